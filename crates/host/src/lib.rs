@@ -1,0 +1,9 @@
+//! What this machine allows, and what the process has spent. Nothing here changes the system.
+
+mod cores;
+mod limits;
+mod spent;
+
+pub use cores::{allowed_cores, pin_to_core};
+pub use limits::{local_port_range, raise_descriptor_limit};
+pub use spent::{CpuTime, process_cpu_time, resident_bytes, thread_cpu_ns};

@@ -1,0 +1,60 @@
+//! CPU time and memory that this process has spent.
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// CPU time of the process.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CpuTime {
+    /// In our code.
+    pub user_ns: u64,
+    /// In the kernel for us.
+    pub system_ns: u64,
+}
+
+impl CpuTime {
+    /// Both together.
+    pub fn total_ns(self) -> u64 {
+        self.user_ns + self.system_ns
+    }
+
+    /// What was spent since `earlier`.
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            user_ns: self.user_ns.saturating_sub(earlier.user_ns),
+            system_ns: self.system_ns.saturating_sub(earlier.system_ns),
+        }
+    }
+}
+
+/// CPU time of the whole process until now. The split into user and system is as coarse as the kernel's tick.
+pub fn process_cpu_time() -> CpuTime {
+    let total_ns = read_clock(ClockId::ProcessCPUTime);
+    let user_share = user_share().unwrap_or(1.0);
+    let user_ns = (total_ns as f64 * user_share) as u64;
+    CpuTime { user_ns, system_ns: total_ns - user_ns.min(total_ns) }
+}
+
+/// CPU time of the calling thread until now.
+pub fn thread_cpu_ns() -> u64 {
+    read_clock(ClockId::ThreadCPUTime)
+}
+
+/// Memory of this process that is resident; `None` where the kernel does not say.
+pub fn resident_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
+    Some(pages * rustix::param::page_size() as u64)
+}
+
+fn read_clock(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Fields 14 and 15 of /proc/self/stat, counted after the name, which may hold blanks.
+fn user_share() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let mut fields = text.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let (user, system): (f64, f64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    (user + system > 0.0).then(|| user / (user + system))
+}

@@ -1,0 +1,14 @@
+//! What happened: outcomes, distributions, counters, snapshots that merge exactly.
+//!
+//! A shard records into a [`Snapshot`] of its own and hands it over whole; nothing here is shared between threads.
+
+mod distribution;
+mod outcome;
+mod snapshot;
+
+pub use distribution::{Distribution, VALUE_NS_MAX};
+pub use outcome::{Class, FAILURE_COUNT, Failure, Outcome, ProtocolFault};
+pub use snapshot::{Counts, Measure, STATUS_COUNT, SeriesKey, Snapshot, Timings};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,206 @@
+//! How an exchange ended. Outcomes are data: `Copy`, and each indexes a counter.
+
+/// The end of an exchange that was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A complete answer that is a success by the rules of the plan.
+    Succeeded,
+    /// It ended badly.
+    Failed(Failure),
+}
+
+/// Why an exchange failed, as a reason a person can act on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Failure {
+    /// No route to the target.
+    Unreachable,
+    /// This host forbids the connection.
+    Permission,
+    /// The target's host answered that nobody listens.
+    ConnectRefused,
+    /// No connection within the connect timeout.
+    ConnectTimeout,
+    /// All local ports to this address are in use.
+    NoLocalPort,
+    /// This process may not open more descriptors.
+    NoDescriptor,
+    /// The peer reset the connection.
+    Reset,
+    /// The peer closed before the answer was complete.
+    ClosedEarly,
+    /// No complete answer within the timeout.
+    Timeout,
+    /// The peer broke the protocol.
+    Protocol(ProtocolFault),
+    /// A complete answer whose status is no success.
+    Status,
+    /// The body is larger than what a check may look at.
+    BodyLimit,
+    /// A check on the answer failed.
+    Check,
+    /// Another error of the operating system.
+    Os(u16),
+}
+
+/// How the peer broke the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each is named by `name`, and described where the protocol machine says it")]
+#[repr(u8)]
+pub enum ProtocolFault {
+    StartLine,
+    Header,
+    HeadTooLarge,
+    TooManyHeaders,
+    ContentLength,
+    AmbiguousLength,
+    TransferEncoding,
+    ChunkSize,
+    ChunkLineTooLong,
+    ChunkEnd,
+    Trailer,
+    UnexpectedUpgrade,
+    TooManyInterim,
+    Unsolicited,
+}
+
+impl ProtocolFault {
+    const ALL: [Self; 14] = [
+        Self::StartLine,
+        Self::Header,
+        Self::HeadTooLarge,
+        Self::TooManyHeaders,
+        Self::ContentLength,
+        Self::AmbiguousLength,
+        Self::TransferEncoding,
+        Self::ChunkSize,
+        Self::ChunkLineTooLong,
+        Self::ChunkEnd,
+        Self::Trailer,
+        Self::UnexpectedUpgrade,
+        Self::TooManyInterim,
+        Self::Unsolicited,
+    ];
+
+    /// A stable name for reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::StartLine => "start-line",
+            Self::Header => "header",
+            Self::HeadTooLarge => "head-too-large",
+            Self::TooManyHeaders => "too-many-headers",
+            Self::ContentLength => "content-length",
+            Self::AmbiguousLength => "ambiguous-length",
+            Self::TransferEncoding => "transfer-encoding",
+            Self::ChunkSize => "chunk-size",
+            Self::ChunkLineTooLong => "chunk-line-too-long",
+            Self::ChunkEnd => "chunk-end",
+            Self::Trailer => "trailer",
+            Self::UnexpectedUpgrade => "unexpected-upgrade",
+            Self::TooManyInterim => "too-many-interim",
+            Self::Unsolicited => "unsolicited",
+        }
+    }
+}
+
+const PROTOCOL_FIRST: usize = 16;
+const OS_FIRST: usize = 48;
+/// Linux knows 133; larger ones are counted as the last.
+const ERRNO_MAX: usize = 255;
+/// How many counters failures index.
+pub const FAILURE_COUNT: usize = OS_FIRST + ERRNO_MAX + 1;
+
+impl Failure {
+    const PLAIN: [Self; 12] = [
+        Self::Unreachable,
+        Self::Permission,
+        Self::ConnectRefused,
+        Self::ConnectTimeout,
+        Self::NoLocalPort,
+        Self::NoDescriptor,
+        Self::Reset,
+        Self::ClosedEarly,
+        Self::Timeout,
+        Self::Status,
+        Self::BodyLimit,
+        Self::Check,
+    ];
+
+    /// Its counter, below [`FAILURE_COUNT`].
+    pub fn index(self) -> usize {
+        match self {
+            Self::Protocol(fault) => PROTOCOL_FIRST + fault as usize,
+            Self::Os(errno) => OS_FIRST + usize::from(errno).min(ERRNO_MAX),
+            plain => Self::PLAIN.iter().position(|&each| each == plain).expect("every plain failure is in the table"),
+        }
+    }
+
+    /// The failure of a counter; `None` for an index that no failure has.
+    pub fn of_index(index: usize) -> Option<Self> {
+        match index {
+            0..PROTOCOL_FIRST => Self::PLAIN.get(index).copied(),
+            PROTOCOL_FIRST..OS_FIRST => {
+                ProtocolFault::ALL.get(index - PROTOCOL_FIRST).map(|&fault| Self::Protocol(fault))
+            }
+            OS_FIRST..FAILURE_COUNT => u16::try_from(index - OS_FIRST).ok().map(Self::Os),
+            _ => None,
+        }
+    }
+
+    /// A stable name for reports. Details of `protocol` and `os` are named apart.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unreachable => "unreachable",
+            Self::Permission => "permission",
+            Self::ConnectRefused => "connect-refused",
+            Self::ConnectTimeout => "connect-timeout",
+            Self::NoLocalPort => "no-local-port",
+            Self::NoDescriptor => "no-descriptor",
+            Self::Reset => "reset",
+            Self::ClosedEarly => "closed-early",
+            Self::Timeout => "timeout",
+            Self::Protocol(_) => "protocol",
+            Self::Status => "status",
+            Self::BodyLimit => "body-limit",
+            Self::Check => "check",
+            Self::Os(_) => "os",
+        }
+    }
+}
+
+/// Which series an outcome enters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// The headline series.
+    Succeeded,
+    /// Failed, but a complete answer came: status, check, body limit.
+    FailedAnswered,
+    /// Failed without a complete answer.
+    FailedUnanswered,
+    /// Given up at the timeout; recorded with the time it had then.
+    TimedOut,
+}
+
+impl Class {
+    /// All of them, in the order of their index.
+    pub const ALL: [Self; 4] = [Self::Succeeded, Self::FailedAnswered, Self::FailedUnanswered, Self::TimedOut];
+
+    /// The class of an outcome.
+    pub fn of(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Succeeded => Self::Succeeded,
+            Outcome::Failed(Failure::Status | Failure::Check | Failure::BodyLimit) => Self::FailedAnswered,
+            Outcome::Failed(Failure::Timeout | Failure::ConnectTimeout) => Self::TimedOut,
+            Outcome::Failed(_) => Self::FailedUnanswered,
+        }
+    }
+
+    /// A stable name for reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::FailedAnswered => "failed_answered",
+            Self::FailedUnanswered => "failed_unanswered",
+            Self::TimedOut => "timed_out",
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! All that one shard saw in one span of time. Snapshots merge exactly, in any order.
+
+use crate::{Class, Distribution, FAILURE_COUNT, Failure, Outcome};
+
+/// Counters for status codes 0 to 999.
+pub const STATUS_COUNT: usize = 1_000;
+
+/// What is measured of an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// done - intended.
+    Response,
+    /// done - sent.
+    Service,
+    /// sent - taken up.
+    Wait,
+    /// taken up - intended.
+    Lateness,
+    /// first byte - sent.
+    FirstByte,
+}
+
+impl Measure {
+    /// All of them, in the order of their index.
+    pub const ALL: [Self; 5] = [Self::Response, Self::Service, Self::Wait, Self::Lateness, Self::FirstByte];
+
+    /// A stable name for reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Response => "response_time",
+            Self::Service => "service_time",
+            Self::Wait => "wait",
+            Self::Lateness => "lateness",
+            Self::FirstByte => "first_byte",
+        }
+    }
+}
+
+/// One distribution for each [`Measure`].
+#[derive(Clone, Debug, Default)]
+pub struct Timings([Distribution; Measure::ALL.len()]);
+
+impl Timings {
+    /// The distribution of a measure.
+    pub fn of(&self, measure: Measure) -> &Distribution {
+        &self.0[measure as usize]
+    }
+
+    /// Adds one time.
+    #[inline]
+    pub fn record(&mut self, measure: Measure, value_ns: u64) {
+        self.0[measure as usize].record(value_ns);
+    }
+
+    /// Adds all of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        for (own, more) in self.0.iter_mut().zip(&other.0) {
+            own.merge(more);
+        }
+    }
+
+    fn clear(&mut self) {
+        self.0.iter_mut().for_each(Distribution::clear);
+    }
+}
+
+/// Which series a record goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeriesKey {
+    /// Index in the plan, over all scenarios.
+    pub step: u32,
+    /// How it ended.
+    pub class: Class,
+}
+
+impl SeriesKey {
+    fn id(self) -> usize {
+        self.step as usize * Class::ALL.len() + self.class as usize
+    }
+}
+
+/// Plain counters.
+#[derive(Clone, Debug)]
+pub struct Counts {
+    /// Exchanges whose intended start has come.
+    pub started: u64,
+    /// Ended well.
+    pub succeeded: u64,
+    /// Could not be started in time.
+    pub dropped: u64,
+    /// In flight when the run was stopped.
+    pub unfinished: u64,
+    /// Tries, at least one for each exchange that was taken up.
+    pub attempts: u64,
+    /// Requests that were handed to the socket.
+    pub sent: u64,
+    /// Complete answers.
+    pub answers: u64,
+    /// Second tries because a reused connection turned out to be closed.
+    pub reconnects: u64,
+    /// Bytes that arrived, heads and framing included.
+    pub bytes_received: u64,
+    /// Bytes of bodies that arrived, framing removed.
+    pub body_bytes: u64,
+    /// Bytes that were handed to the socket.
+    pub bytes_sent: u64,
+    /// Connections that were tried.
+    pub connections_tried: u64,
+    /// Connections that were established.
+    pub connections_established: u64,
+    /// Answers by status code.
+    pub statuses: Box<[u64; STATUS_COUNT]>,
+    failures: Box<[u64; FAILURE_COUNT]>,
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self {
+            started: 0,
+            succeeded: 0,
+            dropped: 0,
+            unfinished: 0,
+            attempts: 0,
+            sent: 0,
+            answers: 0,
+            reconnects: 0,
+            bytes_received: 0,
+            body_bytes: 0,
+            bytes_sent: 0,
+            connections_tried: 0,
+            connections_established: 0,
+            statuses: Box::new([0; STATUS_COUNT]),
+            failures: Box::new([0; FAILURE_COUNT]),
+        }
+    }
+}
+
+impl Counts {
+    /// Adds all of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.started += other.started;
+        self.succeeded += other.succeeded;
+        self.dropped += other.dropped;
+        self.unfinished += other.unfinished;
+        self.attempts += other.attempts;
+        self.sent += other.sent;
+        self.answers += other.answers;
+        self.reconnects += other.reconnects;
+        self.bytes_received += other.bytes_received;
+        self.body_bytes += other.body_bytes;
+        self.bytes_sent += other.bytes_sent;
+        self.connections_tried += other.connections_tried;
+        self.connections_established += other.connections_established;
+        add_each(&mut *self.statuses, &*other.statuses);
+        add_each(&mut *self.failures, &*other.failures);
+    }
+
+    fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Exchanges that failed.
+    pub fn failed(&self) -> u64 {
+        self.failures.iter().sum()
+    }
+
+    /// Exchanges that ended with an outcome.
+    pub fn finished(&self) -> u64 {
+        self.succeeded + self.failed()
+    }
+
+    /// How often each reason was met, without those that were not.
+    pub fn failures(&self) -> impl Iterator<Item = (Failure, u64)> + '_ {
+        self.failures
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 0)
+            .filter_map(|(index, count)| Failure::of_index(index).map(|failure| (failure, *count)))
+    }
+
+    /// How often each status was met, without those that were not.
+    pub fn statuses(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
+        self.statuses
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 0)
+            .filter_map(|(status, count)| u16::try_from(status).ok().map(|status| (status, *count)))
+    }
+}
+
+fn add_each(sums: &mut [u64], more: &[u64]) {
+    for (sum, number) in sums.iter_mut().zip(more) {
+        *sum += number;
+    }
+}
+
+/// What one shard saw from one instant to another; merged, what all of them saw.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    /// The counters.
+    pub counts: Counts,
+    /// Time from the start of a connection to its establishment.
+    pub connect: Distribution,
+    /// Users that are at work (a gauge: merged over shards of one instant, not over time).
+    pub users: u64,
+    /// CPU time that the shard's thread spent.
+    pub cpu_ns: u64,
+    /// A series is allocated at its first record.
+    series: Vec<Option<Box<Timings>>>,
+}
+
+impl Snapshot {
+    /// Counts an outcome and gives the timings of its series.
+    #[inline]
+    pub fn outcome(&mut self, step: u32, outcome: Outcome) -> &mut Timings {
+        match outcome {
+            Outcome::Succeeded => self.counts.succeeded += 1,
+            Outcome::Failed(failure) => self.counts.failures[failure.index()] += 1,
+        }
+        self.timings_mut(SeriesKey { step, class: Class::of(outcome) }.id())
+    }
+
+    fn timings_mut(&mut self, id: usize) -> &mut Timings {
+        if id >= self.series.len() {
+            self.series.resize_with(id + 1, || None);
+        }
+        self.series[id].get_or_insert_default()
+    }
+
+    /// The timings of a series; `None` when nothing was recorded.
+    pub fn timings(&self, key: SeriesKey) -> Option<&Timings> {
+        self.series.get(key.id())?.as_deref()
+    }
+
+    /// All series of a class, merged; empty when nothing was recorded.
+    pub fn class(&self, class: Class) -> Timings {
+        let mut sum = Timings::default();
+        for timings in self.series.iter().skip(class as usize).step_by(Class::ALL.len()).flatten() {
+            sum.merge(timings);
+        }
+        sum
+    }
+
+    /// All classes merged.
+    pub fn all(&self) -> Timings {
+        let mut sum = Timings::default();
+        self.series.iter().flatten().for_each(|timings| sum.merge(timings));
+        sum
+    }
+
+    /// Adds all of `other`, gauges too.
+    pub fn merge(&mut self, other: &Self) {
+        self.counts.merge(&other.counts);
+        self.connect.merge(&other.connect);
+        self.users += other.users;
+        self.cpu_ns += other.cpu_ns;
+        for (id, timings) in other.series.iter().enumerate() {
+            if let Some(timings) = timings {
+                self.timings_mut(id).merge(timings);
+            }
+        }
+    }
+
+    /// Forgets everything and keeps the memory.
+    pub fn clear(&mut self) {
+        self.counts.clear();
+        self.connect.clear();
+        (self.users, self.cpu_ns) = (0, 0);
+        self.series.iter_mut().flatten().for_each(|timings| timings.clear());
+    }
+}

@@ -1,0 +1,14 @@
+//! When to start: pure functions of elapsed time and count.
+//!
+//! Nothing here reads a clock. Whoever knows the plan and the segment computes the same starts, be it a shard on this
+//! machine or a worker on another.
+
+pub mod closed;
+mod slots;
+mod time;
+
+pub use slots::{SLOT_COUNT, Segment};
+pub use time::Nanos;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! The client's side: one request out, one answer in, as often as the connection allows.
+
+use super::body::{Body, BodyEvent};
+use super::{LIMITS, Limits, ProtocolError, ResponseHead, head};
+
+/// What the request was, as far as it decides about the body of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestKind {
+    /// HEAD: the answer has no body, whatever its fields say.
+    Head,
+    /// CONNECT: a 2xx opens a tunnel.
+    Connect,
+    /// Everything else.
+    Other,
+}
+
+impl RequestKind {
+    /// The kind of a method token; methods are case-sensitive (RFC 9110 9.1).
+    pub fn of(method: &str) -> Self {
+        match method {
+            "HEAD" => Self::Head,
+            "CONNECT" => Self::Connect,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// What the front of the input meant.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Answer<'a> {
+    /// Nothing is complete yet; all input was taken.
+    NeedMore,
+    /// An interim answer (1xx) was passed over.
+    Interim(u16),
+    /// The head of the final answer.
+    Head(ResponseHead),
+    /// Bytes of the body, framing removed.
+    Body(&'a [u8]),
+    /// The answer is complete. Input beyond it belongs to nobody.
+    End,
+}
+
+/// What the end of the connection means for the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// No request was waiting.
+    Idle,
+    /// Not one byte of the answer had come.
+    BeforeAnswer,
+    /// The answer is cut short.
+    Early,
+    /// The body was to end with the connection: the answer is complete.
+    Complete,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Waits {
+    Request,
+    Head,
+    Body(Body),
+}
+
+/// The machine. See the module for the call order.
+#[derive(Debug)]
+pub struct Client {
+    waits: Waits,
+    kind: RequestKind,
+    interim_count: u32,
+    /// An incomplete head. Empty whenever the head came in one piece.
+    tail: Vec<u8>,
+    limits: Limits,
+}
+
+impl Default for Client {
+    fn default() -> Self {
+        Self::new(LIMITS)
+    }
+}
+
+impl Client {
+    /// A machine on a new connection, with its bounds.
+    pub fn new(limits: Limits) -> Self {
+        Self { waits: Waits::Request, kind: RequestKind::Other, interim_count: 0, tail: Vec::new(), limits }
+    }
+
+    /// A request goes out; the machine waits for its answer. Whatever was before is forgotten.
+    pub fn start(&mut self, kind: RequestKind) {
+        self.waits = Waits::Head;
+        self.kind = kind;
+        self.interim_count = 0;
+        self.tail.clear();
+    }
+
+    /// Understands the front of `input`: how many bytes, and what they meant. Call again with the rest until it says
+    /// [`Answer::NeedMore`] or [`Answer::End`].
+    ///
+    /// # Errors
+    /// The peer broke the protocol; the connection must be closed.
+    pub fn handle<'a>(&mut self, input: &'a [u8]) -> Result<(usize, Answer<'a>), ProtocolError> {
+        match &mut self.waits {
+            Waits::Request if input.is_empty() => Ok((0, Answer::NeedMore)),
+            Waits::Request => Err(ProtocolError::Unsolicited),
+            Waits::Head => self.handle_head(input),
+            Waits::Body(body) => {
+                let (taken, event) = body.handle(input, &self.limits)?;
+                Ok(match event {
+                    BodyEvent::NeedMore => (taken, Answer::NeedMore),
+                    BodyEvent::Data(data) => (taken, Answer::Body(data)),
+                    BodyEvent::End => {
+                        self.waits = Waits::Request;
+                        (taken, Answer::End)
+                    }
+                })
+            }
+        }
+    }
+
+    /// The peer has closed its side: what that means for the answer.
+    pub fn handle_eof(&mut self) -> Ending {
+        match std::mem::replace(&mut self.waits, Waits::Request) {
+            Waits::Request => Ending::Idle,
+            Waits::Head if self.tail.is_empty() && self.interim_count == 0 => Ending::BeforeAnswer,
+            Waits::Body(Body::Close | Body::Nothing) => Ending::Complete,
+            Waits::Head | Waits::Body(_) => Ending::Early,
+        }
+    }
+
+    fn handle_head<'a>(&mut self, input: &'a [u8]) -> Result<(usize, Answer<'a>), ProtocolError> {
+        if input.is_empty() {
+            return Ok((0, Answer::NeedMore));
+        }
+        let kept = self.tail.len();
+        let parsed = if kept == 0 {
+            head::response(input, self.kind, &self.limits)?
+        } else {
+            let room = self.limits.head_bytes_max - kept;
+            self.tail.extend_from_slice(&input[..input.len().min(room)]);
+            head::response(&self.tail, self.kind, &self.limits)?
+        };
+        let Some((length, head)) = parsed else {
+            if kept == 0 {
+                self.tail.extend_from_slice(input);
+            }
+            return Ok((input.len(), Answer::NeedMore));
+        };
+        self.tail.clear();
+        let taken = length - kept;
+        if head.status == 101 {
+            return Err(ProtocolError::UnexpectedUpgrade);
+        }
+        if head.status < 200 {
+            self.interim_count += 1;
+            if self.interim_count > self.limits.interim_count_max {
+                return Err(ProtocolError::TooManyInterim);
+            }
+            return Ok((taken, Answer::Interim(head.status)));
+        }
+        self.waits = Waits::Body(Body::new(head.body));
+        Ok((taken, Answer::Head(head)))
+    }
+}

@@ -1,0 +1,118 @@
+//! Bytes in, events out: each case runs whole, at every split, byte by byte, and cut off at every length.
+
+mod corpus;
+mod requests;
+
+use super::*;
+
+/// Everything the client machine said about `pieces`, as one line. Body pieces are joined: only their sum is a fact.
+fn transcript(kind: RequestKind, pieces: &[&[u8]]) -> String {
+    let mut machine = Client::default();
+    machine.start(kind);
+    let mut said = Said::default();
+    for piece in pieces {
+        let mut rest = *piece;
+        loop {
+            match machine.handle(rest) {
+                Err(error) => return said.end(format!("! {error:?}")),
+                Ok((taken, answer)) => {
+                    assert!(taken <= rest.len(), "took more than it was given");
+                    rest = &rest[taken..];
+                    match answer {
+                        Answer::NeedMore => {
+                            assert!(rest.is_empty(), "wants more but left {} bytes", rest.len());
+                            break;
+                        }
+                        Answer::Interim(status) => said.word(format!("{status}")),
+                        Answer::Head(head) => said.word(describe(&head)),
+                        Answer::Body(bytes) => said.body.extend_from_slice(bytes),
+                        Answer::End => return said.end("end".into()),
+                    }
+                }
+            }
+        }
+    }
+    said.end(format!("eof {:?}", machine.handle_eof()))
+}
+
+fn describe(head: &ResponseHead) -> String {
+    let keep = if head.keep_alive { "keep" } else { "close" };
+    format!("{} {:?} {keep}", head.status, head.body)
+}
+
+#[derive(Default)]
+struct Said {
+    words: Vec<String>,
+    body: Vec<u8>,
+}
+
+impl Said {
+    fn word(&mut self, word: String) {
+        self.words.push(word);
+    }
+
+    fn end(mut self, last: String) -> String {
+        if !self.body.is_empty() {
+            let body = String::from_utf8_lossy(&self.body).into_owned();
+            self.words.push(if body.len() > 40 { format!("({} bytes)", self.body.len()) } else { format!("({body})") });
+        }
+        self.words.push(last);
+        self.words.join(" | ")
+    }
+}
+
+/// The outcome is as expected, however the bytes are cut, and a cut-off answer says the same in one piece as in many.
+fn check(name: &str, kind: RequestKind, bytes: &[u8], expect: &str) {
+    assert_eq!(transcript(kind, &[bytes]), expect, "{name}: whole");
+    // Long cases are cut at steps that hit every position class; the short ones at every byte.
+    let step = (bytes.len() / 2_000).max(1);
+    for at in (0..=bytes.len()).step_by(step) {
+        let (front, back) = bytes.split_at(at);
+        assert_eq!(transcript(kind, &[front, back]), expect, "{name}: split at {at}");
+        if bytes.len() < 2_000 {
+            let singles: Vec<&[u8]> = front.chunks(1).collect();
+            assert_eq!(transcript(kind, &singles), transcript(kind, &[front]), "{name}: cut off at {at}");
+        }
+    }
+    if bytes.len() < 10_000 {
+        let singles: Vec<&[u8]> = bytes.chunks(1).collect();
+        assert_eq!(transcript(kind, &singles), expect, "{name}: byte by byte");
+    }
+}
+
+#[test]
+fn a_connection_carries_many_answers() {
+    let mut machine = Client::default();
+    for _ in 0..3 {
+        machine.start(RequestKind::Other);
+        let (taken, head) = machine.handle(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi").expect("a good head");
+        assert!(matches!(head, Answer::Head(ResponseHead { keep_alive: true, .. })));
+        assert_eq!(machine.handle(&b"hi"[..]).expect("a body"), (2, Answer::Body(b"hi")), "after {taken} bytes");
+        assert_eq!(machine.handle(b"").expect("the end"), (0, Answer::End));
+    }
+    assert_eq!(machine.handle_eof(), Ending::Idle);
+}
+
+#[test]
+fn bytes_without_a_request_are_a_failure() {
+    let mut machine = Client::default();
+    assert_eq!(machine.handle(b"HTTP/1.1 408 \r\n\r\n"), Err(ProtocolError::Unsolicited));
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_bytes_any_cuts_same_outcome(bytes in proptest::collection::vec(hostile_byte(), 0..400), cuts in proptest::collection::vec(0usize..400, 0..6)) {
+        let mut input = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+        input.extend_from_slice(&bytes);
+        let mut at: Vec<usize> = cuts.into_iter().map(|cut| cut.min(input.len())).collect();
+        at.sort_unstable();
+        at.insert(0, 0);
+        at.push(input.len());
+        let pieces: Vec<&[u8]> = at.windows(2).map(|pair| &input[pair[0]..pair[1]]).collect();
+        proptest::prop_assert_eq!(transcript(RequestKind::Other, &pieces), transcript(RequestKind::Other, &[&input]));
+    }
+}
+
+fn hostile_byte() -> impl proptest::strategy::Strategy<Value = u8> {
+    proptest::sample::select(b"0123aAfF;:\r\n\r\n \tx\0".to_vec())
+}

@@ -1,0 +1,123 @@
+//! Messages to bytes. What is written here was checked before: names are tokens, values have no line ends.
+
+use super::Version;
+
+/// Appends a whole request: start line, fields in their order, body.
+pub fn render_request(
+    method: &str,
+    target: &str,
+    version: Version,
+    fields: &[(String, Vec<u8>)],
+    body: &[u8],
+    out: &mut Vec<u8>,
+) {
+    for part in [method, " ", target, " ", version.as_str(), "\r\n"] {
+        out.extend_from_slice(part.as_bytes());
+    }
+    for (name, value) in fields {
+        out.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(b": ");
+        out.extend_from_slice(value);
+        out.extend_from_slice(b"\r\n");
+    }
+    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(body);
+}
+
+/// What the head of an answer says.
+#[derive(Clone, Copy, Debug)]
+pub struct ResponseStart {
+    /// 100 to 999.
+    pub status: u16,
+    /// The length of the body; `None` for chunks.
+    pub body_bytes: Option<u64>,
+    /// `Content-Type`.
+    pub content_type: &'static str,
+    /// Ends the connection after this answer.
+    pub close: bool,
+    /// Says `Connection: keep-alive`, which an HTTP/1.0 peer needs to hear.
+    pub keep_alive: bool,
+}
+
+/// Appends the head of an answer.
+pub fn write_response_head(start: &ResponseStart, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"HTTP/1.1 ");
+    push_decimal(u64::from(start.status), out);
+    out.push(b' ');
+    out.extend_from_slice(reason_phrase(start.status).as_bytes());
+    out.extend_from_slice(b"\r\n");
+    // RFC 9110 8.6: no length in 1xx and 204. 304 has no body either; a length there would speak of the 200.
+    if start.status >= 200 && start.status != 204 && start.status != 304 {
+        out.extend_from_slice(b"Content-Type: ");
+        out.extend_from_slice(start.content_type.as_bytes());
+        match start.body_bytes {
+            Some(length) => {
+                out.extend_from_slice(b"\r\nContent-Length: ");
+                push_decimal(length, out);
+            }
+            None => out.extend_from_slice(b"\r\nTransfer-Encoding: chunked"),
+        }
+        out.extend_from_slice(b"\r\n");
+    }
+    if start.close {
+        out.extend_from_slice(b"Connection: close\r\n");
+    } else if start.keep_alive {
+        out.extend_from_slice(b"Connection: keep-alive\r\n");
+    }
+    out.extend_from_slice(b"\r\n");
+}
+
+fn push_decimal(number: u64, out: &mut Vec<u8>) {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    let mut rest = number;
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// The standard phrase of a status (RFC 9110 15, RFC 6585), or a plain word for one that has none.
+pub fn reason_phrase(status: u16) -> &'static str {
+    match status {
+        100 => "Continue",
+        101 => "Switching Protocols",
+        200 => "OK",
+        201 => "Created",
+        202 => "Accepted",
+        204 => "No Content",
+        206 => "Partial Content",
+        301 => "Moved Permanently",
+        302 => "Found",
+        303 => "See Other",
+        304 => "Not Modified",
+        307 => "Temporary Redirect",
+        308 => "Permanent Redirect",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        408 => "Request Timeout",
+        409 => "Conflict",
+        410 => "Gone",
+        413 => "Content Too Large",
+        418 => "I'm a teapot",
+        422 => "Unprocessable Content",
+        425 => "Too Early",
+        429 => "Too Many Requests",
+        431 => "Request Header Fields Too Large",
+        500 => "Internal Server Error",
+        501 => "Not Implemented",
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        505 => "HTTP Version Not Supported",
+        _ => "Status",
+    }
+}
