@@ -1,1 +1,179 @@
-//! Placeholder.
+//! Sockets, time and wake-ups behind one completion-shaped trait.
+//!
+//! A [`Driver`] knows sockets, not the connections of a protocol. Its verbs ([`Sockets`]) start something; what became of
+//! it comes as an [`Event`] from [`Driver::wait`]. The verbs can be used while events are handled, since the bytes of an
+//! event are lent from elsewhere. A socket that was closed gives no further event.
+
+mod clock;
+mod error;
+pub mod poll;
+
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::sync::Arc;
+
+pub use clock::Clock;
+pub use error::SocketError;
+use pacing::Nanos;
+
+/// A socket of one driver. The index is small and is used again; the generation tells its owners apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Socket {
+    /// Position in the driver's table.
+    pub index: u32,
+    /// How many owners the position had before.
+    pub generation: u32,
+}
+
+/// Bytes that were registered once and can be sent often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Template(u32);
+
+/// Bytes to send, and who owns them until the kernel has taken them all.
+#[derive(Debug)]
+pub enum Outgoing {
+    /// Registered bytes: the driver owns them. No event says that they were sent.
+    Template(Template, Range<usize>),
+    /// Shared bytes: the driver keeps its reference until [`Event::Sent`].
+    Shared(Arc<[u8]>, Range<usize>),
+    /// A buffer that the driver owns until it comes back with [`Event::Sent`].
+    Lent(Vec<u8>),
+}
+
+/// Where to connect, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenOptions {
+    /// The peer.
+    pub to: SocketAddr,
+    /// Sends small segments at once (`TCP_NODELAY`).
+    pub no_delay: bool,
+}
+
+/// Where to listen, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct ListenOptions {
+    /// The local address; port 0 for any free one.
+    pub on: SocketAddr,
+    /// Shares the port with other listeners that ask for it too.
+    pub share_port: bool,
+}
+
+/// What happened.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A socket that was opened is connected.
+    Connected {
+        /// Which.
+        socket: Socket,
+        /// When.
+        at: Nanos,
+    },
+    /// A listener has a new connection; it receives from now on.
+    Accepted {
+        /// The listener.
+        listener: Socket,
+        /// The new socket.
+        socket: Socket,
+    },
+    /// Bytes arrived.
+    Received {
+        /// Which.
+        socket: Socket,
+        /// They are lent for the length of the call; the machine that takes them may change them in place.
+        bytes: &'a mut [u8],
+        /// When.
+        at: Nanos,
+    },
+    /// The bytes of a [`Outgoing::Shared`] or [`Outgoing::Lent`] were taken by the kernel.
+    Sent {
+        /// Which.
+        socket: Socket,
+        /// The buffer that was lent, if one was.
+        buffer: Option<Vec<u8>>,
+    },
+    /// The peer will send nothing more. The socket is still open for sending.
+    PeerClosed {
+        /// Which.
+        socket: Socket,
+        /// When.
+        at: Nanos,
+    },
+    /// The socket failed, and is gone.
+    Failed {
+        /// Which.
+        socket: Socket,
+        /// Why.
+        error: SocketError,
+        /// When.
+        at: Nanos,
+    },
+    /// Somebody called [`Waker::wake`].
+    Woken,
+}
+
+/// What can be asked of sockets. No verb blocks.
+pub trait Sockets {
+    /// The clock of this driver.
+    fn now(&self) -> Nanos;
+
+    /// Registers bytes that will be sent often.
+    fn register(&mut self, bytes: Arc<[u8]>) -> Template;
+
+    /// Starts a connection. [`Event::Connected`] or [`Event::Failed`] follows.
+    ///
+    /// # Errors
+    /// The kernel refuses at once; there is no socket and no event.
+    fn open(&mut self, options: &OpenOptions) -> Result<Socket, SocketError>;
+
+    /// Listens, and gives the address that was taken.
+    ///
+    /// # Errors
+    /// The address is in use, not ours, or forbidden.
+    fn listen(&mut self, options: &ListenOptions) -> Result<(Socket, SocketAddr), SocketError>;
+
+    /// Sends bytes after those that were given before. A failure comes as [`Event::Failed`], after what was received.
+    fn send(&mut self, socket: Socket, bytes: Outgoing);
+
+    /// Switches receiving off, so that a slow consumer pushes back, or on again. New sockets receive.
+    fn receive(&mut self, socket: Socket, on: bool);
+
+    /// Says that nothing more will be sent, after what is queued.
+    fn shutdown(&mut self, socket: Socket);
+
+    /// Ends the socket at once. Buffers that it was sending are dropped.
+    fn close(&mut self, socket: Socket);
+}
+
+/// Waits for what happens to sockets.
+pub trait Driver {
+    /// The verbs.
+    type Sockets: Sockets;
+
+    /// The verbs, outside of events.
+    fn sockets(&mut self) -> &mut Self::Sockets;
+
+    /// Wakes this driver from another thread.
+    fn waker(&self) -> Waker;
+
+    /// Waits until something happened or `until` has come, and gives each event to `handle`. It may return early.
+    ///
+    /// # Errors
+    /// The driver itself is broken; no socket of it can be used any more.
+    fn wait(&mut self, until: Nanos, handle: impl FnMut(&mut Self::Sockets, Event<'_>)) -> Result<(), std::io::Error>;
+}
+
+/// Wakes a driver from another thread.
+#[derive(Clone)]
+pub struct Waker(Arc<dyn Fn() + Send + Sync>);
+
+impl Waker {
+    /// A waker that calls `wake`.
+    pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Arc::new(wake))
+    }
+
+    /// Makes [`Driver::wait`] return with [`Event::Woken`].
+    pub fn wake(&self) {
+        (self.0)();
+    }
+}

@@ -1,1 +1,17 @@
-//! Placeholder.
+//! The engine: a plan becomes exchanges.
+//!
+//! A [`run`] divides the plan over shards. A shard is one thread with one loop: its own users, connections, timers and
+//! recorder, and nothing that it shares. It publishes by handing over a whole snapshot. [`slab`] and [`timers`] also
+//! serve the built-in target.
+
+mod faults;
+mod resolve;
+mod run;
+mod shard;
+pub mod slab;
+pub mod timers;
+mod user;
+mod world;
+
+pub use resolve::{ResolveError, Resolved, resolve};
+pub use run::{Interval, RunError, RunOptions, RunResult, StopHandle, run};

@@ -1,1 +1,156 @@
-//! Placeholder.
+//! What to run: the [`Plan`], and the ways to write one.
+//!
+//! A plan is complete and checked: whoever holds one needs no flag and no file any more. Making one starts nothing.
+
+mod error;
+mod flags;
+mod status;
+mod text;
+
+use std::time::Duration;
+
+pub use error::PlanError;
+pub use flags::Flags;
+pub use status::StatusSet;
+pub use text::{parse_count, parse_duration};
+
+/// The most users of a plan.
+pub const USERS_MAX: u64 = 10_000_000;
+/// The most that a check looks at of one body.
+pub const CHECKED_BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// The largest body that a request carries.
+pub const REQUEST_BODY_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+/// The shortest interval between two lines of the table.
+pub const INTERVAL_MIN: Duration = Duration::from_millis(100);
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Run side by side.
+    pub scenarios: Vec<Scenario>,
+    /// How long the run waits at its end for what is in flight.
+    pub grace: Duration,
+    /// Time between two snapshots.
+    pub interval: Duration,
+}
+
+/// A named script against one target.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// Its name in reports.
+    pub name: String,
+    /// What is under load.
+    pub target: Target,
+    /// How much of it.
+    pub load: Load,
+    /// What a user does in one iteration.
+    pub steps: Vec<Step>,
+}
+
+/// What is under load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// A name or an address, as it stands in the URL, without brackets.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// The URL as it was understood.
+    pub url: String,
+}
+
+/// How much load.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Load {
+    /// The closed model: users that are kept busy, until the requests are used up or the time is over.
+    Closed {
+        /// How many users.
+        users: u64,
+        /// How many exchanges in all; `None` for no bound.
+        requests: Option<u64>,
+        /// How long exchanges are started; `None` for no bound.
+        duration: Option<Duration>,
+    },
+}
+
+/// One action of a user: a request, and what is thought of its answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// Its name in reports.
+    pub name: String,
+    /// What goes out.
+    pub request: Request,
+    /// What makes the answer a success.
+    pub checks: Checks,
+    /// From sent to done.
+    pub timeout: Duration,
+    /// From the start of a connection to its establishment.
+    pub connect_timeout: Duration,
+    /// The connection is used again for the next exchange of the same user.
+    pub keep_alive: bool,
+}
+
+/// The version of HTTP/1 that is spoken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HttpVersion {
+    /// HTTP/1.0
+    Http10,
+    /// HTTP/1.1
+    Http11,
+}
+
+/// An HTTP request. The fields are complete and in the order in which they go out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// A token.
+    pub method: String,
+    /// Path and query.
+    pub path: String,
+    /// In the start line.
+    pub version: HttpVersion,
+    /// Names are tokens; values have no line ends.
+    pub headers: Vec<(String, Vec<u8>)>,
+    /// Sent as it is.
+    pub body: Vec<u8>,
+}
+
+impl Request {
+    /// Sending it twice does what sending it once does (RFC 9110 9.2.2).
+    pub fn is_idempotent(&self) -> bool {
+        matches!(self.method.as_str(), "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE")
+    }
+}
+
+/// What makes an answer a success.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checks {
+    /// The statuses that are.
+    pub status: StatusSet,
+    /// What the body must contain.
+    pub body_contains: Option<Vec<u8>>,
+    /// The user asked for it, so a failed exchange fails the run.
+    pub is_expectation: bool,
+}
+
+/// What a step needs of an answer. Nothing else is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// The most bytes of the body that are kept for the checks; 0 for none.
+    pub body_bytes_max: usize,
+}
+
+impl Step {
+    /// Declared before the run, so that the engine keeps no more than this.
+    pub fn needs(&self) -> Needs {
+        Needs { body_bytes_max: if self.checks.body_contains.is_some() { CHECKED_BODY_BYTES_MAX } else { 0 } }
+    }
+}
+
+impl Plan {
+    /// Some exchange was expected to go in a way that the user named.
+    pub fn has_expectations(&self) -> bool {
+        self.scenarios.iter().flat_map(|scenario| &scenario.steps).any(|step| step.checks.is_expectation)
+    }
+}
+
+#[cfg(test)]
+mod tests;

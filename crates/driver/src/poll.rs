@@ -1,0 +1,373 @@
+//! The driver on readiness (epoll, kqueue) by mio. It works wherever sockets do.
+//!
+//! Readiness is edge-triggered: an event is told once, so a socket that was not read to its end is remembered in `again`.
+
+mod sys;
+mod table;
+mod timer;
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Token};
+use pacing::Nanos;
+use rustix::io::Errno;
+use table::{Kind, Pending, Slot, Table};
+use timer::Timer;
+
+use crate::{
+    Clock, Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker,
+};
+
+/// One read takes at most this much: a large answer needs few calls, and the buffer stays in the second-level cache.
+const READ_BYTES: usize = 64 * 1024;
+/// Reads or accepts of one socket before the others get their turn.
+const TURNS_MAX: usize = 16;
+/// Events of one wait: one full batch at 1,000 busy connections.
+const EVENTS_MAX: usize = 1_024;
+/// While a listener waits for a descriptor it looks again after this.
+const STARVED_WAIT: Nanos = Nanos::from_millis(20);
+
+const WAKE: Token = Token(usize::MAX);
+const TIMER: Token = Token(usize::MAX - 1);
+
+/// The driver.
+pub struct PollDriver {
+    sockets: PollSockets,
+    events: Events,
+    buffer: Box<[u8]>,
+    timer: Timer,
+    waker: Waker,
+}
+
+/// Its verbs.
+pub struct PollSockets {
+    clock: Clock,
+    poll: mio::Poll,
+    table: Table,
+    templates: Vec<Arc<[u8]>>,
+    /// Sockets with something to do that no edge will tell again.
+    again: VecDeque<Socket>,
+    /// Bytes that were taken at once; the event follows with the next wait.
+    sent: VecDeque<(Socket, Option<Vec<u8>>)>,
+    /// Listeners that could not accept for want of a descriptor.
+    starved: Vec<Socket>,
+}
+
+impl PollDriver {
+    /// A driver on the clock of the run.
+    ///
+    /// # Errors
+    /// The kernel gives no descriptor for it.
+    pub fn new(clock: Clock) -> Result<Self, std::io::Error> {
+        let poll = mio::Poll::new()?;
+        let wake = mio::Waker::new(poll.registry(), WAKE)?;
+        let timer = Timer::new(poll.registry(), TIMER)?;
+        Ok(Self {
+            sockets: PollSockets {
+                clock,
+                poll,
+                table: Table::default(),
+                templates: Vec::new(),
+                again: VecDeque::new(),
+                sent: VecDeque::new(),
+                starved: Vec::new(),
+            },
+            events: Events::with_capacity(EVENTS_MAX),
+            buffer: vec![0; READ_BYTES].into_boxed_slice(),
+            timer,
+            // A full pipe already wakes, so the result says nothing new.
+            waker: Waker::new(move || drop(wake.wake())),
+        })
+    }
+}
+
+impl Driver for PollDriver {
+    type Sockets = PollSockets;
+
+    fn sockets(&mut self) -> &mut PollSockets {
+        &mut self.sockets
+    }
+
+    fn waker(&self) -> Waker {
+        self.waker.clone()
+    }
+
+    fn wait(
+        &mut self,
+        until: Nanos,
+        mut handle: impl FnMut(&mut PollSockets, Event<'_>),
+    ) -> Result<(), std::io::Error> {
+        let sockets = &mut self.sockets;
+        sockets.hand_out(&mut self.buffer, &mut handle);
+        let timeout = if !sockets.again.is_empty() || !sockets.sent.is_empty() {
+            Some(std::time::Duration::ZERO)
+        } else {
+            let now = sockets.clock.now();
+            let until = if sockets.starved.is_empty() { until } else { until.min(now + STARVED_WAIT) };
+            self.timer.timeout(until, now)
+        };
+        match sockets.poll.poll(&mut self.events, timeout) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => return Ok(()),
+            Err(error) => return Err(error),
+        }
+        for event in &self.events {
+            match event.token() {
+                WAKE => handle(sockets, Event::Woken),
+                TIMER => self.timer.fired(),
+                token => sockets.ready(Readiness::of(token, event), &mut self.buffer, &mut handle),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What one event of the poller says.
+#[derive(Clone, Copy)]
+struct Readiness {
+    socket: Socket,
+    writable: bool,
+    readable: bool,
+    read_closed: bool,
+    error: bool,
+}
+
+impl Readiness {
+    fn of(token: Token, event: &mio::event::Event) -> Self {
+        Self {
+            socket: socket_of(token),
+            writable: event.is_writable(),
+            readable: event.is_readable(),
+            read_closed: event.is_read_closed(),
+            error: event.is_error(),
+        }
+    }
+}
+
+fn token_of(socket: Socket) -> Token {
+    Token(socket.index as usize | (socket.generation as usize) << 32)
+}
+
+fn socket_of(Token(token): Token) -> Socket {
+    Socket { index: token as u32, generation: (token >> 32) as u32 }
+}
+
+impl Sockets for PollSockets {
+    #[inline]
+    fn now(&self) -> Nanos {
+        self.clock.now()
+    }
+
+    fn register(&mut self, bytes: Arc<[u8]>) -> Template {
+        self.templates.push(bytes);
+        Template(u32::try_from(self.templates.len() - 1).expect("few templates"))
+    }
+
+    fn open(&mut self, options: &OpenOptions) -> Result<Socket, SocketError> {
+        let fd = sys::connect(options)?;
+        self.insert(Slot::new(fd, Kind::Connecting))
+    }
+
+    fn listen(&mut self, options: &ListenOptions) -> Result<(Socket, SocketAddr), SocketError> {
+        let (fd, address) = sys::listen(options)?;
+        Ok((self.insert(Slot::new(fd, Kind::Listener))?, address))
+    }
+
+    fn send(&mut self, socket: Socket, bytes: Outgoing) {
+        let Some(slot) = self.table.find(socket) else { return };
+        let pending = Pending::new(bytes);
+        let must_queue = slot.kind == Kind::Connecting || slot.has_queue();
+        if must_queue || slot.send_error.is_some() {
+            slot.queue().push_back(pending);
+            return;
+        }
+        match pending.write(&slot.fd, &self.templates) {
+            Ok(None) => {}
+            Ok(Some(sent)) => self.sent.push_back((socket, sent)),
+            Err((rest, Errno::AGAIN)) => slot.queue().push_back(rest),
+            Err((_, errno)) => {
+                // An answer may have come before the reset: what can still be read is read first.
+                slot.send_error = Some(errno.into());
+                self.again.push_back(socket);
+            }
+        }
+    }
+
+    fn receive(&mut self, socket: Socket, on: bool) {
+        let Some(slot) = self.table.find(socket) else { return };
+        if on && !slot.receives && slot.unread {
+            self.again.push_back(socket);
+        }
+        slot.receives = on;
+    }
+
+    fn shutdown(&mut self, socket: Socket) {
+        let Some(slot) = self.table.find(socket) else { return };
+        slot.shut_after_queue = true;
+        if !slot.has_queue() {
+            sys::shutdown_write(&slot.fd);
+        }
+    }
+
+    fn close(&mut self, socket: Socket) {
+        // Closing the descriptor takes it out of the poller too; nobody else holds it.
+        drop(self.table.remove(socket));
+    }
+}
+
+type Handle<'h> = &'h mut dyn FnMut(&mut PollSockets, Event<'_>);
+
+impl PollSockets {
+    fn insert(&mut self, slot: Slot) -> Result<Socket, SocketError> {
+        let raw = slot.fd.as_raw_fd();
+        let interest =
+            if slot.kind == Kind::Listener { Interest::READABLE } else { Interest::READABLE | Interest::WRITABLE };
+        let socket = self.table.insert(slot);
+        if let Err(error) = self.poll.registry().register(&mut SourceFd(&raw), token_of(socket), interest) {
+            drop(self.table.remove(socket));
+            return Err(Errno::from_io_error(&error).map_or(SocketError::NoDescriptor, SocketError::from));
+        }
+        Ok(socket)
+    }
+
+    /// What was left over by earlier calls.
+    fn hand_out(&mut self, buffer: &mut [u8], handle: Handle<'_>) {
+        for listener in std::mem::take(&mut self.starved) {
+            self.accept(listener, handle);
+        }
+        for _ in 0..self.sent.len() {
+            let Some((socket, buffer)) = self.sent.pop_front() else { break };
+            if self.table.find(socket).is_some() {
+                handle(self, Event::Sent { socket, buffer });
+            }
+        }
+        for _ in 0..self.again.len() {
+            let Some(socket) = self.again.pop_front() else { break };
+            let Some(slot) = self.table.find(socket) else { continue };
+            if slot.kind == Kind::Listener {
+                self.accept(socket, handle);
+            } else {
+                self.read(socket, true, buffer, handle);
+            }
+        }
+    }
+
+    fn ready(&mut self, ready: Readiness, buffer: &mut [u8], handle: Handle<'_>) {
+        let socket = ready.socket;
+        let Some(slot) = self.table.find(socket) else { return };
+        match slot.kind {
+            Kind::Listener => return self.accept(socket, handle),
+            Kind::Connecting => {
+                if ready.error {
+                    let error = sys::take_error(&slot.fd).unwrap_or(SocketError::Reset);
+                    return self.fail(socket, error, handle);
+                }
+                if !ready.writable {
+                    return;
+                }
+                slot.kind = Kind::Stream;
+                let at = self.clock.now();
+                handle(self, Event::Connected { socket, at });
+            }
+            Kind::Stream => {}
+        }
+        if ready.writable {
+            self.flush(socket);
+        }
+        if ready.readable || ready.read_closed || ready.error {
+            self.read(socket, ready.read_closed || ready.error, buffer, handle);
+        }
+    }
+
+    /// Writes what is queued until the kernel takes no more.
+    fn flush(&mut self, socket: Socket) {
+        let Some(slot) = self.table.find(socket) else { return };
+        while let Some(pending) = slot.next_queued() {
+            match pending.write(&slot.fd, &self.templates) {
+                Ok(None) => {}
+                Ok(Some(sent)) => self.sent.push_back((socket, sent)),
+                Err((rest, Errno::AGAIN)) => {
+                    slot.queue().push_front(rest);
+                    return;
+                }
+                Err((_, errno)) => {
+                    slot.send_error = Some(errno.into());
+                    self.again.push_back(socket);
+                    return;
+                }
+            }
+        }
+        if slot.shut_after_queue {
+            sys::shutdown_write(&slot.fd);
+        }
+    }
+
+    /// Reads until the kernel has no more. `to_the_end`: an end of the stream may stand behind the data, and no edge
+    /// will tell of it again.
+    fn read(&mut self, socket: Socket, to_the_end: bool, buffer: &mut [u8], handle: Handle<'_>) {
+        for _ in 0..TURNS_MAX {
+            let Some(slot) = self.table.find(socket) else { return };
+            if !slot.receives {
+                slot.unread = true;
+                return;
+            }
+            slot.unread = false;
+            if slot.peer_closed {
+                return self.fail_if_send_failed(socket, handle);
+            }
+            match sys::receive(&slot.fd, buffer) {
+                Ok(0) => {
+                    slot.peer_closed = true;
+                    let at = self.clock.now();
+                    handle(self, Event::PeerClosed { socket, at });
+                    return self.fail_if_send_failed(socket, handle);
+                }
+                Ok(count) => {
+                    let at = self.clock.now();
+                    handle(self, Event::Received { socket, bytes: &mut buffer[..count], at });
+                    // A short read emptied the socket: what comes later is a new edge.
+                    if count < buffer.len() && !to_the_end {
+                        return;
+                    }
+                }
+                Err(Errno::AGAIN) => return self.fail_if_send_failed(socket, handle),
+                Err(Errno::INTR) => {}
+                Err(errno) => return self.fail(socket, errno.into(), handle),
+            }
+        }
+        self.again.push_back(socket);
+    }
+
+    fn fail_if_send_failed(&mut self, socket: Socket, handle: Handle<'_>) {
+        if let Some(error) = self.table.find(socket).and_then(|slot| slot.send_error) {
+            self.fail(socket, error, handle);
+        }
+    }
+
+    fn fail(&mut self, socket: Socket, error: SocketError, handle: Handle<'_>) {
+        drop(self.table.remove(socket));
+        let at = self.clock.now();
+        handle(self, Event::Failed { socket, error, at });
+    }
+
+    fn accept(&mut self, listener: Socket, handle: Handle<'_>) {
+        for _ in 0..TURNS_MAX {
+            let Some(slot) = self.table.find(listener) else { return };
+            match sys::accept(&slot.fd) {
+                Ok(fd) => match self.insert(Slot::new(fd, Kind::Stream)) {
+                    Ok(socket) => handle(self, Event::Accepted { listener, socket }),
+                    Err(_) => self.starved.push(listener),
+                },
+                Err(Errno::AGAIN) => return,
+                // The connection was gone before it was taken; the next may be there.
+                Err(Errno::INTR | Errno::CONNABORTED) => {}
+                Err(_) => return self.starved.push(listener),
+            }
+        }
+        self.again.push_back(listener);
+    }
+}

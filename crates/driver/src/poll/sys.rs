@@ -1,0 +1,78 @@
+//! The system calls of the poll driver, each with what it is called for.
+
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, accept_with, bind, connect as connect_to,
+    getsockname, listen as listen_on, recv, send as send_to, shutdown, socket_with, sockopt,
+};
+
+use crate::{ListenOptions, OpenOptions, SocketError};
+
+/// What the kernel cuts to `somaxconn`.
+const BACKLOG: i32 = 65_535;
+
+fn new_socket(address: &SocketAddr) -> Result<OwnedFd, Errno> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)
+}
+
+pub(super) fn connect(options: &OpenOptions) -> Result<OwnedFd, SocketError> {
+    let fd = new_socket(&options.to)?;
+    if options.no_delay {
+        sockopt::set_tcp_nodelay(&fd, true)?;
+    }
+    match connect_to(&fd, &options.to) {
+        Ok(()) | Err(Errno::INPROGRESS) => Ok(fd),
+        // The autobind of a connect finds no port: EADDRNOTAVAIL. EAGAIN says the same on older kernels.
+        Err(Errno::AGAIN) => Err(SocketError::NoLocalPort),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+pub(super) fn listen(options: &ListenOptions) -> Result<(OwnedFd, SocketAddr), SocketError> {
+    let fd = new_socket(&options.on)?;
+    sockopt::set_socket_reuseaddr(&fd, true)?;
+    if options.share_port {
+        sockopt::set_socket_reuseport(&fd, true)?;
+    }
+    bind(&fd, &options.on).map_err(|errno| match errno {
+        Errno::ADDRNOTAVAIL => SocketError::NoLocalPort,
+        other => other.into(),
+    })?;
+    listen_on(&fd, BACKLOG)?;
+    let address = SocketAddr::try_from(getsockname(&fd)?).map_err(|_| SocketError::Os(0))?;
+    Ok((fd, address))
+}
+
+pub(super) fn accept(listener: &OwnedFd) -> Result<OwnedFd, Errno> {
+    let fd = accept_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC)?;
+    // An answer may be written in several pieces; none of them waits for an acknowledgement.
+    let _ = sockopt::set_tcp_nodelay(&fd, true);
+    Ok(fd)
+}
+
+#[inline]
+pub(super) fn receive(fd: &OwnedFd, buffer: &mut [u8]) -> Result<usize, Errno> {
+    recv(fd, buffer, RecvFlags::empty()).map(|(count, _)| count)
+}
+
+#[inline]
+pub(super) fn send(fd: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
+    send_to(fd, bytes, SendFlags::NOSIGNAL)
+}
+
+/// The error that a socket keeps for whoever asks.
+pub(super) fn take_error(fd: &OwnedFd) -> Option<SocketError> {
+    match sockopt::socket_error(fd) {
+        Ok(Ok(())) => None,
+        Ok(Err(errno)) | Err(errno) => Some(errno.into()),
+    }
+}
+
+pub(super) fn shutdown_write(fd: &OwnedFd) {
+    // A socket that is gone already needs no shutdown.
+    let _ = shutdown(fd, Shutdown::Write);
+}

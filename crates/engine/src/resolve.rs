@@ -1,0 +1,81 @@
+//! From the name of a target to its address, once, before the run.
+//!
+//! Names are resolved without glibc, so that a static binary can do it, on the thread that calls.
+
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use hickory_resolver::TokioResolver;
+use plan::Target;
+
+/// The address of a target.
+#[derive(Clone, Copy, Debug)]
+pub struct Resolved {
+    /// Where the load goes.
+    pub address: SocketAddr,
+    /// How long the lookup took; `None` when the URL held an address.
+    pub lookup: Option<Duration>,
+}
+
+/// The name leads nowhere.
+#[derive(Debug, thiserror::Error)]
+pub enum ResolveError {
+    /// Nobody knows the name.
+    #[error("the host '{host}' is unknown; check the spelling, or write its address")]
+    Unknown {
+        /// The name.
+        host: String,
+    },
+    /// The name servers cannot be asked.
+    #[error("the host '{host}' cannot be looked up: {reason}; check /etc/resolv.conf, or write its address")]
+    Lookup {
+        /// The name.
+        host: String,
+        /// What the resolver says.
+        reason: String,
+    },
+}
+
+/// Finds the address of a target. Of several addresses it takes the first that accepts a connection, as a browser would.
+///
+/// # Errors
+/// The name is unknown, or no name server answers.
+pub fn resolve(target: &Target, connect_timeout: Duration) -> Result<Resolved, ResolveError> {
+    if let Ok(address) = target.host.parse::<IpAddr>() {
+        return Ok(Resolved { address: (address, target.port).into(), lookup: None });
+    }
+    let begun = Instant::now();
+    let addresses = look_up(&target.host)?;
+    let lookup = Some(begun.elapsed());
+    let addresses: Vec<SocketAddr> = addresses.into_iter().map(|address| (address, target.port).into()).collect();
+    let chosen = match addresses.as_slice() {
+        [] => return Err(ResolveError::Unknown { host: target.host.clone() }),
+        [only] => *only,
+        [first, ..] => *addresses.iter().find(|address| accepts(address, connect_timeout)).unwrap_or(first),
+    };
+    Ok(Resolved { address: chosen, lookup })
+}
+
+fn accepts(address: &SocketAddr, timeout: Duration) -> bool {
+    TcpStream::connect_timeout(address, timeout).is_ok()
+}
+
+fn look_up(host: &str) -> Result<Vec<IpAddr>, ResolveError> {
+    let failed = |reason: String| ResolveError::Lookup { host: host.to_owned(), reason };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| failed(error.to_string()))?;
+    runtime.block_on(async {
+        let mut builder = TokioResolver::builder_tokio().map_err(|error| failed(error.to_string()))?;
+        let options = builder.options_mut();
+        options.timeout = Duration::from_secs(3);
+        options.attempts = 2;
+        let resolver = builder.build().map_err(|error| failed(error.to_string()))?;
+        match resolver.lookup_ip(host).await {
+            Ok(found) => Ok(found.iter().collect()),
+            Err(error) if error.is_no_records_found() => Err(ResolveError::Unknown { host: host.to_owned() }),
+            Err(error) => Err(failed(error.to_string())),
+        }
+    })
+}

@@ -1,0 +1,241 @@
+//! A run: shards are started, their snapshots merged interval by interval, and the whole added up.
+
+mod merge;
+
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use driver::poll::PollDriver;
+use driver::{Clock, Waker};
+use host::CpuTime;
+use metrics::Snapshot;
+use pacing::{Nanos, SLOT_COUNT, Segment};
+use plan::{Load, Plan, Scenario};
+
+use crate::shard::{self, Ends, Report, Times, Wish};
+use crate::world::{PreparedStep, Work};
+use merge::Merger;
+
+/// How a plan is carried out on this machine.
+#[derive(Clone, Copy, Debug)]
+pub struct RunOptions {
+    /// The target, resolved.
+    pub address: SocketAddr,
+    /// At most this many shards.
+    pub threads: usize,
+    /// Each shard stays on a core of its own.
+    pub pins_threads: bool,
+}
+
+/// What all shards saw in one interval.
+#[derive(Debug)]
+pub struct Interval<'a> {
+    /// Since the start of the run.
+    pub from: Nanos,
+    /// Since the start of the run.
+    pub to: Nanos,
+    /// What happened in between.
+    pub seen: &'a Snapshot,
+    /// What happened since the start.
+    pub total: &'a Snapshot,
+}
+
+/// What a run has come to.
+#[derive(Debug)]
+pub struct RunResult {
+    /// All that was seen.
+    pub total: Snapshot,
+    /// From the start to the end of the last shard.
+    pub wall: Nanos,
+    /// Shards that worked.
+    pub threads: usize,
+    /// CPU time of this process during the run.
+    pub cpu: CpuTime,
+    /// The driver that ran.
+    pub driver: &'static str,
+    /// Somebody stopped it before its plan was done.
+    pub was_stopped: bool,
+}
+
+/// Why a run could not be carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The kernel gives no poller, no thread or no memory.
+    #[error("the engine cannot work on this system: {0}")]
+    System(#[from] std::io::Error),
+    /// A thread could not be bound to a core.
+    #[error("a thread could not be pinned to core {core}: {reason}; run without --pin-threads")]
+    Pin {
+        /// The core.
+        core: usize,
+        /// What the system says.
+        reason: std::io::Error,
+    },
+}
+
+/// Stops a run from another thread.
+#[derive(Clone, Default)]
+pub struct StopHandle {
+    wish: Arc<Wish>,
+    wakers: Arc<Mutex<Vec<Waker>>>,
+}
+
+impl StopHandle {
+    /// Starts nothing more and waits for what is in flight, as long as the plan's grace.
+    pub fn stop(&self) {
+        self.raise(Wish::STOP);
+    }
+
+    /// Ends at once. What was measured is kept.
+    pub fn abort(&self) {
+        self.raise(Wish::ABORT);
+    }
+
+    fn raise(&self, wish: u8) {
+        self.wish.raise(wish);
+        self.wakers.lock().expect("no holder of the lock panics").iter().for_each(Waker::wake);
+    }
+}
+
+/// Carries out a plan. `observe` is called at the end of each interval; when it breaks, the run ends at once.
+///
+/// # Errors
+/// The system refuses what the engine needs. What the target does is never an error, but data.
+pub fn run(
+    plan: &Plan,
+    options: &RunOptions,
+    stop: &StopHandle,
+    mut observe: impl FnMut(&Interval<'_>) -> ControlFlow<()>,
+) -> Result<RunResult, RunError> {
+    let clock = Clock::start();
+    let crew = Crew::start(plan, options, stop, clock)?;
+    let cpu_before = host::process_cpu_time();
+    let started = clock.now();
+    crew.begin(plan, started);
+    let mut merger = Merger::new(crew.threads.len(), started, crew.returns.clone());
+    let mut hopeless = vec![false; crew.threads.len()];
+    let mut failure = None;
+    while merger.running() > 0 {
+        let Ok(report) = crew.reports.recv() else { break };
+        match report {
+            Report::Interval { shard, index, at, seen } => merger.interval(shard, index, at, seen),
+            Report::Over { shard, at, seen } => merger.over(shard, at, seen),
+            Report::Hopeless { shard, is_hopeless } => {
+                hopeless[shard] = is_hopeless;
+                if hopeless.iter().all(|&is| is) {
+                    stop.abort();
+                }
+            }
+            Report::Broken(error) => {
+                failure = Some(error);
+                stop.abort();
+                break;
+            }
+            Report::Ready { .. } => {}
+        }
+        while let Some(interval) = merger.next_interval() {
+            if observe(&interval).is_break() {
+                stop.abort();
+            }
+        }
+    }
+    let threads = crew.join();
+    if let Some(error) = failure {
+        return Err(error.into());
+    }
+    if let Some(interval) = merger.last_interval() {
+        // The run is over: there is nothing left to break.
+        let _ = observe(&interval);
+    }
+    let (total, wall) = merger.finish();
+    Ok(RunResult {
+        total,
+        wall,
+        threads,
+        cpu: host::process_cpu_time().since(cpu_before),
+        driver: "poll",
+        was_stopped: stop.wish.get() > Wish::RUN,
+    })
+}
+
+/// The threads of a run, and the channels to them.
+struct Crew {
+    threads: Vec<JoinHandle<()>>,
+    reports: Receiver<Report>,
+    starts: Vec<Sender<Times>>,
+    returns: Vec<Sender<Box<Snapshot>>>,
+}
+
+impl Crew {
+    /// Starts one thread for each share that has users, and waits until all are ready.
+    fn start(plan: &Plan, options: &RunOptions, stop: &StopHandle, clock: Clock) -> Result<Self, RunError> {
+        let scenario = plan.scenarios.first().expect("a plan has a scenario");
+        let steps: Arc<[PreparedStep]> = scenario.steps.iter().map(PreparedStep::new).collect();
+        let shares = shares(scenario, options.threads);
+        let cores = host::allowed_cores();
+        let (report, reports) = channel();
+        let mut crew = Self { threads: Vec::new(), reports, starts: Vec::new(), returns: Vec::new() };
+        for (shard, share) in shares.into_iter().enumerate() {
+            let (start, started) = channel();
+            let (back, returned) = channel();
+            crew.starts.push(start);
+            crew.returns.push(back);
+            let ends = Ends { shard, reports: report.clone(), returned, wish: stop.wish.clone() };
+            let work = Work { address: options.address, steps: steps.clone(), share };
+            let core = options.pins_threads.then(|| cores[shard % cores.len()]);
+            let thread = std::thread::Builder::new().name(format!("shard-{shard}"));
+            crew.threads.push(thread.spawn(move || {
+                let ready = core.map_or(Ok(()), host::pin_to_core).and_then(|()| PollDriver::new(clock));
+                match ready {
+                    Ok(driver) => shard::run(driver, work, ends, &started),
+                    // The run may be gone already; then nobody asks why.
+                    Err(error) => drop(ends.reports.send(Report::Broken(error))),
+                }
+            })?);
+        }
+        drop(report);
+        for _ in 0..crew.threads.len() {
+            match crew.reports.recv() {
+                Ok(Report::Ready { waker }) => stop.wakers.lock().expect("no holder of the lock panics").push(waker),
+                Ok(Report::Broken(error)) => return Err(error.into()),
+                _ => break,
+            }
+        }
+        Ok(crew)
+    }
+
+    fn begin(&self, plan: &Plan, started: Nanos) {
+        let Load::Closed { duration, .. } = &plan.scenarios.first().expect("a plan has a scenario").load;
+        let times = Times {
+            started,
+            duration: duration.map(Nanos::from),
+            grace: plan.grace.into(),
+            interval: plan.interval.into(),
+        };
+        for start in &self.starts {
+            // A shard that broke before its start is met in the reports.
+            let _ = start.send(times);
+        }
+    }
+
+    fn join(self) -> usize {
+        let count = self.threads.len();
+        drop((self.starts, self.returns, self.reports));
+        for thread in self.threads {
+            thread.join().expect("a shard does not panic");
+        }
+        count
+    }
+}
+
+/// The shares of a scenario that have users, on at most `threads` threads.
+fn shares(scenario: &Scenario, threads: usize) -> Vec<pacing::closed::Share> {
+    let Load::Closed { users, requests, .. } = scenario.load;
+    let busy = requests.map_or(users, |requests| users.min(requests));
+    let most = u64::try_from(threads.max(1)).unwrap_or(u64::MAX);
+    let count = most.min(busy).clamp(1, u64::from(SLOT_COUNT)) as u32;
+    (0..count).map(|index| pacing::closed::share(users, requests, Segment::share(index, count))).collect()
+}

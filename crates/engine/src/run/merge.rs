@@ -1,0 +1,119 @@
+//! From the snapshots of the shards to the intervals of the run.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::Sender;
+
+use metrics::Snapshot;
+use pacing::Nanos;
+
+use super::Interval;
+
+/// How far a shard has told.
+#[derive(Clone, Copy, Debug)]
+enum Told {
+    Until(u64),
+    All,
+}
+
+/// What the shards told of one interval, so far.
+#[derive(Default)]
+struct Open {
+    seen: Snapshot,
+    at: Nanos,
+}
+
+pub(super) struct Merger {
+    started: Nanos,
+    told: Vec<Told>,
+    open: BTreeMap<u64, Open>,
+    /// What came from shards that were over, after the last interval that they told.
+    rest: Open,
+    returns: Vec<Sender<Box<Snapshot>>>,
+    current: Snapshot,
+    total: Snapshot,
+    from: Nanos,
+    emitted: u64,
+}
+
+impl Merger {
+    pub(super) fn new(shards: usize, started: Nanos, returns: Vec<Sender<Box<Snapshot>>>) -> Self {
+        Self {
+            started,
+            told: vec![Told::Until(0); shards],
+            open: BTreeMap::new(),
+            rest: Open::default(),
+            returns,
+            current: Snapshot::default(),
+            total: Snapshot::default(),
+            from: Nanos::ZERO,
+            emitted: 0,
+        }
+    }
+
+    /// Shards that are not over.
+    pub(super) fn running(&self) -> usize {
+        self.told.iter().filter(|told| matches!(told, Told::Until(_))).count()
+    }
+
+    pub(super) fn interval(&mut self, shard: usize, index: u64, at: Nanos, mut seen: Box<Snapshot>) {
+        self.told[shard] = Told::Until(index);
+        let open = self.open.entry(index).or_default();
+        open.seen.merge(&seen);
+        open.at = open.at.max(at);
+        seen.clear();
+        // A shard that is over needs no snapshot any more.
+        let _ = self.returns[shard].send(seen);
+    }
+
+    pub(super) fn over(&mut self, shard: usize, at: Nanos, seen: Box<Snapshot>) {
+        self.told[shard] = Told::All;
+        self.rest.seen.merge(&seen);
+        self.rest.at = self.rest.at.max(at);
+    }
+
+    /// The next interval that every shard has told; `None` while one has not.
+    pub(super) fn next_interval(&mut self) -> Option<Interval<'_>> {
+        let told = self.told.iter().filter_map(|told| match told {
+            Told::Until(index) => Some(*index),
+            Told::All => None,
+        });
+        // When all are over, what is left belongs to the last interval.
+        let told = told.min()?;
+        if told <= self.emitted {
+            return None;
+        }
+        self.emitted = told;
+        let later = self.open.split_off(&(told + 1));
+        let ready = std::mem::replace(&mut self.open, later);
+        let rest = std::mem::take(&mut self.rest);
+        self.emit(ready.into_values().chain([rest]))
+    }
+
+    /// What was told after the last interval; `None` when nothing was.
+    pub(super) fn last_interval(&mut self) -> Option<Interval<'_>> {
+        let ready = std::mem::take(&mut self.open);
+        let rest = std::mem::take(&mut self.rest);
+        self.emit(ready.into_values().chain([rest]))
+    }
+
+    pub(super) fn finish(self) -> (Snapshot, Nanos) {
+        (self.total, self.from)
+    }
+
+    fn emit(&mut self, parts: impl Iterator<Item = Open>) -> Option<Interval<'_>> {
+        self.current.clear();
+        let mut at = Nanos::ZERO;
+        for part in parts {
+            self.current.merge(&part.seen);
+            at = at.max(part.at);
+        }
+        let (from, to) = (self.from, at.since(self.started));
+        if to <= from {
+            return None;
+        }
+        self.from = to;
+        self.total.merge(&self.current);
+        self.total.users = self.current.users;
+        Some(Interval { from, to, seen: &self.current, total: &self.total })
+    }
+}

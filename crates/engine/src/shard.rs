@@ -1,0 +1,165 @@
+//! A shard: one thread, one loop. It waits for its sockets, its timers, the end of an interval, and the end of the run.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+
+use driver::{Driver, Sockets, Waker};
+use metrics::Snapshot;
+use pacing::Nanos;
+
+use crate::world::{Work, World};
+
+/// Snapshots of one shard on their way. Beyond it a shard goes on recording into the one it has, and hands over less often.
+const SNAPSHOTS_MAX: usize = 4;
+
+/// What the run wants of its shards. It only grows.
+#[derive(Debug, Default)]
+pub(crate) struct Wish(AtomicU8);
+
+impl Wish {
+    /// Go on with the plan.
+    pub(crate) const RUN: u8 = 0;
+    /// Start nothing more; wait for what is in flight.
+    pub(crate) const STOP: u8 = 1;
+    /// End at once.
+    pub(crate) const ABORT: u8 = 2;
+
+    pub(crate) fn raise(&self, wish: u8) {
+        self.0.fetch_max(wish, Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> u8 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What a shard tells the run.
+pub(crate) enum Report {
+    /// It is ready to start, and can be woken.
+    Ready { waker: Waker },
+    /// All that it saw up to the end of an interval.
+    Interval { shard: usize, index: u64, at: Nanos, seen: Box<Snapshot> },
+    /// Whether every user has failed to connect and none ever did.
+    Hopeless { shard: usize, is_hopeless: bool },
+    /// It is over; the last that it saw.
+    Over { shard: usize, at: Nanos, seen: Box<Snapshot> },
+    /// It cannot go on.
+    Broken(std::io::Error),
+}
+
+/// When the run starts, and when it stops by itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    pub(crate) started: Nanos,
+    pub(crate) duration: Option<Nanos>,
+    pub(crate) grace: Nanos,
+    pub(crate) interval: Nanos,
+}
+
+/// The ends of the channels that a shard holds.
+pub(crate) struct Ends {
+    pub(crate) shard: usize,
+    pub(crate) reports: Sender<Report>,
+    /// Snapshots that come back empty.
+    pub(crate) returned: Receiver<Box<Snapshot>>,
+    pub(crate) wish: Arc<Wish>,
+}
+
+struct Publisher {
+    ends: Ends,
+    index: u64,
+    next_at: Nanos,
+    snapshots: usize,
+    cpu_ns: u64,
+    was_hopeless: bool,
+}
+
+/// Runs a shard to its end. The receiver of the run may be gone: then nobody wants the figures, and the shard ends.
+pub(crate) fn run<D: Driver>(mut driver: D, work: Work, ends: Ends, start: &Receiver<Times>) {
+    if ends.reports.send(Report::Ready { waker: driver.waker() }).is_err() {
+        return;
+    }
+    let mut world = World::new(work, driver.sockets(), Box::default());
+    let Ok(times) = start.recv() else { return };
+    let mut publisher = Publisher {
+        ends,
+        index: 0,
+        next_at: times.started + times.interval,
+        snapshots: 1,
+        cpu_ns: host::thread_cpu_ns(),
+        was_hopeless: false,
+    };
+    let mut end_at = Nanos::NEVER;
+    let mut stop_at = times.duration.map_or(Nanos::NEVER, |duration| times.started + duration);
+    loop {
+        let now = driver.sockets().now();
+        let wish = publisher.ends.wish.get();
+        if end_at == Nanos::NEVER && (now >= stop_at || wish >= Wish::STOP) {
+            stop_at = Nanos::NEVER;
+            end_at = now + times.grace;
+            world.stop_starting();
+        }
+        world.turn(driver.sockets(), times.started);
+        if world.is_over() || now >= end_at || wish >= Wish::ABORT {
+            break;
+        }
+        if now >= publisher.next_at && !publisher.hand_over(&mut world, now, times.interval) {
+            break;
+        }
+        publisher.tell_hope(&world);
+        let until = world.next_turn().min(publisher.next_at).min(stop_at).min(end_at);
+        if let Err(error) = driver.wait(until, |sockets, event| world.handle(sockets, event)) {
+            // The run may be gone already; then nobody asks why.
+            let _ = publisher.ends.reports.send(Report::Broken(error));
+            return;
+        }
+    }
+    let at = driver.sockets().now();
+    world.end(driver.sockets());
+    publisher.finish(world, at);
+}
+
+impl Publisher {
+    /// Hands the snapshot over and goes on with an empty one. False when the run is gone.
+    fn hand_over(&mut self, world: &mut World, now: Nanos, interval: Nanos) -> bool {
+        while self.next_at <= now {
+            self.next_at += interval;
+            self.index += 1;
+        }
+        let fresh = match self.ends.returned.try_recv() {
+            Ok(returned) => returned,
+            Err(_) if self.snapshots < SNAPSHOTS_MAX => {
+                self.snapshots += 1;
+                Box::default()
+            }
+            Err(_) => return true,
+        };
+        let mut seen = std::mem::replace(&mut world.seen, fresh);
+        self.complete(&mut seen, world.users_at_work());
+        let report = Report::Interval { shard: self.ends.shard, index: self.index, at: now, seen };
+        self.ends.reports.send(report).is_ok()
+    }
+
+    fn complete(&mut self, seen: &mut Snapshot, users: u64) {
+        let cpu_ns = host::thread_cpu_ns();
+        seen.cpu_ns = cpu_ns - std::mem::replace(&mut self.cpu_ns, cpu_ns);
+        seen.users = users;
+    }
+
+    fn tell_hope(&mut self, world: &World) {
+        let is_hopeless = world.is_hopeless();
+        if is_hopeless != self.was_hopeless {
+            self.was_hopeless = is_hopeless;
+            // A run that is gone is met at the next hand-over.
+            let _ = self.ends.reports.send(Report::Hopeless { shard: self.ends.shard, is_hopeless });
+        }
+    }
+
+    fn finish(&mut self, mut world: World, at: Nanos) {
+        let users = world.users_at_work();
+        let mut seen = std::mem::take(&mut world.seen);
+        self.complete(&mut seen, users);
+        let _ = self.ends.reports.send(Report::Over { shard: self.ends.shard, at, seen });
+    }
+}

@@ -1,0 +1,99 @@
+//! Storage with stable keys: an index that is used again, and a generation that tells its owners apart.
+
+/// Where a value lies in a [`Slab`], as long as it lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// Position; the most recently freed is used again first, since it is warm.
+    pub index: u32,
+    generation: u32,
+}
+
+/// Values with keys.
+#[derive(Debug)]
+pub struct Slab<T> {
+    entries: Vec<(u32, Option<T>)>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Slab<T> {
+    fn default() -> Self {
+        Self { entries: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Slab<T> {
+    /// How many values live in it.
+    pub fn len(&self) -> usize {
+        self.entries.len() - self.free.len()
+    }
+
+    /// Nothing lives in it.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Adds a value.
+    pub fn insert(&mut self, value: T) -> Key {
+        if let Some(index) = self.free.pop() {
+            let (generation, place) = &mut self.entries[index as usize];
+            *place = Some(value);
+            return Key { index, generation: *generation };
+        }
+        let index = u32::try_from(self.entries.len()).expect("fewer than 2^32 values");
+        self.entries.push((0, Some(value)));
+        Key { index, generation: 0 }
+    }
+
+    /// The value of a key; `None` when it is gone.
+    #[inline]
+    pub fn find(&mut self, key: Key) -> Option<&mut T> {
+        match self.entries.get_mut(key.index as usize) {
+            Some((generation, value)) if *generation == key.generation => value.as_mut(),
+            _ => None,
+        }
+    }
+
+    /// The value at a position, and its key; `None` when nothing lives there.
+    pub fn at_index(&mut self, index: u32) -> Option<(Key, &mut T)> {
+        let (generation, value) = self.entries.get_mut(index as usize)?;
+        Some((Key { index, generation: *generation }, value.as_mut()?))
+    }
+
+    /// Takes a value out; `None` when it is gone.
+    pub fn remove(&mut self, key: Key) -> Option<T> {
+        let (generation, place) = self.entries.get_mut(key.index as usize)?;
+        if *generation != key.generation {
+            return None;
+        }
+        let value = place.take()?;
+        *generation = generation.wrapping_add(1);
+        self.free.push(key.index);
+        Some(value)
+    }
+
+    /// The keys of all that live.
+    pub fn keys(&self) -> impl Iterator<Item = Key> + '_ {
+        self.entries
+            .iter()
+            .enumerate()
+            .filter(|(_, (_, value))| value.is_some())
+            .map(|(index, (generation, _))| Key { index: index as u32, generation: *generation })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_finds_its_own_value_only() {
+        let mut slab = Slab::default();
+        let first = slab.insert("first");
+        assert_eq!(slab.remove(first), Some("first"));
+        let second = slab.insert("second");
+        assert_eq!((first.index, slab.len()), (second.index, 1));
+        assert_eq!((slab.find(first), slab.remove(first)), (None, None));
+        assert_eq!(slab.find(second), Some(&mut "second"));
+        assert_eq!(slab.keys().collect::<Vec<_>>(), [second]);
+    }
+}

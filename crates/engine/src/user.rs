@@ -1,0 +1,70 @@
+//! A virtual user: a small machine that says what it does next.
+
+use driver::Socket;
+use pacing::Nanos;
+
+/// A user that found no connection waits this long. Without it, a dead target would make the run a storm of refusals.
+pub(crate) const REFUSED_PAUSE: Nanos = Nanos::from_millis(10);
+
+/// What a user does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Starts the exchange of a step.
+    Exchange { step: u32 },
+    /// Pauses; never counted as latency.
+    Think(Nanos),
+    /// Is at the end of its work.
+    End,
+}
+
+/// What a user knows of its last exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    /// There was none, or a pause has passed since.
+    Nothing,
+    /// Its request went out and it ended, well or badly.
+    Ended,
+    /// There was no connection to send it on.
+    NoConnection,
+}
+
+/// The starts that the users of a shard have left.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    pub(crate) starts: Option<u64>,
+    /// No more starts: the time is over, or the run was stopped.
+    pub(crate) is_over: bool,
+}
+
+impl Budget {
+    pub(crate) fn is_spent(&self) -> bool {
+        self.is_over || self.starts == Some(0)
+    }
+
+    fn take(&mut self) -> bool {
+        if self.is_spent() {
+            return false;
+        }
+        if let Some(starts) = &mut self.starts {
+            *starts -= 1;
+        }
+        true
+    }
+}
+
+/// A user of the closed model, with one step.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct User {
+    /// Its own connection, idle, when it has one.
+    pub(crate) connection: Option<Socket>,
+}
+
+impl User {
+    /// Sends, waits for the whole answer, sends again.
+    pub(crate) fn next(&self, view: View, budget: &mut Budget) -> Next {
+        if view == View::NoConnection && !budget.is_spent() {
+            return Next::Think(REFUSED_PAUSE);
+        }
+        if budget.take() { Next::Exchange { step: 0 } } else { Next::End }
+    }
+}

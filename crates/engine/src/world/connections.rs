@@ -1,0 +1,73 @@
+//! The connections of a shard, found by the index of their socket.
+
+use driver::Socket;
+use pacing::Nanos;
+
+use crate::slab::Key;
+
+/// A connection whose peer should close first waits this long for it. The side that closes first keeps the port in
+/// TIME_WAIT for a minute, and 28,000 ports are soon used up.
+pub(crate) const CLOSING_WAIT: Nanos = Nanos::from_millis(500);
+/// Connections of a shard that wait so; beyond it they are closed at once.
+pub(crate) const CLOSING_MAX: usize = 1_024;
+
+/// What a connection is doing. Each state is named for what it waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// To be established, for this attempt.
+    Connect { attempt: Key, since: Nanos },
+    /// The answer of this attempt.
+    Answer { attempt: Key },
+    /// The next exchange of its user.
+    Exchange { user: u32 },
+    /// The peer's close.
+    Close,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Connection {
+    generation: u32,
+    pub(crate) phase: Phase,
+    /// It has carried an answer, so the peer may close it at any time.
+    pub(crate) is_reused: bool,
+}
+
+/// Indexed by [`Socket::index`]: the driver's indices are small.
+#[derive(Default)]
+pub(crate) struct Connections {
+    entries: Vec<Option<Connection>>,
+    pub(crate) closing: usize,
+}
+
+impl Connections {
+    pub(crate) fn insert(&mut self, socket: Socket, phase: Phase) {
+        let index = socket.index as usize;
+        if index >= self.entries.len() {
+            self.entries.resize(index + 1, None);
+        }
+        self.entries[index] = Some(Connection { generation: socket.generation, phase, is_reused: false });
+    }
+
+    #[inline]
+    pub(crate) fn find(&mut self, socket: Socket) -> Option<&mut Connection> {
+        self.entries.get_mut(socket.index as usize)?.as_mut().filter(|entry| entry.generation == socket.generation)
+    }
+
+    pub(crate) fn remove(&mut self, socket: Socket) -> Option<Connection> {
+        self.find(socket)?;
+        let connection = self.entries[socket.index as usize].take()?;
+        if connection.phase == Phase::Close {
+            self.closing -= 1;
+        }
+        Some(connection)
+    }
+
+    pub(crate) fn drain(&mut self, mut close: impl FnMut(Socket)) {
+        for (index, entry) in self.entries.iter_mut().enumerate() {
+            if let Some(connection) = entry.take() {
+                close(Socket { index: index as u32, generation: connection.generation });
+            }
+        }
+        self.closing = 0;
+    }
+}

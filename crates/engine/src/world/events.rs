@@ -1,0 +1,138 @@
+//! What the driver says, and what follows from it.
+
+use driver::{Event, Socket, SocketError, Sockets};
+use metrics::{Failure, Outcome};
+use pacing::Nanos;
+use wire::http1::{Answer, Ending};
+
+use super::World;
+use super::connections::Phase;
+use crate::faults;
+use crate::slab::Key;
+
+/// What the machine made of some bytes.
+enum Heard {
+    NeedMore,
+    Answered { is_clean: bool },
+    Broken(Failure),
+}
+
+impl World {
+    #[inline]
+    pub(crate) fn handle<S: Sockets>(&mut self, sockets: &mut S, event: Event<'_>) {
+        match event {
+            Event::Received { socket, bytes, at } => self.received(socket, bytes, at, sockets),
+            Event::Connected { socket, at } => self.connected(socket, at, sockets),
+            Event::PeerClosed { socket, at } => self.peer_closed(socket, at, sockets),
+            Event::Failed { socket, error, at } => self.failed(socket, error, at, sockets),
+            // Requests are templates, of which nothing is told; and a client has no listener.
+            Event::Sent { .. } | Event::Accepted { .. } | Event::Woken => {}
+        }
+    }
+
+    fn connected<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
+        let Some(connection) = self.connections.find(socket) else { return };
+        let Phase::Connect { attempt, since } = connection.phase else { return };
+        connection.phase = Phase::Answer { attempt };
+        self.hope.was_connected = true;
+        self.seen.counts.connections_established += 1;
+        self.seen.connect.record(at.since(since).0);
+        self.send_request(attempt, sockets);
+    }
+
+    fn received<S: Sockets>(&mut self, socket: Socket, bytes: &[u8], at: Nanos, sockets: &mut S) {
+        let Some(connection) = self.connections.find(socket) else { return };
+        self.seen.counts.bytes_received += bytes.len() as u64;
+        match connection.phase {
+            Phase::Answer { attempt } => match self.hear(attempt, bytes, at) {
+                Heard::NeedMore => {}
+                Heard::Answered { is_clean } => self.end_answer(attempt, is_clean, at, sockets),
+                Heard::Broken(failure) => {
+                    self.close(socket, sockets);
+                    self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
+                }
+            },
+            // Nobody asked for these bytes: what follows them could not be told from an answer.
+            Phase::Exchange { user } => {
+                self.users[user as usize].connection = None;
+                self.close(socket, sockets);
+            }
+            Phase::Close => self.close(socket, sockets),
+            Phase::Connect { .. } => {}
+        }
+    }
+
+    /// Takes the bytes of an answer.
+    fn hear(&mut self, key: Key, bytes: &[u8], at: Nanos) -> Heard {
+        let Some(attempt) = self.attempts.find(key) else { return Heard::NeedMore };
+        attempt.first_byte.get_or_insert(at);
+        let mut rest = bytes;
+        loop {
+            match attempt.machine.handle(rest) {
+                Ok((taken, answer)) => {
+                    rest = &rest[taken..];
+                    match answer {
+                        Answer::NeedMore => return Heard::NeedMore,
+                        Answer::Interim(_) => {}
+                        Answer::Head(head) => attempt.head = Some(head),
+                        Answer::Body(body) => {
+                            self.seen.counts.body_bytes += body.len() as u64;
+                            let step = self.exchanges.find(attempt.exchange).map_or(0, |exchange| exchange.step);
+                            let room = self.work.steps[step as usize].needs.body_bytes_max;
+                            if room > 0 {
+                                let kept = body.len().min(room - attempt.body.len());
+                                attempt.body.extend_from_slice(&body[..kept]);
+                                attempt.body_is_too_large |= kept < body.len();
+                            }
+                        }
+                        Answer::End => return Heard::Answered { is_clean: rest.is_empty() },
+                    }
+                }
+                Err(error) => return Heard::Broken(faults::protocol(error)),
+            }
+        }
+    }
+
+    fn peer_closed<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
+        let Some(connection) = self.connections.remove(socket) else { return };
+        sockets.close(socket);
+        match connection.phase {
+            Phase::Answer { attempt } => {
+                let ending = self.attempts.find(attempt).map(|attempt| attempt.machine.handle_eof());
+                match ending {
+                    Some(Ending::Complete) => self.end_answer(attempt, true, at, sockets),
+                    Some(Ending::BeforeAnswer) if connection.is_reused => {
+                        self.end_stale_attempt(attempt, Failure::ClosedEarly, at, sockets);
+                    }
+                    _ => self.end_attempt(attempt, Outcome::Failed(Failure::ClosedEarly), at, sockets),
+                }
+            }
+            Phase::Connect { attempt, .. } => {
+                self.end_attempt(attempt, Outcome::Failed(Failure::ClosedEarly), at, sockets);
+            }
+            Phase::Exchange { user } => self.users[user as usize].connection = None,
+            Phase::Close => {}
+        }
+    }
+
+    fn failed<S: Sockets>(&mut self, socket: Socket, error: SocketError, at: Nanos, sockets: &mut S) {
+        let Some(connection) = self.connections.remove(socket) else { return };
+        match connection.phase {
+            Phase::Connect { attempt, .. } => {
+                self.hope.failed_connects += 1;
+                self.end_attempt(attempt, Outcome::Failed(faults::while_connecting(error)), at, sockets);
+            }
+            Phase::Answer { attempt } => {
+                let failure = faults::while_connected(error);
+                let ending = self.attempts.find(attempt).map(|attempt| attempt.machine.handle_eof());
+                if connection.is_reused && failure == Failure::Reset && ending == Some(Ending::BeforeAnswer) {
+                    self.end_stale_attempt(attempt, failure, at, sockets);
+                } else {
+                    self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
+                }
+            }
+            Phase::Exchange { user } => self.users[user as usize].connection = None,
+            Phase::Close => {}
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! The life of an exchange: begun, tried once or twice, ended once.
+
+use driver::{OpenOptions, Outgoing, Socket, Sockets};
+use metrics::{Failure, Measure, Outcome};
+use pacing::Nanos;
+use wire::http1::{Client, ResponseHead};
+
+use super::connections::{CLOSING_MAX, CLOSING_WAIT, Phase};
+use super::{Deadline, World};
+use crate::faults;
+use crate::slab::Key;
+use crate::user::View;
+
+/// A request of more bytes than one segment takes is sent without waiting for acknowledgements.
+const ONE_SEGMENT_BYTES: usize = 1_200;
+
+/// One request with its answer, however many attempts it takes.
+pub(crate) struct Exchange {
+    pub(crate) user: u32,
+    pub(crate) step: u32,
+    pub(crate) intended: Nanos,
+    pub(crate) taken_up: Nanos,
+    /// A reused connection was stale, so this is the second try.
+    pub(crate) is_second_try: bool,
+}
+
+/// One try of an exchange on a connection.
+pub(crate) struct Attempt {
+    pub(crate) exchange: Key,
+    pub(crate) socket: Socket,
+    pub(crate) sent: Option<Nanos>,
+    pub(crate) first_byte: Option<Nanos>,
+    pub(crate) deadline: Nanos,
+    pub(crate) machine: Client,
+    pub(crate) head: Option<ResponseHead>,
+    /// What the checks need of the body.
+    pub(crate) body: Vec<u8>,
+    pub(crate) body_is_too_large: bool,
+}
+
+impl World {
+    pub(super) fn begin_exchange<S: Sockets>(
+        &mut self,
+        user: u32,
+        step: u32,
+        intended: Nanos,
+        taken_up: Nanos,
+        sockets: &mut S,
+    ) {
+        self.seen.counts.started += 1;
+        let exchange = self.exchanges.insert(Exchange { user, step, intended, taken_up, is_second_try: false });
+        self.try_exchange(exchange, sockets);
+    }
+
+    /// One attempt: on the user's own connection when it has one, else on a new one.
+    fn try_exchange<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
+        let Some(exchange) = self.exchanges.find(key) else { return };
+        let (user, step) = (exchange.user, exchange.step as usize);
+        self.seen.counts.attempts += 1;
+        if let Some(socket) = self.users[user as usize].connection.take() {
+            let attempt = self.insert_attempt(key, socket);
+            if let Some(connection) = self.connections.find(socket) {
+                connection.phase = Phase::Answer { attempt };
+            }
+            return self.send_request(attempt, sockets);
+        }
+        self.seen.counts.connections_tried += 1;
+        let step = &self.work.steps[step];
+        let no_delay = step.request.len() > ONE_SEGMENT_BYTES;
+        let connect_timeout = step.connect_timeout;
+        match sockets.open(&OpenOptions { to: self.work.address, no_delay }) {
+            Ok(socket) => {
+                let since = sockets.now();
+                let attempt = self.insert_attempt(key, socket);
+                self.connections.insert(socket, Phase::Connect { attempt, since });
+                self.arm(attempt, since + connect_timeout);
+            }
+            Err(error) => {
+                self.hope.failed_connects += 1;
+                let now = sockets.now();
+                self.end_exchange(key, None, Outcome::Failed(faults::while_connecting(error)), now, sockets);
+            }
+        }
+    }
+
+    fn insert_attempt(&mut self, exchange: Key, socket: Socket) -> Key {
+        let attempt = Attempt {
+            exchange,
+            socket,
+            sent: None,
+            first_byte: None,
+            deadline: Nanos::NEVER,
+            machine: Client::default(),
+            head: None,
+            body: Vec::new(),
+            body_is_too_large: false,
+        };
+        let key = self.attempts.insert(attempt);
+        if key.index as usize >= self.armed.len() {
+            self.armed.resize(key.index as usize + 1, Nanos::NEVER);
+        }
+        key
+    }
+
+    /// The attempt is due at `deadline`. Its position keeps one entry in the wheel, which moves on when it comes out; so
+    /// an exchange that ends in time costs the wheel nothing.
+    fn arm(&mut self, key: Key, deadline: Nanos) {
+        let Some(attempt) = self.attempts.find(key) else { return };
+        attempt.deadline = deadline;
+        let armed = &mut self.armed[key.index as usize];
+        if deadline < *armed {
+            *armed = deadline;
+            self.timers.insert(deadline, Deadline::Attempt(key.index));
+        }
+    }
+
+    pub(super) fn attempt_due<S: Sockets>(&mut self, index: u32, now: Nanos, sockets: &mut S) {
+        let armed = &mut self.armed[index as usize];
+        if *armed > now {
+            // An entry that was overtaken by an earlier one.
+            return;
+        }
+        *armed = Nanos::NEVER;
+        let Some((key, attempt)) = self.attempts.at_index(index) else { return };
+        if attempt.deadline > now {
+            let deadline = attempt.deadline;
+            return self.arm(key, deadline);
+        }
+        let (socket, was_sent) = (attempt.socket, attempt.sent.is_some());
+        if !was_sent {
+            self.hope.failed_connects += 1;
+        }
+        let failure = if was_sent { Failure::Timeout } else { Failure::ConnectTimeout };
+        self.close(socket, sockets);
+        self.end_attempt(key, Outcome::Failed(failure), now, sockets);
+    }
+
+    /// The connection is there: the request goes out.
+    pub(super) fn send_request<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
+        let Some(attempt) = self.attempts.find(key) else { return };
+        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
+        let step = &self.work.steps[exchange.step as usize];
+        let template = self.templates[exchange.step as usize];
+        let request_bytes = step.request.len();
+        attempt.machine.start(step.kind);
+        let socket = attempt.socket;
+        let sent = sockets.now();
+        attempt.sent = Some(sent);
+        let deadline = sent + step.timeout;
+        self.arm(key, deadline);
+        self.seen.counts.sent += 1;
+        self.seen.counts.bytes_sent += request_bytes as u64;
+        sockets.send(socket, Outgoing::Template(template, 0..request_bytes));
+    }
+
+    /// A reused connection was closed by the peer before it answered a byte: that is normal, and an idempotent request
+    /// goes out once more (RFC 9110 9.2.2). Its intended instant stays.
+    pub(super) fn end_stale_attempt<S: Sockets>(&mut self, key: Key, failure: Failure, now: Nanos, sockets: &mut S) {
+        let retry = self.attempts.find(key).map(|attempt| attempt.exchange).filter(|&exchange| {
+            self.exchanges.find(exchange).is_some_and(|exchange| {
+                let may = !exchange.is_second_try && self.work.steps[exchange.step as usize].is_idempotent;
+                exchange.is_second_try |= may;
+                may
+            })
+        });
+        match retry {
+            Some(exchange) => {
+                self.attempts.remove(key);
+                self.seen.counts.reconnects += 1;
+                self.try_exchange(exchange, sockets);
+            }
+            None => self.end_attempt(key, Outcome::Failed(failure), now, sockets),
+        }
+    }
+
+    /// The answer is complete. `is_clean`: nothing came after it.
+    pub(super) fn end_answer<S: Sockets>(&mut self, key: Key, is_clean: bool, now: Nanos, sockets: &mut S) {
+        let Some(attempt) = self.attempts.find(key) else { return };
+        let Some(head) = attempt.head else { return };
+        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
+        let step = &self.work.steps[exchange.step as usize];
+        let (user, socket) = (exchange.user, attempt.socket);
+        let outcome = if !step.checks.status.contains(head.status) {
+            Outcome::Failed(Failure::Status)
+        } else if attempt.body_is_too_large {
+            Outcome::Failed(Failure::BodyLimit)
+        } else if step
+            .checks
+            .body_contains
+            .as_ref()
+            .is_some_and(|text| memchr::memmem::find(&attempt.body, text).is_none())
+        {
+            Outcome::Failed(Failure::Check)
+        } else {
+            Outcome::Succeeded
+        };
+        let is_kept = is_clean && head.keep_alive && step.keep_alive;
+        self.seen.counts.answers += 1;
+        self.seen.counts.statuses[usize::from(head.status)] += 1;
+        if is_kept {
+            if let Some(connection) = self.connections.find(socket) {
+                connection.phase = Phase::Exchange { user };
+                connection.is_reused = true;
+            }
+            self.users[user as usize].connection = Some(socket);
+        } else if is_clean {
+            self.await_close(socket, now, sockets);
+        } else {
+            self.close(socket, sockets);
+        }
+        self.end_attempt(key, outcome, now, sockets);
+    }
+
+    /// The attempt is over, and its exchange with it. The connection has been seen to.
+    pub(super) fn end_attempt<S: Sockets>(&mut self, key: Key, outcome: Outcome, now: Nanos, sockets: &mut S) {
+        if let Some(attempt) = self.attempts.remove(key) {
+            self.end_exchange(attempt.exchange, Some(&attempt), outcome, now, sockets);
+        }
+    }
+
+    fn end_exchange<S: Sockets>(
+        &mut self,
+        key: Key,
+        attempt: Option<&Attempt>,
+        outcome: Outcome,
+        done: Nanos,
+        sockets: &mut S,
+    ) {
+        let Some(exchange) = self.exchanges.remove(key) else { return };
+        let timings = self.seen.outcome(exchange.step, outcome);
+        timings.record(Measure::Response, done.since(exchange.intended).0);
+        timings.record(Measure::Lateness, exchange.taken_up.since(exchange.intended).0);
+        if let Some(attempt) = attempt
+            && let Some(sent) = attempt.sent
+        {
+            timings.record(Measure::Wait, sent.since(exchange.taken_up).0);
+            timings.record(Measure::Service, done.since(sent).0);
+            if let Some(first_byte) = attempt.first_byte {
+                timings.record(Measure::FirstByte, first_byte.since(sent).0);
+            }
+        }
+        let was_sent = attempt.is_some_and(|attempt| attempt.sent.is_some());
+        let view = if was_sent { View::Ended } else { View::NoConnection };
+        self.next(exchange.user, view, done, done, sockets);
+    }
+
+    /// The connection will not be used again; the peer, which was told so, closes it.
+    fn await_close<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
+        if self.connections.closing >= CLOSING_MAX {
+            return self.close(socket, sockets);
+        }
+        if let Some(connection) = self.connections.find(socket) {
+            connection.phase = Phase::Close;
+            self.connections.closing += 1;
+            self.timers.insert(now + CLOSING_WAIT, Deadline::Closing(socket));
+        }
+    }
+
+    pub(super) fn close<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
+        if self.connections.remove(socket).is_some() {
+            sockets.close(socket);
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! From the flags of the command line to a plan. The values are as typed; all of them are checked here.
+
+use std::fs::File;
+use std::io::Read;
+use std::time::Duration;
+
+use url::Url;
+
+use crate::{
+    Checks, HttpVersion, INTERVAL_MIN, Load, Plan, PlanError, REQUEST_BODY_BYTES_MAX, Request, Scenario, StatusSet,
+    Step, Target, USERS_MAX, parse_count, parse_duration,
+};
+
+const CONNECTIONS_DEFAULT: u64 = 50;
+const DURATION_DEFAULT: Duration = Duration::from_secs(10);
+const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
+const CONNECT_TIMEOUT_DEFAULT: Duration = Duration::from_secs(10);
+const GRACE_DEFAULT: Duration = Duration::from_secs(5);
+const INTERVAL_DEFAULT: Duration = Duration::from_secs(1);
+
+/// What was typed; `None` where nothing was.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "each field is the flag of its name, documented in the help")]
+pub struct Flags {
+    pub url: Option<String>,
+    pub connections: Option<String>,
+    pub requests: Option<String>,
+    pub duration: Option<String>,
+    pub method: Option<String>,
+    pub headers: Vec<String>,
+    pub data: Option<String>,
+    pub timeout: Option<String>,
+    pub connect_timeout: Option<String>,
+    pub grace: Option<String>,
+    pub no_keepalive: bool,
+    pub http10: bool,
+    pub expect_status: Option<String>,
+    pub expect_body: Option<String>,
+    pub interval: Option<String>,
+    /// Sent as `User-Agent` unless a header says otherwise.
+    pub user_agent: String,
+}
+
+impl Flags {
+    /// The plan that the flags describe.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its remedy.
+    pub fn plan(&self) -> Result<Plan, PlanError> {
+        let url = read_url(self.url.as_deref().ok_or(PlanError::NoUrl)?)?;
+        let users = self
+            .connections
+            .as_deref()
+            .map_or(Ok(CONNECTIONS_DEFAULT), |text| parse_count("-c", text, 1, USERS_MAX))?;
+        let requests = self.requests.as_deref().map(|text| parse_count("-n", text, 1, u64::MAX >> 1)).transpose()?;
+        let asked = self.duration.as_deref().map(|text| span("-z", text, MILLI, "1ms")).transpose()?;
+        let duration = asked.or(requests.is_none().then_some(DURATION_DEFAULT));
+        let step = self.step(&url)?;
+        let scenario = Scenario {
+            name: "main".to_owned(),
+            target: target(&url),
+            load: Load::Closed { users, requests, duration },
+            steps: vec![step],
+        };
+        Ok(Plan {
+            scenarios: vec![scenario],
+            grace: self.grace.as_deref().map_or(Ok(GRACE_DEFAULT), |text| parse_duration("--grace", text))?,
+            interval: or_default("--interval", &self.interval, INTERVAL_DEFAULT, INTERVAL_MIN, "100ms")?,
+        })
+    }
+
+    fn step(&self, url: &Url) -> Result<Step, PlanError> {
+        let request = self.request(url)?;
+        let asked_status = self.expect_status.as_deref().map(StatusSet::parse).transpose()?;
+        let checks = Checks {
+            is_expectation: asked_status.is_some() || self.expect_body.is_some(),
+            status: asked_status.unwrap_or_default(),
+            body_contains: self.expect_body.as_ref().map(|text| text.clone().into_bytes()),
+        };
+        Ok(Step {
+            name: format!("{} {}", request.method, request.path),
+            request,
+            checks,
+            timeout: or_default("-t", &self.timeout, TIMEOUT_DEFAULT, MILLI, "1ms")?,
+            connect_timeout: or_default(
+                "--connect-timeout",
+                &self.connect_timeout,
+                CONNECT_TIMEOUT_DEFAULT,
+                MILLI,
+                "1ms",
+            )?,
+            keep_alive: !self.no_keepalive,
+        })
+    }
+
+    fn request(&self, url: &Url) -> Result<Request, PlanError> {
+        let body = self.data.as_deref().map(read_data).transpose()?;
+        let method = self.method.clone().unwrap_or_else(|| if body.is_some() { "POST" } else { "GET" }.to_owned());
+        if method.is_empty() || !method.bytes().all(is_token) {
+            return Err(PlanError::Method { method });
+        }
+        let asked = self.headers.iter().map(|text| Header::parse(text)).collect::<Result<Vec<_>, _>>()?;
+        let mut headers = Vec::new();
+        for (name, value) in self.default_headers(url, &method, body.as_deref()) {
+            if !asked.iter().any(|header| header.name.eq_ignore_ascii_case(name)) {
+                headers.push((name.to_owned(), value.into_bytes()));
+            }
+        }
+        headers.extend(asked.into_iter().filter_map(|header| Some((header.name, header.value?))));
+        let path = match url.query() {
+            Some(query) => format!("{}?{query}", url.path()),
+            None => url.path().to_owned(),
+        };
+        let version = if self.http10 { HttpVersion::Http10 } else { HttpVersion::Http11 };
+        Ok(Request { method, path, version, headers, body: body.unwrap_or_default() })
+    }
+
+    /// What goes out unless a header of the user says otherwise.
+    fn default_headers(&self, url: &Url, method: &str, body: Option<&[u8]>) -> Vec<(&'static str, String)> {
+        let host = url.host_str().unwrap_or_default();
+        let host = url.port().map_or(host.to_owned(), |port| format!("{host}:{port}"));
+        let mut headers = vec![("Host", host), ("User-Agent", self.user_agent.clone()), ("Accept", "*/*".to_owned())];
+        // RFC 9110 8.6: a method that usually has content says so when there is none.
+        let length = body.map(<[u8]>::len).or(matches!(method, "POST" | "PUT" | "PATCH").then_some(0));
+        if let Some(length) = length {
+            if body.is_some() {
+                headers.push(("Content-Type", "application/x-www-form-urlencoded".to_owned()));
+            }
+            headers.push(("Content-Length", length.to_string()));
+        }
+        match (self.no_keepalive, self.http10) {
+            (true, _) => headers.push(("Connection", "close".to_owned())),
+            (false, true) => headers.push(("Connection", "keep-alive".to_owned())),
+            (false, false) => {}
+        }
+        headers
+    }
+}
+
+const MILLI: Duration = Duration::from_millis(1);
+
+fn span(flag: &'static str, text: &str, least: Duration, least_text: &'static str) -> Result<Duration, PlanError> {
+    let span = parse_duration(flag, text)?;
+    if span < least {
+        return Err(PlanError::DurationTooShort { flag, value: text.to_owned(), least: least_text });
+    }
+    Ok(span)
+}
+
+fn or_default(
+    flag: &'static str,
+    text: &Option<String>,
+    default: Duration,
+    least: Duration,
+    least_text: &'static str,
+) -> Result<Duration, PlanError> {
+    text.as_deref().map_or(Ok(default), |text| span(flag, text, least, least_text))
+}
+
+fn read_url(text: &str) -> Result<Url, PlanError> {
+    let text = text.trim();
+    let with_scheme = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+    let wrong = |reason: String| PlanError::Url { url: text.to_owned(), reason };
+    let scheme = with_scheme.split("://").next().unwrap_or_default().to_ascii_lowercase();
+    match scheme.as_str() {
+        "http" => {}
+        "https" | "ws" | "wss" | "grpc" | "grpcs" | "tcp" => return Err(PlanError::SchemeNotBuilt { scheme }),
+        _ => return Err(PlanError::Scheme { url: text.to_owned(), scheme }),
+    }
+    let mut url = Url::parse(&with_scheme).map_err(|error| wrong(error.to_string()))?;
+    if !url.username().is_empty() || url.password().is_some() {
+        // Neither a screen nor a log should show the password.
+        let _ = url.set_password(None);
+        return Err(PlanError::Credentials { url: url.to_string() });
+    }
+    if url.port() == Some(0) {
+        return Err(wrong("port 0 cannot be connected to".to_owned()));
+    }
+    url.set_fragment(None);
+    Ok(url)
+}
+
+fn target(url: &Url) -> Target {
+    let host = url.host_str().unwrap_or_default();
+    Target {
+        host: host.trim_start_matches('[').trim_end_matches(']').to_owned(),
+        port: url.port_or_known_default().unwrap_or(80),
+        url: url.to_string(),
+    }
+}
+
+/// `@file` is read as it is; everything else is the body itself.
+fn read_data(text: &str) -> Result<Vec<u8>, PlanError> {
+    let Some(path) = text.strip_prefix('@') else { return Ok(text.as_bytes().to_vec()) };
+    let wrong =
+        |error: std::io::Error| PlanError::File { flag: "-d", path: path.to_owned(), reason: error.to_string() };
+    let mut body = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(REQUEST_BODY_BYTES_MAX + 1).read_to_end(&mut body));
+    if read.map_err(wrong)? as u64 > REQUEST_BODY_BYTES_MAX {
+        return Err(PlanError::FileTooLarge { path: path.to_owned(), limit: REQUEST_BODY_BYTES_MAX });
+    }
+    Ok(body)
+}
+
+/// A header as curl understands it: `Name: value`, `Name;` for an empty value, `Name:` to leave a default out.
+struct Header {
+    name: String,
+    value: Option<Vec<u8>>,
+}
+
+impl Header {
+    fn parse(text: &str) -> Result<Self, PlanError> {
+        let header = || text.escape_debug().to_string();
+        let (name, value) = match text.split_once(':') {
+            Some((name, value)) => (name, Some(value.trim_matches([' ', '\t']))),
+            None => match text.strip_suffix(';') {
+                Some(name) => (name, Some("")),
+                None => return Err(PlanError::HeaderColon { header: header() }),
+            },
+        };
+        if name.is_empty() || !name.bytes().all(is_token) {
+            return Err(PlanError::HeaderName { header: header() });
+        }
+        if value.is_some_and(|value| value.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t')) {
+            return Err(PlanError::HeaderValue { header: header() });
+        }
+        if name.eq_ignore_ascii_case("content-length") || name.eq_ignore_ascii_case("transfer-encoding") {
+            // Whoever frames the body wrongly measures a server that waits for the rest of it.
+            return Err(PlanError::HeaderFraming { header: header() });
+        }
+        let leaves_out = text.contains(':') && value == Some("");
+        let value = if leaves_out { None } else { value.map(|value| value.as_bytes().to_vec()) };
+        Ok(Self { name: name.to_owned(), value })
+    }
+}
+
+/// RFC 9110 5.6.2.
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}

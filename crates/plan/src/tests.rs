@@ -1,0 +1,166 @@
+use super::*;
+
+fn flags(url: &str) -> Flags {
+    Flags { url: Some(url.to_owned()), user_agent: "onrush/test".to_owned(), ..Flags::default() }
+}
+
+fn request(flags: &Flags) -> Request {
+    flags.plan().expect("a good plan").scenarios[0].steps[0].request.clone()
+}
+
+fn header_lines(request: &Request) -> Vec<String> {
+    let line = |(name, value): &(String, Vec<u8>)| format!("{name}: {}", String::from_utf8_lossy(value));
+    request.headers.iter().map(line).collect()
+}
+
+#[test]
+fn a_url_is_enough() {
+    let plan = flags("localhost:8080/a?b=c#d").plan().expect("a good plan");
+    let scenario = &plan.scenarios[0];
+    assert_eq!((scenario.target.host.as_str(), scenario.target.port), ("localhost", 8080));
+    assert_eq!(scenario.load, Load::Closed { users: 50, requests: None, duration: Some(Duration::from_secs(10)) });
+    let request = &scenario.steps[0].request;
+    assert_eq!((request.method.as_str(), request.path.as_str()), ("GET", "/a?b=c"));
+    assert_eq!(header_lines(request), ["Host: localhost:8080", "User-Agent: onrush/test", "Accept: */*"]);
+    assert_eq!(scenario.steps[0].needs(), Needs { body_bytes_max: 0 });
+}
+
+#[test]
+fn urls_in_many_forms() {
+    let host_of = |url: &str| {
+        let plan = flags(url).plan().expect("a good plan");
+        (plan.scenarios[0].target.host.clone(), plan.scenarios[0].target.port)
+    };
+    assert_eq!(host_of("HTTP://Example.COM"), ("example.com".to_owned(), 80));
+    assert_eq!(host_of("http://[::1]:81/"), ("::1".to_owned(), 81));
+    assert_eq!(host_of("http://例子.测试/"), ("xn--fsqu00a.xn--0zwm56d".to_owned(), 80));
+    assert_eq!(request(&flags("http://a/压测?名=值")).path, "/%E5%8E%8B%E6%B5%8B?%E5%90%8D=%E5%80%BC");
+    assert_eq!(header_lines(&request(&flags("http://a:80/")))[0], "Host: a");
+}
+
+#[test]
+fn a_request_count_needs_no_duration() {
+    let counted = Flags { requests: Some("7".to_owned()), ..flags("a") };
+    assert_eq!(
+        counted.plan().expect("a good plan").scenarios[0].load,
+        Load::Closed { users: 50, requests: Some(7), duration: None }
+    );
+}
+
+#[test]
+fn headers_keep_their_order_and_stand_in_for_the_defaults() {
+    let headers = ["X-A: 1", "host: other", "X-A: 2", "X-Empty;", "Accept:", "X-Tab:\tv "].map(str::to_owned);
+    let with_headers = Flags { headers: headers.to_vec(), ..flags("http://a/") };
+    assert_eq!(
+        header_lines(&request(&with_headers)),
+        ["User-Agent: onrush/test", "X-A: 1", "host: other", "X-A: 2", "X-Empty: ", "X-Tab: v"]
+    );
+}
+
+#[test]
+fn data_makes_a_post() {
+    let posted = Flags { data: Some("a=b".to_owned()), ..flags("http://a/") };
+    let request = request(&posted);
+    assert_eq!((request.method.as_str(), request.body.as_slice()), ("POST", &b"a=b"[..]));
+    assert!(!request.is_idempotent());
+    assert_eq!(
+        header_lines(&request)[3..],
+        ["Content-Type: application/x-www-form-urlencoded".to_owned(), "Content-Length: 3".to_owned()]
+    );
+}
+
+#[test]
+fn data_of_a_file_is_binary_safe() {
+    let path = std::env::temp_dir().join(format!("onrush-data-{}", std::process::id()));
+    std::fs::write(&path, b"\0\r\n\xff@").expect("a file");
+    let posted = Flags { data: Some(format!("@{}", path.display())), ..flags("http://a/") };
+    assert_eq!(request(&posted).body, b"\0\r\n\xff@");
+    std::fs::remove_file(&path).expect("the file goes");
+}
+
+#[test]
+fn connection_says_what_is_meant() {
+    let line = |no_keepalive, http10| {
+        header_lines(&request(&Flags { no_keepalive, http10, ..flags("http://a/") })).get(3).cloned()
+    };
+    assert_eq!(line(false, false), None);
+    assert_eq!(line(true, false).as_deref(), Some("Connection: close"));
+    assert_eq!(line(false, true).as_deref(), Some("Connection: keep-alive"));
+    assert_eq!(line(true, true).as_deref(), Some("Connection: close"));
+}
+
+#[test]
+fn each_mistake_is_named() {
+    let some = |text: &str| Some(text.to_owned());
+    let cases: Vec<(Flags, &str)> = vec![
+        (Flags::default(), "no URL"),
+        (flags("htp://x"), "unknown scheme 'htp'"),
+        (flags("https://x"), "https:// is not built"),
+        (flags("http://"), "not a URL"),
+        (flags("http://a:99999/"), "not a URL"),
+        (flags("http://a:0/"), "port 0"),
+        (flags("http://me:secret@a/"), "name or password"),
+        (Flags { connections: some("0"), ..flags("a") }, "-c wants a whole number from 1"),
+        (Flags { connections: some("many"), ..flags("a") }, "not 'many'"),
+        (Flags { requests: some("-5"), ..flags("a") }, "-n wants a whole number from 1"),
+        (Flags { requests: some("99999999999999999999"), ..flags("a") }, "-n wants"),
+        (Flags { duration: some("soon"), ..flags("a") }, "-z wants a time"),
+        (Flags { duration: some("0s"), ..flags("a") }, "-z wants at least 1ms"),
+        (Flags { interval: some("1ms"), ..flags("a") }, "--interval wants at least 100ms"),
+        (Flags { headers: vec!["Nonsense".to_owned()], ..flags("a") }, "'Nonsense' has no colon"),
+        (Flags { headers: vec![": v".to_owned()], ..flags("a") }, "no valid name"),
+        (Flags { headers: vec!["A b: v".to_owned()], ..flags("a") }, "no valid name"),
+        (Flags { headers: vec!["A: v\r\nB: w".to_owned()], ..flags("a") }, "line end"),
+        (Flags { headers: vec!["Content-Length: 5".to_owned()], ..flags("a") }, "contradict"),
+        (Flags { method: some("GE T"), ..flags("a") }, "'GE T' is not a method"),
+        (Flags { method: some(""), ..flags("a") }, "is not a method"),
+        (Flags { data: some("@/no/such/file"), ..flags("a") }, "cannot read the file '/no/such/file'"),
+        (Flags { data: some("@/"), ..flags("a") }, "cannot read the file"),
+        (Flags { expect_status: some("2xx"), ..flags("a") }, "--expect-status wants"),
+        (Flags { expect_status: some("300-200"), ..flags("a") }, "--expect-status wants"),
+        (Flags { expect_status: some(""), ..flags("a") }, "--expect-status wants"),
+    ];
+    for (flags, says) in cases {
+        let error = flags.plan().expect_err(says).to_string();
+        assert!(error.contains(says), "{error:?} does not say {says:?}");
+        assert!(!error.contains("secret") && !error.contains('\n'), "{error:?}");
+    }
+}
+
+#[test]
+fn durations_as_people_write_them() {
+    let millis = |text: &str| parse_duration("-z", text).map(|span| span.as_millis()).ok();
+    let good = [
+        ("10s", 10_000),
+        ("2m", 120_000),
+        ("500ms", 500),
+        ("1h30m", 5_400_000),
+        ("1.5s", 1_500),
+        ("3", 3_000),
+        ("0.1", 100),
+    ];
+    for (text, expect) in good {
+        assert_eq!(millis(text), Some(expect), "{text}");
+    }
+    for text in ["", "s", "-1s", "1x", "1m30", "1..2s", ".5s", "1e3s", "99999999999999d", "10 s", "∞"] {
+        assert_eq!(millis(text), None, "{text}");
+    }
+}
+
+#[test]
+fn statuses_as_people_write_them() {
+    let set = StatusSet::parse("200, 300-399").expect("a good set");
+    let hits: Vec<u16> = (100..=999).filter(|&status| set.contains(status)).collect();
+    assert_eq!((hits[0], hits.len(), hits[100]), (200, 101, 399));
+    assert!(StatusSet::default().contains(399) && !StatusSet::default().contains(400));
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_panics(text in ".{0,40}") {
+        let _ = parse_duration("-z", &text);
+        let _ = parse_count("-n", &text, 0, u64::MAX);
+        let _ = StatusSet::parse(&text);
+        let _ = Flags { headers: vec![text.clone()], expect_body: Some(text.clone()), ..flags(&text) }.plan();
+    }
+}

@@ -1,0 +1,64 @@
+//! Numbers and times as people write them.
+
+use std::time::Duration;
+
+use crate::PlanError;
+
+/// Longer than any run; sums of two of them cannot overflow.
+const DURATION_MAX: Duration = Duration::from_secs(10 * 365 * 24 * 3_600);
+
+/// Reads a whole number from `least` to `most`; `_` may separate digits.
+///
+/// # Errors
+/// It is none, or out of range; the error names `flag`.
+pub fn parse_count(flag: &'static str, text: &str, least: u64, most: u64) -> Result<u64, PlanError> {
+    let digits: String = text.chars().filter(|&each| each != '_').collect();
+    let is_plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|number| is_plain && (least..=most).contains(number)).ok_or_else(|| PlanError::Number {
+        flag,
+        value: text.to_owned(),
+        least,
+        most,
+    })
+}
+
+/// Reads a time like `500ms`, `10s`, `1.5m`, `1h30m`; a number without a unit is seconds.
+///
+/// # Errors
+/// It is none; the error names `flag`.
+pub fn parse_duration(flag: &'static str, text: &str) -> Result<Duration, PlanError> {
+    read_duration(text.trim()).ok_or_else(|| PlanError::Duration { flag, value: text.to_owned() })
+}
+
+fn read_duration(text: &str) -> Option<Duration> {
+    let mut total_secs = 0.0;
+    let mut rest = text;
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let digits = rest.find(|each: char| !each.is_ascii_digit() && each != '.').unwrap_or(rest.len());
+        let (number, after) = rest.split_at(digits);
+        let letters = after.find(|each: char| !each.is_ascii_alphabetic()).unwrap_or(after.len());
+        let (unit, next) = after.split_at(letters);
+        let factor = match unit {
+            "us" => 1e-6,
+            "ms" => 1e-3,
+            "s" => 1.0,
+            // Only a lone number may do without a unit: `1m30` could mean two things.
+            "" if digits == text.len() => 1.0,
+            "m" | "min" => 60.0,
+            "h" => 3_600.0,
+            "d" => 86_400.0,
+            _ => return None,
+        };
+        if !number.starts_with(|each: char| each.is_ascii_digit()) {
+            return None;
+        }
+        total_secs += number.parse::<f64>().ok()? * factor;
+        rest = next;
+    }
+    // Rounded to whole microseconds, so that 0.1 s is 100 ms to the digit.
+    let micros = (total_secs * 1e6).round();
+    (micros <= DURATION_MAX.as_micros() as f64).then(|| Duration::from_micros(micros as u64))
+}
