@@ -1,1 +1,43 @@
-fn main() {}
+//! The `onrush` binary: the only place that reads the command line and the environment, prints, and exits.
+
+mod args;
+mod exit;
+mod generate;
+mod help;
+mod load;
+mod output;
+mod serve;
+mod signals;
+mod usage;
+
+use std::process::ExitCode;
+
+use clap::FromArgMatches;
+
+use args::{Cli, Command};
+use exit::Exit;
+
+fn main() -> ExitCode {
+    let words: Vec<_> = std::env::args_os().collect();
+    let language = usage::language_of(&words);
+    let matches = match help::command(language).try_get_matches_from(words) {
+        Ok(matches) => matches,
+        Err(error) => return usage::explain(&error, language).into(),
+    };
+    let cli = Cli::from_arg_matches(&matches).expect("the definition and the struct are one");
+    let exit = match cli.command {
+        None => load::run(&cli.run),
+        Some(Command::Run(args)) => load::run(&args),
+        Some(Command::Demo(args)) => load::demo(&args),
+        Some(Command::Serve(args)) => serve::serve(&args),
+        Some(Command::Completions(args)) => generate::completions(&args, language),
+        Some(Command::Man(_)) => generate::manual(language),
+    };
+    exit.into()
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}

@@ -57,6 +57,20 @@ pub(crate) struct Times {
     pub(crate) interval: Nanos,
 }
 
+impl Times {
+    /// When the plan is over; [`Nanos::NEVER`] when no time ends it.
+    fn planned_end(&self) -> Nanos {
+        self.duration.map_or(Nanos::NEVER, |duration| self.started + duration)
+    }
+
+    /// The end of the interval that begins at `from`. One that would end with the plan takes in the last answers too,
+    /// instead of leaving them to a sliver of an interval behind it.
+    fn interval_end(&self, from: Nanos) -> Nanos {
+        let end = from + self.interval;
+        if end == self.planned_end() { end + self.interval } else { end }
+    }
+}
+
 /// The ends of the channels that a shard holds.
 pub(crate) struct Ends {
     pub(crate) shard: usize,
@@ -85,13 +99,13 @@ pub(crate) fn run<D: Driver>(mut driver: D, work: Work, ends: Ends, start: &Rece
     let mut publisher = Publisher {
         ends,
         index: 0,
-        next_at: times.started + times.interval,
+        next_at: times.interval_end(times.started),
         snapshots: 1,
         cpu_ns: host::thread_cpu_ns(),
         was_hopeless: false,
     };
     let mut end_at = Nanos::NEVER;
-    let mut stop_at = times.duration.map_or(Nanos::NEVER, |duration| times.started + duration);
+    let mut stop_at = times.planned_end();
     loop {
         let now = driver.sockets().now();
         let wish = publisher.ends.wish.get();
@@ -104,7 +118,7 @@ pub(crate) fn run<D: Driver>(mut driver: D, work: Work, ends: Ends, start: &Rece
         if world.is_over() || now >= end_at || wish >= Wish::ABORT {
             break;
         }
-        if now >= publisher.next_at && !publisher.hand_over(&mut world, now, times.interval) {
+        if now >= publisher.next_at && !publisher.hand_over(&mut world, now, &times) {
             break;
         }
         publisher.tell_hope(&world);
@@ -122,9 +136,9 @@ pub(crate) fn run<D: Driver>(mut driver: D, work: Work, ends: Ends, start: &Rece
 
 impl Publisher {
     /// Hands the snapshot over and goes on with an empty one. False when the run is gone.
-    fn hand_over(&mut self, world: &mut World, now: Nanos, interval: Nanos) -> bool {
+    fn hand_over(&mut self, world: &mut World, now: Nanos, times: &Times) -> bool {
         while self.next_at <= now {
-            self.next_at += interval;
+            self.next_at = times.interval_end(self.next_at);
             self.index += 1;
         }
         let fresh = match self.ends.returned.try_recv() {

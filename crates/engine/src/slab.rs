@@ -92,7 +92,8 @@ mod tests {
         assert_eq!(slab.remove(first), Some("first"));
         let second = slab.insert("second");
         assert_eq!((first.index, slab.len()), (second.index, 1));
-        assert_eq!((slab.find(first), slab.remove(first)), (None, None));
+        assert_eq!(slab.find(first), None);
+        assert_eq!(slab.remove(first), None);
         assert_eq!(slab.find(second), Some(&mut "second"));
         assert_eq!(slab.keys().collect::<Vec<_>>(), [second]);
     }

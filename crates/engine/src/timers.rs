@@ -98,6 +98,7 @@ impl<K: Copy> Timers<K> {
             if !self.due.is_empty() || self.tick >= last {
                 return;
             }
+            let beyond = self.take_beyond();
             match self.next_slot() {
                 Some((level, slot, tick)) if tick <= last => {
                     self.tick = tick;
@@ -107,7 +108,20 @@ impl<K: Copy> Timers<K> {
                 }
                 _ => self.tick = last,
             }
+            for entry in beyond {
+                self.insert(entry.at, entry.key);
+            }
         }
+    }
+
+    /// What is left in the slot that the wheel is about to leave: entries from beyond the horizon.
+    fn take_beyond(&mut self) -> Vec<Entry<K>> {
+        let here = self.tick as usize % SLOT_COUNT;
+        if self.occupied[0] >> here & 1 == 0 {
+            return Vec::new();
+        }
+        self.occupied[0] &= !(1 << here);
+        std::mem::take(&mut self.slots[here])
     }
 
     /// Takes what is due out of the slot of the current tick.

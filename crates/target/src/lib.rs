@@ -1,1 +1,143 @@
-//! Placeholder.
+//! A server to load: plain paths with known behaviour, on the driver and the machines that the engine uses.
+//!
+//! [`Server::start`] listens and returns; [`Server::stop`] ends it. A run does not need it.
+
+mod connection;
+mod respond;
+mod routes;
+mod shard;
+mod stats;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
+
+use driver::poll::PollDriver;
+use driver::{Clock, Driver, ListenOptions, SocketError, Sockets, Waker};
+
+use stats::Stats;
+
+/// Where and how to serve.
+#[derive(Clone, Copy, Debug)]
+pub struct ServeOptions {
+    /// The address to listen on; port 0 for any free one.
+    pub listen: SocketAddr,
+    /// How many threads serve; at least one.
+    pub threads: usize,
+}
+
+/// Why nothing is served.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {reason}; choose another with --listen")]
+    Listen {
+        /// As asked.
+        address: SocketAddr,
+        /// What the kernel says.
+        reason: SocketError,
+    },
+    /// The kernel gives no poller or no thread.
+    #[error("the target cannot work on this system: {0}")]
+    System(#[from] std::io::Error),
+}
+
+/// A server that runs.
+pub struct Server {
+    address: SocketAddr,
+    threads: Vec<JoinHandle<()>>,
+    wakers: Vec<Waker>,
+    is_over: Arc<AtomicBool>,
+    stats: Arc<[Stats]>,
+}
+
+impl Server {
+    /// Listens, and serves on threads of its own.
+    ///
+    /// # Errors
+    /// The address is taken or forbidden, or the system gives no thread.
+    pub fn start(options: &ServeOptions) -> Result<Self, ServeError> {
+        let count = options.threads.max(1);
+        let clock = Clock::start();
+        let mut server = Self {
+            address: options.listen,
+            threads: Vec::new(),
+            wakers: Vec::new(),
+            is_over: Arc::new(AtomicBool::new(false)),
+            stats: std::iter::repeat_with(Stats::default).take(count).collect(),
+        };
+        ensure_free(options.listen, clock)?;
+        for index in 0..count {
+            let (is_over, stats) = (server.is_over.clone(), server.stats.clone());
+            let listen = ListenOptions { on: server.address, share_port: count > 1 };
+            let (ready, listening) = channel();
+            server.threads.push(std::thread::Builder::new().name(format!("target-{index}")).spawn(move || {
+                let made = PollDriver::new(clock).map_err(ServeError::from).and_then(|mut driver| {
+                    let (listener, address) = listen_on(driver.sockets(), &listen)?;
+                    Ok((driver, listener, address))
+                });
+                match made {
+                    Ok((driver, listener, address)) => {
+                        if ready.send(Ok((address, driver.waker()))).is_ok() {
+                            shard::run(driver, listener, &is_over, &stats, index);
+                        }
+                    }
+                    // Whoever started us is gone when nobody hears it.
+                    Err(error) => drop(ready.send(Err(error))),
+                }
+            })?);
+            let (address, waker) = listening.recv().expect("a thread of the target says how it went")?;
+            server.address = address;
+            server.wakers.push(waker);
+        }
+        Ok(server)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What `/stats` says, now.
+    pub fn stats_json(&self) -> String {
+        stats::to_json(&self.stats)
+    }
+
+    /// Closes all connections and ends.
+    pub fn stop(mut self) {
+        self.end();
+    }
+
+    /// Serves until the process ends.
+    pub fn serve_forever(mut self) {
+        for thread in std::mem::take(&mut self.threads) {
+            thread.join().expect("a thread of the target does not panic");
+        }
+    }
+
+    fn end(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.wakers.iter().for_each(Waker::wake);
+        for thread in std::mem::take(&mut self.threads) {
+            thread.join().expect("a thread of the target does not panic");
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn listen_on(sockets: &mut impl Sockets, options: &ListenOptions) -> Result<(driver::Socket, SocketAddr), ServeError> {
+    sockets.listen(options).map_err(|reason| ServeError::Listen { address: options.on, reason })
+}
+
+/// Threads share a port, and the kernel would let a second server share it too: half of a load would go astray.
+fn ensure_free(address: SocketAddr, clock: Clock) -> Result<(), ServeError> {
+    let mut driver = PollDriver::new(clock)?;
+    listen_on(driver.sockets(), &ListenOptions { on: address, share_port: false }).map(drop)
+}

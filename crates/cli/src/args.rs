@@ -1,0 +1,155 @@
+//! The command line. Values are text: the plan reads them, so that its messages name flag, value and remedy.
+//! What each flag means to people stands in `help`.
+
+use clap::{Args, Parser, Subcommand};
+use plan::Flags;
+
+#[derive(Parser)]
+#[command(
+    name = "onrush",
+    version,
+    args_conflicts_with_subcommands = true,
+    disable_help_flag = true,
+    disable_version_flag = true,
+    disable_help_subcommand = true
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    #[arg(short = 'V', long, action = clap::ArgAction::Version)]
+    version: Option<bool>,
+}
+
+#[derive(Subcommand)]
+#[command(disable_help_flag = true)]
+pub(crate) enum Command {
+    Run(Box<RunArgs>),
+    Demo(DemoArgs),
+    Serve(ServeArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct RunArgs {
+    #[arg(value_name = "URL")]
+    url: Option<String>,
+    #[arg(short = 'c', long, value_name = "N", allow_negative_numbers = true)]
+    connections: Option<String>,
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
+    requests: Option<String>,
+    #[arg(short = 'z', long, value_name = "TIME", allow_negative_numbers = true)]
+    duration: Option<String>,
+    #[arg(short = 'X', long, value_name = "METHOD")]
+    method: Option<String>,
+    #[arg(short = 'H', long = "header", value_name = "HEADER")]
+    headers: Vec<String>,
+    #[arg(short = 'd', long, value_name = "DATA", allow_hyphen_values = true)]
+    data: Option<String>,
+    #[arg(short = 't', long, value_name = "TIME", allow_negative_numbers = true)]
+    timeout: Option<String>,
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    connect_timeout: Option<String>,
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    grace: Option<String>,
+    #[arg(long)]
+    no_keepalive: bool,
+    #[arg(long = "http1.0")]
+    http10: bool,
+    #[arg(long, value_name = "STATUSES")]
+    expect_status: Option<String>,
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    expect_body: Option<String>,
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    interval: Option<String>,
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+}
+
+#[derive(Args, Clone)]
+pub(crate) struct EngineArgs {
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) threads: Option<String>,
+    #[arg(long)]
+    pub(crate) pin_threads: bool,
+}
+
+#[derive(Args, Clone)]
+pub(crate) struct ViewArgs {
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"], hide_possible_values = true)]
+    pub(crate) output: Option<String>,
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<String>,
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    #[arg(long)]
+    pub(crate) no_color: bool,
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+#[derive(Args, Clone)]
+pub(crate) struct CommonArgs {
+    #[arg(long, value_name = "LANG", value_parser = ["zh", "en"], hide_possible_values = true)]
+    pub(crate) lang: Option<String>,
+    #[arg(short = 'h', long, action = clap::ArgAction::Help)]
+    help: Option<bool>,
+}
+
+#[derive(Args)]
+pub(crate) struct DemoArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct ServeArgs {
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<String>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) threads: Option<String>,
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct CompletionsArgs {
+    #[arg(value_name = "SHELL", value_parser = clap::value_parser!(clap_complete::Shell), hide_possible_values = true)]
+    pub(crate) shell: clap_complete::Shell,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct ManArgs {
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+impl RunArgs {
+    /// What was typed, for the plan to read.
+    pub(crate) fn flags(&self) -> Flags {
+        Flags {
+            url: self.url.clone(),
+            connections: self.connections.clone(),
+            requests: self.requests.clone(),
+            duration: self.duration.clone(),
+            method: self.method.clone(),
+            headers: self.headers.clone(),
+            data: self.data.clone(),
+            timeout: self.timeout.clone(),
+            connect_timeout: self.connect_timeout.clone(),
+            grace: self.grace.clone(),
+            no_keepalive: self.no_keepalive,
+            http10: self.http10,
+            expect_status: self.expect_status.clone(),
+            expect_body: self.expect_body.clone(),
+            interval: self.interval.clone(),
+            user_agent: concat!("onrush/", env!("CARGO_PKG_VERSION")).to_owned(),
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The exit codes, all of them.
+
+/// What the shell is told. The README and the manual list the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    /// Done.
+    Done = 0,
+    /// An expectation was not met.
+    Unmet = 1,
+    /// The command line is wrong.
+    Usage = 2,
+    /// No connection ever succeeded.
+    NothingMeasured = 3,
+    /// A report could not be written, or this system does not let us work.
+    System = 4,
+    /// Stopped by the user.
+    Stopped = 130,
+}

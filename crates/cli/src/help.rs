@@ -1,0 +1,187 @@
+//! What the commands and flags mean to people, in both languages. Help, completions and manual come from here.
+
+use clap::{Command, CommandFactory};
+use report::Language;
+
+use crate::args::Cli;
+
+/// English and Chinese.
+type Text = (&'static str, &'static str);
+
+const ABOUT: Text = (
+    "onrush is a load generator whose numbers are true.\nIt sends requests to a server and shows what came back, second by second and in sum.",
+    "onrush 是一个数据真实可信的压测工具。\n它向服务端发送请求，逐秒显示结果，并在结束时给出汇总。",
+);
+
+const EXAMPLES: Text = (
+    "Examples:
+  onrush demo                                   a first look, against a server of its own
+  onrush http://127.0.0.1:8080/                 50 connections for 10 seconds
+  onrush -c 100 -n 100000 http://127.0.0.1/     100,000 requests over 100 connections
+  onrush -z 1m -H 'Cookie: a=b' localhost:8080  a minute with a header of your own
+  onrush -d @order.json -H 'Content-Type: application/json' http://127.0.0.1/orders
+  onrush --output json -z 5s http://127.0.0.1/ | jq .requests_per_s
+
+Exit codes: 0 done, 1 an expectation failed (--expect-...), 2 wrong usage, 3 nothing could be measured,
+4 a report could not be written or the system refused, 130 stopped by the user.",
+    "示例：
+  onrush demo                                   快速体验，压测自带的服务
+  onrush http://127.0.0.1:8080/                 50 个连接，持续 10 秒
+  onrush -c 100 -n 100000 http://127.0.0.1/     100 个连接，共 100,000 个请求
+  onrush -z 1m -H 'Cookie: a=b' localhost:8080  持续一分钟，带自定义请求头
+  onrush -d @order.json -H 'Content-Type: application/json' http://127.0.0.1/orders
+  onrush --output json -z 5s http://127.0.0.1/ | jq .requests_per_s
+
+退出码：0 完成；1 未达到期望（--expect-...）；2 用法错误；3 没有测到任何数据；
+4 报告无法写出或系统不允许运行；130 被用户中止。",
+);
+
+/// The text of a command.
+fn about(command: &str) -> Text {
+    match command {
+        "run" => ("Load a URL (the word run may be left out)", "压测一个 URL（run 可以省略）"),
+        "demo" => (
+            "Start a server on a free local port, load it for 5 seconds, show table and summary",
+            "在空闲的本地端口启动服务，压测 5 秒，显示表格和汇总",
+        ),
+        "serve" => (
+            "Serve paths with known behaviour to load: / /bytes/N /chunked/N /delay/MS /status/N /echo /close /drop /stats",
+            "启动行为已知的被测服务：/ /bytes/N /chunked/N /delay/MS /status/N /echo /close /drop /stats",
+        ),
+        "completions" => ("Print the completions of a shell", "输出 shell 补全脚本"),
+        "man" => ("Print the manual page", "输出 man 手册页"),
+        _ => ABOUT,
+    }
+}
+
+/// The text of a flag; the same flag means the same in every command.
+fn flag(command: &str, id: &str) -> Option<Text> {
+    Some(match (command, id) {
+        (_, "url") => ("What to load; without a scheme, http:// is meant", "压测地址；不写协议时为 http://"),
+        (_, "connections") => (
+            "Connections, each with one user that is kept busy [default: 50]",
+            "连接数（并发数），每个连接对应一个持续发请求的用户 [默认：50]",
+        ),
+        (_, "requests") => ("Requests in all [default: no bound]", "请求总数 [默认：不限]"),
+        (_, "duration") => (
+            "How long requests are started, like 10s, 2m, 1h30m [default: 10s without -n]",
+            "持续时间，如 10s、2m、1h30m [默认：没有 -n 时为 10s]",
+        ),
+        (_, "method") => ("Request method [default: GET, with -d POST]", "请求方法 [默认：GET，有 -d 时为 POST]"),
+        (_, "headers") => (
+            "Request header 'Name: value', repeatable; 'Name:' leaves a default out, 'Name;' sends an empty one",
+            "请求头 'Name: value'，可重复；'Name:' 去掉默认的，'Name;' 发送空值",
+        ),
+        (_, "data") => ("Request body; @FILE reads a file as it is", "请求体；@FILE 原样读取文件内容"),
+        (_, "timeout") => (
+            "Time for an answer, from the sending of its request [default: 30s]",
+            "单个请求的超时，从发出请求算起 [默认：30s]",
+        ),
+        (_, "connect_timeout") => {
+            ("Time for a connection to be established [default: 10s]", "建立连接的超时 [默认：10s]")
+        }
+        (_, "grace") => ("Time for what is in flight at the end [default: 5s]", "结束时等待在途请求的时间 [默认：5s]"),
+        (_, "no_keepalive") => ("A new connection for each request", "每个请求新建连接（短连接）"),
+        (_, "http10") => ("Speak HTTP/1.0", "使用 HTTP/1.0"),
+        (_, "expect_status") => (
+            "Statuses that are a success, like 200,300-399 [default: below 400]; a failure makes the exit code 1",
+            "视为成功的状态码，如 200,300-399 [默认：小于 400]；有失败则退出码为 1",
+        ),
+        (_, "expect_body") => (
+            "Text that the body must contain; a failure makes the exit code 1",
+            "响应体必须包含的文本；有失败则退出码为 1",
+        ),
+        (_, "interval") => ("Time between two lines of the table [default: 1s]", "表格每行的间隔 [默认：1s]"),
+        ("serve", "threads") => {
+            ("Threads that serve [default: the cores that this process may use]", "服务线程数 [默认：本进程可用的核数]")
+        }
+        (_, "threads") => (
+            "Threads that make the load [default: the cores that this process may use]",
+            "压测线程数 [默认：本进程可用的核数]",
+        ),
+        (_, "pin_threads") => ("Keep each thread on a core of its own", "把每个线程绑定到各自的核"),
+        (_, "output") => {
+            ("What stdout gets: text or json [default: text]", "标准输出的格式：text 或 json [默认：text]")
+        }
+        (_, "json") => ("Write the JSON report to a file too", "同时把 JSON 报告写入文件"),
+        (_, "quiet") => ("Only the summary, no table", "只显示汇总，不显示表格"),
+        (_, "no_color") => ("No colors", "不使用颜色"),
+        (_, "lang") => (
+            "Language: zh or en [default: from LC_ALL, LC_MESSAGES, LANG]",
+            "语言：zh 或 en [默认：取自 LC_ALL、LC_MESSAGES、LANG]",
+        ),
+        (_, "help") => ("Show this help", "显示本帮助"),
+        (_, "version") => ("Show the version", "显示版本"),
+        (_, "listen") => (
+            "Address to listen on, port 0 for any free one [default: 127.0.0.1:8080]",
+            "监听地址，端口 0 表示任选空闲端口 [默认：127.0.0.1:8080]",
+        ),
+        (_, "shell") => ("bash, elvish, fish, powershell or zsh", "bash、elvish、fish、powershell 或 zsh"),
+        _ => return None,
+    })
+}
+
+/// The command line with its texts in a language.
+pub(crate) fn command(language: Language) -> Command {
+    let pick = |text: Text| language.pick(text.0, text.1);
+    with_texts(Cli::command(), language).after_help(pick(EXAMPLES))
+}
+
+fn with_texts(command: Command, language: Language) -> Command {
+    let pick = |text: Text| language.pick(text.0, text.1);
+    let name = command.get_name().to_owned();
+    let (usage, options, commands) = language.pick(("Usage:", "Options", "Commands"), ("用法：", "选项", "命令"));
+    let subcommands: Vec<String> = command.get_subcommands().map(|each| each.get_name().to_owned()).collect();
+    let mut command = command
+        .about(pick(about(&name)))
+        .help_template(format!("{{about}}\n\n{usage} {{usage}}\n\n{{all-args}}\n\n{{after-help}}"))
+        .subcommand_help_heading(commands)
+        .mut_args(|arg| match flag(&name, arg.get_id().as_str()) {
+            Some(text) => arg.help(pick(text)).help_heading(options),
+            None => arg,
+        });
+    for name in subcommands {
+        command = command.mut_subcommand(name, |each| with_texts(each, language));
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn each(command: &Command, visit: &mut impl FnMut(&Command)) {
+        visit(command);
+        command.get_subcommands().for_each(|inner| each(inner, visit));
+    }
+
+    #[test]
+    fn every_flag_has_a_text() {
+        each(&Cli::command(), &mut |command| {
+            for arg in command.get_arguments() {
+                let id = arg.get_id().as_str();
+                assert!(flag(command.get_name(), id).is_some(), "{} {id}", command.get_name());
+            }
+        });
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        command(Language::En).debug_assert();
+        command(Language::Zh).debug_assert();
+    }
+
+    #[test]
+    fn chinese_help_is_chinese() {
+        let mut help = command(Language::Zh);
+        each(&help.clone(), &mut |command| {
+            for arg in command.get_arguments() {
+                let text = arg.get_help().map(ToString::to_string).unwrap_or_default();
+                let is_list = arg.get_id() == "shell";
+                assert!(is_list || text.chars().any(|each| ('一'..='龥').contains(&each)), "{text}");
+            }
+        });
+        let page = help.render_help().to_string();
+        assert!(page.contains("用法：") && page.contains("选项") && !page.contains("Options:"), "{page}");
+    }
+}

@@ -1,0 +1,60 @@
+//! Data to stdout, all else to stderr. A reader that went away is no error.
+
+use std::io::{IsTerminal, Write};
+
+use report::Language;
+
+use crate::exit::Exit;
+
+/// Whether somebody still reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wrote {
+    /// It went out.
+    All,
+    /// The reader closed the pipe.
+    PipeClosed,
+    /// It did not go out, and somebody should know.
+    Failed,
+}
+
+/// Writes data at once, so that a reader sees each line when it is there.
+pub(crate) fn write_stdout(text: &str, language: Language) -> Wrote {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Wrote::All,
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Wrote::PipeClosed,
+        Err(error) => {
+            complain(&cannot_write(language.pick("stdout", "标准输出"), &error, language));
+            Wrote::Failed
+        }
+    }
+}
+
+/// Writes data that is all there is to say.
+pub(crate) fn to_stdout(text: &str, language: Language) -> Exit {
+    if write_stdout(text, language) == Wrote::Failed { Exit::System } else { Exit::Done }
+}
+
+pub(crate) fn cannot_write(what: &str, error: &std::io::Error, language: Language) -> String {
+    language.pick(
+        format!("cannot write to {what}: {error}; make room there or choose another place"),
+        format!("无法写入 {what}：{error}；请腾出空间或换一个位置"),
+    )
+}
+
+/// A line for the person, on stderr.
+pub(crate) fn complain(text: &str) {
+    note(&format!("onrush: {text}"));
+}
+
+/// The same without our name.
+pub(crate) fn note(text: &str) {
+    // Nobody is left to be told when stderr is gone.
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Colors are for terminals, and only when nobody said no (no-color.org).
+pub(crate) fn is_colorful(no_color: bool) -> bool {
+    let is_refused = no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    !is_refused && std::io::stdout().is_terminal()
+}

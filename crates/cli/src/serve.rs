@@ -1,0 +1,82 @@
+//! `onrush serve`: the built-in target, until it is stopped.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::mpsc::channel;
+
+use report::Language;
+use target::{ServeError, ServeOptions, Server};
+
+use crate::args::ServeArgs;
+use crate::exit::Exit;
+use crate::{load, output, signals, usage};
+
+const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
+
+pub(crate) fn serve(args: &ServeArgs) -> Exit {
+    let language = usage::language_of(&std::env::args_os().collect::<Vec<_>>());
+    let listen = match args.listen.as_deref().map_or(Some(LISTEN_DEFAULT), read_address) {
+        Some(listen) => listen,
+        None => {
+            let value = args.listen.as_deref().unwrap_or_default();
+            output::complain(&language.pick(
+                format!("--listen wants an address and a port like 127.0.0.1:8080 or :8080, not '{value}'"),
+                format!("--listen 需要 127.0.0.1:8080 或 :8080 这样的地址和端口，而不是 '{value}'"),
+            ));
+            return Exit::Usage;
+        }
+    };
+    let threads = match load::threads(args.threads.as_deref()) {
+        Ok(threads) => threads,
+        Err(error) => {
+            output::complain(&report::plan_error(&error, language));
+            return Exit::Usage;
+        }
+    };
+    host::raise_descriptor_limit();
+    let server = match Server::start(&ServeOptions { listen, threads }) {
+        Ok(server) => server,
+        Err(error) => {
+            output::complain(&serve_error(&error, language));
+            return Exit::System;
+        }
+    };
+    let (stop, stopped) = channel();
+    let watching =
+        signals::watch(move || stop.send(()).unwrap_or_default(), || std::process::exit(Exit::Stopped as i32));
+    if let Err(error) = watching {
+        output::complain(&serve_error(&ServeError::System(error), language));
+        return Exit::System;
+    }
+    let address = server.address();
+    let line = language.pick(format!("listening on http://{address}/\n"), format!("正在监听 http://{address}/\n"));
+    // A server is of use without a reader of this line.
+    output::write_stdout(&line, language);
+    // The sender lives as long as its thread, which never ends by itself.
+    let _ = stopped.recv();
+    let stats = server.stats_json();
+    server.stop();
+    output::note(stats.trim_end());
+    Exit::Done
+}
+
+/// What `serve` and `demo` say when they cannot.
+pub(crate) fn serve_error(error: &ServeError, language: Language) -> String {
+    match (language, error) {
+        (Language::En, error) => error.to_string(),
+        (Language::Zh, ServeError::Listen { address, reason }) => {
+            format!("无法监听 {address}：{reason}；请用 --listen 换一个地址")
+        }
+        (Language::Zh, ServeError::System(reason)) => format!("被测服务无法在此系统上运行：{reason}"),
+    }
+}
+
+/// `host:port` with a literal address; `:port` and `port` mean all addresses and loopback.
+fn read_address(text: &str) -> Option<SocketAddr> {
+    if let Some(port) = text.strip_prefix(':') {
+        return Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), port.parse().ok()?));
+    }
+    if let Ok(port) = text.parse() {
+        return Some(SocketAddr::new(LISTEN_DEFAULT.ip(), port));
+    }
+    text.replace("localhost:", "127.0.0.1:").parse().ok()
+}

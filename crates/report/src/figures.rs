@@ -1,0 +1,142 @@
+//! The figures that all views show, taken once from the result of a run.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use engine::RunResult;
+use metrics::{Class, Distribution, Measure, Snapshot, Timings};
+use plan::{Load, Plan};
+
+/// A run that is over.
+#[derive(Debug)]
+pub struct Run<'a> {
+    /// What was to be done.
+    pub plan: &'a Plan,
+    /// The target, resolved.
+    pub address: SocketAddr,
+    /// How long the lookup of its name took, when there was one.
+    pub lookup: Option<Duration>,
+    /// What it has come to.
+    pub result: &'a RunResult,
+}
+
+/// The quantiles of every view, with their names.
+pub(crate) const QUANTILES: [(&str, f64); 5] =
+    [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99.9", 0.999)];
+
+/// A percentile, and whether it is only known to be at least that much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Percentile {
+    /// Nanoseconds.
+    pub ns: u64,
+    /// What timed out would have taken longer, and it is more than the rest above this percentile.
+    pub at_least: bool,
+}
+
+/// Exchanges of which only a lower bound of their time is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Censored {
+    count: u64,
+    bound_ns: u64,
+    of: u64,
+}
+
+impl Censored {
+    /// Those that timed out or were dropped, of those that ended.
+    pub(crate) fn of(seen: &Snapshot, measure: Measure) -> Self {
+        let timed_out = seen.class(Class::TimedOut);
+        let times = timed_out.of(measure);
+        let count = times.count() + seen.counts.dropped;
+        Self { count, bound_ns: times.min().unwrap_or(0), of: seen.counts.finished() + seen.counts.dropped }
+    }
+
+    fn hides(self, quantile: f64) -> bool {
+        self.count > 0 && quantile > 1.0 - self.count as f64 / self.of as f64
+    }
+}
+
+/// The quantiles of every view, and the maximum, of a distribution.
+pub fn percentiles_of(times: &Distribution, seen: &Snapshot, measure: Measure) -> Vec<(&'static str, Percentile)> {
+    let censored = Censored::of(seen, measure);
+    QUANTILES
+        .iter()
+        .copied()
+        .chain([("max", 1.0)])
+        .filter_map(|(name, quantile)| Some((name, percentile(times, quantile, censored)?)))
+        .collect()
+}
+
+pub(crate) fn percentile(times: &Distribution, quantile: f64, censored: Censored) -> Option<Percentile> {
+    let known = if quantile < 1.0 { times.quantile(quantile) } else { times.max() };
+    if censored.hides(quantile) {
+        let ns = censored.bound_ns.max(known.unwrap_or(0));
+        return Some(Percentile { ns, at_least: true });
+    }
+    known.map(|ns| Percentile { ns, at_least: false })
+}
+
+/// A bar of the text histogram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bar {
+    pub(crate) from_ns: u64,
+    pub(crate) to_ns: u64,
+    pub(crate) count: u64,
+}
+
+/// About ten bars of equal ratio from the minimum to the maximum: latencies differ by factors, not by sums.
+pub(crate) fn histogram(times: &Distribution) -> Vec<Bar> {
+    const BARS: u32 = 10;
+    let (Some(min), Some(max)) = (times.min(), times.max()) else { return Vec::new() };
+    let (low, high) = (min.max(1) as f64, max.max(1) as f64 + 1.0);
+    let ratio = (high / low).powf(1.0 / f64::from(BARS)).max(1.02);
+    let mut bars = Vec::new();
+    let mut from = low;
+    while from < high && bars.len() < BARS as usize + 1 {
+        let to = if bars.len() + 1 == BARS as usize { high } else { (from * ratio).min(high) };
+        let (from_ns, to_ns) = (from.round() as u64, (to.round() as u64).max(from.round() as u64 + 1));
+        bars.push(Bar { from_ns, to_ns, count: times.count_between(from_ns, to_ns) });
+        from = to_ns as f64;
+    }
+    bars
+}
+
+impl Run<'_> {
+    pub(crate) fn seen(&self) -> &Snapshot {
+        &self.result.total
+    }
+
+    /// The headline series: what succeeded.
+    pub(crate) fn succeeded(&self) -> Timings {
+        self.seen().class(Class::Succeeded)
+    }
+
+    /// Finished exchanges a second of wall time.
+    pub(crate) fn rate(&self) -> f64 {
+        per_second(self.seen().counts.finished(), self.result.wall.as_secs_f64())
+    }
+
+    pub(crate) fn users(&self) -> u64 {
+        self.plan
+            .scenarios
+            .iter()
+            .map(|scenario| match scenario.load {
+                Load::Closed { users, .. } => users,
+            })
+            .sum()
+    }
+
+    /// CPU time of the shards for each finished exchange, in microseconds.
+    pub(crate) fn cpu_us_per_request(&self) -> f64 {
+        self.seen().cpu_ns as f64 / 1e3 / self.seen().counts.finished().max(1) as f64
+    }
+
+    /// CPU time of the shards as a share of what their threads could have had.
+    pub(crate) fn cpu_share(&self) -> f64 {
+        let available = self.result.wall.0 as f64 * self.result.threads as f64;
+        if available > 0.0 { self.seen().cpu_ns as f64 / available } else { 0.0 }
+    }
+}
+
+pub(crate) fn per_second(count: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
+}

@@ -1,0 +1,97 @@
+//! Figures as people read them, and columns that stay aligned with wide characters.
+
+use std::time::Duration;
+
+use unicode_width::UnicodeWidthStr;
+
+/// Where a cell sticks to its column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// Fills a text with blanks up to `width` columns of the terminal. A longer text stays whole.
+pub(crate) fn pad(text: &str, width: usize, align: Align) -> String {
+    let blanks = " ".repeat(width.saturating_sub(text.width()));
+    match align {
+        Align::Left => format!("{text}{blanks}"),
+        Align::Right => format!("{blanks}{text}"),
+    }
+}
+
+/// `1234567` as `1,234,567`.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A rate with the digits that mean something.
+pub(crate) fn rate(per_second: f64) -> String {
+    if per_second >= 100.0 { count(per_second.round() as u64) } else { format!("{per_second:.2}") }
+}
+
+/// A time in nanoseconds with its unit, three or four digits.
+pub(crate) fn time(ns: f64) -> String {
+    let (value, unit) = if ns < 999_950.0 {
+        (ns / 1e3, "us")
+    } else if ns < 999_950_000.0 {
+        (ns / 1e6, "ms")
+    } else {
+        (ns / 1e9, "s")
+    };
+    let decimals = if value < 10.0 { 2 } else { usize::from(value < 1_000.0) };
+    format!("{value:.decimals$}{unit}")
+}
+
+/// Bytes with a binary unit.
+pub(crate) fn bytes(number: f64) -> String {
+    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    if number < 1_000.0 {
+        return format!("{number:.0}B");
+    }
+    let mut value = number / 1_024.0;
+    let mut unit = 0;
+    while value >= 999.95 && unit + 1 < UNITS.len() {
+        value /= 1_024.0;
+        unit += 1;
+    }
+    let decimals = if value < 10.0 { 2 } else { 1 };
+    format!("{value:.decimals$}{}", UNITS[unit])
+}
+
+/// A span of a plan: `5s`, `1m30s`, `500ms`.
+pub(crate) fn span(span: Duration) -> String {
+    let millis = span.as_millis();
+    let (minutes, seconds) = (millis / 60_000, millis % 60_000);
+    let seconds = match (seconds % 1_000, seconds) {
+        (_, 0) if minutes > 0 => String::new(),
+        (0, _) => format!("{}s", seconds / 1_000),
+        _ if seconds < 1_000 && minutes == 0 => format!("{seconds}ms"),
+        _ => format!("{}s", seconds as f64 / 1e3),
+    };
+    if minutes > 0 { format!("{minutes}m{seconds}") } else { seconds }
+}
+
+/// A share as percent. What is not all never reads 100, and what is not nothing never reads 0.
+pub(crate) fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return "-".to_owned();
+    }
+    let value = part as f64 * 100.0 / whole as f64;
+    let value = if part < whole { value.min(99.99) } else { value };
+    let value = if part > 0 { value.max(0.01) } else { value };
+    format!("{value:.2}%")
+}
+
+/// For terminals: what went wrong.
+pub(crate) fn red(text: &str) -> String {
+    format!("\x1b[31m{text}\x1b[0m")
+}

@@ -1,0 +1,199 @@
+//! The JSON report. Its schema is `docs/report.schema.json`; it holds every figure that the text has.
+
+use engine::Interval;
+use metrics::{Class, Distribution, Failure, Measure, Snapshot};
+use plan::Load;
+use serde_json::{Map, Value, json};
+
+use crate::figures::{Censored, QUANTILES, Run, histogram, per_second, percentile};
+use crate::{Language, say};
+
+/// Grows with every change that a reader could stumble over.
+const SCHEMA: u32 = 1;
+/// Intervals that are kept: a day of seconds. Later ones are only counted.
+const INTERVALS_MAX: usize = 86_400;
+
+/// Collects intervals and writes the report.
+#[derive(Debug, Default)]
+pub struct Json {
+    intervals: Vec<Value>,
+    intervals_left_out: u64,
+}
+
+impl Json {
+    /// Keeps an interval.
+    pub fn interval(&mut self, interval: &Interval<'_>) {
+        if self.intervals.len() >= INTERVALS_MAX {
+            self.intervals_left_out += 1;
+            return;
+        }
+        let seen = interval.seen;
+        let seconds = (interval.to - interval.from).as_secs_f64();
+        let succeeded = seen.class(Class::Succeeded);
+        let censored = Censored::of(seen, Measure::Response);
+        let mut value = json!({
+            "from_s": interval.from.as_secs_f64(),
+            "to_s": interval.to.as_secs_f64(),
+            "users": seen.users,
+            "started": seen.counts.started,
+            "succeeded": seen.counts.succeeded,
+            "failed": seen.counts.failed(),
+            "requests_per_s": per_second(seen.counts.finished(), seconds),
+            "bytes_received": seen.counts.bytes_received,
+            "bytes_received_per_s": per_second(seen.counts.bytes_received, seconds),
+            "statuses": statuses(seen),
+        });
+        value["response_time"] = times(succeeded.of(Measure::Response), censored);
+        self.intervals.push(value);
+    }
+
+    /// The whole report, with a line end.
+    pub fn report(&mut self, run: &Run<'_>) -> String {
+        let mut report = facts(run);
+        report["times"] = all_times(run);
+        report["statuses"] = statuses(run.seen());
+        report["failures"] = failures(run);
+        report["generator"] = generator(run);
+        report["intervals"] = Value::Array(std::mem::take(&mut self.intervals));
+        report["intervals_left_out"] = self.intervals_left_out.into();
+        format!("{report:#}\n")
+    }
+}
+
+fn facts(run: &Run<'_>) -> Value {
+    let scenario = run.plan.scenarios.first().expect("a plan has a scenario");
+    let step = scenario.steps.first().expect("a scenario has a step");
+    let Load::Closed { users, requests, duration } = scenario.load;
+    let counts = &run.seen().counts;
+    let seconds = run.result.wall.as_secs_f64();
+    json!({
+        "schema": SCHEMA,
+        "target": {
+            "url": scenario.target.url,
+            "address": run.address.to_string(),
+            "lookup_s": run.lookup.map(|span| span.as_secs_f64()),
+        },
+        "plan": {
+            "model": "closed",
+            "users": users,
+            "requests": requests,
+            "duration_s": duration.map(|span| span.as_secs_f64()),
+            "method": step.request.method,
+            "path": step.request.path,
+            "keep_alive": step.keep_alive,
+            "timeout_s": step.timeout.as_secs_f64(),
+            "connect_timeout_s": step.connect_timeout.as_secs_f64(),
+        },
+        "stopped": run.result.was_stopped,
+        "requests": {
+            "started": counts.started,
+            "succeeded": counts.succeeded,
+            "failed": counts.failed(),
+            "dropped": counts.dropped,
+            "unfinished": counts.unfinished,
+            "success_ratio": ratio(counts.succeeded, counts.finished()),
+            "attempts": counts.attempts,
+            "sent": counts.sent,
+            "answers": counts.answers,
+            "reconnects": counts.reconnects,
+        },
+        "wall_s": seconds,
+        "requests_per_s": run.rate(),
+        "bytes": {
+            "received": counts.bytes_received,
+            "received_per_s": per_second(counts.bytes_received, seconds),
+            "bodies": counts.body_bytes,
+            "sent": counts.bytes_sent,
+            "sent_per_s": per_second(counts.bytes_sent, seconds),
+        },
+        "connections": {
+            "tried": counts.connections_tried,
+            "established": counts.connections_established,
+        },
+    })
+}
+
+/// For each class that has any: each measure.
+fn all_times(run: &Run<'_>) -> Value {
+    let seen = run.seen();
+    let mut by_class = Map::new();
+    let classes = Class::ALL.iter().map(|&class| (class.name(), seen.class(class))).chain([("all", seen.all())]);
+    for (name, timings) in classes {
+        if timings.of(Measure::Response).count() == 0 && name != Class::Succeeded.name() {
+            continue;
+        }
+        let measures = Measure::ALL.iter().map(|&measure| {
+            let is_headline =
+                name == Class::Succeeded.name() && matches!(measure, Measure::Response | Measure::Service);
+            let censored = if is_headline { Censored::of(seen, measure) } else { Censored::default() };
+            (measure.name().to_owned(), times(timings.of(measure), censored))
+        });
+        by_class.insert(name.to_owned(), Value::Object(measures.collect()));
+    }
+    by_class.insert("connect".to_owned(), times(&seen.connect, Censored::default()));
+    let bars: Vec<Value> = histogram(run.succeeded().of(Measure::Response))
+        .iter()
+        .map(|bar| json!({"from_ns": bar.from_ns, "to_ns": bar.to_ns, "count": bar.count}))
+        .collect();
+    by_class.insert("response_time_histogram".to_owned(), bars.into());
+    Value::Object(by_class)
+}
+
+/// A distribution. Percentiles that are only lower bounds are named in `at_least`.
+fn times(times: &Distribution, censored: Censored) -> Value {
+    let mut value = Map::new();
+    value.insert("count".to_owned(), times.count().into());
+    value.insert("min_ns".to_owned(), times.min().into());
+    value.insert("mean_ns".to_owned(), times.mean().into());
+    value.insert("stdev_ns".to_owned(), times.stdev().into());
+    let mut at_least = Vec::new();
+    for (name, quantile) in QUANTILES.iter().copied().chain([("max", 1.0)]) {
+        let known = percentile(times, quantile, censored);
+        value.insert(format!("{}_ns", name.replace('.', "_")), known.map(|known| known.ns).into());
+        if known.is_some_and(|known| known.at_least) {
+            at_least.push(Value::from(name.replace('.', "_")));
+        }
+    }
+    value.insert("at_least".to_owned(), at_least.into());
+    Value::Object(value)
+}
+
+fn statuses(seen: &Snapshot) -> Value {
+    Value::Object(seen.counts.statuses().map(|(status, count)| (status.to_string(), count.into())).collect())
+}
+
+fn failures(run: &Run<'_>) -> Value {
+    let one = |(failure, count): (Failure, u64)| {
+        let detail = match failure {
+            Failure::Protocol(fault) => Some(fault.name().to_owned()),
+            Failure::Os(errno) => Some(errno.to_string()),
+            _ => None,
+        };
+        json!({
+            "reason": failure.name(),
+            "detail": detail,
+            "count": count,
+            "remedy": say::failure_remedy(failure, run, Language::En),
+        })
+    };
+    run.seen().counts.failures().map(one).collect()
+}
+
+fn generator(run: &Run<'_>) -> Value {
+    let cpu = run.result.cpu;
+    json!({
+        "driver": run.result.driver,
+        "threads": run.result.threads,
+        "users": run.users(),
+        "cpu_s": run.seen().cpu_ns as f64 / 1e9,
+        "process_cpu_user_s": cpu.user_ns as f64 / 1e9,
+        "process_cpu_system_s": cpu.system_ns as f64 / 1e9,
+        "cpu_us_per_request": run.cpu_us_per_request(),
+        "cpu_share": run.cpu_share(),
+        "resident_bytes": host::resident_bytes(),
+    })
+}
+
+fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}

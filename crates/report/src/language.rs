@@ -1,0 +1,34 @@
+//! The two languages.
+
+/// A language that every text exists in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// English.
+    En,
+    /// Chinese.
+    Zh,
+}
+
+impl Language {
+    /// The language that a locale asks for: Chinese for `zh...`, English for everything else.
+    pub fn of_locale(locale: &str) -> Self {
+        if locale.to_ascii_lowercase().starts_with("zh") { Self::Zh } else { Self::En }
+    }
+
+    /// The language of a name; `None` when there is no such language.
+    pub fn of_name(name: &str) -> Option<Self> {
+        match name {
+            "en" => Some(Self::En),
+            "zh" => Some(Self::Zh),
+            _ => None,
+        }
+    }
+
+    /// The text in this language.
+    pub fn pick<T>(self, en: T, zh: T) -> T {
+        match self {
+            Self::En => en,
+            Self::Zh => zh,
+        }
+    }
+}

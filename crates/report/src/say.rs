@@ -1,0 +1,204 @@
+//! What went wrong, in both languages: cause and remedy.
+
+use std::fmt::Display;
+
+use engine::{ResolveError, RunError};
+use metrics::{Failure, ProtocolFault};
+use plan::PlanError;
+
+use crate::format::span;
+use crate::{Language, Run};
+
+/// The name of a failure, with the detail that some have.
+pub(crate) fn failure_name(failure: Failure) -> String {
+    match failure {
+        Failure::Protocol(fault) => format!("protocol ({})", fault.name()),
+        Failure::Os(errno) => format!("os ({errno})"),
+        other => other.name().to_owned(),
+    }
+}
+
+/// What a person can do about a failure.
+pub fn failure_remedy(failure: Failure, run: &Run<'_>, language: Language) -> String {
+    let address = run.address;
+    let step = run.plan.scenarios.first().and_then(|scenario| scenario.steps.first());
+    let pick = |en: String, zh: String| language.pick(en, zh);
+    match failure {
+        Failure::Unreachable => pick(
+            format!("no route to {address}; check the address and the network"),
+            format!("没有到 {address} 的路由；请检查地址和网络"),
+        ),
+        Failure::Permission => pick(
+            "this host forbids the connection; check its firewall and security policy".to_owned(),
+            "本机不允许发起该连接；请检查防火墙和安全策略".to_owned(),
+        ),
+        Failure::ConnectRefused => pick(
+            format!("nobody listens on {address}; start the server or check the port"),
+            format!("{address} 上没有服务在监听；请启动服务或检查端口"),
+        ),
+        Failure::ConnectTimeout => {
+            let limit = step.map_or(String::new(), |step| span(step.connect_timeout));
+            pick(
+                format!(
+                    "no connection within {limit}; check firewalls and the server's accept queue, or raise --connect-timeout"
+                ),
+                format!("{limit} 内未能建立连接；请检查防火墙和服务端的 accept 队列，或调大 --connect-timeout"),
+            )
+        }
+        Failure::NoLocalPort => {
+            let ports = host::local_port_range().map_or(String::new(), |(first, last)| {
+                let number = u32::from(last.saturating_sub(first)) + 1;
+                language.pick(format!(" (there are {number})"), format!("（共 {number} 个）"))
+            });
+            pick(
+                format!(
+                    "all local ports to {address} are in use{ports}; keep connections alive, use fewer, or widen them: sysctl -w net.ipv4.ip_local_port_range='1024 65535'"
+                ),
+                format!(
+                    "到 {address} 的本地端口已用完{ports}；请使用长连接、减少连接数，或扩大端口范围：sysctl -w net.ipv4.ip_local_port_range='1024 65535'"
+                ),
+            )
+        }
+        Failure::NoDescriptor => pick(
+            "this process may open no more descriptors; raise the limit with ulimit -n, or lower -c".to_owned(),
+            "本进程可打开的文件描述符已用完；请用 ulimit -n 调大上限，或调小 -c".to_owned(),
+        ),
+        Failure::Reset => pick(
+            "the server reset the connection; look at its log and its limits".to_owned(),
+            "连接被服务端重置；请查看服务端日志和各项上限".to_owned(),
+        ),
+        Failure::ClosedEarly => pick(
+            "the server closed before the answer was complete; look at its log and its limits".to_owned(),
+            "服务端在响应完成前关闭了连接；请查看服务端日志和各项上限".to_owned(),
+        ),
+        Failure::Timeout => {
+            let limit = step.map_or(String::new(), |step| span(step.timeout));
+            pick(
+                format!("no complete answer within {limit}; the server is too slow for this load, or raise -t"),
+                format!("{limit} 内没有收到完整响应；服务端承受不了该压力，或调大 -t"),
+            )
+        }
+        Failure::Protocol(fault) => protocol(fault, language),
+        Failure::Status => pick(
+            "the status is not a success; see the status codes above, or say which are with --expect-status".to_owned(),
+            "状态码不属于成功；请看上面的状态码，或用 --expect-status 指定哪些算成功".to_owned(),
+        ),
+        Failure::BodyLimit => pick(
+            format!(
+                "the body is larger than {} bytes, the most that --expect-body looks at",
+                plan::CHECKED_BODY_BYTES_MAX
+            ),
+            format!("响应体超过 {} 字节，--expect-body 最多检查这么多", plan::CHECKED_BODY_BYTES_MAX),
+        ),
+        Failure::Check => pick(
+            "the body does not contain the text of --expect-body".to_owned(),
+            "响应体中没有 --expect-body 指定的文本".to_owned(),
+        ),
+        Failure::Os(errno) => {
+            let reason = std::io::Error::from_raw_os_error(i32::from(errno));
+            pick(format!("the system says: {reason}"), format!("系统返回：{reason}"))
+        }
+    }
+}
+
+fn protocol(fault: ProtocolFault, language: Language) -> String {
+    let (en, zh) = match fault {
+        ProtocolFault::StartLine => (
+            "the answer is not HTTP/1.x; check that the port speaks plain HTTP",
+            "响应不是 HTTP/1.x；请确认该端口提供的是明文 HTTP",
+        ),
+        ProtocolFault::Header => ("a header field of the answer is malformed", "响应头格式错误"),
+        ProtocolFault::HeadTooLarge => ("the head of the answer is larger than 64 KiB", "响应头超过 64 KiB"),
+        ProtocolFault::TooManyHeaders => ("the answer has more than 128 header fields", "响应头超过 128 个字段"),
+        ProtocolFault::ContentLength => {
+            ("Content-Length of the answer is not one number", "响应的 Content-Length 不是唯一的数字")
+        }
+        ProtocolFault::AmbiguousLength => (
+            "the answer has Content-Length and Transfer-Encoding at once",
+            "响应同时带有 Content-Length 和 Transfer-Encoding",
+        ),
+        ProtocolFault::TransferEncoding => {
+            ("Transfer-Encoding of the answer is not usable", "响应的 Transfer-Encoding 无法使用")
+        }
+        ProtocolFault::ChunkSize => ("a chunk size of the answer is malformed", "响应的分块长度格式错误"),
+        ProtocolFault::ChunkLineTooLong => {
+            ("a chunk-size line of the answer is longer than 4 KiB", "响应的分块长度行超过 4 KiB")
+        }
+        ProtocolFault::ChunkEnd => {
+            ("a chunk of the answer does not end where its size says", "响应的分块没有在其长度处结束")
+        }
+        ProtocolFault::Trailer => ("a trailer field of the answer is malformed", "响应的尾部字段格式错误"),
+        ProtocolFault::UnexpectedUpgrade => {
+            ("the server switched protocols without being asked", "服务端未经请求就切换了协议")
+        }
+        ProtocolFault::TooManyInterim => {
+            ("the server sent more than 32 interim (1xx) answers", "服务端发送了超过 32 个 1xx 临时响应")
+        }
+        ProtocolFault::Unsolicited => {
+            ("the server sent bytes that belong to no request", "服务端发送了不属于任何请求的数据")
+        }
+    };
+    let look = language
+        .pick("look at what the server sends, for example with curl -v", "可用 curl -v 查看服务端实际发送的内容");
+    format!("{}{}{look}", language.pick(en, zh), language.pick("; ", "；"))
+}
+
+/// A mistake in the user's words.
+pub fn plan_error(error: &PlanError, language: Language) -> String {
+    if language == Language::En {
+        return error.to_string();
+    }
+    match error {
+        PlanError::NoUrl => "没有给出 URL；例如：onrush http://127.0.0.1:8080/（或：onrush demo）".to_owned(),
+        PlanError::Url { url, reason } => {
+            format!("'{url}' 不是有效的 URL（{reason}）；请写成 http://127.0.0.1:8080/path 的形式")
+        }
+        PlanError::Scheme { url, scheme } => format!("'{url}' 的协议 '{scheme}' 无法识别；请使用 http://"),
+        PlanError::SchemeNotBuilt { scheme } => format!("此版本不支持 {scheme}://；目前只支持 http://"),
+        PlanError::Credentials { url } => format!("'{url}' 中带有用户名或密码；请改用 -H 'Authorization: ...' 发送"),
+        PlanError::HeaderColon { header } => format!("请求头 '{header}' 缺少冒号；请写成 -H 'Name: value' 的形式"),
+        PlanError::HeaderName { header } => {
+            format!("请求头 '{header}' 的冒号前不是合法的名称；请写成 -H 'Name: value' 的形式")
+        }
+        PlanError::HeaderValue { header } => format!("请求头 '{header}' 的值含有换行或其他控制字符；请去掉"),
+        PlanError::HeaderFraming { header } => format!("请求头 '{header}' 会与请求体冲突；请去掉，onrush 会自动填写"),
+        PlanError::Method { method } => format!("'{method}' 不是合法的请求方法；请在 -X 后写 GET、POST 之类的单词"),
+        PlanError::File { flag, path, reason } => {
+            format!("无法读取 {flag} 指定的文件 '{path}'：{reason}；请检查 @ 后面的路径")
+        }
+        PlanError::FileTooLarge { path, limit } => format!("文件 '{path}' 超过 {limit} 字节，这是请求体的上限"),
+        PlanError::Number { flag, value, least, most } => {
+            format!("{flag} 需要 {least} 到 {most} 之间的整数，而不是 '{value}'")
+        }
+        PlanError::Duration { flag, value } => {
+            format!("{flag} 需要 500ms、10s、2m、1h30m 这样的时间，而不是 '{value}'")
+        }
+        PlanError::DurationTooShort { flag, value, least } => format!("{flag} 至少为 {least}，而不是 '{value}'"),
+        PlanError::Statuses { value } => {
+            format!("--expect-status 需要 200,300-399 这样的状态码和范围，而不是 '{value}'")
+        }
+    }
+}
+
+/// A name that leads nowhere.
+pub fn resolve_error(error: &ResolveError, language: Language) -> String {
+    match (language, error) {
+        (Language::En, error) => error.to_string(),
+        (Language::Zh, ResolveError::Unknown { host }) => format!("找不到主机 '{host}'；请检查拼写，或直接写 IP 地址"),
+        (Language::Zh, ResolveError::Lookup { host, reason }) => {
+            format!("无法解析主机 '{host}'：{reason}；请检查 /etc/resolv.conf，或直接写 IP 地址")
+        }
+    }
+}
+
+/// A system that the engine cannot work on.
+pub fn run_error(error: &RunError, language: Language) -> String {
+    let zh = |text: &str, reason: &dyn Display| format!("{text}：{reason}");
+    match (language, error) {
+        (Language::En, error) => error.to_string(),
+        (Language::Zh, RunError::System(reason)) => zh("引擎无法在此系统上运行", reason),
+        (Language::Zh, RunError::Pin { core, reason }) => {
+            format!("无法把线程绑定到核心 {core}：{reason}；请去掉 --pin-threads")
+        }
+    }
+}

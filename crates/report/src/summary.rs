@@ -1,0 +1,220 @@
+//! The summary: what a run has come to, as text.
+
+use std::fmt::Write;
+
+use metrics::{Distribution, Measure, Snapshot};
+use plan::Load;
+
+use crate::figures::{Censored, QUANTILES, Run, histogram, per_second, percentile};
+use crate::format::{Align, bytes, count, pad, percent, rate, red, span, time};
+use crate::{Language, say};
+
+const LABEL_WIDTH: usize = 14;
+const TIME_WIDTH: usize = 10;
+const BAR_WIDTH: usize = 40;
+
+/// The whole summary, with a line end, with colors or without.
+pub fn summary(run: &Run<'_>, language: Language, is_colorful: bool) -> String {
+    let mut page = Page { text: String::new(), language, is_colorful };
+    page.facts(run);
+    page.times(run);
+    page.histogram(run);
+    page.statuses(run.seen());
+    page.failures(run);
+    page.generator(run);
+    page.text
+}
+
+/// One line for a run in which no connection was ever established.
+pub fn nothing_measured(run: &Run<'_>, language: Language) -> String {
+    let seen = run.seen();
+    let tried = count(seen.counts.connections_tried.max(seen.counts.attempts));
+    let address = run.address;
+    match seen.counts.failures().max_by_key(|(_, count)| *count) {
+        Some((failure, _)) => {
+            let name = failure.name();
+            let remedy = say::failure_remedy(failure, run, language);
+            language.pick(
+                format!("nothing was measured: none of {tried} connections to {address} was established ({name}); {remedy}"),
+                format!("没有测到任何数据：{tried} 次连接 {address} 均未成功（{name}）；{remedy}"),
+            )
+        }
+        None => language.pick(
+            format!("nothing was measured: no connection to {address} was established before the end of the run; give it more time with -z or --grace"),
+            format!("没有测到任何数据：压测结束前未能与 {address} 建立连接；请用 -z 或 --grace 延长时间"),
+        ),
+    }
+}
+
+struct Page {
+    text: String,
+    language: Language,
+    is_colorful: bool,
+}
+
+impl Page {
+    fn line(&mut self, label: &str, value: &str) {
+        let label = pad(label, LABEL_WIDTH, Align::Left);
+        writeln!(self.text, "{label}{value}").expect("writing to a string does not fail");
+    }
+
+    fn facts(&mut self, run: &Run<'_>) {
+        let words = self.language.words();
+        let counts = &run.seen().counts;
+        let seconds = run.result.wall.as_secs_f64();
+        let scenario = run.plan.scenarios.first().expect("a plan has a scenario");
+        self.text.push('\n');
+        let lookup =
+            run.lookup.map_or(String::new(), |span| format!(", {} {}", words.lookup, time(span.as_nanos() as f64)));
+        self.line(words.target, &format!("{} ({}{lookup})", scenario.target.url, run.address));
+        self.line(words.plan, &plan_in_words(run, self.language));
+        let mut sum = format!(
+            "{} {} = {} {} + {} {}",
+            count(counts.started),
+            words.started,
+            count(counts.succeeded),
+            words.succeeded,
+            count(counts.failed()),
+            words.failed
+        );
+        for (number, word) in [(counts.unfinished, words.unfinished), (counts.dropped, words.dropped)] {
+            if number > 0 {
+                write!(sum, " + {} {word}", count(number)).expect("writing to a string does not fail");
+            }
+        }
+        self.line(words.requests, &sum);
+        self.line(words.time, &format!("{seconds:.3}s"));
+        self.line(words.per_second, &rate(run.rate()));
+        self.line(words.success, &percent(counts.succeeded, counts.finished()));
+        let received = format!(
+            "{} ({}/s, {} {})",
+            bytes(counts.bytes_received as f64),
+            bytes(per_second(counts.bytes_received, seconds)),
+            words.bodies,
+            bytes(counts.body_bytes as f64)
+        );
+        self.line(words.received, &received);
+        let sent = format!("{} ({}/s)", bytes(counts.bytes_sent as f64), bytes(per_second(counts.bytes_sent, seconds)));
+        self.line(words.sent, &sent);
+        let mut connections = format!("{} {}", count(counts.connections_established), words.established);
+        if counts.reconnects > 0 {
+            write!(connections, ", {} {}", count(counts.reconnects), words.reconnects)
+                .expect("writing to a string does not fail");
+        }
+        self.line(words.connections, &connections);
+    }
+
+    fn times(&mut self, run: &Run<'_>) {
+        let words = self.language.words();
+        let names =
+            [words.min, words.mean, words.stdev].into_iter().chain(QUANTILES.map(|(name, _)| name)).chain([words.max]);
+        let head: String = names.map(|name| pad(name, TIME_WIDTH, Align::Right)).collect();
+        self.text.push('\n');
+        self.line("", &head);
+        let succeeded = run.succeeded();
+        let seen = run.seen();
+        let measures = [
+            (words.response_time, Measure::Response),
+            (words.service_time, Measure::Service),
+            (words.wait, Measure::Wait),
+            (words.lateness, Measure::Lateness),
+            (words.first_byte, Measure::FirstByte),
+        ];
+        for (name, measure) in measures {
+            // Only these two grow with an exchange that was given up.
+            let is_open_ended = matches!(measure, Measure::Response | Measure::Service);
+            let censored = if is_open_ended { Censored::of(seen, measure) } else { Censored::default() };
+            self.time_line(name, succeeded.of(measure), censored);
+        }
+        self.time_line(words.connect, &seen.connect, Censored::default());
+    }
+
+    fn time_line(&mut self, name: &str, times: &Distribution, censored: Censored) {
+        let plain = |ns: Option<f64>| ns.map_or("-".to_owned(), time);
+        let mut cells = vec![plain(times.min().map(|ns| ns as f64)), plain(times.mean()), plain(times.stdev())];
+        for quantile in QUANTILES.iter().map(|(_, quantile)| *quantile).chain([1.0]) {
+            cells.push(match percentile(times, quantile, censored) {
+                Some(known) => format!("{}{}", if known.at_least { ">=" } else { "" }, time(known.ns as f64)),
+                None => "-".to_owned(),
+            });
+        }
+        let row: String = cells.iter().map(|cell| pad(cell, TIME_WIDTH, Align::Right)).collect();
+        self.line(name, &row);
+    }
+
+    fn histogram(&mut self, run: &Run<'_>) {
+        let succeeded = run.succeeded();
+        let bars = histogram(succeeded.of(Measure::Response));
+        let Some(most) = bars.iter().map(|bar| bar.count).max().filter(|most| *most > 0) else { return };
+        self.text.push('\n');
+        let title = self.language.words().histogram;
+        self.line(title, "");
+        for bar in bars {
+            let length = (bar.count as f64 / most as f64 * BAR_WIDTH as f64).ceil() as usize;
+            let label = pad(&format!("<={}", time(bar.to_ns as f64)), LABEL_WIDTH - 2, Align::Right);
+            let bar_text = pad(&"■".repeat(length), BAR_WIDTH + 1, Align::Left);
+            self.line(&label, &format!("{bar_text}{}", count(bar.count)));
+        }
+    }
+
+    fn statuses(&mut self, seen: &Snapshot) {
+        let words = self.language.words();
+        let all: Vec<String> =
+            seen.counts.statuses().map(|(status, number)| format!("{status}: {}", count(number))).collect();
+        self.text.push('\n');
+        let list = if all.is_empty() { words.none.to_owned() } else { all.join("   ") };
+        self.line(words.statuses, &list);
+    }
+
+    fn failures(&mut self, run: &Run<'_>) {
+        let words = self.language.words();
+        let mut all: Vec<_> = run.seen().counts.failures().collect();
+        if all.is_empty() {
+            return self.line(words.failures, words.none);
+        }
+        all.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
+        for (index, (failure, number)) in all.into_iter().enumerate() {
+            let label = if index == 0 { words.failures } else { "" };
+            let name = say::failure_name(failure);
+            let remedy = say::failure_remedy(failure, run, self.language);
+            let line = format!("{} {name} - {remedy}", count(number));
+            self.line(label, &if self.is_colorful { red(&line) } else { line });
+        }
+    }
+
+    fn generator(&mut self, run: &Run<'_>) {
+        let words = self.language.words();
+        let cpu = time(run.seen().cpu_ns as f64);
+        let memory = host::resident_bytes().map_or("-".to_owned(), |resident| bytes(resident as f64));
+        let (each, share) = (run.cpu_us_per_request(), run.cpu_share() * 100.0);
+        let (threads, driver) = (run.result.threads, run.result.driver);
+        let text = self.language.pick(
+            format!(
+                "CPU {cpu}, {each:.2}us a request, {share:.0}% of {threads} thread(s); memory {memory}; driver {driver}"
+            ),
+            format!("CPU {cpu}，每请求 {each:.2}us，占 {threads} 个线程的 {share:.0}%；内存 {memory}；驱动 {driver}"),
+        );
+        self.line(words.generator, &text);
+    }
+}
+
+fn plan_in_words(run: &Run<'_>, language: Language) -> String {
+    let scenario = run.plan.scenarios.first().expect("a plan has a scenario");
+    let step = scenario.steps.first().expect("a scenario has a step");
+    let Load::Closed { users, requests, duration } = scenario.load;
+    let (method, path) = (&step.request.method, &step.request.path);
+    let mut parts = vec![format!("{method} {path}")];
+    parts.push(
+        language.pick(format!("closed model, {} users", count(users)), format!("固定并发 {} 个用户", count(users))),
+    );
+    if let Some(requests) = requests {
+        parts.push(language.pick(format!("{} requests", count(requests)), format!("共 {} 个请求", count(requests))));
+    }
+    if let Some(duration) = duration {
+        parts.push(language.pick(format!("for {}", span(duration)), format!("持续 {}", span(duration))));
+    }
+    if !step.keep_alive {
+        parts.push(language.pick("a new connection for each", "每个请求新建连接").to_owned());
+    }
+    parts.join(language.pick(", ", "，"))
+}

@@ -1,0 +1,85 @@
+//! The live table: one line for each interval.
+
+use engine::Interval;
+use metrics::{Class, Measure};
+
+use crate::figures::{Censored, per_second, percentile};
+use crate::format::{Align, bytes, count, pad, rate, time};
+use crate::{Language, format};
+
+/// Columns of the terminal, in the order of the headings.
+const WIDTHS: [usize; 10] = [6, 8, 11, 8, 9, 8, 8, 8, 9, 10];
+/// The column that turns red.
+const FAILED: usize = 3;
+
+/// Writes the lines of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    language: Language,
+    is_colorful: bool,
+}
+
+impl Table {
+    /// A table in a language, with colors or without.
+    pub fn new(language: Language, is_colorful: bool) -> Self {
+        Self { language, is_colorful }
+    }
+
+    /// The lines above the first interval.
+    pub fn head(&self) -> String {
+        let words = self.language.words();
+        let p50_and_p99 = ["p50", "p99"];
+        let names = [words.elapsed, words.users, words.succeeded, words.failed, words.rate]
+            .into_iter()
+            .chain(p50_and_p99)
+            .chain([words.max, words.bytes, words.bytes_per_second]);
+        let cells: Vec<String> =
+            WIDTHS.iter().zip(names).map(|(width, name)| pad(name, *width, Align::Right)).collect();
+        let (above, below) = (rule('┬'), rule('┼'));
+        format!("{above}\n{}│ {}\n{below}\n", cells.join("│"), words.statuses)
+    }
+
+    /// One interval. Rate, times and bytes a second are those of the interval; the rest is from the start.
+    pub fn row(&self, interval: &Interval<'_>) -> String {
+        let (seen, total) = (interval.seen, interval.total);
+        let seconds = (interval.to - interval.from).as_secs_f64();
+        let succeeded = seen.class(Class::Succeeded);
+        let times = succeeded.of(Measure::Response);
+        let censored = Censored::of(seen, Measure::Response);
+        let shown = |quantile: f64| match percentile(times, quantile, censored) {
+            Some(known) => format!("{}{}", if known.at_least { ">=" } else { "" }, time(known.ns as f64)),
+            None => "-".to_owned(),
+        };
+        let cells = [
+            elapsed(interval.to.as_secs_f64()),
+            count(total.users),
+            count(total.counts.succeeded),
+            count(total.counts.failed()),
+            rate(per_second(seen.counts.finished(), seconds)),
+            shown(0.5),
+            shown(0.99),
+            shown(1.0),
+            bytes(total.counts.bytes_received as f64),
+            bytes(per_second(seen.counts.bytes_received, seconds)),
+        ];
+        let mut cells: Vec<String> =
+            WIDTHS.iter().zip(&cells).map(|(width, cell)| pad(cell, *width, Align::Right)).collect();
+        if self.is_colorful && total.counts.failed() > 0 {
+            cells[FAILED] = format::red(&cells[FAILED]);
+        }
+        let statuses: Vec<String> =
+            total.counts.statuses().map(|(status, count)| format!("{status}:{}", format::count(count))).collect();
+        format!("{}│ {}\n", cells.join("│"), statuses.join(" "))
+    }
+}
+
+fn rule(cross: char) -> String {
+    let parts: Vec<String> = WIDTHS.iter().map(|width| "─".repeat(*width)).collect();
+    format!("{}{cross}{}", parts.join(&cross.to_string()), "─".repeat(14))
+}
+
+/// Whole seconds where the interval is one, tenths where it is shorter.
+fn elapsed(seconds: f64) -> String {
+    let tenths = (seconds * 10.0).round();
+    if (tenths % 10.0).abs() < 0.5 { format!("{:.0}s", tenths / 10.0) } else { format!("{:.1}s", tenths / 10.0) }
+}

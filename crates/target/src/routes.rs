@@ -1,0 +1,109 @@
+//! From method and path to what is done.
+
+use std::time::Duration;
+
+/// The most bytes that one answer has.
+pub(crate) const ANSWER_BYTES_MAX: u64 = 1 << 40;
+/// The longest delay of an answer.
+pub(crate) const DELAY_MAX: Duration = Duration::from_secs(3_600);
+
+/// What a path asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    Root,
+    Bytes(u64),
+    Chunked(u64),
+    Delay(Duration),
+    Status(u16),
+    Echo,
+    Close,
+    Drop,
+    Stats,
+    NotFound,
+    /// A known path with a number that makes no sense.
+    BadNumber,
+}
+
+/// The names under which requests are counted.
+pub(crate) const NAMES: [&str; 11] =
+    ["/", "/bytes", "/chunked", "/delay", "/status", "/echo", "/close", "/drop", "/stats", "not found", "bad request"];
+
+impl Route {
+    pub(crate) fn of(target: &str) -> Self {
+        let path = target.split('?').next().unwrap_or_default();
+        if path == "/" {
+            return Self::Root;
+        }
+        let mut parts = path.trim_start_matches('/').splitn(2, '/');
+        let (name, number) = (parts.next().unwrap_or_default(), parts.next());
+        match (name, number) {
+            ("echo", None) => Self::Echo,
+            ("close", None) => Self::Close,
+            ("drop", None) => Self::Drop,
+            ("stats", None) => Self::Stats,
+            ("bytes", Some(text)) => up_to(text, ANSWER_BYTES_MAX).map_or(Self::BadNumber, Self::Bytes),
+            ("chunked", Some(text)) => up_to(text, ANSWER_BYTES_MAX).map_or(Self::BadNumber, Self::Chunked),
+            ("delay", Some(text)) => up_to(text, DELAY_MAX.as_millis() as u64)
+                .map_or(Self::BadNumber, |millis| Self::Delay(Duration::from_millis(millis))),
+            ("status", Some(text)) => match up_to(text, 999) {
+                Some(status) if status >= 200 => Self::Status(status as u16),
+                _ => Self::BadNumber,
+            },
+            _ => Self::NotFound,
+        }
+    }
+
+    /// Index in [`NAMES`].
+    pub(crate) fn index(self) -> usize {
+        match self {
+            Self::Root => 0,
+            Self::Bytes(_) => 1,
+            Self::Chunked(_) => 2,
+            Self::Delay(_) => 3,
+            Self::Status(_) => 4,
+            Self::Echo => 5,
+            Self::Close => 6,
+            Self::Drop => 7,
+            Self::Stats => 8,
+            Self::NotFound => 9,
+            Self::BadNumber => 10,
+        }
+    }
+}
+
+fn up_to(text: &str, most: u64) -> Option<u64> {
+    let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|number| is_plain && *number <= most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths() {
+        let cases = [
+            ("/", Route::Root),
+            ("/?a=b", Route::Root),
+            ("/bytes/0", Route::Bytes(0)),
+            ("/bytes/1024?x", Route::Bytes(1024)),
+            ("/chunked/7", Route::Chunked(7)),
+            ("/delay/20", Route::Delay(Duration::from_millis(20))),
+            ("/status/429", Route::Status(429)),
+            ("/echo", Route::Echo),
+            ("/stats", Route::Stats),
+            ("/status/99", Route::BadNumber),
+            ("/status/1000", Route::BadNumber),
+            ("/bytes/-1", Route::BadNumber),
+            ("/bytes/", Route::BadNumber),
+            ("/bytes/99999999999999999999", Route::BadNumber),
+            ("/bytes", Route::NotFound),
+            ("/echo/x", Route::NotFound),
+            ("", Route::NotFound),
+            ("*", Route::NotFound),
+        ];
+        for (path, expect) in cases {
+            assert_eq!(Route::of(path), expect, "{path}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What the target counted. Each thread writes its own counters; whoever answers `/stats` reads them all.
+
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::routes::NAMES;
+
+const STATUS_COUNT: usize = 1_000;
+
+/// A counter that one thread writes: a load and a store, no locked instruction.
+#[derive(Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    pub(crate) fn add(&self, more: u64) {
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
+    }
+
+    pub(crate) fn subtract(&self, less: u64) {
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_sub(less), Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The counters of one thread, on cache lines of their own.
+#[repr(align(128))]
+pub(crate) struct Stats {
+    pub(crate) accepted: Counter,
+    pub(crate) open: Counter,
+    pub(crate) requests: [Counter; NAMES.len()],
+    pub(crate) statuses: [Counter; STATUS_COUNT],
+}
+
+impl Default for Stats {
+    fn default() -> Self {
+        Self {
+            accepted: Counter::default(),
+            open: Counter::default(),
+            requests: std::array::from_fn(|_| Counter::default()),
+            statuses: std::array::from_fn(|_| Counter::default()),
+        }
+    }
+}
+
+/// The sum over all threads. Names and numbers only, so nothing needs escaping.
+pub(crate) fn to_json(threads: &[Stats]) -> String {
+    let sum = |pick: &dyn Fn(&Stats) -> u64| threads.iter().fold(0u64, |sum, stats| sum.wrapping_add(pick(stats)));
+    let mut json = format!(
+        "{{\"connections\":{{\"accepted\":{},\"open\":{}}},\"requests_by_path\":{{",
+        sum(&|stats| stats.accepted.get()),
+        sum(&|stats| stats.open.get())
+    );
+    let by_path = NAMES.iter().enumerate().map(|(index, name)| (*name, sum(&|stats| stats.requests[index].get())));
+    push_members(&mut json, by_path.filter(|(_, count)| *count > 0));
+    json.push_str("},\"answers_by_status\":{");
+    let by_status = (0..STATUS_COUNT).map(|status| (status, sum(&|stats| stats.statuses[status].get())));
+    push_members(&mut json, by_status.filter(|(_, count)| *count > 0));
+    json.push_str("}}\n");
+    json
+}
+
+fn push_members<K: std::fmt::Display>(json: &mut String, members: impl Iterator<Item = (K, u64)>) {
+    for (number, (name, count)) in members.enumerate() {
+        let comma = if number > 0 { "," } else { "" };
+        write!(json, "{comma}\"{name}\":{count}").expect("writing to a string does not fail");
+    }
+}
