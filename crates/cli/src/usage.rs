@@ -71,7 +71,12 @@ fn mistake(error: &clap::Error, language: Language) -> String {
         }
         ErrorKind::ArgumentConflict => {
             let other = context(ContextKind::PriorArg).unwrap_or_default();
-            if arg == other || other.is_empty() {
+            if arg.is_empty() || other.is_empty() {
+                pick(
+                    "one URL is loaded at a time, and flags stand behind their command".to_owned(),
+                    "一次只压测一个 URL，参数写在命令之后".to_owned(),
+                )
+            } else if arg == other {
                 pick(
                     format!("'{arg}' was given twice, or does not go with the command"),
                     format!("'{arg}' 重复，或不能与该命令一起使用"),

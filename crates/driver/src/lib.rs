@@ -152,6 +152,9 @@ pub trait Driver {
     /// The verbs, outside of events.
     fn sockets(&mut self) -> &mut Self::Sockets;
 
+    /// The clock of this driver.
+    fn now(&self) -> Nanos;
+
     /// Wakes this driver from another thread.
     fn waker(&self) -> Waker;
 

@@ -92,6 +92,10 @@ impl Driver for PollDriver {
         &mut self.sockets
     }
 
+    fn now(&self) -> Nanos {
+        self.sockets.clock.now()
+    }
+
     fn waker(&self) -> Waker {
         self.waker.clone()
     }

@@ -14,4 +14,4 @@ mod user;
 mod world;
 
 pub use resolve::{ResolveError, Resolved, resolve};
-pub use run::{Interval, RunError, RunOptions, RunResult, StopHandle, run};
+pub use run::{Interval, RunError, RunOptions, RunResult, StopHandle, run, run_on};

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use driver::poll::PollDriver;
-use driver::{Clock, Waker};
+use driver::{Clock, Driver, Waker};
 use host::CpuTime;
 use metrics::Snapshot;
 use pacing::{Nanos, SLOT_COUNT, Segment};
@@ -108,10 +108,24 @@ pub fn run(
     plan: &Plan,
     options: &RunOptions,
     stop: &StopHandle,
+    observe: impl FnMut(&Interval<'_>) -> ControlFlow<()>,
+) -> Result<RunResult, RunError> {
+    run_on(plan, options, stop, ("poll", PollDriver::new), observe)
+}
+
+/// The same on another driver, given by its name and its maker. The maker is called on the thread of the shard.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_on<D: Driver>(
+    plan: &Plan,
+    options: &RunOptions,
+    stop: &StopHandle,
+    (driver, make): (&'static str, impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static),
     mut observe: impl FnMut(&Interval<'_>) -> ControlFlow<()>,
 ) -> Result<RunResult, RunError> {
     let clock = Clock::start();
-    let crew = Crew::start(plan, options, stop, clock)?;
+    let crew = Crew::start(plan, options, stop, clock, make)?;
     let cpu_before = host::process_cpu_time();
     let started = clock.now();
     crew.begin(plan, started);
@@ -144,7 +158,7 @@ pub fn run(
     }
     let threads = crew.join();
     if let Some(error) = failure {
-        return Err(error.into());
+        return Err(error);
     }
     if let Some(interval) = merger.last_interval() {
         // The run is over: there is nothing left to break.
@@ -156,7 +170,7 @@ pub fn run(
         wall,
         threads,
         cpu: host::process_cpu_time().since(cpu_before),
-        driver: "poll",
+        driver,
         was_stopped: stop.wish.get() > Wish::RUN,
     })
 }
@@ -171,7 +185,13 @@ struct Crew {
 
 impl Crew {
     /// Starts one thread for each share that has users, and waits until all are ready.
-    fn start(plan: &Plan, options: &RunOptions, stop: &StopHandle, clock: Clock) -> Result<Self, RunError> {
+    fn start<D: Driver>(
+        plan: &Plan,
+        options: &RunOptions,
+        stop: &StopHandle,
+        clock: Clock,
+        make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static,
+    ) -> Result<Self, RunError> {
         let scenario = plan.scenarios.first().expect("a plan has a scenario");
         let steps: Arc<[PreparedStep]> = scenario.steps.iter().map(PreparedStep::new).collect();
         let shares = shares(scenario, options.threads);
@@ -186,10 +206,12 @@ impl Crew {
             let ends = Ends { shard, reports: report.clone(), returned, wish: stop.wish.clone() };
             let work = Work { address: options.address, steps: steps.clone(), share };
             let core = options.pins_threads.then(|| cores[shard % cores.len()]);
+            let make = make.clone();
             let thread = std::thread::Builder::new().name(format!("shard-{shard}"));
             crew.threads.push(thread.spawn(move || {
-                let ready = core.map_or(Ok(()), host::pin_to_core).and_then(|()| PollDriver::new(clock));
-                match ready {
+                let pinned = core
+                    .map_or(Ok(()), |core| host::pin_to_core(core).map_err(|reason| RunError::Pin { core, reason }));
+                match pinned.and_then(|()| Ok(make(clock)?)) {
                     Ok(driver) => shard::run(driver, work, ends, &started),
                     // The run may be gone already; then nobody asks why.
                     Err(error) => drop(ends.reports.send(Report::Broken(error))),
@@ -200,7 +222,7 @@ impl Crew {
         for _ in 0..crew.threads.len() {
             match crew.reports.recv() {
                 Ok(Report::Ready { waker }) => stop.wakers.lock().expect("no holder of the lock panics").push(waker),
-                Ok(Report::Broken(error)) => return Err(error.into()),
+                Ok(Report::Broken(error)) => return Err(error),
                 _ => break,
             }
         }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
-use driver::{Driver, Sockets, Waker};
+use driver::{Driver, Waker};
 use metrics::Snapshot;
 use pacing::Nanos;
 
+use crate::RunError;
 use crate::world::{Work, World};
 
 /// Snapshots of one shard on their way. Beyond it a shard goes on recording into the one it has, and hands over less often.
@@ -45,7 +46,7 @@ pub(crate) enum Report {
     /// It is over; the last that it saw.
     Over { shard: usize, at: Nanos, seen: Box<Snapshot> },
     /// It cannot go on.
-    Broken(std::io::Error),
+    Broken(RunError),
 }
 
 /// When the run starts, and when it stops by itself.
@@ -107,7 +108,7 @@ pub(crate) fn run<D: Driver>(mut driver: D, work: Work, ends: Ends, start: &Rece
     let mut end_at = Nanos::NEVER;
     let mut stop_at = times.planned_end();
     loop {
-        let now = driver.sockets().now();
+        let now = driver.now();
         let wish = publisher.ends.wish.get();
         if end_at == Nanos::NEVER && (now >= stop_at || wish >= Wish::STOP) {
             stop_at = Nanos::NEVER;
@@ -125,11 +126,11 @@ pub(crate) fn run<D: Driver>(mut driver: D, work: Work, ends: Ends, start: &Rece
         let until = world.next_turn().min(publisher.next_at).min(stop_at).min(end_at);
         if let Err(error) = driver.wait(until, |sockets, event| world.handle(sockets, event)) {
             // The run may be gone already; then nobody asks why.
-            let _ = publisher.ends.reports.send(Report::Broken(error));
+            let _ = publisher.ends.reports.send(Report::Broken(error.into()));
             return;
         }
     }
-    let at = driver.sockets().now();
+    let at = driver.now();
     world.end(driver.sockets());
     publisher.finish(world, at);
 }

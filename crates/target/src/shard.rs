@@ -28,7 +28,7 @@ pub(crate) fn run<D: Driver>(
 ) {
     let mut shard = Shard::new(driver.sockets(), stats.clone(), index);
     while !is_over.load(Ordering::Relaxed) {
-        let now = driver.sockets().now();
+        let now = driver.now();
         shard.fire(now, driver.sockets());
         let until = shard.tools.timers.next();
         if driver.wait(until, |sockets, event| shard.handle(sockets, event)).is_err() {

@@ -1,0 +1,43 @@
+//! The JSON report and its published schema.
+
+use serde_json::Value;
+
+use crate::{Served, output, report};
+
+fn schema() -> Value {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/report.schema.json");
+    serde_json::from_str(&std::fs::read_to_string(path).expect("the schema is there")).expect("JSON")
+}
+
+#[test]
+fn reports_follow_the_schema() {
+    let served = Served::start();
+    let validator = jsonschema::validator_for(&schema()).expect("a schema");
+    let closed = format!("http://127.0.0.1:{}/", crate::closed_port());
+    let cases: [(Vec<&str>, String); 5] = [
+        (vec!["-n", "500"], served.url("/")),
+        (vec!["-z", "1500ms", "--interval", "500ms"], served.url("/delay/5")),
+        (vec!["-n", "50"], served.url("/status/500")),
+        (vec!["-z", "300ms", "-t", "100ms", "-c", "3"], served.url("/delay/1000")),
+        (vec!["-n", "5"], closed),
+    ];
+    for (args, url) in cases {
+        let args: Vec<&str> = ["--output", "json"].iter().chain(&args).copied().chain([url.as_str()]).collect();
+        let report = report(&output(&args));
+        let errors: Vec<String> =
+            validator.iter_errors(&report).map(|error| format!("{} at {}", error, error.instance_path())).collect();
+        assert!(errors.is_empty(), "{args:?}: {errors:#?}");
+    }
+}
+
+/// With timeouts among them, high percentiles are only known to be at least the timeout.
+#[test]
+fn percentiles_know_what_they_do_not_know() {
+    let served = Served::start();
+    let report =
+        report(&output(&["--output", "json", "-n", "4", "-c", "2", "-t", "100ms", &served.url("/delay/1000")]));
+    let times = &report["times"]["succeeded"]["response_time"];
+    assert_eq!(times["count"], 0);
+    assert!(times["p50_ns"].as_u64().expect("a bound") >= 100_000_000);
+    assert_eq!(times["at_least"].as_array().map(Vec::len), Some(6), "{times:#}");
+}

@@ -1,0 +1,86 @@
+//! A real nginx on a free port, with an access log that is counted afterwards.
+
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+pub(crate) struct Nginx {
+    child: Child,
+    folder: PathBuf,
+    pub(crate) url: String,
+}
+
+/// What the access log holds.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Log {
+    pub(crate) lines: u64,
+    pub(crate) bytes: u64,
+    pub(crate) body_bytes: u64,
+}
+
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+impl Nginx {
+    pub(crate) fn start() -> Self {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("onrush-nginx-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let port = crate::closed_port();
+        let dir = folder.display();
+        let config = format!(
+            "worker_processes 1; daemon off; pid {dir}/pid; error_log {dir}/error.log; worker_rlimit_nofile 10000;
+             events {{ worker_connections 8000; }}
+             http {{
+               log_format counted '$status $bytes_sent $body_bytes_sent'; access_log {dir}/access.log counted;
+               client_body_temp_path {dir}/a; proxy_temp_path {dir}/b; fastcgi_temp_path {dir}/c; uwsgi_temp_path {dir}/d; scgi_temp_path {dir}/e;
+               server {{ listen 127.0.0.1:{port} backlog=4096;
+                 location / {{ default_type text/plain; return 200 \"hello from nginx\\n\"; }}
+                 location /limited {{ return 429; }} }} }}"
+        );
+        std::fs::write(folder.join("nginx.conf"), config).expect("a file");
+        let program = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx"]
+            .into_iter()
+            .find(|path| std::path::Path::new(path).exists())
+            .expect("nginx is installed: `cargo xtask test` installs it, or: apt-get install nginx-light");
+        let child = Command::new(program)
+            .args(["-c", &format!("{dir}/nginx.conf"), "-e", &format!("{dir}/error.log")])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("nginx starts");
+        let nginx = Self { child, folder, url: format!("http://127.0.0.1:{port}") };
+        let give_up = Instant::now() + Duration::from_secs(10);
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            let errors = std::fs::read_to_string(nginx.folder.join("error.log")).unwrap_or_default();
+            assert!(Instant::now() < give_up, "nginx does not listen: {errors}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        nginx
+    }
+
+    /// Lets nginx finish what it does, and reads its log.
+    pub(crate) fn stop(mut self) -> Log {
+        crate::signal(&self.child, "-QUIT");
+        self.child.wait().expect("nginx ends");
+        let text = std::fs::read_to_string(self.folder.join("access.log")).expect("a log");
+        let mut log = Log::default();
+        for line in text.lines() {
+            let numbers: Vec<u64> = line.split(' ').map(|word| word.parse().expect("a number")).collect();
+            log.lines += 1;
+            log.bytes += numbers[1];
+            log.body_bytes += numbers[2];
+        }
+        log
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        // After `stop` there is nothing to end; after a failed test there is.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}

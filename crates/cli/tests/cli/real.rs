@@ -1,0 +1,136 @@
+//! Against nginx: what we say we did is what it logged.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::nginx::{Log, Nginx};
+use crate::{onrush, output, report, signal, text};
+
+fn number(report: &Value, pointer: &str) -> u64 {
+    report.pointer(pointer).and_then(Value::as_u64).unwrap_or_else(|| panic!("no {pointer} in {report:#}"))
+}
+
+/// Sums that hold in every report, and that the server's log agrees with.
+fn agree(report: &Value, log: &Log) {
+    let of = |pointer: &str| number(report, pointer);
+    let ended =
+        of("/requests/succeeded") + of("/requests/failed") + of("/requests/dropped") + of("/requests/unfinished");
+    assert_eq!(of("/requests/started"), ended, "{report:#}");
+    assert_eq!(of("/times/all/response_time/count"), of("/requests/succeeded") + of("/requests/failed"));
+    assert_eq!(of("/requests/unfinished"), 0, "the grace is long enough");
+    let statuses = report["statuses"].as_object().expect("an object");
+    assert_eq!(statuses.values().filter_map(Value::as_u64).sum::<u64>(), of("/requests/answers"));
+    let intervals = report["intervals"].as_array().expect("a list");
+    let by_interval: u64 = intervals.iter().map(|each| number(each, "/succeeded")).sum();
+    assert_eq!(by_interval, of("/requests/succeeded"), "intervals add up");
+    // An attempt that met a closed connection was sent and never seen by the server.
+    assert_eq!(of("/requests/sent"), of("/requests/answers") + of("/requests/reconnects"), "{report:#}");
+    let ours = Log { lines: of("/requests/answers"), bytes: of("/bytes/received"), body_bytes: of("/bytes/bodies") };
+    assert_eq!(&ours, log, "{report:#}");
+    println!("{} requests sent, {} answers, nginx logged {log:?}", of("/requests/sent"), of("/requests/answers"));
+}
+
+fn load(args: &[&str]) -> (Value, Log) {
+    let nginx = Nginx::start();
+    let url = format!("{}/", nginx.url);
+    let args: Vec<&str> = ["--output", "json"].iter().chain(args).copied().chain([url.as_str()]).collect();
+    let output = output(&args);
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
+    (report(&output), nginx.stop())
+}
+
+#[test]
+fn a_count_with_keepalive() {
+    let (report, log) = load(&["-n", "100000", "-c", "100"]);
+    agree(&report, &log);
+    assert_eq!((log.lines, number(&report, "/requests/succeeded")), (100_000, 100_000));
+}
+
+#[test]
+fn a_count_without_keepalive() {
+    let (report, log) = load(&["-n", "100000", "-c", "100", "--no-keepalive"]);
+    agree(&report, &log);
+    assert_eq!((log.lines, number(&report, "/connections/established")), (100_000, 100_000));
+}
+
+#[test]
+fn a_time_with_keepalive() {
+    let (report, log) = load(&["-z", "3s", "-c", "100"]);
+    agree(&report, &log);
+    let wall = report["wall_s"].as_f64().expect("a number");
+    assert!((3.0..3.5).contains(&wall), "{wall} s");
+}
+
+#[test]
+fn a_time_without_keepalive() {
+    let (report, log) = load(&["-z", "3s", "-c", "100", "--no-keepalive"]);
+    agree(&report, &log);
+}
+
+#[test]
+fn old_http() {
+    let (report, log) = load(&["-n", "5000", "-c", "10", "--http1.0"]);
+    agree(&report, &log);
+    assert!(number(&report, "/connections/established") < 100, "1.0 keeps its connections when it asks");
+}
+
+#[test]
+fn head_requests() {
+    let (report, log) = load(&["-n", "2000", "-c", "10", "-X", "HEAD"]);
+    agree(&report, &log);
+    assert_eq!(log.body_bytes, 0);
+}
+
+#[test]
+fn too_many_requests_is_no_success() {
+    let nginx = Nginx::start();
+    let output = output(&[
+        "-n",
+        "441",
+        "-c",
+        "9",
+        "--expect-status",
+        "200",
+        "--output",
+        "json",
+        &format!("{}/limited", nginx.url),
+    ]);
+    assert_eq!(output.status.code(), Some(1), "an expectation failed");
+    let report = report(&output);
+    agree(&report, &nginx.stop());
+    assert_eq!((number(&report, "/requests/failed"), number(&report, "/failures/0/count")), (441, 441));
+    assert_eq!(report["requests"]["success_ratio"], 0.0);
+}
+
+fn stopped_by(name: &str, keepalive: &[&str]) {
+    let nginx = Nginx::start();
+    let url = format!("{}/", nginx.url);
+    let args: Vec<&str> =
+        ["-z", "60s", "-c", "50", "--output", "json"].iter().chain(keepalive).copied().chain([url.as_str()]).collect();
+    let child = onrush(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
+    std::thread::sleep(Duration::from_millis(1_500));
+    signal(&child, name);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130));
+    let report = report(&output);
+    agree(&report, &nginx.stop());
+    assert_eq!(report["stopped"], true);
+    assert!(number(&report, "/requests/succeeded") > 0);
+}
+
+#[test]
+fn stopped_by_ctrl_c() {
+    stopped_by("-INT", &[]);
+}
+
+#[test]
+fn stopped_by_ctrl_c_without_keepalive() {
+    stopped_by("-INT", &["--no-keepalive"]);
+}
+
+#[test]
+fn stopped_by_sigterm() {
+    stopped_by("-TERM", &[]);
+}

@@ -1,0 +1,89 @@
+//! Wrong input: one clear line, the documented exit code, no backtrace; in both languages.
+
+use std::process::Output;
+
+use crate::{closed_port, onrush, output, text};
+
+fn check(output: &Output, code: i32, says: &str) {
+    let complaint = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{says}: {complaint}");
+    assert_eq!(text(&output.stdout), "", "{says}");
+    assert_eq!(complaint.lines().count(), 1, "{says}: {complaint}");
+    assert!(complaint.starts_with("onrush: ") && complaint.contains(says), "{says}: {complaint}");
+    assert!(!complaint.contains("panicked") && !complaint.contains("RUST_BACKTRACE"), "{complaint}");
+}
+
+#[test]
+fn mistakes_are_named() {
+    let refused = format!("http://127.0.0.1:{}/", closed_port());
+    let cases: Vec<(Vec<&str>, i32, &str, &str)> = vec![
+        (vec![], 2, "no URL given", "没有给出 URL"),
+        (vec!["run"], 2, "no URL given", "没有给出 URL"),
+        (vec!["htp://x"], 2, "unknown scheme 'htp'", "协议 'htp' 无法识别"),
+        (vec!["https://x"], 2, "https:// is not built", "不支持 https://"),
+        (vec!["-c", "0", "a"], 2, "-c wants a whole number from 1", "-c 需要 1 到"),
+        (vec!["-n", "-5", "a"], 2, "not '-5'", "而不是 '-5'"),
+        (vec!["-n", "many", "a"], 2, "not 'many'", "而不是 'many'"),
+        (vec!["-z", "soon", "a"], 2, "-z wants a time", "-z 需要"),
+        (vec!["--threads", "0", "a"], 2, "--threads wants", "--threads 需要"),
+        (vec!["-H", "nocolon", "a"], 2, "'nocolon' has no colon", "'nocolon' 缺少冒号"),
+        (vec!["-d", "@/no/such/file", "a"], 2, "cannot read the file '/no/such/file'", "无法读取"),
+        (vec!["--expect-status", "2xx", "a"], 2, "200,300-399", "200,300-399"),
+        (vec!["--json", "/no/such/folder/x", "a"], 2, "cannot write to /no/such/folder/x", "无法写入"),
+        (vec!["--foo", "a"], 2, "unknown flag '--foo'", "未知参数 '--foo'"),
+        (vec!["--conections", "5", "a"], 2, "did you mean '--connections'", "是否想写 '--connections'"),
+        (vec!["-c"], 2, "needs a value", "缺少值"),
+        (vec!["a", "b"], 2, "one URL", "一次只压测一个 URL"),
+        (vec!["--output", "xml", "a"], 2, "it takes text, json", "可选：text, json"),
+        (vec!["completions", "tcsh"], 2, "it takes bash", "可选：bash"),
+        (vec!["completions"], 2, "is missing", "缺少"),
+        (vec!["serve", "--listen", "nowhere"], 2, "--listen wants", "--listen 需要"),
+        (vec!["http://no-such-host.invalid/"], 3, "no-such-host.invalid", "no-such-host.invalid"),
+        (vec![refused.as_str()], 3, "nobody listens on 127.0.0.1", "没有服务在监听"),
+    ];
+    for (args, code, en, zh) in cases {
+        check(&output(&args), code, en);
+        let chinese = onrush(&args).env("LANG", "zh_CN.UTF-8").output().expect("the binary starts");
+        check(&chinese, code, zh);
+    }
+}
+
+#[test]
+fn a_taken_address_is_named() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("an address").to_string();
+    check(&output(&["serve", "--listen", &address]), 4, "choose another with --listen");
+}
+
+#[test]
+fn language_by_flag_and_environment() {
+    check(&output(&["--lang", "zh", "htp://x"]), 2, "无法识别");
+    check(
+        &onrush(&["--lang=en", "htp://x"]).env("LANG", "zh_CN.UTF-8").output().expect("it starts"),
+        2,
+        "unknown scheme",
+    );
+    check(&onrush(&["htp://x"]).env("LC_ALL", "zh_TW").output().expect("it starts"), 2, "无法识别");
+    check(&output(&["--lang", "fr", "a"]), 2, "zh, en");
+}
+
+#[test]
+fn help_and_version_are_data() {
+    for (args, says) in [
+        (vec!["--help"], "Examples:"),
+        (vec!["-h"], "--no-keepalive"),
+        (vec!["run", "--help"], "--expect-status"),
+        (vec!["serve", "--help"], "--listen"),
+        (vec!["demo", "-h"], "5 seconds"),
+        (vec!["--lang", "zh", "--help"], "示例："),
+        (vec!["--version"], "onrush 0."),
+        (vec!["man"], ".TH"),
+        (vec!["completions", "bash"], "--connect-timeout"),
+        (vec!["completions", "zsh"], "--connect-timeout"),
+        (vec!["completions", "fish"], "connect-timeout"),
+    ] {
+        let output = output(&args);
+        assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""), "{args:?}");
+        assert!(text(&output.stdout).contains(says), "{args:?} does not say {says}");
+    }
+}

@@ -1,0 +1,116 @@
+//! Table, summary, pipes, files, disks that are full.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::{Served, onrush, output, report, signal, text};
+
+#[test]
+fn the_demo_shows_table_and_summary() {
+    for (lang, words) in
+        [("en", ["succeeded", "Requests/s", "p99.9", "Generator"]), ("zh", ["成功数", "每秒请求数", "p99.9", "压测机"])]
+    {
+        let output = output(&["demo", "--lang", lang]);
+        assert_eq!(output.status.code(), Some(0));
+        let page = text(&output.stdout);
+        for word in words {
+            assert!(page.contains(word), "{word} in {page}");
+        }
+        let rows = page.lines().filter(|line| line.contains("200:")).count();
+        assert!((4..=6).contains(&rows), "{rows} rows in {page}");
+        assert!(!page.contains('\u{1b}'), "no colors in a pipe");
+    }
+}
+
+#[test]
+fn quiet_shows_the_summary_only() {
+    let served = Served::start();
+    let output = output(&["-n", "1000", "--quiet", &served.url("/")]);
+    let page = text(&output.stdout);
+    assert!(!page.contains("│") && page.contains("1,000 started = 1,000 succeeded + 0 failed"), "{page}");
+}
+
+#[test]
+fn failures_are_named_with_a_remedy() {
+    let served = Served::start();
+    let page = text(&output(&["-n", "100", &served.url("/drop")]).stdout);
+    assert!(page.contains("100 closed-early - the server closed"), "{page}");
+    let page = text(&output(&["-n", "100", "--lang", "zh", &served.url("/status/503")]).stdout);
+    assert!(page.contains("503: 100") && page.contains("100 status - 状态码不属于成功"), "{page}");
+}
+
+#[test]
+fn a_pipe_that_closes_is_quiet() {
+    let served = Served::start();
+    let line =
+        format!("{} -z 20s {} | head -1; echo ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_onrush"), served.url("/"));
+    let begun = Instant::now();
+    let output = Command::new("bash").args(["-c", &line]).stdin(Stdio::null()).output().expect("bash starts");
+    assert!(begun.elapsed() < Duration::from_secs(6), "it ends with its reader");
+    assert_eq!(text(&output.stderr), "");
+    let page = text(&output.stdout);
+    assert_eq!(page.lines().last(), Some("0"), "{page}");
+}
+
+#[test]
+fn a_file_gets_the_report_also_when_the_pipe_closes() {
+    let served = Served::start();
+    let path = std::env::temp_dir().join(format!("onrush-report-{}.json", std::process::id()));
+    std::fs::write(&path, "x".repeat(1 << 20)).expect("a longer file that is there already");
+    let line =
+        format!("{} -z 3s --json {} {} | head -1", env!("CARGO_BIN_EXE_onrush"), path.display(), served.url("/"));
+    let output = Command::new("bash").args(["-c", &line]).stdin(Stdio::null()).output().expect("bash starts");
+    assert_eq!(text(&output.stderr), "");
+    let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).expect("a file")).expect("JSON");
+    assert!(report["wall_s"].as_f64().expect("a number") >= 3.0, "the run went on");
+    std::fs::remove_file(&path).expect("the file goes");
+}
+
+#[test]
+fn a_full_disk_is_said() {
+    let served = Served::start();
+    let full = output(&["-n", "10", "--json", "/dev/full", &served.url("/")]);
+    assert_eq!(full.status.code(), Some(4));
+    assert!(text(&full.stdout).contains("10 started"), "the summary is there all the same");
+    assert!(text(&full.stderr).contains("cannot write to /dev/full"));
+    let dev_full = std::fs::File::options().write(true).open("/dev/full").expect("a device");
+    let full = onrush(&["-n", "10", &served.url("/")]).stdout(dev_full).output().expect("the binary starts");
+    assert_eq!(full.status.code(), Some(4));
+    let complaint = text(&full.stderr);
+    assert!(complaint.contains("cannot write to stdout") && !complaint.contains("panicked"), "{complaint}");
+}
+
+#[test]
+fn a_second_signal_ends_at_once() {
+    let served = Served::start();
+    let child = onrush(&["-c", "5", "-z", "60s", "--output", "json", &served.url("/delay/60000")])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    std::thread::sleep(Duration::from_millis(700));
+    let begun = Instant::now();
+    signal(&child, "-INT");
+    std::thread::sleep(Duration::from_millis(300));
+    signal(&child, "-INT");
+    let output = child.wait_with_output().expect("it ends");
+    assert!(begun.elapsed() < Duration::from_secs(2), "without the grace of 5 s");
+    assert_eq!(output.status.code(), Some(130));
+    let report = report(&output);
+    assert_eq!((&report["requests"]["started"], &report["requests"]["unfinished"]), (&5.into(), &5.into()));
+    assert!(text(&output.stderr).contains("Ctrl-C again"));
+}
+
+#[test]
+fn serve_ends_with_a_signal() {
+    let child = onrush(&["serve", "--listen", "127.0.0.1:0"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    std::thread::sleep(Duration::from_millis(500));
+    signal(&child, "-INT");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stderr).contains("\"accepted\":0"));
+}

@@ -1,0 +1,140 @@
+//! A driver that keeps books: it stands between the engine and the poll driver, sees each request go out and each answer
+//! come in, and adds the times up by itself.
+
+use std::cell::Cell;
+use std::sync::{Arc, Mutex};
+
+use driver::poll::PollDriver;
+use driver::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker};
+use pacing::Nanos;
+
+/// The books.
+#[derive(Default)]
+pub(crate) struct Ledger {
+    /// From each send to the answer after it, added up.
+    pub(crate) service_ns: u128,
+}
+
+pub(crate) struct LedgerDriver {
+    sockets: LedgerSockets,
+    events: Vec<Owned>,
+}
+
+pub(crate) struct LedgerSockets {
+    inner: PollDriver,
+    /// The last instant that was read: the engine reads the clock just before it sends.
+    read: Cell<Nanos>,
+    sent: Vec<Nanos>,
+    book: Arc<Mutex<Ledger>>,
+}
+
+enum Owned {
+    Connected(Socket, Nanos),
+    Received(Socket, Vec<u8>, Nanos),
+    PeerClosed(Socket, Nanos),
+    Failed(Socket, SocketError, Nanos),
+    Woken,
+}
+
+impl LedgerDriver {
+    pub(crate) fn new(inner: PollDriver, book: Arc<Mutex<Ledger>>) -> Self {
+        let sockets = LedgerSockets { inner, read: Cell::default(), sent: Vec::new(), book };
+        Self { sockets, events: Vec::new() }
+    }
+}
+
+impl Driver for LedgerDriver {
+    type Sockets = LedgerSockets;
+
+    fn sockets(&mut self) -> &mut LedgerSockets {
+        &mut self.sockets
+    }
+
+    fn now(&self) -> Nanos {
+        self.sockets.now()
+    }
+
+    fn waker(&self) -> Waker {
+        self.sockets.inner.waker()
+    }
+
+    fn wait(
+        &mut self,
+        until: Nanos,
+        mut handle: impl FnMut(&mut LedgerSockets, Event<'_>),
+    ) -> Result<(), std::io::Error> {
+        let events = &mut self.events;
+        self.sockets.inner.wait(until, |_, event| {
+            events.push(match event {
+                Event::Connected { socket, at } => Owned::Connected(socket, at),
+                Event::Received { socket, bytes, at } => Owned::Received(socket, bytes.to_vec(), at),
+                Event::PeerClosed { socket, at } => Owned::PeerClosed(socket, at),
+                Event::Failed { socket, error, at } => Owned::Failed(socket, error, at),
+                Event::Woken => Owned::Woken,
+                Event::Accepted { .. } | Event::Sent { .. } => unreachable!("a client with templates"),
+            });
+        })?;
+        for event in self.events.drain(..) {
+            let sockets = &mut self.sockets;
+            match event {
+                Owned::Connected(socket, at) => handle(sockets, Event::Connected { socket, at }),
+                Owned::Received(socket, mut bytes, at) => {
+                    let sent = sockets.sent[socket.index as usize];
+                    sockets.book.lock().expect("no thread panicked").service_ns += u128::from(at.0 - sent.0);
+                    handle(sockets, Event::Received { socket, bytes: &mut bytes, at });
+                }
+                Owned::PeerClosed(socket, at) => handle(sockets, Event::PeerClosed { socket, at }),
+                Owned::Failed(socket, error, at) => handle(sockets, Event::Failed { socket, error, at }),
+                Owned::Woken => handle(sockets, Event::Woken),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl LedgerSockets {
+    fn inner(&mut self) -> &mut <PollDriver as Driver>::Sockets {
+        self.inner.sockets()
+    }
+}
+
+impl Sockets for LedgerSockets {
+    fn now(&self) -> Nanos {
+        let now = self.inner.now();
+        self.read.set(now);
+        now
+    }
+
+    fn register(&mut self, bytes: Arc<[u8]>) -> Template {
+        self.inner().register(bytes)
+    }
+
+    fn open(&mut self, options: &OpenOptions) -> Result<Socket, SocketError> {
+        self.inner().open(options)
+    }
+
+    fn listen(&mut self, options: &ListenOptions) -> Result<(Socket, std::net::SocketAddr), SocketError> {
+        self.inner().listen(options)
+    }
+
+    fn send(&mut self, socket: Socket, bytes: Outgoing) {
+        let index = socket.index as usize;
+        if index >= self.sent.len() {
+            self.sent.resize(index + 1, Nanos::ZERO);
+        }
+        self.sent[index] = self.read.get();
+        self.inner().send(socket, bytes);
+    }
+
+    fn receive(&mut self, socket: Socket, on: bool) {
+        self.inner().receive(socket, on);
+    }
+
+    fn shutdown(&mut self, socket: Socket) {
+        self.inner().shutdown(socket);
+    }
+
+    fn close(&mut self, socket: Socket) {
+        self.inner().close(socket);
+    }
+}

@@ -1,0 +1,94 @@
+//! Sums that must come out, with the books of the test beside those of the engine. One process, one test at a time: the
+//! memory and the clock belong to it alone. `ONRUSH_LONG` makes each run ten million exchanges.
+
+#![expect(clippy::print_stdout, reason = "the figures are the point, and there is no harness to keep them")]
+
+mod ledger;
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
+
+use driver::poll::PollDriver;
+use driver::{Clock, Driver};
+use engine::{RunOptions, RunResult, StopHandle};
+use ledger::{Ledger, LedgerDriver};
+use metrics::{Class, Measure};
+use plan::Flags;
+use target::{ServeOptions, Server};
+
+const USERS: u64 = 50;
+/// A tenth of the exchanges is a warm-up for the memory.
+const MEMORY_GROWTH_MAX: u64 = 2 << 20;
+
+struct Bench {
+    server: Server,
+    requests: u64,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let listen = "127.0.0.1:0".parse().expect("an address");
+        let requests = if std::env::var_os("ONRUSH_LONG").is_some() { 10_000_000 } else { 300_000 };
+        Self { server: Server::start(&ServeOptions { listen, threads: 1 }).expect("a server"), requests }
+    }
+
+    /// Runs all exchanges on one shard; gives the result, and the memory after a tenth and after all of them.
+    fn run<D: Driver>(
+        &self,
+        make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static,
+    ) -> (RunResult, u64, u64) {
+        let flags = Flags {
+            url: Some(format!("http://{}/", self.server.address())),
+            connections: Some(USERS.to_string()),
+            requests: Some(self.requests.to_string()),
+            interval: Some("100ms".to_owned()),
+            ..Flags::default()
+        };
+        let options = RunOptions { address: self.server.address(), threads: 1, pins_threads: false };
+        let plan = flags.plan().expect("a good plan");
+        let resident = || host::resident_bytes().expect("this system says");
+        let mut early = None;
+        let result = engine::run_on(&plan, &options, &StopHandle::default(), ("poll", make), |interval| {
+            if interval.total.counts.succeeded >= self.requests / 10 {
+                early.get_or_insert_with(resident);
+            }
+            ControlFlow::Continue(())
+        });
+        (result.expect("a run"), early.expect("an interval after a tenth"), resident())
+    }
+}
+
+fn main() {
+    let bench = Bench::new();
+    users_and_times_add_up_and_memory_stays(&bench);
+    the_mean_is_the_mean(&bench);
+    println!("2 passed, 0 failed");
+}
+
+/// The engine's count and sum are exactly those that the test keeps by itself.
+fn the_mean_is_the_mean(bench: &Bench) {
+    let book = Arc::new(Mutex::new(Ledger::default()));
+    let for_driver = book.clone();
+    let (result, ..) = bench.run(move |clock| Ok(LedgerDriver::new(PollDriver::new(clock)?, for_driver.clone())));
+    let own_sum = book.lock().expect("no thread panicked").service_ns;
+    let succeeded = result.total.class(Class::Succeeded);
+    let service = succeeded.of(Measure::Service);
+    println!("{} exchanges, own sum {own_sum} ns, engine's sum {} ns", bench.requests, service.sum());
+    assert_eq!((service.count(), service.sum()), (bench.requests, own_sum));
+    let mean = own_sum as f64 / bench.requests as f64;
+    assert!((service.mean().expect("a mean") - mean).abs() <= 1e-9 * mean);
+}
+
+/// Little's law: the users that are busy at a time are the sum of the service times over the wall time.
+fn users_and_times_add_up_and_memory_stays(bench: &Bench) {
+    let (result, early, late) = bench.run(PollDriver::new);
+    let succeeded = result.total.class(Class::Succeeded);
+    let service = succeeded.of(Measure::Service);
+    let users = service.sum() as f64 / result.wall.0 as f64;
+    println!(
+        "{} exchanges: sum of service times / wall time = {users:.3} of {USERS} users; resident {early} bytes after a tenth, {late} after all",
+        service.count()
+    );
+    assert!((users / USERS as f64 - 1.0).abs() < 0.01, "{users:.3} users of {USERS}");
+    assert!(late.saturating_sub(early) < MEMORY_GROWTH_MAX, "memory grew from {early} to {late}");
+}

@@ -1,0 +1,237 @@
+//! The engine against real sockets, with the count and the clock of the test beside its own.
+
+mod peers;
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+
+use engine::{RunOptions, RunResult, StopHandle};
+use metrics::{Class, Failure, Measure};
+use plan::{Flags, Plan};
+use target::{ServeOptions, Server};
+
+fn text(value: impl ToString) -> Option<String> {
+    Some(value.to_string())
+}
+
+fn flags(address: SocketAddr, path: &str) -> Flags {
+    Flags { url: text(format!("http://{address}{path}")), user_agent: "test".to_owned(), ..Flags::default() }
+}
+
+fn plan(flags: &Flags) -> Plan {
+    flags.plan().expect("a good plan")
+}
+
+fn options(address: SocketAddr, threads: usize) -> RunOptions {
+    RunOptions { address, threads, pins_threads: false }
+}
+
+fn run(flags: &Flags, address: SocketAddr, threads: usize) -> RunResult {
+    let stop = StopHandle::default();
+    engine::run(&plan(flags), &options(address, threads), &stop, |_| ControlFlow::Continue(())).expect("a run")
+}
+
+fn server(threads: usize) -> Server {
+    let listen = "127.0.0.1:0".parse().expect("an address");
+    Server::start(&ServeOptions { listen, threads }).expect("a server")
+}
+
+/// What must hold of every run.
+fn check_sums(result: &RunResult) {
+    let counts = &result.total.counts;
+    let ended = counts.succeeded + counts.failed() + counts.dropped + counts.unfinished;
+    assert_eq!(counts.started, ended, "every start ends once");
+    let all = result.total.all();
+    assert_eq!(all.of(Measure::Response).count(), counts.finished(), "every finished exchange has a response time");
+    assert_eq!(result.total.class(Class::Succeeded).of(Measure::Response).count(), counts.succeeded);
+    assert_eq!(counts.statuses().map(|(_, count)| count).sum::<u64>(), counts.answers);
+    assert!(counts.attempts >= counts.finished());
+}
+
+fn failures(result: &RunResult) -> Vec<(Failure, u64)> {
+    result.total.counts.failures().collect()
+}
+
+#[test]
+fn requests_are_divided_exactly() {
+    let server = server(2);
+    for (users, requests, threads) in [(7, 200, 2), (1, 1, 2), (50, 3, 2), (3, 1000, 3), (100, 101, 2)] {
+        let counted = Flags { connections: text(users), requests: text(requests), ..flags(server.address(), "/") };
+        let result = run(&counted, server.address(), threads);
+        check_sums(&result);
+        assert_eq!(result.total.counts.succeeded, requests, "{users} users on {threads} threads");
+        assert!(result.total.counts.connections_established <= users);
+    }
+}
+
+#[test]
+fn a_hung_target_is_a_timeout_when_it_is_due() {
+    let address = peers::silent();
+    let hung = Flags { connections: text(20), duration: text("3500ms"), timeout: text("1s"), ..flags(address, "/") };
+    let result = run(&hung, address, 2);
+    check_sums(&result);
+    let timed_out = result.total.class(Class::TimedOut);
+    let times = timed_out.of(Measure::Service);
+    assert_eq!(result.total.counts.failed(), times.count());
+    assert_eq!(failures(&result), [(Failure::Timeout, times.count())]);
+    assert!(times.count() >= 60, "20 users, three times: {}", times.count());
+    let (min, max) = (times.min().expect("some"), times.max().expect("some"));
+    assert!(min >= 1_000_000_000 && max <= 1_100_000_000, "{min} to {max} ns");
+    // 3.5 s, and then the last second of the last timeouts.
+    assert!(result.wall.as_secs_f64() < 4.7, "{} s", result.wall.as_secs_f64());
+}
+
+#[test]
+fn what_is_in_flight_at_the_end_of_the_grace_is_unfinished() {
+    let address = peers::silent();
+    let hung = Flags { connections: text(8), duration: text("300ms"), grace: text("200ms"), ..flags(address, "/") };
+    let result = run(&hung, address, 2);
+    check_sums(&result);
+    assert_eq!((result.total.counts.started, result.total.counts.unfinished), (8, 8));
+    assert!(result.wall.as_secs_f64() < 0.8, "{} s", result.wall.as_secs_f64());
+}
+
+#[test]
+fn a_stale_connection_is_tried_once_more() {
+    // Each connection is closed after ten answers, without a word, when the eleventh request has come.
+    let address = peers::closes_after(10);
+    let counted = Flags { connections: text(4), requests: text(1_000), ..flags(address, "/") };
+    let result = run(&counted, address, 2);
+    check_sums(&result);
+    let counts = &result.total.counts;
+    assert_eq!((counts.succeeded, counts.failed()), (1_000, 0));
+    assert_eq!(counts.attempts, 1_000 + counts.reconnects);
+    assert!((90..=100).contains(&counts.reconnects), "{} reconnects", counts.reconnects);
+    assert_eq!(counts.connections_established, counts.reconnects + 4);
+}
+
+#[test]
+fn a_post_is_not_sent_twice() {
+    let address = peers::closes_after(10);
+    let posted = Flags { method: text("POST"), connections: text(1), requests: text(110), ..flags(address, "/") };
+    let result = run(&posted, address, 1);
+    check_sums(&result);
+    let counts = &result.total.counts;
+    assert_eq!((counts.succeeded, counts.failed(), counts.reconnects, counts.attempts), (100, 10, 0, 110));
+    assert!(failures(&result).iter().all(|(failure, _)| matches!(failure, Failure::ClosedEarly | Failure::Reset)));
+}
+
+#[test]
+fn hostile_answers_are_counted_and_the_run_ends() {
+    let cases: [(&'static [u8], &str); 6] = [
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "StartLine"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", "AmbiguousLength"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "ChunkSize"),
+        (b"HTTP/1.1 200 OK\r\nX: \0\r\n\r\n", "Header"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort", "ClosedEarly"),
+        (b"", "ClosedEarly"),
+    ];
+    for (answer, expect) in cases {
+        let address = peers::answers_and_closes(answer);
+        let counted = Flags { connections: text(5), requests: text(100), timeout: text("2s"), ..flags(address, "/") };
+        let result = run(&counted, address, 2);
+        check_sums(&result);
+        let failures = failures(&result);
+        assert_eq!(result.total.counts.failed(), 100, "{expect}: {failures:?}");
+        assert!(failures.iter().any(|(failure, _)| format!("{failure:?}").contains(expect)), "{expect}: {failures:?}");
+    }
+}
+
+#[test]
+fn nobody_listens() {
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    let begun = std::time::Instant::now();
+    let result = run(&flags(nobody, "/"), nobody, 2);
+    check_sums(&result);
+    assert_eq!(result.total.counts.connections_established, 0);
+    assert!(failures(&result).iter().all(|(failure, _)| *failure == Failure::ConnectRefused));
+    assert!(begun.elapsed().as_secs() < 3, "a hopeless run ends early");
+}
+
+#[test]
+fn every_path_of_the_target_is_answered_as_it_says() {
+    let server = server(2);
+    let address = server.address();
+    let cases: [(&str, u64, u64, u64, f64); 7] = [
+        // path, requests, status, bytes of a body, least seconds of a response
+        ("/", 100, 200, 27, 0.0),
+        ("/bytes/0", 10, 200, 0, 0.0),
+        ("/bytes/3000000", 10, 200, 3_000_000, 0.0),
+        ("/chunked/100000", 20, 200, 100_000, 0.0),
+        ("/delay/30", 20, 200, 0, 0.030),
+        ("/close", 30, 200, 4, 0.0),
+        ("/status/204", 10, 204, 0, 0.0),
+    ];
+    for (path, requests, status, body_bytes, least) in cases {
+        let counted = Flags { connections: text(5), requests: text(requests), ..flags(address, path) };
+        let result = run(&counted, address, 2);
+        check_sums(&result);
+        let counts = &result.total.counts;
+        assert_eq!(counts.statuses().collect::<Vec<_>>(), [(status as u16, requests)], "{path}");
+        assert_eq!((counts.succeeded, counts.body_bytes), (requests, requests * body_bytes), "{path}");
+        let times = result.total.class(Class::Succeeded);
+        let min = times.of(Measure::Service).min().expect("some");
+        assert!(min as f64 >= least * 1e9, "{path}: {min} ns");
+    }
+    let dropped = run(&Flags { connections: text(2), requests: text(10), ..flags(address, "/drop") }, address, 1);
+    assert_eq!(failures(&dropped), [(Failure::ClosedEarly, 10)]);
+    let failed = run(&Flags { requests: text(441), ..flags(address, "/status/429") }, address, 2);
+    assert_eq!((failures(&failed), failed.total.counts.succeeded), (vec![(Failure::Status, 441)], 0));
+    let stats = server.stats_json();
+    assert!(
+        stats.contains("\"429\":441") && stats.contains("\"/drop\":10") && stats.contains("\"/chunked\":20"),
+        "{stats}"
+    );
+}
+
+#[test]
+fn bodies_go_out_and_are_checked() {
+    let server = server(1);
+    let address = server.address();
+    let body = "压测 ".repeat(200_000);
+    let mut file = tempfile();
+    file.1.write_all(body.as_bytes()).expect("a file");
+    let posted = Flags {
+        data: text(format!("@{}", file.0)),
+        connections: text(3),
+        requests: text(30),
+        expect_body: text("测 压"),
+        ..flags(address, "/echo")
+    };
+    let result = run(&posted, address, 2);
+    check_sums(&result);
+    assert_eq!((result.total.counts.succeeded, result.total.counts.body_bytes), (30, 30 * body.len() as u64));
+    let missed = run(&Flags { expect_body: text("not there"), requests: text(30), ..posted }, address, 2);
+    assert_eq!(failures(&missed), [(Failure::Check, 30)]);
+    std::fs::remove_file(file.0).expect("the file goes");
+}
+
+fn tempfile() -> (String, std::fs::File) {
+    let path = std::env::temp_dir().join(format!("onrush-body-{}", std::process::id()));
+    let file = std::fs::File::create(&path).expect("a file");
+    (path.display().to_string(), file)
+}
+
+#[test]
+fn a_stop_keeps_what_was_measured() {
+    let server = server(1);
+    let address = server.address();
+    let stop = StopHandle::default();
+    let handle = stop.clone();
+    let long = Flags { connections: text(10), duration: text("60s"), interval: text("100ms"), ..flags(address, "/") };
+    let mut intervals = 0;
+    let result = engine::run(&plan(&long), &options(address, 2), &stop, |interval| {
+        intervals += 1;
+        assert!(interval.to > interval.from);
+        if intervals == 3 {
+            handle.stop();
+        }
+        ControlFlow::Continue(())
+    })
+    .expect("a run");
+    check_sums(&result);
+    assert!(result.was_stopped && result.total.counts.succeeded > 0);
+    assert_eq!(result.total.counts.unfinished, 0, "the grace is long enough for what is in flight");
+    assert!(result.wall.as_secs_f64() < 5.0);
+}

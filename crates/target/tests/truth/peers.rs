@@ -1,0 +1,58 @@
+//! Servers that misbehave, on plain sockets. Their threads end with the test's process.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+
+fn serve(each: impl Fn(TcpStream) + Clone + Send + 'static) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let each = each.clone();
+            std::thread::spawn(move || each(stream));
+        }
+    });
+    address
+}
+
+/// Reads one request; false when there is none.
+fn read_request(stream: &mut TcpStream) -> bool {
+    let mut bytes = Vec::new();
+    let mut piece = [0; 1_024];
+    while !bytes.ends_with(b"\r\n\r\n") {
+        match stream.read(&mut piece) {
+            Ok(count) if count > 0 => bytes.extend_from_slice(&piece[..count]),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Accepts and never answers.
+pub(crate) fn silent() -> SocketAddr {
+    serve(|mut stream| while read_request(&mut stream) {})
+}
+
+/// Answers `count` requests on a connection, takes one more, and closes without a word.
+pub(crate) fn closes_after(count: usize) -> SocketAddr {
+    serve(move |mut stream| {
+        for _ in 0..count {
+            if !read_request(&mut stream)
+                || stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").is_err()
+            {
+                return;
+            }
+        }
+        read_request(&mut stream);
+    })
+}
+
+/// Answers each request with these bytes and closes.
+pub(crate) fn answers_and_closes(answer: &'static [u8]) -> SocketAddr {
+    serve(move |mut stream| {
+        if read_request(&mut stream) {
+            // A peer that gave up on us needs no answer.
+            let _ = stream.write_all(answer);
+        }
+    })
+}
