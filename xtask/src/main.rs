@@ -1,1 +1,107 @@
-fn main() {}
+//! The verbs of the project: `cargo xtask check | test [--long] | fuzz [--seconds N]`.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for developers talks to its terminal")]
+
+mod install;
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+const USAGE: &str = "usage: cargo xtask VERB
+
+  check              formatting, and clippy with warnings denied
+  test [--long]      every test; --long runs the sums over ten million exchanges
+  fuzz [--seconds N] each fuzzer for N seconds (default 10), on the nightly toolchain";
+
+/// Why a verb failed, as a line for a person.
+type Failure = String;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["check"] => check(),
+        ["test"] => test(false),
+        ["test", "--long"] => test(true),
+        ["fuzz"] => fuzz("10"),
+        ["fuzz", "--seconds", seconds] if seconds.parse::<u32>().is_ok() => fuzz(seconds),
+        _ => Err(USAGE.to_owned()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").to_owned()
+}
+
+/// Runs a command in the workspace and passes its output on.
+fn run(command: &mut Command) -> Result<(), Failure> {
+    println!("+ {command:?}");
+    match command.current_dir(root()).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{command:?} ended with {status}")),
+        Err(error) => Err(format!("{command:?} does not start: {error}")),
+    }
+}
+
+fn cargo(words: &[&str]) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(words);
+    command
+}
+
+fn check() -> Result<(), Failure> {
+    run(&mut cargo(&["fmt", "--all", "--check"]))?;
+    run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))
+}
+
+fn test(is_long: bool) -> Result<(), Failure> {
+    install::ensure("nginx", "nginx-light", &["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx"])?;
+    run(&mut cargo(&["test", "--workspace"]))?;
+    if is_long {
+        let sums = ["test", "--release", "--package", "target", "--test", "sums"];
+        run(cargo(&sums).env("ONRUSH_LONG", "1"))?;
+    }
+    Ok(())
+}
+
+const FUZZERS: [&str; 3] = ["http1_client", "http1_server", "plan_text"];
+
+fn fuzz(seconds: &str) -> Result<(), Failure> {
+    install::ensure("g++", "g++", &["/usr/bin/g++"])?;
+    if !Command::new("cargo").args(["+nightly", "--version"]).output().is_ok_and(|output| output.status.success()) {
+        return Err("fuzzing needs the nightly toolchain: rustup toolchain install nightly".to_owned());
+    }
+    if !Command::new("cargo").args(["fuzz", "--version"]).output().is_ok_and(|output| output.status.success()) {
+        run(&mut cargo(&["install", "cargo-fuzz", "--locked"]))?;
+    }
+    for fuzzer in FUZZERS {
+        let mut command = Command::new("cargo");
+        // The toolchain that started us must not be the one that fuzzes.
+        command.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO");
+        let (time, corpus) = (format!("-max_total_time={seconds}"), format!("fuzz/corpus/{fuzzer}"));
+        // New finds go to a folder of their own; what is worth keeping is put into the seeds by hand.
+        let seeds = format!("fuzz/seeds/{fuzzer}");
+        std::fs::create_dir_all(root().join(&corpus)).map_err(|error| format!("{corpus}: {error}"))?;
+        run(command.args([
+            "+nightly",
+            "fuzz",
+            "run",
+            fuzzer,
+            &corpus,
+            &seeds,
+            "--",
+            &time,
+            "-max_len=4096",
+            "-verbosity=0",
+        ]))?;
+    }
+    Ok(())
+}

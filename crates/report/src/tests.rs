@@ -1,1 +1,229 @@
+//! What people see, letter by letter.
 
+use std::time::Duration;
+
+use engine::{Interval, RunResult};
+use metrics::{Failure, Measure, Outcome, ProtocolFault, Snapshot};
+use pacing::Nanos;
+use plan::{Flags, Plan};
+use unicode_width::UnicodeWidthStr;
+
+use super::*;
+use crate::figures::histogram;
+
+fn plan() -> Plan {
+    let flags = Flags { url: Some("http://127.0.0.1:8080/x".to_owned()), ..Flags::default() };
+    flags.plan().expect("a good plan")
+}
+
+fn seen(successes: u64, failures: &[(Failure, u64)]) -> Snapshot {
+    let mut seen = Snapshot::default();
+    for number in 1..=successes {
+        let timings = seen.outcome(0, Outcome::Succeeded);
+        timings.record(Measure::Response, number * 1_000_000);
+        timings.record(Measure::Service, number * 999_000);
+        seen.counts.statuses[200] += 1;
+    }
+    for &(failure, count) in failures {
+        for _ in 0..count {
+            seen.outcome(0, Outcome::Failed(failure)).record(Measure::Response, 2_000_000_000);
+        }
+    }
+    seen.counts.started = successes + failures.iter().map(|(_, count)| count).sum::<u64>();
+    seen.counts.connections_established = 5;
+    seen.counts.bytes_received = 123_456;
+    seen.users = 50;
+    seen
+}
+
+fn result(total: Snapshot) -> RunResult {
+    RunResult {
+        total,
+        wall: Nanos::from_millis(2_000),
+        threads: 2,
+        cpu: host::CpuTime { user_ns: 1_000_000, system_ns: 2_000_000 },
+        driver: "poll",
+        was_stopped: false,
+    }
+}
+
+fn run<'a>(plan: &'a Plan, result: &'a RunResult) -> Run<'a> {
+    let address = "127.0.0.1:8080".parse().expect("an address");
+    Run { plan, address, lookup: Some(Duration::from_millis(3)), result }
+}
+
+/// The columns of the terminal at which the cells end.
+fn borders(line: &str) -> Vec<usize> {
+    let marks = line.char_indices().filter(|(_, each)| "│┬┼".contains(*each));
+    marks.map(|(at, _)| line[..at].width()).collect()
+}
+
+#[test]
+fn columns_stay_aligned_in_both_languages() {
+    let (small, large) = (seen(3, &[]), seen(900, &[(Failure::Timeout, 123_456)]));
+    for language in [Language::En, Language::Zh] {
+        let table = Table::new(language, false);
+        let mut page = table.head();
+        for total in [&small, &large] {
+            let (from, to) = (Nanos::ZERO, Nanos::from_millis(1_000));
+            page.push_str(&table.row(&Interval { from, to, seen: total, total }));
+        }
+        let lines: Vec<&str> = page.lines().collect();
+        assert_eq!(lines.len(), 5, "{page}");
+        assert_eq!(borders(lines[0]).len(), 10, "{page}");
+        for line in &lines {
+            assert_eq!(borders(line), borders(lines[0]), "{page}");
+        }
+    }
+}
+
+#[test]
+fn a_row_shows_its_interval() {
+    let (seen, total) = (seen(100, &[(Failure::Status, 2)]), seen(1_500, &[(Failure::Status, 2)]));
+    let interval =
+        Interval { from: Nanos::from_millis(1_000), to: Nanos::from_millis(1_500), seen: &seen, total: &total };
+    let cells: Vec<String> = Table::new(Language::En, false)
+        .row(&interval)
+        .trim_end()
+        .split('│')
+        .map(|cell| cell.trim().to_owned())
+        .collect();
+    assert_eq!(
+        cells,
+        ["1.5s", "50", "1,500", "2", "204", "50.0ms", "99.0ms", "100.0ms", "120.6KiB", "241.1KiB", "200:1,500"]
+    );
+}
+
+#[test]
+fn red_is_for_failures_only() {
+    let (good, bad) = (seen(1, &[]), seen(1, &[(Failure::Reset, 1)]));
+    let row = |total: &Snapshot| {
+        Table::new(Language::En, true).row(&Interval {
+            from: Nanos::ZERO,
+            to: Nanos::from_millis(1_000),
+            seen: total,
+            total,
+        })
+    };
+    assert!(!row(&good).contains('\u{1b}') && row(&bad).contains("\u{1b}[31m"));
+}
+
+#[test]
+fn timeouts_hide_the_percentiles_above_them() {
+    let total = seen(95, &[(Failure::Timeout, 5)]);
+    let times = total.class(metrics::Class::Succeeded);
+    let known = percentiles_of(times.of(Measure::Response), &total, Measure::Response);
+    let bounds: Vec<(&str, bool)> = known.iter().map(|(name, percentile)| (*name, percentile.at_least)).collect();
+    assert_eq!(bounds, [("p50", false), ("p90", false), ("p95", false), ("p99", true), ("p99.9", true), ("max", true)]);
+    assert!(known.iter().filter(|(_, known)| known.at_least).all(|(_, known)| known.ns == 2_000_000_000));
+}
+
+#[test]
+fn the_summary_says_it_all_in_both_languages() {
+    let plan = plan();
+    let failures =
+        [(Failure::ConnectRefused, 3), (Failure::Protocol(ProtocolFault::ChunkSize), 2), (Failure::Os(5), 1)];
+    let result = result(seen(1_000, &failures));
+    let run = run(&plan, &result);
+    let english = summary(&run, Language::En, false);
+    for part in [
+        "http://127.0.0.1:8080/x (127.0.0.1:8080, name lookup 3.00ms)",
+        "GET /x, closed model, 50 users, for 10s",
+        "1,006 started = 1,000 succeeded + 6 failed",
+        "2.000s",
+        "503",
+        "99.40%",
+        "3 connect-refused - nobody listens on 127.0.0.1:8080",
+        "2 protocol (chunk-size)",
+        "1 os (5) - the system says",
+        "200: 1,000",
+    ] {
+        assert!(english.contains(part), "{part} in {english}");
+    }
+    let chinese = summary(&run, Language::Zh, false);
+    for part in [
+        "1,006 已发起 = 1,000 成功数 + 6 失败数",
+        "99.40%",
+        "没有服务在监听",
+        "固定并发 50 个用户，持续 10s",
+        "响应时间",
+    ] {
+        assert!(chinese.contains(part), "{part} in {chinese}");
+    }
+    assert_eq!(english.lines().count(), chinese.lines().count());
+    assert!(summary(&run, Language::En, true).contains("\u{1b}[31m"));
+}
+
+#[test]
+fn every_failure_has_a_remedy_in_both_languages() {
+    let plan = plan();
+    let result = result(seen(0, &[]));
+    let run = run(&plan, &result);
+    for failure in (0..metrics::FAILURE_COUNT).filter_map(Failure::of_index) {
+        let (english, chinese) =
+            (failure_remedy(failure, &run, Language::En), failure_remedy(failure, &run, Language::Zh));
+        assert!(english.is_ascii() && english.len() > 10, "{failure:?}: {english}");
+        assert!(chinese.chars().any(|each| ('一'..='龥').contains(&each)), "{failure:?}: {chinese}");
+    }
+}
+
+#[test]
+fn figures_as_people_read_them() {
+    let times = [
+        (850.0, "0.85us"),
+        (85_000.0, "85.0us"),
+        (999_960.0, "1.00ms"),
+        (12_345_678.0, "12.3ms"),
+        (999_960_000.0, "1.00s"),
+        (6.1e10, "61.0s"),
+    ];
+    for (ns, expect) in times {
+        assert_eq!(format::time(ns), expect);
+    }
+    let sizes = [(0.0, "0B"), (999.0, "999B"), (1_000.0, "0.98KiB"), (123_456.0, "120.6KiB"), (1e10, "9.31GiB")];
+    for (bytes, expect) in sizes {
+        assert_eq!(format::bytes(bytes), expect);
+    }
+    let spans = [(500, "500ms"), (5_000, "5s"), (1_500, "1.5s"), (60_000, "1m"), (90_000, "1m30s"), (0, "0s")];
+    for (millis, expect) in spans {
+        assert_eq!(format::span(Duration::from_millis(millis)), expect);
+    }
+    let shares = [
+        ((0, 0), "-"),
+        ((0, 5), "0.00%"),
+        ((5, 5), "100.00%"),
+        ((99_999, 100_000), "99.99%"),
+        ((1, 1_000_000), "0.01%"),
+        ((160, 601), "26.62%"),
+    ];
+    for ((part, whole), expect) in shares {
+        assert_eq!(format::percent(part, whole), expect);
+    }
+    assert_eq!((format::count(0), format::count(1_234_567)), ("0".to_owned(), "1,234,567".to_owned()));
+}
+
+proptest::proptest! {
+    #[test]
+    fn bars_hold_every_value(values in proptest::collection::vec(1u64..1_000_000_000_000, 1..200)) {
+        let mut times = metrics::Distribution::default();
+        values.iter().for_each(|&value| times.record(value));
+        let bars = histogram(&times);
+        proptest::prop_assert_eq!(bars.iter().map(|bar| bar.count).sum::<u64>(), values.len() as u64);
+        proptest::prop_assert!(bars.len() <= 11 && bars.windows(2).all(|pair| pair[0].to_ns == pair[1].from_ns));
+    }
+
+    #[test]
+    fn no_percentile_is_above_the_maximum(values in proptest::collection::vec(0u64..10_000_000_000_000, 1..100), timeouts in 0u64..5) {
+        let mut total = Snapshot::default();
+        for value in values {
+            total.outcome(0, Outcome::Succeeded).record(Measure::Response, value);
+        }
+        for _ in 0..timeouts {
+            total.outcome(0, Outcome::Failed(Failure::Timeout)).record(Measure::Response, 1_000_000);
+        }
+        let times = total.class(metrics::Class::Succeeded);
+        let known = percentiles_of(times.of(Measure::Response), &total, Measure::Response);
+        let max = known.last().expect("a maximum").1.ns;
+        proptest::prop_assert!(known.iter().all(|(_, percentile)| percentile.ns <= max));
+    }
+}

@@ -1,5 +1,6 @@
 //! Table, summary, pipes, files, disks that are full.
 
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -103,12 +104,13 @@ fn a_second_signal_ends_at_once() {
 
 #[test]
 fn serve_ends_with_a_signal() {
-    let child = onrush(&["serve", "--listen", "127.0.0.1:0"])
-        .stdout(Stdio::null())
+    let mut child = onrush(&["serve", "--listen", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary starts");
-    std::thread::sleep(Duration::from_millis(500));
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("it listens");
     signal(&child, "-INT");
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(0));

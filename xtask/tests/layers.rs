@@ -1,0 +1,124 @@
+//! The house stands as planned: a crate depends on lower layers only, and `unsafe` lives in `driver`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+const LAYERS: [(&str, u8); 10] = [
+    ("wire", 1),
+    ("plan", 1),
+    ("pacing", 1),
+    ("metrics", 1),
+    ("driver", 2),
+    ("host", 2),
+    ("engine", 3),
+    ("target", 4),
+    ("report", 4),
+    ("onrush", 5),
+];
+
+fn layer(name: &str) -> Option<u8> {
+    LAYERS.iter().find(|(crate_name, _)| *crate_name == name).map(|(_, layer)| *layer)
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").to_owned()
+}
+
+fn packages() -> Vec<Value> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--format-version", "1", "--locked"])
+        .current_dir(root())
+        .output()
+        .expect("cargo starts");
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo speaks JSON");
+    metadata["packages"].as_array().expect("a list").clone()
+}
+
+/// The crates that depend on one of the same layer or above, as pairs.
+fn broken(packages: &[Value]) -> Vec<(String, String)> {
+    let mut broken = Vec::new();
+    for package in packages {
+        let name = package["name"].as_str().expect("a name");
+        let Some(own) = layer(name) else { continue };
+        for dependency in package["dependencies"].as_array().expect("a list") {
+            let other = dependency["name"].as_str().expect("a name");
+            // What only the tests of a crate use may lie anywhere below the binary.
+            let is_for_tests = dependency["kind"] == "dev";
+            if layer(other).is_some_and(|other| other >= own) && !is_for_tests {
+                broken.push((name.to_owned(), other.to_owned()));
+            }
+        }
+    }
+    broken
+}
+
+#[test]
+fn crates_depend_on_lower_layers_only() {
+    let packages = packages();
+    assert_eq!(broken(&packages), []);
+    for package in &packages {
+        let name = package["name"].as_str().expect("a name");
+        assert!(name == "xtask" || layer(name).is_some(), "{name} has no layer");
+    }
+}
+
+#[test]
+fn a_step_upwards_is_seen() {
+    let upwards = serde_json::json!([{"name": "wire", "dependencies": [{"name": "engine", "kind": null}]}]);
+    let sideways = serde_json::json!([{"name": "plan", "dependencies": [{"name": "wire", "kind": null}]}]);
+    assert_eq!(broken(upwards.as_array().expect("a list")).len(), 1);
+    assert_eq!(broken(sideways.as_array().expect("a list")).len(), 1);
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Words that a layer must not use, with the reason.
+#[test]
+fn rooms_keep_to_their_trade() {
+    let rules: [(&str, &[&str], &str); 4] = [
+        (
+            "crates/wire/src",
+            &["Instant::now", "std::net", "std::thread"],
+            "machines over bytes own no clock and no socket",
+        ),
+        ("crates/pacing/src", &["Instant::now", "SystemTime"], "schedules read no clock"),
+        ("crates/metrics/src", &["Mutex", "Atomic"], "recorders are not shared"),
+        ("crates/report/src", &["println!", "std::env", "process::exit"], "only the binary prints and exits"),
+    ];
+    for (folder, words, reason) in rules {
+        let mut files = Vec::new();
+        sources(&root().join(folder), &mut files);
+        assert!(!files.is_empty(), "{folder} is empty");
+        for file in files {
+            let text = std::fs::read_to_string(&file).expect("a source");
+            for word in words {
+                assert!(!text.contains(word), "{}: {word}: {reason}", file.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn unsafe_lives_in_the_driver() {
+    let mut files = Vec::new();
+    sources(&root().join("crates"), &mut files);
+    let is_unsafe = |line: &&str| {
+        line.split(|each: char| !each.is_alphanumeric() && each != '_').any(|word| word == "unsafe")
+            && !line.trim_start().starts_with("//")
+    };
+    for file in files.iter().filter(|file| !file.starts_with(root().join("crates/driver"))) {
+        let text = std::fs::read_to_string(file).expect("a source");
+        assert_eq!(text.lines().find(is_unsafe), None, "{}", file.display());
+    }
+}
