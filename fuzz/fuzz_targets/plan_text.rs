@@ -1,4 +1,4 @@
-//! Any words on the command line: a plan or an error of one line, never a panic.
+//! Any words on the command line: a plan or an error, never a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -29,6 +29,6 @@ fuzz_target!(|input: &str| {
                 assert_eq!(taken + request.body.len(), bytes.len());
             }
         }
-        Err(error) => assert!(!error.to_string().contains('\n')),
+        Err(error) => assert!(!error.to_string().is_empty()),
     }
 });

@@ -42,9 +42,16 @@ pub(crate) fn cannot_write(what: &str, error: &std::io::Error, language: Languag
     )
 }
 
-/// A line for the person, on stderr.
+/// A line for the person, on stderr. What was typed may hold anything; it stays one line, and the terminal stays as it is.
 pub(crate) fn complain(text: &str) {
-    note(&format!("onrush: {text}"));
+    let visible: String = text.chars().flat_map(visible).collect();
+    note(&format!("onrush: {visible}"));
+}
+
+fn visible(each: char) -> impl Iterator<Item = char> {
+    let escaped = each.is_control().then(|| each.escape_default());
+    let plain = (!each.is_control()).then_some(each);
+    escaped.into_iter().flatten().chain(plain)
 }
 
 /// The same without our name.

@@ -29,7 +29,6 @@ fn agree(report: &Value, log: &Log) {
     assert_eq!(of("/requests/sent"), of("/requests/answers") + of("/requests/reconnects"), "{report:#}");
     let ours = Log { lines: of("/requests/answers"), bytes: of("/bytes/received"), body_bytes: of("/bytes/bodies") };
     assert_eq!(&ours, log, "{report:#}");
-    println!("{} requests sent, {} answers, nginx logged {log:?}", of("/requests/sent"), of("/requests/answers"));
 }
 
 fn load(args: &[&str]) -> (Value, Log) {

@@ -24,6 +24,7 @@ fn mistakes_are_named() {
         (vec!["-c", "0", "a"], 2, "-c wants a whole number from 1", "-c 需要 1 到"),
         (vec!["-n", "-5", "a"], 2, "not '-5'", "而不是 '-5'"),
         (vec!["-n", "many", "a"], 2, "not 'many'", "而不是 'many'"),
+        (vec!["-n", "1\n2\u{1b}[31m", "a"], 2, "not '1\\n2\\u{1b}[31m'", "而不是 '1\\n2\\u{1b}[31m'"),
         (vec!["-z", "soon", "a"], 2, "-z wants a time", "-z 需要"),
         (vec!["--threads", "0", "a"], 2, "--threads wants", "--threads 需要"),
         (vec!["-H", "nocolon", "a"], 2, "'nocolon' has no colon", "'nocolon' 缺少冒号"),
