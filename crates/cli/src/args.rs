@@ -2,6 +2,7 @@
 //! What each flag means to people stands in `help`.
 
 use clap::{Args, Parser, Subcommand};
+use driver::Choice;
 use plan::Flags;
 
 #[derive(Parser)]
@@ -76,6 +77,24 @@ pub(crate) struct EngineArgs {
     pub(crate) threads: Option<String>,
     #[arg(long)]
     pub(crate) pin_threads: bool,
+    #[command(flatten)]
+    pub(crate) driver: DriverArgs,
+}
+
+#[derive(Args, Clone, Default)]
+pub(crate) struct DriverArgs {
+    #[arg(long, value_name = "DRIVER", value_parser = ["auto", "uring", "poll"], hide_possible_values = true)]
+    driver: Option<String>,
+}
+
+impl DriverArgs {
+    pub(crate) fn choice(&self) -> Choice {
+        match self.driver.as_deref() {
+            Some("uring") => Choice::Uring,
+            Some("poll") => Choice::Poll,
+            _ => Choice::Auto,
+        }
+    }
 }
 
 #[derive(Args, Clone)]
@@ -103,6 +122,8 @@ pub(crate) struct CommonArgs {
 #[derive(Args)]
 pub(crate) struct DemoArgs {
     #[command(flatten)]
+    pub(crate) driver: DriverArgs,
+    #[command(flatten)]
     pub(crate) view: ViewArgs,
 }
 
@@ -112,6 +133,8 @@ pub(crate) struct ServeArgs {
     pub(crate) listen: Option<String>,
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) threads: Option<String>,
+    #[command(flatten)]
+    pub(crate) driver: DriverArgs,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
 }

@@ -100,6 +100,10 @@ fn flag(command: &str, id: &str) -> Option<Text> {
             "压测线程数 [默认：本进程可用的核数]",
         ),
         (_, "pin_threads") => ("Keep each thread on a core of its own", "把每个线程绑定到各自的核"),
+        (_, "driver") => (
+            "How sockets are driven: auto, uring or poll [default: auto, io_uring where it works]",
+            "套接字驱动：auto、uring 或 poll [默认：auto，能用 io_uring 时使用它]",
+        ),
         (_, "output") => {
             ("What stdout gets: text or json [default: text]", "标准输出的格式：text 或 json [默认：text]")
         }

@@ -28,7 +28,11 @@ pub(crate) fn demo(args: &DemoArgs) -> Exit {
     let load = Load::new(&args.view);
     let language = load.language;
     let listen = (IpAddr::V4(Ipv4Addr::LOCALHOST), 0).into();
-    let server = match Server::start(&ServeOptions { listen, threads: host::allowed_cores().len() }) {
+    let driver = match driver::choose(args.driver.choice()) {
+        Ok(driver) => driver.kind,
+        Err(error) => return load.refuse(&report::driver_error(&error, language), Exit::System),
+    };
+    let server = match Server::start(&ServeOptions { listen, threads: host::allowed_cores().len(), driver }) {
         Ok(server) => server,
         Err(error) => {
             output::complain(&serve::serve_error(&error, language));
@@ -41,7 +45,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Exit {
         user_agent: concat!("onrush/", env!("CARGO_PKG_VERSION")).to_owned(),
         ..Flags::default()
     };
-    let exit = load.carry_out(&flags, &EngineArgs { threads: None, pin_threads: false });
+    let exit = load.carry_out(&flags, &EngineArgs { threads: None, pin_threads: false, driver: args.driver.clone() });
     server.stop();
     if exit == Exit::Done {
         output::note(language.pick(
@@ -105,7 +109,11 @@ impl Load {
             Err(error) => return self.refuse(&report::resolve_error(&error, self.language), Exit::NothingMeasured),
         };
         host::raise_descriptor_limit();
-        let options = RunOptions { address: resolved.address, threads, pins_threads: engine.pin_threads };
+        let driver = match driver::choose(engine.driver.choice()) {
+            Ok(driver) => driver,
+            Err(error) => return self.refuse(&report::driver_error(&error, self.language), Exit::System),
+        };
+        let options = RunOptions { address: resolved.address, threads, pins_threads: engine.pin_threads, driver };
         let stop = StopHandle::default();
         let asked = match self.watch_signals(&stop) {
             Ok(asked) => asked,

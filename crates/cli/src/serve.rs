@@ -33,7 +33,14 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
         }
     };
     host::raise_descriptor_limit();
-    let server = match Server::start(&ServeOptions { listen, threads }) {
+    let driver = match driver::choose(args.driver.choice()) {
+        Ok(driver) => driver.kind,
+        Err(error) => {
+            output::complain(&report::driver_error(&error, language));
+            return Exit::System;
+        }
+    };
+    let server = match Server::start(&ServeOptions { listen, threads, driver }) {
         Ok(server) => server,
         Err(error) => {
             output::complain(&serve_error(&error, language));

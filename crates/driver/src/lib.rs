@@ -4,14 +4,19 @@
 //! it comes as an [`Event`] from [`Driver::wait`]. The verbs can be used while events are handled, since the bytes of an
 //! event are lent from elsewhere. A socket that was closed gives no further event.
 
+mod choice;
 mod clock;
 mod error;
 pub mod poll;
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "the ring shares memory with the kernel")]
+pub mod uring;
 
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use choice::{Choice, Chosen, Kind, choose};
 pub use clock::Clock;
 pub use error::SocketError;
 use pacing::Nanos;

@@ -2,7 +2,7 @@
 //!
 //! Readiness is edge-triggered: an event is told once, so a socket that was not read to its end is remembered in `again`.
 
-mod sys;
+pub(crate) mod sys;
 mod table;
 mod timer;
 
@@ -177,7 +177,7 @@ impl Sockets for PollSockets {
     }
 
     fn listen(&mut self, options: &ListenOptions) -> Result<(Socket, SocketAddr), SocketError> {
-        let (fd, address) = sys::listen(options)?;
+        let (fd, address) = sys::listen(options, sys::BACKLOG)?;
         Ok((self.insert(Slot::new(fd, Kind::Listener))?, address))
     }
 

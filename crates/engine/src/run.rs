@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use driver::poll::PollDriver;
-use driver::{Clock, Driver, Waker};
+use driver::{Chosen, Clock, Driver, Kind, Waker};
 use host::CpuTime;
 use metrics::Snapshot;
 use pacing::{Nanos, SLOT_COUNT, Segment};
@@ -20,7 +20,7 @@ use crate::world::{PreparedStep, Work};
 use merge::Merger;
 
 /// How a plan is carried out on this machine.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RunOptions {
     /// The target, resolved.
     pub address: SocketAddr,
@@ -28,6 +28,8 @@ pub struct RunOptions {
     pub threads: usize,
     /// Each shard stays on a core of its own.
     pub pins_threads: bool,
+    /// The driver of each shard.
+    pub driver: Chosen,
 }
 
 /// What all shards saw in one interval.
@@ -54,8 +56,8 @@ pub struct RunResult {
     pub threads: usize,
     /// CPU time of this process during the run.
     pub cpu: CpuTime,
-    /// The driver that ran.
-    pub driver: &'static str,
+    /// The driver that ran, and why.
+    pub driver: Chosen,
     /// Somebody stopped it before its plan was done.
     pub was_stopped: bool,
 }
@@ -110,10 +112,16 @@ pub fn run(
     stop: &StopHandle,
     observe: impl FnMut(&Interval<'_>) -> ControlFlow<()>,
 ) -> Result<RunResult, RunError> {
-    run_on(plan, options, stop, ("poll", PollDriver::new), observe)
+    match options.driver.kind {
+        Kind::Poll => run_on(plan, options, stop, PollDriver::new, observe),
+        #[cfg(target_os = "linux")]
+        Kind::Uring => run_on(plan, options, stop, driver::uring::UringDriver::new, observe),
+        #[cfg(not(target_os = "linux"))]
+        Kind::Uring => Err(std::io::Error::from(std::io::ErrorKind::Unsupported).into()),
+    }
 }
 
-/// The same on another driver, given by its name and its maker. The maker is called on the thread of the shard.
+/// The same on any driver. The maker is called on the thread of the shard.
 ///
 /// # Errors
 /// As [`run`].
@@ -121,7 +129,7 @@ pub fn run_on<D: Driver>(
     plan: &Plan,
     options: &RunOptions,
     stop: &StopHandle,
-    (driver, make): (&'static str, impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static),
+    make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static,
     mut observe: impl FnMut(&Interval<'_>) -> ControlFlow<()>,
 ) -> Result<RunResult, RunError> {
     let clock = Clock::start();
@@ -170,7 +178,7 @@ pub fn run_on<D: Driver>(
         wall,
         threads,
         cpu: host::process_cpu_time().since(cpu_before),
-        driver,
+        driver: options.driver.clone(),
         was_stopped: stop.wish.get() > Wish::RUN,
     })
 }

@@ -182,7 +182,8 @@ fn failures(run: &Run<'_>) -> Value {
 fn generator(run: &Run<'_>) -> Value {
     let cpu = run.result.cpu;
     json!({
-        "driver": run.result.driver,
+        "driver": run.result.driver.kind.name(),
+        "driver_reason": say::driver_reason(&run.result.driver, Language::En),
         "threads": run.result.threads,
         "users": run.users(),
         "cpu_s": run.seen().cpu_ns as f64 / 1e9,

@@ -14,7 +14,7 @@ mod words;
 pub use figures::{Run, percentiles_of};
 pub use json::Json;
 pub use language::Language;
-pub use say::{failure_remedy, plan_error, resolve_error, run_error};
+pub use say::{driver_error, failure_remedy, plan_error, resolve_error, run_error};
 pub use summary::{nothing_measured, summary};
 pub use table::Table;
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use driver::Chosen;
 use engine::{ResolveError, RunError};
 use metrics::{Failure, ProtocolFault};
 use plan::PlanError;
@@ -141,6 +142,25 @@ fn protocol(fault: ProtocolFault, language: Language) -> String {
     let look = language
         .pick("look at what the server sends, for example with curl -v", "可用 curl -v 查看服务端实际发送的内容");
     format!("{}{}{look}", language.pick(en, zh), language.pick("; ", "；"))
+}
+
+/// Why this driver runs.
+pub(crate) fn driver_reason(chosen: &Chosen, language: Language) -> String {
+    match (&chosen.refusal, chosen.was_asked) {
+        (Some(refusal), _) => {
+            language.pick(format!("io_uring is not available: {refusal}"), format!("io_uring 不可用：{refusal}"))
+        }
+        (None, true) => language.pick("as asked", "按 --driver 指定").to_owned(),
+        (None, false) => language.pick("the kernel has io_uring", "内核支持 io_uring").to_owned(),
+    }
+}
+
+/// io_uring was asked for by name, and the system refuses it.
+pub fn driver_error(error: &std::io::Error, language: Language) -> String {
+    language.pick(
+        format!("--driver uring does not work here: {error}; use --driver poll, or allow io_uring (seccomp, kernel.io_uring_disabled)"),
+        format!("此处无法使用 --driver uring：{error}；请用 --driver poll，或放开 io_uring（seccomp、kernel.io_uring_disabled）"),
+    )
 }
 
 /// A mistake in the user's words.

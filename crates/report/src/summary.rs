@@ -187,7 +187,9 @@ impl Page {
         let cpu = time(run.seen().cpu_ns as f64);
         let memory = host::resident_bytes().map_or("-".to_owned(), |resident| bytes(resident as f64));
         let (each, share) = (run.cpu_us_per_request(), run.cpu_share() * 100.0);
-        let (threads, driver) = (run.result.threads, run.result.driver);
+        let threads = run.result.threads;
+        let driver =
+            format!("{} ({})", run.result.driver.kind.name(), say::driver_reason(&run.result.driver, self.language));
         let text = self.language.pick(
             format!(
                 "CPU {cpu}, {each:.2}us a request, {share:.0}% of {threads} thread(s); memory {memory}; driver {driver}"

@@ -42,7 +42,7 @@ fn result(total: Snapshot) -> RunResult {
         wall: Nanos::from_millis(2_000),
         threads: 2,
         cpu: host::CpuTime { user_ns: 1_000_000, system_ns: 2_000_000 },
-        driver: "poll",
+        driver: driver::Chosen { kind: driver::Kind::Poll, was_asked: false, refusal: Some("no ring".to_owned()) },
         was_stopped: false,
     }
 }
@@ -137,6 +137,7 @@ fn the_summary_says_it_all_in_both_languages() {
         "2 protocol (chunk-size)",
         "1 os (5) - the system says",
         "200: 1,000",
+        "driver poll (io_uring is not available: no ring)",
     ] {
         assert!(english.contains(part), "{part} in {english}");
     }

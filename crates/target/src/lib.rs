@@ -15,7 +15,7 @@ use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 
 use driver::poll::PollDriver;
-use driver::{Clock, Driver, ListenOptions, SocketError, Sockets, Waker};
+use driver::{Clock, Driver, Kind, ListenOptions, SocketError, Sockets, Waker};
 
 use stats::Stats;
 
@@ -26,6 +26,8 @@ pub struct ServeOptions {
     pub listen: SocketAddr,
     /// How many threads serve; at least one.
     pub threads: usize,
+    /// The driver of each thread.
+    pub driver: Kind,
 }
 
 /// Why nothing is served.
@@ -59,6 +61,19 @@ impl Server {
     /// # Errors
     /// The address is taken or forbidden, or the system gives no thread.
     pub fn start(options: &ServeOptions) -> Result<Self, ServeError> {
+        match options.driver {
+            Kind::Poll => Self::start_on(options, PollDriver::new),
+            #[cfg(target_os = "linux")]
+            Kind::Uring => Self::start_on(options, driver::uring::UringDriver::new),
+            #[cfg(not(target_os = "linux"))]
+            Kind::Uring => Err(ServeError::System(std::io::ErrorKind::Unsupported.into())),
+        }
+    }
+
+    fn start_on<D: Driver>(
+        options: &ServeOptions,
+        make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static,
+    ) -> Result<Self, ServeError> {
         let count = options.threads.max(1);
         let clock = Clock::start();
         let mut server = Self {
@@ -73,8 +88,9 @@ impl Server {
             let (is_over, stats) = (server.is_over.clone(), server.stats.clone());
             let listen = ListenOptions { on: server.address, share_port: count > 1 };
             let (ready, listening) = channel();
+            let make = make.clone();
             server.threads.push(std::thread::Builder::new().name(format!("target-{index}")).spawn(move || {
-                let made = PollDriver::new(clock).map_err(ServeError::from).and_then(|mut driver| {
+                let made = make(clock).map_err(ServeError::from).and_then(|mut driver| {
                     let (listener, address) = listen_on(driver.sockets(), &listen)?;
                     Ok((driver, listener, address))
                 });

@@ -35,7 +35,11 @@ pub(crate) fn run<D: Driver>(
             break;
         }
     }
-    driver.sockets().close(listener);
+    let sockets = driver.sockets();
+    sockets.close(listener);
+    for connection in shard.connections.iter().flatten() {
+        sockets.close(connection.socket());
+    }
 }
 
 struct Shard {

@@ -12,7 +12,7 @@ use rustix::net::{
 use crate::{ListenOptions, OpenOptions, SocketError};
 
 /// What the kernel cuts to `somaxconn`.
-const BACKLOG: i32 = 65_535;
+pub(super) const BACKLOG: i32 = 65_535;
 
 fn new_socket(address: &SocketAddr) -> Result<OwnedFd, Errno> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
@@ -32,7 +32,7 @@ pub(super) fn connect(options: &OpenOptions) -> Result<OwnedFd, SocketError> {
     }
 }
 
-pub(super) fn listen(options: &ListenOptions) -> Result<(OwnedFd, SocketAddr), SocketError> {
+pub(crate) fn listen(options: &ListenOptions, backlog: i32) -> Result<(OwnedFd, SocketAddr), SocketError> {
     let fd = new_socket(&options.on)?;
     sockopt::set_socket_reuseaddr(&fd, true)?;
     if options.share_port {
@@ -42,7 +42,7 @@ pub(super) fn listen(options: &ListenOptions) -> Result<(OwnedFd, SocketAddr), S
         Errno::ADDRNOTAVAIL => SocketError::NoLocalPort,
         other => other.into(),
     })?;
-    listen_on(&fd, BACKLOG)?;
+    listen_on(&fd, backlog)?;
     let address = SocketAddr::try_from(getsockname(&fd)?).map_err(|_| SocketError::Os(0))?;
     Ok((fd, address))
 }

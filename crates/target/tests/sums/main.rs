@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
 use driver::poll::PollDriver;
-use driver::{Clock, Driver};
+use driver::{Chosen, Clock, Driver, Kind};
 use engine::{RunOptions, RunResult, StopHandle};
 use ledger::{Ledger, LedgerDriver};
 use metrics::{Class, Measure};
@@ -20,6 +20,10 @@ const USERS: u64 = 50;
 /// A tenth of the exchanges is a warm-up for the memory.
 const MEMORY_GROWTH_MAX: u64 = 2 << 20;
 
+fn chosen(kind: Kind) -> Chosen {
+    Chosen { kind, was_asked: true, refusal: None }
+}
+
 struct Bench {
     server: Server,
     requests: u64,
@@ -29,7 +33,10 @@ impl Bench {
     fn new() -> Self {
         let listen = "127.0.0.1:0".parse().expect("an address");
         let requests = if std::env::var_os("ONRUSH_LONG").is_some() { 10_000_000 } else { 300_000 };
-        Self { server: Server::start(&ServeOptions { listen, threads: 1 }).expect("a server"), requests }
+        Self {
+            server: Server::start(&ServeOptions { listen, threads: 1, driver: Kind::Poll }).expect("a server"),
+            requests,
+        }
     }
 
     /// Runs all exchanges on one shard; gives the result, and the memory after a tenth and after all of them.
@@ -44,11 +51,12 @@ impl Bench {
             interval: Some("100ms".to_owned()),
             ..Flags::default()
         };
-        let options = RunOptions { address: self.server.address(), threads: 1, pins_threads: false };
+        let options =
+            RunOptions { address: self.server.address(), threads: 1, pins_threads: false, driver: chosen(Kind::Poll) };
         let plan = flags.plan().expect("a good plan");
         let resident = || host::resident_bytes().expect("this system says");
         let mut early = None;
-        let result = engine::run_on(&plan, &options, &StopHandle::default(), ("poll", make), |interval| {
+        let result = engine::run_on(&plan, &options, &StopHandle::default(), make, |interval| {
             if interval.total.counts.succeeded >= self.requests / 10 {
                 early.get_or_insert_with(resident);
             }

@@ -6,6 +6,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 
+use driver::{Chosen, Kind};
 use engine::{RunOptions, RunResult, StopHandle};
 use metrics::{Class, Failure, Measure};
 use plan::{Flags, Plan};
@@ -23,18 +24,19 @@ fn plan(flags: &Flags) -> Plan {
     flags.plan().expect("a good plan")
 }
 
-fn options(address: SocketAddr, threads: usize) -> RunOptions {
-    RunOptions { address, threads, pins_threads: false }
+fn options(kind: Kind, address: SocketAddr, threads: usize) -> RunOptions {
+    let driver = Chosen { kind, was_asked: true, refusal: None };
+    RunOptions { address, threads, pins_threads: false, driver }
 }
 
-fn run(flags: &Flags, address: SocketAddr, threads: usize) -> RunResult {
+fn run(kind: Kind, flags: &Flags, address: SocketAddr, threads: usize) -> RunResult {
     let stop = StopHandle::default();
-    engine::run(&plan(flags), &options(address, threads), &stop, |_| ControlFlow::Continue(())).expect("a run")
+    engine::run(&plan(flags), &options(kind, address, threads), &stop, |_| ControlFlow::Continue(())).expect("a run")
 }
 
-fn server(threads: usize) -> Server {
+fn server(kind: Kind, threads: usize) -> Server {
     let listen = "127.0.0.1:0".parse().expect("an address");
-    Server::start(&ServeOptions { listen, threads }).expect("a server")
+    Server::start(&ServeOptions { listen, threads, driver: kind }).expect("a server")
 }
 
 /// What must hold of every run.
@@ -53,23 +55,21 @@ fn failures(result: &RunResult) -> Vec<(Failure, u64)> {
     result.total.counts.failures().collect()
 }
 
-#[test]
-fn requests_are_divided_exactly() {
-    let server = server(2);
+fn requests_are_divided_exactly(kind: Kind) {
+    let server = server(kind, 2);
     for (users, requests, threads) in [(7, 200, 2), (1, 1, 2), (50, 3, 2), (3, 1000, 3), (100, 101, 2)] {
         let counted = Flags { connections: text(users), requests: text(requests), ..flags(server.address(), "/") };
-        let result = run(&counted, server.address(), threads);
+        let result = run(kind, &counted, server.address(), threads);
         check_sums(&result);
         assert_eq!(result.total.counts.succeeded, requests, "{users} users on {threads} threads");
         assert!(result.total.counts.connections_established <= users);
     }
 }
 
-#[test]
-fn a_hung_target_is_a_timeout_when_it_is_due() {
+fn a_hung_target_is_a_timeout_when_it_is_due(kind: Kind) {
     let address = peers::silent();
     let hung = Flags { connections: text(20), duration: text("3500ms"), timeout: text("1s"), ..flags(address, "/") };
-    let result = run(&hung, address, 2);
+    let result = run(kind, &hung, address, 2);
     check_sums(&result);
     let timed_out = result.total.class(Class::TimedOut);
     let times = timed_out.of(Measure::Service);
@@ -82,22 +82,20 @@ fn a_hung_target_is_a_timeout_when_it_is_due() {
     assert!(result.wall.as_secs_f64() < 4.7, "{} s", result.wall.as_secs_f64());
 }
 
-#[test]
-fn what_is_in_flight_at_the_end_of_the_grace_is_unfinished() {
+fn what_is_in_flight_at_the_end_of_the_grace_is_unfinished(kind: Kind) {
     let address = peers::silent();
     let hung = Flags { connections: text(8), duration: text("300ms"), grace: text("200ms"), ..flags(address, "/") };
-    let result = run(&hung, address, 2);
+    let result = run(kind, &hung, address, 2);
     check_sums(&result);
     assert_eq!((result.total.counts.started, result.total.counts.unfinished), (8, 8));
     assert!(result.wall.as_secs_f64() < 0.8, "{} s", result.wall.as_secs_f64());
 }
 
-#[test]
-fn a_stale_connection_is_tried_once_more() {
+fn a_stale_connection_is_tried_once_more(kind: Kind) {
     // Each connection is closed after ten answers, without a word, when the eleventh request has come.
     let address = peers::closes_after(10);
     let counted = Flags { connections: text(4), requests: text(1_000), ..flags(address, "/") };
-    let result = run(&counted, address, 2);
+    let result = run(kind, &counted, address, 2);
     check_sums(&result);
     let counts = &result.total.counts;
     assert_eq!((counts.succeeded, counts.failed()), (1_000, 0));
@@ -106,19 +104,17 @@ fn a_stale_connection_is_tried_once_more() {
     assert_eq!(counts.connections_established, counts.reconnects + 4);
 }
 
-#[test]
-fn a_post_is_not_sent_twice() {
+fn a_post_is_not_sent_twice(kind: Kind) {
     let address = peers::closes_after(10);
     let posted = Flags { method: text("POST"), connections: text(1), requests: text(110), ..flags(address, "/") };
-    let result = run(&posted, address, 1);
+    let result = run(kind, &posted, address, 1);
     check_sums(&result);
     let counts = &result.total.counts;
     assert_eq!((counts.succeeded, counts.failed(), counts.reconnects, counts.attempts), (100, 10, 0, 110));
     assert!(failures(&result).iter().all(|(failure, _)| matches!(failure, Failure::ClosedEarly | Failure::Reset)));
 }
 
-#[test]
-fn hostile_answers_are_counted_and_the_run_ends() {
+fn hostile_answers_are_counted_and_the_run_ends(kind: Kind) {
     let cases: [(&'static [u8], &str); 6] = [
         (b"SSH-2.0-OpenSSH_9.2\r\n", "StartLine"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", "AmbiguousLength"),
@@ -130,7 +126,7 @@ fn hostile_answers_are_counted_and_the_run_ends() {
     for (answer, expect) in cases {
         let address = peers::answers_and_closes(answer);
         let counted = Flags { connections: text(5), requests: text(100), timeout: text("2s"), ..flags(address, "/") };
-        let result = run(&counted, address, 2);
+        let result = run(kind, &counted, address, 2);
         check_sums(&result);
         let failures = failures(&result);
         assert_eq!(result.total.counts.failed(), 100, "{expect}: {failures:?}");
@@ -138,20 +134,18 @@ fn hostile_answers_are_counted_and_the_run_ends() {
     }
 }
 
-#[test]
-fn nobody_listens() {
+fn nobody_listens(kind: Kind) {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
     let begun = std::time::Instant::now();
-    let result = run(&flags(nobody, "/"), nobody, 2);
+    let result = run(kind, &flags(nobody, "/"), nobody, 2);
     check_sums(&result);
     assert_eq!(result.total.counts.connections_established, 0);
     assert!(failures(&result).iter().all(|(failure, _)| *failure == Failure::ConnectRefused));
     assert!(begun.elapsed().as_secs() < 3, "a hopeless run ends early");
 }
 
-#[test]
-fn every_path_of_the_target_is_answered_as_it_says() {
-    let server = server(2);
+fn every_path_of_the_target_is_answered_as_it_says(kind: Kind) {
+    let server = server(kind, 2);
     let address = server.address();
     let cases: [(&str, u64, u64, u64, f64); 7] = [
         // path, requests, status, bytes of a body, least seconds of a response
@@ -165,7 +159,7 @@ fn every_path_of_the_target_is_answered_as_it_says() {
     ];
     for (path, requests, status, body_bytes, least) in cases {
         let counted = Flags { connections: text(5), requests: text(requests), ..flags(address, path) };
-        let result = run(&counted, address, 2);
+        let result = run(kind, &counted, address, 2);
         check_sums(&result);
         let counts = &result.total.counts;
         assert_eq!(counts.statuses().collect::<Vec<_>>(), [(status as u16, requests)], "{path}");
@@ -174,9 +168,9 @@ fn every_path_of_the_target_is_answered_as_it_says() {
         let min = times.of(Measure::Service).min().expect("some");
         assert!(min as f64 >= least * 1e9, "{path}: {min} ns");
     }
-    let dropped = run(&Flags { connections: text(2), requests: text(10), ..flags(address, "/drop") }, address, 1);
+    let dropped = run(kind, &Flags { connections: text(2), requests: text(10), ..flags(address, "/drop") }, address, 1);
     assert_eq!(failures(&dropped), [(Failure::ClosedEarly, 10)]);
-    let failed = run(&Flags { requests: text(441), ..flags(address, "/status/429") }, address, 2);
+    let failed = run(kind, &Flags { requests: text(441), ..flags(address, "/status/429") }, address, 2);
     assert_eq!((failures(&failed), failed.total.counts.succeeded), (vec![(Failure::Status, 441)], 0));
     let stats = server.stats_json();
     assert!(
@@ -185,12 +179,11 @@ fn every_path_of_the_target_is_answered_as_it_says() {
     );
 }
 
-#[test]
-fn bodies_go_out_and_are_checked() {
-    let server = server(1);
+fn bodies_go_out_and_are_checked(kind: Kind) {
+    let server = server(kind, 1);
     let address = server.address();
     let body = "压测 ".repeat(200_000);
-    let mut file = tempfile();
+    let mut file = tempfile(kind);
     file.1.write_all(body.as_bytes()).expect("a file");
     let posted = Flags {
         data: text(format!("@{}", file.0)),
@@ -199,29 +192,28 @@ fn bodies_go_out_and_are_checked() {
         expect_body: text("测 压"),
         ..flags(address, "/echo")
     };
-    let result = run(&posted, address, 2);
+    let result = run(kind, &posted, address, 2);
     check_sums(&result);
     assert_eq!((result.total.counts.succeeded, result.total.counts.body_bytes), (30, 30 * body.len() as u64));
-    let missed = run(&Flags { expect_body: text("not there"), requests: text(30), ..posted }, address, 2);
+    let missed = run(kind, &Flags { expect_body: text("not there"), requests: text(30), ..posted }, address, 2);
     assert_eq!(failures(&missed), [(Failure::Check, 30)]);
     std::fs::remove_file(file.0).expect("the file goes");
 }
 
-fn tempfile() -> (String, std::fs::File) {
-    let path = std::env::temp_dir().join(format!("onrush-body-{}", std::process::id()));
+fn tempfile(kind: Kind) -> (String, std::fs::File) {
+    let path = std::env::temp_dir().join(format!("onrush-body-{}-{}", std::process::id(), kind.name()));
     let file = std::fs::File::create(&path).expect("a file");
     (path.display().to_string(), file)
 }
 
-#[test]
-fn a_stop_keeps_what_was_measured() {
-    let server = server(1);
+fn a_stop_keeps_what_was_measured(kind: Kind) {
+    let server = server(kind, 1);
     let address = server.address();
     let stop = StopHandle::default();
     let handle = stop.clone();
     let long = Flags { connections: text(10), duration: text("60s"), interval: text("100ms"), ..flags(address, "/") };
     let mut intervals = 0;
-    let result = engine::run(&plan(&long), &options(address, 2), &stop, |interval| {
+    let result = engine::run(&plan(&long), &options(kind, address, 2), &stop, |interval| {
         intervals += 1;
         assert!(interval.to > interval.from);
         if intervals == 3 {
@@ -234,4 +226,30 @@ fn a_stop_keeps_what_was_measured() {
     assert!(result.was_stopped && result.total.counts.succeeded > 0);
     assert_eq!(result.total.counts.unfinished, 0, "the grace is long enough for what is in flight");
     assert!(result.wall.as_secs_f64() < 5.0);
+}
+
+macro_rules! on_each_driver {
+    ($($test:ident)*) => {
+        mod poll {
+            $(#[test] fn $test() { super::$test(super::Kind::Poll); })*
+        }
+
+        #[cfg(target_os = "linux")]
+        mod uring {
+            $(#[test] fn $test() { super::$test(super::Kind::Uring); })*
+        }
+    };
+}
+
+on_each_driver! {
+    requests_are_divided_exactly
+    a_hung_target_is_a_timeout_when_it_is_due
+    what_is_in_flight_at_the_end_of_the_grace_is_unfinished
+    a_stale_connection_is_tried_once_more
+    a_post_is_not_sent_twice
+    hostile_answers_are_counted_and_the_run_ends
+    nobody_listens
+    every_path_of_the_target_is_answered_as_it_says
+    bodies_go_out_and_are_checked
+    a_stop_keeps_what_was_measured
 }

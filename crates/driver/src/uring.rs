@@ -1,0 +1,493 @@
+//! The driver on io_uring: direct descriptors, multishot receives into provided buffers, multishot accepts, batched
+//! submission.
+//!
+//! Direct descriptors do not count against RLIMIT_NOFILE, but the table of one ring is bounded by it; so a driver owns as
+//! many rings as its sockets need and waits on them together. Everything that the kernel may lack is met when the first
+//! ring is made ([`probe`]).
+//!
+//! A completion finds its socket by the index and the generation in its user data. Memory that the kernel may still read
+//! is owned by the driver until the completion says otherwise, also when the socket is closed before.
+
+mod buffers;
+mod complete;
+mod ring;
+mod table;
+
+use std::collections::{HashMap, VecDeque};
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+
+use io_uring::{opcode, squeue, types};
+use pacing::Nanos;
+use rustix::event::epoll;
+use rustix::event::{EventfdFlags, Timespec, eventfd};
+
+use crate::poll::sys;
+use crate::{
+    Clock, Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker,
+};
+use ring::Ring;
+use table::{Entry, Kind, Table};
+
+/// A send waits in the submission queue until this many wait with it, or until the batch of completions is handled.
+/// The stamp of a request is taken when it is queued; a send costs about 4 us, so this bounds the error of the stamp.
+const SENDS_WAITING_MAX: usize = 4;
+/// The most by which the stamp of a request may precede its system call.
+pub const STAMP_ERROR_MAX: Nanos = Nanos(20_000);
+/// A template up to this size is sent without a completion: the kernel takes it whole, since nothing else is queued.
+const SMALL_TEMPLATE_BYTES: usize = 4 * 1024;
+
+/// The operation of a completion: the top byte of its user data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Op {
+    Connect = 1,
+    Receive = 2,
+    SendTemplate = 3,
+    Send = 4,
+    Accept = 5,
+    /// Its success changes nothing, and its failure says that there was nothing to do.
+    Quiet = 6,
+    Open = 7,
+    Wake = 8,
+}
+
+impl Op {
+    fn of(user_data: u64) -> Option<Self> {
+        Some(match user_data >> 56 {
+            1 => Self::Connect,
+            2 => Self::Receive,
+            3 => Self::SendTemplate,
+            4 => Self::Send,
+            5 => Self::Accept,
+            6 => Self::Quiet,
+            7 => Self::Open,
+            8 => Self::Wake,
+            _ => return None,
+        })
+    }
+
+    fn data(self, socket: Socket) -> u64 {
+        (self as u64) << 56 | u64::from(socket.generation & table::GENERATION_MASK) << 32 | u64::from(socket.index)
+    }
+}
+
+fn socket_of(user_data: u64) -> Socket {
+    Socket { index: user_data as u32, generation: (user_data >> 32) as u32 & table::GENERATION_MASK }
+}
+
+/// Whether this system lets a driver of this kind work.
+///
+/// # Errors
+/// What the kernel lacks or refuses.
+pub fn probe() -> Result<(), std::io::Error> {
+    Ring::new(0, 16).map(drop)
+}
+
+/// The driver.
+pub struct UringDriver {
+    sockets: UringSockets,
+    batch: Vec<io_uring::cqueue::Entry>,
+    waker: Waker,
+}
+
+/// Its verbs.
+pub struct UringSockets {
+    clock: Clock,
+    rings: Vec<Ring>,
+    /// All rings, once there are several.
+    epoll: OwnedFd,
+    table: Table,
+    templates: Vec<Arc<[u8]>>,
+    /// Addresses of peers as the kernel reads them, while a submission may point at them.
+    peers: Vec<(SocketAddr, Box<sys_address::Address>)>,
+    /// What the kernel may still read for sockets that are closed, by user data.
+    orphans: HashMap<u64, table::Pending>,
+    /// Sockets whose multishot receive ended and is to be armed again.
+    rearm: Vec<Socket>,
+    /// Sockets with something to tell that no completion will tell.
+    again: VecDeque<Socket>,
+    sends_waiting: usize,
+    wake: Arc<OwnedFd>,
+}
+
+impl UringDriver {
+    /// A driver on the clock of the run, for the thread that calls.
+    ///
+    /// # Errors
+    /// The kernel refuses the ring; see [`probe`].
+    pub fn new(clock: Clock) -> Result<Self, std::io::Error> {
+        let wake = Arc::new(eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?);
+        let mut sockets = UringSockets {
+            clock,
+            rings: Vec::new(),
+            epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
+            table: Table::default(),
+            templates: Vec::new(),
+            peers: Vec::new(),
+            orphans: HashMap::new(),
+            rearm: Vec::new(),
+            again: VecDeque::new(),
+            sends_waiting: 0,
+            wake: wake.clone(),
+        };
+        sockets.add_ring()?;
+        sockets.arm_wake();
+        let waker = Waker::new(move || {
+            // A counter that is full already wakes.
+            let _ = rustix::io::write(&*wake, &1u64.to_ne_bytes());
+        });
+        Ok(Self { sockets, batch: Vec::new(), waker })
+    }
+}
+
+impl Driver for UringDriver {
+    type Sockets = UringSockets;
+
+    fn sockets(&mut self) -> &mut UringSockets {
+        &mut self.sockets
+    }
+
+    fn now(&self) -> Nanos {
+        self.sockets.clock.now()
+    }
+
+    fn waker(&self) -> Waker {
+        self.waker.clone()
+    }
+
+    fn wait(
+        &mut self,
+        until: Nanos,
+        mut handle: impl FnMut(&mut UringSockets, Event<'_>),
+    ) -> Result<(), std::io::Error> {
+        let sockets = &mut self.sockets;
+        sockets.tell_left_over(&mut handle);
+        sockets.rearm_all();
+        sockets.sends_waiting = 0;
+        sockets.submit_and_wait(until)?;
+        for index in 0..sockets.rings.len() {
+            self.batch.clear();
+            self.batch.extend(sockets.rings[index].completions());
+            for completion in &self.batch {
+                sockets.complete(index, completion, &mut handle);
+                if sockets.sends_waiting >= SENDS_WAITING_MAX {
+                    sockets.submit_all()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl UringSockets {
+    fn add_ring(&mut self) -> Result<usize, std::io::Error> {
+        let index = self.rings.len();
+        let slots = ring::slot_count();
+        let ring = Ring::new(u16::try_from(index).map_err(|_| std::io::ErrorKind::QuotaExceeded)?, slots)?;
+        let data = epoll::EventData::new_u64(index as u64);
+        // SAFETY: the descriptor is that of a ring which lives as long as this driver's epoll.
+        let fd = unsafe { std::os::fd::BorrowedFd::borrow_raw(ring.raw_fd()) };
+        epoll::add(&self.epoll, fd, data, epoll::EventFlags::IN)?;
+        self.rings.push(ring);
+        Ok(index)
+    }
+
+    fn arm_wake(&mut self) {
+        let nobody = Socket { index: u32::MAX, generation: 0 };
+        let poll = opcode::PollAdd::new(types::Fd(self.wake.as_raw_fd()), libc::POLLIN as u32).multi(true);
+        self.rings[0].push(&poll.build().user_data(Op::Wake.data(nobody)));
+    }
+
+    /// A ring with a free slot that we choose; a new one when all are full.
+    fn ring_with_slot(&mut self) -> Result<usize, SocketError> {
+        if let Some(index) = self.rings.iter().rposition(Ring::has_free_slot) {
+            return Ok(index);
+        }
+        self.add_ring().map_err(|error| {
+            rustix::io::Errno::from_io_error(&error).map_or(SocketError::NoDescriptor, SocketError::from)
+        })
+    }
+
+    fn peer_address(&mut self, to: SocketAddr) -> (*const libc::sockaddr, libc::socklen_t) {
+        let index = match self.peers.iter().position(|(known, _)| *known == to) {
+            Some(index) => index,
+            None => {
+                self.peers.push((to, Box::new(sys_address::Address::new(to))));
+                self.peers.len() - 1
+            }
+        };
+        self.peers[index].1.as_raw()
+    }
+
+    fn submit_all(&mut self) -> Result<(), std::io::Error> {
+        self.sends_waiting = 0;
+        self.rings.iter_mut().try_for_each(Ring::submit)
+    }
+
+    fn submit_and_wait(&mut self, until: Nanos) -> Result<(), std::io::Error> {
+        let is_ready = !self.again.is_empty() || self.rings.iter_mut().any(|ring| ring.has_completions());
+        let span = if is_ready { Nanos::ZERO } else { until.since(self.clock.now()) };
+        if let [ring] = self.rings.as_mut_slice() {
+            return ring.submit_and_wait(span);
+        }
+        self.rings.iter_mut().try_for_each(Ring::submit)?;
+        let timeout = Timespec { tv_sec: (span.0 / 1_000_000_000) as i64, tv_nsec: (span.0 % 1_000_000_000) as i64 };
+        let mut events = [epoll::Event { flags: epoll::EventFlags::empty(), data: epoll::EventData::new_u64(0) }; 64];
+        let ready = match epoll::wait(&self.epoll, events.as_mut_slice(), Some(&timeout)) {
+            Ok(ready) => ready,
+            Err(rustix::io::Errno::INTR) => 0,
+            Err(errno) => return Err(errno.into()),
+        };
+        for event in &events[..ready] {
+            self.rings[event.data.u64() as usize].run_tasks()?;
+        }
+        Ok(())
+    }
+
+    fn arm_receive(&mut self, socket: Socket) {
+        let Some(entry) = self.table.find(socket) else { return };
+        if entry.receive_is_armed || !entry.receives || entry.peer_closed || entry.kind != Kind::Stream {
+            return;
+        }
+        entry.receive_is_armed = true;
+        let receive = opcode::RecvMulti::new(types::Fixed(entry.slot), ring::BUFFER_GROUP).build();
+        self.rings[usize::from(entry.ring)].push(&receive.user_data(Op::Receive.data(socket)));
+    }
+
+    fn rearm_all(&mut self) {
+        while let Some(socket) = self.rearm.pop() {
+            self.arm_receive(socket);
+        }
+    }
+
+    /// Starts the next queued send when none is on its way.
+    fn send_next(&mut self, socket: Socket) {
+        let Some(entry) = self.table.find(socket) else { return };
+        if entry.kind != Kind::Stream {
+            return;
+        }
+        let (ring, slot) = (usize::from(entry.ring), entry.slot);
+        let Some(more) = &mut entry.more else { return };
+        if more.sending.is_some() {
+            return;
+        }
+        match more.queue.pop_front() {
+            Some(pending) => {
+                let (pointer, length) = pending.rest(&self.templates);
+                more.sending = Some(pending);
+                let send = opcode::Send::new(types::Fixed(slot), pointer, length).flags(SEND_FLAGS).build();
+                self.rings[ring].push(&send.user_data(Op::Send.data(socket)));
+                self.sends_waiting += 1;
+            }
+            None if more.shut_after_queue => {
+                more.shut_after_queue = false;
+                self.push_shutdown(ring, slot);
+            }
+            None => {}
+        }
+    }
+
+    fn push_shutdown(&mut self, ring: usize, slot: u32) {
+        let shutdown = opcode::Shutdown::new(types::Fixed(slot), libc::SHUT_WR).build();
+        let quiet = Op::Quiet.data(Socket { index: 0, generation: 0 });
+        self.rings[ring].push(&shutdown.flags(squeue::Flags::SKIP_SUCCESS).user_data(quiet));
+    }
+
+    /// Gives the slot back and forgets the socket. What the kernel may still read is kept until it is done.
+    fn release(&mut self, socket: Socket) {
+        let Some(mut entry) = self.table.remove(socket) else { return };
+        if let Some(more) = entry.more.take()
+            && let Some(pending) = more.sending
+        {
+            self.orphans.insert(Op::Send.data(socket), pending);
+        }
+        if entry.kind == Kind::Listener {
+            self.stop_accepting(&entry, socket);
+            return;
+        }
+        let quiet = Op::Quiet.data(Socket { index: 0, generation: 0 });
+        let ring = &mut self.rings[usize::from(entry.ring)];
+        let waiting = match entry.kind {
+            Kind::Connecting => Some(Op::Connect),
+            _ if entry.receive_is_armed => Some(Op::Receive),
+            _ => None,
+        };
+        if let Some(op) = waiting {
+            // A close alone would leave the armed operation, and with it the connection, alive.
+            let cancel = opcode::AsyncCancel::new(op.data(socket)).build();
+            ring.push(&cancel.flags(squeue::Flags::SKIP_SUCCESS).user_data(quiet));
+        }
+        if entry.is_sending() {
+            let cancel = opcode::AsyncCancel::new(Op::Send.data(socket)).build();
+            ring.push(&cancel.flags(squeue::Flags::SKIP_SUCCESS).user_data(quiet));
+        }
+        let close = opcode::Close::new(types::Fixed(entry.slot)).build();
+        ring.push(&close.flags(squeue::Flags::SKIP_SUCCESS).user_data(quiet));
+        ring.give_back(entry.slot, entry.is_accepted);
+    }
+
+    fn stop_accepting(&mut self, entry: &Entry, socket: Socket) {
+        let quiet = Op::Quiet.data(Socket { index: 0, generation: 0 });
+        let cancel = opcode::AsyncCancel::new(Op::Accept.data(socket)).build();
+        self.rings[usize::from(entry.ring)].push(&cancel.flags(squeue::Flags::SKIP_SUCCESS).user_data(quiet));
+    }
+
+    /// Accepts on a ring that can take a whole backlog; into a full table the kernel would accept and drop.
+    fn arm_accept(&mut self, listener: Socket) {
+        let Some(entry) = self.table.find(listener) else { return };
+        let Some(fd) = entry.listener.as_ref().map(|fd| fd.as_raw_fd()) else { return };
+        let ring = match self.rings.iter().rposition(Ring::can_accept) {
+            Some(ring) => ring,
+            None => match self.add_ring() {
+                Ok(ring) => ring,
+                // No descriptor for another ring: it is tried again with the next look.
+                Err(_) => return self.again.push_back(listener),
+            },
+        };
+        let Some(entry) = self.table.find(listener) else { return };
+        entry.ring = ring as u16;
+        entry.receive_is_armed = true;
+        let accept = opcode::AcceptMulti::new(types::Fd(fd)).allocate_file_index(true).build();
+        self.rings[ring].push(&accept.user_data(Op::Accept.data(listener)));
+    }
+}
+
+/// A send ends when all was taken, and a peer that is gone is an error, not a signal.
+const SEND_FLAGS: i32 = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
+
+impl Sockets for UringSockets {
+    #[inline]
+    fn now(&self) -> Nanos {
+        self.clock.now()
+    }
+
+    fn register(&mut self, bytes: Arc<[u8]>) -> Template {
+        self.templates.push(bytes);
+        Template(u32::try_from(self.templates.len() - 1).expect("few templates"))
+    }
+
+    fn open(&mut self, options: &OpenOptions) -> Result<Socket, SocketError> {
+        let index = self.ring_with_slot()?;
+        let slot = self.rings[index].take_slot();
+        let socket = self.table.insert(Entry::new(Kind::Connecting, index, slot, false));
+        let domain = if options.to.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
+        let target = types::DestinationSlot::try_from_slot_target(slot).expect("a slot below the table's size");
+        let open = opcode::Socket::new(domain, libc::SOCK_STREAM, 0).file_index(Some(target)).build();
+        let linked = squeue::Flags::IO_LINK | squeue::Flags::SKIP_SUCCESS;
+        let (address, length) = self.peer_address(options.to);
+        let connect = opcode::Connect::new(types::Fixed(slot), address, length).build();
+        let ring = &mut self.rings[index];
+        // A link must not be cut by a submission between its parts.
+        ring.make_room(3);
+        ring.push(&open.flags(linked).user_data(Op::Open.data(socket)));
+        if options.no_delay {
+            // A kernel that cannot set it connects all the same: a hard link goes on.
+            let hard = squeue::Flags::IO_HARDLINK | squeue::Flags::SKIP_SUCCESS;
+            ring.push(&ring::no_delay(slot).flags(hard).user_data(Op::Quiet.data(socket)));
+        }
+        ring.push(&connect.user_data(Op::Connect.data(socket)));
+        Ok(socket)
+    }
+
+    fn listen(&mut self, options: &ListenOptions) -> Result<(Socket, SocketAddr), SocketError> {
+        let (fd, address) = sys::listen(options, ring::backlog())?;
+        let mut entry = Entry::new(Kind::Listener, 0, 0, false);
+        entry.listener = Some(Box::new(fd));
+        let socket = self.table.insert(entry);
+        self.arm_accept(socket);
+        Ok((socket, address))
+    }
+
+    fn send(&mut self, socket: Socket, bytes: Outgoing) {
+        let Some(entry) = self.table.find(socket) else { return };
+        if entry.send_failed {
+            return;
+        }
+        if let Outgoing::Template(Template(id), range) = &bytes
+            && range.len() <= SMALL_TEMPLATE_BYTES
+            && entry.kind == Kind::Stream
+            && entry.more.is_none()
+        {
+            let part = &self.templates[*id as usize][range.clone()];
+            let send = opcode::Send::new(types::Fixed(entry.slot), part.as_ptr(), part.len() as u32);
+            let send = send.flags(SEND_FLAGS).build().flags(squeue::Flags::SKIP_SUCCESS);
+            let ring = usize::from(entry.ring);
+            self.rings[ring].push(&send.user_data(Op::SendTemplate.data(socket)));
+            self.sends_waiting += 1;
+            return;
+        }
+        entry.more_mut().queue.push_back(table::Pending::new(bytes));
+        self.send_next(socket);
+    }
+
+    fn receive(&mut self, socket: Socket, on: bool) {
+        let Some(entry) = self.table.find(socket) else { return };
+        if entry.receives == on {
+            return;
+        }
+        entry.receives = on;
+        if on {
+            self.again.push_back(socket);
+        } else if entry.receive_is_armed {
+            let cancel = opcode::AsyncCancel::new(Op::Receive.data(socket)).build();
+            let quiet = Op::Quiet.data(socket);
+            let ring = usize::from(entry.ring);
+            self.rings[ring].push(&cancel.flags(squeue::Flags::SKIP_SUCCESS).user_data(quiet));
+        }
+    }
+
+    fn shutdown(&mut self, socket: Socket) {
+        let Some(entry) = self.table.find(socket) else { return };
+        if entry.more.is_some() {
+            entry.more_mut().shut_after_queue = true;
+            return self.send_next(socket);
+        }
+        let (ring, slot) = (usize::from(entry.ring), entry.slot);
+        self.push_shutdown(ring, slot);
+    }
+
+    fn close(&mut self, socket: Socket) {
+        self.release(socket);
+    }
+}
+
+mod sys_address {
+    //! A peer's address as the kernel reads it.
+
+    use std::net::SocketAddr;
+
+    pub(super) enum Address {
+        V4(libc::sockaddr_in),
+        V6(libc::sockaddr_in6),
+    }
+
+    impl Address {
+        pub(super) fn new(address: SocketAddr) -> Self {
+            match address {
+                SocketAddr::V4(v4) => Self::V4(libc::sockaddr_in {
+                    sin_family: libc::AF_INET as libc::sa_family_t,
+                    sin_port: v4.port().to_be(),
+                    sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(v4.ip().octets()) },
+                    sin_zero: [0; 8],
+                }),
+                SocketAddr::V6(v6) => Self::V6(libc::sockaddr_in6 {
+                    sin6_family: libc::AF_INET6 as libc::sa_family_t,
+                    sin6_port: v6.port().to_be(),
+                    sin6_flowinfo: v6.flowinfo(),
+                    sin6_addr: libc::in6_addr { s6_addr: v6.ip().octets() },
+                    sin6_scope_id: v6.scope_id(),
+                }),
+            }
+        }
+
+        /// Valid as long as this value does not move.
+        pub(super) fn as_raw(&self) -> (*const libc::sockaddr, libc::socklen_t) {
+            match self {
+                Self::V4(v4) => (std::ptr::from_ref(v4).cast(), size_of::<libc::sockaddr_in>() as libc::socklen_t),
+                Self::V6(v6) => (std::ptr::from_ref(v6).cast(), size_of::<libc::sockaddr_in6>() as libc::socklen_t),
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The provided buffers of a ring: the kernel picks one for what it receives, and gets it back when it was read.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use io_uring::IoUring;
+use io_uring::types::BufRingEntry;
+
+/// A power of two.
+const COUNT: u16 = 1_024;
+/// A small answer with its head fits; a large one comes in several.
+const BYTES: usize = 4 * 1_024;
+/// The kernel wants the ring at the start of a page.
+const PAGE_BYTES: usize = 4_096;
+
+/// The buffers and the ring in which they are offered.
+pub(super) struct Buffers {
+    ring: *mut BufRingEntry,
+    memory: *mut u8,
+    tail: u16,
+}
+
+impl Buffers {
+    fn ring_layout() -> Layout {
+        Layout::from_size_align(usize::from(COUNT) * size_of::<BufRingEntry>(), PAGE_BYTES).expect("a valid layout")
+    }
+
+    fn memory_layout() -> Layout {
+        Layout::from_size_align(usize::from(COUNT) * BYTES, PAGE_BYTES).expect("a valid layout")
+    }
+
+    /// Registers buffers as group `group` of a ring.
+    pub(super) fn register(ring: &IoUring, group: u16) -> Result<Self, std::io::Error> {
+        // SAFETY: both layouts have a size above zero.
+        let (entries, memory) = unsafe { (alloc_zeroed(Self::ring_layout()), alloc_zeroed(Self::memory_layout())) };
+        if entries.is_null() || memory.is_null() {
+            handle_alloc_error(Self::memory_layout());
+        }
+        let mut buffers = Self { ring: entries.cast(), memory, tail: 0 };
+        // SAFETY: the memory has the size of `COUNT` entries, is aligned to a page, and lives as long as `Buffers`,
+        // which the owner drops after the ring.
+        unsafe { ring.submitter().register_buf_ring_with_flags(entries as u64, COUNT, group, 0)? };
+        for id in 0..COUNT {
+            buffers.offer(id);
+        }
+        Ok(buffers)
+    }
+
+    /// What the kernel wrote into a buffer that it picked.
+    ///
+    /// # Safety
+    /// The kernel said that `id` holds `count` bytes, and `id` was not given back since.
+    pub(super) unsafe fn lent<'a>(&self, id: u16, count: usize) -> &'a mut [u8] {
+        debug_assert!(id < COUNT && count <= BYTES);
+        // SAFETY: the range lies in our memory; the kernel does not touch it until it is offered again, and the caller
+        // has the only reference.
+        unsafe { std::slice::from_raw_parts_mut(self.memory.add(usize::from(id) * BYTES), count) }
+    }
+
+    /// Gives a buffer to the kernel.
+    pub(super) fn offer(&mut self, id: u16) {
+        let place = usize::from(self.tail & (COUNT - 1));
+        // SAFETY: `place` is below `COUNT`; the kernel reads an entry only below the tail, which is published after it.
+        unsafe {
+            let entry = &mut *self.ring.add(place);
+            entry.set_addr(self.memory.add(usize::from(id) * BYTES) as u64);
+            entry.set_len(BYTES as u32);
+            entry.set_bid(id);
+        }
+        self.tail = self.tail.wrapping_add(1);
+        // SAFETY: the tail is a u16 in the first entry, which lives as long as `self`; the kernel reads it concurrently,
+        // so it is written as an atomic.
+        let tail = unsafe { AtomicU16::from_ptr(BufRingEntry::tail(self.ring).cast_mut()) };
+        tail.store(self.tail, Ordering::Release);
+    }
+}
+
+impl Drop for Buffers {
+    fn drop(&mut self) {
+        // SAFETY: both were made with these layouts. The ring is gone, and with it every operation that could write here.
+        unsafe {
+            dealloc(self.ring.cast(), Self::ring_layout());
+            dealloc(self.memory, Self::memory_layout());
+        }
+    }
+}

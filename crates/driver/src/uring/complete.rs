@@ -1,0 +1,201 @@
+//! What completions mean.
+
+use io_uring::cqueue;
+use rustix::io::Errno;
+
+use super::table::{Entry, Kind};
+use super::{Op, Outgoing, UringSockets, socket_of};
+use crate::{Event, Socket, SocketError};
+
+type Handle<'h> = &'h mut dyn FnMut(&mut UringSockets, Event<'_>);
+
+impl UringSockets {
+    pub(super) fn complete(&mut self, ring: usize, completion: &cqueue::Entry, handle: Handle<'_>) {
+        let (data, result, flags) = (completion.user_data(), completion.result(), completion.flags());
+        let socket = socket_of(data);
+        match Op::of(data) {
+            Some(Op::Receive) => self.received(ring, socket, result, flags, handle),
+            Some(Op::Connect) => self.connected(socket, result, handle),
+            Some(Op::Open) => self.fail_if_there(socket, result, handle),
+            Some(Op::SendTemplate) => self.send_failed(socket, handle, result),
+            Some(Op::Send) => self.sent(data, socket, result, handle),
+            Some(Op::Accept) => self.accepted(ring, socket, result, flags, handle),
+            Some(Op::Wake) => {
+                if !cqueue::more(flags) {
+                    self.arm_wake();
+                }
+                handle(self, Event::Woken);
+            }
+            Some(Op::Quiet) | None => {}
+        }
+    }
+
+    /// What no completion will tell: bytes that came while receiving was off, a listener that found no ring.
+    pub(super) fn tell_left_over(&mut self, handle: Handle<'_>) {
+        for _ in 0..self.again.len() {
+            let Some(socket) = self.again.pop_front() else { break };
+            let Some(entry) = self.table.find(socket) else { continue };
+            if entry.kind == Kind::Listener {
+                self.arm_accept(socket);
+                continue;
+            }
+            if !entry.receives {
+                continue;
+            }
+            let (mut held, held_end) = match &mut entry.more {
+                Some(more) => (std::mem::take(&mut more.held), std::mem::take(&mut more.held_end)),
+                None => (Vec::new(), false),
+            };
+            if !held.is_empty() {
+                let at = self.clock.now();
+                handle(self, Event::Received { socket, bytes: &mut held, at });
+            }
+            if held_end {
+                self.tell_end(socket, handle);
+            } else {
+                self.arm_receive(socket);
+            }
+        }
+    }
+
+    fn connected(&mut self, socket: Socket, result: i32, handle: Handle<'_>) {
+        let Some(entry) = self.table.find(socket) else { return };
+        if entry.kind != Kind::Connecting {
+            return;
+        }
+        if result < 0 {
+            // The operation before it in the link says why.
+            if result != -libc::ECANCELED {
+                self.fail(socket, error_of(result), handle);
+            }
+            return;
+        }
+        entry.kind = Kind::Stream;
+        self.arm_receive(socket);
+        let at = self.clock.now();
+        handle(self, Event::Connected { socket, at });
+        self.send_next(socket);
+    }
+
+    fn fail_if_there(&mut self, socket: Socket, result: i32, handle: Handle<'_>) {
+        if result < 0 && self.table.find(socket).is_some() {
+            self.fail(socket, error_of(result), handle);
+        }
+    }
+
+    fn received(&mut self, ring: usize, socket: Socket, result: i32, flags: u32, handle: Handle<'_>) {
+        let buffer = cqueue::buffer_select(flags);
+        let is_over = !cqueue::more(flags);
+        if let Some(entry) = self.table.find(socket) {
+            entry.receive_is_armed &= !is_over;
+            // What is held goes first.
+            let is_heard = entry.receives && entry.more.as_ref().is_none_or(|more| more.held.is_empty());
+            match (result, buffer) {
+                (1.., Some(id)) => {
+                    // SAFETY: the kernel put `result` bytes into this buffer, and it is offered again below only.
+                    let bytes = unsafe { self.rings[ring].buffers.lent(id, result as usize) };
+                    if is_heard {
+                        let at = self.clock.now();
+                        handle(self, Event::Received { socket, bytes, at });
+                    } else {
+                        entry.more_mut().held.extend_from_slice(bytes);
+                    }
+                    if is_over {
+                        self.rearm.push(socket);
+                    }
+                }
+                (0, _) if is_heard => self.tell_end(socket, handle),
+                (0, _) => entry.more_mut().held_end = true,
+                // No buffer was free, or receiving was switched off and on again: it is armed anew after this batch.
+                _ if result == -libc::ENOBUFS || result == -libc::ECANCELED => self.rearm.push(socket),
+                _ => self.fail(socket, error_of(result), handle),
+            }
+        }
+        if let Some(id) = buffer {
+            self.rings[ring].buffers.offer(id);
+        }
+    }
+
+    fn tell_end(&mut self, socket: Socket, handle: Handle<'_>) {
+        let Some(entry) = self.table.find(socket) else { return };
+        entry.peer_closed = true;
+        let at = self.clock.now();
+        handle(self, Event::PeerClosed { socket, at });
+        if self.table.find(socket).is_some_and(|entry| entry.send_failed) {
+            self.fail(socket, SocketError::Reset, handle);
+        }
+    }
+
+    /// A send did not go out. An answer may have come before: the end of the stream is awaited, where it will be told.
+    fn send_failed(&mut self, socket: Socket, handle: Handle<'_>, result: i32) {
+        let Some(entry) = self.table.find(socket) else { return };
+        entry.send_failed = true;
+        if !entry.receive_is_armed && entry.receives {
+            let error = if result < 0 { error_of(result) } else { SocketError::Reset };
+            self.fail(socket, error, handle);
+        }
+    }
+
+    fn sent(&mut self, data: u64, socket: Socket, result: i32, handle: Handle<'_>) {
+        let Some(entry) = self.table.find(socket) else {
+            // The socket is closed; now the kernel is done with its bytes.
+            drop(self.orphans.remove(&data));
+            return;
+        };
+        let Some(mut pending) = entry.more.as_mut().and_then(|more| more.sending.take()) else { return };
+        if result <= 0 && pending.total() > pending.written {
+            return self.send_failed(socket, handle, result);
+        }
+        pending.written += result.max(0) as usize;
+        if pending.written < pending.total() {
+            entry.more_mut().queue.push_front(pending);
+            return self.send_next(socket);
+        }
+        self.send_next(socket);
+        match pending.bytes {
+            Outgoing::Template(..) => {}
+            Outgoing::Shared(..) => handle(self, Event::Sent { socket, buffer: None }),
+            Outgoing::Lent(buffer) => handle(self, Event::Sent { socket, buffer: Some(buffer) }),
+        }
+    }
+
+    fn accepted(&mut self, ring: usize, listener: Socket, result: i32, flags: u32, handle: Handle<'_>) {
+        let is_over = !cqueue::more(flags);
+        if result >= 0 {
+            self.rings[ring].count_accepted();
+            let slot = result as u32;
+            let socket = self.table.insert(Entry::new(Kind::Stream, ring, slot, true));
+            if self.table.find(listener).is_none() {
+                return self.release(socket);
+            }
+            self.rings[ring].push(
+                &super::ring::no_delay(slot)
+                    .flags(io_uring::squeue::Flags::SKIP_SUCCESS)
+                    .user_data(Op::Quiet.data(socket)),
+            );
+            self.arm_receive(socket);
+            handle(self, Event::Accepted { listener, socket });
+        }
+        let Some(entry) = self.table.find(listener) else { return };
+        if is_over {
+            entry.receive_is_armed = false;
+            self.arm_accept(listener);
+        } else if usize::from(entry.ring) == ring && !self.rings[ring].can_accept() && entry.receive_is_armed {
+            // The table is about to be full: the accept is ended, and goes on in another ring.
+            entry.receive_is_armed = false;
+            let cancel = io_uring::opcode::AsyncCancel::new(Op::Accept.data(listener)).build();
+            let quiet = Op::Quiet.data(listener);
+            self.rings[ring].push(&cancel.flags(io_uring::squeue::Flags::SKIP_SUCCESS).user_data(quiet));
+        }
+    }
+
+    fn fail(&mut self, socket: Socket, error: SocketError, handle: Handle<'_>) {
+        self.release(socket);
+        let at = self.clock.now();
+        handle(self, Event::Failed { socket, error, at });
+    }
+}
+
+fn error_of(result: i32) -> SocketError {
+    Errno::from_raw_os_error(-result).into()
+}

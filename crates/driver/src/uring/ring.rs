@@ -1,0 +1,228 @@
+//! One ring: its queues, its table of direct descriptors, its buffers.
+
+use std::os::fd::{AsRawFd, RawFd};
+
+use io_uring::{IoUring, Probe, cqueue, opcode, squeue, types};
+use pacing::Nanos;
+
+use super::buffers::Buffers;
+
+/// Submissions that may wait; a full queue submits.
+const SUBMISSIONS: u32 = 1_024;
+/// Eight times the submissions, so that a burst of receives does not overflow.
+const COMPLETIONS: u32 = 8 * SUBMISSIONS;
+/// The most slots of one ring's table; more sockets get another ring.
+const SLOTS_MAX: u32 = 16 * 1_024;
+/// The buffer group of every ring.
+pub(super) const BUFFER_GROUP: u16 = 0;
+/// Connections that may wait to be accepted, and the share of a table that is kept free for them.
+const BACKLOG_MAX: u32 = 4_096;
+
+/// Slots of a new ring: as many as the descriptor limit of the process lets one table have.
+pub(super) fn slot_count() -> u32 {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::from(SLOTS_MAX));
+    u32::try_from(limit).unwrap_or(SLOTS_MAX).clamp(16, SLOTS_MAX)
+}
+
+/// The backlog of a listener: a table must be able to take all of it at once.
+pub(super) fn backlog() -> i32 {
+    accept_reserve(slot_count()) as i32
+}
+
+fn accept_reserve(slots: u32) -> u32 {
+    (slots / 4).min(BACKLOG_MAX)
+}
+
+/// The first half of a table is dealt out by us, the second by the kernel to what it accepts.
+fn own_slots(slots: u32) -> u32 {
+    slots / 2
+}
+
+/// Sets TCP_NODELAY on a direct descriptor.
+pub(super) fn no_delay(slot: u32) -> squeue::Entry {
+    static ON: libc::c_int = 1;
+    let value = std::ptr::from_ref(&ON).cast();
+    let length = size_of::<libc::c_int>() as u32;
+    opcode::SetSockOpt::new(types::Fixed(slot), libc::IPPROTO_TCP as u32, libc::TCP_NODELAY as u32, value, length)
+        .build()
+}
+
+pub(super) struct Ring {
+    // Dropped before the buffers, into which its operations write.
+    ring: IoUring,
+    pub(super) buffers: Buffers,
+    free: Vec<u32>,
+    next_slot: u32,
+    own_slots: u32,
+    accepted: u32,
+    accept_slots: u32,
+}
+
+impl Ring {
+    /// A ring with a table of `slots`.
+    ///
+    /// # Errors
+    /// The kernel lacks or refuses something that this driver needs.
+    pub(super) fn new(_index: u16, slots: u32) -> Result<Self, std::io::Error> {
+        let mut builder = IoUring::builder();
+        builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag().setup_cqsize(COMPLETIONS);
+        let ring = builder.build(SUBMISSIONS)?;
+        if !ring.params().is_feature_ext_arg() || !ring.params().is_feature_skip_cqe_on_success() {
+            return Err(std::io::Error::new(std::io::ErrorKind::Unsupported, "this kernel's io_uring is too old"));
+        }
+        let mut probe = Probe::new();
+        ring.submitter().register_probe(&mut probe)?;
+        let needed = [
+            opcode::Socket::CODE,
+            opcode::Connect::CODE,
+            opcode::Send::CODE,
+            opcode::RecvMulti::CODE,
+            opcode::AcceptMulti::CODE,
+            opcode::AsyncCancel::CODE,
+            opcode::Close::CODE,
+            opcode::Shutdown::CODE,
+            opcode::PollAdd::CODE,
+        ];
+        if needed.iter().any(|code| !probe.is_supported(*code)) {
+            return Err(std::io::Error::new(std::io::ErrorKind::Unsupported, "io_uring lacks an operation"));
+        }
+        let buffers = Buffers::register(&ring, BUFFER_GROUP)?;
+        ring.submitter().register_files_sparse(slots)?;
+        let own_slots = own_slots(slots);
+        register_accept_range(&ring, own_slots, slots - own_slots)?;
+        // It saves a lookup of the descriptor for each call; a thread may register 16 rings.
+        let _ = ring.submitter().register_ring_fd();
+        Ok(Self {
+            ring,
+            buffers,
+            free: Vec::new(),
+            next_slot: 0,
+            own_slots,
+            accepted: 0,
+            accept_slots: slots - own_slots,
+        })
+    }
+
+    pub(super) fn raw_fd(&self) -> RawFd {
+        self.ring.as_raw_fd()
+    }
+
+    pub(super) fn has_free_slot(&self) -> bool {
+        !self.free.is_empty() || self.next_slot < self.own_slots
+    }
+
+    /// A free slot of our half. The caller has asked [`Ring::has_free_slot`].
+    pub(super) fn take_slot(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.next_slot += 1;
+            self.next_slot - 1
+        })
+    }
+
+    pub(super) fn give_back(&mut self, slot: u32, is_accepted: bool) {
+        if is_accepted {
+            self.accepted -= 1;
+        } else {
+            self.free.push(slot);
+        }
+    }
+
+    /// A whole backlog still fits into the kernel's half.
+    pub(super) fn can_accept(&self) -> bool {
+        self.accept_slots - self.accepted > accept_reserve(self.accept_slots * 2)
+    }
+
+    pub(super) fn count_accepted(&mut self) {
+        self.accepted += 1;
+    }
+
+    /// Submits when fewer than `count` entries fit.
+    pub(super) fn make_room(&mut self, count: usize) {
+        let queue = self.ring.submission();
+        if queue.capacity() - queue.len() < count {
+            drop(queue);
+            // What could not be submitted stays queued and goes with the next call.
+            let _ = self.ring.submit();
+        }
+    }
+
+    /// Queues an operation.
+    pub(super) fn push(&mut self, entry: &squeue::Entry) {
+        loop {
+            // SAFETY: what the operation points at (templates, pending sends, addresses, buffers) is owned by the driver
+            // until its completion came or the ring is gone.
+            if unsafe { self.ring.submission().push(entry) }.is_ok() {
+                return;
+            }
+            let _ = self.ring.submit();
+        }
+    }
+
+    pub(super) fn submit(&mut self) -> Result<(), std::io::Error> {
+        if self.ring.submission().is_empty() {
+            return Ok(());
+        }
+        tolerate(self.ring.submit())
+    }
+
+    /// Submits, and waits for a completion, at most for `span`.
+    pub(super) fn submit_and_wait(&mut self, span: Nanos) -> Result<(), std::io::Error> {
+        if span == Nanos::ZERO {
+            return self.run_tasks();
+        }
+        let timeout = types::Timespec::from(span.as_duration());
+        let arguments = types::SubmitArgs::new().timespec(&timeout);
+        tolerate(self.ring.submitter().submit_with_args(1, &arguments))
+    }
+
+    /// Submits, and lets the kernel post what it has, without waiting.
+    pub(super) fn run_tasks(&mut self) -> Result<(), std::io::Error> {
+        tolerate(self.ring.submit_and_wait(0))
+    }
+
+    pub(super) fn has_completions(&mut self) -> bool {
+        !self.ring.completion().is_empty()
+    }
+
+    pub(super) fn completions(&mut self) -> impl Iterator<Item = cqueue::Entry> + '_ {
+        self.ring.completion()
+    }
+}
+
+/// A time that is over, a signal, or a kernel that is short of memory for a moment: the next call goes on.
+fn tolerate(submitted: Result<usize, std::io::Error>) -> Result<(), std::io::Error> {
+    match submitted {
+        Ok(_) => Ok(()),
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EAGAIN | libc::EBUSY)) => {
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The kernel deals slots out of this range only (IORING_REGISTER_FILE_ALLOC_RANGE).
+fn register_accept_range(ring: &IoUring, first: u32, count: u32) -> Result<(), std::io::Error> {
+    const REGISTER_FILE_ALLOC_RANGE: libc::c_uint = 25;
+    #[repr(C)]
+    struct Range {
+        first: u32,
+        count: u32,
+        reserved: u64,
+    }
+    let range = Range { first, count, reserved: 0 };
+    // SAFETY: the layout is that of `io_uring_file_index_range`, and the kernel copies it before the call returns.
+    let result = unsafe {
+        libc::syscall(libc::SYS_io_uring_register, ring.as_raw_fd(), REGISTER_FILE_ALLOC_RANGE, &raw const range, 0)
+    };
+    if result < 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // Operations on their way read templates and pending sends, which are dropped after the rings: they are ended
+        // first. A kernel that does not answer within the time keeps them, but then it is past the sockets' shutdown.
+        let all = types::CancelBuilder::any();
+        let _ = self.ring.submit();
+        let _ = self.ring.submitter().register_sync_cancel(Some(types::Timespec::new().sec(1)), all);
+    }
+}
