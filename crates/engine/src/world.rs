@@ -14,7 +14,7 @@ use driver::{Sockets, Template};
 use metrics::Snapshot;
 use pacing::Nanos;
 use plan::{Checks, Needs, Step};
-use wire::http1::RequestKind;
+use wire::http1::{HeadMemory, RequestKind};
 
 use crate::slab::{Key, Slab};
 use crate::timers::Timers;
@@ -102,6 +102,7 @@ pub(crate) struct World {
     /// What was seen since the last hand-over.
     pub(crate) seen: Box<Snapshot>,
     hope: Hope,
+    heads: HeadMemory,
 }
 
 /// Whether a run that never reached its target should go on.
@@ -128,6 +129,7 @@ impl World {
             timers: Timers::default(),
             seen,
             hope: Hope::default(),
+            heads: HeadMemory::default(),
             work,
         }
     }

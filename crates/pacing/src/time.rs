@@ -35,8 +35,9 @@ impl Nanos {
 }
 
 impl From<Duration> for Nanos {
+    #[inline]
     fn from(span: Duration) -> Self {
-        Self(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
+        Self(span.as_secs().saturating_mul(1_000_000_000).saturating_add(u64::from(span.subsec_nanos())))
     }
 }
 

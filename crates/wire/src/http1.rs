@@ -11,7 +11,7 @@ mod server;
 mod write;
 
 pub use body::BodyLength;
-pub use client::{Answer, Client, Ending, RequestKind};
+pub use client::{Answer, Client, Ending, HeadMemory, RequestKind};
 pub use head::{RequestHead, ResponseHead};
 pub use server::{Server, ServerEvent};
 pub use write::{ResponseStart, reason_phrase, render_request, write_response_head};

@@ -68,7 +68,7 @@ impl World {
         attempt.first_byte.get_or_insert(at);
         let mut rest = bytes;
         loop {
-            match attempt.machine.handle(rest) {
+            match attempt.machine.handle(rest, &mut self.heads) {
                 Ok((taken, answer)) => {
                     rest = &rest[taken..];
                     match answer {

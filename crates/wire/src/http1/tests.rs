@@ -7,13 +7,20 @@ use super::*;
 
 /// Everything the client machine said about `pieces`, as one line. Body pieces are joined: only their sum is a fact.
 fn transcript(kind: RequestKind, pieces: &[&[u8]]) -> String {
+    let mut memory = HeadMemory::default();
+    let first = transcript_with(kind, pieces, &mut memory);
+    assert_eq!(transcript_with(kind, pieces, &mut memory), first, "what is remembered changes nothing");
+    first
+}
+
+fn transcript_with(kind: RequestKind, pieces: &[&[u8]], memory: &mut HeadMemory) -> String {
     let mut machine = Client::default();
     machine.start(kind);
     let mut said = Said::default();
     for piece in pieces {
         let mut rest = *piece;
         loop {
-            match machine.handle(rest) {
+            match machine.handle(rest, memory) {
                 Err(error) => return said.end(format!("! {error:?}")),
                 Ok((taken, answer)) => {
                     assert!(taken <= rest.len(), "took more than it was given");
@@ -83,12 +90,18 @@ fn check(name: &str, kind: RequestKind, bytes: &[u8], expect: &str) {
 #[test]
 fn a_connection_carries_many_answers() {
     let mut machine = Client::default();
+    let mut memory = HeadMemory::default();
     for _ in 0..3 {
         machine.start(RequestKind::Other);
-        let (taken, head) = machine.handle(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi").expect("a good head");
+        let (taken, head) =
+            machine.handle(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", &mut memory).expect("a good head");
         assert!(matches!(head, Answer::Head(ResponseHead { keep_alive: true, .. })));
-        assert_eq!(machine.handle(&b"hi"[..]).expect("a body"), (2, Answer::Body(b"hi")), "after {taken} bytes");
-        assert_eq!(machine.handle(b"").expect("the end"), (0, Answer::End));
+        assert_eq!(
+            machine.handle(&b"hi"[..], &mut memory).expect("a body"),
+            (2, Answer::Body(b"hi")),
+            "after {taken} bytes"
+        );
+        assert_eq!(machine.handle(b"", &mut memory).expect("the end"), (0, Answer::End));
     }
     assert_eq!(machine.handle_eof(), Ending::Idle);
 }
@@ -96,7 +109,7 @@ fn a_connection_carries_many_answers() {
 #[test]
 fn bytes_without_a_request_are_a_failure() {
     let mut machine = Client::default();
-    assert_eq!(machine.handle(b"HTTP/1.1 408 \r\n\r\n"), Err(ProtocolError::Unsolicited));
+    assert_eq!(machine.handle(b"HTTP/1.1 408 \r\n\r\n", &mut HeadMemory::default()), Err(ProtocolError::Unsolicited));
 }
 
 proptest::proptest! {

@@ -103,7 +103,7 @@ fn what_we_answer_a_client_reads() {
         write_response_head(&start, &mut bytes);
         let mut client = Client::default();
         client.start(RequestKind::Other);
-        let (taken, answer) = client.handle(&bytes).expect("our own head");
+        let (taken, answer) = client.handle(&bytes, &mut HeadMemory::default()).expect("our own head");
         assert_eq!(taken, bytes.len());
         assert_eq!(
             answer,
