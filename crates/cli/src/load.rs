@@ -20,8 +20,19 @@ const THREADS_MAX: u64 = 1_024;
 
 /// `onrush URL`.
 pub(crate) fn run(args: &RunArgs) -> Exit {
-    Load::new(&args.view).carry_out(&args.flags(), &args.engine)
+    let (load, flags) = (Load::new(&args.view), args.flags());
+    if let Some(word) = flags.url.as_deref().filter(|word| COMMANDS.contains(word)) {
+        let text = load.language.pick(
+            format!("'{word}' is a command, not a URL; write it first: onrush {word}, see onrush --help"),
+            format!("'{word}' 是命令，不是 URL；请写在最前面：onrush {word}，详见 onrush --help"),
+        );
+        return load.refuse(&text, Exit::Usage);
+    }
+    load.carry_out(&flags, &args.engine)
 }
+
+/// Words that nobody means as a host.
+const COMMANDS: [&str; 6] = ["run", "demo", "serve", "completions", "man", "help"];
 
 /// `onrush demo`.
 pub(crate) fn demo(args: &DemoArgs) -> Exit {
@@ -94,6 +105,12 @@ impl Load {
             Ok(made) => made,
             Err(error) => return self.refuse(&report::plan_error(&error, self.language), Exit::Usage),
         };
+        let scenario = plan.scenarios.first().expect("a plan has a scenario");
+        let connect_timeout = scenario.steps.first().expect("a scenario has a step").connect_timeout;
+        let resolved = match engine::resolve(&scenario.target, connect_timeout) {
+            Ok(resolved) => resolved,
+            Err(error) => return self.refuse(&report::resolve_error(&error, self.language), Exit::NothingMeasured),
+        };
         // Before the load: nobody wants to learn after an hour that the report has no place.
         let file = match self.json_file.as_deref().map(open_for_report).transpose() {
             Ok(file) => file,
@@ -101,12 +118,6 @@ impl Load {
                 let path = self.json_file.as_deref().unwrap_or_default();
                 return self.refuse(&output::cannot_write(path, &error, self.language), Exit::Usage);
             }
-        };
-        let scenario = plan.scenarios.first().expect("a plan has a scenario");
-        let connect_timeout = scenario.steps.first().expect("a scenario has a step").connect_timeout;
-        let resolved = match engine::resolve(&scenario.target, connect_timeout) {
-            Ok(resolved) => resolved,
-            Err(error) => return self.refuse(&report::resolve_error(&error, self.language), Exit::NothingMeasured),
         };
         host::raise_descriptor_limit();
         let driver = match driver::choose(engine.driver.choice()) {
@@ -156,7 +167,8 @@ impl Load {
             Exit::Done
         } else if counts.connections_established == 0 {
             Exit::NothingMeasured
-        } else if plan.has_expectations() && counts.failed() > 0 {
+        } else if plan.has_expectations() && (counts.failed() > 0 || counts.succeeded == 0) {
+            // What was never answered met no expectation.
             Exit::Unmet
         } else {
             Exit::Done
@@ -189,7 +201,7 @@ impl Live<'_> {
         }
     }
 
-    fn finish(mut self, run: &Run<'_>, file: Option<File>) -> Wrote {
+    fn finish(mut self, run: &Run<'_>, file: Option<Option<File>>) -> Wrote {
         let load = self.load;
         let is_empty = run.result.total.counts.connections_established == 0;
         if is_empty && self.wrote == Wrote::All {
@@ -205,10 +217,10 @@ impl Live<'_> {
                 self.wrote = output::write_stdout(&summary, load.language);
             }
         }
+        let path = load.json_file.as_deref().unwrap_or_default();
         if let Some(file) = file
-            && let Err(error) = write_report(file, &json)
+            && let Err(error) = write_report(path, file, &json)
         {
-            let path = load.json_file.as_deref().unwrap_or_default();
             output::complain(&output::cannot_write(path, &error, load.language));
             return Wrote::Failed;
         }
@@ -216,12 +228,17 @@ impl Live<'_> {
     }
 }
 
-/// Opens the place of the report without touching what is there.
-fn open_for_report(path: &str) -> Result<File, std::io::Error> {
-    File::options().write(true).create(true).truncate(false).open(path)
+/// Opens the place of the report without touching what is there. A pipe or a device is opened when there is something to
+/// write, since opening a pipe waits for its reader.
+fn open_for_report(path: &str) -> Result<Option<File>, std::io::Error> {
+    match std::fs::metadata(path) {
+        Ok(known) if !known.is_file() && !known.is_dir() => Ok(None),
+        _ => File::options().write(true).create(true).truncate(false).open(path).map(Some),
+    }
 }
 
-fn write_report(mut file: File, json: &str) -> Result<(), std::io::Error> {
+fn write_report(path: &str, file: Option<File>, json: &str) -> Result<(), std::io::Error> {
+    let mut file = file.map_or_else(|| File::options().write(true).open(path), Ok)?;
     file.write_all(json.as_bytes())?;
     // A device or a pipe has no length to set.
     if file.metadata()?.is_file() {

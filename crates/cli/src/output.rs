@@ -37,8 +37,8 @@ pub(crate) fn to_stdout(text: &str, language: Language) -> Exit {
 
 pub(crate) fn cannot_write(what: &str, error: &std::io::Error, language: Language) -> String {
     language.pick(
-        format!("cannot write to {what}: {error}; make room there or choose another place"),
-        format!("无法写入 {what}：{error}；请腾出空间或换一个位置"),
+        format!("cannot write to {what}: {error}; choose another place, or make room if it is full"),
+        format!("无法写入 {what}：{error}；请换一个位置，空间不足时请先清理"),
     )
 }
 

@@ -73,7 +73,9 @@ pub(crate) fn serve_error(error: &ServeError, language: Language) -> String {
         (Language::Zh, ServeError::Listen { address, reason }) => {
             format!("无法监听 {address}：{reason}；请用 --listen 换一个地址")
         }
-        (Language::Zh, ServeError::System(reason)) => format!("被测服务无法在此系统上运行：{reason}"),
+        (Language::Zh, ServeError::System(reason)) => {
+            format!("被测服务无法在此系统上运行：{reason}；请调大上限（ulimit -n、内存）或减少 --threads")
+        }
     }
 }
 

@@ -77,10 +77,7 @@ fn mistake(error: &clap::Error, language: Language) -> String {
                     "一次只压测一个 URL，参数写在命令之后".to_owned(),
                 )
             } else if arg == other {
-                pick(
-                    format!("'{arg}' was given twice, or does not go with the command"),
-                    format!("'{arg}' 重复，或不能与该命令一起使用"),
-                )
+                pick(format!("'{arg}' was given twice; give it once"), format!("'{arg}' 重复；请只写一次"))
             } else {
                 pick(format!("'{arg}' and '{other}' do not go together"), format!("'{arg}' 和 '{other}' 不能同时使用"))
             }

@@ -139,6 +139,9 @@ pub trait Sockets {
     /// Sends bytes after those that were given before. A failure comes as [`Event::Failed`], after what was received.
     fn send(&mut self, socket: Socket, bytes: Outgoing);
 
+    /// Bytes that were given to [`Sockets::send`] and that the kernel has not taken yet; 0 for a socket that is gone.
+    fn unsent(&mut self, socket: Socket) -> usize;
+
     /// Switches receiving off, so that a slow consumer pushes back, or on again. New sockets receive.
     fn receive(&mut self, socket: Socket, on: bool);
 

@@ -106,8 +106,9 @@ impl Driver for PollDriver {
         mut handle: impl FnMut(&mut PollSockets, Event<'_>),
     ) -> Result<(), std::io::Error> {
         let sockets = &mut self.sockets;
-        sockets.hand_out(&mut self.buffer, &mut handle);
-        let timeout = if !sockets.again.is_empty() || !sockets.sent.is_empty() {
+        // What was told may have set an earlier deadline than the caller knows of.
+        let has_told = sockets.hand_out(&mut self.buffer, &mut handle);
+        let timeout = if has_told || !sockets.again.is_empty() || !sockets.sent.is_empty() {
             Some(std::time::Duration::ZERO)
         } else {
             let now = sockets.clock.now();
@@ -201,6 +202,10 @@ impl Sockets for PollSockets {
         }
     }
 
+    fn unsent(&mut self, socket: Socket) -> usize {
+        self.table.find(socket).map_or(0, |slot| slot.unsent())
+    }
+
     fn receive(&mut self, socket: Socket, on: bool) {
         let Some(slot) = self.table.find(socket) else { return };
         if on && !slot.receives && slot.unread {
@@ -238,8 +243,9 @@ impl PollSockets {
         Ok(socket)
     }
 
-    /// What was left over by earlier calls.
-    fn hand_out(&mut self, buffer: &mut [u8], handle: Handle<'_>) {
+    /// What was left over by earlier calls. True when there was something.
+    fn hand_out(&mut self, buffer: &mut [u8], handle: Handle<'_>) -> bool {
+        let has_told = !self.sent.is_empty() || !self.again.is_empty();
         for listener in std::mem::take(&mut self.starved) {
             self.accept(listener, handle);
         }
@@ -258,6 +264,7 @@ impl PollSockets {
                 self.read(socket, true, buffer, handle);
             }
         }
+        has_told
     }
 
     fn ready(&mut self, ready: Readiness, buffer: &mut [u8], handle: Handle<'_>) {
@@ -281,6 +288,12 @@ impl PollSockets {
         }
         if ready.writable {
             self.flush(socket);
+        }
+        if ready.error
+            && let Some(slot) = self.table.find(socket)
+            && !slot.receives
+        {
+            slot.send_error = sys::take_error(&slot.fd).or(slot.send_error).or(Some(SocketError::Reset));
         }
         if ready.readable || ready.read_closed || ready.error {
             self.read(socket, ready.read_closed || ready.error, buffer, handle);
@@ -317,7 +330,8 @@ impl PollSockets {
             let Some(slot) = self.table.find(socket) else { return };
             if !slot.receives {
                 slot.unread = true;
-                return;
+                // A peer that is gone takes nothing more; whoever sends to it must hear that.
+                return self.fail_if_send_failed(socket, handle);
             }
             slot.unread = false;
             if slot.peer_closed {

@@ -20,14 +20,13 @@ use std::sync::Arc;
 
 use io_uring::{opcode, squeue, types};
 use pacing::Nanos;
-use rustix::event::epoll;
-use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use crate::poll::sys;
 use crate::{
     Clock, Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker,
 };
-use ring::Ring;
+use ring::{Purpose, Ring};
 use table::{Entry, Kind, Table};
 
 /// A send waits in the submission queue until this many wait with it, or until the batch of completions is handled.
@@ -82,7 +81,7 @@ fn socket_of(user_data: u64) -> Socket {
 /// # Errors
 /// What the kernel lacks or refuses.
 pub fn probe() -> Result<(), std::io::Error> {
-    Ring::new(0, 16).map(drop)
+    Ring::new(Purpose::Open, 16).map(drop)
 }
 
 /// The driver.
@@ -96,8 +95,8 @@ pub struct UringDriver {
 pub struct UringSockets {
     clock: Clock,
     rings: Vec<Ring>,
-    /// All rings, once there are several.
-    epoll: OwnedFd,
+    /// What the rings ring, once there are several: the descriptor of a ring that defers its work wakes no poller.
+    bell: OwnedFd,
     table: Table,
     templates: Vec<Arc<[u8]>>,
     /// Addresses of peers as the kernel reads them, while a submission may point at them.
@@ -122,7 +121,7 @@ impl UringDriver {
         let mut sockets = UringSockets {
             clock,
             rings: Vec::new(),
-            epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
+            bell: eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?,
             table: Table::default(),
             templates: Vec::new(),
             peers: Vec::new(),
@@ -132,7 +131,7 @@ impl UringDriver {
             sends_waiting: 0,
             wake: wake.clone(),
         };
-        sockets.add_ring()?;
+        sockets.add_ring(Purpose::Open)?;
         sockets.arm_wake();
         let waker = Waker::new(move || {
             // A counter that is full already wakes.
@@ -163,7 +162,8 @@ impl Driver for UringDriver {
         mut handle: impl FnMut(&mut UringSockets, Event<'_>),
     ) -> Result<(), std::io::Error> {
         let sockets = &mut self.sockets;
-        sockets.tell_left_over(&mut handle);
+        // What was told may have set an earlier deadline than the caller knows of.
+        let until = if sockets.tell_left_over(&mut handle) { Nanos::ZERO } else { until };
         sockets.rearm_all();
         sockets.sends_waiting = 0;
         sockets.submit_and_wait(until)?;
@@ -182,16 +182,18 @@ impl Driver for UringDriver {
 }
 
 impl UringSockets {
-    fn add_ring(&mut self) -> Result<usize, std::io::Error> {
-        let index = self.rings.len();
-        let slots = ring::slot_count();
-        let ring = Ring::new(u16::try_from(index).map_err(|_| std::io::ErrorKind::QuotaExceeded)?, slots)?;
-        let data = epoll::EventData::new_u64(index as u64);
-        // SAFETY: the descriptor is that of a ring which lives as long as this driver's epoll.
-        let fd = unsafe { std::os::fd::BorrowedFd::borrow_raw(ring.raw_fd()) };
-        epoll::add(&self.epoll, fd, data, epoll::EventFlags::IN)?;
+    fn add_ring(&mut self, purpose: Purpose) -> Result<usize, std::io::Error> {
+        let ring = Ring::new(purpose, ring::slot_count())?;
+        match self.rings.as_slice() {
+            [] => {}
+            [first] => {
+                first.ring_bell(self.bell.as_raw_fd())?;
+                ring.ring_bell(self.bell.as_raw_fd())?;
+            }
+            _ => ring.ring_bell(self.bell.as_raw_fd())?,
+        }
         self.rings.push(ring);
-        Ok(index)
+        Ok(self.rings.len() - 1)
     }
 
     fn arm_wake(&mut self) {
@@ -205,7 +207,7 @@ impl UringSockets {
         if let Some(index) = self.rings.iter().rposition(Ring::has_free_slot) {
             return Ok(index);
         }
-        self.add_ring().map_err(|error| {
+        self.add_ring(Purpose::Open).map_err(|error| {
             rustix::io::Errno::from_io_error(&error).map_or(SocketError::NoDescriptor, SocketError::from)
         })
     }
@@ -227,23 +229,23 @@ impl UringSockets {
     }
 
     fn submit_and_wait(&mut self, until: Nanos) -> Result<(), std::io::Error> {
-        let is_ready = !self.again.is_empty() || self.rings.iter_mut().any(|ring| ring.has_completions());
-        let span = if is_ready { Nanos::ZERO } else { until.since(self.clock.now()) };
         if let [ring] = self.rings.as_mut_slice() {
-            return ring.submit_and_wait(span);
+            let is_ready = !self.again.is_empty() || ring.has_work();
+            return ring.submit_and_wait(if is_ready { Nanos::ZERO } else { until.since(self.clock.now()) });
         }
         self.rings.iter_mut().try_for_each(Ring::submit)?;
-        let timeout = Timespec { tv_sec: (span.0 / 1_000_000_000) as i64, tv_nsec: (span.0 % 1_000_000_000) as i64 };
-        let mut events = [epoll::Event { flags: epoll::EventFlags::empty(), data: epoll::EventData::new_u64(0) }; 64];
-        let ready = match epoll::wait(&self.epoll, events.as_mut_slice(), Some(&timeout)) {
-            Ok(ready) => ready,
-            Err(rustix::io::Errno::INTR) => 0,
-            Err(errno) => return Err(errno.into()),
-        };
-        for event in &events[..ready] {
-            self.rings[event.data.u64() as usize].run_tasks()?;
+        // The bell is stilled before the rings are looked at, so that none rings unheard.
+        let _ = rustix::io::read(&self.bell, &mut [0; 8]);
+        if self.again.is_empty() && !self.rings.iter_mut().any(Ring::has_work) {
+            let span = until.since(self.clock.now());
+            let timeout =
+                Timespec { tv_sec: (span.0 / 1_000_000_000) as i64, tv_nsec: (span.0 % 1_000_000_000) as i64 };
+            match poll(&mut [PollFd::new(&self.bell, PollFlags::IN)], Some(&timeout)) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
         }
-        Ok(())
+        self.rings.iter_mut().filter_map(|ring| ring.has_work().then(|| ring.run_tasks())).collect()
     }
 
     fn arm_receive(&mut self, socket: Socket) {
@@ -340,7 +342,7 @@ impl UringSockets {
         let Some(fd) = entry.listener.as_ref().map(|fd| fd.as_raw_fd()) else { return };
         let ring = match self.rings.iter().rposition(Ring::can_accept) {
             Some(ring) => ring,
-            None => match self.add_ring() {
+            None => match self.add_ring(Purpose::Accept) {
                 Ok(ring) => ring,
                 // No descriptor for another ring: it is tried again with the next look.
                 Err(_) => return self.again.push_back(listener),
@@ -420,6 +422,11 @@ impl Sockets for UringSockets {
         }
         entry.more_mut().queue.push_back(table::Pending::new(bytes));
         self.send_next(socket);
+    }
+
+    fn unsent(&mut self, socket: Socket) -> usize {
+        let Some(more) = self.table.find(socket).and_then(|entry| entry.more.as_ref()) else { return 0 };
+        more.sending.iter().chain(&more.queue).map(|pending| pending.total() - pending.written).sum()
     }
 
     fn receive(&mut self, socket: Socket, on: bool) {

@@ -66,7 +66,7 @@ pub struct RunResult {
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The kernel gives no poller, no thread or no memory.
-    #[error("the engine cannot work on this system: {0}")]
+    #[error("the engine cannot work on this system: {0}; raise its limits (ulimit -n, memory) or lower --threads")]
     System(#[from] std::io::Error),
     /// A thread could not be bound to a core.
     #[error("a thread could not be pinned to core {core}: {reason}; run without --pin-threads")]

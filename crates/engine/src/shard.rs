@@ -87,6 +87,8 @@ struct Publisher {
     next_at: Nanos,
     snapshots: usize,
     cpu_ns: u64,
+    /// Users at work at the end of the last interval.
+    users: u64,
     was_hopeless: bool,
 }
 
@@ -95,6 +97,7 @@ pub(crate) fn run<D: Driver>(mut driver: D, work: Work, ends: Ends, start: &Rece
     if ends.reports.send(Report::Ready { waker: driver.waker() }).is_err() {
         return;
     }
+    let users_planned = work.share.users;
     let mut world = World::new(work, driver.sockets(), Box::default());
     let Ok(times) = start.recv() else { return };
     let mut publisher = Publisher {
@@ -103,6 +106,7 @@ pub(crate) fn run<D: Driver>(mut driver: D, work: Work, ends: Ends, start: &Rece
         next_at: times.interval_end(times.started),
         snapshots: 1,
         cpu_ns: host::thread_cpu_ns(),
+        users: users_planned,
         was_hopeless: false,
     };
     let mut end_at = Nanos::NEVER;
@@ -159,7 +163,8 @@ impl Publisher {
     fn complete(&mut self, seen: &mut Snapshot, users: u64) {
         let cpu_ns = host::thread_cpu_ns();
         seen.cpu_ns = cpu_ns - std::mem::replace(&mut self.cpu_ns, cpu_ns);
-        seen.users = users;
+        // Those that worked in the interval: at its end some may have done all they had to.
+        seen.users = users.max(std::mem::replace(&mut self.users, users));
     }
 
     fn tell_hope(&mut self, world: &World) {

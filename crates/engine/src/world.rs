@@ -79,8 +79,8 @@ impl PreparedStep {
 pub(crate) enum Deadline {
     /// The attempt that lives at this position then, if its own deadline has come.
     Attempt(u32),
-    /// A user whose pause is over.
-    User(u32),
+    /// A user whose pause is over then.
+    User { user: u32, at: Nanos },
     /// A connection that waits for the peer to close first.
     Closing(driver::Socket),
 }
@@ -150,7 +150,7 @@ impl World {
         while let Some(deadline) = self.timers.poll(now) {
             match deadline {
                 Deadline::Attempt(index) => self.attempt_due(index, now, sockets),
-                Deadline::User(user) => self.next(user, View::Nothing, now, now, sockets),
+                Deadline::User { user, at } => self.next(user, View::Nothing, at, now, sockets),
                 Deadline::Closing(socket) => self.close(socket, sockets),
             }
         }
@@ -187,6 +187,7 @@ impl World {
         self.seen.counts.unfinished += self.exchanges.len() as u64;
         let open: Vec<Key> = self.attempts.keys().collect();
         for key in open {
+            self.count_sent(key, sockets);
             self.attempts.remove(key);
         }
         let open: Vec<Key> = self.exchanges.keys().collect();
@@ -200,7 +201,10 @@ impl World {
     fn next<S: Sockets>(&mut self, user: u32, view: View, intended: Nanos, now: Nanos, sockets: &mut S) {
         match self.users[user as usize].next(view, &mut self.budget) {
             Next::Exchange { step } => self.begin_exchange(user, step, intended, now, sockets),
-            Next::Think(span) => self.timers.insert(intended + span, Deadline::User(user)),
+            Next::Think(span) => {
+                let at = intended + span;
+                self.timers.insert(at, Deadline::User { user, at });
+            }
             Next::End => {
                 self.users_ended += 1;
                 if let Some(socket) = self.users[user as usize].connection.take() {

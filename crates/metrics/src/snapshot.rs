@@ -108,6 +108,8 @@ pub struct Counts {
     pub connections_tried: u64,
     /// Connections that were established.
     pub connections_established: u64,
+    /// Connections that were closed because bytes came which belong to no request.
+    pub unsolicited: u64,
     /// Answers by status code.
     pub statuses: Box<[u64; STATUS_COUNT]>,
     failures: Box<[u64; FAILURE_COUNT]>,
@@ -129,6 +131,7 @@ impl Default for Counts {
             bytes_sent: 0,
             connections_tried: 0,
             connections_established: 0,
+            unsolicited: 0,
             statuses: Box::new([0; STATUS_COUNT]),
             failures: Box::new([0; FAILURE_COUNT]),
         }
@@ -151,6 +154,7 @@ impl Counts {
         self.bytes_sent += other.bytes_sent;
         self.connections_tried += other.connections_tried;
         self.connections_established += other.connections_established;
+        self.unsolicited += other.unsolicited;
         add_each(&mut *self.statuses, &*other.statuses);
         add_each(&mut *self.failures, &*other.failures);
     }

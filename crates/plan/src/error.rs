@@ -95,7 +95,7 @@ pub enum PlanError {
         most: u64,
     },
     /// Not a span of time.
-    #[error("{flag} wants a time like 500ms, 10s, 2m or 1h30m, not '{value}'")]
+    #[error("{flag} wants a time like 500ms, 10s, 2m or 1h30m, at most 3650d, not '{value}'")]
     Duration {
         /// The flag.
         flag: &'static str,

@@ -159,7 +159,7 @@ fn or_default(
 
 fn read_url(text: &str) -> Result<Url, PlanError> {
     let text = text.trim();
-    let with_scheme = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+    let with_scheme = if has_scheme(text) { text.to_owned() } else { format!("http://{text}") };
     let wrong = |reason: String| PlanError::Url { url: text.to_owned(), reason };
     let scheme = with_scheme.split("://").next().unwrap_or_default().to_ascii_lowercase();
     match scheme.as_str() {
@@ -180,6 +180,14 @@ fn read_url(text: &str) -> Result<Url, PlanError> {
     Ok(url)
 }
 
+/// RFC 3986 3.1: letters, digits, `+`, `-` and `.` before `://`; elsewhere `://` belongs to a path or a query.
+fn has_scheme(text: &str) -> bool {
+    text.split_once("://").is_some_and(|(scheme, _)| {
+        scheme.starts_with(|each: char| each.is_ascii_alphabetic())
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+    })
+}
+
 fn target(url: &Url) -> Target {
     let host = url.host_str().unwrap_or_default();
     Target {
@@ -195,7 +203,12 @@ fn read_data(text: &str) -> Result<Vec<u8>, PlanError> {
     let wrong =
         |error: std::io::Error| PlanError::File { flag: "-d", path: path.to_owned(), reason: error.to_string() };
     let mut body = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(REQUEST_BODY_BYTES_MAX + 1).read_to_end(&mut body));
+    // As curl: `@-` is the standard input.
+    let read = if path == "-" {
+        std::io::stdin().lock().take(REQUEST_BODY_BYTES_MAX + 1).read_to_end(&mut body)
+    } else {
+        File::open(path).and_then(|file| file.take(REQUEST_BODY_BYTES_MAX + 1).read_to_end(&mut body))
+    };
     if read.map_err(wrong)? as u64 > REQUEST_BODY_BYTES_MAX {
         return Err(PlanError::FileTooLarge { path: path.to_owned(), limit: REQUEST_BODY_BYTES_MAX });
     }

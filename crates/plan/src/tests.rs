@@ -36,6 +36,7 @@ fn urls_in_many_forms() {
     assert_eq!(host_of("http://例子.测试/"), ("xn--fsqu00a.xn--0zwm56d".to_owned(), 80));
     assert_eq!(request(&flags("http://a/压测?名=值")).path, "/%E5%8E%8B%E6%B5%8B?%E5%90%8D=%E5%80%BC");
     assert_eq!(header_lines(&request(&flags("http://a:80/")))[0], "Host: a");
+    assert_eq!(request(&flags("127.0.0.1:81/?u=http://x")).path, "/?u=http://x");
 }
 
 #[test]

@@ -125,9 +125,10 @@ impl Run<'_> {
             .sum()
     }
 
-    /// CPU time of the shards for each finished exchange, in microseconds.
-    pub(crate) fn cpu_us_per_request(&self) -> f64 {
-        self.seen().cpu_ns as f64 / 1e3 / self.seen().counts.finished().max(1) as f64
+    /// CPU time of the shards for each finished exchange, in microseconds; `None` when none finished.
+    pub(crate) fn cpu_us_per_request(&self) -> Option<f64> {
+        let finished = self.seen().counts.finished();
+        (finished > 0).then(|| self.seen().cpu_ns as f64 / 1e3 / finished as f64)
     }
 
     /// CPU time of the shards as a share of what their threads could have had.

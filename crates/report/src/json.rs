@@ -109,6 +109,7 @@ fn facts(run: &Run<'_>) -> Value {
         "connections": {
             "tried": counts.connections_tried,
             "established": counts.connections_established,
+            "unsolicited": counts.unsolicited,
         },
     })
 }

@@ -1,7 +1,5 @@
 //! What went wrong, in both languages: cause and remedy.
 
-use std::fmt::Display;
-
 use driver::Chosen;
 use engine::{ResolveError, RunError};
 use metrics::{Failure, ProtocolFault};
@@ -191,7 +189,7 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
             format!("{flag} 需要 {least} 到 {most} 之间的整数，而不是 '{value}'")
         }
         PlanError::Duration { flag, value } => {
-            format!("{flag} 需要 500ms、10s、2m、1h30m 这样的时间，而不是 '{value}'")
+            format!("{flag} 需要 500ms、10s、2m、1h30m 这样的时间（最长 3650d），而不是 '{value}'")
         }
         PlanError::DurationTooShort { flag, value, least } => format!("{flag} 至少为 {least}，而不是 '{value}'"),
         PlanError::Statuses { value } => {
@@ -213,10 +211,11 @@ pub fn resolve_error(error: &ResolveError, language: Language) -> String {
 
 /// A system that the engine cannot work on.
 pub fn run_error(error: &RunError, language: Language) -> String {
-    let zh = |text: &str, reason: &dyn Display| format!("{text}：{reason}");
     match (language, error) {
         (Language::En, error) => error.to_string(),
-        (Language::Zh, RunError::System(reason)) => zh("引擎无法在此系统上运行", reason),
+        (Language::Zh, RunError::System(reason)) => {
+            format!("引擎无法在此系统上运行：{reason}；请调大上限（ulimit -n、内存）或减少 --threads")
+        }
         (Language::Zh, RunError::Pin { core, reason }) => {
             format!("无法把线程绑定到核心 {core}：{reason}；请去掉 --pin-threads")
         }

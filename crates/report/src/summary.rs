@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use metrics::{Distribution, Measure, Snapshot};
+use metrics::{Counts, Distribution, Measure, Snapshot};
 use plan::Load;
 
 use crate::figures::{Censored, QUANTILES, Run, histogram, per_second, percentile};
@@ -68,39 +68,38 @@ impl Page {
             run.lookup.map_or(String::new(), |span| format!(", {} {}", words.lookup, time(span.as_nanos() as f64)));
         self.line(words.target, &format!("{} ({}{lookup})", scenario.target.url, run.address));
         self.line(words.plan, &plan_in_words(run, self.language));
+        let number_of = |word: &str, number: u64| {
+            self.language.pick(format!("{} {word}", count(number)), format!("{word} {}", count(number)))
+        };
         let mut sum = format!(
-            "{} {} = {} {} + {} {}",
-            count(counts.started),
-            words.started,
-            count(counts.succeeded),
-            words.succeeded,
-            count(counts.failed()),
-            words.failed
+            "{} = {} + {}",
+            number_of(words.started, counts.started),
+            number_of(words.succeeded, counts.succeeded),
+            number_of(words.failed, counts.failed())
         );
         for (number, word) in [(counts.unfinished, words.unfinished), (counts.dropped, words.dropped)] {
             if number > 0 {
-                write!(sum, " + {} {word}", count(number)).expect("writing to a string does not fail");
+                write!(sum, " + {}", number_of(word, number)).expect("writing to a string does not fail");
             }
         }
         self.line(words.requests, &sum);
         self.line(words.time, &format!("{seconds:.3}s"));
         self.line(words.per_second, &rate(run.rate()));
         self.line(words.success, &percent(counts.succeeded, counts.finished()));
-        let received = format!(
-            "{} ({}/s, {} {})",
+        let (received, speed, bodies) = (
             bytes(counts.bytes_received as f64),
             bytes(per_second(counts.bytes_received, seconds)),
-            words.bodies,
-            bytes(counts.body_bytes as f64)
+            bytes(counts.body_bytes as f64),
+        );
+        let received = self.language.pick(
+            format!("{received} ({speed}/s, bodies {bodies})"),
+            format!("{received}（{speed}/s，其中正文 {bodies}）"),
         );
         self.line(words.received, &received);
-        let sent = format!("{} ({}/s)", bytes(counts.bytes_sent as f64), bytes(per_second(counts.bytes_sent, seconds)));
+        let (sent, speed) = (bytes(counts.bytes_sent as f64), bytes(per_second(counts.bytes_sent, seconds)));
+        let sent = self.language.pick(format!("{sent} ({speed}/s)"), format!("{sent}（{speed}/s）"));
         self.line(words.sent, &sent);
-        let mut connections = format!("{} {}", count(counts.connections_established), words.established);
-        if counts.reconnects > 0 {
-            write!(connections, ", {} {}", count(counts.reconnects), words.reconnects)
-                .expect("writing to a string does not fail");
-        }
+        let connections = connections_in_words(counts, self.language);
         self.line(words.connections, &connections);
     }
 
@@ -186,18 +185,39 @@ impl Page {
         let words = self.language.words();
         let cpu = time(run.seen().cpu_ns as f64);
         let memory = host::resident_bytes().map_or("-".to_owned(), |resident| bytes(resident as f64));
-        let (each, share) = (run.cpu_us_per_request(), run.cpu_share() * 100.0);
+        let each = run.cpu_us_per_request().map_or("-".to_owned(), |each| format!("{each:.2}us"));
+        let share = run.cpu_share() * 100.0;
         let threads = run.result.threads;
         let driver =
             format!("{} ({})", run.result.driver.kind.name(), say::driver_reason(&run.result.driver, self.language));
         let text = self.language.pick(
             format!(
-                "CPU {cpu}, {each:.2}us a request, {share:.0}% of {threads} thread(s); memory {memory}; driver {driver}"
+                "CPU {cpu}, {each} a request, {share:.0}% of {threads} thread(s); memory {memory}; driver {driver}"
             ),
-            format!("CPU {cpu}，每请求 {each:.2}us，占 {threads} 个线程的 {share:.0}%；内存 {memory}；驱动 {driver}"),
+            format!("CPU {cpu}，每请求 {each}，占 {threads} 个线程的 {share:.0}%；内存 {memory}；驱动 {driver}"),
         );
         self.line(words.generator, &text);
     }
+}
+
+fn connections_in_words(counts: &Counts, language: Language) -> String {
+    let established = count(counts.connections_established);
+    let mut parts = vec![language.pick(format!("{established} established"), format!("已建立 {established} 个"))];
+    if counts.reconnects > 0 {
+        let reconnects = count(counts.reconnects);
+        parts.push(language.pick(
+            format!("{reconnects} reconnects (the server had closed an idle connection)"),
+            format!("重连 {reconnects} 次（空闲连接已被服务端关闭）"),
+        ));
+    }
+    if counts.unsolicited > 0 {
+        let unsolicited = count(counts.unsolicited);
+        parts.push(language.pick(
+            format!("{unsolicited} closed because the server sent bytes that belong to no request; look with curl -v"),
+            format!("{unsolicited} 个因服务端发送了多余数据而关闭；可用 curl -v 查看"),
+        ));
+    }
+    parts.join(language.pick(", ", "，"))
 }
 
 fn plan_in_words(run: &Run<'_>, language: Language) -> String {

@@ -143,7 +143,7 @@ fn the_summary_says_it_all_in_both_languages() {
     }
     let chinese = summary(&run, Language::Zh, false);
     for part in [
-        "1,006 已发起 = 1,000 成功数 + 6 失败数",
+        "已发起 1,006 = 成功数 1,000 + 失败数 6",
         "99.40%",
         "没有服务在监听",
         "固定并发 50 个用户，持续 10s",

@@ -11,6 +11,9 @@ use crate::shard::Tools;
 /// The largest body that `/echo` gives back.
 const ECHO_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// Bytes of further requests that are kept while an answer is on its way; beyond it the peer has to wait.
+const HELD_BYTES_MAX: usize = 64 * 1024;
+
 /// What a connection waits for after something happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
@@ -87,9 +90,11 @@ impl Connection {
         match self.phase {
             Phase::Reads => self.read(bytes, at, tools, sockets),
             Phase::Drains { .. } => Wait::More,
-            // Receiving is off; this was on its way.
             _ => {
                 self.held.extend_from_slice(bytes);
+                if self.held.len() > HELD_BYTES_MAX {
+                    sockets.receive(self.socket, false);
+                }
                 Wait::More
             }
         }
@@ -161,7 +166,6 @@ impl Connection {
                             }
                             if self.phase != Phase::Reads {
                                 self.held.extend_from_slice(rest);
-                                sockets.receive(self.socket, false);
                                 return Wait::More;
                             }
                         }
@@ -178,7 +182,7 @@ impl Connection {
         let manner = request.manner;
         tools.stats().requests[request.route.index()].add(1);
         match request.route {
-            Route::Root if !(manner.is_head || manner.close || manner.is_old) => {
+            Route::Root if !(manner.is_head || manner.close || manner.is_old) && sockets.unsent(self.socket) == 0 => {
                 tools.stats().statuses[200].add(1);
                 sockets.send(self.socket, tools.root());
                 self.request = None;
@@ -239,8 +243,10 @@ impl Connection {
         let mut buffer = tools.buffer();
         respond::whole(request.manner, status, content_type, body, &mut buffer);
         tools.stats().statuses[usize::from(status)].add(1);
+        // What comes next waits until the peer has taken this: a reader that is slow pushes back.
+        self.phase = Phase::SendsBytes { remaining: 0 };
         sockets.send(self.socket, Outgoing::Lent(buffer));
-        self.end_answer(tools, sockets)
+        Wait::More
     }
 
     /// The head goes out; the body follows piece by piece, as the peer takes it.
@@ -265,16 +271,12 @@ impl Connection {
         Wait::More
     }
 
-    /// The answer is on its way: what the peer asked meanwhile comes next.
+    /// The peer has taken the answer: what it asked meanwhile comes next.
     fn end_answer<S: Sockets>(&mut self, tools: &mut Tools, sockets: &mut S) -> Wait {
         let close = self.request.take().is_none_or(|request| request.manner.close);
-        let was_reading = self.phase == Phase::Reads;
         self.phase = Phase::Reads;
         if close {
             return Wait::PeerClose;
-        }
-        if was_reading {
-            return Wait::More;
         }
         let held = std::mem::take(&mut self.held);
         if !held.is_empty() {

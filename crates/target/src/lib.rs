@@ -42,7 +42,7 @@ pub enum ServeError {
         reason: SocketError,
     },
     /// The kernel gives no poller or no thread.
-    #[error("the target cannot work on this system: {0}")]
+    #[error("the target cannot work on this system: {0}; raise its limits (ulimit -n, memory) or lower --threads")]
     System(#[from] std::io::Error),
 }
 

@@ -30,6 +30,11 @@ pub(crate) const NAMES: [&str; 11] =
 
 impl Route {
     pub(crate) fn of(target: &str) -> Self {
+        // RFC 9112 3.2.2: the absolute form means the path in it.
+        let target = match target.split_once("://").filter(|(scheme, _)| !scheme.contains('/')) {
+            Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]),
+            None => target,
+        };
         let path = target.split('?').next().unwrap_or_default();
         if path == "/" {
             return Self::Root;
@@ -91,6 +96,9 @@ mod tests {
             ("/delay/20", Route::Delay(Duration::from_millis(20))),
             ("/status/429", Route::Status(429)),
             ("/echo", Route::Echo),
+            ("http://a:80/bytes/3", Route::Bytes(3)),
+            ("http://a", Route::Root),
+            ("/echo?u=http://x/", Route::Echo),
             ("/stats", Route::Stats),
             ("/status/99", Route::BadNumber),
             ("/status/1000", Route::BadNumber),

@@ -103,6 +103,17 @@ fn a_second_signal_ends_at_once() {
 }
 
 #[test]
+fn an_expectation_that_nothing_answered_is_not_met() {
+    let served = Served::start();
+    let args = ["-c", "4", "-z", "200ms", "--grace", "0", "--expect-status", "200"];
+    let args: Vec<&str> = args.iter().copied().chain(["--output", "json"]).collect();
+    let url = served.url("/delay/5000");
+    let output = output(&args.iter().copied().chain([url.as_str()]).collect::<Vec<_>>());
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(report(&output)["requests"]["unfinished"], 4);
+}
+
+#[test]
 fn serve_ends_with_a_signal() {
     let mut child = onrush(&["serve", "--listen", "127.0.0.1:0"])
         .stdout(Stdio::piped())

@@ -52,6 +52,10 @@ impl Slot {
         self.queued.get_or_insert_default()
     }
 
+    pub(super) fn unsent(&self) -> usize {
+        self.queued.iter().flat_map(|queue| queue.iter()).map(Pending::unsent).sum()
+    }
+
     pub(super) fn next_queued(&mut self) -> Option<Pending> {
         let next = self.queued.as_mut()?.pop_front();
         if next.is_none() {
@@ -70,6 +74,14 @@ pub(super) struct Pending {
 impl Pending {
     pub(super) fn new(bytes: Outgoing) -> Self {
         Self { bytes, written: 0 }
+    }
+
+    fn unsent(&self) -> usize {
+        let total = match &self.bytes {
+            Outgoing::Template(_, range) | Outgoing::Shared(_, range) => range.len(),
+            Outgoing::Lent(buffer) => buffer.len(),
+        };
+        total - self.written
     }
 
     /// Writes as much as the kernel takes. When all was taken, whether that is told and with which buffer.

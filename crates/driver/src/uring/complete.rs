@@ -31,7 +31,9 @@ impl UringSockets {
     }
 
     /// What no completion will tell: bytes that came while receiving was off, a listener that found no ring.
-    pub(super) fn tell_left_over(&mut self, handle: Handle<'_>) {
+    /// True when something was told.
+    pub(super) fn tell_left_over(&mut self, handle: Handle<'_>) -> bool {
+        let mut has_told = false;
         for _ in 0..self.again.len() {
             let Some(socket) = self.again.pop_front() else { break };
             let Some(entry) = self.table.find(socket) else { continue };
@@ -46,6 +48,7 @@ impl UringSockets {
                 Some(more) => (std::mem::take(&mut more.held), std::mem::take(&mut more.held_end)),
                 None => (Vec::new(), false),
             };
+            has_told |= !held.is_empty() || held_end;
             if !held.is_empty() {
                 let at = self.clock.now();
                 handle(self, Event::Received { socket, bytes: &mut held, at });
@@ -56,6 +59,7 @@ impl UringSockets {
                 self.arm_receive(socket);
             }
         }
+        has_told
     }
 
     fn connected(&mut self, socket: Socket, result: i32, handle: Handle<'_>) {
@@ -130,7 +134,7 @@ impl UringSockets {
     fn send_failed(&mut self, socket: Socket, handle: Handle<'_>, result: i32) {
         let Some(entry) = self.table.find(socket) else { return };
         entry.send_failed = true;
-        if !entry.receive_is_armed && entry.receives {
+        if !entry.receive_is_armed || !entry.receives {
             let error = if result < 0 { error_of(result) } else { SocketError::Reset };
             self.fail(socket, error, handle);
         }

@@ -1,6 +1,6 @@
 //! One ring: its queues, its table of direct descriptors, its buffers.
 
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::RawFd;
 
 use io_uring::{IoUring, Probe, cqueue, opcode, squeue, types};
 use pacing::Nanos;
@@ -33,9 +33,13 @@ fn accept_reserve(slots: u32) -> u32 {
     (slots / 4).min(BACKLOG_MAX)
 }
 
-/// The first half of a table is dealt out by us, the second by the kernel to what it accepts.
-fn own_slots(slots: u32) -> u32 {
-    slots / 2
+/// Who deals out the slots of a ring's table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// We do, for connections that we open.
+    Open,
+    /// The kernel does, for connections that it accepts.
+    Accept,
 }
 
 /// Sets TCP_NODELAY on a direct descriptor.
@@ -53,17 +57,17 @@ pub(super) struct Ring {
     pub(super) buffers: Buffers,
     free: Vec<u32>,
     next_slot: u32,
-    own_slots: u32,
     accepted: u32,
-    accept_slots: u32,
+    slots: u32,
+    purpose: Purpose,
 }
 
 impl Ring {
-    /// A ring with a table of `slots`.
+    /// A ring with a table of `slots` for one purpose.
     ///
     /// # Errors
     /// The kernel lacks or refuses something that this driver needs.
-    pub(super) fn new(_index: u16, slots: u32) -> Result<Self, std::io::Error> {
+    pub(super) fn new(purpose: Purpose, slots: u32) -> Result<Self, std::io::Error> {
         let mut builder = IoUring::builder();
         builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag().setup_cqsize(COMPLETIONS);
         let ring = builder.build(SUBMISSIONS)?;
@@ -88,30 +92,21 @@ impl Ring {
         }
         let buffers = Buffers::register(&ring, BUFFER_GROUP)?;
         ring.submitter().register_files_sparse(slots)?;
-        let own_slots = own_slots(slots);
-        register_accept_range(&ring, own_slots, slots - own_slots)?;
         // It saves a lookup of the descriptor for each call; a thread may register 16 rings.
         let _ = ring.submitter().register_ring_fd();
-        Ok(Self {
-            ring,
-            buffers,
-            free: Vec::new(),
-            next_slot: 0,
-            own_slots,
-            accepted: 0,
-            accept_slots: slots - own_slots,
-        })
+        Ok(Self { ring, buffers, free: Vec::new(), next_slot: 0, accepted: 0, slots, purpose })
     }
 
-    pub(super) fn raw_fd(&self) -> RawFd {
-        self.ring.as_raw_fd()
+    /// Rings this bell whenever there is something to reap, also while the kernel defers the work.
+    pub(super) fn ring_bell(&self, bell: RawFd) -> Result<(), std::io::Error> {
+        self.ring.submitter().register_eventfd(bell)
     }
 
     pub(super) fn has_free_slot(&self) -> bool {
-        !self.free.is_empty() || self.next_slot < self.own_slots
+        self.purpose == Purpose::Open && (!self.free.is_empty() || self.next_slot < self.slots)
     }
 
-    /// A free slot of our half. The caller has asked [`Ring::has_free_slot`].
+    /// A free slot. The caller has asked [`Ring::has_free_slot`].
     pub(super) fn take_slot(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.next_slot += 1;
@@ -127,9 +122,9 @@ impl Ring {
         }
     }
 
-    /// A whole backlog still fits into the kernel's half.
+    /// A whole backlog still fits into the table.
     pub(super) fn can_accept(&self) -> bool {
-        self.accept_slots - self.accepted > accept_reserve(self.accept_slots * 2)
+        self.purpose == Purpose::Accept && self.slots - self.accepted > accept_reserve(self.slots)
     }
 
     pub(super) fn count_accepted(&mut self) {
@@ -180,8 +175,9 @@ impl Ring {
         tolerate(self.ring.submit_and_wait(0))
     }
 
-    pub(super) fn has_completions(&mut self) -> bool {
-        !self.ring.completion().is_empty()
+    /// Completions are there, or the kernel waits for us to let it post them.
+    pub(super) fn has_work(&mut self) -> bool {
+        !self.ring.completion().is_empty() || self.ring.submission().taskrun()
     }
 
     pub(super) fn completions(&mut self) -> impl Iterator<Item = cqueue::Entry> + '_ {
@@ -198,23 +194,6 @@ fn tolerate(submitted: Result<usize, std::io::Error>) -> Result<(), std::io::Err
         }
         Err(error) => Err(error),
     }
-}
-
-/// The kernel deals slots out of this range only (IORING_REGISTER_FILE_ALLOC_RANGE).
-fn register_accept_range(ring: &IoUring, first: u32, count: u32) -> Result<(), std::io::Error> {
-    const REGISTER_FILE_ALLOC_RANGE: libc::c_uint = 25;
-    #[repr(C)]
-    struct Range {
-        first: u32,
-        count: u32,
-        reserved: u64,
-    }
-    let range = Range { first, count, reserved: 0 };
-    // SAFETY: the layout is that of `io_uring_file_index_range`, and the kernel copies it before the call returns.
-    let result = unsafe {
-        libc::syscall(libc::SYS_io_uring_register, ring.as_raw_fd(), REGISTER_FILE_ALLOC_RANGE, &raw const range, 0)
-    };
-    if result < 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
 }
 
 impl Drop for Ring {

@@ -62,6 +62,15 @@ impl Connections {
         Some(connection)
     }
 
+    pub(crate) fn drain_closing(&mut self, mut close: impl FnMut(Socket)) {
+        for (index, entry) in self.entries.iter_mut().enumerate() {
+            if let Some(connection) = entry.take_if(|connection| connection.phase == Phase::Close) {
+                close(Socket { index: index as u32, generation: connection.generation });
+            }
+        }
+        self.closing = 0;
+    }
+
     pub(crate) fn drain(&mut self, mut close: impl FnMut(Socket)) {
         for (index, entry) in self.entries.iter_mut().enumerate() {
             if let Some(connection) = entry.take() {

@@ -48,6 +48,7 @@ impl World {
                 Heard::NeedMore => {}
                 Heard::Answered { is_clean } => self.end_answer(attempt, is_clean, at, sockets),
                 Heard::Broken(failure) => {
+                    self.count_sent(attempt, sockets);
                     self.close(socket, sockets);
                     self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
                 }
@@ -55,6 +56,7 @@ impl World {
             // Nobody asked for these bytes: what follows them could not be told from an answer.
             Phase::Exchange { user } => {
                 self.users[user as usize].connection = None;
+                self.seen.counts.unsolicited += 1;
                 self.close(socket, sockets);
             }
             Phase::Close => self.close(socket, sockets),
@@ -94,6 +96,14 @@ impl World {
     }
 
     fn peer_closed<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
+        let Some(connection) = self.connections.find(socket) else { return };
+        if let Phase::Answer { attempt } = connection.phase {
+            let will_complete =
+                self.attempts.find(attempt).is_some_and(|attempt| attempt.machine.ends_with_connection());
+            if !will_complete {
+                self.count_sent(attempt, sockets);
+            }
+        }
         let Some(connection) = self.connections.remove(socket) else { return };
         sockets.close(socket);
         match connection.phase {
@@ -123,6 +133,8 @@ impl World {
                 self.end_attempt(attempt, Outcome::Failed(faults::while_connecting(error)), at, sockets);
             }
             Phase::Answer { attempt } => {
+                // The socket is gone, and with it the knowledge of what it took: all counts as taken.
+                self.count_sent(attempt, sockets);
                 let failure = faults::while_connected(error);
                 let ending = self.attempts.find(attempt).map(|attempt| attempt.machine.handle_eof());
                 if connection.is_reused && failure == Failure::Reset && ending == Some(Ending::BeforeAnswer) {

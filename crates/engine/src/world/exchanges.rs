@@ -1,6 +1,6 @@
 //! The life of an exchange: begun, tried once or twice, ended once.
 
-use driver::{OpenOptions, Outgoing, Socket, Sockets};
+use driver::{OpenOptions, Outgoing, Socket, SocketError, Sockets};
 use metrics::{Failure, Measure, Outcome};
 use pacing::Nanos;
 use wire::http1::{Client, ResponseHead};
@@ -68,9 +68,17 @@ impl World {
         let step = &self.work.steps[step];
         let no_delay = step.request.len() > ONE_SEGMENT_BYTES;
         let connect_timeout = step.connect_timeout;
-        match sockets.open(&OpenOptions { to: self.work.address, no_delay }) {
+        let options = OpenOptions { to: self.work.address, no_delay };
+        // On loopback the whole handshake happens inside the call.
+        let since = sockets.now();
+        let mut opened = sockets.open(&options);
+        if opened == Err(SocketError::NoDescriptor) && self.connections.closing > 0 {
+            // Connections that only wait for the peer's close give way to one that works.
+            self.connections.drain_closing(|socket| sockets.close(socket));
+            opened = sockets.open(&options);
+        }
+        match opened {
             Ok(socket) => {
-                let since = sockets.now();
                 let attempt = self.insert_attempt(key, socket);
                 self.connections.insert(socket, Phase::Connect { attempt, since });
                 self.arm(attempt, since + connect_timeout);
@@ -127,6 +135,7 @@ impl World {
             return self.arm(key, deadline);
         }
         let (socket, was_sent) = (attempt.socket, attempt.sent.is_some());
+        self.count_sent(key, sockets);
         if !was_sent {
             self.hope.failed_connects += 1;
         }
@@ -149,8 +158,17 @@ impl World {
         let deadline = sent + step.timeout;
         self.arm(key, deadline);
         self.seen.counts.sent += 1;
-        self.seen.counts.bytes_sent += request_bytes as u64;
         sockets.send(socket, Outgoing::Template(template, 0..request_bytes));
+    }
+
+    /// Counts the bytes of a request that the kernel took; before its socket is closed. Gives what it did not take.
+    pub(super) fn count_sent<S: Sockets>(&mut self, key: Key, sockets: &mut S) -> usize {
+        let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.sent.is_some()) else { return 0 };
+        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return 0 };
+        let unsent = sockets.unsent(attempt.socket);
+        let request_bytes = self.work.steps[exchange.step as usize].request.len();
+        self.seen.counts.bytes_sent += (request_bytes - unsent.min(request_bytes)) as u64;
+        unsent
     }
 
     /// A reused connection was closed by the peer before it answered a byte: that is normal, and an idempotent request
@@ -175,6 +193,8 @@ impl World {
 
     /// The answer is complete. `is_clean`: nothing came after it.
     pub(super) fn end_answer<S: Sockets>(&mut self, key: Key, is_clean: bool, now: Nanos, sockets: &mut S) {
+        // A peer may answer before it has read the whole request; the rest would stand before the next one.
+        let is_sent = self.count_sent(key, sockets) == 0;
         let Some(attempt) = self.attempts.find(key) else { return };
         let Some(head) = attempt.head else { return };
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
@@ -194,7 +214,7 @@ impl World {
         } else {
             Outcome::Succeeded
         };
-        let is_kept = is_clean && head.keep_alive && step.keep_alive;
+        let is_kept = is_clean && is_sent && head.keep_alive && step.keep_alive;
         self.seen.counts.answers += 1;
         self.seen.counts.statuses[usize::from(head.status)] += 1;
         if is_kept {
@@ -203,9 +223,10 @@ impl World {
                 connection.is_reused = true;
             }
             self.users[user as usize].connection = Some(socket);
-        } else if is_clean {
+        } else if is_clean && is_sent {
             self.await_close(socket, now, sockets);
         } else {
+            self.seen.counts.unsolicited += u64::from(!is_clean);
             self.close(socket, sockets);
         }
         self.end_attempt(key, outcome, now, sockets);

@@ -126,6 +126,10 @@ impl Sockets for LedgerSockets {
         self.inner().send(socket, bytes);
     }
 
+    fn unsent(&mut self, socket: Socket) -> usize {
+        self.inner().unsent(socket)
+    }
+
     fn receive(&mut self, socket: Socket, on: bool) {
         self.inner().receive(socket, on);
     }

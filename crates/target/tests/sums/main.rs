@@ -55,14 +55,15 @@ impl Bench {
             RunOptions { address: self.server.address(), threads: 1, pins_threads: false, driver: chosen(Kind::Poll) };
         let plan = flags.plan().expect("a good plan");
         let resident = || host::resident_bytes().expect("this system says");
-        let mut early = None;
+        let (mut early, mut late) = (None, 0);
         let result = engine::run_on(&plan, &options, &StopHandle::default(), make, |interval| {
             if interval.total.counts.succeeded >= self.requests / 10 {
                 early.get_or_insert_with(resident);
             }
+            late = resident();
             ControlFlow::Continue(())
         });
-        (result.expect("a run"), early.expect("an interval after a tenth"), resident())
+        (result.expect("a run"), early.expect("an interval after a tenth"), late)
     }
 }
 

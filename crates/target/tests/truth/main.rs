@@ -5,6 +5,7 @@ mod peers;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use driver::{Chosen, Kind};
 use engine::{RunOptions, RunResult, StopHandle};
@@ -134,6 +135,53 @@ fn hostile_answers_are_counted_and_the_run_ends(kind: Kind) {
     }
 }
 
+fn an_early_answer_ends_its_connection(kind: Kind) {
+    let address = peers::answers_early();
+    let mut file = tempfile(kind);
+    // More than the buffers of both ends take.
+    file.1.write_all(&vec![b'x'; 30_000_000]).expect("a file");
+    let posted = Flags {
+        data: text(format!("@{}", file.0)),
+        connections: text(2),
+        requests: text(10),
+        timeout: text("2s"),
+        ..flags(address, "/")
+    };
+    let result = run(kind, &posted, address, 1);
+    check_sums(&result);
+    // What was not read would stand before the next request on the same connection.
+    assert_eq!(result.total.counts.connections_established, 10);
+    assert!(result.total.class(Class::TimedOut).of(Measure::Response).count() == 0, "{:?}", failures(&result));
+    assert!(result.total.counts.bytes_sent < 10 * 30_000_000, "{}", result.total.counts.bytes_sent);
+    std::fs::remove_file(file.0).expect("the file goes");
+}
+
+fn a_hung_upload_counts_what_was_taken(kind: Kind) {
+    let address = peers::deaf();
+    let mut file = tempfile(kind);
+    file.1.write_all(&vec![b'x'; 30_000_000]).expect("a file");
+    let posted = Flags {
+        data: text(format!("@{}", file.0)),
+        connections: text(2),
+        requests: text(2),
+        timeout: text("300ms"),
+        ..flags(address, "/")
+    };
+    let result = run(kind, &posted, address, 1);
+    check_sums(&result);
+    assert_eq!(failures(&result), [(Failure::Timeout, 2)]);
+    assert!(result.total.counts.bytes_sent < 40_000_000, "{}", result.total.counts.bytes_sent);
+    std::fs::remove_file(file.0).expect("the file goes");
+}
+
+fn surplus_bytes_are_counted(kind: Kind) {
+    let address = peers::answers(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokXX");
+    let counted = Flags { connections: text(3), requests: text(60), ..flags(address, "/") };
+    let result = run(kind, &counted, address, 2);
+    check_sums(&result);
+    assert_eq!((result.total.counts.succeeded, result.total.counts.unsolicited), (60, 60));
+}
+
 fn nobody_listens(kind: Kind) {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
     let begun = std::time::Instant::now();
@@ -201,7 +249,9 @@ fn bodies_go_out_and_are_checked(kind: Kind) {
 }
 
 fn tempfile(kind: Kind) -> (String, std::fs::File) {
-    let path = std::env::temp_dir().join(format!("onrush-body-{}-{}", std::process::id(), kind.name()));
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let path = std::env::temp_dir().join(format!("onrush-body-{}-{}-{number}", std::process::id(), kind.name()));
     let file = std::fs::File::create(&path).expect("a file");
     (path.display().to_string(), file)
 }
@@ -249,6 +299,9 @@ on_each_driver! {
     a_post_is_not_sent_twice
     hostile_answers_are_counted_and_the_run_ends
     nobody_listens
+    an_early_answer_ends_its_connection
+    a_hung_upload_counts_what_was_taken
+    surplus_bytes_are_counted
     every_path_of_the_target_is_answered_as_it_says
     bodies_go_out_and_are_checked
     a_stop_keeps_what_was_measured

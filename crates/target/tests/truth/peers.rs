@@ -56,3 +56,35 @@ pub(crate) fn answers_and_closes(answer: &'static [u8]) -> SocketAddr {
         }
     })
 }
+
+/// Answers each request with these bytes and goes on.
+pub(crate) fn answers(answer: &'static [u8]) -> SocketAddr {
+    serve(move |mut stream| {
+        while read_request(&mut stream) {
+            if stream.write_all(answer).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+/// Answers at the first bytes of a request, keeps the connection, and reads no more.
+pub(crate) fn answers_early() -> SocketAddr {
+    serve(|mut stream| {
+        if stream.read(&mut [0; 100]).is_ok_and(|count| count > 0) {
+            let _ = stream.write_all(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");
+            wait_for_end(&stream);
+        }
+    })
+}
+
+/// Accepts and reads nothing.
+pub(crate) fn deaf() -> SocketAddr {
+    serve(|stream| wait_for_end(&stream))
+}
+
+/// Holds a connection for longer than any run lasts, without reading it.
+fn wait_for_end(stream: &TcpStream) {
+    std::thread::sleep(std::time::Duration::from_secs(20));
+    drop(stream.shutdown(std::net::Shutdown::Both));
+}

@@ -147,6 +147,11 @@ impl Client {
         }
     }
 
+    /// The end of the connection would complete the answer.
+    pub fn ends_with_connection(&self) -> bool {
+        matches!(self.waits, Waits::Body(Body::Close | Body::Nothing))
+    }
+
     /// The peer has closed its side: what that means for the answer.
     pub fn handle_eof(&mut self) -> Ending {
         match std::mem::replace(&mut self.waits, Waits::Request) {

@@ -1,0 +1,119 @@
+//! The target against clients that are rude: they leave, they half-close, they pipeline, they do not read.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
+
+use driver::Kind;
+use target::{ServeOptions, Server};
+
+fn server(kind: Kind) -> Server {
+    let listen = "127.0.0.1:0".parse().expect("an address");
+    Server::start(&ServeOptions { listen, threads: 1, driver: kind }).expect("a server")
+}
+
+fn client(server: &Server) -> TcpStream {
+    let stream = TcpStream::connect(server.address()).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a flag");
+    stream
+}
+
+fn get(path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n")
+}
+
+fn post(path: &str, body_bytes: usize, close: bool) -> Vec<u8> {
+    let connection = if close { "Connection: close\r\n" } else { "" };
+    let mut request =
+        format!("POST {path} HTTP/1.1\r\nHost: a\r\n{connection}Content-Length: {body_bytes}\r\n\r\n").into_bytes();
+    request.resize(request.len() + body_bytes, b'x');
+    request
+}
+
+fn who_leaves_is_forgotten(kind: Kind) {
+    let server = server(kind);
+    for path in ["/bytes/100000000000", "/chunked/100000000000", "/delay/600"] {
+        let mut stream = client(&server);
+        stream.write_all(get(path).as_bytes()).expect("it goes out");
+        if path != "/delay/600" {
+            stream.read_exact(&mut [0; 100_000]).expect("the beginning");
+        }
+    }
+    let give_up = Instant::now() + Duration::from_secs(8);
+    while !server.stats_json().contains("\"open\":0") {
+        assert!(Instant::now() < give_up, "{}", server.stats_json());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn pipelined_requests_are_all_answered(kind: Kind) {
+    let server = server(kind);
+    let paths = ["/status/200", "/chunked/50000", "/delay/50", "/bytes/300000", "/delay/10", "/", "/"];
+    let mut stream = client(&server);
+    let all: String = paths.iter().map(|path| get(path)).collect();
+    stream.write_all(all.as_bytes()).expect("it goes out");
+    stream.write_all(b"GET /close HTTP/1.1\r\nHost: a\r\n\r\n").expect("it goes out");
+    let mut answers = Vec::new();
+    stream.read_to_end(&mut answers).expect("all answers");
+    let heads = answers.windows(13).filter(|window| window == b"HTTP/1.1 200 ").count();
+    assert_eq!(heads, paths.len() + 1);
+}
+
+fn who_half_closes_gets_everything(kind: Kind) {
+    const BODY_BYTES: usize = 8_000_000;
+    let server = server(kind);
+    for close in [false, true] {
+        let mut stream = client(&server);
+        stream.write_all(&post("/echo", BODY_BYTES, close)).expect("it goes out");
+        stream.shutdown(Shutdown::Write).expect("a half-close");
+        if close {
+            // Longer than the server waits for the end of a connection that it has finished.
+            std::thread::sleep(Duration::from_millis(1_500));
+        }
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("the answer");
+        assert!(answer.len() > BODY_BYTES, "{} bytes", answer.len());
+    }
+}
+
+fn who_does_not_read_has_to_wait(kind: Kind) {
+    let server = server(kind);
+    let mut stream = client(&server);
+    stream.set_nonblocking(true).expect("a flag");
+    let request = post("/echo", 100_000, false);
+    let (mut written, mut blocked_since) = (0, None);
+    loop {
+        match stream.write(&request[written % request.len()..]) {
+            Ok(count) => (written, blocked_since) = (written + count, None),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                let since = *blocked_since.get_or_insert_with(Instant::now);
+                if since.elapsed() > Duration::from_millis(500) {
+                    return;
+                }
+                std::thread::yield_now();
+            }
+            Err(error) => panic!("{error}"),
+        }
+        assert!(written < 100 << 20, "the server takes everything");
+    }
+}
+
+macro_rules! on_each_driver {
+    ($($test:ident)*) => {
+        mod poll {
+            $(#[test] fn $test() { super::$test(super::Kind::Poll); })*
+        }
+
+        #[cfg(target_os = "linux")]
+        mod uring {
+            $(#[test] fn $test() { super::$test(super::Kind::Uring); })*
+        }
+    };
+}
+
+on_each_driver! {
+    who_leaves_is_forgotten
+    pipelined_requests_are_all_answered
+    who_half_closes_gets_everything
+    who_does_not_read_has_to_wait
+}
