@@ -117,7 +117,13 @@ fn unsafe_lives_in_the_driver() {
         line.split(|each: char| !each.is_alphanumeric() && each != '_').any(|word| word == "unsafe")
             && !line.trim_start().starts_with("//")
     };
-    for file in files.iter().filter(|file| !file.starts_with(root().join("crates/driver"))) {
+    // Tests that need it keep it in files of their own.
+    let allowed = [
+        root().join("crates/driver/src/uring"),
+        root().join("crates/driver/src/uring.rs"),
+        root().join("crates/cli/tests/refused.rs"),
+    ];
+    for file in files.iter().filter(|file| !allowed.iter().any(|place| file.starts_with(place))) {
         let text = std::fs::read_to_string(file).expect("a source");
         assert_eq!(text.lines().find(is_unsafe), None, "{}", file.display());
     }

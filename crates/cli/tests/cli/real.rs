@@ -55,6 +55,17 @@ fn a_count_without_keepalive() {
 }
 
 #[test]
+fn the_same_on_poll() {
+    for keepalive in [&[][..], &["--no-keepalive"]] {
+        let args: Vec<&str> =
+            ["-n", "30000", "-c", "100", "--driver", "poll"].iter().chain(keepalive).copied().collect();
+        let (report, log) = load(&args);
+        agree(&report, &log);
+        assert_eq!((log.lines, report["generator"]["driver"].as_str()), (30_000, Some("poll")));
+    }
+}
+
+#[test]
 fn a_time_with_keepalive() {
     let (report, log) = load(&["-z", "3s", "-c", "100"]);
     agree(&report, &log);

@@ -15,7 +15,7 @@ const COMPLETIONS: u32 = 8 * SUBMISSIONS;
 const SLOTS_MAX: u32 = 16 * 1_024;
 /// The buffer group of every ring.
 pub(super) const BUFFER_GROUP: u16 = 0;
-/// Connections that may wait to be accepted, and the share of a table that is kept free for them.
+/// Connections that may wait to be accepted.
 const BACKLOG_MAX: u32 = 4_096;
 
 /// Slots of a new ring: as many as the descriptor limit of the process lets one table have.
@@ -24,13 +24,15 @@ pub(super) fn slot_count() -> u32 {
     u32::try_from(limit).unwrap_or(SLOTS_MAX).clamp(16, SLOTS_MAX)
 }
 
-/// The backlog of a listener: a table must be able to take all of it at once.
+/// The backlog of a listener: small beside what a table keeps free for it.
 pub(super) fn backlog() -> i32 {
-    accept_reserve(slot_count()) as i32
+    (slot_count() / 8).min(BACKLOG_MAX) as i32
 }
 
+/// Slots that stay free when an accept moves on to another table: four backlogs, because one run of the kernel also
+/// accepts what arrives while it accepts, and because a full table would accept and drop.
 fn accept_reserve(slots: u32) -> u32 {
-    (slots / 4).min(BACKLOG_MAX)
+    slots / 2
 }
 
 /// Who deals out the slots of a ring's table.
