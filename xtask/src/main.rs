@@ -1,4 +1,4 @@
-//! The verbs of the project: `cargo xtask check | test [--long] | fuzz [--seconds N]`.
+//! The verbs of the project: `cargo xtask check | test [--long] | fuzz [--seconds N] | bench peers [WORK] [...]`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for developers talks to its terminal")]
 
@@ -12,7 +12,9 @@ const USAGE: &str = "usage: cargo xtask VERB
 
   check              formatting, and clippy with warnings denied
   test [--long]      every test; --long runs the sums over ten million exchanges
-  fuzz [--seconds N] each fuzzer for N seconds (default 10), on the nightly toolchain";
+  fuzz [--seconds N] each fuzzer for N seconds (default 10), on the nightly toolchain
+  bench peers [...]  CPU per request beside wrk, ab, h2load and the floor; what follows goes to bench/peers.py
+                     (default: http1 --rounds 3 --seconds 5)";
 
 /// Why a verb failed, as a line for a person.
 type Failure = String;
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
         ["test", "--long"] => test(true),
         ["fuzz"] => fuzz("10"),
         ["fuzz", "--seconds", seconds] if seconds.parse::<u32>().is_ok() => fuzz(seconds),
+        ["bench", "peers", words @ ..] => bench_peers(words),
         _ => Err(USAGE.to_owned()),
     };
     match done {
@@ -70,6 +73,31 @@ fn test(is_long: bool) -> Result<(), Failure> {
         run(cargo(&sums).env("ONRUSH_LONG", "1"))?;
     }
     Ok(())
+}
+
+/// Both drivers of ours beside the peers, in one run.
+fn bench_peers(words: &[&str]) -> Result<(), Failure> {
+    for (program, package, path) in [
+        ("nginx", "nginx-light", "/usr/sbin/nginx"),
+        ("wrk", "wrk", "/usr/bin/wrk"),
+        ("ab", "apache2-utils", "/usr/bin/ab"),
+        ("h2load", "nghttp2-client", "/usr/bin/h2load"),
+        ("gcc", "gcc", "/usr/bin/gcc"),
+        ("liburing", "liburing-dev", "/usr/include/liburing.h"),
+    ] {
+        install::ensure(program, package, &[path])?;
+    }
+    run(&mut cargo(&["build", "--release"]))?;
+    let words = if words.is_empty() { &["http1", "--rounds", "3", "--seconds", "5"] } else { words };
+    let mut command = Command::new("python3");
+    command.arg("bench/peers.py").args(words);
+    let flags = if words[0] == "short" { "--no-keepalive " } else { "" };
+    for driver in ["uring", "poll"] {
+        let onrush = root().join("target/release/onrush");
+        let ours = format!("{} --driver {driver} {flags}-c {{connections}} -z {{seconds}}s {{url}}", onrush.display());
+        command.args(["--ours", &ours]);
+    }
+    run(&mut command)
 }
 
 const FUZZERS: [&str; 3] = ["http1_client", "http1_server", "plan_text"];

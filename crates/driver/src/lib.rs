@@ -7,7 +7,9 @@
 mod choice;
 mod clock;
 mod error;
+mod pending;
 pub mod poll;
+mod table;
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "the ring shares memory with the kernel")]
 pub mod uring;

@@ -15,9 +15,11 @@ use mio::unix::SourceFd;
 use mio::{Events, Interest, Token};
 use pacing::Nanos;
 use rustix::io::Errno;
-use table::{Kind, Pending, Slot, Table};
+use table::{Kind, Slot, write};
 use timer::Timer;
 
+use crate::pending::Pending;
+use crate::table::Table;
 use crate::{
     Clock, Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker,
 };
@@ -47,7 +49,7 @@ pub struct PollDriver {
 pub struct PollSockets {
     clock: Clock,
     poll: mio::Poll,
-    table: Table,
+    table: Table<Slot>,
     templates: Vec<Arc<[u8]>>,
     /// Sockets with something to do that no edge will tell again.
     again: VecDeque<Socket>,
@@ -190,7 +192,7 @@ impl Sockets for PollSockets {
             slot.queue().push_back(pending);
             return;
         }
-        match pending.write(&slot.fd, &self.templates) {
+        match write(pending, &slot.fd, &self.templates) {
             Ok(None) => {}
             Ok(Some(sent)) => self.sent.push_back((socket, sent)),
             Err((rest, Errno::AGAIN)) => slot.queue().push_back(rest),
@@ -304,7 +306,7 @@ impl PollSockets {
     fn flush(&mut self, socket: Socket) {
         let Some(slot) = self.table.find(socket) else { return };
         while let Some(pending) = slot.next_queued() {
-            match pending.write(&slot.fd, &self.templates) {
+            match write(pending, &slot.fd, &self.templates) {
                 Ok(None) => {}
                 Ok(Some(sent)) => self.sent.push_back((socket, sent)),
                 Err((rest, Errno::AGAIN)) => {

@@ -22,12 +22,14 @@ use io_uring::{opcode, squeue, types};
 use pacing::Nanos;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
+use crate::pending::Pending;
 use crate::poll::sys;
+use crate::table::{GENERATION_MASK, Table};
 use crate::{
     Clock, Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker,
 };
 use ring::{Purpose, Ring};
-use table::{Entry, Kind, Table};
+use table::{Entry, Kind};
 
 /// A send waits in the submission queue until this many wait with it, or until the batch of completions is handled.
 /// The stamp of a request is taken when it is queued; a send costs about 4 us, so this bounds the error of the stamp.
@@ -68,12 +70,12 @@ impl Op {
     }
 
     fn data(self, socket: Socket) -> u64 {
-        (self as u64) << 56 | u64::from(socket.generation & table::GENERATION_MASK) << 32 | u64::from(socket.index)
+        (self as u64) << 56 | u64::from(socket.generation & GENERATION_MASK) << 32 | u64::from(socket.index)
     }
 }
 
 fn socket_of(user_data: u64) -> Socket {
-    Socket { index: user_data as u32, generation: (user_data >> 32) as u32 & table::GENERATION_MASK }
+    Socket { index: user_data as u32, generation: (user_data >> 32) as u32 & GENERATION_MASK }
 }
 
 /// Whether this system lets a driver of this kind work.
@@ -97,12 +99,12 @@ pub struct UringSockets {
     rings: Vec<Ring>,
     /// What the rings ring, once there are several: the descriptor of a ring that defers its work wakes no poller.
     bell: OwnedFd,
-    table: Table,
+    table: Table<Entry>,
     templates: Vec<Arc<[u8]>>,
     /// Addresses of peers as the kernel reads them, while a submission may point at them.
     peers: Vec<(SocketAddr, Box<sys_address::Address>)>,
     /// What the kernel may still read for sockets that are closed, by user data.
-    orphans: HashMap<u64, table::Pending>,
+    orphans: HashMap<u64, Pending>,
     /// Sockets whose multishot receive ended and is to be armed again.
     rearm: Vec<Socket>,
     /// Sockets with something to tell that no completion will tell.
@@ -277,9 +279,11 @@ impl UringSockets {
         }
         match more.queue.pop_front() {
             Some(pending) => {
-                let (pointer, length) = pending.rest(&self.templates);
+                let rest = pending.rest(&self.templates);
+                // The kernel takes at most 2 GiB at once; what is left goes with the next send.
+                let length = rest.len().min(1 << 30) as u32;
+                let send = opcode::Send::new(types::Fixed(slot), rest.as_ptr(), length).flags(SEND_FLAGS).build();
                 more.sending = Some(pending);
-                let send = opcode::Send::new(types::Fixed(slot), pointer, length).flags(SEND_FLAGS).build();
                 self.rings[ring].push(&send.user_data(Op::Send.data(socket)));
                 self.sends_waiting += 1;
             }
@@ -420,13 +424,13 @@ impl Sockets for UringSockets {
             self.sends_waiting += 1;
             return;
         }
-        entry.more_mut().queue.push_back(table::Pending::new(bytes));
+        entry.more_mut().queue.push_back(Pending::new(bytes));
         self.send_next(socket);
     }
 
     fn unsent(&mut self, socket: Socket) -> usize {
         let Some(more) = self.table.find(socket).and_then(|entry| entry.more.as_ref()) else { return 0 };
-        more.sending.iter().chain(&more.queue).map(|pending| pending.total() - pending.written).sum()
+        more.sending.iter().chain(&more.queue).map(Pending::unsent).sum()
     }
 
     fn receive(&mut self, socket: Socket, on: bool) {

@@ -4,7 +4,7 @@ use io_uring::cqueue;
 use rustix::io::Errno;
 
 use super::table::{Entry, Kind};
-use super::{Op, Outgoing, UringSockets, socket_of};
+use super::{Op, UringSockets, socket_of};
 use crate::{Event, Socket, SocketError};
 
 type Handle<'h> = &'h mut dyn FnMut(&mut UringSockets, Event<'_>);
@@ -147,19 +147,17 @@ impl UringSockets {
             return;
         };
         let Some(mut pending) = entry.more.as_mut().and_then(|more| more.sending.take()) else { return };
-        if result <= 0 && pending.total() > pending.written {
+        if result <= 0 && pending.unsent() > 0 {
             return self.send_failed(socket, handle, result);
         }
-        pending.written += result.max(0) as usize;
-        if pending.written < pending.total() {
+        pending.take(result.max(0) as usize);
+        if pending.unsent() > 0 {
             entry.more_mut().queue.push_front(pending);
             return self.send_next(socket);
         }
         self.send_next(socket);
-        match pending.bytes {
-            Outgoing::Template(..) => {}
-            Outgoing::Shared(..) => handle(self, Event::Sent { socket, buffer: None }),
-            Outgoing::Lent(buffer) => handle(self, Event::Sent { socket, buffer: Some(buffer) }),
+        if let Some(buffer) = pending.into_told() {
+            handle(self, Event::Sent { socket, buffer });
         }
     }
 

@@ -1,0 +1,48 @@
+//! Bytes on their way to a socket, of which the kernel has taken some.
+
+use std::sync::Arc;
+
+use crate::Outgoing;
+
+pub(crate) struct Pending {
+    bytes: Outgoing,
+    written: usize,
+}
+
+impl Pending {
+    pub(crate) fn new(bytes: Outgoing) -> Self {
+        Self { bytes, written: 0 }
+    }
+
+    /// What is still to be sent. It does not move until the owner drops this value.
+    pub(crate) fn rest<'a>(&'a self, templates: &'a [Arc<[u8]>]) -> &'a [u8] {
+        let all = match &self.bytes {
+            Outgoing::Template(id, range) => &templates[id.0 as usize][range.clone()],
+            Outgoing::Shared(bytes, range) => &bytes[range.clone()],
+            Outgoing::Lent(buffer) => buffer,
+        };
+        &all[self.written..]
+    }
+
+    /// The kernel took `count` bytes more.
+    pub(crate) fn take(&mut self, count: usize) {
+        self.written += count;
+    }
+
+    pub(crate) fn unsent(&self) -> usize {
+        let total = match &self.bytes {
+            Outgoing::Template(_, range) | Outgoing::Shared(_, range) => range.len(),
+            Outgoing::Lent(buffer) => buffer.len(),
+        };
+        total - self.written
+    }
+
+    /// All was taken: whether that is told, and with which buffer.
+    pub(crate) fn into_told(self) -> Option<Option<Vec<u8>>> {
+        match self.bytes {
+            Outgoing::Template(..) => None,
+            Outgoing::Shared(..) => Some(None),
+            Outgoing::Lent(buffer) => Some(Some(buffer)),
+        }
+    }
+}

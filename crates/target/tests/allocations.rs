@@ -1,0 +1,86 @@
+//! After its warm-up a shard allocates nothing for an exchange: counted by the allocator of this process.
+
+#![expect(unsafe_code, reason = "an allocator that counts is an unsafe trait")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use driver::{Chosen, Clock, Driver, Kind};
+use engine::{RunOptions, StopHandle};
+use plan::Flags;
+use target::{ServeOptions, Server};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    static IS_SHARD: Cell<bool> = const { Cell::new(false) };
+}
+
+// SAFETY: everything is passed on to the system's allocator; counting touches no memory of it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if IS_SHARD.try_with(Cell::get).unwrap_or(false) {
+            ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        }
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the pointer came from `System` with this layout.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Hand-overs of snapshots may allocate; exchanges may not.
+const ALLOCATIONS_PER_THOUSAND_MAX: u64 = 1;
+
+fn check<D: Driver>(kind: Kind, make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static) {
+    let listen = "127.0.0.1:0".parse().expect("an address");
+    let server = Server::start(&ServeOptions { listen, threads: 1, driver: kind }).expect("a server");
+    let flags = Flags {
+        url: Some(format!("http://{}/", server.address())),
+        requests: Some("200000".to_owned()),
+        interval: Some("100ms".to_owned()),
+        ..Flags::default()
+    };
+    let driver = Chosen { kind, was_asked: true, refusal: None };
+    let options = RunOptions { address: server.address(), threads: 1, pins_threads: false, driver };
+    let (mut warm, mut last) = (None, (0, 0));
+    let plan = flags.plan().expect("a good plan");
+    let counted = move |clock| {
+        IS_SHARD.set(true);
+        make(clock)
+    };
+    engine::run_on(&plan, &options, &StopHandle::default(), counted, |interval| {
+        let seen = (ALLOCATIONS.load(Ordering::Relaxed), interval.total.counts.succeeded);
+        if seen.1 >= 50_000 {
+            warm.get_or_insert(seen);
+        }
+        last = seen;
+        ControlFlow::Continue(())
+    })
+    .expect("a run");
+    let warm = warm.expect("an interval after the warm-up");
+    let (allocations, exchanges) = (last.0 - warm.0, last.1 - warm.1);
+    assert!(exchanges > 50_000, "{exchanges} exchanges after the warm-up");
+    assert!(
+        allocations * 1_000 <= exchanges * ALLOCATIONS_PER_THOUSAND_MAX,
+        "{kind:?}: {allocations} allocations in {exchanges} exchanges"
+    );
+}
+
+/// One test, so that no other counts into it.
+#[test]
+fn an_exchange_allocates_nothing() {
+    check(Kind::Poll, driver::poll::PollDriver::new);
+    #[cfg(target_os = "linux")]
+    check(Kind::Uring, driver::uring::UringDriver::new);
+}
