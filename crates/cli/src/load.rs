@@ -1,7 +1,7 @@
 //! `onrush URL` and `onrush demo`: from the flags to the last line of the summary.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::net::{IpAddr, Ipv4Addr};
 use std::ops::ControlFlow;
 
@@ -58,7 +58,8 @@ pub(crate) fn demo(args: &DemoArgs) -> Exit {
     };
     let exit = load.carry_out(&flags, &EngineArgs { threads: None, pin_threads: false, driver: args.driver.clone() });
     server.stop();
-    if exit == Exit::Done {
+    // A word for a person; who reads from a pipe, or has gone away, gets the figures only.
+    if exit == Exit::Done && std::io::stdout().is_terminal() {
         output::note(language.pick(
             "\nThis was onrush against its own server, both on this machine. Your own: onrush http://host:port/path",
             "\n以上是 onrush 在本机压测自带服务的结果。压测您自己的服务：onrush http://主机:端口/路径",

@@ -13,6 +13,7 @@ fn the_demo_shows_table_and_summary() {
     {
         let output = output(&["demo", "--lang", lang]);
         assert_eq!(output.status.code(), Some(0));
+        assert_eq!(text(&output.stderr), "", "a pipe gets no word for people");
         let page = text(&output.stdout);
         for word in words {
             assert!(page.contains(word), "{word} in {page}");
