@@ -34,8 +34,6 @@ use table::{Entry, Kind};
 /// A send waits in the submission queue until this many wait with it, or until the batch of completions is handled.
 /// The stamp of a request is taken when it is queued; a send costs about 4 us, so this bounds the error of the stamp.
 const SENDS_WAITING_MAX: usize = 4;
-/// The most by which the stamp of a request may precede its system call.
-pub const STAMP_ERROR_MAX: Nanos = Nanos(20_000);
 /// A template up to this size is sent without a completion: the kernel takes it whole, since nothing else is queued.
 const SMALL_TEMPLATE_BYTES: usize = 4 * 1024;
 

@@ -129,7 +129,7 @@ impl Connection {
         }
     }
 
-    pub(crate) fn peer_closed<S: Sockets>(&mut self, _at: Nanos, _tools: &mut Tools, _sockets: &mut S) -> Wait {
+    pub(crate) fn peer_closed(&mut self) -> Wait {
         self.peer_closed = true;
         match self.phase {
             // A peer may end its side and still wait for the answer that it asked for.

@@ -115,8 +115,8 @@ impl Shard {
                 }
                 self.with(socket, sockets, |connection, tools, sockets| connection.sent(tools, sockets));
             }
-            Event::PeerClosed { socket, at } => {
-                self.with(socket, sockets, |connection, tools, sockets| connection.peer_closed(at, tools, sockets));
+            Event::PeerClosed { socket, .. } => {
+                self.with(socket, sockets, |connection, _, _| connection.peer_closed());
             }
             Event::Failed { socket, .. } => self.forget(socket),
             Event::Connected { .. } | Event::Woken => {}
