@@ -9,6 +9,7 @@ mod clock;
 mod error;
 mod pending;
 pub mod poll;
+pub mod sim;
 mod table;
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "the ring shares memory with the kernel")]

@@ -9,6 +9,8 @@ mod resolve;
 mod run;
 mod shard;
 pub mod slab;
+#[cfg(test)]
+mod swarm;
 pub mod timers;
 mod user;
 mod world;

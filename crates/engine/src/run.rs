@@ -13,7 +13,7 @@ use driver::{Chosen, Clock, Driver, Kind, Waker};
 use host::CpuTime;
 use metrics::Snapshot;
 use pacing::{Nanos, SLOT_COUNT, Segment};
-use plan::{Load, Plan, Scenario};
+use plan::{Load, Plan};
 
 use crate::shard::{self, Ends, Report, Times, Wish};
 use crate::world::{PreparedStep, Work};
@@ -81,7 +81,7 @@ pub enum RunError {
 /// Stops a run from another thread.
 #[derive(Clone, Default)]
 pub struct StopHandle {
-    wish: Arc<Wish>,
+    pub(crate) wish: Arc<Wish>,
     wakers: Arc<Mutex<Vec<Waker>>>,
 }
 
@@ -137,42 +137,13 @@ pub fn run_on<D: Driver>(
     let cpu_before = host::process_cpu_time();
     let started = clock.now();
     crew.begin(plan, started);
-    let mut merger = Merger::new(crew.threads.len(), started, crew.returns.clone());
-    let mut hopeless = vec![false; crew.threads.len()];
-    let mut failure = None;
-    while merger.running() > 0 {
+    let mut desk = Desk::new(crew.threads.len(), started, crew.returns.clone(), stop.clone());
+    while desk.is_waiting() {
         let Ok(report) = crew.reports.recv() else { break };
-        match report {
-            Report::Interval { shard, index, at, seen } => merger.interval(shard, index, at, seen),
-            Report::Over { shard, at, seen } => merger.over(shard, at, seen),
-            Report::Hopeless { shard, is_hopeless } => {
-                hopeless[shard] = is_hopeless;
-                if hopeless.iter().all(|&is| is) {
-                    stop.abort();
-                }
-            }
-            Report::Broken(error) => {
-                failure = Some(error);
-                stop.abort();
-                break;
-            }
-            Report::Ready { .. } => {}
-        }
-        while let Some(interval) = merger.next_interval() {
-            if observe(&interval).is_break() {
-                stop.abort();
-            }
-        }
+        desk.take(report, &mut observe);
     }
     let threads = crew.join();
-    if let Some(error) = failure {
-        return Err(error);
-    }
-    if let Some(interval) = merger.last_interval() {
-        // The run is over: there is nothing left to break.
-        let _ = observe(&interval);
-    }
-    let (total, wall) = merger.finish();
+    let (total, wall) = desk.finish(&mut observe)?;
     Ok(RunResult {
         total,
         wall,
@@ -181,6 +152,69 @@ pub fn run_on<D: Driver>(
         driver: options.driver.clone(),
         was_stopped: stop.wish.get() > Wish::RUN,
     })
+}
+
+/// Where the reports of the shards come together.
+pub(crate) struct Desk {
+    merger: Merger,
+    hopeless: Vec<bool>,
+    stop: StopHandle,
+    failure: Option<RunError>,
+}
+
+impl Desk {
+    pub(crate) fn new(
+        shards: usize,
+        started: Nanos,
+        returns: Vec<Sender<Box<Snapshot>>>,
+        stop: StopHandle,
+    ) -> Self {
+        let merger = Merger::new(shards, started, returns);
+        Self { merger, hopeless: vec![false; shards], stop, failure: None }
+    }
+
+    /// Some shard will still report, and what it says is wanted.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.failure.is_none() && self.merger.running() > 0
+    }
+
+    pub(crate) fn take(&mut self, report: Report, observe: &mut impl FnMut(&Interval<'_>) -> ControlFlow<()>) {
+        match report {
+            Report::Interval { shard, index, at, seen } => self.merger.interval(shard, index, at, seen),
+            Report::Over { shard, at, seen } => self.merger.over(shard, at, seen),
+            Report::Hopeless { shard, is_hopeless } => {
+                self.hopeless[shard] = is_hopeless;
+                if self.hopeless.iter().all(|&is| is) {
+                    self.stop.abort();
+                }
+            }
+            Report::Broken(error) => {
+                self.failure = Some(error);
+                return self.stop.abort();
+            }
+            Report::Ready { .. } => {}
+        }
+        while let Some(interval) = self.merger.next_interval() {
+            if observe(&interval).is_break() {
+                self.stop.abort();
+            }
+        }
+    }
+
+    /// What all of it comes to, and how long it took.
+    pub(crate) fn finish(
+        mut self,
+        observe: &mut impl FnMut(&Interval<'_>) -> ControlFlow<()>,
+    ) -> Result<(Snapshot, Nanos), RunError> {
+        if let Some(error) = self.failure {
+            return Err(error);
+        }
+        if let Some(interval) = self.merger.last_interval() {
+            // The run is over: there is nothing left to break.
+            let _ = observe(&interval);
+        }
+        Ok(self.merger.finish())
+    }
 }
 
 /// The threads of a run, and the channels to them.
@@ -200,19 +234,16 @@ impl Crew {
         clock: Clock,
         make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static,
     ) -> Result<Self, RunError> {
-        let scenario = plan.scenarios.first().expect("a plan has a scenario");
-        let steps: Arc<[PreparedStep]> = scenario.steps.iter().map(PreparedStep::new).collect();
-        let shares = shares(scenario, options.threads);
+        let works = works(plan, options.address, options.threads);
         let cores = host::allowed_cores();
         let (report, reports) = channel();
         let mut crew = Self { threads: Vec::new(), reports, starts: Vec::new(), returns: Vec::new() };
-        for (shard, share) in shares.into_iter().enumerate() {
+        for (shard, work) in works.into_iter().enumerate() {
             let (start, started) = channel();
             let (back, returned) = channel();
             crew.starts.push(start);
             crew.returns.push(back);
             let ends = Ends { shard, reports: report.clone(), returned, wish: stop.wish.clone() };
-            let work = Work { address: options.address, steps: steps.clone(), share };
             let core = options.pins_threads.then(|| cores[shard % cores.len()]);
             let make = make.clone();
             let thread = std::thread::Builder::new().name(format!("shard-{shard}"));
@@ -238,13 +269,7 @@ impl Crew {
     }
 
     fn begin(&self, plan: &Plan, started: Nanos) {
-        let Load::Closed { duration, .. } = &plan.scenarios.first().expect("a plan has a scenario").load;
-        let times = Times {
-            started,
-            duration: duration.map(Nanos::from),
-            grace: plan.grace.into(),
-            interval: plan.interval.into(),
-        };
+        let times = Times::of(plan, started);
         for start in &self.starts {
             // A shard that broke before its start is met in the reports.
             let _ = start.send(times);
@@ -261,11 +286,14 @@ impl Crew {
     }
 }
 
-/// The shares of a scenario that have users, on at most `threads` threads.
-fn shares(scenario: &Scenario, threads: usize) -> Vec<pacing::closed::Share> {
+/// What each shard of a plan has to do, on at most `threads` shards; one without users is left out.
+pub(crate) fn works(plan: &Plan, address: SocketAddr, threads: usize) -> Vec<Work> {
+    let scenario = plan.scenarios.first().expect("a plan has a scenario");
+    let steps: Arc<[PreparedStep]> = scenario.steps.iter().map(PreparedStep::new).collect();
     let Load::Closed { users, requests, .. } = scenario.load;
     let busy = requests.map_or(users, |requests| users.min(requests));
     let most = u64::try_from(threads.max(1)).unwrap_or(u64::MAX);
     let count = most.min(busy).clamp(1, u64::from(SLOT_COUNT)) as u32;
-    (0..count).map(|index| pacing::closed::share(users, requests, Segment::share(index, count))).collect()
+    let share = |index| pacing::closed::share(users, requests, Segment::share(index, count));
+    (0..count).map(|index| Work { address, steps: steps.clone(), share: share(index) }).collect()
 }

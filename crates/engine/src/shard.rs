@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use driver::{Driver, Waker};
 use metrics::Snapshot;
 use pacing::Nanos;
+use plan::{Load, Plan};
 
 use crate::RunError;
 use crate::world::{Work, World};
@@ -59,6 +60,16 @@ pub(crate) struct Times {
 }
 
 impl Times {
+    pub(crate) fn of(plan: &Plan, started: Nanos) -> Self {
+        let Load::Closed { duration, .. } = &plan.scenarios.first().expect("a plan has a scenario").load;
+        Self {
+            started,
+            duration: duration.map(Nanos::from),
+            grace: plan.grace.into(),
+            interval: plan.interval.into(),
+        }
+    }
+
     /// When the plan is over; [`Nanos::NEVER`] when no time ends it.
     fn planned_end(&self) -> Nanos {
         self.duration.map_or(Nanos::NEVER, |duration| self.started + duration)
@@ -92,51 +103,90 @@ struct Publisher {
     was_hopeless: bool,
 }
 
-/// Runs a shard to its end. The receiver of the run may be gone: then nobody wants the figures, and the shard ends.
-pub(crate) fn run<D: Driver>(mut driver: D, work: Work, ends: Ends, start: &Receiver<Times>) {
+/// A shard between two turns. Whoever owns it calls [`Shard::turn`] and [`Shard::wait`] one after the other until it is over.
+pub(crate) struct Shard<D: Driver> {
+    driver: D,
+    pub(crate) world: World,
+    times: Times,
+    publisher: Publisher,
+    /// When the plan is over; never, once starting has stopped.
+    stop_at: Nanos,
+    /// When what is in flight is given up.
+    end_at: Nanos,
+}
+
+/// What a shard does after a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// It waits for its sockets, at most until then.
+    Wait { until: Nanos },
+    /// It is over.
+    Over,
+}
+
+/// Runs a shard to its end on the thread that calls. The run may be gone: then nobody wants the figures, and the shard ends.
+pub(crate) fn run<D: Driver>(driver: D, work: Work, ends: Ends, start: &Receiver<Times>) {
     if ends.reports.send(Report::Ready { waker: driver.waker() }).is_err() {
         return;
     }
-    let users_planned = work.share.users;
-    let mut world = World::new(work, driver.sockets(), Box::default());
     let Ok(times) = start.recv() else { return };
-    let mut publisher = Publisher {
-        ends,
-        index: 0,
-        next_at: times.interval_end(times.started),
-        snapshots: 1,
-        cpu_ns: host::thread_cpu_ns(),
-        users: users_planned,
-        was_hopeless: false,
-    };
-    let mut end_at = Nanos::NEVER;
-    let mut stop_at = times.planned_end();
-    loop {
-        let now = driver.now();
-        let wish = publisher.ends.wish.get();
-        if end_at == Nanos::NEVER && (now >= stop_at || wish >= Wish::STOP) {
-            stop_at = Nanos::NEVER;
-            end_at = now + times.grace;
-            world.stop_starting();
-        }
-        world.turn(driver.sockets(), times.started);
-        if world.is_over() || now >= end_at || wish >= Wish::ABORT {
-            break;
-        }
-        if now >= publisher.next_at && !publisher.hand_over(&mut world, now, &times) {
-            break;
-        }
-        publisher.tell_hope(&world);
-        let until = world.next_turn().min(publisher.next_at).min(stop_at).min(end_at);
-        if let Err(error) = driver.wait(until, |sockets, event| world.handle(sockets, event)) {
-            // The run may be gone already; then nobody asks why.
-            let _ = publisher.ends.reports.send(Report::Broken(error.into()));
-            return;
+    let mut shard = Shard::new(driver, work, ends, times);
+    while let Turn::Wait { until } = shard.turn() {
+        if let Err(error) = shard.wait(until) {
+            return shard.publisher.tell_broken(error);
         }
     }
-    let at = driver.now();
-    world.end(driver.sockets());
-    publisher.finish(world, at);
+    shard.finish();
+}
+
+impl<D: Driver> Shard<D> {
+    pub(crate) fn new(mut driver: D, work: Work, ends: Ends, times: Times) -> Self {
+        let publisher = Publisher {
+            ends,
+            index: 0,
+            next_at: times.interval_end(times.started),
+            snapshots: 1,
+            cpu_ns: host::thread_cpu_ns(),
+            users: work.share.users,
+            was_hopeless: false,
+        };
+        let world = World::new(work, driver.sockets(), Box::default());
+        Self { driver, world, times, publisher, stop_at: times.planned_end(), end_at: Nanos::NEVER }
+    }
+
+    /// Does what is due now.
+    pub(crate) fn turn(&mut self) -> Turn {
+        let now = self.driver.now();
+        let wish = self.publisher.ends.wish.get();
+        if self.end_at == Nanos::NEVER && (now >= self.stop_at || wish >= Wish::STOP) {
+            self.stop_at = Nanos::NEVER;
+            self.end_at = now + self.times.grace;
+            self.world.stop_starting();
+        }
+        self.world.turn(self.driver.sockets(), self.times.started);
+        if self.world.is_over() || now >= self.end_at || wish >= Wish::ABORT {
+            return Turn::Over;
+        }
+        if now >= self.publisher.next_at && !self.publisher.hand_over(&mut self.world, now, &self.times) {
+            return Turn::Over;
+        }
+        self.publisher.tell_hope(&self.world);
+        let until = self.world.next_turn().min(self.publisher.next_at).min(self.stop_at).min(self.end_at);
+        Turn::Wait { until }
+    }
+
+    /// Waits for its sockets, and handles what they say.
+    pub(crate) fn wait(&mut self, until: Nanos) -> Result<(), std::io::Error> {
+        let world = &mut self.world;
+        self.driver.wait(until, |sockets, event| world.handle(sockets, event))
+    }
+
+    /// Gives up what is in flight, and tells the run the last that was seen.
+    pub(crate) fn finish(mut self) {
+        let at = self.driver.now();
+        self.world.end(self.driver.sockets());
+        self.publisher.finish(self.world, at);
+    }
 }
 
 impl Publisher {
@@ -174,6 +224,11 @@ impl Publisher {
             // A run that is gone is met at the next hand-over.
             let _ = self.ends.reports.send(Report::Hopeless { shard: self.ends.shard, is_hopeless });
         }
+    }
+
+    fn tell_broken(self, error: std::io::Error) {
+        // The run may be gone already; then nobody asks why.
+        let _ = self.ends.reports.send(Report::Broken(error.into()));
     }
 
     fn finish(&mut self, mut world: World, at: Nanos) {

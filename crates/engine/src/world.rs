@@ -3,6 +3,8 @@
 //! Four slabs, not one. A user has exchanges, an exchange has attempts, an attempt runs on a connection; the state that
 //! only an active exchange needs goes back when it ends, so an idle connection is a few words.
 
+#[cfg(test)]
+mod audit;
 mod connections;
 mod events;
 mod exchanges;
@@ -19,6 +21,8 @@ use wire::http1::{HeadMemory, RequestKind};
 use crate::slab::{Key, Slab};
 use crate::timers::Timers;
 use crate::user::{Budget, Next, User, View};
+#[cfg(test)]
+pub(crate) use connections::CLOSING_MAX;
 use connections::Connections;
 use exchanges::{Attempt, Exchange};
 
@@ -31,6 +35,13 @@ pub(crate) struct Work {
     pub(crate) address: SocketAddr,
     pub(crate) steps: Arc<[PreparedStep]>,
     pub(crate) share: pacing::closed::Share,
+}
+
+#[cfg(test)]
+impl Work {
+    pub(crate) fn users(&self) -> u64 {
+        self.share.users
+    }
 }
 
 /// A step with its request rendered.

@@ -4,9 +4,11 @@
 //! machine or a worker on another.
 
 pub mod closed;
+mod random;
 mod slots;
 mod time;
 
+pub use random::Random;
 pub use slots::{SLOT_COUNT, Segment};
 pub use time::Nanos;
 

@@ -7,6 +7,7 @@ mod respond;
 mod routes;
 mod shard;
 mod stats;
+mod stepped;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use driver::poll::PollDriver;
 use driver::{Clock, Driver, Kind, ListenOptions, SocketError, Sockets, Waker};
 
 use stats::Stats;
+pub use stepped::SteppedServer;
 
 /// Where and how to serve.
 #[derive(Clone, Copy, Debug)]

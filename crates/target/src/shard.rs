@@ -20,25 +20,50 @@ const SPARE_BYTES_MAX: usize = 64 * 1024;
 
 /// Serves until `is_over`.
 pub(crate) fn run<D: Driver>(
-    mut driver: D,
+    driver: D,
     listener: Socket,
     is_over: &AtomicBool,
     stats: &Arc<[Stats]>,
     index: usize,
 ) {
-    let mut shard = Shard::new(driver.sockets(), stats.clone(), index);
+    let mut thread = Thread::new(driver, listener, stats.clone(), index);
     while !is_over.load(Ordering::Relaxed) {
-        let now = driver.now();
-        shard.fire(now, driver.sockets());
-        let until = shard.tools.timers.next();
-        if driver.wait(until, |sockets, event| shard.handle(sockets, event)).is_err() {
+        if thread.step().is_err() {
             break;
         }
     }
-    let sockets = driver.sockets();
-    sockets.close(listener);
-    for connection in shard.connections.iter().flatten() {
-        sockets.close(connection.socket());
+    thread.end();
+}
+
+/// One thread's work between two waits.
+pub(crate) struct Thread<D: Driver> {
+    driver: D,
+    listener: Socket,
+    shard: Shard,
+}
+
+impl<D: Driver> Thread<D> {
+    pub(crate) fn new(mut driver: D, listener: Socket, stats: Arc<[Stats]>, index: usize) -> Self {
+        let shard = Shard::new(driver.sockets(), stats, index);
+        Self { driver, listener, shard }
+    }
+
+    /// Answers whoever is due, and waits for what comes.
+    pub(crate) fn step(&mut self) -> Result<(), std::io::Error> {
+        let now = self.driver.now();
+        self.shard.fire(now, self.driver.sockets());
+        let until = self.shard.tools.timers.next();
+        let shard = &mut self.shard;
+        self.driver.wait(until, |sockets, event| shard.handle(sockets, event))
+    }
+
+    /// Closes all connections.
+    pub(crate) fn end(mut self) {
+        let sockets = self.driver.sockets();
+        sockets.close(self.listener);
+        for connection in self.shard.connections.iter().flatten() {
+            sockets.close(connection.socket());
+        }
     }
 }
 

@@ -45,6 +45,16 @@ impl Default for Stats {
     }
 }
 
+impl Stats {
+    pub(crate) fn requests_in_all(&self) -> u64 {
+        self.requests.iter().map(Counter::get).sum()
+    }
+
+    pub(crate) fn open_now(&self) -> u64 {
+        self.open.get()
+    }
+}
+
 /// The sum over all threads. Names and numbers only, so nothing needs escaping.
 pub(crate) fn to_json(threads: &[Stats]) -> String {
     let sum = |pick: &dyn Fn(&Stats) -> u64| threads.iter().fold(0u64, |sum, stats| sum.wrapping_add(pick(stats)));

@@ -80,3 +80,13 @@ impl Connections {
         self.closing = 0;
     }
 }
+
+#[cfg(test)]
+impl Connections {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Socket, Phase)> + '_ {
+        self.entries.iter().enumerate().filter_map(|(index, entry)| {
+            let connection = entry.as_ref()?;
+            Some((Socket { index: index as u32, generation: connection.generation }, connection.phase))
+        })
+    }
+}

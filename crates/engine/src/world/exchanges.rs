@@ -9,6 +9,8 @@ use super::connections::{CLOSING_MAX, CLOSING_WAIT, Phase};
 use super::{Deadline, World};
 use crate::faults;
 use crate::slab::Key;
+#[cfg(test)]
+use crate::swarm::plant::{Bug, strikes};
 use crate::user::View;
 
 /// A request of more bytes than one segment takes is sent without waiting for acknowledgements.
@@ -234,6 +236,11 @@ impl World {
 
     /// The attempt is over, and its exchange with it. The connection has been seen to.
     pub(super) fn end_attempt<S: Sockets>(&mut self, key: Key, outcome: Outcome, now: Nanos, sockets: &mut S) {
+        #[cfg(test)]
+        if strikes(Bug::LeakedSlot) {
+            let Some(exchange) = self.attempts.find(key).map(|attempt| attempt.exchange) else { return };
+            return self.end_exchange(exchange, None, outcome, now, sockets);
+        }
         if let Some(attempt) = self.attempts.remove(key) {
             self.end_exchange(attempt.exchange, Some(&attempt), outcome, now, sockets);
         }
@@ -248,6 +255,14 @@ impl World {
         sockets: &mut S,
     ) {
         let Some(exchange) = self.exchanges.remove(key) else { return };
+        #[cfg(test)]
+        if strikes(Bug::LostCompletion) {
+            return;
+        }
+        #[cfg(test)]
+        if strikes(Bug::DoubleCount) {
+            self.seen.outcome(exchange.step, outcome);
+        }
         let timings = self.seen.outcome(exchange.step, outcome);
         timings.record(Measure::Response, done.since(exchange.intended).0);
         timings.record(Measure::Lateness, exchange.taken_up.since(exchange.intended).0);

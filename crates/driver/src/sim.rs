@@ -1,0 +1,205 @@
+//! The simulated driver: virtual time, one seed, no thread, no socket.
+//!
+//! A [`Network`] holds the hosts, the streams between them, what is on its way, and the time. A [`SimDriver`] is a host.
+//! Its `wait` hands out what has come by now and never moves the time: whoever runs the world asks [`Network::next`] who
+//! acts next, lets that host take one turn, and asks again. All that is random comes from one generator, so a seed and a
+//! program give one history.
+
+mod faults;
+mod net;
+mod stream;
+
+use std::cell::RefCell;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use faults::Faults;
+use net::Net;
+use pacing::Nanos;
+
+use crate::{
+    Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker,
+};
+
+/// A simulated network with its hosts.
+#[derive(Clone)]
+pub struct Network(Rc<RefCell<Net>>);
+
+/// A host of a network, told apart by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Host(usize);
+
+impl Network {
+    /// A network without hosts, at time zero.
+    pub fn new(seed: u64, faults: Faults) -> Self {
+        Self(Rc::new(RefCell::new(Net::new(seed, faults))))
+    }
+
+    /// A new host with its driver.
+    pub fn add_host(&self) -> SimDriver {
+        let wake = Arc::new(AtomicBool::new(false));
+        let host = self.0.borrow_mut().add_host(wake.clone());
+        SimDriver { sockets: SimSockets { net: self.0.clone(), host }, wake }
+    }
+
+    /// The virtual time.
+    pub fn now(&self) -> Nanos {
+        self.0.borrow().now()
+    }
+
+    /// Moves the time on until a host has something to do, and says which. `None`: nothing will ever happen again.
+    pub fn next(&self) -> Option<Host> {
+        self.0.borrow_mut().next_host()
+    }
+
+    /// The program of a host does not run from one instant to another. Its kernel goes on.
+    pub fn freeze(&self, host: Host, from: Nanos, to: Nanos) {
+        self.0.borrow_mut().freeze(host, from, to);
+    }
+
+    /// Sockets that a host has open, listeners among them.
+    pub fn open_sockets(&self, host: Host) -> usize {
+        self.0.borrow().open_sockets(host)
+    }
+
+    /// The most sockets that a host had open at one time.
+    pub fn most_open_sockets(&self, host: Host) -> usize {
+        self.0.borrow().most_open_sockets(host)
+    }
+
+    /// Losses of a connection so far, of which one end or both may never hear.
+    pub fn lost_connections(&self) -> usize {
+        self.0.borrow().lost_connections()
+    }
+
+    /// The `nth` connection or read from now on, the first being 1, is lost by its driver: no network does that, but a bug would.
+    pub fn lose_completion(&self, nth: u64) {
+        self.0.borrow_mut().completions_to_loss = Some(nth);
+    }
+
+    /// The program of a host has ended: what is told to it is heard by nobody.
+    pub fn park(&self, host: Host) {
+        self.0.borrow_mut().park(host);
+    }
+
+    /// The number of faults that happened so far, beside plain latency.
+    pub fn faults_so_far(&self) -> u64 {
+        self.0.borrow().faults_so_far()
+    }
+
+    /// Prints each event with its time on the error stream.
+    pub fn trace(&self) {
+        self.0.borrow_mut().is_traced = true;
+    }
+}
+
+/// The driver.
+pub struct SimDriver {
+    sockets: SimSockets,
+    wake: Arc<AtomicBool>,
+}
+
+/// Its verbs.
+pub struct SimSockets {
+    net: Rc<RefCell<Net>>,
+    host: Host,
+}
+
+impl SimDriver {
+    /// Which host it is.
+    pub fn host(&self) -> Host {
+        self.sockets.host
+    }
+}
+
+impl Driver for SimDriver {
+    type Sockets = SimSockets;
+
+    fn sockets(&mut self) -> &mut SimSockets {
+        &mut self.sockets
+    }
+
+    fn now(&self) -> Nanos {
+        self.sockets.now()
+    }
+
+    fn waker(&self) -> Waker {
+        let wake = self.wake.clone();
+        Waker::new(move || wake.store(true, Ordering::Relaxed))
+    }
+
+    fn wait(
+        &mut self,
+        until: Nanos,
+        mut handle: impl FnMut(&mut SimSockets, Event<'_>),
+    ) -> Result<(), std::io::Error> {
+        let host = self.sockets.host;
+        let mut has_told = self.wake.swap(false, Ordering::Relaxed);
+        if has_told {
+            handle(&mut self.sockets, Event::Woken);
+        }
+        let due = self.sockets.net.borrow_mut().begin_wait(host);
+        // What comes while events are handled waits for the next turn, as with a real batch.
+        for _ in 0..due {
+            let Some(told) = self.sockets.net.borrow_mut().next_told(host) else { break };
+            has_told = true;
+            let at = self.sockets.now();
+            let event = match told {
+                net::Told::Connected(socket) => Event::Connected { socket, at },
+                net::Told::Accepted(listener, socket) => Event::Accepted { listener, socket },
+                net::Told::Received(socket, mut bytes) => {
+                    handle(&mut self.sockets, Event::Received { socket, bytes: &mut bytes, at });
+                    continue;
+                }
+                net::Told::Sent(socket, buffer) => Event::Sent { socket, buffer },
+                net::Told::PeerClosed(socket) => Event::PeerClosed { socket, at },
+                net::Told::Failed(socket, error) => Event::Failed { socket, error, at },
+                net::Told::Nothing => continue,
+            };
+            handle(&mut self.sockets, event);
+        }
+        // A program that was told something looks at its timers at once.
+        self.sockets.net.borrow_mut().end_wait(host, if has_told { Nanos::ZERO } else { until });
+        Ok(())
+    }
+}
+
+impl Sockets for SimSockets {
+    fn now(&self) -> Nanos {
+        self.net.borrow().now()
+    }
+
+    fn register(&mut self, bytes: Arc<[u8]>) -> Template {
+        self.net.borrow_mut().register(self.host, bytes)
+    }
+
+    fn open(&mut self, options: &OpenOptions) -> Result<Socket, SocketError> {
+        self.net.borrow_mut().open(self.host, options.to)
+    }
+
+    fn listen(&mut self, options: &ListenOptions) -> Result<(Socket, SocketAddr), SocketError> {
+        self.net.borrow_mut().listen(self.host, options)
+    }
+
+    fn send(&mut self, socket: Socket, bytes: Outgoing) {
+        self.net.borrow_mut().send(self.host, socket, bytes);
+    }
+
+    fn unsent(&mut self, socket: Socket) -> usize {
+        self.net.borrow_mut().unsent(self.host, socket)
+    }
+
+    fn receive(&mut self, socket: Socket, on: bool) {
+        self.net.borrow_mut().receive(self.host, socket, on);
+    }
+
+    fn shutdown(&mut self, socket: Socket) {
+        self.net.borrow_mut().shutdown(self.host, socket);
+    }
+
+    fn close(&mut self, socket: Socket) {
+        self.net.borrow_mut().close(self.host, socket);
+    }
+}

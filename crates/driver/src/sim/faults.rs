@@ -1,0 +1,95 @@
+//! What can go wrong in a simulated network, and how often.
+
+use pacing::{Nanos, Random};
+
+/// Chances are per million. [`Faults::none`] is a network without faults; [`Faults::draw`] makes some up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Faults {
+    /// The least time that bytes are on their way.
+    pub latency_min: Nanos,
+    /// The most, without a fault.
+    pub latency_max: Nanos,
+    /// Bytes are lost once and come 200 ms later.
+    pub retransmission: u32,
+    /// A completion is told up to so much later than it could be.
+    pub completion_delay_max: Nanos,
+    /// A verb acts only after the caller's turn.
+    pub late_verb: u32,
+    /// A wait ends early, without a reason.
+    pub early_wake: u32,
+    /// A read gives fewer bytes than there are.
+    pub short_read: u32,
+    /// The kernel takes fewer bytes than it could.
+    pub short_write: u32,
+    /// A connection is lost while bytes are on their way: both ends are reset, or one, or none is told.
+    pub loss: u32,
+    /// A connection is refused although somebody listens.
+    pub refused: u32,
+    /// The first packet of a connection is lost; the kernel tries again after a second.
+    pub syn_lost: u32,
+    /// The kernel has no port or no descriptor for a connection.
+    pub open_fails: u32,
+    /// Bytes that are sent and not yet read by the peer; beyond it the kernel takes no more.
+    pub window_bytes: usize,
+    /// The most that one read gives.
+    pub read_bytes_max: usize,
+    /// Sockets of a host; beyond it there are no descriptors.
+    pub sockets_max: usize,
+    /// Connections that wait to be accepted; the next ones are dropped and tried again.
+    pub backlog: usize,
+}
+
+impl Faults {
+    /// Latency only, and queues that are never full.
+    pub fn none() -> Self {
+        Self {
+            latency_min: Nanos(20_000),
+            latency_max: Nanos(60_000),
+            retransmission: 0,
+            completion_delay_max: Nanos::ZERO,
+            late_verb: 0,
+            early_wake: 0,
+            short_read: 0,
+            short_write: 0,
+            loss: 0,
+            refused: 0,
+            syn_lost: 0,
+            open_fails: 0,
+            window_bytes: 256 * 1024,
+            read_bytes_max: 16 * 1024,
+            sockets_max: usize::MAX,
+            backlog: usize::MAX,
+        }
+    }
+
+    /// Each fault is absent or present, weak or strong: a world with every fault at once meets few of the states that a
+    /// world with one strong fault meets.
+    pub fn draw(random: &mut Random) -> Self {
+        let latency_min = Nanos(random.between(1_000, 500_000));
+        let mut chance = |most: u64| if random.chance(500_000) { random.between(1, most) as u32 } else { 0 };
+        let mut faults = Self {
+            latency_min,
+            latency_max: latency_min,
+            retransmission: chance(20_000),
+            late_verb: chance(500_000),
+            early_wake: chance(200_000),
+            short_read: chance(900_000),
+            short_write: chance(900_000),
+            loss: chance(30_000),
+            refused: chance(100_000),
+            syn_lost: chance(100_000),
+            open_fails: chance(100_000),
+            ..Self::none()
+        };
+        let mut some = |usual: u64, least: u64, most: u64| {
+            if random.chance(500_000) { usual } else { random.between(least, most) }
+        };
+        faults.latency_max = latency_min + Nanos(some(0, 0, 20_000_000));
+        faults.completion_delay_max = Nanos(some(0, 1, 5_000_000));
+        faults.window_bytes = some(256 * 1024, 1, 5_000) as usize;
+        faults.read_bytes_max = some(16 * 1024, 1, 300) as usize;
+        faults.sockets_max = some(u64::MAX, 4, 40) as usize;
+        faults.backlog = some(u64::MAX, 1, 8) as usize;
+        faults
+    }
+}

@@ -1,0 +1,750 @@
+//! The simulated network: hosts, streams, what is on its way, and the time.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pacing::{Nanos, Random};
+
+use super::stream::{End, Owner};
+use super::{Faults, Host};
+use crate::pending::Pending;
+use crate::table::Table;
+use crate::{ListenOptions, Outgoing, Socket, SocketError, Template};
+
+/// What a program spends on one event.
+const EVENT_CPU: (u64, u64) = (100, 2_000);
+/// The first free port when a program asks for any.
+const FIRST_FREE_PORT: u16 = 32_768;
+/// The kernel sends lost bytes again after this.
+const RETRANSMISSION_WAIT: Nanos = Nanos::from_millis(200);
+/// The kernel tries again after this to reach a listener that did not answer.
+const SYN_WAIT: Nanos = Nanos::from_millis(1_000);
+/// Tries before the kernel gives up, as with `tcp_syn_retries`.
+const SYN_TRIES_MAX: u32 = 7;
+/// A listener without a descriptor looks again after this.
+const STARVED_WAIT: Nanos = Nanos::from_millis(20);
+
+/// What a program is told.
+pub(super) enum Told {
+    Connected(Socket),
+    Accepted(Socket, Socket),
+    Received(Socket, Vec<u8>),
+    Sent(Socket, Option<Vec<u8>>),
+    PeerClosed(Socket),
+    Failed(Socket, SocketError),
+    /// What was to be told has lost its meaning.
+    Nothing,
+}
+
+/// A completion in the queue of a host.
+enum Completion {
+    Connected(Socket),
+    Refused(Socket, SocketError),
+    /// An end waits at a listener.
+    Waiting(Socket, usize),
+    Readable(Socket),
+    Sent(Socket, Option<Vec<u8>>),
+}
+
+/// What happens in the network by itself.
+enum Happening {
+    Syn { from: usize, to: SocketAddr, tries: u32 },
+    Established { end: usize },
+    NotEstablished { end: usize, error: SocketError },
+    Segment { to: usize, bytes: Vec<u8> },
+    Fin { to: usize },
+    Reset { to: usize },
+    /// The kernel takes more of what is queued.
+    Write { end: usize },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Connecting(usize),
+    Stream(usize),
+    Listener(SocketAddr),
+}
+
+struct Slot {
+    kind: Kind,
+    receives: bool,
+}
+
+struct HostState {
+    table: Table<Slot>,
+    open: usize,
+    most_open: usize,
+    templates: Vec<Arc<[u8]>>,
+    inbox: BTreeMap<(Nanos, u64), Completion>,
+    /// Until when its program waits.
+    until: Nanos,
+    frozen: Vec<(Nanos, Nanos)>,
+    wake: Arc<AtomicBool>,
+}
+
+impl HostState {
+    /// When its program acts next; `Nanos::NEVER` when nothing wakes it.
+    fn next_turn(&self, now: Nanos) -> Nanos {
+        let first = self.inbox.first_key_value().map_or(Nanos::NEVER, |((at, _), _)| *at);
+        let wake = if self.wake.load(Ordering::Relaxed) { Nanos::ZERO } else { Nanos::NEVER };
+        let at = first.min(self.until).min(wake).max(now);
+        self.frozen.iter().fold(at, |at, &(from, to)| if (from..to).contains(&at) { to } else { at })
+    }
+}
+
+struct Listener {
+    host: Host,
+    socket: Socket,
+    share_port: bool,
+    waiting: usize,
+}
+
+pub(super) struct Net {
+    now: Nanos,
+    random: Random,
+    faults: Faults,
+    fault_count: u64,
+    hosts: Vec<HostState>,
+    ends: Vec<End>,
+    listeners: Vec<(SocketAddr, Listener)>,
+    happenings: BTreeMap<(Nanos, u64), Happening>,
+    /// Tells apart what happens in one instant.
+    sequence: u64,
+    lost: usize,
+    /// Completions until one is lost.
+    pub(super) completions_to_loss: Option<u64>,
+    next_port: u16,
+    pub(super) is_traced: bool,
+}
+
+impl Net {
+    pub(super) fn new(seed: u64, faults: Faults) -> Self {
+        Self {
+            now: Nanos::ZERO,
+            random: Random::new(seed),
+            faults,
+            fault_count: 0,
+            hosts: Vec::new(),
+            ends: Vec::new(),
+            listeners: Vec::new(),
+            happenings: BTreeMap::new(),
+            sequence: 0,
+            lost: 0,
+            completions_to_loss: None,
+            next_port: FIRST_FREE_PORT,
+            is_traced: false,
+        }
+    }
+
+    // ---- the world ----
+
+    pub(super) fn add_host(&mut self, wake: Arc<AtomicBool>) -> Host {
+        self.hosts.push(HostState {
+            table: Table::default(),
+            open: 0,
+            most_open: 0,
+            templates: Vec::new(),
+            inbox: BTreeMap::new(),
+            until: Nanos::ZERO,
+            frozen: Vec::new(),
+            wake,
+        });
+        Host(self.hosts.len() - 1)
+    }
+
+    pub(super) fn now(&self) -> Nanos {
+        self.now
+    }
+
+    pub(super) fn freeze(&mut self, host: Host, from: Nanos, to: Nanos) {
+        self.hosts[host.0].frozen.push((from, to));
+        self.hosts[host.0].frozen.sort_unstable();
+    }
+
+    pub(super) fn open_sockets(&self, host: Host) -> usize {
+        self.hosts[host.0].open
+    }
+
+    pub(super) fn most_open_sockets(&self, host: Host) -> usize {
+        self.hosts[host.0].most_open
+    }
+
+    pub(super) fn lost_connections(&self) -> usize {
+        self.lost
+    }
+
+    pub(super) fn faults_so_far(&self) -> u64 {
+        self.fault_count
+    }
+
+    pub(super) fn next_host(&mut self) -> Option<Host> {
+        if !self.hosts.is_empty() && self.strikes(self.faults.early_wake) {
+            let host = self.random.below(self.hosts.len() as u64) as usize;
+            if self.hosts[host].next_turn(self.now) != Nanos::NEVER
+                && self.hosts[host].frozen.iter().all(|&(from, to)| !(from..to).contains(&self.now))
+            {
+                return Some(Host(host));
+            }
+        }
+        loop {
+            let turns = self.hosts.iter().map(|host| host.next_turn(self.now));
+            let turn = turns.clone().min().unwrap_or(Nanos::NEVER);
+            let next = self.happenings.first_key_value().map_or(Nanos::NEVER, |((at, _), _)| *at);
+            if next == Nanos::NEVER && turn == Nanos::NEVER {
+                return None;
+            }
+            if next <= turn {
+                self.now = self.now.max(next);
+                if let Some((_, happening)) = self.happenings.pop_first() {
+                    self.happen(happening);
+                }
+                continue;
+            }
+            let ready: Vec<usize> =
+                turns.enumerate().filter(|(_, at)| *at == turn).map(|(number, _)| number).collect();
+            self.now = self.now.max(turn);
+            let pick = self.random.below(ready.len() as u64) as usize;
+            return Some(Host(ready[pick]));
+        }
+    }
+
+    // ---- completions ----
+
+    /// The completions that a wait hands out.
+    pub(super) fn begin_wait(&mut self, host: Host) -> usize {
+        let now = self.now;
+        self.hosts[host.0].inbox.range(..=(now, u64::MAX)).count()
+    }
+
+    pub(super) fn end_wait(&mut self, host: Host, until: Nanos) {
+        self.spend();
+        self.hosts[host.0].until = until;
+    }
+
+    pub(super) fn park(&mut self, host: Host) {
+        self.hosts[host.0].inbox.clear();
+        self.hosts[host.0].until = Nanos::NEVER;
+    }
+
+    pub(super) fn next_told(&mut self, host: Host) -> Option<Told> {
+        let first = self.hosts[host.0].inbox.first_entry()?;
+        if first.key().0 > self.now {
+            return None;
+        }
+        let completion = first.remove();
+        self.spend();
+        let told = match completion {
+            Completion::Connected(socket) => self.tell_connected(host, socket),
+            Completion::Refused(socket, error) => self.tell_failed(host, socket, error),
+            Completion::Waiting(listener, end) => self.tell_accepted(host, listener, end),
+            Completion::Readable(socket) => self.tell_read(host, socket),
+            Completion::Sent(socket, buffer) if self.slot(host, socket).is_some() => Told::Sent(socket, buffer),
+            Completion::Sent(..) => Told::Nothing,
+        };
+        if self.is_traced {
+            self.print(host, &told);
+        }
+        let matters = matches!(told, Told::Connected(_) | Told::Accepted(..) | Told::Received(..));
+        if let Some(left) = self.completions_to_loss.as_mut().filter(|_| matters) {
+            *left -= 1;
+            if *left == 0 {
+                self.completions_to_loss = None;
+                return Some(Told::Nothing);
+            }
+        }
+        Some(told)
+    }
+
+    fn tell_connected(&mut self, host: Host, socket: Socket) -> Told {
+        let Some(slot) = self.slot(host, socket) else { return Told::Nothing };
+        let Kind::Connecting(end) = slot.kind else { return Told::Nothing };
+        slot.kind = Kind::Stream(end);
+        self.write(end);
+        self.schedule_read(end);
+        Told::Connected(socket)
+    }
+
+    fn tell_failed(&mut self, host: Host, socket: Socket, error: SocketError) -> Told {
+        let Some(slot) = self.slot(host, socket) else { return Told::Nothing };
+        if let Kind::Connecting(end) | Kind::Stream(end) = slot.kind {
+            self.leave(end);
+        }
+        self.remove(host, socket);
+        Told::Failed(socket, error)
+    }
+
+    fn tell_accepted(&mut self, host: Host, listener: Socket, end: usize) -> Told {
+        let Some(Kind::Listener(address)) = self.slot(host, listener).map(|slot| slot.kind) else {
+            // Nobody listens any more: the kernel resets what waits.
+            self.ends[end].owner = Owner::Gone;
+            self.send_reset(end);
+            return Told::Nothing;
+        };
+        if self.hosts[host.0].open >= self.faults.sockets_max {
+            let at = self.now + STARVED_WAIT;
+            self.complete_at(host, at, Completion::Waiting(listener, end));
+            return Told::Nothing;
+        }
+        if let Some((_, state)) =
+            self.listeners.iter_mut().find(|(on, state)| *on == address && (state.host, state.socket) == (host, listener))
+        {
+            state.waiting -= 1;
+        }
+        let socket = self.insert(host, Kind::Stream(end));
+        self.ends[end].owner = Owner::Program(host, socket);
+        self.schedule_read(end);
+        Told::Accepted(listener, socket)
+    }
+
+    fn tell_read(&mut self, host: Host, socket: Socket) -> Told {
+        let Some(slot) = self.slot(host, socket) else { return Told::Nothing };
+        let receives = slot.receives;
+        let Kind::Stream(number) = slot.kind else { return Told::Nothing };
+        let limit = self.read_limit();
+        let end = &mut self.ends[number];
+        end.read_is_due = false;
+        if !receives {
+            return match end.error {
+                Some(error) if !end.queue.is_empty() => self.tell_failed(host, socket, error),
+                _ => Told::Nothing,
+            };
+        }
+        if !end.arrived.is_empty() {
+            let count = limit.min(end.arrived.len());
+            let bytes: Vec<u8> = end.arrived.drain(..count).collect();
+            if let Some(peer) = end.peer {
+                self.ends[peer].in_flight -= count;
+                self.schedule_write(peer, Nanos::ZERO);
+            }
+            self.schedule_read(number);
+            return Told::Received(socket, bytes);
+        }
+        if let Some(error) = end.error {
+            return self.tell_failed(host, socket, error);
+        }
+        if end.fin_arrived && !end.fin_told {
+            end.fin_told = true;
+            return Told::PeerClosed(socket);
+        }
+        Told::Nothing
+    }
+
+    /// How much the next read gives at most.
+    fn read_limit(&mut self) -> usize {
+        let most = self.faults.read_bytes_max as u64;
+        if self.strikes(self.faults.short_read) { self.random.between(1, most) as usize } else { most as usize }
+    }
+
+    // ---- verbs ----
+
+    pub(super) fn register(&mut self, host: Host, bytes: Arc<[u8]>) -> Template {
+        let templates = &mut self.hosts[host.0].templates;
+        templates.push(bytes);
+        Template(u32::try_from(templates.len() - 1).expect("few templates"))
+    }
+
+    pub(super) fn open(&mut self, host: Host, to: SocketAddr) -> Result<Socket, SocketError> {
+        if self.strikes(self.faults.open_fails) {
+            return Err(SocketError::NoLocalPort);
+        }
+        if self.hosts[host.0].open >= self.faults.sockets_max {
+            return Err(SocketError::NoDescriptor);
+        }
+        let end = self.ends.len();
+        let socket = self.insert(host, Kind::Connecting(end));
+        self.ends.push(End::new(Owner::Program(host, socket), None));
+        self.send_syn(end, to, 1);
+        Ok(socket)
+    }
+
+    pub(super) fn listen(
+        &mut self,
+        host: Host,
+        options: &ListenOptions,
+    ) -> Result<(Socket, SocketAddr), SocketError> {
+        let mut address = options.on;
+        if address.port() == 0 {
+            address.set_port(self.next_port);
+            self.next_port += 1;
+        }
+        if self.listeners.iter().any(|(on, state)| *on == address && !(state.share_port && options.share_port)) {
+            return Err(SocketError::AddressInUse);
+        }
+        let socket = self.insert(host, Kind::Listener(address));
+        self.listeners.push((address, Listener { host, socket, share_port: options.share_port, waiting: 0 }));
+        Ok((socket, address))
+    }
+
+    pub(super) fn send(&mut self, host: Host, socket: Socket, bytes: Outgoing) {
+        let Some(slot) = self.slot(host, socket) else { return };
+        let kind = slot.kind;
+        let (Kind::Connecting(end) | Kind::Stream(end)) = kind else { return };
+        self.ends[end].queue.push_back(Pending::new(bytes));
+        if self.ends[end].error.is_some() {
+            return self.schedule_read(end);
+        }
+        if matches!(kind, Kind::Stream(_)) {
+            if self.strikes(self.faults.late_verb) {
+                let delay = Nanos(self.random.between(1, 20_000));
+                self.schedule_write(end, delay);
+            } else {
+                self.write(end);
+            }
+        }
+    }
+
+    pub(super) fn unsent(&mut self, host: Host, socket: Socket) -> usize {
+        match self.slot(host, socket).map(|slot| slot.kind) {
+            Some(Kind::Connecting(end) | Kind::Stream(end)) => {
+                self.ends[end].queue.iter().map(Pending::unsent).sum()
+            }
+            _ => 0,
+        }
+    }
+
+    pub(super) fn receive(&mut self, host: Host, socket: Socket, on: bool) {
+        let Some(slot) = self.slot(host, socket) else { return };
+        slot.receives = on;
+        if let Kind::Stream(end) = slot.kind {
+            self.schedule_read(end);
+        }
+    }
+
+    pub(super) fn shutdown(&mut self, host: Host, socket: Socket) {
+        let Some(slot) = self.slot(host, socket) else { return };
+        if let Kind::Connecting(end) | Kind::Stream(end) = slot.kind {
+            self.ends[end].shut = true;
+            self.schedule_write(end, Nanos::ZERO);
+        }
+    }
+
+    pub(super) fn close(&mut self, host: Host, socket: Socket) {
+        let Some(slot) = self.slot(host, socket) else { return };
+        match slot.kind {
+            Kind::Connecting(end) | Kind::Stream(end) => {
+                // Bytes that nobody will read are answered with a reset, as TCP does.
+                if self.ends[end].arrived.is_empty() {
+                    self.send_fin(end);
+                } else {
+                    self.send_reset(end);
+                }
+                self.leave(end);
+            }
+            Kind::Listener(_) => self.listeners.retain(|(_, state)| (state.host, state.socket) != (host, socket)),
+        }
+        self.remove(host, socket);
+    }
+
+    // ---- streams ----
+
+    /// Nobody reads or writes at this end any more.
+    fn leave(&mut self, end: usize) {
+        let end = &mut self.ends[end];
+        end.owner = Owner::Gone;
+        end.queue.clear();
+        end.arrived.clear();
+    }
+
+    /// The kernel takes what it can of what is queued.
+    fn write(&mut self, number: usize) {
+        self.ends[number].write_is_due = false;
+        while let Some(pending) = self.ends[number].queue.front() {
+            let (unsent, room) = (pending.unsent(), self.faults.window_bytes - self.ends[number].in_flight);
+            let mut count = unsent.min(room);
+            if unsent > 0 && count == 0 {
+                return;
+            }
+            let is_short = count > 1 && self.strikes(self.faults.short_write);
+            if is_short {
+                count = self.random.between(1, count as u64 - 1) as usize;
+            }
+            self.take(number, count);
+            if is_short {
+                let delay = Nanos(self.random.between(1_000, 3_000_000));
+                return self.schedule_write(number, delay);
+            }
+        }
+        let end = &self.ends[number];
+        if end.shut && end.owner != Owner::Gone {
+            self.send_fin(number);
+        }
+    }
+
+    /// The kernel takes so many bytes of the first that is queued, and sends them.
+    fn take(&mut self, number: usize, count: usize) {
+        let Some(mut pending) = self.ends[number].queue.pop_front() else { return };
+        let Owner::Program(host, socket) = self.ends[number].owner else { return };
+        if count > 0 {
+            let bytes = pending.rest(&self.hosts[host.0].templates)[..count].to_vec();
+            self.ends[number].in_flight += count;
+            pending.take(count);
+            self.send_segment(number, bytes);
+        }
+        if pending.unsent() > 0 {
+            return self.ends[number].queue.push_front(pending);
+        }
+        if let Some(buffer) = pending.into_told() {
+            let at = self.ends[number].last_sent.max(self.told_at());
+            self.ends[number].last_sent = at;
+            self.complete_at(host, at, Completion::Sent(socket, buffer));
+        }
+    }
+
+    fn send_syn(&mut self, from: usize, to: SocketAddr, tries: u32) {
+        let at = self.now + self.latency();
+        if self.strikes(self.faults.syn_lost) {
+            return self.try_again(from, to, tries);
+        }
+        self.happen_at(at, Happening::Syn { from, to, tries });
+    }
+
+    /// Nobody answered: the kernel waits and tries again, or gives up.
+    fn try_again(&mut self, from: usize, to: SocketAddr, tries: u32) {
+        let wait = Nanos(SYN_WAIT.0 << (tries - 1));
+        if tries < SYN_TRIES_MAX {
+            self.happen_at(self.now + wait, Happening::Syn { from, to, tries: tries + 1 });
+        } else {
+            let error = SocketError::TimedOut;
+            self.happen_at(self.now + wait, Happening::NotEstablished { end: from, error });
+        }
+    }
+
+    fn send_segment(&mut self, from: usize, bytes: Vec<u8>) {
+        let Some(to) = self.ends[from].peer else { return };
+        if self.strikes(self.faults.loss) {
+            self.lose(from, to);
+        }
+        if self.ends[from].is_dark {
+            return;
+        }
+        let at = self.arrival(to);
+        self.happen_at(at, Happening::Segment { to, bytes });
+    }
+
+    /// Somebody between the two gives the connection up.
+    fn lose(&mut self, here: usize, there: usize) {
+        self.lost += 1;
+        let (near, far) = (self.now + self.latency(), self.now + self.latency());
+        match self.random.below(4) {
+            0 => {
+                self.happen_at(near, Happening::Reset { to: here });
+                self.happen_at(far, Happening::Reset { to: there });
+            }
+            1 => self.happen_at(near, Happening::Reset { to: here }),
+            2 => self.happen_at(far, Happening::Reset { to: there }),
+            _ => {
+                self.ends[here].is_dark = true;
+                self.ends[there].is_dark = true;
+            }
+        }
+    }
+
+    fn send_fin(&mut self, from: usize) {
+        let end = &mut self.ends[from];
+        let Some(to) = end.peer else { return };
+        if end.fin_sent || end.is_dark {
+            return;
+        }
+        end.fin_sent = true;
+        let at = self.arrival(to);
+        self.happen_at(at, Happening::Fin { to });
+    }
+
+    fn send_reset(&mut self, from: usize) {
+        let Some(to) = self.ends[from].peer else { return };
+        if !self.ends[from].is_dark {
+            let at = self.arrival(to);
+            self.happen_at(at, Happening::Reset { to });
+        }
+    }
+
+    /// When something sent now to an end arrives: after what was sent before.
+    fn arrival(&mut self, to: usize) -> Nanos {
+        let mut at = self.now + self.latency();
+        if self.strikes(self.faults.retransmission) {
+            at += RETRANSMISSION_WAIT;
+        }
+        let at = at.max(self.ends[to].last_arrival);
+        self.ends[to].last_arrival = at;
+        at
+    }
+
+    fn schedule_write(&mut self, end: usize, delay: Nanos) {
+        if !self.ends[end].write_is_due && (self.ends[end].shut || !self.ends[end].queue.is_empty()) {
+            self.ends[end].write_is_due = true;
+            self.happen_at(self.now + delay, Happening::Write { end });
+        }
+    }
+
+    fn schedule_read(&mut self, number: usize) {
+        let at = self.told_at();
+        let end = &mut self.ends[number];
+        let Owner::Program(host, socket) = end.owner else { return };
+        if end.read_is_due || !end.has_news() {
+            return;
+        }
+        let Some(slot) = self.hosts[host.0].table.find(socket) else { return };
+        let may_fail = end.error.is_some() && !end.queue.is_empty();
+        if !matches!(slot.kind, Kind::Stream(_)) || !(slot.receives || may_fail) {
+            return;
+        }
+        end.read_is_due = true;
+        end.last_told = end.last_told.max(at);
+        let at = end.last_told;
+        self.complete_at(host, at, Completion::Readable(socket));
+    }
+
+    // ---- what happens by itself ----
+
+    fn happen(&mut self, happening: Happening) {
+        match happening {
+            Happening::Syn { from, to, tries } => self.knock(from, to, tries),
+            Happening::Established { end } => match self.ends[end].owner {
+                Owner::Program(host, socket) => {
+                    let at = self.told_at();
+                    self.ends[end].last_told = at;
+                    self.complete_at(host, at, Completion::Connected(socket));
+                }
+                Owner::Kernel | Owner::Gone => self.send_reset(end),
+            },
+            Happening::NotEstablished { end, error } => {
+                if let Owner::Program(host, socket) = self.ends[end].owner {
+                    let at = self.told_at();
+                    self.complete_at(host, at, Completion::Refused(socket, error));
+                }
+            }
+            Happening::Segment { to, bytes } => {
+                if self.ends[to].is_dark || self.ends[to].error.is_some() {
+                    return;
+                }
+                if self.ends[to].owner == Owner::Gone {
+                    return self.send_reset(to);
+                }
+                self.ends[to].arrived.extend(bytes);
+                self.schedule_read(to);
+            }
+            Happening::Fin { to } => {
+                if !self.ends[to].is_dark {
+                    self.ends[to].fin_arrived = true;
+                    self.schedule_read(to);
+                }
+            }
+            Happening::Reset { to } => {
+                if !self.ends[to].is_dark {
+                    self.ends[to].error = Some(SocketError::Reset);
+                    self.schedule_read(to);
+                }
+            }
+            Happening::Write { end } => match self.ends[end].owner {
+                Owner::Program(host, socket) => {
+                    if self.slot(host, socket).is_some_and(|slot| matches!(slot.kind, Kind::Stream(_))) {
+                        self.write(end);
+                    } else {
+                        self.ends[end].write_is_due = false;
+                    }
+                }
+                Owner::Kernel | Owner::Gone => {}
+            },
+        }
+    }
+
+    /// A first packet arrives at an address.
+    fn knock(&mut self, from: usize, to: SocketAddr, tries: u32) {
+        if self.ends[from].owner == Owner::Gone {
+            return;
+        }
+        let answer = self.now + self.latency();
+        let backlog = self.faults.backlog;
+        let listening: Vec<usize> =
+            (0..self.listeners.len()).filter(|&index| self.listeners[index].0 == to).collect();
+        if listening.is_empty() || self.strikes(self.faults.refused) {
+            let error = SocketError::Refused;
+            return self.happen_at(answer, Happening::NotEstablished { end: from, error });
+        }
+        let pick = listening[self.random.below(listening.len() as u64) as usize];
+        let listener = &mut self.listeners[pick].1;
+        if listener.waiting >= backlog {
+            return self.try_again(from, to, tries);
+        }
+        listener.waiting += 1;
+        let (host, socket) = (listener.host, listener.socket);
+        let end = self.ends.len();
+        self.ends.push(End::new(Owner::Kernel, Some(from)));
+        self.ends[from].peer = Some(end);
+        let at = self.told_at();
+        self.ends[end].last_told = at;
+        self.complete_at(host, at, Completion::Waiting(socket, end));
+        self.ends[from].last_arrival = answer;
+        self.happen_at(answer, Happening::Established { end: from });
+    }
+
+    // ---- small parts ----
+
+    fn slot(&mut self, host: Host, socket: Socket) -> Option<&mut Slot> {
+        self.hosts[host.0].table.find(socket)
+    }
+
+    fn insert(&mut self, host: Host, kind: Kind) -> Socket {
+        let state = &mut self.hosts[host.0];
+        state.open += 1;
+        state.most_open = state.most_open.max(state.open);
+        state.table.insert(Slot { kind, receives: true })
+    }
+
+    fn remove(&mut self, host: Host, socket: Socket) {
+        let state = &mut self.hosts[host.0];
+        if state.table.remove(socket).is_some() {
+            state.open -= 1;
+        }
+    }
+
+    fn happen_at(&mut self, at: Nanos, happening: Happening) {
+        self.sequence += 1;
+        self.happenings.insert((at, self.sequence), happening);
+    }
+
+    fn complete_at(&mut self, host: Host, at: Nanos, completion: Completion) {
+        self.sequence += 1;
+        self.hosts[host.0].inbox.insert((at, self.sequence), completion);
+    }
+
+    fn latency(&mut self) -> Nanos {
+        Nanos(self.random.between(self.faults.latency_min.0, self.faults.latency_max.0))
+    }
+
+    /// When a completion that is ready now is told.
+    fn told_at(&mut self) -> Nanos {
+        self.now + Nanos(self.random.below(self.faults.completion_delay_max.0 + 1))
+    }
+
+    /// The program worked for a moment.
+    fn spend(&mut self) {
+        self.now += Nanos(self.random.between(EVENT_CPU.0, EVENT_CPU.1));
+    }
+
+    fn strikes(&mut self, per_million: u32) -> bool {
+        let strikes = self.random.chance(per_million);
+        self.fault_count += u64::from(strikes);
+        strikes
+    }
+
+    #[expect(clippy::print_stderr, reason = "somebody replays a seed to see this")]
+    fn print(&self, host: Host, told: &Told) {
+        let what = match told {
+            Told::Connected(socket) => format!("connected {}", name(*socket)),
+            Told::Accepted(_, socket) => format!("accepted {}", name(*socket)),
+            Told::Received(socket, bytes) => format!("received {} {} bytes", name(*socket), bytes.len()),
+            Told::Sent(socket, _) => format!("sent {}", name(*socket)),
+            Told::PeerClosed(socket) => format!("peer closed {}", name(*socket)),
+            Told::Failed(socket, error) => format!("failed {}: {error}", name(*socket)),
+            Told::Nothing => return,
+        };
+        eprintln!("{:>14.6} ms  host {}  {what}", self.now.0 as f64 / 1e6, host.0);
+    }
+}
+
+fn name(socket: Socket) -> String {
+    format!("{}.{}", socket.index, socket.generation)
+}

@@ -1,0 +1,80 @@
+//! One end of a simulated stream: what its program gave, what its kernel took, what came.
+
+use std::collections::VecDeque;
+
+use pacing::Nanos;
+
+use super::Host;
+use crate::pending::Pending;
+use crate::{Socket, SocketError};
+
+/// Who reads and writes at an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// Nobody yet: it waits to be accepted.
+    Kernel,
+    Program(Host, Socket),
+    /// Nobody any more.
+    Gone,
+}
+
+pub(super) struct End {
+    pub(super) owner: Owner,
+    /// The other end; none while the connection is on its way.
+    pub(super) peer: Option<usize>,
+    /// Given by the program, and not yet taken whole by the kernel.
+    pub(super) queue: VecDeque<Pending>,
+    /// Taken by the kernel, and not yet read by the peer's program.
+    pub(super) in_flight: usize,
+    pub(super) shut: bool,
+    pub(super) fin_sent: bool,
+    /// Came, and not yet read by the program.
+    pub(super) arrived: VecDeque<u8>,
+    pub(super) fin_arrived: bool,
+    pub(super) fin_told: bool,
+    pub(super) error: Option<SocketError>,
+    /// Nothing that it sends arrives any more.
+    pub(super) is_dark: bool,
+    /// When the last segment for this end arrives: the next one comes later.
+    pub(super) last_arrival: Nanos,
+    /// When the last completion of a read is told.
+    pub(super) last_told: Nanos,
+    /// When the last completion of a send is told.
+    pub(super) last_sent: Nanos,
+    pub(super) write_is_due: bool,
+    pub(super) read_is_due: bool,
+}
+
+impl End {
+    pub(super) fn new(owner: Owner, peer: Option<usize>) -> Self {
+        Self {
+            owner,
+            peer,
+            queue: VecDeque::new(),
+            in_flight: 0,
+            shut: false,
+            fin_sent: false,
+            arrived: VecDeque::new(),
+            fin_arrived: false,
+            fin_told: false,
+            error: None,
+            is_dark: false,
+            last_arrival: Nanos::ZERO,
+            last_told: Nanos::ZERO,
+            last_sent: Nanos::ZERO,
+            write_is_due: false,
+            read_is_due: false,
+        }
+    }
+
+    /// Something that its program has not been told yet.
+    pub(super) fn has_news(&self) -> bool {
+        !self.arrived.is_empty() || self.has_ending()
+    }
+
+    /// An end or an error to tell, once what arrived is read. A program that has heard the end hears of an error only
+    /// when it sends.
+    pub(super) fn has_ending(&self) -> bool {
+        (self.fin_arrived && !self.fin_told) || (self.error.is_some() && (!self.fin_told || !self.queue.is_empty()))
+    }
+}

@@ -1,0 +1,148 @@
+//! What must hold at the end of every run, whatever the network did.
+
+use metrics::{Class, Measure};
+
+use super::history::History;
+
+/// The first check that does not hold, in words.
+pub(super) fn all(history: &History) -> Result<(), String> {
+    each_start_ends_once(history)?;
+    histograms_are_counts(history)?;
+    intervals_are_the_whole(history)?;
+    bounds_hold(history)?;
+    nothing_leaks(history)?;
+    the_target_agrees(history)
+}
+
+macro_rules! ensure {
+    ($holds:expr, $($words:tt)*) => {
+        if !$holds {
+            return Err(format!($($words)*));
+        }
+    };
+}
+
+fn each_start_ends_once(history: &History) -> Result<(), String> {
+    let counts = &history.total.counts;
+    let (started, failed) = (counts.started, counts.failed());
+    ensure!(
+        started == counts.succeeded + failed + counts.dropped + counts.unfinished,
+        "started {started} = succeeded {} + failed {failed} + dropped {} + unfinished {} does not hold",
+        counts.succeeded,
+        counts.dropped,
+        counts.unfinished
+    );
+    let plan::Load::Closed { requests, duration, .. } = history.setting.plan.scenarios[0].load;
+    if !history.was_stopped && duration.is_none() {
+        ensure!(Some(started) == requests, "started {started} of {requests:?}");
+    }
+    ensure!(requests.is_none_or(|requests| started <= requests), "started {started} of {requests:?}");
+    ensure!(
+        counts.attempts == started + counts.reconnects,
+        "{} attempts for started {started} and {} second tries",
+        counts.attempts,
+        counts.reconnects
+    );
+    Ok(())
+}
+
+fn histograms_are_counts(history: &History) -> Result<(), String> {
+    let counts = &history.total.counts;
+    let responses = |class| history.total.class(class).of(Measure::Response).count();
+    ensure!(responses(Class::Succeeded) == counts.succeeded, "histogram and count of successes differ");
+    let all: u64 = Class::ALL.into_iter().map(responses).sum();
+    ensure!(all == counts.finished(), "histograms hold {all} times for {} outcomes", counts.finished());
+    for class in Class::ALL {
+        let timings = history.total.class(class);
+        let [response, service, wait, lateness, first_byte] = Measure::ALL.map(|measure| timings.of(measure).count());
+        ensure!(response == lateness && service == wait, "{class:?}: the instants of an exchange are not of one exchange");
+        ensure!(service <= response && first_byte <= service, "{class:?}: more first bytes than requests");
+        for measure in Measure::ALL {
+            let of = timings.of(measure);
+            ensure!(of.quantile(0.99) <= of.max(), "{class:?} {measure:?}: p99 above the maximum");
+        }
+        if class == Class::Succeeded {
+            ensure!(first_byte == response, "an answer without a first byte");
+        }
+        let sums = [Measure::Service, Measure::Wait, Measure::Lateness].map(|measure| timings.of(measure).sum());
+        if class == Class::Succeeded && counts.reconnects == 0 {
+            let whole = timings.of(Measure::Response).sum();
+            ensure!(sums.iter().sum::<u128>() == whole, "service, wait and lateness {sums:?} are not the response time {whole}");
+        }
+    }
+    ensure!(
+        history.total.connect.count() == counts.connections_established,
+        "a connect time is missing, or counted twice"
+    );
+    Ok(())
+}
+
+fn intervals_are_the_whole(history: &History) -> Result<(), String> {
+    let (sum, total) = (format!("{:?}", history.intervals), format!("{:?}", history.total.counts));
+    ensure!(sum == total, "the intervals add up to\n{sum}\nand the whole is\n{total}");
+    Ok(())
+}
+
+fn bounds_hold(history: &History) -> Result<(), String> {
+    let counts = &history.total.counts;
+    let plan::Load::Closed { users, duration, .. } = history.setting.plan.scenarios[0].load;
+    ensure!(history.most_in_flight as u64 <= users, "{} in flight with {users} users", history.most_in_flight);
+    ensure!(
+        history.most_sockets <= history.most_sockets_allowed,
+        "{} sockets at one time, {} allowed",
+        history.most_sockets,
+        history.most_sockets_allowed
+    );
+    ensure!(counts.sent <= counts.attempts, "more requests than attempts");
+    ensure!(counts.answers <= counts.sent, "more answers than requests");
+    ensure!(counts.statuses.iter().sum::<u64>() == counts.answers, "statuses are not answers");
+    ensure!(counts.connections_established <= counts.connections_tried, "more connections than tries");
+    if let Some(duration) = duration {
+        // The loop may be frozen when its end comes.
+        let frozen: u64 = history.setting.freezes.iter().map(|(_, from, to)| to.since(*from).0).sum();
+        let most = (duration + history.setting.plan.grace).as_nanos() as u64 + frozen + 50_000_000;
+        ensure!(history.wall.0 <= most, "the run took {:?}", history.wall.as_duration());
+    }
+    Ok(())
+}
+
+fn nothing_leaks(history: &History) -> Result<(), String> {
+    ensure!(history.sockets_left == 0, "the engine left {} sockets open", history.sockets_left);
+    ensure!(
+        history.server_open == history.server_sockets as u64,
+        "the target counts {} connections and has {}",
+        history.server_open,
+        history.server_sockets
+    );
+    // Only a connection that was given up between the two, unheard by the target, may stay.
+    ensure!(
+        history.server_sockets <= history.connections_lost,
+        "the target kept {} connections, {} were lost on the way",
+        history.server_sockets,
+        history.connections_lost
+    );
+    Ok(())
+}
+
+fn the_target_agrees(history: &History) -> Result<(), String> {
+    let counts = &history.total.counts;
+    ensure!(
+        counts.answers <= history.requests_served && history.requests_served <= counts.sent,
+        "{} answers to {} requests of which the target read {}",
+        counts.answers,
+        counts.sent,
+        history.requests_served
+    );
+    if history.setting.is_calm() {
+        let reasons: Vec<_> = counts.failures().collect();
+        ensure!(counts.failed() == 0, "in a calm world {} failed: {reasons:?}", counts.failed());
+        ensure!(counts.reconnects == 0, "in a calm world {} connections were stale", counts.reconnects);
+        ensure!(
+            counts.answers + counts.unfinished >= counts.sent && counts.answers == counts.succeeded,
+            "in a calm world {} were sent and {} answered",
+            counts.sent,
+            counts.answers
+        );
+    }
+    Ok(())
+}

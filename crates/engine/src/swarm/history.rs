@@ -1,0 +1,263 @@
+//! One run in a simulated world, from a seed to what can be checked.
+
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+use std::sync::mpsc::channel;
+
+use driver::sim::{Faults, Host, Network, SimDriver};
+use metrics::{Counts, Snapshot};
+use pacing::{Nanos, Random};
+use plan::{Flags, Plan};
+use target::SteppedServer;
+
+use crate::run::{Desk, works};
+use crate::shard::{Ends, Shard, Times, Turn};
+use crate::world::CLOSING_MAX;
+use crate::{Interval, StopHandle};
+
+/// A world that takes more turns than this hangs.
+const TURNS_MAX: u64 = 3_000_000;
+/// A run that takes longer than this, in virtual time, hangs.
+const WALL_MAX: Nanos = Nanos::from_millis(3_600_000);
+/// The network is quiet when so much time has passed after the run: longer than the kernel tries to connect, and than the
+/// target waits for a peer to close.
+const QUIET_AFTER: Nanos = Nanos::from_millis(400_000);
+
+/// What a seed makes up.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting {
+    pub(crate) seed: u64,
+    pub(crate) plan: Plan,
+    pub(crate) threads: usize,
+    pub(crate) faults: Faults,
+    /// The target's program, or the engine's, does not run for a while.
+    pub(crate) freezes: Vec<(usize, Nanos, Nanos)>,
+    /// Somebody stops the run, gently or at once.
+    pub(crate) stop_at: Option<(Nanos, bool)>,
+    /// This completion of the network is lost.
+    pub(crate) lost_completion: Option<u64>,
+}
+
+impl Setting {
+    /// The setting of a seed. One in four has no fault, so that what fails there is the program's own.
+    pub(crate) fn of(seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let is_calm = random.chance(250_000);
+        let faults = if is_calm { Faults::none() } else { Faults::draw(&mut random) };
+        let mut setting = Self {
+            seed,
+            plan: plan_of(&mut random, is_calm),
+            threads: random.between(1, 3) as usize,
+            faults,
+            freezes: Vec::new(),
+            stop_at: None,
+            lost_completion: None,
+        };
+        if !is_calm {
+            for _ in 0..random.below(3) {
+                let from = Nanos(random.below(2_000_000_000));
+                let span = Nanos(random.between(1_000_000, 1_500_000_000));
+                setting.freezes.push((random.below(2) as usize, from, from + span));
+            }
+            if random.chance(200_000) {
+                setting.stop_at = Some((Nanos(random.below(3_000_000_000)), random.chance(500_000)));
+            }
+        }
+        setting
+    }
+
+    /// No fault, no freeze, no stop: everything must go as planned.
+    pub(crate) fn is_calm(&self) -> bool {
+        self.faults == Faults::none() && self.freezes.is_empty() && self.stop_at.is_none()
+    }
+}
+
+fn plan_of(random: &mut Random, is_calm: bool) -> Plan {
+    let mut pick = |choices: &[&str]| choices[random.below(choices.len() as u64) as usize].to_owned();
+    let path = if is_calm {
+        pick(&["/", "/", "/bytes/5000", "/chunked/700", "/delay/3", "/close", "/echo"])
+    } else {
+        pick(&["/", "/", "/bytes/3000", "/chunked/900", "/delay/20", "/close", "/echo", "/drop", "/status/503", "/bytes/0"])
+    };
+    let duration = pick(&["", "", "300ms", "2s"]);
+    let timeout = if is_calm { "30s".to_owned() } else { pick(&["20ms", "300ms", "2s", "5s"]) };
+    let flags = Flags {
+        url: Some(format!("http://10.0.0.1{path}")),
+        connections: Some(random.between(1, 30).to_string()),
+        requests: Some(random.between(1, 400).to_string()),
+        duration: (!duration.is_empty()).then_some(duration),
+        data: (path == "/echo").then(|| "x".repeat(random.between(0, 2_000) as usize)),
+        timeout: Some(timeout.clone()),
+        connect_timeout: Some(if is_calm { "10s".to_owned() } else { timeout }),
+        grace: Some(format!("{}ms", random.below(3_000))),
+        no_keepalive: random.chance(250_000),
+        http10: random.chance(150_000),
+        expect_body: (path == "/bytes/3000" && random.chance(300_000)).then(|| "no such text".to_owned()),
+        interval: Some(format!("{}ms", random.between(100, 700))),
+        user_agent: "swarm".to_owned(),
+        ..Flags::default()
+    };
+    flags.plan().expect("the flags are good")
+}
+
+/// What a run came to, and what the world around it saw.
+#[derive(Debug)]
+pub(crate) struct History {
+    pub(crate) setting: Setting,
+    pub(crate) total: Snapshot,
+    pub(crate) wall: Nanos,
+    /// The sums of all intervals.
+    pub(crate) intervals: Counts,
+    pub(crate) was_stopped: bool,
+    pub(crate) most_in_flight: usize,
+    pub(crate) most_sockets: usize,
+    pub(crate) most_sockets_allowed: usize,
+    /// Sockets that the engine's hosts still have.
+    pub(crate) sockets_left: usize,
+    /// Requests that the target read.
+    pub(crate) requests_served: u64,
+    /// Connections that the target says it has, once all is quiet.
+    pub(crate) server_open: u64,
+    /// Connections that it has.
+    pub(crate) server_sockets: usize,
+    /// Connections that somebody between the hosts gave up.
+    pub(crate) connections_lost: usize,
+    pub(crate) fault_count: u64,
+}
+
+struct Stage {
+    network: Network,
+    server: SteppedServer<SimDriver>,
+    server_host: Host,
+    shards: Vec<(Host, Option<Shard<SimDriver>>)>,
+}
+
+/// Runs a setting to its end, and until the network is quiet.
+///
+/// # Errors
+/// What the checkers that look at each turn find.
+pub(crate) fn run(setting: Setting, is_traced: bool) -> Result<History, String> {
+    let network = Network::new(setting.seed ^ 0x5eed, setting.faults.clone());
+    if is_traced {
+        network.trace();
+    }
+    if let Some(nth) = setting.lost_completion {
+        network.lose_completion(nth);
+    }
+    let server_driver = network.add_host();
+    let server_host = server_driver.host();
+    let address: SocketAddr = "10.0.0.1:80".parse().expect("an address");
+    let server = SteppedServer::start(server_driver, address).map_err(|error| error.to_string())?;
+    let stop = StopHandle::default();
+    let times = Times::of(&setting.plan, network.now());
+    let (report, reports) = channel();
+    let mut stage = Stage { network: network.clone(), server, server_host, shards: Vec::new() };
+    let mut returns = Vec::new();
+    let mut most_sockets_allowed = 0;
+    for (number, work) in works(&setting.plan, address, setting.threads).into_iter().enumerate() {
+        let (back, returned) = channel();
+        returns.push(back);
+        most_sockets_allowed += work.users() as usize + CLOSING_MAX;
+        let driver = network.add_host();
+        let ends = Ends { shard: number, reports: report.clone(), returned, wish: stop.wish.clone() };
+        stage.shards.push((driver.host(), Some(Shard::new(driver, work, ends, times))));
+    }
+    for &(who, from, to) in &setting.freezes {
+        let hosts: Vec<Host> = stage.shards.iter().map(|(host, _)| *host).collect();
+        network.freeze(if who == 0 { server_host } else { hosts[0] }, from, to);
+    }
+    let mut desk = Desk::new(stage.shards.len(), times.started, returns, stop.clone());
+    let mut intervals = Counts::default();
+    let mut observe = |interval: &Interval<'_>| {
+        intervals.merge(&interval.seen.counts);
+        ControlFlow::Continue(())
+    };
+    let (mut turns, mut most_in_flight) = (0, 0);
+    while desk.is_waiting() {
+        turns += 1;
+        if turns > TURNS_MAX || network.now() > WALL_MAX {
+            return Err(format!("no end after {turns} turns and {:?}", network.now().as_duration()));
+        }
+        if let Some((_, is_abort)) = setting.stop_at.filter(|(at, _)| *at <= network.now()) {
+            if is_abort { stop.abort() } else { stop.stop() }
+        }
+        let Some(host) = network.next() else { return Err("nothing will ever happen again".to_owned()) };
+        stage.step(host)?;
+        let in_flight: usize = stage.live().map(|shard| shard.world.in_flight()).sum();
+        most_in_flight = most_in_flight.max(in_flight);
+        while let Ok(told) = reports.try_recv() {
+            desk.take(told, &mut observe);
+        }
+    }
+    let (mut total, wall) = desk.finish(&mut observe).map_err(|error| error.to_string())?;
+    // The one figure that is not virtual.
+    total.cpu_ns = 0;
+    let engine_hosts: Vec<Host> = stage.shards.iter().map(|(host, _)| *host).collect();
+    let sockets_left = engine_hosts.iter().map(|&host| network.open_sockets(host)).sum();
+    let most_sockets = engine_hosts.iter().map(|&host| network.most_open_sockets(host)).sum();
+    stage.quieten()?;
+    Ok(History {
+        total,
+        wall,
+        intervals,
+        was_stopped: stop.wish.get() > 0,
+        most_in_flight,
+        most_sockets,
+        most_sockets_allowed,
+        sockets_left,
+        requests_served: stage.server.requests(),
+        server_open: stage.server.open_connections(),
+        server_sockets: network.open_sockets(server_host) - 1,
+        connections_lost: network.lost_connections(),
+        fault_count: network.faults_so_far(),
+        setting,
+    })
+}
+
+impl Stage {
+    fn live(&self) -> impl Iterator<Item = &Shard<SimDriver>> {
+        self.shards.iter().filter_map(|(_, shard)| shard.as_ref())
+    }
+
+    /// One turn of a host.
+    fn step(&mut self, host: Host) -> Result<(), String> {
+        if host == self.server_host {
+            return self.server.step().map_err(|error| error.to_string());
+        }
+        let Some((_, place)) = self.shards.iter_mut().find(|(of, _)| *of == host) else { return Ok(()) };
+        let Some(shard) = place else { return Ok(()) };
+        match shard.turn() {
+            Turn::Wait { until } => {
+                shard.wait(until).map_err(|error| error.to_string())?;
+                shard.world.audit()?;
+                let (known, open) = (shard.world.known_connections(), self.network.open_sockets(host));
+                if known != open {
+                    return Err(format!("{open} sockets are open and {known} are known"));
+                }
+            }
+            Turn::Over => {
+                if let Some(shard) = place.take() {
+                    shard.finish();
+                    self.network.park(host);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on until nothing is on its way any more.
+    fn quieten(&mut self) -> Result<(), String> {
+        let end = self.network.now() + QUIET_AFTER;
+        while let Some(host) = self.network.next() {
+            if self.network.now() > end {
+                break;
+            }
+            if host == self.server_host {
+                self.step(host)?;
+            } else {
+                self.network.park(host);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,64 @@
+//! What would be wrong inside a shard if something was. For tests, between two turns.
+
+use std::collections::HashSet;
+
+use super::World;
+use super::connections::Phase;
+
+impl World {
+    /// Exchanges that have begun and not ended.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.exchanges.len()
+    }
+
+    /// Connections that the shard knows.
+    pub(crate) fn known_connections(&self) -> usize {
+        self.connections.iter().count()
+    }
+
+    /// The first contradiction between the slabs.
+    pub(crate) fn audit(&mut self) -> Result<(), String> {
+        let exchanges = self.exchanges.len();
+        if exchanges as u64 > self.users_at_work() {
+            return Err(format!("{exchanges} exchanges of {} users", self.users_at_work()));
+        }
+        let attempts: Vec<_> = self.attempts.keys().collect();
+        if attempts.len() != exchanges {
+            return Err(format!("{} attempts for {exchanges} exchanges", attempts.len()));
+        }
+        let mut tried = HashSet::new();
+        for key in attempts {
+            let Some(attempt) = self.attempts.find(key) else { continue };
+            let (exchange, socket) = (attempt.exchange, attempt.socket);
+            if self.exchanges.find(exchange).is_none() {
+                return Err(format!("attempt {key:?} belongs to no exchange"));
+            }
+            if !tried.insert(exchange) {
+                return Err(format!("two attempts for {exchange:?}"));
+            }
+            match self.connections.find(socket).map(|connection| connection.phase) {
+                Some(Phase::Answer { attempt } | Phase::Connect { attempt, .. }) if attempt == key => {}
+                phase => return Err(format!("attempt {key:?} runs on a connection that is {phase:?}")),
+            }
+        }
+        let connections: Vec<_> = self.connections.iter().collect();
+        for (socket, phase) in connections {
+            let is_right = match phase {
+                Phase::Answer { attempt } | Phase::Connect { attempt, .. } => {
+                    self.attempts.find(attempt).is_some_and(|attempt| attempt.socket == socket)
+                }
+                Phase::Exchange { user } => self.users[user as usize].connection == Some(socket),
+                Phase::Close => true,
+            };
+            if !is_right {
+                return Err(format!("{socket:?} is {phase:?}, and the other side does not know"));
+            }
+        }
+        let in_seen = &self.seen.counts;
+        let of_users = self.users_ended + exchanges as u64;
+        if of_users > self.users_started {
+            return Err(format!("{of_users} users end or work, of {}; started {}", self.users_started, in_seen.started));
+        }
+        Ok(())
+    }
+}

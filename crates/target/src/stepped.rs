@@ -1,0 +1,52 @@
+//! A server without a thread: whoever owns it says when it acts. A simulated world has no threads.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use driver::{Driver, ListenOptions};
+
+use crate::shard::Thread;
+use crate::stats::Stats;
+use crate::{ServeError, listen_on};
+
+/// A server that is stepped by its owner.
+pub struct SteppedServer<D: Driver> {
+    thread: Thread<D>,
+    stats: Arc<[Stats]>,
+    address: SocketAddr,
+}
+
+impl<D: Driver> SteppedServer<D> {
+    /// Listens on an address of the driver's world.
+    ///
+    /// # Errors
+    /// The address is taken or forbidden.
+    pub fn start(mut driver: D, listen: SocketAddr) -> Result<Self, ServeError> {
+        let (listener, address) = listen_on(driver.sockets(), &ListenOptions { on: listen, share_port: false })?;
+        let stats: Arc<[Stats]> = Arc::new([Stats::default()]);
+        Ok(Self { thread: Thread::new(driver, listener, stats.clone(), 0), stats, address })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Answers whoever is due, and waits once as its driver waits.
+    ///
+    /// # Errors
+    /// The driver is broken.
+    pub fn step(&mut self) -> Result<(), std::io::Error> {
+        self.thread.step()
+    }
+
+    /// Requests that were read to their end.
+    pub fn requests(&self) -> u64 {
+        self.stats[0].requests_in_all()
+    }
+
+    /// Connections that it holds.
+    pub fn open_connections(&self) -> u64 {
+        self.stats[0].open_now()
+    }
+}
