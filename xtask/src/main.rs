@@ -1,7 +1,8 @@
-//! The verbs of the project: `cargo xtask check | test [--long] | fuzz [--seconds N] | bench peers [WORK] [...]`.
+//! The verbs of the project: `cargo xtask` says which.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for developers talks to its terminal")]
 
+mod bench;
 mod install;
 
 use std::env;
@@ -13,6 +14,9 @@ const USAGE: &str = "usage: cargo xtask VERB
   check              formatting, and clippy with warnings denied
   test [--long]      every test; --long runs the sums over ten million exchanges
   fuzz [--seconds N] each fuzzer for N seconds (default 10), on the nightly toolchain
+  sim --seed N       one seed of the simulated world, event by event
+  bench [--update]   instructions of the hot path beside bench/instructions.json, on the CPU model that is named there;
+                     --update writes them
   bench peers [...]  CPU per request beside wrk, ab, h2load and the floor; what follows goes to bench/peers.py
                      (default: http1 --rounds 3 --seconds 5)";
 
@@ -28,7 +32,10 @@ fn main() -> ExitCode {
         ["test", "--long"] => test(true),
         ["fuzz"] => fuzz("10"),
         ["fuzz", "--seconds", seconds] if seconds.parse::<u32>().is_ok() => fuzz(seconds),
-        ["bench", "peers", words @ ..] => bench_peers(words),
+        ["sim", "--seed", seed] if seed.parse::<u64>().is_ok() => sim(seed),
+        ["bench"] => bench::instructions(bench::Mode::Compare),
+        ["bench", "--update"] => bench::instructions(bench::Mode::Update),
+        ["bench", "peers", words @ ..] => bench::peers(words),
         _ => Err(USAGE.to_owned()),
     };
     match done {
@@ -75,29 +82,10 @@ fn test(is_long: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Both drivers of ours beside the peers, in one run.
-fn bench_peers(words: &[&str]) -> Result<(), Failure> {
-    for (program, package, path) in [
-        ("nginx", "nginx-light", "/usr/sbin/nginx"),
-        ("wrk", "wrk", "/usr/bin/wrk"),
-        ("ab", "apache2-utils", "/usr/bin/ab"),
-        ("h2load", "nghttp2-client", "/usr/bin/h2load"),
-        ("gcc", "gcc", "/usr/bin/gcc"),
-        ("liburing", "liburing-dev", "/usr/include/liburing.h"),
-    ] {
-        install::ensure(program, package, &[path])?;
-    }
-    run(&mut cargo(&["build", "--release"]))?;
-    let words = if words.is_empty() { &["http1", "--rounds", "3", "--seconds", "5"] } else { words };
-    let mut command = Command::new("python3");
-    command.arg("bench/peers.py").args(words);
-    let flags = if words[0] == "short" { "--no-keepalive " } else { "" };
-    for driver in ["uring", "poll"] {
-        let onrush = root().join("target/release/onrush");
-        let ours = format!("{} --driver {driver} {flags}-c {{connections}} -z {{seconds}}s {{url}}", onrush.display());
-        command.args(["--ours", &ours]);
-    }
-    run(&mut command)
+/// One seed of the simulated world, event by event.
+fn sim(seed: &str) -> Result<(), Failure> {
+    let words = ["test", "--release", "--package", "engine", "--lib", "swarm::replay", "--", "--exact", "--nocapture"];
+    run(cargo(&words).env("ONRUSH_SEED", seed))
 }
 
 const FUZZERS: [&str; 3] = ["http1_client", "http1_server", "plan_text"];

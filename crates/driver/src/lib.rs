@@ -37,6 +37,13 @@ pub struct Socket {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Template(u32);
 
+impl Template {
+    /// The template of a number, for whoever writes a driver: only the driver that gave it knows what it means.
+    pub fn new(number: u32) -> Self {
+        Self(number)
+    }
+}
+
 /// Bytes to send, and who owns them until the kernel has taken them all.
 #[derive(Debug)]
 pub enum Outgoing {

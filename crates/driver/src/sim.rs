@@ -19,9 +19,7 @@ pub use faults::Faults;
 use net::Net;
 use pacing::Nanos;
 
-use crate::{
-    Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker,
-};
+use crate::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker};
 
 /// A simulated network with its hosts.
 #[derive(Clone)]
@@ -51,7 +49,17 @@ impl Network {
 
     /// Moves the time on until a host has something to do, and says which. `None`: nothing will ever happen again.
     pub fn next(&self) -> Option<Host> {
-        self.0.borrow_mut().next_host()
+        self.0.borrow_mut().next_host(|_| true)
+    }
+
+    /// The same while the programs of all other hosts stand still.
+    pub fn next_among(&self, hosts: &[Host]) -> Option<Host> {
+        self.0.borrow_mut().next_host(|host| hosts.contains(&host))
+    }
+
+    /// What is on its way arrives, while all programs stand still.
+    pub fn settle(&self) {
+        self.0.borrow_mut().settle();
     }
 
     /// The program of a host does not run from one instant to another. Its kernel goes on.
@@ -130,11 +138,7 @@ impl Driver for SimDriver {
         Waker::new(move || wake.store(true, Ordering::Relaxed))
     }
 
-    fn wait(
-        &mut self,
-        until: Nanos,
-        mut handle: impl FnMut(&mut SimSockets, Event<'_>),
-    ) -> Result<(), std::io::Error> {
+    fn wait(&mut self, until: Nanos, mut handle: impl FnMut(&mut SimSockets, Event<'_>)) -> Result<(), std::io::Error> {
         let host = self.sockets.host;
         let mut has_told = self.wake.swap(false, Ordering::Relaxed);
         if has_told {

@@ -16,4 +16,4 @@ mod user;
 mod world;
 
 pub use resolve::{ResolveError, Resolved, resolve};
-pub use run::{Interval, RunError, RunOptions, RunResult, StopHandle, run, run_on};
+pub use run::{Interval, RunError, RunOptions, RunResult, SteppedRun, StopHandle, run, run_on};

@@ -1,6 +1,7 @@
 //! A run: shards are started, their snapshots merged interval by interval, and the whole added up.
 
 mod merge;
+mod stepped;
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
@@ -18,6 +19,7 @@ use plan::{Load, Plan};
 use crate::shard::{self, Ends, Report, Times, Wish};
 use crate::world::{PreparedStep, Work};
 use merge::Merger;
+pub use stepped::SteppedRun;
 
 /// How a plan is carried out on this machine.
 #[derive(Clone, Debug)]
@@ -81,7 +83,7 @@ pub enum RunError {
 /// Stops a run from another thread.
 #[derive(Clone, Default)]
 pub struct StopHandle {
-    pub(crate) wish: Arc<Wish>,
+    wish: Arc<Wish>,
     wakers: Arc<Mutex<Vec<Waker>>>,
 }
 
@@ -94,6 +96,11 @@ impl StopHandle {
     /// Ends at once. What was measured is kept.
     pub fn abort(&self) {
         self.raise(Wish::ABORT);
+    }
+
+    /// Somebody asked for it, or the run itself gave up.
+    pub fn is_stopped(&self) -> bool {
+        self.wish.get() > Wish::RUN
     }
 
     fn raise(&self, wish: u8) {
@@ -150,12 +157,12 @@ pub fn run_on<D: Driver>(
         threads,
         cpu: host::process_cpu_time().since(cpu_before),
         driver: options.driver.clone(),
-        was_stopped: stop.wish.get() > Wish::RUN,
+        was_stopped: stop.is_stopped(),
     })
 }
 
 /// Where the reports of the shards come together.
-pub(crate) struct Desk {
+struct Desk {
     merger: Merger,
     hopeless: Vec<bool>,
     stop: StopHandle,
@@ -163,22 +170,17 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    pub(crate) fn new(
-        shards: usize,
-        started: Nanos,
-        returns: Vec<Sender<Box<Snapshot>>>,
-        stop: StopHandle,
-    ) -> Self {
+    fn new(shards: usize, started: Nanos, returns: Vec<Sender<Box<Snapshot>>>, stop: StopHandle) -> Self {
         let merger = Merger::new(shards, started, returns);
         Self { merger, hopeless: vec![false; shards], stop, failure: None }
     }
 
     /// Some shard will still report, and what it says is wanted.
-    pub(crate) fn is_waiting(&self) -> bool {
+    fn is_waiting(&self) -> bool {
         self.failure.is_none() && self.merger.running() > 0
     }
 
-    pub(crate) fn take(&mut self, report: Report, observe: &mut impl FnMut(&Interval<'_>) -> ControlFlow<()>) {
+    fn take(&mut self, report: Report, observe: &mut impl FnMut(&Interval<'_>) -> ControlFlow<()>) {
         match report {
             Report::Interval { shard, index, at, seen } => self.merger.interval(shard, index, at, seen),
             Report::Over { shard, at, seen } => self.merger.over(shard, at, seen),
@@ -202,7 +204,7 @@ impl Desk {
     }
 
     /// What all of it comes to, and how long it took.
-    pub(crate) fn finish(
+    fn finish(
         mut self,
         observe: &mut impl FnMut(&Interval<'_>) -> ControlFlow<()>,
     ) -> Result<(Snapshot, Nanos), RunError> {
@@ -287,7 +289,7 @@ impl Crew {
 }
 
 /// What each shard of a plan has to do, on at most `threads` shards; one without users is left out.
-pub(crate) fn works(plan: &Plan, address: SocketAddr, threads: usize) -> Vec<Work> {
+fn works(plan: &Plan, address: SocketAddr, threads: usize) -> Vec<Work> {
     let scenario = plan.scenarios.first().expect("a plan has a scenario");
     let steps: Arc<[PreparedStep]> = scenario.steps.iter().map(PreparedStep::new).collect();
     let Load::Closed { users, requests, .. } = scenario.load;

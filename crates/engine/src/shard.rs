@@ -62,12 +62,7 @@ pub(crate) struct Times {
 impl Times {
     pub(crate) fn of(plan: &Plan, started: Nanos) -> Self {
         let Load::Closed { duration, .. } = &plan.scenarios.first().expect("a plan has a scenario").load;
-        Self {
-            started,
-            duration: duration.map(Nanos::from),
-            grace: plan.grace.into(),
-            interval: plan.interval.into(),
-        }
+        Self { started, duration: duration.map(Nanos::from), grace: plan.grace.into(), interval: plan.interval.into() }
     }
 
     /// When the plan is over; [`Nanos::NEVER`] when no time ends it.

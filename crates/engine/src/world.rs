@@ -37,13 +37,6 @@ pub(crate) struct Work {
     pub(crate) share: pacing::closed::Share,
 }
 
-#[cfg(test)]
-impl Work {
-    pub(crate) fn users(&self) -> u64 {
-        self.share.users
-    }
-}
-
 /// A step with its request rendered.
 pub(crate) struct PreparedStep {
     request: Arc<[u8]>,
@@ -186,6 +179,11 @@ impl World {
     /// Users that are at work.
     pub(crate) fn users_at_work(&self) -> u64 {
         self.users_started - self.users_ended
+    }
+
+    /// Exchanges that have begun and not ended.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.exchanges.len()
     }
 
     /// Every user has failed to connect and no connection was ever established.

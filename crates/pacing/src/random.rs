@@ -21,7 +21,7 @@ impl Random {
 
     /// Below `bound`; 0 when the bound is 0. The bias is below `bound` / 2^64.
     pub fn below(&mut self, bound: u64) -> u64 {
-        (u128::from(self.next_u64()) * u128::from(bound) >> 64) as u64
+        ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
     /// From `least` to `most`, both included.

@@ -19,13 +19,7 @@ const SPARE_MAX: usize = 256;
 const SPARE_BYTES_MAX: usize = 64 * 1024;
 
 /// Serves until `is_over`.
-pub(crate) fn run<D: Driver>(
-    driver: D,
-    listener: Socket,
-    is_over: &AtomicBool,
-    stats: &Arc<[Stats]>,
-    index: usize,
-) {
+pub(crate) fn run<D: Driver>(driver: D, listener: Socket, is_over: &AtomicBool, stats: &Arc<[Stats]>, index: usize) {
     let mut thread = Thread::new(driver, listener, stats.clone(), index);
     while !is_over.load(Ordering::Relaxed) {
         if thread.step().is_err() {

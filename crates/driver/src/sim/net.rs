@@ -50,14 +50,32 @@ enum Completion {
 
 /// What happens in the network by itself.
 enum Happening {
-    Syn { from: usize, to: SocketAddr, tries: u32 },
-    Established { end: usize },
-    NotEstablished { end: usize, error: SocketError },
-    Segment { to: usize, bytes: Vec<u8> },
-    Fin { to: usize },
-    Reset { to: usize },
+    Syn {
+        from: usize,
+        to: SocketAddr,
+        tries: u32,
+    },
+    Established {
+        end: usize,
+    },
+    NotEstablished {
+        end: usize,
+        error: SocketError,
+    },
+    Segment {
+        to: usize,
+        bytes: Vec<u8>,
+    },
+    Fin {
+        to: usize,
+    },
+    Reset {
+        to: usize,
+    },
     /// The kernel takes more of what is queued.
-    Write { end: usize },
+    Write {
+        end: usize,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +109,11 @@ impl HostState {
         let wake = if self.wake.load(Ordering::Relaxed) { Nanos::ZERO } else { Nanos::NEVER };
         let at = first.min(self.until).min(wake).max(now);
         self.frozen.iter().fold(at, |at, &(from, to)| if (from..to).contains(&at) { to } else { at })
+    }
+
+    /// Its wait may end early: it waits for something, and is not frozen.
+    fn may_wake(&self, now: Nanos) -> bool {
+        self.next_turn(now) != Nanos::NEVER && self.frozen.iter().all(|&(from, to)| !(from..to).contains(&now))
     }
 }
 
@@ -179,18 +202,26 @@ impl Net {
         self.fault_count
     }
 
-    pub(super) fn next_host(&mut self) -> Option<Host> {
-        if !self.hosts.is_empty() && self.strikes(self.faults.early_wake) {
-            let host = self.random.below(self.hosts.len() as u64) as usize;
-            if self.hosts[host].next_turn(self.now) != Nanos::NEVER
-                && self.hosts[host].frozen.iter().all(|&(from, to)| !(from..to).contains(&self.now))
-            {
-                return Some(Host(host));
+    pub(super) fn settle(&mut self) {
+        while let Some(((at, _), happening)) = self.happenings.pop_first() {
+            self.now = self.now.max(at);
+            self.happen(happening);
+        }
+    }
+
+    pub(super) fn next_host(&mut self, takes_part: impl Fn(Host) -> bool) -> Option<Host> {
+        if self.strikes(self.faults.early_wake) {
+            let pick = Host(self.random.below(self.hosts.len() as u64) as usize);
+            if takes_part(pick) && self.hosts[pick.0].may_wake(self.now) {
+                return Some(pick);
             }
         }
         loop {
-            let turns = self.hosts.iter().map(|host| host.next_turn(self.now));
-            let turn = turns.clone().min().unwrap_or(Nanos::NEVER);
+            // Taken once: a waker may strike from a real thread meanwhile.
+            let taking_part = (0..self.hosts.len()).map(Host).filter(|&host| takes_part(host));
+            let mut turns: Vec<(Nanos, Host)> =
+                taking_part.map(|host| (self.hosts[host.0].next_turn(self.now), host)).collect();
+            let turn = turns.iter().map(|(at, _)| *at).min().unwrap_or(Nanos::NEVER);
             let next = self.happenings.first_key_value().map_or(Nanos::NEVER, |((at, _), _)| *at);
             if next == Nanos::NEVER && turn == Nanos::NEVER {
                 return None;
@@ -202,11 +233,10 @@ impl Net {
                 }
                 continue;
             }
-            let ready: Vec<usize> =
-                turns.enumerate().filter(|(_, at)| *at == turn).map(|(number, _)| number).collect();
+            turns.retain(|(at, _)| *at == turn);
             self.now = self.now.max(turn);
-            let pick = self.random.below(ready.len() as u64) as usize;
-            return Some(Host(ready[pick]));
+            let pick = self.random.below(turns.len() as u64) as usize;
+            return turns.get(pick).map(|(_, host)| *host);
         }
     }
 
@@ -287,8 +317,10 @@ impl Net {
             self.complete_at(host, at, Completion::Waiting(listener, end));
             return Told::Nothing;
         }
-        if let Some((_, state)) =
-            self.listeners.iter_mut().find(|(on, state)| *on == address && (state.host, state.socket) == (host, listener))
+        if let Some((_, state)) = self
+            .listeners
+            .iter_mut()
+            .find(|(on, state)| *on == address && (state.host, state.socket) == (host, listener))
         {
             state.waiting -= 1;
         }
@@ -359,11 +391,7 @@ impl Net {
         Ok(socket)
     }
 
-    pub(super) fn listen(
-        &mut self,
-        host: Host,
-        options: &ListenOptions,
-    ) -> Result<(Socket, SocketAddr), SocketError> {
+    pub(super) fn listen(&mut self, host: Host, options: &ListenOptions) -> Result<(Socket, SocketAddr), SocketError> {
         let mut address = options.on;
         if address.port() == 0 {
             address.set_port(self.next_port);
@@ -397,9 +425,7 @@ impl Net {
 
     pub(super) fn unsent(&mut self, host: Host, socket: Socket) -> usize {
         match self.slot(host, socket).map(|slot| slot.kind) {
-            Some(Kind::Connecting(end) | Kind::Stream(end)) => {
-                self.ends[end].queue.iter().map(Pending::unsent).sum()
-            }
+            Some(Kind::Connecting(end) | Kind::Stream(end)) => self.ends[end].queue.iter().map(Pending::unsent).sum(),
             _ => 0,
         }
     }
@@ -657,8 +683,7 @@ impl Net {
         }
         let answer = self.now + self.latency();
         let backlog = self.faults.backlog;
-        let listening: Vec<usize> =
-            (0..self.listeners.len()).filter(|&index| self.listeners[index].0 == to).collect();
+        let listening: Vec<usize> = (0..self.listeners.len()).filter(|&index| self.listeners[index].0 == to).collect();
         if listening.is_empty() || self.strikes(self.faults.refused) {
             let error = SocketError::Refused;
             return self.happen_at(answer, Happening::NotEstablished { end: from, error });

@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
-use std::sync::mpsc::channel;
 
 use driver::sim::{Faults, Host, Network, SimDriver};
 use metrics::{Counts, Snapshot};
@@ -10,10 +9,7 @@ use pacing::{Nanos, Random};
 use plan::{Flags, Plan};
 use target::SteppedServer;
 
-use crate::run::{Desk, works};
-use crate::shard::{Ends, Shard, Times, Turn};
-use crate::world::CLOSING_MAX;
-use crate::{Interval, StopHandle};
+use crate::{Interval, SteppedRun, StopHandle};
 
 /// A world that takes more turns than this hangs.
 const TURNS_MAX: u64 = 3_000_000;
@@ -77,7 +73,18 @@ fn plan_of(random: &mut Random, is_calm: bool) -> Plan {
     let path = if is_calm {
         pick(&["/", "/", "/bytes/5000", "/chunked/700", "/delay/3", "/close", "/echo"])
     } else {
-        pick(&["/", "/", "/bytes/3000", "/chunked/900", "/delay/20", "/close", "/echo", "/drop", "/status/503", "/bytes/0"])
+        pick(&[
+            "/",
+            "/",
+            "/bytes/3000",
+            "/chunked/900",
+            "/delay/20",
+            "/close",
+            "/echo",
+            "/drop",
+            "/status/503",
+            "/bytes/0",
+        ])
     };
     let duration = pick(&["", "", "300ms", "2s"]);
     let timeout = if is_calm { "30s".to_owned() } else { pick(&["20ms", "300ms", "2s", "5s"]) };
@@ -111,7 +118,7 @@ pub(crate) struct History {
     pub(crate) was_stopped: bool,
     pub(crate) most_in_flight: usize,
     pub(crate) most_sockets: usize,
-    pub(crate) most_sockets_allowed: usize,
+    pub(crate) shards: usize,
     /// Sockets that the engine's hosts still have.
     pub(crate) sockets_left: usize,
     /// Requests that the target read.
@@ -129,7 +136,10 @@ struct Stage {
     network: Network,
     server: SteppedServer<SimDriver>,
     server_host: Host,
-    shards: Vec<(Host, Option<Shard<SimDriver>>)>,
+    run: SteppedRun<SimDriver>,
+    /// The hosts of the shards, in their order.
+    hosts: Vec<Host>,
+    intervals: Counts,
 }
 
 /// Runs a setting to its end, and until the network is quiet.
@@ -149,31 +159,19 @@ pub(crate) fn run(setting: Setting, is_traced: bool) -> Result<History, String> 
     let address: SocketAddr = "10.0.0.1:80".parse().expect("an address");
     let server = SteppedServer::start(server_driver, address).map_err(|error| error.to_string())?;
     let stop = StopHandle::default();
-    let times = Times::of(&setting.plan, network.now());
-    let (report, reports) = channel();
-    let mut stage = Stage { network: network.clone(), server, server_host, shards: Vec::new() };
-    let mut returns = Vec::new();
-    let mut most_sockets_allowed = 0;
-    for (number, work) in works(&setting.plan, address, setting.threads).into_iter().enumerate() {
-        let (back, returned) = channel();
-        returns.push(back);
-        most_sockets_allowed += work.users() as usize + CLOSING_MAX;
+    let mut hosts = Vec::new();
+    let run = SteppedRun::start(&setting.plan, address, setting.threads, &stop, || {
         let driver = network.add_host();
-        let ends = Ends { shard: number, reports: report.clone(), returned, wish: stop.wish.clone() };
-        stage.shards.push((driver.host(), Some(Shard::new(driver, work, ends, times))));
-    }
+        hosts.push(driver.host());
+        driver
+    });
     for &(who, from, to) in &setting.freezes {
-        let hosts: Vec<Host> = stage.shards.iter().map(|(host, _)| *host).collect();
         network.freeze(if who == 0 { server_host } else { hosts[0] }, from, to);
     }
-    let mut desk = Desk::new(stage.shards.len(), times.started, returns, stop.clone());
-    let mut intervals = Counts::default();
-    let mut observe = |interval: &Interval<'_>| {
-        intervals.merge(&interval.seen.counts);
-        ControlFlow::Continue(())
-    };
+    let intervals = Counts::default();
+    let mut stage = Stage { network: network.clone(), server, server_host, run, hosts, intervals };
     let (mut turns, mut most_in_flight) = (0, 0);
-    while desk.is_waiting() {
+    while stage.run.is_waiting() {
         turns += 1;
         if turns > TURNS_MAX || network.now() > WALL_MAX {
             return Err(format!("no end after {turns} turns and {:?}", network.now().as_duration()));
@@ -183,30 +181,29 @@ pub(crate) fn run(setting: Setting, is_traced: bool) -> Result<History, String> 
         }
         let Some(host) = network.next() else { return Err("nothing will ever happen again".to_owned()) };
         stage.step(host)?;
-        let in_flight: usize = stage.live().map(|shard| shard.world.in_flight()).sum();
-        most_in_flight = most_in_flight.max(in_flight);
-        while let Ok(told) = reports.try_recv() {
-            desk.take(told, &mut observe);
-        }
+        most_in_flight = most_in_flight.max(stage.run.in_flight());
     }
-    let (mut total, wall) = desk.finish(&mut observe).map_err(|error| error.to_string())?;
+    let sockets_left = stage.hosts.iter().map(|&host| network.open_sockets(host)).sum();
+    let most_sockets = stage.hosts.iter().map(|&host| network.most_open_sockets(host)).sum();
+    stage.quieten()?;
+    let (requests_served, server_open) = (stage.server.requests(), stage.server.open_connections());
+    let shards = stage.hosts.len();
+    let mut intervals = stage.intervals;
+    let (mut total, wall) =
+        stage.run.finish(|interval| note(&mut intervals, interval)).map_err(|error| error.to_string())?;
     // The one figure that is not virtual.
     total.cpu_ns = 0;
-    let engine_hosts: Vec<Host> = stage.shards.iter().map(|(host, _)| *host).collect();
-    let sockets_left = engine_hosts.iter().map(|&host| network.open_sockets(host)).sum();
-    let most_sockets = engine_hosts.iter().map(|&host| network.most_open_sockets(host)).sum();
-    stage.quieten()?;
     Ok(History {
         total,
         wall,
         intervals,
-        was_stopped: stop.wish.get() > 0,
+        was_stopped: stop.is_stopped(),
         most_in_flight,
         most_sockets,
-        most_sockets_allowed,
+        shards,
         sockets_left,
-        requests_served: stage.server.requests(),
-        server_open: stage.server.open_connections(),
+        requests_served,
+        server_open,
         server_sockets: network.open_sockets(server_host) - 1,
         connections_lost: network.lost_connections(),
         fault_count: network.faults_so_far(),
@@ -214,33 +211,28 @@ pub(crate) fn run(setting: Setting, is_traced: bool) -> Result<History, String> 
     })
 }
 
-impl Stage {
-    fn live(&self) -> impl Iterator<Item = &Shard<SimDriver>> {
-        self.shards.iter().filter_map(|(_, shard)| shard.as_ref())
-    }
+fn note(intervals: &mut Counts, interval: &Interval<'_>) -> ControlFlow<()> {
+    intervals.merge(&interval.seen.counts);
+    ControlFlow::Continue(())
+}
 
+impl Stage {
     /// One turn of a host.
     fn step(&mut self, host: Host) -> Result<(), String> {
         if host == self.server_host {
             return self.server.step().map_err(|error| error.to_string());
         }
-        let Some((_, place)) = self.shards.iter_mut().find(|(of, _)| *of == host) else { return Ok(()) };
-        let Some(shard) = place else { return Ok(()) };
-        match shard.turn() {
-            Turn::Wait { until } => {
-                shard.wait(until).map_err(|error| error.to_string())?;
-                shard.world.audit()?;
-                let (known, open) = (shard.world.known_connections(), self.network.open_sockets(host));
-                if known != open {
-                    return Err(format!("{open} sockets are open and {known} are known"));
-                }
-            }
-            Turn::Over => {
-                if let Some(shard) = place.take() {
-                    shard.finish();
-                    self.network.park(host);
-                }
-            }
+        let Some(number) = self.hosts.iter().position(|of| *of == host) else { return Ok(()) };
+        let intervals = &mut self.intervals;
+        let is_on = self.run.step(number, |interval| note(intervals, interval)).map_err(|error| error.to_string())?;
+        let Some(shard) = self.run.shard(number).filter(|_| is_on) else {
+            self.network.park(host);
+            return Ok(());
+        };
+        shard.world.audit()?;
+        let (known, open) = (shard.world.known_connections(), self.network.open_sockets(host));
+        if known != open {
+            return Err(format!("{open} sockets are open and {known} are known"));
         }
         Ok(())
     }
@@ -252,11 +244,7 @@ impl Stage {
             if self.network.now() > end {
                 break;
             }
-            if host == self.server_host {
-                self.step(host)?;
-            } else {
-                self.network.park(host);
-            }
+            self.step(host)?;
         }
         Ok(())
     }

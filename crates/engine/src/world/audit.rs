@@ -6,11 +6,6 @@ use super::World;
 use super::connections::Phase;
 
 impl World {
-    /// Exchanges that have begun and not ended.
-    pub(crate) fn in_flight(&self) -> usize {
-        self.exchanges.len()
-    }
-
     /// Connections that the shard knows.
     pub(crate) fn known_connections(&self) -> usize {
         self.connections.iter().count()
@@ -57,7 +52,10 @@ impl World {
         let in_seen = &self.seen.counts;
         let of_users = self.users_ended + exchanges as u64;
         if of_users > self.users_started {
-            return Err(format!("{of_users} users end or work, of {}; started {}", self.users_started, in_seen.started));
+            return Err(format!(
+                "{of_users} users end or work, of {}; started {}",
+                self.users_started, in_seen.started
+            ));
         }
         Ok(())
     }

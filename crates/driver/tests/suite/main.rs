@@ -1,0 +1,296 @@
+//! What every driver must do. Each test is written once and runs on each driver: on real sockets against the standard
+//! library's, and in simulated networks of several seeds.
+
+mod real;
+mod simulated;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use driver::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets};
+use pacing::Nanos;
+
+/// A driver, and peers that are not of its making.
+trait Lab {
+    type Driver: Driver;
+    type Peer: Peer;
+
+    fn driver(&mut self) -> &mut Self::Driver;
+
+    /// One wait of the driver, while the peers go on.
+    fn wait(&mut self, until: Nanos, handle: impl FnMut(Event<'_>));
+
+    /// A peer that listens.
+    fn listen(&mut self) -> SocketAddr;
+
+    /// The next connection to the peer that listens.
+    fn accept(&mut self) -> Self::Peer;
+
+    /// An address at which nobody listens.
+    fn nobody(&mut self) -> SocketAddr;
+
+    /// A peer that connects.
+    fn connect(&mut self, to: SocketAddr) -> Self::Peer;
+}
+
+/// The other end of a connection. Dropping it closes it.
+trait Peer {
+    fn write_all(&mut self, bytes: &[u8]);
+
+    /// Writes without waiting; how much was taken.
+    fn try_write(&mut self, bytes: &[u8]) -> usize;
+
+    fn read_exact(&mut self, count: usize) -> Vec<u8>;
+
+    /// Leaves alone what comes from now on.
+    fn pause(&mut self);
+
+    /// Waits until something has come that it has not read.
+    fn await_unread(&mut self);
+
+    /// Reads to the end beside everything else, and closes then. The result is what was read.
+    fn read_to_end(self) -> impl FnOnce() -> Vec<u8>;
+}
+
+/// An event with its bytes kept.
+#[derive(Clone, Debug, PartialEq)]
+enum Seen {
+    Connected(Socket),
+    Accepted(Socket),
+    Received(Socket, Vec<u8>),
+    Sent(Socket, Option<usize>),
+    PeerClosed(Socket),
+    Failed(Socket, SocketError),
+    Woken,
+}
+
+fn seen(event: Event<'_>) -> Seen {
+    match event {
+        Event::Connected { socket, .. } => Seen::Connected(socket),
+        Event::Accepted { socket, .. } => Seen::Accepted(socket),
+        Event::Received { socket, bytes, .. } => Seen::Received(socket, bytes.to_vec()),
+        Event::Sent { socket, buffer } => Seen::Sent(socket, buffer.map(|buffer| buffer.len())),
+        Event::PeerClosed { socket, .. } => Seen::PeerClosed(socket),
+        Event::Failed { socket, error, .. } => Seen::Failed(socket, error),
+        Event::Woken => Seen::Woken,
+    }
+}
+
+/// Waits for events until `done` says so; a test that never gets there fails after ten seconds.
+fn until<L: Lab>(lab: &mut L, mut done: impl FnMut(&[Seen]) -> bool) -> Vec<Seen> {
+    let mut all = Vec::new();
+    let give_up = Instant::now() + Duration::from_secs(10);
+    while !done(&all) {
+        assert!(Instant::now() < give_up, "only this came: {all:?}");
+        let soon = lab.driver().now() + Nanos::from_millis(50);
+        lab.wait(soon, |event| all.push(seen(event)));
+    }
+    all
+}
+
+/// Nothing may happen for as long.
+fn is_quiet<L: Lab>(lab: &mut L, span: Nanos) {
+    let end = lab.driver().now() + span;
+    while lab.driver().now() < end {
+        lab.wait(end, |event| panic!("nothing should happen: {event:?}"));
+    }
+}
+
+fn received(all: &[Seen]) -> Vec<u8> {
+    let pieces = all.iter().filter_map(|seen| match seen {
+        Seen::Received(_, bytes) => Some(bytes.as_slice()),
+        _ => None,
+    });
+    pieces.collect::<Vec<_>>().concat()
+}
+
+fn received_bytes(all: &[Seen]) -> usize {
+    all.iter().map(|seen| if let Seen::Received(_, bytes) = seen { bytes.len() } else { 0 }).sum()
+}
+
+fn open<L: Lab>(lab: &mut L, to: SocketAddr) -> Socket {
+    lab.driver().sockets().open(&OpenOptions { to, no_delay: true }).expect("a socket")
+}
+
+/// A connection of the driver to a peer.
+fn connected<L: Lab>(lab: &mut L) -> (Socket, L::Peer) {
+    let address = lab.listen();
+    let socket = open(lab, address);
+    until(lab, |all| all.contains(&Seen::Connected(socket)));
+    let peer = lab.accept();
+    (socket, peer)
+}
+
+fn sends_and_receives<L: Lab>(mut lab: L) {
+    let (socket, mut peer) = connected(&mut lab);
+    let sockets = lab.driver().sockets();
+    let template = sockets.register(Arc::from(&b"hello, peer"[..]));
+    sockets.send(socket, Outgoing::Template(template, 0..5));
+    sockets.send(socket, Outgoing::Shared(Arc::from(&b"xx shared"[..]), 2..9));
+    sockets.send(socket, Outgoing::Lent(b" lent".to_vec()));
+    let told = until(&mut lab, |all| all.len() >= 2);
+    assert_eq!(told, [Seen::Sent(socket, None), Seen::Sent(socket, Some(5))], "templates are not told");
+    assert_eq!(peer.read_exact(17), b"hello shared lent");
+    assert_eq!(lab.driver().sockets().unsent(socket), 0);
+    peer.write_all(b"answer");
+    let all = until(&mut lab, |all| received(all).len() == 6);
+    assert_eq!(received(&all), b"answer");
+}
+
+fn tells_the_end_after_the_data<L: Lab>(mut lab: L) {
+    let (socket, mut peer) = connected(&mut lab);
+    peer.write_all(&vec![7; 300_000]);
+    drop(peer);
+    let all = until(&mut lab, |all| all.contains(&Seen::PeerClosed(socket)));
+    assert_eq!(received(&all).len(), 300_000);
+    assert_eq!(all.last(), Some(&Seen::PeerClosed(socket)), "the end comes last");
+    lab.driver().sockets().close(socket);
+}
+
+fn refused_is_told<L: Lab>(mut lab: L) {
+    let to = lab.nobody();
+    match lab.driver().sockets().open(&OpenOptions { to, no_delay: false }) {
+        Err(error) => assert_eq!(error, SocketError::Refused),
+        Ok(socket) => {
+            let all = until(&mut lab, |all| !all.is_empty());
+            assert_eq!(all, [Seen::Failed(socket, SocketError::Refused)]);
+        }
+    }
+}
+
+fn a_reset_is_told_once<L: Lab>(mut lab: L) {
+    let (socket, mut peer) = connected(&mut lab);
+    peer.pause();
+    lab.driver().sockets().send(socket, Outgoing::Lent(b"unread".to_vec()));
+    until(&mut lab, |all| !all.is_empty());
+    peer.await_unread();
+    // Closing with unread data resets.
+    drop(peer);
+    let all = until(&mut lab, |all| all.contains(&Seen::Failed(socket, SocketError::Reset)));
+    assert_eq!(all.len(), 1);
+    is_quiet(&mut lab, Nanos::from_millis(5));
+}
+
+fn a_slow_consumer_pushes_back<L: Lab>(mut lab: L) {
+    let (socket, mut peer) = connected(&mut lab);
+    lab.driver().sockets().receive(socket, false);
+    let mut written = 0;
+    let mut idle = 0;
+    while idle < 20 {
+        match peer.try_write(&[1; 65_536]) {
+            0 => idle += 1,
+            count => (written, idle) = (written + count, 0),
+        }
+        is_quiet(&mut lab, Nanos::from_millis(2));
+    }
+    assert!(written < 64 << 20, "{written} bytes went to a reader that does not read");
+    lab.driver().sockets().receive(socket, true);
+    let all = until(&mut lab, |all| received_bytes(all) >= written);
+    assert_eq!(received_bytes(&all), written);
+}
+
+fn large_sends_arrive_in_order<L: Lab>(mut lab: L) {
+    const PIECES: usize = 40;
+    const PIECE_BYTES: usize = 200_000;
+    let (socket, peer) = connected(&mut lab);
+    for piece in 0..PIECES {
+        lab.driver().sockets().send(socket, Outgoing::Lent(vec![piece as u8; PIECE_BYTES]));
+    }
+    lab.driver().sockets().shutdown(socket);
+    let read = peer.read_to_end();
+    // The reader ends when it has heard our end, and then tells its own.
+    let all = until(&mut lab, |all| all.contains(&Seen::PeerClosed(socket)));
+    assert_eq!(all.iter().filter(|seen| matches!(seen, Seen::Sent(..))).count(), PIECES);
+    assert!(all.iter().all(|seen| matches!(seen, Seen::Sent(_, Some(PIECE_BYTES)) | Seen::PeerClosed(_))));
+    let bytes = read();
+    assert_eq!(bytes.len(), PIECES * PIECE_BYTES);
+    assert!(bytes.chunks(PIECE_BYTES).enumerate().all(|(piece, chunk)| chunk.iter().all(|&byte| byte == piece as u8)));
+}
+
+fn accepts_many<L: Lab>(mut lab: L) {
+    let options = ListenOptions { on: "127.0.0.1:0".parse().expect("an address"), share_port: false };
+    let (_, address) = lab.driver().sockets().listen(&options).expect("a port");
+    // A verb may wait for the next look.
+    lab.wait(Nanos::ZERO, |event| panic!("nobody is there: {event:?}"));
+    let mut peers: Vec<L::Peer> = (0..100).map(|_| lab.connect(address)).collect();
+    for (number, peer) in peers.iter_mut().enumerate() {
+        peer.write_all(&[number as u8]);
+    }
+    let all = until(&mut lab, |all| received_bytes(all) == 100);
+    assert_eq!(all.iter().filter(|seen| matches!(seen, Seen::Accepted(_))).count(), 100);
+    let mut bytes = received(&all);
+    bytes.sort_unstable();
+    assert_eq!(bytes, (0..100).collect::<Vec<u8>>());
+}
+
+fn a_taken_address_is_refused<L: Lab>(mut lab: L) {
+    let on = lab.listen();
+    assert_eq!(
+        lab.driver().sockets().listen(&ListenOptions { on, share_port: false }).err(),
+        Some(SocketError::AddressInUse)
+    );
+}
+
+fn a_closed_socket_says_nothing<L: Lab>(mut lab: L) {
+    let (socket, mut peer) = connected(&mut lab);
+    peer.write_all(b"too late");
+    let sockets = lab.driver().sockets();
+    sockets.close(socket);
+    sockets.send(socket, Outgoing::Lent(b"nowhere".to_vec()));
+    sockets.receive(socket, true);
+    sockets.shutdown(socket);
+    sockets.close(socket);
+    assert_eq!(sockets.unsent(socket), 0);
+    is_quiet(&mut lab, Nanos::from_millis(30));
+    let (next, _peer) = connected(&mut lab);
+    assert_ne!(next, socket, "a socket of another generation");
+}
+
+fn waits_as_long_as_asked<L: Lab>(mut lab: L) {
+    for span in [Nanos(300_000), Nanos::from_millis(3), Nanos::from_millis(90)] {
+        let until = lab.driver().now() + span;
+        is_quiet(&mut lab, span);
+        let late = lab.driver().now().since(until);
+        assert!(late < Nanos::from_millis(50), "late by {late:?} after {span:?}");
+    }
+}
+
+fn another_thread_wakes_it<L: Lab>(mut lab: L) {
+    let waker = lab.driver().waker();
+    let thread = std::thread::spawn(move || waker.wake());
+    let all = until(&mut lab, |all| !all.is_empty());
+    assert_eq!(all, [Seen::Woken]);
+    thread.join().expect("the thread ends");
+}
+
+macro_rules! on_each_driver {
+    ($($test:ident)*) => {
+        mod on_poll {
+            $(#[test] fn $test() { super::$test(super::real::Real::on(driver::poll::PollDriver::new)); })*
+        }
+
+        #[cfg(target_os = "linux")]
+        mod on_uring {
+            $(#[test] fn $test() { super::$test(super::real::Real::on(driver::uring::UringDriver::new)); })*
+        }
+
+        mod on_sim {
+            $(#[test] fn $test() { super::simulated::in_each_world(super::$test); })*
+        }
+    };
+}
+
+on_each_driver! {
+    sends_and_receives
+    tells_the_end_after_the_data
+    refused_is_told
+    a_reset_is_told_once
+    a_slow_consumer_pushes_back
+    large_sends_arrive_in_order
+    accepts_many
+    a_taken_address_is_refused
+    a_closed_socket_says_nothing
+    waits_as_long_as_asked
+    another_thread_wakes_it
+}

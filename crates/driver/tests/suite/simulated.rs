@@ -1,0 +1,207 @@
+//! Simulated networks: the peers are sockets of another host.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
+use std::net::SocketAddr;
+use std::rc::Rc;
+
+use driver::sim::{Faults, Network, SimDriver};
+use driver::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, Sockets};
+use pacing::{Nanos, Random};
+
+use super::{Lab, Peer};
+
+/// Networks in which each test runs.
+const SEEDS: u64 = 25;
+
+/// Runs a test in a plain network, and in some that are slow, out of order and narrow. None loses anything: the suite says
+/// what happens when nothing goes wrong.
+pub(super) fn in_each_world(test: impl Fn(Sim)) {
+    test(Sim::new(0, Faults::none()));
+    for seed in 1..=SEEDS {
+        let drawn = Faults::draw(&mut Random::new(seed));
+        let faults = Faults {
+            loss: 0,
+            refused: 0,
+            syn_lost: 0,
+            open_fails: 0,
+            sockets_max: usize::MAX,
+            backlog: usize::MAX,
+            window_bytes: drawn.window_bytes.max(1_000),
+            read_bytes_max: drawn.read_bytes_max.max(200),
+            ..drawn
+        };
+        test(Sim::new(seed, faults));
+    }
+}
+
+pub(super) struct Sim {
+    network: Network,
+    driver: SimDriver,
+    peers: Rc<RefCell<Peers>>,
+}
+
+/// The host of the peers.
+struct Peers {
+    network: Network,
+    driver: SimDriver,
+    accepted: VecDeque<Socket>,
+    read: HashMap<Socket, Vec<u8>>,
+    /// They are closed when their peer has sent its last.
+    to_the_end: Vec<Socket>,
+    /// They are closed when what they wrote has gone out.
+    leaving: Vec<Socket>,
+}
+
+impl Peers {
+    /// Takes what has come.
+    fn take(&mut self) {
+        let (accepted, read, to_the_end) = (&mut self.accepted, &mut self.read, &self.to_the_end);
+        let took = self.driver.wait(Nanos::NEVER, |sockets, event| match event {
+            Event::Accepted { socket, .. } => accepted.push_back(socket),
+            Event::Received { socket, bytes, .. } => read.entry(socket).or_default().extend_from_slice(bytes),
+            Event::PeerClosed { socket, .. } if to_the_end.contains(&socket) => sockets.close(socket),
+            _ => {}
+        });
+        took.expect("the driver works");
+        self.close_leaving();
+    }
+
+    fn close_leaving(&mut self) {
+        let sockets = self.driver.sockets();
+        self.leaving.retain(|&socket| {
+            let is_done = sockets.unsent(socket) == 0;
+            if is_done {
+                sockets.close(socket);
+            }
+            !is_done
+        });
+    }
+
+    /// Goes on alone until `done`.
+    fn until(&mut self, mut done: impl FnMut(&Self) -> bool) {
+        loop {
+            self.take();
+            if done(self) {
+                return;
+            }
+            self.network.next_among(&[self.driver.host()]).expect("it will happen");
+        }
+    }
+}
+
+impl Sim {
+    fn new(seed: u64, faults: Faults) -> Self {
+        let network = Network::new(seed, faults);
+        let (driver, other) = (network.add_host(), network.add_host());
+        let peers = Peers {
+            network: network.clone(),
+            driver: other,
+            accepted: VecDeque::new(),
+            read: HashMap::new(),
+            to_the_end: Vec::new(),
+            leaving: Vec::new(),
+        };
+        Self { network, driver, peers: Rc::new(RefCell::new(peers)) }
+    }
+
+    fn peer(&self, socket: Socket) -> SimPeer {
+        SimPeer { peers: self.peers.clone(), socket, is_left: false }
+    }
+}
+
+impl Lab for Sim {
+    type Driver = SimDriver;
+    type Peer = SimPeer;
+
+    fn driver(&mut self) -> &mut SimDriver {
+        &mut self.driver
+    }
+
+    fn wait(&mut self, until: Nanos, mut handle: impl FnMut(Event<'_>)) {
+        self.driver.wait(until, |_, event| handle(event)).expect("the driver works");
+        let hosts = [self.driver.host(), self.peers.borrow().driver.host()];
+        match self.network.next_among(&hosts) {
+            Some(host) if host == hosts[1] => self.peers.borrow_mut().take(),
+            _ => {}
+        }
+    }
+
+    fn listen(&mut self) -> SocketAddr {
+        let on = "127.0.0.1:0".parse().expect("an address");
+        let mut peers = self.peers.borrow_mut();
+        peers.driver.sockets().listen(&ListenOptions { on, share_port: false }).expect("a port").1
+    }
+
+    fn accept(&mut self) -> SimPeer {
+        let mut peers = self.peers.borrow_mut();
+        peers.until(|peers| !peers.accepted.is_empty());
+        let socket = peers.accepted.pop_front().expect("a connection");
+        drop(peers);
+        self.peer(socket)
+    }
+
+    fn nobody(&mut self) -> SocketAddr {
+        "127.0.0.1:9".parse().expect("an address")
+    }
+
+    fn connect(&mut self, to: SocketAddr) -> SimPeer {
+        let socket =
+            self.peers.borrow_mut().driver.sockets().open(&OpenOptions { to, no_delay: true }).expect("a socket");
+        self.peer(socket)
+    }
+}
+
+pub(super) struct SimPeer {
+    peers: Rc<RefCell<Peers>>,
+    socket: Socket,
+    /// Somebody else closes it.
+    is_left: bool,
+}
+
+impl Drop for SimPeer {
+    fn drop(&mut self) {
+        if !self.is_left {
+            let mut peers = self.peers.borrow_mut();
+            let socket = self.socket;
+            peers.leaving.push(socket);
+            peers.close_leaving();
+        }
+    }
+}
+
+impl Peer for SimPeer {
+    fn write_all(&mut self, bytes: &[u8]) {
+        self.peers.borrow_mut().driver.sockets().send(self.socket, Outgoing::Lent(bytes.to_vec()));
+    }
+
+    fn try_write(&mut self, bytes: &[u8]) -> usize {
+        if self.peers.borrow_mut().driver.sockets().unsent(self.socket) > 0 {
+            return 0;
+        }
+        self.write_all(bytes);
+        bytes.len()
+    }
+
+    fn read_exact(&mut self, count: usize) -> Vec<u8> {
+        let socket = self.socket;
+        let mut peers = self.peers.borrow_mut();
+        peers.until(|peers| peers.read.get(&socket).is_some_and(|bytes| bytes.len() >= count));
+        peers.read.get_mut(&socket).expect("it has read").drain(..count).collect()
+    }
+
+    fn pause(&mut self) {
+        self.peers.borrow_mut().driver.sockets().receive(self.socket, false);
+    }
+
+    fn await_unread(&mut self) {
+        self.peers.borrow().network.settle();
+    }
+
+    fn read_to_end(mut self) -> impl FnOnce() -> Vec<u8> {
+        self.is_left = true;
+        let (peers, socket) = (self.peers.clone(), self.socket);
+        peers.borrow_mut().to_the_end.push(socket);
+        move || peers.borrow_mut().read.remove(&socket).unwrap_or_default()
+    }
+}

@@ -1,0 +1,90 @@
+//! Instructions that the hot path takes, counted by valgrind: repeatable on a noisy machine. `cargo xtask bench` compares
+//! them with `bench/instructions.json`.
+
+#![expect(missing_docs, reason = "the macros make public items")]
+
+mod canned;
+
+use std::hint::black_box;
+
+use canned::CannedRun;
+use engine::timers::Timers;
+use gungraun::{library_benchmark, library_benchmark_group, main};
+use metrics::{Measure, Outcome, Snapshot};
+use pacing::Nanos;
+use wire::http1::{Answer, Client, HeadMemory, RequestKind};
+
+/// Each bench does its work so often: what is counted beside it is small then.
+const TIMES: u64 = 1_000;
+
+/// One answer with a head that differs from the one before.
+fn parse_heads(heads: &[Vec<u8>]) -> u64 {
+    let mut memory = HeadMemory::default();
+    let mut answers = 0;
+    for number in 0..TIMES {
+        let mut rest = heads[number as usize % heads.len()].as_slice();
+        let mut machine = Client::default();
+        machine.start(RequestKind::Other);
+        loop {
+            let (taken, answer) = machine.handle(black_box(rest), &mut memory).expect("a good answer");
+            rest = &rest[taken..];
+            if matches!(answer, Answer::End) {
+                break;
+            }
+        }
+        answers += 1;
+    }
+    answers
+}
+
+#[library_benchmark]
+#[bench::same(vec![canned::HEAD.to_vec()])]
+#[bench::other_each_time(canned::other_heads())]
+fn head(heads: Vec<Vec<u8>>) -> u64 {
+    parse_heads(&heads)
+}
+
+#[library_benchmark]
+#[bench::keep_alive(CannedRun::warm(false))]
+#[bench::new_connection_each(CannedRun::warm(true))]
+fn exchange(mut run: CannedRun) -> CannedRun {
+    run.exchange(TIMES);
+    run
+}
+
+fn warm_snapshot() -> Snapshot {
+    let mut snapshot = Snapshot::default();
+    let timings = snapshot.outcome(0, Outcome::Succeeded);
+    Measure::ALL.into_iter().for_each(|measure| timings.record(measure, 1 << 40));
+    snapshot
+}
+
+#[library_benchmark]
+#[bench::five_times_each(warm_snapshot())]
+fn record(mut snapshot: Snapshot) -> Snapshot {
+    for number in 0..TIMES {
+        let timings = snapshot.outcome(0, Outcome::Succeeded);
+        for (index, measure) in Measure::ALL.into_iter().enumerate() {
+            timings.record(measure, black_box(50_000 + number * 977 * (index as u64 + 1)));
+        }
+    }
+    snapshot
+}
+
+#[library_benchmark]
+#[bench::insert_and_poll(Timers::default())]
+fn timers(mut timers: Timers<u32>) -> u64 {
+    let mut due = 0;
+    for number in 0..TIMES {
+        let now = Nanos(number * 40_000);
+        timers.insert(now + Nanos::from_millis(1 + number % 50), number as u32);
+        black_box(timers.next());
+        while timers.poll(now).is_some() {
+            due += 1;
+        }
+    }
+    due
+}
+
+library_benchmark_group!(name = hot_path, benchmarks = [head, exchange, record, timers]);
+main!(library_benchmark_groups = hot_path);

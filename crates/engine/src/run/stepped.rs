@@ -1,0 +1,101 @@
+//! A run without threads: whoever owns it says which shard acts. A simulated world has no threads, and a bench wants none.
+
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+use std::sync::mpsc::{Receiver, channel};
+
+use driver::Driver;
+use metrics::Snapshot;
+use pacing::Nanos;
+use plan::Plan;
+
+use super::{Desk, Interval, RunError, StopHandle, works};
+use crate::shard::{Ends, Report, Shard, Times, Turn};
+
+/// A run whose shards are stepped by their owner.
+pub struct SteppedRun<D: Driver> {
+    shards: Vec<Option<Shard<D>>>,
+    reports: Receiver<Report>,
+    desk: Desk,
+}
+
+impl<D: Driver> SteppedRun<D> {
+    /// Divides a plan over at most `threads` shards and starts it now, on the clock of its drivers.
+    pub fn start(
+        plan: &Plan,
+        address: SocketAddr,
+        threads: usize,
+        stop: &StopHandle,
+        mut make: impl FnMut() -> D,
+    ) -> Self {
+        let (report, reports) = channel();
+        let (mut shards, mut returns, mut started) = (Vec::new(), Vec::new(), Nanos::ZERO);
+        for (shard, work) in works(plan, address, threads).into_iter().enumerate() {
+            let (back, returned) = channel();
+            returns.push(back);
+            let driver = make();
+            started = driver.now();
+            let ends = Ends { shard, reports: report.clone(), returned, wish: stop.wish.clone() };
+            shards.push(Some(Shard::new(driver, work, ends, Times::of(plan, started))));
+        }
+        let desk = Desk::new(shards.len(), started, returns, stop.clone());
+        Self { shards, reports, desk }
+    }
+
+    /// The number of its shards.
+    pub fn shards(&self) -> usize {
+        self.shards.len()
+    }
+
+    /// Some shard has still to act.
+    pub fn is_waiting(&self) -> bool {
+        self.desk.is_waiting()
+    }
+
+    /// One turn of a shard, and one wait as its driver waits. False when the shard is over.
+    ///
+    /// # Errors
+    /// Its driver is broken.
+    pub fn step(
+        &mut self,
+        shard: usize,
+        mut observe: impl FnMut(&Interval<'_>) -> ControlFlow<()>,
+    ) -> Result<bool, RunError> {
+        let Some(place) = self.shards.get_mut(shard) else { return Ok(false) };
+        match place.as_mut().map(Shard::turn) {
+            Some(Turn::Wait { until }) => place.as_mut().map_or(Ok(()), |shard| shard.wait(until))?,
+            Some(Turn::Over) => {
+                if let Some(shard) = place.take() {
+                    shard.finish();
+                }
+            }
+            None => {}
+        }
+        let is_on = place.is_some();
+        while let Ok(told) = self.reports.try_recv() {
+            self.desk.take(told, &mut observe);
+        }
+        Ok(is_on)
+    }
+
+    /// All that was seen, and how long it took.
+    ///
+    /// # Errors
+    /// A driver was broken.
+    pub fn finish(
+        self,
+        mut observe: impl FnMut(&Interval<'_>) -> ControlFlow<()>,
+    ) -> Result<(Snapshot, Nanos), RunError> {
+        self.desk.finish(&mut observe)
+    }
+
+    /// Exchanges that have begun and not ended.
+    pub fn in_flight(&self) -> usize {
+        self.shards.iter().flatten().map(|shard| shard.world.in_flight()).sum()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn shard(&mut self, shard: usize) -> Option<&mut Shard<D>> {
+        self.shards[shard].as_mut()
+    }
+}
