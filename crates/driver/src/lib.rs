@@ -11,6 +11,7 @@ mod pending;
 pub mod poll;
 pub mod sim;
 mod table;
+mod timer;
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "the ring shares memory with the kernel")]
 pub mod uring;

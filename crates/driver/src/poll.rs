@@ -4,7 +4,6 @@
 
 pub(crate) mod sys;
 mod table;
-mod timer;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -16,10 +15,10 @@ use mio::{Events, Interest, Token};
 use pacing::Nanos;
 use rustix::io::Errno;
 use table::{Kind, Slot, write};
-use timer::Timer;
 
 use crate::pending::Pending;
 use crate::table::Table;
+use crate::timer::Timer;
 use crate::{
     Clock, Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker,
 };
@@ -67,7 +66,9 @@ impl PollDriver {
     pub fn new(clock: Clock) -> Result<Self, std::io::Error> {
         let poll = mio::Poll::new()?;
         let wake = mio::Waker::new(poll.registry(), WAKE)?;
-        let timer = Timer::new(poll.registry(), TIMER)?;
+        let timer = Timer::new()?;
+        #[cfg(target_os = "linux")]
+        poll.registry().register(&mut SourceFd(&timer.fd()), TIMER, Interest::READABLE)?;
         Ok(Self {
             sockets: PollSockets {
                 clock,

@@ -25,6 +25,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use crate::pending::Pending;
 use crate::poll::sys;
 use crate::table::{GENERATION_MASK, Table};
+use crate::timer::Timer;
 use crate::{
     Clock, Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker,
 };
@@ -34,6 +35,8 @@ use table::{Entry, Kind};
 /// A send waits in the submission queue until this many wait with it, or until the batch of completions is handled.
 /// The stamp of a request is taken when it is queued; a send costs about 4 us, so this bounds the error of the stamp.
 const SENDS_WAITING_MAX: usize = 4;
+/// A deadline that is nearer goes with the wait; arming the timer for it would cost a call.
+const NEAR: Nanos = Nanos::from_millis(10);
 /// A template up to this size is sent without a completion: the kernel takes it whole, since nothing else is queued.
 const SMALL_TEMPLATE_BYTES: usize = 4 * 1024;
 
@@ -50,6 +53,7 @@ enum Op {
     Quiet = 6,
     Open = 7,
     Wake = 8,
+    Timer = 9,
 }
 
 impl Op {
@@ -63,6 +67,7 @@ impl Op {
             6 => Self::Quiet,
             7 => Self::Open,
             8 => Self::Wake,
+            9 => Self::Timer,
             _ => return None,
         })
     }
@@ -109,6 +114,7 @@ pub struct UringSockets {
     again: VecDeque<Socket>,
     sends_waiting: usize,
     wake: Arc<OwnedFd>,
+    timer: Timer,
 }
 
 impl UringDriver {
@@ -130,9 +136,11 @@ impl UringDriver {
             again: VecDeque::new(),
             sends_waiting: 0,
             wake: wake.clone(),
+            timer: Timer::new()?,
         };
         sockets.add_ring(Purpose::Open)?;
-        sockets.arm_wake();
+        sockets.listen_to(Op::Wake);
+        sockets.listen_to(Op::Timer);
         let waker = Waker::new(move || {
             // A counter that is full already wakes.
             let _ = rustix::io::write(&*wake, &1u64.to_ne_bytes());
@@ -196,10 +204,19 @@ impl UringSockets {
         Ok(self.rings.len() - 1)
     }
 
-    fn arm_wake(&mut self) {
+    /// Each ring of the waker, and each end of the timer, is a completion.
+    fn listen_to(&mut self, op: Op) {
         let nobody = Socket { index: u32::MAX, generation: 0 };
-        let poll = opcode::PollAdd::new(types::Fd(self.wake.as_raw_fd()), libc::POLLIN as u32).multi(true);
-        self.rings[0].push(&poll.build().user_data(Op::Wake.data(nobody)));
+        let fd = if op == Op::Timer { self.timer.fd() } else { self.wake.as_raw_fd() };
+        let poll = opcode::PollAdd::new(types::Fd(fd), libc::POLLIN as u32).multi(true);
+        self.rings[0].push(&poll.build().user_data(op.data(nobody)));
+    }
+
+    /// How long a wait may last by itself. A near instant goes with the wait; a far one has the timer.
+    fn timeout(&mut self, until: Nanos) -> Option<Nanos> {
+        let now = self.clock.now();
+        let span = until.since(now);
+        if span < NEAR { Some(span) } else { self.timer.timeout(until, now).map(Nanos::from) }
     }
 
     /// A ring with a free slot that we choose; a new one when all are full.
@@ -231,16 +248,18 @@ impl UringSockets {
     fn submit_and_wait(&mut self, until: Nanos) -> Result<(), std::io::Error> {
         if let [ring] = self.rings.as_mut_slice() {
             let is_ready = !self.again.is_empty() || ring.has_work();
-            return ring.submit_and_wait(if is_ready { Nanos::ZERO } else { until.since(self.clock.now()) });
+            let span = if is_ready { Some(Nanos::ZERO) } else { self.timeout(until) };
+            return self.rings[0].submit_and_wait(span);
         }
         self.rings.iter_mut().try_for_each(Ring::submit)?;
         // The bell is stilled before the rings are looked at, so that none rings unheard.
         let _ = rustix::io::read(&self.bell, &mut [0; 8]);
         if self.again.is_empty() && !self.rings.iter_mut().any(Ring::has_work) {
-            let span = until.since(self.clock.now());
-            let timeout =
-                Timespec { tv_sec: (span.0 / 1_000_000_000) as i64, tv_nsec: (span.0 % 1_000_000_000) as i64 };
-            match poll(&mut [PollFd::new(&self.bell, PollFlags::IN)], Some(&timeout)) {
+            let timeout = self.timeout(until).map(|span| Timespec {
+                tv_sec: (span.0 / 1_000_000_000) as i64,
+                tv_nsec: (span.0 % 1_000_000_000) as i64,
+            });
+            match poll(&mut [PollFd::new(&self.bell, PollFlags::IN)], timeout.as_ref()) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(errno) => return Err(errno.into()),
             }

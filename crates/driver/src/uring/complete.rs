@@ -22,9 +22,15 @@ impl UringSockets {
             Some(Op::Accept) => self.accepted(ring, socket, result, flags, handle),
             Some(Op::Wake) => {
                 if !cqueue::more(flags) {
-                    self.arm_wake();
+                    self.listen_to(Op::Wake);
                 }
                 handle(self, Event::Woken);
+            }
+            Some(Op::Timer) => {
+                self.timer.fired();
+                if !cqueue::more(flags) {
+                    self.listen_to(Op::Timer);
+                }
             }
             Some(Op::Quiet) | None => {}
         }

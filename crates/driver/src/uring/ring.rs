@@ -162,8 +162,9 @@ impl Ring {
         tolerate(self.ring.submit())
     }
 
-    /// Submits, and waits for a completion, at most for `span`.
-    pub(super) fn submit_and_wait(&mut self, span: Nanos) -> Result<(), std::io::Error> {
+    /// Submits, and waits for a completion, at most for `span`; `None` waits for ever.
+    pub(super) fn submit_and_wait(&mut self, span: Option<Nanos>) -> Result<(), std::io::Error> {
+        let Some(span) = span else { return tolerate(self.ring.submit_and_wait(1)) };
         if span == Nanos::ZERO {
             return self.run_tasks();
         }

@@ -1,0 +1,73 @@
+//! Waking a driver at an instant, with a timer that is armed once and outlasts many waits.
+//!
+//! A wait with a timeout of its own starts and stops a timer of the kernel each time, which costs a one-connection load
+//! several microseconds a request; and a poller rounds up to whole milliseconds. A timer that is armed for an earlier
+//! instant stays: the driver wakes once too early, and arms it anew.
+
+use std::time::Duration;
+
+use pacing::Nanos;
+
+#[cfg(target_os = "linux")]
+pub(crate) struct Timer {
+    fd: std::os::fd::OwnedFd,
+    armed: Nanos,
+}
+
+#[cfg(target_os = "linux")]
+impl Timer {
+    pub(crate) fn new() -> Result<Self, std::io::Error> {
+        use rustix::time::{TimerfdClockId, TimerfdFlags, timerfd_create};
+        let fd = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
+        Ok(Self { fd, armed: Nanos::NEVER })
+    }
+
+    /// Readable at each instant; nothing has to be read, since whoever waits for it takes edges.
+    pub(crate) fn fd(&self) -> std::os::fd::RawFd {
+        std::os::fd::AsRawFd::as_raw_fd(&self.fd)
+    }
+
+    /// How long the driver may wait by itself; `None` when the timer, or nobody, wakes it.
+    pub(crate) fn timeout(&mut self, until: Nanos, now: Nanos) -> Option<Duration> {
+        let span = until.since(now);
+        if until == Nanos::NEVER || span == Nanos::ZERO {
+            return (until != Nanos::NEVER).then_some(Duration::ZERO);
+        }
+        let is_armed = now < self.armed && self.armed <= until;
+        if !is_armed && !self.arm(span) {
+            return Some(span.as_duration());
+        }
+        if !is_armed {
+            self.armed = until;
+        }
+        None
+    }
+
+    fn arm(&self, span: Nanos) -> bool {
+        use rustix::time::{Itimerspec, TimerfdTimerFlags, Timespec, timerfd_settime};
+        let value = Timespec { tv_sec: (span.0 / 1_000_000_000) as i64, tv_nsec: (span.0 % 1_000_000_000) as i64 };
+        let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
+        timerfd_settime(&self.fd, TimerfdTimerFlags::empty(), &once).is_ok()
+    }
+
+    /// It went off.
+    pub(crate) fn fired(&mut self) {
+        self.armed = Nanos::NEVER;
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) struct Timer;
+
+#[cfg(not(target_os = "linux"))]
+impl Timer {
+    pub(crate) fn new() -> Result<Self, std::io::Error> {
+        Ok(Self)
+    }
+
+    pub(crate) fn timeout(&mut self, until: Nanos, now: Nanos) -> Option<Duration> {
+        (until != Nanos::NEVER).then(|| until.since(now).as_duration())
+    }
+
+    pub(crate) fn fired(&mut self) {}
+}
