@@ -5,7 +5,7 @@ use rustix::io::Errno;
 
 use super::table::{Entry, Kind};
 use super::{Op, UringSockets, socket_of};
-use crate::{Event, Socket, SocketError};
+use crate::{Event, Socket, SocketError, Sockets};
 
 type Handle<'h> = &'h mut dyn FnMut(&mut UringSockets, Event<'_>);
 
@@ -56,7 +56,7 @@ impl UringSockets {
             };
             has_told |= !held.is_empty() || held_end;
             if !held.is_empty() {
-                let at = self.clock.now();
+                let at = self.now();
                 handle(self, Event::Received { socket, bytes: &mut held, at });
             }
             if held_end {
@@ -82,7 +82,7 @@ impl UringSockets {
         }
         entry.kind = Kind::Stream;
         self.arm_receive(socket);
-        let at = self.clock.now();
+        let at = self.now();
         handle(self, Event::Connected { socket, at });
         self.send_next(socket);
     }
@@ -105,7 +105,7 @@ impl UringSockets {
                     // SAFETY: the kernel put `result` bytes into this buffer, and it is offered again below only.
                     let bytes = unsafe { self.rings[ring].buffers.lent(id, result as usize) };
                     if is_heard {
-                        let at = self.clock.now();
+                        let at = self.now();
                         handle(self, Event::Received { socket, bytes, at });
                     } else {
                         entry.more_mut().held.extend_from_slice(bytes);
@@ -129,7 +129,7 @@ impl UringSockets {
     fn tell_end(&mut self, socket: Socket, handle: Handle<'_>) {
         let Some(entry) = self.table.find(socket) else { return };
         entry.peer_closed = true;
-        let at = self.clock.now();
+        let at = self.now();
         handle(self, Event::PeerClosed { socket, at });
         if self.table.find(socket).is_some_and(|entry| entry.send_failed) {
             self.fail(socket, SocketError::Reset, handle);
@@ -199,7 +199,7 @@ impl UringSockets {
 
     fn fail(&mut self, socket: Socket, error: SocketError, handle: Handle<'_>) {
         self.release(socket);
-        let at = self.clock.now();
+        let at = self.now();
         handle(self, Event::Failed { socket, error, at });
     }
 }
