@@ -5,42 +5,60 @@ use crate::Socket;
 /// Generations fit into the user data of a completion and into the token of a poller, beside what else stands there.
 pub(crate) const GENERATION_MASK: u32 = 0x00ff_ffff;
 
+/// Entries of a page. A table grows page by page: a vector that doubles leaves its halves behind, and a million sockets
+/// would pay for two.
+const PAGE: usize = 512;
+
 pub(crate) struct Table<T> {
-    entries: Vec<(u32, Option<T>)>,
+    /// Each page but the last is full.
+    pages: Vec<Vec<(u32, Option<T>)>>,
     free: Vec<u32>,
 }
 
 impl<T> Default for Table<T> {
     fn default() -> Self {
-        Self { entries: Vec::new(), free: Vec::new() }
+        Self { pages: Vec::new(), free: Vec::new() }
     }
 }
 
 impl<T> Table<T> {
     pub(crate) fn insert(&mut self, entry: T) -> Socket {
         if let Some(index) = self.free.pop() {
-            let (generation, place) = &mut self.entries[index as usize];
+            let (generation, place) = &mut self.pages[index as usize / PAGE][index as usize % PAGE];
             *place = Some(entry);
             return Socket { index, generation: *generation };
         }
-        let index = u32::try_from(self.entries.len()).expect("sockets are fewer than 2^32");
-        self.entries.push((0, Some(entry)));
+        if self.pages.last().is_none_or(|page| page.len() == PAGE) {
+            self.pages.push(Vec::with_capacity(PAGE));
+        }
+        let full = (self.pages.len() - 1) * PAGE;
+        let page = self.pages.last_mut().expect("a page was just seen to");
+        let index = u32::try_from(full + page.len()).expect("sockets are fewer than 2^32");
+        page.push((0, Some(entry)));
         Socket { index, generation: 0 }
     }
 
     #[inline]
+    fn place(&mut self, index: u32) -> Option<&mut (u32, Option<T>)> {
+        self.pages.get_mut(index as usize / PAGE)?.get_mut(index as usize % PAGE)
+    }
+
+    #[inline]
     pub(crate) fn find(&mut self, socket: Socket) -> Option<&mut T> {
-        match self.entries.get_mut(socket.index as usize) {
+        match self.place(socket.index) {
             Some((generation, entry)) if *generation == socket.generation => entry.as_mut(),
             _ => None,
         }
     }
 
     pub(crate) fn remove(&mut self, socket: Socket) -> Option<T> {
-        self.find(socket)?;
-        let (generation, place) = &mut self.entries[socket.index as usize];
+        let (generation, place) = self.place(socket.index)?;
+        if *generation != socket.generation {
+            return None;
+        }
+        let entry = place.take()?;
         *generation = (*generation + 1) & GENERATION_MASK;
         self.free.push(socket.index);
-        place.take()
+        Some(entry)
     }
 }

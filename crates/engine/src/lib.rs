@@ -5,6 +5,8 @@
 //! serve the built-in target.
 
 mod faults;
+#[cfg(test)]
+mod idle;
 mod resolve;
 mod run;
 mod shard;

@@ -9,6 +9,8 @@ use pacing::Nanos;
 const TICK_BITS: u32 = 16;
 const LEVEL_BITS: u32 = 6;
 const SLOT_COUNT: usize = 1 << LEVEL_BITS;
+/// Entries for which a slot that was dealt out keeps its memory.
+const KEPT_MAX: usize = 1_024;
 /// 65.5 us * 64^6 = 52 days; what lies beyond is put in again when the last slot comes.
 const LEVEL_COUNT: usize = 6;
 
@@ -151,9 +153,9 @@ impl<K: Copy> Timers<K> {
         for entry in entries.drain(..) {
             self.insert(entry.at, entry.key);
         }
-        // The memory of the slot stays with it.
+        // The memory of the slot stays with it, unless a crowd was there.
         let place = &mut self.slots[level * SLOT_COUNT + slot];
-        if place.is_empty() {
+        if place.is_empty() && entries.capacity() <= KEPT_MAX {
             *place = entries;
         }
     }

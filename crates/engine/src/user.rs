@@ -65,6 +65,10 @@ impl User {
         if view == View::NoConnection && !budget.is_spent() {
             return Next::Think(REFUSED_PAUSE);
         }
+        #[cfg(test)]
+        if let Some(pause) = crate::idle::pause_after(view) {
+            return Next::Think(pause);
+        }
         if budget.take() { Next::Exchange { step: 0 } } else { Next::End }
     }
 }

@@ -122,14 +122,15 @@ impl World {
         let budget = Budget { starts: work.share.starts, is_over: false };
         Self {
             templates,
-            users: Vec::new(),
+            // Their number is known: memory that is not touched yet costs nothing, and growing would leave halves behind.
+            users: Vec::with_capacity(work.share.users as usize),
             users_started: 0,
             users_ended: 0,
             budget,
             exchanges: Slab::default(),
             attempts: Slab::default(),
             armed: Vec::new(),
-            connections: Connections::default(),
+            connections: Connections::with_room_for(work.share.users as usize),
             timers: Timers::default(),
             seen,
             hope: Hope::default(),

@@ -40,6 +40,10 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
+    pub(crate) fn with_room_for(count: usize) -> Self {
+        Self { entries: Vec::with_capacity(count), closing: 0 }
+    }
+
     pub(crate) fn insert(&mut self, socket: Socket, phase: Phase) {
         let index = socket.index as usize;
         if index >= self.entries.len() {

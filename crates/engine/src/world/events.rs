@@ -67,7 +67,7 @@ impl World {
     /// Takes the bytes of an answer.
     fn hear(&mut self, key: Key, bytes: &[u8], at: Nanos) -> Heard {
         let Some(attempt) = self.attempts.find(key) else { return Heard::NeedMore };
-        attempt.first_byte.get_or_insert(at);
+        attempt.first_byte = attempt.first_byte.min(at);
         let mut rest = bytes;
         loop {
             match attempt.machine.handle(rest, &mut self.heads) {
@@ -82,9 +82,10 @@ impl World {
                             let step = self.exchanges.find(attempt.exchange).map_or(0, |exchange| exchange.step);
                             let room = self.work.steps[step as usize].needs.body_bytes_max;
                             if room > 0 {
-                                let kept = body.len().min(room - attempt.body.len());
-                                attempt.body.extend_from_slice(&body[..kept]);
-                                attempt.body_is_too_large |= kept < body.len();
+                                let kept = attempt.kept.get_or_insert_default();
+                                let count = body.len().min(room - kept.bytes.len());
+                                kept.bytes.extend_from_slice(&body[..count]);
+                                kept.is_too_large |= count < body.len();
                             }
                         }
                         Answer::End => return Heard::Answered { is_clean: rest.is_empty() },

@@ -30,14 +30,28 @@ pub(crate) struct Exchange {
 pub(crate) struct Attempt {
     pub(crate) exchange: Key,
     pub(crate) socket: Socket,
-    pub(crate) sent: Option<Nanos>,
-    pub(crate) first_byte: Option<Nanos>,
+    /// Never, until its request goes out.
+    pub(crate) sent: Nanos,
+    /// Never, until a byte of the answer comes.
+    pub(crate) first_byte: Nanos,
     pub(crate) deadline: Nanos,
     pub(crate) machine: Client,
     pub(crate) head: Option<ResponseHead>,
-    /// What the checks need of the body.
-    pub(crate) body: Vec<u8>,
-    pub(crate) body_is_too_large: bool,
+    /// What the checks need of the body; none when they need nothing of it.
+    pub(crate) kept: Option<Box<KeptBody>>,
+}
+
+/// The part of a body that the checks look at.
+#[derive(Default)]
+pub(crate) struct KeptBody {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) is_too_large: bool,
+}
+
+impl Attempt {
+    pub(super) fn was_sent(&self) -> bool {
+        self.sent != Nanos::NEVER
+    }
 }
 
 impl World {
@@ -97,13 +111,12 @@ impl World {
         let attempt = Attempt {
             exchange,
             socket,
-            sent: None,
-            first_byte: None,
+            sent: Nanos::NEVER,
+            first_byte: Nanos::NEVER,
             deadline: Nanos::NEVER,
             machine: Client::default(),
             head: None,
-            body: Vec::new(),
-            body_is_too_large: false,
+            kept: None,
         };
         let key = self.attempts.insert(attempt);
         if key.index as usize >= self.armed.len() {
@@ -136,7 +149,7 @@ impl World {
             let deadline = attempt.deadline;
             return self.arm(key, deadline);
         }
-        let (socket, was_sent) = (attempt.socket, attempt.sent.is_some());
+        let (socket, was_sent) = (attempt.socket, attempt.was_sent());
         self.count_sent(key, sockets);
         if !was_sent {
             self.hope.failed_connects += 1;
@@ -156,7 +169,7 @@ impl World {
         attempt.machine.start(step.kind);
         let socket = attempt.socket;
         let sent = sockets.now();
-        attempt.sent = Some(sent);
+        attempt.sent = sent;
         let deadline = sent + step.timeout;
         self.arm(key, deadline);
         self.seen.counts.sent += 1;
@@ -165,7 +178,7 @@ impl World {
 
     /// Counts the bytes of a request that the kernel took; before its socket is closed. Gives what it did not take.
     pub(super) fn count_sent<S: Sockets>(&mut self, key: Key, sockets: &mut S) -> usize {
-        let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.sent.is_some()) else { return 0 };
+        let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.was_sent()) else { return 0 };
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return 0 };
         let unsent = sockets.unsent(attempt.socket);
         let request_bytes = self.work.steps[exchange.step as usize].request.len();
@@ -204,14 +217,12 @@ impl World {
         let (user, socket) = (exchange.user, attempt.socket);
         let outcome = if !step.checks.status.contains(head.status) {
             Outcome::Failed(Failure::Status)
-        } else if attempt.body_is_too_large {
+        } else if attempt.kept.as_ref().is_some_and(|kept| kept.is_too_large) {
             Outcome::Failed(Failure::BodyLimit)
-        } else if step
-            .checks
-            .body_contains
-            .as_ref()
-            .is_some_and(|text| memchr::memmem::find(&attempt.body, text).is_none())
-        {
+        } else if step.checks.body_contains.as_ref().is_some_and(|text| {
+            let kept = attempt.kept.as_ref().map_or(&[][..], |kept| &kept.bytes);
+            memchr::memmem::find(kept, text).is_none()
+        }) {
             Outcome::Failed(Failure::Check)
         } else {
             Outcome::Succeeded
@@ -267,15 +278,16 @@ impl World {
         timings.record(Measure::Response, done.since(exchange.intended).0);
         timings.record(Measure::Lateness, exchange.taken_up.since(exchange.intended).0);
         if let Some(attempt) = attempt
-            && let Some(sent) = attempt.sent
+            && attempt.was_sent()
         {
+            let sent = attempt.sent;
             timings.record(Measure::Wait, sent.since(exchange.taken_up).0);
             timings.record(Measure::Service, done.since(sent).0);
-            if let Some(first_byte) = attempt.first_byte {
-                timings.record(Measure::FirstByte, first_byte.since(sent).0);
+            if attempt.first_byte != Nanos::NEVER {
+                timings.record(Measure::FirstByte, attempt.first_byte.since(sent).0);
             }
         }
-        let was_sent = attempt.is_some_and(|attempt| attempt.sent.is_some());
+        let was_sent = attempt.is_some_and(Attempt::was_sent);
         let view = if was_sent { View::Ended } else { View::NoConnection };
         self.next(exchange.user, view, done, done, sockets);
     }

@@ -1,0 +1,144 @@
+//! What a connection costs that is kept and does nothing, in a process of its own.
+#![expect(clippy::print_stdout, reason = "the processes of the test tell each other what they saw")]
+
+use std::env;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use driver::{Choice, Kind};
+use pacing::Nanos;
+use plan::Flags;
+use target::{ServeOptions, Server};
+
+use crate::user::View;
+use crate::{RunOptions, StopHandle};
+
+/// What this process does instead of the test: `serve KIND` or `hold KIND COUNT ADDRESS`.
+const ROLE: &str = "ONRUSH_IDLE_ROLE";
+/// The connections between which the difference is taken.
+const FEW: u64 = 1_000;
+const MANY: u64 = 15_000;
+
+/// How long each user pauses after an exchange, in milliseconds; 0 for not at all.
+static PAUSE_MS: AtomicU64 = AtomicU64::new(0);
+static USERS: AtomicU64 = AtomicU64::new(0);
+static STARTED: AtomicU64 = AtomicU64::new(0);
+/// Between the starts of two users.
+const START_EVERY: Nanos = Nanos(150_000);
+
+/// The users of this test start one after the other, so that few are in flight at one time, and do nothing after their
+/// first exchange.
+pub(crate) fn pause_after(view: View) -> Option<Nanos> {
+    match (PAUSE_MS.load(Ordering::Relaxed), view) {
+        (0, _) | (_, View::NoConnection) => None,
+        (millis, View::Ended) => Some(Nanos::from_millis(millis)),
+        (_, View::Nothing) => {
+            let number = STARTED.fetch_add(1, Ordering::Relaxed);
+            (number < USERS.load(Ordering::Relaxed)).then(|| Nanos(number * START_EVERY.0))
+        }
+    }
+}
+
+/// The roles, in processes of their own; without one there is nothing to do.
+#[test]
+fn role() {
+    let Ok(role) = env::var(ROLE) else { return };
+    let words: Vec<&str> = role.split(' ').collect();
+    host::raise_descriptor_limit();
+    match words.as_slice() {
+        ["serve", kind] => serve(kind_of(kind)),
+        ["hold", kind, count, address] => {
+            hold(kind_of(kind), count, address.parse().expect("an address"));
+        }
+        _ => panic!("no such role: {role}"),
+    }
+}
+
+fn kind_of(name: &str) -> Kind {
+    if name == "poll" { Kind::Poll } else { Kind::Uring }
+}
+
+fn serve(driver: Kind) {
+    let listen = "127.0.0.1:0".parse().expect("an address");
+    let server = Server::start(&ServeOptions { listen, threads: 1, driver }).expect("a server");
+    println!("\nlistening {}", server.address());
+    // Whoever started us closes our input when it needs us no more.
+    let _ = std::io::stdin().read_line(&mut String::new());
+}
+
+fn hold(kind: Kind, count: &str, address: SocketAddr) {
+    PAUSE_MS.store(600_000, Ordering::Relaxed);
+    let flags = Flags {
+        url: Some(format!("http://{address}/")),
+        connections: Some(count.to_owned()),
+        duration: Some("60s".to_owned()),
+        interval: Some("200ms".to_owned()),
+        ..Flags::default()
+    };
+    let plan = flags.plan().expect("a good plan");
+    let choice = if kind == Kind::Poll { Choice::Poll } else { Choice::Uring };
+    let driver = driver::choose(choice).expect("the driver works here");
+    let options = RunOptions { address, threads: 1, pins_threads: false, driver };
+    let goal: u64 = count.parse().expect("a number");
+    USERS.store(goal, Ordering::Relaxed);
+    let mut quiet = 0;
+    let run = crate::run(&plan, &options, &StopHandle::default(), |interval| {
+        quiet += u32::from(interval.total.counts.succeeded == goal);
+        // Two intervals later the memory of what was in flight has been given back.
+        if quiet < 3 {
+            return ControlFlow::Continue(());
+        }
+        println!("\nresident {}", host::resident_bytes().expect("the system tells"));
+        ControlFlow::Break(())
+    });
+    let total = run.expect("a run").total.counts;
+    assert_eq!((total.succeeded, total.failed()), (goal, 0), "each connection was used once");
+}
+
+type Lines = std::io::Lines<BufReader<std::process::ChildStdout>>;
+
+/// This test binary in a role, the rest of its output, and the line that it was started for.
+fn in_role(role: &str, word: &str) -> (Child, Lines, String) {
+    let mut child = Command::new(env::current_exe().expect("a path"))
+        .args(["idle::role", "--exact", "--nocapture"])
+        .env(ROLE, role)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let told = lines.by_ref().map_while(Result::ok).find_map(|line| line.strip_prefix(word).map(str::to_owned));
+    let told = told.unwrap_or_else(|| panic!("{role} ended without its word"));
+    (child, lines, told.trim().to_owned())
+}
+
+fn resident(kind: &str, count: u64) -> u64 {
+    let (mut server, served, address) = in_role(&format!("serve {kind}"), "listening");
+    let (mut client, held, resident) = in_role(&format!("hold {kind} {count} {address}"), "resident");
+    held.for_each(drop);
+    assert!(client.wait().expect("it ends").success(), "{kind} with {count}");
+    drop(server.stdin.take());
+    served.for_each(drop);
+    server.wait().expect("it ends");
+    resident.parse().expect("a number")
+}
+
+fn each_costs_at_most(kind: &str, bytes: u64) {
+    let (few, many) = (resident(kind, FEW), resident(kind, MANY));
+    let each = many.saturating_sub(few) / (MANY - FEW);
+    println!("{kind}: {few} bytes with {FEW} connections, {many} with {MANY}: {each} for each further one");
+    assert!(each <= bytes, "{kind}: {each} bytes for each idle connection, {bytes} asked ({few} -> {many})");
+}
+
+#[test]
+fn an_idle_connection_is_small_on_io_uring() {
+    each_costs_at_most("uring", 256);
+}
+
+#[test]
+fn an_idle_connection_is_small_on_poll() {
+    each_costs_at_most("poll", 512);
+}
