@@ -43,6 +43,14 @@ pub(crate) struct RunArgs {
     requests: Option<String>,
     #[arg(short = 'z', long, value_name = "TIME", allow_negative_numbers = true)]
     duration: Option<String>,
+    #[arg(short = 'q', long, value_name = "RATE", allow_negative_numbers = true)]
+    rate: Option<String>,
+    #[arg(long, value_name = "STAGES", allow_hyphen_values = true)]
+    stages: Option<String>,
+    #[arg(long, value_name = "KIND")]
+    arrivals: Option<String>,
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    max_lateness: Option<String>,
     #[arg(short = 'X', long, value_name = "METHOD")]
     method: Option<String>,
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
@@ -161,6 +169,10 @@ impl RunArgs {
             connections: self.connections.clone(),
             requests: self.requests.clone(),
             duration: self.duration.clone(),
+            rate: self.rate.clone(),
+            stages: self.stages.clone(),
+            arrivals: self.arrivals.clone(),
+            max_lateness: self.max_lateness.clone(),
             method: self.method.clone(),
             headers: self.headers.clone(),
             data: self.data.clone(),

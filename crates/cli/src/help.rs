@@ -59,8 +59,24 @@ fn flag(command: &str, id: &str) -> Option<Text> {
     Some(match (command, id) {
         (_, "url") => ("What to load; without a scheme, http:// is meant", "压测地址；不写协议时为 http://"),
         (_, "connections") => (
-            "Connections, each with one user that is kept busy [default: 50]",
-            "连接数（并发数），每个连接对应一个持续发请求的用户 [默认：50]",
+            "Connections, each with one user that is kept busy [default: 50; with a rate as many as needed, up to 10000]",
+            "连接数（并发数），每个连接对应一个持续发请求的用户 [默认：50；给出速率时按需增加，最多 10000]",
+        ),
+        (_, "rate") => (
+            "Starts a second in all, whatever the target does (open model): 5000, 100/m, 2.5/s",
+            "每秒总共发起多少个请求，不受服务端快慢影响（开放模型）：5000、100/m、2.5/s",
+        ),
+        (_, "stages") => (
+            "Rates over time, TARGET:TIME each, changing evenly from the one before, 0 at first: 1000:30s,1000:1m,0:10s",
+            "速率随时间的变化，每段为 目标:时间，从上一段的速率均匀变化，起点为 0：1000:30s,1000:1m,0:10s",
+        ),
+        (_, "arrivals") => (
+            "How starts are spaced: even or poisson (at random) [default: even]",
+            "请求的间隔：even（均匀）或 poisson（随机）[默认：even]",
+        ),
+        (_, "max_lateness") => (
+            "A start that could not be sent for so long is dropped and counted [default: the timeout]",
+            "请求超过这个时间仍未能发出就放弃并计数 [默认：与超时相同]",
         ),
         (_, "requests") => ("Requests in all [default: no bound]", "请求总数 [默认：不限]"),
         (_, "duration") => (

@@ -13,11 +13,12 @@ use driver::poll::PollDriver;
 use driver::{Chosen, Clock, Driver, Kind, Waker};
 use host::CpuTime;
 use metrics::Snapshot;
+use pacing::open::{Rate, Schedule, Spacing, Stage, Starts};
 use pacing::{Nanos, SLOT_COUNT, Segment};
-use plan::{Load, Plan};
+use plan::{Arrivals, ConnectionCount, Load, Plan};
 
 use crate::shard::{self, Ends, Report, Times, Wish};
-use crate::world::{PreparedStep, Work};
+use crate::world::{OpenWork, PreparedStep, Work};
 use merge::Merger;
 pub use stepped::SteppedRun;
 
@@ -292,10 +293,43 @@ impl Crew {
 fn works(plan: &Plan, address: SocketAddr, threads: usize) -> Vec<Work> {
     let scenario = plan.scenarios.first().expect("a plan has a scenario");
     let steps: Arc<[PreparedStep]> = scenario.steps.iter().map(PreparedStep::new).collect();
-    let Load::Closed { users, requests, .. } = scenario.load;
+    let (users, requests) = match &scenario.load {
+        Load::Closed { users, requests, .. } => (*users, *requests),
+        Load::Open { connections, .. } => (connections.most(), None),
+    };
     let busy = requests.map_or(users, |requests| users.min(requests));
     let most = u64::try_from(threads.max(1)).unwrap_or(u64::MAX);
     let count = most.min(busy).clamp(1, u64::from(SLOT_COUNT)) as u32;
-    let share = |index| pacing::closed::share(users, requests, Segment::share(index, count));
-    (0..count).map(|index| Work { address, steps: steps.clone(), share: share(index) }).collect()
+    let schedule = match &scenario.load {
+        Load::Closed { .. } => None,
+        Load::Open { stages, requests, .. } => Some(Arc::new(schedule(stages, *requests))),
+    };
+    let work = |index| {
+        let segment = Segment::share(index, count);
+        let open = schedule.as_ref().and_then(|schedule| open_work(&scenario.load, schedule, segment));
+        Work { address, steps: steps.clone(), share: pacing::closed::share(users, requests, segment), open }
+    };
+    (0..count).map(work).collect()
+}
+
+fn schedule(stages: &[plan::RateStage], requests: Option<u64>) -> Schedule {
+    let rate = Rate::per_hour_thousandths;
+    let stages: Vec<Stage> = stages
+        .iter()
+        .map(|stage| Stage { from: rate(stage.from), to: rate(stage.to), span: stage.span.into() })
+        .collect();
+    Schedule::new(&stages).with_limit(requests)
+}
+
+fn open_work(load: &Load, schedule: &Arc<Schedule>, segment: Segment) -> Option<OpenWork> {
+    let Load::Open { arrivals, connections, max_lateness, .. } = load else { return None };
+    let spacing = match *arrivals {
+        Arrivals::Even => Spacing::Even,
+        Arrivals::Poisson { seed } => Spacing::Poisson { seed },
+    };
+    Some(OpenWork {
+        starts: Starts::new(schedule.clone(), spacing, segment),
+        max_lateness: (*max_lateness).into(),
+        opens_all: matches!(connections, ConnectionCount::Exactly(_)),
+    })
 }

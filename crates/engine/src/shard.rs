@@ -61,8 +61,11 @@ pub(crate) struct Times {
 
 impl Times {
     pub(crate) fn of(plan: &Plan, started: Nanos) -> Self {
-        let Load::Closed { duration, .. } = &plan.scenarios.first().expect("a plan has a scenario").load;
-        Self { started, duration: duration.map(Nanos::from), grace: plan.grace.into(), interval: plan.interval.into() }
+        let duration = match &plan.scenarios.first().expect("a plan has a scenario").load {
+            Load::Closed { duration, .. } => duration.map(Nanos::from),
+            Load::Open { stages, .. } => Some(stages.iter().fold(Nanos::ZERO, |sum, stage| sum + stage.span.into())),
+        };
+        Self { started, duration, grace: plan.grace.into(), interval: plan.interval.into() }
     }
 
     /// When the plan is over; [`Nanos::NEVER`] when no time ends it.
@@ -142,10 +145,10 @@ impl<D: Driver> Shard<D> {
             next_at: times.interval_end(times.started),
             snapshots: 1,
             cpu_ns: host::thread_cpu_ns(),
-            users: work.share.users,
+            users: if work.open.is_some() { 0 } else { work.share.users },
             was_hopeless: false,
         };
-        let world = World::new(work, driver.sockets(), Box::default());
+        let world = World::new(work, driver.sockets(), times.started);
         Self { driver, world, times, publisher, stop_at: times.planned_end(), end_at: Nanos::NEVER }
     }
 
@@ -154,11 +157,12 @@ impl<D: Driver> Shard<D> {
         let now = self.driver.now();
         let wish = self.publisher.ends.wish.get();
         if self.end_at == Nanos::NEVER && (now >= self.stop_at || wish >= Wish::STOP) {
+            let stopped_at = self.stop_at.min(now);
             self.stop_at = Nanos::NEVER;
             self.end_at = now + self.times.grace;
-            self.world.stop_starting();
+            self.world.stop_starting(stopped_at);
         }
-        self.world.turn(self.driver.sockets(), self.times.started);
+        self.world.turn(self.driver.sockets());
         if self.world.is_over() || now >= self.end_at || wish >= Wish::ABORT {
             return Turn::Over;
         }

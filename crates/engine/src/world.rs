@@ -8,6 +8,7 @@ mod audit;
 mod connections;
 mod events;
 mod exchanges;
+mod open;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -25,16 +26,24 @@ use crate::user::{Budget, Next, User, View};
 pub(crate) use connections::CLOSING_MAX;
 use connections::Connections;
 use exchanges::{Attempt, Exchange};
+use open::Open;
+pub(crate) use open::OpenWork;
 
 /// Users that start between two looks at the sockets, so that answers are not kept waiting while thousands connect.
 const START_BATCH: u64 = 256;
+
+/// Connections of a shard that fail in an open load before it looks hopeless, when none ever succeeded.
+const OPEN_HOPE: u64 = 100;
 
 /// What a shard has to do; the same for all shards but for the share.
 #[derive(Clone)]
 pub(crate) struct Work {
     pub(crate) address: SocketAddr,
     pub(crate) steps: Arc<[PreparedStep]>,
+    /// Its users; in an open load, the most that it may have.
     pub(crate) share: pacing::closed::Share,
+    /// What it has of an open load; none of a closed one.
+    pub(crate) open: Option<OpenWork>,
 }
 
 /// A step with its request rendered.
@@ -87,6 +96,8 @@ pub(crate) enum Deadline {
     User { user: u32, at: Nanos },
     /// A connection that waits for the peer to close first.
     Closing(driver::Socket),
+    /// A connection that is opened beforehand.
+    Preparing(driver::Socket),
 }
 
 /// See the module.
@@ -107,6 +118,9 @@ pub(crate) struct World {
     pub(crate) seen: Box<Snapshot>,
     hope: Hope,
     heads: HeadMemory,
+    /// When the run started.
+    started: Nanos,
+    open: Option<Open>,
 }
 
 /// Whether a run that never reached its target should go on.
@@ -117,7 +131,7 @@ struct Hope {
 }
 
 impl World {
-    pub(crate) fn new<S: Sockets>(work: Work, sockets: &mut S, seen: Box<Snapshot>) -> Self {
+    pub(crate) fn new<S: Sockets>(mut work: Work, sockets: &mut S, started: Nanos) -> Self {
         let templates = work.steps.iter().map(|step| sockets.register(step.request.clone())).collect();
         let budget = Budget { starts: work.share.starts, is_over: false };
         Self {
@@ -132,16 +146,34 @@ impl World {
             armed: Vec::new(),
             connections: Connections::with_room_for(work.share.users as usize),
             timers: Timers::default(),
-            seen,
+            seen: Box::default(),
             hope: Hope::default(),
             heads: HeadMemory::default(),
+            started,
+            open: work.open.take().map(|open| Open::new(open, work.share.users)),
             work,
         }
     }
 
     /// Starts users that have not started yet, and wakes whoever is due.
-    pub(crate) fn turn<S: Sockets>(&mut self, sockets: &mut S, started: Nanos) {
+    pub(crate) fn turn<S: Sockets>(&mut self, sockets: &mut S) {
         let now = sockets.now();
+        if self.open.is_some() {
+            self.turn_open(now, sockets);
+        } else {
+            self.start_users(now, sockets);
+        }
+        while let Some(deadline) = self.timers.poll(now) {
+            match deadline {
+                Deadline::Attempt(index) => self.attempt_due(index, now, sockets),
+                Deadline::User { user, at } => self.next(user, View::Nothing, at, now, sockets),
+                Deadline::Closing(socket) => self.close(socket, sockets),
+                Deadline::Preparing(socket) => self.prepare_due(socket, now, sockets),
+            }
+        }
+    }
+
+    fn start_users<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         for _ in 0..START_BATCH {
             if self.users_started == self.work.share.users {
                 break;
@@ -150,35 +182,40 @@ impl World {
             let user = u32::try_from(self.users_started).expect("a bounded number of users");
             self.users_started += 1;
             // The plan wants all users at once: one that had to wait for its turn was late, and counts from the start.
-            self.next(user, View::Nothing, started, now, sockets);
-        }
-        while let Some(deadline) = self.timers.poll(now) {
-            match deadline {
-                Deadline::Attempt(index) => self.attempt_due(index, now, sockets),
-                Deadline::User { user, at } => self.next(user, View::Nothing, at, now, sockets),
-                Deadline::Closing(socket) => self.close(socket, sockets),
-            }
+            self.next(user, View::Nothing, self.started, now, sockets);
         }
     }
 
     /// When `turn` must be called again.
     pub(crate) fn next_turn(&self) -> Nanos {
+        if let Some(open) = &self.open {
+            return self.timers.next().min(open.next_turn(self.started, self.users.len()));
+        }
         if self.users_started < self.work.share.users { Nanos::ZERO } else { self.timers.next() }
     }
 
-    /// No exchange is started any more.
-    pub(crate) fn stop_starting(&mut self) {
+    /// No exchange is started any more, but for those that were intended until `at` in an open load.
+    pub(crate) fn stop_starting(&mut self, at: Nanos) {
         self.budget.is_over = true;
+        if let Some(open) = &mut self.open {
+            open.stop_at(at, self.started);
+        }
     }
 
     /// Nothing is in flight and nothing will be started.
     pub(crate) fn is_over(&self) -> bool {
+        if let Some(open) = &self.open {
+            return self.exchanges.is_empty() && open.is_over(self.started);
+        }
         let all_ended = self.users_started == self.work.share.users && self.users_ended == self.users_started;
         self.exchanges.is_empty() && (all_ended || self.budget.is_over)
     }
 
     /// Users that are at work.
     pub(crate) fn users_at_work(&self) -> u64 {
+        if self.open.is_some() {
+            return self.exchanges.len() as u64;
+        }
         self.users_started - self.users_ended
     }
 
@@ -189,12 +226,14 @@ impl World {
 
     /// Every user has failed to connect and no connection was ever established.
     pub(crate) fn is_hopeless(&self) -> bool {
-        !self.hope.was_connected && self.hope.failed_connects >= self.work.share.users
+        let enough = if self.open.is_some() { OPEN_HOPE } else { self.work.share.users };
+        !self.hope.was_connected && self.hope.failed_connects >= enough
     }
 
     /// Gives up what is in flight, counts it, and closes every connection.
     pub(crate) fn end<S: Sockets>(&mut self, sockets: &mut S) {
-        self.seen.counts.unfinished += self.exchanges.len() as u64;
+        let waiting = self.open.as_ref().map_or(0, Open::waiting);
+        self.seen.counts.unfinished += (self.exchanges.len() + waiting) as u64;
         let open: Vec<Key> = self.attempts.keys().collect();
         for key in open {
             self.count_sent(key, sockets);
@@ -209,6 +248,9 @@ impl World {
 
     /// Asks a user what it does next. `intended` is when it became free, `now` when the loop got to it.
     fn next<S: Sockets>(&mut self, user: u32, view: View, intended: Nanos, now: Nanos, sockets: &mut S) {
+        if self.open.is_some() {
+            return self.next_open(user, view, now, sockets);
+        }
         match self.users[user as usize].next(view, &mut self.budget) {
             Next::Exchange { step } => self.begin_exchange(user, step, intended, now, sockets),
             Next::Think(span) => {

@@ -163,6 +163,14 @@ impl Counts {
         *self = Self::default();
     }
 
+    /// Nothing happened.
+    pub fn is_empty(&self) -> bool {
+        let exchanges = self.started + self.finished() + self.dropped + self.unfinished + self.attempts + self.answers;
+        let rest =
+            self.sent + self.reconnects + self.bytes_received + self.body_bytes + self.bytes_sent + self.unsolicited;
+        exchanges + rest + self.connections_tried + self.connections_established == 0
+    }
+
     /// Exchanges that failed.
     pub fn failed(&self) -> u64 {
         self.failures.iter().sum()

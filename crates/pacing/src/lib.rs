@@ -4,6 +4,7 @@
 //! machine or a worker on another.
 
 pub mod closed;
+pub mod open;
 mod random;
 mod slots;
 mod time;

@@ -10,6 +10,19 @@ impl Random {
         Self(seed)
     }
 
+    /// One of many generators of a seed, independent of the others.
+    pub fn of_stream(seed: u64, stream: u64) -> Self {
+        let mut mixer = Self(seed);
+        let offset = mixer.next_u64();
+        let mut mixer = Self(offset ^ stream.wrapping_mul(0xd6e8_feb8_6659_fd93));
+        Self(mixer.next_u64())
+    }
+
+    /// From 0, included, to 1, not included, in 2^53 steps.
+    pub fn unit(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
     /// 64 even bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

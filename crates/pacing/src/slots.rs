@@ -23,6 +23,11 @@ impl Segment {
         Self { first: index, stride: count }
     }
 
+    /// The slot belongs to this segment.
+    pub fn has_slot(self, slot: u32) -> bool {
+        slot % self.stride == self.first
+    }
+
     /// How many of the first `count` items (users, starts, rows) belong to this segment.
     pub fn count_of_first(self, count: u64) -> u64 {
         let slots = u64::from(SLOT_COUNT);

@@ -112,10 +112,89 @@ pub enum PlanError {
         /// The smallest that makes sense.
         least: &'static str,
     },
+    /// Not a rate.
+    #[error("{flag} wants a rate like 5000, 100/m or 2.5/s, at most {most} a second, not '{value}'")]
+    Rate {
+        /// The flag.
+        flag: &'static str,
+        /// As given.
+        value: String,
+        /// The highest rate, a second.
+        most: u64,
+    },
+    /// Not a list of stages.
+    #[error("--stages wants TARGET:TIME,... like 0:30s,1000:1m,1000:2m; stage {number}, '{value}', is none: {reason}")]
+    Stage {
+        /// Counted from 1.
+        number: usize,
+        /// As given.
+        value: String,
+        /// What is wrong with it.
+        reason: StageFault,
+    },
+    /// Two flags that cannot be meant together.
+    #[error("{one} and {other} cannot be given together; {remedy}")]
+    Conflict {
+        /// A flag.
+        one: &'static str,
+        /// Another.
+        other: &'static str,
+        /// What to do.
+        remedy: Remedy,
+    },
+    /// A flag that says nothing without another.
+    #[error("{flag} needs {needed}")]
+    Needs {
+        /// The flag.
+        flag: &'static str,
+        /// What it needs.
+        needed: &'static str,
+    },
+    /// Not one of the words that a flag knows.
+    #[error("{flag} wants one of {choices}, not '{value}'")]
+    Choice {
+        /// The flag.
+        flag: &'static str,
+        /// As given.
+        value: String,
+        /// The words.
+        choices: &'static str,
+    },
     /// Not a set of statuses.
     #[error("--expect-status wants statuses and ranges like 200,300-399, not '{value}'")]
     Statuses {
         /// As given.
         value: String,
     },
+}
+
+/// What is wrong with a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StageFault {
+    /// There is no colon.
+    #[error("it has no colon")]
+    NoColon,
+    /// The part before the colon.
+    #[error("the part before the colon is no rate")]
+    Target,
+    /// The part after the colon.
+    #[error("the part after the colon is no time")]
+    Time,
+    /// There are too many stages.
+    #[error("there are more than 1000")]
+    TooMany,
+}
+
+/// What to do about flags that contradict each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Remedy {
+    /// A rate is one stage.
+    #[error("write the rate as a stage")]
+    RateAsStage,
+    /// Stages have their times.
+    #[error("the stages say how long the load lasts")]
+    StagesHaveTimes,
+    /// A random number of starts has no exact bound.
+    #[error("a random number of starts ends with a time, -z")]
+    RandomEndsWithTime,
 }

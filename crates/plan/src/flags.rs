@@ -7,8 +7,9 @@ use std::time::Duration;
 use url::Url;
 
 use crate::{
-    Checks, HttpVersion, INTERVAL_MIN, Load, Plan, PlanError, REQUEST_BODY_BYTES_MAX, Request, Scenario, StatusSet,
-    Step, Target, USERS_MAX, parse_count, parse_duration,
+    Arrivals, Checks, ConnectionCount, HttpVersion, INTERVAL_MIN, Load, OPEN_CONNECTIONS_MAX, Plan, PlanError,
+    REQUEST_BODY_BYTES_MAX, RateStage, Remedy, Request, Scenario, StatusSet, Step, Target, USERS_MAX, parse_count,
+    parse_duration, parse_rate, parse_stages,
 };
 
 const CONNECTIONS_DEFAULT: u64 = 50;
@@ -16,6 +17,8 @@ const DURATION_DEFAULT: Duration = Duration::from_secs(10);
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 const CONNECT_TIMEOUT_DEFAULT: Duration = Duration::from_secs(10);
 const GRACE_DEFAULT: Duration = Duration::from_secs(5);
+/// Random starts are the same in each run, so that two runs can be compared.
+const ARRIVALS_SEED: u64 = 1;
 const INTERVAL_DEFAULT: Duration = Duration::from_secs(1);
 
 /// What was typed; `None` where nothing was.
@@ -37,6 +40,10 @@ pub struct Flags {
     pub expect_status: Option<String>,
     pub expect_body: Option<String>,
     pub interval: Option<String>,
+    pub rate: Option<String>,
+    pub stages: Option<String>,
+    pub arrivals: Option<String>,
+    pub max_lateness: Option<String>,
     /// Sent as `User-Agent` unless a header says otherwise.
     pub user_agent: String,
 }
@@ -48,25 +55,74 @@ impl Flags {
     /// The first thing that is wrong, with its remedy.
     pub fn plan(&self) -> Result<Plan, PlanError> {
         let url = read_url(self.url.as_deref().ok_or(PlanError::NoUrl)?)?;
-        let users = self
-            .connections
-            .as_deref()
-            .map_or(Ok(CONNECTIONS_DEFAULT), |text| parse_count("-c", text, 1, USERS_MAX))?;
+        let users = self.connections.as_deref().map(|text| parse_count("-c", text, 1, USERS_MAX)).transpose()?;
+        let connections = users;
+        let users = connections.unwrap_or(CONNECTIONS_DEFAULT);
         let requests = self.requests.as_deref().map(|text| parse_count("-n", text, 1, u64::MAX >> 1)).transpose()?;
         let asked = self.duration.as_deref().map(|text| span("-z", text, MILLI, "1ms")).transpose()?;
         let duration = asked.or(requests.is_none().then_some(DURATION_DEFAULT));
         let step = self.step(&url)?;
-        let scenario = Scenario {
-            name: "main".to_owned(),
-            target: target(&url),
-            load: Load::Closed { users, requests, duration },
-            steps: vec![step],
+        let load = match self.open_load(connections, requests, asked, step.timeout)? {
+            Some(open) => open,
+            None => Load::Closed { users, requests, duration },
         };
+        let scenario = Scenario { name: "main".to_owned(), target: target(&url), load, steps: vec![step] };
         Ok(Plan {
             scenarios: vec![scenario],
             grace: self.grace.as_deref().map_or(Ok(GRACE_DEFAULT), |text| parse_duration("--grace", text))?,
             interval: or_default("--interval", &self.interval, INTERVAL_DEFAULT, INTERVAL_MIN, "100ms")?,
         })
+    }
+
+    /// The open load that the flags ask for; `None` for a closed one.
+    fn open_load(
+        &self,
+        connections: Option<u64>,
+        requests: Option<u64>,
+        duration: Option<Duration>,
+        timeout: Duration,
+    ) -> Result<Option<Load>, PlanError> {
+        let is_open = self.rate.is_some() || self.stages.is_some();
+        for (flag, is_given) in
+            [("--arrivals", self.arrivals.is_some()), ("--max-lateness", self.max_lateness.is_some())]
+        {
+            if is_given && !is_open {
+                return Err(PlanError::Needs { flag, needed: "a rate, -q or --stages" });
+            }
+        }
+        let arrivals = match self.arrivals.as_deref() {
+            None | Some("even") => Arrivals::Even,
+            Some("poisson") => Arrivals::Poisson { seed: ARRIVALS_SEED },
+            Some(other) => {
+                return Err(PlanError::Choice {
+                    flag: "--arrivals",
+                    value: other.to_owned(),
+                    choices: "even, poisson",
+                });
+            }
+        };
+        let stages = match (self.rate.as_deref(), self.stages.as_deref()) {
+            (None, None) => return Ok(None),
+            (Some(_), Some(_)) => {
+                return Err(PlanError::Conflict { one: "-q", other: "--stages", remedy: Remedy::RateAsStage });
+            }
+            (Some(text), None) => {
+                let rate = parse_rate("-q", text)?;
+                let span = duration.unwrap_or_else(|| requests.map_or(DURATION_DEFAULT, |count| time_for(count, rate)));
+                vec![RateStage { from: rate, to: rate, span }]
+            }
+            (None, Some(_)) if duration.is_some() => {
+                return Err(PlanError::Conflict { one: "-z", other: "--stages", remedy: Remedy::StagesHaveTimes });
+            }
+            (None, Some(text)) => parse_stages(text)?,
+        };
+        if requests.is_some() && arrivals != Arrivals::Even {
+            let (one, other, remedy) = ("-n", "--arrivals poisson", Remedy::RandomEndsWithTime);
+            return Err(PlanError::Conflict { one, other, remedy });
+        }
+        let connections = connections.map_or(ConnectionCount::UpTo(OPEN_CONNECTIONS_MAX), ConnectionCount::Exactly);
+        let max_lateness = or_default("--max-lateness", &self.max_lateness, timeout, MILLI, "1ms")?;
+        Ok(Some(Load::Open { stages, arrivals, requests, connections, max_lateness }))
     }
 
     fn step(&self, url: &Url) -> Result<Step, PlanError> {
@@ -135,6 +191,13 @@ impl Flags {
         }
         headers
     }
+}
+
+/// A time in which a rate makes `count` starts, and not one more.
+fn time_for(count: u64, thousandths_per_hour: u64) -> Duration {
+    let hour_ns = 3_600_000_000_000u128;
+    let nanos = (u128::from(count) * 1_000 * hour_ns).div_ceil(u128::from(thousandths_per_hour));
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }
 
 const MILLI: Duration = Duration::from_millis(1);

@@ -9,13 +9,19 @@ mod text;
 
 use std::time::Duration;
 
-pub use error::PlanError;
+pub use error::{PlanError, Remedy, StageFault};
 pub use flags::Flags;
 pub use status::StatusSet;
-pub use text::{parse_count, parse_duration};
+pub use text::{parse_count, parse_duration, parse_rate, parse_stages};
 
 /// The most users of a plan.
 pub const USERS_MAX: u64 = 10_000_000;
+/// Connections of an open load that names no number.
+pub const OPEN_CONNECTIONS_MAX: u64 = 10_000;
+/// The highest rate, in starts a second.
+pub const RATE_MAX: u64 = 100_000_000;
+/// The most stages of a load.
+pub const STAGES_MAX: usize = 1_000;
 /// The most that a check looks at of one body.
 pub const CHECKED_BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// The largest body that a request carries.
@@ -70,6 +76,60 @@ pub enum Load {
         /// How long exchanges are started; `None` for no bound.
         duration: Option<Duration>,
     },
+    /// The open model: starts come at a rate, whatever the target does.
+    Open {
+        /// The rate over time.
+        stages: Vec<RateStage>,
+        /// How the starts are spaced.
+        arrivals: Arrivals,
+        /// How many starts in all, at most; `None` for no bound. Only with [`Arrivals::Even`].
+        requests: Option<u64>,
+        /// How many connections serve them.
+        connections: ConnectionCount,
+        /// A start that could not be sent for so long is dropped.
+        max_lateness: Duration,
+    },
+}
+
+/// A span in which the rate changes evenly. Rates are exact: thousandths of a start in an hour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateStage {
+    /// At its beginning.
+    pub from: u64,
+    /// At its end.
+    pub to: u64,
+    /// How long it lasts.
+    pub span: Duration,
+}
+
+/// How starts are spaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrivals {
+    /// As evenly as the rate allows.
+    Even,
+    /// At random and independent of each other: a Poisson process.
+    Poisson {
+        /// The same seed gives the same starts.
+        seed: u64,
+    },
+}
+
+/// How many connections serve an open load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectionCount {
+    /// So many from the beginning on.
+    Exactly(u64),
+    /// As many as are needed, up to so many.
+    UpTo(u64),
+}
+
+impl ConnectionCount {
+    /// The most that there may be.
+    pub fn most(self) -> u64 {
+        match self {
+            Self::Exactly(count) | Self::UpTo(count) => count,
+        }
+    }
 }
 
 /// One action of a user: a request, and what is thought of its answer.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::PlanError;
+use crate::{PlanError, RATE_MAX, RateStage, STAGES_MAX, StageFault};
 
 /// Longer than any run; sums of two of them cannot overflow.
 const DURATION_MAX: Duration = Duration::from_secs(10 * 365 * 24 * 3_600);
@@ -28,6 +28,55 @@ pub fn parse_count(flag: &'static str, text: &str, least: u64, most: u64) -> Res
 /// It is none; the error names `flag`.
 pub fn parse_duration(flag: &'static str, text: &str) -> Result<Duration, PlanError> {
     read_duration(text.trim()).ok_or_else(|| PlanError::Duration { flag, value: text.to_owned() })
+}
+
+/// Reads a rate like `5000`, `100/m`, `2.5/s`, `1000/h`, with up to three decimals; a number without a unit is a second's.
+/// The result is exact, in thousandths of a start in an hour.
+///
+/// # Errors
+/// It is none, or zero, or above [`RATE_MAX`]; the error names `flag`.
+pub fn parse_rate(flag: &'static str, text: &str) -> Result<u64, PlanError> {
+    let rate = read_rate(text.trim()).filter(|&rate| rate > 0);
+    rate.ok_or_else(|| PlanError::Rate { flag, value: text.to_owned(), most: RATE_MAX })
+}
+
+/// Reads stages like `0:30s,1000:1m`: each changes the rate evenly from what it was, 0 at the beginning, to its target.
+///
+/// # Errors
+/// The first stage that is none.
+pub fn parse_stages(text: &str) -> Result<Vec<RateStage>, PlanError> {
+    let mut stages = Vec::new();
+    let mut from = 0;
+    for (index, value) in text.split(',').enumerate() {
+        let wrong = |reason| PlanError::Stage { number: index + 1, value: value.trim().to_owned(), reason };
+        if index >= STAGES_MAX {
+            return Err(wrong(StageFault::TooMany));
+        }
+        let (target, time) = value.trim().split_once(':').ok_or_else(|| wrong(StageFault::NoColon))?;
+        let to = read_rate(target.trim()).ok_or_else(|| wrong(StageFault::Target))?;
+        let span = read_duration(time.trim()).ok_or_else(|| wrong(StageFault::Time))?;
+        stages.push(RateStage { from, to, span });
+        from = to;
+    }
+    Ok(stages)
+}
+
+fn read_rate(text: &str) -> Option<u64> {
+    let (number, an_hour) = match text.split_once('/') {
+        None | Some((_, "s")) => (text.split('/').next()?, 3_600),
+        Some((number, "m")) => (number, 60),
+        Some((number, "h")) => (number, 1),
+        Some(_) => return None,
+    };
+    let (whole, decimals) = number.split_once('.').unwrap_or((number, "0"));
+    let is_plain = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
+    if !is_plain(whole) || !is_plain(decimals) || decimals.len() > 3 || decimals.contains('_') {
+        return None;
+    }
+    let whole: u64 = whole.replace('_', "").parse().ok()?;
+    let thousandths: u64 = format!("{decimals:0<3}").parse().ok()?;
+    let rate = whole.checked_mul(1_000)?.checked_add(thousandths)?.checked_mul(an_hour)?;
+    (rate <= RATE_MAX * 3_600_000).then_some(rate)
 }
 
 fn read_duration(text: &str) -> Option<Duration> {

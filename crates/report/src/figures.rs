@@ -115,14 +115,24 @@ impl Run<'_> {
         per_second(self.seen().counts.finished(), self.result.wall.as_secs_f64())
     }
 
+    /// The users of a closed load, or the most connections of an open one.
     pub(crate) fn users(&self) -> u64 {
         self.plan
             .scenarios
             .iter()
-            .map(|scenario| match scenario.load {
-                Load::Closed { users, .. } => users,
+            .map(|scenario| match &scenario.load {
+                Load::Closed { users, .. } => *users,
+                Load::Open { connections, .. } => connections.most(),
             })
             .sum()
+    }
+
+    /// The rate that an open load was asked for, a second: its starts that came, over the time in which they could come.
+    /// `None` for a closed load.
+    pub(crate) fn asked_rate(&self) -> Option<f64> {
+        let Load::Open { stages, .. } = &self.plan.scenarios.first()?.load else { return None };
+        let span: f64 = stages.iter().map(|stage| stage.span.as_secs_f64()).sum();
+        Some(per_second(self.seen().counts.started, span.min(self.result.wall.as_secs_f64())))
     }
 
     /// CPU time of the shards for each finished exchange, in microseconds; `None` when none finished.

@@ -1,8 +1,10 @@
 //! The JSON report. Its schema is `docs/report.schema.json`; it holds every figure that the text has.
 
+use std::time::Duration;
+
 use engine::Interval;
 use metrics::{Class, Distribution, Failure, Measure, Snapshot};
-use plan::Load;
+use plan::{Arrivals, Load, RateStage, Scenario, Step};
 use serde_json::{Map, Value, json};
 
 use crate::figures::{Censored, QUANTILES, Run, histogram, per_second, percentile};
@@ -60,10 +62,46 @@ impl Json {
     }
 }
 
+fn plan_of(scenario: &Scenario, step: &Step) -> Value {
+    let mut plan = json!({
+        "model": "closed",
+        "users": null,
+        "connections": null,
+        "requests": null,
+        "duration_s": null,
+        "stages": null,
+        "arrivals": null,
+        "max_lateness_s": null,
+        "method": step.request.method,
+        "path": step.request.path,
+        "keep_alive": step.keep_alive,
+        "timeout_s": step.timeout.as_secs_f64(),
+        "connect_timeout_s": step.connect_timeout.as_secs_f64(),
+    });
+    match &scenario.load {
+        Load::Closed { users, requests, duration } => {
+            plan["users"] = (*users).into();
+            plan["requests"] = (*requests).into();
+            plan["duration_s"] = duration.map(|span| span.as_secs_f64()).into();
+        }
+        Load::Open { stages, arrivals, requests, connections, max_lateness } => {
+            plan["model"] = "open".into();
+            plan["connections"] = connections.most().into();
+            plan["requests"] = (*requests).into();
+            let rate = |thousandths_per_hour: u64| thousandths_per_hour as f64 / 3.6e6;
+            let stage = |stage: &RateStage| json!({ "from_per_s": rate(stage.from), "to_per_s": rate(stage.to), "duration_s": stage.span.as_secs_f64() });
+            plan["stages"] = stages.iter().map(stage).collect();
+            plan["duration_s"] = stages.iter().map(|stage| stage.span).sum::<Duration>().as_secs_f64().into();
+            plan["arrivals"] = if *arrivals == Arrivals::Even { "even" } else { "poisson" }.into();
+            plan["max_lateness_s"] = max_lateness.as_secs_f64().into();
+        }
+    }
+    plan
+}
+
 fn facts(run: &Run<'_>) -> Value {
     let scenario = run.plan.scenarios.first().expect("a plan has a scenario");
     let step = scenario.steps.first().expect("a scenario has a step");
-    let Load::Closed { users, requests, duration } = scenario.load;
     let counts = &run.seen().counts;
     let seconds = run.result.wall.as_secs_f64();
     json!({
@@ -73,17 +111,7 @@ fn facts(run: &Run<'_>) -> Value {
             "address": run.address.to_string(),
             "lookup_s": run.lookup.map(|span| span.as_secs_f64()),
         },
-        "plan": {
-            "model": "closed",
-            "users": users,
-            "requests": requests,
-            "duration_s": duration.map(|span| span.as_secs_f64()),
-            "method": step.request.method,
-            "path": step.request.path,
-            "keep_alive": step.keep_alive,
-            "timeout_s": step.timeout.as_secs_f64(),
-            "connect_timeout_s": step.connect_timeout.as_secs_f64(),
-        },
+        "plan": plan_of(scenario, step),
         "stopped": run.result.was_stopped,
         "requests": {
             "started": counts.started,
@@ -99,6 +127,7 @@ fn facts(run: &Run<'_>) -> Value {
         },
         "wall_s": seconds,
         "requests_per_s": run.rate(),
+        "asked_per_s": run.asked_rate(),
         "bytes": {
             "received": counts.bytes_received,
             "received_per_s": per_second(counts.bytes_received, seconds),

@@ -3,7 +3,7 @@
 use driver::Chosen;
 use engine::{ResolveError, RunError};
 use metrics::{Failure, ProtocolFault};
-use plan::PlanError;
+use plan::{PlanError, Remedy, StageFault};
 
 use crate::format::span;
 use crate::{Language, Run};
@@ -192,6 +192,30 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
             format!("{flag} 需要 500ms、10s、2m、1h30m 这样的时间（最长 3650d），而不是 '{value}'")
         }
         PlanError::DurationTooShort { flag, value, least } => format!("{flag} 至少为 {least}，而不是 '{value}'"),
+        PlanError::Rate { flag, value, most } => {
+            format!("{flag} 需要 5000、100/m 或 2.5/s 这样的速率，每秒最多 {most}，而不是 '{value}'")
+        }
+        PlanError::Stage { number, value, reason } => {
+            let reason = match reason {
+                StageFault::NoColon => "缺少冒号",
+                StageFault::Target => "冒号前不是速率",
+                StageFault::Time => "冒号后不是时间",
+                StageFault::TooMany => "阶段超过 1000 个",
+            };
+            format!(
+                "--stages 需要 目标:时间,... 的形式，如 0:30s,1000:1m,1000:2m；第 {number} 个阶段 '{value}' 不对：{reason}"
+            )
+        }
+        PlanError::Conflict { one, other, remedy } => {
+            let remedy = match remedy {
+                Remedy::RateAsStage => "请把速率写成一个阶段",
+                Remedy::StagesHaveTimes => "各阶段已经规定了压测时长",
+                Remedy::RandomEndsWithTime => "随机发起的请求数不固定，请用 -z 规定时长",
+            };
+            format!("{one} 和 {other} 不能同时使用；{remedy}")
+        }
+        PlanError::Needs { flag, .. } => format!("{flag} 需要同时给出速率（-q 或 --stages）"),
+        PlanError::Choice { flag, value, choices } => format!("{flag} 只能是 {choices} 之一，而不是 '{value}'"),
         PlanError::Statuses { value } => {
             format!("--expect-status 需要 200,300-399 这样的状态码和范围，而不是 '{value}'")
         }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use metrics::{Counts, Distribution, Measure, Snapshot};
-use plan::Load;
+use plan::{Arrivals, ConnectionCount, Load, RateStage};
 
 use crate::figures::{Censored, QUANTILES, Run, histogram, per_second, percentile};
 use crate::format::{Align, bytes, count, pad, percent, rate, red, span, time};
@@ -84,7 +84,13 @@ impl Page {
         }
         self.line(words.requests, &sum);
         self.line(words.time, &format!("{seconds:.3}s"));
-        self.line(words.per_second, &rate(run.rate()));
+        let achieved = rate(run.rate());
+        self.line(
+            words.per_second,
+            &run.asked_rate().map(rate).map_or(achieved.clone(), |asked| {
+                self.language.pick(format!("{achieved} of {asked} asked"), format!("{achieved}（计划 {asked}）"))
+            }),
+        );
         self.line(words.success, &percent(counts.succeeded, counts.finished()));
         let (received, speed, bodies) = (
             bytes(counts.bytes_received as f64),
@@ -220,15 +226,47 @@ fn connections_in_words(counts: &Counts, language: Language) -> String {
     parts.join(language.pick(", ", "，"))
 }
 
+/// The rates of an open load: one when it never changes, else from stage to stage.
+fn stages_in_words(stages: &[RateStage], language: Language) -> String {
+    let a_second = |thousandths_per_hour: u64| rate(thousandths_per_hour as f64 / 3.6e6);
+    let is_constant = stages.iter().all(|stage| stage.from == stage.to && stage.to == stages[0].to);
+    let rates = match stages.first() {
+        Some(stage) if is_constant => a_second(stage.to),
+        _ => {
+            let mut rates = vec![a_second(stages.first().map_or(0, |stage| stage.from))];
+            rates.extend(stages.iter().map(|stage| format!("{} ({})", a_second(stage.to), span(stage.span))));
+            rates.join(" -> ")
+        }
+    };
+    language.pick(format!("open model, {rates} starts a second"), format!("固定速率，每秒发起 {rates} 个"))
+}
+
 fn plan_in_words(run: &Run<'_>, language: Language) -> String {
     let scenario = run.plan.scenarios.first().expect("a plan has a scenario");
     let step = scenario.steps.first().expect("a scenario has a step");
-    let Load::Closed { users, requests, duration } = scenario.load;
     let (method, path) = (&step.request.method, &step.request.path);
     let mut parts = vec![format!("{method} {path}")];
-    parts.push(
-        language.pick(format!("closed model, {} users", count(users)), format!("固定并发 {} 个用户", count(users))),
-    );
+    let (requests, duration) = match &scenario.load {
+        Load::Closed { users, requests, duration } => {
+            let users = count(*users);
+            parts.push(language.pick(format!("closed model, {users} users"), format!("固定并发 {users} 个用户")));
+            (*requests, *duration)
+        }
+        Load::Open { stages, arrivals, requests, connections, .. } => {
+            parts.push(stages_in_words(stages, language));
+            if let Arrivals::Poisson { .. } = arrivals {
+                parts.push(language.pick("at random (Poisson)", "随机间隔（泊松）").to_owned());
+            }
+            parts.push(match connections {
+                ConnectionCount::Exactly(most) => {
+                    language.pick(format!("{} connections", count(*most)), format!("{} 个连接", count(*most)))
+                }
+                ConnectionCount::UpTo(most) => language
+                    .pick(format!("up to {} connections", count(*most)), format!("最多 {} 个连接", count(*most))),
+            });
+            (*requests, Some(stages.iter().map(|stage| stage.span).sum()))
+        }
+    };
     if let Some(requests) = requests {
         parts.push(language.pick(format!("{} requests", count(requests)), format!("共 {} 个请求", count(requests))));
     }

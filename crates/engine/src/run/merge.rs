@@ -107,12 +107,18 @@ impl Merger {
             self.current.merge(&part.seen);
             at = at.max(part.at);
         }
-        let (from, to) = (self.from, at.since(self.started));
+        let (from, mut to) = (self.from, at.since(self.started));
+        let users = self.total.users;
+        self.total.merge(&self.current);
+        self.total.users = users;
         if to <= from {
-            return None;
+            if self.current.counts.is_empty() {
+                return None;
+            }
+            // A shard ended before another, which was late, told of its interval: what it saw belongs behind that.
+            to = from + Nanos(1);
         }
         self.from = to;
-        self.total.merge(&self.current);
         self.total.users = self.current.users;
         Some(Interval { from, to, seen: &self.current, total: &self.total })
     }

@@ -1,6 +1,7 @@
 //! What must hold at the end of every run, whatever the network did.
 
 use metrics::{Class, Measure};
+use plan::Load;
 
 use super::history::History;
 use crate::world::CLOSING_MAX;
@@ -33,13 +34,18 @@ fn each_start_ends_once(history: &History) -> Result<(), String> {
         counts.dropped,
         counts.unfinished
     );
-    let plan::Load::Closed { requests, duration, .. } = history.setting.plan.scenarios[0].load;
-    if !history.was_stopped && duration.is_none() {
-        ensure!(Some(started) == requests, "started {started} of {requests:?}");
+    let planned = history.starts_planned();
+    if !history.was_stopped && planned.is_some() {
+        ensure!(Some(started) == planned, "started {started} of {planned:?}");
     }
-    ensure!(requests.is_none_or(|requests| started <= requests), "started {started} of {requests:?}");
+    ensure!(planned.is_none_or(|planned| started <= planned), "started {started} of {planned:?}");
+    let is_open = matches!(history.load(), Load::Open { .. });
+    ensure!(is_open || counts.dropped == 0, "{} of a closed load were dropped", counts.dropped);
+    // A start that was dropped from the queue, or that still waits there, has had no attempt.
+    let tried = started + counts.reconnects;
+    let never_tried = if is_open { counts.dropped + counts.unfinished } else { 0 };
     ensure!(
-        counts.attempts == started + counts.reconnects,
+        counts.attempts <= tried && counts.attempts + never_tried >= tried,
         "{} attempts for started {started} and {} second tries",
         counts.attempts,
         counts.reconnects
@@ -92,7 +98,7 @@ fn intervals_are_the_whole(history: &History) -> Result<(), String> {
 
 fn bounds_hold(history: &History) -> Result<(), String> {
     let counts = &history.total.counts;
-    let plan::Load::Closed { users, duration, .. } = history.setting.plan.scenarios[0].load;
+    let (users, duration) = (history.users_max(), history.duration());
     ensure!(history.most_in_flight as u64 <= users, "{} in flight with {users} users", history.most_in_flight);
     let most_sockets = users as usize + history.shards * CLOSING_MAX;
     ensure!(

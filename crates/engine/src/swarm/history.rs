@@ -2,11 +2,12 @@
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use driver::sim::{Faults, Host, Network, SimDriver};
 use metrics::{Counts, Snapshot};
 use pacing::{Nanos, Random};
-use plan::{Flags, Plan};
+use plan::{Arrivals, Flags, Load, Plan};
 use target::SteppedServer;
 
 use crate::{Interval, SteppedRun, StopHandle};
@@ -62,6 +63,19 @@ impl Setting {
         setting
     }
 
+    /// A plain network with one shard, and a plan that is to be replaced.
+    pub(crate) fn calm(seed: u64) -> Self {
+        Self {
+            seed,
+            plan: plan_of(&mut Random::new(seed), true),
+            threads: 1,
+            faults: Faults::none(),
+            freezes: Vec::new(),
+            stop_at: None,
+            lost_completion: None,
+        }
+    }
+
     /// No fault, no freeze, no stop: everything must go as planned.
     pub(crate) fn is_calm(&self) -> bool {
         self.faults == Faults::none() && self.freezes.is_empty() && self.stop_at.is_none()
@@ -87,12 +101,30 @@ fn plan_of(random: &mut Random, is_calm: bool) -> Plan {
         ])
     };
     let duration = pick(&["", "", "300ms", "2s"]);
+    let rate = pick(&["", "", "40", "700", "9000/m", "2500"]);
+    let stages = pick(&["", "", "", "300:500ms,0:0s,0:300ms,50:1s", "0:100ms,900:700ms"]);
+    let arrivals = pick(&["even", "even", "poisson"]);
+    let (rate, stages) = if stages.is_empty() { (rate, stages) } else { (String::new(), stages) };
+    let is_open = !rate.is_empty() || !stages.is_empty();
+    let is_random = is_open && arrivals == "poisson";
+    // A rate alone would make a long run of many exchanges.
+    let duration = match (stages.is_empty(), is_open) {
+        (false, _) => String::new(),
+        (true, true) if duration.is_empty() => "250ms".to_owned(),
+        (true, true) => "700ms".to_owned(),
+        (true, false) => duration,
+    };
+    let lateness = pick(&["", "30ms", "400ms", "3s"]);
     let timeout = if is_calm { "30s".to_owned() } else { pick(&["20ms", "300ms", "2s", "5s"]) };
     let flags = Flags {
         url: Some(format!("http://10.0.0.1{path}")),
-        connections: Some(random.between(1, 30).to_string()),
-        requests: Some(random.between(1, 400).to_string()),
+        connections: (!is_open || random.chance(600_000)).then(|| random.between(1, 30).to_string()),
+        requests: (!is_random).then(|| random.between(1, 400).to_string()),
         duration: (!duration.is_empty()).then_some(duration),
+        rate: (!rate.is_empty()).then_some(rate),
+        stages: (!stages.is_empty()).then_some(stages),
+        arrivals: is_open.then_some(arrivals),
+        max_lateness: (is_open && !lateness.is_empty()).then_some(lateness),
         data: (path == "/echo").then(|| "x".repeat(random.between(0, 2_000) as usize)),
         timeout: Some(timeout.clone()),
         connect_timeout: Some(if is_calm { "10s".to_owned() } else { timeout }),
@@ -130,6 +162,43 @@ pub(crate) struct History {
     /// Connections that somebody between the hosts gave up.
     pub(crate) connections_lost: usize,
     pub(crate) fault_count: u64,
+}
+
+impl History {
+    pub(crate) fn load(&self) -> &Load {
+        &self.setting.plan.scenarios[0].load
+    }
+
+    /// Users of a closed load, connections of an open one.
+    pub(crate) fn users_max(&self) -> u64 {
+        match self.load() {
+            Load::Closed { users, .. } => *users,
+            Load::Open { connections, .. } => connections.most(),
+        }
+    }
+
+    /// How long starts come; none when no time bounds them.
+    pub(crate) fn duration(&self) -> Option<Duration> {
+        match self.load() {
+            Load::Closed { duration, .. } => *duration,
+            Load::Open { stages, .. } => Some(stages.iter().map(|stage| stage.span).sum()),
+        }
+    }
+
+    /// How many starts the plan has, reckoned by hand; none when nobody knows beforehand.
+    pub(crate) fn starts_planned(&self) -> Option<u64> {
+        match self.load() {
+            Load::Closed { requests, duration: None, .. } => *requests,
+            Load::Closed { .. } | Load::Open { arrivals: Arrivals::Poisson { .. }, .. } => None,
+            Load::Open { stages, requests, .. } => {
+                let doubled: u128 =
+                    stages.iter().map(|stage| u128::from(stage.from + stage.to) * stage.span.as_nanos()).sum();
+                let hour_ns = 3_600_000_000_000;
+                let integral = (doubled / (2 * 1_000 * hour_ns)) as u64;
+                Some(requests.map_or(integral, |requests| integral.min(requests)))
+            }
+        }
+    }
 }
 
 struct Stage {

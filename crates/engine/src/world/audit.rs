@@ -43,6 +43,7 @@ impl World {
                     self.attempts.find(attempt).is_some_and(|attempt| attempt.socket == socket)
                 }
                 Phase::Exchange { user } => self.users[user as usize].connection == Some(socket),
+                Phase::Prepare { user, .. } => self.users[user as usize].connection.is_none(),
                 Phase::Close => true,
             };
             if !is_right {

@@ -14,6 +14,8 @@ pub(crate) const CLOSING_MAX: usize = 1_024;
 /// What a connection is doing. Each state is named for what it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
+    /// To be established, before this user needs it.
+    Prepare { user: u32, since: Nanos },
     /// To be established, for this attempt.
     Connect { attempt: Key, since: Nanos },
     /// The answer of this attempt.

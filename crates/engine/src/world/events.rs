@@ -9,6 +9,7 @@ use super::World;
 use super::connections::Phase;
 use crate::faults;
 use crate::slab::Key;
+use crate::user::View;
 
 /// What the machine made of some bytes.
 enum Heard {
@@ -32,12 +33,25 @@ impl World {
 
     fn connected<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
         let Some(connection) = self.connections.find(socket) else { return };
-        let Phase::Connect { attempt, since } = connection.phase else { return };
-        connection.phase = Phase::Answer { attempt };
+        let (attempt, since) = match connection.phase {
+            Phase::Connect { attempt, since } => (Ok(attempt), since),
+            Phase::Prepare { user, since } => (Err(user), since),
+            Phase::Answer { .. } | Phase::Exchange { .. } | Phase::Close => return,
+        };
+        connection.phase = match attempt {
+            Ok(attempt) => Phase::Answer { attempt },
+            Err(user) => Phase::Exchange { user },
+        };
         self.hope.was_connected = true;
         self.seen.counts.connections_established += 1;
         self.seen.connect.record(at.since(since).0);
-        self.send_request(attempt, sockets);
+        match attempt {
+            Ok(attempt) => self.send_request(attempt, sockets),
+            Err(user) => {
+                self.users[user as usize].connection = Some(socket);
+                self.next(user, View::Nothing, at, at, sockets);
+            }
+        }
     }
 
     fn received<S: Sockets>(&mut self, socket: Socket, bytes: &[u8], at: Nanos, sockets: &mut S) {
@@ -60,7 +74,7 @@ impl World {
                 self.close(socket, sockets);
             }
             Phase::Close => self.close(socket, sockets),
-            Phase::Connect { .. } => {}
+            Phase::Connect { .. } | Phase::Prepare { .. } => {}
         }
     }
 
@@ -121,6 +135,7 @@ impl World {
             Phase::Connect { attempt, .. } => {
                 self.end_attempt(attempt, Outcome::Failed(Failure::ClosedEarly), at, sockets);
             }
+            Phase::Prepare { user, .. } => self.next(user, View::NoConnection, at, at, sockets),
             Phase::Exchange { user } => self.users[user as usize].connection = None,
             Phase::Close => {}
         }
@@ -132,6 +147,10 @@ impl World {
             Phase::Connect { attempt, .. } => {
                 self.hope.failed_connects += 1;
                 self.end_attempt(attempt, Outcome::Failed(faults::while_connecting(error)), at, sockets);
+            }
+            Phase::Prepare { user, .. } => {
+                self.hope.failed_connects += 1;
+                self.next(user, View::NoConnection, at, at, sockets);
             }
             Phase::Answer { attempt } => {
                 // The socket is gone, and with it the knowledge of what it took: all counts as taken.

@@ -48,6 +48,12 @@ pub(crate) struct KeptBody {
     pub(crate) is_too_large: bool,
 }
 
+impl Exchange {
+    pub(super) fn new(user: u32, step: u32, intended: Nanos, taken_up: Nanos) -> Self {
+        Self { user, step, intended, taken_up, is_second_try: false }
+    }
+}
+
 impl Attempt {
     pub(super) fn was_sent(&self) -> bool {
         self.sent != Nanos::NEVER
@@ -64,14 +70,14 @@ impl World {
         sockets: &mut S,
     ) {
         self.seen.counts.started += 1;
-        let exchange = self.exchanges.insert(Exchange { user, step, intended, taken_up, is_second_try: false });
+        let exchange = self.exchanges.insert(Exchange::new(user, step, intended, taken_up));
         self.try_exchange(exchange, sockets);
     }
 
     /// One attempt: on the user's own connection when it has one, else on a new one.
-    fn try_exchange<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
+    pub(super) fn try_exchange<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
         let Some(exchange) = self.exchanges.find(key) else { return };
-        let (user, step) = (exchange.user, exchange.step as usize);
+        let (user, step, intended) = (exchange.user, exchange.step as usize, exchange.intended);
         self.seen.counts.attempts += 1;
         if let Some(socket) = self.users[user as usize].connection.take() {
             let attempt = self.insert_attempt(key, socket);
@@ -80,30 +86,59 @@ impl World {
             }
             return self.send_request(attempt, sockets);
         }
-        self.seen.counts.connections_tried += 1;
-        let step = &self.work.steps[step];
-        let no_delay = step.request.len() > ONE_SEGMENT_BYTES;
-        let connect_timeout = step.connect_timeout;
-        let options = OpenOptions { to: self.work.address, no_delay };
         // On loopback the whole handshake happens inside the call.
         let since = sockets.now();
-        let mut opened = sockets.open(&options);
-        if opened == Err(SocketError::NoDescriptor) && self.connections.closing > 0 {
-            // Connections that only wait for the peer's close give way to one that works.
-            self.connections.drain_closing(|socket| sockets.close(socket));
-            opened = sockets.open(&options);
-        }
-        match opened {
+        match self.open_connection(step, sockets) {
             Ok(socket) => {
                 let attempt = self.insert_attempt(key, socket);
                 self.connections.insert(socket, Phase::Connect { attempt, since });
-                self.arm(attempt, since + connect_timeout);
+                let mut deadline = since + self.work.steps[step].connect_timeout;
+                if let Some(open) = &self.open {
+                    deadline = deadline.min(open.send_before(intended));
+                }
+                self.arm(attempt, deadline);
             }
             Err(error) => {
                 self.hope.failed_connects += 1;
                 let now = sockets.now();
                 self.end_exchange(key, None, Outcome::Failed(faults::while_connecting(error)), now, sockets);
             }
+        }
+    }
+
+    fn open_connection<S: Sockets>(&mut self, step: usize, sockets: &mut S) -> Result<Socket, SocketError> {
+        self.seen.counts.connections_tried += 1;
+        let no_delay = self.work.steps[step].request.len() > ONE_SEGMENT_BYTES;
+        let options = OpenOptions { to: self.work.address, no_delay };
+        let opened = sockets.open(&options);
+        if opened == Err(SocketError::NoDescriptor) && self.connections.closing > 0 {
+            // Connections that only wait for the peer's close give way to one that works.
+            self.connections.drain_closing(|socket| sockets.close(socket));
+            return sockets.open(&options);
+        }
+        opened
+    }
+
+    /// Opens the connection of a user before anything is to be sent on it. When it fails, the user's first exchange tries again
+    /// and tells.
+    pub(super) fn prepare<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
+        let since = sockets.now();
+        match self.open_connection(0, sockets) {
+            Ok(socket) => {
+                self.connections.insert(socket, Phase::Prepare { user, since });
+                let deadline = since + self.work.steps[0].connect_timeout;
+                self.timers.insert(deadline, Deadline::Preparing(socket));
+            }
+            Err(_) => self.next(user, View::NoConnection, since, since, sockets),
+        }
+    }
+
+    /// A connection that was opened beforehand is not there in time.
+    pub(super) fn prepare_due<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
+        let phase = self.connections.find(socket).map(|connection| connection.phase);
+        if let Some(Phase::Prepare { user, .. }) = phase {
+            self.close(socket, sockets);
+            self.next(user, View::NoConnection, now, now, sockets);
         }
     }
 
@@ -149,7 +184,12 @@ impl World {
             let deadline = attempt.deadline;
             return self.arm(key, deadline);
         }
-        let (socket, was_sent) = (attempt.socket, attempt.was_sent());
+        let (socket, was_sent, exchange) = (attempt.socket, attempt.was_sent(), attempt.exchange);
+        if !was_sent && self.is_too_late(exchange, now) {
+            self.attempts.remove(key);
+            self.close(socket, sockets);
+            return self.drop_exchange(exchange, now, sockets);
+        }
         self.count_sent(key, sockets);
         if !was_sent {
             self.hope.failed_connects += 1;
@@ -157,6 +197,19 @@ impl World {
         let failure = if was_sent { Failure::Timeout } else { Failure::ConnectTimeout };
         self.close(socket, sockets);
         self.end_attempt(key, Outcome::Failed(failure), now, sockets);
+    }
+
+    /// An exchange of an open load has waited longer than it may.
+    fn is_too_late(&mut self, key: Key, now: Nanos) -> bool {
+        let (Some(open), Some(exchange)) = (&self.open, self.exchanges.find(key)) else { return false };
+        open.send_before(exchange.intended) <= now
+    }
+
+    fn drop_exchange<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
+        if let Some(exchange) = self.exchanges.remove(key) {
+            self.seen.counts.dropped += 1;
+            self.next(exchange.user, View::NoConnection, now, now, sockets);
+        }
     }
 
     /// The connection is there: the request goes out.

@@ -1,0 +1,308 @@
+//! The open model: starts at the instants that a schedule says, whatever the target does.
+//!
+//! A [`Schedule`] is a rate over time; its integral counts the starts. Evenly spaced, start `k` comes when the integral
+//! reaches `k`; it belongs to slot `k mod SLOT_COUNT`. At random (a Poisson process), each slot has a process of its own with a
+//! seed of its own, mapped through the inverse of the integral. Either way the starts of a segment are a function of the
+//! schedule alone, and the starts of all segments are those of the whole.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use crate::{Nanos, Random, SLOT_COUNT, Segment};
+
+const HOUR_NS: u128 = 3_600 * 1_000_000_000;
+/// One start in the unit in which the integral is exact: half a thousandth of a start an hour, times nanoseconds.
+const START: u128 = 2 * 1_000 * HOUR_NS;
+/// Random instants are kept in parts of a start; 2^32 of them are far below a nanosecond at any rate.
+const PARTS: u128 = 1 << 32;
+
+/// Starts in a time, exactly: so `100/m` over an hour is 6,000, not 5,999.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rate {
+    thousandths_per_hour: u64,
+}
+
+impl Rate {
+    /// No starts.
+    pub const ZERO: Self = Self { thousandths_per_hour: 0 };
+
+    /// So many thousandths of a start in an hour.
+    pub fn per_hour_thousandths(thousandths_per_hour: u64) -> Self {
+        Self { thousandths_per_hour }
+    }
+
+    /// For people.
+    pub fn per_second(self) -> f64 {
+        self.thousandths_per_hour as f64 / 3_600_000.0
+    }
+
+    fn per_nano(self) -> f64 {
+        self.thousandths_per_hour as f64 / (1_000.0 * HOUR_NS as f64)
+    }
+}
+
+/// A span in which the rate changes evenly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// At its beginning.
+    pub from: Rate,
+    /// At its end.
+    pub to: Rate,
+    /// How long it lasts.
+    pub span: Nanos,
+}
+
+/// A stage in its place.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    stage: Stage,
+    begin: Nanos,
+    /// The integral at its beginning, in units of [`START`].
+    before: u128,
+    /// The integral at its end.
+    after: u128,
+}
+
+impl Piece {
+    /// When the integral, counted from its beginning, reaches `starts`.
+    fn reach(&self, starts: f64) -> Nanos {
+        let (from, to, span) = (self.stage.from.per_nano(), self.stage.to.per_nano(), self.stage.span.0 as f64);
+        let half_slope = (to - from) / (2.0 * span);
+        let root = (from * from + 4.0 * half_slope * starts).max(0.0).sqrt();
+        // The form of the quadratic formula that loses nothing when the slope is small.
+        let at = if starts <= 0.0 { 0.0 } else { 2.0 * starts / (from + root) };
+        self.begin + Nanos((at as u64).min(self.stage.span.0))
+    }
+}
+
+/// A rate over time.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    pieces: Vec<Piece>,
+    end: Nanos,
+    integral: u128,
+    limit: u64,
+}
+
+impl Schedule {
+    /// The stages one after the other.
+    pub fn new(stages: &[Stage]) -> Self {
+        let (mut begin, mut before, mut pieces) = (Nanos::ZERO, 0, Vec::new());
+        for stage in stages {
+            let rates = u128::from(stage.from.thousandths_per_hour) + u128::from(stage.to.thousandths_per_hour);
+            let after = before + rates * u128::from(stage.span.0);
+            pieces.push(Piece { stage: *stage, begin, before, after });
+            (begin, before) = (begin + stage.span, after);
+        }
+        Self { pieces, end: begin, integral: before, limit: u64::MAX }
+    }
+
+    /// The same with at most so many starts, when they are spaced evenly.
+    #[must_use]
+    pub fn with_limit(self, limit: Option<u64>) -> Self {
+        Self { limit: limit.unwrap_or(u64::MAX), ..self }
+    }
+
+    /// When the last stage is over.
+    pub fn end(&self) -> Nanos {
+        self.end
+    }
+
+    /// The integral, rounded down: the number of starts that are spaced evenly.
+    pub fn count(&self) -> u64 {
+        u64::try_from(self.integral / START).unwrap_or(u64::MAX).min(self.limit)
+    }
+
+    /// When the integral reaches `integral`; `None` when it never does.
+    fn reach(&self, integral: u128) -> Option<Nanos> {
+        let index = self.pieces.partition_point(|piece| piece.after <= integral);
+        let piece = self.pieces.get(index)?;
+        let starts = integral.saturating_sub(piece.before) as f64 / START as f64;
+        Some(piece.reach(starts))
+    }
+
+    /// The instant of start `number`, the first being 0, when they are spaced evenly; `None` when there are not so many.
+    pub fn start(&self, number: u64) -> Option<Nanos> {
+        if number >= self.count() { None } else { self.reach(u128::from(number) * START) }
+    }
+}
+
+/// How starts are spaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spacing {
+    /// As evenly as the rate allows.
+    Even,
+    /// At random, independent of each other, from a seed.
+    Poisson {
+        /// The same seed gives the same starts.
+        seed: u64,
+    },
+}
+
+/// The starts of a segment in their order.
+#[derive(Clone, Debug)]
+pub struct Starts {
+    schedule: Arc<Schedule>,
+    next: Option<Nanos>,
+    source: Source,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    Even { segment: Segment, number: u64 },
+    Poisson { slots: BinaryHeap<Reverse<(u128, u32)>>, random: Vec<Random> },
+}
+
+impl Starts {
+    /// The starts of one segment of a schedule.
+    pub fn new(schedule: Arc<Schedule>, spacing: Spacing, segment: Segment) -> Self {
+        let source = match spacing {
+            Spacing::Even => Source::Even { segment, number: 0 },
+            Spacing::Poisson { seed } => {
+                let slots: Vec<u32> = (0..SLOT_COUNT).filter(|slot| segment.has_slot(*slot)).collect();
+                let mut random: Vec<Random> =
+                    slots.iter().map(|slot| Random::of_stream(seed, u64::from(*slot))).collect();
+                let first = random.iter_mut().enumerate().map(|(index, random)| Reverse((gap(random), index as u32)));
+                Source::Poisson { slots: first.collect(), random }
+            }
+        };
+        let mut starts = Self { schedule, next: None, source };
+        starts.advance();
+        starts
+    }
+
+    /// When the next start is intended, counted from the beginning of the schedule; `None` after the last.
+    pub fn peek(&self) -> Option<Nanos> {
+        self.next
+    }
+
+    fn advance(&mut self) {
+        self.next = match &mut self.source {
+            Source::Even { segment, number } => {
+                while !segment.has_slot((*number % u64::from(SLOT_COUNT)) as u32) {
+                    *number += 1;
+                }
+                *number += 1;
+                self.schedule.start(*number - 1)
+            }
+            Source::Poisson { slots, random } => slots.pop().and_then(|Reverse((parts, index))| {
+                slots.push(Reverse((parts + gap(&mut random[index as usize]), index)));
+                self.schedule.reach(parts * (START / PARTS) + parts * (START % PARTS) / PARTS)
+            }),
+        };
+    }
+}
+
+impl Iterator for Starts {
+    type Item = Nanos;
+
+    fn next(&mut self) -> Option<Nanos> {
+        let next = self.next?;
+        self.advance();
+        Some(next)
+    }
+}
+
+/// The next gap of one slot's process, in parts of a start: exponential, with all slots together one start on average.
+fn gap(random: &mut Random) -> u128 {
+    let exponential = -(1.0 - random.unit()).ln();
+    (exponential * f64::from(SLOT_COUNT) * PARTS as f64) as u128
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SECOND: u64 = 3_600_000;
+
+    fn rate(per_second: u64) -> Rate {
+        Rate::per_hour_thousandths(per_second * SECOND)
+    }
+
+    fn stage(from: u64, to: u64, millis: u64) -> Stage {
+        Stage { from: rate(from), to: rate(to), span: Nanos::from_millis(millis) }
+    }
+
+    fn starts(stages: &[Stage], spacing: Spacing, segment: Segment) -> Vec<Nanos> {
+        Starts::new(Arc::new(Schedule::new(stages)), spacing, segment).collect()
+    }
+
+    #[test]
+    fn a_constant_rate() {
+        let all = starts(&[stage(1_000, 1_000, 10_000)], Spacing::Even, Segment::WHOLE);
+        assert_eq!(all.len(), 10_000);
+        assert!(all.iter().enumerate().all(|(number, at)| at.0.abs_diff(number as u64 * 1_000_000) <= 1));
+    }
+
+    #[test]
+    fn a_ramp_is_its_triangle() {
+        let all = starts(&[stage(0, 1_000, 10_000)], Spacing::Even, Segment::WHOLE);
+        assert_eq!(all.len(), 5_000);
+        // The integral is 50 t^2, t in seconds: start 1,250 comes after 5 s.
+        assert!(all[1_250].0.abs_diff(5_000_000_000) <= 1, "{:?}", all[1_250]);
+    }
+
+    #[test]
+    fn rates_that_seconds_do_not_divide() {
+        let hundred_a_minute = Rate::per_hour_thousandths(6_000_000);
+        let hour = Stage { from: hundred_a_minute, to: hundred_a_minute, span: Nanos(3_600_000_000_000) };
+        assert_eq!(Schedule::new(&[hour]).count(), 6_000);
+        let short = Stage { span: Nanos(3_599_999_999_999), ..hour };
+        assert_eq!(Schedule::new(&[short]).count(), 5_999);
+    }
+
+    #[test]
+    fn pauses_jumps_and_nothing() {
+        let all = starts(
+            &[stage(10, 10, 1_000), stage(0, 0, 5_000), stage(20, 20, 0), stage(20, 20, 1_000)],
+            Spacing::Even,
+            Segment::WHOLE,
+        );
+        assert_eq!(all.len(), 30);
+        assert_eq!(all[9], Nanos::from_millis(900));
+        assert_eq!(all[10], Nanos::from_millis(6_000));
+        assert_eq!(Schedule::new(&[]).count(), 0);
+        assert_eq!(starts(&[stage(0, 0, 1_000)], Spacing::Poisson { seed: 1 }, Segment::WHOLE), []);
+    }
+
+    #[test]
+    fn random_starts_are_random_and_repeat() {
+        let stages = [stage(0, 2_000, 10_000), stage(2_000, 2_000, 10_000)];
+        let all = starts(&stages, Spacing::Poisson { seed: 7 }, Segment::WHOLE);
+        // 30,000 are expected, with a deviation of 173.
+        assert!((29_000..31_000).contains(&all.len()), "{}", all.len());
+        assert_eq!(all, starts(&stages, Spacing::Poisson { seed: 7 }, Segment::WHOLE));
+        assert_ne!(all, starts(&stages, Spacing::Poisson { seed: 8 }, Segment::WHOLE));
+        let gaps: Vec<f64> = all[11_000..].windows(2).map(|pair| pair[1].since(pair[0]).0 as f64).collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let deviation = (gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64).sqrt();
+        assert!((mean / 500_000.0 - 1.0).abs() < 0.05, "{mean}");
+        assert!((deviation / mean - 1.0).abs() < 0.05, "exponential gaps deviate by their mean: {deviation} of {mean}");
+    }
+
+    proptest! {
+        #[test]
+        fn segments_tile_the_schedule(
+            rates in prop::collection::vec((0u64..3_000, 0u64..3_000, 0u64..4_000), 1..5),
+            shards in 1u32..9,
+            is_random: bool,
+        ) {
+            let stages: Vec<Stage> = rates.into_iter().map(|(from, to, millis)| stage(from, to, millis)).collect();
+            let spacing = if is_random { Spacing::Poisson { seed: 3 } } else { Spacing::Even };
+            let whole = starts(&stages, spacing, Segment::WHOLE);
+            let mut parts: Vec<Nanos> =
+                (0..shards).flat_map(|shard| starts(&stages, spacing, Segment::share(shard, shards))).collect();
+            parts.sort_unstable();
+            prop_assert!(whole.is_sorted());
+            prop_assert_eq!(&whole, &parts);
+            let schedule = Schedule::new(&stages);
+            prop_assert!(whole.iter().all(|at| *at <= schedule.end()));
+            if !is_random {
+                prop_assert_eq!(whole.len() as u64, schedule.count());
+            }
+        }
+    }
+}
