@@ -59,11 +59,12 @@ pub struct PollSockets {
 }
 
 impl PollDriver {
-    /// A driver on the clock of the run.
+    /// A driver on the clock of the run, for the thread that calls.
     ///
     /// # Errors
     /// The kernel gives no descriptor for it.
     pub fn new(clock: Clock) -> Result<Self, std::io::Error> {
+        crate::timer::wake_exactly();
         let poll = mio::Poll::new()?;
         let wake = mio::Waker::new(poll.registry(), WAKE)?;
         let timer = Timer::new()?;

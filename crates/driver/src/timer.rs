@@ -8,6 +8,16 @@ use std::time::Duration;
 
 use pacing::Nanos;
 
+/// The kernel may let a thread sleep 50 us longer than it asked, to gather wake-ups. A start that is due is due: this thread
+/// asks for the least. A kernel that refuses is late by those 50 us.
+#[cfg(target_os = "linux")]
+pub(crate) fn wake_exactly() {
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn wake_exactly() {}
+
 #[cfg(target_os = "linux")]
 pub(crate) struct Timer {
     fd: std::os::fd::OwnedFd,

@@ -134,6 +134,7 @@ impl UringDriver {
     /// # Errors
     /// The kernel refuses the ring; see [`probe`].
     pub fn new(clock: Clock) -> Result<Self, std::io::Error> {
+        crate::timer::wake_exactly();
         let wake = Arc::new(eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?);
         let mut sockets = UringSockets {
             clock,

@@ -322,7 +322,7 @@ fn schedule(stages: &[plan::RateStage], requests: Option<u64>) -> Schedule {
 }
 
 fn open_work(load: &Load, schedule: &Arc<Schedule>, segment: Segment) -> Option<OpenWork> {
-    let Load::Open { arrivals, connections, max_lateness, .. } = load else { return None };
+    let Load::Open { arrivals, connections, max_lateness, requests, .. } = load else { return None };
     let spacing = match *arrivals {
         Arrivals::Even => Spacing::Even,
         Arrivals::Poisson { seed } => Spacing::Poisson { seed },
@@ -331,5 +331,6 @@ fn open_work(load: &Load, schedule: &Arc<Schedule>, segment: Segment) -> Option<
         starts: Starts::new(schedule.clone(), spacing, segment),
         max_lateness: (*max_lateness).into(),
         opens_all: matches!(connections, ConnectionCount::Exactly(_)),
+        ends_with_last: requests.is_some(),
     })
 }

@@ -165,3 +165,83 @@ proptest::proptest! {
         let _ = Flags { headers: vec![text.clone()], expect_body: Some(text.clone()), ..flags(&text) }.plan();
     }
 }
+
+fn open_load(flags: &Flags) -> Load {
+    flags.plan().expect("a good plan").scenarios[0].load.clone()
+}
+
+#[test]
+fn rates_are_exact() {
+    let cases = [
+        ("5000", 5_000 * 3_600_000),
+        ("5_000/s", 5_000 * 3_600_000),
+        ("2.5", 9_000_000),
+        ("0.001/h", 1),
+        ("100/m", 6_000_000),
+        ("1000/h", 1_000_000),
+        ("100000000", RATE_MAX * 3_600_000),
+    ];
+    for (text, thousandths_per_hour) in cases {
+        assert_eq!(parse_rate("-q", text), Ok(thousandths_per_hour), "{text}");
+    }
+    for text in
+        ["", "0", "-5", "5/x", "1e3", "1.0001", "/s", "5/", ".5", "100000001", "99999999999999999999", "5/s/s", "１"]
+    {
+        assert!(parse_rate("-q", text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn stages_go_on_from_the_one_before() {
+    let span = Duration::from_secs;
+    let rate = |per_second: u64| per_second * 3_600_000;
+    assert_eq!(
+        parse_stages("0:30s, 1000:1m,1000:2m,50/m:0s"),
+        Ok(vec![
+            RateStage { from: 0, to: 0, span: span(30) },
+            RateStage { from: 0, to: rate(1_000), span: span(60) },
+            RateStage { from: rate(1_000), to: rate(1_000), span: span(120) },
+            RateStage { from: rate(1_000), to: 3_000_000, span: span(0) },
+        ])
+    );
+    let fault = |text: &str| match parse_stages(text) {
+        Err(PlanError::Stage { number, reason, .. }) => (number, reason),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(fault("5:1s,7"), (2, StageFault::NoColon));
+    assert_eq!(fault("x:1s"), (1, StageFault::Target));
+    assert_eq!(fault("5:1s,5:soon"), (2, StageFault::Time));
+    assert_eq!(fault(""), (1, StageFault::NoColon));
+    assert_eq!(fault(&"5:1s,".repeat(STAGES_MAX + 1)), (STAGES_MAX + 1, StageFault::TooMany));
+}
+
+#[test]
+fn an_open_load_of_each_kind() {
+    let rate = Flags { rate: Some("1000".to_owned()), ..flags("a") };
+    let stage = |span| vec![RateStage { from: 3_600_000_000, to: 3_600_000_000, span }];
+    let (even, up_to) = (Arrivals::Even, ConnectionCount::UpTo(OPEN_CONNECTIONS_MAX));
+    let max_lateness = Duration::from_secs(30);
+    assert_eq!(
+        open_load(&rate),
+        Load::Open {
+            stages: stage(Duration::from_secs(10)),
+            arrivals: even,
+            requests: None,
+            connections: up_to,
+            max_lateness
+        }
+    );
+    let counted = Flags { requests: Some("250".to_owned()), connections: Some("4".to_owned()), ..rate.clone() };
+    assert_eq!(
+        open_load(&counted),
+        Load::Open {
+            stages: stage(Duration::from_millis(250)),
+            arrivals: even,
+            requests: Some(250),
+            connections: ConnectionCount::Exactly(4),
+            max_lateness
+        }
+    );
+    let patient = Flags { timeout: Some("7s".to_owned()), ..rate };
+    assert!(matches!(open_load(&patient), Load::Open { max_lateness, .. } if max_lateness == Duration::from_secs(7)));
+}

@@ -228,7 +228,10 @@ fn connections_in_words(counts: &Counts, language: Language) -> String {
 
 /// The rates of an open load: one when it never changes, else from stage to stage.
 fn stages_in_words(stages: &[RateStage], language: Language) -> String {
-    let a_second = |thousandths_per_hour: u64| rate(thousandths_per_hour as f64 / 3.6e6);
+    let a_second = |thousandths_per_hour: u64| match thousandths_per_hour % 3_600_000 {
+        0 => count(thousandths_per_hour / 3_600_000),
+        _ => rate(thousandths_per_hour as f64 / 3.6e6),
+    };
     let is_constant = stages.iter().all(|stage| stage.from == stage.to && stage.to == stages[0].to);
     let rates = match stages.first() {
         Some(stage) if is_constant => a_second(stage.to),

@@ -14,7 +14,9 @@ fn reports_follow_the_schema() {
     let served = Served::start();
     let validator = jsonschema::validator_for(&schema()).expect("a schema");
     let closed = format!("http://127.0.0.1:{}/", crate::closed_port());
-    let cases: [(Vec<&str>, String); 5] = [
+    let cases: [(Vec<&str>, String); 7] = [
+        (vec!["-q", "200", "-z", "1s", "--arrivals", "poisson"], served.url("/")),
+        (vec!["--stages", "100:500ms,0:0s,0:200ms", "-c", "3", "--max-lateness", "2s"], served.url("/")),
         (vec!["-n", "500"], served.url("/")),
         (vec!["-z", "1500ms", "--interval", "500ms"], served.url("/delay/5")),
         (vec!["-n", "50"], served.url("/status/500")),

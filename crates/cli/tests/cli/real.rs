@@ -54,6 +54,38 @@ fn a_count_without_keepalive() {
     assert_eq!((log.lines, number(&report, "/connections/established")), (100_000, 100_000));
 }
 
+/// The rate is the total, not one for each connection or thread; and the count is the integral.
+#[test]
+fn a_rate_is_kept() {
+    for (args, count, seconds) in [
+        (&["-q", "1000", "-z", "2s"][..], 2_000, 2.0),
+        (&["-q", "10000", "-z", "2s", "-c", "64"], 20_000, 2.0),
+        (&["-q", "5", "-c", "10", "-z", "2s"], 10, 2.0),
+        (&["--stages", "1000:2s,0:1s", "--driver", "poll"], 1_500, 3.0),
+        (&["-q", "3000", "-n", "1500", "--threads", "3"], 1_500, 0.5),
+    ] {
+        let (report, log) = load(args);
+        agree(&report, &log);
+        assert_eq!((number(&report, "/requests/started"), log.lines), (count, count), "{args:?}");
+        let wall = report["wall_s"].as_f64().expect("a number");
+        assert!((seconds - 0.01..seconds + 0.5).contains(&wall), "{args:?} took {wall} s");
+    }
+}
+
+/// A target that never answers in time: what cannot be sent is dropped, what was sent times out, and all of it is counted.
+#[test]
+fn what_a_hung_target_leaves_over_is_dropped() {
+    let served = crate::Served::start();
+    let url = served.url("/delay/60000");
+    let args = ["--output", "json", "-q", "100", "-z", "2s", "-c", "5", "-t", "400ms", "--max-lateness", "300ms", &url];
+    let report = report(&output(&args));
+    let of = |pointer: &str| number(&report, pointer);
+    assert_eq!(of("/requests/started"), 200, "{report:#}");
+    assert_eq!(of("/requests/succeeded"), 0);
+    assert!(of("/requests/dropped") > 100 && of("/requests/failed") > 10, "{report:#}");
+    assert_eq!(of("/requests/failed") + of("/requests/dropped") + of("/requests/unfinished"), 200, "{report:#}");
+}
+
 #[test]
 fn the_same_on_poll() {
     for keepalive in [&[][..], &["--no-keepalive"]] {

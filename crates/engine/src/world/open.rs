@@ -23,6 +23,8 @@ pub(crate) struct OpenWork {
     pub(crate) max_lateness: Nanos,
     /// All connections are opened at the beginning.
     pub(crate) opens_all: bool,
+    /// The load is over with its last start; else with the end of its schedule.
+    pub(crate) ends_with_last: bool,
 }
 
 /// A start that has come.
@@ -60,7 +62,8 @@ impl Open {
     }
 
     pub(super) fn is_over(&self, started: Nanos) -> bool {
-        self.queue.is_empty() && self.peek(started).is_none()
+        let may_end = self.work.ends_with_last || self.last != Nanos::NEVER;
+        may_end && self.queue.is_empty() && self.peek(started).is_none()
     }
 
     /// Starts that came and found no user.
