@@ -168,7 +168,7 @@ impl Load {
             Exit::Done
         } else if counts.connections_established == 0 {
             Exit::NothingMeasured
-        } else if plan.has_expectations() && (counts.failed() > 0 || counts.succeeded == 0) {
+        } else if plan.has_expectations() && (counts.failed() + counts.dropped > 0 || counts.succeeded == 0) {
             // What was never answered met no expectation.
             Exit::Unmet
         } else {

@@ -19,6 +19,7 @@ use plan::{Arrivals, ConnectionCount, Load, Plan};
 
 use crate::shard::{self, Ends, Report, Times, Wish};
 use crate::world::{OpenWork, PreparedStep, Work};
+pub use merge::Finished;
 use merge::Merger;
 pub use stepped::SteppedRun;
 
@@ -55,6 +56,8 @@ pub struct RunResult {
     pub total: Snapshot,
     /// From the start to the end of the last shard.
     pub wall: Nanos,
+    /// The mean rate that an open load was asked for, until nothing was started any more; `None` of a closed load.
+    pub asked_per_s: Option<f64>,
     /// Shards that worked.
     pub threads: usize,
     /// CPU time of this process during the run.
@@ -151,8 +154,9 @@ pub fn run_on<D: Driver>(
         desk.take(report, &mut observe);
     }
     let threads = crew.join();
-    let (total, wall) = desk.finish(&mut observe)?;
+    let Finished { total, wall, stopped_at } = desk.finish(&mut observe)?;
     Ok(RunResult {
+        asked_per_s: asked_per_s(plan, stopped_at),
         total,
         wall,
         threads,
@@ -184,7 +188,7 @@ impl Desk {
     fn take(&mut self, report: Report, observe: &mut impl FnMut(&Interval<'_>) -> ControlFlow<()>) {
         match report {
             Report::Interval { shard, index, at, seen } => self.merger.interval(shard, index, at, seen),
-            Report::Over { shard, at, seen } => self.merger.over(shard, at, seen),
+            Report::Over { shard, at, stopped_at, seen } => self.merger.over(shard, at, stopped_at, seen),
             Report::Hopeless { shard, is_hopeless } => {
                 self.hopeless[shard] = is_hopeless;
                 if self.hopeless.iter().all(|&is| is) {
@@ -205,10 +209,7 @@ impl Desk {
     }
 
     /// What all of it comes to, and how long it took.
-    fn finish(
-        mut self,
-        observe: &mut impl FnMut(&Interval<'_>) -> ControlFlow<()>,
-    ) -> Result<(Snapshot, Nanos), RunError> {
+    fn finish(mut self, observe: &mut impl FnMut(&Interval<'_>) -> ControlFlow<()>) -> Result<Finished, RunError> {
         if let Some(error) = self.failure {
             return Err(error);
         }
@@ -299,7 +300,13 @@ fn works(plan: &Plan, address: SocketAddr, threads: usize) -> Vec<Work> {
     };
     let busy = requests.map_or(users, |requests| users.min(requests));
     let most = u64::try_from(threads.max(1)).unwrap_or(u64::MAX);
-    let count = most.min(busy).clamp(1, u64::from(SLOT_COUNT)) as u32;
+    let mut count = most.min(busy).clamp(1, u64::from(SLOT_COUNT)) as u32;
+    if let Load::Open { .. } = scenario.load
+        && users < FEW_CONNECTIONS * u64::from(count)
+    {
+        // Starts are dealt out evenly: a shard with fewer connections than another would make them wait.
+        count = (1..=count).rev().find(|count| users.is_multiple_of(u64::from(*count))).unwrap_or(1);
+    }
     let schedule = match &scenario.load {
         Load::Closed { .. } => None,
         Load::Open { stages, requests, .. } => Some(Arc::new(schedule(stages, *requests))),
@@ -310,6 +317,16 @@ fn works(plan: &Plan, address: SocketAddr, threads: usize) -> Vec<Work> {
         Work { address, steps: steps.clone(), share: pacing::closed::share(users, requests, segment), open }
     };
     (0..count).map(work).collect()
+}
+
+/// Connections for each shard of an open load, above which one more or less makes no difference.
+const FEW_CONNECTIONS: u64 = 64;
+
+fn asked_per_s(plan: &Plan, until: Nanos) -> Option<f64> {
+    match &plan.scenarios.first()?.load {
+        Load::Closed { .. } => None,
+        Load::Open { stages, requests, .. } => Some(schedule(stages, *requests).mean_rate_until(until)),
+    }
 }
 
 fn schedule(stages: &[plan::RateStage], requests: Option<u64>) -> Schedule {

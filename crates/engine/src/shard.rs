@@ -45,7 +45,7 @@ pub(crate) enum Report {
     /// Whether every user has failed to connect and none ever did.
     Hopeless { shard: usize, is_hopeless: bool },
     /// It is over; the last that it saw.
-    Over { shard: usize, at: Nanos, seen: Box<Snapshot> },
+    Over { shard: usize, at: Nanos, stopped_at: Nanos, seen: Box<Snapshot> },
     /// It cannot go on.
     Broken(RunError),
 }
@@ -111,6 +111,8 @@ pub(crate) struct Shard<D: Driver> {
     stop_at: Nanos,
     /// When what is in flight is given up.
     end_at: Nanos,
+    /// When starting stopped; never, until then.
+    stopped_at: Nanos,
 }
 
 /// What a shard does after a turn.
@@ -149,7 +151,15 @@ impl<D: Driver> Shard<D> {
             was_hopeless: false,
         };
         let world = World::new(work, driver.sockets(), times.started);
-        Self { driver, world, times, publisher, stop_at: times.planned_end(), end_at: Nanos::NEVER }
+        Self {
+            driver,
+            world,
+            times,
+            publisher,
+            stop_at: times.planned_end(),
+            end_at: Nanos::NEVER,
+            stopped_at: Nanos::NEVER,
+        }
     }
 
     /// Does what is due now.
@@ -157,10 +167,10 @@ impl<D: Driver> Shard<D> {
         let now = self.driver.now();
         let wish = self.publisher.ends.wish.get();
         if self.end_at == Nanos::NEVER && (now >= self.stop_at || wish >= Wish::STOP) {
-            let stopped_at = self.stop_at.min(now);
+            self.stopped_at = self.stop_at.min(now);
             self.stop_at = Nanos::NEVER;
             self.end_at = now + self.times.grace;
-            self.world.stop_starting(stopped_at);
+            self.world.stop_starting(self.stopped_at);
         }
         self.world.turn(self.driver.sockets());
         if self.world.is_over() || now >= self.end_at || wish >= Wish::ABORT {
@@ -184,7 +194,7 @@ impl<D: Driver> Shard<D> {
     pub(crate) fn finish(mut self) {
         let at = self.driver.now();
         self.world.end(self.driver.sockets());
-        self.publisher.finish(self.world, at);
+        self.publisher.finish(self.world, at, self.stopped_at.min(at));
     }
 }
 
@@ -230,10 +240,10 @@ impl Publisher {
         let _ = self.ends.reports.send(Report::Broken(error.into()));
     }
 
-    fn finish(&mut self, mut world: World, at: Nanos) {
+    fn finish(&mut self, mut world: World, at: Nanos, stopped_at: Nanos) {
         let users = world.users_at_work();
         let mut seen = std::mem::take(&mut world.seen);
         self.complete(&mut seen, users);
-        let _ = self.ends.reports.send(Report::Over { shard: self.ends.shard, at, seen });
+        let _ = self.ends.reports.send(Report::Over { shard: self.ends.shard, at, stopped_at, seen });
     }
 }

@@ -232,8 +232,11 @@ impl World {
 
     /// Gives up what is in flight, counts it, and closes every connection.
     pub(crate) fn end<S: Sockets>(&mut self, sockets: &mut S) {
-        let waiting = self.open.as_ref().map_or(0, Open::waiting);
-        self.seen.counts.unfinished += (self.exchanges.len() + waiting) as u64;
+        let (now, started) = (sockets.now(), self.started);
+        let (waiting, due) = self.open.as_mut().map_or((0, 0), |open| open.give_up(now, started));
+        // What was due and not taken up was intended all the same.
+        self.seen.counts.started += due;
+        self.seen.counts.unfinished += self.exchanges.len() as u64 + waiting + due;
         let open: Vec<Key> = self.attempts.keys().collect();
         for key in open {
             self.count_sent(key, sockets);

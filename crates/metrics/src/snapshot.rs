@@ -88,6 +88,8 @@ pub struct Counts {
     pub succeeded: u64,
     /// Could not be started in time.
     pub dropped: u64,
+    /// Those of them that were too late when the generator got to them: not the target's doing.
+    pub dropped_by_generator: u64,
     /// In flight when the run was stopped.
     pub unfinished: u64,
     /// Tries, at least one for each exchange that was taken up.
@@ -121,6 +123,7 @@ impl Default for Counts {
             started: 0,
             succeeded: 0,
             dropped: 0,
+            dropped_by_generator: 0,
             unfinished: 0,
             attempts: 0,
             sent: 0,
@@ -144,6 +147,7 @@ impl Counts {
         self.started += other.started;
         self.succeeded += other.succeeded;
         self.dropped += other.dropped;
+        self.dropped_by_generator += other.dropped_by_generator;
         self.unfinished += other.unfinished;
         self.attempts += other.attempts;
         self.sent += other.sent;
@@ -213,6 +217,8 @@ pub struct Snapshot {
     pub counts: Counts,
     /// Time from the start of a connection to its establishment.
     pub connect: Distribution,
+    /// The time that dropped starts had waited when they were given up.
+    pub dropped_after: Distribution,
     /// Users that are at work (a gauge: merged over shards of one instant, not over time).
     pub users: u64,
     /// CPU time that the shard's thread spent.
@@ -230,6 +236,12 @@ impl Snapshot {
             Outcome::Failed(failure) => self.counts.failures[failure.index()] += 1,
         }
         self.timings_mut(SeriesKey { step, class: Class::of(outcome) }.id())
+    }
+
+    /// Counts a start that was given up after `waited_ns`.
+    pub fn drop_start(&mut self, waited_ns: u64) {
+        self.counts.dropped += 1;
+        self.dropped_after.record(waited_ns);
     }
 
     fn timings_mut(&mut self, id: usize) -> &mut Timings {
@@ -264,6 +276,7 @@ impl Snapshot {
     pub fn merge(&mut self, other: &Self) {
         self.counts.merge(&other.counts);
         self.connect.merge(&other.connect);
+        self.dropped_after.merge(&other.dropped_after);
         self.users += other.users;
         self.cpu_ns += other.cpu_ns;
         for (id, timings) in other.series.iter().enumerate() {
@@ -277,6 +290,7 @@ impl Snapshot {
     pub fn clear(&mut self) {
         self.counts.clear();
         self.connect.clear();
+        self.dropped_after.clear();
         (self.users, self.cpu_ns) = (0, 0);
         self.series.iter_mut().flatten().for_each(|timings| timings.clear());
     }

@@ -114,6 +114,36 @@ impl Schedule {
         u64::try_from(self.integral / START).unwrap_or(u64::MAX).min(self.limit)
     }
 
+    /// How many evenly spaced starts are intended until `at`, at it included.
+    pub fn count_until(&self, at: Nanos) -> u64 {
+        let (mut low, mut high) = (0, self.count());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.start(middle).is_some_and(|start| start <= at) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// The mean rate a second until `at`, or until the last start when they are limited.
+    pub fn mean_rate_until(&self, at: Nanos) -> f64 {
+        let limited = (self.integral / START > u128::from(self.limit))
+            .then(|| self.reach(u128::from(self.limit) * START))
+            .flatten();
+        let at = limited.map_or(at, |limited| limited.min(at)).min(self.end);
+        let mut starts = 0.0;
+        for piece in self.pieces.iter().filter(|piece| piece.begin < at) {
+            let spent = (at - piece.begin).0.min(piece.stage.span.0) as f64;
+            let (from, to) = (piece.stage.from.per_nano(), piece.stage.to.per_nano());
+            let now = from + (to - from) * spent / (piece.stage.span.0.max(1)) as f64;
+            starts += (from + now) / 2.0 * spent;
+        }
+        if at == Nanos::ZERO { 0.0 } else { starts / at.as_secs_f64() }
+    }
+
     /// When the integral reaches `integral`; `None` when it never does.
     fn reach(&self, integral: u128) -> Option<Nanos> {
         let index = self.pieces.partition_point(|piece| piece.after <= integral);
@@ -175,6 +205,29 @@ impl Starts {
     /// When the next start is intended, counted from the beginning of the schedule; `None` after the last.
     pub fn peek(&self) -> Option<Nanos> {
         self.next
+    }
+
+    /// Takes all starts until `at`, at it included, and says how many they were.
+    pub fn take_until(&mut self, at: Nanos) -> u64 {
+        match &mut self.source {
+            Source::Even { segment, number } => {
+                // `number` is one past the start that is next.
+                let taken = self.next.map_or(*number, |_| number.saturating_sub(1));
+                let due = self.schedule.count_until(at).max(taken);
+                let count = segment.count_of_first(due) - segment.count_of_first(taken);
+                *number = due;
+                self.advance();
+                count
+            }
+            Source::Poisson { .. } => {
+                let mut count = 0;
+                while self.next.is_some_and(|next| next <= at) {
+                    count += 1;
+                    self.advance();
+                }
+                count
+            }
+        }
     }
 
     fn advance(&mut self) {
@@ -283,7 +336,41 @@ mod tests {
         assert!((deviation / mean - 1.0).abs() < 0.05, "exponential gaps deviate by their mean: {deviation} of {mean}");
     }
 
+    #[test]
+    fn the_mean_rate_until_an_instant() {
+        let ramp = Schedule::new(&[stage(0, 1_000, 10_000), stage(1_000, 1_000, 10_000)]);
+        for (millis, mean) in [(10_000, 500.0), (5_000, 250.0), (20_000, 750.0), (99_000, 750.0), (0, 0.0)] {
+            let is = ramp.mean_rate_until(Nanos::from_millis(millis));
+            assert!((is - mean).abs() < 1e-6, "{is} until {millis} ms");
+        }
+        let limited = Schedule::new(&[stage(10, 10, 4_000)]).with_limit(Some(10));
+        assert!((limited.mean_rate_until(Nanos::from_millis(4_000)) - 10.0).abs() < 1e-6);
+    }
+
     proptest! {
+        #[test]
+        fn taking_many_is_taking_each(
+            rates in prop::collection::vec((0u64..2_000, 0u64..2_000, 0u64..1_000), 1..4),
+            shards in 1u32..5,
+            first in 0usize..200,
+            millis in 0u64..4_000,
+            is_random: bool,
+        ) {
+            let stages: Vec<Stage> = rates.into_iter().map(|(from, to, millis)| stage(from, to, millis)).collect();
+            let spacing = if is_random { Spacing::Poisson { seed: 5 } } else { Spacing::Even };
+            let mut one = Starts::new(Arc::new(Schedule::new(&stages)), spacing, Segment::share(shards - 1, shards));
+            one.by_ref().take(first).for_each(drop);
+            let mut other = one.clone();
+            let at = Nanos::from_millis(millis);
+            let mut count = 0;
+            while other.peek().is_some_and(|next| next <= at) {
+                other.next();
+                count += 1;
+            }
+            prop_assert_eq!(one.take_until(at), count);
+            prop_assert_eq!(one.collect::<Vec<_>>(), other.collect::<Vec<_>>());
+        }
+
         #[test]
         fn segments_tile_the_schedule(
             rates in prop::collection::vec((0u64..3_000, 0u64..3_000, 0u64..4_000), 1..5),

@@ -132,6 +132,12 @@ pub enum PlanError {
         /// What is wrong with it.
         reason: StageFault,
     },
+    /// The rate makes no start in its time.
+    #[error("{flag} makes no start in the time of the load; raise the rate or give it more time")]
+    NoStarts {
+        /// The flag.
+        flag: &'static str,
+    },
     /// Two flags that cannot be meant together.
     #[error("{one} and {other} cannot be given together; {remedy}")]
     Conflict {

@@ -116,6 +116,10 @@ impl Flags {
             }
             (None, Some(text)) => parse_stages(text)?,
         };
+        let doubled = stages.iter().map(|stage| u128::from(stage.from + stage.to) * stage.span.as_nanos());
+        if doubled.sum::<u128>() < 2 * 1_000 * HOUR_NS {
+            return Err(PlanError::NoStarts { flag: if self.rate.is_some() { "-q" } else { "--stages" } });
+        }
         if requests.is_some() && arrivals != Arrivals::Even {
             let (one, other, remedy) = ("-n", "--arrivals poisson", Remedy::RandomEndsWithTime);
             return Err(PlanError::Conflict { one, other, remedy });
@@ -193,10 +197,11 @@ impl Flags {
     }
 }
 
+const HOUR_NS: u128 = 3_600_000_000_000;
+
 /// A time in which a rate makes `count` starts, and not one more.
 fn time_for(count: u64, thousandths_per_hour: u64) -> Duration {
-    let hour_ns = 3_600_000_000_000u128;
-    let nanos = (u128::from(count) * 1_000 * hour_ns).div_ceil(u128::from(thousandths_per_hour));
+    let nanos = (u128::from(count) * 1_000 * HOUR_NS).div_ceil(u128::from(thousandths_per_hour));
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }
 

@@ -34,23 +34,32 @@ pub struct Percentile {
 }
 
 /// Exchanges of which only a lower bound of their time is known.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Censored {
     count: u64,
-    bound_ns: u64,
     of: u64,
+    /// What succeeded, and the others with the time that they had when they were given up.
+    at_least: Distribution,
 }
 
 impl Censored {
-    /// Those that timed out or were dropped, of those that ended.
+    /// Those that timed out or were dropped, of those that ended. A start that was dropped waited, but had no service.
     pub(crate) fn of(seen: &Snapshot, measure: Measure) -> Self {
-        let timed_out = seen.class(Class::TimedOut);
-        let times = timed_out.of(measure);
-        let count = times.count() + seen.counts.dropped;
-        Self { count, bound_ns: times.min().unwrap_or(0), of: seen.counts.finished() + seen.counts.dropped }
+        let mut given_up = seen.class(Class::TimedOut).of(measure).clone();
+        if measure == Measure::Response {
+            given_up.merge(&seen.dropped_after);
+        }
+        let dropped = if measure == Measure::Response { seen.counts.dropped } else { 0 };
+        let (count, of) = (given_up.count(), seen.counts.finished() + dropped);
+        let mut at_least = Distribution::default();
+        if count > 0 {
+            at_least.merge(&given_up);
+            at_least.merge(seen.class(Class::Succeeded).of(measure));
+        }
+        Self { count, of, at_least }
     }
 
-    fn hides(self, quantile: f64) -> bool {
+    fn hides(&self, quantile: f64) -> bool {
         self.count > 0 && quantile > 1.0 - self.count as f64 / self.of as f64
     }
 }
@@ -62,17 +71,16 @@ pub fn percentiles_of(times: &Distribution, seen: &Snapshot, measure: Measure) -
         .iter()
         .copied()
         .chain([("max", 1.0)])
-        .filter_map(|(name, quantile)| Some((name, percentile(times, quantile, censored)?)))
+        .filter_map(|(name, quantile)| Some((name, percentile(times, quantile, &censored)?)))
         .collect()
 }
 
-pub(crate) fn percentile(times: &Distribution, quantile: f64, censored: Censored) -> Option<Percentile> {
-    let known = if quantile < 1.0 { times.quantile(quantile) } else { times.max() };
+pub(crate) fn percentile(times: &Distribution, quantile: f64, censored: &Censored) -> Option<Percentile> {
+    let of = |times: &Distribution| if quantile < 1.0 { times.quantile(quantile) } else { times.max() };
     if censored.hides(quantile) {
-        let ns = censored.bound_ns.max(known.unwrap_or(0));
-        return Some(Percentile { ns, at_least: true });
+        return of(&censored.at_least).map(|ns| Percentile { ns, at_least: true });
     }
-    known.map(|ns| Percentile { ns, at_least: false })
+    of(times).map(|ns| Percentile { ns, at_least: false })
 }
 
 /// A bar of the text histogram.
@@ -125,14 +133,6 @@ impl Run<'_> {
                 Load::Open { connections, .. } => connections.most(),
             })
             .sum()
-    }
-
-    /// The rate that an open load was asked for, a second: its starts that came, over the time in which they could come.
-    /// `None` for a closed load.
-    pub(crate) fn asked_rate(&self) -> Option<f64> {
-        let Load::Open { stages, .. } = &self.plan.scenarios.first()?.load else { return None };
-        let span: f64 = stages.iter().map(|stage| stage.span.as_secs_f64()).sum();
-        Some(per_second(self.seen().counts.started, span.min(self.result.wall.as_secs_f64())))
     }
 
     /// CPU time of the shards for each finished exchange, in microseconds; `None` when none finished.

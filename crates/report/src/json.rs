@@ -39,6 +39,8 @@ impl Json {
             "users": seen.users,
             "started": seen.counts.started,
             "succeeded": seen.counts.succeeded,
+            "dropped": seen.counts.dropped,
+            "unfinished": seen.counts.unfinished,
             "failed": seen.counts.failed(),
             "requests_per_s": per_second(seen.counts.finished(), seconds),
             "bytes_received": seen.counts.bytes_received,
@@ -118,6 +120,7 @@ fn facts(run: &Run<'_>) -> Value {
             "succeeded": counts.succeeded,
             "failed": counts.failed(),
             "dropped": counts.dropped,
+            "dropped_by_generator": counts.dropped_by_generator,
             "unfinished": counts.unfinished,
             "success_ratio": ratio(counts.succeeded, counts.finished()),
             "attempts": counts.attempts,
@@ -127,7 +130,7 @@ fn facts(run: &Run<'_>) -> Value {
         },
         "wall_s": seconds,
         "requests_per_s": run.rate(),
-        "asked_per_s": run.asked_rate(),
+        "asked_per_s": run.result.asked_per_s,
         "bytes": {
             "received": counts.bytes_received,
             "received_per_s": per_second(counts.bytes_received, seconds),
@@ -178,7 +181,7 @@ fn times(times: &Distribution, censored: Censored) -> Value {
     value.insert("stdev_ns".to_owned(), times.stdev().into());
     let mut at_least = Vec::new();
     for (name, quantile) in QUANTILES.iter().copied().chain([("max", 1.0)]) {
-        let known = percentile(times, quantile, censored);
+        let known = percentile(times, quantile, &censored);
         value.insert(format!("{}_ns", name.replace('.', "_")), known.map(|known| known.ns).into());
         if known.is_some_and(|known| known.at_least) {
             at_least.push(Value::from(name.replace('.', "_")));

@@ -206,6 +206,9 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
                 "--stages 需要 目标:时间,... 的形式，如 0:30s,1000:1m,1000:2m；第 {number} 个阶段 '{value}' 不对：{reason}"
             )
         }
+        PlanError::NoStarts { flag } => {
+            format!("按 {flag} 的速率，在压测时间内一个请求都不会发起；请提高速率或延长时间")
+        }
         PlanError::Conflict { one, other, remedy } => {
             let remedy = match remedy {
                 Remedy::RateAsStage => "请把速率写成一个阶段",

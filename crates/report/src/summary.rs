@@ -28,6 +28,20 @@ pub fn summary(run: &Run<'_>, language: Language, is_colorful: bool) -> String {
 /// One line for a run in which no connection was ever established.
 pub fn nothing_measured(run: &Run<'_>, language: Language) -> String {
     let seen = run.seen();
+    let (started, dropped) = (seen.counts.started, seen.counts.dropped);
+    if started == 0 {
+        return language.pick(
+            "nothing was measured: no start came; give the load more time or a higher rate".to_owned(),
+            "没有测到任何数据：没有发起任何请求；请延长时间或提高速率".to_owned(),
+        );
+    }
+    if dropped > 0 && seen.counts.failed() == 0 {
+        let (address, started, dropped) = (run.address, count(started), count(dropped));
+        return language.pick(
+            format!("nothing was measured: no connection to {address} was established, and {dropped} of {started} starts were dropped after --max-lateness; look whether the server accepts connections, or raise --max-lateness"),
+            format!("没有测到任何数据：未能与 {address} 建立连接，{started} 个请求中有 {dropped} 个超过 --max-lateness 而放弃；请检查服务端是否接受连接，或增大 --max-lateness"),
+        );
+    }
     let tried = count(seen.counts.connections_tried.max(seen.counts.attempts));
     let address = run.address;
     match seen.counts.failures().max_by_key(|(_, count)| *count) {
@@ -83,11 +97,19 @@ impl Page {
             }
         }
         self.line(words.requests, &sum);
+        if counts.dropped_by_generator > 0 {
+            let number = count(counts.dropped_by_generator);
+            let line = self.language.pick(
+                format!("{number} of the dropped were too late before a connection was looked for: the generator was the limit"),
+                format!("其中 {number} 个在寻找连接之前就已超时：瓶颈在压测机"),
+            );
+            self.line("", &line);
+        }
         self.line(words.time, &format!("{seconds:.3}s"));
         let achieved = rate(run.rate());
         self.line(
             words.per_second,
-            &run.asked_rate().map(rate).map_or(achieved.clone(), |asked| {
+            &run.result.asked_per_s.map(rate).map_or(achieved.clone(), |asked| {
                 self.language.pick(format!("{achieved} of {asked} asked"), format!("{achieved}（计划 {asked}）"))
             }),
         );
@@ -129,12 +151,12 @@ impl Page {
             // Only these two grow with an exchange that was given up.
             let is_open_ended = matches!(measure, Measure::Response | Measure::Service);
             let censored = if is_open_ended { Censored::of(seen, measure) } else { Censored::default() };
-            self.time_line(name, succeeded.of(measure), censored);
+            self.time_line(name, succeeded.of(measure), &censored);
         }
-        self.time_line(words.connect, &seen.connect, Censored::default());
+        self.time_line(words.connect, &seen.connect, &Censored::default());
     }
 
-    fn time_line(&mut self, name: &str, times: &Distribution, censored: Censored) {
+    fn time_line(&mut self, name: &str, times: &Distribution, censored: &Censored) {
         let plain = |ns: Option<f64>| ns.map_or("-".to_owned(), time);
         let mut cells = vec![plain(times.min().map(|ns| ns as f64)), plain(times.mean()), plain(times.stdev())];
         for quantile in QUANTILES.iter().map(|(_, quantile)| *quantile).chain([1.0]) {
@@ -228,20 +250,24 @@ fn connections_in_words(counts: &Counts, language: Language) -> String {
 
 /// The rates of an open load: one when it never changes, else from stage to stage.
 fn stages_in_words(stages: &[RateStage], language: Language) -> String {
-    let a_second = |thousandths_per_hour: u64| match thousandths_per_hour % 3_600_000 {
-        0 => count(thousandths_per_hour / 3_600_000),
-        _ => rate(thousandths_per_hour as f64 / 3.6e6),
+    // In the largest unit in which it is a whole number, or else as a decimal of the one that shows it best.
+    let named = |thousandths_per_hour: u64| match thousandths_per_hour {
+        0 => "0/s".to_owned(),
+        exact if exact % 3_600_000 == 0 => format!("{}/s", count(exact / 3_600_000)),
+        exact if exact % 60_000 == 0 => format!("{}/m", count(exact / 60_000)),
+        some if some >= 3_600_000 => format!("{}/s", rate(some as f64 / 3.6e6)),
+        few => format!("{}/h", few as f64 / 1e3),
     };
     let is_constant = stages.iter().all(|stage| stage.from == stage.to && stage.to == stages[0].to);
     let rates = match stages.first() {
-        Some(stage) if is_constant => a_second(stage.to),
+        Some(stage) if is_constant => named(stage.to),
         _ => {
-            let mut rates = vec![a_second(stages.first().map_or(0, |stage| stage.from))];
-            rates.extend(stages.iter().map(|stage| format!("{} ({})", a_second(stage.to), span(stage.span))));
+            let mut rates = vec![named(stages.first().map_or(0, |stage| stage.from))];
+            rates.extend(stages.iter().map(|stage| format!("{} ({})", named(stage.to), span(stage.span))));
             rates.join(" -> ")
         }
     };
-    language.pick(format!("open model, {rates} starts a second"), format!("固定速率，每秒发起 {rates} 个"))
+    language.pick(format!("open model, {rates}"), format!("固定速率 {rates}"))
 }
 
 fn plan_in_words(run: &Run<'_>, language: Language) -> String {

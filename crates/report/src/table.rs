@@ -46,7 +46,7 @@ impl Table {
         let succeeded = seen.class(Class::Succeeded);
         let times = succeeded.of(Measure::Response);
         let censored = Censored::of(seen, Measure::Response);
-        let shown = |quantile: f64| match percentile(times, quantile, censored) {
+        let shown = |quantile: f64| match percentile(times, quantile, &censored) {
             Some(known) => format!("{}{}", if known.at_least { ">=" } else { "" }, time(known.ns as f64)),
             None => "-".to_owned(),
         };
@@ -67,8 +67,11 @@ impl Table {
         if self.is_colorful && total.counts.failed() > 0 {
             cells[FAILED] = format::red(&cells[FAILED]);
         }
-        let statuses: Vec<String> =
+        let mut statuses: Vec<String> =
             total.counts.statuses().map(|(status, count)| format!("{status}:{}", format::count(count))).collect();
+        if total.counts.dropped > 0 {
+            statuses.push(format!("{}:{}", self.language.words().dropped, count(total.counts.dropped)));
+        }
         format!("{}│ {}\n", cells.join("│"), statuses.join(" "))
     }
 }

@@ -38,6 +38,7 @@ fn seen(successes: u64, failures: &[(Failure, u64)]) -> Snapshot {
 
 fn result(total: Snapshot) -> RunResult {
     RunResult {
+        asked_per_s: None,
         total,
         wall: Nanos::from_millis(2_000),
         threads: 2,

@@ -53,6 +53,8 @@ fn mistakes_are_named() {
         (vec!["-q", "5", "--stages", "5:1s", "a"], 2, "-q and --stages cannot", "-q 和 --stages 不能"),
         (vec!["-z", "5s", "--stages", "5:1s", "a"], 2, "-z and --stages cannot", "-z 和 --stages 不能"),
         (vec!["-q", "5", "-n", "9", "--arrivals", "poisson", "a"], 2, "ends with a time", "请用 -z"),
+        (vec!["--stages", "0:2s", "a"], 2, "--stages makes no start", "按 --stages 的速率"),
+        (vec!["-q", "0.1/s", "-z", "1s", "a"], 2, "-q makes no start", "按 -q 的速率"),
         (vec!["-q", "5", "--arrivals", "odd", "a"], 2, "one of even, poisson", "even, poisson 之一"),
         (vec!["--max-lateness", "5s", "a"], 2, "--max-lateness needs a rate", "--max-lateness 需要同时给出速率"),
         (vec!["http://no-such-host.invalid/"], 3, "no-such-host.invalid", "no-such-host.invalid"),

@@ -8,8 +8,14 @@ use io_uring::types::BufRingEntry;
 
 /// A power of two.
 const COUNT: u16 = 1_024;
+/// Buffers that are offered at first; each time they were too few, as many again. The kernel takes them in turn, and few of them
+/// stay in the caches.
+const FEW: u16 = 128;
 /// A small answer with its head fits; a large one comes in several.
 const BYTES: usize = 4 * 1_024;
+/// From one buffer to the next. At whole pages all buffers would begin in the same sets of the caches, and the heads of
+/// answers would drive each other out.
+const STRIDE: usize = BYTES + 256;
 /// The kernel wants the ring at the start of a page.
 const PAGE_BYTES: usize = 4_096;
 
@@ -18,6 +24,8 @@ pub(super) struct Buffers {
     ring: *mut BufRingEntry,
     memory: *mut u8,
     tail: u16,
+    /// Buffers below this were offered at least once.
+    in_use: u16,
 }
 
 impl Buffers {
@@ -26,7 +34,7 @@ impl Buffers {
     }
 
     fn memory_layout() -> Layout {
-        Layout::from_size_align(usize::from(COUNT) * BYTES, PAGE_BYTES).expect("a valid layout")
+        Layout::from_size_align(usize::from(COUNT) * STRIDE, PAGE_BYTES).expect("a valid layout")
     }
 
     /// Registers buffers as group `group` of a ring.
@@ -36,14 +44,21 @@ impl Buffers {
         if entries.is_null() || memory.is_null() {
             handle_alloc_error(Self::memory_layout());
         }
-        let mut buffers = Self { ring: entries.cast(), memory, tail: 0 };
+        let mut buffers = Self { ring: entries.cast(), memory, tail: 0, in_use: 0 };
         // SAFETY: the memory has the size of `COUNT` entries, is aligned to a page, and lives as long as `Buffers`,
         // which the owner drops after the ring.
         unsafe { ring.submitter().register_buf_ring_with_flags(entries as u64, COUNT, group, 0)? };
-        for id in 0..COUNT {
-            buffers.offer(id);
-        }
+        buffers.grow();
         Ok(buffers)
+    }
+
+    /// Too few were offered: the number doubles, up to all.
+    pub(super) fn grow(&mut self) {
+        let more = (self.in_use * 2).clamp(FEW, COUNT);
+        for id in self.in_use..more {
+            self.offer(id);
+        }
+        self.in_use = more;
     }
 
     /// What the kernel wrote into a buffer that it picked.
@@ -54,7 +69,7 @@ impl Buffers {
         debug_assert!(id < COUNT && count <= BYTES);
         // SAFETY: the range lies in our memory; the kernel does not touch it until it is offered again, and the caller
         // has the only reference.
-        unsafe { std::slice::from_raw_parts_mut(self.memory.add(usize::from(id) * BYTES), count) }
+        unsafe { std::slice::from_raw_parts_mut(self.memory.add(usize::from(id) * STRIDE), count) }
     }
 
     /// Gives a buffer to the kernel.
@@ -63,7 +78,7 @@ impl Buffers {
         // SAFETY: `place` is below `COUNT`; the kernel reads an entry only below the tail, which is published after it.
         unsafe {
             let entry = &mut *self.ring.add(place);
-            entry.set_addr(self.memory.add(usize::from(id) * BYTES) as u64);
+            entry.set_addr(self.memory.add(usize::from(id) * STRIDE) as u64);
             entry.set_len(BYTES as u32);
             entry.set_bid(id);
         }

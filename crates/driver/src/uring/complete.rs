@@ -117,7 +117,12 @@ impl UringSockets {
                 (0, _) if is_heard => self.tell_end(socket, handle),
                 (0, _) => entry.more_mut().held_end = true,
                 // No buffer was free, or receiving was switched off and on again: it is armed anew after this batch.
-                _ if result == -libc::ENOBUFS || result == -libc::ECANCELED => self.rearm.push(socket),
+                _ if result == -libc::ENOBUFS || result == -libc::ECANCELED => {
+                    if result == -libc::ENOBUFS {
+                        self.rings[ring].buffers.grow();
+                    }
+                    self.rearm.push(socket);
+                }
                 _ => self.fail(socket, error_of(result), handle),
             }
         }

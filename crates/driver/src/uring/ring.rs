@@ -13,6 +13,8 @@ const SUBMISSIONS: u32 = 1_024;
 const COMPLETIONS: u32 = 8 * SUBMISSIONS;
 /// The most slots of one ring's table; more sockets get another ring.
 const SLOTS_MAX: u32 = 16 * 1_024;
+/// A full queue is submitted so often before the ring counts as broken: the kernel takes nothing any more.
+const PUSH_TRIES_MAX: usize = 1_000;
 /// The buffer group of every ring.
 pub(super) const BUFFER_GROUP: u16 = 0;
 /// Connections that may wait to be accepted.
@@ -62,6 +64,8 @@ pub(super) struct Ring {
     accepted: u32,
     slots: u32,
     purpose: Purpose,
+    /// Why the kernel takes no more; the next submission tells.
+    broken: Option<std::io::Error>,
 }
 
 impl Ring {
@@ -96,7 +100,7 @@ impl Ring {
         ring.submitter().register_files_sparse(slots)?;
         // It saves a lookup of the descriptor for each call; a thread may register 16 rings.
         let _ = ring.submitter().register_ring_fd();
-        Ok(Self { ring, buffers, free: Vec::new(), next_slot: 0, accepted: 0, slots, purpose })
+        Ok(Self { ring, buffers, free: Vec::new(), next_slot: 0, accepted: 0, slots, purpose, broken: None })
     }
 
     /// Rings this bell whenever there is something to reap, also while the kernel defers the work.
@@ -138,24 +142,28 @@ impl Ring {
         let queue = self.ring.submission();
         if queue.capacity() - queue.len() < count {
             drop(queue);
-            // What could not be submitted stays queued and goes with the next call.
-            let _ = self.ring.submit();
+            self.broken = tolerate(self.ring.submit()).err();
         }
     }
 
     /// Queues an operation.
     pub(super) fn push(&mut self, entry: &squeue::Entry) {
-        loop {
+        for _ in 0..PUSH_TRIES_MAX {
+            if self.broken.is_some() {
+                return;
+            }
             // SAFETY: what the operation points at (templates, pending sends, addresses, buffers) is owned by the driver
             // until its completion came or the ring is gone.
             if unsafe { self.ring.submission().push(entry) }.is_ok() {
                 return;
             }
-            let _ = self.ring.submit();
+            self.broken = tolerate(self.ring.submit()).err();
         }
+        self.broken.get_or_insert_with(|| std::io::Error::from_raw_os_error(libc::EBUSY));
     }
 
     pub(super) fn submit(&mut self) -> Result<(), std::io::Error> {
+        self.broken.take().map_or(Ok(()), Err)?;
         if self.ring.submission().is_empty() {
             return Ok(());
         }
@@ -164,6 +172,7 @@ impl Ring {
 
     /// Submits, and waits for a completion, at most for `span`; `None` waits for ever.
     pub(super) fn submit_and_wait(&mut self, span: Option<Nanos>) -> Result<(), std::io::Error> {
+        self.broken.take().map_or(Ok(()), Err)?;
         let Some(span) = span else { return tolerate(self.ring.submit_and_wait(1)) };
         if span == Nanos::ZERO {
             return self.run_tasks();
@@ -175,6 +184,7 @@ impl Ring {
 
     /// Submits, and lets the kernel post what it has, without waiting.
     pub(super) fn run_tasks(&mut self) -> Result<(), std::io::Error> {
+        self.broken.take().map_or(Ok(()), Err)?;
         tolerate(self.ring.submit_and_wait(0))
     }
 

@@ -139,15 +139,26 @@ pub(crate) struct CannedRun {
 
 impl CannedRun {
     pub(super) fn warm(closes: bool) -> Self {
-        let flags = Flags {
+        Self::warm_with(&Flags { connections: Some(USERS.to_string()), ..Self::flags(closes) })
+    }
+
+    pub(super) fn warm_at_a_rate() -> Self {
+        Self::warm_with(&Flags { rate: Some("100000".to_owned()), ..Self::flags(false) })
+    }
+
+    fn flags(closes: bool) -> Flags {
+        Flags {
             url: Some("http://10.0.0.1/".to_owned()),
-            connections: Some(USERS.to_string()),
             duration: Some("1000h".to_owned()),
             interval: Some("1000h".to_owned()),
             no_keepalive: closes,
             user_agent: "bench".to_owned(),
             ..Flags::default()
-        };
+        }
+    }
+
+    fn warm_with(flags: &Flags) -> Self {
+        let closes = flags.no_keepalive;
         let plan = flags.plan().expect("a good plan");
         let address = "10.0.0.1:80".parse().expect("an address");
         let answers = Rc::new(Cell::new(0));

@@ -47,6 +47,7 @@ fn head(heads: Vec<Vec<u8>>) -> u64 {
 #[library_benchmark]
 #[bench::keep_alive(CannedRun::warm(false))]
 #[bench::new_connection_each(CannedRun::warm(true))]
+#[bench::at_a_rate(CannedRun::warm_at_a_rate())]
 fn exchange(mut run: CannedRun) -> CannedRun {
     run.exchange(TIMES);
     run

@@ -22,6 +22,16 @@ struct Open {
     at: Nanos,
 }
 
+/// What all shards came to.
+pub struct Finished {
+    /// All that was seen.
+    pub total: Snapshot,
+    /// From the start to the end of the last shard.
+    pub wall: Nanos,
+    /// From the start to the instant from which nothing was started any more.
+    pub stopped_at: Nanos,
+}
+
 pub(super) struct Merger {
     started: Nanos,
     told: Vec<Told>,
@@ -33,6 +43,8 @@ pub(super) struct Merger {
     total: Snapshot,
     from: Nanos,
     emitted: u64,
+    /// When the last shard stopped starting, since the start.
+    stopped_at: Nanos,
 }
 
 impl Merger {
@@ -47,6 +59,7 @@ impl Merger {
             total: Snapshot::default(),
             from: Nanos::ZERO,
             emitted: 0,
+            stopped_at: Nanos::ZERO,
         }
     }
 
@@ -65,7 +78,8 @@ impl Merger {
         let _ = self.returns[shard].send(seen);
     }
 
-    pub(super) fn over(&mut self, shard: usize, at: Nanos, seen: Box<Snapshot>) {
+    pub(super) fn over(&mut self, shard: usize, at: Nanos, stopped_at: Nanos, seen: Box<Snapshot>) {
+        self.stopped_at = self.stopped_at.max(stopped_at.since(self.started));
         self.told[shard] = Told::All;
         self.rest.seen.merge(&seen);
         self.rest.at = self.rest.at.max(at);
@@ -96,8 +110,8 @@ impl Merger {
         self.emit(ready.into_values().chain([rest]))
     }
 
-    pub(super) fn finish(self) -> (Snapshot, Nanos) {
-        (self.total, self.from)
+    pub(super) fn finish(self) -> Finished {
+        Finished { total: self.total, wall: self.from, stopped_at: self.stopped_at }
     }
 
     fn emit(&mut self, parts: impl Iterator<Item = Open>) -> Option<Interval<'_>> {

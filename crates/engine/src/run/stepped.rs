@@ -5,11 +5,10 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, channel};
 
 use driver::Driver;
-use metrics::Snapshot;
 use pacing::Nanos;
 use plan::Plan;
 
-use super::{Desk, Interval, RunError, StopHandle, works};
+use super::{Desk, Finished, Interval, RunError, StopHandle, works};
 use crate::shard::{Ends, Report, Shard, Times, Turn};
 
 /// A run whose shards are stepped by their owner.
@@ -78,14 +77,11 @@ impl<D: Driver> SteppedRun<D> {
         Ok(is_on)
     }
 
-    /// All that was seen, and how long it took.
+    /// What it came to.
     ///
     /// # Errors
     /// A driver was broken.
-    pub fn finish(
-        self,
-        mut observe: impl FnMut(&Interval<'_>) -> ControlFlow<()>,
-    ) -> Result<(Snapshot, Nanos), RunError> {
+    pub fn finish(self, mut observe: impl FnMut(&Interval<'_>) -> ControlFlow<()>) -> Result<Finished, RunError> {
         self.desk.finish(&mut observe)
     }
 

@@ -83,6 +83,7 @@ fn histograms_are_counts(history: &History) -> Result<(), String> {
             );
         }
     }
+    ensure!(history.total.dropped_after.count() == counts.dropped, "a dropped start has no time, or two");
     ensure!(
         history.total.connect.count() == counts.connections_established,
         "a connect time is missing, or counted twice"

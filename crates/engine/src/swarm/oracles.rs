@@ -85,3 +85,27 @@ fn what_is_too_late_is_dropped() {
     let waited = seen.of(Measure::Wait).max().expect("some") + seen.of(Measure::Lateness).max().expect("some");
     assert!(waited <= 501_000_000, "{waited}");
 }
+
+/// A rate that no loop can keep, and no grace: what was due and never taken up is unfinished, not forgotten.
+#[test]
+fn what_was_due_and_never_taken_up_is_counted() {
+    let load = Flags { grace: Some("0s".to_owned()), ..flags("/", "5000000", "100ms") };
+    let history = run(load, Vec::new());
+    let counts = &history.total.counts;
+    assert_eq!(counts.started, 500_000);
+    assert!(counts.unfinished > 0, "{counts:?}");
+    assert_eq!(counts.succeeded + counts.failed() + counts.dropped + counts.unfinished, 500_000);
+}
+
+/// The engine's own program stands still for a second: what it takes up too late is dropped, and told apart.
+#[test]
+fn the_generator_owns_its_drops() {
+    let freeze = vec![(1, Nanos(SECOND), Nanos(2 * SECOND))];
+    let load = Flags { max_lateness: Some("100ms".to_owned()), ..flags("/", "1000", "3s") };
+    let history = run(load, freeze);
+    let counts = &history.total.counts;
+    assert_eq!((counts.started, counts.failed()), (3_000, 0));
+    assert!((890..=910).contains(&counts.dropped), "{} were dropped", counts.dropped);
+    assert_eq!(counts.dropped_by_generator, counts.dropped);
+    assert_eq!(history.total.dropped_after.count(), counts.dropped);
+}

@@ -77,7 +77,8 @@ impl World {
     /// One attempt: on the user's own connection when it has one, else on a new one.
     pub(super) fn try_exchange<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
         let Some(exchange) = self.exchanges.find(key) else { return };
-        let (user, step, intended) = (exchange.user, exchange.step as usize, exchange.intended);
+        let (user, step) = (exchange.user, exchange.step as usize);
+        let (intended, is_second_try) = (exchange.intended, exchange.is_second_try);
         self.seen.counts.attempts += 1;
         if let Some(socket) = self.users[user as usize].connection.take() {
             let attempt = self.insert_attempt(key, socket);
@@ -93,7 +94,7 @@ impl World {
                 let attempt = self.insert_attempt(key, socket);
                 self.connections.insert(socket, Phase::Connect { attempt, since });
                 let mut deadline = since + self.work.steps[step].connect_timeout;
-                if let Some(open) = &self.open {
+                if let Some(open) = self.open.as_ref().filter(|_| !is_second_try) {
                     deadline = deadline.min(open.send_before(intended));
                 }
                 self.arm(attempt, deadline);
@@ -137,6 +138,7 @@ impl World {
     pub(super) fn prepare_due<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
         let phase = self.connections.find(socket).map(|connection| connection.phase);
         if let Some(Phase::Prepare { user, .. }) = phase {
+            self.hope.failed_connects += 1;
             self.close(socket, sockets);
             self.next(user, View::NoConnection, now, now, sockets);
         }
@@ -202,12 +204,14 @@ impl World {
     /// An exchange of an open load has waited longer than it may.
     fn is_too_late(&mut self, key: Key, now: Nanos) -> bool {
         let (Some(open), Some(exchange)) = (&self.open, self.exchanges.find(key)) else { return false };
-        open.send_before(exchange.intended) <= now
+        // A second try has been sent once.
+        !exchange.is_second_try && open.send_before(exchange.intended) <= now
     }
 
     fn drop_exchange<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
         if let Some(exchange) = self.exchanges.remove(key) {
-            self.seen.counts.dropped += 1;
+            self.hope.failed_connects += 1;
+            self.seen.drop_start(now.since(exchange.intended).0);
             self.next(exchange.user, View::NoConnection, now, now, sockets);
         }
     }

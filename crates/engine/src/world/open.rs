@@ -41,14 +41,14 @@ pub(crate) struct Open {
     /// Starts that are due and have no user, the oldest first.
     queue: VecDeque<Start>,
     /// Users without an exchange. The one that was busy last goes first: its connection is warm.
-    idle: Vec<u32>,
+    idle: VecDeque<u32>,
     /// Nothing that is intended later starts; counted like [`Starts::peek`].
     last: Nanos,
 }
 
 impl Open {
     pub(super) fn new(work: OpenWork, users_max: u64) -> Self {
-        Self { work, users_max, queue: VecDeque::new(), idle: Vec::new(), last: Nanos::NEVER }
+        Self { work, users_max, queue: VecDeque::new(), idle: VecDeque::new(), last: Nanos::NEVER }
     }
 
     /// When the next start is intended; `None` after the last.
@@ -66,9 +66,10 @@ impl Open {
         may_end && self.queue.is_empty() && self.peek(started).is_none()
     }
 
-    /// Starts that came and found no user.
-    pub(super) fn waiting(&self) -> usize {
-        self.queue.len()
+    /// The run is over: how many starts came and found no user, and how many were due and not yet taken up.
+    pub(super) fn give_up(&mut self, now: Nanos, started: Nanos) -> (u64, u64) {
+        let due = self.work.starts.take_until(now.since(started).min(self.last));
+        (std::mem::take(&mut self.queue).len() as u64, due)
     }
 
     pub(super) fn next_turn(&self, started: Nanos, users: usize) -> Nanos {
@@ -101,8 +102,14 @@ impl World {
             let Some(intended) = open.peek(started).filter(|at| *at <= now) else { break };
             open.work.starts.next();
             self.seen.counts.started += 1;
+            let late = now.since(intended);
+            if late >= open.work.max_lateness {
+                self.seen.counts.dropped_by_generator += 1;
+                self.seen.drop_start(late.0);
+                continue;
+            }
             if open.queue.len() >= QUEUE_MAX {
-                self.seen.counts.dropped += 1;
+                self.seen.drop_start(late.0);
                 continue;
             }
             open.queue.push_back(Start { intended, taken_up: now });
@@ -118,9 +125,9 @@ impl World {
 
     fn drop_late(&mut self, now: Nanos) {
         let Some(open) = &mut self.open else { return };
-        while open.queue.front().is_some_and(|start| open.work.max_lateness <= now.since(start.intended)) {
+        while let Some(start) = open.queue.front().filter(|start| open.work.max_lateness <= now.since(start.intended)) {
+            self.seen.drop_start(now.since(start.intended).0);
             open.queue.pop_front();
-            self.seen.counts.dropped += 1;
         }
     }
 
@@ -131,7 +138,7 @@ impl World {
         if open.queue.is_empty() {
             return false;
         }
-        let user = match open.idle.pop() {
+        let user = match open.idle.pop_back() {
             Some(user) => user,
             None if (self.users.len() as u64) < open.users_max => self.new_user(),
             None => return false,
@@ -142,7 +149,7 @@ impl World {
 
     fn serve_with<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
         let Some(open) = &mut self.open else { return };
-        let Some(start) = open.queue.pop_front() else { return open.idle.push(user) };
+        let Some(start) = open.queue.pop_front() else { return open.idle.push_back(user) };
         let exchange = Exchange::new(user, 0, start.intended, start.taken_up);
         let key = self.exchanges.insert(exchange);
         self.try_exchange(key, sockets);
@@ -159,8 +166,11 @@ impl World {
     pub(super) fn next_open<S: Sockets>(&mut self, user: u32, view: View, now: Nanos, sockets: &mut S) {
         self.drop_late(now);
         let Some(open) = &mut self.open else { return };
-        if view == View::NoConnection || open.queue.is_empty() {
-            open.idle.push(user);
+        if view == View::NoConnection {
+            // Those that have one go first.
+            open.idle.push_front(user);
+        } else if open.queue.is_empty() {
+            open.idle.push_back(user);
         } else {
             self.serve_with(user, sockets);
         }
