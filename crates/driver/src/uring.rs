@@ -298,16 +298,19 @@ impl UringSockets {
 
     fn submit_all(&mut self) {
         let begun = self.now();
-        if let Err(error) = self.rings.iter_mut().try_for_each(Ring::submit) {
-            self.broken.get_or_insert(error);
-        }
+        self.submit_rings();
         let ended = self.now();
         self.stamps.submitted(begun, ended);
         if self.opening.len() >= OPENS_WAITING_MAX {
             self.push_opening();
-            if let Err(error) = self.rings.iter_mut().try_for_each(Ring::submit) {
-                self.broken.get_or_insert(error);
-            }
+            self.submit_rings();
+        }
+    }
+
+    /// Submits what all rings have queued. A failure ends the next wait.
+    fn submit_rings(&mut self) {
+        if let Err(error) = self.rings.iter_mut().try_for_each(Ring::submit) {
+            self.broken.get_or_insert(error);
         }
     }
 

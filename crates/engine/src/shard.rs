@@ -172,7 +172,7 @@ impl<D: Driver> Shard<D> {
             self.end_at = now + self.times.grace;
             self.world.stop_starting(self.stopped_at);
         }
-        self.world.turn(self.driver.sockets());
+        self.world.turn(now, self.driver.sockets());
         if self.world.is_over() || now >= self.end_at || wish >= Wish::ABORT {
             return Turn::Over;
         }

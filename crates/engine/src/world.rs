@@ -156,8 +156,7 @@ impl World {
     }
 
     /// Starts users that have not started yet, and wakes whoever is due.
-    pub(crate) fn turn<S: Sockets>(&mut self, sockets: &mut S) {
-        let now = sockets.now();
+    pub(crate) fn turn<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         if self.open.is_some() {
             self.turn_open(now, sockets);
         } else {
@@ -178,12 +177,16 @@ impl World {
             if self.users_started == self.work.share.users {
                 break;
             }
-            self.users.push(User::default());
-            let user = u32::try_from(self.users_started).expect("a bounded number of users");
-            self.users_started += 1;
+            let user = self.new_user();
             // The plan wants all users at once: one that had to wait for its turn was late, and counts from the start.
             self.next(user, View::Nothing, self.started, now, sockets);
         }
+    }
+
+    fn new_user(&mut self) -> u32 {
+        self.users.push(User::default());
+        self.users_started += 1;
+        u32::try_from(self.users.len() - 1).expect("a bounded number of users")
     }
 
     /// When `turn` must be called again.

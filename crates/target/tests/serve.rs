@@ -1,5 +1,8 @@
 //! The target against clients that are rude: they leave, they half-close, they pipeline, they do not read.
 
+#[macro_use]
+mod each_driver;
+
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
@@ -96,19 +99,6 @@ fn who_does_not_read_has_to_wait(kind: Kind) {
         }
         assert!(written < 100 << 20, "the server takes everything");
     }
-}
-
-macro_rules! on_each_driver {
-    ($($test:ident)*) => {
-        mod poll {
-            $(#[test] fn $test() { super::$test(super::Kind::Poll); })*
-        }
-
-        #[cfg(target_os = "linux")]
-        mod uring {
-            $(#[test] fn $test() { super::$test(super::Kind::Uring); })*
-        }
-    };
 }
 
 on_each_driver! {

@@ -11,7 +11,7 @@ use pacing::open::Starts;
 
 use super::exchanges::Exchange;
 use super::{START_BATCH, World};
-use crate::user::{User, View};
+use crate::user::View;
 
 /// Starts of a shard that wait for a user; a further one is dropped at once.
 const QUEUE_MAX: usize = 1_000_000;
@@ -115,7 +115,6 @@ impl World {
             open.queue.push_back(Start { intended, taken_up: now });
             self.serve(now, sockets);
         }
-        self.drop_late(now);
         for _ in 0..START_BATCH {
             if !self.serve(now, sockets) {
                 break;
@@ -153,12 +152,6 @@ impl World {
         let exchange = Exchange::new(user, 0, start.intended, start.taken_up);
         let key = self.exchanges.insert(exchange);
         self.try_exchange(key, sockets);
-    }
-
-    fn new_user(&mut self) -> u32 {
-        self.users.push(User::default());
-        self.users_started += 1;
-        u32::try_from(self.users.len() - 1).expect("a bounded number of users")
     }
 
     /// A user is free. One that found no connection waits for the next turn: a target that refuses at once would never let

@@ -1,5 +1,8 @@
 //! The engine against real sockets, with the count and the clock of the test beside its own.
 
+#[macro_use]
+#[path = "../each_driver/mod.rs"]
+mod each_driver;
 mod peers;
 
 use std::io::Write;
@@ -135,43 +138,35 @@ fn hostile_answers_are_counted_and_the_run_ends(kind: Kind) {
     }
 }
 
-fn an_early_answer_ends_its_connection(kind: Kind) {
-    let address = peers::answers_early();
+/// Two users upload more than the buffers of both ends take.
+fn large_uploads(kind: Kind, address: SocketAddr, requests: u64, timeout: &str) -> RunResult {
     let mut file = tempfile(kind);
-    // More than the buffers of both ends take.
     file.1.write_all(&vec![b'x'; 30_000_000]).expect("a file");
     let posted = Flags {
         data: text(format!("@{}", file.0)),
         connections: text(2),
-        requests: text(10),
-        timeout: text("2s"),
+        requests: text(requests),
+        timeout: text(timeout),
         ..flags(address, "/")
     };
     let result = run(kind, &posted, address, 1);
+    std::fs::remove_file(file.0).expect("the file goes");
     check_sums(&result);
+    result
+}
+
+fn an_early_answer_ends_its_connection(kind: Kind) {
+    let result = large_uploads(kind, peers::answers_early(), 10, "2s");
     // What was not read would stand before the next request on the same connection.
     assert_eq!(result.total.counts.connections_established, 10);
     assert!(result.total.class(Class::TimedOut).of(Measure::Response).count() == 0, "{:?}", failures(&result));
     assert!(result.total.counts.bytes_sent < 10 * 30_000_000, "{}", result.total.counts.bytes_sent);
-    std::fs::remove_file(file.0).expect("the file goes");
 }
 
 fn a_hung_upload_counts_what_was_taken(kind: Kind) {
-    let address = peers::deaf();
-    let mut file = tempfile(kind);
-    file.1.write_all(&vec![b'x'; 30_000_000]).expect("a file");
-    let posted = Flags {
-        data: text(format!("@{}", file.0)),
-        connections: text(2),
-        requests: text(2),
-        timeout: text("300ms"),
-        ..flags(address, "/")
-    };
-    let result = run(kind, &posted, address, 1);
-    check_sums(&result);
+    let result = large_uploads(kind, peers::deaf(), 2, "300ms");
     assert_eq!(failures(&result), [(Failure::Timeout, 2)]);
     assert!(result.total.counts.bytes_sent < 40_000_000, "{}", result.total.counts.bytes_sent);
-    std::fs::remove_file(file.0).expect("the file goes");
 }
 
 fn surplus_bytes_are_counted(kind: Kind) {
@@ -276,19 +271,6 @@ fn a_stop_keeps_what_was_measured(kind: Kind) {
     assert!(result.was_stopped && result.total.counts.succeeded > 0);
     assert_eq!(result.total.counts.unfinished, 0, "the grace is long enough for what is in flight");
     assert!(result.wall.as_secs_f64() < 5.0);
-}
-
-macro_rules! on_each_driver {
-    ($($test:ident)*) => {
-        mod poll {
-            $(#[test] fn $test() { super::$test(super::Kind::Poll); })*
-        }
-
-        #[cfg(target_os = "linux")]
-        mod uring {
-            $(#[test] fn $test() { super::$test(super::Kind::Uring); })*
-        }
-    };
 }
 
 on_each_driver! {
