@@ -14,6 +14,8 @@ use metrics::{Class, Measure};
 use plan::Load;
 use plant::Bug;
 
+use crate::idle::QUIET;
+
 /// The seeds of the swarm; `ONRUSH_SEEDS` asks for another number.
 const SEEDS: u64 = 500;
 
@@ -42,6 +44,7 @@ fn digest(history: &History) -> String {
 
 #[test]
 fn many_seeds() {
+    let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     let asked = std::env::var("ONRUSH_SEEDS").ok().map(|text| text.parse().expect("ONRUSH_SEEDS is a number"));
     let begun = std::time::Instant::now();
     let (mut exchanges, mut failed, mut faults) = (0, 0, 0);
@@ -78,6 +81,7 @@ fn replay() {
 
 /// Some seed must show the bug, and the finding must say what is wrong.
 fn is_caught(bug: Bug, words: &[&str]) {
+    let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     let found: Vec<String> = (0..40)
         .filter_map(|seed| {
             plant::plant(Some(bug), 1 + seed as u32 % 5);

@@ -5,8 +5,10 @@ use pacing::Nanos;
 use plan::Flags;
 
 use super::history::{self, History, Setting};
+use crate::idle::QUIET;
 
 fn run(flags: Flags, freezes: Vec<(usize, Nanos, Nanos)>) -> History {
+    let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     let flags = Flags { user_agent: "oracle".to_owned(), ..flags };
     let setting = Setting { plan: flags.plan().expect("a good plan"), freezes, ..Setting::calm(11) };
     history::run(setting, false).unwrap_or_else(|found| panic!("{found}"))
