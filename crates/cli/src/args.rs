@@ -141,6 +141,12 @@ pub(crate) struct ServeArgs {
     pub(crate) listen: Option<String>,
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) threads: Option<String>,
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub(crate) accept_delay: Option<String>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) close_after: Option<String>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) seed: Option<String>,
     #[command(flatten)]
     pub(crate) driver: DriverArgs,
     #[command(flatten)]

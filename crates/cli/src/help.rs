@@ -45,8 +45,8 @@ fn about(command: &str) -> Text {
             "在空闲的本地端口启动服务，压测 5 秒，显示表格和汇总",
         ),
         "serve" => (
-            "Serve paths with known behaviour to load: / /bytes/N /chunked/N /delay/MS /status/N /echo /close /drop /stats",
-            "启动行为已知的被测服务：/ /bytes/N /chunked/N /delay/MS /status/N /echo /close /drop /stats",
+            "Serve paths with known behaviour to load: / /bytes/N /chunked/N /delay/MS /delay/uniform/LOW-HIGH /delay/lognormal/MEDIAN,SIGMA /serial/MS (one at a time) /stall/AFTER/FOR (all stand still, ms) /fail/PERCENT /status/N /echo /close /drop /stats",
+            "启动行为已知的被测服务：/ /bytes/N /chunked/N /delay/毫秒 /delay/uniform/最短-最长 /delay/lognormal/中位数,SIGMA /serial/毫秒（一次只处理一个） /stall/多久之后/多久（整体停顿，毫秒） /fail/百分比 /status/N /echo /close /drop /stats",
         ),
         "completions" => ("Print the completions of a shell", "输出 shell 补全脚本"),
         "man" => ("Print the manual page", "输出 man 手册页"),
@@ -136,6 +136,14 @@ fn flag(command: &str, id: &str) -> Option<Text> {
             "Address to listen on, port 0 for any free one [default: 127.0.0.1:8080]",
             "监听地址，端口 0 表示任选空闲端口 [默认：127.0.0.1:8080]",
         ),
+        (_, "accept_delay") => (
+            "A new connection is left alone for so long before it is first read [default: 0s]",
+            "新连接建立后过这么久才开始读取 [默认：0s]",
+        ),
+        (_, "close_after") => {
+            ("End each connection with its Nth answer [default: never]", "每个连接在第 N 个响应后关闭 [默认：不关闭]")
+        }
+        (_, "seed") => ("Seed of random delays [default: 1]", "随机延迟的种子 [默认：1]"),
         (_, "shell") => ("bash, elvish, fish, powershell or zsh", "bash、elvish、fish、powershell 或 zsh"),
         _ => return None,
     })

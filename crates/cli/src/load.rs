@@ -43,7 +43,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Exit {
         Ok(driver) => driver.kind,
         Err(error) => return load.refuse(&report::driver_error(&error, language), Exit::System),
     };
-    let server = match Server::start(&ServeOptions { listen, threads: host::allowed_cores().len(), driver }) {
+    let server = match Server::start(&ServeOptions::plain(listen, host::allowed_cores().len(), driver)) {
         Ok(server) => server,
         Err(error) => {
             output::complain(&serve::serve_error(&error, language));

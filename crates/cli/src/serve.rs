@@ -3,8 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::mpsc::channel;
 
+use plan::{PlanError, parse_count, parse_duration};
 use report::Language;
-use target::{ServeError, ServeOptions, Server};
+use target::{Behavior, ServeError, ServeOptions, Server};
 
 use crate::args::ServeArgs;
 use crate::exit::Exit;
@@ -25,8 +26,9 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
             return Exit::Usage;
         }
     };
-    let threads = match load::threads(args.threads.as_deref()) {
-        Ok(threads) => threads,
+    let read = load::threads(args.threads.as_deref()).and_then(|threads| Ok((threads, behavior(args)?)));
+    let (threads, behavior) = match read {
+        Ok(read) => read,
         Err(error) => {
             output::complain(&report::plan_error(&error, language));
             return Exit::Usage;
@@ -40,7 +42,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
             return Exit::System;
         }
     };
-    let server = match Server::start(&ServeOptions { listen, threads, driver }) {
+    let server = match Server::start(&ServeOptions { listen, threads, driver, behavior }) {
         Ok(server) => server,
         Err(error) => {
             output::complain(&serve_error(&error, language));
@@ -64,6 +66,20 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
     server.stop();
     output::note(stats.trim_end());
     Exit::Done
+}
+
+/// What holds of every connection.
+fn behavior(args: &ServeArgs) -> Result<Behavior, PlanError> {
+    let usual = Behavior::default();
+    let number = |flag, text: &Option<String>, least, most| {
+        text.as_deref().map(|text| parse_count(flag, text, least, most)).transpose()
+    };
+    let delay = args.accept_delay.as_deref().map(|text| parse_duration("--accept-delay", text)).transpose()?;
+    Ok(Behavior {
+        seed: number("--seed", &args.seed, 0, u64::MAX)?.unwrap_or(usual.seed),
+        accept_delay: delay.unwrap_or(usual.accept_delay),
+        close_after: number("--close-after", &args.close_after, 1, u64::from(u32::MAX))?.map(|count| count as u32),
+    })
 }
 
 /// What `serve` and `demo` say when they cannot.

@@ -331,7 +331,10 @@ impl UringSockets {
                 tv_sec: (span.0 / 1_000_000_000) as i64,
                 tv_nsec: (span.0 % 1_000_000_000) as i64,
             });
-            match poll(&mut [PollFd::new(&self.bell, PollFlags::IN)], timeout.as_ref()) {
+            // The waker is looked at by itself: its ring would ring the bell from within another bell, which kernels put
+            // off, and some (6.18 among them) only once.
+            let mut heard = [PollFd::new(&self.bell, PollFlags::IN), PollFd::new(&*self.wake, PollFlags::IN)];
+            match poll(&mut heard, timeout.as_ref()) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(errno) => return Err(errno.into()),
             }

@@ -68,7 +68,7 @@ fn kind_of(name: &str) -> Kind {
 
 fn serve(driver: Kind) {
     let listen = "127.0.0.1:0".parse().expect("an address");
-    let server = Server::start(&ServeOptions { listen, threads: 1, driver }).expect("a server");
+    let server = Server::start(&ServeOptions::plain(listen, 1, driver)).expect("a server");
     println!("\nlistening {}", server.address());
     // Whoever started us closes our input when it needs us no more.
     let _ = std::io::stdin().read_line(&mut String::new());

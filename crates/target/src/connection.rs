@@ -38,8 +38,13 @@ struct Request {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Reads,
-    /// Until an instant, then answers.
+    /// For the time that new connections are left alone.
+    Waits {
+        until: Nanos,
+    },
+    /// Holds its answer from one instant to another.
     Delays {
+        since: Nanos,
         until: Nanos,
     },
     /// A body of which so much is still to be sent.
@@ -63,6 +68,8 @@ pub(crate) struct Connection {
     /// Bytes that came while an answer was on its way.
     held: Vec<u8>,
     peer_closed: bool,
+    /// Requests that were read to the end of their heads.
+    requests: u32,
 }
 
 impl Connection {
@@ -74,7 +81,13 @@ impl Connection {
             request: None,
             held: Vec::new(),
             peer_closed: false,
+            requests: 0,
         }
+    }
+
+    /// The connection is left alone until then.
+    pub(crate) fn wait_until(&mut self, until: Nanos) {
+        self.phase = Phase::Waits { until };
     }
 
     pub(crate) fn socket(&self) -> Socket {
@@ -117,13 +130,21 @@ impl Connection {
                 sockets.send(self.socket, Outgoing::Lent(buffer));
                 Wait::More
             }
-            Phase::Reads | Phase::Delays { .. } | Phase::Drains { .. } => Wait::More,
+            Phase::Reads | Phase::Waits { .. } | Phase::Delays { .. } | Phase::Drains { .. } => Wait::More,
         }
     }
 
     pub(crate) fn due<S: Sockets>(&mut self, now: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
         match self.phase {
-            Phase::Delays { until } if until <= now => self.answer_plain(200, b"", tools, sockets),
+            Phase::Delays { since, until } if until <= now => {
+                // Whoever has the answer finds it counted.
+                tools.stats().hold(sockets.now().since(since));
+                self.answer_plain(200, b"", tools, sockets)
+            }
+            Phase::Waits { until } if until <= now => {
+                self.phase = Phase::Reads;
+                self.read_held(tools, sockets)
+            }
             Phase::Drains { until } if until <= now => Wait::Nothing,
             _ => Wait::More,
         }
@@ -133,7 +154,9 @@ impl Connection {
         self.peer_closed = true;
         match self.phase {
             // A peer may end its side and still wait for the answer that it asked for.
-            Phase::Delays { .. } | Phase::SendsBytes { .. } | Phase::SendsChunks { .. } => Wait::More,
+            Phase::Waits { .. } | Phase::Delays { .. } | Phase::SendsBytes { .. } | Phase::SendsChunks { .. } => {
+                Wait::More
+            }
             Phase::Reads | Phase::Drains { .. } => Wait::Nothing,
         }
     }
@@ -152,7 +175,9 @@ impl Connection {
                                 buffer.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
                                 sockets.send(self.socket, Outgoing::Lent(buffer));
                             }
-                            self.request = Some(Request::new(&head));
+                            self.requests = self.requests.saturating_add(1);
+                            let is_last = tools.behavior().close_after.is_some_and(|most| self.requests >= most);
+                            self.request = Some(Request::new(&head, is_last));
                         }
                         ServerEvent::Body(body) => {
                             if let Some(request) = &mut self.request {
@@ -200,11 +225,26 @@ impl Connection {
                 }
                 Wait::More
             }
-            Route::Delay(span) => {
-                let until = at + span.into();
-                self.phase = Phase::Delays { until };
-                tools.timers.insert(until, self.socket);
-                Wait::More
+            Route::Delay(delay) => {
+                let until = at + delay.draw(&mut tools.random);
+                self.hold(at, until, tools)
+            }
+            Route::Serial(span) => {
+                let until = tools.agreed().serve_alone(at, span);
+                self.hold(at, until, tools)
+            }
+            Route::Stall { .. } if !tools.can_freeze => {
+                self.answer_plain(501, b"this server has no thread to freeze\n", tools, sockets)
+            }
+            Route::Stall { after, span } => {
+                let from = at + after;
+                tools.agreed().freeze(from, from + span);
+                tools.wake_all();
+                self.answer_plain(200, b"the freeze is agreed on\n", tools, sockets)
+            }
+            Route::Fail(share) => {
+                let (status, body) = if tools.fails(share) { (500, &b"failed\n"[..]) } else { (200, &b"fine\n"[..]) };
+                self.answer_plain(status, body, tools, sockets)
             }
             Route::Status(status) => {
                 let body = format!("{status}\n");
@@ -225,6 +265,13 @@ impl Connection {
             Route::NotFound => self.answer_plain(404, b"no such path\n", tools, sockets),
             Route::BadNumber => self.answer_plain(400, b"the number in the path is out of range\n", tools, sockets),
         }
+    }
+
+    /// Answers later.
+    fn hold(&mut self, since: Nanos, until: Nanos, tools: &mut Tools) -> Wait {
+        self.phase = Phase::Delays { since, until };
+        tools.timers.insert(until, self.socket);
+        Wait::More
     }
 
     fn answer_plain<S: Sockets>(&mut self, status: u16, body: &[u8], tools: &mut Tools, sockets: &mut S) -> Wait {
@@ -278,6 +325,11 @@ impl Connection {
         if close {
             return Wait::PeerClose;
         }
+        self.read_held(tools, sockets)
+    }
+
+    /// Reads what came while it could not be read, and goes on.
+    fn read_held<S: Sockets>(&mut self, tools: &mut Tools, sockets: &mut S) -> Wait {
         let held = std::mem::take(&mut self.held);
         if !held.is_empty() {
             let now = sockets.now();
@@ -308,11 +360,12 @@ impl Connection {
 }
 
 impl Request {
-    fn new(head: &RequestHead<'_>) -> Self {
+    /// `is_last`: the connection has carried as many as it may.
+    fn new(head: &RequestHead<'_>, is_last: bool) -> Self {
         let route = Route::of(head.target);
         let manner = Manner {
             is_head: head.method == "HEAD",
-            close: !head.keep_alive || route == Route::Close,
+            close: is_last || !head.keep_alive || route == Route::Close,
             is_old: head.version == Version::Http10,
         };
         Self { route, manner, body: Vec::new(), body_is_too_large: false }

@@ -2,6 +2,7 @@
 //!
 //! [`Server::start`] listens and returns; [`Server::stop`] ends it. A run does not need it.
 
+mod behavior;
 mod connection;
 mod respond;
 mod routes;
@@ -10,14 +11,18 @@ mod stats;
 mod stepped;
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use driver::poll::PollDriver;
 use driver::{Clock, Driver, Kind, ListenOptions, SocketError, Sockets, Waker};
 
+use behavior::Agreed;
+pub use behavior::Behavior;
+use metrics::Distribution;
+use pacing::Nanos;
 use stats::Stats;
 pub use stepped::SteppedServer;
 
@@ -30,6 +35,43 @@ pub struct ServeOptions {
     pub threads: usize,
     /// The driver of each thread.
     pub driver: Kind,
+    /// What holds of every connection.
+    pub behavior: Behavior,
+}
+
+impl ServeOptions {
+    /// A server that behaves well until a path asks for something else.
+    pub fn plain(listen: SocketAddr, threads: usize, driver: Kind) -> Self {
+        Self { listen, threads, driver, behavior: Behavior::default() }
+    }
+}
+
+/// What the threads of a server share: counters that each writes for itself, and what they agree on.
+pub(crate) struct Shared {
+    stats: Box<[Stats]>,
+    agreed: Agreed,
+    behavior: Behavior,
+    clock: Clock,
+    wakers: Mutex<Vec<Waker>>,
+    is_over: AtomicBool,
+}
+
+impl Shared {
+    fn new(threads: usize, behavior: Behavior, clock: Clock) -> Arc<Self> {
+        let stats = std::iter::repeat_with(Stats::default).take(threads).collect();
+        Arc::new(Self {
+            stats,
+            agreed: Agreed::default(),
+            behavior,
+            clock,
+            wakers: Mutex::default(),
+            is_over: AtomicBool::new(false),
+        })
+    }
+
+    fn wake_all(&self) {
+        self.wakers.lock().expect("no holder of the lock panics").iter().for_each(Waker::wake);
+    }
 }
 
 /// Why nothing is served.
@@ -52,9 +94,7 @@ pub enum ServeError {
 pub struct Server {
     address: SocketAddr,
     threads: Vec<JoinHandle<()>>,
-    wakers: Vec<Waker>,
-    is_over: Arc<AtomicBool>,
-    stats: Arc<[Stats]>,
+    shared: Arc<Shared>,
 }
 
 impl Server {
@@ -78,16 +118,11 @@ impl Server {
     ) -> Result<Self, ServeError> {
         let count = options.threads.max(1);
         let clock = Clock::start();
-        let mut server = Self {
-            address: options.listen,
-            threads: Vec::new(),
-            wakers: Vec::new(),
-            is_over: Arc::new(AtomicBool::new(false)),
-            stats: std::iter::repeat_with(Stats::default).take(count).collect(),
-        };
+        let mut server =
+            Self { address: options.listen, threads: Vec::new(), shared: Shared::new(count, options.behavior, clock) };
         ensure_free(options.listen, clock)?;
         for index in 0..count {
-            let (is_over, stats) = (server.is_over.clone(), server.stats.clone());
+            let shared = server.shared.clone();
             let listen = ListenOptions { on: server.address, share_port: count > 1 };
             let (ready, listening) = channel();
             let make = make.clone();
@@ -99,7 +134,7 @@ impl Server {
                 match made {
                     Ok((driver, listener, address)) => {
                         if ready.send(Ok((address, driver.waker()))).is_ok() {
-                            shard::run(driver, listener, &is_over, &stats, index);
+                            shard::run(driver, listener, &shared, index);
                         }
                     }
                     // Whoever started us is gone when nobody hears it.
@@ -108,7 +143,7 @@ impl Server {
             })?);
             let (address, waker) = listening.recv().expect("a thread of the target says how it went")?;
             server.address = address;
-            server.wakers.push(waker);
+            server.shared.wakers.lock().expect("no holder of the lock panics").push(waker);
         }
         Ok(server)
     }
@@ -120,7 +155,17 @@ impl Server {
 
     /// What `/stats` says, now.
     pub fn stats_json(&self) -> String {
-        stats::to_json(&self.stats)
+        stats::to_json(&self.shared.stats)
+    }
+
+    /// How long answers were held that were to be held (`/delay`, `/serial`): from the end of the request to the answer.
+    pub fn held(&self) -> Distribution {
+        stats::held(&self.shared.stats)
+    }
+
+    /// Time in freezes that were asked for (`/stall`), from the agreed instant to the true end.
+    pub fn frozen(&self) -> Nanos {
+        stats::frozen(&self.shared.stats)
     }
 
     /// Closes all connections and ends.
@@ -136,8 +181,8 @@ impl Server {
     }
 
     fn end(&mut self) {
-        self.is_over.store(true, Ordering::Relaxed);
-        self.wakers.iter().for_each(Waker::wake);
+        self.shared.is_over.store(true, Ordering::Relaxed);
+        self.shared.wake_all();
         for thread in std::mem::take(&mut self.threads) {
             thread.join().expect("a thread of the target does not panic");
         }

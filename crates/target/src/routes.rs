@@ -1,11 +1,11 @@
 //! From method and path to what is done.
 
-use std::time::Duration;
+use pacing::Nanos;
+
+use crate::behavior::{Delay, millis, thousandths};
 
 /// The most bytes that one answer has.
 pub(crate) const ANSWER_BYTES_MAX: u64 = 1 << 40;
-/// The longest delay of an answer.
-pub(crate) const DELAY_MAX: Duration = Duration::from_secs(3_600);
 
 /// What a path asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,16 @@ pub(crate) enum Route {
     Root,
     Bytes(u64),
     Chunked(u64),
-    Delay(Duration),
+    Delay(Delay),
+    /// Served one at a time, each for so long.
+    Serial(Nanos),
+    /// All threads stand still: after how long, and for how long.
+    Stall {
+        after: Nanos,
+        span: Nanos,
+    },
+    /// A 500 for so many of 100,000 requests, a 200 for the others.
+    Fail(u32),
     Status(u16),
     Echo,
     Close,
@@ -25,8 +34,22 @@ pub(crate) enum Route {
 }
 
 /// The names under which requests are counted.
-pub(crate) const NAMES: [&str; 11] =
-    ["/", "/bytes", "/chunked", "/delay", "/status", "/echo", "/close", "/drop", "/stats", "not found", "bad request"];
+pub(crate) const NAMES: [&str; 14] = [
+    "/",
+    "/bytes",
+    "/chunked",
+    "/delay",
+    "/status",
+    "/echo",
+    "/close",
+    "/drop",
+    "/stats",
+    "not found",
+    "bad request",
+    "/serial",
+    "/stall",
+    "/fail",
+];
 
 impl Route {
     pub(crate) fn of(target: &str) -> Self {
@@ -48,8 +71,16 @@ impl Route {
             ("stats", None) => Self::Stats,
             ("bytes", Some(text)) => up_to(text, ANSWER_BYTES_MAX).map_or(Self::BadNumber, Self::Bytes),
             ("chunked", Some(text)) => up_to(text, ANSWER_BYTES_MAX).map_or(Self::BadNumber, Self::Chunked),
-            ("delay", Some(text)) => up_to(text, DELAY_MAX.as_millis() as u64)
-                .map_or(Self::BadNumber, |millis| Self::Delay(Duration::from_millis(millis))),
+            ("delay", Some(text)) => Delay::parse(text).map_or(Self::BadNumber, Self::Delay),
+            ("serial", Some(text)) => millis(text).map_or(Self::BadNumber, Self::Serial),
+            ("stall", Some(text)) => match text.split_once('/').map(|(after, span)| (millis(after), millis(span))) {
+                Some((Some(after), Some(span))) => Self::Stall { after, span },
+                _ => Self::BadNumber,
+            },
+            ("fail", Some(text)) => match thousandths(text) {
+                Some(share) if share <= 100_000 => Self::Fail(share as u32),
+                _ => Self::BadNumber,
+            },
             ("status", Some(text)) => match up_to(text, 999) {
                 Some(status) if status >= 200 => Self::Status(status as u16),
                 _ => Self::BadNumber,
@@ -72,6 +103,9 @@ impl Route {
             Self::Stats => 8,
             Self::NotFound => 9,
             Self::BadNumber => 10,
+            Self::Serial(_) => 11,
+            Self::Stall { .. } => 12,
+            Self::Fail(_) => 13,
         }
     }
 }
@@ -93,7 +127,15 @@ mod tests {
             ("/bytes/0", Route::Bytes(0)),
             ("/bytes/1024?x", Route::Bytes(1024)),
             ("/chunked/7", Route::Chunked(7)),
-            ("/delay/20", Route::Delay(Duration::from_millis(20))),
+            ("/delay/20", Route::Delay(Delay::Constant(Nanos::from_millis(20)))),
+            ("/delay/uniform/1-2?x", Route::Delay(Delay::Uniform { low: Nanos(1_000_000), high: Nanos(2_000_000) })),
+            ("/serial/1.5", Route::Serial(Nanos(1_500_000))),
+            ("/stall/4000/1000", Route::Stall { after: Nanos::from_millis(4_000), span: Nanos::from_millis(1_000) }),
+            ("/stall/4000", Route::BadNumber),
+            ("/fail/26.6", Route::Fail(26_600)),
+            ("/fail/100", Route::Fail(100_000)),
+            ("/fail/100.001", Route::BadNumber),
+            ("/delay/pareto/3", Route::BadNumber),
             ("/status/429", Route::Status(429)),
             ("/echo", Route::Echo),
             ("http://a:80/bytes/3", Route::Bytes(3)),

@@ -1,27 +1,32 @@
 //! One thread of the target: accepts, reads requests, answers them, now or later.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use driver::{Driver, Event, Outgoing, Socket, Sockets, Template};
 use engine::timers::Timers;
-use pacing::Nanos;
+use pacing::{Nanos, Random};
 
+use crate::Shared;
+use crate::behavior::{Agreed, Behavior};
 use crate::connection::{Connection, Wait};
 use crate::respond::{self, Manner};
 use crate::stats::Stats;
 
 /// How long a connection that we end waits for the peer's end, so that our last bytes are not reset away.
 const DRAIN_WAIT: Nanos = Nanos::from_millis(1_000);
+/// A freeze looks so often whether the server is to end.
+const FREEZE_SLICE: Nanos = Nanos::from_millis(100);
 /// Buffers that are kept for later.
 const SPARE_MAX: usize = 256;
 /// A buffer that grew beyond this for one answer is not kept.
 const SPARE_BYTES_MAX: usize = 64 * 1024;
 
-/// Serves until `is_over`.
-pub(crate) fn run<D: Driver>(driver: D, listener: Socket, is_over: &AtomicBool, stats: &Arc<[Stats]>, index: usize) {
-    let mut thread = Thread::new(driver, listener, stats.clone(), index);
-    while !is_over.load(Ordering::Relaxed) {
+/// Serves until the server is over.
+pub(crate) fn run<D: Driver>(driver: D, listener: Socket, shared: &Arc<Shared>, index: usize) {
+    let mut thread = Thread::new(driver, listener, shared.clone(), index);
+    thread.shard.tools.can_freeze = true;
+    while !shared.is_over.load(Ordering::Relaxed) {
         if thread.step().is_err() {
             break;
         }
@@ -37,16 +42,21 @@ pub(crate) struct Thread<D: Driver> {
 }
 
 impl<D: Driver> Thread<D> {
-    pub(crate) fn new(mut driver: D, listener: Socket, stats: Arc<[Stats]>, index: usize) -> Self {
-        let shard = Shard::new(driver.sockets(), stats, index);
+    pub(crate) fn new(mut driver: D, listener: Socket, shared: Arc<Shared>, index: usize) -> Self {
+        let shard = Shard::new(driver.sockets(), shared, index);
         Self { driver, listener, shard }
     }
 
     /// Answers whoever is due, and waits for what comes.
     pub(crate) fn step(&mut self) -> Result<(), std::io::Error> {
         let now = self.driver.now();
+        self.shard.freeze(now);
         self.shard.fire(now, self.driver.sockets());
-        let until = self.shard.tools.timers.next();
+        let mut until = self.shard.tools.timers.next();
+        let freeze = self.shard.tools.agreed().freeze_from();
+        if freeze > now {
+            until = until.min(freeze);
+        }
         let shard = &mut self.shard;
         self.driver.wait(until, |sockets, event| shard.handle(sockets, event))
     }
@@ -71,8 +81,13 @@ struct Shard {
 pub(crate) struct Tools {
     pub(crate) timers: Timers<Socket>,
     pub(crate) block: Arc<[u8]>,
-    all_stats: Arc<[Stats]>,
+    shared: Arc<Shared>,
     index: usize,
+    pub(crate) random: Random,
+    /// Thousandths of a percent that `/fail` owes.
+    failures_due: u32,
+    /// It has a thread of its own, which may sleep.
+    pub(crate) can_freeze: bool,
     spare: Vec<Vec<u8>>,
     /// The answer to a plain GET of `/`, rendered once.
     root: Template,
@@ -81,11 +96,32 @@ pub(crate) struct Tools {
 
 impl Tools {
     pub(crate) fn stats(&self) -> &Stats {
-        &self.all_stats[self.index]
+        &self.shared.stats[self.index]
     }
 
     pub(crate) fn stats_json(&self) -> String {
-        crate::stats::to_json(&self.all_stats)
+        crate::stats::to_json(&self.shared.stats)
+    }
+
+    pub(crate) fn agreed(&self) -> &Agreed {
+        &self.shared.agreed
+    }
+
+    pub(crate) fn behavior(&self) -> &Behavior {
+        &self.shared.behavior
+    }
+
+    /// Every thread looks up, from whatever it waits for.
+    pub(crate) fn wake_all(&self) {
+        self.shared.wake_all();
+    }
+
+    /// Whether the next answer fails, so that `share` of 100,000 do, spread evenly.
+    pub(crate) fn fails(&mut self, share: u32) -> bool {
+        self.failures_due += share;
+        let fails = self.failures_due >= 100_000;
+        self.failures_due -= if fails { 100_000 } else { 0 };
+        fails
     }
 
     pub(crate) fn buffer(&mut self) -> Vec<u8> {
@@ -105,7 +141,7 @@ impl Tools {
 }
 
 impl Shard {
-    fn new(sockets: &mut impl Sockets, all_stats: Arc<[Stats]>, index: usize) -> Self {
+    fn new(sockets: &mut impl Sockets, shared: Arc<Shared>, index: usize) -> Self {
         let mut root = Vec::new();
         let manner = Manner { is_head: false, close: false, is_old: false };
         respond::whole(manner, 200, "text/plain", respond::ROOT_BODY, &mut root);
@@ -113,8 +149,11 @@ impl Shard {
         let tools = Tools {
             timers: Timers::default(),
             block: respond::block(),
-            all_stats,
+            random: Random::of_stream(shared.behavior.seed, index as u64),
+            shared,
             index,
+            failures_due: 0,
+            can_freeze: false,
             spare: Vec::new(),
             root: sockets.register(root.into()),
             root_bytes,
@@ -124,8 +163,9 @@ impl Shard {
 
     fn handle<S: Sockets>(&mut self, sockets: &mut S, event: Event<'_>) {
         match event {
-            Event::Accepted { socket, .. } => self.accepted(socket),
+            Event::Accepted { socket, .. } => self.accepted(socket, sockets),
             Event::Received { socket, bytes, at } => {
+                self.freeze(at);
                 self.with(socket, sockets, |connection, tools, sockets| connection.received(bytes, at, tools, sockets));
             }
             Event::Sent { socket, buffer } => {
@@ -148,12 +188,33 @@ impl Shard {
         }
     }
 
-    fn accepted(&mut self, socket: Socket) {
+    /// Stands still when that was agreed on, as a program does that collects garbage or waits for a disk.
+    fn freeze(&self, at: Nanos) {
+        if let Some(until) = self.tools.agreed().frozen_until(at)
+            && self.tools.can_freeze
+        {
+            let shared = &self.tools.shared;
+            let clock = shared.clock;
+            while clock.now() < until && !shared.is_over.load(Ordering::Relaxed) {
+                std::thread::sleep(until.since(clock.now()).min(FREEZE_SLICE).as_duration());
+            }
+            self.tools.stats().frozen_ns.add(clock.now().since(self.tools.agreed().freeze_from()).0);
+        }
+    }
+
+    fn accepted<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
         let index = socket.index as usize;
         if index >= self.connections.len() {
             self.connections.resize_with(index + 1, || None);
         }
-        self.connections[index] = Some(Connection::new(socket));
+        let mut connection = Connection::new(socket);
+        let delay = self.tools.behavior().accept_delay;
+        if !delay.is_zero() {
+            let until = sockets.now() + delay.into();
+            connection.wait_until(until);
+            self.tools.timers.insert(until, socket);
+        }
+        self.connections[index] = Some(connection);
         self.tools.stats().accepted.add(1);
         self.tools.stats().open.add(1);
     }

@@ -1,7 +1,11 @@
 //! What the target counted. Each thread writes its own counters; whoever answers `/stats` reads them all.
 
 use std::fmt::Write;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use metrics::Distribution;
+use pacing::Nanos;
 
 use crate::routes::NAMES;
 
@@ -32,6 +36,10 @@ pub(crate) struct Stats {
     pub(crate) open: Counter,
     pub(crate) requests: [Counter; NAMES.len()],
     pub(crate) statuses: [Counter; STATUS_COUNT],
+    /// Time in freezes that were asked for, from the agreed instant to the true end.
+    pub(crate) frozen_ns: Counter,
+    /// How long answers were held. Its lock is taken for those alone, and by whoever asks.
+    held: Mutex<Option<Box<Distribution>>>,
 }
 
 impl Default for Stats {
@@ -41,6 +49,8 @@ impl Default for Stats {
             open: Counter::default(),
             requests: std::array::from_fn(|_| Counter::default()),
             statuses: std::array::from_fn(|_| Counter::default()),
+            frozen_ns: Counter::default(),
+            held: Mutex::default(),
         }
     }
 }
@@ -50,9 +60,31 @@ impl Stats {
         self.requests.iter().map(Counter::get).sum()
     }
 
+    /// An answer was held for so long.
+    pub(crate) fn hold(&self, span: Nanos) {
+        let mut held = self.held.lock().expect("no holder of the lock panics");
+        held.get_or_insert_default().record(span.0);
+    }
+
     pub(crate) fn open_now(&self) -> u64 {
         self.open.get()
     }
+}
+
+/// How long all threads held answers that were to be held.
+pub(crate) fn held(threads: &[Stats]) -> Distribution {
+    let mut sum = Distribution::default();
+    for stats in threads {
+        if let Some(held) = stats.held.lock().expect("no holder of the lock panics").as_ref() {
+            sum.merge(held);
+        }
+    }
+    sum
+}
+
+/// The longest time that a thread stood still in freezes.
+pub(crate) fn frozen(threads: &[Stats]) -> Nanos {
+    Nanos(threads.iter().map(|stats| stats.frozen_ns.get()).max().unwrap_or(0))
 }
 
 /// The sum over all threads. Names and numbers only, so nothing needs escaping.
@@ -68,7 +100,18 @@ pub(crate) fn to_json(threads: &[Stats]) -> String {
     json.push_str("},\"answers_by_status\":{");
     let by_status = (0..STATUS_COUNT).map(|status| (status, sum(&|stats| stats.statuses[status].get())));
     push_members(&mut json, by_status.filter(|(_, count)| *count > 0));
-    json.push_str("}}\n");
+    json.push('}');
+    let held = held(threads);
+    if held.count() > 0 {
+        let at = |quantile| held.quantile(quantile).unwrap_or(0);
+        let (p50, p90, p99, p999, max) = (at(0.5), at(0.9), at(0.99), at(0.999), held.max().unwrap_or(0));
+        write!(json, ",\"held\":{{\"count\":{},\"p50_ns\":{p50},\"p90_ns\":{p90},\"p99_ns\":{p99},\"p99_9_ns\":{p999},\"max_ns\":{max}}}", held.count())
+            .expect("writing to a string does not fail");
+    }
+    if frozen(threads) > Nanos::ZERO {
+        write!(json, ",\"frozen_ns\":{}", frozen(threads).0).expect("writing to a string does not fail");
+    }
+    json.push_str("}\n");
     json
 }
 

@@ -3,16 +3,15 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use driver::{Driver, ListenOptions};
+use driver::{Clock, Driver, ListenOptions};
 
 use crate::shard::Thread;
-use crate::stats::Stats;
-use crate::{ServeError, listen_on};
+use crate::{Behavior, ServeError, Shared, listen_on};
 
 /// A server that is stepped by its owner.
 pub struct SteppedServer<D: Driver> {
     thread: Thread<D>,
-    stats: Arc<[Stats]>,
+    shared: Arc<Shared>,
     address: SocketAddr,
 }
 
@@ -23,8 +22,9 @@ impl<D: Driver> SteppedServer<D> {
     /// The address is taken or forbidden.
     pub fn start(mut driver: D, listen: SocketAddr) -> Result<Self, ServeError> {
         let (listener, address) = listen_on(driver.sockets(), &ListenOptions { on: listen, share_port: false })?;
-        let stats: Arc<[Stats]> = Arc::new([Stats::default()]);
-        Ok(Self { thread: Thread::new(driver, listener, stats.clone(), 0), stats, address })
+        // Its freezes come from its world, which has a clock of its own.
+        let shared = Shared::new(1, Behavior::default(), Clock::start());
+        Ok(Self { thread: Thread::new(driver, listener, shared.clone(), 0), shared, address })
     }
 
     /// Where it listens.
@@ -42,11 +42,11 @@ impl<D: Driver> SteppedServer<D> {
 
     /// Requests that were read to their end.
     pub fn requests(&self) -> u64 {
-        self.stats[0].requests_in_all()
+        self.shared.stats[0].requests_in_all()
     }
 
     /// Connections that it holds.
     pub fn open_connections(&self) -> u64 {
-        self.stats[0].open_now()
+        self.shared.stats[0].open_now()
     }
 }

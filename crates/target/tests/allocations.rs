@@ -44,7 +44,7 @@ const ALLOCATIONS_PER_THOUSAND_MAX: u64 = 1;
 
 fn check<D: Driver>(kind: Kind, make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static) {
     let listen = "127.0.0.1:0".parse().expect("an address");
-    let server = Server::start(&ServeOptions { listen, threads: 1, driver: kind }).expect("a server");
+    let server = Server::start(&ServeOptions::plain(listen, 1, kind)).expect("a server");
     let flags = Flags {
         url: Some(format!("http://{}/", server.address())),
         requests: Some("200000".to_owned()),

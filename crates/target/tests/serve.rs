@@ -8,11 +8,11 @@ use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
 use driver::Kind;
-use target::{ServeOptions, Server};
+use target::{Behavior, ServeOptions, Server};
 
 fn server(kind: Kind) -> Server {
     let listen = "127.0.0.1:0".parse().expect("an address");
-    Server::start(&ServeOptions { listen, threads: 1, driver: kind }).expect("a server")
+    Server::start(&ServeOptions::plain(listen, 1, kind)).expect("a server")
 }
 
 fn client(server: &Server) -> TcpStream {
@@ -101,7 +101,94 @@ fn who_does_not_read_has_to_wait(kind: Kind) {
     }
 }
 
+/// The status of an answer, which ends with its head or with a body that is known.
+fn status_of(stream: &mut TcpStream, path: &str) -> String {
+    stream.write_all(get(path).as_bytes()).expect("it goes out");
+    let mut answer = Vec::new();
+    let (mut byte, mut body_bytes) = ([0], None::<(usize, usize)>);
+    while body_bytes.is_none_or(|(head, body)| answer.len() < head + body) {
+        stream.read_exact(&mut byte).expect("an answer");
+        answer.push(byte[0]);
+        if body_bytes.is_none() && answer.ends_with(b"\r\n\r\n") {
+            let head = String::from_utf8_lossy(&answer).to_lowercase();
+            let length = head.split("content-length: ").nth(1).expect("a length").lines().next().expect("a line");
+            body_bytes = Some((answer.len(), length.trim().parse().expect("a number")));
+        }
+    }
+    String::from_utf8_lossy(&answer[9..12]).into_owned()
+}
+
+fn a_share_fails(kind: Kind) {
+    let server = server(kind);
+    let mut stream = client(&server);
+    let failed = (0..1_000).filter(|_| status_of(&mut stream, "/fail/12.5") == "500").count();
+    assert_eq!(failed, 125);
+    assert_eq!(status_of(&mut stream, "/fail/0"), "200");
+    assert_eq!(status_of(&mut stream, "/fail/100"), "500");
+    assert_eq!(status_of(&mut stream, "/fail/101"), "400");
+}
+
+fn a_freeze_stops_everybody(kind: Kind) {
+    let listen = "127.0.0.1:0".parse().expect("an address");
+    let server = Server::start(&ServeOptions::plain(listen, 2, kind)).expect("a server");
+    let mut streams: Vec<_> = (0..8).map(|_| client(&server)).collect();
+    let begun = Instant::now();
+    assert_eq!(status_of(&mut streams[0], "/stall/200/500"), "200");
+    assert!(begun.elapsed() < Duration::from_millis(150), "the freeze comes later");
+    std::thread::sleep(Duration::from_millis(250).saturating_sub(begun.elapsed()));
+    for stream in &mut streams {
+        stream.write_all(get("/").as_bytes()).expect("it goes out");
+    }
+    for stream in &mut streams {
+        stream.read_exact(&mut [0; 20]).expect("an answer");
+        let after = begun.elapsed();
+        assert!(after >= Duration::from_millis(690) && after < Duration::from_millis(2_000), "{after:?}");
+    }
+    let frozen = server.frozen().as_duration();
+    assert!(frozen >= Duration::from_millis(500) && frozen < Duration::from_millis(900), "{frozen:?}");
+    assert!(server.stats_json().contains("\"frozen_ns\":"), "{}", server.stats_json());
+}
+
+fn one_is_served_at_a_time(kind: Kind) {
+    let server = server(kind);
+    let mut streams: Vec<_> = (0..5).map(|_| client(&server)).collect();
+    let begun = Instant::now();
+    for stream in &mut streams {
+        stream.write_all(get("/serial/30").as_bytes()).expect("it goes out");
+    }
+    for stream in &mut streams {
+        stream.read_exact(&mut [0; 20]).expect("an answer");
+    }
+    assert!(begun.elapsed() >= Duration::from_millis(150), "{:?}", begun.elapsed());
+    let held = server.held();
+    assert_eq!(held.count(), 5);
+    assert!(held.max() >= Some(145_000_000), "{:?}", held.max());
+    assert!(server.stats_json().contains("\"held\":{\"count\":5,"), "{}", server.stats_json());
+}
+
+fn a_connection_has_its_behavior(kind: Kind) {
+    let listen = "127.0.0.1:0".parse().expect("an address");
+    let behavior = Behavior { accept_delay: Duration::from_millis(200), close_after: Some(3), ..Behavior::default() };
+    let options = ServeOptions { behavior, ..ServeOptions::plain(listen, 1, kind) };
+    let server = Server::start(&options).expect("a server");
+    let mut stream = client(&server);
+    let begun = Instant::now();
+    assert_eq!(status_of(&mut stream, "/"), "200");
+    assert!(begun.elapsed() >= Duration::from_millis(195), "{:?}", begun.elapsed());
+    let begun = Instant::now();
+    assert_eq!(status_of(&mut stream, "/"), "200");
+    assert!(begun.elapsed() < Duration::from_millis(150), "only the first has to wait: {:?}", begun.elapsed());
+    let mut last = String::new();
+    stream.write_all(get("/").as_bytes()).expect("it goes out");
+    stream.read_to_string(&mut last).expect("the last answer and the end");
+    assert!(last.to_lowercase().contains("connection: close"), "{last}");
+}
+
 on_each_driver! {
+    a_share_fails
+    a_freeze_stops_everybody
+    one_is_served_at_a_time
+    a_connection_has_its_behavior
     who_leaves_is_forgotten
     pipelined_requests_are_all_answered
     who_half_closes_gets_everything

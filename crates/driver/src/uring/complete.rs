@@ -21,6 +21,8 @@ impl UringSockets {
             Some(Op::Send) => self.sent(data, socket, result, handle),
             Some(Op::Accept) => self.accepted(ring, socket, result, flags, handle),
             Some(Op::Wake) => {
+                // Stilled before it is told: what is asked from now on wakes again.
+                let _ = rustix::io::read(&*self.wake, &mut [0; 8]);
                 if !cqueue::more(flags) {
                     self.listen_to(Op::Wake);
                 }

@@ -264,6 +264,28 @@ fn another_thread_wakes_it<L: Lab>(mut lab: L) {
     thread.join().expect("the thread ends");
 }
 
+/// With a listener beside its connections a driver may have more to look at than one ring.
+fn every_wake_is_heard<L: Lab>(mut lab: L) {
+    let listen = ListenOptions { on: "127.0.0.1:0".parse().expect("an address"), share_port: false };
+    lab.driver().sockets().listen(&listen).expect("a listener");
+    for round in 0..5 {
+        let waker = lab.driver().waker();
+        let begun = Instant::now();
+        let thread = std::thread::spawn(move || {
+            // The driver is asleep by then, more often than not.
+            std::thread::sleep(Duration::from_millis(5));
+            waker.wake();
+        });
+        let mut is_woken = false;
+        while !is_woken {
+            let late = lab.driver().now() + Nanos::from_millis(4_000);
+            lab.wait(late, |event| is_woken |= seen(event) == Seen::Woken);
+        }
+        assert!(begun.elapsed() < Duration::from_secs(2), "wake {round} was heard after {:?}", begun.elapsed());
+        thread.join().expect("the thread ends");
+    }
+}
+
 macro_rules! on_each_driver {
     ($($test:ident)*) => {
         mod on_poll {
@@ -293,4 +315,5 @@ on_each_driver! {
     a_closed_socket_says_nothing
     waits_as_long_as_asked
     another_thread_wakes_it
+    every_wake_is_heard
 }

@@ -33,10 +33,7 @@ impl Bench {
     fn new() -> Self {
         let listen = "127.0.0.1:0".parse().expect("an address");
         let requests = if std::env::var_os("ONRUSH_LONG").is_some() { 10_000_000 } else { 300_000 };
-        Self {
-            server: Server::start(&ServeOptions { listen, threads: 1, driver: Kind::Poll }).expect("a server"),
-            requests,
-        }
+        Self { server: Server::start(&ServeOptions::plain(listen, 1, Kind::Poll)).expect("a server"), requests }
     }
 
     /// Runs all exchanges on one shard; gives the result, and the memory after a tenth and after all of them.

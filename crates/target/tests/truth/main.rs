@@ -40,7 +40,7 @@ fn run(kind: Kind, flags: &Flags, address: SocketAddr, threads: usize) -> RunRes
 
 fn server(kind: Kind, threads: usize) -> Server {
     let listen = "127.0.0.1:0".parse().expect("an address");
-    Server::start(&ServeOptions { listen, threads, driver: kind }).expect("a server")
+    Server::start(&ServeOptions::plain(listen, threads, kind)).expect("a server")
 }
 
 /// What must hold of every run.

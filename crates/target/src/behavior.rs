@@ -1,0 +1,208 @@
+//! How the target behaves on request: times that it holds answers, and faults that all of its threads share.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use pacing::{Nanos, Random};
+
+/// The longest delay of an answer, and the longest freeze.
+pub(crate) const DELAY_MAX: Duration = Duration::from_secs(3_600);
+/// The largest spread of a lognormal delay; beyond it the mean is far above all that is ever seen.
+const SIGMA_THOUSANDTHS_MAX: u64 = 3_000;
+
+/// What holds of every connection of a server, from its beginning on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Behavior {
+    /// Of what is random: the same seed gives the same delays to the requests of a thread.
+    pub seed: u64,
+    /// A new connection is left alone for so long before it is first read.
+    pub accept_delay: Duration,
+    /// The server ends a connection with its so-manieth answer, and says so in it.
+    pub close_after: Option<u32>,
+}
+
+impl Default for Behavior {
+    fn default() -> Self {
+        Self { seed: 1, accept_delay: Duration::ZERO, close_after: None }
+    }
+}
+
+/// How long answers are held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Delay {
+    Constant(Nanos),
+    /// Any time from `low` to `high`, each as likely as another.
+    Uniform {
+        low: Nanos,
+        high: Nanos,
+    },
+    /// The logarithm of the time is normal: half are below `median`, few are far above it.
+    Lognormal {
+        median: Nanos,
+        sigma_thousandths: u64,
+    },
+}
+
+impl Delay {
+    /// `20`, `uniform/10-50`, `lognormal/20,0.5`: milliseconds with up to three decimals.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        if let Some(range) = text.strip_prefix("uniform/") {
+            let (low, high) = range.split_once('-')?;
+            let (low, high) = (millis(low)?, millis(high)?);
+            return (low <= high).then_some(Self::Uniform { low, high });
+        }
+        if let Some(shape) = text.strip_prefix("lognormal/") {
+            let (median, sigma) = shape.split_once(',')?;
+            let sigma_thousandths = thousandths(sigma).filter(|sigma| *sigma <= SIGMA_THOUSANDTHS_MAX)?;
+            return Some(Self::Lognormal { median: millis(median)?, sigma_thousandths });
+        }
+        millis(text).map(Self::Constant)
+    }
+
+    pub(crate) fn draw(self, random: &mut Random) -> Nanos {
+        match self {
+            Self::Constant(span) => span,
+            Self::Uniform { low, high } => Nanos(random.between(low.0, high.0)),
+            Self::Lognormal { median, sigma_thousandths } => {
+                // Box and Muller: two even numbers make a normal one.
+                let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
+                let normal = radius * (std::f64::consts::TAU * random.unit()).cos();
+                let span = median.0 as f64 * (normal * sigma_thousandths as f64 / 1e3).exp();
+                Nanos((span as u64).min(DELAY_MAX.as_nanos() as u64))
+            }
+        }
+    }
+}
+
+/// Milliseconds with up to three decimals, up to [`DELAY_MAX`].
+pub(crate) fn millis(text: &str) -> Option<Nanos> {
+    let micros = thousandths(text)?;
+    (micros <= DELAY_MAX.as_micros() as u64).then_some(Nanos(micros * 1_000))
+}
+
+/// A number with up to three decimals, in thousandths.
+pub(crate) fn thousandths(text: &str) -> Option<u64> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+    let is_plain = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_plain(whole) || !is_plain(decimals) || decimals.len() > 3 {
+        return None;
+    }
+    let decimals: u64 = format!("{decimals:0<3}").parse().ok()?;
+    whole.parse::<u64>().ok()?.checked_mul(1_000)?.checked_add(decimals)
+}
+
+/// What the threads of a target agree on.
+pub(crate) struct Agreed {
+    /// All threads stand still from one instant to another.
+    freeze_from: AtomicU64,
+    freeze_until: AtomicU64,
+    /// When the one that `/serial` serves at a time is free again.
+    busy_until: AtomicU64,
+}
+
+impl Default for Agreed {
+    fn default() -> Self {
+        Self {
+            freeze_from: AtomicU64::new(Nanos::NEVER.0),
+            freeze_until: AtomicU64::new(0),
+            busy_until: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Agreed {
+    /// Nobody answers from `from` to `until`; replaces a freeze that was agreed on before.
+    pub(crate) fn freeze(&self, from: Nanos, until: Nanos) {
+        self.freeze_from.store(Nanos::NEVER.0, Ordering::SeqCst);
+        self.freeze_until.store(until.0, Ordering::SeqCst);
+        self.freeze_from.store(from.0, Ordering::SeqCst);
+    }
+
+    /// When the next freeze begins, or the last one began.
+    pub(crate) fn freeze_from(&self) -> Nanos {
+        Nanos(self.freeze_from.load(Ordering::Relaxed))
+    }
+
+    /// Until when whoever acts at `at` must stand still; `None` for not at all.
+    #[inline]
+    pub(crate) fn frozen_until(&self, at: Nanos) -> Option<Nanos> {
+        if at < self.freeze_from() {
+            return None;
+        }
+        let until = Nanos(self.freeze_until.load(Ordering::Relaxed));
+        (at < until).then_some(until)
+    }
+
+    /// Waits for its turn and is served for `span`: when that is over.
+    pub(crate) fn serve_alone(&self, at: Nanos, span: Nanos) -> Nanos {
+        let free = |until: u64| Some(until.max(at.0).saturating_add(span.0));
+        let before = self.busy_until.fetch_update(Ordering::SeqCst, Ordering::SeqCst, free);
+        Nanos(before.unwrap_or_else(|until| until).max(at.0)) + span
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_are_read() {
+        let ms = Nanos::from_millis;
+        let cases = [
+            ("20", Some(Delay::Constant(ms(20)))),
+            ("2.5", Some(Delay::Constant(Nanos(2_500_000)))),
+            ("uniform/10-50", Some(Delay::Uniform { low: ms(10), high: ms(50) })),
+            ("lognormal/20,0.5", Some(Delay::Lognormal { median: ms(20), sigma_thousandths: 500 })),
+            ("uniform/50-10", None),
+            ("uniform/10", None),
+            ("lognormal/20", None),
+            ("lognormal/20,9", None),
+            ("2.5555", None),
+            (".5", None),
+            ("3600001", None),
+            ("", None),
+            ("-1", None),
+            ("99999999999999999999", None),
+        ];
+        for (text, expect) in cases {
+            assert_eq!(Delay::parse(text), expect, "{text}");
+        }
+    }
+
+    #[test]
+    fn delays_have_their_shape() {
+        let mut random = Random::new(3);
+        let mut drawn = |delay: Delay| {
+            let mut all: Vec<f64> = (0..20_000).map(|_| delay.draw(&mut random).0 as f64 / 1e6).collect();
+            all.sort_by(f64::total_cmp);
+            [0.1, 0.5, 0.9].map(|quantile| all[(quantile * all.len() as f64) as usize])
+        };
+        let uniform = drawn(Delay::parse("uniform/10-50").expect("a delay"));
+        for (is, expect) in uniform.into_iter().zip([14.0, 30.0, 46.0]) {
+            assert!((is - expect).abs() < 0.5, "{is} for {expect}");
+        }
+        let lognormal = drawn(Delay::parse("lognormal/20,0.5").expect("a delay"));
+        // exp(-1.2816 * 0.5) and exp(1.2816 * 0.5) times the median.
+        for (is, expect) in lognormal.into_iter().zip([10.54, 20.0, 37.96]) {
+            assert!((is / expect - 1.0).abs() < 0.03, "{is} for {expect}");
+        }
+    }
+
+    #[test]
+    fn one_at_a_time() {
+        let agreed = Agreed::default();
+        let span = Nanos(10);
+        assert_eq!(agreed.serve_alone(Nanos(100), span), Nanos(110));
+        assert_eq!(agreed.serve_alone(Nanos(105), span), Nanos(120));
+        assert_eq!(agreed.serve_alone(Nanos(500), span), Nanos(510));
+    }
+
+    #[test]
+    fn a_freeze_has_two_ends() {
+        let agreed = Agreed::default();
+        assert_eq!(agreed.frozen_until(Nanos(5)), None);
+        agreed.freeze(Nanos(10), Nanos(20));
+        let asked = [9, 10, 19, 20].map(|at| agreed.frozen_until(Nanos(at)));
+        assert_eq!(asked, [None, Some(Nanos(20)), Some(Nanos(20)), None]);
+    }
+}
