@@ -18,4 +18,4 @@ mod user;
 mod world;
 
 pub use resolve::{ResolveError, Resolved, resolve};
-pub use run::{Finished, Interval, RunError, RunOptions, RunResult, SteppedRun, StopHandle, run, run_on};
+pub use run::{Finished, Interval, RunError, RunOptions, RunResult, ShardUse, SteppedRun, StopHandle, run, run_on};

@@ -1,5 +1,6 @@
 //! A run: shards are started, their snapshots merged interval by interval, and the whole added up.
 
+mod divide;
 mod merge;
 mod stepped;
 
@@ -13,14 +14,13 @@ use driver::poll::PollDriver;
 use driver::{Chosen, Clock, Driver, Kind, Waker};
 use host::CpuTime;
 use metrics::Snapshot;
-use pacing::open::{Rate, Schedule, Spacing, Stage, Starts};
-use pacing::{Nanos, SLOT_COUNT, Segment};
-use plan::{Arrivals, ConnectionCount, Load, Plan};
+use pacing::Nanos;
+use plan::Plan;
 
 use crate::shard::{self, Ends, Report, Times, Wish};
-use crate::world::{OpenWork, PreparedStep, Work};
-pub use merge::Finished;
+use divide::{asked_per_s, works};
 use merge::Merger;
+pub use merge::{Finished, ShardUse};
 pub use stepped::SteppedRun;
 
 /// How a plan is carried out on this machine.
@@ -60,6 +60,8 @@ pub struct RunResult {
     pub asked_per_s: Option<f64>,
     /// Shards that worked.
     pub threads: usize,
+    /// What each of them spent.
+    pub shards: Vec<ShardUse>,
     /// CPU time of this process during the run.
     pub cpu: CpuTime,
     /// The driver that ran, and why.
@@ -107,8 +109,18 @@ impl StopHandle {
         self.wish.get() > Wish::RUN
     }
 
+    /// The next round of users that wait for each other.
+    fn release(&self, at: Nanos) {
+        self.wish.release(at);
+        self.wake_all();
+    }
+
     fn raise(&self, wish: u8) {
         self.wish.raise(wish);
+        self.wake_all();
+    }
+
+    fn wake_all(&self) {
         self.wakers.lock().expect("no holder of the lock panics").iter().for_each(Waker::wake);
     }
 }
@@ -148,36 +160,43 @@ pub fn run_on<D: Driver>(
     let cpu_before = host::process_cpu_time();
     let started = clock.now();
     crew.begin(plan, started);
-    let mut desk = Desk::new(crew.threads.len(), started, crew.returns.clone(), stop.clone());
+    let measured_from = Times::of(plan, started).measured_from();
+    let mut desk = Desk::new(crew.threads.len(), measured_from, crew.returns.clone(), stop.clone());
     while desk.is_waiting() {
         let Ok(report) = crew.reports.recv() else { break };
         desk.take(report, &mut observe);
     }
     let threads = crew.join();
-    let Finished { total, wall, stopped_at } = desk.finish(&mut observe)?;
+    let Finished { total, wall, stopped_at, shards } = desk.finish(&mut observe)?;
     Ok(RunResult {
         asked_per_s: asked_per_s(plan, stopped_at),
         total,
         wall,
         threads,
+        shards,
         cpu: host::process_cpu_time().since(cpu_before),
         driver: options.driver.clone(),
         was_stopped: stop.is_stopped(),
     })
 }
 
+/// From the last arrival at a rendezvous to its instant: time for all shards to wake up.
+const ROUND_LEAD: Nanos = Nanos::from_millis(2);
+
 /// Where the reports of the shards come together.
 struct Desk {
     merger: Merger,
     hopeless: Vec<bool>,
+    /// Shards whose users all wait for those of the others, since when.
+    gathered: Vec<Option<Nanos>>,
     stop: StopHandle,
     failure: Option<RunError>,
 }
 
 impl Desk {
-    fn new(shards: usize, started: Nanos, returns: Vec<Sender<Box<Snapshot>>>, stop: StopHandle) -> Self {
-        let merger = Merger::new(shards, started, returns);
-        Self { merger, hopeless: vec![false; shards], stop, failure: None }
+    fn new(shards: usize, measured_from: Nanos, returns: Vec<Sender<Box<Snapshot>>>, stop: StopHandle) -> Self {
+        let merger = Merger::new(shards, measured_from, returns);
+        Self { merger, hopeless: vec![false; shards], gathered: vec![None; shards], stop, failure: None }
     }
 
     /// Some shard will still report, and what it says is wanted.
@@ -199,12 +218,24 @@ impl Desk {
                 self.failure = Some(error);
                 return self.stop.abort();
             }
+            Report::Gathered { shard, at } => self.gathered[shard] = Some(at),
             Report::Ready { .. } => {}
         }
+        self.start_round();
         while let Some(interval) = self.merger.next_interval() {
             if observe(&interval).is_break() {
                 self.stop.abort();
             }
+        }
+    }
+
+    /// When the users of all shards that still run wait for each other, they start together.
+    fn start_round(&mut self) {
+        let Some(last) = self.gathered.iter().flatten().max().copied() else { return };
+        let is_awaited = |(shard, since): (usize, &Option<Nanos>)| since.is_none() && self.merger.is_running(shard);
+        if !self.gathered.iter().enumerate().any(is_awaited) {
+            self.gathered.fill(None);
+            self.stop.release(last + ROUND_LEAD);
         }
     }
 
@@ -288,66 +319,4 @@ impl Crew {
         }
         count
     }
-}
-
-/// What each shard of a plan has to do, on at most `threads` shards; one without users is left out.
-fn works(plan: &Plan, address: SocketAddr, threads: usize) -> Vec<Work> {
-    let scenario = plan.scenarios.first().expect("a plan has a scenario");
-    let steps: Arc<[PreparedStep]> = scenario.steps.iter().map(PreparedStep::new).collect();
-    let (users, requests) = match &scenario.load {
-        Load::Closed { users, requests, .. } => (*users, *requests),
-        Load::Open { connections, .. } => (connections.most(), None),
-    };
-    let busy = requests.map_or(users, |requests| users.min(requests));
-    let most = u64::try_from(threads.max(1)).unwrap_or(u64::MAX);
-    let mut count = most.min(busy).clamp(1, u64::from(SLOT_COUNT)) as u32;
-    if let Load::Open { .. } = scenario.load
-        && users < FEW_CONNECTIONS * u64::from(count)
-    {
-        // Starts are dealt out evenly: a shard with fewer connections than another would make them wait.
-        count = (1..=count).rev().find(|count| users.is_multiple_of(u64::from(*count))).unwrap_or(1);
-    }
-    let schedule = match &scenario.load {
-        Load::Closed { .. } => None,
-        Load::Open { stages, requests, .. } => Some(Arc::new(schedule(stages, *requests))),
-    };
-    let work = |index| {
-        let segment = Segment::share(index, count);
-        let open = schedule.as_ref().and_then(|schedule| open_work(&scenario.load, schedule, segment));
-        Work { address, steps: steps.clone(), share: pacing::closed::share(users, requests, segment), open }
-    };
-    (0..count).map(work).collect()
-}
-
-/// Connections for each shard of an open load, above which one more or less makes no difference.
-const FEW_CONNECTIONS: u64 = 64;
-
-fn asked_per_s(plan: &Plan, until: Nanos) -> Option<f64> {
-    match &plan.scenarios.first()?.load {
-        Load::Closed { .. } => None,
-        Load::Open { stages, requests, .. } => Some(schedule(stages, *requests).mean_rate_until(until)),
-    }
-}
-
-fn schedule(stages: &[plan::RateStage], requests: Option<u64>) -> Schedule {
-    let rate = Rate::per_hour_thousandths;
-    let stages: Vec<Stage> = stages
-        .iter()
-        .map(|stage| Stage { from: rate(stage.from), to: rate(stage.to), span: stage.span.into() })
-        .collect();
-    Schedule::new(&stages).with_limit(requests)
-}
-
-fn open_work(load: &Load, schedule: &Arc<Schedule>, segment: Segment) -> Option<OpenWork> {
-    let Load::Open { arrivals, connections, max_lateness, requests, .. } = load else { return None };
-    let spacing = match *arrivals {
-        Arrivals::Even => Spacing::Even,
-        Arrivals::Poisson { seed } => Spacing::Poisson { seed },
-    };
-    Some(OpenWork {
-        starts: Starts::new(schedule.clone(), spacing, segment),
-        max_lateness: (*max_lateness).into(),
-        opens_all: matches!(connections, ConnectionCount::Exactly(_)),
-        ends_with_last: requests.is_some(),
-    })
 }

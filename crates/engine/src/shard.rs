@@ -1,7 +1,7 @@
 //! A shard: one thread, one loop. It waits for its sockets, its timers, the end of an interval, and the end of the run.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
 use driver::{Driver, Waker};
@@ -15,9 +15,16 @@ use crate::world::{Work, World};
 /// Snapshots of one shard on their way. Beyond it a shard goes on recording into the one it has, and hands over less often.
 const SNAPSHOTS_MAX: usize = 4;
 
+/// A shard looks so often how late its loop is.
+const LAG_EVERY: Nanos = Nanos::from_millis(50);
+
 /// What the run wants of its shards. It only grows.
 #[derive(Debug, Default)]
-pub(crate) struct Wish(AtomicU8);
+pub(crate) struct Wish {
+    wish: AtomicU8,
+    /// When users that wait for each other start; 0 before the first round.
+    round_at: AtomicU64,
+}
 
 impl Wish {
     /// Go on with the plan.
@@ -28,11 +35,20 @@ impl Wish {
     pub(crate) const ABORT: u8 = 2;
 
     pub(crate) fn raise(&self, wish: u8) {
-        self.0.fetch_max(wish, Ordering::Relaxed);
+        self.wish.fetch_max(wish, Ordering::Relaxed);
     }
 
     pub(crate) fn get(&self) -> u8 {
-        self.0.load(Ordering::Relaxed)
+        self.wish.load(Ordering::Relaxed)
+    }
+
+    /// The next round starts at `at`, later than the one before.
+    pub(crate) fn release(&self, at: Nanos) {
+        self.round_at.store(at.0, Ordering::Relaxed);
+    }
+
+    fn round_at(&self) -> Nanos {
+        Nanos(self.round_at.load(Ordering::Relaxed))
     }
 }
 
@@ -44,6 +60,8 @@ pub(crate) enum Report {
     Interval { shard: usize, index: u64, at: Nanos, seen: Box<Snapshot> },
     /// Whether every user has failed to connect and none ever did.
     Hopeless { shard: usize, is_hopeless: bool },
+    /// All its users wait for those of the others.
+    Gathered { shard: usize, at: Nanos },
     /// It is over; the last that it saw.
     Over { shard: usize, at: Nanos, stopped_at: Nanos, seen: Box<Snapshot> },
     /// It cannot go on.
@@ -54,6 +72,7 @@ pub(crate) enum Report {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
     pub(crate) started: Nanos,
+    pub(crate) warmup: Nanos,
     pub(crate) duration: Option<Nanos>,
     pub(crate) grace: Nanos,
     pub(crate) interval: Nanos,
@@ -65,12 +84,18 @@ impl Times {
             Load::Closed { duration, .. } => duration.map(Nanos::from),
             Load::Open { stages, .. } => Some(stages.iter().fold(Nanos::ZERO, |sum, stage| sum + stage.span.into())),
         };
-        Self { started, duration, grace: plan.grace.into(), interval: plan.interval.into() }
+        let (warmup, grace, interval) = (plan.warmup.into(), plan.grace.into(), plan.interval.into());
+        Self { started, warmup, duration, grace, interval }
+    }
+
+    /// When the warm-up is over.
+    pub(crate) fn measured_from(&self) -> Nanos {
+        self.started + self.warmup
     }
 
     /// When the plan is over; [`Nanos::NEVER`] when no time ends it.
     fn planned_end(&self) -> Nanos {
-        self.duration.map_or(Nanos::NEVER, |duration| self.started + duration)
+        self.duration.map_or(Nanos::NEVER, |duration| self.measured_from() + duration)
     }
 
     /// The end of the interval that begins at `from`. One that would end with the plan takes in the last answers too,
@@ -96,6 +121,7 @@ struct Publisher {
     next_at: Nanos,
     snapshots: usize,
     cpu_ns: u64,
+    run_delay_ns: u64,
     /// Users at work at the end of the last interval.
     users: u64,
     was_hopeless: bool,
@@ -113,6 +139,12 @@ pub(crate) struct Shard<D: Driver> {
     end_at: Nanos,
     /// When starting stopped; never, until then.
     stopped_at: Nanos,
+    /// What happens does not count yet.
+    is_warming: bool,
+    /// When the loop looks how late it is.
+    lag_at: Nanos,
+    /// The last round that was started.
+    round_at: Nanos,
 }
 
 /// What a shard does after a turn.
@@ -144,9 +176,10 @@ impl<D: Driver> Shard<D> {
         let publisher = Publisher {
             ends,
             index: 0,
-            next_at: times.interval_end(times.started),
+            next_at: times.interval_end(times.measured_from()),
             snapshots: 1,
             cpu_ns: host::thread_cpu_ns(),
+            run_delay_ns: host::thread_run_delay_ns().unwrap_or(0),
             users: if work.open.is_some() { 0 } else { work.share.users },
             was_hopeless: false,
         };
@@ -159,6 +192,9 @@ impl<D: Driver> Shard<D> {
             stop_at: times.planned_end(),
             end_at: Nanos::NEVER,
             stopped_at: Nanos::NEVER,
+            is_warming: times.warmup > Nanos::ZERO,
+            lag_at: times.started + LAG_EVERY,
+            round_at: Nanos::ZERO,
         }
     }
 
@@ -166,6 +202,14 @@ impl<D: Driver> Shard<D> {
     pub(crate) fn turn(&mut self) -> Turn {
         let now = self.driver.now();
         let wish = self.publisher.ends.wish.get();
+        if self.is_warming && now >= self.times.measured_from() {
+            self.begin_measuring();
+        }
+        if now >= self.lag_at {
+            self.world.seen.lag.record((now - self.lag_at).0);
+            self.lag_at = now + LAG_EVERY;
+        }
+        self.join_round(now);
         if self.end_at == Nanos::NEVER && (now >= self.stop_at || wish >= Wish::STOP) {
             self.stopped_at = self.stop_at.min(now);
             self.stop_at = Nanos::NEVER;
@@ -181,7 +225,27 @@ impl<D: Driver> Shard<D> {
         }
         self.publisher.tell_hope(&self.world);
         let until = self.world.next_turn().min(self.publisher.next_at).min(self.stop_at).min(self.end_at);
-        Turn::Wait { until }
+        let until = if self.is_warming { until.min(self.times.measured_from()) } else { until };
+        Turn::Wait { until: until.min(self.lag_at) }
+    }
+
+    fn begin_measuring(&mut self) {
+        self.is_warming = false;
+        self.world.begin_measuring();
+        self.publisher.begin_measuring();
+    }
+
+    /// Starts the round that was agreed on, and tells when all users of this shard wait for the next.
+    fn join_round(&mut self, now: Nanos) {
+        let round_at = self.publisher.ends.wish.round_at();
+        if round_at != self.round_at {
+            self.round_at = round_at;
+            self.world.release(round_at);
+        }
+        if self.world.has_gathered() {
+            // A run that is gone is met at the next hand-over.
+            let _ = self.publisher.ends.reports.send(Report::Gathered { shard: self.publisher.ends.shard, at: now });
+        }
     }
 
     /// Waits for its sockets, and handles what they say.
@@ -193,6 +257,9 @@ impl<D: Driver> Shard<D> {
     /// Gives up what is in flight, and tells the run the last that was seen.
     pub(crate) fn finish(mut self) {
         let at = self.driver.now();
+        if self.is_warming {
+            self.begin_measuring();
+        }
         self.world.end(self.driver.sockets());
         self.publisher.finish(self.world, at, self.stopped_at.min(at));
     }
@@ -219,9 +286,17 @@ impl Publisher {
         self.ends.reports.send(report).is_ok()
     }
 
+    /// What the warm-up took does not count.
+    fn begin_measuring(&mut self) {
+        self.cpu_ns = host::thread_cpu_ns();
+        self.run_delay_ns = host::thread_run_delay_ns().unwrap_or(0);
+    }
+
     fn complete(&mut self, seen: &mut Snapshot, users: u64) {
-        let cpu_ns = host::thread_cpu_ns();
-        seen.cpu_ns = cpu_ns - std::mem::replace(&mut self.cpu_ns, cpu_ns);
+        let (cpu_before, delay_before) = (self.cpu_ns, self.run_delay_ns);
+        self.begin_measuring();
+        seen.cpu_ns = self.cpu_ns - cpu_before;
+        seen.run_delay_ns = self.run_delay_ns.saturating_sub(delay_before);
         // Those that worked in the interval: at its end some may have done all they had to.
         seen.users = users.max(std::mem::replace(&mut self.users, users));
     }

@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 use history::{History, Setting};
 use metrics::{Class, Measure};
-use plan::Load;
+use plan::{Load, UserShape};
 use plant::Bug;
 
 use crate::idle::QUIET;
@@ -114,8 +114,11 @@ fn a_leaked_slot_is_caught() {
 /// A driver that loses a completion: in a calm world every exchange of a closed load must succeed, and there one does not.
 #[test]
 fn a_completion_that_the_driver_loses_is_caught() {
-    let is_closed = |setting: &Setting| matches!(setting.plan.scenarios[0].load, Load::Closed { .. });
-    let calm = (0..500).map(Setting::of).filter(|setting| setting.is_calm() && is_closed(setting)).take(20);
+    let is_plain = |setting: &Setting| {
+        let is_closed = matches!(setting.plan.scenarios[0].load, Load::Closed { shape: UserShape::AtOnce, .. });
+        is_closed && setting.plan.warmup.is_zero()
+    };
+    let calm = (0..5_000).map(Setting::of).filter(|setting| setting.is_calm() && is_plain(setting)).take(20);
     let mut caught = 0;
     for (number, setting) in calm.enumerate() {
         let with_loss = Setting { lost_completion: Some(3 + number as u64), ..setting };

@@ -41,9 +41,13 @@ impl Budget {
         self.is_over || self.starts == Some(0)
     }
 
-    fn take(&mut self) -> bool {
+    /// One more start. What is not measured comes out of no bound but time.
+    fn take(&mut self, is_measured: bool) -> bool {
         if self.is_spent() {
             return false;
+        }
+        if !is_measured {
+            return true;
         }
         if let Some(starts) = &mut self.starts {
             *starts -= 1;
@@ -57,11 +61,13 @@ impl Budget {
 pub(crate) struct User {
     /// Its own connection, idle, when it has one.
     pub(crate) connection: Option<Socket>,
+    /// It has gone, and comes back when the load wants more users again.
+    pub(crate) is_parked: bool,
 }
 
 impl User {
     /// Sends, waits for the whole answer, sends again.
-    pub(crate) fn next(&self, view: View, budget: &mut Budget) -> Next {
+    pub(crate) fn next(&self, view: View, budget: &mut Budget, is_measured: bool) -> Next {
         if view == View::NoConnection && !budget.is_spent() {
             return Next::Think(REFUSED_PAUSE);
         }
@@ -69,6 +75,6 @@ impl User {
         if let Some(pause) = crate::idle::pause_after(view) {
             return Next::Think(pause);
         }
-        if budget.take() { Next::Exchange { step: 0 } } else { Next::End }
+        if budget.take(is_measured) { Next::Exchange { step: 0 } } else { Next::End }
     }
 }

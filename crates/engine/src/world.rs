@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 mod audit;
+mod closed;
 mod connections;
 mod events;
 mod exchanges;
@@ -21,7 +22,9 @@ use wire::http1::{HeadMemory, RequestKind};
 
 use crate::slab::{Key, Slab};
 use crate::timers::Timers;
-use crate::user::{Budget, Next, User, View};
+use crate::user::{Budget, User, View};
+use closed::Closed;
+pub(crate) use closed::ClosedWork;
 #[cfg(test)]
 pub(crate) use connections::CLOSING_MAX;
 use connections::Connections;
@@ -42,8 +45,12 @@ pub(crate) struct Work {
     pub(crate) steps: Arc<[PreparedStep]>,
     /// Its users; in an open load, the most that it may have.
     pub(crate) share: pacing::closed::Share,
+    /// What it has of a closed load.
+    pub(crate) closed: ClosedWork,
     /// What it has of an open load; none of a closed one.
     pub(crate) open: Option<OpenWork>,
+    /// What is intended earlier, counted from the start of the run, does not count.
+    pub(crate) warmup: Nanos,
 }
 
 /// A step with its request rendered.
@@ -120,6 +127,9 @@ pub(crate) struct World {
     heads: HeadMemory,
     /// When the run started.
     started: Nanos,
+    /// What is intended from then on is measured.
+    measured_from: Nanos,
+    closed: Closed,
     open: Option<Open>,
 }
 
@@ -150,7 +160,9 @@ impl World {
             hope: Hope::default(),
             heads: HeadMemory::default(),
             started,
-            open: work.open.take().map(|open| Open::new(open, work.share.users)),
+            measured_from: started + work.warmup,
+            closed: Closed::new(work.closed.clone(), work.share.users),
+            open: work.open.take().map(|open| Open::new(open, work.share.users, started, started + work.warmup)),
             work,
         }
     }
@@ -160,7 +172,7 @@ impl World {
         if self.open.is_some() {
             self.turn_open(now, sockets);
         } else {
-            self.start_users(now, sockets);
+            self.turn_closed(now, sockets);
         }
         while let Some(deadline) = self.timers.poll(now) {
             match deadline {
@@ -169,17 +181,6 @@ impl World {
                 Deadline::Closing(socket) => self.close(socket, sockets),
                 Deadline::Preparing(socket) => self.prepare_due(socket, now, sockets),
             }
-        }
-    }
-
-    fn start_users<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
-        for _ in 0..START_BATCH {
-            if self.users_started == self.work.share.users {
-                break;
-            }
-            let user = self.new_user();
-            // The plan wants all users at once: one that had to wait for its turn was late, and counts from the start.
-            self.next(user, View::Nothing, self.started, now, sockets);
         }
     }
 
@@ -192,26 +193,25 @@ impl World {
     /// When `turn` must be called again.
     pub(crate) fn next_turn(&self) -> Nanos {
         if let Some(open) = &self.open {
-            return self.timers.next().min(open.next_turn(self.started, self.users.len()));
+            return self.timers.next().min(open.next_turn(self.users.len()));
         }
-        if self.users_started < self.work.share.users { Nanos::ZERO } else { self.timers.next() }
+        self.timers.next().min(self.closed.next_turn(self.started))
     }
 
     /// No exchange is started any more, but for those that were intended until `at` in an open load.
     pub(crate) fn stop_starting(&mut self, at: Nanos) {
         self.budget.is_over = true;
         if let Some(open) = &mut self.open {
-            open.stop_at(at, self.started);
+            open.stop_at(at);
         }
     }
 
     /// Nothing is in flight and nothing will be started.
     pub(crate) fn is_over(&self) -> bool {
         if let Some(open) = &self.open {
-            return self.exchanges.is_empty() && open.is_over(self.started);
+            return self.exchanges.is_empty() && open.is_over();
         }
-        let all_ended = self.users_started == self.work.share.users && self.users_ended == self.users_started;
-        self.exchanges.is_empty() && (all_ended || self.budget.is_over)
+        self.exchanges.is_empty() && self.budget.is_spent()
     }
 
     /// Users that are at work.
@@ -219,7 +219,7 @@ impl World {
         if self.open.is_some() {
             return self.exchanges.len() as u64;
         }
-        self.users_started - self.users_ended
+        self.users_started - self.users_ended - self.closed.parked
     }
 
     /// Exchanges that have begun and not ended.
@@ -235,11 +235,11 @@ impl World {
 
     /// Gives up what is in flight, counts it, and closes every connection.
     pub(crate) fn end<S: Sockets>(&mut self, sockets: &mut S) {
-        let (now, started) = (sockets.now(), self.started);
-        let (waiting, due) = self.open.as_mut().map_or((0, 0), |open| open.give_up(now, started));
+        let now = sockets.now();
+        let (waiting, due) = self.open.as_mut().map_or((0, 0), |open| open.give_up(now));
         // What was due and not taken up was intended all the same.
         self.seen.counts.started += due;
-        self.seen.counts.unfinished += self.exchanges.len() as u64 + waiting + due;
+        self.seen.counts.unfinished += waiting + due;
         let open: Vec<Key> = self.attempts.keys().collect();
         for key in open {
             self.count_sent(key, sockets);
@@ -247,7 +247,8 @@ impl World {
         }
         let open: Vec<Key> = self.exchanges.keys().collect();
         for key in open {
-            self.exchanges.remove(key);
+            let is_measured = self.exchanges.remove(key).is_some_and(|exchange| exchange.is_measured);
+            self.seen.counts.unfinished += u64::from(is_measured);
         }
         self.connections.drain(|socket| sockets.close(socket));
     }
@@ -257,18 +258,23 @@ impl World {
         if self.open.is_some() {
             return self.next_open(user, view, now, sockets);
         }
-        match self.users[user as usize].next(view, &mut self.budget) {
-            Next::Exchange { step } => self.begin_exchange(user, step, intended, now, sockets),
-            Next::Think(span) => {
-                let at = intended + span;
-                self.timers.insert(at, Deadline::User { user, at });
-            }
-            Next::End => {
-                self.users_ended += 1;
-                if let Some(socket) = self.users[user as usize].connection.take() {
-                    self.close(socket, sockets);
-                }
-            }
+        if !self.closed.has(user) {
+            return self.park(user, sockets);
         }
+        let finds_connections = view != View::NoConnection;
+        if finds_connections && !self.budget.is_spent() && self.closed.gather(user) {
+            return;
+        }
+        self.act(user, view, intended, now, sockets);
+    }
+
+    /// The warm-up is over: what was seen is forgotten, but for the connections, which stay.
+    pub(crate) fn begin_measuring(&mut self) {
+        let seen = &mut *self.seen;
+        let (tried, established) = (seen.counts.connections_tried, seen.counts.connections_established);
+        let connect = std::mem::take(&mut seen.connect);
+        seen.clear();
+        (seen.counts.connections_tried, seen.counts.connections_established) = (tried, established);
+        seen.connect = connect;
     }
 }

@@ -6,4 +6,4 @@ mod spent;
 
 pub use cores::{allowed_cores, pin_to_core};
 pub use limits::{local_port_range, raise_descriptor_limit};
-pub use spent::{CpuTime, process_cpu_time, resident_bytes, thread_cpu_ns};
+pub use spent::{CpuTime, process_cpu_time, resident_bytes, thread_cpu_ns, thread_run_delay_ns};

@@ -39,6 +39,12 @@ pub fn thread_cpu_ns() -> u64 {
     read_clock(ClockId::ThreadCPUTime)
 }
 
+/// Time that the calling thread was ready to run and had no core, until now; `None` where the kernel does not say.
+pub fn thread_run_delay_ns() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().nth(1)?.parse().ok()
+}
+
 /// Memory of this process that is resident; `None` where the kernel does not say.
 pub fn resident_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;

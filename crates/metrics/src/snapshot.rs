@@ -221,8 +221,12 @@ pub struct Snapshot {
     pub dropped_after: Distribution,
     /// Users that are at work (a gauge: merged over shards of one instant, not over time).
     pub users: u64,
+    /// How late the shard's loop came to something that was due, looked at regularly.
+    pub lag: Distribution,
     /// CPU time that the shard's thread spent.
     pub cpu_ns: u64,
+    /// Time that it was ready to run and had no core.
+    pub run_delay_ns: u64,
     /// A series is allocated at its first record.
     series: Vec<Option<Box<Timings>>>,
 }
@@ -279,6 +283,8 @@ impl Snapshot {
         self.dropped_after.merge(&other.dropped_after);
         self.users += other.users;
         self.cpu_ns += other.cpu_ns;
+        self.run_delay_ns += other.run_delay_ns;
+        self.lag.merge(&other.lag);
         for (id, timings) in other.series.iter().enumerate() {
             if let Some(timings) = timings {
                 self.timings_mut(id).merge(timings);
@@ -291,7 +297,8 @@ impl Snapshot {
         self.counts.clear();
         self.connect.clear();
         self.dropped_after.clear();
-        (self.users, self.cpu_ns) = (0, 0);
+        self.lag.clear();
+        (self.users, self.cpu_ns, self.run_delay_ns) = (0, 0, 0);
         self.series.iter_mut().flatten().for_each(|timings| timings.clear());
     }
 }

@@ -4,11 +4,13 @@
 //! machine or a worker on another.
 
 pub mod closed;
+mod levels;
 pub mod open;
 mod random;
 mod slots;
 mod time;
 
+pub use levels::{LevelStage, Levels};
 pub use random::Random;
 pub use slots::{SLOT_COUNT, Segment};
 pub use time::Nanos;

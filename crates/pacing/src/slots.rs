@@ -34,6 +34,13 @@ impl Segment {
         count / slots * self.slots_below(slots) + self.slots_below(count % slots)
     }
 
+    /// The number of this segment's `index`-th item.
+    pub fn nth(self, index: u64) -> u64 {
+        let slots = u64::from(SLOT_COUNT);
+        let own = self.slots_below(slots);
+        index / own * slots + u64::from(self.first) + index % own * u64::from(self.stride)
+    }
+
     fn slots_below(self, bound: u64) -> u64 {
         bound.saturating_sub(u64::from(self.first)).div_ceil(u64::from(self.stride))
     }

@@ -30,4 +30,12 @@ proptest! {
         let sum: u64 = (0..shards).map(|index| Segment::share(index, shards).count_of_first(count)).sum();
         prop_assert_eq!(sum, count);
     }
+
+    #[test]
+    fn items_have_their_numbers(index in 0u64..50_000, shards in 1u32..=SLOT_COUNT, share in 0u32..SLOT_COUNT) {
+        let segment = Segment::share(share % shards, shards);
+        let number = segment.nth(index);
+        prop_assert!(segment.has_slot((number % u64::from(SLOT_COUNT)) as u32));
+        prop_assert_eq!((segment.count_of_first(number), segment.count_of_first(number + 1)), (index, index + 1));
+    }
 }

@@ -154,8 +154,13 @@ pub enum PlanError {
         /// The flag.
         flag: &'static str,
         /// What it needs.
-        needed: &'static str,
+        needed: Need,
     },
+    /// A warm-up that would do nothing.
+    #[error(
+        "--warmup runs the load as it begins, and it begins with nothing; begin the stages with a jump like 100:0s"
+    )]
+    ColdWarmup,
     /// Not one of the words that a flag knows.
     #[error("{flag} wants one of {choices}, not '{value}'")]
     Choice {
@@ -183,12 +188,26 @@ pub enum StageFault {
     /// The part before the colon.
     #[error("the part before the colon is no rate")]
     Target,
+    /// The part before the colon, where users are counted.
+    #[error("the part before the colon is no number of users")]
+    Users,
     /// The part after the colon.
     #[error("the part after the colon is no time")]
     Time,
     /// There are too many stages.
     #[error("there are more than 1000")]
     TooMany,
+}
+
+/// What a flag needs beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Need {
+    /// The open model.
+    #[error("a rate, -q or --stages")]
+    Rate,
+    /// Stages.
+    #[error("--stages")]
+    Stages,
 }
 
 /// What to do about flags that contradict each other.
@@ -203,4 +222,13 @@ pub enum Remedy {
     /// A random number of starts has no exact bound.
     #[error("a random number of starts ends with a time, -z")]
     RandomEndsWithTime,
+    /// Users are what the stages count.
+    #[error("the stages say how many users there are")]
+    StagesSayUsers,
+    /// A rate rises by stages.
+    #[error("a ramp starts users; let a rate rise with --stages 1000:30s,1000:1m")]
+    RampIsOfUsers,
+    /// A rendezvous has everybody.
+    #[error("a rendezvous is of a fixed number of users, -c")]
+    RendezvousIsConstant,
 }

@@ -1,5 +1,7 @@
 //! From the flags of the command line to a plan. The values are as typed; all of them are checked here.
 
+mod load;
+
 use std::fs::File;
 use std::io::Read;
 use std::time::Duration;
@@ -7,18 +9,13 @@ use std::time::Duration;
 use url::Url;
 
 use crate::{
-    Arrivals, Checks, ConnectionCount, HttpVersion, INTERVAL_MIN, Load, OPEN_CONNECTIONS_MAX, Plan, PlanError,
-    REQUEST_BODY_BYTES_MAX, RateStage, Remedy, Request, Scenario, StatusSet, Step, Target, USERS_MAX, parse_count,
-    parse_duration, parse_rate, parse_stages,
+    Checks, HttpVersion, INTERVAL_MIN, Plan, PlanError, REQUEST_BODY_BYTES_MAX, Request, Scenario, StatusSet, Step,
+    Target, parse_duration,
 };
 
-const CONNECTIONS_DEFAULT: u64 = 50;
-const DURATION_DEFAULT: Duration = Duration::from_secs(10);
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 const CONNECT_TIMEOUT_DEFAULT: Duration = Duration::from_secs(10);
 const GRACE_DEFAULT: Duration = Duration::from_secs(5);
-/// Random starts are the same in each run, so that two runs can be compared.
-const ARRIVALS_SEED: u64 = 1;
 const INTERVAL_DEFAULT: Duration = Duration::from_secs(1);
 
 /// What was typed; `None` where nothing was.
@@ -44,6 +41,10 @@ pub struct Flags {
     pub stages: Option<String>,
     pub arrivals: Option<String>,
     pub max_lateness: Option<String>,
+    pub stages_of: Option<String>,
+    pub ramp: Option<String>,
+    pub rendezvous: bool,
+    pub warmup: Option<String>,
     /// Sent as `User-Agent` unless a header says otherwise.
     pub user_agent: String,
 }
@@ -55,78 +56,19 @@ impl Flags {
     /// The first thing that is wrong, with its remedy.
     pub fn plan(&self) -> Result<Plan, PlanError> {
         let url = read_url(self.url.as_deref().ok_or(PlanError::NoUrl)?)?;
-        let users = self.connections.as_deref().map(|text| parse_count("-c", text, 1, USERS_MAX)).transpose()?;
-        let connections = users;
-        let users = connections.unwrap_or(CONNECTIONS_DEFAULT);
-        let requests = self.requests.as_deref().map(|text| parse_count("-n", text, 1, u64::MAX >> 1)).transpose()?;
-        let asked = self.duration.as_deref().map(|text| span("-z", text, MILLI, "1ms")).transpose()?;
-        let duration = asked.or(requests.is_none().then_some(DURATION_DEFAULT));
         let step = self.step(&url)?;
-        let load = match self.open_load(connections, requests, asked, step.timeout)? {
-            Some(open) => open,
-            None => Load::Closed { users, requests, duration },
-        };
+        let load = self.load(step.timeout)?;
+        let warmup = self.warmup.as_deref().map_or(Ok(Duration::ZERO), |text| parse_duration("--warmup", text))?;
+        if !warmup.is_zero() && !load.begins_above_nothing() {
+            return Err(PlanError::ColdWarmup);
+        }
         let scenario = Scenario { name: "main".to_owned(), target: target(&url), load, steps: vec![step] };
         Ok(Plan {
             scenarios: vec![scenario],
             grace: self.grace.as_deref().map_or(Ok(GRACE_DEFAULT), |text| parse_duration("--grace", text))?,
+            warmup,
             interval: or_default("--interval", &self.interval, INTERVAL_DEFAULT, INTERVAL_MIN, "100ms")?,
         })
-    }
-
-    /// The open load that the flags ask for; `None` for a closed one.
-    fn open_load(
-        &self,
-        connections: Option<u64>,
-        requests: Option<u64>,
-        duration: Option<Duration>,
-        timeout: Duration,
-    ) -> Result<Option<Load>, PlanError> {
-        let is_open = self.rate.is_some() || self.stages.is_some();
-        for (flag, is_given) in
-            [("--arrivals", self.arrivals.is_some()), ("--max-lateness", self.max_lateness.is_some())]
-        {
-            if is_given && !is_open {
-                return Err(PlanError::Needs { flag, needed: "a rate, -q or --stages" });
-            }
-        }
-        let arrivals = match self.arrivals.as_deref() {
-            None | Some("even") => Arrivals::Even,
-            Some("poisson") => Arrivals::Poisson { seed: ARRIVALS_SEED },
-            Some(other) => {
-                return Err(PlanError::Choice {
-                    flag: "--arrivals",
-                    value: other.to_owned(),
-                    choices: "even, poisson",
-                });
-            }
-        };
-        let stages = match (self.rate.as_deref(), self.stages.as_deref()) {
-            (None, None) => return Ok(None),
-            (Some(_), Some(_)) => {
-                return Err(PlanError::Conflict { one: "-q", other: "--stages", remedy: Remedy::RateAsStage });
-            }
-            (Some(text), None) => {
-                let rate = parse_rate("-q", text)?;
-                let span = duration.unwrap_or_else(|| requests.map_or(DURATION_DEFAULT, |count| time_for(count, rate)));
-                vec![RateStage { from: rate, to: rate, span }]
-            }
-            (None, Some(_)) if duration.is_some() => {
-                return Err(PlanError::Conflict { one: "-z", other: "--stages", remedy: Remedy::StagesHaveTimes });
-            }
-            (None, Some(text)) => parse_stages(text)?,
-        };
-        let doubled = stages.iter().map(|stage| u128::from(stage.from + stage.to) * stage.span.as_nanos());
-        if doubled.sum::<u128>() < 2 * 1_000 * HOUR_NS {
-            return Err(PlanError::NoStarts { flag: if self.rate.is_some() { "-q" } else { "--stages" } });
-        }
-        if requests.is_some() && arrivals != Arrivals::Even {
-            let (one, other, remedy) = ("-n", "--arrivals poisson", Remedy::RandomEndsWithTime);
-            return Err(PlanError::Conflict { one, other, remedy });
-        }
-        let connections = connections.map_or(ConnectionCount::UpTo(OPEN_CONNECTIONS_MAX), ConnectionCount::Exactly);
-        let max_lateness = or_default("--max-lateness", &self.max_lateness, timeout, MILLI, "1ms")?;
-        Ok(Some(Load::Open { stages, arrivals, requests, connections, max_lateness }))
     }
 
     fn step(&self, url: &Url) -> Result<Step, PlanError> {
@@ -195,14 +137,6 @@ impl Flags {
         }
         headers
     }
-}
-
-const HOUR_NS: u128 = 3_600_000_000_000;
-
-/// A time in which a rate makes `count` starts, and not one more.
-fn time_for(count: u64, thousandths_per_hour: u64) -> Duration {
-    let nanos = (u128::from(count) * 1_000 * HOUR_NS).div_ceil(u128::from(thousandths_per_hour));
-    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }
 
 const MILLI: Duration = Duration::from_millis(1);

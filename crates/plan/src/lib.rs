@@ -9,10 +9,10 @@ mod text;
 
 use std::time::Duration;
 
-pub use error::{PlanError, Remedy, StageFault};
+pub use error::{Need, PlanError, Remedy, StageFault};
 pub use flags::Flags;
 pub use status::StatusSet;
-pub use text::{parse_count, parse_duration, parse_rate, parse_stages};
+pub use text::{parse_count, parse_duration, parse_rate, parse_stages, parse_user_stages};
 
 /// The most users of a plan.
 pub const USERS_MAX: u64 = 10_000_000;
@@ -36,6 +36,8 @@ pub struct Plan {
     pub scenarios: Vec<Scenario>,
     /// How long the run waits at its end for what is in flight.
     pub grace: Duration,
+    /// How long the load is run before what it does counts.
+    pub warmup: Duration,
     /// Time between two snapshots.
     pub interval: Duration,
 }
@@ -69,8 +71,10 @@ pub struct Target {
 pub enum Load {
     /// The closed model: users that are kept busy, until the requests are used up or the time is over.
     Closed {
-        /// How many users.
+        /// How many users, at most.
         users: u64,
+        /// When they come and go.
+        shape: UserShape,
         /// How many exchanges in all; `None` for no bound.
         requests: Option<u64>,
         /// How long exchanges are started; `None` for no bound.
@@ -89,6 +93,45 @@ pub enum Load {
         /// A start that could not be sent for so long is dropped.
         max_lateness: Duration,
     },
+}
+
+impl Load {
+    /// Something is started in its first instant.
+    fn begins_above_nothing(&self) -> bool {
+        match self {
+            Self::Closed { shape: UserShape::Stages(stages), .. } => {
+                stages.iter().find(|stage| !stage.span.is_zero()).is_some_and(|stage| stage.from > 0)
+            }
+            Self::Closed { .. } => true,
+            Self::Open { stages, .. } => {
+                stages.iter().find(|stage| !stage.span.is_zero()).is_some_and(|stage| stage.from > 0)
+            }
+        }
+    }
+}
+
+/// When the users of a closed load come and go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UserShape {
+    /// All are there from the beginning on.
+    AtOnce,
+    /// All are there, wait for each other, and start in one instant, round after round.
+    Rendezvous,
+    /// They come one after the other, evenly, within this time; the time runs in a warm-up too.
+    Ramp(Duration),
+    /// Their number changes by stages.
+    Stages(Vec<UserStage>),
+}
+
+/// A span in which the number of users changes evenly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UserStage {
+    /// At its beginning.
+    pub from: u64,
+    /// At its end.
+    pub to: u64,
+    /// How long it lasts.
+    pub span: Duration,
 }
 
 /// A span in which the rate changes evenly. Rates are exact: thousandths of a start in an hour.

@@ -18,7 +18,10 @@ fn a_url_is_enough() {
     let plan = flags("localhost:8080/a?b=c#d").plan().expect("a good plan");
     let scenario = &plan.scenarios[0];
     assert_eq!((scenario.target.host.as_str(), scenario.target.port), ("localhost", 8080));
-    assert_eq!(scenario.load, Load::Closed { users: 50, requests: None, duration: Some(Duration::from_secs(10)) });
+    assert_eq!(
+        scenario.load,
+        Load::Closed { users: 50, shape: UserShape::AtOnce, requests: None, duration: Some(Duration::from_secs(10)) }
+    );
     let request = &scenario.steps[0].request;
     assert_eq!((request.method.as_str(), request.path.as_str()), ("GET", "/a?b=c"));
     assert_eq!(header_lines(request), ["Host: localhost:8080", "User-Agent: onrush/test", "Accept: */*"]);
@@ -44,7 +47,7 @@ fn a_request_count_needs_no_duration() {
     let counted = Flags { requests: Some("7".to_owned()), ..flags("a") };
     assert_eq!(
         counted.plan().expect("a good plan").scenarios[0].load,
-        Load::Closed { users: 50, requests: Some(7), duration: None }
+        Load::Closed { users: 50, shape: UserShape::AtOnce, requests: Some(7), duration: None }
     );
 }
 
@@ -213,6 +216,49 @@ fn stages_go_on_from_the_one_before() {
     assert_eq!(fault("5:1s,5:soon"), (2, StageFault::Time));
     assert_eq!(fault(""), (1, StageFault::NoColon));
     assert_eq!(fault(&"5:1s,".repeat(STAGES_MAX + 1)), (STAGES_MAX + 1, StageFault::TooMany));
+}
+
+#[test]
+fn a_closed_load_of_each_shape() {
+    let some = |text: &str| Some(text.to_owned());
+    let load = |flags: Flags| flags.plan().expect("a good plan").scenarios[0].load.clone();
+    let shape = |flags: Flags| match load(flags) {
+        Load::Closed { users, shape, duration, .. } => (users, shape, duration.map(|span| span.as_secs())),
+        open => panic!("{open:?}"),
+    };
+    let secs = Duration::from_secs;
+    assert_eq!(shape(flags("a")), (50, UserShape::AtOnce, Some(10)));
+    let ramp = Flags { ramp: some("20/s"), connections: some("100"), ..flags("a") };
+    assert_eq!(shape(ramp), (100, UserShape::Ramp(secs(5)), Some(10)));
+    let round = Flags { rendezvous: true, requests: some("7"), ..flags("a") };
+    assert_eq!(shape(round), (50, UserShape::Rendezvous, None));
+    let stages = Flags { stages: some("10:0s,10:5s,40:1m"), stages_of: some("users"), ..flags("a") };
+    let stage = |from, to, span| UserStage { from, to, span: secs(span) };
+    let expect = UserShape::Stages(vec![stage(0, 10, 0), stage(10, 10, 5), stage(10, 40, 60)]);
+    assert_eq!(shape(stages.clone()), (40, expect, Some(65)));
+    assert!(Flags { warmup: some("3s"), ..stages.clone() }.plan().is_ok());
+
+    let refused = [
+        (Flags { connections: some("5"), ..stages.clone() }, "how many users"),
+        (Flags { duration: some("5s"), ..stages.clone() }, "how long the load lasts"),
+        (Flags { rate: some("5"), ..stages.clone() }, "how many users"),
+        (Flags { stages: some("10:5s"), warmup: some("1s"), ..stages.clone() }, "begins with nothing"),
+        (Flags { stages: some("10:5s"), warmup: some("1s"), ..flags("a") }, "begins with nothing"),
+        (Flags { stages: some("0:5s"), ..stages.clone() }, "makes no start"),
+        (Flags { stages: some("5.5:5s"), ..stages.clone() }, "no number of users"),
+        (Flags { stages_of: some("cats"), ..stages.clone() }, "--stages-of wants one of rate, users"),
+        (Flags { stages_of: some("users"), ..flags("a") }, "--stages-of needs --stages"),
+        (Flags { arrivals: some("poisson"), ..stages }, "--arrivals needs a rate"),
+        (Flags { ramp: some("5"), rate: some("5"), ..flags("a") }, "--ramp and -q"),
+        (Flags { ramp: some("5"), rendezvous: true, ..flags("a") }, "--rendezvous and --ramp"),
+        (Flags { rendezvous: true, rate: some("5"), ..flags("a") }, "--rendezvous and -q"),
+        (Flags { ramp: some("0"), ..flags("a") }, "--ramp wants a rate"),
+        (Flags { warmup: some("soon"), ..flags("a") }, "--warmup wants a time"),
+    ];
+    for (flags, says) in refused {
+        let error = flags.plan().expect_err(says).to_string();
+        assert!(error.contains(says), "{error:?} does not say {says:?}");
+    }
 }
 
 #[test]

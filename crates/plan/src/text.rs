@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{PlanError, RATE_MAX, RateStage, STAGES_MAX, StageFault};
+use crate::{PlanError, RATE_MAX, RateStage, STAGES_MAX, StageFault, USERS_MAX, UserStage};
 
 /// Longer than any run; sums of two of them cannot overflow.
 const DURATION_MAX: Duration = Duration::from_secs(10 * 365 * 24 * 3_600);
@@ -45,17 +45,36 @@ pub fn parse_rate(flag: &'static str, text: &str) -> Result<u64, PlanError> {
 /// # Errors
 /// The first stage that is none.
 pub fn parse_stages(text: &str) -> Result<Vec<RateStage>, PlanError> {
-    let mut stages = Vec::new();
-    let mut from = 0;
+    let stages = read_stages(text, read_rate, StageFault::Target)?;
+    Ok(stages.into_iter().map(|(from, to, span)| RateStage { from, to, span }).collect())
+}
+
+/// The same of users.
+///
+/// # Errors
+/// The first stage that is none.
+pub fn parse_user_stages(text: &str) -> Result<Vec<UserStage>, PlanError> {
+    let users = |text: &str| parse_count("--stages", text, 0, USERS_MAX).ok();
+    let stages = read_stages(text, users, StageFault::Users)?;
+    Ok(stages.into_iter().map(|(from, to, span)| UserStage { from, to, span }).collect())
+}
+
+/// From, to and span of each stage.
+fn read_stages(
+    text: &str,
+    read: impl Fn(&str) -> Option<u64>,
+    fault: StageFault,
+) -> Result<Vec<(u64, u64, Duration)>, PlanError> {
+    let (mut stages, mut from) = (Vec::new(), 0);
     for (index, value) in text.split(',').enumerate() {
         let wrong = |reason| PlanError::Stage { number: index + 1, value: value.trim().to_owned(), reason };
         if index >= STAGES_MAX {
             return Err(wrong(StageFault::TooMany));
         }
         let (target, time) = value.trim().split_once(':').ok_or_else(|| wrong(StageFault::NoColon))?;
-        let to = read_rate(target.trim()).ok_or_else(|| wrong(StageFault::Target))?;
+        let to = read(target.trim()).ok_or_else(|| wrong(fault))?;
         let span = read_duration(time.trim()).ok_or_else(|| wrong(StageFault::Time))?;
-        stages.push(RateStage { from, to, span });
+        stages.push((from, to, span));
         from = to;
     }
     Ok(stages)

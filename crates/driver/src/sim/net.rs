@@ -223,6 +223,7 @@ impl Net {
     pub(super) fn park(&mut self, host: Host) {
         self.hosts[host.0].inbox.clear();
         self.hosts[host.0].until = Nanos::NEVER;
+        self.hosts[host.0].wake.store(false, Ordering::Relaxed);
     }
 
     pub(super) fn next_told(&mut self, host: Host) -> Option<Told> {

@@ -22,6 +22,48 @@ struct Open {
     at: Nanos,
 }
 
+/// What the thread of one shard spent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ShardUse {
+    /// CPU time.
+    pub cpu_ns: u64,
+    /// Time that it was ready to run and had no core.
+    pub run_delay_ns: u64,
+    /// Time in which it worked.
+    pub span_ns: u64,
+    /// Time in intervals in which it wanted a whole core, or nearly.
+    pub saturated_ns: u64,
+}
+
+/// A thread that wants this share of a core has no time left for what comes unevenly.
+const SATURATED_SHARE: f64 = 0.95;
+
+impl ShardUse {
+    fn add(&mut self, span: Nanos, seen: &Snapshot) {
+        let wanted = seen.cpu_ns + seen.run_delay_ns;
+        let is_saturated = wanted as f64 >= SATURATED_SHARE * span.0 as f64;
+        self.cpu_ns += seen.cpu_ns;
+        self.run_delay_ns += seen.run_delay_ns;
+        self.span_ns += span.0;
+        self.saturated_ns += if is_saturated { span.0 } else { 0 };
+    }
+
+    /// CPU time as a share of a core.
+    pub fn cpu_share(&self) -> f64 {
+        self.cpu_ns as f64 / self.span_ns.max(1) as f64
+    }
+
+    /// What it wanted of a core, had or not.
+    pub fn wanted_share(&self) -> f64 {
+        (self.cpu_ns + self.run_delay_ns) as f64 / self.span_ns.max(1) as f64
+    }
+
+    /// The share of its time in which it wanted a whole core, or nearly.
+    pub fn saturated_share(&self) -> f64 {
+        self.saturated_ns as f64 / self.span_ns.max(1) as f64
+    }
+}
+
 /// What all shards came to.
 pub struct Finished {
     /// All that was seen.
@@ -30,11 +72,15 @@ pub struct Finished {
     pub wall: Nanos,
     /// From the start to the instant from which nothing was started any more.
     pub stopped_at: Nanos,
+    /// What each shard spent.
+    pub shards: Vec<ShardUse>,
 }
 
 pub(super) struct Merger {
     started: Nanos,
     told: Vec<Told>,
+    /// What each shard spent, and until when that was told.
+    uses: Vec<(ShardUse, Nanos)>,
     open: BTreeMap<u64, Open>,
     /// What came from shards that were over, after the last interval that they told.
     rest: Open,
@@ -52,6 +98,7 @@ impl Merger {
         Self {
             started,
             told: vec![Told::Until(0); shards],
+            uses: vec![(ShardUse::default(), started); shards],
             open: BTreeMap::new(),
             rest: Open::default(),
             returns,
@@ -68,7 +115,18 @@ impl Merger {
         self.told.iter().filter(|told| matches!(told, Told::Until(_))).count()
     }
 
+    pub(super) fn is_running(&self, shard: usize) -> bool {
+        matches!(self.told[shard], Told::Until(_))
+    }
+
+    fn spend(&mut self, shard: usize, at: Nanos, seen: &Snapshot) {
+        let (spent, since) = &mut self.uses[shard];
+        spent.add(at.since(*since), seen);
+        *since = at;
+    }
+
     pub(super) fn interval(&mut self, shard: usize, index: u64, at: Nanos, mut seen: Box<Snapshot>) {
+        self.spend(shard, at, &seen);
         self.told[shard] = Told::Until(index);
         let open = self.open.entry(index).or_default();
         open.seen.merge(&seen);
@@ -80,6 +138,7 @@ impl Merger {
 
     pub(super) fn over(&mut self, shard: usize, at: Nanos, stopped_at: Nanos, seen: Box<Snapshot>) {
         self.stopped_at = self.stopped_at.max(stopped_at.since(self.started));
+        self.spend(shard, at, &seen);
         self.told[shard] = Told::All;
         self.rest.seen.merge(&seen);
         self.rest.at = self.rest.at.max(at);
@@ -111,7 +170,8 @@ impl Merger {
     }
 
     pub(super) fn finish(self) -> Finished {
-        Finished { total: self.total, wall: self.from, stopped_at: self.stopped_at }
+        let shards = self.uses.into_iter().map(|(spent, _)| spent).collect();
+        Finished { total: self.total, wall: self.from, stopped_at: self.stopped_at, shards }
     }
 
     fn emit(&mut self, parts: impl Iterator<Item = Open>) -> Option<Interval<'_>> {

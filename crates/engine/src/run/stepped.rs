@@ -34,10 +34,12 @@ impl<D: Driver> SteppedRun<D> {
             returns.push(back);
             let driver = make();
             started = driver.now();
+            stop.wakers.lock().expect("no holder of the lock panics").push(driver.waker());
             let ends = Ends { shard, reports: report.clone(), returned, wish: stop.wish.clone() };
             shards.push(Some(Shard::new(driver, work, ends, Times::of(plan, started))));
         }
-        let desk = Desk::new(shards.len(), started, returns, stop.clone());
+        let measured_from = Times::of(plan, started).measured_from();
+        let desk = Desk::new(shards.len(), measured_from, returns, stop.clone());
         Self { shards, reports, desk }
     }
 

@@ -117,14 +117,24 @@ fn plan_of(random: &mut Random, is_calm: bool) -> Plan {
         (true, false) => duration,
     };
     let lateness = pick(&["", "30ms", "400ms", "3s"]);
+    let shape = if is_open { String::new() } else { pick(&["", "", "ramp", "stages", "rendezvous"]) };
+    let user_stages = pick(&["20:0s,20:200ms,3:500ms", "0:50ms,9:300ms,9:100ms,0:0s,0:200ms,12:400ms", "5:0s,5:1s"]);
+    let warmup = pick(&["", "", "", "40ms", "150ms"]);
+    let is_cold = rate == "200000" || (shape == "stages" && user_stages.starts_with("0:")) || !stages.is_empty();
+    let (stages, duration) = if shape == "stages" { (user_stages, String::new()) } else { (stages, duration) };
     let timeout = if is_calm { "30s".to_owned() } else { pick(&["20ms", "300ms", "2s", "5s"]) };
     let flags = Flags {
         url: Some(format!("http://10.0.0.1{path}")),
-        connections: (!is_open || random.chance(600_000)).then(|| random.between(1, 30).to_string()),
+        connections: (shape != "stages" && (!is_open || random.chance(600_000)))
+            .then(|| random.between(1, 30).to_string()),
         requests: (!is_random).then(|| random.between(1, 400).to_string()),
         duration: (!duration.is_empty()).then_some(duration),
         rate: (!rate.is_empty()).then_some(rate),
         stages: (!stages.is_empty()).then_some(stages),
+        stages_of: (shape == "stages").then(|| "users".to_owned()),
+        ramp: (shape == "ramp").then(|| "60".to_owned()),
+        rendezvous: shape == "rendezvous",
+        warmup: (!is_cold && !warmup.is_empty()).then_some(warmup),
         arrivals: is_open.then_some(arrivals),
         max_lateness: (is_open && !lateness.is_empty()).then_some(lateness),
         data: (path == "/echo").then(|| "x".repeat(random.between(0, 2_000) as usize)),
@@ -187,6 +197,11 @@ impl History {
         }
     }
 
+    /// Part of what happened is left out.
+    pub(crate) fn has_warmup(&self) -> bool {
+        !self.setting.plan.warmup.is_zero()
+    }
+
     /// How many starts the plan has, reckoned by hand; none when nobody knows beforehand.
     pub(crate) fn starts_planned(&self) -> Option<u64> {
         match self.load() {
@@ -241,13 +256,13 @@ pub(crate) fn run(setting: Setting, is_traced: bool) -> Result<History, String> 
     }
     let intervals = Counts::default();
     let mut stage = Stage { network: network.clone(), server, server_host, run, hosts, intervals };
-    let (mut turns, mut most_in_flight) = (0, 0);
+    let (mut turns, mut most_in_flight, mut stop_at) = (0, 0, setting.stop_at);
     while stage.run.is_waiting() {
         turns += 1;
         if turns > TURNS_MAX || network.now() > WALL_MAX {
             return Err(format!("no end after {turns} turns and {:?}", network.now().as_duration()));
         }
-        if let Some((_, is_abort)) = setting.stop_at.filter(|(at, _)| *at <= network.now()) {
+        if let Some((_, is_abort)) = stop_at.take_if(|(at, _)| *at <= network.now()) {
             if is_abort { stop.abort() } else { stop.stop() }
         }
         let Some(host) = network.next() else { return Err("nothing will ever happen again".to_owned()) };

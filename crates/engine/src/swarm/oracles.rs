@@ -111,3 +111,79 @@ fn the_generator_owns_its_drops() {
     assert_eq!(counts.dropped_by_generator, counts.dropped);
     assert_eq!(history.total.dropped_after.count(), counts.dropped);
 }
+
+/// Users come one after the other: after the ramp all are there, and the time that users were there is the area of the ramp.
+#[test]
+fn users_come_by_a_ramp() {
+    let load = Flags {
+        connections: Some("100".to_owned()),
+        ramp: Some("20/s".to_owned()),
+        rate: None,
+        ..flags("/delay/10", "1", "10s")
+    };
+    let counts = run(load, Vec::new()).total.counts;
+    assert_eq!(counts.connections_established, 100);
+    // User k works from k / 20 s on: 752.5 seconds of users, of 10 ms and a little more each.
+    assert!((71_000..=75_300).contains(&counts.succeeded), "{} succeeded", counts.succeeded);
+}
+
+/// Ten users, then thirty, then down to none: as many as the area says, and those that come back reconnect.
+#[test]
+fn users_come_and_go_by_stages() {
+    let load = Flags {
+        stages: Some("10:0s,10:2s,30:0s,30:2s,0:4s,5:0s,5:1s".to_owned()),
+        stages_of: Some("users".to_owned()),
+        rate: None,
+        duration: None,
+        ..flags("/delay/10", "1", "1s")
+    };
+    let counts = run(load, Vec::new()).total.counts;
+    // 20 + 60 + 60 + 5 seconds of users, and half a user more while they go, for the count is rounded up.
+    assert!((14_000..=14_750).contains(&counts.succeeded), "{} succeeded", counts.succeeded);
+    assert_eq!(counts.connections_established, 35);
+    assert_eq!(counts.started, counts.succeeded + counts.unfinished);
+}
+
+/// All users of all shards start in one instant, and the next round waits for the slowest.
+#[test]
+fn a_rendezvous_starts_all_at_once() {
+    let load = Flags {
+        connections: Some("40".to_owned()),
+        requests: Some("410".to_owned()),
+        rendezvous: true,
+        rate: None,
+        duration: None,
+        ..flags("/serial/1", "1", "1s")
+    };
+    let history = run(Flags { ..load }, Vec::new());
+    assert_eq!(history.total.counts.succeeded, 410);
+    // The target serves one at a time: of forty that come at once, the last waits 40 ms, and each place in the queue is taken
+    // once a round. Users that start as they are free would keep the queue at 39 for all.
+    let seen = history.total.class(Class::Succeeded);
+    let service = seen.of(Measure::Service);
+    let mean = service.mean().expect("some") / 1e6;
+    assert!((19.5..=22.5).contains(&mean), "{mean} ms");
+    assert!(service.max() < Some(45_000_000), "{:?}", service.max());
+}
+
+/// What happens in the warm-up is left out, and the connections that it made stay.
+#[test]
+fn a_warmup_is_left_out() {
+    let load = Flags { connections: Some("5".to_owned()), warmup: Some("3s".to_owned()), ..flags("/", "100", "4s") };
+    let history = run(load, vec![(0, Nanos(SECOND), Nanos(2 * SECOND))]);
+    let counts = &history.total.counts;
+    assert_eq!((counts.started, counts.succeeded, counts.answers), (400, 400, 400));
+    assert_eq!(counts.connections_established, 5);
+    let slowest = history.total.class(Class::Succeeded).of(Measure::Response).max();
+    assert!(slowest < Some(SECOND / 10), "the freeze of the warm-up shows: {slowest:?}");
+    assert!((3_900..=4_100).contains(&(history.wall.0 / 1_000_000)), "{:?}", history.wall);
+
+    let closed = Flags {
+        connections: Some("5".to_owned()),
+        requests: Some("70".to_owned()),
+        rate: None,
+        ..flags("/delay/10", "1", "4s")
+    };
+    let history = run(Flags { warmup: Some("2s".to_owned()), duration: None, ..closed }, Vec::new());
+    assert_eq!((history.total.counts.started, history.total.counts.succeeded), (70, 70));
+}

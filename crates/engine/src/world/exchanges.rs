@@ -24,6 +24,8 @@ pub(crate) struct Exchange {
     pub(crate) taken_up: Nanos,
     /// A reused connection was stale, so this is the second try.
     pub(crate) is_second_try: bool,
+    /// It is no part of a warm-up.
+    pub(crate) is_measured: bool,
 }
 
 /// One try of an exchange on a connection.
@@ -49,8 +51,8 @@ pub(crate) struct KeptBody {
 }
 
 impl Exchange {
-    pub(super) fn new(user: u32, step: u32, intended: Nanos, taken_up: Nanos) -> Self {
-        Self { user, step, intended, taken_up, is_second_try: false }
+    pub(super) fn new(user: u32, step: u32, intended: Nanos, taken_up: Nanos, measured_from: Nanos) -> Self {
+        Self { user, step, intended, taken_up, is_second_try: false, is_measured: intended >= measured_from }
     }
 }
 
@@ -69,8 +71,9 @@ impl World {
         taken_up: Nanos,
         sockets: &mut S,
     ) {
-        self.seen.counts.started += 1;
-        let exchange = self.exchanges.insert(Exchange::new(user, step, intended, taken_up));
+        let exchange = Exchange::new(user, step, intended, taken_up, self.measured_from);
+        self.seen.counts.started += u64::from(exchange.is_measured);
+        let exchange = self.exchanges.insert(exchange);
         self.try_exchange(exchange, sockets);
     }
 
@@ -79,7 +82,7 @@ impl World {
         let Some(exchange) = self.exchanges.find(key) else { return };
         let (user, step) = (exchange.user, exchange.step as usize);
         let (intended, is_second_try) = (exchange.intended, exchange.is_second_try);
-        self.seen.counts.attempts += 1;
+        self.seen.counts.attempts += u64::from(exchange.is_measured);
         if let Some(socket) = self.users[user as usize].connection.take() {
             let attempt = self.insert_attempt(key, socket);
             if let Some(connection) = self.connections.find(socket) {
@@ -211,7 +214,9 @@ impl World {
     fn drop_exchange<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
         if let Some(exchange) = self.exchanges.remove(key) {
             self.hope.failed_connects += 1;
-            self.seen.drop_start(now.since(exchange.intended).0);
+            if exchange.is_measured {
+                self.seen.drop_start(now.since(exchange.intended).0);
+            }
             self.next(exchange.user, View::NoConnection, now, now, sockets);
         }
     }
@@ -222,14 +227,14 @@ impl World {
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
         let step = &self.work.steps[exchange.step as usize];
         let template = self.templates[exchange.step as usize];
-        let request_bytes = step.request.len();
+        let (request_bytes, is_measured) = (step.request.len(), exchange.is_measured);
         attempt.machine.start(step.kind);
         let socket = attempt.socket;
         let sent = sockets.now();
         attempt.sent = sent;
         let deadline = sent + step.timeout;
         self.arm(key, deadline);
-        self.seen.counts.sent += 1;
+        self.seen.counts.sent += u64::from(is_measured);
         sockets.send(socket, Outgoing::Template(template, 0..request_bytes));
     }
 
@@ -250,13 +255,13 @@ impl World {
             self.exchanges.find(exchange).is_some_and(|exchange| {
                 let may = !exchange.is_second_try && self.work.steps[exchange.step as usize].is_idempotent;
                 exchange.is_second_try |= may;
+                self.seen.counts.reconnects += u64::from(may && exchange.is_measured);
                 may
             })
         });
         match retry {
             Some(exchange) => {
                 self.attempts.remove(key);
-                self.seen.counts.reconnects += 1;
                 self.try_exchange(exchange, sockets);
             }
             None => self.end_attempt(key, Outcome::Failed(failure), now, sockets),
@@ -271,7 +276,7 @@ impl World {
         let Some(head) = attempt.head else { return };
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
         let step = &self.work.steps[exchange.step as usize];
-        let (user, socket) = (exchange.user, attempt.socket);
+        let (user, socket, is_measured) = (exchange.user, attempt.socket, exchange.is_measured);
         let outcome = if !step.checks.status.contains(head.status) {
             Outcome::Failed(Failure::Status)
         } else if attempt.kept.as_ref().is_some_and(|kept| kept.is_too_large) {
@@ -285,8 +290,8 @@ impl World {
             Outcome::Succeeded
         };
         let is_kept = is_clean && is_sent && head.keep_alive && step.keep_alive;
-        self.seen.counts.answers += 1;
-        self.seen.counts.statuses[usize::from(head.status)] += 1;
+        self.seen.counts.answers += u64::from(is_measured);
+        self.seen.counts.statuses[usize::from(head.status)] += u64::from(is_measured);
         if is_kept {
             if let Some(connection) = self.connections.find(socket) {
                 connection.phase = Phase::Exchange { user };
@@ -331,6 +336,16 @@ impl World {
         if strikes(Bug::DoubleCount) {
             self.seen.outcome(exchange.step, outcome);
         }
+        if exchange.is_measured {
+            self.record(&exchange, attempt, outcome, done);
+        }
+        let was_sent = attempt.is_some_and(Attempt::was_sent);
+        let view = if was_sent { View::Ended } else { View::NoConnection };
+        self.next(exchange.user, view, done, done, sockets);
+    }
+
+    /// Each instant goes to its series.
+    fn record(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
         let timings = self.seen.outcome(exchange.step, outcome);
         timings.record(Measure::Response, done.since(exchange.intended).0);
         timings.record(Measure::Lateness, exchange.taken_up.since(exchange.intended).0);
@@ -344,9 +359,6 @@ impl World {
                 timings.record(Measure::FirstByte, attempt.first_byte.since(sent).0);
             }
         }
-        let was_sent = attempt.is_some_and(Attempt::was_sent);
-        let view = if was_sent { View::Ended } else { View::NoConnection };
-        self.next(exchange.user, view, done, done, sockets);
     }
 
     /// The connection will not be used again; the peer, which was told so, closes it.

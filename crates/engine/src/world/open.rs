@@ -19,6 +19,8 @@ const QUEUE_MAX: usize = 1_000_000;
 /// What a shard has of an open load.
 #[derive(Clone)]
 pub(crate) struct OpenWork {
+    /// What comes before the measured load.
+    pub(crate) warmup: Option<Starts>,
     pub(crate) starts: Starts,
     pub(crate) max_lateness: Nanos,
     /// All connections are opened at the beginning.
@@ -42,43 +44,60 @@ pub(crate) struct Open {
     queue: VecDeque<Start>,
     /// Users without an exchange. The one that was busy last goes first: its connection is warm.
     idle: VecDeque<u32>,
-    /// Nothing that is intended later starts; counted like [`Starts::peek`].
+    /// Nothing that is intended later starts.
     last: Nanos,
+    /// When the warm-up starts, and the measured load.
+    started: Nanos,
+    measured_from: Nanos,
 }
 
 impl Open {
-    pub(super) fn new(work: OpenWork, users_max: u64) -> Self {
-        Self { work, users_max, queue: VecDeque::new(), idle: VecDeque::new(), last: Nanos::NEVER }
+    pub(super) fn new(work: OpenWork, users_max: u64, started: Nanos, measured_from: Nanos) -> Self {
+        let last = Nanos::NEVER;
+        Self { work, users_max, queue: VecDeque::new(), idle: VecDeque::new(), last, started, measured_from }
     }
 
     /// When the next start is intended; `None` after the last.
-    fn peek(&self, started: Nanos) -> Option<Nanos> {
-        self.work.starts.peek().filter(|at| *at <= self.last).map(|at| started + at)
+    fn peek(&self) -> Option<Nanos> {
+        let warm = self.work.warmup.as_ref().and_then(Starts::peek).map(|at| self.started + at);
+        warm.or_else(|| self.work.starts.peek().map(|at| self.measured_from + at)).filter(|at| *at <= self.last)
+    }
+
+    /// The start that was peeked at is taken.
+    fn take(&mut self) {
+        let warm = self.work.warmup.as_mut().and_then(Iterator::next);
+        if warm.is_none() {
+            self.work.starts.next();
+        }
     }
 
     /// Nothing that is intended after `at` starts.
-    pub(super) fn stop_at(&mut self, at: Nanos, started: Nanos) {
-        self.last = at.since(started);
+    pub(super) fn stop_at(&mut self, at: Nanos) {
+        self.last = at;
     }
 
-    pub(super) fn is_over(&self, started: Nanos) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         let may_end = self.work.ends_with_last || self.last != Nanos::NEVER;
-        may_end && self.queue.is_empty() && self.peek(started).is_none()
+        may_end && self.queue.is_empty() && self.peek().is_none()
     }
 
     /// The run is over: how many starts came and found no user, and how many were due and not yet taken up.
-    pub(super) fn give_up(&mut self, now: Nanos, started: Nanos) -> (u64, u64) {
-        let due = self.work.starts.take_until(now.since(started).min(self.last));
-        (std::mem::take(&mut self.queue).len() as u64, due)
+    pub(super) fn give_up(&mut self, now: Nanos) -> (u64, u64) {
+        let until = now.min(self.last);
+        let due =
+            if until < self.measured_from { 0 } else { self.work.starts.take_until(until.since(self.measured_from)) };
+        let waiting = std::mem::take(&mut self.queue);
+        let measured = waiting.iter().filter(|start| start.intended >= self.measured_from).count();
+        (measured as u64, due)
     }
 
-    pub(super) fn next_turn(&self, started: Nanos, users: usize) -> Nanos {
+    pub(super) fn next_turn(&self, users: usize) -> Nanos {
         let may_serve = !self.queue.is_empty() && !self.idle.is_empty();
         if may_serve || (self.work.opens_all && (users as u64) < self.users_max) {
             return Nanos::ZERO;
         }
         let dropped = self.queue.front().map_or(Nanos::NEVER, |start| start.intended + self.work.max_lateness);
-        self.peek(started).unwrap_or(Nanos::NEVER).min(dropped)
+        self.peek().unwrap_or(Nanos::NEVER).min(dropped)
     }
 
     /// The latest instant at which a start may be sent.
@@ -90,7 +109,7 @@ impl Open {
 impl World {
     /// Takes up what is due, drops what is too late, and serves what waits.
     pub(super) fn turn_open<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
-        let started = self.started;
+        let measured_from = self.measured_from;
         let Some(open) = &mut self.open else { return };
         let opens = if open.work.opens_all { open.users_max - self.users.len() as u64 } else { 0 };
         for _ in 0..opens.min(START_BATCH) {
@@ -99,17 +118,17 @@ impl World {
         }
         for _ in 0..START_BATCH {
             let Some(open) = &mut self.open else { return };
-            let Some(intended) = open.peek(started).filter(|at| *at <= now) else { break };
-            open.work.starts.next();
-            self.seen.counts.started += 1;
+            let Some(intended) = open.peek().filter(|at| *at <= now) else { break };
+            open.take();
+            let is_measured = intended >= measured_from;
+            self.seen.counts.started += u64::from(is_measured);
             let late = now.since(intended);
-            if late >= open.work.max_lateness {
-                self.seen.counts.dropped_by_generator += 1;
-                self.seen.drop_start(late.0);
-                continue;
-            }
-            if open.queue.len() >= QUEUE_MAX {
-                self.seen.drop_start(late.0);
+            let is_too_late = late >= open.work.max_lateness;
+            if is_too_late || open.queue.len() >= QUEUE_MAX {
+                if is_measured {
+                    self.seen.counts.dropped_by_generator += u64::from(is_too_late);
+                    self.seen.drop_start(late.0);
+                }
                 continue;
             }
             open.queue.push_back(Start { intended, taken_up: now });
@@ -125,7 +144,9 @@ impl World {
     fn drop_late(&mut self, now: Nanos) {
         let Some(open) = &mut self.open else { return };
         while let Some(start) = open.queue.front().filter(|start| open.work.max_lateness <= now.since(start.intended)) {
-            self.seen.drop_start(now.since(start.intended).0);
+            if start.intended >= self.measured_from {
+                self.seen.drop_start(now.since(start.intended).0);
+            }
             open.queue.pop_front();
         }
     }
@@ -149,7 +170,7 @@ impl World {
     fn serve_with<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
         let Some(open) = &mut self.open else { return };
         let Some(start) = open.queue.pop_front() else { return open.idle.push_back(user) };
-        let exchange = Exchange::new(user, 0, start.intended, start.taken_up);
+        let exchange = Exchange::new(user, 0, start.intended, start.taken_up, self.measured_from);
         let key = self.exchanges.insert(exchange);
         self.try_exchange(key, sockets);
     }

@@ -1,0 +1,100 @@
+//! From a plan to what each shard has to do.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pacing::open::{Rate, Schedule, Spacing, Stage, Starts};
+use pacing::{LevelStage, Levels, Nanos, SLOT_COUNT, Segment};
+use plan::{Arrivals, ConnectionCount, Load, Plan, RateStage, UserShape};
+
+use crate::world::{ClosedWork, OpenWork, PreparedStep, Work};
+
+/// What each shard of a plan has to do, on at most `threads` shards; one without users is left out.
+pub(super) fn works(plan: &Plan, address: SocketAddr, threads: usize) -> Vec<Work> {
+    let scenario = plan.scenarios.first().expect("a plan has a scenario");
+    let steps: Arc<[PreparedStep]> = scenario.steps.iter().map(PreparedStep::new).collect();
+    let (users, requests) = match &scenario.load {
+        Load::Closed { users, requests, .. } => (*users, *requests),
+        Load::Open { connections, .. } => (connections.most(), None),
+    };
+    let busy = requests.map_or(users, |requests| users.min(requests));
+    let most = u64::try_from(threads.max(1)).unwrap_or(u64::MAX);
+    let mut count = most.min(busy).clamp(1, u64::from(SLOT_COUNT)) as u32;
+    if let Load::Open { .. } = scenario.load
+        && users < FEW_CONNECTIONS * u64::from(count)
+    {
+        // Starts are dealt out evenly: a shard with fewer connections than another would make them wait.
+        count = (1..=count).rev().find(|count| users.is_multiple_of(u64::from(*count))).unwrap_or(1);
+    }
+    let schedule = match &scenario.load {
+        Load::Closed { .. } => None,
+        Load::Open { stages, requests, .. } => Some(Arc::new(schedule_of(stages, *requests))),
+    };
+    let warmup = Nanos::from(plan.warmup);
+    let levels = Arc::new(levels(&scenario.load, warmup));
+    let is_rendezvous = matches!(scenario.load, Load::Closed { shape: UserShape::Rendezvous, .. });
+    let work = |index| {
+        let segment = Segment::share(index, count);
+        let open = schedule.as_ref().and_then(|schedule| open_work(&scenario.load, schedule, segment, plan.warmup));
+        let closed = ClosedWork { levels: levels.clone(), segment, is_rendezvous };
+        let share = pacing::closed::share(users, requests, segment);
+        Work { address, steps: steps.clone(), share, closed, open, warmup }
+    };
+    (0..count).map(work).collect()
+}
+
+/// Connections for each shard of an open load, above which one more or less makes no difference.
+const FEW_CONNECTIONS: u64 = 64;
+
+/// The mean rate that an open load was asked for.
+pub(super) fn asked_per_s(plan: &Plan, until: Nanos) -> Option<f64> {
+    match &plan.scenarios.first()?.load {
+        Load::Closed { .. } => None,
+        Load::Open { stages, requests, .. } => Some(schedule_of(stages, *requests).mean_rate_until(until)),
+    }
+}
+
+fn schedule_of(stages: &[RateStage], requests: Option<u64>) -> Schedule {
+    let rate = Rate::per_hour_thousandths;
+    let stages: Vec<Stage> = stages
+        .iter()
+        .map(|stage| Stage { from: rate(stage.from), to: rate(stage.to), span: stage.span.into() })
+        .collect();
+    Schedule::new(&stages).with_limit(requests)
+}
+
+/// How many users there are at an instant of the run.
+fn levels(load: &Load, warmup: Nanos) -> Levels {
+    let Load::Closed { users, shape, .. } = load else { return Levels::constant(0) };
+    match shape {
+        UserShape::AtOnce | UserShape::Rendezvous => Levels::constant(*users),
+        UserShape::Ramp(span) => Levels::new(&[LevelStage { from: 0, to: *users, span: (*span).into() }]),
+        UserShape::Stages(stages) => {
+            // A warm-up has the users that the stages begin with.
+            let first = stages.iter().find(|stage| !stage.span.is_zero()).map_or(0, |stage| stage.from);
+            let warm = LevelStage { from: first, to: first, span: warmup };
+            let stages =
+                stages.iter().map(|stage| LevelStage { from: stage.from, to: stage.to, span: stage.span.into() });
+            Levels::new(&std::iter::once(warm).chain(stages).collect::<Vec<_>>())
+        }
+    }
+}
+
+fn open_work(load: &Load, schedule: &Arc<Schedule>, segment: Segment, warmup: Duration) -> Option<OpenWork> {
+    let Load::Open { stages, arrivals, connections, max_lateness, requests } = load else { return None };
+    let spacing = match *arrivals {
+        Arrivals::Even => Spacing::Even,
+        Arrivals::Poisson { seed } => Spacing::Poisson { seed },
+    };
+    let first = stages.iter().find(|stage| !stage.span.is_zero()).map_or(0, |stage| stage.from);
+    let warm_schedule = schedule_of(&[RateStage { from: first, to: first, span: warmup }], None);
+    let warmup = (!warmup.is_zero()).then(|| Starts::new(Arc::new(warm_schedule), spacing, segment));
+    Some(OpenWork {
+        warmup,
+        starts: Starts::new(schedule.clone(), spacing, segment),
+        max_lateness: (*max_lateness).into(),
+        opens_all: matches!(connections, ConnectionCount::Exactly(_)),
+        ends_with_last: requests.is_some(),
+    })
+}

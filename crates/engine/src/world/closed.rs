@@ -1,0 +1,175 @@
+//! The closed model: users that are kept busy, who come and go by a level over time, or who wait for each other.
+
+use std::sync::Arc;
+
+use driver::Sockets;
+use pacing::{Levels, Nanos, Segment};
+
+use super::{Deadline, START_BATCH, World};
+use crate::user::{Next, View};
+
+/// What a shard has of a closed load.
+#[derive(Clone)]
+pub(crate) struct ClosedWork {
+    /// How many users there are in all, over time.
+    pub(crate) levels: Arc<Levels>,
+    pub(crate) segment: Segment,
+    pub(crate) is_rendezvous: bool,
+}
+
+/// The closed side of a shard.
+pub(crate) struct Closed {
+    work: ClosedWork,
+    /// Own users beyond this do not exist.
+    users_max: u64,
+    /// Own users that are there: those with a lower index.
+    active: u64,
+    /// Own users that should be, since `since`, counted from the start of the run.
+    wanted: u64,
+    since: Nanos,
+    next_change: Option<Nanos>,
+    /// Users that have gone, and may come back.
+    pub(super) parked: u64,
+    gathering: Option<Gathering>,
+}
+
+/// Users that wait for each other.
+#[derive(Default)]
+struct Gathering {
+    gathered: Vec<u32>,
+    /// Those that start at `at`.
+    released: Vec<u32>,
+    at: Nanos,
+    is_told: bool,
+}
+
+impl Closed {
+    pub(super) fn new(work: ClosedWork, users_max: u64) -> Self {
+        let gathering = work.is_rendezvous.then(Gathering::default);
+        let (active, parked, since) = (0, 0, Nanos::ZERO);
+        let mut closed = Self { work, users_max, active, wanted: 0, since, next_change: None, parked, gathering };
+        closed.look(Nanos::ZERO);
+        closed
+    }
+
+    /// Who should be there from `at` on, and when that changes.
+    fn look(&mut self, at: Nanos) {
+        let own = self.work.segment.count_of_first(self.work.levels.count(at));
+        (self.wanted, self.since) = (own.min(self.users_max), at);
+        let low = self.wanted.checked_sub(1).map(|last| self.work.segment.nth(last));
+        // Beyond the last own user nobody joins.
+        let high = if self.wanted < self.users_max { self.work.segment.nth(self.wanted) } else { u64::MAX };
+        self.next_change = self.work.levels.next_change(at, low, high);
+    }
+
+    pub(super) fn next_turn(&self, started: Nanos) -> Nanos {
+        if self.active < self.wanted {
+            return Nanos::ZERO;
+        }
+        let released =
+            self.gathering.as_ref().filter(|gathering| !gathering.released.is_empty()).map(|gathering| gathering.at);
+        let change = self.next_change.map(|at| started + at);
+        change.unwrap_or(Nanos::NEVER).min(released.unwrap_or(Nanos::NEVER))
+    }
+
+    /// The user has its place at this instant.
+    pub(super) fn has(&self, user: u32) -> bool {
+        u64::from(user) < self.active
+    }
+
+    /// The user waits for the others; false when nobody waits in this load.
+    pub(super) fn gather(&mut self, user: u32) -> bool {
+        self.gathering.as_mut().map(|gathering| gathering.gathered.push(user)).is_some()
+    }
+}
+
+impl World {
+    /// Starts and parks users as their number wants it, and those whose common instant has come.
+    pub(super) fn turn_closed<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+        for _ in 0..START_BATCH {
+            let closed = &mut self.closed;
+            if closed.active < closed.wanted {
+                let (user, intended) = (closed.active, self.started + closed.since);
+                closed.active += 1;
+                self.join(user, intended, now, sockets);
+                continue;
+            }
+            // Whoever has no place any more notices when it is free.
+            closed.active = closed.wanted;
+            match closed.next_change {
+                Some(at) if self.started + at <= now => closed.look(at),
+                _ => break,
+            }
+        }
+        for _ in 0..START_BATCH {
+            let Some(gathering) = &mut self.closed.gathering else { break };
+            let at = gathering.at;
+            if at > now {
+                break;
+            }
+            let Some(user) = gathering.released.pop() else { break };
+            self.act(user, View::Nothing, at, now, sockets);
+        }
+    }
+
+    /// A user gets its place. The plan wants it at `intended`: one that had to wait for its turn was late, and counts from then.
+    fn join<S: Sockets>(&mut self, index: u64, intended: Nanos, now: Nanos, sockets: &mut S) {
+        if index >= self.users.len() as u64 {
+            let user = self.new_user();
+            return self.next(user, View::Nothing, intended, now, sockets);
+        }
+        // One that has not yet noticed that it was gone just goes on.
+        let user = &mut self.users[index as usize];
+        if std::mem::take(&mut user.is_parked) {
+            self.closed.parked -= 1;
+            self.next(index as u32, View::Nothing, intended, now, sockets);
+        }
+    }
+
+    /// A user has no place any more.
+    pub(super) fn park<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
+        let place = &mut self.users[user as usize];
+        place.is_parked = true;
+        self.closed.parked += 1;
+        if let Some(socket) = place.connection.take() {
+            self.close(socket, sockets);
+        }
+    }
+
+    /// All users of this shard wait for those of the others. True once for each round.
+    pub(crate) fn has_gathered(&mut self) -> bool {
+        let working = self.users_started - self.users_ended;
+        let all_started = self.users_started == self.work.share.users;
+        let Some(gathering) = &mut self.closed.gathering else { return false };
+        let is_complete = all_started && working > 0 && gathering.gathered.len() as u64 == working;
+        is_complete && !std::mem::replace(&mut gathering.is_told, true)
+    }
+
+    /// Those that wait start at `at`.
+    pub(crate) fn release(&mut self, at: Nanos) {
+        if let Some(gathering) = &mut self.closed.gathering {
+            gathering.released.append(&mut gathering.gathered);
+            // Taken from the end: the first user goes first.
+            gathering.released.reverse();
+            (gathering.at, gathering.is_told) = (at, false);
+        }
+    }
+
+    /// Lets a user do what it does next.
+    pub(super) fn act<S: Sockets>(&mut self, user: u32, view: View, intended: Nanos, now: Nanos, sockets: &mut S) {
+        let is_measured = intended >= self.measured_from;
+        match self.users[user as usize].next(view, &mut self.budget, is_measured) {
+            Next::Exchange { step } => self.begin_exchange(user, step, intended, now, sockets),
+            Next::Think(span) => {
+                let at = intended + span;
+                self.timers.insert(at, Deadline::User { user, at });
+            }
+            Next::End => {
+                self.users_ended += 1;
+                if let Some(socket) = self.users[user as usize].connection.take() {
+                    self.close(socket, sockets);
+                }
+            }
+        }
+    }
+}
