@@ -15,7 +15,9 @@ pub mod slab;
 mod swarm;
 pub mod timers;
 mod user;
+mod verdict;
 mod world;
 
 pub use resolve::{ResolveError, Resolved, resolve};
 pub use run::{Finished, Interval, RunError, RunOptions, RunResult, ShardUse, SteppedRun, StopHandle, run, run_on};
+pub use verdict::{Limit, LinkUse, Verdict};

@@ -18,6 +18,7 @@ use pacing::Nanos;
 use plan::Plan;
 
 use crate::shard::{self, Ends, Report, Times, Wish};
+use crate::verdict::{Evidence, LinkUse, Verdict};
 use divide::{asked_per_s, works};
 use merge::Merger;
 pub use merge::{Finished, ShardUse};
@@ -62,6 +63,8 @@ pub struct RunResult {
     pub threads: usize,
     /// What each of them spent.
     pub shards: Vec<ShardUse>,
+    /// Who was the limit.
+    pub verdict: Verdict,
     /// CPU time of this process during the run.
     pub cpu: CpuTime,
     /// The driver that ran, and why.
@@ -168,8 +171,12 @@ pub fn run_on<D: Driver>(
     }
     let threads = crew.join();
     let Finished { total, wall, stopped_at, shards } = desk.finish(&mut observe)?;
+    let asked_per_s = asked_per_s(plan, stopped_at);
+    let link = link_use(options.address, &total, wall);
+    let verdict = Verdict::of(Evidence { plan, total: &total, wall, shards: &shards, asked_per_s, link });
     Ok(RunResult {
-        asked_per_s: asked_per_s(plan, stopped_at),
+        asked_per_s,
+        verdict,
         total,
         wall,
         threads,
@@ -178,6 +185,14 @@ pub fn run_on<D: Driver>(
         driver: options.driver.clone(),
         was_stopped: stop.is_stopped(),
     })
+}
+
+/// What the run took of the interface to its target; `None` where the system says no speed, as of loopback.
+fn link_use(to: SocketAddr, total: &Snapshot, wall: Nanos) -> Option<LinkUse> {
+    let link = host::link_to(to.ip())?;
+    let busier = total.counts.bytes_received.max(total.counts.bytes_sent);
+    let bits_per_s = busier as f64 * 8.0 / wall.as_secs_f64().max(1e-9);
+    Some(LinkUse { share: bits_per_s / link.bits_per_s as f64, bits_per_s: link.bits_per_s, name: link.name })
 }
 
 /// From the last arrival at a rendezvous to its instant: time for all shards to wake up.

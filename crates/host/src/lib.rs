@@ -2,8 +2,10 @@
 
 mod cores;
 mod limits;
+mod link;
 mod spent;
 
 pub use cores::{allowed_cores, pin_to_core};
 pub use limits::{local_port_range, raise_descriptor_limit};
+pub use link::{Link, link_to};
 pub use spent::{CpuTime, process_cpu_time, resident_bytes, thread_cpu_ns, thread_run_delay_ns};

@@ -2,13 +2,17 @@
 //!
 //! A shard records into a [`Snapshot`] of its own and hands it over whole; nothing here is shared between threads.
 
+mod censored;
 mod distribution;
 mod outcome;
 mod snapshot;
+mod threshold;
 
+pub use censored::{Censored, Percentile};
 pub use distribution::{Distribution, VALUE_NS_MAX};
 pub use outcome::{Class, FAILURE_COUNT, Failure, Outcome, ProtocolFault};
 pub use snapshot::{Counts, Measure, STATUS_COUNT, SeriesKey, Snapshot, Timings};
+pub use threshold::{Judgement, THRESHOLD_BYTES_MAX, Threshold, ThresholdError, ThresholdFault, Unit};
 
 #[cfg(test)]
 mod tests;

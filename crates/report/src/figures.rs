@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use engine::RunResult;
-use metrics::{Class, Distribution, Measure, Snapshot, Timings};
+use metrics::{Censored, Class, Distribution, Measure, Percentile, Snapshot, Timings};
 use plan::{Load, Plan};
 
 /// A run that is over.
@@ -24,46 +24,6 @@ pub struct Run<'a> {
 pub(crate) const QUANTILES: [(&str, f64); 5] =
     [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99.9", 0.999)];
 
-/// A percentile, and whether it is only known to be at least that much.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Percentile {
-    /// Nanoseconds.
-    pub ns: u64,
-    /// What timed out would have taken longer, and it is more than the rest above this percentile.
-    pub at_least: bool,
-}
-
-/// Exchanges of which only a lower bound of their time is known.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Censored {
-    count: u64,
-    of: u64,
-    /// What succeeded, and the others with the time that they had when they were given up.
-    at_least: Distribution,
-}
-
-impl Censored {
-    /// Those that timed out or were dropped, of those that ended. A start that was dropped waited, but had no service.
-    pub(crate) fn of(seen: &Snapshot, measure: Measure) -> Self {
-        let mut given_up = seen.class(Class::TimedOut).of(measure).clone();
-        if measure == Measure::Response {
-            given_up.merge(&seen.dropped_after);
-        }
-        let dropped = if measure == Measure::Response { seen.counts.dropped } else { 0 };
-        let (count, of) = (given_up.count(), seen.counts.finished() + dropped);
-        let mut at_least = Distribution::default();
-        if count > 0 {
-            at_least.merge(&given_up);
-            at_least.merge(seen.class(Class::Succeeded).of(measure));
-        }
-        Self { count, of, at_least }
-    }
-
-    fn hides(&self, quantile: f64) -> bool {
-        self.count > 0 && quantile > 1.0 - self.count as f64 / self.of as f64
-    }
-}
-
 /// The quantiles of every view, and the maximum, of a distribution.
 pub fn percentiles_of(times: &Distribution, seen: &Snapshot, measure: Measure) -> Vec<(&'static str, Percentile)> {
     let censored = Censored::of(seen, measure);
@@ -71,16 +31,8 @@ pub fn percentiles_of(times: &Distribution, seen: &Snapshot, measure: Measure) -
         .iter()
         .copied()
         .chain([("max", 1.0)])
-        .filter_map(|(name, quantile)| Some((name, percentile(times, quantile, &censored)?)))
+        .filter_map(|(name, quantile)| Some((name, censored.percentile(times, quantile)?)))
         .collect()
-}
-
-pub(crate) fn percentile(times: &Distribution, quantile: f64, censored: &Censored) -> Option<Percentile> {
-    let of = |times: &Distribution| if quantile < 1.0 { times.quantile(quantile) } else { times.max() };
-    if censored.hides(quantile) {
-        return of(&censored.at_least).map(|ns| Percentile { ns, at_least: true });
-    }
-    of(times).map(|ns| Percentile { ns, at_least: false })
 }
 
 /// A bar of the text histogram.

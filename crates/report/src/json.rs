@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use engine::Interval;
-use metrics::{Class, Distribution, Failure, Measure, Snapshot};
+use metrics::{Censored, Class, Distribution, Failure, Measure, Snapshot};
 use plan::{Arrivals, Load, RateStage, Scenario, Step};
 use serde_json::{Map, Value, json};
 
-use crate::figures::{Censored, QUANTILES, Run, histogram, per_second, percentile};
+use crate::figures::{QUANTILES, Run, histogram, per_second};
 use crate::{Language, say};
 
 /// Grows with every change that a reader could stumble over.
@@ -181,7 +181,7 @@ fn times(times: &Distribution, censored: Censored) -> Value {
     value.insert("stdev_ns".to_owned(), times.stdev().into());
     let mut at_least = Vec::new();
     for (name, quantile) in QUANTILES.iter().copied().chain([("max", 1.0)]) {
-        let known = percentile(times, quantile, &censored);
+        let known = censored.percentile(times, quantile);
         value.insert(format!("{}_ns", name.replace('.', "_")), known.map(|known| known.ns).into());
         if known.is_some_and(|known| known.at_least) {
             at_least.push(Value::from(name.replace('.', "_")));

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use metrics::{Counts, Distribution, Measure, Snapshot};
+use metrics::{Censored, Counts, Distribution, Measure, Snapshot};
 use plan::{Arrivals, ConnectionCount, Load, RateStage};
 
-use crate::figures::{Censored, QUANTILES, Run, histogram, per_second, percentile};
+use crate::figures::{QUANTILES, Run, histogram, per_second};
 use crate::format::{Align, bytes, count, pad, percent, rate, red, span, time};
 use crate::{Language, say};
 
@@ -160,7 +160,7 @@ impl Page {
         let plain = |ns: Option<f64>| ns.map_or("-".to_owned(), time);
         let mut cells = vec![plain(times.min().map(|ns| ns as f64)), plain(times.mean()), plain(times.stdev())];
         for quantile in QUANTILES.iter().map(|(_, quantile)| *quantile).chain([1.0]) {
-            cells.push(match percentile(times, quantile, censored) {
+            cells.push(match censored.percentile(times, quantile) {
                 Some(known) => format!("{}{}", if known.at_least { ">=" } else { "" }, time(known.ns as f64)),
                 None => "-".to_owned(),
             });

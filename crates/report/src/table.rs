@@ -1,9 +1,9 @@
 //! The live table: one line for each interval.
 
 use engine::Interval;
-use metrics::{Class, Measure};
+use metrics::{Censored, Class, Measure};
 
-use crate::figures::{Censored, per_second, percentile};
+use crate::figures::per_second;
 use crate::format::{Align, bytes, count, pad, rate, time};
 use crate::{Language, format};
 
@@ -46,7 +46,7 @@ impl Table {
         let succeeded = seen.class(Class::Succeeded);
         let times = succeeded.of(Measure::Response);
         let censored = Censored::of(seen, Measure::Response);
-        let shown = |quantile: f64| match percentile(times, quantile, &censored) {
+        let shown = |quantile: f64| match censored.percentile(times, quantile) {
             Some(known) => format!("{}{}", if known.at_least { ">=" } else { "" }, time(known.ns as f64)),
             None => "-".to_owned(),
         };

@@ -39,7 +39,7 @@ pub struct ShardUse {
 const SATURATED_SHARE: f64 = 0.95;
 
 impl ShardUse {
-    fn add(&mut self, span: Nanos, seen: &Snapshot) {
+    pub(crate) fn add(&mut self, span: Nanos, seen: &Snapshot) {
         let wanted = seen.cpu_ns + seen.run_delay_ns;
         let is_saturated = wanted as f64 >= SATURATED_SHARE * span.0 as f64;
         self.cpu_ns += seen.cpu_ns;

@@ -1,0 +1,319 @@
+//! From text to a threshold. Every mistake is told with its place.
+
+use std::time::Duration;
+
+use super::{Comparison, Counter, Statistic, Subject, THRESHOLD_BYTES_MAX, Threshold, Timed};
+use crate::{Measure, STATUS_COUNT};
+
+/// A text that is no threshold.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{fault}\n  {text}\n  {caret:>width$}", caret = "^", width = .column + 1)]
+pub struct ThresholdError {
+    /// As given.
+    pub text: String,
+    /// Where it goes wrong, in characters.
+    pub column: usize,
+    /// How.
+    pub fault: ThresholdFault,
+}
+
+/// How a text is no threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ThresholdFault {
+    /// There is no figure of this name.
+    #[error(
+        "no such figure; there are min, mean, stdev, max, p50, p99.9 of (response_time), (service_time), (wait), (lateness), (first_byte) or (connect); started, done, succeeded, failed, timed_out, dropped, unfinished, answers, reconnects, status(N); and rate"
+    )]
+    Figure,
+    /// A percentile beyond 0 to 100.
+    #[error("a percentile is above 0 and at most 100")]
+    Percentile,
+    /// There is no time of this name.
+    #[error("no such time; there are response_time, service_time, wait, lateness, first_byte and connect")]
+    Measure,
+    /// A counter is missing behind a slash or in parentheses.
+    #[error("a counter is missing here, like failed or done")]
+    Counter,
+    /// A parenthesis is missing.
+    #[error("a parenthesis is missing here")]
+    Parenthesis,
+    /// There is no comparison.
+    #[error("a comparison is missing here: <, <=, > or >=")]
+    Comparison,
+    /// The number cannot be read.
+    #[error("a number is missing here")]
+    Number,
+    /// A time without a unit.
+    #[error("a time needs a unit: us, ms or s")]
+    TimeUnit,
+    /// A unit that a share does not have.
+    #[error("a share is a number or a percentage, like 0.001 or 0.1%")]
+    RatioUnit,
+    /// A unit that a rate does not have.
+    #[error("a rate is a number a second or a minute, like 4900/s or 300/m")]
+    RateUnit,
+    /// A unit where there is none.
+    #[error("a count has no unit")]
+    CountUnit,
+    /// Something stands behind it.
+    #[error("nothing but ', abort' or ', abort 10s' may follow")]
+    Rest,
+    /// The delay of an abort is no time.
+    #[error("a time like 10s belongs here")]
+    Delay,
+    /// It is too long to be read.
+    #[error("it is longer than {THRESHOLD_BYTES_MAX} bytes")]
+    TooLong,
+}
+
+/// What is left to read.
+struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn skip_blanks(&mut self) {
+        self.at = self.text.len() - self.rest().trim_start().len();
+    }
+
+    /// Takes `mark` if it comes next.
+    fn take(&mut self, mark: &str) -> bool {
+        self.skip_blanks();
+        let is_next = self.rest().starts_with(mark);
+        self.at += if is_next { mark.len() } else { 0 };
+        is_next
+    }
+
+    /// Takes what belongs to a word or a number.
+    fn word(&mut self, belongs: impl Fn(char) -> bool) -> &'a str {
+        self.skip_blanks();
+        let rest = self.rest();
+        let end = rest.find(|each| !belongs(each)).unwrap_or(rest.len());
+        self.at += end;
+        &rest[..end]
+    }
+
+    fn name(&mut self) -> &'a str {
+        self.word(|each| each.is_ascii_alphanumeric() || each == '_' || each == '.')
+    }
+
+    fn wrong(&mut self, fault: ThresholdFault) -> ThresholdError {
+        self.skip_blanks();
+        self.wrong_at(self.at, fault)
+    }
+
+    fn wrong_at(&self, at: usize, fault: ThresholdFault) -> ThresholdError {
+        // It stays one line, whatever was typed.
+        let visible = |each: char| if each.is_control() { ' ' } else { each };
+        let text: String = self.text.chars().map(visible).collect();
+        ThresholdError { text, column: self.text[..at].chars().count(), fault }
+    }
+}
+
+impl Threshold {
+    /// Reads a threshold.
+    ///
+    /// # Errors
+    /// Where the text is none, and how.
+    pub fn parse(text: &str) -> Result<Self, ThresholdError> {
+        let mut cursor = Cursor { text, at: 0 };
+        if text.len() > THRESHOLD_BYTES_MAX {
+            let column = 0;
+            let head: String = text.chars().take(40).filter(|each| !each.is_control()).collect();
+            return Err(ThresholdError { text: format!("{head}..."), column, fault: ThresholdFault::TooLong });
+        }
+        let subject = read_subject(&mut cursor)?;
+        let comparison = match () {
+            () if cursor.take("<=") => Comparison::AtMost,
+            () if cursor.take("<") => Comparison::Below,
+            () if cursor.take(">=") => Comparison::AtLeast,
+            () if cursor.take(">") => Comparison::Above,
+            () => return Err(cursor.wrong(ThresholdFault::Comparison)),
+        };
+        let limit = read_limit(&mut cursor, subject)?;
+        let own = text[..cursor.at].trim().to_owned();
+        let abort_after = read_abort(&mut cursor)?;
+        Ok(Self { text: own, subject, comparison, limit, abort_after })
+    }
+}
+
+fn read_subject(cursor: &mut Cursor<'_>) -> Result<Subject, ThresholdError> {
+    cursor.skip_blanks();
+    let start = cursor.at;
+    let name = cursor.name();
+    if let Some(statistic) = read_statistic(name).map_err(|fault| cursor.wrong_at(start, fault))? {
+        if !cursor.take("(") {
+            return Err(cursor.wrong(ThresholdFault::Parenthesis));
+        }
+        cursor.skip_blanks();
+        let start = cursor.at;
+        let timed = match cursor.name() {
+            "connect" => Timed::Connect,
+            name => match Measure::ALL.iter().find(|measure| measure.name() == name) {
+                Some(measure) => Timed::Of(*measure),
+                None => return Err(cursor.wrong_at(start, ThresholdFault::Measure)),
+            },
+        };
+        if !cursor.take(")") {
+            return Err(cursor.wrong(ThresholdFault::Parenthesis));
+        }
+        return Ok(Subject::Time(statistic, timed));
+    }
+    if name == "rate" {
+        let mut counter = Counter::Done;
+        if cursor.take("(") {
+            counter = read_counter(cursor)?.ok_or_else(|| cursor.wrong(ThresholdFault::Counter))?;
+            if !cursor.take(")") {
+                return Err(cursor.wrong(ThresholdFault::Parenthesis));
+            }
+        }
+        return Ok(Subject::Rate(counter));
+    }
+    cursor.at = start;
+    let Some(part) = read_counter(cursor)? else { return Err(cursor.wrong_at(start, ThresholdFault::Figure)) };
+    if !cursor.take("/") {
+        return Ok(Subject::Count(part));
+    }
+    let whole = read_counter(cursor)?.ok_or_else(|| cursor.wrong(ThresholdFault::Counter))?;
+    Ok(Subject::Ratio(part, whole))
+}
+
+/// `Ok(None)` when the word is no statistic at all.
+fn read_statistic(name: &str) -> Result<Option<Statistic>, ThresholdFault> {
+    Ok(Some(match name {
+        "min" => Statistic::Min,
+        "mean" | "avg" => Statistic::Mean,
+        "stdev" => Statistic::Stdev,
+        "max" => Statistic::Quantile(1.0),
+        "med" | "median" => Statistic::Quantile(0.5),
+        _ => match name.strip_prefix('p').filter(|digits| digits.starts_with(|each: char| each.is_ascii_digit())) {
+            Some(digits) => match digits.parse::<f64>() {
+                Ok(percent) if percent > 0.0 && percent <= 100.0 => Statistic::Quantile(percent / 100.0),
+                _ => return Err(ThresholdFault::Percentile),
+            },
+            None => return Ok(None),
+        },
+    }))
+}
+
+/// `Ok(None)`, and nothing taken, when no counter comes next.
+fn read_counter(cursor: &mut Cursor<'_>) -> Result<Option<Counter>, ThresholdError> {
+    cursor.skip_blanks();
+    let start = cursor.at;
+    let counter = match cursor.name() {
+        "started" => Counter::Started,
+        "done" => Counter::Done,
+        "succeeded" => Counter::Succeeded,
+        "failed" => Counter::Failed,
+        "timed_out" => Counter::TimedOut,
+        "dropped" => Counter::Dropped,
+        "unfinished" => Counter::Unfinished,
+        "answers" => Counter::Answers,
+        "reconnects" => Counter::Reconnects,
+        "status" => {
+            if !cursor.take("(") {
+                return Err(cursor.wrong(ThresholdFault::Parenthesis));
+            }
+            cursor.skip_blanks();
+            let start = cursor.at;
+            let number = cursor.word(|each| each.is_ascii_digit()).parse::<u16>().ok();
+            let Some(status) = number.filter(|status| usize::from(*status) < STATUS_COUNT) else {
+                return Err(cursor.wrong_at(start, ThresholdFault::Number));
+            };
+            if !cursor.take(")") {
+                return Err(cursor.wrong(ThresholdFault::Parenthesis));
+            }
+            Counter::Status(status)
+        }
+        _ => {
+            cursor.at = start;
+            return Ok(None);
+        }
+    };
+    Ok(Some(counter))
+}
+
+/// The number with its unit, in the unit of the figure.
+fn read_limit(cursor: &mut Cursor<'_>, subject: Subject) -> Result<f64, ThresholdError> {
+    cursor.skip_blanks();
+    let start = cursor.at;
+    let digits = cursor.word(|each| each.is_ascii_digit() || each == '.' || each == '_').replace('_', "");
+    // What the standard library reads beyond digits (inf, 1e3) is no number of ours.
+    let number = digits.parse::<f64>().map_err(|_| cursor.wrong_at(start, ThresholdFault::Number))?;
+    cursor.skip_blanks();
+    let start = cursor.at;
+    let mut unit = cursor.word(|each| each.is_ascii_alphabetic() || each == '%' || each == '/');
+    if unit == "abort" {
+        (unit, cursor.at) = ("", start);
+    }
+    let (factor, fault) = match subject {
+        Subject::Time(..) => {
+            let factor = match unit {
+                "ns" => Some(1.0),
+                "us" => Some(1e3),
+                "ms" => Some(1e6),
+                "s" => Some(1e9),
+                "m" | "min" => Some(60e9),
+                _ => None,
+            };
+            (factor, ThresholdFault::TimeUnit)
+        }
+        Subject::Count(_) => (unit.is_empty().then_some(1.0), ThresholdFault::CountUnit),
+        Subject::Ratio(..) => {
+            let factor = match unit {
+                "" => Some(1.0),
+                "%" => Some(0.01),
+                _ => None,
+            };
+            (factor, ThresholdFault::RatioUnit)
+        }
+        Subject::Rate(_) => {
+            let factor = match unit {
+                "" | "/s" => Some(1.0),
+                "/m" => Some(1.0 / 60.0),
+                "/h" => Some(1.0 / 3_600.0),
+                _ => None,
+            };
+            (factor, ThresholdFault::RateUnit)
+        }
+    };
+    factor.map(|factor| number * factor).ok_or_else(|| cursor.wrong_at(start, fault))
+}
+
+/// `, abort` or `, abort 10s`; nothing else may follow.
+fn read_abort(cursor: &mut Cursor<'_>) -> Result<Option<Duration>, ThresholdError> {
+    cursor.skip_blanks();
+    if cursor.rest().is_empty() {
+        return Ok(None);
+    }
+    let start = cursor.at;
+    // The comma may be left out.
+    cursor.take(",");
+    if cursor.name() != "abort" {
+        return Err(cursor.wrong_at(start, ThresholdFault::Rest));
+    }
+    cursor.take("after");
+    cursor.skip_blanks();
+    if cursor.rest().is_empty() {
+        return Ok(Some(Duration::ZERO));
+    }
+    let start = cursor.at;
+    let digits = cursor.word(|each| each.is_ascii_digit() || each == '.');
+    let number = digits.parse::<f64>().ok().filter(|number| *number <= 1e9);
+    let factor = match cursor.word(|each| each.is_ascii_alphabetic()) {
+        "ms" => Some(1e-3),
+        "s" => Some(1.0),
+        "m" | "min" => Some(60.0),
+        "h" => Some(3_600.0),
+        _ => None,
+    };
+    let delay = number.zip(factor).map(|(number, factor)| Duration::from_secs_f64(number * factor));
+    let delay = delay.ok_or_else(|| cursor.wrong_at(start, ThresholdFault::Delay))?;
+    cursor.skip_blanks();
+    if cursor.rest().is_empty() { Ok(Some(delay)) } else { Err(cursor.wrong(ThresholdFault::Rest)) }
+}

@@ -1,0 +1,136 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::{Failure, Outcome};
+
+const MILLI: u64 = 1_000_000;
+
+/// 990 successes of 1 to 990 ms, 6 answers of 503 and 4 timeouts after 30 s.
+fn seen() -> Snapshot {
+    let mut seen = Snapshot::default();
+    seen.counts.started = 1_000;
+    let mut end = |outcome, ms: u64| {
+        let timings = seen.outcome(0, outcome);
+        timings.record(Measure::Response, ms * MILLI);
+        timings.record(Measure::Service, ms * MILLI);
+    };
+    (1..=990).for_each(|ms| end(Outcome::Succeeded, ms));
+    (0..6).for_each(|_| end(Outcome::Failed(Failure::Status), 3));
+    (0..4).for_each(|_| end(Outcome::Failed(Failure::Timeout), 30_000));
+    seen.counts.statuses[503] = 6;
+    seen
+}
+
+fn judge(text: &str) -> Judgement {
+    let threshold = Threshold::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    threshold.judge(&seen(), Duration::from_secs(10))
+}
+
+#[test]
+fn figures_are_those_of_the_report() {
+    let cases = [
+        ("p50(response_time) < 510ms", true),
+        ("p50(response_time) < 480ms", false),
+        ("median(service_time)<=0.51s", true),
+        ("p99(response_time) < 2m", true),
+        ("max(service_time) >= 29 s", true),
+        ("min(response_time) >= 1ms", true),
+        ("mean(response_time) > 400ms", true),
+        ("failed / done < 1%", false),
+        ("failed/done <= 1%", true),
+        ("failed / done < 0.02", true),
+        ("timed_out / started < 0.5%", true),
+        ("status(503) / done < 0.6%", false),
+        ("status(503) <= 6", true),
+        ("dropped <= 0", true),
+        ("rate > 99/s", true),
+        ("rate >= 6_000/m", true),
+        ("rate(succeeded) > 99", false),
+        ("succeeded / done > 98.9%", true),
+        // Nothing connected: nobody knows, so it does not hold.
+        ("p99(connect) < 1s", false),
+        ("failed / unfinished < 1", false),
+    ];
+    for (text, holds) in cases {
+        assert_eq!(judge(text).holds, holds, "{text}: {:?}", judge(text));
+    }
+    assert_eq!(judge("p99(connect) < 1s").value, None);
+    assert_eq!(judge("failed / done < 1%").unit, Unit::Ratio);
+}
+
+#[test]
+fn a_bound_is_no_proof_of_being_small() {
+    // 4 of 1,000 timed out after 30 s: the last 0.4 % are at least that slow.
+    let bound = judge("p99.9(response_time) < 31s");
+    assert!(bound.at_least && !bound.holds, "{bound:?}");
+    assert!(judge("p99.9(response_time) > 20s").holds);
+    assert!(judge("p99(response_time) < 31s").holds);
+}
+
+#[test]
+fn aborts_wait_for_their_time() {
+    let second = Duration::from_secs(1);
+    let parse = |text: &str| Threshold::parse(text).expect("a threshold");
+    let late = parse("failed / done < 0.1%, abort 10s");
+    assert_eq!(late.text, "failed / done < 0.1%");
+    assert!(!late.aborts(&seen(), 9 * second) && late.aborts(&seen(), 10 * second));
+    assert!(parse("failed / done < 0.1% abort").aborts(&seen(), Duration::ZERO));
+    assert_eq!(parse("failed < 5 abort").abort_after, Some(Duration::ZERO));
+    assert_eq!(parse("failed < 5, abort after 1.5m").abort_after, Some(90 * second));
+    assert!(!parse("failed / done < 0.1%").aborts(&seen(), 99 * second));
+    // Nothing measured yet is no reason.
+    assert!(!parse("p99(connect) < 1ms, abort").aborts(&seen(), 99 * second));
+}
+
+#[test]
+fn mistakes_have_their_place() {
+    use ThresholdFault as Fault;
+    let cases = [
+        ("", 0, Fault::Figure),
+        ("p98(latency) < 5ms", 4, Fault::Measure),
+        ("p0(wait) < 5ms", 0, Fault::Percentile),
+        ("p101(wait) < 5ms", 0, Fault::Percentile),
+        ("p99 < 5ms", 4, Fault::Parenthesis),
+        ("p99(wait < 5ms", 9, Fault::Parenthesis),
+        ("errors < 5", 0, Fault::Figure),
+        ("failed / all < 5", 9, Fault::Counter),
+        ("failed / done = 5", 14, Fault::Comparison),
+        ("failed / done", 13, Fault::Comparison),
+        ("failed / done < much", 16, Fault::Number),
+        ("p99(wait) < 5", 13, Fault::TimeUnit),
+        ("p99(wait) < 5%", 13, Fault::TimeUnit),
+        ("failed / done < 5ms", 17, Fault::RatioUnit),
+        ("rate > 5/d", 8, Fault::RateUnit),
+        ("failed < 5%", 10, Fault::CountUnit),
+        ("failed < 5 or so", 11, Fault::CountUnit),
+        ("rate > 5/s or so", 11, Fault::Rest),
+        ("failed < 5, abort soon", 18, Fault::Delay),
+        ("failed < 5, abort 5s now", 21, Fault::Rest),
+        ("status(9999) < 5", 7, Fault::Number),
+        ("失败 < 5", 0, Fault::Figure),
+    ];
+    for (text, column, fault) in cases {
+        let error = Threshold::parse(text).expect_err(text);
+        assert_eq!((error.column, error.fault), (column, fault), "{text}");
+    }
+    let shown = Threshold::parse("failed < 5%").expect_err("a unit").to_string();
+    assert_eq!(shown, "a count has no unit\n  failed < 5%\n            ^");
+    assert_eq!(Threshold::parse(&"x".repeat(999)).expect_err("long").fault, Fault::TooLong);
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in ".{0,60}") {
+        let _ = Threshold::parse(&text).map_err(|error| error.to_string());
+    }
+
+    #[test]
+    fn no_text_that_is_nearly_one_panics(
+        text in "(p99|max|failed|rate|status)[(]?(wait|50|done)?[)]? ?[<>/]=? ?[0-9.]{0,4}(ms|%|/s|s)?,? ?(abort)? ?[0-9]{0,3}s?"
+    ) {
+        if let Ok(threshold) = Threshold::parse(&text) {
+            let again = Threshold::parse(&threshold.text).expect("its own text");
+            prop_assert_eq!(again.judge(&seen(), Duration::from_secs(1)), threshold.judge(&seen(), Duration::from_secs(1)));
+        }
+    }
+}
