@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const LAYERS: [(&str, u8); 10] = [
+const LAYERS: [(&str, u8); 11] = [
     ("wire", 1),
     ("plan", 1),
     ("pacing", 1),
@@ -15,7 +15,8 @@ const LAYERS: [(&str, u8); 10] = [
     ("engine", 3),
     ("target", 4),
     ("report", 4),
-    ("onrush", 5),
+    ("selftest", 5),
+    ("onrush", 6),
 ];
 
 fn layer(name: &str) -> Option<u8> {

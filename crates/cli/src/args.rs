@@ -29,6 +29,7 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     Demo(DemoArgs),
     Serve(ServeArgs),
+    Selftest(SelftestArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }
@@ -47,6 +48,14 @@ pub(crate) struct RunArgs {
     rate: Option<String>,
     #[arg(long, value_name = "STAGES", allow_hyphen_values = true)]
     stages: Option<String>,
+    #[arg(long, value_name = "WHAT")]
+    stages_of: Option<String>,
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    ramp: Option<String>,
+    #[arg(long)]
+    rendezvous: bool,
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    warmup: Option<String>,
     #[arg(long, value_name = "KIND")]
     arrivals: Option<String>,
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
@@ -71,8 +80,14 @@ pub(crate) struct RunArgs {
     expect_status: Option<String>,
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     expect_body: Option<String>,
+    #[arg(long = "threshold", value_name = "THRESHOLD", allow_hyphen_values = true)]
+    pub(crate) thresholds: Vec<String>,
+    #[arg(long)]
+    pub(crate) strict: bool,
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     interval: Option<String>,
+    #[arg(long, value_name = "FILE")]
+    pub(crate) hdr: Option<String>,
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
     #[command(flatten)]
@@ -154,6 +169,14 @@ pub(crate) struct ServeArgs {
 }
 
 #[derive(Args)]
+pub(crate) struct SelftestArgs {
+    #[command(flatten)]
+    pub(crate) driver: DriverArgs,
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+#[derive(Args)]
 pub(crate) struct CompletionsArgs {
     #[arg(value_name = "SHELL", value_parser = clap::value_parser!(clap_complete::Shell), hide_possible_values = true)]
     pub(crate) shell: clap_complete::Shell,
@@ -179,6 +202,10 @@ impl RunArgs {
             stages: self.stages.clone(),
             arrivals: self.arrivals.clone(),
             max_lateness: self.max_lateness.clone(),
+            stages_of: self.stages_of.clone(),
+            ramp: self.ramp.clone(),
+            rendezvous: self.rendezvous,
+            warmup: self.warmup.clone(),
             method: self.method.clone(),
             headers: self.headers.clone(),
             data: self.data.clone(),

@@ -20,9 +20,10 @@ const EXAMPLES: Text = (
   onrush -c 100 -n 100000 http://127.0.0.1/     100,000 requests over 100 connections
   onrush -z 1m -H 'Cookie: a=b' localhost:8080  a minute with a header of your own
   onrush -d @order.json -H 'Content-Type: application/json' http://127.0.0.1/orders
+  onrush -q 5000 -z 1m --threshold 'p99(response_time) < 200ms' http://127.0.0.1/
   onrush --output json -z 5s http://127.0.0.1/ | jq .requests_per_s
 
-Exit codes: 0 done, 1 an expectation failed (--expect-...), 2 wrong usage, 3 nothing could be measured,
+Exit codes: 0 done, 1 an expectation (--expect-...), threshold or self-test failed, 2 wrong usage, 3 nothing could be measured,
 4 a report could not be written or the system refused, 130 stopped by the user.",
     "示例：
   onrush demo                                   快速体验，压测自带的服务
@@ -30,9 +31,10 @@ Exit codes: 0 done, 1 an expectation failed (--expect-...), 2 wrong usage, 3 not
   onrush -c 100 -n 100000 http://127.0.0.1/     100 个连接，共 100,000 个请求
   onrush -z 1m -H 'Cookie: a=b' localhost:8080  持续一分钟，带自定义请求头
   onrush -d @order.json -H 'Content-Type: application/json' http://127.0.0.1/orders
+  onrush -q 5000 -z 1m --threshold 'p99(response_time) < 200ms' http://127.0.0.1/
   onrush --output json -z 5s http://127.0.0.1/ | jq .requests_per_s
 
-退出码：0 完成；1 未达到期望（--expect-...）；2 用法错误；3 没有测到任何数据；
+退出码：0 完成；1 未达到期望（--expect-...）、阈值或自检未通过；2 用法错误；3 没有测到任何数据；
 4 报告无法写出或系统不允许运行；130 被用户中止。",
 );
 
@@ -47,6 +49,10 @@ fn about(command: &str) -> Text {
         "serve" => (
             "Serve paths with known behaviour to load: / /bytes/N /chunked/N /delay/MS /delay/uniform/LOW-HIGH /delay/lognormal/MEDIAN,SIGMA /serial/MS (one at a time) /stall/AFTER/FOR (all stand still, ms) /fail/PERCENT /status/N /echo /close /drop /stats",
             "启动行为已知的被测服务：/ /bytes/N /chunked/N /delay/毫秒 /delay/uniform/最短-最长 /delay/lognormal/中位数,SIGMA /serial/毫秒（一次只处理一个） /stall/多久之后/多久（整体停顿，毫秒） /fail/百分比 /status/N /echo /close /drop /stats",
+        ),
+        "selftest" => (
+            "Load a server of known behaviour and compare every figure with what it must be; under a minute",
+            "压测行为已知的服务，把每项数据与理论值对比；不到一分钟",
         ),
         "completions" => ("Print the completions of a shell", "输出 shell 补全脚本"),
         "man" => ("Print the manual page", "输出 man 手册页"),
@@ -67,8 +73,34 @@ fn flag(command: &str, id: &str) -> Option<Text> {
             "每秒总共发起多少个请求，不受服务端快慢影响（开放模型）：5000、100/m、2.5/s",
         ),
         (_, "stages") => (
-            "Rates over time, TARGET:TIME each, changing evenly from the one before, 0 at first: 1000:30s,1000:1m,0:10s",
-            "速率随时间的变化，每段为 目标:时间，从上一段的速率均匀变化，起点为 0：1000:30s,1000:1m,0:10s",
+            "Rates (or users) over time, TARGET:TIME each, changing evenly from the one before, 0 at first: 1000:30s,1000:1m,0:10s",
+            "速率（或用户数）随时间的变化，每段为 目标:时间，从上一段均匀变化，起点为 0：1000:30s,1000:1m,0:10s",
+        ),
+        (_, "stages_of") => (
+            "What the stages count: rate or users [default: rate]",
+            "--stages 的含义：rate（速率）或 users（用户数）[默认：rate]",
+        ),
+        (_, "ramp") => (
+            "Users of -c that are started a second, like 100/s [default: all at once]",
+            "每秒启动多少个用户（共 -c 个），如 100/s [默认：同时启动]",
+        ),
+        (_, "rendezvous") => (
+            "All users wait for each other and start in one instant, round after round",
+            "集合点：所有用户互相等待，每一轮在同一时刻发起请求",
+        ),
+        (_, "warmup") => {
+            ("Run the load for so long before it counts [default: 0s]", "预热时间，期间的请求不计入结果 [默认：0s]")
+        }
+        (_, "thresholds") => (
+            "What a figure must be, repeatable: 'p99(response_time) < 200ms', 'failed / done < 0.1%', 'rate > 4900/s'; with ', abort 10s' behind it the run stops when it fails after 10s. One that is not met makes the exit code 1",
+            "阈值，可重复：'p99(response_time) < 200ms'、'failed / done < 0.1%'、'rate > 4900/s'；后面加 ', abort 10s' 表示 10s 后不满足即停止。未达到则退出码为 1",
+        ),
+        (_, "strict") => {
+            ("A result that the generator spoiled makes the exit code 1", "结果受压测机影响而不可信时，退出码为 1")
+        }
+        (_, "hdr") => (
+            "Write the percentiles to FILE and the intervals to FILE with the ending .hlog, for the HdrHistogram tools",
+            "把百分位写入 FILE，把各时段写入扩展名为 .hlog 的同名文件，供 HdrHistogram 工具使用",
         ),
         (_, "arrivals") => (
             "How starts are spaced: even or poisson (at random) [default: even]",

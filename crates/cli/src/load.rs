@@ -1,17 +1,18 @@
 //! `onrush URL` and `onrush demo`: from the flags to the last line of the summary.
 
-use std::fs::File;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::net::{IpAddr, Ipv4Addr};
-use std::ops::ControlFlow;
 
-use engine::{Interval, RunOptions, RunResult, StopHandle};
+use engine::{RunOptions, RunResult, StopHandle};
+use metrics::Threshold;
 use plan::{Flags, Plan, PlanError, parse_count};
-use report::{Json, Language, Run, Table};
+use report::{Language, Table};
 use target::{ServeOptions, Server};
 
 use crate::args::{DemoArgs, EngineArgs, RunArgs, ViewArgs};
 use crate::exit::Exit;
+use crate::files::Files;
+use crate::live::Live;
 use crate::output::{self, Wrote};
 use crate::{serve, signals, usage};
 
@@ -28,11 +29,20 @@ pub(crate) fn run(args: &RunArgs) -> Exit {
         );
         return load.refuse(&text, Exit::Usage);
     }
-    load.carry_out(&flags, &args.engine)
+    let thresholds = args.thresholds.iter().map(|text| Threshold::parse(text)).collect();
+    let thresholds = match thresholds {
+        Ok(thresholds) => thresholds,
+        Err(error) => {
+            output::note(&format!("onrush: {}", report::threshold_error(&error, load.language)));
+            return Exit::Usage;
+        }
+    };
+    let wishes = Wishes { thresholds, is_strict: args.strict, hdr_file: args.hdr.clone() };
+    load.carry_out(&flags, &args.engine, &wishes)
 }
 
 /// Words that nobody means as a host.
-const COMMANDS: [&str; 6] = ["run", "demo", "serve", "completions", "man", "help"];
+const COMMANDS: [&str; 7] = ["run", "demo", "serve", "selftest", "completions", "man", "help"];
 
 /// `onrush demo`.
 pub(crate) fn demo(args: &DemoArgs) -> Exit {
@@ -56,7 +66,8 @@ pub(crate) fn demo(args: &DemoArgs) -> Exit {
         user_agent: concat!("onrush/", env!("CARGO_PKG_VERSION")).to_owned(),
         ..Flags::default()
     };
-    let exit = load.carry_out(&flags, &EngineArgs { threads: None, pin_threads: false, driver: args.driver.clone() });
+    let engine = EngineArgs { threads: None, pin_threads: false, driver: args.driver.clone() };
+    let exit = load.carry_out(&flags, &engine, &Wishes::default());
     server.stop();
     // A word for a person; who reads from a pipe, or has gone away, gets the figures only.
     if exit == Exit::Done && std::io::stdout().is_terminal() {
@@ -76,13 +87,21 @@ pub(crate) fn threads(asked: Option<&str>) -> Result<usize, PlanError> {
     }
 }
 
+/// What is wanted of a load beside its plan.
+#[derive(Default)]
+struct Wishes {
+    thresholds: Vec<Threshold>,
+    is_strict: bool,
+    hdr_file: Option<String>,
+}
+
 /// One load and its views.
-struct Load {
-    language: Language,
-    table: Table,
-    is_json: bool,
-    is_quiet: bool,
-    is_colorful: bool,
+pub(crate) struct Load {
+    pub(crate) language: Language,
+    pub(crate) table: Table,
+    pub(crate) is_json: bool,
+    pub(crate) is_quiet: bool,
+    pub(crate) is_colorful: bool,
     json_file: Option<String>,
 }
 
@@ -100,7 +119,7 @@ impl Load {
         }
     }
 
-    fn carry_out(&self, flags: &Flags, engine: &EngineArgs) -> Exit {
+    fn carry_out(&self, flags: &Flags, engine: &EngineArgs, wishes: &Wishes) -> Exit {
         let made = flags.plan().and_then(|plan| Ok((plan, threads(engine.threads.as_deref())?)));
         let (plan, threads) = match made {
             Ok(made) => made,
@@ -113,11 +132,10 @@ impl Load {
             Err(error) => return self.refuse(&report::resolve_error(&error, self.language), Exit::NothingMeasured),
         };
         // Before the load: nobody wants to learn after an hour that the report has no place.
-        let file = match self.json_file.as_deref().map(open_for_report).transpose() {
-            Ok(file) => file,
-            Err(error) => {
-                let path = self.json_file.as_deref().unwrap_or_default();
-                return self.refuse(&output::cannot_write(path, &error, self.language), Exit::Usage);
+        let files = match Files::open(self.json_file.as_deref(), wishes.hdr_file.as_deref()) {
+            Ok(files) => files,
+            Err((path, error)) => {
+                return self.refuse(&output::cannot_write(&path, &error, self.language), Exit::Usage);
             }
         };
         host::raise_descriptor_limit();
@@ -131,14 +149,15 @@ impl Load {
             Ok(asked) => asked,
             Err(error) => return self.refuse(&report::run_error(&error.into(), self.language), Exit::System),
         };
-        let mut live = Live { load: self, json: Json::default(), wrote: Wrote::All, has_head: false };
+        let mut live = Live::new(self, &wishes.thresholds, resolved.address, files, stop.clone());
         let result = match engine::run(&plan, &options, &stop, |interval| live.interval(interval)) {
             Ok(result) => result,
             Err(error) => return self.refuse(&report::run_error(&error, self.language), Exit::System),
         };
-        let run = Run { plan: &plan, address: resolved.address, lookup: resolved.lookup, result: &result };
-        let wrote = live.finish(&run, file);
-        self.exit(&plan, &result, asked.is_asked(), wrote)
+        let (address, lookup, was_aborted) = (resolved.address, resolved.lookup, live.was_aborted());
+        let wrote = live.finish(&plan, address, lookup, &result);
+        let outcome = Outcome { wrote, was_asked: asked.is_asked(), was_aborted };
+        self.exit(&plan, &result, wishes, outcome)
     }
 
     fn refuse(&self, text: &str, exit: Exit) -> Exit {
@@ -158,18 +177,23 @@ impl Load {
         signals::watch(first, move || at_once.abort())
     }
 
-    fn exit(&self, plan: &Plan, result: &RunResult, was_asked: bool, wrote: Wrote) -> Exit {
+    fn exit(&self, plan: &Plan, result: &RunResult, wishes: &Wishes, outcome: Outcome) -> Exit {
         let counts = &result.total.counts;
-        if wrote == Wrote::Failed {
+        let span = result.wall.as_duration();
+        // What was never answered met no expectation.
+        let is_unexpected = plan.has_expectations() && (counts.failed() + counts.dropped > 0 || counts.succeeded == 0);
+        let is_crossed = wishes.thresholds.iter().any(|threshold| !threshold.judge(&result.total, span).holds);
+        let is_spoiled = wishes.is_strict && result.verdict.is_spoiled();
+        let is_unmet = is_unexpected || is_crossed || is_spoiled || outcome.was_aborted;
+        if outcome.wrote == Wrote::Failed {
             Exit::System
-        } else if was_asked {
+        } else if outcome.was_asked {
             Exit::Stopped
-        } else if wrote == Wrote::PipeClosed && self.json_file.is_none() {
+        } else if outcome.wrote == Wrote::PipeClosed && self.json_file.is_none() && wishes.hdr_file.is_none() {
             Exit::Done
         } else if counts.connections_established == 0 {
             Exit::NothingMeasured
-        } else if plan.has_expectations() && (counts.failed() + counts.dropped > 0 || counts.succeeded == 0) {
-            // What was never answered met no expectation.
+        } else if is_unmet {
             Exit::Unmet
         } else {
             Exit::Done
@@ -177,74 +201,12 @@ impl Load {
     }
 }
 
-/// The views while a load runs.
-struct Live<'a> {
-    load: &'a Load,
-    json: Json,
+/// How a load ended, beside its figures.
+#[derive(Clone, Copy)]
+struct Outcome {
     wrote: Wrote,
-    has_head: bool,
-}
-
-impl Live<'_> {
-    fn interval(&mut self, interval: &Interval<'_>) -> ControlFlow<()> {
-        self.json.interval(interval);
-        // A target that was never reached is told in one line at the end.
-        let is_shown = !self.load.is_json && !self.load.is_quiet && interval.total.counts.connections_established > 0;
-        if is_shown && self.wrote == Wrote::All {
-            let head = if std::mem::replace(&mut self.has_head, true) { String::new() } else { self.load.table.head() };
-            self.wrote = output::write_stdout(&format!("{head}{}", self.load.table.row(interval)), self.load.language);
-        }
-        // Whoever wants a file gets it, also when nobody reads the table any more.
-        if self.wrote == Wrote::All || self.load.json_file.is_some() {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(())
-        }
-    }
-
-    fn finish(mut self, run: &Run<'_>, file: Option<Option<File>>) -> Wrote {
-        let load = self.load;
-        let is_empty = run.result.total.counts.connections_established == 0;
-        if is_empty && self.wrote == Wrote::All {
-            output::complain(&report::nothing_measured(run, load.language));
-        }
-        let needs_json = load.is_json || file.is_some();
-        let json = if needs_json { self.json.report(run) } else { String::new() };
-        if self.wrote == Wrote::All {
-            if load.is_json {
-                self.wrote = output::write_stdout(&json, load.language);
-            } else if !is_empty {
-                let summary = report::summary(run, load.language, load.is_colorful);
-                self.wrote = output::write_stdout(&summary, load.language);
-            }
-        }
-        let path = load.json_file.as_deref().unwrap_or_default();
-        if let Some(file) = file
-            && let Err(error) = write_report(path, file, &json)
-        {
-            output::complain(&output::cannot_write(path, &error, load.language));
-            return Wrote::Failed;
-        }
-        self.wrote
-    }
-}
-
-/// Opens the place of the report without touching what is there. A pipe or a device is opened when there is something to
-/// write, since opening a pipe waits for its reader.
-fn open_for_report(path: &str) -> Result<Option<File>, std::io::Error> {
-    match std::fs::metadata(path) {
-        Ok(known) if !known.is_file() && !known.is_dir() => Ok(None),
-        _ => File::options().write(true).create(true).truncate(false).open(path).map(Some),
-    }
-}
-
-fn write_report(path: &str, file: Option<File>, json: &str) -> Result<(), std::io::Error> {
-    let mut file = file.map_or_else(|| File::options().write(true).open(path), Ok)?;
-    file.write_all(json.as_bytes())?;
-    // A device or a pipe has no length to set.
-    if file.metadata()?.is_file() {
-        file.set_len(json.len() as u64)?;
-        file.sync_all()?;
-    }
-    Ok(())
+    /// Somebody pressed Ctrl-C.
+    was_asked: bool,
+    /// A threshold ended it.
+    was_aborted: bool,
 }

@@ -2,10 +2,13 @@
 
 mod args;
 mod exit;
+mod files;
 mod generate;
 mod help;
+mod live;
 mod load;
 mod output;
+mod selftest;
 mod serve;
 mod signals;
 mod usage;
@@ -30,6 +33,7 @@ fn main() -> ExitCode {
         Some(Command::Run(args)) => load::run(&args),
         Some(Command::Demo(args)) => load::demo(&args),
         Some(Command::Serve(args)) => serve::serve(&args),
+        Some(Command::Selftest(args)) => selftest::selftest(&args),
         Some(Command::Completions(args)) => generate::completions(&args, language),
         Some(Command::Man(_)) => generate::manual(language),
     };

@@ -281,6 +281,7 @@ impl Publisher {
             Err(_) => return true,
         };
         let mut seen = std::mem::replace(&mut world.seen, fresh);
+        seen.connections_open = world.connections_open();
         self.complete(&mut seen, world.users_at_work());
         let report = Report::Interval { shard: self.ends.shard, index: self.index, at: now, seen };
         self.ends.reports.send(report).is_ok()

@@ -222,6 +222,11 @@ impl World {
         self.users_started - self.users_ended - self.closed.parked
     }
 
+    /// Connections that are established.
+    pub(crate) fn connections_open(&self) -> u64 {
+        self.connections.established
+    }
+
     /// Exchanges that have begun and not ended.
     pub(crate) fn in_flight(&self) -> usize {
         self.exchanges.len()

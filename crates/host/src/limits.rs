@@ -13,6 +13,17 @@ pub fn raise_descriptor_limit() -> u64 {
     limit.maximum.unwrap_or(u64::MAX)
 }
 
+/// Open descriptors of this process, and how many it may have; `None` where the system does not say.
+pub fn descriptors() -> Option<(u64, u64)> {
+    let open = std::fs::read_dir("/proc/self/fd").ok()?.count() as u64;
+    Some((open, getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)))
+}
+
+/// The longest accept queue that a server on this machine gets.
+pub fn somaxconn() -> Option<u64> {
+    std::fs::read_to_string("/proc/sys/net/core/somaxconn").ok()?.trim().parse().ok()
+}
+
 /// First and last local port that the kernel gives to outgoing connections; `None` where it does not say.
 pub fn local_port_range() -> Option<(u16, u16)> {
     let text = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;

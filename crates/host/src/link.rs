@@ -1,6 +1,6 @@
 //! The network interface to an address, and its speed.
 
-use std::net::{IpAddr, Ipv4Addr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr};
 
 /// An interface that says how fast it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Link {
 pub fn link_to(address: IpAddr) -> Option<Link> {
     let IpAddr::V4(address) = address.to_canonical() else { return None };
     // What is bound here is reached without an interface, whatever the routes say.
-    if address.is_loopback() || UdpSocket::bind((address, 0)).is_ok() {
+    if crate::is_own(address.into()) {
         return None;
     }
     let routes = std::fs::read_to_string("/proc/net/route").ok()?;

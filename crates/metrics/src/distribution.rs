@@ -52,6 +52,11 @@ impl Distribution {
         (self.sum, self.min, self.max) = (0, u64::MAX, 0);
     }
 
+    /// The histogram itself, for those who write its format.
+    pub fn histogram(&self) -> &Histogram<u64> {
+        &self.histogram
+    }
+
     /// How many times were recorded.
     pub fn count(&self) -> u64 {
         self.histogram.len()

@@ -110,6 +110,8 @@ pub struct Counts {
     pub connections_tried: u64,
     /// Connections that were established.
     pub connections_established: u64,
+    /// New connections that the peer ended before it sent a byte.
+    pub cut_off: u64,
     /// Connections that were closed because bytes came which belong to no request.
     pub unsolicited: u64,
     /// Answers by status code.
@@ -134,6 +136,7 @@ impl Default for Counts {
             bytes_sent: 0,
             connections_tried: 0,
             connections_established: 0,
+            cut_off: 0,
             unsolicited: 0,
             statuses: Box::new([0; STATUS_COUNT]),
             failures: Box::new([0; FAILURE_COUNT]),
@@ -158,6 +161,7 @@ impl Counts {
         self.bytes_sent += other.bytes_sent;
         self.connections_tried += other.connections_tried;
         self.connections_established += other.connections_established;
+        self.cut_off += other.cut_off;
         self.unsolicited += other.unsolicited;
         add_each(&mut *self.statuses, &*other.statuses);
         add_each(&mut *self.failures, &*other.failures);
@@ -172,7 +176,7 @@ impl Counts {
         let exchanges = self.started + self.finished() + self.dropped + self.unfinished + self.attempts + self.answers;
         let rest =
             self.sent + self.reconnects + self.bytes_received + self.body_bytes + self.bytes_sent + self.unsolicited;
-        exchanges + rest + self.connections_tried + self.connections_established == 0
+        exchanges + rest + self.cut_off + self.connections_tried + self.connections_established == 0
     }
 
     /// Exchanges that failed.
@@ -221,6 +225,8 @@ pub struct Snapshot {
     pub dropped_after: Distribution,
     /// Users that are at work (a gauge: merged over shards of one instant, not over time).
     pub users: u64,
+    /// Connections that are established (a gauge too).
+    pub connections_open: u64,
     /// How late the shard's loop came to something that was due, looked at regularly.
     pub lag: Distribution,
     /// CPU time that the shard's thread spent.
@@ -282,6 +288,7 @@ impl Snapshot {
         self.connect.merge(&other.connect);
         self.dropped_after.merge(&other.dropped_after);
         self.users += other.users;
+        self.connections_open += other.connections_open;
         self.cpu_ns += other.cpu_ns;
         self.run_delay_ns += other.run_delay_ns;
         self.lag.merge(&other.lag);
@@ -298,7 +305,7 @@ impl Snapshot {
         self.connect.clear();
         self.dropped_after.clear();
         self.lag.clear();
-        (self.users, self.cpu_ns, self.run_delay_ns) = (0, 0, 0);
+        (self.users, self.connections_open, self.cpu_ns, self.run_delay_ns) = (0, 0, 0, 0);
         self.series.iter_mut().flatten().for_each(|timings| timings.clear());
     }
 }

@@ -4,8 +4,10 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use engine::RunResult;
-use metrics::{Censored, Class, Distribution, Measure, Percentile, Snapshot, Timings};
+use metrics::{Censored, Class, Distribution, Judgement, Measure, Percentile, Snapshot, Threshold, Timings};
 use plan::{Load, Plan};
+
+use crate::Note;
 
 /// A run that is over.
 #[derive(Debug)]
@@ -18,6 +20,10 @@ pub struct Run<'a> {
     pub lookup: Option<Duration>,
     /// What it has come to.
     pub result: &'a RunResult,
+    /// What its figures must be.
+    pub thresholds: &'a [Threshold],
+    /// What was noted while it ran.
+    pub notes: &'a [Note],
 }
 
 /// The quantiles of every view, with their names.
@@ -63,6 +69,12 @@ pub(crate) fn histogram(times: &Distribution) -> Vec<Bar> {
 impl Run<'_> {
     pub(crate) fn seen(&self) -> &Snapshot {
         &self.result.total
+    }
+
+    /// Each threshold with what was seen of it.
+    pub fn judgements(&self) -> impl Iterator<Item = (&Threshold, Judgement)> + '_ {
+        let span = self.result.wall.as_duration();
+        self.thresholds.iter().map(move |threshold| (threshold, threshold.judge(self.seen(), span)))
     }
 
     /// The headline series: what succeeded.

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use engine::Interval;
-use metrics::{Censored, Class, Distribution, Failure, Measure, Snapshot};
-use plan::{Arrivals, Load, RateStage, Scenario, Step};
+use engine::{Interval, ShardUse};
+use metrics::{Censored, Class, Distribution, Failure, Judgement, Measure, Snapshot, Threshold, Unit};
+use plan::{Arrivals, Load, RateStage, Scenario, Step, UserShape, UserStage};
 use serde_json::{Map, Value, json};
 
 use crate::figures::{QUANTILES, Run, histogram, per_second};
-use crate::{Language, say};
+use crate::{Language, say, verdict};
 
 /// Grows with every change that a reader could stumble over.
 const SCHEMA: u32 = 1;
@@ -57,6 +57,9 @@ impl Json {
         report["times"] = all_times(run);
         report["statuses"] = statuses(run.seen());
         report["failures"] = failures(run);
+        report["thresholds"] = thresholds(run);
+        report["verdict"] = verdict_of(run);
+        report["notes"] = run.notes.iter().map(|note| json!({ "kind": note.kind, "text": note.en })).collect();
         report["generator"] = generator(run);
         report["intervals"] = Value::Array(std::mem::take(&mut self.intervals));
         report["intervals_left_out"] = self.intervals_left_out.into();
@@ -68,6 +71,9 @@ fn plan_of(scenario: &Scenario, step: &Step) -> Value {
     let mut plan = json!({
         "model": "closed",
         "users": null,
+        "ramp_s": null,
+        "user_stages": null,
+        "rendezvous": false,
         "connections": null,
         "requests": null,
         "duration_s": null,
@@ -81,8 +87,15 @@ fn plan_of(scenario: &Scenario, step: &Step) -> Value {
         "connect_timeout_s": step.connect_timeout.as_secs_f64(),
     });
     match &scenario.load {
-        Load::Closed { users, requests, duration } => {
+        Load::Closed { users, shape, requests, duration } => {
             plan["users"] = (*users).into();
+            let stage = |stage: &UserStage| json!({ "from": stage.from, "to": stage.to, "duration_s": stage.span.as_secs_f64() });
+            match shape {
+                UserShape::AtOnce => {}
+                UserShape::Rendezvous => plan["rendezvous"] = true.into(),
+                UserShape::Ramp(span) => plan["ramp_s"] = span.as_secs_f64().into(),
+                UserShape::Stages(stages) => plan["user_stages"] = stages.iter().map(stage).collect(),
+            }
             plan["requests"] = (*requests).into();
             plan["duration_s"] = duration.map(|span| span.as_secs_f64()).into();
         }
@@ -106,6 +119,8 @@ fn facts(run: &Run<'_>) -> Value {
     let step = scenario.steps.first().expect("a scenario has a step");
     let counts = &run.seen().counts;
     let seconds = run.result.wall.as_secs_f64();
+    let mut plan = plan_of(scenario, step);
+    plan["warmup_s"] = run.plan.warmup.as_secs_f64().into();
     json!({
         "schema": SCHEMA,
         "target": {
@@ -113,7 +128,7 @@ fn facts(run: &Run<'_>) -> Value {
             "address": run.address.to_string(),
             "lookup_s": run.lookup.map(|span| span.as_secs_f64()),
         },
-        "plan": plan_of(scenario, step),
+        "plan": plan,
         "stopped": run.result.was_stopped,
         "requests": {
             "started": counts.started,
@@ -212,6 +227,54 @@ fn failures(run: &Run<'_>) -> Value {
     run.seen().counts.failures().map(one).collect()
 }
 
+fn thresholds(run: &Run<'_>) -> Value {
+    let one = |(threshold, judgement): (&Threshold, Judgement)| {
+        let unit = match judgement.unit {
+            Unit::Time => "ns",
+            Unit::Count => "count",
+            Unit::Ratio => "ratio",
+            Unit::PerSecond => "per_s",
+        };
+        json!({
+            "threshold": threshold.text,
+            "holds": judgement.holds,
+            "value": judgement.value,
+            "at_least": judgement.at_least,
+            "unit": unit,
+        })
+    };
+    run.judgements().map(one).collect()
+}
+
+fn verdict_of(run: &Run<'_>) -> Value {
+    let verdict = &run.result.verdict;
+    json!({
+        "limit": verdict.limit.name(),
+        "is_spoiled": verdict.is_spoiled(),
+        "text": verdict::verdict(run, Language::En),
+        "lateness_p99_ns": verdict.lateness_p99_ns,
+        "wait_p99_ns": verdict.wait_p99_ns,
+        "loop_lag_p99_ns": verdict.lag_p99_ns,
+        "service_mean_ns": verdict.service_mean_ns,
+        "users_can_per_s": verdict.users_can_per_s,
+        "busiest_shard": verdict.busiest.map(|(shard, _)| shard),
+        "link": verdict.link.as_ref().map(|link| json!({
+            "interface": link.name,
+            "bits_per_s": link.bits_per_s,
+            "share": link.share,
+        })),
+    })
+}
+
+fn shard_use(spent: &ShardUse) -> Value {
+    json!({
+        "cpu_s": spent.cpu_ns as f64 / 1e9,
+        "cpu_share": spent.cpu_share(),
+        "wanted_share": spent.wanted_share(),
+        "saturated_share": spent.saturated_share(),
+    })
+}
+
 fn generator(run: &Run<'_>) -> Value {
     let cpu = run.result.cpu;
     json!({
@@ -224,6 +287,7 @@ fn generator(run: &Run<'_>) -> Value {
         "process_cpu_system_s": cpu.system_ns as f64 / 1e9,
         "cpu_us_per_request": run.cpu_us_per_request(),
         "cpu_share": run.cpu_share(),
+        "shards": run.result.shards.iter().map(shard_use).collect::<Vec<_>>(),
         "resident_bytes": host::resident_bytes(),
     })
 }

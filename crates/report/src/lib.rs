@@ -4,19 +4,25 @@
 
 mod figures;
 mod format;
+mod hdr;
 mod json;
 mod language;
 mod say;
 mod summary;
 mod table;
+mod verdict;
+mod watch;
 mod words;
 
 pub use figures::{Run, percentiles_of};
+pub use hdr::{HdrLog, hdr_text};
 pub use json::Json;
 pub use language::Language;
-pub use say::{driver_error, failure_remedy, plan_error, resolve_error, run_error};
+pub use say::{driver_error, failure_remedy, plan_error, resolve_error, run_error, threshold_error};
 pub use summary::{nothing_measured, summary};
 pub use table::Table;
+pub use verdict::threshold_line;
+pub use watch::{Note, Watch};
 
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,14 @@
 //! What went wrong, in both languages: cause and remedy.
 
+mod plan_error;
+mod threshold_error;
+
 use driver::Chosen;
 use engine::{ResolveError, RunError};
 use metrics::{Failure, ProtocolFault};
-use plan::{PlanError, Remedy, StageFault};
+
+pub use plan_error::plan_error;
+pub use threshold_error::threshold_error;
 
 use crate::format::span;
 use crate::{Language, Run};
@@ -159,70 +164,6 @@ pub fn driver_error(error: &std::io::Error, language: Language) -> String {
         format!("--driver uring does not work here: {error}; use --driver poll, or allow io_uring (seccomp, kernel.io_uring_disabled)"),
         format!("此处无法使用 --driver uring：{error}；请用 --driver poll，或放开 io_uring（seccomp、kernel.io_uring_disabled）"),
     )
-}
-
-/// A mistake in the user's words.
-pub fn plan_error(error: &PlanError, language: Language) -> String {
-    if language == Language::En {
-        return error.to_string();
-    }
-    match error {
-        PlanError::NoUrl => "没有给出 URL；例如：onrush http://127.0.0.1:8080/（或：onrush demo）".to_owned(),
-        PlanError::Url { url, reason } => {
-            format!("'{url}' 不是有效的 URL（{reason}）；请写成 http://127.0.0.1:8080/path 的形式")
-        }
-        PlanError::Scheme { url, scheme } => format!("'{url}' 的协议 '{scheme}' 无法识别；请使用 http://"),
-        PlanError::SchemeNotBuilt { scheme } => format!("此版本不支持 {scheme}://；目前只支持 http://"),
-        PlanError::Credentials { url } => format!("'{url}' 中带有用户名或密码；请改用 -H 'Authorization: ...' 发送"),
-        PlanError::HeaderColon { header } => format!("请求头 '{header}' 缺少冒号；请写成 -H 'Name: value' 的形式"),
-        PlanError::HeaderName { header } => {
-            format!("请求头 '{header}' 的冒号前不是合法的名称；请写成 -H 'Name: value' 的形式")
-        }
-        PlanError::HeaderValue { header } => format!("请求头 '{header}' 的值含有换行或其他控制字符；请去掉"),
-        PlanError::HeaderFraming { header } => format!("请求头 '{header}' 会与请求体冲突；请去掉，onrush 会自动填写"),
-        PlanError::Method { method } => format!("'{method}' 不是合法的请求方法；请在 -X 后写 GET、POST 之类的单词"),
-        PlanError::File { flag, path, reason } => {
-            format!("无法读取 {flag} 指定的文件 '{path}'：{reason}；请检查 @ 后面的路径")
-        }
-        PlanError::FileTooLarge { path, limit } => format!("文件 '{path}' 超过 {limit} 字节，这是请求体的上限"),
-        PlanError::Number { flag, value, least, most } => {
-            format!("{flag} 需要 {least} 到 {most} 之间的整数，而不是 '{value}'")
-        }
-        PlanError::Duration { flag, value } => {
-            format!("{flag} 需要 500ms、10s、2m、1h30m 这样的时间（最长 3650d），而不是 '{value}'")
-        }
-        PlanError::DurationTooShort { flag, value, least } => format!("{flag} 至少为 {least}，而不是 '{value}'"),
-        PlanError::Rate { flag, value, most } => {
-            format!("{flag} 需要 5000、100/m 或 2.5/s 这样的速率，每秒最多 {most}，而不是 '{value}'")
-        }
-        PlanError::Stage { number, value, reason } => {
-            let reason = match reason {
-                StageFault::NoColon => "缺少冒号",
-                StageFault::Target => "冒号前不是速率",
-                StageFault::Time => "冒号后不是时间",
-                StageFault::TooMany => "阶段超过 1000 个",
-            };
-            format!(
-                "--stages 需要 目标:时间,... 的形式，如 0:30s,1000:1m,1000:2m；第 {number} 个阶段 '{value}' 不对：{reason}"
-            )
-        }
-        PlanError::NoStarts { flag } => {
-            format!("按 {flag} 的速率，在压测时间内一个请求都不会发起；请提高速率或延长时间")
-        }
-        PlanError::Conflict { one, other, remedy } => {
-            let remedy = match remedy {
-                Remedy::RateAsStage => "请把速率写成一个阶段",
-                Remedy::StagesHaveTimes => "各阶段已经规定了压测时长",
-                Remedy::RandomEndsWithTime => "随机发起的请求数不固定，请用 -z 规定时长",
-            };
-            format!("{one} 和 {other} 不能同时使用；{remedy}")
-        }
-        PlanError::Needs { flag, .. } => format!("{flag} 需要同时给出速率（-q 或 --stages）"),
-        PlanError::Choice { flag, value, choices } => format!("{flag} 只能是 {choices} 之一，而不是 '{value}'"),
-        PlanError::Statuses { value } => {
-            format!("--expect-status 需要 200,300-399 这样的状态码和范围，而不是 '{value}'")
-        }
-    }
 }
 
 /// A name that leads nowhere.

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use metrics::{Censored, Counts, Distribution, Measure, Snapshot};
-use plan::{Arrivals, ConnectionCount, Load, RateStage};
+use plan::{Arrivals, ConnectionCount, Load, RateStage, UserShape};
 
 use crate::figures::{QUANTILES, Run, histogram, per_second};
 use crate::format::{Align, bytes, count, pad, percent, rate, red, span, time};
-use crate::{Language, say};
+use crate::{Language, say, verdict};
 
 const LABEL_WIDTH: usize = 14;
 const TIME_WIDTH: usize = 10;
@@ -21,7 +21,9 @@ pub fn summary(run: &Run<'_>, language: Language, is_colorful: bool) -> String {
     page.histogram(run);
     page.statuses(run.seen());
     page.failures(run);
+    page.thresholds(run);
     page.generator(run);
+    page.verdict(run);
     page.text
 }
 
@@ -154,6 +156,9 @@ impl Page {
             self.time_line(name, succeeded.of(measure), &censored);
         }
         self.time_line(words.connect, &seen.connect, &Censored::default());
+        if let Some(difference) = verdict::difference(run, self.language) {
+            self.line("", &difference);
+        }
     }
 
     fn time_line(&mut self, name: &str, times: &Distribution, censored: &Censored) {
@@ -209,6 +214,22 @@ impl Page {
         }
     }
 
+    fn thresholds(&mut self, run: &Run<'_>) {
+        let mut label = self.language.words().thresholds;
+        for (threshold, judgement) in run.judgements() {
+            let line = verdict::threshold_line(&threshold.text, &judgement, self.language);
+            self.line(label, &if self.is_colorful && !judgement.holds { red(&line) } else { line });
+            label = "";
+        }
+    }
+
+    fn verdict(&mut self, run: &Run<'_>) {
+        self.line(self.language.words().verdict, &verdict::verdict(run, self.language));
+        if let Some(mark) = verdict::spoiled(run, self.language) {
+            self.line("", &if self.is_colorful { red(mark) } else { mark.to_owned() });
+        }
+    }
+
     fn generator(&mut self, run: &Run<'_>) {
         let words = self.language.words();
         let cpu = time(run.seen().cpu_ns as f64);
@@ -248,6 +269,33 @@ fn connections_in_words(counts: &Counts, language: Language) -> String {
     parts.join(language.pick(", ", "，"))
 }
 
+/// The users of a closed load.
+fn users_in_words(users: u64, shape: &UserShape, language: Language) -> String {
+    let number = count(users);
+    match shape {
+        UserShape::AtOnce => {
+            language.pick(format!("closed model, {number} users"), format!("固定并发 {number} 个用户"))
+        }
+        UserShape::Rendezvous => language.pick(
+            format!("closed model, {number} users who start together in rounds"),
+            format!("固定并发 {number} 个用户，每轮在集合点同时发起"),
+        ),
+        UserShape::Ramp(ramp) => {
+            let ramp = span(*ramp);
+            language.pick(
+                format!("closed model, {number} users who come within {ramp}"),
+                format!("固定并发 {number} 个用户，在 {ramp} 内逐个加入"),
+            )
+        }
+        UserShape::Stages(stages) => {
+            let mut levels = vec![count(stages.first().map_or(0, |stage| stage.from))];
+            levels.extend(stages.iter().map(|stage| format!("{} ({})", count(stage.to), span(stage.span))));
+            let levels = levels.join(" -> ");
+            language.pick(format!("closed model, users {levels}"), format!("用户数 {levels}"))
+        }
+    }
+}
+
 /// The rates of an open load: one when it never changes, else from stage to stage.
 fn stages_in_words(stages: &[RateStage], language: Language) -> String {
     // In the largest unit in which it is a whole number, or else as a decimal of the one that shows it best.
@@ -276,9 +324,8 @@ fn plan_in_words(run: &Run<'_>, language: Language) -> String {
     let (method, path) = (&step.request.method, &step.request.path);
     let mut parts = vec![format!("{method} {path}")];
     let (requests, duration) = match &scenario.load {
-        Load::Closed { users, requests, duration } => {
-            let users = count(*users);
-            parts.push(language.pick(format!("closed model, {users} users"), format!("固定并发 {users} 个用户")));
+        Load::Closed { users, shape, requests, duration } => {
+            parts.push(users_in_words(*users, shape, language));
             (*requests, *duration)
         }
         Load::Open { stages, arrivals, requests, connections, .. } => {
@@ -296,6 +343,10 @@ fn plan_in_words(run: &Run<'_>, language: Language) -> String {
             (*requests, Some(stages.iter().map(|stage| stage.span).sum()))
         }
     };
+    if !run.plan.warmup.is_zero() {
+        let warmup = span(run.plan.warmup);
+        parts.push(language.pick(format!("after a warm-up of {warmup}"), format!("预热 {warmup}（不计入结果）")));
+    }
     if let Some(requests) = requests {
         parts.push(language.pick(format!("{} requests", count(requests)), format!("共 {} 个请求", count(requests))));
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{Interval, RunResult};
+use engine::{Interval, Limit, RunResult, ShardUse, Verdict};
 use metrics::{Failure, Measure, Outcome, ProtocolFault, Snapshot};
 use pacing::Nanos;
 use plan::{Flags, Plan};
@@ -42,6 +42,17 @@ fn result(total: Snapshot) -> RunResult {
         total,
         wall: Nanos::from_millis(2_000),
         threads: 2,
+        shards: vec![ShardUse { cpu_ns: 600_000_000, span_ns: 2_000_000_000, ..ShardUse::default() }; 2],
+        verdict: Verdict {
+            limit: Limit::Users,
+            lateness_p99_ns: 70_000,
+            wait_p99_ns: 0,
+            lag_p99_ns: 90_000,
+            busiest: None,
+            service_mean_ns: Some(20_100_000.0),
+            users_can_per_s: Some(2_487.5),
+            link: None,
+        },
         cpu: host::CpuTime { user_ns: 1_000_000, system_ns: 2_000_000 },
         driver: driver::Chosen { kind: driver::Kind::Poll, was_asked: false, refusal: Some("no ring".to_owned()) },
         was_stopped: false,
@@ -50,7 +61,7 @@ fn result(total: Snapshot) -> RunResult {
 
 fn run<'a>(plan: &'a Plan, result: &'a RunResult) -> Run<'a> {
     let address = "127.0.0.1:8080".parse().expect("an address");
-    Run { plan, address, lookup: Some(Duration::from_millis(3)), result }
+    Run { plan, address, lookup: Some(Duration::from_millis(3)), result, thresholds: &[], notes: &[] }
 }
 
 /// The columns of the terminal at which the cells end.

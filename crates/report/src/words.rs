@@ -38,6 +38,8 @@ pub(crate) struct Words {
     pub(crate) generator: &'static str,
     pub(crate) none: &'static str,
     pub(crate) lookup: &'static str,
+    pub(crate) thresholds: &'static str,
+    pub(crate) verdict: &'static str,
 }
 
 const EN: Words = Words {
@@ -76,6 +78,8 @@ const EN: Words = Words {
     generator: "Generator",
     none: "none",
     lookup: "name lookup",
+    thresholds: "Thresholds",
+    verdict: "Verdict",
 };
 
 const ZH: Words = Words {
@@ -114,6 +118,8 @@ const ZH: Words = Words {
     generator: "压测机",
     none: "无",
     lookup: "域名解析",
+    thresholds: "阈值",
+    verdict: "结论",
 };
 
 impl Language {

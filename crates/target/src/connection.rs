@@ -11,6 +11,9 @@ use crate::shard::Tools;
 /// The largest body that `/echo` gives back.
 const ECHO_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// One piece of `/drip`.
+const DRIP_BYTES: u64 = 64;
+
 /// Bytes of further requests that are kept while an answer is on its way; beyond it the peer has to wait.
 const HELD_BYTES_MAX: usize = 64 * 1024;
 
@@ -53,6 +56,12 @@ enum Phase {
     },
     SendsChunks {
         remaining: Option<u64>,
+    },
+    /// For the next piece of a slow body; so many are left.
+    Drips {
+        pieces: u32,
+        gap: Nanos,
+        until: Nanos,
     },
     /// For the peer to close.
     Drains {
@@ -130,7 +139,9 @@ impl Connection {
                 sockets.send(self.socket, Outgoing::Lent(buffer));
                 Wait::More
             }
-            Phase::Reads | Phase::Waits { .. } | Phase::Delays { .. } | Phase::Drains { .. } => Wait::More,
+            Phase::Reads | Phase::Waits { .. } | Phase::Delays { .. } | Phase::Drips { .. } | Phase::Drains { .. } => {
+                Wait::More
+            }
         }
     }
 
@@ -141,6 +152,7 @@ impl Connection {
                 tools.stats().hold(sockets.now().since(since));
                 self.answer_plain(200, b"", tools, sockets)
             }
+            Phase::Drips { pieces, gap, until } if until <= now => self.drip(pieces, gap, until, tools, sockets),
             Phase::Waits { until } if until <= now => {
                 self.phase = Phase::Reads;
                 self.read_held(tools, sockets)
@@ -154,9 +166,11 @@ impl Connection {
         self.peer_closed = true;
         match self.phase {
             // A peer may end its side and still wait for the answer that it asked for.
-            Phase::Waits { .. } | Phase::Delays { .. } | Phase::SendsBytes { .. } | Phase::SendsChunks { .. } => {
-                Wait::More
-            }
+            Phase::Waits { .. }
+            | Phase::Delays { .. }
+            | Phase::Drips { .. }
+            | Phase::SendsBytes { .. }
+            | Phase::SendsChunks { .. } => Wait::More,
             Phase::Reads | Phase::Drains { .. } => Wait::Nothing,
         }
     }
@@ -242,6 +256,14 @@ impl Connection {
                 tools.wake_all();
                 self.answer_plain(200, b"the freeze is agreed on\n", tools, sockets)
             }
+            // HTTP/1.0 has no chunks, and a head needs no body.
+            Route::Drip { pieces, .. } if manner.is_old || manner.is_head => {
+                self.answer_long(Some(u64::from(pieces) * DRIP_BYTES), manner, tools, sockets)
+            }
+            Route::Drip { pieces, gap } => {
+                self.answer_long(None, manner, tools, sockets);
+                self.drip(pieces, gap, at, tools, sockets)
+            }
             Route::Fail(share) => {
                 let (status, body) = if tools.fails(share) { (500, &b"failed\n"[..]) } else { (200, &b"fine\n"[..]) };
                 self.answer_plain(status, body, tools, sockets)
@@ -265,6 +287,23 @@ impl Connection {
             Route::NotFound => self.answer_plain(404, b"no such path\n", tools, sockets),
             Route::BadNumber => self.answer_plain(400, b"the number in the path is out of range\n", tools, sockets),
         }
+    }
+
+    /// Sends a piece, and the end behind the last one.
+    fn drip<S: Sockets>(&mut self, pieces: u32, gap: Nanos, now: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
+        let mut buffer = tools.buffer();
+        respond::chunk(DRIP_BYTES, &tools.block, &mut buffer);
+        let left = pieces - 1;
+        if left == 0 {
+            let remaining = respond::chunk(0, &tools.block, &mut buffer);
+            self.phase = Phase::SendsChunks { remaining };
+        } else {
+            // The pieces keep their rhythm, also when one is late.
+            self.phase = Phase::Drips { pieces: left, gap, until: now + gap };
+            tools.timers.insert(now + gap, self.socket);
+        }
+        sockets.send(self.socket, Outgoing::Lent(buffer));
+        Wait::More
     }
 
     /// Answers later.

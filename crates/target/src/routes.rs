@@ -21,6 +21,11 @@ pub(crate) enum Route {
         after: Nanos,
         span: Nanos,
     },
+    /// A body in pieces: how many, and the time between two.
+    Drip {
+        pieces: u32,
+        gap: Nanos,
+    },
     /// A 500 for so many of 100,000 requests, a 200 for the others.
     Fail(u32),
     Status(u16),
@@ -34,7 +39,7 @@ pub(crate) enum Route {
 }
 
 /// The names under which requests are counted.
-pub(crate) const NAMES: [&str; 14] = [
+pub(crate) const NAMES: [&str; 15] = [
     "/",
     "/bytes",
     "/chunked",
@@ -49,6 +54,7 @@ pub(crate) const NAMES: [&str; 14] = [
     "/serial",
     "/stall",
     "/fail",
+    "/drip",
 ];
 
 impl Route {
@@ -75,6 +81,11 @@ impl Route {
             ("serial", Some(text)) => millis(text).map_or(Self::BadNumber, Self::Serial),
             ("stall", Some(text)) => match text.split_once('/').map(|(after, span)| (millis(after), millis(span))) {
                 Some((Some(after), Some(span))) => Self::Stall { after, span },
+                _ => Self::BadNumber,
+            },
+            ("drip", Some(text)) => match text.split_once('/').map(|(count, gap)| (up_to(count, 1 << 20), millis(gap)))
+            {
+                Some((Some(pieces), Some(gap))) if pieces > 0 => Self::Drip { pieces: pieces as u32, gap },
                 _ => Self::BadNumber,
             },
             ("fail", Some(text)) => match thousandths(text) {
@@ -106,6 +117,7 @@ impl Route {
             Self::Serial(_) => 11,
             Self::Stall { .. } => 12,
             Self::Fail(_) => 13,
+            Self::Drip { .. } => 14,
         }
     }
 }
@@ -131,6 +143,8 @@ mod tests {
             ("/delay/uniform/1-2?x", Route::Delay(Delay::Uniform { low: Nanos(1_000_000), high: Nanos(2_000_000) })),
             ("/serial/1.5", Route::Serial(Nanos(1_500_000))),
             ("/stall/4000/1000", Route::Stall { after: Nanos::from_millis(4_000), span: Nanos::from_millis(1_000) }),
+            ("/drip/5/20", Route::Drip { pieces: 5, gap: Nanos::from_millis(20) }),
+            ("/drip/0/20", Route::BadNumber),
             ("/stall/4000", Route::BadNumber),
             ("/fail/26.6", Route::Fail(26_600)),
             ("/fail/100", Route::Fail(100_000)),

@@ -182,9 +182,9 @@ impl Merger {
             at = at.max(part.at);
         }
         let (from, mut to) = (self.from, at.since(self.started));
-        let users = self.total.users;
+        let (users, open) = (self.total.users, self.total.connections_open);
         self.total.merge(&self.current);
-        self.total.users = users;
+        (self.total.users, self.total.connections_open) = (users, open);
         if to <= from {
             if self.current.counts.is_empty() {
                 return None;
@@ -193,7 +193,7 @@ impl Merger {
             to = from + Nanos(1);
         }
         self.from = to;
-        self.total.users = self.current.users;
+        (self.total.users, self.total.connections_open) = (self.current.users, self.current.connections_open);
         Some(Interval { from, to, seen: &self.current, total: &self.total })
     }
 }

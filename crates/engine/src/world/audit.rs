@@ -50,6 +50,11 @@ impl World {
                 return Err(format!("{socket:?} is {phase:?}, and the other side does not know"));
             }
         }
+        let is_there = |phase| !matches!(phase, Phase::Connect { .. } | Phase::Prepare { .. });
+        let there = self.connections.iter().filter(|(_, phase)| is_there(*phase)).count() as u64;
+        if there != self.connections_open() {
+            return Err(format!("{there} connections are there, and {} are counted", self.connections_open()));
+        }
         let in_seen = &self.seen.counts;
         let of_users = self.users_ended + exchanges as u64;
         if of_users > self.users_started {

@@ -39,11 +39,13 @@ pub(crate) struct Connection {
 pub(crate) struct Connections {
     entries: Vec<Option<Connection>>,
     pub(crate) closing: usize,
+    /// Those that are established.
+    pub(crate) established: u64,
 }
 
 impl Connections {
     pub(crate) fn with_room_for(count: usize) -> Self {
-        Self { entries: Vec::with_capacity(count), closing: 0 }
+        Self { entries: Vec::with_capacity(count), closing: 0, established: 0 }
     }
 
     pub(crate) fn insert(&mut self, socket: Socket, phase: Phase) {
@@ -62,8 +64,10 @@ impl Connections {
     pub(crate) fn remove(&mut self, socket: Socket) -> Option<Connection> {
         self.find(socket)?;
         let connection = self.entries[socket.index as usize].take()?;
-        if connection.phase == Phase::Close {
-            self.closing -= 1;
+        match connection.phase {
+            Phase::Prepare { .. } | Phase::Connect { .. } => {}
+            Phase::Close => (self.closing, self.established) = (self.closing - 1, self.established - 1),
+            Phase::Answer { .. } | Phase::Exchange { .. } => self.established -= 1,
         }
         Some(connection)
     }
@@ -74,6 +78,7 @@ impl Connections {
                 close(Socket { index: index as u32, generation: connection.generation });
             }
         }
+        self.established -= self.closing as u64;
         self.closing = 0;
     }
 
@@ -83,7 +88,7 @@ impl Connections {
                 close(Socket { index: index as u32, generation: connection.generation });
             }
         }
-        self.closing = 0;
+        (self.closing, self.established) = (0, 0);
     }
 }
 

@@ -43,6 +43,7 @@ impl World {
             Err(user) => Phase::Exchange { user },
         };
         self.hope.was_connected = true;
+        self.connections.established += 1;
         self.seen.counts.connections_established += 1;
         self.seen.connect.record(at.since(since).0);
         match attempt {
@@ -124,6 +125,8 @@ impl World {
         match connection.phase {
             Phase::Answer { attempt } => {
                 let ending = self.attempts.find(attempt).map(|attempt| attempt.machine.handle_eof());
+                let is_cut = !connection.is_reused && ending == Some(Ending::BeforeAnswer);
+                self.seen.counts.cut_off += u64::from(is_cut);
                 match ending {
                     Some(Ending::Complete) => self.end_answer(attempt, true, at, sockets),
                     Some(Ending::BeforeAnswer) if connection.is_reused => {
@@ -157,6 +160,8 @@ impl World {
                 self.count_sent(attempt, sockets);
                 let failure = faults::while_connected(error);
                 let ending = self.attempts.find(attempt).map(|attempt| attempt.machine.handle_eof());
+                let is_cut = failure == Failure::Reset && !connection.is_reused && ending == Some(Ending::BeforeAnswer);
+                self.seen.counts.cut_off += u64::from(is_cut);
                 if connection.is_reused && failure == Failure::Reset && ending == Some(Ending::BeforeAnswer) {
                     self.end_stale_attempt(attempt, failure, at, sockets);
                 } else {

@@ -1,0 +1,124 @@
+//! The files that a load writes. They are opened before it, and what stood in them stays until there is something to write.
+
+use std::fs::File;
+use std::io::{Error, Write};
+use std::path::{Path, PathBuf};
+
+/// A file of a report, and its path for messages.
+struct Place {
+    path: PathBuf,
+    /// None for a pipe or a device: opening a pipe waits for its reader, so that comes when there is something to write.
+    file: Option<File>,
+}
+
+/// The files that were asked for.
+#[derive(Default)]
+pub(crate) struct Files {
+    json: Option<Place>,
+    hdr_text: Option<Place>,
+    /// Written as the load runs; none once that failed.
+    hdr_log: Option<(Place, u64)>,
+}
+
+/// A path, and why it cannot be written.
+pub(crate) type NotWritten = (String, Error);
+
+impl Files {
+    pub(crate) fn open(json: Option<&str>, hdr: Option<&str>) -> Result<Self, NotWritten> {
+        let mut files = Self { json: json.map(|path| Place::open(Path::new(path))).transpose()?, ..Self::default() };
+        if let Some(hdr) = hdr.map(Path::new) {
+            // Whoever names the log means the text beside it.
+            let is_log = hdr.extension().is_some_and(|ending| ending == "hlog");
+            let text = if is_log { hdr.with_extension("hgrm") } else { hdr.to_owned() };
+            files.hdr_text = Some(Place::open(&text)?);
+            files.hdr_log = Some((Place::open(&hdr.with_extension("hlog"))?, 0));
+        }
+        Ok(files)
+    }
+
+    pub(crate) fn wants_json(&self) -> bool {
+        self.json.is_some()
+    }
+
+    pub(crate) fn wants_hdr(&self) -> bool {
+        self.hdr_text.is_some()
+    }
+
+    /// Somebody waits for a file, whether the table is read or not.
+    pub(crate) fn wants_any(&self) -> bool {
+        self.wants_json() || self.wants_hdr()
+    }
+
+    pub(crate) fn json(&mut self, text: &str) -> Result<(), NotWritten> {
+        self.json.take().map_or(Ok(()), |place| place.write_whole(text))
+    }
+
+    pub(crate) fn hdr_text(&mut self, text: &str) -> Result<(), NotWritten> {
+        self.hdr_text.take().map_or(Ok(()), |place| place.write_whole(text))
+    }
+
+    /// Adds lines to the log. After a failure it is left alone.
+    pub(crate) fn hdr_lines(&mut self, lines: &str) -> Result<(), NotWritten> {
+        let Some((place, written)) = &mut self.hdr_log else { return Ok(()) };
+        match place.write(lines) {
+            Ok(()) => {
+                *written += lines.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                let told = place.not_written(error);
+                self.hdr_log = None;
+                Err(told)
+            }
+        }
+    }
+
+    /// The log is complete: what an earlier one left behind it goes.
+    pub(crate) fn end_hdr_log(&mut self) -> Result<(), NotWritten> {
+        let Some((place, written)) = self.hdr_log.take() else { return Ok(()) };
+        place.end(written)
+    }
+}
+
+impl Place {
+    fn open(path: &Path) -> Result<Self, NotWritten> {
+        let file = match std::fs::metadata(path) {
+            Ok(known) if !known.is_file() && !known.is_dir() => Ok(None),
+            _ => File::options().write(true).create(true).truncate(false).open(path).map(Some),
+        };
+        let path = path.to_owned();
+        match file {
+            Ok(file) => Ok(Self { path, file }),
+            Err(error) => Err((path.display().to_string(), error)),
+        }
+    }
+
+    fn not_written(&self, error: Error) -> NotWritten {
+        (self.path.display().to_string(), error)
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), Error> {
+        if self.file.is_none() {
+            self.file = Some(File::options().write(true).open(&self.path)?);
+        }
+        self.file.as_mut().map_or(Ok(()), |file| file.write_all(text.as_bytes()))
+    }
+
+    fn write_whole(mut self, text: &str) -> Result<(), NotWritten> {
+        self.write(text).map_err(|error| self.not_written(error))?;
+        self.end(text.len() as u64)
+    }
+
+    fn end(self, bytes: u64) -> Result<(), NotWritten> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let end = || {
+            // A device or a pipe has no length to set.
+            if file.metadata()?.is_file() {
+                file.set_len(bytes)?;
+                file.sync_all()?;
+            }
+            Ok(())
+        };
+        end().map_err(|error| self.not_written(error))
+    }
+}

@@ -1,0 +1,145 @@
+//! The views of a load while it runs, and at its end.
+
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+use std::time::{Duration, SystemTime};
+
+use engine::{Interval, RunResult, StopHandle};
+use metrics::Threshold;
+use plan::Plan;
+use report::{HdrLog, Json, Run, Watch};
+
+use crate::files::{Files, NotWritten};
+use crate::load::Load;
+use crate::output::{self, Wrote};
+
+/// Everything that looks at intervals.
+pub(crate) struct Live<'a> {
+    load: &'a Load,
+    thresholds: &'a [Threshold],
+    files: Files,
+    stop: StopHandle,
+    json: Json,
+    hdr: HdrLog,
+    watch: Watch,
+    wrote: Wrote,
+    /// A file could not be written.
+    has_lost: bool,
+    has_head: bool,
+    was_aborted: bool,
+}
+
+impl<'a> Live<'a> {
+    pub(crate) fn new(
+        load: &'a Load,
+        thresholds: &'a [Threshold],
+        address: SocketAddr,
+        files: Files,
+        stop: StopHandle,
+    ) -> Self {
+        Self {
+            load,
+            thresholds,
+            files,
+            stop,
+            json: Json::default(),
+            hdr: HdrLog::default(),
+            watch: Watch::new(address),
+            wrote: Wrote::All,
+            has_lost: false,
+            has_head: false,
+            was_aborted: false,
+        }
+    }
+
+    /// A threshold ended the run.
+    pub(crate) fn was_aborted(&self) -> bool {
+        self.was_aborted
+    }
+
+    pub(crate) fn interval(&mut self, interval: &Interval<'_>) -> ControlFlow<()> {
+        self.json.interval(interval);
+        if self.files.wants_hdr() {
+            let lines = self.hdr.interval(interval, SystemTime::now());
+            let written = self.files.hdr_lines(&lines);
+            self.tell(written);
+        }
+        self.show(interval);
+        for note in self.watch.interval(interval) {
+            output::note(&format!("onrush: {}", note.text(self.load.language)));
+        }
+        self.look_at_thresholds(interval);
+        // Whoever wants a file gets it, also when nobody reads the table any more.
+        if self.wrote == Wrote::All || self.files.wants_any() {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    }
+
+    fn show(&mut self, interval: &Interval<'_>) {
+        // A target that was never reached is told in one line at the end.
+        let is_shown = !self.load.is_json && !self.load.is_quiet && interval.total.counts.connections_established > 0;
+        if is_shown && self.wrote == Wrote::All {
+            let head = if std::mem::replace(&mut self.has_head, true) { String::new() } else { self.load.table.head() };
+            self.wrote = output::write_stdout(&format!("{head}{}", self.load.table.row(interval)), self.load.language);
+        }
+    }
+
+    /// Stops the run, gently, when a threshold says so.
+    fn look_at_thresholds(&mut self, interval: &Interval<'_>) {
+        if self.was_aborted {
+            return;
+        }
+        let (total, elapsed) = (interval.total, interval.to.as_duration());
+        let Some(broken) = self.thresholds.iter().find(|threshold| threshold.aborts(total, elapsed)) else { return };
+        let language = self.load.language;
+        let line = report::threshold_line(&broken.text, &broken.judge(total, elapsed), language);
+        output::note(&language.pick(format!("onrush: stopping: {line}"), format!("onrush: 停止压测：{line}")));
+        self.was_aborted = true;
+        self.stop.stop();
+    }
+
+    fn tell(&mut self, written: Result<(), NotWritten>) {
+        if let Err((path, error)) = written {
+            output::complain(&output::cannot_write(&path, &error, self.load.language));
+            self.has_lost = true;
+        }
+    }
+
+    pub(crate) fn finish(
+        mut self,
+        plan: &Plan,
+        address: SocketAddr,
+        lookup: Option<Duration>,
+        result: &RunResult,
+    ) -> Wrote {
+        let load = self.load;
+        let watch = std::mem::replace(&mut self.watch, Watch::new(address));
+        let notes = watch.into_notes();
+        let run = Run { plan, address, lookup, result, thresholds: self.thresholds, notes: &notes };
+        let is_empty = result.total.counts.connections_established == 0;
+        if is_empty && self.wrote == Wrote::All {
+            output::complain(&report::nothing_measured(&run, load.language));
+        }
+        let needs_json = load.is_json || self.files.wants_json();
+        let json = if needs_json { self.json.report(&run) } else { String::new() };
+        if self.wrote == Wrote::All {
+            if load.is_json {
+                self.wrote = output::write_stdout(&json, load.language);
+            } else if !is_empty {
+                let summary = report::summary(&run, load.language, load.is_colorful);
+                self.wrote = output::write_stdout(&summary, load.language);
+            }
+        }
+        let written = self.files.json(&json);
+        self.tell(written);
+        if self.files.wants_hdr() {
+            let written = self.files.hdr_text(&report::hdr_text(&run));
+            self.tell(written);
+            let ended = self.files.end_hdr_log();
+            self.tell(ended);
+        }
+        if self.has_lost { Wrote::Failed } else { self.wrote }
+    }
+}

@@ -1,0 +1,93 @@
+//! What the kernel says of the sockets of this machine.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+
+/// Local ports that are taken for one remote address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortUse {
+    /// All of them.
+    pub in_use: u64,
+    /// Those that only wait until stray packets are gone.
+    pub time_wait: u64,
+}
+
+/// The state of a socket that waits so, in the kernel's table.
+const TIME_WAIT: &str = "06";
+
+/// Local ports in use to a remote address; `None` where the system does not say. It reads the kernel's whole table.
+pub fn ports_to(remote: SocketAddr) -> Option<PortUse> {
+    let table = if remote.is_ipv4() { "/proc/net/tcp" } else { "/proc/net/tcp6" };
+    let lines = BufReader::new(File::open(table).ok()?).lines().map_while(Result::ok);
+    Some(count(&in_table(remote), lines))
+}
+
+fn count(remote: &str, lines: impl Iterator<Item = String>) -> PortUse {
+    let mut used = PortUse::default();
+    for line in lines {
+        // Number, local address, remote address, state.
+        let mut fields = line.split_whitespace().skip(2);
+        if fields.next() == Some(remote) {
+            used.in_use += 1;
+            used.time_wait += u64::from(fields.next() == Some(TIME_WAIT));
+        }
+    }
+    used
+}
+
+/// An address as the table has it: hexadecimal words in the order of this machine, and the port.
+fn in_table(address: SocketAddr) -> String {
+    let octets = match address.ip() {
+        IpAddr::V4(address) => address.octets().to_vec(),
+        IpAddr::V6(address) => address.octets().to_vec(),
+    };
+    let words = octets.chunks_exact(4).map(|word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]]));
+    let words: String = words.map(|word| format!("{word:08X}")).collect();
+    format!("{words}:{:04X}", address.port())
+}
+
+/// How often an accept queue of this machine was full, since it started.
+pub fn listen_overflows() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/net/netstat").ok()?;
+    let mut lines = text.lines().filter(|line| line.starts_with("TcpExt:"));
+    let (names, values) = (lines.next()?, lines.next()?);
+    let index = names.split_whitespace().position(|name| name == "ListenOverflows")?;
+    values.split_whitespace().nth(index)?.parse().ok()
+}
+
+/// The address belongs to this machine.
+pub fn is_own(address: IpAddr) -> bool {
+    address.is_loopback() || UdpSocket::bind((address, 0)).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    #[test]
+    fn connections_are_counted_by_their_remote_end() {
+        for listen in ["127.0.0.1:0", "[::1]:0"] {
+            let Ok(listener) = TcpListener::bind(listen) else { continue };
+            let address = listener.local_addr().expect("an address");
+            let _held: Vec<TcpStream> = (0..7).map(|_| TcpStream::connect(address).expect("a connection")).collect();
+            assert_eq!(ports_to(address), Some(PortUse { in_use: 7, time_wait: 0 }), "{listen}");
+        }
+    }
+
+    #[test]
+    fn time_wait_is_told_apart() {
+        let remote = in_table("127.0.0.1:8080".parse().expect("an address"));
+        let line = |state: &str| format!("  0: 0100007F:C001 {remote} {state} 00000000:00000000");
+        let used = count(&remote, [line("01"), line("06"), line("06"), "garbage".to_owned()].into_iter());
+        assert_eq!(used, PortUse { in_use: 3, time_wait: 2 });
+    }
+
+    #[test]
+    fn the_kernel_counts_overflows() {
+        assert!(listen_overflows().is_some());
+        assert!(is_own(IpAddr::from([127, 0, 0, 1])) && !is_own(IpAddr::from([192, 0, 2, 1])));
+    }
+}

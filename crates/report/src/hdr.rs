@@ -1,0 +1,131 @@
+//! The files of the HdrHistogram tools: the percentile text of the whole run, and the log of its intervals.
+//!
+//! Times in the text are milliseconds, in the log nanoseconds; both hold the response and service times of what succeeded.
+
+use std::fmt::Write;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use engine::Interval;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use metrics::{Class, Distribution, Measure};
+
+use crate::{Language, Run, verdict};
+
+/// Nanoseconds in the unit of the text.
+const MILLI: f64 = 1e6;
+/// Steps of the percentile text for each halving of what is left, as its writers usually have.
+const TICKS_PER_HALF: u32 = 5;
+/// The series of the log, by their tags.
+const SERIES: [Measure; 2] = [Measure::Response, Measure::Service];
+
+/// Writes the log, piece by piece.
+#[derive(Debug, Default)]
+pub struct HdrLog {
+    has_head: bool,
+}
+
+impl HdrLog {
+    /// The lines of an interval, and before the first the head; `now` is the end of the interval.
+    pub fn interval(&mut self, interval: &Interval<'_>, now: SystemTime) -> String {
+        let mut text = String::new();
+        if !std::mem::replace(&mut self.has_head, true) {
+            let began = now.checked_sub(interval.to.as_duration()).unwrap_or(UNIX_EPOCH);
+            let began = began.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs_f64();
+            write!(
+                text,
+                "#[Logged by onrush]\n#[Histogram log format version 1.3]\n#[BaseTime: {began:.3} (seconds since epoch)]\n#[StartTime: {began:.3} (seconds since epoch)]\n\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
+            )
+            .expect("writing to a string does not fail");
+        }
+        let succeeded = interval.seen.class(Class::Succeeded);
+        for measure in SERIES {
+            let times = succeeded.of(measure);
+            if times.count() == 0 {
+                continue;
+            }
+            let (from, length) = (interval.from.as_secs_f64(), (interval.to - interval.from).as_secs_f64());
+            let max = times.max().unwrap_or(0) as f64 / MILLI;
+            let mut bytes = Vec::new();
+            V2DeflateSerializer::new().serialize(times.histogram(), &mut bytes).expect("a histogram fits into memory");
+            let name = measure.name();
+            writeln!(text, "Tag={name},{from:.3},{length:.3},{max:.3},{}", STANDARD.encode(bytes))
+                .expect("writing to a string does not fail");
+        }
+        text
+    }
+}
+
+/// The percentile text of the response times of what succeeded.
+pub fn hdr_text(run: &Run<'_>) -> String {
+    let mut text = percentiles(run.succeeded().of(Measure::Response));
+    text.push_str("#[response_time of what succeeded, in milliseconds]\n");
+    if let Some(mark) = verdict::spoiled(run, Language::En) {
+        writeln!(text, "#[{mark}]").expect("writing to a string does not fail");
+    }
+    text
+}
+
+fn percentiles(times: &Distribution) -> String {
+    let histogram = times.histogram();
+    let mut text = "       Value     Percentile TotalCount 1/(1-Percentile)\n\n".to_owned();
+    let mut total = 0;
+    let max = times.max().unwrap_or(0);
+    for step in histogram.iter_quantiles(TICKS_PER_HALF) {
+        total += step.count_since_last_iteration();
+        // A bucket reaches beyond the largest time in it.
+        let value = step.value_iterated_to().min(max) as f64 / MILLI;
+        let quantile = step.quantile_iterated_to();
+        let line = if quantile < 1.0 {
+            writeln!(text, "{value:12.3} {quantile:2.12} {total:10} {:14.2}", 1.0 / (1.0 - quantile))
+        } else {
+            writeln!(text, "{value:12.3} {quantile:2.12} {total:10}")
+        };
+        line.expect("writing to a string does not fail");
+    }
+    let (mean, stdev) = (times.mean().unwrap_or(0.0) / MILLI, times.stdev().unwrap_or(0.0) / MILLI);
+    // A power of two that tells twice as many steps apart as the digits have.
+    let sub_buckets = (2 * 10u64.pow(u32::from(histogram.sigfig()))).next_power_of_two();
+    let buckets = 1 + histogram.high().div_ceil(sub_buckets).next_power_of_two().ilog2();
+    write!(
+        text,
+        "#[Mean    = {mean:12.3}, StdDeviation   = {stdev:12.3}]\n#[Max     = {:12.3}, Total count    = {:12}]\n#[Buckets = {buckets:12}, SubBuckets     = {sub_buckets:12}]\n",
+        max as f64 / MILLI,
+        times.count()
+    )
+    .expect("writing to a string does not fail");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_ends_at_the_exact_maximum() {
+        let mut times = Distribution::default();
+        (1..=1_000u64).for_each(|ms| times.record(ms * 1_000_000 + 1));
+        let text = percentiles(&times);
+        let rows: Vec<Vec<f64>> = text
+            .lines()
+            .skip(2)
+            .take_while(|line| !line.starts_with('#'))
+            .map(|line| line.split_whitespace().map(|cell| cell.parse().expect("a number")).collect())
+            .collect();
+        assert!(rows.windows(2).all(|pair| pair[0][0] <= pair[1][0] && pair[0][2] <= pair[1][2]), "{text}");
+        let last = rows.last().expect("rows");
+        assert_eq!((last[0], last[1], last[2], last.len()), (1_000.0, 1.0, 1_000.0, 3));
+        let median = rows.iter().find(|row| row[1] >= 0.5).expect("a median");
+        assert!((median[0] - 500.0).abs() <= 1.0 && median[3] >= 2.0, "{median:?}");
+        assert!(text.contains("#[Mean    =      500.500, StdDeviation   =      288."), "{text}");
+        assert!(text.contains("Total count    =         1000]"), "{text}");
+        assert!(text.contains("SubBuckets     =         2048]"), "{text}");
+    }
+
+    #[test]
+    fn nothing_measured_is_a_text_too() {
+        let text = percentiles(&Distribution::default());
+        assert!(text.contains("Total count    =            0]"), "{text}");
+    }
+}

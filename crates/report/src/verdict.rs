@@ -1,0 +1,163 @@
+//! Who was the limit, what the times hide, and which thresholds hold: in words, with the figures.
+
+use engine::{Limit, Verdict};
+use metrics::{Judgement, Measure, Unit};
+use plan::{ConnectionCount, Load};
+
+use crate::format::{count, percent, rate, time};
+use crate::{Language, Run};
+
+/// A difference below this is no news.
+const DIFFERENCE_MIN_NS: u64 = 1_000_000;
+/// A slowest time so many times the mean, and so long, was a stall.
+const STALL_FACTOR: f64 = 10.0;
+const STALL_MIN_NS: u64 = 100_000_000;
+
+/// The verdict in one line.
+pub(crate) fn verdict(run: &Run<'_>, language: Language) -> String {
+    let verdict = &run.result.verdict;
+    let counts = &run.seen().counts;
+    let lateness = time(verdict.lateness_p99_ns as f64);
+    let wait = time(verdict.wait_p99_ns as f64);
+    let pick = |en: String, zh: String| language.pick(en, zh);
+    let achieved = rate(run.rate());
+    match verdict.limit {
+        Limit::PlanKept => {
+            let asked = run.result.asked_per_s.map_or(achieved.clone(), rate);
+            pick(
+                format!("the plan was kept: {achieved}/s of {asked}/s asked; lateness p99 {lateness}, wait p99 {wait}"),
+                format!("计划已达成：计划 {asked}/s，实际 {achieved}/s；发起滞后 p99 {lateness}，等待 p99 {wait}"),
+            )
+        }
+        Limit::Target if run.result.asked_per_s.is_none() => {
+            let lost = percent(counts.failed(), counts.started);
+            pick(
+                format!("the target was the limit: {lost} of the requests failed, most of them without an answer"),
+                format!("瓶颈在被测服务：{lost} 的请求失败，多数没有收到响应"),
+            )
+        }
+        Limit::Target => pick(
+            format!(
+                "the target was the limit: {achieved}/s of {}/s asked; starts waited for it (wait p99 {wait}), our lateness p99 was {lateness}{}",
+                run.result.asked_per_s.map_or(String::new(), rate),
+                connections_can(run, language)
+            ),
+            format!(
+                "瓶颈在被测服务：计划 {}/s，实际 {achieved}/s；请求在等待它（等待 p99 {wait}），发起滞后 p99 仅 {lateness}{}",
+                run.result.asked_per_s.map_or(String::new(), rate),
+                connections_can(run, language)
+            ),
+        ),
+        Limit::Users => {
+            let (users, each) = (count(run.users()), verdict.service_mean_ns.map_or("-".to_owned(), time));
+            let can = verdict.users_can_per_s.map_or("-".to_owned(), rate);
+            pick(
+                format!(
+                    "the users were the limit: {users} users / {each} = {can}/s at most, {achieved}/s were done; more users (-c) may give more"
+                ),
+                format!(
+                    "瓶颈在并发用户数：{users} 个用户 / {each} = 最多 {can}/s，实际 {achieved}/s；增加用户数（-c）可能得到更高的吞吐"
+                ),
+            )
+        }
+        Limit::Generator => generator(verdict, language),
+        Limit::PortsOrDescriptors => pick(
+            "ports or descriptors of this machine were the limit: see the failures below".to_owned(),
+            "瓶颈在本机的端口或文件描述符：详见下面的失败原因".to_owned(),
+        ),
+        Limit::Link => verdict.link.as_ref().map_or(String::new(), |link| {
+            let (name, share, speed) = (&link.name, link.share * 100.0, link.bits_per_s as f64 / 1e9);
+            pick(
+                format!("the link was the limit: {name} at {share:.0}% of its {speed} Gbit/s"),
+                format!("瓶颈在网络：{name} 已用到其 {speed} Gbit/s 的 {share:.0}%"),
+            )
+        }),
+        Limit::Unknown => {
+            pick("too little was measured to say who was the limit".to_owned(), "数据太少，无法判断瓶颈所在".to_owned())
+        }
+    }
+}
+
+fn generator(verdict: &Verdict, language: Language) -> String {
+    let (lateness, lag) = (time(verdict.lateness_p99_ns as f64), time(verdict.lag_p99_ns as f64));
+    let (shard, spent) = verdict.busiest.unwrap_or_default();
+    let share = |value: f64| format!("{:.0}%", value * 100.0);
+    let (cpu, wanted) = (share(spent.cpu_share()), share(spent.wanted_share()));
+    language.pick(
+        format!("the generator was the limit: shard {shard} wanted {wanted} of its core and had {cpu}, lateness p99 {lateness}, loop lag p99 {lag}; give it more cores (--threads), or take other work off this machine"),
+        format!("瓶颈在压测机：线程 {shard} 需要 {wanted} 的核，实际得到 {cpu}；发起滞后 p99 {lateness}，循环滞后 p99 {lag}；请增加核数（--threads），或移走本机的其他负载"),
+    )
+}
+
+/// What the connections of an open load can carry, when their number was given.
+fn connections_can(run: &Run<'_>, language: Language) -> String {
+    let load = run.plan.scenarios.first().map(|scenario| &scenario.load);
+    let Some(Load::Open { connections: ConnectionCount::Exactly(connections), .. }) = load else {
+        return String::new();
+    };
+    let verdict = &run.result.verdict;
+    let (Some(mean), Some(can)) = (verdict.service_mean_ns, verdict.users_can_per_s) else { return String::new() };
+    let (connections, mean, can) = (count(*connections), time(mean), rate(can));
+    language.pick(
+        format!("; {connections} connections / {mean} = {can}/s at most"),
+        format!("；{connections} 个连接 / {mean} = 最多 {can}/s"),
+    )
+}
+
+/// The mark of a result that the generator spoiled.
+pub(crate) fn spoiled(run: &Run<'_>, language: Language) -> Option<&'static str> {
+    run.result.verdict.is_spoiled().then(|| {
+        language.pick(
+            "SPOILED: these figures are those of this machine as much as of the target",
+            "结果不可信：以上数据既反映被测服务，也反映压测机自身",
+        )
+    })
+}
+
+/// What the difference between response and service time means, when there is one.
+pub(crate) fn difference(run: &Run<'_>, language: Language) -> Option<String> {
+    let succeeded = run.succeeded();
+    let p99 = |measure| succeeded.of(measure).quantile(0.99).unwrap_or(0);
+    let (response, service) = (p99(Measure::Response), p99(Measure::Service));
+    let behind = response.saturating_sub(service);
+    if behind > DIFFERENCE_MIN_NS && behind > service / 10 {
+        let [behind, wait, lateness] =
+            [behind, p99(Measure::Wait), p99(Measure::Lateness)].map(|value| time(value as f64));
+        return Some(language.pick(
+            format!("response time counts from the start that was planned, as a user waits; service time from the sending. Their p99 differ by {behind}: wait p99 {wait} (no free connection), lateness p99 {lateness} (our own)"),
+            format!("响应时间从计划发起的时刻算起，即用户的实际等待；服务时间从发出请求算起。两者 p99 相差 {behind}：等待 p99 {wait}（没有空闲连接），发起滞后 p99 {lateness}（压测机自身）"),
+        ));
+    }
+    hidden_by_users(run, language)
+}
+
+/// A closed load starts nothing while it waits: what a stall hides.
+fn hidden_by_users(run: &Run<'_>, language: Language) -> Option<String> {
+    let service = run.succeeded();
+    let service = service.of(Measure::Service);
+    let (max, mean) = (service.max()?, service.mean()?);
+    if run.result.asked_per_s.is_some() || max < STALL_MIN_NS || (max as f64) < STALL_FACTOR * mean {
+        return None;
+    }
+    let hidden = count((run.users() as f64 * max as f64 / mean) as u64);
+    // As a rate that the flag reads.
+    let (max, own) = (time(max as f64), format!("{:.0}", run.rate().max(1.0)));
+    Some(language.pick(
+        format!("a closed load starts nothing while its users wait: the slowest answer took {max}, and up to {hidden} requests that would have met it were never started. To see what users would wait, ask for a rate: -q {own}"),
+        format!("固定并发的用户在等待时不会发起新请求：最慢的响应用了 {max}，期间最多有 {hidden} 个请求根本没有发起。要看到用户的真实等待，请改用固定速率：-q {own}"),
+    ))
+}
+
+/// One line for a threshold.
+pub fn threshold_line(text: &str, judgement: &Judgement, language: Language) -> String {
+    let value = match (judgement.value, judgement.unit) {
+        (None, _) => language.pick("nothing was measured", "没有数据").to_owned(),
+        (Some(value), Unit::Time) => time(value),
+        (Some(value), Unit::Count) => count(value as u64),
+        (Some(value), Unit::Ratio) => format!("{:.4}%", value * 100.0),
+        (Some(value), Unit::PerSecond) => format!("{value:.2}/s"),
+    };
+    let bound = if judgement.at_least { ">=" } else { "" };
+    let holds = if judgement.holds { language.pick("met", "达到") } else { language.pick("NOT MET", "未达到") };
+    format!("{text}: {bound}{value}, {holds}")
+}

@@ -1,0 +1,93 @@
+//! The ruler is tested: real loads against our own target with known delays, a freeze, a share of errors and slow bodies, and
+//! every figure compared with what theory or the target's own count says it must be.
+//!
+//! [`run`] does it on each driver that works here and gives a [`Row`] for each figure; [`table`] shows them.
+
+mod loads;
+mod table;
+
+use driver::{Choice, Chosen, Kind};
+use engine::RunError;
+use plan::PlanError;
+use target::ServeError;
+
+pub use table::table;
+
+/// What a figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds.
+    Time,
+    /// A number, exactly.
+    Count,
+    /// So many a second.
+    PerSecond,
+}
+
+/// A figure of ours beside what it must be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The driver that ran.
+    pub driver: Kind,
+    /// The load, in English and Chinese.
+    pub load: (&'static str, &'static str),
+    /// The figure, in English and Chinese.
+    pub figure: (&'static str, &'static str),
+    /// What kind of figure it is.
+    pub unit: Unit,
+    /// What it must be.
+    pub expected: f64,
+    /// What was measured.
+    pub measured: f64,
+    /// How far it may be off: timers and wake-ups of the system are no better.
+    pub tolerance: f64,
+}
+
+impl Row {
+    /// It is as near as it must be.
+    pub fn passes(&self) -> bool {
+        (self.measured - self.expected).abs() <= self.tolerance
+    }
+}
+
+/// Why nothing could be tested.
+#[derive(Debug, thiserror::Error)]
+pub enum SelftestError {
+    /// No driver works, or not the one that was asked for.
+    #[error(transparent)]
+    Driver(#[from] std::io::Error),
+    /// The target does not start.
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    /// A load does not start.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A plan of ours is none.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+}
+
+/// The drivers that work here: both, or the one that was asked for.
+///
+/// # Errors
+/// The one that was asked for does not work.
+pub fn drivers(choice: Choice) -> Result<Vec<Chosen>, std::io::Error> {
+    if choice != Choice::Auto {
+        return Ok(vec![driver::choose(choice)?]);
+    }
+    let chosen = driver::choose(Choice::Auto)?;
+    let is_uring = chosen.kind == Kind::Uring;
+    let mut all = vec![chosen];
+    if is_uring {
+        all.push(driver::choose(Choice::Poll)?);
+    }
+    Ok(all)
+}
+
+/// Runs all loads on a driver, and tells each row as soon as it is known.
+///
+/// # Errors
+/// The system gives no socket or no thread.
+pub fn run(driver: &Chosen, tell: &mut dyn FnMut(&Row)) -> Result<(), SelftestError> {
+    loads::Bench { driver, tell }.all()
+}
