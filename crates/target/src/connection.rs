@@ -264,8 +264,9 @@ impl Connection {
                 self.answer_long(None, manner, tools, sockets);
                 self.drip(pieces, gap, at, tools, sockets)
             }
-            Route::Fail(share) => {
-                let (status, body) = if tools.fails(share) { (500, &b"failed\n"[..]) } else { (200, &b"fine\n"[..]) };
+            Route::Fail { share, status } => {
+                let fails = tools.fails(share);
+                let (status, body) = if fails { (status, &b"failed\n"[..]) } else { (200, &b"fine\n"[..]) };
                 self.answer_plain(status, body, tools, sockets)
             }
             Route::Status(status) => {

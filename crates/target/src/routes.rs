@@ -26,8 +26,11 @@ pub(crate) enum Route {
         pieces: u32,
         gap: Nanos,
     },
-    /// A 500 for so many of 100,000 requests, a 200 for the others.
-    Fail(u32),
+    /// A status for so many of 100,000 requests, a 200 for the others.
+    Fail {
+        share: u32,
+        status: u16,
+    },
     Status(u16),
     Echo,
     Close,
@@ -88,10 +91,15 @@ impl Route {
                 Some((Some(pieces), Some(gap))) if pieces > 0 => Self::Drip { pieces: pieces as u32, gap },
                 _ => Self::BadNumber,
             },
-            ("fail", Some(text)) => match thousandths(text) {
-                Some(share) if share <= 100_000 => Self::Fail(share as u32),
-                _ => Self::BadNumber,
-            },
+            ("fail", Some(text)) => {
+                let (share, status) = text.split_once('/').unwrap_or((text, "500"));
+                let share = thousandths(share).filter(|share| *share <= 100_000);
+                let status = up_to(status, 999).filter(|status| *status >= 200);
+                share.zip(status).map_or(Self::BadNumber, |(share, status)| Self::Fail {
+                    share: share as u32,
+                    status: status as u16,
+                })
+            }
             ("status", Some(text)) => match up_to(text, 999) {
                 Some(status) if status >= 200 => Self::Status(status as u16),
                 _ => Self::BadNumber,
@@ -116,7 +124,7 @@ impl Route {
             Self::BadNumber => 10,
             Self::Serial(_) => 11,
             Self::Stall { .. } => 12,
-            Self::Fail(_) => 13,
+            Self::Fail { .. } => 13,
             Self::Drip { .. } => 14,
         }
     }
@@ -146,8 +154,9 @@ mod tests {
             ("/drip/5/20", Route::Drip { pieces: 5, gap: Nanos::from_millis(20) }),
             ("/drip/0/20", Route::BadNumber),
             ("/stall/4000", Route::BadNumber),
-            ("/fail/26.6", Route::Fail(26_600)),
-            ("/fail/100", Route::Fail(100_000)),
+            ("/fail/26.6", Route::Fail { share: 26_600, status: 500 }),
+            ("/fail/100/429", Route::Fail { share: 100_000, status: 429 }),
+            ("/fail/5/99", Route::BadNumber),
             ("/fail/100.001", Route::BadNumber),
             ("/delay/pareto/3", Route::BadNumber),
             ("/status/429", Route::Status(429)),

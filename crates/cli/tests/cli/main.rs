@@ -1,70 +1,23 @@
 //! The binary as people use it: real servers, real pipes, real signals.
 
+#[path = "../binary/mod.rs"]
+mod binary;
+mod hdr;
 mod json;
 mod nginx;
 mod real;
+mod thresholds;
 mod usage;
 mod views;
 
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
-/// The binary, with a plain environment.
-fn onrush(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_onrush"));
-    command.args(args).env_remove("LC_ALL").env_remove("LC_MESSAGES").env("LANG", "C.UTF-8").stdin(Stdio::null());
-    command
-}
-
-fn output(args: &[&str]) -> Output {
-    onrush(args).output().expect("the binary starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("UTF-8")
-}
-
-fn report(output: &Output) -> serde_json::Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
-}
+use binary::{Served, onrush, output, report, text};
 
 /// A port where nobody listens.
 fn closed_port() -> u16 {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("an address").port()
-}
-
-/// `onrush serve` on a free port; it ends with the value.
-struct Served {
-    child: std::process::Child,
-    url: String,
-}
-
-impl Served {
-    fn start() -> Self {
-        use std::io::{BufRead, BufReader};
-        let mut child = onrush(&["serve", "--listen", "127.0.0.1:0", "--threads", "1"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the binary starts");
-        let mut line = String::new();
-        let out = child.stdout.as_mut().expect("a pipe");
-        BufReader::new(out).read_line(&mut line).expect("a line");
-        let url = line.trim().strip_prefix("listening on ").expect("the address").trim_end_matches('/').to_owned();
-        Self { child, url }
-    }
-
-    fn url(&self, path: &str) -> String {
-        format!("{}{path}", self.url)
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        // It may have ended by itself; then there is nothing to end.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 fn signal(child: &std::process::Child, name: &str) {

@@ -1,0 +1,81 @@
+//! The files for the HdrHistogram tools, read by a tool that others wrote.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{Served, output, report, text};
+
+/// Prints count, p50, p99 and maximum of each tag in a log, in nanoseconds.
+const READER: &str = "
+import sys
+from hdrh.log import HistogramLogReader
+from hdrh.histogram import HdrHistogram
+whole = {}
+reader = HistogramLogReader(sys.argv[1], HdrHistogram(1, 3600000000000, 3))
+while True:
+    interval = reader.get_next_interval_histogram()
+    if interval is None:
+        break
+    whole.setdefault(interval.get_tag(), HdrHistogram(1, 3600000000000, 3)).add(interval)
+for tag, sum in sorted(whole.items()):
+    print(tag, sum.get_total_count(), sum.get_value_at_percentile(50), sum.get_value_at_percentile(99), sum.get_max_value())
+";
+
+/// A Python with the library of the HdrHistogram authors; installed once.
+fn python() -> PathBuf {
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hdr-python");
+    let python = home.join("bin/python");
+    if !home.join("installed").exists() {
+        let run = |command: &mut Command| {
+            let done = command.output().expect("it starts");
+            assert!(done.status.success(), "{command:?}: {done:?}; Debian needs the package python3-venv");
+        };
+        run(Command::new("python3").args(["-m", "venv"]).arg(&home));
+        run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "hdrhistogram==0.10.8"]));
+        std::fs::write(home.join("installed"), "").expect("a file");
+    }
+    python
+}
+
+#[test]
+fn public_tools_read_the_files() {
+    let served = Served::start();
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hdr-{}.hgrm", std::process::id()));
+    let log = file.with_extension("hlog");
+    // What an earlier run left behind does not show.
+    std::fs::write(&log, "x".repeat(1_000_000)).expect("a file");
+    let path = file.display().to_string();
+    let url = served.url("/delay/uniform/2-9");
+    let ran = output(&["-q", "200", "-z", "2s", "--interval", "500ms", "--output", "json", "--hdr", &path, &url]);
+    assert!(ran.status.success(), "{ran:?}");
+    let times = &report(&ran)["times"]["succeeded"];
+
+    let read = Command::new(python()).args(["-c", READER]).arg(&log).output().expect("python starts");
+    let read_text = text(&read.stdout);
+    let tags: Vec<Vec<&str>> = read_text.lines().map(|line| line.split(' ').collect()).collect();
+    assert_eq!(tags.len(), 2, "{read:?}");
+    for (tag, name) in tags.iter().zip(["response_time", "service_time"]) {
+        assert_eq!((tag[0], tag[1]), (name, "400"), "{read_text}");
+        for (cell, key) in tag[2..].iter().zip(["p50_ns", "p99_ns", "max_ns"]) {
+            let (theirs, ours) = (cell.parse::<f64>().expect("a number"), times[name][key].as_f64().expect("a number"));
+            assert!((theirs / ours - 1.0).abs() < 0.002, "{name} {key}: {theirs} and {ours}");
+        }
+    }
+
+    let shown = std::fs::read_to_string(&file).expect("the text");
+    assert!(shown.starts_with("       Value     Percentile TotalCount 1/(1-Percentile)\n\n"), "{shown}");
+    let last = shown.lines().rfind(|line| !line.starts_with('#')).expect("rows");
+    let cells: Vec<f64> = last.split_whitespace().map(|cell| cell.parse().expect("a number")).collect();
+    let max = times["response_time"]["max_ns"].as_f64().expect("a number") / 1e6;
+    assert!((cells[0] - max).abs() < 0.001 && cells[1] == 1.0 && cells[2] == 400.0, "{last} for {max}");
+    for each in [file, log] {
+        std::fs::remove_file(each).expect("the file goes");
+    }
+}
+
+#[test]
+fn a_log_that_has_no_place_is_told_before_the_load() {
+    let refused = output(&["--hdr", "/no/such/folder/x.hgrm", "http://127.0.0.1:1/"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(text(&refused.stderr).contains("/no/such/folder/x.hgrm"), "{refused:?}");
+}

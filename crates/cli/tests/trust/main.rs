@@ -1,0 +1,143 @@
+//! Who was the limit, what is said while a load runs, and the self-test. One test at a time: what others do on the cores
+//! would be part of the answer.
+
+#[path = "../binary/mod.rs"]
+mod binary;
+mod limits;
+
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard};
+
+use binary::{Served, onrush, output, report, text};
+use serde_json::Value;
+
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// The report of a run, and the summary of the same in words.
+fn verdict_of(args: &[&str]) -> Value {
+    let mut all = vec!["--output", "json"];
+    all.extend(args);
+    report(&output(&all))
+}
+
+/// A program that takes all of one core.
+struct Busy(Child);
+
+impl Busy {
+    fn on_core(core: &str) -> Self {
+        let busy = ["-c", core, "sh", "-c", "while :; do :; done"];
+        Self(Command::new("taskset").args(busy).stdin(Stdio::null()).spawn().expect("taskset starts"))
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// All shards on one core that something else uses too, and a target that answers at once.
+#[test]
+fn the_generator_accuses_itself() {
+    let _alone = alone();
+    let served = Served::start();
+    let pinned = Command::new("taskset").args(["-pc", "1", &served.child.id().to_string()]).output();
+    assert!(pinned.is_ok_and(|done| done.status.success()), "the target gets a core of its own");
+    let _busy = Busy::on_core("0");
+    let url = served.url("/");
+    let run = |more: &[&str]| {
+        let program = env!("CARGO_BIN_EXE_onrush");
+        let mut command = Command::new("taskset");
+        command.args(["-c", "0", program, "-q", "50000", "-z", "3s", "--threads", "2", &url]).args(more);
+        command.env("LANG", "C.UTF-8").output().expect("it starts")
+    };
+    let report = report(&run(&["--output", "json"]));
+    assert_eq!(report["verdict"]["limit"], "generator", "{}", report["verdict"]);
+    assert_eq!(report["verdict"]["is_spoiled"], true);
+    let shards = report["generator"]["shards"].as_array().expect("a list");
+    assert!(shards.iter().any(|shard| shard["wanted_share"].as_f64() > Some(0.9)), "{shards:?}");
+    let shown = run(&["--strict", "--quiet"]);
+    assert_eq!(shown.status.code(), Some(1));
+    let shown = text(&shown.stdout);
+    assert!(shown.contains("the generator was the limit: shard") && shown.contains("SPOILED"), "{shown}");
+    let chinese = text(&run(&["--quiet", "--lang", "zh"]).stdout);
+    assert!(chinese.contains("瓶颈在压测机") && chinese.contains("结果不可信"), "{chinese}");
+}
+
+/// One at a time, 10 ms each: 100/s, and 300/s are asked.
+#[test]
+fn the_target_is_accused() {
+    let _alone = alone();
+    let served = Served::start();
+    let url = served.url("/serial/10");
+    let report = verdict_of(&["-q", "300", "-c", "20", "-z", "3s", "--max-lateness", "1s", "--strict", &url]);
+    assert_eq!(report["verdict"]["limit"], "target", "{}", report["verdict"]);
+    assert_eq!(report["verdict"]["is_spoiled"], false);
+    let words = report["verdict"]["text"].as_str().expect("a text");
+    assert!(
+        words.starts_with("the target was the limit: 9") || words.starts_with("the target was the limit: 10"),
+        "{words}"
+    );
+    assert!(report["requests"]["dropped"].as_u64() > Some(300), "{}", report["requests"]);
+}
+
+/// 50 users who wait 20 ms for each answer make 2,500/s, and no target can change that.
+#[test]
+fn the_users_are_the_limit() {
+    let _alone = alone();
+    let served = Served::start();
+    let report = verdict_of(&["-c", "50", "-z", "4s", &served.url("/delay/20")]);
+    assert_eq!(report["verdict"]["limit"], "users", "{}", report["verdict"]);
+    for figure in [&report["requests_per_s"], &report["verdict"]["users_can_per_s"]] {
+        let per_s = figure.as_f64().expect("a number");
+        assert!((2_250.0..=2_500.0).contains(&per_s), "{per_s}");
+    }
+}
+
+#[test]
+fn a_plan_that_is_kept_is_said() {
+    let _alone = alone();
+    let served = Served::start();
+    let url = served.url("/delay/5");
+    let shown = text(&output(&["-q", "200", "-z", "3s", "--quiet", "--strict", &url]).stdout);
+    assert!(shown.contains("the plan was kept: 19") || shown.contains("the plan was kept: 200/s"), "{shown}");
+}
+
+/// The closed load shows no trace of a freeze but its maximum; the summary says what is hidden there, the open one what it waited.
+#[test]
+fn the_words_tell_what_a_freeze_does() {
+    let _alone = alone();
+    let served = Served::start();
+    let freeze =
+        || assert!(output(&["-n", "1", "-c", "1", "--quiet", &served.url("/stall/700/1000")]).status.success());
+    freeze();
+    let closed = text(&output(&["-c", "10", "-z", "3s", "--quiet", &served.url("/delay/5")]).stdout);
+    assert!(
+        closed.contains("a closed load starts nothing while its users wait: the slowest answer took 1.0"),
+        "{closed}"
+    );
+    freeze();
+    let open = text(&output(&["-q", "1000", "-c", "10", "-z", "3s", "--quiet", &served.url("/")]).stdout);
+    assert!(open.contains("Their p99 differ by 9"), "{open}");
+    freeze();
+    let chinese =
+        text(&output(&["-q", "1000", "-c", "10", "-z", "3s", "--quiet", "--lang", "zh", &served.url("/")]).stdout);
+    assert!(chinese.contains("两者 p99 相差 9"), "{chinese}");
+}
+
+#[test]
+fn the_selftest_passes_on_this_machine() {
+    let _alone = alone();
+    let begun = std::time::Instant::now();
+    let done = output(&["selftest"]);
+    let shown = text(&done.stdout);
+    assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
+    let wrong: Vec<&str> = shown.lines().filter(|line| line.ends_with("WRONG")).collect();
+    assert!(done.status.success(), "{wrong:#?}");
+    assert!(shown.lines().filter(|line| line.ends_with("  ok")).count() >= 23, "{shown}");
+}
