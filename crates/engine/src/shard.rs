@@ -143,6 +143,8 @@ pub(crate) struct Shard<D: Driver> {
     is_warming: bool,
     /// When the loop looks how late it is.
     lag_at: Nanos,
+    /// The earliest of all these instants.
+    alarm: Nanos,
     /// The last round that was started.
     round_at: Nanos,
 }
@@ -194,6 +196,7 @@ impl<D: Driver> Shard<D> {
             stopped_at: Nanos::NEVER,
             is_warming: times.warmup > Nanos::ZERO,
             lag_at: times.started + LAG_EVERY,
+            alarm: Nanos::ZERO,
             round_at: Nanos::ZERO,
         }
     }
@@ -202,6 +205,31 @@ impl<D: Driver> Shard<D> {
     pub(crate) fn turn(&mut self) -> Turn {
         let now = self.driver.now();
         let wish = self.publisher.ends.wish.get();
+        // Most turns are for sockets and users alone.
+        let is_alarmed = now >= self.alarm || wish != Wish::RUN;
+        if is_alarmed {
+            self.look_at_clock(now, wish);
+        }
+        if self.world.is_rendezvous() {
+            self.join_round(now);
+        }
+        self.world.turn(now, self.driver.sockets());
+        if self.world.is_over() || (is_alarmed && (now >= self.end_at || wish >= Wish::ABORT)) {
+            return Turn::Over;
+        }
+        if is_alarmed {
+            if now >= self.publisher.next_at && !self.publisher.hand_over(&mut self.world, now, &self.times) {
+                return Turn::Over;
+            }
+            let warm = if self.is_warming { self.times.measured_from() } else { Nanos::NEVER };
+            self.alarm = self.publisher.next_at.min(self.stop_at).min(self.end_at).min(self.lag_at).min(warm);
+        }
+        self.publisher.tell_hope(&self.world);
+        Turn::Wait { until: self.world.next_turn().min(self.alarm) }
+    }
+
+    /// The warm-up may be over, the plan, or the time between two looks at the lag.
+    fn look_at_clock(&mut self, now: Nanos, wish: u8) {
         if self.is_warming && now >= self.times.measured_from() {
             self.begin_measuring();
         }
@@ -209,24 +237,12 @@ impl<D: Driver> Shard<D> {
             self.world.seen.lag.record((now - self.lag_at).0);
             self.lag_at = now + LAG_EVERY;
         }
-        self.join_round(now);
         if self.end_at == Nanos::NEVER && (now >= self.stop_at || wish >= Wish::STOP) {
             self.stopped_at = self.stop_at.min(now);
             self.stop_at = Nanos::NEVER;
             self.end_at = now + self.times.grace;
             self.world.stop_starting(self.stopped_at);
         }
-        self.world.turn(now, self.driver.sockets());
-        if self.world.is_over() || now >= self.end_at || wish >= Wish::ABORT {
-            return Turn::Over;
-        }
-        if now >= self.publisher.next_at && !self.publisher.hand_over(&mut self.world, now, &self.times) {
-            return Turn::Over;
-        }
-        self.publisher.tell_hope(&self.world);
-        let until = self.world.next_turn().min(self.publisher.next_at).min(self.stop_at).min(self.end_at);
-        let until = if self.is_warming { until.min(self.times.measured_from()) } else { until };
-        Turn::Wait { until: until.min(self.lag_at) }
     }
 
     fn begin_measuring(&mut self) {

@@ -195,7 +195,7 @@ impl World {
         if let Some(open) = &self.open {
             return self.timers.next().min(open.next_turn(self.users.len()));
         }
-        self.timers.next().min(self.closed.next_turn(self.started))
+        self.timers.next().min(self.closed.next_turn())
     }
 
     /// No exchange is started any more, but for those that were intended until `at` in an open load.
@@ -222,9 +222,9 @@ impl World {
         self.users_started - self.users_ended - self.closed.parked
     }
 
-    /// Connections that are established.
+    /// Connections that have carried an answer and are open.
     pub(crate) fn connections_open(&self) -> u64 {
-        self.connections.established
+        self.connections.proven
     }
 
     /// Exchanges that have begun and not ended.
@@ -266,8 +266,8 @@ impl World {
         if !self.closed.has(user) {
             return self.park(user, sockets);
         }
-        let finds_connections = view != View::NoConnection;
-        if finds_connections && !self.budget.is_spent() && self.closed.gather(user) {
+        let waits_for_others = self.closed.is_rendezvous() && view != View::NoConnection && !self.budget.is_spent();
+        if waits_for_others && self.closed.gather(user) {
             return;
         }
         self.act(user, view, intended, now, sockets);

@@ -225,7 +225,7 @@ pub struct Snapshot {
     pub dropped_after: Distribution,
     /// Users that are at work (a gauge: merged over shards of one instant, not over time).
     pub users: u64,
-    /// Connections that are established (a gauge too).
+    /// Connections that have carried an answer and are open (a gauge too).
     pub connections_open: u64,
     /// How late the shard's loop came to something that was due, looked at regularly.
     pub lag: Distribution,

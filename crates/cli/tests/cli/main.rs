@@ -10,7 +10,7 @@ mod thresholds;
 mod usage;
 mod views;
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use binary::{Served, onrush, output, report, text};
 

@@ -13,10 +13,11 @@ fn ports_that_are_used_up_are_told_with_the_figure() {
     let _alone = alone();
     let program = env!("CARGO_BIN_EXE_onrush");
     let script = format!(
-        "ip link set lo up && echo '50000 50059' > /proc/sys/net/ipv4/ip_local_port_range \
-         && {program} serve --listen 127.0.0.1:8080 --threads 1 & \
-         sleep 1; {program} -c 100 -n 3000 --output json --interval 200ms http://127.0.0.1:8080/delay/100; code=$?; \
-         kill %1; exit $code"
+        "ip link set lo up; echo '50000 50059' > /proc/sys/net/ipv4/ip_local_port_range; \
+         {program} serve --listen 127.0.0.1:8080 --threads 1 > /dev/null 2> /dev/null & \
+         served=$!; sleep 1; \
+         {program} -c 100 -n 3000 --output json --interval 200ms http://127.0.0.1:8080/delay/100; \
+         code=$?; kill $served; exit $code"
     );
     let ran = Command::new("unshare").args(["--net", "bash", "-c", &script]).env("LANG", "C.UTF-8").output();
     let ran = ran.expect("unshare starts");
@@ -60,7 +61,7 @@ fn a_server_that_cuts_off_at_a_number_is_told() {
     });
     let url = format!("http://{address}/");
     let ran =
-        onrush(&["-c", "60", "-z", "2s", "--interval", "300ms", "--output", "json", &url]).output().expect("it starts");
+        onrush(&["-c", "22", "-z", "2s", "--interval", "300ms", "--output", "json", &url]).output().expect("it starts");
     assert!(text(&ran.stderr).contains("while 20 others stayed open"), "{:?}", text(&ran.stderr));
     let report = report(&ran);
     let notes = report["notes"].as_array().expect("a list");

@@ -50,10 +50,12 @@ impl World {
                 return Err(format!("{socket:?} is {phase:?}, and the other side does not know"));
             }
         }
-        let is_there = |phase| !matches!(phase, Phase::Connect { .. } | Phase::Prepare { .. });
-        let there = self.connections.iter().filter(|(_, phase)| is_there(*phase)).count() as u64;
-        if there != self.connections_open() {
-            return Err(format!("{there} connections are there, and {} are counted", self.connections_open()));
+        let proven = self.connections.proven_now();
+        if proven != self.connections_open() {
+            return Err(format!(
+                "{proven} connections have carried an answer, {} are counted",
+                self.connections_open()
+            ));
         }
         let in_seen = &self.seen.counts;
         let of_users = self.users_ended + exchanges as u64;

@@ -28,6 +28,8 @@ pub(crate) struct Closed {
     wanted: u64,
     since: Nanos,
     next_change: Option<Nanos>,
+    /// There is nothing to do before.
+    due: Nanos,
     /// Users that have gone, and may come back.
     pub(super) parked: u64,
     gathering: Option<Gathering>,
@@ -46,8 +48,17 @@ struct Gathering {
 impl Closed {
     pub(super) fn new(work: ClosedWork, users_max: u64) -> Self {
         let gathering = work.is_rendezvous.then(Gathering::default);
-        let (active, parked, since) = (0, 0, Nanos::ZERO);
-        let mut closed = Self { work, users_max, active, wanted: 0, since, next_change: None, parked, gathering };
+        let mut closed = Self {
+            work,
+            users_max,
+            active: 0,
+            wanted: 0,
+            since: Nanos::ZERO,
+            next_change: None,
+            due: Nanos::ZERO,
+            parked: 0,
+            gathering,
+        };
         closed.look(Nanos::ZERO);
         closed
     }
@@ -62,22 +73,30 @@ impl Closed {
         self.next_change = self.work.levels.next_change(at, low, high);
     }
 
-    pub(super) fn next_turn(&self, started: Nanos) -> Nanos {
-        if self.active < self.wanted {
-            return Nanos::ZERO;
-        }
-        let released =
-            self.gathering.as_ref().filter(|gathering| !gathering.released.is_empty()).map(|gathering| gathering.at);
-        let change = self.next_change.map(|at| started + at);
-        change.unwrap_or(Nanos::NEVER).min(released.unwrap_or(Nanos::NEVER))
+    pub(super) fn next_turn(&self) -> Nanos {
+        self.due
+    }
+
+    /// When there is something to do again.
+    fn reckon(&mut self, started: Nanos) {
+        let released = self.gathering.as_ref().filter(|gathering| !gathering.released.is_empty());
+        let released = released.map_or(Nanos::NEVER, |gathering| gathering.at);
+        let change = self.next_change.map_or(Nanos::NEVER, |at| started + at);
+        self.due = if self.active < self.wanted { Nanos::ZERO } else { change.min(released) };
+    }
+
+    pub(super) fn is_rendezvous(&self) -> bool {
+        self.gathering.is_some()
     }
 
     /// The user has its place at this instant.
+    #[inline]
     pub(super) fn has(&self, user: u32) -> bool {
         u64::from(user) < self.active
     }
 
     /// The user waits for the others; false when nobody waits in this load.
+    #[inline]
     pub(super) fn gather(&mut self, user: u32) -> bool {
         self.gathering.as_mut().map(|gathering| gathering.gathered.push(user)).is_some()
     }
@@ -85,7 +104,15 @@ impl Closed {
 
 impl World {
     /// Starts and parks users as their number wants it, and those whose common instant has come.
+    #[inline]
     pub(super) fn turn_closed<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+        if now >= self.closed.due {
+            self.change_users(now, sockets);
+        }
+    }
+
+    #[cold]
+    fn change_users<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         for _ in 0..START_BATCH {
             let closed = &mut self.closed;
             if closed.active < closed.wanted {
@@ -110,6 +137,7 @@ impl World {
             let Some(user) = gathering.released.pop() else { break };
             self.act(user, View::Nothing, at, now, sockets);
         }
+        self.closed.reckon(self.started);
     }
 
     /// A user gets its place. The plan wants it at `intended`: one that had to wait for its turn was late, and counts from then.
@@ -153,9 +181,17 @@ impl World {
             gathering.released.reverse();
             (gathering.at, gathering.is_told) = (at, false);
         }
+        self.closed.reckon(self.started);
+    }
+
+    /// Whether users wait for each other in this load.
+    #[inline]
+    pub(crate) fn is_rendezvous(&self) -> bool {
+        self.closed.is_rendezvous()
     }
 
     /// Lets a user do what it does next.
+    #[inline]
     pub(super) fn act<S: Sockets>(&mut self, user: u32, view: View, intended: Nanos, now: Nanos, sockets: &mut S) {
         let is_measured = intended >= self.measured_from;
         match self.users[user as usize].next(view, &mut self.budget, is_measured) {

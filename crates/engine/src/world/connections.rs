@@ -39,13 +39,13 @@ pub(crate) struct Connection {
 pub(crate) struct Connections {
     entries: Vec<Option<Connection>>,
     pub(crate) closing: usize,
-    /// Those that are established.
-    pub(crate) established: u64,
+    /// Those that have carried an answer.
+    pub(crate) proven: u64,
 }
 
 impl Connections {
     pub(crate) fn with_room_for(count: usize) -> Self {
-        Self { entries: Vec::with_capacity(count), closing: 0, established: 0 }
+        Self { entries: Vec::with_capacity(count), closing: 0, proven: 0 }
     }
 
     pub(crate) fn insert(&mut self, socket: Socket, phase: Phase) {
@@ -64,21 +64,18 @@ impl Connections {
     pub(crate) fn remove(&mut self, socket: Socket) -> Option<Connection> {
         self.find(socket)?;
         let connection = self.entries[socket.index as usize].take()?;
-        match connection.phase {
-            Phase::Prepare { .. } | Phase::Connect { .. } => {}
-            Phase::Close => (self.closing, self.established) = (self.closing - 1, self.established - 1),
-            Phase::Answer { .. } | Phase::Exchange { .. } => self.established -= 1,
-        }
+        self.closing -= usize::from(connection.phase == Phase::Close);
+        self.proven -= u64::from(connection.is_reused);
         Some(connection)
     }
 
     pub(crate) fn drain_closing(&mut self, mut close: impl FnMut(Socket)) {
         for (index, entry) in self.entries.iter_mut().enumerate() {
             if let Some(connection) = entry.take_if(|connection| connection.phase == Phase::Close) {
+                self.proven -= u64::from(connection.is_reused);
                 close(Socket { index: index as u32, generation: connection.generation });
             }
         }
-        self.established -= self.closing as u64;
         self.closing = 0;
     }
 
@@ -88,12 +85,16 @@ impl Connections {
                 close(Socket { index: index as u32, generation: connection.generation });
             }
         }
-        (self.closing, self.established) = (0, 0);
+        (self.closing, self.proven) = (0, 0);
     }
 }
 
 #[cfg(test)]
 impl Connections {
+    pub(crate) fn proven_now(&self) -> u64 {
+        self.entries.iter().flatten().filter(|connection| connection.is_reused).count() as u64
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Socket, Phase)> + '_ {
         self.entries.iter().enumerate().filter_map(|(index, entry)| {
             let connection = entry.as_ref()?;

@@ -43,7 +43,6 @@ impl World {
             Err(user) => Phase::Exchange { user },
         };
         self.hope.was_connected = true;
-        self.connections.established += 1;
         self.seen.counts.connections_established += 1;
         self.seen.connect.record(at.since(since).0);
         match attempt {

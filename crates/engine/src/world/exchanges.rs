@@ -295,7 +295,8 @@ impl World {
         if is_kept {
             if let Some(connection) = self.connections.find(socket) {
                 connection.phase = Phase::Exchange { user };
-                connection.is_reused = true;
+                let is_first = !std::mem::replace(&mut connection.is_reused, true);
+                self.connections.proven += u64::from(is_first);
             }
             self.users[user as usize].connection = Some(socket);
         } else if is_clean && is_sent {
@@ -345,6 +346,7 @@ impl World {
     }
 
     /// Each instant goes to its series.
+    #[inline]
     fn record(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
         let timings = self.seen.outcome(exchange.step, outcome);
         timings.record(Measure::Response, done.since(exchange.intended).0);
