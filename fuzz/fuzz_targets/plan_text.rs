@@ -14,6 +14,11 @@ fuzz_target!(|input: &str| {
         expect_status: words.next(),
         method: words.next(),
         interval: words.next(),
+        rate: words.next().filter(|word| !word.is_empty()),
+        stages: words.next().filter(|word| !word.is_empty()),
+        stages_of: words.next().filter(|word| !word.is_empty()),
+        ramp: words.next().filter(|word| !word.is_empty()),
+        warmup: words.next().filter(|word| !word.is_empty()),
         ..Flags::default()
     };
     match flags.plan() {

@@ -12,6 +12,12 @@ pub(crate) fn ensure(program: &str, package: &str, paths: &[&str]) -> Result<(),
         return Ok(());
     }
     let by_hand = format!("{program} is missing; install it: apt-get install {package}");
+    install(package).map_err(|failure| format!("{failure}\n{by_hand}"))?;
+    if is_there() { Ok(()) } else { Err(by_hand) }
+}
+
+/// Installs a Debian package.
+pub(crate) fn install(package: &str) -> Result<(), Failure> {
     let root: &[&str] = if is_root() { &[] } else { &["sudo", "--non-interactive"] };
     let apt = |words: &[&str]| {
         let all: Vec<&str> = root.iter().chain(&["apt-get"]).chain(words).copied().collect();
@@ -20,8 +26,6 @@ pub(crate) fn ensure(program: &str, package: &str, paths: &[&str]) -> Result<(),
     // A list that is old, or a mirror that is down, shows in the installation.
     let _ = apt(&["update", "-qq"]);
     apt(&["install", "-y", "-qq", "--no-install-recommends", package])
-        .map_err(|failure| format!("{failure}\n{by_hand}"))?;
-    if is_there() { Ok(()) } else { Err(by_hand) }
 }
 
 fn is_root() -> bool {

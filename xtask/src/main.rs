@@ -74,10 +74,19 @@ fn check() -> Result<(), Failure> {
 
 fn test(is_long: bool) -> Result<(), Failure> {
     install::ensure("nginx", "nginx-light", &["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx"])?;
+    // A network of its own for the test that uses up ports, and a Python for the tools of others.
+    install::ensure("ip", "iproute2", &["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip"])?;
+    install::ensure("python3", "python3", &["/usr/bin/python3", "/usr/local/bin/python3"])?;
+    if !Command::new("python3").args(["-c", "import venv, ensurepip"]).output().is_ok_and(|done| done.status.success())
+    {
+        install::install("python3-venv")?;
+    }
     run(&mut cargo(&["test", "--workspace"]))?;
     if is_long {
-        let sums = ["test", "--release", "--package", "target", "--test", "sums"];
-        run(cargo(&sums).env("ONRUSH_LONG", "1"))?;
+        for test in ["sums", "ruler"] {
+            let words = ["test", "--release", "--package", "target", "--test", test];
+            run(cargo(&words).env("ONRUSH_LONG", "1"))?;
+        }
     }
     Ok(())
 }
@@ -88,7 +97,7 @@ fn sim(seed: &str) -> Result<(), Failure> {
     run(cargo(&words).env("ONRUSH_SEED", seed))
 }
 
-const FUZZERS: [&str; 3] = ["http1_client", "http1_server", "plan_text"];
+const FUZZERS: [&str; 4] = ["http1_client", "http1_server", "plan_text", "threshold"];
 
 fn fuzz(seconds: &str) -> Result<(), Failure> {
     install::ensure("g++", "g++", &["/usr/bin/g++"])?;
