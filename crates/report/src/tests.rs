@@ -239,4 +239,46 @@ proptest::proptest! {
         let max = known.last().expect("a maximum").1.ns;
         proptest::prop_assert!(known.iter().all(|(_, percentile)| percentile.ns <= max));
     }
+
+    /// Whatever is merged: in every output each percentile is at most the next, and the maximum is above them all.
+    #[test]
+    fn percentiles_stay_in_order_over_merges(
+        parts in proptest::collection::vec(
+            (proptest::collection::vec(1u64..100_000_000_000, 0..40), 0u64..6, 0u64..6), 1..5
+        ),
+    ) {
+        let mut total = Snapshot::default();
+        for (times, timeouts, drops) in parts {
+            let mut part = Snapshot::default();
+            for time in times {
+                let timings = part.outcome(0, Outcome::Succeeded);
+                Measure::ALL.iter().for_each(|&measure| timings.record(measure, time));
+            }
+            for _ in 0..timeouts {
+                let timings = part.outcome(0, Outcome::Failed(Failure::Timeout));
+                Measure::ALL.iter().for_each(|&measure| timings.record(measure, 3_000_000_000));
+            }
+            (0..drops).for_each(|number| part.drop_start(number * 1_000_000_000));
+            part.counts.started = part.counts.finished() + part.counts.dropped;
+            total.merge(&part);
+        }
+        let plan = plan();
+        let result = result(total);
+        let run = run(&plan, &result);
+        let report: serde_json::Value = serde_json::from_str(&Json::default().report(&run)).expect("JSON");
+        let mut distributions = Vec::new();
+        for class in report["times"].as_object().expect("classes").values().filter(|class| class.is_object()) {
+            distributions.extend(class.as_object().expect("measures").values().filter(|each| each["count"].is_u64()));
+        }
+        proptest::prop_assert!(distributions.len() >= 5);
+        for times in distributions {
+            let keys = ["p50_ns", "p90_ns", "p95_ns", "p99_ns", "p99_9_ns", "max_ns"];
+            let known: Vec<u64> = keys.iter().filter_map(|key| times[*key].as_u64()).collect();
+            proptest::prop_assert!(known.is_sorted(), "{}", times);
+        }
+        let text = hdr_text(&run);
+        let rows = text.lines().skip(2).take_while(|line| !line.starts_with('#'));
+        let values: Vec<f64> = rows.filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect();
+        proptest::prop_assert!(values.is_sorted(), "{}", text);
+    }
 }

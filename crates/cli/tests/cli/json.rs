@@ -14,7 +14,23 @@ fn reports_follow_the_schema() {
     let served = Served::start();
     let validator = jsonschema::validator_for(&schema()).expect("a schema");
     let closed = format!("http://127.0.0.1:{}/", crate::closed_port());
-    let cases: [(Vec<&str>, String); 7] = [
+    let cases: [(Vec<&str>, String); 11] = [
+        (vec!["--ramp", "20/s", "-c", "10", "-z", "1s", "--warmup", "200ms"], served.url("/")),
+        (vec!["--stages", "5:0s,5:300ms,1:300ms", "--stages-of", "users"], served.url("/")),
+        (vec!["--rendezvous", "-c", "4", "-n", "10"], served.url("/")),
+        (
+            vec![
+                "-n",
+                "50",
+                "--threshold",
+                "p99(wait) < 1s",
+                "--threshold",
+                "p9(connect) < 1s",
+                "--threshold",
+                "rate > 1",
+            ],
+            served.url("/"),
+        ),
         (vec!["-q", "200", "-z", "1s", "--arrivals", "poisson"], served.url("/")),
         (vec!["--stages", "100:500ms,0:0s,0:200ms", "-c", "3", "--max-lateness", "2s"], served.url("/")),
         (vec!["-n", "500"], served.url("/")),

@@ -86,6 +86,30 @@ fn a_hung_target_is_a_timeout_when_it_is_due(kind: Kind) {
     assert!(result.wall.as_secs_f64() < 4.7, "{} s", result.wall.as_secs_f64());
 }
 
+/// Timeouts are counted while the target hangs, in the half second in which they are due.
+fn timeouts_are_seen_while_the_target_hangs(kind: Kind) {
+    let address = peers::silent();
+    let hung = Flags {
+        connections: text(20),
+        duration: text("3500ms"),
+        timeout: text("1s"),
+        interval: text("500ms"),
+        ..flags(address, "/")
+    };
+    let mut timeouts = Vec::new();
+    let stop = StopHandle::default();
+    engine::run(&plan(&hung), &options(kind, address, 2), &stop, |interval| {
+        timeouts.push(interval.seen.counts.failed());
+        ControlFlow::Continue(())
+    })
+    .expect("a run");
+    // Due at 1, 2, 3 and 4 s.
+    assert!(timeouts.len() >= 8, "{timeouts:?}");
+    let expect = |index: usize| if index >= 2 && index.is_multiple_of(2) { 20 } else { 0 };
+    assert!(timeouts[..7].iter().enumerate().all(|(index, &count)| count == expect(index)), "{timeouts:?}");
+    assert_eq!(timeouts.iter().sum::<u64>(), 80, "{timeouts:?}");
+}
+
 fn what_is_in_flight_at_the_end_of_the_grace_is_unfinished(kind: Kind) {
     let address = peers::silent();
     let hung = Flags { connections: text(8), duration: text("300ms"), grace: text("200ms"), ..flags(address, "/") };
@@ -276,6 +300,7 @@ fn a_stop_keeps_what_was_measured(kind: Kind) {
 on_each_driver! {
     requests_are_divided_exactly
     a_hung_target_is_a_timeout_when_it_is_due
+    timeouts_are_seen_while_the_target_hangs
     what_is_in_flight_at_the_end_of_the_grace_is_unfinished
     a_stale_connection_is_tried_once_more
     a_post_is_not_sent_twice
