@@ -72,8 +72,8 @@ pub(crate) fn demo(args: &DemoArgs) -> Exit {
     // A word for a person; who reads from a pipe, or has gone away, gets the figures only.
     if exit == Exit::Done && std::io::stdout().is_terminal() {
         output::note(language.pick(
-            "\nThis was onrush against its own server, both on this machine. Your own: onrush http://host:port/path",
-            "\n以上是 onrush 在本机压测自带服务的结果。压测您自己的服务：onrush http://主机:端口/路径",
+            "\nThis was onrush against its own server: both share the cores of this machine, and the verdict says so. Your own: onrush http://host:port/path",
+            "\n以上是 onrush 在本机压测自带服务的结果：两者共用本机的核，结论也如实说明。压测您自己的服务：onrush http://主机:端口/路径",
         ));
     }
     exit
