@@ -1,7 +1,7 @@
 //! The files that a load writes. They are opened before it, and what stood in them stays until there is something to write.
 
 use std::fs::File;
-use std::io::{Error, Write};
+use std::io::{Error, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// A file of a report, and its path for messages.
@@ -30,8 +30,19 @@ impl Files {
             // Whoever names the log means the text beside it.
             let is_log = hdr.extension().is_some_and(|ending| ending == "hlog");
             let text = if is_log { hdr.with_extension("hgrm") } else { hdr.to_owned() };
+            let log = hdr.with_extension("hlog");
+            for path in [&text, &log] {
+                let refuse = |why: &str| Err((path.display().to_string(), Error::new(ErrorKind::InvalidInput, why)));
+                if json.is_some_and(|json| Path::new(json) == path) {
+                    return refuse("two reports would go into it");
+                }
+                // The log stands beside the text, and both grow as files do.
+                if std::fs::metadata(path).is_ok_and(|known| !known.is_file()) {
+                    return refuse("--hdr needs a name for two plain files");
+                }
+            }
             files.hdr_text = Some(Place::open(&text)?);
-            files.hdr_log = Some((Place::open(&hdr.with_extension("hlog"))?, 0));
+            files.hdr_log = Some((Place::open(&log)?, 0));
         }
         Ok(files)
     }

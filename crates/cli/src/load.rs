@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
 
 use engine::{RunOptions, RunResult, StopHandle};
 use metrics::Threshold;
@@ -16,6 +17,8 @@ use crate::live::Live;
 use crate::output::{self, Wrote};
 use crate::{serve, signals, usage};
 
+/// After a second signal the end takes no longer than this.
+const SECOND_SIGNAL_WAIT: Duration = Duration::from_secs(2);
 /// More threads than any machine has cores.
 const THREADS_MAX: u64 = 1_024;
 
@@ -149,6 +152,12 @@ impl Load {
             Ok(asked) => asked,
             Err(error) => return self.refuse(&report::run_error(&error.into(), self.language), Exit::System),
         };
+        if !plan.warmup.is_zero() && !self.is_quiet {
+            let span = plan.warmup.as_secs_f64();
+            output::note(
+                &self.language.pick(format!("onrush: warming up for {span}s"), format!("onrush: 预热 {span}s")),
+            );
+        }
         let mut live = Live::new(self, &wishes.thresholds, resolved.address, files, stop.clone());
         let result = match engine::run(&plan, &options, &stop, |interval| live.interval(interval)) {
             Ok(result) => result,
@@ -174,7 +183,15 @@ impl Load {
             ));
             gently.stop();
         };
-        signals::watch(first, move || at_once.abort())
+        let again = move || {
+            at_once.abort();
+            // A file that is a pipe may have nobody who reads it.
+            std::thread::spawn(|| {
+                std::thread::sleep(SECOND_SIGNAL_WAIT);
+                std::process::exit(Exit::Stopped as i32);
+            });
+        };
+        signals::watch(first, again)
     }
 
     fn exit(&self, plan: &Plan, result: &RunResult, wishes: &Wishes, outcome: Outcome) -> Exit {

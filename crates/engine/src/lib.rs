@@ -20,4 +20,4 @@ mod world;
 
 pub use resolve::{ResolveError, Resolved, resolve};
 pub use run::{Finished, Interval, RunError, RunOptions, RunResult, ShardUse, SteppedRun, StopHandle, run, run_on};
-pub use verdict::{Limit, LinkUse, Verdict};
+pub use verdict::{Growth, Limit, LinkUse, Verdict};

@@ -170,10 +170,11 @@ pub fn run_on<D: Driver>(
         desk.take(report, &mut observe);
     }
     let threads = crew.join();
-    let Finished { total, wall, stopped_at, shards } = desk.finish(&mut observe)?;
+    let Finished { total, wall, stopped_at, shards, backlog } = desk.finish(&mut observe)?;
     let asked_per_s = asked_per_s(plan, stopped_at);
     let link = link_use(options.address, &total, wall);
-    let verdict = Verdict::of(Evidence { plan, total: &total, wall, shards: &shards, asked_per_s, link });
+    let growth = backlog.and_then(|backlog| divide::growth(plan, backlog));
+    let verdict = Verdict::of(Evidence { plan, total: &total, wall, shards: &shards, asked_per_s, link, growth });
     Ok(RunResult {
         asked_per_s,
         verdict,
@@ -222,7 +223,9 @@ impl Desk {
     fn take(&mut self, report: Report, observe: &mut impl FnMut(&Interval<'_>) -> ControlFlow<()>) {
         match report {
             Report::Interval { shard, index, at, seen } => self.merger.interval(shard, index, at, seen),
-            Report::Over { shard, at, stopped_at, seen } => self.merger.over(shard, at, stopped_at, seen),
+            Report::Over { shard, at, stopped_at, backlog, seen } => {
+                self.merger.over(shard, at, stopped_at, backlog, seen);
+            }
             Report::Hopeless { shard, is_hopeless } => {
                 self.hopeless[shard] = is_hopeless;
                 if self.hopeless.iter().all(|&is| is) {

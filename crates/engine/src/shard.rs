@@ -63,9 +63,18 @@ pub(crate) enum Report {
     /// All its users wait for those of the others.
     Gathered { shard: usize, at: Nanos },
     /// It is over; the last that it saw.
-    Over { shard: usize, at: Nanos, stopped_at: Nanos, seen: Box<Snapshot> },
+    Over { shard: usize, at: Nanos, stopped_at: Nanos, backlog: Option<Backlog>, seen: Box<Snapshot> },
     /// It cannot go on.
     Broken(RunError),
+}
+
+/// Starts of an open load that had come and not ended, at two instants of its plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Backlog {
+    /// Halfway through.
+    pub(crate) halfway: u64,
+    /// When the plan was over.
+    pub(crate) at_end: u64,
 }
 
 /// When the run starts, and when it stops by itself.
@@ -91,6 +100,11 @@ impl Times {
     /// When the warm-up is over.
     pub(crate) fn measured_from(&self) -> Nanos {
         self.started + self.warmup
+    }
+
+    /// When half of the plan's time is over; never without one.
+    pub(crate) fn halfway(&self) -> Nanos {
+        self.duration.map_or(Nanos::NEVER, |duration| self.measured_from() + Nanos(duration.0 / 2))
     }
 
     /// When the plan is over; [`Nanos::NEVER`] when no time ends it.
@@ -143,6 +157,11 @@ pub(crate) struct Shard<D: Driver> {
     is_warming: bool,
     /// When the loop looks how late it is.
     lag_at: Nanos,
+    /// When half of the plan is over; never, once it was.
+    halfway_at: Nanos,
+    backlog: Backlog,
+    /// The plan came to its end, and was not stopped before.
+    came_to_end: bool,
     /// The earliest of all these instants.
     alarm: Nanos,
     /// The last round that was started.
@@ -196,6 +215,9 @@ impl<D: Driver> Shard<D> {
             stopped_at: Nanos::NEVER,
             is_warming: times.warmup > Nanos::ZERO,
             lag_at: times.started + LAG_EVERY,
+            halfway_at: times.halfway(),
+            backlog: Backlog::default(),
+            came_to_end: false,
             alarm: Nanos::ZERO,
             round_at: Nanos::ZERO,
         }
@@ -222,7 +244,14 @@ impl<D: Driver> Shard<D> {
                 return Turn::Over;
             }
             let warm = if self.is_warming { self.times.measured_from() } else { Nanos::NEVER };
-            self.alarm = self.publisher.next_at.min(self.stop_at).min(self.end_at).min(self.lag_at).min(warm);
+            self.alarm = self
+                .publisher
+                .next_at
+                .min(self.stop_at)
+                .min(self.end_at)
+                .min(self.lag_at)
+                .min(self.halfway_at)
+                .min(warm);
         }
         self.publisher.tell_hope(&self.world);
         Turn::Wait { until: self.world.next_turn().min(self.alarm) }
@@ -233,12 +262,18 @@ impl<D: Driver> Shard<D> {
         if self.is_warming && now >= self.times.measured_from() {
             self.begin_measuring();
         }
+        if now >= self.halfway_at {
+            self.backlog.halfway = self.world.backlog();
+            self.halfway_at = Nanos::NEVER;
+        }
         if now >= self.lag_at {
             self.world.seen.lag.record((now - self.lag_at).0);
             self.lag_at = now + LAG_EVERY;
         }
         if self.end_at == Nanos::NEVER && (now >= self.stop_at || wish >= Wish::STOP) {
             self.stopped_at = self.stop_at.min(now);
+            self.came_to_end = now >= self.stop_at;
+            self.backlog.at_end = self.world.backlog();
             self.stop_at = Nanos::NEVER;
             self.end_at = now + self.times.grace;
             self.world.stop_starting(self.stopped_at);
@@ -277,7 +312,8 @@ impl<D: Driver> Shard<D> {
             self.begin_measuring();
         }
         self.world.end(self.driver.sockets());
-        self.publisher.finish(self.world, at, self.stopped_at.min(at));
+        let backlog = self.came_to_end.then_some(self.backlog);
+        self.publisher.finish(self.world, at, self.stopped_at.min(at), backlog);
     }
 }
 
@@ -332,10 +368,10 @@ impl Publisher {
         let _ = self.ends.reports.send(Report::Broken(error.into()));
     }
 
-    fn finish(&mut self, mut world: World, at: Nanos, stopped_at: Nanos) {
+    fn finish(&mut self, mut world: World, at: Nanos, stopped_at: Nanos, backlog: Option<Backlog>) {
         let users = world.users_at_work();
         let mut seen = std::mem::take(&mut world.seen);
         self.complete(&mut seen, users);
-        let _ = self.ends.reports.send(Report::Over { shard: self.ends.shard, at, stopped_at, seen });
+        let _ = self.ends.reports.send(Report::Over { shard: self.ends.shard, at, stopped_at, backlog, seen });
     }
 }

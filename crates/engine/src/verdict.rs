@@ -5,7 +5,7 @@
 
 use metrics::{Failure, Measure, Snapshot};
 use pacing::Nanos;
-use plan::{Load, Plan};
+use plan::{ConnectionCount, Load, Plan, UserShape};
 
 use crate::run::ShardUse;
 
@@ -23,6 +23,12 @@ const LOSS_SHARE_MAX: f64 = 0.001;
 const UNANSWERED_SHARE_MAX: f64 = 0.01;
 /// The share of a link's speed from which on it is full: framing and acknowledgements take the rest.
 const LINK_SHARE_MAX: f64 = 0.9;
+/// Starts stay so much longer at the end of a load than halfway, and so many, when more comes than goes.
+const GROWTH_FACTOR: f64 = 1.3;
+const GROWTH_MIN_S: f64 = 0.05;
+const BACKLOG_STARTS_MIN: u64 = 10;
+/// A time that grows with the load is above this multiple of its least.
+const QUEUED_FACTOR: f64 = 2.0;
 /// A shorter run has no rate to speak of.
 const RUN_MIN: Nanos = Nanos::from_millis(200);
 
@@ -71,6 +77,26 @@ pub struct LinkUse {
     pub share: f64,
 }
 
+/// How long a start stayed, halfway through an open load and at its end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Growth {
+    /// Seconds.
+    pub halfway_s: f64,
+    /// Seconds.
+    pub at_end_s: f64,
+    /// Starts that had not ended at the end of the plan.
+    pub at_end: u64,
+}
+
+impl Growth {
+    /// It grew as it does when more comes than goes.
+    fn is_backlog(&self) -> bool {
+        self.at_end >= BACKLOG_STARTS_MIN
+            && self.at_end_s > GROWTH_FACTOR * self.halfway_s
+            && self.at_end_s - self.halfway_s > GROWTH_MIN_S
+    }
+}
+
 /// The verdict with its figures.
 #[derive(Clone, Debug)]
 pub struct Verdict {
@@ -90,6 +116,10 @@ pub struct Verdict {
     pub users_can_per_s: Option<f64>,
     /// The interface, where it is known.
     pub link: Option<LinkUse>,
+    /// What piled up in an open load, when it did.
+    pub growth: Option<Growth>,
+    /// Exchanges that got no complete answer, whoever ended them.
+    pub unanswered: u64,
 }
 
 /// What the verdict looks at.
@@ -100,6 +130,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) shards: &'a [ShardUse],
     pub(crate) asked_per_s: Option<f64>,
     pub(crate) link: Option<LinkUse>,
+    pub(crate) growth: Option<Growth>,
 }
 
 impl Verdict {
@@ -112,11 +143,23 @@ impl Verdict {
         let all = evidence.total.all();
         let p99 = |measure| all.of(measure).quantile(0.99).unwrap_or(0);
         let service_mean_ns = all.of(Measure::Service).mean();
+        // Those that are there all the time, and wait for the target alone.
         let users = match evidence.plan.scenarios.first().map(|scenario| &scenario.load) {
-            Some(Load::Closed { users, .. }) => *users,
-            Some(Load::Open { connections, .. }) => connections.most(),
-            None => 0,
+            Some(Load::Closed { users, shape: UserShape::AtOnce, .. }) => Some(*users),
+            Some(Load::Open { connections: ConnectionCount::Exactly(connections), .. }) => Some(*connections),
+            _ => None,
         };
+        let is_unanswered = |failure| {
+            matches!(
+                failure,
+                Failure::Timeout
+                    | Failure::ConnectTimeout
+                    | Failure::ConnectRefused
+                    | Failure::Reset
+                    | Failure::ClosedEarly
+            )
+        };
+        let failures = evidence.total.counts.failures().filter(|(failure, _)| is_unanswered(*failure));
         let busiest = evidence.shards.iter().copied().enumerate();
         let busiest = busiest.max_by(|(_, one), (_, other)| one.wanted_share().total_cmp(&other.wanted_share()));
         let mut verdict = Self {
@@ -126,8 +169,12 @@ impl Verdict {
             lag_p99_ns: evidence.total.lag.quantile(0.99).unwrap_or(0),
             busiest,
             service_mean_ns,
-            users_can_per_s: service_mean_ns.filter(|mean| *mean > 0.0).map(|mean| users as f64 / (mean / 1e9)),
+            users_can_per_s: users
+                .zip(service_mean_ns.filter(|mean| *mean > 0.0))
+                .map(|(users, mean)| users as f64 / (mean / 1e9)),
             link: evidence.link.clone(),
+            growth: evidence.growth.filter(Growth::is_backlog),
+            unanswered: failures.map(|(_, count)| count).sum(),
         };
         verdict.limit = verdict.limit(&evidence);
         verdict
@@ -153,25 +200,26 @@ impl Verdict {
         if is_link_full {
             return Limit::Link;
         }
-        let is_unanswered = |failure| {
-            matches!(
-                failure,
-                Failure::Timeout
-                    | Failure::ConnectTimeout
-                    | Failure::ConnectRefused
-                    | Failure::Reset
-                    | Failure::ClosedEarly
-            )
-        };
-        let unanswered = failed(is_unanswered);
+        let nobody_answered = counts.finished() == 0 && counts.unfinished > 0;
         if evidence.asked_per_s.is_none() {
-            return if share_of_started(unanswered) > UNANSWERED_SHARE_MAX { Limit::Target } else { Limit::Users };
+            let is_target = share_of_started(self.unanswered) > UNANSWERED_SHARE_MAX || nobody_answered;
+            return if is_target { Limit::Target } else { Limit::Users };
         }
-        let lost = counts.dropped - counts.dropped_by_generator + counts.unfinished + unanswered;
-        if share_of_started(lost) > LOSS_SHARE_MAX || self.has_backlog(evidence) {
-            return Limit::Target;
+        let lost = counts.dropped - counts.dropped_by_generator + counts.unfinished + self.unanswered;
+        if share_of_started(lost) <= LOSS_SHARE_MAX && !self.has_backlog(evidence) && self.growth.is_none() {
+            return Limit::PlanKept;
         }
-        Limit::PlanKept
+        if self.connections_were_too_few(evidence) { Limit::Users } else { Limit::Target }
+    }
+
+    /// The load named a number of connections, all answers came, each about as fast as the fastest, and more starts came than so
+    /// many connections carry.
+    fn connections_were_too_few(&self, evidence: &Evidence<'_>) -> bool {
+        let (Some(can), Some(asked)) = (self.users_can_per_s, evidence.asked_per_s) else { return false };
+        let all = evidence.total.all();
+        let service = all.of(Measure::Service);
+        let (least, half) = (service.min().unwrap_or(0) as f64, service.quantile(0.5).unwrap_or(0) as f64);
+        self.unanswered == 0 && can < asked && half < QUEUED_FACTOR * least
     }
 
     fn generator_was_late(&self, evidence: &Evidence<'_>) -> bool {
@@ -237,7 +285,8 @@ mod tests {
         let is_open = matches!(plan.scenarios[0].load, Load::Open { .. });
         let link = link.map(|share| LinkUse { name: "eth0".to_owned(), bits_per_s: 1, share });
         let asked_per_s = is_open.then_some(1_000.0);
-        Verdict::of(Evidence { plan, total, wall: Nanos::from_millis(1_000), shards, asked_per_s, link })
+        let wall = Nanos::from_millis(1_000);
+        Verdict::of(Evidence { plan, total, wall, shards, asked_per_s, link, growth: None })
     }
 
     fn limit(is_open: bool, total: &Snapshot, shards: &[ShardUse]) -> Limit {
@@ -248,7 +297,10 @@ mod tests {
     fn each_limit_has_its_signs() {
         let idle = [spent(300, 10), spent(200, 10)];
         assert_eq!(limit(true, &seen(0, 0, 5), &idle), Limit::PlanKept);
+        // Ten connections of 5 ms carry 2,000/s, and 1,000/s are asked: who waits waits for the target.
         assert_eq!(limit(true, &seen(0, 500, 5), &idle), Limit::Target);
+        // Of 50 ms they carry 200/s, and each answer comes as fast as the first: more of them would do.
+        assert_eq!(limit(true, &seen(0, 500, 50), &idle), Limit::Users);
         assert_eq!(limit(true, &seen(20, 500, 5), &idle), Limit::Generator);
         assert_eq!(limit(false, &seen(0, 0, 20), &idle), Limit::Users);
         assert_eq!(limit(false, &seen(0, 0, 20), &[spent(300, 10), spent(980, 0)]), Limit::Generator);

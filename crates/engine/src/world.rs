@@ -222,6 +222,11 @@ impl World {
         self.users_started - self.users_ended - self.closed.parked
     }
 
+    /// Starts that have come and not ended.
+    pub(crate) fn backlog(&self) -> u64 {
+        self.exchanges.len() as u64 + self.open.as_ref().map_or(0, Open::waiting)
+    }
+
     /// Connections that have carried an answer and are open.
     pub(crate) fn connections_open(&self) -> u64 {
         self.connections.proven

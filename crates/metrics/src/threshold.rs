@@ -122,6 +122,8 @@ impl Threshold {
                 (value, false, Unit::PerSecond)
             }
         };
+        // Of a run in which nothing was to be done, nothing is known.
+        let value = value.filter(|_| seen.counts.started > 0);
         // A lower bound can show that a figure is too large, never that it is small enough.
         let is_proof = !at_least || matches!(self.comparison, Comparison::Above | Comparison::AtLeast);
         let holds = value.is_some_and(|value| is_proof && self.comparison.holds(value, self.limit));

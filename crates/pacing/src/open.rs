@@ -144,6 +144,15 @@ impl Schedule {
         if at == Nanos::ZERO { 0.0 } else { starts / at.as_secs_f64() }
     }
 
+    /// The rate a second at an instant; 0 after the end.
+    pub fn rate_at(&self, at: Nanos) -> f64 {
+        let index = self.pieces.partition_point(|piece| piece.begin + piece.stage.span <= at);
+        self.pieces.get(index).map_or(0.0, |piece| {
+            let (from, to) = (piece.stage.from.per_second(), piece.stage.to.per_second());
+            from + (to - from) * (at - piece.begin).0 as f64 / piece.stage.span.0.max(1) as f64
+        })
+    }
+
     /// When the integral reaches `integral`; `None` when it never does.
     fn reach(&self, integral: u128) -> Option<Nanos> {
         let index = self.pieces.partition_point(|piece| piece.after <= integral);
@@ -343,6 +352,8 @@ mod tests {
             let is = ramp.mean_rate_until(Nanos::from_millis(millis));
             assert!((is - mean).abs() < 1e-6, "{is} until {millis} ms");
         }
+        let rates = [0, 5_000, 12_000, 20_000].map(|millis| ramp.rate_at(Nanos::from_millis(millis)));
+        assert_eq!(rates, [0.0, 500.0, 1_000.0, 0.0]);
         let limited = Schedule::new(&[stage(10, 10, 4_000)]).with_limit(Some(10));
         assert!((limited.mean_rate_until(Nanos::from_millis(4_000)) - 10.0).abs() < 1e-6);
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use engine::RunResult;
 use metrics::{Censored, Class, Distribution, Judgement, Measure, Percentile, Snapshot, Threshold, Timings};
+use pacing::Nanos;
 use plan::{Load, Plan};
 
 use crate::Note;
@@ -108,7 +109,8 @@ impl Run<'_> {
     /// CPU time of the shards as a share of what their threads could have had.
     pub(crate) fn cpu_share(&self) -> f64 {
         let available = self.result.wall.0 as f64 * self.result.threads as f64;
-        if available > 0.0 { self.seen().cpu_ns as f64 / available } else { 0.0 }
+        // A run that was stopped in its warm-up has no time to speak of.
+        if self.result.wall >= Nanos::from_millis(1) { self.seen().cpu_ns as f64 / available } else { 0.0 }
     }
 }
 

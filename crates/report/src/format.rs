@@ -33,6 +33,11 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
+/// `1 user`, `50 users`.
+pub(crate) fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
 /// A rate with the digits that mean something.
 pub(crate) fn rate(per_second: f64) -> String {
     if per_second >= 100.0 { count(per_second.round() as u64) } else { format!("{per_second:.2}") }

@@ -42,9 +42,6 @@ impl HdrLog {
         let succeeded = interval.seen.class(Class::Succeeded);
         for measure in SERIES {
             let times = succeeded.of(measure);
-            if times.count() == 0 {
-                continue;
-            }
             let (from, length) = (interval.from.as_secs_f64(), (interval.to - interval.from).as_secs_f64());
             let max = times.max().unwrap_or(0) as f64 / MILLI;
             let mut bytes = Vec::new();
@@ -61,6 +58,16 @@ impl HdrLog {
 pub fn hdr_text(run: &Run<'_>) -> String {
     let mut text = percentiles(run.succeeded().of(Measure::Response));
     text.push_str("#[response_time of what succeeded, in milliseconds]\n");
+    let seen = run.seen();
+    let given_up = seen.class(Class::TimedOut).of(Measure::Response).count() + seen.counts.dropped;
+    if given_up > 0 {
+        let of = seen.counts.finished() + seen.counts.dropped;
+        writeln!(
+            text,
+            "#[{given_up} of {of} timed out or were dropped and are not in here: they would have taken longer]"
+        )
+        .expect("writing to a string does not fail");
+    }
     if let Some(mark) = verdict::spoiled(run, Language::En) {
         writeln!(text, "#[{mark}]").expect("writing to a string does not fail");
     }

@@ -167,7 +167,7 @@ fn all_times(run: &Run<'_>) -> Value {
     let mut by_class = Map::new();
     let classes = Class::ALL.iter().map(|&class| (class.name(), seen.class(class))).chain([("all", seen.all())]);
     for (name, timings) in classes {
-        if timings.of(Measure::Response).count() == 0 && name != Class::Succeeded.name() {
+        if timings.of(Measure::Response).count() == 0 && !["all", Class::Succeeded.name()].contains(&name) {
             continue;
         }
         let measures = Measure::ALL.iter().map(|&measure| {
@@ -257,6 +257,12 @@ fn verdict_of(run: &Run<'_>) -> Value {
         "loop_lag_p99_ns": verdict.lag_p99_ns,
         "service_mean_ns": verdict.service_mean_ns,
         "users_can_per_s": verdict.users_can_per_s,
+        "unanswered": verdict.unanswered,
+        "backlog": verdict.growth.map(|growth| json!({
+            "at_end": growth.at_end,
+            "halfway_s": growth.halfway_s,
+            "at_end_s": growth.at_end_s,
+        })),
         "busiest_shard": verdict.busiest.map(|(shard, _)| shard),
         "link": verdict.link.as_ref().map(|link| json!({
             "interface": link.name,

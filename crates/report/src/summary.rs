@@ -6,7 +6,7 @@ use metrics::{Censored, Counts, Distribution, Measure, Snapshot};
 use plan::{Arrivals, ConnectionCount, Load, RateStage, UserShape};
 
 use crate::figures::{QUANTILES, Run, histogram, per_second};
-use crate::format::{Align, bytes, count, pad, percent, rate, red, span, time};
+use crate::format::{Align, bytes, count, counted, pad, percent, rate, red, span, time};
 use crate::{Language, say, verdict};
 
 const LABEL_WIDTH: usize = 14;
@@ -31,6 +31,13 @@ pub fn summary(run: &Run<'_>, language: Language, is_colorful: bool) -> String {
 pub fn nothing_measured(run: &Run<'_>, language: Language) -> String {
     let seen = run.seen();
     let (started, dropped) = (seen.counts.started, seen.counts.dropped);
+    if started == 0 && !run.plan.warmup.is_zero() {
+        let address = run.address;
+        return language.pick(
+            format!("nothing was measured: no connection to {address} was established in the warm-up; start the server, or check address and port"),
+            format!("没有测到任何数据：预热期间未能与 {address} 建立连接；请启动服务，或检查地址和端口"),
+        );
+    }
     if started == 0 {
         return language.pick(
             "nothing was measured: no start came; give the load more time or a higher rate".to_owned(),
@@ -99,6 +106,12 @@ impl Page {
             }
         }
         self.line(words.requests, &sum);
+        if counts.started == 0 && !run.plan.warmup.is_zero() {
+            self.line("", self.language.pick(
+                "nothing was started after the warm-up: it was stopped, or its requests are still without an answer",
+                "预热之后没有发起任何请求：压测已被中止，或预热的请求一直没有收到响应",
+            ));
+        }
         if counts.dropped_by_generator > 0 {
             let number = count(counts.dropped_by_generator);
             let line = self.language.pick(
@@ -274,7 +287,7 @@ fn users_in_words(users: u64, shape: &UserShape, language: Language) -> String {
     let number = count(users);
     match shape {
         UserShape::AtOnce => {
-            language.pick(format!("closed model, {number} users"), format!("固定并发 {number} 个用户"))
+            language.pick(format!("closed model, {}", counted(users, "user")), format!("固定并发 {number} 个用户"))
         }
         UserShape::Rendezvous => language.pick(
             format!("closed model, {number} users who start together in rounds"),
@@ -335,7 +348,7 @@ fn plan_in_words(run: &Run<'_>, language: Language) -> String {
             }
             parts.push(match connections {
                 ConnectionCount::Exactly(most) => {
-                    language.pick(format!("{} connections", count(*most)), format!("{} 个连接", count(*most)))
+                    language.pick(counted(*most, "connection"), format!("{} 个连接", count(*most)))
                 }
                 ConnectionCount::UpTo(most) => language
                     .pick(format!("up to {} connections", count(*most)), format!("最多 {} 个连接", count(*most))),
@@ -348,7 +361,7 @@ fn plan_in_words(run: &Run<'_>, language: Language) -> String {
         parts.push(language.pick(format!("after a warm-up of {warmup}"), format!("预热 {warmup}（不计入结果）")));
     }
     if let Some(requests) = requests {
-        parts.push(language.pick(format!("{} requests", count(requests)), format!("共 {} 个请求", count(requests))));
+        parts.push(language.pick(counted(requests, "request"), format!("共 {} 个请求", count(requests))));
     }
     if let Some(duration) = duration {
         parts.push(language.pick(format!("for {}", span(duration)), format!("持续 {}", span(duration))));

@@ -52,6 +52,8 @@ fn result(total: Snapshot) -> RunResult {
             service_mean_ns: Some(20_100_000.0),
             users_can_per_s: Some(2_487.5),
             link: None,
+            growth: None,
+            unanswered: 0,
         },
         cpu: host::CpuTime { user_ns: 1_000_000, system_ns: 2_000_000 },
         driver: driver::Chosen { kind: driver::Kind::Poll, was_asked: false, refusal: Some("no ring".to_owned()) },

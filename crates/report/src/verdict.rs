@@ -2,9 +2,9 @@
 
 use engine::{Limit, Verdict};
 use metrics::{Judgement, Measure, Unit};
-use plan::{ConnectionCount, Load};
+use plan::Load;
 
-use crate::format::{count, percent, rate, time};
+use crate::format::{count, counted, rate, time};
 use crate::{Language, Run};
 
 /// A difference below this is no news.
@@ -15,6 +15,17 @@ const STALL_MIN_NS: u64 = 100_000_000;
 
 /// The verdict in one line.
 pub(crate) fn verdict(run: &Run<'_>, language: Language) -> String {
+    let verdict = verdict_in_words(run, language);
+    if run.result.was_stopped {
+        return language.pick(
+            format!("stopped before the end of the plan; until then {verdict}"),
+            format!("压测提前停止；在此之前{verdict}"),
+        );
+    }
+    verdict
+}
+
+fn verdict_in_words(run: &Run<'_>, language: Language) -> String {
     let verdict = &run.result.verdict;
     let counts = &run.seen().counts;
     let lateness = time(verdict.lateness_p99_ns as f64);
@@ -23,47 +34,28 @@ pub(crate) fn verdict(run: &Run<'_>, language: Language) -> String {
     let achieved = rate(run.rate());
     match verdict.limit {
         Limit::PlanKept => {
-            let asked = run.result.asked_per_s.map_or(achieved.clone(), rate);
+            let asked = run.result.asked_per_s.map_or(String::new(), rate);
+            let started = count(counts.started);
             pick(
-                format!("the plan was kept: {achieved}/s of {asked}/s asked; lateness p99 {lateness}, wait p99 {wait}"),
-                format!("计划已达成：计划 {asked}/s，实际 {achieved}/s；发起滞后 p99 {lateness}，等待 p99 {wait}"),
+                format!("the plan was kept: {started} starts at {asked}/s; lateness p99 {lateness}, wait p99 {wait}"),
+                format!("计划已达成：按 {asked}/s 发起 {started} 个请求；发起滞后 p99 {lateness}，等待 p99 {wait}"),
             )
         }
-        Limit::Target if run.result.asked_per_s.is_none() => {
-            let lost = percent(counts.failed(), counts.started);
+        Limit::Target => {
+            let signs = signs(run, language).join(language.pick(", ", "，"));
+            let asked = run.result.asked_per_s.map_or(String::new(), |asked| {
+                pick(format!(" of {}/s asked", rate(asked)), format!("，计划 {}/s", rate(asked)))
+            });
             pick(
-                format!("the target was the limit: {lost} of the requests failed, most of them without an answer"),
-                format!("瓶颈在被测服务：{lost} 的请求失败，多数没有收到响应"),
+                format!("the target was the limit: {achieved}/s{asked}; {signs}; our lateness p99 was {lateness}"),
+                format!("瓶颈在被测服务：实际 {achieved}/s{asked}；{signs}；发起滞后 p99 仅 {lateness}"),
             )
         }
-        Limit::Target => pick(
-            format!(
-                "the target was the limit: {achieved}/s of {}/s asked; starts waited for it (wait p99 {wait}), our lateness p99 was {lateness}{}",
-                run.result.asked_per_s.map_or(String::new(), rate),
-                connections_can(run, language)
-            ),
-            format!(
-                "瓶颈在被测服务：计划 {}/s，实际 {achieved}/s；请求在等待它（等待 p99 {wait}），发起滞后 p99 仅 {lateness}{}",
-                run.result.asked_per_s.map_or(String::new(), rate),
-                connections_can(run, language)
-            ),
-        ),
-        Limit::Users => {
-            let (users, each) = (count(run.users()), verdict.service_mean_ns.map_or("-".to_owned(), time));
-            let can = verdict.users_can_per_s.map_or("-".to_owned(), rate);
-            pick(
-                format!(
-                    "the users were the limit: {users} users / {each} = {can}/s at most, {achieved}/s were done; more users (-c) may give more"
-                ),
-                format!(
-                    "瓶颈在并发用户数：{users} 个用户 / {each} = 最多 {can}/s，实际 {achieved}/s；增加用户数（-c）可能得到更高的吞吐"
-                ),
-            )
-        }
+        Limit::Users => users(run, language),
         Limit::Generator => generator(verdict, language),
         Limit::PortsOrDescriptors => pick(
-            "ports or descriptors of this machine were the limit: see the failures below".to_owned(),
-            "瓶颈在本机的端口或文件描述符：详见下面的失败原因".to_owned(),
+            "ports or descriptors of this machine were the limit: see the failures above".to_owned(),
+            "瓶颈在本机的端口或文件描述符：详见上面的失败原因".to_owned(),
         ),
         Limit::Link => verdict.link.as_ref().map_or(String::new(), |link| {
             let (name, share, speed) = (&link.name, link.share * 100.0, link.bits_per_s as f64 / 1e9);
@@ -78,6 +70,67 @@ pub(crate) fn verdict(run: &Run<'_>, language: Language) -> String {
     }
 }
 
+/// What shows that the target did not follow.
+fn signs(run: &Run<'_>, language: Language) -> Vec<String> {
+    let (verdict, counts) = (&run.result.verdict, &run.seen().counts);
+    let pick = |en: String, zh: String| language.pick(en, zh);
+    let mut signs = Vec::new();
+    if verdict.unanswered > 0 {
+        let number = count(verdict.unanswered);
+        signs.push(pick(format!("{number} requests got no answer"), format!("{number} 个请求没有收到响应")));
+    }
+    let dropped = counts.dropped - counts.dropped_by_generator;
+    if dropped > 0 {
+        let number = count(dropped);
+        signs.push(pick(format!("{number} starts were dropped"), format!("{number} 个请求未能按时发起")));
+    }
+    if counts.unfinished > 0 {
+        let number = count(counts.unfinished);
+        signs.push(pick(format!("{number} were unfinished at the end"), format!("结束时 {number} 个未完成")));
+    }
+    if let Some(growth) = verdict.growth {
+        let number = count(growth.at_end);
+        let [halfway, end] = [growth.halfway_s, growth.at_end_s].map(|seconds| time(seconds * 1e9));
+        signs.push(pick(
+            format!(
+                "more came than went: {number} were in flight at the end, each for about {end}, after {halfway} halfway"
+            ),
+            format!("来不及处理：结束时有 {number} 个在途，每个约 {end}，而中途约 {halfway}"),
+        ));
+    }
+    if verdict.wait_p99_ns > DIFFERENCE_MIN_NS * 10 {
+        let wait = time(verdict.wait_p99_ns as f64);
+        signs.push(pick(format!("starts waited (p99 {wait})"), format!("请求排队等待（p99 {wait}）")));
+    }
+    signs
+}
+
+/// Users, or connections of an open load, that wait for their answers.
+fn users(run: &Run<'_>, language: Language) -> String {
+    let verdict = &run.result.verdict;
+    let achieved = rate(run.rate());
+    let mean = verdict.service_mean_ns.map_or("-".to_owned(), time);
+    let can = verdict.users_can_per_s.map(rate);
+    let load = run.plan.scenarios.first().map(|scenario| &scenario.load);
+    match (load, can) {
+        (Some(Load::Open { connections, .. }), Some(can)) => {
+            let (number, asked) = (connections.most(), run.result.asked_per_s.map_or(String::new(), rate));
+            language.pick(
+                format!("the connections were the limit: {} / {mean} = {can}/s at most, and {asked}/s were asked; raise -c, or leave it out", counted(number, "connection")),
+                format!("瓶颈在连接数：{} 个连接 / {mean} = 最多 {can}/s，而计划 {asked}/s；请增大或去掉 -c", count(number)),
+            )
+        }
+        (_, Some(can)) => language.pick(
+            format!("the users were the limit: {} / {mean} = {can}/s at most, {achieved}/s were done; more users (-c) may give more, until the target only takes longer", counted(run.users(), "user")),
+            format!("瓶颈在并发用户数：{} 个用户 / {mean} = 最多 {can}/s，实际 {achieved}/s；增加用户数（-c）可能得到更高的吞吐，直到响应只是变慢", count(run.users())),
+        ),
+        (_, None) => language.pick(
+            format!("the users were the limit: each exchange took {mean}, {achieved}/s were done; more users at a time may give more, until the target only takes longer"),
+            format!("瓶颈在并发用户数：每个请求约 {mean}，实际 {achieved}/s；同时有更多用户可能得到更高的吞吐，直到响应只是变慢"),
+        ),
+    }
+}
+
 fn generator(verdict: &Verdict, language: Language) -> String {
     let (lateness, lag) = (time(verdict.lateness_p99_ns as f64), time(verdict.lag_p99_ns as f64));
     let (shard, spent) = verdict.busiest.unwrap_or_default();
@@ -86,21 +139,6 @@ fn generator(verdict: &Verdict, language: Language) -> String {
     language.pick(
         format!("the generator was the limit: shard {shard} wanted {wanted} of its core and had {cpu}, lateness p99 {lateness}, loop lag p99 {lag}; give it more cores (--threads), or take other work off this machine"),
         format!("瓶颈在压测机：线程 {shard} 需要 {wanted} 的核，实际得到 {cpu}；发起滞后 p99 {lateness}，循环滞后 p99 {lag}；请增加核数（--threads），或移走本机的其他负载"),
-    )
-}
-
-/// What the connections of an open load can carry, when their number was given.
-fn connections_can(run: &Run<'_>, language: Language) -> String {
-    let load = run.plan.scenarios.first().map(|scenario| &scenario.load);
-    let Some(Load::Open { connections: ConnectionCount::Exactly(connections), .. }) = load else {
-        return String::new();
-    };
-    let verdict = &run.result.verdict;
-    let (Some(mean), Some(can)) = (verdict.service_mean_ns, verdict.users_can_per_s) else { return String::new() };
-    let (connections, mean, can) = (count(*connections), time(mean), rate(can));
-    language.pick(
-        format!("; {connections} connections / {mean} = {can}/s at most"),
-        format!("；{connections} 个连接 / {mean} = 最多 {can}/s"),
     )
 }
 
@@ -124,8 +162,8 @@ pub(crate) fn difference(run: &Run<'_>, language: Language) -> Option<String> {
         let [behind, wait, lateness] =
             [behind, p99(Measure::Wait), p99(Measure::Lateness)].map(|value| time(value as f64));
         return Some(language.pick(
-            format!("response time counts from the start that was planned, as a user waits; service time from the sending. Their p99 differ by {behind}: wait p99 {wait} (no free connection), lateness p99 {lateness} (our own)"),
-            format!("响应时间从计划发起的时刻算起，即用户的实际等待；服务时间从发出请求算起。两者 p99 相差 {behind}：等待 p99 {wait}（没有空闲连接），发起滞后 p99 {lateness}（压测机自身）"),
+            format!("response time counts from the start that was planned, as a user waits; service time from the sending. Their p99 differ by {behind}: wait p99 {wait} (connecting, or no free connection), lateness p99 {lateness} (our own)"),
+            format!("响应时间从计划发起的时刻算起，即用户的实际等待；服务时间从发出请求算起。两者 p99 相差 {behind}：等待 p99 {wait}（建立连接或没有空闲连接），发起滞后 p99 {lateness}（压测机自身）"),
         ));
     }
     hidden_by_users(run, language)

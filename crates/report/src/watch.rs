@@ -89,7 +89,7 @@ impl Watch {
         let slow = seen.connect.count_between(SYN_AGAIN_NS, CONNECT_NS_MAX);
         let timed_out = seen.counts.failures().find(|(each, _)| *each == Failure::ConnectTimeout);
         if slow + timed_out.map_or(0, |(_, count)| count) > 0 && total.counts.connections_established > 0 {
-            self.accept_queue(slow);
+            self.accept_queue(slow, timed_out.map_or(0, |(_, count)| count));
         }
         if seen.counts.cut_off >= CUT_OFF_MIN {
             self.cut_off(seen.counts.cut_off, seen.connections_open);
@@ -128,12 +128,12 @@ impl Watch {
     }
 
     fn descriptors(&mut self) {
-        let Some((open, limit)) = host::descriptors() else { return };
-        let (open, limit) = (count(open), count(limit));
+        let Some((_, limit)) = host::descriptors() else { return };
+        let limit = count(limit);
         self.note(
             "descriptors",
-            format!("{open} of {limit} descriptors of this process are open; raise the limit with ulimit -n, use --driver uring where io_uring works, or lower -c"),
-            format!("本进程 {limit} 个文件描述符已打开 {open} 个；请用 ulimit -n 调大上限，在支持 io_uring 的系统上使用 --driver uring，或调小 -c"),
+            format!("all {limit} descriptors that this process may have were in use; raise the limit with ulimit -n, use --driver uring where io_uring works, or lower -c"),
+            format!("本进程允许的 {limit} 个文件描述符已全部用完；请用 ulimit -n 调大上限，在支持 io_uring 的系统上使用 --driver uring，或调小 -c"),
         );
     }
 
@@ -147,8 +147,8 @@ impl Watch {
     }
 
     /// Connections took longer than the kernel waits before it asks again.
-    fn accept_queue(&mut self, slow: u64) {
-        let (slow, address) = (count(slow), self.address);
+    fn accept_queue(&mut self, slow: u64, failed: u64) {
+        let (slow, failed, address) = (count(slow), count(failed), self.address);
         let overflows =
             self.overflows.zip(host::listen_overflows()).map_or(0, |(before, now)| now.saturating_sub(before));
         let limit = host::somaxconn().filter(|_| host::is_own(address.ip()));
@@ -164,8 +164,8 @@ impl Watch {
         let now = limit.map_or(String::new(), |limit| format!(" (net.core.somaxconn {limit})"));
         self.note(
             "accept-queue",
-            format!("{slow} connections took more than 1 s and others did not come about: {address} does not accept fast enough, so that its accept queue is full{seen_en}; raise the backlog of the server and sysctl -w net.core.somaxconn=65535 there{now}, or open fewer at a time with --ramp"),
-            format!("{slow} 个连接用了 1 秒以上，另有连接未能建立：{address} 接受连接不够快，accept 队列已满{seen_zh}；请在服务端调大 backlog 并执行 sysctl -w net.core.somaxconn=65535{now}，或用 --ramp 放慢建立连接的速度"),
+            format!("of the new connections {slow} took more than 1 s and {failed} were not there in time: {address} does not accept fast enough, so that its accept queue is full{seen_en}; raise the backlog of the server and sysctl -w net.core.somaxconn=65535 there{now}, or open fewer at a time with --ramp"),
+            format!("新连接中有 {slow} 个用了 1 秒以上，{failed} 个未能按时建立：{address} 接受连接不够快，accept 队列已满{seen_zh}；请在服务端调大 backlog 并执行 sysctl -w net.core.somaxconn=65535{now}，或用 --ramp 放慢建立连接的速度"),
         );
     }
 

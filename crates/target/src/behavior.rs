@@ -1,5 +1,6 @@
 //! How the target behaves on request: times that it holds answers, and faults that all of its threads share.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -91,11 +92,19 @@ pub(crate) fn thousandths(text: &str) -> Option<u64> {
     whole.parse::<u64>().ok()?.checked_mul(1_000)?.checked_add(decimals)
 }
 
+/// A span in which nobody acts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Freeze {
+    pub(crate) from: Nanos,
+    pub(crate) until: Nanos,
+}
+
 /// What the threads of a target agree on.
 pub(crate) struct Agreed {
     /// All threads stand still from one instant to another.
+    freeze: Mutex<Freeze>,
+    /// Its beginning, for those who only pass by.
     freeze_from: AtomicU64,
-    freeze_until: AtomicU64,
     /// When the one that `/serial` serves at a time is free again.
     busy_until: AtomicU64,
 }
@@ -104,33 +113,42 @@ impl Default for Agreed {
     fn default() -> Self {
         Self {
             freeze_from: AtomicU64::new(Nanos::NEVER.0),
-            freeze_until: AtomicU64::new(0),
+            freeze: Mutex::new(Freeze { from: Nanos::NEVER, until: Nanos::ZERO }),
             busy_until: AtomicU64::new(0),
         }
     }
 }
 
 impl Agreed {
-    /// Nobody answers from `from` to `until`; replaces a freeze that was agreed on before.
-    pub(crate) fn freeze(&self, from: Nanos, until: Nanos) {
-        self.freeze_from.store(Nanos::NEVER.0, Ordering::SeqCst);
-        self.freeze_until.store(until.0, Ordering::SeqCst);
-        self.freeze_from.store(from.0, Ordering::SeqCst);
+    /// Nobody answers from `from` to `until`. False when a freeze is agreed on already, or on: that one stays.
+    pub(crate) fn freeze(&self, now: Nanos, from: Nanos, until: Nanos) -> bool {
+        let mut agreed = self.freeze.lock().expect("no holder of the lock panics");
+        if agreed.until > now {
+            return false;
+        }
+        *agreed = Freeze { from, until };
+        self.freeze_from.store(from.0, Ordering::Release);
+        true
     }
 
-    /// When the next freeze begins, or the last one began.
+    /// When the next freeze begins, or the one that is on began; never, when there is none.
     pub(crate) fn freeze_from(&self) -> Nanos {
         Nanos(self.freeze_from.load(Ordering::Relaxed))
     }
 
-    /// Until when whoever acts at `at` must stand still; `None` for not at all.
+    /// The freeze in which whoever acts at `at` must stand still.
     #[inline]
-    pub(crate) fn frozen_until(&self, at: Nanos) -> Option<Nanos> {
+    pub(crate) fn frozen_at(&self, at: Nanos) -> Option<Freeze> {
         if at < self.freeze_from() {
             return None;
         }
-        let until = Nanos(self.freeze_until.load(Ordering::Relaxed));
-        (at < until).then_some(until)
+        let freeze = *self.freeze.lock().expect("no holder of the lock panics");
+        if at >= freeze.until {
+            // It is over: nobody needs to look any more, unless another was agreed on meanwhile.
+            let (over, order) = (freeze.from.0, Ordering::Relaxed);
+            let _ = self.freeze_from.compare_exchange(over, Nanos::NEVER.0, order, order);
+        }
+        (freeze.from <= at && at < freeze.until).then_some(freeze)
     }
 
     /// Waits for its turn and is served for `span`: when that is over.
@@ -200,9 +218,11 @@ mod tests {
     #[test]
     fn a_freeze_has_two_ends() {
         let agreed = Agreed::default();
-        assert_eq!(agreed.frozen_until(Nanos(5)), None);
-        agreed.freeze(Nanos(10), Nanos(20));
-        let asked = [9, 10, 19, 20].map(|at| agreed.frozen_until(Nanos(at)));
+        assert!(agreed.frozen_at(Nanos(5)).is_none());
+        assert!(agreed.freeze(Nanos(5), Nanos(10), Nanos(20)));
+        assert!(!agreed.freeze(Nanos(6), Nanos(40), Nanos(50)), "the first one stays");
+        let asked = [9, 10, 19, 20].map(|at| agreed.frozen_at(Nanos(at)).map(|freeze| freeze.until));
         assert_eq!(asked, [None, Some(Nanos(20)), Some(Nanos(20)), None]);
+        assert!(agreed.freeze(Nanos(20), Nanos(30), Nanos(40)));
     }
 }

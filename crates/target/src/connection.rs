@@ -11,6 +11,9 @@ use crate::shard::Tools;
 /// The largest body that `/echo` gives back.
 const ECHO_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// A freeze begins at the earliest so long after it was asked for.
+const FREEZE_LEAD: Nanos = Nanos::from_millis(1);
+
 /// One piece of `/drip`.
 const DRIP_BYTES: u64 = 64;
 
@@ -251,10 +254,14 @@ impl Connection {
                 self.answer_plain(501, b"this server has no thread to freeze\n", tools, sockets)
             }
             Route::Stall { after, span } => {
-                let from = at + after;
-                tools.agreed().freeze(from, from + span);
-                tools.wake_all();
-                self.answer_plain(200, b"the freeze is agreed on\n", tools, sockets)
+                // The answer to this goes out first.
+                let from = at + after.max(FREEZE_LEAD);
+                let is_new = tools.agreed().freeze(at, from, from + span);
+                if is_new {
+                    tools.wake_all();
+                }
+                let body = if is_new { &b"the freeze is agreed on\n"[..] } else { b"another freeze comes first\n" };
+                self.answer_plain(200, body, tools, sockets)
             }
             // HTTP/1.0 has no chunks, and a head needs no body.
             Route::Drip { pieces, .. } if manner.is_old || manner.is_head => {

@@ -190,15 +190,15 @@ impl Shard {
 
     /// Stands still when that was agreed on, as a program does that collects garbage or waits for a disk.
     fn freeze(&self, at: Nanos) {
-        if let Some(until) = self.tools.agreed().frozen_until(at)
+        if let Some(freeze) = self.tools.agreed().frozen_at(at)
             && self.tools.can_freeze
         {
             let shared = &self.tools.shared;
             let clock = shared.clock;
-            while clock.now() < until && !shared.is_over.load(Ordering::Relaxed) {
-                std::thread::sleep(until.since(clock.now()).min(FREEZE_SLICE).as_duration());
+            while clock.now() < freeze.until && !shared.is_over.load(Ordering::Relaxed) {
+                std::thread::sleep(freeze.until.since(clock.now()).min(FREEZE_SLICE).as_duration());
             }
-            self.tools.stats().frozen_ns.add(clock.now().since(self.tools.agreed().freeze_from()).0);
+            self.tools.stats().frozen_ns.add(clock.now().since(freeze.from).0);
         }
     }
 

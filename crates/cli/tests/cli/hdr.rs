@@ -78,4 +78,8 @@ fn a_log_that_has_no_place_is_told_before_the_load() {
     let refused = output(&["--hdr", "/no/such/folder/x.hgrm", "http://127.0.0.1:1/"]);
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
     assert!(text(&refused.stderr).contains("/no/such/folder/x.hgrm"), "{refused:?}");
+    for args in [["--hdr", "/tmp/same.hgrm", "--json", "/tmp/same.hlog"], ["--hdr", "/dev/null", "--json", "/tmp/x"]] {
+        let refused = output(&[&args[..], &["http://127.0.0.1:1/"]].concat());
+        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    }
 }

@@ -14,7 +14,9 @@ fn reports_follow_the_schema() {
     let served = Served::start();
     let validator = jsonschema::validator_for(&schema()).expect("a schema");
     let closed = format!("http://127.0.0.1:{}/", crate::closed_port());
-    let cases: [(Vec<&str>, String); 11] = [
+    let cases: [(Vec<&str>, String); 13] = [
+        (vec!["-c", "1", "-z", "300ms", "--grace", "50ms"], served.url("/delay/5000")),
+        (vec!["-q", "300", "-z", "1s"], served.url("/serial/10")),
         (vec!["--ramp", "20/s", "-c", "10", "-z", "1s", "--warmup", "200ms"], served.url("/")),
         (vec!["--stages", "5:0s,5:300ms,1:300ms", "--stages-of", "users"], served.url("/")),
         (vec!["--rendezvous", "-c", "4", "-n", "10"], served.url("/")),

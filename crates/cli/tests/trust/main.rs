@@ -105,7 +105,47 @@ fn a_plan_that_is_kept_is_said() {
     let served = Served::start();
     let url = served.url("/delay/5");
     let shown = text(&output(&["-q", "200", "-z", "3s", "--quiet", "--strict", &url]).stdout);
-    assert!(shown.contains("the plan was kept: 19") || shown.contains("the plan was kept: 200/s"), "{shown}");
+    assert!(shown.contains("the plan was kept: 600 starts at 200/s"), "{shown}");
+}
+
+/// Without a number of connections each start gets one: nothing waits for a connection, and yet more comes than goes.
+#[test]
+fn a_backlog_in_flight_accuses_the_target() {
+    let _alone = alone();
+    let served = Served::start();
+    let report = verdict_of(&["-q", "400", "-z", "3s", &served.url("/serial/5")]);
+    assert_eq!(report["verdict"]["limit"], "target", "{}", report["verdict"]);
+    assert!(report["verdict"]["backlog"]["at_end"].as_u64() > Some(300), "{}", report["verdict"]);
+    // One that is slow, and follows, has as many in flight halfway as at the end.
+    let slow = verdict_of(&["-q", "100", "-z", "3s", &served.url("/delay/900")]);
+    assert_eq!(slow["verdict"]["limit"], "plan_kept", "{}", slow["verdict"]);
+}
+
+/// A connection that waits 5 ms for each answer carries 200/s: what was asked beyond it is no fault of the target.
+#[test]
+fn too_few_connections_are_told_from_a_slow_target() {
+    let _alone = alone();
+    let served = Served::start();
+    let report = verdict_of(&["-q", "500", "-c", "1", "-z", "2s", &served.url("/delay/5")]);
+    assert_eq!(report["verdict"]["limit"], "users", "{}", report["verdict"]);
+    let words = report["verdict"]["text"].as_str().expect("a text");
+    assert!(words.starts_with("the connections were the limit: 1 connection / 5."), "{words}");
+}
+
+/// A target that hangs through the warm-up is measured as nothing, and nothing meets a threshold.
+#[test]
+fn a_warmup_that_hangs_meets_no_threshold() {
+    let _alone = alone();
+    let served = Served::start();
+    let url = served.url("/delay/5000");
+    let hung =
+        output(&["-c", "2", "--warmup", "300ms", "-z", "500ms", "--grace", "100ms", "--threshold", "failed < 1", &url]);
+    assert_eq!(hung.status.code(), Some(1), "{hung:?}");
+    let shown = text(&hung.stdout);
+    assert!(shown.contains("nothing was started after the warm-up") && shown.contains("NOT MET"), "{shown}");
+    let dead = output(&["--warmup", "300ms", "-z", "500ms", "http://127.0.0.1:1/"]);
+    assert_eq!(dead.status.code(), Some(3));
+    assert!(text(&dead.stderr).contains("was established in the warm-up; start the server"), "{dead:?}");
 }
 
 /// The closed load shows no trace of a freeze but its maximum; the summary says what is hidden there, the open one what it waited.

@@ -8,6 +8,8 @@ use pacing::open::{Rate, Schedule, Spacing, Stage, Starts};
 use pacing::{LevelStage, Levels, Nanos, SLOT_COUNT, Segment};
 use plan::{Arrivals, ConnectionCount, Load, Plan, RateStage, UserShape};
 
+use crate::shard::Backlog;
+use crate::verdict::Growth;
 use crate::world::{ClosedWork, OpenWork, PreparedStep, Work};
 
 /// What each shard of a plan has to do, on at most `threads` shards; one without users is left out.
@@ -62,6 +64,24 @@ fn schedule_of(stages: &[RateStage], requests: Option<u64>) -> Schedule {
         .map(|stage| Stage { from: rate(stage.from), to: rate(stage.to), span: stage.span.into() })
         .collect();
     Schedule::new(&stages).with_limit(requests)
+}
+
+/// How long a start of an open load stayed, halfway and at the end, by what was in flight and the rate then (Little's law). `None`
+/// when that says nothing: before the first answers everything is in flight.
+pub(super) fn growth(plan: &Plan, backlog: Backlog) -> Option<Growth> {
+    let Load::Open { stages, requests, .. } = &plan.scenarios.first()?.load else { return None };
+    let schedule = schedule_of(stages, *requests);
+    let halfway = Nanos(schedule.end().0 / 2);
+    let started = schedule.mean_rate_until(halfway) * halfway.as_secs_f64();
+    // The rate just before the end: at the end it is over.
+    let rates = [halfway, Nanos(schedule.end().0.saturating_sub(1))].map(|at| schedule.rate_at(at));
+    let is_telling =
+        requests.is_none() && rates.iter().all(|rate| *rate > 0.0) && (backlog.halfway as f64) < 0.9 * started;
+    is_telling.then(|| Growth {
+        halfway_s: backlog.halfway as f64 / rates[0],
+        at_end_s: backlog.at_end as f64 / rates[1],
+        at_end: backlog.at_end,
+    })
 }
 
 /// How many users there are at an instant of the run.

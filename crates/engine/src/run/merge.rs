@@ -7,6 +7,7 @@ use metrics::Snapshot;
 use pacing::Nanos;
 
 use super::Interval;
+use crate::shard::Backlog;
 
 /// How far a shard has told.
 #[derive(Clone, Copy, Debug)]
@@ -74,9 +75,12 @@ pub struct Finished {
     pub stopped_at: Nanos,
     /// What each shard spent.
     pub shards: Vec<ShardUse>,
+    /// What was started and not ended; of a plan that came to its end.
+    pub(crate) backlog: Option<Backlog>,
 }
 
 pub(super) struct Merger {
+    backlog: Option<Backlog>,
     started: Nanos,
     told: Vec<Told>,
     /// What each shard spent, and until when that was told.
@@ -97,6 +101,7 @@ impl Merger {
     pub(super) fn new(shards: usize, started: Nanos, returns: Vec<Sender<Box<Snapshot>>>) -> Self {
         Self {
             started,
+            backlog: Some(Backlog::default()),
             told: vec![Told::Until(0); shards],
             uses: vec![(ShardUse::default(), started); shards],
             open: BTreeMap::new(),
@@ -136,7 +141,18 @@ impl Merger {
         let _ = self.returns[shard].send(seen);
     }
 
-    pub(super) fn over(&mut self, shard: usize, at: Nanos, stopped_at: Nanos, seen: Box<Snapshot>) {
+    pub(super) fn over(
+        &mut self,
+        shard: usize,
+        at: Nanos,
+        stopped_at: Nanos,
+        backlog: Option<Backlog>,
+        seen: Box<Snapshot>,
+    ) {
+        self.backlog = self
+            .backlog
+            .zip(backlog)
+            .map(|(sum, more)| Backlog { halfway: sum.halfway + more.halfway, at_end: sum.at_end + more.at_end });
         self.stopped_at = self.stopped_at.max(stopped_at.since(self.started));
         self.spend(shard, at, &seen);
         self.told[shard] = Told::All;
@@ -171,7 +187,7 @@ impl Merger {
 
     pub(super) fn finish(self) -> Finished {
         let shards = self.uses.into_iter().map(|(spent, _)| spent).collect();
-        Finished { total: self.total, wall: self.from, stopped_at: self.stopped_at, shards }
+        Finished { total: self.total, wall: self.from, stopped_at: self.stopped_at, shards, backlog: self.backlog }
     }
 
     fn emit(&mut self, parts: impl Iterator<Item = Open>) -> Option<Interval<'_>> {

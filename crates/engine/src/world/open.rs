@@ -71,6 +71,11 @@ impl Open {
         }
     }
 
+    /// Starts that wait for a user.
+    pub(super) fn waiting(&self) -> u64 {
+        self.queue.len() as u64
+    }
+
     /// Nothing that is intended after `at` starts.
     pub(super) fn stop_at(&mut self, at: Nanos) {
         self.last = at;

@@ -41,7 +41,7 @@ pub enum ThresholdFault {
     #[error("a comparison is missing here: <, <=, > or >=")]
     Comparison,
     /// The number cannot be read.
-    #[error("a number is missing here")]
+    #[error("a number is missing here, or is out of range")]
     Number,
     /// A time without a unit.
     #[error("a time needs a unit: us, ms or s")]
@@ -192,6 +192,11 @@ fn read_statistic(name: &str) -> Result<Option<Statistic>, ThresholdFault> {
         "max" => Statistic::Quantile(1.0),
         "med" | "median" => Statistic::Quantile(0.5),
         _ => match name.strip_prefix('p').filter(|digits| digits.starts_with(|each: char| each.is_ascii_digit())) {
+            Some(digits)
+                if !digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') || digits.ends_with('.') =>
+            {
+                return Err(ThresholdFault::Percentile);
+            }
             Some(digits) => match digits.parse::<f64>() {
                 Ok(percent) if percent > 0.0 && percent <= 100.0 => Statistic::Quantile(percent / 100.0),
                 _ => return Err(ThresholdFault::Percentile),

@@ -59,6 +59,13 @@ fn figures_are_those_of_the_report() {
 }
 
 #[test]
+fn nothing_started_is_nothing_known() {
+    let nothing =
+        Threshold::parse("failed < 1").expect("a threshold").judge(&Snapshot::default(), Duration::from_secs(1));
+    assert!(!nothing.holds && nothing.value.is_none(), "{nothing:?}");
+}
+
+#[test]
 fn a_bound_is_no_proof_of_being_small() {
     // 4 of 1,000 timed out after 30 s: the last 0.4 % are at least that slow.
     let bound = judge("p99.9(response_time) < 31s");
@@ -90,6 +97,8 @@ fn mistakes_have_their_place() {
         ("p98(latency) < 5ms", 4, Fault::Measure),
         ("p0(wait) < 5ms", 0, Fault::Percentile),
         ("p101(wait) < 5ms", 0, Fault::Percentile),
+        ("p50.(wait) < 5ms", 0, Fault::Percentile),
+        ("p1e1(wait) < 5ms", 0, Fault::Percentile),
         ("p99 < 5ms", 4, Fault::Parenthesis),
         ("p99(wait < 5ms", 9, Fault::Parenthesis),
         ("errors < 5", 0, Fault::Figure),

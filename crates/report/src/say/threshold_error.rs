@@ -26,7 +26,7 @@ fn in_chinese(fault: ThresholdFault) -> String {
         ThresholdFault::Counter => "这里缺少计数，如 failed 或 done".to_owned(),
         ThresholdFault::Parenthesis => "这里缺少括号".to_owned(),
         ThresholdFault::Comparison => "这里缺少比较符：<、<=、> 或 >=".to_owned(),
-        ThresholdFault::Number => "这里缺少数字".to_owned(),
+        ThresholdFault::Number => "这里缺少数字，或数字超出范围".to_owned(),
         ThresholdFault::TimeUnit => "时间需要单位：us、ms 或 s".to_owned(),
         ThresholdFault::RatioUnit => "比例写成小数或百分数，如 0.001 或 0.1%".to_owned(),
         ThresholdFault::RateUnit => "速率是每秒或每分钟的数量，如 4900/s 或 300/m".to_owned(),
