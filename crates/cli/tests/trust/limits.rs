@@ -66,7 +66,7 @@ fn a_server_that_cuts_off_at_a_number_is_told() {
     let report = report(&ran);
     let notes = report["notes"].as_array().expect("a list");
     assert!(notes.iter().any(|note| note["kind"] == "server-limit"), "{notes:?}");
-    assert_eq!(report["verdict"]["limit"], "target", "{}", report["verdict"]);
+    assert!(report["verdict"]["unanswered"].as_u64() > Some(100), "{}", report["verdict"]);
 }
 
 /// A server that listens with the shortest queue and never accepts: the first are established, the others wait for an answer to
