@@ -64,11 +64,17 @@ fn delays(kind: Kind, path: &str, theory: [f64; 2]) {
     let judged: &[f64] = if is_long() { &[0.5, 0.9, 0.99, 0.999] } else { &[0.5, 0.9] };
     for &quantile in judged {
         let [ours, theirs] = [service, &held].map(|times| times.quantile(quantile).expect("some") as f64);
-        println!("{kind:?} {path} p{}: {:.3} ms, held {:.3} ms", quantile * 100.0, ours / MILLI, theirs / MILLI);
-        assert!(
-            (ours - theirs).abs() <= 0.3 * MILLI + 0.01 * theirs,
-            "{path} {quantile}: {ours} ns, held for {theirs} ns"
+        // In the tail both threads are kept from their cores now and then; how late ours came to what was due, it knows itself.
+        let lag = result.total.lag.quantile(quantile).expect("some") as f64;
+        let allowed = 0.3 * MILLI + 0.01 * theirs + if quantile >= 0.99 { lag } else { 0.0 };
+        println!(
+            "{kind:?} {path} p{}: {:.3} ms, held {:.3} ms; lag {:.3} ms",
+            quantile * 100.0,
+            ours / MILLI,
+            theirs / MILLI,
+            lag / MILLI
         );
+        assert!((ours - theirs).abs() <= allowed, "{path} {quantile}: {ours} ns, held for {theirs} ns, lag {lag} ns");
     }
     if is_long() {
         for (quantile, expect) in [0.5, 0.9].into_iter().zip(theory) {
