@@ -118,8 +118,7 @@ impl<'a> Live<'a> {
         result: &RunResult,
     ) -> Wrote {
         let load = self.load;
-        let watch = std::mem::replace(&mut self.watch, Watch::new(address));
-        let notes = watch.into_notes();
+        let notes = self.watch.take_notes();
         let run = Run { plan, address, lookup, result, thresholds: self.thresholds, notes: &notes };
         let is_empty = result.total.counts.connections_established == 0;
         if is_empty && self.wrote == Wrote::All {

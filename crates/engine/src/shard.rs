@@ -283,7 +283,7 @@ impl<D: Driver> Shard<D> {
     fn begin_measuring(&mut self) {
         self.is_warming = false;
         self.world.begin_measuring();
-        self.publisher.begin_measuring();
+        self.publisher.look_at_spending();
     }
 
     /// Starts the round that was agreed on, and tells when all users of this shard wait for the next.
@@ -339,15 +339,15 @@ impl Publisher {
         self.ends.reports.send(report).is_ok()
     }
 
-    /// What the warm-up took does not count.
-    fn begin_measuring(&mut self) {
+    /// What was spent until now is told, or does not count.
+    fn look_at_spending(&mut self) {
         self.cpu_ns = host::thread_cpu_ns();
         self.run_delay_ns = host::thread_run_delay_ns().unwrap_or(0);
     }
 
     fn complete(&mut self, seen: &mut Snapshot, users: u64) {
         let (cpu_before, delay_before) = (self.cpu_ns, self.run_delay_ns);
-        self.begin_measuring();
+        self.look_at_spending();
         seen.cpu_ns = self.cpu_ns - cpu_before;
         seen.run_delay_ns = self.run_delay_ns.saturating_sub(delay_before);
         // Those that worked in the interval: at its end some may have done all they had to.

@@ -3,7 +3,7 @@
 //! A pure function of the plan and of what was measured. Lateness, the lag of the loops and the CPU of their threads are the
 //! generator's own doing; wait, drops and slow answers are not.
 
-use metrics::{Failure, Measure, Snapshot};
+use metrics::{Counts, Failure, Measure, Snapshot, Timings};
 use pacing::Nanos;
 use plan::{ConnectionCount, Load, Plan, UserShape};
 
@@ -159,7 +159,6 @@ impl Verdict {
                     | Failure::ClosedEarly
             )
         };
-        let failures = evidence.total.counts.failures().filter(|(failure, _)| is_unanswered(*failure));
         let busiest = evidence.shards.iter().copied().enumerate();
         let busiest = busiest.max_by(|(_, one), (_, other)| one.wanted_share().total_cmp(&other.wanted_share()));
         let mut verdict = Self {
@@ -174,23 +173,20 @@ impl Verdict {
                 .map(|(users, mean)| users as f64 / (mean / 1e9)),
             link: evidence.link.clone(),
             growth: evidence.growth.filter(Growth::is_backlog),
-            unanswered: failures.map(|(_, count)| count).sum(),
+            unanswered: failed(&evidence.total.counts, is_unanswered),
         };
-        verdict.limit = verdict.limit(&evidence);
+        verdict.limit = verdict.limit(&evidence, &all);
         verdict
     }
 
-    fn limit(&self, evidence: &Evidence<'_>) -> Limit {
+    fn limit(&self, evidence: &Evidence<'_>, all: &Timings) -> Limit {
         let counts = &evidence.total.counts;
-        let failed = |is: fn(Failure) -> bool| {
-            counts.failures().filter(|(failure, _)| is(*failure)).map(|(_, count)| count).sum::<u64>()
-        };
         let share_of_started = |count: u64| count as f64 / counts.started.max(1) as f64;
         let is_local = |failure| matches!(failure, Failure::NoLocalPort | Failure::NoDescriptor);
         if counts.started == 0 || evidence.wall < RUN_MIN {
             return Limit::Unknown;
         }
-        if share_of_started(failed(is_local)) > LOSS_SHARE_MAX {
+        if share_of_started(failed(counts, is_local)) > LOSS_SHARE_MAX {
             return Limit::PortsOrDescriptors;
         }
         let is_link_full = self.link.as_ref().is_some_and(|link| link.share >= LINK_SHARE_MAX);
@@ -206,17 +202,16 @@ impl Verdict {
             return if is_target { Limit::Target } else { Limit::Users };
         }
         let lost = counts.dropped - counts.dropped_by_generator + counts.unfinished + self.unanswered;
-        if share_of_started(lost) <= LOSS_SHARE_MAX && !self.has_backlog(evidence) && self.growth.is_none() {
+        if share_of_started(lost) <= LOSS_SHARE_MAX && !self.has_backlog(all) && self.growth.is_none() {
             return Limit::PlanKept;
         }
-        if self.connections_were_too_few(evidence) { Limit::Users } else { Limit::Target }
+        if self.connections_were_too_few(evidence, all) { Limit::Users } else { Limit::Target }
     }
 
     /// The load named a number of connections, all answers came, each about as fast as the fastest, and more starts came than so
     /// many connections carry.
-    fn connections_were_too_few(&self, evidence: &Evidence<'_>) -> bool {
+    fn connections_were_too_few(&self, evidence: &Evidence<'_>, all: &Timings) -> bool {
         let (Some(can), Some(asked)) = (self.users_can_per_s, evidence.asked_per_s) else { return false };
-        let all = evidence.total.all();
         let service = all.of(Measure::Service);
         let (least, half) = (service.min().unwrap_or(0) as f64, service.quantile(0.5).unwrap_or(0) as f64);
         self.unanswered == 0 && can < asked && half < QUEUED_FACTOR * least
@@ -231,13 +226,17 @@ impl Verdict {
     }
 
     /// Starts wait for a free connection far longer than an exchange takes.
-    fn has_backlog(&self, evidence: &Evidence<'_>) -> bool {
-        let all = evidence.total.all();
+    fn has_backlog(&self, all: &Timings) -> bool {
         let p99 = |measure| all.of(measure).quantile(0.99).unwrap_or(0);
         let (response, service) = (p99(Measure::Response), p99(Measure::Service));
         let behind = response.saturating_sub(service);
         behind > BACKLOG_MIN.0 && behind > service / 2 && self.wait_p99_ns > BACKLOG_MIN.0
     }
+}
+
+/// How many exchanges failed for such a reason.
+fn failed(counts: &Counts, is: impl Fn(Failure) -> bool) -> u64 {
+    counts.failures().filter(|(failure, _)| is(*failure)).map(|(_, count)| count).sum()
 }
 
 #[cfg(test)]

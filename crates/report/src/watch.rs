@@ -65,31 +65,31 @@ impl Watch {
     }
 
     /// All that was said.
-    pub fn into_notes(self) -> Vec<Note> {
-        self.notes
+    pub fn take_notes(&mut self) -> Vec<Note> {
+        std::mem::take(&mut self.notes)
     }
 
     fn look(&mut self, seen: &Snapshot, total: &Snapshot) {
-        let has = |failure: Failure| seen.counts.failures().any(|(each, _)| each == failure);
+        let count_of =
+            |failure| seen.counts.failures().find(|(each, _)| *each == failure).map_or(0, |(_, count)| count);
+        let has = |failure: Failure| count_of(failure) > 0;
+        let established = total.counts.connections_established;
         if has(Failure::NoLocalPort) {
             self.ports(1.0);
-        } else if total.counts.connections_established
-            - self.established_at_look.min(total.counts.connections_established)
-            >= CONNECTIONS_BETWEEN_LOOKS
-        {
-            self.established_at_look = total.counts.connections_established;
+        } else if established.saturating_sub(self.established_at_look) >= CONNECTIONS_BETWEEN_LOOKS {
+            self.established_at_look = established;
             self.ports(PORTS_SHARE);
         }
         if has(Failure::NoDescriptor) {
             self.descriptors();
         }
-        if has(Failure::ConnectRefused) && total.counts.connections_established > 0 {
+        if has(Failure::ConnectRefused) && established > 0 {
             self.refused();
         }
         let slow = seen.connect.count_between(SYN_AGAIN_NS, CONNECT_NS_MAX);
-        let timed_out = seen.counts.failures().find(|(each, _)| *each == Failure::ConnectTimeout);
-        if slow + timed_out.map_or(0, |(_, count)| count) > 0 && total.counts.connections_established > 0 {
-            self.accept_queue(slow, timed_out.map_or(0, |(_, count)| count));
+        let timed_out = count_of(Failure::ConnectTimeout);
+        if slow + timed_out > 0 && established > 0 {
+            self.accept_queue(slow, timed_out);
         }
         if seen.counts.cut_off >= CUT_OFF_MIN {
             self.cut_off(seen.counts.cut_off, seen.connections_open);
