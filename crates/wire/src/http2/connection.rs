@@ -1,0 +1,871 @@
+//! What both sides of a connection do alike: frames, windows, settings, and the bounds.
+
+use super::frame::{self, HEADER_BYTES, Header};
+use super::streams::{Stream, Streams};
+use super::{
+    BLOCK_BYTES_MAX, CONNECTION_WINDOW, CONTINUATIONS_MAX, Code, Error, FRAME_BYTES_MAX, Fault, IDLE_FRAMES_MAX,
+    INTERIM_COUNT_MAX, LIST_BYTES_MAX, RAPID_RESETS_MAX, SERVER_STREAMS_MAX, STREAM_WINDOW, STREAMS_UNTIL_TOLD,
+    message,
+};
+use crate::hpack::{Decoder, Encoder, FieldList, HpackError, TABLE_BYTES_DEFAULT};
+
+/// What windows begin with (RFC 9113, 6.9.2).
+const WINDOW_DEFAULT: i64 = 65_535;
+const WINDOW_MAX: i64 = (1 << 31) - 1;
+
+/// What the front of the input meant.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// Nothing is complete yet; all input was taken.
+    NeedMore,
+    /// Something between the machines.
+    Nothing,
+    /// The peer says what it allows: more may be possible than before, or less.
+    Settings,
+    /// More may be sent than before.
+    Window,
+    /// An interim answer (1xx) was passed over.
+    Interim {
+        /// Whose.
+        tag: u64,
+    },
+    /// The head of a final answer.
+    Head {
+        /// Whose.
+        tag: u64,
+        /// Its status.
+        status: u16,
+        /// All fields.
+        fields: &'a FieldList,
+        /// There is nothing more.
+        is_last: bool,
+    },
+    /// A request.
+    Request {
+        /// Its stream.
+        stream: u32,
+        /// All fields.
+        fields: &'a FieldList,
+        /// There is nothing more.
+        is_last: bool,
+    },
+    /// A piece of a body.
+    Body {
+        /// Its stream.
+        stream: u32,
+        /// Whose.
+        tag: u64,
+        /// Never empty, unless it is the last.
+        bytes: &'a [u8],
+        /// There is nothing more.
+        is_last: bool,
+    },
+    /// The fields after a body; there is nothing more.
+    Trailers {
+        /// Its stream.
+        stream: u32,
+        /// Whose.
+        tag: u64,
+        /// All of them.
+        fields: &'a FieldList,
+    },
+    /// The peer gave up a stream.
+    Reset {
+        /// Its stream.
+        stream: u32,
+        /// Whose.
+        tag: u64,
+        /// Why (RFC 9113, 7).
+        code: u32,
+    },
+    /// A stream broke the protocol and was given up; the connection goes on.
+    Broken {
+        /// Its stream.
+        stream: u32,
+        /// Whose.
+        tag: u64,
+        /// What was wrong.
+        fault: Fault,
+    },
+    /// The peer takes no further requests on this connection. Those above `last` were not looked at.
+    GoAway {
+        /// The last stream that may have been looked at.
+        last: u32,
+        /// Why (RFC 9113, 7).
+        code: u32,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Client,
+    Server,
+}
+
+/// What the peer allows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Allowed {
+    pub(super) frame_bytes_max: usize,
+    pub(super) window: i64,
+    pub(super) streams: u32,
+    pub(super) table_bytes: usize,
+}
+
+/// A data frame that has begun.
+#[derive(Clone, Copy, Debug)]
+struct Data {
+    stream: u32,
+    left: usize,
+    padding: usize,
+    ends: bool,
+}
+
+/// A block of fields that is not complete.
+#[derive(Debug)]
+struct Block {
+    stream: u32,
+    ends: bool,
+    bytes: Vec<u8>,
+    frames: u32,
+}
+
+#[derive(Debug)]
+pub(super) struct Connection {
+    role: Role,
+    pub(super) streams: Streams,
+    pub(super) encoder: Encoder,
+    decoder: Decoder,
+    pub(super) allowed: Allowed,
+    pub(super) send_window: i64,
+    receive_window: i64,
+    /// Taken since the last window update.
+    unacknowledged: i64,
+    /// The last stream that the peer began; of a server.
+    pub(super) last_stream: u32,
+    /// The next that we begin; of a client.
+    pub(super) next_stream: u32,
+    /// An incomplete frame.
+    tail: Vec<u8>,
+    data: Option<Data>,
+    block: Option<Box<Block>>,
+    /// How much of the preface has come; of a server.
+    preface: usize,
+    has_settings: bool,
+    /// The last stream that the peer will look at, once it said so.
+    pub(super) goaway: Option<u32>,
+    /// We have said that we take no more.
+    pub(super) is_leaving: bool,
+    idle_frames: u32,
+    rapid_resets: u32,
+}
+
+type Taken<'a> = Result<Event<'a>, Error>;
+
+fn error(fault: Fault, code: Code) -> Error {
+    Error { fault, code }
+}
+
+fn protocol(fault: Fault) -> Error {
+    error(fault, Code::Protocol)
+}
+
+impl Connection {
+    pub(super) fn new(role: Role) -> Self {
+        Self {
+            role,
+            streams: Streams::default(),
+            encoder: Encoder::default(),
+            decoder: Decoder::new(TABLE_BYTES_DEFAULT),
+            allowed: Allowed {
+                frame_bytes_max: FRAME_BYTES_MAX,
+                window: WINDOW_DEFAULT,
+                streams: STREAMS_UNTIL_TOLD,
+                table_bytes: TABLE_BYTES_DEFAULT,
+            },
+            send_window: WINDOW_DEFAULT,
+            receive_window: i64::from(CONNECTION_WINDOW),
+            unacknowledged: 0,
+            last_stream: 0,
+            next_stream: 1,
+            tail: Vec::new(),
+            data: None,
+            block: None,
+            preface: if role == Role::Client { super::PREFACE.len() } else { 0 },
+            has_settings: false,
+            goaway: None,
+            is_leaving: false,
+            idle_frames: 0,
+            rapid_resets: 0,
+        }
+    }
+
+    /// What both sides begin with.
+    pub(super) fn start(&mut self, out: &mut Vec<u8>) {
+        let own = match self.role {
+            Role::Client => (frame::SETTING_ENABLE_PUSH, 0),
+            Role::Server => (frame::SETTING_MAX_CONCURRENT_STREAMS, SERVER_STREAMS_MAX),
+        };
+        let list = (frame::SETTING_MAX_HEADER_LIST_SIZE, LIST_BYTES_MAX as u32);
+        frame::push_settings(&[own, (frame::SETTING_INITIAL_WINDOW_SIZE, STREAM_WINDOW), list], out);
+        frame::push_window_update(0, CONNECTION_WINDOW - WINDOW_DEFAULT as u32, out);
+    }
+
+    pub(super) fn stream(&self, tag: u64) -> Stream {
+        Stream {
+            tag,
+            send_window: self.allowed.window,
+            receive_window: i64::from(STREAM_WINDOW),
+            has_head: false,
+            interim_count: 0,
+            is_bodiless: false,
+            length_left: None,
+            is_sent: false,
+            is_received: false,
+            unsent: Default::default(),
+            ends_with_unsent: false,
+        }
+    }
+
+    /// Nothing of a frame is kept.
+    pub(super) fn is_between_frames(&self) -> bool {
+        self.tail.is_empty() && self.data.is_none() && self.block.is_none()
+    }
+
+    /// Understands the front of `input`: how many bytes, and what they meant.
+    pub(super) fn handle<'a>(
+        &mut self,
+        input: &'a [u8],
+        fields: &'a mut FieldList,
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, Event<'a>), Error> {
+        let handled = self.understand(input, fields, out);
+        if let Err(error) = &handled {
+            frame::push_goaway(self.last_stream, error.code, out);
+        }
+        handled
+    }
+
+    fn understand<'a>(
+        &mut self,
+        input: &'a [u8],
+        fields: &'a mut FieldList,
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, Event<'a>), Error> {
+        if self.preface < super::PREFACE.len() {
+            let event = if input.is_empty() { Event::NeedMore } else { Event::Nothing };
+            return self.read_preface(input).map(|taken| (taken, event));
+        }
+        if let Some(data) = self.data {
+            return Ok(self.read_data(data, input, out));
+        }
+        if self.tail.is_empty()
+            && let Some((head, rest)) = input.split_first_chunk::<HEADER_BYTES>()
+        {
+            // The frame lies in the input as a whole, or at least its head does.
+            let header = self.admit(Header::read(head))?;
+            if header.kind == frame::DATA {
+                match rest.first() {
+                    Some(padding) if header.has(frame::PADDED) && header.length > 0 => {
+                        let event = self.begin_data(header, 1, usize::from(*padding), out)?;
+                        return Ok((HEADER_BYTES + 1, event));
+                    }
+                    None if header.has(frame::PADDED) && header.length > 0 => {}
+                    _ => return self.begin_data(header, 0, 0, out).map(|event| (HEADER_BYTES, event)),
+                }
+            } else if let Some(payload) = rest.get(..header.length) {
+                let event = self.frame(header, payload, fields, out)?;
+                return Ok((HEADER_BYTES + header.length, event));
+            }
+        }
+        self.gather(input, fields, out)
+    }
+
+    fn read_preface(&mut self, input: &[u8]) -> Result<usize, Error> {
+        let expected = &super::PREFACE[self.preface..];
+        let count = expected.len().min(input.len());
+        if input[..count] != expected[..count] {
+            return Err(protocol(Fault::Preface));
+        }
+        self.preface += count;
+        Ok(count)
+    }
+
+    /// Collects a frame that is in pieces.
+    fn gather<'a>(
+        &mut self,
+        input: &'a [u8],
+        fields: &'a mut FieldList,
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, Event<'a>), Error> {
+        let before = self.tail.len();
+        self.take_up_to(HEADER_BYTES, input);
+        let Some(head) = self.tail.first_chunk::<HEADER_BYTES>() else { return Ok((input.len(), Event::NeedMore)) };
+        let header = self.admit(Header::read(head))?;
+        // Of a data frame the length of its padding is enough.
+        let is_data = header.kind == frame::DATA;
+        let needed = match (is_data, header.has(frame::PADDED)) {
+            (true, true) if header.length > 0 => HEADER_BYTES + 1,
+            (true, _) => HEADER_BYTES,
+            (false, _) => HEADER_BYTES + header.length,
+        };
+        self.take_up_to(needed, &input[self.tail.len() - before..]);
+        let taken = self.tail.len() - before;
+        if self.tail.len() < needed {
+            return Ok((taken, Event::NeedMore));
+        }
+        let tail = std::mem::take(&mut self.tail);
+        let payload = &tail[HEADER_BYTES..];
+        let event = if is_data {
+            let padding = payload.first().map_or(0, |padding| usize::from(*padding));
+            self.begin_data(header, payload.len(), padding, out)?
+        } else {
+            self.frame(header, payload, fields, out)?
+        };
+        Ok((taken, event))
+    }
+
+    fn take_up_to(&mut self, length: usize, input: &[u8]) {
+        let count = length.saturating_sub(self.tail.len()).min(input.len());
+        self.tail.extend_from_slice(&input[..count]);
+    }
+
+    /// What can be said of a frame before its payload is there.
+    fn admit(&self, header: Header) -> Result<Header, Error> {
+        if !self.has_settings && (header.kind != frame::SETTINGS || header.has(frame::ACK)) {
+            return Err(protocol(Fault::Preface));
+        }
+        if header.length > FRAME_BYTES_MAX {
+            return Err(error(Fault::FrameSize, Code::FrameSize));
+        }
+        let is_continued = self.block.as_ref().is_some_and(|block| block.stream == header.stream);
+        if (header.kind == frame::CONTINUATION) != is_continued || (self.block.is_some() && !is_continued) {
+            return Err(protocol(Fault::Continuation));
+        }
+        Ok(header)
+    }
+
+    fn frame<'a>(&mut self, header: Header, payload: &[u8], fields: &'a mut FieldList, out: &mut Vec<u8>) -> Taken<'a> {
+        match header.kind {
+            frame::HEADERS => self.headers(header, payload, fields, out),
+            frame::CONTINUATION => self.continuation(header, payload, fields, out),
+            frame::WINDOW_UPDATE => self.window_update(header, payload, out),
+            frame::SETTINGS => self.settings(header, payload, out),
+            frame::PING => self.ping(header, payload, out),
+            frame::RST_STREAM => self.reset_by_peer(header, payload),
+            frame::GOAWAY => self.goaway(header, payload),
+            frame::PRIORITY => self.priority(header, payload, out),
+            frame::PUSH_PROMISE => Err(protocol(Fault::Push)),
+            _ => self.idle(Fault::EmptyFlood).map(|()| Event::Nothing),
+        }
+    }
+
+    /// One more frame that brings nothing forward.
+    fn idle(&mut self, fault: Fault) -> Result<(), Error> {
+        self.idle_frames += 1;
+        if self.idle_frames > IDLE_FRAMES_MAX { Err(error(fault, Code::EnhanceYourCalm)) } else { Ok(()) }
+    }
+
+    /// Something goes forward.
+    pub(super) fn progress(&mut self) {
+        self.idle_frames = 0;
+    }
+
+    /// A stream that was never begun.
+    fn is_idle_stream(&self, stream: u32) -> bool {
+        let is_clients = stream % 2 == 1;
+        match self.role {
+            Role::Client => !is_clients || stream >= self.next_stream,
+            Role::Server => !is_clients || stream > self.last_stream,
+        }
+    }
+
+    /// A frame on a stream that is not there: fine if we gave it up, else an error.
+    fn on_missing_stream(&mut self, stream: u32) -> Result<(), Error> {
+        if self.is_idle_stream(stream) {
+            return Err(protocol(Fault::FrameStream));
+        }
+        if self.streams.was_cancelled(stream) || self.is_leaving {
+            return self.idle(Fault::EmptyFlood);
+        }
+        Err(error(Fault::FrameStream, Code::StreamClosed))
+    }
+
+    /// The stream is given up because of what the peer did with it.
+    fn break_stream<'a>(&mut self, number: u32, fault: Fault, code: Code, out: &mut Vec<u8>) -> Taken<'a> {
+        frame::push_reset(number, code, out);
+        match self.streams.cancel(number) {
+            Some(stream) => Ok(Event::Broken { stream: number, tag: stream.tag, fault }),
+            None => Ok(Event::Nothing),
+        }
+    }
+
+    fn begin_data<'a>(&mut self, header: Header, prefix: usize, padding: usize, out: &mut Vec<u8>) -> Taken<'a> {
+        if header.stream == 0 {
+            return Err(protocol(Fault::FrameStream));
+        }
+        let content = header.length.checked_sub(prefix + padding).ok_or(protocol(Fault::Padding))?;
+        if header.has(frame::PADDED) && header.length == 0 {
+            return Err(error(Fault::FrameSize, Code::FrameSize));
+        }
+        let (length, ends) = (header.length as i64, header.has(frame::END_STREAM));
+        self.receive_window -= length;
+        if self.receive_window < 0 {
+            return Err(error(Fault::Window, Code::FlowControl));
+        }
+        self.unacknowledged += length;
+        if self.unacknowledged >= i64::from(CONNECTION_WINDOW / 2) {
+            frame::push_window_update(0, self.unacknowledged as u32, out);
+            self.receive_window += self.unacknowledged;
+            self.unacknowledged = 0;
+        }
+        let data = Data { stream: header.stream, left: content, padding, ends };
+        let role = self.role;
+        let Some(stream) = self.streams.find(header.stream) else {
+            self.on_missing_stream(header.stream)?;
+            self.data = (content + padding > 0).then_some(data);
+            return Ok(Event::Nothing);
+        };
+        stream.receive_window -= length;
+        let fault = if stream.receive_window < 0 {
+            Some((Fault::Window, Code::FlowControl))
+        } else if stream.is_received {
+            Some((Fault::FrameStream, Code::StreamClosed))
+        } else if role == Role::Client && !stream.has_head {
+            Some((Fault::Headers, Code::Protocol))
+        } else if stream.length_left.is_some_and(|left| left < content as u64 || (ends && left > content as u64))
+            || (stream.is_bodiless && content > 0)
+        {
+            Some((Fault::ContentLength, Code::Protocol))
+        } else {
+            None
+        };
+        if let Some((fault, code)) = fault {
+            self.data = (content + padding > 0).then_some(data);
+            return self.break_stream(header.stream, fault, code, out);
+        }
+        if let Some(left) = &mut stream.length_left {
+            *left -= content as u64;
+        }
+        if content == 0 && !ends {
+            self.data = (padding > 0).then_some(data);
+            return self.idle(Fault::EmptyFlood).map(|()| Event::Nothing);
+        }
+        if stream.receive_window < i64::from(STREAM_WINDOW / 2) && !ends {
+            let more = i64::from(STREAM_WINDOW) - stream.receive_window;
+            frame::push_window_update(header.stream, more as u32, out);
+            stream.receive_window += more;
+        }
+        self.idle_frames = 0;
+        if content == 0 {
+            let tag = stream.tag;
+            self.data = (padding > 0).then_some(Data { ends: false, ..data });
+            self.end_received(header.stream, out);
+            return Ok(Event::Body { stream: header.stream, tag, bytes: &[], is_last: true });
+        }
+        self.data = Some(data);
+        Ok(Event::Nothing)
+    }
+
+    fn read_data<'a>(&mut self, mut data: Data, input: &'a [u8], out: &mut Vec<u8>) -> (usize, Event<'a>) {
+        if input.is_empty() {
+            return (0, Event::NeedMore);
+        }
+        if data.left == 0 {
+            let count = data.padding.min(input.len());
+            data.padding -= count;
+            self.data = (data.padding > 0).then_some(data);
+            return (count, Event::Nothing);
+        }
+        let count = data.left.min(input.len());
+        data.left -= count;
+        self.data = (data.left + data.padding > 0).then_some(data);
+        let Some(stream) = self.streams.find(data.stream) else { return (count, Event::Nothing) };
+        if stream.is_received {
+            return (count, Event::Nothing);
+        }
+        let (tag, is_last) = (stream.tag, data.ends && data.left == 0);
+        if is_last {
+            self.end_received(data.stream, out);
+        }
+        (count, Event::Body { stream: data.stream, tag, bytes: &input[..count], is_last })
+    }
+
+    /// The peer has said all on this stream.
+    fn end_received(&mut self, number: u32, out: &mut Vec<u8>) {
+        let Some(stream) = self.streams.find(number) else { return };
+        stream.is_received = true;
+        match self.role {
+            // An answer to a request that is not out yet ends both.
+            Role::Client if !stream.is_sent => {
+                frame::push_reset(number, Code::NoError, out);
+                self.streams.cancel(number);
+            }
+            Role::Client => {
+                self.streams.remove(number);
+            }
+            Role::Server => {}
+        }
+    }
+
+    fn headers<'a>(
+        &mut self,
+        header: Header,
+        payload: &[u8],
+        fields: &'a mut FieldList,
+        out: &mut Vec<u8>,
+    ) -> Taken<'a> {
+        if header.stream == 0 {
+            return Err(protocol(Fault::FrameStream));
+        }
+        let mut block = payload;
+        let mut padding = 0;
+        if header.has(frame::PADDED) {
+            let (first, rest) = block.split_first().ok_or(error(Fault::FrameSize, Code::FrameSize))?;
+            (padding, block) = (usize::from(*first), rest);
+        }
+        let mut depends_on_itself = false;
+        if header.has(frame::PRIORITY_FLAG) {
+            let (priority, rest) = block.split_first_chunk::<5>().ok_or(error(Fault::FrameSize, Code::FrameSize))?;
+            depends_on_itself = depends_on(priority, header.stream);
+            block = rest;
+        }
+        block = block.get(..block.len().wrapping_sub(padding)).ok_or(protocol(Fault::Padding))?;
+        if self.role == Role::Server && header.stream.is_multiple_of(2) {
+            return Err(protocol(Fault::FrameStream));
+        }
+        let ends = header.has(frame::END_STREAM);
+        if !header.has(frame::END_HEADERS) {
+            let bytes = block.to_vec();
+            self.block = Some(Box::new(Block { stream: header.stream, ends, bytes, frames: 1 }));
+            return Ok(Event::Nothing);
+        }
+        let event = self.message(header.stream, ends, block, fields, out)?;
+        if depends_on_itself {
+            return self.break_stream(header.stream, Fault::FrameStream, Code::Protocol, out);
+        }
+        Ok(event)
+    }
+
+    fn continuation<'a>(
+        &mut self,
+        header: Header,
+        payload: &[u8],
+        fields: &'a mut FieldList,
+        out: &mut Vec<u8>,
+    ) -> Taken<'a> {
+        let Some(mut block) = self.block.take() else { return Err(protocol(Fault::Continuation)) };
+        block.frames += 1;
+        block.bytes.extend_from_slice(payload);
+        if block.frames > CONTINUATIONS_MAX || block.bytes.len() > BLOCK_BYTES_MAX {
+            return Err(error(Fault::ContinuationFlood, Code::EnhanceYourCalm));
+        }
+        if !header.has(frame::END_HEADERS) {
+            self.block = Some(block);
+            return Ok(Event::Nothing);
+        }
+        self.message(block.stream, block.ends, &block.bytes, fields, out)
+    }
+
+    /// A block of fields is complete.
+    fn message<'a>(
+        &mut self,
+        number: u32,
+        ends: bool,
+        block: &[u8],
+        fields: &'a mut FieldList,
+        out: &mut Vec<u8>,
+    ) -> Taken<'a> {
+        // Also of a stream that is gone: the table of the connection depends on it.
+        self.decoder.decode(block, fields, LIST_BYTES_MAX).map_err(|why| match why {
+            HpackError::Malformed => error(Fault::Compression, Code::Compression),
+            HpackError::ListTooLarge => error(Fault::HeadersTooLarge, Code::EnhanceYourCalm),
+        })?;
+        match self.role {
+            Role::Client => self.answer(number, ends, fields, out),
+            Role::Server => self.request(number, ends, fields, out),
+        }
+    }
+
+    fn answer<'a>(&mut self, number: u32, ends: bool, fields: &'a FieldList, out: &mut Vec<u8>) -> Taken<'a> {
+        let Some(stream) = self.streams.find(number) else {
+            self.on_missing_stream(number)?;
+            return Ok(Event::Nothing);
+        };
+        let tag = stream.tag;
+        if stream.has_head {
+            return self.trailers(number, ends, fields, out);
+        }
+        let head = match message::answer(fields) {
+            // 101 is of HTTP/1.1 only, and no interim answer is the last thing said.
+            Ok(head) if head.status == 101 || (head.status < 200 && ends) => {
+                return self.break_stream(number, Fault::Headers, Code::Protocol, out);
+            }
+            Ok(head) => head,
+            Err(fault) => return self.break_stream(number, fault, Code::Protocol, out),
+        };
+        if head.status < 200 {
+            stream.interim_count += 1;
+            if stream.interim_count > INTERIM_COUNT_MAX {
+                return self.break_stream(number, Fault::TooManyInterim, Code::EnhanceYourCalm, out);
+            }
+            return Ok(Event::Interim { tag });
+        }
+        stream.has_head = true;
+        stream.is_bodiless |= head.status == 204 || head.status == 304;
+        if !stream.is_bodiless {
+            stream.length_left = head.content_length;
+        }
+        if ends && stream.length_left.is_some_and(|left| left > 0) {
+            return self.break_stream(number, Fault::ContentLength, Code::Protocol, out);
+        }
+        self.idle_frames = 0;
+        if ends {
+            self.end_received(number, out);
+        }
+        Ok(Event::Head { tag, status: head.status, fields, is_last: ends })
+    }
+
+    fn trailers<'a>(&mut self, number: u32, ends: bool, fields: &'a FieldList, out: &mut Vec<u8>) -> Taken<'a> {
+        let Some(stream) = self.streams.find(number) else { return Ok(Event::Nothing) };
+        let tag = stream.tag;
+        if stream.is_received {
+            return self.break_stream(number, Fault::FrameStream, Code::StreamClosed, out);
+        }
+        if !ends || message::trailers(fields).is_err() {
+            return self.break_stream(number, Fault::Headers, Code::Protocol, out);
+        }
+        if stream.length_left.is_some_and(|left| left > 0) {
+            return self.break_stream(number, Fault::ContentLength, Code::Protocol, out);
+        }
+        self.idle_frames = 0;
+        self.end_received(number, out);
+        Ok(Event::Trailers { stream: number, tag, fields })
+    }
+
+    fn request<'a>(&mut self, number: u32, ends: bool, fields: &'a FieldList, out: &mut Vec<u8>) -> Taken<'a> {
+        if self.streams.find(number).is_some() {
+            return self.trailers(number, ends, fields, out);
+        }
+        if number <= self.last_stream {
+            self.on_missing_stream(number)?;
+            return Ok(Event::Nothing);
+        }
+        self.last_stream = number;
+        if self.is_leaving || self.streams.len() >= SERVER_STREAMS_MAX as usize {
+            frame::push_reset(number, Code::RefusedStream, out);
+            self.streams.insert(number, self.stream(0));
+            self.streams.cancel(number);
+            return Ok(Event::Nothing);
+        }
+        let mut stream = self.stream(u64::from(number));
+        stream.has_head = true;
+        let announced = message::request(fields);
+        stream.length_left = announced.unwrap_or(None);
+        let left = stream.length_left.unwrap_or(0);
+        stream.is_received = ends;
+        self.streams.insert(number, stream);
+        match announced {
+            Err(fault) => self.break_stream(number, fault, Code::Protocol, out),
+            Ok(_) if ends && left > 0 => self.break_stream(number, Fault::ContentLength, Code::Protocol, out),
+            Ok(_) => {
+                self.idle_frames = 0;
+                Ok(Event::Request { stream: number, fields, is_last: ends })
+            }
+        }
+    }
+
+    fn window_update<'a>(&mut self, header: Header, payload: &[u8], out: &mut Vec<u8>) -> Taken<'a> {
+        let more = payload.try_into().map_err(|_| error(Fault::FrameSize, Code::FrameSize))?;
+        let more = i64::from(u32::from_be_bytes(more) & 0x7fff_ffff);
+        self.idle(Fault::EmptyFlood)?;
+        if header.stream == 0 {
+            self.send_window += more;
+            if more == 0 {
+                return Err(protocol(Fault::Window));
+            }
+            if self.send_window > WINDOW_MAX {
+                return Err(error(Fault::Window, Code::FlowControl));
+            }
+            return Ok(Event::Window);
+        }
+        let Some(stream) = self.streams.find(header.stream) else {
+            if self.is_idle_stream(header.stream) {
+                return Err(protocol(Fault::FrameStream));
+            }
+            return Ok(Event::Nothing);
+        };
+        stream.send_window += more;
+        if more == 0 {
+            return self.break_stream(header.stream, Fault::Window, Code::Protocol, out);
+        }
+        if stream.send_window > WINDOW_MAX {
+            return self.break_stream(header.stream, Fault::Window, Code::FlowControl, out);
+        }
+        Ok(Event::Window)
+    }
+
+    fn settings<'a>(&mut self, header: Header, payload: &[u8], out: &mut Vec<u8>) -> Taken<'a> {
+        if header.stream != 0 {
+            return Err(protocol(Fault::FrameStream));
+        }
+        let is_ack = header.has(frame::ACK);
+        if !payload.len().is_multiple_of(6) || (is_ack && !payload.is_empty()) {
+            return Err(error(Fault::FrameSize, Code::FrameSize));
+        }
+        self.idle(Fault::SettingsFlood)?;
+        if is_ack {
+            return Ok(Event::Nothing);
+        }
+        if !self.has_settings {
+            // Until now the number was a guess; without a word from the peer there is no bound.
+            (self.has_settings, self.allowed.streams) = (true, u32::MAX);
+        }
+        for setting in payload.chunks_exact(6) {
+            let name = u16::from_be_bytes([setting[0], setting[1]]);
+            let value = u32::from_be_bytes([setting[2], setting[3], setting[4], setting[5]]);
+            self.setting(name, value)?;
+        }
+        frame::push_header(0, frame::SETTINGS, frame::ACK, 0, out);
+        Ok(Event::Settings)
+    }
+
+    fn setting(&mut self, name: u16, value: u32) -> Result<(), Error> {
+        match name {
+            frame::SETTING_HEADER_TABLE_SIZE => {
+                self.allowed.table_bytes = value as usize;
+                self.encoder.resize(value as usize);
+            }
+            frame::SETTING_ENABLE_PUSH if value > 1 || (value == 1 && self.role == Role::Client) => {
+                return Err(protocol(Fault::Settings));
+            }
+            frame::SETTING_MAX_CONCURRENT_STREAMS => self.allowed.streams = value,
+            frame::SETTING_INITIAL_WINDOW_SIZE => {
+                if i64::from(value) > WINDOW_MAX {
+                    return Err(error(Fault::Settings, Code::FlowControl));
+                }
+                let more = i64::from(value) - self.allowed.window;
+                self.allowed.window = i64::from(value);
+                for (_, stream) in self.streams.iter_mut() {
+                    stream.send_window += more;
+                    if stream.send_window > WINDOW_MAX {
+                        return Err(error(Fault::Window, Code::FlowControl));
+                    }
+                }
+            }
+            frame::SETTING_MAX_FRAME_SIZE => {
+                if !(16_384..=16_777_215).contains(&value) {
+                    return Err(protocol(Fault::Settings));
+                }
+                // Larger frames than our own bound would only make others wait.
+                self.allowed.frame_bytes_max = (value as usize).min(FRAME_BYTES_MAX);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn ping<'a>(&mut self, header: Header, payload: &[u8], out: &mut Vec<u8>) -> Taken<'a> {
+        if header.stream != 0 {
+            return Err(protocol(Fault::FrameStream));
+        }
+        if payload.len() != 8 {
+            return Err(error(Fault::FrameSize, Code::FrameSize));
+        }
+        self.idle(Fault::PingFlood)?;
+        if !header.has(frame::ACK) {
+            frame::push_header(8, frame::PING, frame::ACK, 0, out);
+            out.extend_from_slice(payload);
+        }
+        Ok(Event::Nothing)
+    }
+
+    fn priority<'a>(&mut self, header: Header, payload: &[u8], out: &mut Vec<u8>) -> Taken<'a> {
+        if header.stream == 0 {
+            return Err(protocol(Fault::FrameStream));
+        }
+        self.idle(Fault::EmptyFlood)?;
+        let Ok(priority) = <&[u8; 5]>::try_from(payload) else {
+            if self.is_idle_stream(header.stream) {
+                return Err(error(Fault::FrameSize, Code::FrameSize));
+            }
+            return self.break_stream(header.stream, Fault::FrameSize, Code::FrameSize, out);
+        };
+        if depends_on(priority, header.stream) {
+            if self.is_idle_stream(header.stream) {
+                return Err(protocol(Fault::FrameStream));
+            }
+            return self.break_stream(header.stream, Fault::FrameStream, Code::Protocol, out);
+        }
+        Ok(Event::Nothing)
+    }
+
+    fn reset_by_peer<'a>(&mut self, header: Header, payload: &[u8]) -> Taken<'a> {
+        let code = payload.try_into().map_err(|_| error(Fault::FrameSize, Code::FrameSize))?;
+        let code = u32::from_be_bytes(code);
+        if header.stream == 0 || self.is_idle_stream(header.stream) {
+            return Err(protocol(Fault::FrameStream));
+        }
+        self.idle(Fault::ResetFlood)?;
+        let Some(stream) = self.streams.remove(header.stream) else { return Ok(Event::Nothing) };
+        if self.role == Role::Server {
+            self.rapid_resets += 1;
+            if self.rapid_resets > RAPID_RESETS_MAX {
+                return Err(error(Fault::ResetFlood, Code::EnhanceYourCalm));
+            }
+        }
+        Ok(Event::Reset { stream: header.stream, tag: stream.tag, code })
+    }
+
+    /// A request was answered to its end.
+    pub(super) fn count_answer(&mut self) {
+        self.rapid_resets = self.rapid_resets.saturating_sub(1);
+    }
+
+    fn goaway<'a>(&mut self, header: Header, payload: &[u8]) -> Taken<'a> {
+        if header.stream != 0 {
+            return Err(protocol(Fault::FrameStream));
+        }
+        let Some((head, _)) = payload.split_first_chunk::<8>() else {
+            return Err(error(Fault::FrameSize, Code::FrameSize));
+        };
+        self.idle(Fault::EmptyFlood)?;
+        let last = u32::from_be_bytes([head[0] & 0x7f, head[1], head[2], head[3]]);
+        let code = u32::from_be_bytes([head[4], head[5], head[6], head[7]]);
+        // It may be said more than once, with less each time.
+        let last = self.goaway.map_or(last, |before| before.min(last));
+        self.goaway = Some(last);
+        Ok(Event::GoAway { last, code })
+    }
+
+    /// What may be sent on a stream now.
+    pub(super) fn room(&mut self, number: u32) -> usize {
+        let of_connection = self.send_window;
+        let of_stream = self.streams.find(number).map_or(0, |stream| stream.send_window);
+        of_connection.min(of_stream).max(0) as usize
+    }
+
+    /// Sends content, as much as there is room for, in frames. Gives how much.
+    pub(super) fn push_data(&mut self, number: u32, bytes: &[u8], ends: bool, out: &mut Vec<u8>) -> usize {
+        let count = self.room(number).min(bytes.len());
+        let bytes = &bytes[..count];
+        self.send_window -= count as i64;
+        if let Some(stream) = self.streams.find(number) {
+            stream.send_window -= count as i64;
+        }
+        self.idle_frames = 0;
+        let mut parts = bytes.chunks(self.allowed.frame_bytes_max).peekable();
+        if parts.peek().is_none() && ends {
+            frame::push_header(0, frame::DATA, frame::END_STREAM, number, out);
+        }
+        while let Some(part) = parts.next() {
+            let end = if ends && parts.peek().is_none() { frame::END_STREAM } else { 0 };
+            frame::push_header(part.len(), frame::DATA, end, number, out);
+            out.extend_from_slice(part);
+        }
+        count
+    }
+}
+
+fn depends_on(priority: &[u8; 5], stream: u32) -> bool {
+    u32::from_be_bytes([priority[0] & 0x7f, priority[1], priority[2], priority[3]]) == stream
+}

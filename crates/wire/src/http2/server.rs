@@ -1,0 +1,136 @@
+//! The server's side: requests in, answers out, in any order.
+
+use super::connection::{Connection, Event, Role};
+use super::{Code, Error, frame};
+use crate::hpack::{FieldList, Indexing};
+
+/// The machine. Call [`Server::start`] once and [`Server::handle`] with what arrives until it says [`Event::NeedMore`]. Each
+/// [`Event::Request`] wants [`Server::answer`], then [`Server::data`] or [`Server::trailers`] until one of them was the last.
+#[derive(Debug)]
+pub struct Server {
+    connection: Connection,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self { connection: Connection::new(Role::Server) }
+    }
+}
+
+impl Server {
+    /// What comes first on a connection.
+    pub fn start(&mut self, out: &mut Vec<u8>) {
+        self.connection.start(out);
+    }
+
+    /// Streams that are not over.
+    pub fn streams(&self) -> usize {
+        self.connection.streams.len()
+    }
+
+    /// Understands the front of `input`: how many bytes, and what they meant. Call again with the rest until it says
+    /// [`Event::NeedMore`] with nothing left.
+    ///
+    /// # Errors
+    /// The peer broke the protocol; `out` says so to it, and the connection must be closed.
+    pub fn handle<'a>(
+        &mut self,
+        input: &'a [u8],
+        fields: &'a mut FieldList,
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, Event<'a>), Error> {
+        self.connection.handle(input, fields, out)
+    }
+
+    /// The head of an answer, interim or final.
+    pub fn answer<'f>(
+        &mut self,
+        stream: u32,
+        status: u16,
+        fields: impl Iterator<Item = (&'f [u8], &'f [u8])>,
+        is_last: bool,
+        out: &mut Vec<u8>,
+    ) {
+        if self.connection.streams.find(stream).is_none() {
+            return;
+        }
+        let (mut block, status) = (Vec::with_capacity(128), status.to_string());
+        self.connection.encoder.begin(&mut block);
+        self.connection.encoder.field(b":status", status.as_bytes(), Indexing::Kept, &mut block);
+        for (name, value) in fields {
+            // Lengths and dates hardly come twice.
+            let indexing = if name == b"content-length" { Indexing::NotKept } else { Indexing::Kept };
+            self.connection.encoder.field(name, value, indexing, &mut block);
+        }
+        self.push_block(stream, &block, is_last, out);
+    }
+
+    /// The fields after a body. They are the last.
+    pub fn trailers<'f>(&mut self, stream: u32, fields: impl Iterator<Item = (&'f [u8], &'f [u8])>, out: &mut Vec<u8>) {
+        if self.connection.streams.find(stream).is_none() {
+            return;
+        }
+        let mut block = Vec::with_capacity(64);
+        self.connection.encoder.begin(&mut block);
+        for (name, value) in fields {
+            self.connection.encoder.field(name, value, Indexing::Kept, &mut block);
+        }
+        self.push_block(stream, &block, true, out);
+    }
+
+    fn push_block(&mut self, stream: u32, block: &[u8], is_last: bool, out: &mut Vec<u8>) {
+        frame::push_block(block, stream, is_last, self.connection.allowed.frame_bytes_max, out);
+        if is_last {
+            self.end(stream, out);
+        }
+    }
+
+    /// What may be sent on a stream now.
+    pub fn room(&mut self, stream: u32) -> usize {
+        self.connection.room(stream)
+    }
+
+    /// The stream is there: it was neither answered to its end nor given up.
+    pub fn has(&mut self, stream: u32) -> bool {
+        self.connection.streams.find(stream).is_some()
+    }
+
+    /// Content of an answer, as much as [`Server::room`] says at most.
+    pub fn data(&mut self, stream: u32, bytes: &[u8], is_last: bool, out: &mut Vec<u8>) {
+        debug_assert!(bytes.len() <= self.room(stream), "more than there is room for");
+        self.connection.push_data(stream, bytes, is_last, out);
+        if is_last {
+            self.end(stream, out);
+        }
+    }
+
+    /// We have said all; a request that is still coming is not wanted any more (RFC 9113, 8.1).
+    fn end(&mut self, stream: u32, out: &mut Vec<u8>) {
+        self.connection.count_answer();
+        if self.connection.streams.find(stream).is_some_and(|stream| !stream.is_received) {
+            frame::push_reset(stream, Code::NoError, out);
+            self.connection.streams.cancel(stream);
+        } else {
+            self.connection.streams.remove(stream);
+        }
+    }
+
+    /// Gives a stream up.
+    pub fn reset(&mut self, stream: u32, code: Code, out: &mut Vec<u8>) {
+        if self.connection.streams.cancel(stream).is_some() {
+            frame::push_reset(stream, code, out);
+        }
+    }
+
+    /// Takes no further requests; those that were begun are answered.
+    pub fn leave(&mut self, out: &mut Vec<u8>) {
+        if !std::mem::replace(&mut self.connection.is_leaving, true) {
+            frame::push_goaway(self.connection.last_stream, Code::NoError, out);
+        }
+    }
+
+    /// We have said goodbye.
+    pub fn is_leaving(&self) -> bool {
+        self.connection.is_leaving
+    }
+}

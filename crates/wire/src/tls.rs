@@ -1,0 +1,291 @@
+//! TLS as a layer over bytes: what arrives is opened, what leaves is sealed. The machine inside is rustls.
+//!
+//! A [`Session`] is one side of one connection. [`Session::feed`] takes what arrived and gives what it held; during the
+//! handshake it also writes what has to go back. [`Session::seal`] wraps what is to be sent. An idle session keeps no bytes.
+
+mod client;
+mod fault;
+mod server;
+mod verify;
+
+use rustls::client::UnbufferedClientConnection;
+use rustls::server::UnbufferedServerConnection;
+use rustls::unbuffered::{ConnectionState, EncryptError, UnbufferedStatus};
+
+pub use client::{ClientConfig, ClientSettings, GROUPS, Trust};
+pub use fault::{SetupError, TlsFault};
+pub use server::{ServerConfig, ServerSettings};
+pub use verify::Refused;
+
+/// The most that one record carries.
+const RECORD_BYTES_MAX: usize = 16 * 1024;
+/// The most that a record adds: header, nonce of TLS 1.2, content type, tag.
+const RECORD_OVERHEAD: usize = 5 + 8 + 1 + 16 + 16;
+/// Records that are sealed before more is sent than it is asked for: a key update.
+const KEY_UPDATE_BYTES: usize = 128;
+/// A record that is not complete is kept up to here; a whole one is smaller.
+const TAIL_BYTES_MAX: usize = 64 * 1024 + 5;
+
+enum Side {
+    Client(Box<UnbufferedClientConnection>),
+    Server(Box<UnbufferedServerConnection>),
+}
+
+/// See the module.
+pub struct Session {
+    side: Side,
+    /// An incomplete record, or an incomplete flight of the handshake.
+    tail: Vec<u8>,
+    is_closed_by_peer: bool,
+    /// It is broken, and why.
+    fault: Option<TlsFault>,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("tail_bytes", &self.tail.len()).finish_non_exhaustive()
+    }
+}
+
+/// What a step of the machine inside asks for.
+enum Step {
+    /// Again, with what is left.
+    Again,
+    /// More bytes.
+    Wait,
+}
+
+impl Session {
+    fn new(side: Side) -> Self {
+        Self { side, tail: Vec::new(), is_closed_by_peer: false, fault: None }
+    }
+
+    /// The handshake goes on: nothing can be sealed yet.
+    pub fn is_handshaking(&self) -> bool {
+        match &self.side {
+            Side::Client(connection) => connection.is_handshaking(),
+            Side::Server(connection) => connection.is_handshaking(),
+        }
+    }
+
+    /// The handshake took up an earlier session.
+    pub fn is_resumed(&self) -> bool {
+        let kind = match &self.side {
+            Side::Client(connection) => connection.handshake_kind(),
+            Side::Server(connection) => connection.handshake_kind(),
+        };
+        kind == Some(rustls::HandshakeKind::Resumed)
+    }
+
+    /// The protocol that both sides agreed on.
+    pub fn alpn(&self) -> Option<&[u8]> {
+        match &self.side {
+            Side::Client(connection) => connection.alpn_protocol(),
+            Side::Server(connection) => connection.alpn_protocol(),
+        }
+    }
+
+    /// The version that both sides agreed on, as people write it.
+    pub fn version(&self) -> &'static str {
+        let version = match &self.side {
+            Side::Client(connection) => connection.protocol_version(),
+            Side::Server(connection) => connection.protocol_version(),
+        };
+        match version {
+            Some(rustls::ProtocolVersion::TLSv1_2) => "TLS 1.2",
+            Some(rustls::ProtocolVersion::TLSv1_3) => "TLS 1.3",
+            _ => "TLS",
+        }
+    }
+
+    /// The peer has said that it will send nothing more.
+    pub fn is_closed_by_peer(&self) -> bool {
+        self.is_closed_by_peer
+    }
+
+    /// Begins: a client writes its first flight, a server nothing.
+    ///
+    /// # Errors
+    /// The machine inside refuses its own settings.
+    pub fn start(&mut self, out: &mut Vec<u8>) -> Result<(), TlsFault> {
+        self.feed(&mut [], &mut Vec::new(), out)
+    }
+
+    /// Takes what arrived: adds to `plain` what it held, and to `out` what has to go back.
+    ///
+    /// # Errors
+    /// The peer broke the protocol or cannot be trusted. `out` may hold the alert that says so; the connection must be closed.
+    pub fn feed(&mut self, bytes: &mut [u8], plain: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<(), TlsFault> {
+        if let Some(fault) = self.fault {
+            return Err(fault);
+        }
+        if self.tail.is_empty() {
+            let taken = self.work(bytes, plain, out)?;
+            self.tail.extend_from_slice(&bytes[taken..]);
+        } else {
+            let mut tail = std::mem::take(&mut self.tail);
+            tail.extend_from_slice(bytes);
+            let taken = self.work(&mut tail, plain, out)?;
+            if taken < tail.len() {
+                tail.drain(..taken);
+                self.tail = tail;
+            }
+        }
+        if self.tail.len() > TAIL_BYTES_MAX { Err(TlsFault::NotTls) } else { Ok(()) }
+    }
+
+    /// How many bytes of `input` were taken.
+    fn work(&mut self, input: &mut [u8], plain: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<usize, TlsFault> {
+        let mut taken = 0;
+        loop {
+            let rest = &mut input[taken..];
+            let closed = &mut self.is_closed_by_peer;
+            let (discard, step) = match &mut self.side {
+                Side::Client(connection) => advance(connection.process_tls_records(rest), plain, out, closed),
+                Side::Server(connection) => advance(connection.process_tls_records(rest), plain, out, closed),
+            };
+            taken += discard;
+            match step {
+                Ok(Step::Again) => {}
+                Ok(Step::Wait) => return Ok(taken),
+                Err(error) => {
+                    let fault = TlsFault::of(&error);
+                    self.fault = Some(fault);
+                    self.collect_alert(&mut input[taken..], out);
+                    return Err(fault);
+                }
+            }
+        }
+    }
+
+    /// The peer may learn why it is left. Just one step: the machine inside does not bear a second look at what is broken.
+    fn collect_alert(&mut self, rest: &mut [u8], out: &mut Vec<u8>) {
+        let (closed, mut nothing) = (&mut self.is_closed_by_peer, Vec::new());
+        // What it says of the fault this time is no news.
+        let _ = match &mut self.side {
+            Side::Client(connection) => advance(connection.process_tls_records(rest), &mut nothing, out, closed),
+            Side::Server(connection) => advance(connection.process_tls_records(rest), &mut nothing, out, closed),
+        };
+    }
+
+    /// Wraps `plain` and adds the records to `out`.
+    ///
+    /// # Errors
+    /// The handshake is not over, or the keys are used up.
+    pub fn seal(&mut self, plain: &[u8], out: &mut Vec<u8>) -> Result<(), TlsFault> {
+        self.write(out, plain.len(), |traffic, room| match traffic {
+            Traffic::Client(traffic) => traffic.encrypt(plain, room),
+            Traffic::Server(traffic) => traffic.encrypt(plain, room),
+        })
+    }
+
+    /// Says that nothing more will be sent.
+    ///
+    /// # Errors
+    /// The handshake is not over: there is nobody to say it to.
+    pub fn close(&mut self, out: &mut Vec<u8>) -> Result<(), TlsFault> {
+        self.write(out, 0, |traffic, room| match traffic {
+            Traffic::Client(traffic) => traffic.queue_close_notify(room),
+            Traffic::Server(traffic) => traffic.queue_close_notify(room),
+        })
+    }
+
+    fn write(
+        &mut self,
+        out: &mut Vec<u8>,
+        plain_bytes: usize,
+        put: impl FnOnce(Traffic<'_, '_>, &mut [u8]) -> Result<usize, EncryptError>,
+    ) -> Result<(), TlsFault> {
+        if let Some(fault) = self.fault {
+            return Err(fault);
+        }
+        let from = out.len();
+        let records = plain_bytes / RECORD_BYTES_MAX + 1;
+        out.resize(from + plain_bytes + records * RECORD_OVERHEAD + KEY_UPDATE_BYTES, 0);
+        let room = &mut out[from..];
+        // An incomplete message that the machine points into has to be shown again.
+        let tail = &mut self.tail[..];
+        let (discard, written) = match &mut self.side {
+            Side::Client(connection) => {
+                let UnbufferedStatus { discard, state } = connection.process_tls_records(tail);
+                match state {
+                    Ok(ConnectionState::WriteTraffic(mut traffic)) => {
+                        (discard, put(Traffic::Client(&mut traffic), room).ok())
+                    }
+                    _ => (discard, None),
+                }
+            }
+            Side::Server(connection) => {
+                let UnbufferedStatus { discard, state } = connection.process_tls_records(tail);
+                match state {
+                    Ok(ConnectionState::WriteTraffic(mut traffic)) => {
+                        (discard, put(Traffic::Server(&mut traffic), room).ok())
+                    }
+                    _ => (discard, None),
+                }
+            }
+        };
+        self.tail.drain(..discard);
+        out.truncate(from + written.unwrap_or(0));
+        written.map(|_| ()).ok_or(TlsFault::Other)
+    }
+}
+
+enum Traffic<'a, 'c> {
+    Client(&'a mut rustls::unbuffered::WriteTraffic<'c, rustls::client::ClientConnectionData>),
+    Server(&'a mut rustls::unbuffered::WriteTraffic<'c, rustls::server::ServerConnectionData>),
+}
+
+/// One step of the machine inside: how many bytes it is done with, and what it asks for.
+fn advance<Data>(
+    status: UnbufferedStatus<'_, '_, Data>,
+    plain: &mut Vec<u8>,
+    out: &mut Vec<u8>,
+    is_closed: &mut bool,
+) -> (usize, Result<Step, rustls::Error>) {
+    let UnbufferedStatus { discard, state } = status;
+    let step = state.map(|state| match state {
+        ConnectionState::ReadTraffic(mut traffic) => {
+            while let Some(record) = traffic.next_record() {
+                if let Ok(record) = record {
+                    plain.extend_from_slice(record.payload);
+                }
+            }
+            Step::Again
+        }
+        ConnectionState::EncodeTlsData(mut data) => {
+            let from = out.len();
+            // The size of a flight is not told before: rooms are tried until it fits.
+            let mut room = 512;
+            loop {
+                out.resize(from + room, 0);
+                match data.encode(&mut out[from..]) {
+                    Ok(written) => {
+                        out.truncate(from + written);
+                        break;
+                    }
+                    Err(rustls::unbuffered::EncodeError::InsufficientSize(error)) => room = error.required_size,
+                    Err(rustls::unbuffered::EncodeError::AlreadyEncoded) => {
+                        out.truncate(from);
+                        break;
+                    }
+                }
+            }
+            Step::Again
+        }
+        ConnectionState::TransmitTlsData(data) => {
+            // What was encoded is in `out`, which whoever called us sends.
+            data.done();
+            Step::Again
+        }
+        ConnectionState::PeerClosed => {
+            *is_closed = true;
+            Step::Again
+        }
+        _ => Step::Wait,
+    });
+    (discard, step)
+}
+
+#[cfg(test)]
+mod tests;

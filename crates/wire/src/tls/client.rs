@@ -1,0 +1,192 @@
+//! The settings of a client, and the sessions that they make.
+
+use std::sync::Arc;
+
+use rustls::client::{Resumption, UnbufferedClientConnection, WebPkiServerVerifier};
+use rustls::crypto::{CryptoProvider, SupportedKxGroup, aws_lc_rs};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{RootCertStore, SupportedProtocolVersion, version};
+
+use super::verify::{Anybody, Refused, Verifier, Witness};
+use super::{Session, SetupError, Side, TlsFault};
+
+/// Sessions of a thread that can be taken up again. One target has few names; each keeps up to eight tickets.
+const SESSIONS_MAX: usize = 64;
+
+/// The groups that can be asked for, by the names of the field.
+pub const GROUPS: [&str; 6] = ["X25519MLKEM768", "X25519", "secp256r1", "secp384r1", "SECP256R1MLKEM768", "MLKEM768"];
+
+/// Whom a client trusts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Whoever answers.
+    Anybody,
+    /// Those whom one of these has signed: certificates in DER.
+    Roots(Vec<Vec<u8>>),
+    /// The certificates of a PEM text, and those whom they have signed.
+    Pem(Vec<u8>),
+}
+
+/// How a client makes its sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientSettings {
+    /// Whom it trusts.
+    pub trust: Trust,
+    /// Its own certificates and key, as PEM texts.
+    pub certificate: Option<(Vec<u8>, Vec<u8>)>,
+    /// The name that is asked for and verified.
+    pub name: String,
+    /// Protocols that are offered, the dearest first.
+    pub alpn: Vec<String>,
+    /// Key exchange groups, the dearest first; none for the usual ones.
+    pub groups: Vec<String>,
+    /// TLS 1.2 is refused.
+    pub only_tls13: bool,
+    /// Earlier sessions are taken up again.
+    pub resumes: bool,
+}
+
+/// Makes sessions. A clone has the same settings and memories of its own.
+pub struct ClientConfig {
+    config: Arc<rustls::ClientConfig>,
+    name: ServerName<'static>,
+    witness: Arc<Witness>,
+    resumes: bool,
+}
+
+impl Clone for ClientConfig {
+    /// Sessions that can be taken up again are not shared: each thread has its own.
+    fn clone(&self) -> Self {
+        let mut config = (*self.config).clone();
+        config.resumption = resumption(self.resumes);
+        Self { config: Arc::new(config), name: self.name.clone(), witness: self.witness.clone(), resumes: self.resumes }
+    }
+}
+
+impl std::fmt::Debug for ClientConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ClientConfig").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+fn resumption(resumes: bool) -> Resumption {
+    if resumes { Resumption::in_memory_sessions(SESSIONS_MAX) } else { Resumption::disabled() }
+}
+
+impl ClientConfig {
+    /// Reads the settings.
+    ///
+    /// # Errors
+    /// A text is no certificate or key, or the settings contradict each other.
+    pub fn new(settings: &ClientSettings) -> Result<Self, SetupError> {
+        let provider = Arc::new(provider(&settings.groups)?);
+        let both: &[&SupportedProtocolVersion] = &[&version::TLS13, &version::TLS12];
+        let versions = if settings.only_tls13 { &both[..1] } else { both };
+        let builder = rustls::ClientConfig::builder_with_provider(provider.clone())
+            .with_protocol_versions(versions)
+            .map_err(|error| SetupError::Versions { reason: error.to_string() })?;
+        let witness = Arc::new(Witness::default());
+        let builder = match &settings.trust {
+            Trust::Anybody => builder.dangerous().with_custom_certificate_verifier(Arc::new(Anybody(provider.clone()))),
+            Trust::Roots(roots) => {
+                let roots = roots.iter().map(|der| CertificateDer::from(der.clone())).collect();
+                let verifier = verifier(roots, false, &provider, &witness)?;
+                builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
+            }
+            Trust::Pem(text) => {
+                let verifier = verifier(certificates(text)?, true, &provider, &witness)?;
+                builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
+            }
+        };
+        let mut config = match &settings.certificate {
+            None => builder.with_no_client_auth(),
+            Some((chain, key)) => builder
+                .with_client_auth_cert(certificates(chain)?, private_key(key)?)
+                .map_err(|error| SetupError::BadPair { reason: error.to_string() })?,
+        };
+        config.alpn_protocols = settings.alpn.iter().map(|name| name.clone().into_bytes()).collect();
+        config.resumption = resumption(settings.resumes);
+        let name = ServerName::try_from(settings.name.clone())
+            .map_err(|_| SetupError::Name { name: settings.name.clone() })?;
+        Ok(Self { config: Arc::new(config), name, witness, resumes: settings.resumes })
+    }
+
+    /// A session on a new connection.
+    ///
+    /// # Errors
+    /// The settings do not allow one.
+    pub fn session(&self) -> Result<Session, TlsFault> {
+        let connection = UnbufferedClientConnection::new(self.config.clone(), self.name.clone());
+        connection
+            .map(|connection| Session::new(Side::Client(Box::new(connection))))
+            .map_err(|error| TlsFault::of(&error))
+    }
+
+    /// What the first certificate that was refused said of itself.
+    pub fn refused(&self) -> Option<Refused> {
+        self.witness.testimony()
+    }
+}
+
+/// Authorities of the system that cannot be read are left out, as other clients do; those of a file are not.
+fn verifier(
+    certificates: Vec<CertificateDer<'static>>,
+    is_strict: bool,
+    provider: &Arc<CryptoProvider>,
+    witness: &Arc<Witness>,
+) -> Result<Verifier, SetupError> {
+    let mut roots = RootCertStore::empty();
+    for (index, certificate) in certificates.iter().enumerate() {
+        if let Err(error) = roots.add(certificate.clone())
+            && is_strict
+        {
+            return Err(SetupError::BadCertificate { number: index + 1, reason: error.to_string() });
+        }
+    }
+    let inner = WebPkiServerVerifier::builder_with_provider(roots.into(), provider.clone())
+        .build()
+        .map_err(|_| SetupError::NoCertificate)?;
+    let pinned = if is_strict { certificates } else { Vec::new() };
+    Ok(Verifier { inner, pinned, witness: witness.clone() })
+}
+
+/// The provider with the groups that were asked for.
+fn provider(groups: &[String]) -> Result<CryptoProvider, SetupError> {
+    let mut provider = aws_lc_rs::default_provider();
+    if !groups.is_empty() {
+        provider.kx_groups = groups
+            .iter()
+            .map(|name| group(name).ok_or(SetupError::Group { name: name.clone() }))
+            .collect::<Result<_, _>>()?;
+    }
+    Ok(provider)
+}
+
+fn group(name: &str) -> Option<&'static dyn SupportedKxGroup> {
+    use aws_lc_rs::kx_group as group;
+    Some(match name.to_ascii_uppercase().as_str() {
+        "X25519MLKEM768" => group::X25519MLKEM768,
+        "X25519" => group::X25519,
+        "SECP256R1" | "P-256" | "P256" | "PRIME256V1" => group::SECP256R1,
+        "SECP384R1" | "P-384" | "P384" => group::SECP384R1,
+        "SECP256R1MLKEM768" => group::SECP256R1MLKEM768,
+        "MLKEM768" => group::MLKEM768,
+        _ => return None,
+    })
+}
+
+/// All certificates of a PEM text.
+pub(super) fn certificates(text: &[u8]) -> Result<Vec<CertificateDer<'static>>, SetupError> {
+    let mut found = Vec::new();
+    for (index, certificate) in CertificateDer::pem_slice_iter(text).enumerate() {
+        let number = index + 1;
+        found.push(certificate.map_err(|error| SetupError::BadCertificate { number, reason: error.to_string() })?);
+    }
+    if found.is_empty() { Err(SetupError::NoCertificate) } else { Ok(found) }
+}
+
+/// The first private key of a PEM text.
+pub(super) fn private_key(text: &[u8]) -> Result<PrivateKeyDer<'static>, SetupError> {
+    PrivateKeyDer::from_pem_slice(text).map_err(|_| SetupError::NoKey)
+}

@@ -1,0 +1,131 @@
+//! Why a session or its settings fail.
+
+use rustls::{AlertDescription, CertificateError, Error, PeerIncompatible};
+
+/// Why a session cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[repr(u8)]
+pub enum TlsFault {
+    /// No authority that is trusted has signed the certificate.
+    #[error("the certificate is signed by nobody who is trusted")]
+    UnknownIssuer,
+    /// The certificate is no longer valid.
+    #[error("the certificate has expired")]
+    Expired,
+    /// The certificate is not valid yet.
+    #[error("the certificate is not valid yet")]
+    NotYetValid,
+    /// The certificate is of another name.
+    #[error("the certificate is of another name")]
+    WrongName,
+    /// The certificate is unusable in another way.
+    #[error("the certificate cannot be used")]
+    Certificate,
+    /// The peer wants a certificate of ours, or another one.
+    #[error("the peer wants a client certificate")]
+    ClientCertificate,
+    /// No version, group or cipher in common.
+    #[error("no TLS version, group or cipher in common")]
+    NothingInCommon,
+    /// No protocol in common (ALPN).
+    #[error("no application protocol in common")]
+    NoProtocol,
+    /// What came is no TLS.
+    #[error("the peer does not speak TLS")]
+    NotTls,
+    /// The peer gave up with an alert.
+    #[error("the peer gave up with an alert")]
+    Alert,
+    /// The peer closed during the handshake.
+    #[error("the peer closed during the handshake")]
+    ClosedEarly,
+    /// Anything else.
+    #[error("the TLS session failed")]
+    Other,
+}
+
+impl TlsFault {
+    pub(super) fn of(error: &Error) -> Self {
+        match error {
+            Error::InvalidCertificate(error) => Self::of_certificate(error),
+            Error::NoApplicationProtocol | Error::AlertReceived(AlertDescription::NoApplicationProtocol) => {
+                Self::NoProtocol
+            }
+            Error::NoCertificatesPresented => Self::ClientCertificate,
+            Error::PeerIncompatible(PeerIncompatible::NoCertificateRequestSignatureSchemesInCommon) => {
+                Self::ClientCertificate
+            }
+            Error::PeerIncompatible(_) => Self::NothingInCommon,
+            Error::InvalidMessage(_) => Self::NotTls,
+            Error::AlertReceived(alert) => match alert {
+                AlertDescription::CertificateRequired
+                | AlertDescription::BadCertificate
+                | AlertDescription::UnknownCA
+                | AlertDescription::AccessDenied
+                | AlertDescription::CertificateUnknown
+                | AlertDescription::UnsupportedCertificate
+                | AlertDescription::CertificateExpired
+                | AlertDescription::CertificateRevoked => Self::ClientCertificate,
+                AlertDescription::ProtocolVersion
+                | AlertDescription::HandshakeFailure
+                | AlertDescription::InsufficientSecurity => Self::NothingInCommon,
+                _ => Self::Alert,
+            },
+            _ => Self::Other,
+        }
+    }
+
+    fn of_certificate(error: &CertificateError) -> Self {
+        match error {
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => Self::NotYetValid,
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => Self::WrongName,
+            // Another authority of the same name has signed it.
+            CertificateError::UnknownIssuer | CertificateError::BadSignature => Self::UnknownIssuer,
+            _ => Self::Certificate,
+        }
+    }
+}
+
+/// Why settings make no session.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SetupError {
+    /// There is no certificate in a text that should hold one.
+    #[error("there is no PEM certificate in it")]
+    NoCertificate,
+    /// There is no key in a text that should hold one.
+    #[error("there is no PEM private key in it")]
+    NoKey,
+    /// A certificate that nothing can be verified with.
+    #[error("certificate {number} in it is unusable: {reason}")]
+    BadCertificate {
+        /// Counted from 1.
+        number: usize,
+        /// What the parser says.
+        reason: String,
+    },
+    /// Certificate and key do not belong together, or the key is of an unknown kind.
+    #[error("the certificate and the key cannot be used together: {reason}")]
+    BadPair {
+        /// What the crypto says.
+        reason: String,
+    },
+    /// No group of that name.
+    #[error("'{name}' is no key exchange group that is known")]
+    Group {
+        /// As given.
+        name: String,
+    },
+    /// A name that no certificate can have.
+    #[error("'{name}' is no name that a certificate can have")]
+    Name {
+        /// As given.
+        name: String,
+    },
+    /// Versions and groups that do not go together.
+    #[error("these TLS versions and groups do not go together: {reason}")]
+    Versions {
+        /// What the machine says.
+        reason: String,
+    },
+}

@@ -1,0 +1,80 @@
+//! The settings of a server, and the sessions that they make.
+
+use std::sync::Arc;
+
+use rustls::RootCertStore;
+use rustls::crypto::aws_lc_rs;
+use rustls::server::{UnbufferedServerConnection, WebPkiClientVerifier};
+
+use super::client::{certificates, private_key};
+use super::{Session, SetupError, Side, TlsFault};
+
+/// How a server makes its sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerSettings {
+    /// Its certificates, its own first, as a PEM text.
+    pub certificates: Vec<u8>,
+    /// Its key, as a PEM text.
+    pub key: Vec<u8>,
+    /// Protocols that it speaks, the dearest first.
+    pub alpn: Vec<String>,
+    /// Clients must show a certificate that one of this PEM text has signed.
+    pub clients: Option<Vec<u8>>,
+}
+
+/// Makes sessions.
+#[derive(Clone)]
+pub struct ServerConfig(Arc<rustls::ServerConfig>);
+
+impl std::fmt::Debug for ServerConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ServerConfig").finish_non_exhaustive()
+    }
+}
+
+impl ServerConfig {
+    /// Reads the settings.
+    ///
+    /// # Errors
+    /// A text is no certificate or key, or they do not belong together.
+    pub fn new(settings: &ServerSettings) -> Result<Self, SetupError> {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let builder = rustls::ServerConfig::builder_with_provider(provider.clone())
+            .with_safe_default_protocol_versions()
+            .map_err(|error| SetupError::Versions { reason: error.to_string() })?;
+        let builder = match &settings.clients {
+            None => builder.with_no_client_auth(),
+            Some(text) => {
+                let mut roots = RootCertStore::empty();
+                for (index, certificate) in certificates(text)?.into_iter().enumerate() {
+                    roots
+                        .add(certificate)
+                        .map_err(|error| SetupError::BadCertificate { number: index + 1, reason: error.to_string() })?;
+                }
+                let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), provider)
+                    .build()
+                    .map_err(|error| SetupError::Versions { reason: error.to_string() })?;
+                builder.with_client_cert_verifier(verifier)
+            }
+        };
+        let mut config = builder
+            .with_single_cert(certificates(&settings.certificates)?, private_key(&settings.key)?)
+            .map_err(|error| SetupError::BadPair { reason: error.to_string() })?;
+        config.alpn_protocols = settings.alpn.iter().map(|name| name.clone().into_bytes()).collect();
+        if let Ok(ticketer) = aws_lc_rs::Ticketer::new() {
+            config.ticketer = ticketer;
+        }
+        Ok(Self(Arc::new(config)))
+    }
+
+    /// A session on a new connection.
+    ///
+    /// # Errors
+    /// The settings do not allow one.
+    pub fn session(&self) -> Result<Session, TlsFault> {
+        let connection = UnbufferedServerConnection::new(self.0.clone());
+        connection
+            .map(|connection| Session::new(Side::Server(Box::new(connection))))
+            .map_err(|error| TlsFault::of(&error))
+    }
+}

@@ -1,0 +1,187 @@
+//! Whether a server is who it says it is, and what its certificate said when it was refused.
+
+use std::sync::{Arc, Mutex};
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
+use x509_parser::prelude::{FromDer, GeneralName, X509Certificate};
+
+/// What the first certificate that was refused said of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Whom it names.
+    pub subject: String,
+    /// Who signed it.
+    pub issuer: String,
+    /// The names that it is valid for.
+    pub names: Vec<String>,
+    /// From when.
+    pub not_before: String,
+    /// Until when.
+    pub not_after: String,
+    /// The name that was wanted.
+    pub wanted: String,
+}
+
+/// Remembers the first certificate that was refused.
+#[derive(Debug, Default)]
+pub(super) struct Witness(Mutex<Option<Refused>>);
+
+impl Witness {
+    pub(super) fn testimony(&self) -> Option<Refused> {
+        self.0.lock().expect("no holder of the lock panics").clone()
+    }
+
+    fn note(&self, certificate: &CertificateDer<'_>, wanted: &ServerName<'_>) {
+        let mut first = self.0.lock().expect("no holder of the lock panics");
+        if first.is_none() {
+            *first = describe(certificate, wanted);
+        }
+    }
+}
+
+fn describe(certificate: &CertificateDer<'_>, wanted: &ServerName<'_>) -> Option<Refused> {
+    let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
+    let names = match parsed.subject_alternative_name() {
+        Ok(Some(names)) => names.value.general_names.iter().filter_map(name_of).collect(),
+        _ => Vec::new(),
+    };
+    Some(Refused {
+        subject: parsed.subject().to_string(),
+        issuer: parsed.issuer().to_string(),
+        names,
+        not_before: parsed.validity().not_before.to_string(),
+        not_after: parsed.validity().not_after.to_string(),
+        wanted: wanted.to_str().into_owned(),
+    })
+}
+
+fn name_of(name: &GeneralName<'_>) -> Option<String> {
+    match name {
+        GeneralName::DNSName(name) => Some((*name).to_owned()),
+        GeneralName::IPAddress(bytes) => match bytes.len() {
+            4 => <[u8; 4]>::try_from(*bytes).ok().map(|bytes| std::net::Ipv4Addr::from(bytes).to_string()),
+            16 => <[u8; 16]>::try_from(*bytes).ok().map(|bytes| std::net::Ipv6Addr::from(bytes).to_string()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Verifies as the web does, and remembers whom it refused.
+#[derive(Debug)]
+pub(super) struct Verifier {
+    pub(super) inner: Arc<WebPkiServerVerifier>,
+    /// Certificates that were named one by one: a server that shows just one of them is trusted, also if it signed itself.
+    pub(super) pinned: Vec<CertificateDer<'static>>,
+    pub(super) witness: Arc<Witness>,
+}
+
+impl Verifier {
+    /// A self-signed certificate that may sign others is refused at the end of a chain by the rules of the web; who names it in a
+    /// file means it all the same. Name and time count as ever.
+    fn is_pinned(&self, certificate: &CertificateDer<'_>, name: &ServerName<'_>, now: UnixTime) -> Result<bool, Error> {
+        if !self.pinned.iter().any(|pinned| pinned == certificate) {
+            return Ok(false);
+        }
+        let Ok((_, parsed)) = X509Certificate::from_der(certificate) else { return Ok(false) };
+        let validity = parsed.validity();
+        let now = now.as_secs() as i64;
+        if now > validity.not_after.timestamp() {
+            return Err(CertificateError::Expired.into());
+        }
+        if now < validity.not_before.timestamp() {
+            return Err(CertificateError::NotValidYet.into());
+        }
+        let parsed = rustls::server::ParsedCertificate::try_from(certificate)?;
+        rustls::client::verify_server_name(&parsed, name).map(|()| true)
+    }
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let verified = self
+            .inner
+            .verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+            .or_else(|error| match self.is_pinned(end_entity, server_name, now) {
+                Ok(true) => Ok(ServerCertVerified::assertion()),
+                Ok(false) => Err(error),
+                Err(closer) => Err(closer),
+            });
+        if verified.is_err() {
+            self.witness.note(end_entity, server_name);
+        }
+        verified
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.inner.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.inner.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.inner.supported_verify_schemes()
+    }
+}
+
+/// Trusts whoever answers. That the peer has the key of its certificate is still verified, as other clients do.
+#[derive(Debug)]
+pub(super) struct Anybody(pub(super) Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Anybody {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
