@@ -76,6 +76,14 @@ pub(crate) struct RunArgs {
     no_keepalive: bool,
     #[arg(long = "http1.0")]
     http10: bool,
+    #[arg(long = "http1.1")]
+    http11: bool,
+    #[arg(long)]
+    http2: bool,
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    streams: Option<String>,
+    #[command(flatten)]
+    tls: TlsArgs,
     #[arg(long, value_name = "STATUSES")]
     expect_status: Option<String>,
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -92,6 +100,28 @@ pub(crate) struct RunArgs {
     pub(crate) engine: EngineArgs,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
+}
+
+#[derive(Args, Clone)]
+pub(crate) struct TlsArgs {
+    #[arg(short = 'k', long)]
+    insecure: bool,
+    #[arg(long, value_name = "FILE")]
+    cacert: Option<String>,
+    #[arg(long, value_name = "FILE")]
+    cert: Option<String>,
+    #[arg(long, value_name = "FILE")]
+    key: Option<String>,
+    #[arg(long, value_name = "NAME")]
+    sni: Option<String>,
+    #[arg(long, value_name = "PROTOCOLS")]
+    alpn: Option<String>,
+    #[arg(long, value_name = "GROUPS")]
+    tls_groups: Option<String>,
+    #[arg(long, value_name = "VERSION")]
+    tls_min: Option<String>,
+    #[arg(long)]
+    no_tls_resumption: bool,
 }
 
 #[derive(Args, Clone)]
@@ -162,6 +192,12 @@ pub(crate) struct ServeArgs {
     pub(crate) close_after: Option<String>,
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<String>,
+    #[arg(long = "tls")]
+    pub(crate) is_tls: bool,
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cert: Option<String>,
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key: Option<String>,
     #[command(flatten)]
     pub(crate) driver: DriverArgs,
     #[command(flatten)]
@@ -214,6 +250,18 @@ impl RunArgs {
             grace: self.grace.clone(),
             no_keepalive: self.no_keepalive,
             http10: self.http10,
+            http11: self.http11,
+            http2: self.http2,
+            streams: self.streams.clone(),
+            insecure: self.tls.insecure,
+            cacert: self.tls.cacert.clone(),
+            cert: self.tls.cert.clone(),
+            key: self.tls.key.clone(),
+            sni: self.tls.sni.clone(),
+            alpn: self.tls.alpn.clone(),
+            tls_groups: self.tls.tls_groups.clone(),
+            tls_min: self.tls.tls_min.clone(),
+            no_tls_resumption: self.tls.no_tls_resumption,
             expect_status: self.expect_status.clone(),
             expect_body: self.expect_body.clone(),
             interval: self.interval.clone(),

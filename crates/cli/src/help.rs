@@ -131,6 +131,49 @@ fn flag(command: &str, id: &str) -> Option<Text> {
         (_, "grace") => ("Time for what is in flight at the end [default: 5s]", "结束时等待在途请求的时间 [默认：5s]"),
         (_, "no_keepalive") => ("A new connection for each request", "每个请求新建连接（短连接）"),
         (_, "http10") => ("Speak HTTP/1.0", "使用 HTTP/1.0"),
+        (_, "http11") => ("Speak HTTP/1.1, also where HTTP/2 is offered", "使用 HTTP/1.1，即使服务端支持 HTTP/2"),
+        (_, "http2") => (
+            "Speak HTTP/2, with http:// too [default: what an https:// server chooses; HTTP/1.1 with http://]",
+            "使用 HTTP/2，http:// 也可以 [默认：https:// 由服务端选择，http:// 为 HTTP/1.1]",
+        ),
+        (_, "streams") => (
+            "Requests at a time on each connection (HTTP/2): -c times as many users [default: 1]",
+            "每个连接上同时进行的请求数（HTTP/2）；用户数为 -c 乘以它 [默认：1]",
+        ),
+        ("serve", "is_tls") => (
+            "Speak TLS, with a certificate made on the spot unless --cert names one",
+            "使用 TLS；没有用 --cert 指定证书时临时生成一个",
+        ),
+        ("serve", "cert") => ("Certificate chain to show, a PEM file", "服务端证书链（PEM 文件）"),
+        ("serve", "key") => (
+            "Its private key, a PEM file [default: in the file of --cert]",
+            "私钥（PEM 文件）[默认：与 --cert 同一文件]",
+        ),
+        (_, "insecure") => ("Trust whoever answers: certificates are not verified", "不校验服务端证书"),
+        (_, "cacert") => (
+            "Trust the certificates of a PEM file, and those whom they have signed [default: this system's]",
+            "信任该 PEM 文件中的证书及其签发的证书 [默认：系统的信任库]",
+        ),
+        (_, "cert") => ("Client certificate chain, a PEM file (mTLS)", "客户端证书链（PEM 文件，用于双向认证）"),
+        (_, "key") => (
+            "Its private key, a PEM file [default: in the file of --cert]",
+            "私钥（PEM 文件）[默认：与 --cert 同一文件]",
+        ),
+        (_, "sni") => (
+            "Name to ask for and to verify [default: the host of the URL]",
+            "请求并校验的服务器名称 [默认：URL 中的主机]",
+        ),
+        (_, "alpn") => {
+            ("Protocols to offer, the dearest first, like h2,http/1.1", "ALPN 协议列表，优先的在前，如 h2,http/1.1")
+        }
+        (_, "tls_groups") => (
+            "Key exchange groups, the dearest first, like X25519,secp256r1 [default: X25519MLKEM768 and the usual ones]",
+            "密钥交换组，优先的在前，如 X25519,secp256r1 [默认：X25519MLKEM768 及常用组]",
+        ),
+        (_, "tls_min") => ("Least TLS version: 1.2 or 1.3 [default: 1.2]", "最低 TLS 版本：1.2 或 1.3 [默认：1.2]"),
+        (_, "no_tls_resumption") => {
+            ("A full TLS handshake for each connection", "每个连接都进行完整的 TLS 握手，不恢复会话")
+        }
         (_, "expect_status") => (
             "Statuses that are a success, like 200,300-399 [default: below 400]; a failure makes the exit code 1",
             "视为成功的状态码，如 200,300-399 [默认：小于 400]；有失败则退出码为 1",

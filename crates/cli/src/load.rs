@@ -134,6 +134,10 @@ impl Load {
             Ok(resolved) => resolved,
             Err(error) => return self.refuse(&report::resolve_error(&error, self.language), Exit::NothingMeasured),
         };
+        let tls = match engine::client_tls(&scenario.target) {
+            Ok(tls) => tls,
+            Err(error) => return self.refuse(&report::tls_error(&error, self.language), Exit::Usage),
+        };
         // Before the load: nobody wants to learn after an hour that the report has no place.
         let files = match Files::open(self.json_file.as_deref(), wishes.hdr_file.as_deref()) {
             Ok(files) => files,
@@ -146,7 +150,7 @@ impl Load {
             Ok(driver) => driver,
             Err(error) => return self.refuse(&report::driver_error(&error, self.language), Exit::System),
         };
-        let options = RunOptions { address: resolved.address, threads, pins_threads: engine.pin_threads, driver };
+        let options = RunOptions { address: resolved.address, tls, threads, pins_threads: engine.pin_threads, driver };
         let stop = StopHandle::default();
         let asked = match self.watch_signals(&stop) {
             Ok(asked) => asked,

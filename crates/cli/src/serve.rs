@@ -5,7 +5,8 @@ use std::sync::mpsc::channel;
 
 use plan::{PlanError, parse_count, parse_duration};
 use report::Language;
-use target::{Behavior, ServeError, ServeOptions, Server};
+use target::{Behavior, Certificate, ServeError, ServeOptions, Server};
+use wire::tls::ServerConfig;
 
 use crate::args::ServeArgs;
 use crate::exit::Exit;
@@ -34,6 +35,14 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
             return Exit::Usage;
         }
     };
+    let tls = match tls(args, listen.ip(), language) {
+        Ok(tls) => tls,
+        Err(text) => {
+            output::complain(&text);
+            return Exit::Usage;
+        }
+    };
+    let scheme = if tls.is_some() { "https" } else { "http" };
     host::raise_descriptor_limit();
     let driver = match driver::choose(args.driver.choice()) {
         Ok(driver) => driver.kind,
@@ -42,7 +51,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
             return Exit::System;
         }
     };
-    let server = match Server::start(&ServeOptions { listen, threads, driver, behavior }) {
+    let server = match Server::start(&ServeOptions { listen, threads, driver, behavior, tls }) {
         Ok(server) => server,
         Err(error) => {
             output::complain(&serve_error(&error, language));
@@ -57,7 +66,8 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
         return Exit::System;
     }
     let address = server.address();
-    let line = language.pick(format!("listening on http://{address}/\n"), format!("正在监听 http://{address}/\n"));
+    let line =
+        language.pick(format!("listening on {scheme}://{address}/\n"), format!("正在监听 {scheme}://{address}/\n"));
     // A server is of use without a reader of this line.
     output::write_stdout(&line, language);
     // The sender lives as long as its thread, which never ends by itself.
@@ -66,6 +76,37 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
     server.stop();
     output::note(stats.trim_end());
     Exit::Done
+}
+
+/// What makes TLS sessions, when they are wanted; or why it cannot.
+fn tls(args: &ServeArgs, address: IpAddr, language: Language) -> Result<Option<ServerConfig>, String> {
+    let given = [("--cert", args.cert.is_some()), ("--key", args.key.is_some())];
+    if let Some((flag, _)) = given.iter().find(|(_, is_given)| *is_given && !args.is_tls) {
+        return Err(language.pick(format!("{flag} needs --tls"), format!("{flag} 需要同时给出 --tls")));
+    }
+    if args.cert.is_none() && args.key.is_some() {
+        return Err(language.pick("--key needs --cert", "--key 需要同时给出 --cert").to_owned());
+    }
+    if !args.is_tls {
+        return Ok(None);
+    }
+    let read = |flag: &str, path: &String| {
+        std::fs::read(path).map_err(|reason| {
+            language.pick(
+                format!("cannot read the file '{path}' given to {flag}: {reason}; check the path"),
+                format!("无法读取 {flag} 指定的文件 '{path}'：{reason}；请检查路径"),
+            )
+        })
+    };
+    let certificate = match &args.cert {
+        None => Certificate::self_signed(address),
+        Some(cert) => Ok(Certificate {
+            chain: read("--cert", cert)?,
+            key: args.key.as_ref().map_or_else(|| read("--cert", cert), |key| read("--key", key))?,
+        }),
+    };
+    let config = certificate.and_then(Certificate::config);
+    config.map(Some).map_err(|error| report::tls_error(&error.into(), language))
 }
 
 /// What holds of every connection.

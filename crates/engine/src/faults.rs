@@ -3,6 +3,7 @@
 use driver::SocketError;
 use metrics::{Failure, ProtocolFault};
 use wire::http1::ProtocolError;
+use wire::{http2, tls};
 
 /// A connection that was not established.
 pub(crate) fn while_connecting(error: SocketError) -> Failure {
@@ -43,5 +44,48 @@ pub(crate) fn protocol(error: ProtocolError) -> Failure {
         ProtocolError::UnexpectedUpgrade => ProtocolFault::UnexpectedUpgrade,
         ProtocolError::TooManyInterim => ProtocolFault::TooManyInterim,
         ProtocolError::Unsolicited => ProtocolFault::Unsolicited,
+    })
+}
+
+pub(crate) fn http2(fault: http2::Fault) -> Failure {
+    use http2::Fault as F;
+    Failure::Protocol(match fault {
+        F::Preface => ProtocolFault::Preface,
+        F::FrameSize => ProtocolFault::FrameSize,
+        F::FrameStream => ProtocolFault::FrameStream,
+        F::Padding => ProtocolFault::Padding,
+        F::Continuation => ProtocolFault::Continuation,
+        F::ContinuationFlood => ProtocolFault::ContinuationFlood,
+        F::Compression => ProtocolFault::Compression,
+        F::HeadersTooLarge => ProtocolFault::HeadersTooLarge,
+        F::Headers => ProtocolFault::Headers,
+        F::ContentLength => ProtocolFault::ContentLength,
+        F::TooManyInterim => ProtocolFault::TooManyInterim,
+        F::Settings => ProtocolFault::Settings,
+        F::Window => ProtocolFault::Window,
+        F::Push => ProtocolFault::Push,
+        F::PingFlood => ProtocolFault::PingFlood,
+        F::SettingsFlood => ProtocolFault::SettingsFlood,
+        F::ResetFlood => ProtocolFault::ResetFlood,
+        F::EmptyFlood => ProtocolFault::EmptyFlood,
+    })
+}
+
+pub(crate) fn tls(fault: tls::TlsFault) -> Failure {
+    use metrics::TlsFault as Counted;
+    use tls::TlsFault as F;
+    Failure::Tls(match fault {
+        F::UnknownIssuer => Counted::UnknownIssuer,
+        F::Expired => Counted::Expired,
+        F::NotYetValid => Counted::NotYetValid,
+        F::WrongName => Counted::WrongName,
+        F::Certificate => Counted::Certificate,
+        F::ClientCertificate => Counted::ClientCertificate,
+        F::NothingInCommon => Counted::NothingInCommon,
+        F::NoProtocol => Counted::NoProtocol,
+        F::NotTls => Counted::NotTls,
+        F::Alert => Counted::Alert,
+        F::ClosedEarly => Counted::ClosedEarly,
+        F::Other => Counted::Other,
     })
 }

@@ -86,7 +86,7 @@ fn hold(kind: Kind, count: &str, address: SocketAddr) {
     let plan = flags.plan().expect("a good plan");
     let choice = if kind == Kind::Poll { Choice::Poll } else { Choice::Uring };
     let driver = driver::choose(choice).expect("the driver works here");
-    let options = RunOptions { address, threads: 1, pins_threads: false, driver };
+    let options = RunOptions { address, tls: None, threads: 1, pins_threads: false, driver };
     let goal: u64 = count.parse().expect("a number");
     USERS.store(goal, Ordering::Relaxed);
     let mut quiet = 0;

@@ -14,10 +14,12 @@ pub mod slab;
 #[cfg(test)]
 mod swarm;
 pub mod timers;
+mod tls;
 mod user;
 mod verdict;
 mod world;
 
 pub use resolve::{ResolveError, Resolved, resolve};
 pub use run::{Finished, Interval, RunError, RunOptions, RunResult, ShardUse, SteppedRun, StopHandle, run, run_on};
+pub use tls::{TlsError, client_tls, flag as tls_flag};
 pub use verdict::{Growth, Limit, LinkUse, Verdict};

@@ -16,6 +16,7 @@ use host::CpuTime;
 use metrics::Snapshot;
 use pacing::Nanos;
 use plan::Plan;
+use wire::tls::{ClientConfig, Refused};
 
 use crate::shard::{self, Ends, Report, Times, Wish};
 use crate::verdict::{Evidence, LinkUse, Verdict};
@@ -29,6 +30,8 @@ pub use stepped::SteppedRun;
 pub struct RunOptions {
     /// The target, resolved.
     pub address: SocketAddr,
+    /// What makes TLS sessions, of a plan that wants them ([`crate::client_tls`]).
+    pub tls: Option<ClientConfig>,
     /// At most this many shards.
     pub threads: usize,
     /// Each shard stays on a core of its own.
@@ -69,6 +72,10 @@ pub struct RunResult {
     pub cpu: CpuTime,
     /// The driver that ran, and why.
     pub driver: Chosen,
+    /// What the first certificate that was refused said of itself.
+    pub refused: Option<Refused>,
+    /// The target asked for a certificate of ours, and there was none.
+    pub lacked_certificate: bool,
     /// Somebody stopped it before its plan was done.
     pub was_stopped: bool,
 }
@@ -184,6 +191,8 @@ pub fn run_on<D: Driver>(
         shards,
         cpu: host::process_cpu_time().since(cpu_before),
         driver: options.driver.clone(),
+        lacked_certificate: options.tls.as_ref().is_some_and(ClientConfig::was_asked_in_vain),
+        refused: options.tls.as_ref().and_then(ClientConfig::refused),
         was_stopped: stop.is_stopped(),
     })
 }
@@ -287,7 +296,7 @@ impl Crew {
         clock: Clock,
         make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static,
     ) -> Result<Self, RunError> {
-        let works = works(plan, options.address, options.threads);
+        let works = works(plan, options.address, options.tls.as_ref(), options.threads);
         let cores = host::allowed_cores();
         let (report, reports) = channel();
         let mut crew = Self { threads: Vec::new(), reports, starts: Vec::new(), returns: Vec::new() };

@@ -8,6 +8,18 @@ pub struct Key {
     generation: u32,
 }
 
+impl Key {
+    /// The key as one number, for those who keep it for us.
+    pub fn to_bits(self) -> u64 {
+        u64::from(self.generation) << 32 | u64::from(self.index)
+    }
+
+    /// The key that [`Key::to_bits`] gave.
+    pub fn from_bits(bits: u64) -> Self {
+        Self { index: bits as u32, generation: (bits >> 32) as u32 }
+    }
+}
+
 /// Values with keys.
 #[derive(Debug)]
 pub struct Slab<T> {

@@ -145,8 +145,10 @@ impl Verdict {
         let service_mean_ns = all.of(Measure::Service).mean();
         // Those that are there all the time, and wait for the target alone.
         let users = match evidence.plan.scenarios.first().map(|scenario| &scenario.load) {
-            Some(Load::Closed { users, shape: UserShape::AtOnce, .. }) => Some(*users),
-            Some(Load::Open { connections: ConnectionCount::Exactly(connections), .. }) => Some(*connections),
+            Some(Load::Closed { shape: UserShape::AtOnce, .. })
+            | Some(Load::Open { connections: ConnectionCount::Exactly(_), .. }) => {
+                evidence.plan.scenarios.first().map(plan::Scenario::users)
+            }
             _ => None,
         };
         let is_unanswered = |failure| {

@@ -9,6 +9,7 @@ mod closed;
 mod connections;
 mod events;
 mod exchanges;
+mod layers;
 mod open;
 
 use std::net::SocketAddr;
@@ -17,8 +18,9 @@ use std::sync::Arc;
 use driver::{Sockets, Template};
 use metrics::Snapshot;
 use pacing::Nanos;
-use plan::{Checks, Needs, Step};
+use plan::{Checks, Needs, Protocol, Request, Step, Target};
 use wire::http1::{HeadMemory, RequestKind};
+use wire::tls::ClientConfig;
 
 use crate::slab::{Key, Slab};
 use crate::timers::Timers;
@@ -29,6 +31,7 @@ pub(crate) use closed::ClosedWork;
 pub(crate) use connections::CLOSING_MAX;
 use connections::Connections;
 use exchanges::{Attempt, Exchange};
+use layers::Links;
 use open::Open;
 pub(crate) use open::OpenWork;
 
@@ -43,6 +46,12 @@ const OPEN_HOPE: u64 = 100;
 pub(crate) struct Work {
     pub(crate) address: SocketAddr,
     pub(crate) steps: Arc<[PreparedStep]>,
+    /// What is spoken.
+    pub(crate) protocol: Protocol,
+    /// Users that share a connection.
+    pub(crate) streams: u32,
+    /// What makes TLS sessions, where connections are secured.
+    pub(crate) tls: Option<ClientConfig>,
     /// Its users; in an open load, the most that it may have.
     pub(crate) share: pacing::closed::Share,
     /// What it has of a closed load.
@@ -56,6 +65,8 @@ pub(crate) struct Work {
 /// A step with its request rendered.
 pub(crate) struct PreparedStep {
     request: Arc<[u8]>,
+    /// The same for HTTP/2, where that may be spoken.
+    http2: Option<wire::http2::Request>,
     kind: RequestKind,
     is_idempotent: bool,
     keep_alive: bool,
@@ -66,7 +77,8 @@ pub(crate) struct PreparedStep {
 }
 
 impl PreparedStep {
-    pub(crate) fn new(step: &Step) -> Self {
+    /// `number`: of this step among all. `target`: where it goes.
+    pub(crate) fn new(number: u32, step: &Step, target: &Target) -> Self {
         let request = &step.request;
         let version = match request.version {
             plan::HttpVersion::Http10 => wire::http1::Version::Http10,
@@ -81,8 +93,10 @@ impl PreparedStep {
             &request.body,
             &mut bytes,
         );
+        let http2 = (target.protocol != Protocol::Http1).then(|| over_http2(number, request, target));
         Self {
             request: bytes.into(),
+            http2,
             kind: RequestKind::of(&request.method),
             is_idempotent: request.is_idempotent(),
             keep_alive: step.keep_alive,
@@ -92,6 +106,29 @@ impl PreparedStep {
             needs: step.needs(),
         }
     }
+}
+
+/// The request with the fields of HTTP/2 (RFC 9113, 8.3.1): nothing in it is about the connection.
+fn over_http2(number: u32, request: &Request, target: &Target) -> wire::http2::Request {
+    let host = request.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host"));
+    let scheme = if target.tls.is_some() { &b"https"[..] } else { b"http" };
+    let mut fields: Vec<(Vec<u8>, Vec<u8>)> =
+        vec![(b":method".to_vec(), request.method.clone().into_bytes()), (b":scheme".to_vec(), scheme.to_vec())];
+    if let Some((_, host)) = host {
+        fields.push((b":authority".to_vec(), host.clone()));
+    }
+    fields.push((b":path".to_vec(), request.path.clone().into_bytes()));
+    for (name, value) in &request.headers {
+        let name = name.to_ascii_lowercase();
+        let is_of_connection =
+            matches!(name.as_str(), "host" | "connection" | "keep-alive" | "proxy-connection" | "upgrade");
+        let is_refused = name == "te" && !value.eq_ignore_ascii_case(b"trailers");
+        if !is_of_connection && !is_refused {
+            fields.push((name.into_bytes(), value.clone()));
+        }
+    }
+    let fields = fields.iter().map(|(name, value)| (name.as_slice(), value.as_slice()));
+    wire::http2::Request::new(number, fields, &request.body)
 }
 
 /// Whom a deadline wakes.
@@ -125,6 +162,7 @@ pub(crate) struct World {
     pub(crate) seen: Box<Snapshot>,
     hope: Hope,
     heads: HeadMemory,
+    links: Links,
     /// When the run started.
     started: Nanos,
     /// What is intended from then on is measured.
@@ -159,9 +197,10 @@ impl World {
             seen: Box::default(),
             hope: Hope::default(),
             heads: HeadMemory::default(),
+            links: Links::new(work.protocol, work.share.users, work.streams),
             started,
             measured_from: started + work.warmup,
-            closed: Closed::new(work.closed.clone(), work.share.users),
+            closed: Closed::new(work.closed.clone(), work.share.users, work.streams),
             open: work.open.take().map(|open| Open::new(open, work.share.users, started, started + work.warmup)),
             work,
         }
@@ -181,6 +220,9 @@ impl World {
                 Deadline::Closing(socket) => self.close(socket, sockets),
                 Deadline::Preparing(socket) => self.prepare_due(socket, now, sockets),
             }
+        }
+        if self.links.is_dirty() {
+            self.flush(sockets);
         }
     }
 

@@ -5,9 +5,11 @@ mod limits;
 mod link;
 mod sockets;
 mod spent;
+mod trust;
 
 pub use cores::{allowed_cores, pin_to_core};
 pub use limits::{descriptors, local_port_range, raise_descriptor_limit, somaxconn};
 pub use link::{Link, link_to};
 pub use sockets::{PortUse, is_own, listen_overflows, ports_to};
 pub use spent::{CpuTime, process_cpu_time, resident_bytes, thread_cpu_ns, thread_run_delay_ns};
+pub use trust::trusted_certificates;

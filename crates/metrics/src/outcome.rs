@@ -32,6 +32,12 @@ pub enum Failure {
     Timeout,
     /// The peer broke the protocol.
     Protocol(ProtocolFault),
+    /// No TLS session with the peer.
+    Tls(TlsFault),
+    /// The peer gave up the stream with an error code of HTTP/2 (RFC 9113, 7).
+    StreamReset(u8),
+    /// The peer wanted no more requests, time and again, and this one was never looked at.
+    Goaway,
     /// A complete answer whose status is no success.
     Status,
     /// The body is larger than what a check may look at.
@@ -61,10 +67,26 @@ pub enum ProtocolFault {
     UnexpectedUpgrade,
     TooManyInterim,
     Unsolicited,
+    Preface,
+    FrameSize,
+    FrameStream,
+    Padding,
+    Continuation,
+    ContinuationFlood,
+    Compression,
+    HeadersTooLarge,
+    Headers,
+    Settings,
+    Window,
+    Push,
+    PingFlood,
+    SettingsFlood,
+    ResetFlood,
+    EmptyFlood,
 }
 
 impl ProtocolFault {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 30] = [
         Self::StartLine,
         Self::Header,
         Self::HeadTooLarge,
@@ -79,6 +101,22 @@ impl ProtocolFault {
         Self::UnexpectedUpgrade,
         Self::TooManyInterim,
         Self::Unsolicited,
+        Self::Preface,
+        Self::FrameSize,
+        Self::FrameStream,
+        Self::Padding,
+        Self::Continuation,
+        Self::ContinuationFlood,
+        Self::Compression,
+        Self::HeadersTooLarge,
+        Self::Headers,
+        Self::Settings,
+        Self::Window,
+        Self::Push,
+        Self::PingFlood,
+        Self::SettingsFlood,
+        Self::ResetFlood,
+        Self::EmptyFlood,
     ];
 
     /// A stable name for reports.
@@ -98,19 +136,111 @@ impl ProtocolFault {
             Self::UnexpectedUpgrade => "unexpected-upgrade",
             Self::TooManyInterim => "too-many-interim",
             Self::Unsolicited => "unsolicited",
+            Self::Preface => "preface",
+            Self::FrameSize => "frame-size",
+            Self::FrameStream => "frame-stream",
+            Self::Padding => "padding",
+            Self::Continuation => "continuation",
+            Self::ContinuationFlood => "continuation-flood",
+            Self::Compression => "compression",
+            Self::HeadersTooLarge => "headers-too-large",
+            Self::Headers => "headers",
+            Self::Settings => "settings",
+            Self::Window => "window",
+            Self::Push => "push",
+            Self::PingFlood => "ping-flood",
+            Self::SettingsFlood => "settings-flood",
+            Self::ResetFlood => "reset-flood",
+            Self::EmptyFlood => "empty-flood",
         }
     }
 }
 
+/// Why there is no TLS session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each is named by `name`, and described where the session says it")]
+#[repr(u8)]
+pub enum TlsFault {
+    UnknownIssuer,
+    Expired,
+    NotYetValid,
+    WrongName,
+    Certificate,
+    ClientCertificate,
+    NothingInCommon,
+    NoProtocol,
+    NotTls,
+    Alert,
+    ClosedEarly,
+    Other,
+}
+
+impl TlsFault {
+    /// All of them, in the order of their index.
+    pub const ALL: [Self; 12] = [
+        Self::UnknownIssuer,
+        Self::Expired,
+        Self::NotYetValid,
+        Self::WrongName,
+        Self::Certificate,
+        Self::ClientCertificate,
+        Self::NothingInCommon,
+        Self::NoProtocol,
+        Self::NotTls,
+        Self::Alert,
+        Self::ClosedEarly,
+        Self::Other,
+    ];
+
+    /// A stable name for reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::UnknownIssuer => "unknown-issuer",
+            Self::Expired => "expired",
+            Self::NotYetValid => "not-yet-valid",
+            Self::WrongName => "wrong-name",
+            Self::Certificate => "certificate",
+            Self::ClientCertificate => "client-certificate",
+            Self::NothingInCommon => "nothing-in-common",
+            Self::NoProtocol => "no-protocol",
+            Self::NotTls => "not-tls",
+            Self::Alert => "alert",
+            Self::ClosedEarly => "closed-early",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// The error codes of HTTP/2 by their numbers (RFC 9113, 7); beyond them they are counted as one.
+const RESET_CODES: [&str; 15] = [
+    "NO_ERROR",
+    "PROTOCOL_ERROR",
+    "INTERNAL_ERROR",
+    "FLOW_CONTROL_ERROR",
+    "SETTINGS_TIMEOUT",
+    "STREAM_CLOSED",
+    "FRAME_SIZE_ERROR",
+    "REFUSED_STREAM",
+    "CANCEL",
+    "COMPRESSION_ERROR",
+    "CONNECT_ERROR",
+    "ENHANCE_YOUR_CALM",
+    "INADEQUATE_SECURITY",
+    "HTTP_1_1_REQUIRED",
+    "UNKNOWN",
+];
+
 const PROTOCOL_FIRST: usize = 16;
-const OS_FIRST: usize = 48;
+const TLS_FIRST: usize = 64;
+const RESET_FIRST: usize = 80;
+const OS_FIRST: usize = 96;
 /// Linux knows 133; larger ones are counted as the last.
 const ERRNO_MAX: usize = 255;
 /// How many counters failures index.
 pub const FAILURE_COUNT: usize = OS_FIRST + ERRNO_MAX + 1;
 
 impl Failure {
-    const PLAIN: [Self; 12] = [
+    const PLAIN: [Self; 13] = [
         Self::Unreachable,
         Self::Permission,
         Self::ConnectRefused,
@@ -123,12 +253,15 @@ impl Failure {
         Self::Status,
         Self::BodyLimit,
         Self::Check,
+        Self::Goaway,
     ];
 
     /// Its counter, below [`FAILURE_COUNT`].
     pub fn index(self) -> usize {
         match self {
             Self::Protocol(fault) => PROTOCOL_FIRST + fault as usize,
+            Self::Tls(fault) => TLS_FIRST + fault as usize,
+            Self::StreamReset(code) => RESET_FIRST + usize::from(code).min(RESET_CODES.len() - 1),
             Self::Os(errno) => OS_FIRST + usize::from(errno).min(ERRNO_MAX),
             plain => Self::PLAIN.iter().position(|&each| each == plain).expect("every plain failure is in the table"),
         }
@@ -138,15 +271,34 @@ impl Failure {
     pub fn of_index(index: usize) -> Option<Self> {
         match index {
             0..PROTOCOL_FIRST => Self::PLAIN.get(index).copied(),
-            PROTOCOL_FIRST..OS_FIRST => {
+            PROTOCOL_FIRST..TLS_FIRST => {
                 ProtocolFault::ALL.get(index - PROTOCOL_FIRST).map(|&fault| Self::Protocol(fault))
+            }
+            TLS_FIRST..RESET_FIRST => TlsFault::ALL.get(index - TLS_FIRST).map(|&fault| Self::Tls(fault)),
+            RESET_FIRST..OS_FIRST => {
+                let code = index - RESET_FIRST;
+                (code < RESET_CODES.len()).then_some(Self::StreamReset(code as u8))
             }
             OS_FIRST..FAILURE_COUNT => u16::try_from(index - OS_FIRST).ok().map(Self::Os),
             _ => None,
         }
     }
 
-    /// A stable name for reports. Details of `protocol` and `os` are named apart.
+    /// What distinguishes failures of one name.
+    pub fn detail(self) -> Option<String> {
+        match self {
+            Self::Protocol(fault) => Some(fault.name().to_owned()),
+            Self::Tls(fault) => Some(fault.name().to_owned()),
+            Self::StreamReset(code) => {
+                let last = RESET_CODES.len() - 1;
+                Some(RESET_CODES[usize::from(code).min(last)].to_owned())
+            }
+            Self::Os(errno) => Some(errno.to_string()),
+            _ => None,
+        }
+    }
+
+    /// A stable name for reports; [`Failure::detail`] says more.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unreachable => "unreachable",
@@ -159,6 +311,9 @@ impl Failure {
             Self::ClosedEarly => "closed-early",
             Self::Timeout => "timeout",
             Self::Protocol(_) => "protocol",
+            Self::Tls(_) => "tls",
+            Self::StreamReset(_) => "stream-reset",
+            Self::Goaway => "goaway",
             Self::Status => "status",
             Self::BodyLimit => "body-limit",
             Self::Check => "check",

@@ -110,6 +110,8 @@ pub struct Counts {
     pub connections_tried: u64,
     /// Connections that were established.
     pub connections_established: u64,
+    /// TLS handshakes that took up an earlier session.
+    pub tls_resumed: u64,
     /// New connections that the peer ended before it sent a byte.
     pub cut_off: u64,
     /// Connections that were closed because bytes came which belong to no request.
@@ -136,6 +138,7 @@ impl Default for Counts {
             bytes_sent: 0,
             connections_tried: 0,
             connections_established: 0,
+            tls_resumed: 0,
             cut_off: 0,
             unsolicited: 0,
             statuses: Box::new([0; STATUS_COUNT]),
@@ -161,6 +164,7 @@ impl Counts {
         self.bytes_sent += other.bytes_sent;
         self.connections_tried += other.connections_tried;
         self.connections_established += other.connections_established;
+        self.tls_resumed += other.tls_resumed;
         self.cut_off += other.cut_off;
         self.unsolicited += other.unsolicited;
         add_each(&mut *self.statuses, &*other.statuses);
@@ -221,6 +225,8 @@ pub struct Snapshot {
     pub counts: Counts,
     /// Time from the start of a connection to its establishment.
     pub connect: Distribution,
+    /// Time from there to the end of the TLS handshake.
+    pub tls: Distribution,
     /// The time that dropped starts had waited when they were given up.
     pub dropped_after: Distribution,
     /// Users that are at work (a gauge: merged over shards of one instant, not over time).
@@ -286,6 +292,7 @@ impl Snapshot {
     pub fn merge(&mut self, other: &Self) {
         self.counts.merge(&other.counts);
         self.connect.merge(&other.connect);
+        self.tls.merge(&other.tls);
         self.dropped_after.merge(&other.dropped_after);
         self.users += other.users;
         self.connections_open += other.connections_open;
@@ -303,6 +310,7 @@ impl Snapshot {
     pub fn clear(&mut self) {
         self.counts.clear();
         self.connect.clear();
+        self.tls.clear();
         self.dropped_after.clear();
         self.lag.clear();
         (self.users, self.connections_open, self.cpu_ns, self.run_delay_ns) = (0, 0, 0, 0);

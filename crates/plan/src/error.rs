@@ -15,7 +15,7 @@ pub enum PlanError {
         reason: String,
     },
     /// The scheme is none that is known.
-    #[error("'{url}' has the unknown scheme '{scheme}'; use http://")]
+    #[error("'{url}' has the unknown scheme '{scheme}'; use http:// or https://")]
     Scheme {
         /// As given.
         url: String,
@@ -23,7 +23,7 @@ pub enum PlanError {
         scheme: String,
     },
     /// A scheme that is understood but not built in.
-    #[error("{scheme}:// is not built into this version; only http:// is")]
+    #[error("{scheme}:// is not built into this version; http:// and https:// are")]
     SchemeNotBuilt {
         /// The part before the colon.
         scheme: String,
@@ -65,7 +65,7 @@ pub enum PlanError {
         method: String,
     },
     /// A file that cannot be read.
-    #[error("cannot read the file '{path}' given to {flag}: {reason}; check the path after the @")]
+    #[error("cannot read the file '{path}' given to {flag}: {reason}; check the path")]
     File {
         /// The flag that names it.
         flag: &'static str,
@@ -75,7 +75,7 @@ pub enum PlanError {
         reason: String,
     },
     /// A file that is larger than a request body may be.
-    #[error("the file '{path}' is larger than {limit} bytes, the most that a request carries")]
+    #[error("the file '{path}' is larger than {limit} bytes, the most that is read")]
     FileTooLarge {
         /// As given.
         path: String,
@@ -156,6 +156,12 @@ pub enum PlanError {
         /// What it needs.
         needed: Need,
     },
+    /// Connections times streams are too many.
+    #[error("-c times --streams is more than {most} users; lower one of them")]
+    TooManyUsers {
+        /// [`crate::USERS_MAX`].
+        most: u64,
+    },
     /// A warm-up that would do nothing.
     #[error(
         "--warmup runs the load as it begins, and it begins with nothing; begin the stages with a jump like 100:0s"
@@ -208,6 +214,15 @@ pub enum Need {
     /// Stages.
     #[error("--stages")]
     Stages,
+    /// TLS.
+    #[error("an https:// URL")]
+    Https,
+    /// A certificate.
+    #[error("--cert, the certificate that the key belongs to")]
+    Cert,
+    /// HTTP/2.
+    #[error("--http2, or an https:// URL")]
+    Http2,
 }
 
 /// What to do about flags that contradict each other.
@@ -228,6 +243,18 @@ pub enum Remedy {
     /// A rate rises by stages.
     #[error("a ramp starts users; let a rate rise with --stages 1000:30s,1000:1m")]
     RampIsOfUsers,
+    /// One version is spoken.
+    #[error("choose one version")]
+    OneVersion,
+    /// HTTP/1 has one exchange at a time.
+    #[error("only HTTP/2 has more than one exchange at a time on a connection")]
+    StreamsAreHttp2,
+    /// Streams are of a connection that stays.
+    #[error("streams share a connection that stays; use -c for connections that do not")]
+    StreamsStay,
+    /// Trust is one thing.
+    #[error("--insecure trusts whoever answers; leave one of them out")]
+    TrustOneWay,
     /// A rendezvous has everybody.
     #[error("a rendezvous is of a fixed number of users, -c")]
     RendezvousIsConstant,

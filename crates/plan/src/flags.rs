@@ -1,6 +1,7 @@
 //! From the flags of the command line to a plan. The values are as typed; all of them are checked here.
 
 mod load;
+mod protocol;
 
 use std::fs::File;
 use std::io::Read;
@@ -10,7 +11,7 @@ use url::Url;
 
 use crate::{
     Checks, HttpVersion, INTERVAL_MIN, Plan, PlanError, REQUEST_BODY_BYTES_MAX, Request, Scenario, StatusSet, Step,
-    Target, parse_duration,
+    Target, USERS_MAX, parse_duration,
 };
 
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
@@ -34,6 +35,18 @@ pub struct Flags {
     pub grace: Option<String>,
     pub no_keepalive: bool,
     pub http10: bool,
+    pub http11: bool,
+    pub http2: bool,
+    pub streams: Option<String>,
+    pub insecure: bool,
+    pub cacert: Option<String>,
+    pub cert: Option<String>,
+    pub key: Option<String>,
+    pub sni: Option<String>,
+    pub alpn: Option<String>,
+    pub tls_groups: Option<String>,
+    pub tls_min: Option<String>,
+    pub no_tls_resumption: bool,
     pub expect_status: Option<String>,
     pub expect_body: Option<String>,
     pub interval: Option<String>,
@@ -62,12 +75,29 @@ impl Flags {
         if !warmup.is_zero() && !load.begins_above_nothing() {
             return Err(PlanError::ColdWarmup);
         }
-        let scenario = Scenario { name: "main".to_owned(), target: target(&url), load, steps: vec![step] };
+        let target = self.target(&url)?;
+        if u128::from(target.streams) * u128::from(load.connections()) > u128::from(USERS_MAX) {
+            return Err(PlanError::TooManyUsers { most: USERS_MAX });
+        }
+        let scenario = Scenario { name: "main".to_owned(), target, load, steps: vec![step] };
         Ok(Plan {
             scenarios: vec![scenario],
             grace: self.grace.as_deref().map_or(Ok(GRACE_DEFAULT), |text| parse_duration("--grace", text))?,
             warmup,
             interval: or_default("--interval", &self.interval, INTERVAL_DEFAULT, INTERVAL_MIN, "100ms")?,
+        })
+    }
+
+    fn target(&self, url: &Url) -> Result<Target, PlanError> {
+        let host = url.host_str().unwrap_or_default();
+        let (protocol, streams) = self.protocol(url)?;
+        Ok(Target {
+            host: host.trim_start_matches('[').trim_end_matches(']').to_owned(),
+            port: url.port_or_known_default().unwrap_or(80),
+            url: url.to_string(),
+            protocol,
+            streams,
+            tls: self.tls(url, protocol)?,
         })
     }
 
@@ -139,6 +169,8 @@ impl Flags {
     }
 }
 
+/// Certificates of all authorities of the web are a quarter of this.
+const SMALL_FILE_BYTES_MAX: u64 = 1024 * 1024;
 const MILLI: Duration = Duration::from_millis(1);
 
 fn span(flag: &'static str, text: &str, least: Duration, least_text: &'static str) -> Result<Duration, PlanError> {
@@ -165,8 +197,8 @@ fn read_url(text: &str) -> Result<Url, PlanError> {
     let wrong = |reason: String| PlanError::Url { url: text.to_owned(), reason };
     let scheme = with_scheme.split("://").next().unwrap_or_default().to_ascii_lowercase();
     match scheme.as_str() {
-        "http" => {}
-        "https" | "ws" | "wss" | "grpc" | "grpcs" | "tcp" => return Err(PlanError::SchemeNotBuilt { scheme }),
+        "http" | "https" => {}
+        "ws" | "wss" | "grpc" | "grpcs" | "tcp" => return Err(PlanError::SchemeNotBuilt { scheme }),
         _ => return Err(PlanError::Scheme { url: text.to_owned(), scheme }),
     }
     let mut url = Url::parse(&with_scheme).map_err(|error| wrong(error.to_string()))?;
@@ -190,31 +222,30 @@ fn has_scheme(text: &str) -> bool {
     })
 }
 
-fn target(url: &Url) -> Target {
-    let host = url.host_str().unwrap_or_default();
-    Target {
-        host: host.trim_start_matches('[').trim_end_matches(']').to_owned(),
-        port: url.port_or_known_default().unwrap_or(80),
-        url: url.to_string(),
-    }
-}
-
 /// `@file` is read as it is; everything else is the body itself.
 fn read_data(text: &str) -> Result<Vec<u8>, PlanError> {
     let Some(path) = text.strip_prefix('@') else { return Ok(text.as_bytes().to_vec()) };
-    let wrong =
-        |error: std::io::Error| PlanError::File { flag: "-d", path: path.to_owned(), reason: error.to_string() };
-    let mut body = Vec::new();
-    // As curl: `@-` is the standard input.
+    read_up_to("-d", path, REQUEST_BODY_BYTES_MAX)
+}
+
+/// A certificate, a key, or the like.
+fn read_file(flag: &'static str, path: &str) -> Result<Vec<u8>, PlanError> {
+    read_up_to(flag, path, SMALL_FILE_BYTES_MAX)
+}
+
+fn read_up_to(flag: &'static str, path: &str, most: u64) -> Result<Vec<u8>, PlanError> {
+    let wrong = |error: std::io::Error| PlanError::File { flag, path: path.to_owned(), reason: error.to_string() };
+    let mut bytes = Vec::new();
+    // As curl: `-` is the standard input.
     let read = if path == "-" {
-        std::io::stdin().lock().take(REQUEST_BODY_BYTES_MAX + 1).read_to_end(&mut body)
+        std::io::stdin().lock().take(most + 1).read_to_end(&mut bytes)
     } else {
-        File::open(path).and_then(|file| file.take(REQUEST_BODY_BYTES_MAX + 1).read_to_end(&mut body))
+        File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes))
     };
-    if read.map_err(wrong)? as u64 > REQUEST_BODY_BYTES_MAX {
-        return Err(PlanError::FileTooLarge { path: path.to_owned(), limit: REQUEST_BODY_BYTES_MAX });
+    if read.map_err(wrong)? as u64 > most {
+        return Err(PlanError::FileTooLarge { path: path.to_owned(), limit: most });
     }
-    Ok(body)
+    Ok(bytes)
 }
 
 /// A header as curl understands it: `Name: value`, `Name;` for an empty value, `Name:` to leave a default out.

@@ -6,6 +6,7 @@ mod error;
 mod flags;
 mod status;
 mod text;
+mod tls;
 
 use std::time::Duration;
 
@@ -13,9 +14,12 @@ pub use error::{Need, PlanError, Remedy, StageFault};
 pub use flags::Flags;
 pub use status::StatusSet;
 pub use text::{parse_count, parse_duration, parse_rate, parse_stages, parse_user_stages};
+pub use tls::{OwnCertificate, Protocol, Tls, Trust};
 
 /// The most users of a plan.
 pub const USERS_MAX: u64 = 10_000_000;
+/// The most exchanges at a time on one connection.
+pub const STREAMS_MAX: u64 = 10_000;
 /// Connections of an open load that names no number.
 pub const OPEN_CONNECTIONS_MAX: u64 = 10_000;
 /// The highest rate, in starts a second.
@@ -64,6 +68,12 @@ pub struct Target {
     pub port: u16,
     /// The URL as it was understood.
     pub url: String,
+    /// What is spoken with it.
+    pub protocol: Protocol,
+    /// How many exchanges go on at a time on each connection.
+    pub streams: u32,
+    /// How its connections are secured, if they are.
+    pub tls: Option<Tls>,
 }
 
 /// How much load.
@@ -71,7 +81,7 @@ pub struct Target {
 pub enum Load {
     /// The closed model: users that are kept busy, until the requests are used up or the time is over.
     Closed {
-        /// How many users, at most.
+        /// How many connections, at most. Each has a user for each of its streams.
         users: u64,
         /// When they come and go.
         shape: UserShape,
@@ -96,6 +106,14 @@ pub enum Load {
 }
 
 impl Load {
+    /// How many connections there are at most.
+    pub fn connections(&self) -> u64 {
+        match self {
+            Self::Closed { users, .. } => *users,
+            Self::Open { connections, .. } => connections.most(),
+        }
+    }
+
     /// Something is started in its first instant.
     fn begins_above_nothing(&self) -> bool {
         match self {
@@ -245,6 +263,13 @@ impl Step {
     /// Declared before the run, so that the engine keeps no more than this.
     pub fn needs(&self) -> Needs {
         Needs { body_bytes_max: if self.checks.body_contains.is_some() { CHECKED_BODY_BYTES_MAX } else { 0 } }
+    }
+}
+
+impl Scenario {
+    /// The users of a closed load, or the most exchanges at a time of an open one.
+    pub fn users(&self) -> u64 {
+        self.load.connections().saturating_mul(u64::from(self.target.streams))
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use engine::RunResult;
 use metrics::{Censored, Class, Distribution, Judgement, Measure, Percentile, Snapshot, Threshold, Timings};
 use pacing::Nanos;
-use plan::{Load, Plan};
+use plan::Plan;
 
 use crate::Note;
 
@@ -90,14 +90,7 @@ impl Run<'_> {
 
     /// The users of a closed load, or the most connections of an open one.
     pub(crate) fn users(&self) -> u64 {
-        self.plan
-            .scenarios
-            .iter()
-            .map(|scenario| match &scenario.load {
-                Load::Closed { users, .. } => *users,
-                Load::Open { connections, .. } => connections.most(),
-            })
-            .sum()
+        self.plan.scenarios.iter().map(plan::Scenario::users).sum()
     }
 
     /// CPU time of the shards for each finished exchange, in microseconds; `None` when none finished.

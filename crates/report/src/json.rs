@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use engine::{Interval, ShardUse};
 use metrics::{Censored, Class, Distribution, Failure, Judgement, Measure, Snapshot, Threshold, Unit};
-use plan::{Arrivals, Load, RateStage, Scenario, Step, UserShape, UserStage};
+use plan::{Arrivals, Load, Protocol, RateStage, Scenario, Step, UserShape, UserStage};
 use serde_json::{Map, Value, json};
 
 use crate::figures::{QUANTILES, Run, histogram, per_second};
@@ -82,6 +82,8 @@ fn plan_of(scenario: &Scenario, step: &Step) -> Value {
         "max_lateness_s": null,
         "method": step.request.method,
         "path": step.request.path,
+        "protocol": protocol_of(scenario),
+        "streams": scenario.target.streams,
         "keep_alive": step.keep_alive,
         "timeout_s": step.timeout.as_secs_f64(),
         "connect_timeout_s": step.connect_timeout.as_secs_f64(),
@@ -112,6 +114,14 @@ fn plan_of(scenario: &Scenario, step: &Step) -> Value {
         }
     }
     plan
+}
+
+fn protocol_of(scenario: &Scenario) -> &'static str {
+    match scenario.target.protocol {
+        Protocol::Http1 => "http/1",
+        Protocol::Http2 => "http/2",
+        Protocol::Negotiated => "negotiated",
+    }
 }
 
 fn facts(run: &Run<'_>) -> Value {
@@ -157,6 +167,8 @@ fn facts(run: &Run<'_>) -> Value {
             "tried": counts.connections_tried,
             "established": counts.connections_established,
             "unsolicited": counts.unsolicited,
+            "tls_handshakes": run.seen().tls.count(),
+            "tls_resumed": counts.tls_resumed,
         },
     })
 }
@@ -179,6 +191,7 @@ fn all_times(run: &Run<'_>) -> Value {
         by_class.insert(name.to_owned(), Value::Object(measures.collect()));
     }
     by_class.insert("connect".to_owned(), times(&seen.connect, Censored::default()));
+    by_class.insert("tls_handshake".to_owned(), times(&seen.tls, Censored::default()));
     let bars: Vec<Value> = histogram(run.succeeded().of(Measure::Response))
         .iter()
         .map(|bar| json!({"from_ns": bar.from_ns, "to_ns": bar.to_ns, "count": bar.count}))
@@ -212,14 +225,9 @@ fn statuses(seen: &Snapshot) -> Value {
 
 fn failures(run: &Run<'_>) -> Value {
     let one = |(failure, count): (Failure, u64)| {
-        let detail = match failure {
-            Failure::Protocol(fault) => Some(fault.name().to_owned()),
-            Failure::Os(errno) => Some(errno.to_string()),
-            _ => None,
-        };
         json!({
             "reason": failure.name(),
-            "detail": detail,
+            "detail": failure.detail(),
             "count": count,
             "remedy": say::failure_remedy(failure, run, Language::En),
         })

@@ -1,6 +1,7 @@
 //! What went wrong, in both languages: cause and remedy.
 
 mod plan_error;
+mod secure;
 mod threshold_error;
 
 use driver::Chosen;
@@ -8,6 +9,7 @@ use engine::{ResolveError, RunError};
 use metrics::{Failure, ProtocolFault};
 
 pub use plan_error::plan_error;
+pub use secure::tls_error;
 pub use threshold_error::threshold_error;
 
 use crate::format::span;
@@ -15,15 +17,25 @@ use crate::{Language, Run};
 
 /// The name of a failure, with the detail that some have.
 pub(crate) fn failure_name(failure: Failure) -> String {
-    match failure {
-        Failure::Protocol(fault) => format!("protocol ({})", fault.name()),
-        Failure::Os(errno) => format!("os ({errno})"),
-        other => other.name().to_owned(),
+    match failure.detail() {
+        Some(detail) => format!("{} ({detail})", failure.name()),
+        None => failure.name().to_owned(),
     }
 }
 
 /// What a person can do about a failure.
 pub fn failure_remedy(failure: Failure, run: &Run<'_>, language: Language) -> String {
+    let may_be_for_want_of_one = matches!(failure, Failure::Status | Failure::Reset | Failure::ClosedEarly);
+    if run.result.lacked_certificate && may_be_for_want_of_one {
+        return language.pick(
+            "the server asked for a client certificate, and there was none; give one that it knows with --cert FILE --key FILE".to_owned(),
+            "服务端要求客户端证书，但没有给出；请用 --cert FILE --key FILE 给出它认可的证书".to_owned(),
+        );
+    }
+    remedy(failure, run, language)
+}
+
+fn remedy(failure: Failure, run: &Run<'_>, language: Language) -> String {
     let address = run.address;
     let step = run.plan.scenarios.first().and_then(|scenario| scenario.steps.first());
     let pick = |en: String, zh: String| language.pick(en, zh);
@@ -83,6 +95,15 @@ pub fn failure_remedy(failure: Failure, run: &Run<'_>, language: Language) -> St
             )
         }
         Failure::Protocol(fault) => protocol(fault, language),
+        Failure::Tls(fault) => secure::tls(fault, run, language),
+        Failure::StreamReset(_) => pick(
+            "the server gave up the stream with this code of HTTP/2; look at its log and its limits".to_owned(),
+            "服务端以该 HTTP/2 错误码终止了流；请查看其日志和各项上限".to_owned(),
+        ),
+        Failure::Goaway => pick(
+            "the server wanted no more requests on 16 connections in a row (GOAWAY) and did not look at these; raise its limit of requests for each connection".to_owned(),
+            "服务端在连续 16 个连接上都拒绝了新请求（GOAWAY），这些请求未被处理；请调大服务端单个连接的请求数上限".to_owned(),
+        ),
         Failure::Status => pick(
             "the status is not a success; see the status codes above, or say which are with --expect-status".to_owned(),
             "状态码不属于成功；请看上面的状态码，或用 --expect-status 指定哪些算成功".to_owned(),
@@ -107,6 +128,7 @@ pub fn failure_remedy(failure: Failure, run: &Run<'_>, language: Language) -> St
 
 fn protocol(fault: ProtocolFault, language: Language) -> String {
     let (en, zh) = match fault {
+        fault if secure::http2(fault).is_some() => secure::http2(fault).unwrap_or_default(),
         ProtocolFault::StartLine => (
             "the answer is not HTTP/1.x; check that the port speaks plain HTTP",
             "响应不是 HTTP/1.x；请确认该端口提供的是明文 HTTP",
@@ -141,6 +163,7 @@ fn protocol(fault: ProtocolFault, language: Language) -> String {
         ProtocolFault::Unsolicited => {
             ("the server sent bytes that belong to no request", "服务端发送了不属于任何请求的数据")
         }
+        _ => ("the server broke the protocol", "服务端违反了协议"),
     };
     let look = language
         .pick("look at what the server sends, for example with curl -v", "可用 curl -v 查看服务端实际发送的内容");

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use metrics::{Censored, Counts, Distribution, Measure, Snapshot};
-use plan::{Arrivals, ConnectionCount, Load, RateStage, UserShape};
+use metrics::{Censored, Distribution, Measure, Snapshot};
+use plan::{Arrivals, ConnectionCount, Load, Protocol, RateStage, UserShape};
 
 use crate::figures::{QUANTILES, Run, histogram, per_second};
 use crate::format::{Align, bytes, count, counted, pad, percent, rate, red, span, time};
@@ -55,7 +55,7 @@ pub fn nothing_measured(run: &Run<'_>, language: Language) -> String {
     let address = run.address;
     match seen.counts.failures().max_by_key(|(_, count)| *count) {
         Some((failure, _)) => {
-            let name = failure.name();
+            let name = say::failure_name(failure);
             let remedy = say::failure_remedy(failure, run, language);
             language.pick(
                 format!("nothing was measured: none of {tried} connections to {address} was established ({name}); {remedy}"),
@@ -142,7 +142,7 @@ impl Page {
         let (sent, speed) = (bytes(counts.bytes_sent as f64), bytes(per_second(counts.bytes_sent, seconds)));
         let sent = self.language.pick(format!("{sent} ({speed}/s)"), format!("{sent}（{speed}/s）"));
         self.line(words.sent, &sent);
-        let connections = connections_in_words(counts, self.language);
+        let connections = connections_in_words(run.seen(), self.language);
         self.line(words.connections, &connections);
     }
 
@@ -169,6 +169,9 @@ impl Page {
             self.time_line(name, succeeded.of(measure), &censored);
         }
         self.time_line(words.connect, &seen.connect, &Censored::default());
+        if seen.tls.count() > 0 {
+            self.time_line(words.tls_handshake, &seen.tls, &Censored::default());
+        }
         if let Some(difference) = verdict::difference(run, self.language) {
             self.line("", &difference);
         }
@@ -262,14 +265,22 @@ impl Page {
     }
 }
 
-fn connections_in_words(counts: &Counts, language: Language) -> String {
+fn connections_in_words(seen: &Snapshot, language: Language) -> String {
+    let counts = &seen.counts;
     let established = count(counts.connections_established);
     let mut parts = vec![language.pick(format!("{established} established"), format!("已建立 {established} 个"))];
+    if seen.tls.count() > 0 {
+        let (handshakes, resumed) = (count(seen.tls.count()), count(counts.tls_resumed));
+        parts.push(language.pick(
+            format!("{handshakes} TLS handshakes ({resumed} resumed)"),
+            format!("TLS 握手 {handshakes} 次（其中 {resumed} 次会话恢复）"),
+        ));
+    }
     if counts.reconnects > 0 {
         let reconnects = count(counts.reconnects);
         parts.push(language.pick(
-            format!("{reconnects} reconnects (the server had closed an idle connection)"),
-            format!("重连 {reconnects} 次（空闲连接已被服务端关闭）"),
+            format!("{reconnects} requests sent again (the server had closed, or took no more)"),
+            format!("重发 {reconnects} 个请求（连接已被服务端关闭或不再接受请求）"),
         ));
     }
     if counts.unsolicited > 0 {
@@ -365,6 +376,14 @@ fn plan_in_words(run: &Run<'_>, language: Language) -> String {
     }
     if let Some(duration) = duration {
         parts.push(language.pick(format!("for {}", span(duration)), format!("持续 {}", span(duration))));
+    }
+    let streams = scenario.target.streams;
+    if streams > 1 {
+        let streams = count(u64::from(streams));
+        parts.push(language.pick(format!("{streams} streams each"), format!("每个连接 {streams} 个流")));
+    }
+    if scenario.target.protocol == Protocol::Http2 {
+        parts.push("HTTP/2".to_owned());
     }
     if !step.keep_alive {
         parts.push(language.pick("a new connection for each", "每个请求新建连接").to_owned());

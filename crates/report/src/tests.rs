@@ -58,6 +58,8 @@ fn result(total: Snapshot) -> RunResult {
         cpu: host::CpuTime { user_ns: 1_000_000, system_ns: 2_000_000 },
         driver: driver::Chosen { kind: driver::Kind::Poll, was_asked: false, refusal: Some("no ring".to_owned()) },
         was_stopped: false,
+        refused: None,
+        lacked_certificate: false,
     }
 }
 

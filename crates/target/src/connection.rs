@@ -4,18 +4,13 @@ use driver::{Outgoing, Socket, Sockets};
 use pacing::Nanos;
 use wire::http1::{ProtocolError, RequestHead, Server, ServerEvent, Version};
 
-use crate::respond::{self, BLOCK_BYTES, Manner};
+use crate::action::Action;
+use crate::respond::{self, BLOCK_BYTES, DRIP_BYTES, Manner};
 use crate::routes::Route;
 use crate::shard::Tools;
 
 /// The largest body that `/echo` gives back.
-const ECHO_BYTES_MAX: usize = 64 * 1024 * 1024;
-
-/// A freeze begins at the earliest so long after it was asked for.
-const FREEZE_LEAD: Nanos = Nanos::from_millis(1);
-
-/// One piece of `/drip`.
-const DRIP_BYTES: u64 = 64;
+pub(crate) const ECHO_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Bytes of further requests that are kept while an answer is on its way; beyond it the peer has to wait.
 const HELD_BYTES_MAX: usize = 64 * 1024;
@@ -44,10 +39,6 @@ struct Request {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Reads,
-    /// For the time that new connections are left alone.
-    Waits {
-        until: Nanos,
-    },
     /// Holds its answer from one instant to another.
     Delays {
         since: Nanos,
@@ -64,10 +55,6 @@ enum Phase {
     Drips {
         pieces: u32,
         gap: Nanos,
-        until: Nanos,
-    },
-    /// For the peer to close.
-    Drains {
         until: Nanos,
     },
 }
@@ -97,24 +84,9 @@ impl Connection {
         }
     }
 
-    /// The connection is left alone until then.
-    pub(crate) fn wait_until(&mut self, until: Nanos) {
-        self.phase = Phase::Waits { until };
-    }
-
-    pub(crate) fn socket(&self) -> Socket {
-        self.socket
-    }
-
-    pub(crate) fn drain_until(&mut self, until: Nanos) {
-        self.phase = Phase::Drains { until };
-        (self.request, self.held) = (None, Vec::new());
-    }
-
     pub(crate) fn received<S: Sockets>(&mut self, bytes: &[u8], at: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
         match self.phase {
             Phase::Reads => self.read(bytes, at, tools, sockets),
-            Phase::Drains { .. } => Wait::More,
             _ => {
                 self.held.extend_from_slice(bytes);
                 if self.held.len() > HELD_BYTES_MAX {
@@ -142,9 +114,7 @@ impl Connection {
                 sockets.send(self.socket, Outgoing::Lent(buffer));
                 Wait::More
             }
-            Phase::Reads | Phase::Waits { .. } | Phase::Delays { .. } | Phase::Drips { .. } | Phase::Drains { .. } => {
-                Wait::More
-            }
+            Phase::Reads | Phase::Delays { .. } | Phase::Drips { .. } => Wait::More,
         }
     }
 
@@ -156,11 +126,6 @@ impl Connection {
                 self.answer_plain(200, b"", tools, sockets)
             }
             Phase::Drips { pieces, gap, until } if until <= now => self.drip(pieces, gap, until, tools, sockets),
-            Phase::Waits { until } if until <= now => {
-                self.phase = Phase::Reads;
-                self.read_held(tools, sockets)
-            }
-            Phase::Drains { until } if until <= now => Wait::Nothing,
             _ => Wait::More,
         }
     }
@@ -169,12 +134,10 @@ impl Connection {
         self.peer_closed = true;
         match self.phase {
             // A peer may end its side and still wait for the answer that it asked for.
-            Phase::Waits { .. }
-            | Phase::Delays { .. }
-            | Phase::Drips { .. }
-            | Phase::SendsBytes { .. }
-            | Phase::SendsChunks { .. } => Wait::More,
-            Phase::Reads | Phase::Drains { .. } => Wait::Nothing,
+            Phase::Delays { .. } | Phase::Drips { .. } | Phase::SendsBytes { .. } | Phase::SendsChunks { .. } => {
+                Wait::More
+            }
+            Phase::Reads => Wait::Nothing,
         }
     }
 
@@ -223,77 +186,39 @@ impl Connection {
         let Some(request) = &mut self.request else { return Wait::Nothing };
         let manner = request.manner;
         tools.stats().requests[request.route.index()].add(1);
-        match request.route {
-            Route::Root if !(manner.is_head || manner.close || manner.is_old) && sockets.unsent(self.socket) == 0 => {
-                tools.stats().statuses[200].add(1);
-                sockets.send(self.socket, tools.root());
-                self.request = None;
-                Wait::More
+        let is_plain = !(manner.is_head || manner.close || manner.is_old);
+        if request.route == Route::Root && is_plain && sockets.unsent(self.socket) == 0 {
+            tools.stats().statuses[200].add(1);
+            sockets.send(self.socket, tools.root());
+            self.request = None;
+            return Wait::More;
+        }
+        let body = (!request.body_is_too_large).then(|| std::mem::take(&mut request.body));
+        match Action::of(request.route, body, at, tools) {
+            Action::Whole { status, content_type, body } => {
+                self.answer_with(status, content_type, &body, tools, sockets)
             }
-            Route::Root => self.answer_plain(200, respond::ROOT_BODY, tools, sockets),
-            Route::Close => self.answer_plain(200, b"bye\n", tools, sockets),
-            Route::Bytes(count) => self.answer_long(Some(count), manner, tools, sockets),
             // HTTP/1.0 has no chunks; it gets the same body with a length.
-            Route::Chunked(count) if manner.is_old => self.answer_long(Some(count), manner, tools, sockets),
-            Route::Chunked(count) => {
+            Action::Long { bytes, says_length } if says_length || manner.is_old => {
+                self.answer_long(Some(bytes), manner, tools, sockets)
+            }
+            Action::Long { bytes, .. } => {
                 self.answer_long(None, manner, tools, sockets);
                 if !manner.is_head {
-                    self.phase = Phase::SendsChunks { remaining: Some(count) };
+                    self.phase = Phase::SendsChunks { remaining: Some(bytes) };
                 }
                 Wait::More
             }
-            Route::Delay(delay) => {
-                let until = at + delay.draw(&mut tools.random);
-                self.hold(at, until, tools)
-            }
-            Route::Serial(span) => {
-                let until = tools.agreed().serve_alone(at, span);
-                self.hold(at, until, tools)
-            }
-            Route::Stall { .. } if !tools.can_freeze => {
-                self.answer_plain(501, b"this server has no thread to freeze\n", tools, sockets)
-            }
-            Route::Stall { after, span } => {
-                // The answer to this goes out first.
-                let from = at + after.max(FREEZE_LEAD);
-                let is_new = tools.agreed().freeze(at, from, from + span);
-                if is_new {
-                    tools.wake_all();
-                }
-                let body = if is_new { &b"the freeze is agreed on\n"[..] } else { b"another freeze comes first\n" };
-                self.answer_plain(200, body, tools, sockets)
-            }
-            // HTTP/1.0 has no chunks, and a head needs no body.
-            Route::Drip { pieces, .. } if manner.is_old || manner.is_head => {
+            Action::Hold { until } => self.hold(at, until, tools),
+            // A head needs no body.
+            Action::Drip { pieces, .. } if manner.is_old || manner.is_head => {
                 self.answer_long(Some(u64::from(pieces) * DRIP_BYTES), manner, tools, sockets)
             }
-            Route::Drip { pieces, gap } => {
+            Action::Drip { pieces, gap } => {
                 self.answer_long(None, manner, tools, sockets);
                 self.drip(pieces, gap, at, tools, sockets)
             }
-            Route::Fail { share, status } => {
-                let fails = tools.fails(share);
-                let (status, body) = if fails { (status, &b"failed\n"[..]) } else { (200, &b"fine\n"[..]) };
-                self.answer_plain(status, body, tools, sockets)
-            }
-            Route::Status(status) => {
-                let body = format!("{status}\n");
-                self.answer_plain(status, body.as_bytes(), tools, sockets)
-            }
-            Route::Echo if request.body_is_too_large => {
-                self.answer_plain(413, b"the body is too large\n", tools, sockets)
-            }
-            Route::Echo => {
-                let body = std::mem::take(&mut request.body);
-                self.answer_plain(200, &body, tools, sockets)
-            }
-            Route::Drop => Wait::Nothing,
-            Route::Stats => {
-                let json = tools.stats_json();
-                self.answer_with(200, "application/json", json.as_bytes(), tools, sockets)
-            }
-            Route::NotFound => self.answer_plain(404, b"no such path\n", tools, sockets),
-            Route::BadNumber => self.answer_plain(400, b"the number in the path is out of range\n", tools, sockets),
+            Action::Drop => Wait::Nothing,
         }
     }
 

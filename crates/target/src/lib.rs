@@ -2,13 +2,17 @@
 //!
 //! [`Server::start`] listens and returns; [`Server::stop`] ends it. A run does not need it.
 
+mod action;
 mod behavior;
+mod certificate;
 mod connection;
+mod peer;
 mod respond;
 mod routes;
 mod shard;
 mod stats;
 mod stepped;
+mod streams;
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,13 +25,15 @@ use driver::{Clock, Driver, Kind, ListenOptions, SocketError, Sockets, Waker};
 
 use behavior::Agreed;
 pub use behavior::Behavior;
+pub use certificate::Certificate;
 use metrics::Distribution;
 use pacing::Nanos;
 use stats::Stats;
 pub use stepped::SteppedServer;
+use wire::tls::ServerConfig;
 
 /// Where and how to serve.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ServeOptions {
     /// The address to listen on; port 0 for any free one.
     pub listen: SocketAddr,
@@ -37,12 +43,14 @@ pub struct ServeOptions {
     pub driver: Kind,
     /// What holds of every connection.
     pub behavior: Behavior,
+    /// What makes TLS sessions, where connections are secured.
+    pub tls: Option<ServerConfig>,
 }
 
 impl ServeOptions {
     /// A server that behaves well until a path asks for something else.
     pub fn plain(listen: SocketAddr, threads: usize, driver: Kind) -> Self {
-        Self { listen, threads, driver, behavior: Behavior::default() }
+        Self { listen, threads, driver, behavior: Behavior::default(), tls: None }
     }
 }
 
@@ -51,18 +59,20 @@ pub(crate) struct Shared {
     stats: Box<[Stats]>,
     agreed: Agreed,
     behavior: Behavior,
+    tls: Option<ServerConfig>,
     clock: Clock,
     wakers: Mutex<Vec<Waker>>,
     is_over: AtomicBool,
 }
 
 impl Shared {
-    fn new(threads: usize, behavior: Behavior, clock: Clock) -> Arc<Self> {
+    fn new(threads: usize, behavior: Behavior, tls: Option<ServerConfig>, clock: Clock) -> Arc<Self> {
         let stats = std::iter::repeat_with(Stats::default).take(threads).collect();
         Arc::new(Self {
             stats,
             agreed: Agreed::default(),
             behavior,
+            tls,
             clock,
             wakers: Mutex::default(),
             is_over: AtomicBool::new(false),
@@ -118,8 +128,11 @@ impl Server {
     ) -> Result<Self, ServeError> {
         let count = options.threads.max(1);
         let clock = Clock::start();
-        let mut server =
-            Self { address: options.listen, threads: Vec::new(), shared: Shared::new(count, options.behavior, clock) };
+        let mut server = Self {
+            address: options.listen,
+            threads: Vec::new(),
+            shared: Shared::new(count, options.behavior, options.tls.clone(), clock),
+        };
         ensure_free(options.listen, clock)?;
         for index in 0..count {
             let shared = server.shared.clone();

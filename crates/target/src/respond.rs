@@ -8,6 +8,8 @@ use wire::http1::{ResponseStart, write_response_head};
 pub(crate) const ROOT_BODY: &[u8; 27] = b"Hello from the onrush demo\n";
 /// The pieces in which long bodies go out.
 pub(crate) const BLOCK_BYTES: usize = 64 * 1024;
+/// One piece of `/drip`.
+pub(crate) const DRIP_BYTES: u64 = 64;
 /// The pieces of `/chunked`.
 const CHUNK_BYTES: u64 = 8 * 1024;
 

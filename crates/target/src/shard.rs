@@ -6,10 +6,13 @@ use std::sync::atomic::Ordering;
 use driver::{Driver, Event, Outgoing, Socket, Sockets, Template};
 use engine::timers::Timers;
 use pacing::{Nanos, Random};
+use wire::hpack::FieldList;
+use wire::tls::ServerConfig;
 
 use crate::Shared;
 use crate::behavior::{Agreed, Behavior};
-use crate::connection::{Connection, Wait};
+use crate::connection::Wait;
+use crate::peer::{Happened, Peer};
 use crate::respond::{self, Manner};
 use crate::stats::Stats;
 
@@ -73,7 +76,7 @@ impl<D: Driver> Thread<D> {
 
 struct Shard {
     /// Indexed by [`Socket::index`].
-    connections: Vec<Option<Connection>>,
+    connections: Vec<Option<Peer>>,
     tools: Tools,
 }
 
@@ -91,7 +94,10 @@ pub(crate) struct Tools {
     spare: Vec<Vec<u8>>,
     /// The answer to a plain GET of `/`, rendered once.
     root: Template,
-    root_bytes: usize,
+    pub(crate) root_bytes: Arc<[u8]>,
+    /// What TLS gave, and the fields of a request: for the time of a call.
+    pub(crate) plain: Vec<u8>,
+    pub(crate) fields: FieldList,
 }
 
 impl Tools {
@@ -136,7 +142,7 @@ impl Tools {
     }
 
     pub(crate) fn root(&self) -> Outgoing {
-        Outgoing::Template(self.root, 0..self.root_bytes)
+        Outgoing::Template(self.root, 0..self.root_bytes.len())
     }
 }
 
@@ -145,7 +151,7 @@ impl Shard {
         let mut root = Vec::new();
         let manner = Manner { is_head: false, close: false, is_old: false };
         respond::whole(manner, 200, "text/plain", respond::ROOT_BODY, &mut root);
-        let root_bytes = root.len();
+        let root_bytes: Arc<[u8]> = root.into();
         let tools = Tools {
             timers: Timers::default(),
             block: respond::block(),
@@ -155,8 +161,10 @@ impl Shard {
             failures_due: 0,
             can_freeze: false,
             spare: Vec::new(),
-            root: sockets.register(root.into()),
+            root: sockets.register(root_bytes.clone()),
             root_bytes,
+            plain: Vec::new(),
+            fields: FieldList::default(),
         };
         Self { connections: Vec::new(), tools }
     }
@@ -166,16 +174,16 @@ impl Shard {
             Event::Accepted { socket, .. } => self.accepted(socket, sockets),
             Event::Received { socket, bytes, at } => {
                 self.freeze(at);
-                self.with(socket, sockets, |connection, tools, sockets| connection.received(bytes, at, tools, sockets));
+                self.with(socket, sockets, Happened::Received(bytes, at));
             }
             Event::Sent { socket, buffer } => {
                 if let Some(buffer) = buffer {
                     self.tools.give_back(buffer);
                 }
-                self.with(socket, sockets, |connection, tools, sockets| connection.sent(tools, sockets));
+                self.with(socket, sockets, Happened::Sent);
             }
             Event::PeerClosed { socket, .. } => {
-                self.with(socket, sockets, |connection, _, _| connection.peer_closed());
+                self.with(socket, sockets, Happened::PeerClosed);
             }
             Event::Failed { socket, .. } => self.forget(socket),
             Event::Connected { .. } | Event::Woken => {}
@@ -184,7 +192,7 @@ impl Shard {
 
     fn fire<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         while let Some(socket) = self.tools.timers.poll(now) {
-            self.with(socket, sockets, |connection, tools, sockets| connection.due(now, tools, sockets));
+            self.with(socket, sockets, Happened::Due(now));
         }
     }
 
@@ -207,34 +215,32 @@ impl Shard {
         if index >= self.connections.len() {
             self.connections.resize_with(index + 1, || None);
         }
-        let mut connection = Connection::new(socket);
+        let session = match self.tools.shared.tls.as_ref().map(ServerConfig::session).transpose() {
+            Ok(session) => session,
+            // The settings were tried when the server started.
+            Err(_) => return sockets.close(socket),
+        };
         let delay = self.tools.behavior().accept_delay;
-        if !delay.is_zero() {
-            let until = sockets.now() + delay.into();
-            connection.wait_until(until);
+        let alone_until = (!delay.is_zero()).then(|| sockets.now() + delay.into());
+        if let Some(until) = alone_until {
             self.tools.timers.insert(until, socket);
         }
-        self.connections[index] = Some(connection);
+        self.connections[index] = Some(Peer::new(socket, session, alone_until));
         self.tools.stats().accepted.add(1);
         self.tools.stats().open.add(1);
     }
 
-    fn with<S: Sockets>(
-        &mut self,
-        socket: Socket,
-        sockets: &mut S,
-        act: impl FnOnce(&mut Connection, &mut Tools, &mut S) -> Wait,
-    ) {
+    fn with<S: Sockets>(&mut self, socket: Socket, sockets: &mut S, what: Happened<'_>) {
         let Some(Some(connection)) = self.connections.get_mut(socket.index as usize) else { return };
         if connection.socket() != socket {
             return;
         }
-        match act(connection, &mut self.tools, sockets) {
+        match connection.happened(what, &mut self.tools, sockets) {
             Wait::More => {}
             Wait::PeerClose => {
                 let now = sockets.now();
+                connection.drain_until(now + DRAIN_WAIT, &mut self.tools, sockets);
                 sockets.shutdown(socket);
-                connection.drain_until(now + DRAIN_WAIT);
                 self.tools.timers.insert(now + DRAIN_WAIT, socket);
             }
             Wait::Nothing => {

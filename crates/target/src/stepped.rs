@@ -23,7 +23,7 @@ impl<D: Driver> SteppedServer<D> {
     pub fn start(mut driver: D, listen: SocketAddr) -> Result<Self, ServeError> {
         let (listener, address) = listen_on(driver.sockets(), &ListenOptions { on: listen, share_port: false })?;
         // Its freezes come from its world, which has a clock of its own.
-        let shared = Shared::new(1, Behavior::default(), Clock::start());
+        let shared = Shared::new(1, Behavior::default(), None, Clock::start());
         Ok(Self { thread: Thread::new(driver, listener, shared.clone(), 0), shared, address })
     }
 

@@ -13,7 +13,7 @@ use rustls::server::UnbufferedServerConnection;
 use rustls::unbuffered::{ConnectionState, EncryptError, UnbufferedStatus};
 
 pub use client::{ClientConfig, ClientSettings, GROUPS, Trust};
-pub use fault::{SetupError, TlsFault};
+pub use fault::{Part, SetupError, TlsFault};
 pub use server::{ServerConfig, ServerSettings};
 pub use verify::Refused;
 

@@ -7,15 +7,22 @@ use std::time::Duration;
 use pacing::open::{Rate, Schedule, Spacing, Stage, Starts};
 use pacing::{LevelStage, Levels, Nanos, SLOT_COUNT, Segment};
 use plan::{Arrivals, ConnectionCount, Load, Plan, RateStage, UserShape};
+use wire::tls::ClientConfig;
 
 use crate::shard::Backlog;
 use crate::verdict::Growth;
 use crate::world::{ClosedWork, OpenWork, PreparedStep, Work};
 
 /// What each shard of a plan has to do, on at most `threads` shards; one without users is left out.
-pub(super) fn works(plan: &Plan, address: SocketAddr, threads: usize) -> Vec<Work> {
+pub(super) fn works(plan: &Plan, address: SocketAddr, tls: Option<&ClientConfig>, threads: usize) -> Vec<Work> {
     let scenario = plan.scenarios.first().expect("a plan has a scenario");
-    let steps: Arc<[PreparedStep]> = scenario.steps.iter().map(PreparedStep::new).collect();
+    let steps: Arc<[PreparedStep]> = scenario
+        .steps
+        .iter()
+        .enumerate()
+        .map(|(number, step)| PreparedStep::new(number as u32, step, &scenario.target))
+        .collect();
+    let (protocol, streams) = (scenario.target.protocol, scenario.target.streams);
     let (users, requests) = match &scenario.load {
         Load::Closed { users, requests, .. } => (*users, *requests),
         Load::Open { connections, .. } => (connections.most(), None),
@@ -40,8 +47,10 @@ pub(super) fn works(plan: &Plan, address: SocketAddr, threads: usize) -> Vec<Wor
         let segment = Segment::share(index, count);
         let open = schedule.as_ref().and_then(|schedule| open_work(&scenario.load, schedule, segment, plan.warmup));
         let closed = ClosedWork { levels: levels.clone(), segment, is_rendezvous };
-        let share = pacing::closed::share(users, requests, segment);
-        Work { address, steps: steps.clone(), share, closed, open, warmup }
+        let mut share = pacing::closed::share(users, requests, segment);
+        share.users *= u64::from(streams);
+        let (steps, tls) = (steps.clone(), tls.cloned());
+        Work { address, steps, protocol, streams, tls, share, closed, open, warmup }
     };
     (0..count).map(work).collect()
 }

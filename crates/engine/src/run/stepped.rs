@@ -29,7 +29,7 @@ impl<D: Driver> SteppedRun<D> {
     ) -> Self {
         let (report, reports) = channel();
         let (mut shards, mut returns, mut started) = (Vec::new(), Vec::new(), Nanos::ZERO);
-        for (shard, work) in works(plan, address, threads).into_iter().enumerate() {
+        for (shard, work) in works(plan, address, None, threads).into_iter().enumerate() {
             let (back, returned) = channel();
             returns.push(back);
             let driver = make();

@@ -33,6 +33,9 @@ impl World {
             }
             match self.connections.find(socket).map(|connection| connection.phase) {
                 Some(Phase::Answer { attempt } | Phase::Connect { attempt, .. }) if attempt == key => {}
+                // It has a stream, or waits for one.
+                Some(Phase::Shared) => {}
+                Some(Phase::Connect { .. } | Phase::Prepare { .. }) if self.shares_connections() => {}
                 phase => return Err(format!("attempt {key:?} runs on a connection that is {phase:?}")),
             }
         }
@@ -44,7 +47,7 @@ impl World {
                 }
                 Phase::Exchange { user } => self.users[user as usize].connection == Some(socket),
                 Phase::Prepare { user, .. } => self.users[user as usize].connection.is_none(),
-                Phase::Close => true,
+                Phase::Shared | Phase::Close => true,
             };
             if !is_right {
                 return Err(format!("{socket:?} is {phase:?}, and the other side does not know"));

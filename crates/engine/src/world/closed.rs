@@ -22,6 +22,8 @@ pub(crate) struct Closed {
     work: ClosedWork,
     /// Own users beyond this do not exist.
     users_max: u64,
+    /// Users for each of the load: they share a connection.
+    streams: u64,
     /// Own users that are there: those with a lower index.
     active: u64,
     /// Own users that should be, since `since`, counted from the start of the run.
@@ -46,11 +48,12 @@ struct Gathering {
 }
 
 impl Closed {
-    pub(super) fn new(work: ClosedWork, users_max: u64) -> Self {
+    pub(super) fn new(work: ClosedWork, users_max: u64, streams: u32) -> Self {
         let gathering = work.is_rendezvous.then(Gathering::default);
         let mut closed = Self {
             work,
             users_max,
+            streams: streams.into(),
             active: 0,
             wanted: 0,
             since: Nanos::ZERO,
@@ -66,10 +69,11 @@ impl Closed {
     /// Who should be there from `at` on, and when that changes.
     fn look(&mut self, at: Nanos) {
         let own = self.work.segment.count_of_first(self.work.levels.count(at));
-        (self.wanted, self.since) = (own.min(self.users_max), at);
-        let low = self.wanted.checked_sub(1).map(|last| self.work.segment.nth(last));
+        let (own, most) = (own.min(self.users_max / self.streams), self.users_max / self.streams);
+        (self.wanted, self.since) = (own * self.streams, at);
+        let low = own.checked_sub(1).map(|last| self.work.segment.nth(last));
         // Beyond the last own user nobody joins.
-        let high = if self.wanted < self.users_max { self.work.segment.nth(self.wanted) } else { u64::MAX };
+        let high = if own < most { self.work.segment.nth(own) } else { u64::MAX };
         self.next_change = self.work.levels.next_change(at, low, high);
     }
 

@@ -3,6 +3,7 @@
 use driver::Socket;
 use pacing::Nanos;
 
+use super::layers::Layers;
 use crate::slab::Key;
 
 /// A connection whose peer should close first waits this long for it. The side that closes first keeps the port in
@@ -22,16 +23,19 @@ pub(crate) enum Phase {
     Answer { attempt: Key },
     /// The next exchange of its user.
     Exchange { user: u32 },
+    /// The requests of its link: it has streams.
+    Shared,
     /// The peer's close.
     Close,
 }
 
-#[derive(Clone, Copy, Debug)]
 pub(crate) struct Connection {
     generation: u32,
     pub(crate) phase: Phase,
     /// It has carried an answer, so the peer may close it at any time.
     pub(crate) is_reused: bool,
+    /// TLS, and the streams of HTTP/2.
+    pub(crate) layers: Option<Box<Layers>>,
 }
 
 /// Indexed by [`Socket::index`]: the driver's indices are small.
@@ -51,9 +55,9 @@ impl Connections {
     pub(crate) fn insert(&mut self, socket: Socket, phase: Phase) {
         let index = socket.index as usize;
         if index >= self.entries.len() {
-            self.entries.resize(index + 1, None);
+            self.entries.resize_with(index + 1, || None);
         }
-        self.entries[index] = Some(Connection { generation: socket.generation, phase, is_reused: false });
+        self.entries[index] = Some(Connection { generation: socket.generation, phase, is_reused: false, layers: None });
     }
 
     #[inline]

@@ -26,37 +26,37 @@ impl World {
             Event::Connected { socket, at } => self.connected(socket, at, sockets),
             Event::PeerClosed { socket, at } => self.peer_closed(socket, at, sockets),
             Event::Failed { socket, error, at } => self.failed(socket, error, at, sockets),
-            // Requests are templates, of which nothing is told; and a client has no listener.
-            Event::Sent { .. } | Event::Accepted { .. } | Event::Woken => {}
+            // Plain requests are templates, of which nothing is told; and a client has no listener.
+            Event::Sent { socket, buffer } => self.taken(socket, buffer),
+            Event::Accepted { .. } | Event::Woken => {}
+        }
+        if self.links.is_dirty() {
+            self.flush(sockets);
         }
     }
 
     fn connected<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
         let Some(connection) = self.connections.find(socket) else { return };
-        let (attempt, since) = match connection.phase {
-            Phase::Connect { attempt, since } => (Ok(attempt), since),
-            Phase::Prepare { user, since } => (Err(user), since),
-            Phase::Answer { .. } | Phase::Exchange { .. } | Phase::Close => return,
-        };
-        connection.phase = match attempt {
-            Ok(attempt) => Phase::Answer { attempt },
-            Err(user) => Phase::Exchange { user },
-        };
-        self.hope.was_connected = true;
-        self.seen.counts.connections_established += 1;
+        let (Phase::Connect { since, .. } | Phase::Prepare { since, .. }) = connection.phase else { return };
         self.seen.connect.record(at.since(since).0);
-        match attempt {
-            Ok(attempt) => self.send_request(attempt, sockets),
-            Err(user) => {
-                self.users[user as usize].connection = Some(socket);
-                self.next(user, View::Nothing, at, at, sockets);
-            }
+        if !self.begin_handshake(socket, at, sockets) {
+            self.ready(socket, at, sockets);
         }
     }
 
-    fn received<S: Sockets>(&mut self, socket: Socket, bytes: &[u8], at: Nanos, sockets: &mut S) {
+    fn received<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
         let Some(connection) = self.connections.find(socket) else { return };
         self.seen.counts.bytes_received += bytes.len() as u64;
+        if connection.layers.is_some() {
+            return self.received_in_layers(socket, bytes, at, sockets);
+        }
+        self.received_plain(socket, bytes, at, sockets);
+    }
+
+    /// Bytes that no layer covers any more.
+    #[inline]
+    pub(super) fn received_plain<S: Sockets>(&mut self, socket: Socket, bytes: &[u8], at: Nanos, sockets: &mut S) {
+        let Some(connection) = self.connections.find(socket) else { return };
         match connection.phase {
             Phase::Answer { attempt } => match self.hear(attempt, bytes, at) {
                 Heard::NeedMore => {}
@@ -73,6 +73,9 @@ impl World {
                 self.seen.counts.unsolicited += 1;
                 self.close(socket, sockets);
             }
+            Phase::Shared => self.read_frames(socket, bytes, at, sockets),
+            // What a peer says of its streams before it closes is no news.
+            Phase::Close if connection.layers.as_ref().is_some_and(|layers| layers.has_http2()) => {}
             Phase::Close => self.close(socket, sockets),
             Phase::Connect { .. } | Phase::Prepare { .. } => {}
         }
@@ -94,13 +97,7 @@ impl World {
                         Answer::Body(body) => {
                             self.seen.counts.body_bytes += body.len() as u64;
                             let step = self.exchanges.find(attempt.exchange).map_or(0, |exchange| exchange.step);
-                            let room = self.work.steps[step as usize].needs.body_bytes_max;
-                            if room > 0 {
-                                let kept = attempt.kept.get_or_insert_default();
-                                let count = body.len().min(room - kept.bytes.len());
-                                kept.bytes.extend_from_slice(&body[..count]);
-                                kept.is_too_large |= count < body.len();
-                            }
+                            attempt.keep(body, self.work.steps[step as usize].needs.body_bytes_max);
                         }
                         Answer::End => return Heard::Answered { is_clean: rest.is_empty() },
                     }
@@ -110,16 +107,25 @@ impl World {
         }
     }
 
-    fn peer_closed<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
+    pub(super) fn peer_closed<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
         let Some(connection) = self.connections.find(socket) else { return };
+        let is_cut_off = connection.layers.as_ref().is_some_and(|layers| layers.may_be_cut());
+        if connection.layers.is_some() && !matches!(connection.phase, Phase::Answer { .. } | Phase::Close) {
+            let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
+            let is_shaking = is_new && connection.layers.as_ref().is_some_and(|layers| layers.has_tls());
+            let failure = if is_shaking { Failure::Tls(metrics::TlsFault::ClosedEarly) } else { Failure::ClosedEarly };
+            return self.lose(socket, failure, at, sockets);
+        }
         if let Phase::Answer { attempt } = connection.phase {
-            let will_complete =
-                self.attempts.find(attempt).is_some_and(|attempt| attempt.machine.ends_with_connection());
+            let will_complete = !is_cut_off
+                && self.attempts.find(attempt).is_some_and(|attempt| attempt.machine.ends_with_connection());
             if !will_complete {
                 self.count_sent(attempt, sockets);
             }
         }
+        let unsent = sockets.unsent(socket);
         let Some(connection) = self.connections.remove(socket) else { return };
+        self.uncount(&connection, unsent);
         sockets.close(socket);
         match connection.phase {
             Phase::Answer { attempt } => {
@@ -127,7 +133,7 @@ impl World {
                 let is_cut = !connection.is_reused && ending == Some(Ending::BeforeAnswer);
                 self.seen.counts.cut_off += u64::from(is_cut);
                 match ending {
-                    Some(Ending::Complete) => self.end_answer(attempt, true, at, sockets),
+                    Some(Ending::Complete) if !is_cut_off => self.end_answer(attempt, true, at, sockets),
                     Some(Ending::BeforeAnswer) if connection.is_reused => {
                         self.end_stale_attempt(attempt, Failure::ClosedEarly, at, sockets);
                     }
@@ -139,12 +145,23 @@ impl World {
             }
             Phase::Prepare { user, .. } => self.next(user, View::NoConnection, at, at, sockets),
             Phase::Exchange { user } => self.users[user as usize].connection = None,
-            Phase::Close => {}
+            Phase::Shared | Phase::Close => {}
         }
     }
 
     fn failed<S: Sockets>(&mut self, socket: Socket, error: SocketError, at: Nanos, sockets: &mut S) {
+        self.unlink(socket);
         let Some(connection) = self.connections.remove(socket) else { return };
+        if connection.layers.is_some() && !matches!(connection.phase, Phase::Answer { .. }) {
+            let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
+            let shakes = is_new && connection.layers.as_ref().is_some_and(|layers| layers.has_tls());
+            let failure = match error {
+                SocketError::Reset if shakes => Failure::Tls(metrics::TlsFault::ClosedEarly),
+                _ if is_new => faults::while_connecting(error),
+                _ => faults::while_connected(error),
+            };
+            return self.end_all(connection, failure, at, sockets);
+        }
         match connection.phase {
             Phase::Connect { attempt, .. } => {
                 self.hope.failed_connects += 1;
@@ -168,7 +185,7 @@ impl World {
                 }
             }
             Phase::Exchange { user } => self.users[user as usize].connection = None,
-            Phase::Close => {}
+            Phase::Shared | Phase::Close => {}
         }
     }
 }

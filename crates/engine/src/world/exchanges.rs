@@ -3,10 +3,11 @@
 use driver::{OpenOptions, Outgoing, Socket, SocketError, Sockets};
 use metrics::{Failure, Measure, Outcome};
 use pacing::Nanos;
+use plan::Protocol;
 use wire::http1::{Client, ResponseHead};
 
 use super::connections::{CLOSING_MAX, CLOSING_WAIT, Phase};
-use super::{Deadline, World};
+use super::{Deadline, PreparedStep, World};
 use crate::faults;
 use crate::slab::Key;
 #[cfg(test)]
@@ -16,14 +17,17 @@ use crate::user::View;
 /// A request of more bytes than one segment takes is sent without waiting for acknowledgements.
 const ONE_SEGMENT_BYTES: usize = 1_200;
 
+/// An exchange is tried again so often at most.
+pub(crate) const TRIES_MAX: u8 = 16;
+
 /// One request with its answer, however many attempts it takes.
 pub(crate) struct Exchange {
     pub(crate) user: u32,
     pub(crate) step: u32,
     pub(crate) intended: Nanos,
     pub(crate) taken_up: Nanos,
-    /// A reused connection was stale, so this is the second try.
-    pub(crate) is_second_try: bool,
+    /// Earlier tries: on a connection that was stale, or that took no more requests.
+    pub(crate) tries: u8,
     /// It is no part of a warm-up.
     pub(crate) is_measured: bool,
 }
@@ -38,7 +42,12 @@ pub(crate) struct Attempt {
     pub(crate) first_byte: Nanos,
     pub(crate) deadline: Nanos,
     pub(crate) machine: Client,
+    /// The head of an answer of HTTP/1.
     pub(crate) head: Option<ResponseHead>,
+    /// The status of an answer on a stream.
+    pub(crate) status: Option<u16>,
+    /// Its stream; 0 as long as it has none.
+    pub(crate) stream: u32,
     /// What the checks need of the body; none when they need nothing of it.
     pub(crate) kept: Option<Box<KeptBody>>,
 }
@@ -52,11 +61,40 @@ pub(crate) struct KeptBody {
 
 impl Exchange {
     pub(super) fn new(user: u32, step: u32, intended: Nanos, taken_up: Nanos, measured_from: Nanos) -> Self {
-        Self { user, step, intended, taken_up, is_second_try: false, is_measured: intended >= measured_from }
+        Self { user, step, intended, taken_up, tries: 0, is_measured: intended >= measured_from }
     }
 }
 
 impl Attempt {
+    /// What the plan says of a complete answer.
+    fn outcome(&self, status: u16, step: &PreparedStep) -> Outcome {
+        let kept = self.kept.as_deref();
+        let lacks = |text: &Vec<u8>| {
+            let bytes = kept.map_or(&[][..], |kept| &kept.bytes);
+            memchr::memmem::find(bytes, text).is_none()
+        };
+        if !step.checks.status.contains(status) {
+            Outcome::Failed(Failure::Status)
+        } else if kept.is_some_and(|kept| kept.is_too_large) {
+            Outcome::Failed(Failure::BodyLimit)
+        } else if step.checks.body_contains.as_ref().is_some_and(lacks) {
+            Outcome::Failed(Failure::Check)
+        } else {
+            Outcome::Succeeded
+        }
+    }
+
+    /// Keeps what the checks need of a body.
+    #[inline]
+    pub(super) fn keep(&mut self, body: &[u8], room: usize) {
+        if room > 0 {
+            let kept = self.kept.get_or_insert_default();
+            let count = body.len().min(room - kept.bytes.len());
+            kept.bytes.extend_from_slice(&body[..count]);
+            kept.is_too_large |= count < body.len();
+        }
+    }
+
     pub(super) fn was_sent(&self) -> bool {
         self.sent != Nanos::NEVER
     }
@@ -81,7 +119,7 @@ impl World {
     pub(super) fn try_exchange<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
         let Some(exchange) = self.exchanges.find(key) else { return };
         let (user, step) = (exchange.user, exchange.step as usize);
-        let (intended, is_second_try) = (exchange.intended, exchange.is_second_try);
+        let (intended, is_first_try) = (exchange.intended, exchange.tries == 0);
         self.seen.counts.attempts += u64::from(exchange.is_measured);
         if let Some(socket) = self.users[user as usize].connection.take() {
             let attempt = self.insert_attempt(key, socket);
@@ -90,14 +128,18 @@ impl World {
             }
             return self.send_request(attempt, sockets);
         }
+        if let Some(socket) = self.shared_connection(user) {
+            return self.share(key, socket, step, sockets);
+        }
         // On loopback the whole handshake happens inside the call.
         let since = sockets.now();
         match self.open_connection(step, sockets) {
             Ok(socket) => {
                 let attempt = self.insert_attempt(key, socket);
                 self.connections.insert(socket, Phase::Connect { attempt, since });
+                self.add_layers(socket, user);
                 let mut deadline = since + self.work.steps[step].connect_timeout;
-                if let Some(open) = self.open.as_ref().filter(|_| !is_second_try) {
+                if let Some(open) = self.open.as_ref().filter(|_| is_first_try) {
                     deadline = deadline.min(open.send_before(intended));
                 }
                 self.arm(attempt, deadline);
@@ -112,7 +154,9 @@ impl World {
 
     fn open_connection<S: Sockets>(&mut self, step: usize, sockets: &mut S) -> Result<Socket, SocketError> {
         self.seen.counts.connections_tried += 1;
-        let no_delay = self.work.steps[step].request.len() > ONE_SEGMENT_BYTES;
+        // Handshakes and frames are small pieces that others wait for.
+        let is_layered = self.work.tls.is_some() || self.work.protocol != Protocol::Http1;
+        let no_delay = is_layered || self.work.steps[step].request.len() > ONE_SEGMENT_BYTES;
         let options = OpenOptions { to: self.work.address, no_delay };
         let opened = sockets.open(&options);
         if opened == Err(SocketError::NoDescriptor) && self.connections.closing > 0 {
@@ -127,9 +171,14 @@ impl World {
     /// and tells.
     pub(super) fn prepare<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
         let since = sockets.now();
+        if self.shared_connection(user).is_some() {
+            // Another user of its link has opened it.
+            return self.next(user, View::Nothing, since, since, sockets);
+        }
         match self.open_connection(0, sockets) {
             Ok(socket) => {
                 self.connections.insert(socket, Phase::Prepare { user, since });
+                self.add_layers(socket, user);
                 let deadline = since + self.work.steps[0].connect_timeout;
                 self.timers.insert(deadline, Deadline::Preparing(socket));
             }
@@ -140,14 +189,12 @@ impl World {
     /// A connection that was opened beforehand is not there in time.
     pub(super) fn prepare_due<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
         let phase = self.connections.find(socket).map(|connection| connection.phase);
-        if let Some(Phase::Prepare { user, .. }) = phase {
-            self.hope.failed_connects += 1;
-            self.close(socket, sockets);
-            self.next(user, View::NoConnection, now, now, sockets);
+        if let Some(Phase::Prepare { .. }) = phase {
+            self.lose(socket, Failure::ConnectTimeout, now, sockets);
         }
     }
 
-    fn insert_attempt(&mut self, exchange: Key, socket: Socket) -> Key {
+    pub(super) fn insert_attempt(&mut self, exchange: Key, socket: Socket) -> Key {
         let attempt = Attempt {
             exchange,
             socket,
@@ -156,6 +203,8 @@ impl World {
             deadline: Nanos::NEVER,
             machine: Client::default(),
             head: None,
+            status: None,
+            stream: 0,
             kept: None,
         };
         let key = self.attempts.insert(attempt);
@@ -167,7 +216,7 @@ impl World {
 
     /// The attempt is due at `deadline`. Its position keeps one entry in the wheel, which moves on when it comes out; so
     /// an exchange that ends in time costs the wheel nothing.
-    fn arm(&mut self, key: Key, deadline: Nanos) {
+    pub(super) fn arm(&mut self, key: Key, deadline: Nanos) {
         let Some(attempt) = self.attempts.find(key) else { return };
         attempt.deadline = deadline;
         let armed = &mut self.armed[key.index as usize];
@@ -189,18 +238,18 @@ impl World {
             let deadline = attempt.deadline;
             return self.arm(key, deadline);
         }
-        let (socket, was_sent, exchange) = (attempt.socket, attempt.was_sent(), attempt.exchange);
+        let (socket, stream) = (attempt.socket, attempt.stream);
+        let (was_sent, exchange) = (attempt.was_sent(), attempt.exchange);
         if !was_sent && self.is_too_late(exchange, now) {
             self.attempts.remove(key);
-            self.close(socket, sockets);
+            self.give_up((key, socket, stream), true, now, sockets);
             return self.drop_exchange(exchange, now, sockets);
         }
         self.count_sent(key, sockets);
-        if !was_sent {
-            self.hope.failed_connects += 1;
-        }
-        let failure = if was_sent { Failure::Timeout } else { Failure::ConnectTimeout };
-        self.close(socket, sockets);
+        // One that waits for a stream is connected.
+        let is_connected = self.connections.find(socket).is_some_and(|one| matches!(one.phase, Phase::Shared));
+        let failure = if was_sent || is_connected { Failure::Timeout } else { Failure::ConnectTimeout };
+        self.give_up((key, socket, stream), false, now, sockets);
         self.end_attempt(key, Outcome::Failed(failure), now, sockets);
     }
 
@@ -208,12 +257,11 @@ impl World {
     fn is_too_late(&mut self, key: Key, now: Nanos) -> bool {
         let (Some(open), Some(exchange)) = (&self.open, self.exchanges.find(key)) else { return false };
         // A second try has been sent once.
-        !exchange.is_second_try && open.send_before(exchange.intended) <= now
+        exchange.tries == 0 && open.send_before(exchange.intended) <= now
     }
 
     fn drop_exchange<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
         if let Some(exchange) = self.exchanges.remove(key) {
-            self.hope.failed_connects += 1;
             if exchange.is_measured {
                 self.seen.drop_start(now.since(exchange.intended).0);
             }
@@ -230,6 +278,10 @@ impl World {
         let (request_bytes, is_measured) = (step.request.len(), exchange.is_measured);
         attempt.machine.start(step.kind);
         let socket = attempt.socket;
+        if self.work.tls.is_some() {
+            let index = exchange.step as usize;
+            return self.send_request_sealed(key, socket, index, is_measured, sockets);
+        }
         let sent = sockets.now();
         attempt.sent = sent;
         let deadline = sent + step.timeout;
@@ -238,11 +290,31 @@ impl World {
         sockets.send(socket, Outgoing::Template(template, 0..request_bytes));
     }
 
+    fn send_request_sealed<S: Sockets>(
+        &mut self,
+        key: Key,
+        socket: Socket,
+        step: usize,
+        is_measured: bool,
+        sockets: &mut S,
+    ) {
+        let Some(sent) = self.send_sealed(socket, step, sockets) else { return };
+        let Some(attempt) = self.attempts.find(key) else { return };
+        attempt.sent = sent;
+        let deadline = sent + self.work.steps[step].timeout;
+        self.arm(key, deadline);
+        self.seen.counts.sent += u64::from(is_measured);
+    }
+
     /// Counts the bytes of a request that the kernel took; before its socket is closed. Gives what it did not take.
     pub(super) fn count_sent<S: Sockets>(&mut self, key: Key, sockets: &mut S) -> usize {
         let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.was_sent()) else { return 0 };
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return 0 };
         let unsent = sockets.unsent(attempt.socket);
+        if self.connections.find(attempt.socket).is_none_or(|connection| connection.layers.is_some()) {
+            // What leaves in layers is counted when it leaves.
+            return unsent;
+        }
         let request_bytes = self.work.steps[exchange.step as usize].request.len();
         self.seen.counts.bytes_sent += (request_bytes - unsent.min(request_bytes)) as u64;
         unsent
@@ -253,8 +325,8 @@ impl World {
     pub(super) fn end_stale_attempt<S: Sockets>(&mut self, key: Key, failure: Failure, now: Nanos, sockets: &mut S) {
         let retry = self.attempts.find(key).map(|attempt| attempt.exchange).filter(|&exchange| {
             self.exchanges.find(exchange).is_some_and(|exchange| {
-                let may = !exchange.is_second_try && self.work.steps[exchange.step as usize].is_idempotent;
-                exchange.is_second_try |= may;
+                let may = exchange.tries == 0 && self.work.steps[exchange.step as usize].is_idempotent;
+                exchange.tries += u8::from(may);
                 self.seen.counts.reconnects += u64::from(may && exchange.is_measured);
                 may
             })
@@ -277,18 +349,7 @@ impl World {
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
         let step = &self.work.steps[exchange.step as usize];
         let (user, socket, is_measured) = (exchange.user, attempt.socket, exchange.is_measured);
-        let outcome = if !step.checks.status.contains(head.status) {
-            Outcome::Failed(Failure::Status)
-        } else if attempt.kept.as_ref().is_some_and(|kept| kept.is_too_large) {
-            Outcome::Failed(Failure::BodyLimit)
-        } else if step.checks.body_contains.as_ref().is_some_and(|text| {
-            let kept = attempt.kept.as_ref().map_or(&[][..], |kept| &kept.bytes);
-            memchr::memmem::find(kept, text).is_none()
-        }) {
-            Outcome::Failed(Failure::Check)
-        } else {
-            Outcome::Succeeded
-        };
+        let outcome = attempt.outcome(head.status, step);
         let is_kept = is_clean && is_sent && head.keep_alive && step.keep_alive;
         self.seen.counts.answers += u64::from(is_measured);
         self.seen.counts.statuses[usize::from(head.status)] += u64::from(is_measured);
@@ -306,6 +367,25 @@ impl World {
             self.close(socket, sockets);
         }
         self.end_attempt(key, outcome, now, sockets);
+    }
+
+    /// A complete answer on a stream is counted; gives its connection, and what the plan says of it.
+    pub(super) fn judge(&mut self, key: Key) -> Option<(Socket, Outcome)> {
+        let attempt = self.attempts.find(key)?;
+        let exchange = self.exchanges.find(attempt.exchange)?;
+        let status = attempt.status?;
+        let outcome = attempt.outcome(status, &self.work.steps[exchange.step as usize]);
+        self.seen.counts.answers += u64::from(exchange.is_measured);
+        self.seen.counts.statuses[usize::from(status)] += u64::from(exchange.is_measured);
+        Some((attempt.socket, outcome))
+    }
+
+    /// A piece of a body: it is counted, and kept as far as the checks need it.
+    pub(super) fn take_body(&mut self, key: Key, body: &[u8]) {
+        self.seen.counts.body_bytes += body.len() as u64;
+        let Some(attempt) = self.attempts.find(key) else { return };
+        let step = self.exchanges.find(attempt.exchange).map_or(0, |exchange| exchange.step);
+        attempt.keep(body, self.work.steps[step as usize].needs.body_bytes_max);
     }
 
     /// The attempt is over, and its exchange with it. The connection has been seen to.
@@ -364,7 +444,7 @@ impl World {
     }
 
     /// The connection will not be used again; the peer, which was told so, closes it.
-    fn await_close<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
+    pub(super) fn await_close<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
         if self.connections.closing >= CLOSING_MAX {
             return self.close(socket, sockets);
         }
@@ -376,7 +456,10 @@ impl World {
     }
 
     pub(super) fn close<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
-        if self.connections.remove(socket).is_some() {
+        let has_layers = self.connections.find(socket).is_some_and(|connection| connection.layers.is_some());
+        let unsent = if has_layers { sockets.unsent(socket) } else { 0 };
+        if let Some(connection) = self.connections.remove(socket) {
+            self.uncount(&connection, unsent);
             sockets.close(socket);
         }
     }

@@ -14,8 +14,8 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
         PlanError::Url { url, reason } => {
             format!("'{url}' 不是有效的 URL（{reason}）；请写成 http://127.0.0.1:8080/path 的形式")
         }
-        PlanError::Scheme { url, scheme } => format!("'{url}' 的协议 '{scheme}' 无法识别；请使用 http://"),
-        PlanError::SchemeNotBuilt { scheme } => format!("此版本不支持 {scheme}://；目前只支持 http://"),
+        PlanError::Scheme { url, scheme } => format!("'{url}' 的协议 '{scheme}' 无法识别；请使用 http:// 或 https://"),
+        PlanError::SchemeNotBuilt { scheme } => format!("此版本不支持 {scheme}://；目前支持 http:// 和 https://"),
         PlanError::Credentials { url } => format!("'{url}' 中带有用户名或密码；请改用 -H 'Authorization: ...' 发送"),
         PlanError::HeaderColon { header } => format!("请求头 '{header}' 缺少冒号；请写成 -H 'Name: value' 的形式"),
         PlanError::HeaderName { header } => {
@@ -25,9 +25,9 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
         PlanError::HeaderFraming { header } => format!("请求头 '{header}' 会与请求体冲突；请去掉，onrush 会自动填写"),
         PlanError::Method { method } => format!("'{method}' 不是合法的请求方法；请在 -X 后写 GET、POST 之类的单词"),
         PlanError::File { flag, path, reason } => {
-            format!("无法读取 {flag} 指定的文件 '{path}'：{reason}；请检查 @ 后面的路径")
+            format!("无法读取 {flag} 指定的文件 '{path}'：{reason}；请检查路径")
         }
-        PlanError::FileTooLarge { path, limit } => format!("文件 '{path}' 超过 {limit} 字节，这是请求体的上限"),
+        PlanError::FileTooLarge { path, limit } => format!("文件 '{path}' 超过 {limit} 字节，这是读取的上限"),
         PlanError::Number { flag, value, least, most } => {
             format!("{flag} 需要 {least} 到 {most} 之间的整数，而不是 '{value}'")
         }
@@ -60,12 +60,22 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
                 Remedy::StagesSayUsers => "各阶段已经规定了用户数",
                 Remedy::RampIsOfUsers => "--ramp 用于逐步增加用户；速率请用 --stages 1000:30s,1000:1m 逐步增加",
                 Remedy::RendezvousIsConstant => "集合点需要固定的用户数（-c）",
+                Remedy::OneVersion => "请只选一个版本",
+                Remedy::StreamsAreHttp2 => "只有 HTTP/2 能在一个连接上同时进行多个请求",
+                Remedy::StreamsStay => "多个流共用一个长连接；短连接请用 -c 指定并发数",
+                Remedy::TrustOneWay => "--insecure 表示不校验证书；请去掉其中一个",
                 Remedy::RandomEndsWithTime => "随机发起的请求数不固定，请用 -z 规定时长",
             };
             format!("{one} 和 {other} 不能同时使用；{remedy}")
         }
         PlanError::Needs { flag, needed: Need::Rate } => format!("{flag} 需要同时给出速率（-q 或 --stages）"),
         PlanError::Needs { flag, needed: Need::Stages } => format!("{flag} 需要同时给出 --stages"),
+        PlanError::Needs { flag, needed: Need::Https } => format!("{flag} 需要 https:// 开头的 URL"),
+        PlanError::Needs { flag, needed: Need::Cert } => format!("{flag} 需要同时用 --cert 给出对应的证书"),
+        PlanError::Needs { flag, needed: Need::Http2 } => {
+            format!("{flag} 需要同时给出 --http2，或使用 https:// 开头的 URL")
+        }
+        PlanError::TooManyUsers { most } => format!("-c 乘以 --streams 超过 {most} 个用户；请调小其中一个"),
         PlanError::ColdWarmup => {
             "--warmup 按压测开始时的压力预热，而此压测从零开始；请让各阶段以跳变开始，如 100:0s".to_owned()
         }

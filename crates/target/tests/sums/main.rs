@@ -48,8 +48,13 @@ impl Bench {
             interval: Some("100ms".to_owned()),
             ..Flags::default()
         };
-        let options =
-            RunOptions { address: self.server.address(), threads: 1, pins_threads: false, driver: chosen(Kind::Poll) };
+        let options = RunOptions {
+            address: self.server.address(),
+            tls: None,
+            threads: 1,
+            pins_threads: false,
+            driver: chosen(Kind::Poll),
+        };
         let plan = flags.plan().expect("a good plan");
         let resident = || host::resident_bytes().expect("this system says");
         let (mut early, mut late) = (None, 0);

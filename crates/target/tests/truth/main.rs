@@ -30,7 +30,7 @@ fn plan(flags: &Flags) -> Plan {
 
 fn options(kind: Kind, address: SocketAddr, threads: usize) -> RunOptions {
     let driver = Chosen { kind, was_asked: true, refusal: None };
-    RunOptions { address, threads, pins_threads: false, driver }
+    RunOptions { address, tls: None, threads, pins_threads: false, driver }
 }
 
 fn run(kind: Kind, flags: &Flags, address: SocketAddr, threads: usize) -> RunResult {

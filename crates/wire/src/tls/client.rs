@@ -8,8 +8,8 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{RootCertStore, SupportedProtocolVersion, version};
 
-use super::verify::{Anybody, Refused, Verifier, Witness};
-use super::{Session, SetupError, Side, TlsFault};
+use super::verify::{Anybody, NoCertificate, Refused, Verifier, Witness};
+use super::{Part, Session, SetupError, Side, TlsFault};
 
 /// Sessions of a thread that can be taken up again. One target has few names; each keeps up to eight tickets.
 const SESSIONS_MAX: usize = 64;
@@ -95,14 +95,14 @@ impl ClientConfig {
                 builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
             }
             Trust::Pem(text) => {
-                let verifier = verifier(certificates(text)?, true, &provider, &witness)?;
+                let verifier = verifier(certificates(text, Part::Authorities)?, true, &provider, &witness)?;
                 builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
             }
         };
         let mut config = match &settings.certificate {
-            None => builder.with_no_client_auth(),
+            None => builder.with_client_cert_resolver(Arc::new(NoCertificate(witness.clone()))),
             Some((chain, key)) => builder
-                .with_client_auth_cert(certificates(chain)?, private_key(key)?)
+                .with_client_auth_cert(certificates(chain, Part::Own)?, private_key(key)?)
                 .map_err(|error| SetupError::BadPair { reason: error.to_string() })?,
         };
         config.alpn_protocols = settings.alpn.iter().map(|name| name.clone().into_bytes()).collect();
@@ -123,6 +123,11 @@ impl ClientConfig {
             .map_err(|error| TlsFault::of(&error))
     }
 
+    /// A server has asked for a certificate of ours, and there was none.
+    pub fn was_asked_in_vain(&self) -> bool {
+        self.witness.was_asked()
+    }
+
     /// What the first certificate that was refused said of itself.
     pub fn refused(&self) -> Option<Refused> {
         self.witness.testimony()
@@ -141,12 +146,16 @@ fn verifier(
         if let Err(error) = roots.add(certificate.clone())
             && is_strict
         {
-            return Err(SetupError::BadCertificate { number: index + 1, reason: error.to_string() });
+            return Err(SetupError::BadCertificate {
+                of: Part::Authorities,
+                number: index + 1,
+                reason: error.to_string(),
+            });
         }
     }
     let inner = WebPkiServerVerifier::builder_with_provider(roots.into(), provider.clone())
         .build()
-        .map_err(|_| SetupError::NoCertificate)?;
+        .map_err(|_| SetupError::NoCertificate { of: Part::Authorities })?;
     let pinned = if is_strict { certificates } else { Vec::new() };
     Ok(Verifier { inner, pinned, witness: witness.clone() })
 }
@@ -177,13 +186,17 @@ fn group(name: &str) -> Option<&'static dyn SupportedKxGroup> {
 }
 
 /// All certificates of a PEM text.
-pub(super) fn certificates(text: &[u8]) -> Result<Vec<CertificateDer<'static>>, SetupError> {
+pub(super) fn certificates(text: &[u8], of: Part) -> Result<Vec<CertificateDer<'static>>, SetupError> {
     let mut found = Vec::new();
     for (index, certificate) in CertificateDer::pem_slice_iter(text).enumerate() {
         let number = index + 1;
-        found.push(certificate.map_err(|error| SetupError::BadCertificate { number, reason: error.to_string() })?);
+        found.push(certificate.map_err(|error| SetupError::BadCertificate {
+            of,
+            number,
+            reason: error.to_string(),
+        })?);
     }
-    if found.is_empty() { Err(SetupError::NoCertificate) } else { Ok(found) }
+    if found.is_empty() { Err(SetupError::NoCertificate { of }) } else { Ok(found) }
 }
 
 /// The first private key of a PEM text.

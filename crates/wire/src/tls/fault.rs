@@ -87,18 +87,32 @@ impl TlsFault {
     }
 }
 
+/// Whose certificates a text holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Those who are trusted.
+    Authorities,
+    /// One's own.
+    Own,
+}
+
 /// Why settings make no session.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetupError {
     /// There is no certificate in a text that should hold one.
     #[error("there is no PEM certificate in it")]
-    NoCertificate,
+    NoCertificate {
+        /// Which text.
+        of: Part,
+    },
     /// There is no key in a text that should hold one.
     #[error("there is no PEM private key in it")]
     NoKey,
     /// A certificate that nothing can be verified with.
     #[error("certificate {number} in it is unusable: {reason}")]
     BadCertificate {
+        /// Which text.
+        of: Part,
         /// Counted from 1.
         number: usize,
         /// What the parser says.

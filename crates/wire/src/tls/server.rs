@@ -7,7 +7,7 @@ use rustls::crypto::aws_lc_rs;
 use rustls::server::{UnbufferedServerConnection, WebPkiClientVerifier};
 
 use super::client::{certificates, private_key};
-use super::{Session, SetupError, Side, TlsFault};
+use super::{Part, Session, SetupError, Side, TlsFault};
 
 /// How a server makes its sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,10 +46,12 @@ impl ServerConfig {
             None => builder.with_no_client_auth(),
             Some(text) => {
                 let mut roots = RootCertStore::empty();
-                for (index, certificate) in certificates(text)?.into_iter().enumerate() {
-                    roots
-                        .add(certificate)
-                        .map_err(|error| SetupError::BadCertificate { number: index + 1, reason: error.to_string() })?;
+                for (index, certificate) in certificates(text, Part::Authorities)?.into_iter().enumerate() {
+                    roots.add(certificate).map_err(|error| SetupError::BadCertificate {
+                        of: Part::Authorities,
+                        number: index + 1,
+                        reason: error.to_string(),
+                    })?;
                 }
                 let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), provider)
                     .build()
@@ -58,7 +60,7 @@ impl ServerConfig {
             }
         };
         let mut config = builder
-            .with_single_cert(certificates(&settings.certificates)?, private_key(&settings.key)?)
+            .with_single_cert(certificates(&settings.certificates, Part::Own)?, private_key(&settings.key)?)
             .map_err(|error| SetupError::BadPair { reason: error.to_string() })?;
         config.alpn_protocols = settings.alpn.iter().map(|name| name.clone().into_bytes()).collect();
         if let Ok(ticketer) = aws_lc_rs::Ticketer::new() {

@@ -1,11 +1,13 @@
 //! Whether a server is who it says it is, and what its certificate said when it was refused.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{ResolvesClientCert, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::sign::CertifiedKey;
 use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
 use x509_parser::prelude::{FromDer, GeneralName, X509Certificate};
 
@@ -26,17 +28,24 @@ pub struct Refused {
     pub wanted: String,
 }
 
-/// Remembers the first certificate that was refused.
+/// Remembers the first certificate that was refused, and that one of ours was asked for in vain.
 #[derive(Debug, Default)]
-pub(super) struct Witness(Mutex<Option<Refused>>);
+pub(super) struct Witness {
+    refused: Mutex<Option<Refused>>,
+    was_asked: AtomicBool,
+}
 
 impl Witness {
     pub(super) fn testimony(&self) -> Option<Refused> {
-        self.0.lock().expect("no holder of the lock panics").clone()
+        self.refused.lock().expect("no holder of the lock panics").clone()
+    }
+
+    pub(super) fn was_asked(&self) -> bool {
+        self.was_asked.load(Ordering::Relaxed)
     }
 
     fn note(&self, certificate: &CertificateDer<'_>, wanted: &ServerName<'_>) {
-        let mut first = self.0.lock().expect("no holder of the lock panics");
+        let mut first = self.refused.lock().expect("no holder of the lock panics");
         if first.is_none() {
             *first = describe(certificate, wanted);
         }
@@ -57,6 +66,10 @@ fn describe(certificate: &CertificateDer<'_>, wanted: &ServerName<'_>) -> Option
         not_after: parsed.validity().not_after.to_string(),
         wanted: wanted.to_str().into_owned(),
     })
+}
+
+fn is_self_signed(certificate: &CertificateDer<'_>) -> bool {
+    X509Certificate::from_der(certificate).is_ok_and(|(_, parsed)| parsed.subject() == parsed.issuer())
 }
 
 fn name_of(name: &GeneralName<'_>) -> Option<String> {
@@ -115,6 +128,13 @@ impl ServerCertVerifier for Verifier {
             .verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
             .or_else(|error| match self.is_pinned(end_entity, server_name, now) {
                 Ok(true) => Ok(ServerCertVerified::assertion()),
+                // Who signed itself is signed by nobody else, whatever other rule it breaks.
+                Ok(false)
+                    if matches!(error, Error::InvalidCertificate(CertificateError::Other(_)))
+                        && is_self_signed(end_entity) =>
+                {
+                    Err(CertificateError::UnknownIssuer.into())
+                }
                 Ok(false) => Err(error),
                 Err(closer) => Err(closer),
             });
@@ -144,6 +164,21 @@ impl ServerCertVerifier for Verifier {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.inner.supported_verify_schemes()
+    }
+}
+
+/// Has no certificate to show, and remembers that one was asked for.
+#[derive(Debug)]
+pub(super) struct NoCertificate(pub(super) Arc<Witness>);
+
+impl ResolvesClientCert for NoCertificate {
+    fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        self.0.was_asked.store(true, Ordering::Relaxed);
+        None
+    }
+
+    fn has_certs(&self) -> bool {
+        false
     }
 }
 

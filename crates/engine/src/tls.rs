@@ -1,0 +1,74 @@
+//! From what a plan says of TLS to what makes its sessions.
+
+use plan::{Target, Trust};
+use wire::tls::{ClientConfig, ClientSettings, SetupError};
+
+/// Why no session can be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TlsError {
+    /// This system trusts nobody.
+    #[error(
+        "this system has no trusted certificates; install the package ca-certificates, name some with --cacert, or give --insecure"
+    )]
+    NoAuthorities,
+    /// The settings contradict each other, or a text is none.
+    #[error("{flag}: {error}{remedy}", flag = flag(.error), remedy = remedy(.error))]
+    Setup {
+        /// What is wrong.
+        #[from]
+        error: SetupError,
+    },
+}
+
+/// The flag that a fault is of.
+pub fn flag(error: &SetupError) -> &'static str {
+    use wire::tls::Part;
+    match error {
+        SetupError::NoCertificate { of: Part::Authorities }
+        | SetupError::BadCertificate { of: Part::Authorities, .. } => "--cacert",
+        SetupError::NoCertificate { of: Part::Own } | SetupError::BadCertificate { of: Part::Own, .. } => "--cert",
+        SetupError::NoKey => "--key (or --cert)",
+        SetupError::BadPair { .. } => "--cert and --key",
+        SetupError::Group { .. } => "--tls-groups",
+        SetupError::Name { .. } => "--sni, or the host of the URL",
+        SetupError::Versions { .. } => "--tls-min and --tls-groups",
+    }
+}
+
+fn remedy(error: &SetupError) -> String {
+    match error {
+        SetupError::Group { .. } => format!("; known are {}", wire::tls::GROUPS.join(", ")),
+        SetupError::Name { .. } => "; give the name of the certificate with --sni".to_owned(),
+        SetupError::NoCertificate { .. } | SetupError::NoKey => "; it begins with -----BEGIN".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// What makes the sessions with a target; `None` when its connections are not secured.
+///
+/// # Errors
+/// The settings make no session.
+pub fn client_tls(target: &Target) -> Result<Option<ClientConfig>, TlsError> {
+    let Some(tls) = &target.tls else { return Ok(None) };
+    let trust = match &tls.trust {
+        Trust::Anybody => wire::tls::Trust::Anybody,
+        Trust::Pem(text) => wire::tls::Trust::Pem(text.clone()),
+        Trust::System => {
+            let roots = host::trusted_certificates();
+            if roots.is_empty() {
+                return Err(TlsError::NoAuthorities);
+            }
+            wire::tls::Trust::Roots(roots)
+        }
+    };
+    let settings = ClientSettings {
+        trust,
+        certificate: tls.certificate.as_ref().map(|own| (own.chain.clone(), own.key.clone())),
+        name: tls.name.clone(),
+        alpn: tls.alpn.clone(),
+        groups: tls.groups.clone(),
+        only_tls13: tls.only_tls13,
+        resumes: tls.resumes,
+    };
+    Ok(Some(ClientConfig::new(&settings)?))
+}

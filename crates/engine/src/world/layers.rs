@@ -1,0 +1,664 @@
+//! What stands between a socket and the exchanges on it: TLS, and the streams of HTTP/2.
+//!
+//! A connection of plain HTTP/1 has none of it. One of HTTP/2 serves a *link*: the users of so many streams, whose requests are
+//! framed one after the other and leave in one piece when an event has been handled.
+
+use std::collections::VecDeque;
+
+use driver::{Outgoing, Socket, Sockets};
+use metrics::{Failure, Outcome};
+use pacing::Nanos;
+use plan::Protocol;
+use wire::hpack::FieldList;
+use wire::http2::{self, Event};
+use wire::tls::Session;
+
+use super::World;
+use super::connections::{Connection, Phase};
+use crate::faults;
+use crate::slab::Key;
+use crate::user::View;
+
+/// The error code of a stream that was refused: its request was not looked at (RFC 9113, 8.7).
+const REFUSED_STREAM: u32 = http2::Code::RefusedStream as u32;
+/// Buffers that are kept for later.
+const SPARE_MAX: usize = 64;
+/// A buffer that grew beyond this is not kept.
+const SPARE_BYTES_MAX: usize = 256 * 1024;
+
+/// See the module.
+pub(crate) struct Layers {
+    tls: Option<Session>,
+    http2: Option<http2::Client>,
+    /// Frames that leave with the next piece, and the attempts whose requests are among them.
+    out: Vec<u8>,
+    leaving: Vec<Key>,
+    /// Attempts that wait for the connection, or for a stream of it.
+    waiting: VecDeque<Key>,
+    link: usize,
+    /// When the TLS handshake began.
+    shakes_since: Nanos,
+    is_dirty: bool,
+}
+
+/// What a shard keeps for connections with layers.
+#[derive(Default)]
+pub(crate) struct Links {
+    /// The connection of each link that takes requests; empty when no connection is shared.
+    sockets: Vec<Option<Socket>>,
+    /// Connections that have something to send.
+    dirty: Vec<Socket>,
+    plain: Vec<u8>,
+    fields: FieldList,
+    spare: Vec<Vec<u8>>,
+}
+
+impl Links {
+    pub(super) fn new(protocol: Protocol, users: u64, streams: u32) -> Self {
+        let count = if protocol == Protocol::Http1 { 0 } else { users.div_ceil(u64::from(streams)) };
+        Self { sockets: vec![None; count as usize], ..Self::default() }
+    }
+
+    pub(super) fn is_dirty(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+
+    fn buffer(&mut self) -> Vec<u8> {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    pub(super) fn give_back(&mut self, mut buffer: Vec<u8>) {
+        if self.spare.len() < SPARE_MAX && buffer.capacity() <= SPARE_BYTES_MAX {
+            buffer.clear();
+            self.spare.push(buffer);
+        }
+    }
+}
+
+impl World {
+    /// The connection that the users of a link share, when it is there or on its way.
+    pub(super) fn shared_connection(&self, user: u32) -> Option<Socket> {
+        if self.links.sockets.is_empty() {
+            return None;
+        }
+        self.links.sockets[self.link_of(user)]
+    }
+
+    fn link_of(&self, user: u32) -> usize {
+        (user / self.work.streams) as usize
+    }
+
+    /// A new connection gets the layers that its target wants.
+    pub(super) fn add_layers(&mut self, socket: Socket, user: u32) {
+        let protocol = self.work.protocol;
+        if self.work.tls.is_none() && protocol == Protocol::Http1 {
+            return;
+        }
+        let link = if self.links.sockets.is_empty() { 0 } else { self.link_of(user) };
+        let layers = Layers {
+            tls: None,
+            http2: None,
+            out: Vec::new(),
+            leaving: Vec::new(),
+            waiting: VecDeque::new(),
+            link,
+            shakes_since: Nanos::NEVER,
+            is_dirty: false,
+        };
+        if let Some(connection) = self.connections.find(socket) {
+            connection.layers = Some(Box::new(layers));
+        }
+        if protocol == Protocol::Http2 {
+            // Those who come later wait for this one.
+            self.links.sockets[link] = Some(socket);
+        }
+    }
+
+    fn layers(&mut self, socket: Socket) -> Option<&mut Layers> {
+        self.connections.find(socket)?.layers.as_deref_mut()
+    }
+
+    /// The socket is connected: the handshake begins. False when there is none to make.
+    pub(super) fn begin_handshake<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) -> bool {
+        let Some(tls) = &self.work.tls else { return false };
+        let mut flight = self.links.buffer();
+        let begun = tls.session().and_then(|mut session| session.start(&mut flight).map(|()| session));
+        let session = match begun {
+            Ok(session) => session,
+            Err(fault) => {
+                self.lose(socket, faults::tls(fault), at, sockets);
+                return true;
+            }
+        };
+        if let Some(layers) = self.layers(socket) {
+            (layers.tls, layers.shakes_since) = (Some(session), at);
+        }
+        self.send_lent(socket, flight, sockets);
+        true
+    }
+
+    fn send_lent<S: Sockets>(&mut self, socket: Socket, bytes: Vec<u8>, sockets: &mut S) {
+        self.seen.counts.bytes_sent += bytes.len() as u64;
+        sockets.send(socket, Outgoing::Lent(bytes));
+    }
+
+    /// Bytes came on a connection with layers.
+    pub(super) fn received_in_layers<S: Sockets>(
+        &mut self,
+        socket: Socket,
+        bytes: &mut [u8],
+        at: Nanos,
+        sockets: &mut S,
+    ) {
+        let (mut plain, mut back) = (std::mem::take(&mut self.links.plain), self.links.buffer());
+        plain.clear();
+        let Some(connection) = self.connections.find(socket) else { return };
+        let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
+        let Some(layers) = connection.layers.as_deref_mut() else { return };
+        let Some(session) = &mut layers.tls else {
+            self.links.plain = plain;
+            self.links.give_back(back);
+            return self.received_plain(socket, bytes, at, sockets);
+        };
+        let fed = session.feed(bytes, &mut plain, &mut back);
+        let is_ready = is_new && !session.is_handshaking();
+        let (is_resumed, is_closed) = (session.is_resumed(), session.is_closed_by_peer());
+        let since = layers.shakes_since;
+        if back.is_empty() {
+            self.links.give_back(back);
+        } else {
+            self.send_lent(socket, back, sockets);
+        }
+        match fed {
+            Err(fault) => self.lose(socket, faults::tls(fault), at, sockets),
+            Ok(()) => {
+                if is_ready {
+                    self.seen.tls.record(at.since(since).0);
+                    self.seen.counts.tls_resumed += u64::from(is_resumed);
+                    self.ready(socket, at, sockets);
+                }
+                if !plain.is_empty() {
+                    self.received_plain(socket, &plain, at, sockets);
+                }
+                if is_closed {
+                    self.peer_closed(socket, at, sockets);
+                }
+            }
+        }
+        self.links.plain = plain;
+    }
+
+    /// What the connection speaks once its handshake is over; `None` when that is not what was asked for.
+    fn speaks_http2(&mut self, socket: Socket) -> Option<bool> {
+        let protocol = self.work.protocol;
+        let Some(layers) = self.layers(socket) else { return Some(false) };
+        let agreed = layers.tls.as_ref().map(|session| session.alpn() == Some(b"h2"));
+        match (protocol, agreed) {
+            (Protocol::Http1, _) | (Protocol::Negotiated, None) => Some(false),
+            (Protocol::Http2, Some(false)) => None,
+            (Protocol::Http2, _) => Some(true),
+            (Protocol::Negotiated, Some(is_http2)) => Some(is_http2),
+        }
+    }
+
+    /// The connection can carry requests: the one for which it was opened goes out.
+    pub(super) fn ready<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
+        let Some(is_http2) = self.speaks_http2(socket) else {
+            return self.lose(socket, Failure::Tls(metrics::TlsFault::NoProtocol), at, sockets);
+        };
+        let Some(connection) = self.connections.find(socket) else { return };
+        let (attempt, user) = match connection.phase {
+            Phase::Connect { attempt, .. } => (Some(attempt), None),
+            Phase::Prepare { user, .. } => (None, Some(user)),
+            _ => return,
+        };
+        connection.phase = match (is_http2, attempt, user) {
+            (true, ..) => Phase::Shared,
+            (false, Some(attempt), _) => Phase::Answer { attempt },
+            (false, None, user) => Phase::Exchange { user: user.unwrap_or_default() },
+        };
+        self.hope.was_connected = true;
+        self.seen.counts.connections_established += 1;
+        if is_http2 {
+            return self.ready_for_streams(socket, attempt, user, at, sockets);
+        }
+        match (attempt, user) {
+            (Some(attempt), _) => self.send_request(attempt, sockets),
+            (None, Some(user)) => {
+                self.users[user as usize].connection = Some(socket);
+                self.next(user, View::Nothing, at, at, sockets);
+            }
+            (None, None) => {}
+        }
+    }
+
+    fn ready_for_streams<S: Sockets>(
+        &mut self,
+        socket: Socket,
+        attempt: Option<Key>,
+        user: Option<u32>,
+        at: Nanos,
+        sockets: &mut S,
+    ) {
+        let Some(layers) = self.connections.find(socket).and_then(|connection| connection.layers.as_deref_mut()) else {
+            return;
+        };
+        let mut client = http2::Client::default();
+        client.start(&mut layers.out);
+        layers.http2 = Some(client);
+        if let Some(attempt) = attempt {
+            layers.waiting.push_front(attempt);
+        }
+        let link = layers.link;
+        self.links.sockets[link] = Some(socket);
+        self.soil(socket);
+        self.start_waiting(socket);
+        if let Some(user) = user {
+            self.next(user, View::Nothing, at, at, sockets);
+        }
+    }
+
+    /// Something is to be sent when this event has been handled.
+    fn soil(&mut self, socket: Socket) {
+        if let Some(connection) = self.connections.find(socket)
+            && let Some(layers) = connection.layers.as_deref_mut()
+            && !std::mem::replace(&mut layers.is_dirty, true)
+        {
+            self.links.dirty.push(socket);
+        }
+    }
+
+    /// An attempt on a connection that others use too: it gets a stream, or waits for one.
+    pub(super) fn share<S: Sockets>(&mut self, exchange: Key, socket: Socket, step: usize, sockets: &mut S) {
+        let now = sockets.now();
+        let (intended, is_first_try) =
+            self.exchanges.find(exchange).map_or((now, true), |exchange| (exchange.intended, exchange.tries == 0));
+        let attempt = self.insert_attempt(exchange, socket);
+        let Some(layers) = self.layers(socket) else { return };
+        layers.waiting.push_back(attempt);
+        self.start_waiting(socket);
+        if self.attempts.find(attempt).is_some_and(|attempt| attempt.stream == 0) {
+            let mut deadline = now + self.work.steps[step].connect_timeout;
+            if let Some(open) = self.open.as_ref().filter(|_| is_first_try) {
+                deadline = deadline.min(open.send_before(intended));
+            }
+            self.arm(attempt, deadline);
+        }
+    }
+
+    /// Attempts that wait get streams, as many as there are.
+    fn start_waiting(&mut self, socket: Socket) {
+        let mut has_begun = false;
+        while let Some(connection) = self.connections.find(socket)
+            && let Some(layers) = connection.layers.as_deref_mut()
+            && let Some(client) = &mut layers.http2
+            && client.can_send()
+            && let Some(key) = layers.waiting.pop_front()
+        {
+            // One that waited too long is gone already.
+            let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.socket == socket) else { continue };
+            let Some(exchange) = self.exchanges.find(attempt.exchange) else { continue };
+            let Some(request) = &self.work.steps[exchange.step as usize].http2 else { continue };
+            attempt.stream = client.send(request, key.to_bits(), &mut layers.out);
+            layers.leaving.push(key);
+            has_begun = true;
+        }
+        if has_begun {
+            self.soil(socket);
+        }
+    }
+
+    /// All that was framed since the last time leaves.
+    #[cold]
+    pub(super) fn flush<S: Sockets>(&mut self, sockets: &mut S) {
+        while let Some(socket) = self.links.dirty.pop() {
+            let mut buffer = self.links.buffer();
+            let Some(layers) = self.layers(socket) else {
+                self.links.give_back(buffer);
+                continue;
+            };
+            layers.is_dirty = false;
+            let sealed = match &mut layers.tls {
+                Some(session) => session.seal(&layers.out, &mut buffer).map(|()| layers.out.clear()),
+                None => {
+                    std::mem::swap(&mut layers.out, &mut buffer);
+                    Ok(())
+                }
+            };
+            let mut leaving = std::mem::take(&mut layers.leaving);
+            if let Err(fault) = sealed {
+                let now = sockets.now();
+                self.lose(socket, faults::tls(fault), now, sockets);
+                continue;
+            }
+            let sent = sockets.now();
+            self.send_lent(socket, buffer, sockets);
+            for key in leaving.drain(..) {
+                self.mark_sent(key, sent);
+            }
+            if let Some(layers) = self.layers(socket) {
+                layers.leaving = leaving;
+            }
+        }
+    }
+
+    fn mark_sent(&mut self, key: Key, sent: Nanos) {
+        let Some(attempt) = self.attempts.find(key) else { return };
+        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
+        attempt.sent = sent;
+        let deadline = sent + self.work.steps[exchange.step as usize].timeout;
+        self.seen.counts.sent += u64::from(exchange.is_measured);
+        self.arm(key, deadline);
+    }
+
+    /// A request of HTTP/1 leaves through TLS. Gives the instant.
+    pub(super) fn send_sealed<S: Sockets>(&mut self, socket: Socket, step: usize, sockets: &mut S) -> Option<Nanos> {
+        let mut buffer = self.links.buffer();
+        let work = &self.work;
+        let connection = self.connections.find(socket)?;
+        let session = connection.layers.as_deref_mut()?.tls.as_mut()?;
+        if let Err(fault) = session.seal(&work.steps[step].request, &mut buffer) {
+            let now = sockets.now();
+            self.lose(socket, faults::tls(fault), now, sockets);
+            return None;
+        }
+        let sent = sockets.now();
+        self.send_lent(socket, buffer, sockets);
+        Some(sent)
+    }
+
+    /// The kernel took a buffer: what was held back follows.
+    pub(super) fn taken(&mut self, socket: Socket, buffer: Option<Vec<u8>>) {
+        if let Some(buffer) = buffer {
+            self.links.give_back(buffer);
+        }
+        self.resume(socket);
+    }
+
+    fn resume(&mut self, socket: Socket) {
+        let Some(layers) = self.layers(socket) else { return };
+        let Some(client) = layers.http2.as_mut().filter(|client| client.holds_back()) else { return };
+        client.resume(&mut layers.out);
+        if !layers.out.is_empty() {
+            self.soil(socket);
+        }
+    }
+
+    /// Frames came.
+    pub(super) fn read_frames<S: Sockets>(&mut self, socket: Socket, bytes: &[u8], at: Nanos, sockets: &mut S) {
+        let mut fields = std::mem::take(&mut self.links.fields);
+        let mut rest = bytes;
+        while let Some(connection) = self.connections.find(socket)
+            && let Some(layers) = connection.layers.as_deref_mut()
+            && let Some(client) = &mut layers.http2
+        {
+            match client.handle(rest, &mut fields, &mut layers.out) {
+                Ok((taken, event)) => {
+                    rest = &rest[taken..];
+                    let is_done = matches!(event, Event::NeedMore) && rest.is_empty();
+                    self.act_on(socket, &event, at, sockets);
+                    if is_done {
+                        break;
+                    }
+                }
+                Err(error) => {
+                    self.flush_last(socket, sockets);
+                    self.lose(socket, faults::http2(error.fault), at, sockets);
+                    break;
+                }
+            }
+        }
+        self.links.fields = fields;
+        self.start_waiting(socket);
+        if self.layers(socket).is_some_and(|layers| !layers.out.is_empty()) {
+            self.soil(socket);
+        }
+        self.retire(socket, at, sockets);
+    }
+
+    /// The peer hears why it is left.
+    fn flush_last<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
+        self.soil(socket);
+        self.flush(sockets);
+    }
+
+    fn act_on<S: Sockets>(&mut self, socket: Socket, event: &Event<'_>, at: Nanos, sockets: &mut S) {
+        match *event {
+            Event::NeedMore | Event::Nothing | Event::Request { .. } => {}
+            Event::Settings | Event::Window => self.resume(socket),
+            Event::Interim { tag } => self.hear_first(Key::from_bits(tag), at),
+            Event::Head { tag, status, is_last, .. } => {
+                let key = Key::from_bits(tag);
+                self.hear_first(key, at);
+                if let Some(attempt) = self.attempts.find(key) {
+                    attempt.status = Some(status);
+                }
+                if is_last {
+                    self.end_stream(key, at, sockets);
+                }
+            }
+            Event::Body { tag, bytes, is_last, .. } => {
+                let key = Key::from_bits(tag);
+                self.hear_first(key, at);
+                self.take_body(key, bytes);
+                if is_last {
+                    self.end_stream(key, at, sockets);
+                }
+            }
+            Event::Trailers { tag, .. } => self.end_stream(Key::from_bits(tag), at, sockets),
+            Event::Reset { tag, code: REFUSED_STREAM, .. } => {
+                let failure = Failure::StreamReset(REFUSED_STREAM as u8);
+                self.retry(Key::from_bits(tag), failure, at, sockets);
+            }
+            Event::Reset { tag, code, .. } => {
+                let code = u8::try_from(code).unwrap_or(u8::MAX);
+                self.end_attempt(Key::from_bits(tag), Outcome::Failed(Failure::StreamReset(code)), at, sockets);
+            }
+            Event::Broken { tag, fault, .. } => {
+                self.end_attempt(Key::from_bits(tag), Outcome::Failed(faults::http2(fault)), at, sockets);
+            }
+            Event::GoAway { last, .. } => self.go_away(socket, last, at, sockets),
+        }
+    }
+
+    fn hear_first(&mut self, key: Key, at: Nanos) {
+        if let Some(attempt) = self.attempts.find(key) {
+            attempt.first_byte = attempt.first_byte.min(at);
+        }
+    }
+
+    /// The peer takes no more requests here: those that it has not looked at go out again elsewhere (RFC 9113, 6.8).
+    fn go_away<S: Sockets>(&mut self, socket: Socket, last: u32, at: Nanos, sockets: &mut S) {
+        self.unlink(socket);
+        let Some(layers) = self.layers(socket) else { return };
+        let Some(client) = &mut layers.http2 else { return };
+        let unprocessed = client.take_unprocessed(last);
+        let waiting = std::mem::take(&mut layers.waiting);
+        let keys = unprocessed.into_iter().map(Key::from_bits).chain(waiting);
+        for key in keys.collect::<Vec<_>>() {
+            self.retry(key, Failure::Goaway, at, sockets);
+        }
+    }
+
+    /// The connection takes no further requests.
+    pub(super) fn unlink(&mut self, socket: Socket) {
+        let Some(link) = self.layers(socket).map(|layers| layers.link) else { return };
+        if let Some(place) = self.links.sockets.get_mut(link)
+            && *place == Some(socket)
+        {
+            *place = None;
+        }
+    }
+
+    /// Tries once more what the peer has not looked at.
+    fn retry<S: Sockets>(&mut self, key: Key, failure: Failure, now: Nanos, sockets: &mut S) {
+        let Some(exchange) = self.attempts.find(key).map(|attempt| attempt.exchange) else { return };
+        let Some(known) = self.exchanges.find(exchange) else { return };
+        if known.tries >= super::exchanges::TRIES_MAX {
+            return self.end_attempt(key, Outcome::Failed(failure), now, sockets);
+        }
+        known.tries += 1;
+        self.seen.counts.reconnects += u64::from(known.is_measured);
+        self.attempts.remove(key);
+        self.try_exchange(exchange, sockets);
+    }
+
+    /// An answer on a stream is complete.
+    fn end_stream<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
+        let Some((socket, outcome)) = self.judge(key) else { return };
+        if let Some(connection) = self.connections.find(socket) {
+            let is_first = !std::mem::replace(&mut connection.is_reused, true);
+            self.connections.proven += u64::from(is_first);
+        }
+        let keeps = self.work.steps.iter().all(|step| step.keep_alive);
+        if !keeps {
+            self.unlink(socket);
+        }
+        self.end_attempt(key, outcome, now, sockets);
+    }
+
+    /// A connection that takes no further requests and has none in flight is closed.
+    fn retire<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
+        let Some(connection) = self.connections.find(socket) else { return };
+        if connection.phase != Phase::Shared {
+            return;
+        }
+        let Some(layers) = connection.layers.as_deref_mut() else { return };
+        let Some(client) = &mut layers.http2 else { return };
+        let (is_over, is_used_up) = (client.streams() == 0, client.is_used_up());
+        if is_used_up {
+            self.unlink(socket);
+        }
+        let is_linked = self.layers(socket).map(|layers| layers.link);
+        let is_linked = is_linked.is_some_and(|link| self.links.sockets[link] == Some(socket));
+        if is_over && !is_linked {
+            if let Some(layers) = self.layers(socket)
+                && let Some(client) = &mut layers.http2
+            {
+                client.leave(&mut layers.out);
+            }
+            self.flush_last(socket, sockets);
+            self.await_close(socket, now, sockets);
+        }
+    }
+
+    /// The attempt is given up: its stream, its place in the queue, or the connection that was opened for it.
+    pub(super) fn give_up<S: Sockets>(
+        &mut self,
+        (key, socket, stream): (Key, Socket, u32),
+        is_late: bool,
+        now: Nanos,
+        sockets: &mut S,
+    ) {
+        let Some(connection) = self.connections.find(socket) else { return };
+        match connection.phase {
+            Phase::Shared => {
+                if let Some(layers) = connection.layers.as_deref_mut()
+                    && let Some(client) = layers.http2.as_mut().filter(|_| stream != 0)
+                {
+                    client.cancel(stream, &mut layers.out);
+                    self.soil(socket);
+                }
+                self.start_waiting(socket);
+                self.retire(socket, now, sockets);
+            }
+            Phase::Connect { attempt, since } if attempt == key => {
+                let steps = &self.work.steps;
+                let is_over = now >= since + steps[0].connect_timeout;
+                let next = connection.layers.as_deref_mut().and_then(|layers| layers.waiting.pop_front());
+                match next.filter(|_| is_late && !is_over) {
+                    // The connection may come in time for those who came later.
+                    Some(next) => connection.phase = Phase::Connect { attempt: next, since },
+                    None => {
+                        if let Some(next) = next {
+                            self.end_attempt(next, Outcome::Failed(Failure::ConnectTimeout), now, sockets);
+                        }
+                        self.lose(socket, Failure::ConnectTimeout, now, sockets);
+                    }
+                }
+            }
+            Phase::Connect { .. } | Phase::Prepare { .. } => {}
+            Phase::Answer { .. } | Phase::Exchange { .. } | Phase::Close => self.close(socket, sockets),
+        }
+    }
+
+    /// The connection is of no use any more: it is closed, and all that ran or waited on it fails.
+    pub(super) fn lose<S: Sockets>(&mut self, socket: Socket, failure: Failure, at: Nanos, sockets: &mut S) {
+        self.unlink(socket);
+        let unsent = sockets.unsent(socket);
+        let Some(connection) = self.connections.remove(socket) else { return };
+        self.uncount(&connection, unsent);
+        sockets.close(socket);
+        self.end_all(connection, failure, at, sockets);
+    }
+
+    /// What ran or waited on a connection that is gone, ends.
+    pub(super) fn end_all<S: Sockets>(&mut self, connection: Connection, failure: Failure, at: Nanos, sockets: &mut S) {
+        match connection.phase {
+            Phase::Connect { attempt, .. } => {
+                self.hope.failed_connects += 1;
+                self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
+            }
+            Phase::Answer { attempt } => self.end_attempt(attempt, Outcome::Failed(failure), at, sockets),
+            Phase::Prepare { user, .. } => {
+                self.hope.failed_connects += 1;
+                self.next(user, View::NoConnection, at, at, sockets);
+            }
+            Phase::Exchange { user } => self.users[user as usize].connection = None,
+            Phase::Shared | Phase::Close => {}
+        }
+        let Some(mut layers) = connection.layers else { return };
+        let was_ready = layers.http2.is_some();
+        let streams = layers.http2.take().map(|mut client| client.take_unprocessed(0)).unwrap_or_default();
+        for key in streams.into_iter().map(Key::from_bits) {
+            let is_unheard = self.attempts.find(key).is_some_and(|attempt| attempt.first_byte == Nanos::NEVER);
+            let is_stale = matches!(failure, Failure::Reset | Failure::ClosedEarly);
+            if connection.is_reused && is_unheard && is_stale {
+                self.end_stale_attempt(key, failure, at, sockets);
+            } else {
+                self.end_attempt(key, Outcome::Failed(failure), at, sockets);
+            }
+        }
+        for key in layers.waiting {
+            if was_ready {
+                // It has not been sent.
+                self.retry(key, failure, at, sockets);
+            } else {
+                self.end_attempt(key, Outcome::Failed(failure), at, sockets);
+            }
+        }
+    }
+
+    /// Bytes that were counted as sent, and that the kernel never took.
+    pub(super) fn uncount(&mut self, connection: &Connection, unsent: usize) {
+        if connection.layers.is_some() {
+            let counted = &mut self.seen.counts.bytes_sent;
+            *counted = counted.saturating_sub(unsent as u64);
+        }
+    }
+}
+
+#[cfg(test)]
+impl World {
+    /// Users share connections.
+    pub(super) fn shares_connections(&self) -> bool {
+        !self.links.sockets.is_empty()
+    }
+}
+
+impl Layers {
+    /// A body that ends with the connection is whole only if TLS says that it ended (RFC 9112, 9.8).
+    pub(super) fn may_be_cut(&self) -> bool {
+        self.tls.as_ref().is_some_and(|session| !session.is_closed_by_peer())
+    }
+
+    /// Requests of HTTP/1 go through it.
+    pub(super) fn has_tls(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// It carries streams.
+    pub(super) fn has_http2(&self) -> bool {
+        self.http2.is_some()
+    }
+}

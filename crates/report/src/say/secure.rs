@@ -1,0 +1,139 @@
+//! What went wrong with TLS and with HTTP/2, in both languages.
+
+use engine::TlsError;
+use metrics::{ProtocolFault, TlsFault};
+
+use crate::{Language, Run};
+
+/// Why there is no TLS session, and what a person can do.
+pub(super) fn tls(fault: TlsFault, run: &Run<'_>, language: Language) -> String {
+    let certificate = certificate(run, language);
+    let wanted = run.result.refused.as_ref().map_or(String::new(), |refused| refused.wanted.clone());
+    let pick = |en: String, zh: String| language.pick(en, zh);
+    match fault {
+        TlsFault::UnknownIssuer => pick(
+            format!("{certificate} is signed by nobody who is trusted here; name its authority with --cacert FILE, or trust whoever answers with --insecure"),
+            format!("{certificate}的签发者不受信任；请用 --cacert FILE 指定其 CA，或用 --insecure 跳过校验"),
+        ),
+        TlsFault::Expired => pick(
+            format!("{certificate} has expired; renew it, or trust whoever answers with --insecure"),
+            format!("{certificate}已过期；请更换证书，或用 --insecure 跳过校验"),
+        ),
+        TlsFault::NotYetValid => pick(
+            format!("{certificate} is not valid yet; look at the clocks of both machines, or give --insecure"),
+            format!("{certificate}尚未生效；请检查两台机器的时钟，或用 --insecure 跳过校验"),
+        ),
+        TlsFault::WrongName => pick(
+            format!("{certificate} is not of the name '{wanted}'; ask for one of its names with --sni NAME, or give --insecure"),
+            format!("{certificate}与名称 '{wanted}' 不符；请用 --sni NAME 指定证书上的名称，或用 --insecure 跳过校验"),
+        ),
+        TlsFault::Certificate => pick(
+            format!("{certificate} cannot be used (its key, purpose or form); look at it with openssl s_client, or give --insecure"),
+            format!("{certificate}无法使用（密钥、用途或格式有误）；可用 openssl s_client 查看，或用 --insecure 跳过校验"),
+        ),
+        TlsFault::ClientCertificate => pick(
+            "the server wants a client certificate, or does not accept ours; give one that it knows with --cert FILE --key FILE".to_owned(),
+            "服务端要求客户端证书，或不接受我们的证书；请用 --cert FILE --key FILE 给出它认可的证书".to_owned(),
+        ),
+        TlsFault::NothingInCommon => pick(
+            "no TLS version, group or cipher in common; look at --tls-min and --tls-groups, and at what the server offers".to_owned(),
+            "双方没有共同的 TLS 版本、密钥交换组或加密套件；请检查 --tls-min、--tls-groups 以及服务端的设置".to_owned(),
+        ),
+        TlsFault::NoProtocol => pick(
+            "the server does not agree to the protocol (ALPN): it may not speak HTTP/2; leave out --http2 and --streams, or look at --alpn".to_owned(),
+            "服务端不接受该协议（ALPN），可能不支持 HTTP/2；请去掉 --http2 和 --streams，或检查 --alpn".to_owned(),
+        ),
+        TlsFault::NotTls => pick(
+            format!("{} does not speak TLS; write http:// if it is plain, or check the port", run.address),
+            format!("{} 不是 TLS 服务；如为明文请写 http://，或检查端口", run.address),
+        ),
+        TlsFault::Alert | TlsFault::Other => pick(
+            "the TLS handshake failed; look at the log of the server, or at openssl s_client".to_owned(),
+            "TLS 握手失败；请查看服务端日志，或用 openssl s_client 排查".to_owned(),
+        ),
+        TlsFault::ClosedEarly => pick(
+            "the server closed during the TLS handshake; look at its log, and whether the port speaks TLS".to_owned(),
+            "服务端在 TLS 握手期间关闭了连接；请查看其日志，并确认该端口是 TLS 服务".to_owned(),
+        ),
+    }
+}
+
+/// The certificate that was refused, by what it says of itself.
+fn certificate(run: &Run<'_>, language: Language) -> String {
+    let address = run.address;
+    let Some(refused) = &run.result.refused else {
+        return language.pick(format!("the certificate of {address}"), format!("{address} 的证书"));
+    };
+    let names = if refused.names.is_empty() { "-".to_owned() } else { refused.names.join(" ") };
+    let (subject, issuer, from, to) = (&refused.subject, &refused.issuer, &refused.not_before, &refused.not_after);
+    language.pick(
+        format!(
+            "the certificate of {address} ({subject}; names {names}; signed by {issuer}; valid from {from} to {to})"
+        ),
+        format!("{address} 的证书（{subject}；名称 {names}；签发者 {issuer}；有效期 {from} 至 {to}）"),
+    )
+}
+
+/// A fault of HTTP/2; `None` of one that both versions know.
+pub(super) fn http2(fault: ProtocolFault) -> Option<(&'static str, &'static str)> {
+    Some(match fault {
+        ProtocolFault::Preface => (
+            "what the server sends first is not HTTP/2; it may speak HTTP/1.1 only, without --http2",
+            "服务端发送的不是 HTTP/2；可能只支持 HTTP/1.1，请去掉 --http2",
+        ),
+        ProtocolFault::FrameSize => ("a frame has a size that it must not have", "帧长度不合法"),
+        ProtocolFault::FrameStream => ("a frame is on a stream where it must not be", "帧出现在不应出现的流上"),
+        ProtocolFault::Padding => ("the padding of a frame is larger than the frame", "帧的填充超过帧长"),
+        ProtocolFault::Continuation => {
+            ("a header block is interrupted or continued out of turn", "头部块被打断或续接错误")
+        }
+        ProtocolFault::ContinuationFlood => ("a header block does not end", "头部块没有结束"),
+        ProtocolFault::Compression => ("a header block cannot be decompressed", "头部块无法解压（HPACK）"),
+        ProtocolFault::HeadersTooLarge => ("the header list is larger than 64 KiB", "头部列表超过 64 KiB"),
+        ProtocolFault::Headers => ("the header fields make no valid message", "头部字段不构成合法的消息"),
+        ProtocolFault::Settings => ("a setting has a value that it must not have", "SETTINGS 的值不合法"),
+        ProtocolFault::Window => ("a flow-control window was exceeded or is too large", "流量控制窗口越界"),
+        ProtocolFault::Push => ("the server pushed without being allowed to", "服务端未经允许进行推送"),
+        ProtocolFault::PingFlood => {
+            ("the server sent more than 10,000 pings in a row", "服务端连续发送超过 10,000 个 PING")
+        }
+        ProtocolFault::SettingsFlood => {
+            ("the server sent more than 10,000 settings in a row", "服务端连续发送超过 10,000 个 SETTINGS")
+        }
+        ProtocolFault::ResetFlood => {
+            ("the server sent more than 10,000 resets in a row", "服务端连续发送超过 10,000 个 RST_STREAM")
+        }
+        ProtocolFault::EmptyFlood => (
+            "the server sent more than 10,000 frames in a row that bring nothing forward",
+            "服务端连续发送超过 10,000 个没有内容的帧",
+        ),
+        _ => return None,
+    })
+}
+
+/// Settings that make no TLS session.
+pub fn tls_error(error: &TlsError, language: Language) -> String {
+    use wire::tls::SetupError;
+    if language == Language::En {
+        return error.to_string();
+    }
+    let error = match error {
+        TlsError::NoAuthorities => {
+            return "本机没有受信任的证书；请安装 ca-certificates，用 --cacert 指定 CA，或使用 --insecure".to_owned();
+        }
+        TlsError::Setup { error } => error,
+    };
+    let flag = engine::tls_flag(error);
+    let text = match error {
+        SetupError::NoCertificate { .. } => "其中没有 PEM 证书；证书以 -----BEGIN 开头".to_owned(),
+        SetupError::NoKey => "其中没有 PEM 私钥；私钥以 -----BEGIN 开头".to_owned(),
+        SetupError::BadCertificate { number, reason, .. } => format!("第 {number} 个证书无法使用：{reason}"),
+        SetupError::BadPair { reason } => format!("证书和私钥无法配合使用：{reason}"),
+        SetupError::Group { name } => {
+            format!("不认识密钥交换组 '{name}'；可用的有 {}", wire::tls::GROUPS.join("、"))
+        }
+        SetupError::Name { name } => format!("'{name}' 不能作为证书名称；请用 --sni 给出证书上的名称"),
+        SetupError::Versions { reason } => format!("TLS 版本与密钥交换组不能配合：{reason}"),
+    };
+    format!("{flag}：{text}")
+}

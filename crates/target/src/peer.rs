@@ -1,0 +1,235 @@
+//! A connection of the target, whatever is spoken on it: TLS or not, HTTP/1 or HTTP/2.
+
+use driver::{ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template};
+use pacing::Nanos;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use wire::http2::PREFACE;
+use wire::tls::Session;
+
+use crate::connection::{Connection, Wait};
+use crate::shard::Tools;
+use crate::streams::Streams;
+
+/// So much of the preface tells HTTP/2 from a request of HTTP/1: none has the method PRI.
+const TELLING_BYTES: usize = 4;
+/// What comes while a connection is left alone; beyond it the peer has to wait.
+const HELD_BYTES_MAX: usize = 64 * 1024;
+
+/// What happened to a connection.
+pub(crate) enum Happened<'a> {
+    Received(&'a mut [u8], Nanos),
+    Sent,
+    Due(Nanos),
+    PeerClosed,
+}
+
+enum Speaks {
+    /// Nothing yet that tells.
+    Undecided,
+    Http1(Connection),
+    Http2(Box<Streams>),
+}
+
+pub(crate) struct Peer {
+    socket: Socket,
+    tls: Option<Box<Session>>,
+    speaks: Speaks,
+    /// What came before it was known what is spoken, or while the connection is left alone.
+    held: Vec<u8>,
+    /// It is left alone until then.
+    alone_until: Option<Nanos>,
+    /// We have sent our last, and wait so long for the peer to close.
+    drains_until: Option<Nanos>,
+}
+
+impl Peer {
+    pub(crate) fn new(socket: Socket, tls: Option<Session>, alone_until: Option<Nanos>) -> Self {
+        let tls = tls.map(Box::new);
+        Self { socket, tls, speaks: Speaks::Undecided, held: Vec::new(), alone_until, drains_until: None }
+    }
+
+    pub(crate) fn socket(&self) -> Socket {
+        self.socket
+    }
+
+    /// We have sent our last.
+    pub(crate) fn drain_until<S: Sockets>(&mut self, until: Nanos, tools: &mut Tools, sockets: &mut S) {
+        if let Some(session) = &mut self.tls {
+            let mut goodbye = tools.buffer();
+            if session.close(&mut goodbye).is_ok() {
+                sockets.send(self.socket, Outgoing::Lent(goodbye));
+            }
+        }
+        self.drains_until = Some(until);
+        (self.speaks, self.held) = (Speaks::Undecided, Vec::new());
+    }
+
+    pub(crate) fn happened<S: Sockets>(&mut self, what: Happened<'_>, tools: &mut Tools, sockets: &mut S) -> Wait {
+        if let Some(until) = self.drains_until {
+            return match what {
+                Happened::PeerClosed => Wait::Nothing,
+                Happened::Due(now) if until <= now => Wait::Nothing,
+                _ => Wait::More,
+            };
+        }
+        if let Some(until) = self.alone_until {
+            match what {
+                Happened::Due(now) if until <= now => {
+                    self.alone_until = None;
+                    let mut held = std::mem::take(&mut self.held);
+                    sockets.receive(self.socket, true);
+                    return self.happened(Happened::Received(&mut held, now), tools, sockets);
+                }
+                Happened::Received(bytes, _) => {
+                    self.held.extend_from_slice(bytes);
+                    if self.held.len() > HELD_BYTES_MAX {
+                        sockets.receive(self.socket, false);
+                    }
+                }
+                Happened::PeerClosed => return Wait::Nothing,
+                Happened::Sent | Happened::Due(_) => {}
+            }
+            return Wait::More;
+        }
+        let Some(mut session) = self.tls.take() else { return self.act(what, tools, sockets) };
+        let wait = self.through_tls(&mut session, what, tools, sockets);
+        self.tls = Some(session);
+        wait
+    }
+
+    fn through_tls<S: Sockets>(
+        &mut self,
+        session: &mut Session,
+        what: Happened<'_>,
+        tools: &mut Tools,
+        sockets: &mut S,
+    ) -> Wait {
+        let Happened::Received(bytes, at) = what else {
+            let mut sealed = Sealed { session, sockets, tools_root: tools.root_bytes.clone() };
+            return self.act(what, tools, &mut sealed);
+        };
+        let (mut plain, mut back) = (std::mem::take(&mut tools.plain), tools.buffer());
+        plain.clear();
+        let fed = session.feed(bytes, &mut plain, &mut back);
+        if back.is_empty() {
+            tools.give_back(back);
+        } else {
+            sockets.send(self.socket, Outgoing::Lent(back));
+        }
+        let mut wait = Wait::More;
+        if matches!(self.speaks, Speaks::Undecided) && session.alpn() == Some(b"h2") && !session.is_handshaking() {
+            let mut sealed = Sealed { session, sockets, tools_root: tools.root_bytes.clone() };
+            self.speaks = Speaks::Http2(Streams::start(self.socket, tools, &mut sealed));
+        }
+        if !plain.is_empty() {
+            let mut sealed = Sealed { session, sockets, tools_root: tools.root_bytes.clone() };
+            wait = self.act(Happened::Received(&mut plain, at), tools, &mut sealed);
+        }
+        tools.plain = plain;
+        match fed {
+            // The alert that says why is on its way.
+            Err(_) => Wait::PeerClose,
+            Ok(()) if wait == Wait::More && session.is_closed_by_peer() => {
+                let mut sealed = Sealed { session, sockets, tools_root: tools.root_bytes.clone() };
+                self.act(Happened::PeerClosed, tools, &mut sealed)
+            }
+            Ok(()) => wait,
+        }
+    }
+
+    fn act<S: Sockets>(&mut self, what: Happened<'_>, tools: &mut Tools, sockets: &mut S) -> Wait {
+        if let Speaks::Undecided = self.speaks {
+            return self.decide(what, tools, sockets);
+        }
+        match (&mut self.speaks, what) {
+            (Speaks::Http1(one), Happened::Received(bytes, at)) => one.received(bytes, at, tools, sockets),
+            (Speaks::Http1(one), Happened::Sent) => one.sent(tools, sockets),
+            (Speaks::Http1(one), Happened::Due(now)) => one.due(now, tools, sockets),
+            (Speaks::Http1(one), Happened::PeerClosed) => one.peer_closed(),
+            (Speaks::Http2(many), what) => many.happened(what, tools, sockets),
+            (Speaks::Undecided, _) => Wait::More,
+        }
+    }
+
+    /// The first bytes say what is spoken.
+    fn decide<S: Sockets>(&mut self, what: Happened<'_>, tools: &mut Tools, sockets: &mut S) -> Wait {
+        let Happened::Received(bytes, at) = what else {
+            return if matches!(what, Happened::PeerClosed) { Wait::Nothing } else { Wait::More };
+        };
+        let count = bytes.len().min(TELLING_BYTES);
+        if self.held.is_empty() && bytes[..count] != PREFACE[..count] {
+            let mut one = Connection::new(self.socket);
+            let wait = one.received(bytes, at, tools, sockets);
+            self.speaks = Speaks::Http1(one);
+            return wait;
+        }
+        self.held.extend_from_slice(bytes);
+        let telling = self.held.len().min(TELLING_BYTES);
+        let is_like_http2 = self.held[..telling] == PREFACE[..telling];
+        if is_like_http2 && telling < TELLING_BYTES {
+            return Wait::More;
+        }
+        self.speaks = if is_like_http2 {
+            Speaks::Http2(Streams::start(self.socket, tools, sockets))
+        } else {
+            Speaks::Http1(Connection::new(self.socket))
+        };
+        let mut held = std::mem::take(&mut self.held);
+        self.act(Happened::Received(&mut held, at), tools, sockets)
+    }
+}
+
+/// Sockets whose bytes go through a session.
+struct Sealed<'a, S> {
+    session: &'a mut Session,
+    sockets: &'a mut S,
+    tools_root: Arc<[u8]>,
+}
+
+impl<S: Sockets> Sockets for Sealed<'_, S> {
+    fn now(&self) -> Nanos {
+        self.sockets.now()
+    }
+
+    fn register(&mut self, bytes: Arc<[u8]>) -> Template {
+        self.sockets.register(bytes)
+    }
+
+    fn open(&mut self, options: &OpenOptions) -> Result<Socket, SocketError> {
+        self.sockets.open(options)
+    }
+
+    fn listen(&mut self, options: &ListenOptions) -> Result<(Socket, SocketAddr), SocketError> {
+        self.sockets.listen(options)
+    }
+
+    fn send(&mut self, socket: Socket, bytes: Outgoing) {
+        let mut sealed = Vec::new();
+        let done = match &bytes {
+            // The target has one template.
+            Outgoing::Template(_, range) => self.session.seal(&self.tools_root[range.clone()], &mut sealed),
+            Outgoing::Shared(bytes, range) => self.session.seal(&bytes[range.clone()], &mut sealed),
+            Outgoing::Lent(bytes) => self.session.seal(bytes, &mut sealed),
+        };
+        if done.is_ok() {
+            self.sockets.send(socket, Outgoing::Lent(sealed));
+        }
+    }
+
+    fn unsent(&mut self, socket: Socket) -> usize {
+        self.sockets.unsent(socket)
+    }
+
+    fn receive(&mut self, socket: Socket, on: bool) {
+        self.sockets.receive(socket, on);
+    }
+
+    fn shutdown(&mut self, socket: Socket) {
+        self.sockets.shutdown(socket);
+    }
+
+    fn close(&mut self, socket: Socket) {
+        self.sockets.close(socket);
+    }
+}

@@ -1,0 +1,349 @@
+//! One connection of HTTP/2: requests on streams, each answered for itself.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+
+use driver::{Outgoing, Socket, Sockets};
+use pacing::Nanos;
+use wire::hpack::FieldList;
+use wire::http2::{Code, Event, Server};
+
+use crate::action::Action;
+use crate::connection::{ECHO_BYTES_MAX, Wait};
+use crate::peer::Happened;
+use crate::respond::{BLOCK_BYTES, DRIP_BYTES};
+use crate::routes::Route;
+use crate::shard::Tools;
+
+/// No more is framed than this before the peer has taken it.
+const AHEAD_BYTES_MAX: usize = 128 * 1024;
+/// The pieces in which bodies are framed, so that streams take turns.
+const TURN_BYTES: usize = 16 * 1024;
+
+/// What is said on a stream.
+#[derive(Debug)]
+enum Reply {
+    /// Nothing yet: the request is still coming.
+    Reads,
+    /// Nothing until then.
+    Holds { since: Nanos, until: Nanos },
+    /// The rest of a body.
+    Sends { body: Body, from: u64 },
+    /// A slow body.
+    Drips { pieces: u32, gap: Nanos, until: Nanos },
+}
+
+#[derive(Debug)]
+enum Body {
+    Own(Vec<u8>),
+    /// So many bytes of the block, again and again.
+    Block(u64),
+}
+
+impl Body {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Own(bytes) => bytes.len() as u64,
+            Self::Block(bytes) => *bytes,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Stream {
+    route: Route,
+    is_head: bool,
+    /// What `/echo` gives back; `None` when it was too large.
+    body: Option<Vec<u8>>,
+    reply: Reply,
+}
+
+/// See the module.
+pub(crate) struct Streams {
+    socket: Socket,
+    machine: Server,
+    streams: HashMap<u32, Stream>,
+    /// Streams that are due, the earliest first.
+    due: BinaryHeap<Reverse<(Nanos, u32)>>,
+    /// Streams with a body to send, that take turns.
+    sending: VecDeque<u32>,
+    out: Vec<u8>,
+    /// Bytes that the peer has not taken.
+    buffers_unsent: u32,
+    requests: u32,
+}
+
+impl Streams {
+    pub(crate) fn start<S: Sockets>(socket: Socket, tools: &mut Tools, sockets: &mut S) -> Box<Self> {
+        let mut streams = Box::new(Self {
+            socket,
+            machine: Server::default(),
+            streams: HashMap::new(),
+            due: BinaryHeap::new(),
+            sending: VecDeque::new(),
+            out: Vec::new(),
+            buffers_unsent: 0,
+            requests: 0,
+        });
+        streams.machine.start(&mut streams.out);
+        streams.flush(tools, sockets);
+        streams
+    }
+
+    pub(crate) fn happened<S: Sockets>(&mut self, what: Happened<'_>, tools: &mut Tools, sockets: &mut S) -> Wait {
+        let wait = match what {
+            Happened::Received(bytes, at) => self.received(bytes, at, tools),
+            Happened::Sent => {
+                self.buffers_unsent = self.buffers_unsent.saturating_sub(1);
+                Wait::More
+            }
+            Happened::Due(now) => self.fire(now, tools, sockets),
+            Happened::PeerClosed if self.streams.is_empty() => Wait::Nothing,
+            // A peer may end its side and still wait for its answers.
+            Happened::PeerClosed => {
+                self.machine.leave(&mut self.out);
+                Wait::More
+            }
+        };
+        self.pump(tools);
+        self.flush(tools, sockets);
+        let is_done = self.machine.is_leaving() && self.streams.is_empty() && self.buffers_unsent == 0;
+        if wait == Wait::More && is_done { Wait::PeerClose } else { wait }
+    }
+
+    fn flush<S: Sockets>(&mut self, tools: &mut Tools, sockets: &mut S) {
+        if !self.out.is_empty() {
+            let bytes = std::mem::replace(&mut self.out, tools.buffer());
+            self.buffers_unsent += 1;
+            sockets.send(self.socket, Outgoing::Lent(bytes));
+        }
+    }
+
+    fn received(&mut self, bytes: &[u8], at: Nanos, tools: &mut Tools) -> Wait {
+        let mut fields = std::mem::take(&mut tools.fields);
+        let mut rest = bytes;
+        let wait = loop {
+            match self.machine.handle(rest, &mut fields, &mut self.out) {
+                Ok((taken, event)) => {
+                    rest = &rest[taken..];
+                    let is_done = matches!(event, Event::NeedMore) && rest.is_empty();
+                    let wait = self.act_on(&event, at, tools);
+                    if is_done || wait != Wait::More {
+                        break wait;
+                    }
+                }
+                // What was wrong is on its way.
+                Err(_) => {
+                    tools.stats().requests[Route::BadNumber.index()].add(1);
+                    self.streams.clear();
+                    break Wait::PeerClose;
+                }
+            }
+        };
+        tools.fields = fields;
+        wait
+    }
+
+    fn act_on(&mut self, event: &Event<'_>, at: Nanos, tools: &mut Tools) -> Wait {
+        match *event {
+            Event::Request { stream, fields, is_last } => {
+                let is_last_one = self.accept(stream, fields, tools);
+                if is_last_one {
+                    self.machine.leave(&mut self.out);
+                }
+                if is_last { self.answer(stream, at, tools) } else { Wait::More }
+            }
+            Event::Body { stream, bytes, is_last, .. } => {
+                self.take_body(stream, bytes);
+                if is_last { self.answer(stream, at, tools) } else { Wait::More }
+            }
+            Event::Trailers { stream, .. } => self.answer(stream, at, tools),
+            Event::Reset { stream, .. } | Event::Broken { stream, .. } => {
+                self.streams.remove(&stream);
+                Wait::More
+            }
+            _ => Wait::More,
+        }
+    }
+
+    /// A request has begun. True when the connection takes no further one.
+    fn accept(&mut self, number: u32, fields: &FieldList, tools: &Tools) -> bool {
+        let path = fields.find(b":path").unwrap_or_default();
+        let route = std::str::from_utf8(path).map_or(Route::NotFound, Route::of);
+        let is_head = fields.find(b":method") == Some(b"HEAD");
+        if fields.find(b"expect").is_some_and(|value| value.eq_ignore_ascii_case(b"100-continue")) {
+            self.machine.answer(number, 100, std::iter::empty(), false, &mut self.out);
+        }
+        self.requests = self.requests.saturating_add(1);
+        self.streams.insert(number, Stream { route, is_head, body: Some(Vec::new()), reply: Reply::Reads });
+        route == Route::Close || tools.behavior().close_after.is_some_and(|most| self.requests >= most)
+    }
+
+    fn take_body(&mut self, number: u32, bytes: &[u8]) {
+        let Some(stream) = self.streams.get_mut(&number).filter(|stream| stream.route == Route::Echo) else { return };
+        let Some(body) = &mut stream.body else { return };
+        if body.len() + bytes.len() > ECHO_BYTES_MAX {
+            stream.body = None;
+        } else {
+            body.extend_from_slice(bytes);
+        }
+    }
+
+    /// The request is complete: its answer begins.
+    fn answer(&mut self, number: u32, at: Nanos, tools: &mut Tools) -> Wait {
+        let Some(stream) = self.streams.get_mut(&number) else { return Wait::More };
+        let (route, is_head) = (stream.route, stream.is_head);
+        tools.stats().requests[route.index()].add(1);
+        match Action::of(route, stream.body.take(), at, tools) {
+            Action::Whole { status, content_type, body } => {
+                self.whole(number, status, content_type, body.into_owned(), is_head, tools);
+            }
+            Action::Long { bytes, says_length } => {
+                let length = says_length.then_some(bytes);
+                self.begin(number, 200, "application/octet-stream", length, is_head || bytes == 0, tools);
+                if !is_head && bytes > 0 {
+                    self.send(number, Body::Block(bytes));
+                }
+            }
+            Action::Hold { until } => {
+                stream.reply = Reply::Holds { since: at, until };
+                self.wait_until(number, until, tools);
+            }
+            Action::Drip { pieces, gap } => {
+                self.begin(number, 200, "application/octet-stream", None, is_head, tools);
+                if let Some(stream) = self.streams.get_mut(&number) {
+                    stream.reply = Reply::Drips { pieces, gap, until: at };
+                    self.wait_until(number, at, tools);
+                }
+            }
+            Action::Drop => return Wait::Nothing,
+        }
+        Wait::More
+    }
+
+    fn wait_until(&mut self, number: u32, until: Nanos, tools: &mut Tools) {
+        self.due.push(Reverse((until, number)));
+        tools.timers.insert(until, self.socket);
+    }
+
+    fn whole(
+        &mut self,
+        number: u32,
+        status: u16,
+        content_type: &'static str,
+        body: Vec<u8>,
+        is_head: bool,
+        tools: &Tools,
+    ) {
+        let is_bodiless = is_head || body.is_empty() || status == 204 || status == 304;
+        let length = (status != 204 && status != 304).then_some(body.len() as u64);
+        self.begin(number, status, content_type, length, is_bodiless, tools);
+        if !is_bodiless {
+            self.send(number, Body::Own(body));
+        }
+    }
+
+    /// The head of an answer.
+    fn begin(
+        &mut self,
+        number: u32,
+        status: u16,
+        content_type: &'static str,
+        length: Option<u64>,
+        is_last: bool,
+        tools: &Tools,
+    ) {
+        let length = length.map(|length| length.to_string());
+        let fields = [(&b"content-type"[..], content_type.as_bytes())]
+            .into_iter()
+            .chain(length.as_ref().map(|length| (&b"content-length"[..], length.as_bytes())));
+        self.machine.answer(number, status, fields, is_last, &mut self.out);
+        tools.stats().statuses[usize::from(status)].add(1);
+        if is_last {
+            self.streams.remove(&number);
+        }
+    }
+
+    fn send(&mut self, number: u32, body: Body) {
+        if let Some(stream) = self.streams.get_mut(&number) {
+            stream.reply = Reply::Sends { body, from: 0 };
+            self.sending.push_back(number);
+        }
+    }
+
+    /// Bodies go out in turns, as far as windows and the peer let them.
+    fn pump(&mut self, tools: &Tools) {
+        let mut without_room = 0;
+        while self.buffers_unsent < 2 && self.out.len() < AHEAD_BYTES_MAX && without_room < self.sending.len() {
+            let Some(number) = self.sending.pop_front() else { return };
+            let Some(Stream { reply: Reply::Sends { body, from }, .. }) = self.streams.get_mut(&number) else {
+                continue;
+            };
+            let left = body.len() - *from;
+            let count = (self.machine.room(number) as u64).min(left).min(TURN_BYTES as u64);
+            if count == 0 {
+                without_room += 1;
+                self.sending.push_back(number);
+                continue;
+            }
+            without_room = 0;
+            let is_last = count == left;
+            let at = *from as usize;
+            let piece = match body {
+                Body::Own(bytes) => &bytes[at..at + count as usize],
+                // The block begins anew with each piece that would go beyond it.
+                Body::Block(_) => {
+                    let at = at % (BLOCK_BYTES - TURN_BYTES);
+                    &tools.block[at..at + count as usize]
+                }
+            };
+            self.machine.data(number, piece, is_last, &mut self.out);
+            *from += count;
+            if is_last {
+                self.streams.remove(&number);
+            } else {
+                self.sending.push_back(number);
+            }
+        }
+    }
+
+    /// Streams whose time has come.
+    fn fire<S: Sockets>(&mut self, now: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
+        while let Some(Reverse((at, number))) = self.due.peek().copied()
+            && at <= now
+        {
+            self.due.pop();
+            let Some(stream) = self.streams.get_mut(&number) else { continue };
+            match stream.reply {
+                Reply::Holds { since, until } if until <= now => {
+                    let is_head = stream.is_head;
+                    // Whoever has the answer finds it counted.
+                    tools.stats().hold(sockets.now().since(since));
+                    self.whole(number, 200, "text/plain", Vec::new(), is_head, tools);
+                }
+                Reply::Drips { pieces, gap, until } if until <= now => self.drip(number, pieces, gap, until, tools),
+                _ => {}
+            }
+        }
+        Wait::More
+    }
+
+    /// Sends a piece, and the end behind the last one.
+    fn drip(&mut self, number: u32, pieces: u32, gap: Nanos, now: Nanos, tools: &mut Tools) {
+        let piece = &tools.block[..DRIP_BYTES as usize];
+        if self.machine.room(number) < piece.len() {
+            // A peer that does not take so little is not worth waiting for.
+            self.machine.reset(number, Code::EnhanceYourCalm, &mut self.out);
+            self.streams.remove(&number);
+            return;
+        }
+        self.machine.data(number, piece, pieces == 1, &mut self.out);
+        if pieces == 1 {
+            self.streams.remove(&number);
+        } else if let Some(stream) = self.streams.get_mut(&number) {
+            // The pieces keep their rhythm, also when one is late.
+            stream.reply = Reply::Drips { pieces: pieces - 1, gap, until: now + gap };
+            self.wait_until(number, now + gap, tools);
+        }
+    }
+}
