@@ -139,7 +139,13 @@ pub(crate) fn peers(words: &[&str]) -> Result<(), Failure> {
     let words = if words.is_empty() { &["http1", "--rounds", "3", "--seconds", "5"] } else { words };
     let mut command = Command::new("python3");
     command.arg("bench/peers.py").args(words);
-    let flags = if words[0] == "short" { "--no-keepalive " } else { "" };
+    let flags = match words[0] {
+        "short" => "--no-keepalive ",
+        "tls" => "-k --http1.1 ",
+        "h2" => "--http2 --streams {streams} ",
+        "h2tls" => "-k --http2 --streams {streams} ",
+        _ => "",
+    };
     for driver in ["uring", "poll"] {
         let onrush = root().join("target/release/onrush");
         let ours = format!("{} --driver {driver} {flags}-c {{connections}} -z {{seconds}}s {{url}}", onrush.display());

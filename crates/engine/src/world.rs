@@ -221,6 +221,7 @@ impl World {
                 Deadline::Preparing(socket) => self.prepare_due(socket, now, sockets),
             }
         }
+        // What the events since the last turn gave rise to leaves in one piece for each connection.
         if self.links.is_dirty() {
             self.flush(sockets);
         }

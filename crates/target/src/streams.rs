@@ -71,6 +71,7 @@ pub(crate) struct Streams {
     /// Bytes that the peer has not taken.
     buffers_unsent: u32,
     requests: u32,
+    peer_closed: bool,
 }
 
 impl Streams {
@@ -84,6 +85,7 @@ impl Streams {
             out: Vec::new(),
             buffers_unsent: 0,
             requests: 0,
+            peer_closed: false,
         });
         streams.machine.start(&mut streams.out);
         streams.flush(tools, sockets);
@@ -101,11 +103,17 @@ impl Streams {
             Happened::PeerClosed if self.streams.is_empty() => Wait::Nothing,
             // A peer may end its side and still wait for its answers.
             Happened::PeerClosed => {
+                self.peer_closed = true;
                 self.machine.leave(&mut self.out);
                 Wait::More
             }
         };
         self.pump(tools);
+        if self.peer_closed && self.buffers_unsent == 0 {
+            // What is still to be read never comes, and no window grows any more.
+            let is_alive = |stream: &Stream| matches!(stream.reply, Reply::Holds { .. } | Reply::Drips { .. });
+            self.streams.retain(|_, stream| is_alive(stream));
+        }
         self.flush(tools, sockets);
         let is_done = self.machine.is_leaving() && self.streams.is_empty() && self.buffers_unsent == 0;
         if wait == Wait::More && is_done { Wait::PeerClose } else { wait }

@@ -148,6 +148,15 @@ fn plan_of(random: &mut Random, is_calm: bool) -> Plan {
         user_agent: "swarm".to_owned(),
         ..Flags::default()
     };
+    // Drawn last, so that a seed keeps what it meant before there were streams.
+    let (http2, streams) = (random.chance(400_000), random.between(1, 6));
+    let flags = Flags {
+        http2,
+        http10: flags.http10 && !http2,
+        no_keepalive: flags.no_keepalive && !(http2 && streams > 1),
+        streams: http2.then(|| streams.to_string()),
+        ..flags
+    };
     flags.plan().expect("the flags are good")
 }
 
@@ -183,10 +192,13 @@ impl History {
 
     /// Users of a closed load, connections of an open one.
     pub(crate) fn users_max(&self) -> u64 {
-        match self.load() {
-            Load::Closed { users, .. } => *users,
-            Load::Open { connections, .. } => connections.most(),
-        }
+        self.setting.plan.scenarios[0].users()
+    }
+
+    /// The target takes requests on streams, and says goodbye in the middle of them.
+    pub(crate) fn is_sent_away(&self) -> bool {
+        let scenario = &self.setting.plan.scenarios[0];
+        scenario.target.protocol == plan::Protocol::Http2 && scenario.steps[0].request.path == "/close"
     }
 
     /// How long starts come; none when no time bounds them.

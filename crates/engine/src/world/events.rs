@@ -30,9 +30,6 @@ impl World {
             Event::Sent { socket, buffer } => self.taken(socket, buffer),
             Event::Accepted { .. } | Event::Woken => {}
         }
-        if self.links.is_dirty() {
-            self.flush(sockets);
-        }
     }
 
     fn connected<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
