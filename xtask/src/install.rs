@@ -28,6 +28,22 @@ pub(crate) fn install(package: &str) -> Result<(), Failure> {
     apt(&["install", "-y", "-qq", "--no-install-recommends", package])
 }
 
+/// The judge of HTTP/2 clients, in `target/tools`.
+pub(crate) fn h2specd() -> Result<(), Failure> {
+    let tools = crate::root().join("target/tools");
+    if tools.join("h2specd").exists() {
+        return Ok(());
+    }
+    let has_go = || Command::new("go").arg("version").output().is_ok_and(|output| output.status.success());
+    if !has_go() {
+        install("golang-go")?;
+    }
+    run(Command::new("go").env("GOBIN", &tools).args(["install", H2SPECD]))
+}
+
+/// The last version that was published.
+const H2SPECD: &str = "github.com/summerwind/h2spec/cmd/h2specd@v2.2.1+incompatible";
+
 fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }

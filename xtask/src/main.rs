@@ -81,6 +81,10 @@ fn test(is_long: bool) -> Result<(), Failure> {
     {
         install::install("python3-venv")?;
     }
+    for (program, package) in [("curl", "curl"), ("h2load", "nghttp2-client"), ("nghttpd", "nghttp2-server")] {
+        install::ensure(program, package, &[&format!("/usr/bin/{program}")])?;
+    }
+    install::h2specd()?;
     run(&mut cargo(&["test", "--workspace"]))?;
     if is_long {
         for test in ["sums", "ruler"] {

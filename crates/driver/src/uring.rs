@@ -59,6 +59,7 @@ enum Op {
     Open = 7,
     Wake = 8,
     Timer = 9,
+    Shutdown = 10,
 }
 
 impl Op {
@@ -73,6 +74,7 @@ impl Op {
             7 => Self::Open,
             8 => Self::Wake,
             9 => Self::Timer,
+            10 => Self::Shutdown,
             _ => return None,
         })
     }
@@ -113,6 +115,8 @@ pub struct UringSockets {
     peers: Vec<(SocketAddr, Box<sys_address::Address>)>,
     /// What the kernel may still read for sockets that are closed, by user data.
     orphans: HashMap<u64, Pending>,
+    /// Slots of sockets that are gone, whose sides the kernel has still to end: (ring, slot, whether the kernel chose it).
+    shutting: HashMap<u64, (usize, u32, bool)>,
     /// Sockets whose multishot receive ended and is to be armed again.
     rearm: Vec<Socket>,
     /// Sockets with something to tell that no completion will tell.
@@ -144,6 +148,7 @@ impl UringDriver {
             templates: Vec::new(),
             peers: Vec::new(),
             orphans: HashMap::new(),
+            shutting: HashMap::new(),
             rearm: Vec::new(),
             again: VecDeque::new(),
             stamps: Stamps::new(),
@@ -364,7 +369,8 @@ impl UringSockets {
         if entry.kind != Kind::Stream {
             return;
         }
-        let (ring, slot) = (usize::from(entry.ring), entry.slot);
+        let ring = usize::from(entry.ring);
+        let slot = entry.slot;
         let Some(more) = &mut entry.more else { return };
         if more.sending.is_some() {
             return;
@@ -381,16 +387,36 @@ impl UringSockets {
             }
             None if more.shut_after_queue => {
                 more.shut_after_queue = false;
-                self.push_shutdown(ring, slot);
+                self.push_shutdown(socket);
             }
             None => {}
         }
     }
 
-    fn push_shutdown(&mut self, ring: usize, slot: u32) {
+    /// The kernel does it on a thread of its own, which looks into the slot only then: until it is done the slot must not have
+    /// another owner.
+    fn push_shutdown(&mut self, socket: Socket) {
+        let Some(entry) = self.table.find(socket).filter(|entry| !entry.is_shutting) else { return };
+        entry.is_shutting = true;
+        let (ring, slot) = (usize::from(entry.ring), entry.slot);
         let shutdown = opcode::Shutdown::new(types::Fixed(slot), libc::SHUT_WR).build();
+        self.rings[ring].push(&shutdown.user_data(Op::Shutdown.data(socket)));
+    }
+
+    /// Our side is ended; a socket that is gone meanwhile gives its slot back.
+    fn shut(&mut self, data: u64, socket: Socket) {
+        if let Some((ring, slot, is_accepted)) = self.shutting.remove(&data) {
+            self.close_slot(ring, slot, is_accepted);
+        } else if let Some(entry) = self.table.find(socket) {
+            entry.is_shutting = false;
+        }
+    }
+
+    fn close_slot(&mut self, ring: usize, slot: u32, is_accepted: bool) {
         let quiet = Op::Quiet.data(Socket { index: 0, generation: 0 });
-        self.rings[ring].push(&shutdown.flags(squeue::Flags::SKIP_SUCCESS).user_data(quiet));
+        let close = opcode::Close::new(types::Fixed(slot)).build();
+        self.rings[ring].push(&close.flags(squeue::Flags::SKIP_SUCCESS).user_data(quiet));
+        self.rings[ring].give_back(slot, is_accepted);
     }
 
     /// Gives the slot back and forgets the socket. What the kernel may still read is kept until it is done.
@@ -427,9 +453,12 @@ impl UringSockets {
             let cancel = opcode::AsyncCancel::new(Op::Send.data(socket)).build();
             ring.push(&cancel.flags(squeue::Flags::SKIP_SUCCESS).user_data(quiet));
         }
-        let close = opcode::Close::new(types::Fixed(entry.slot)).build();
-        ring.push(&close.flags(squeue::Flags::SKIP_SUCCESS).user_data(quiet));
-        ring.give_back(entry.slot, entry.is_accepted);
+        let (ring, slot, is_accepted) = (usize::from(entry.ring), entry.slot, entry.is_accepted);
+        if entry.is_shutting {
+            self.shutting.insert(Op::Shutdown.data(socket), (ring, slot, is_accepted));
+        } else {
+            self.close_slot(ring, slot, is_accepted);
+        }
     }
 
     fn stop_accepting(&mut self, entry: &Entry, socket: Socket) {
@@ -543,8 +572,7 @@ impl Sockets for UringSockets {
             entry.more_mut().shut_after_queue = true;
             return self.send_next(socket);
         }
-        let (ring, slot) = (usize::from(entry.ring), entry.slot);
-        self.push_shutdown(ring, slot);
+        self.push_shutdown(socket);
     }
 
     fn close(&mut self, socket: Socket) {

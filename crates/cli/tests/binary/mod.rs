@@ -30,7 +30,12 @@ pub(crate) struct Served {
 
 impl Served {
     pub(crate) fn start() -> Self {
+        Self::with(&[])
+    }
+
+    pub(crate) fn with(flags: &[&str]) -> Self {
         let mut child = onrush(&["serve", "--listen", "127.0.0.1:0", "--threads", "1"])
+            .args(flags)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

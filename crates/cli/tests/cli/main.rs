@@ -6,6 +6,8 @@ mod hdr;
 mod json;
 mod nginx;
 mod real;
+mod secure;
+mod streams;
 mod thresholds;
 mod usage;
 mod views;

@@ -1,14 +1,15 @@
 //! A real nginx on a free port, with an access log that is counted afterwards.
 
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 pub(crate) struct Nginx {
     child: Child,
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
+    pub(crate) port: u16,
     pub(crate) url: String,
 }
 
@@ -24,9 +25,15 @@ static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 impl Nginx {
     pub(crate) fn start() -> Self {
+        Self::with("", "", |_| {})
+    }
+
+    /// `listens`: words behind the address; `lines`: more for the server; `prepare` fills the folder in which it runs.
+    pub(crate) fn with(listens: &str, lines: &str, prepare: impl FnOnce(&Path)) -> Self {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("onrush-nginx-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
+        prepare(&folder);
         let port = crate::closed_port();
         let dir = folder.display();
         let config = format!(
@@ -35,7 +42,7 @@ impl Nginx {
              http {{
                log_format counted '$status $bytes_sent $body_bytes_sent'; access_log {dir}/access.log counted;
                client_body_temp_path {dir}/a; proxy_temp_path {dir}/b; fastcgi_temp_path {dir}/c; uwsgi_temp_path {dir}/d; scgi_temp_path {dir}/e;
-               server {{ listen 127.0.0.1:{port} backlog=4096;
+               server {{ listen 127.0.0.1:{port} backlog=4096 {listens}; {lines}
                  location / {{ default_type text/plain; return 200 \"hello from nginx\\n\"; }}
                  location /limited {{ return 429; }} }} }}"
         );
@@ -45,12 +52,12 @@ impl Nginx {
             .find(|path| std::path::Path::new(path).exists())
             .expect("nginx is installed: `cargo xtask test` installs it, or: apt-get install nginx-light");
         let child = Command::new(program)
-            .args(["-c", &format!("{dir}/nginx.conf"), "-e", &format!("{dir}/error.log")])
+            .args(["-p", &dir.to_string(), "-c", &format!("{dir}/nginx.conf"), "-e", &format!("{dir}/error.log")])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .expect("nginx starts");
-        let nginx = Self { child, folder, url: format!("http://127.0.0.1:{port}") };
+        let nginx = Self { child, folder, port, url: format!("http://127.0.0.1:{port}") };
         let give_up = Instant::now() + Duration::from_secs(10);
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             let errors = std::fs::read_to_string(nginx.folder.join("error.log")).unwrap_or_default();

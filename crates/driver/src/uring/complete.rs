@@ -19,6 +19,7 @@ impl UringSockets {
             Some(Op::Open) => self.fail_if_there(socket, result, handle),
             Some(Op::SendTemplate) => self.send_failed(socket, handle, result),
             Some(Op::Send) => self.sent(data, socket, result, handle),
+            Some(Op::Shutdown) => self.shut(data, socket),
             Some(Op::Accept) => self.accepted(ring, socket, result, flags, handle),
             Some(Op::Wake) => {
                 // Stilled before it is told: what is asked from now on wakes again.

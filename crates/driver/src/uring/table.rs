@@ -24,6 +24,8 @@ pub(super) struct Entry {
     pub(super) receive_is_armed: bool,
     pub(super) peer_closed: bool,
     pub(super) send_failed: bool,
+    /// The kernel is ending our side, which it does later and by the slot.
+    pub(super) is_shutting: bool,
     /// Only sockets that send more than small templates have it.
     pub(super) more: Option<Box<More>>,
     pub(super) listener: Option<Box<OwnedFd>>,
@@ -52,6 +54,7 @@ impl Entry {
             receive_is_armed: false,
             peer_closed: false,
             send_failed: false,
+            is_shutting: false,
             more: None,
             listener: None,
         }

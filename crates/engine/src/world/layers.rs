@@ -402,8 +402,7 @@ impl World {
                     }
                 }
                 Err(error) => {
-                    self.flush_last(socket, sockets);
-                    self.lose(socket, faults::http2(error.fault), at, sockets);
+                    self.part(socket, faults::http2(error.fault), at, sockets);
                     break;
                 }
             }
@@ -416,7 +415,23 @@ impl World {
         self.retire(socket, at, sockets);
     }
 
-    /// The peer hears why it is left.
+    /// The peer has broken the protocol, and hears so before it is left: a close with bytes unread would take that back.
+    fn part<S: Sockets>(&mut self, socket: Socket, failure: Failure, at: Nanos, sockets: &mut S) {
+        self.flush_last(socket, sockets);
+        self.unlink(socket);
+        let Some(connection) = self.connections.find(socket) else { return };
+        let is_reused = connection.is_reused;
+        let Some(layers) = connection.layers.as_deref_mut() else { return };
+        let waiting = std::mem::take(&mut layers.waiting);
+        let streams = layers.http2.as_mut().map(|client| client.take_unprocessed(0)).unwrap_or_default();
+        sockets.shutdown(socket);
+        self.await_close(socket, at, sockets);
+        self.end_streams(streams, is_reused, failure, at, sockets);
+        for key in waiting {
+            self.retry(key, failure, at, sockets);
+        }
+    }
+
     fn flush_last<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
         self.soil(socket);
         self.flush(sockets);
@@ -610,19 +625,31 @@ impl World {
         let Some(mut layers) = connection.layers else { return };
         let was_ready = layers.http2.is_some();
         let streams = layers.http2.take().map(|mut client| client.take_unprocessed(0)).unwrap_or_default();
-        for key in streams.into_iter().map(Key::from_bits) {
-            let is_unheard = self.attempts.find(key).is_some_and(|attempt| attempt.first_byte == Nanos::NEVER);
-            let is_stale = matches!(failure, Failure::Reset | Failure::ClosedEarly);
-            if connection.is_reused && is_unheard && is_stale {
-                self.end_stale_attempt(key, failure, at, sockets);
-            } else {
-                self.end_attempt(key, Outcome::Failed(failure), at, sockets);
-            }
-        }
+        self.end_streams(streams, connection.is_reused, failure, at, sockets);
         for key in layers.waiting {
             if was_ready {
                 // It has not been sent.
                 self.retry(key, failure, at, sockets);
+            } else {
+                self.end_attempt(key, Outcome::Failed(failure), at, sockets);
+            }
+        }
+    }
+
+    /// What ran on streams of a connection that is gone, ends.
+    fn end_streams<S: Sockets>(
+        &mut self,
+        streams: Vec<u64>,
+        is_reused: bool,
+        failure: Failure,
+        at: Nanos,
+        sockets: &mut S,
+    ) {
+        for key in streams.into_iter().map(Key::from_bits) {
+            let is_unheard = self.attempts.find(key).is_some_and(|attempt| attempt.first_byte == Nanos::NEVER);
+            let is_stale = matches!(failure, Failure::Reset | Failure::ClosedEarly);
+            if is_reused && is_unheard && is_stale {
+                self.end_stale_attempt(key, failure, at, sockets);
             } else {
                 self.end_attempt(key, Outcome::Failed(failure), at, sockets);
             }

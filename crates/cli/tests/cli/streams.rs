@@ -1,0 +1,141 @@
+//! HTTP/2 against servers that others wrote, and others' clients against ours.
+
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::binary::{Served, output, report, text};
+use crate::closed_port;
+use crate::nginx::Nginx;
+
+/// Each answer once, also when the server sends us away in the middle, again and again.
+#[test]
+fn what_nginx_counts_on_streams_is_what_we_count() {
+    for (limit, requests) in [("1000000", "20000"), ("1000", "20000")] {
+        let nginx = Nginx::with("http2", &format!("keepalive_requests {limit};"), |_| {});
+        let url = format!("{}/", nginx.url);
+        for driver in ["uring", "poll"] {
+            let done = output(&[
+                "--http2",
+                "-n",
+                requests,
+                "-c",
+                "20",
+                "--streams",
+                "50",
+                "--driver",
+                driver,
+                "--output",
+                "json",
+                &url,
+            ]);
+            let seen = report(&done);
+            assert_eq!(done.status.code(), Some(0), "{seen:#}");
+            assert_eq!(seen["requests"]["succeeded"], 20_000, "{seen:#}");
+            assert_eq!(seen["requests"]["failed"], 0, "{seen:#}");
+            let sent_away = seen["connections"]["established"].as_u64() > Some(20);
+            assert_eq!(sent_away, limit == "1000", "{seen:#}");
+        }
+        let log = nginx.stop();
+        assert_eq!(log.lines, 40_000, "none lost and none twice, at most {limit} on a connection");
+    }
+}
+
+#[test]
+fn streams_need_http2() {
+    let nginx = Nginx::start();
+    let done = output(&["--http2", "-n", "1", "-c", "1", "--quiet", &format!("{}/", nginx.url)]);
+    let page = text(&done.stdout) + &text(&done.stderr);
+    assert!(page.contains("what the server sends first is not HTTP/2"), "{page}");
+}
+
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        // It may have ended by itself; then there is nothing to end.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn listens(port: u16) {
+    let give_up = Instant::now() + Duration::from_secs(10);
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(Instant::now() < give_up, "nobody listens on {port}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn nghttpd_answers_us() {
+    let port = closed_port();
+    let folder = std::env::temp_dir().join(format!("onrush-nghttpd-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("file"), vec![b'x'; 200_000]).expect("a file");
+    let server = Command::new("nghttpd")
+        .args(["--no-tls", "-d", &folder.display().to_string(), &port.to_string()])
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("nghttpd is installed: `cargo xtask test` installs it, or: apt-get install nghttp2-server");
+    let _server = Ended(server);
+    listens(port);
+    let url = format!("http://127.0.0.1:{port}/file");
+    let seen = report(&output(&["--http2", "-n", "300", "-c", "3", "--streams", "10", "--output", "json", &url]));
+    assert_eq!(seen["requests"]["succeeded"], 300, "{seen:#}");
+    assert_eq!(seen["bytes"]["bodies"], 300 * 200_000);
+    // A body that is larger than the windows goes up.
+    let data = format!("@{}", folder.join("file").display());
+    let seen = report(&output(&["--http2", "-n", "20", "-c", "2", "-d", &data, "--output", "json", &url]));
+    assert_eq!(seen["requests"]["answers"], 20, "{seen:#}");
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn h2load_understands_our_server() {
+    for (flags, path, bytes) in [(&[][..], "/", 27), (&["--tls"], "/", 27), (&[], "/bytes/100000", 100_000)] {
+        let served = Served::with(flags);
+        let done = Command::new("h2load")
+            .args(["-n", "2000", "-c", "10", "-m", "20", &served.url(path)])
+            .output()
+            .expect("h2load is installed: `cargo xtask test` installs it, or: apt-get install nghttp2-client");
+        let page = text(&done.stdout);
+        assert!(page.contains("2000 done, 2000 succeeded, 0 failed, 0 errored"), "{page}");
+        assert!(page.contains(&format!("({}) data", 2_000 * bytes)), "{page}");
+    }
+}
+
+/// The client cases of h2spec, which `cargo xtask test` installs into `target/tools`.
+#[test]
+fn h2specd_is_content() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let h2specd = root.join("target/tools/h2specd");
+    assert!(h2specd.exists(), "h2specd is missing; `cargo xtask test` installs it with go");
+    let folder = std::env::temp_dir().join(format!("onrush-h2specd-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let script = folder.join("client.sh");
+    let binary = env!("CARGO_BIN_EXE_onrush");
+    // One request on one connection, which stays a while: each connection that comes runs the case anew.
+    let flags = "--http2 -q 5/s -z 200ms -c 1 -t 1s --grace 1s --quiet";
+    let line = format!("#!/bin/sh\nexec '{binary}' {flags} \"$@\" >/dev/null 2>&1\n");
+    std::fs::write(&script, line).expect("a file");
+    let made = Command::new("chmod").arg("+x").arg(&script).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    // Its cases wait a fixed time: on a busy machine one may come too late.
+    let mut page = String::new();
+    for from in [31_000, 33_000, 35_000] {
+        let done = Command::new(&h2specd)
+            .args(["-e", &script.display().to_string(), "-p", &closed_port().to_string(), "-f", &from.to_string()])
+            .args(["-o", "3"])
+            .output()
+            .expect("h2specd starts");
+        page = String::from_utf8_lossy(&done.stdout).into_owned();
+        if page.contains("57 tests, 57 passed") {
+            let _ = std::fs::remove_dir_all(&folder);
+            return;
+        }
+    }
+    let failed: Vec<&str> = page.lines().filter(|line| line.contains('×') || line.contains("Actual")).collect();
+    panic!("{failed:#?}, {} lines", page.lines().count());
+}
