@@ -101,7 +101,8 @@ fn sim(seed: &str) -> Result<(), Failure> {
     run(cargo(&words).env("ONRUSH_SEED", seed))
 }
 
-const FUZZERS: [&str; 4] = ["http1_client", "http1_server", "plan_text", "threshold"];
+const FUZZERS: [&str; 7] =
+    ["http1_client", "http1_server", "http2_client", "http2_server", "hpack", "plan_text", "threshold"];
 
 fn fuzz(seconds: &str) -> Result<(), Failure> {
     install::ensure("g++", "g++", &["/usr/bin/g++"])?;

@@ -6,4 +6,5 @@
 pub mod hpack;
 pub mod http1;
 pub mod http2;
+#[cfg(feature = "tls")]
 pub mod tls;
