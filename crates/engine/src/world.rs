@@ -162,6 +162,8 @@ pub(crate) struct World {
     pub(crate) seen: Box<Snapshot>,
     hope: Hope,
     heads: HeadMemory,
+    /// Connections have layers: TLS, or streams.
+    is_layered: bool,
     links: Links,
     /// When the run started.
     started: Nanos,
@@ -197,6 +199,7 @@ impl World {
             seen: Box::default(),
             hope: Hope::default(),
             heads: HeadMemory::default(),
+            is_layered: work.tls.is_some() || work.protocol != Protocol::Http1,
             links: Links::new(work.protocol, work.share.users, work.streams),
             started,
             measured_from: started + work.warmup,

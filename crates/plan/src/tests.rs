@@ -62,6 +62,30 @@ fn headers_keep_their_order_and_stand_in_for_the_defaults() {
 }
 
 #[test]
+fn what_is_spoken() {
+    let yes = || Flags { ..flags("https://a/") };
+    let cases = [
+        (flags("http://a/"), Protocol::Http1, 80, None),
+        (Flags { http2: true, ..flags("http://a/") }, Protocol::Http2, 80, None),
+        (yes(), Protocol::Negotiated, 443, Some("h2 http/1.1")),
+        (Flags { http11: true, ..yes() }, Protocol::Http1, 443, Some("http/1.1")),
+        (Flags { http10: true, ..yes() }, Protocol::Http1, 443, Some("http/1.0")),
+        (Flags { http2: true, ..yes() }, Protocol::Http2, 443, Some("h2")),
+        (Flags { streams: Some("4".to_owned()), ..yes() }, Protocol::Http2, 443, Some("h2")),
+        (Flags { streams: Some("1".to_owned()), ..yes() }, Protocol::Negotiated, 443, Some("h2 http/1.1")),
+        (Flags { alpn: Some("x, y".to_owned()), ..yes() }, Protocol::Negotiated, 443, Some("x y")),
+    ];
+    for (flags, protocol, port, alpn) in cases {
+        let target = flags.plan().expect("a good plan").scenarios.remove(0).target;
+        assert_eq!((target.protocol, target.port), (protocol, port), "{flags:?}");
+        let offered = target.tls.map(|tls| tls.alpn.join(" "));
+        assert_eq!(offered.as_deref(), alpn, "{flags:?}");
+    }
+    let plan = Flags { streams: Some("4".to_owned()), connections: Some("5".to_owned()), ..yes() }.plan();
+    assert_eq!(plan.expect("a good plan").scenarios[0].users(), 20);
+}
+
+#[test]
 fn data_makes_a_post() {
     let posted = Flags { data: Some("a=b".to_owned()), ..flags("http://a/") };
     let request = request(&posted);
@@ -99,7 +123,9 @@ fn each_mistake_is_named() {
     let cases: Vec<(Flags, &str)> = vec![
         (Flags::default(), "no URL"),
         (flags("htp://x"), "unknown scheme 'htp'"),
-        (flags("https://x"), "https:// is not built"),
+        (flags("wss://x"), "wss:// is not built"),
+        (Flags { insecure: true, ..flags("a") }, "--insecure needs an https:// URL"),
+        (Flags { alpn: Some(",".to_owned()), ..flags("https://a") }, "--alpn wants one of"),
         (flags("http://"), "not a URL"),
         (flags("http://a:99999/"), "not a URL"),
         (flags("http://a:0/"), "port 0"),

@@ -36,25 +36,59 @@ impl World {
         let Some(connection) = self.connections.find(socket) else { return };
         let (Phase::Connect { since, .. } | Phase::Prepare { since, .. }) = connection.phase else { return };
         self.seen.connect.record(at.since(since).0);
+        if !self.is_layered {
+            return self.ready_for_http1(socket, at, sockets);
+        }
         if !self.begin_handshake(socket, at, sockets) {
             self.ready(socket, at, sockets);
+        }
+    }
+
+    /// The connection carries one exchange at a time: its first goes out.
+    #[inline]
+    pub(super) fn ready_for_http1<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
+        let Some(connection) = self.connections.find(socket) else { return };
+        let attempt = match connection.phase {
+            Phase::Connect { attempt, .. } => Ok(attempt),
+            Phase::Prepare { user, .. } => Err(user),
+            _ => return,
+        };
+        connection.phase = match attempt {
+            Ok(attempt) => Phase::Answer { attempt },
+            Err(user) => Phase::Exchange { user },
+        };
+        self.hope.was_connected = true;
+        self.seen.counts.connections_established += 1;
+        match attempt {
+            Ok(attempt) => self.send_request(attempt, sockets),
+            Err(user) => {
+                self.users[user as usize].connection = Some(socket);
+                self.next(user, View::Nothing, at, at, sockets);
+            }
         }
     }
 
     fn received<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
         let Some(connection) = self.connections.find(socket) else { return };
         self.seen.counts.bytes_received += bytes.len() as u64;
+        let phase = connection.phase;
         if connection.layers.is_some() {
             return self.received_in_layers(socket, bytes, at, sockets);
         }
-        self.received_plain(socket, bytes, at, sockets);
+        self.received_in(phase, socket, bytes, at, sockets);
     }
 
     /// Bytes that no layer covers any more.
     #[inline]
     pub(super) fn received_plain<S: Sockets>(&mut self, socket: Socket, bytes: &[u8], at: Nanos, sockets: &mut S) {
         let Some(connection) = self.connections.find(socket) else { return };
-        match connection.phase {
+        let phase = connection.phase;
+        self.received_in(phase, socket, bytes, at, sockets);
+    }
+
+    #[inline]
+    fn received_in<S: Sockets>(&mut self, phase: Phase, socket: Socket, bytes: &[u8], at: Nanos, sockets: &mut S) {
+        match phase {
             Phase::Answer { attempt } => match self.hear(attempt, bytes, at) {
                 Heard::NeedMore => {}
                 Heard::Answered { is_clean } => self.end_answer(attempt, is_clean, at, sockets),
@@ -72,7 +106,7 @@ impl World {
             }
             Phase::Shared => self.read_frames(socket, bytes, at, sockets),
             // What a peer says of its streams before it closes is no news.
-            Phase::Close if connection.layers.as_ref().is_some_and(|layers| layers.has_http2()) => {}
+            Phase::Close if self.is_layered => {}
             Phase::Close => self.close(socket, sockets),
             Phase::Connect { .. } | Phase::Prepare { .. } => {}
         }
@@ -120,7 +154,7 @@ impl World {
                 self.count_sent(attempt, sockets);
             }
         }
-        let unsent = sockets.unsent(socket);
+        let unsent = if self.is_layered { sockets.unsent(socket) } else { 0 };
         let Some(connection) = self.connections.remove(socket) else { return };
         self.uncount(&connection, unsent);
         sockets.close(socket);
@@ -147,7 +181,9 @@ impl World {
     }
 
     fn failed<S: Sockets>(&mut self, socket: Socket, error: SocketError, at: Nanos, sockets: &mut S) {
-        self.unlink(socket);
+        if self.is_layered {
+            self.unlink(socket);
+        }
         let Some(connection) = self.connections.remove(socket) else { return };
         if connection.layers.is_some() && !matches!(connection.phase, Phase::Answer { .. }) {
             let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });

@@ -67,6 +67,7 @@ impl Exchange {
 
 impl Attempt {
     /// What the plan says of a complete answer.
+    #[inline]
     fn outcome(&self, status: u16, step: &PreparedStep) -> Outcome {
         let kept = self.kept.as_deref();
         let lacks = |text: &Vec<u8>| {
@@ -128,7 +129,9 @@ impl World {
             }
             return self.send_request(attempt, sockets);
         }
-        if let Some(socket) = self.shared_connection(user) {
+        if self.is_layered
+            && let Some(socket) = self.shared_connection(user)
+        {
             return self.share(key, socket, step, sockets);
         }
         // On loopback the whole handshake happens inside the call.
@@ -137,7 +140,9 @@ impl World {
             Ok(socket) => {
                 let attempt = self.insert_attempt(key, socket);
                 self.connections.insert(socket, Phase::Connect { attempt, since });
-                self.add_layers(socket, user);
+                if self.is_layered {
+                    self.add_layers(socket, user);
+                }
                 let mut deadline = since + self.work.steps[step].connect_timeout;
                 if let Some(open) = self.open.as_ref().filter(|_| is_first_try) {
                     deadline = deadline.min(open.send_before(intended));
@@ -216,6 +221,7 @@ impl World {
 
     /// The attempt is due at `deadline`. Its position keeps one entry in the wheel, which moves on when it comes out; so
     /// an exchange that ends in time costs the wheel nothing.
+    #[inline]
     pub(super) fn arm(&mut self, key: Key, deadline: Nanos) {
         let Some(attempt) = self.attempts.find(key) else { return };
         attempt.deadline = deadline;
@@ -311,7 +317,7 @@ impl World {
         let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.was_sent()) else { return 0 };
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return 0 };
         let unsent = sockets.unsent(attempt.socket);
-        if self.connections.find(attempt.socket).is_none_or(|connection| connection.layers.is_some()) {
+        if self.is_layered {
             // What leaves in layers is counted when it leaves.
             return unsent;
         }
@@ -456,8 +462,7 @@ impl World {
     }
 
     pub(super) fn close<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
-        let has_layers = self.connections.find(socket).is_some_and(|connection| connection.layers.is_some());
-        let unsent = if has_layers { sockets.unsent(socket) } else { 0 };
+        let unsent = if self.is_layered { sockets.unsent(socket) } else { 0 };
         if let Some(connection) = self.connections.remove(socket) {
             self.uncount(&connection, unsent);
             sockets.close(socket);

@@ -206,30 +206,19 @@ impl World {
         let Some(is_http2) = self.speaks_http2(socket) else {
             return self.lose(socket, Failure::Tls(metrics::TlsFault::NoProtocol), at, sockets);
         };
+        if !is_http2 {
+            return self.ready_for_http1(socket, at, sockets);
+        }
         let Some(connection) = self.connections.find(socket) else { return };
         let (attempt, user) = match connection.phase {
             Phase::Connect { attempt, .. } => (Some(attempt), None),
             Phase::Prepare { user, .. } => (None, Some(user)),
             _ => return,
         };
-        connection.phase = match (is_http2, attempt, user) {
-            (true, ..) => Phase::Shared,
-            (false, Some(attempt), _) => Phase::Answer { attempt },
-            (false, None, user) => Phase::Exchange { user: user.unwrap_or_default() },
-        };
+        connection.phase = Phase::Shared;
         self.hope.was_connected = true;
         self.seen.counts.connections_established += 1;
-        if is_http2 {
-            return self.ready_for_streams(socket, attempt, user, at, sockets);
-        }
-        match (attempt, user) {
-            (Some(attempt), _) => self.send_request(attempt, sockets),
-            (None, Some(user)) => {
-                self.users[user as usize].connection = Some(socket);
-                self.next(user, View::Nothing, at, at, sockets);
-            }
-            (None, None) => {}
-        }
+        self.ready_for_streams(socket, attempt, user, at, sockets);
     }
 
     fn ready_for_streams<S: Sockets>(
@@ -675,6 +664,7 @@ impl World {
 
 impl Layers {
     /// A body that ends with the connection is whole only if TLS says that it ended (RFC 9112, 9.8).
+    #[inline]
     pub(super) fn may_be_cut(&self) -> bool {
         self.tls.as_ref().is_some_and(|session| !session.is_closed_by_peer())
     }
@@ -682,10 +672,5 @@ impl Layers {
     /// Requests of HTTP/1 go through it.
     pub(super) fn has_tls(&self) -> bool {
         self.tls.is_some()
-    }
-
-    /// It carries streams.
-    pub(super) fn has_http2(&self) -> bool {
-        self.http2.is_some()
     }
 }
