@@ -76,8 +76,8 @@ fn name_of(name: &GeneralName<'_>) -> Option<String> {
     match name {
         GeneralName::DNSName(name) => Some((*name).to_owned()),
         GeneralName::IPAddress(bytes) => match bytes.len() {
-            4 => <[u8; 4]>::try_from(*bytes).ok().map(|bytes| std::net::Ipv4Addr::from(bytes).to_string()),
-            16 => <[u8; 16]>::try_from(*bytes).ok().map(|bytes| std::net::Ipv6Addr::from(bytes).to_string()),
+            4 => <[u8; 4]>::try_from(*bytes).ok().map(|bytes| core::net::Ipv4Addr::from(bytes).to_string()),
+            16 => <[u8; 16]>::try_from(*bytes).ok().map(|bytes| core::net::Ipv6Addr::from(bytes).to_string()),
             _ => None,
         },
         _ => None,
