@@ -82,7 +82,7 @@ fn test(is_long: bool) -> Result<(), Failure> {
         install::install("python3-venv")?;
     }
     for (program, package) in [("curl", "curl"), ("h2load", "nghttp2-client"), ("nghttpd", "nghttp2-server")] {
-        install::ensure(program, package, &[&format!("/usr/bin/{program}")])?;
+        install::ensure(program, package, &[&format!("/usr/bin/{program}"), &format!("/usr/sbin/{program}")])?;
     }
     install::h2specd()?;
     run(&mut cargo(&["test", "--workspace"]))?;
