@@ -285,7 +285,8 @@ impl World {
 
     /// Every user has failed to connect and no connection was ever established.
     pub(crate) fn is_hopeless(&self) -> bool {
-        let enough = if self.open.is_some() { OPEN_HOPE } else { self.work.share.users };
+        let connections = (self.work.share.users / u64::from(self.work.streams)).max(1);
+        let enough = if self.open.is_some() { OPEN_HOPE } else { connections };
         !self.hope.was_connected && self.hope.failed_connects >= enough
     }
 
@@ -306,7 +307,13 @@ impl World {
             let is_measured = self.exchanges.remove(key).is_some_and(|exchange| exchange.is_measured);
             self.seen.counts.unfinished += u64::from(is_measured);
         }
-        self.connections.drain(|socket| sockets.close(socket));
+        let (is_layered, mut unsent) = (self.is_layered, 0);
+        self.connections.drain(|socket| {
+            // What leaves in layers was counted when it was handed over.
+            unsent += if is_layered { sockets.unsent(socket) as u64 } else { 0 };
+            sockets.close(socket);
+        });
+        self.seen.counts.bytes_sent = self.seen.counts.bytes_sent.saturating_sub(unsent);
     }
 
     /// Asks a user what it does next. `intended` is when it became free, `now` when the loop got to it.
@@ -328,8 +335,10 @@ impl World {
     pub(crate) fn begin_measuring(&mut self) {
         let seen = &mut *self.seen;
         let (tried, established) = (seen.counts.connections_tried, seen.counts.connections_established);
-        let connect = std::mem::take(&mut seen.connect);
+        let (connect, tls) = (std::mem::take(&mut seen.connect), std::mem::take(&mut seen.tls));
+        let tls_resumed = seen.counts.tls_resumed;
         seen.clear();
+        (seen.tls, seen.counts.tls_resumed) = (tls, tls_resumed);
         (seen.counts.connections_tried, seen.counts.connections_established) = (tried, established);
         seen.connect = connect;
     }

@@ -17,6 +17,8 @@ use crate::shard::Tools;
 
 /// No more is framed than this before the peer has taken it.
 const AHEAD_BYTES_MAX: usize = 128 * 1024;
+/// Beyond this the peer is not listened to before it has taken more.
+const UNSENT_BYTES_MAX: usize = 512 * 1024;
 /// The pieces in which bodies are framed, so that streams take turns.
 const TURN_BYTES: usize = 16 * 1024;
 
@@ -72,6 +74,8 @@ pub(crate) struct Streams {
     buffers_unsent: u32,
     requests: u32,
     peer_closed: bool,
+    /// Nothing is read before the peer has read.
+    is_paused: bool,
 }
 
 impl Streams {
@@ -86,6 +90,7 @@ impl Streams {
             buffers_unsent: 0,
             requests: 0,
             peer_closed: false,
+            is_paused: false,
         });
         streams.machine.start(&mut streams.out);
         streams.flush(tools, sockets);
@@ -97,10 +102,14 @@ impl Streams {
             Happened::Received(bytes, at) => self.received(bytes, at, tools),
             Happened::Sent => {
                 self.buffers_unsent = self.buffers_unsent.saturating_sub(1);
+                if self.is_paused && sockets.unsent(self.socket) < UNSENT_BYTES_MAX {
+                    self.is_paused = false;
+                    sockets.receive(self.socket, true);
+                }
                 Wait::More
             }
             Happened::Due(now) => self.fire(now, tools, sockets),
-            Happened::PeerClosed if self.streams.is_empty() => Wait::Nothing,
+            Happened::PeerClosed if self.streams.is_empty() && self.buffers_unsent == 0 => Wait::Nothing,
             // A peer may end its side and still wait for its answers.
             Happened::PeerClosed => {
                 self.peer_closed = true;
@@ -109,12 +118,12 @@ impl Streams {
             }
         };
         self.pump(tools);
+        self.flush(tools, sockets);
         if self.peer_closed && self.buffers_unsent == 0 {
             // What is still to be read never comes, and no window grows any more.
             let is_alive = |stream: &Stream| matches!(stream.reply, Reply::Holds { .. } | Reply::Drips { .. });
             self.streams.retain(|_, stream| is_alive(stream));
         }
-        self.flush(tools, sockets);
         let is_done = self.machine.is_leaving() && self.streams.is_empty() && self.buffers_unsent == 0;
         if wait == Wait::More && is_done { Wait::PeerClose } else { wait }
     }
@@ -124,6 +133,11 @@ impl Streams {
             let bytes = std::mem::replace(&mut self.out, tools.buffer());
             self.buffers_unsent += 1;
             sockets.send(self.socket, Outgoing::Lent(bytes));
+            // A peer that writes and does not read has to wait.
+            if !self.is_paused && sockets.unsent(self.socket) > UNSENT_BYTES_MAX {
+                self.is_paused = true;
+                sockets.receive(self.socket, false);
+            }
         }
     }
 
@@ -168,6 +182,10 @@ impl Streams {
             Event::Trailers { stream, .. } => self.answer(stream, at, tools),
             Event::Reset { stream, .. } | Event::Broken { stream, .. } => {
                 self.streams.remove(&stream);
+                Wait::More
+            }
+            Event::GoAway { .. } => {
+                self.machine.leave(&mut self.out);
                 Wait::More
             }
             _ => Wait::More,

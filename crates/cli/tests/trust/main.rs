@@ -17,11 +17,20 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// The report of a run, and the summary of the same in words.
+/// A machine that others disturb makes the generator late, and the verdict says so; one run of a few is left alone.
+const QUIET_TRIES: usize = 5;
+
+/// The report of a run in which the generator was not disturbed.
 fn verdict_of(args: &[&str]) -> Value {
-    let mut all = vec!["--output", "json"];
-    all.extend(args);
-    report(&output(&all))
+    let args: Vec<&str> = args.iter().copied().chain(["--output", "json"]).collect();
+    let mut last = report(&output(&args));
+    for _ in 1..QUIET_TRIES {
+        if last["verdict"]["limit"] != "generator" {
+            break;
+        }
+        last = report(&output(&args));
+    }
+    last
 }
 
 /// A program that takes all of one core.
@@ -104,8 +113,11 @@ fn a_plan_that_is_kept_is_said() {
     let _alone = alone();
     let served = Served::start();
     let url = served.url("/delay/5");
-    let shown = text(&output(&["-q", "200", "-z", "3s", "--quiet", "--strict", &url]).stdout);
-    assert!(shown.contains("the plan was kept: 600 starts at 200/s"), "{shown}");
+    let shown: Vec<String> = (0..QUIET_TRIES)
+        .map(|_| text(&output(&["-q", "200", "-z", "3s", "--quiet", "--strict", &url]).stdout))
+        .take_while(|shown| !shown.contains("the plan was kept: 600 starts at 200/s"))
+        .collect();
+    assert!(shown.len() < QUIET_TRIES, "{shown:#?}");
 }
 
 /// Without a number of connections each start gets one: nothing waits for a connection, and yet more comes than goes.

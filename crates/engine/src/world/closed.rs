@@ -166,6 +166,9 @@ impl World {
         if let Some(socket) = place.connection.take() {
             self.close(socket, sockets);
         }
+        if self.is_layered {
+            self.leave_link(user, sockets);
+        }
     }
 
     /// All users of this shard wait for those of the others. True once for each round.

@@ -7,6 +7,7 @@ use plan::Protocol;
 use wire::http1::{Client, ResponseHead};
 
 use super::connections::{CLOSING_MAX, CLOSING_WAIT, Phase};
+use super::layers::Given;
 use super::{Deadline, PreparedStep, World};
 use crate::faults;
 use crate::slab::Key;
@@ -28,6 +29,10 @@ pub(crate) struct Exchange {
     pub(crate) taken_up: Nanos,
     /// Earlier tries: on a connection that was stale, or that took no more requests.
     pub(crate) tries: u8,
+    /// How often it went to another connection before it was sent.
+    pub(crate) moves: u8,
+    /// It goes to another connection now: no attempt more.
+    pub(crate) is_moved: bool,
     /// It is no part of a warm-up.
     pub(crate) is_measured: bool,
 }
@@ -61,7 +66,16 @@ pub(crate) struct KeptBody {
 
 impl Exchange {
     pub(super) fn new(user: u32, step: u32, intended: Nanos, taken_up: Nanos, measured_from: Nanos) -> Self {
-        Self { user, step, intended, taken_up, tries: 0, is_measured: intended >= measured_from }
+        Self {
+            user,
+            step,
+            intended,
+            taken_up,
+            tries: 0,
+            moves: 0,
+            is_moved: false,
+            is_measured: intended >= measured_from,
+        }
     }
 }
 
@@ -121,7 +135,8 @@ impl World {
         let Some(exchange) = self.exchanges.find(key) else { return };
         let (user, step) = (exchange.user, exchange.step as usize);
         let (intended, is_first_try) = (exchange.intended, exchange.tries == 0);
-        self.seen.counts.attempts += u64::from(exchange.is_measured);
+        let is_moved = std::mem::take(&mut exchange.is_moved);
+        self.seen.counts.attempts += u64::from(exchange.is_measured && !is_moved);
         if let Some(socket) = self.users[user as usize].connection.take() {
             let attempt = self.insert_attempt(key, socket);
             if let Some(connection) = self.connections.find(socket) {
@@ -244,18 +259,19 @@ impl World {
             let deadline = attempt.deadline;
             return self.arm(key, deadline);
         }
-        let (socket, stream) = (attempt.socket, attempt.stream);
+        let socket = attempt.socket;
+        let given = Given { key, socket, stream: attempt.stream, sent: attempt.sent };
         let (was_sent, exchange) = (attempt.was_sent(), attempt.exchange);
         if !was_sent && self.is_too_late(exchange, now) {
             self.attempts.remove(key);
-            self.give_up((key, socket, stream), true, now, sockets);
+            self.give_up(given, true, now, sockets);
             return self.drop_exchange(exchange, now, sockets);
         }
         self.count_sent(key, sockets);
         // One that waits for a stream is connected.
         let is_connected = self.connections.find(socket).is_some_and(|one| matches!(one.phase, Phase::Shared));
         let failure = if was_sent || is_connected { Failure::Timeout } else { Failure::ConnectTimeout };
-        self.give_up((key, socket, stream), false, now, sockets);
+        self.give_up(given, false, now, sockets);
         self.end_attempt(key, Outcome::Failed(failure), now, sockets);
     }
 

@@ -15,16 +15,27 @@ use wire::tls::Session;
 
 use super::World;
 use super::connections::{Connection, Phase};
+use super::exchanges::TRIES_MAX;
 use crate::faults;
 use crate::slab::Key;
 use crate::user::View;
 
 /// The error code of a stream that was refused: its request was not looked at (RFC 9113, 8.7).
 const REFUSED_STREAM: u32 = http2::Code::RefusedStream as u32;
+/// A connection on which a request timed out, and nothing came for so long, takes no further ones.
+const SILENCE_MAX: Nanos = Nanos::from_millis(5_000);
 /// Buffers that are kept for later.
 const SPARE_MAX: usize = 64;
 /// A buffer that grew beyond this is not kept.
 const SPARE_BYTES_MAX: usize = 256 * 1024;
+
+/// An attempt that is given up.
+pub(super) struct Given {
+    pub(super) key: Key,
+    pub(super) socket: Socket,
+    pub(super) stream: u32,
+    pub(super) sent: Nanos,
+}
 
 /// See the module.
 pub(crate) struct Layers {
@@ -38,6 +49,8 @@ pub(crate) struct Layers {
     link: usize,
     /// When the TLS handshake began.
     shakes_since: Nanos,
+    /// When frames came the last time.
+    heard_at: Nanos,
     is_dirty: bool,
 }
 
@@ -103,6 +116,7 @@ impl World {
             waiting: VecDeque::new(),
             link,
             shakes_since: Nanos::NEVER,
+            heard_at: Nanos::ZERO,
             is_dirty: false,
         };
         if let Some(connection) = self.connections.find(socket) {
@@ -170,7 +184,13 @@ impl World {
             self.send_lent(socket, back, sockets);
         }
         match fed {
-            Err(fault) => self.lose(socket, faults::tls(fault), at, sockets),
+            Err(fault) => {
+                // What came whole before the fault counts, however the bytes were cut.
+                if !is_new && !plain.is_empty() {
+                    self.received_plain(socket, &plain, at, sockets);
+                }
+                self.lose(socket, faults::tls(fault), at, sockets);
+            }
             Ok(()) => {
                 if is_ready {
                     self.seen.tls.record(at.since(since).0);
@@ -181,11 +201,31 @@ impl World {
                     self.received_plain(socket, &plain, at, sockets);
                 }
                 if is_closed {
-                    self.peer_closed(socket, at, sockets);
+                    self.peer_says_goodbye(socket, at, sockets);
                 }
             }
         }
         self.links.plain = plain;
+    }
+
+    /// TLS says that nothing more comes; the peer closes its socket next, and should do so first.
+    fn peer_says_goodbye<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
+        let Some(phase) = self.connections.find(socket).map(|connection| connection.phase) else { return };
+        match phase {
+            Phase::Close => {}
+            Phase::Exchange { user } => {
+                self.users[user as usize].connection = None;
+                self.await_close(socket, at, sockets);
+            }
+            Phase::Answer { attempt } => {
+                let ending = self.attempts.find(attempt).filter(|attempt| attempt.machine.ends_with_connection());
+                match ending.map(|attempt| attempt.machine.handle_eof()) {
+                    Some(_) => self.end_answer(attempt, true, at, sockets),
+                    None => self.peer_closed(socket, at, sockets),
+                }
+            }
+            _ => self.peer_closed(socket, at, sockets),
+        }
     }
 
     /// What the connection speaks once its handshake is over; `None` when that is not what was asked for.
@@ -234,7 +274,7 @@ impl World {
         };
         let mut client = http2::Client::default();
         client.start(&mut layers.out);
-        layers.http2 = Some(client);
+        (layers.http2, layers.heard_at) = (Some(client), at);
         if let Some(attempt) = attempt {
             layers.waiting.push_front(attempt);
         }
@@ -375,6 +415,9 @@ impl World {
 
     /// Frames came.
     pub(super) fn read_frames<S: Sockets>(&mut self, socket: Socket, bytes: &[u8], at: Nanos, sockets: &mut S) {
+        if let Some(layers) = self.layers(socket) {
+            layers.heard_at = at;
+        }
         let mut fields = std::mem::take(&mut self.links.fields);
         let mut rest = bytes;
         while let Some(connection) = self.connections.find(socket)
@@ -476,11 +519,17 @@ impl World {
         self.unlink(socket);
         let Some(layers) = self.layers(socket) else { return };
         let Some(client) = &mut layers.http2 else { return };
-        let unprocessed = client.take_unprocessed(last);
-        let waiting = std::mem::take(&mut layers.waiting);
-        let keys = unprocessed.into_iter().map(Key::from_bits).chain(waiting);
-        for key in keys.collect::<Vec<_>>() {
+        for key in client.take_unprocessed(last).into_iter().map(Key::from_bits) {
             self.retry(key, Failure::Goaway, at, sockets);
+        }
+        self.move_waiting(socket, Failure::Goaway, at, sockets);
+    }
+
+    /// What waits for a stream of a connection that takes no more requests goes to another.
+    fn move_waiting<S: Sockets>(&mut self, socket: Socket, failure: Failure, now: Nanos, sockets: &mut S) {
+        let Some(layers) = self.layers(socket) else { return };
+        for key in std::mem::take(&mut layers.waiting) {
+            self.retry(key, failure, now, sockets);
         }
     }
 
@@ -496,13 +545,22 @@ impl World {
 
     /// Tries once more what the peer has not looked at.
     fn retry<S: Sockets>(&mut self, key: Key, failure: Failure, now: Nanos, sockets: &mut S) {
-        let Some(exchange) = self.attempts.find(key).map(|attempt| attempt.exchange) else { return };
+        let Some(attempt) = self.attempts.find(key) else { return };
+        let (exchange, was_sent, was_heard) =
+            (attempt.exchange, attempt.was_sent(), attempt.first_byte != Nanos::NEVER);
         let Some(known) = self.exchanges.find(exchange) else { return };
-        if known.tries >= super::exchanges::TRIES_MAX {
+        // Whoever has begun to answer has looked at it.
+        if was_heard || known.tries >= TRIES_MAX || known.moves >= TRIES_MAX {
             return self.end_attempt(key, Outcome::Failed(failure), now, sockets);
         }
-        known.tries += 1;
-        self.seen.counts.reconnects += u64::from(known.is_measured);
+        if was_sent {
+            known.tries += 1;
+            self.seen.counts.reconnects += u64::from(known.is_measured);
+        } else {
+            // The same attempt, on another connection.
+            known.moves += 1;
+            known.is_moved = true;
+        }
         self.attempts.remove(key);
         self.try_exchange(exchange, sockets);
     }
@@ -532,6 +590,7 @@ impl World {
         let (is_over, is_used_up) = (client.streams() == 0, client.is_used_up());
         if is_used_up {
             self.unlink(socket);
+            self.move_waiting(socket, Failure::Goaway, now, sockets);
         }
         let is_linked = self.layers(socket).map(|layers| layers.link);
         let is_linked = is_linked.is_some_and(|link| self.links.sockets[link] == Some(socket));
@@ -549,7 +608,7 @@ impl World {
     /// The attempt is given up: its stream, its place in the queue, or the connection that was opened for it.
     pub(super) fn give_up<S: Sockets>(
         &mut self,
-        (key, socket, stream): (Key, Socket, u32),
+        Given { key, socket, stream, sent }: Given,
         is_late: bool,
         now: Nanos,
         sockets: &mut S,
@@ -557,11 +616,17 @@ impl World {
         let Some(connection) = self.connections.find(socket) else { return };
         match connection.phase {
             Phase::Shared => {
-                if let Some(layers) = connection.layers.as_deref_mut()
-                    && let Some(client) = layers.http2.as_mut().filter(|_| stream != 0)
-                {
+                let Some(layers) = connection.layers.as_deref_mut() else { return };
+                layers.waiting.retain(|waiting| *waiting != key);
+                let is_silent = sent != Nanos::NEVER && now.since(layers.heard_at) >= SILENCE_MAX;
+                if let Some(client) = layers.http2.as_mut().filter(|_| stream != 0) {
                     client.cancel(stream, &mut layers.out);
                     self.soil(socket);
+                }
+                if is_silent {
+                    // The peer may be gone, and further requests find out on another connection.
+                    self.unlink(socket);
+                    self.move_waiting(socket, Failure::Timeout, now, sockets);
                 }
                 self.start_waiting(socket);
                 self.retire(socket, now, sockets);
@@ -569,7 +634,12 @@ impl World {
             Phase::Connect { attempt, since } if attempt == key => {
                 let steps = &self.work.steps;
                 let is_over = now >= since + steps[0].connect_timeout;
-                let next = connection.layers.as_deref_mut().and_then(|layers| layers.waiting.pop_front());
+                let attempts = &mut self.attempts;
+                let next = connection.layers.as_deref_mut().and_then(|layers| {
+                    // One that waited too long is gone already.
+                    layers.waiting.retain(|key| attempts.find(*key).is_some());
+                    layers.waiting.pop_front()
+                });
                 match next.filter(|_| is_late && !is_over) {
                     // The connection may come in time for those who came later.
                     Some(next) => connection.phase = Phase::Connect { attempt: next, since },
@@ -581,7 +651,11 @@ impl World {
                     }
                 }
             }
-            Phase::Connect { .. } | Phase::Prepare { .. } => {}
+            Phase::Connect { .. } | Phase::Prepare { .. } => {
+                if let Some(layers) = connection.layers.as_deref_mut() {
+                    layers.waiting.retain(|waiting| *waiting != key);
+                }
+            }
             Phase::Answer { .. } | Phase::Exchange { .. } | Phase::Close => self.close(socket, sockets),
         }
     }
@@ -635,13 +709,31 @@ impl World {
         sockets: &mut S,
     ) {
         for key in streams.into_iter().map(Key::from_bits) {
-            let is_unheard = self.attempts.find(key).is_some_and(|attempt| attempt.first_byte == Nanos::NEVER);
+            let Some(attempt) = self.attempts.find(key) else { continue };
+            let is_unheard = attempt.first_byte == Nanos::NEVER;
+            if !attempt.was_sent() {
+                self.retry(key, failure, at, sockets);
+                continue;
+            }
             let is_stale = matches!(failure, Failure::Reset | Failure::ClosedEarly);
             if is_reused && is_unheard && is_stale {
                 self.end_stale_attempt(key, failure, at, sockets);
             } else {
                 self.end_attempt(key, Outcome::Failed(failure), at, sockets);
             }
+        }
+    }
+
+    /// A user has left: when it was the last of its link, the connection is closed.
+    pub(super) fn leave_link<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
+        let (link, streams) = (self.link_of(user), self.work.streams as usize);
+        let Some(Some(socket)) = self.links.sockets.get(link).copied() else { return };
+        let from = link * streams;
+        let users = &self.users[from..self.users.len().min(from + streams)];
+        if users.iter().all(|user| user.is_parked) {
+            self.unlink(socket);
+            let now = sockets.now();
+            self.retire(socket, now, sockets);
         }
     }
 

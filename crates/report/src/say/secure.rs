@@ -48,8 +48,8 @@ pub(super) fn tls(fault: TlsFault, run: &Run<'_>, language: Language) -> String 
             format!("{} 不是 TLS 服务；如为明文请写 http://，或检查端口", run.address),
         ),
         TlsFault::Alert | TlsFault::Other => pick(
-            "the TLS handshake failed; look at the log of the server, or at openssl s_client".to_owned(),
-            "TLS 握手失败；请查看服务端日志，或用 openssl s_client 排查".to_owned(),
+            "the TLS session failed; look at the log of the server, or at openssl s_client".to_owned(),
+            "TLS 会话失败；请查看服务端日志，或用 openssl s_client 排查".to_owned(),
         ),
         TlsFault::ClosedEarly => pick(
             "the server closed during the TLS handshake; look at its log, and whether the port speaks TLS".to_owned(),

@@ -497,7 +497,7 @@ impl Connection {
         match self.role {
             // An answer to a request that is not out yet ends both.
             Role::Client if !stream.is_sent => {
-                frame::push_reset(number, Code::NoError, out);
+                frame::push_reset(number, Code::Cancel, out);
                 self.streams.cancel(number);
             }
             Role::Client => {
@@ -540,7 +540,8 @@ impl Connection {
             return Ok(Event::Nothing);
         }
         let event = self.message(header.stream, ends, block, fields, out)?;
-        if depends_on_itself {
+        // Priorities are of the past (RFC 9113, 5.3.2); a client lets them be.
+        if depends_on_itself && self.role == Role::Server {
             return self.break_stream(header.stream, Fault::FrameStream, Code::Protocol, out);
         }
         Ok(event)
