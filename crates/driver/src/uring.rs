@@ -369,8 +369,7 @@ impl UringSockets {
         if entry.kind != Kind::Stream {
             return;
         }
-        let ring = usize::from(entry.ring);
-        let slot = entry.slot;
+        let (ring, slot) = (usize::from(entry.ring), entry.slot);
         let Some(more) = &mut entry.more else { return };
         if more.sending.is_some() {
             return;

@@ -1,7 +1,7 @@
 //! What stands between a socket and the exchanges on it: TLS, and the streams of HTTP/2.
 //!
 //! A connection of plain HTTP/1 has none of it. One of HTTP/2 serves a *link*: the users of so many streams, whose requests are
-//! framed one after the other and leave in one piece when an event has been handled.
+//! framed one after the other and leave in one piece at the end of the turn.
 
 use std::collections::VecDeque;
 
@@ -103,10 +103,6 @@ impl World {
 
     /// A new connection gets the layers that its target wants.
     pub(super) fn add_layers(&mut self, socket: Socket, user: u32) {
-        let protocol = self.work.protocol;
-        if self.work.tls.is_none() && protocol == Protocol::Http1 {
-            return;
-        }
         let link = if self.links.sockets.is_empty() { 0 } else { self.link_of(user) };
         let layers = Layers {
             tls: None,
@@ -122,7 +118,7 @@ impl World {
         if let Some(connection) = self.connections.find(socket) {
             connection.layers = Some(Box::new(layers));
         }
-        if protocol == Protocol::Http2 {
+        if self.work.protocol == Protocol::Http2 {
             // Those who come later wait for this one.
             self.links.sockets[link] = Some(socket);
         }
@@ -164,16 +160,12 @@ impl World {
         at: Nanos,
         sockets: &mut S,
     ) {
-        let (mut plain, mut back) = (std::mem::take(&mut self.links.plain), self.links.buffer());
-        plain.clear();
         let Some(connection) = self.connections.find(socket) else { return };
         let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
         let Some(layers) = connection.layers.as_deref_mut() else { return };
-        let Some(session) = &mut layers.tls else {
-            self.links.plain = plain;
-            self.links.give_back(back);
-            return self.received_plain(socket, bytes, at, sockets);
-        };
+        let Some(session) = &mut layers.tls else { return self.received_plain(socket, bytes, at, sockets) };
+        let (mut plain, mut back) = (std::mem::take(&mut self.links.plain), self.links.buffer());
+        plain.clear();
         let fed = session.feed(bytes, &mut plain, &mut back);
         let is_ready = is_new && !session.is_handshaking();
         let (is_resumed, is_closed) = (session.is_resumed(), session.is_closed_by_peer());
@@ -269,9 +261,7 @@ impl World {
         at: Nanos,
         sockets: &mut S,
     ) {
-        let Some(layers) = self.connections.find(socket).and_then(|connection| connection.layers.as_deref_mut()) else {
-            return;
-        };
+        let Some(layers) = self.layers(socket) else { return };
         let mut client = http2::Client::default();
         client.start(&mut layers.out);
         (layers.http2, layers.heard_at) = (Some(client), at);
@@ -289,8 +279,7 @@ impl World {
 
     /// Something is to be sent when this event has been handled.
     fn soil(&mut self, socket: Socket) {
-        if let Some(connection) = self.connections.find(socket)
-            && let Some(layers) = connection.layers.as_deref_mut()
+        if let Some(layers) = self.layers(socket)
             && !std::mem::replace(&mut layers.is_dirty, true)
         {
             self.links.dirty.push(socket);
