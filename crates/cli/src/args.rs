@@ -30,6 +30,7 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     Serve(ServeArgs),
     Selftest(SelftestArgs),
+    Grpc(GrpcArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }
@@ -84,6 +85,12 @@ pub(crate) struct RunArgs {
     streams: Option<String>,
     #[command(flatten)]
     tls: TlsArgs,
+    #[command(flatten)]
+    schema: SchemaArgs,
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    message_interval: Option<String>,
+    #[arg(long, value_name = "ENCODING")]
+    grpc_encoding: Option<String>,
     #[arg(long, value_name = "STATUSES")]
     expect_status: Option<String>,
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -100,6 +107,94 @@ pub(crate) struct RunArgs {
     pub(crate) engine: EngineArgs,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
+}
+
+/// Where messages are described.
+#[derive(Args, Clone)]
+pub(crate) struct SchemaArgs {
+    #[arg(long = "proto", value_name = "FILE")]
+    protos: Vec<String>,
+    #[arg(long = "import-path", value_name = "DIR")]
+    import_paths: Vec<String>,
+    #[arg(long = "protoset", value_name = "FILE")]
+    protosets: Vec<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct GrpcArgs {
+    #[command(subcommand)]
+    pub(crate) command: GrpcCommand,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+#[derive(Subcommand)]
+#[command(disable_help_flag = true)]
+pub(crate) enum GrpcCommand {
+    List(GrpcAskArgs),
+    Describe(GrpcAskArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct GrpcAskArgs {
+    #[arg(value_name = "URL")]
+    pub(crate) url: Option<String>,
+    #[arg(value_name = "SYMBOL")]
+    pub(crate) symbol: Option<String>,
+    #[arg(short = 'H', long = "header", value_name = "HEADER")]
+    headers: Vec<String>,
+    #[arg(short = 't', long, value_name = "TIME", allow_negative_numbers = true)]
+    timeout: Option<String>,
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    connect_timeout: Option<String>,
+    #[command(flatten)]
+    tls: TlsArgs,
+    #[command(flatten)]
+    schema: SchemaArgs,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+impl GrpcAskArgs {
+    /// What was typed, with the URL as it was meant.
+    pub(crate) fn flags(&self, url: Option<String>) -> Flags {
+        let mut flags = Flags {
+            url,
+            headers: self.headers.clone(),
+            timeout: self.timeout.clone(),
+            connect_timeout: self.connect_timeout.clone(),
+            user_agent: USER_AGENT.to_owned(),
+            ..Flags::default()
+        };
+        self.tls.fill(&mut flags);
+        self.schema.fill(&mut flags);
+        flags
+    }
+}
+
+impl SchemaArgs {
+    fn fill(&self, flags: &mut Flags) {
+        flags.protos.clone_from(&self.protos);
+        flags.import_paths.clone_from(&self.import_paths);
+        flags.protosets.clone_from(&self.protosets);
+    }
+}
+
+/// What we say of ourselves.
+pub(crate) const USER_AGENT: &str = concat!("onrush/", env!("CARGO_PKG_VERSION"));
+
+impl TlsArgs {
+    fn fill(&self, flags: &mut Flags) {
+        flags.insecure = self.insecure;
+        flags.cacert.clone_from(&self.cacert);
+        flags.cert.clone_from(&self.cert);
+        flags.key.clone_from(&self.key);
+        flags.sni.clone_from(&self.sni);
+        flags.alpn.clone_from(&self.alpn);
+        flags.tls_groups.clone_from(&self.tls_groups);
+        flags.tls_min.clone_from(&self.tls_min);
+        flags.no_tls_resumption = self.no_tls_resumption;
+    }
 }
 
 #[derive(Args, Clone)]
@@ -229,7 +324,7 @@ pub(crate) struct ManArgs {
 impl RunArgs {
     /// What was typed, for the plan to read.
     pub(crate) fn flags(&self) -> Flags {
-        Flags {
+        let mut flags = Flags {
             url: self.url.clone(),
             connections: self.connections.clone(),
             requests: self.requests.clone(),
@@ -253,19 +348,16 @@ impl RunArgs {
             http11: self.http11,
             http2: self.http2,
             streams: self.streams.clone(),
-            insecure: self.tls.insecure,
-            cacert: self.tls.cacert.clone(),
-            cert: self.tls.cert.clone(),
-            key: self.tls.key.clone(),
-            sni: self.tls.sni.clone(),
-            alpn: self.tls.alpn.clone(),
-            tls_groups: self.tls.tls_groups.clone(),
-            tls_min: self.tls.tls_min.clone(),
-            no_tls_resumption: self.tls.no_tls_resumption,
+            message_interval: self.message_interval.clone(),
+            grpc_encoding: self.grpc_encoding.clone(),
             expect_status: self.expect_status.clone(),
             expect_body: self.expect_body.clone(),
             interval: self.interval.clone(),
-            user_agent: concat!("onrush/", env!("CARGO_PKG_VERSION")).to_owned(),
-        }
+            user_agent: USER_AGENT.to_owned(),
+            ..Flags::default()
+        };
+        self.tls.fill(&mut flags);
+        self.schema.fill(&mut flags);
+        flags
     }
 }

@@ -21,6 +21,7 @@ const EXAMPLES: Text = (
   onrush -z 1m -H 'Cookie: a=b' localhost:8080  a minute with a header of your own
   onrush -d @order.json -H 'Content-Type: application/json' http://127.0.0.1/orders
   onrush -q 5000 -z 1m --threshold 'p99(response_time) < 200ms' http://127.0.0.1/
+  onrush grpc://127.0.0.1:8080/hello.Greeter/SayHello -d '{\"name\": \"world\"}'
   onrush --output json -z 5s http://127.0.0.1/ | jq .requests_per_s
 
 Exit codes: 0 done, 1 an expectation (--expect-...), threshold or self-test failed, 2 wrong usage, 3 nothing could be measured,
@@ -32,6 +33,7 @@ Exit codes: 0 done, 1 an expectation (--expect-...), threshold or self-test fail
   onrush -z 1m -H 'Cookie: a=b' localhost:8080  持续一分钟，带自定义请求头
   onrush -d @order.json -H 'Content-Type: application/json' http://127.0.0.1/orders
   onrush -q 5000 -z 1m --threshold 'p99(response_time) < 200ms' http://127.0.0.1/
+  onrush grpc://127.0.0.1:8080/hello.Greeter/SayHello -d '{\"name\": \"world\"}'
   onrush --output json -z 5s http://127.0.0.1/ | jq .requests_per_s
 
 退出码：0 完成；1 未达到期望（--expect-...）、阈值或自检未通过；2 用法错误；3 没有测到任何数据；
@@ -47,12 +49,24 @@ fn about(command: &str) -> Text {
             "在空闲的本地端口启动服务，压测 5 秒，显示表格和汇总",
         ),
         "serve" => (
-            "Serve paths with known behaviour to load: / /bytes/N /chunked/N /delay/MS /delay/uniform/LOW-HIGH /delay/lognormal/MEDIAN,SIGMA /serial/MS (one at a time) /stall/AFTER/FOR (all stand still, ms) /fail/PERCENT[/STATUS] /drip/PIECES/MS /status/N /echo /close /drop /stats",
-            "启动行为已知的被测服务：/ /bytes/N /chunked/N /delay/毫秒 /delay/uniform/最短-最长 /delay/lognormal/中位数,SIGMA /serial/毫秒（一次只处理一个） /stall/多久之后/多久（整体停顿，毫秒） /fail/百分比[/状态码] /drip/块数/毫秒 /status/N /echo /close /drop /stats",
+            "Serve paths with known behaviour to load: / /bytes/N /chunked/N /delay/MS /delay/uniform/LOW-HIGH /delay/lognormal/MEDIAN,SIGMA /serial/MS (one at a time) /stall/AFTER/FOR (all stand still, ms) /fail/PERCENT[/STATUS] /drip/PIECES/MS /status/N /echo /close /drop /stats; HTTP/2 too, and gRPC: hello.Greeter, with reflection",
+            "启动行为已知的被测服务：/ /bytes/N /chunked/N /delay/毫秒 /delay/uniform/最短-最长 /delay/lognormal/中位数,SIGMA /serial/毫秒（一次只处理一个） /stall/多久之后/多久（整体停顿，毫秒） /fail/百分比[/状态码] /drip/块数/毫秒 /status/N /echo /close /drop /stats；也支持 HTTP/2 和 gRPC（hello.Greeter，带反射）",
         ),
         "selftest" => (
             "Load a server of known behaviour and compare every figure with what it must be; under a minute",
             "压测行为已知的服务，把每项数据与理论值对比；不到一分钟",
+        ),
+        "grpc" => (
+            "Ask a gRPC server what services it has (server reflection), or read it from .proto files",
+            "查询 gRPC 服务端有哪些服务（服务端反射），或从 .proto 文件读取",
+        ),
+        "list" => (
+            "List the services, or the methods of one: onrush grpc list grpc://host:port [package.Service]",
+            "列出所有服务，或某个服务的方法：onrush grpc list grpc://主机:端口 [包名.服务]",
+        ),
+        "describe" => (
+            "Describe a service, method, message or enum, with a -d to begin with: onrush grpc describe grpc://host:port package.Service/Method",
+            "查看服务、方法、消息或枚举的定义，并给出 -d 的样例：onrush grpc describe grpc://主机:端口 包名.服务/方法",
         ),
         "completions" => ("Print the completions of a shell", "输出 shell 补全脚本"),
         "man" => ("Print the manual page", "输出 man 手册页"),
@@ -63,7 +77,37 @@ fn about(command: &str) -> Text {
 /// The text of a flag; the same flag means the same in every command.
 fn flag(command: &str, id: &str) -> Option<Text> {
     Some(match (command, id) {
-        (_, "url") => ("What to load; without a scheme, http:// is meant", "压测地址；不写协议时为 http://"),
+        ("list" | "describe", "url") => (
+            "Who is asked, like grpc://host:port; not needed with --proto or --protoset",
+            "查询地址，如 grpc://主机:端口；有 --proto 或 --protoset 时不需要",
+        ),
+        ("list" | "describe", "symbol") => ("The name, with its package", "名称，需带包名"),
+        ("list" | "describe", "headers") => ("Metadata 'name: value', repeatable", "元数据 'name: value'，可重复"),
+        ("list" | "describe", "timeout") => ("Time for all answers [default: 30s]", "等待响应的总时间 [默认：30s]"),
+        (_, "protos") => (
+            "File that defines the gRPC service, repeatable [default: ask the server (reflection)]",
+            "定义 gRPC 服务的 .proto 文件，可重复 [默认：向服务端查询（反射）]",
+        ),
+        (_, "import_paths") => (
+            "Directory for imports of --proto, repeatable [default: that of the file, and the current one]",
+            "--proto 中 import 的查找目录，可重复 [默认：文件所在目录和当前目录]",
+        ),
+        (_, "protosets") => (
+            "Descriptions that protoc --descriptor_set_out wrote, instead of --proto; repeatable",
+            "protoc --descriptor_set_out 生成的描述符集，可代替 --proto；可重复",
+        ),
+        (_, "message_interval") => (
+            "Time between two messages of a gRPC stream [default: 0s, all at once]",
+            "gRPC 流中两条消息的间隔 [默认：0s，一次全部发出]",
+        ),
+        (_, "grpc_encoding") => (
+            "Compression of gRPC messages: gzip or identity [default: identity]",
+            "gRPC 消息的压缩方式：gzip 或 identity [默认：identity]",
+        ),
+        (_, "url") => (
+            "What to load: http://, https://, or a method grpc://host:port/package.Service/Method (grpcs:// with TLS); without a scheme, http:// is meant",
+            "压测地址：http://、https://，或 gRPC 方法 grpc://主机:端口/包名.服务/方法（TLS 用 grpcs://）；不写协议时为 http://",
+        ),
         (_, "connections") => (
             "Connections, each with one user that is kept busy [default: 50; with a rate as many as needed, up to 10000]",
             "连接数（并发数），每个连接对应一个持续发请求的用户 [默认：50；给出速率时按需增加，最多 10000]",
@@ -117,13 +161,16 @@ fn flag(command: &str, id: &str) -> Option<Text> {
         ),
         (_, "method") => ("Request method [default: GET, with -d POST]", "请求方法 [默认：GET，有 -d 时为 POST]"),
         (_, "headers") => (
-            "Request header 'Name: value', repeatable; 'Name:' leaves a default out, 'Name;' sends an empty one",
-            "请求头 'Name: value'，可重复；'Name:' 去掉默认的，'Name;' 发送空值",
+            "Request header (metadata of gRPC) 'Name: value', repeatable; 'Name:' leaves a default out, 'Name;' sends an empty one",
+            "请求头（gRPC 的元数据）'Name: value'，可重复；'Name:' 去掉默认的，'Name;' 发送空值",
         ),
-        (_, "data") => ("Request body; @FILE reads a file as it is", "请求体；@FILE 原样读取文件内容"),
+        (_, "data") => (
+            "Request body; @FILE reads a file as it is. Of gRPC: the message as JSON, for a stream several in an array or in lines",
+            "请求体；@FILE 原样读取文件内容。gRPC：JSON 格式的消息，流可用数组或多行给出多条",
+        ),
         (_, "timeout") => (
-            "Time for an answer, from the sending of its request [default: 30s]",
-            "单个请求的超时，从发出请求算起 [默认：30s]",
+            "Time for an answer, from the sending of its request; a gRPC server is told it (grpc-timeout) [default: 30s]",
+            "单个请求的超时，从发出请求算起；gRPC 会告知服务端（grpc-timeout）[默认：30s]",
         ),
         (_, "connect_timeout") => {
             ("Time for a connection to be established [default: 10s]", "建立连接的超时 [默认：10s]")
@@ -175,8 +222,8 @@ fn flag(command: &str, id: &str) -> Option<Text> {
             ("A full TLS handshake for each connection", "每个连接都进行完整的 TLS 握手，不恢复会话")
         }
         (_, "expect_status") => (
-            "Statuses that are a success, like 200,300-399 [default: below 400]; a failure makes the exit code 1",
-            "视为成功的状态码，如 200,300-399 [默认：小于 400]；有失败则退出码为 1",
+            "Statuses that are a success, like 200,300-399, of gRPC OK,NOT_FOUND [default: below 400, OK]; a failure makes the exit code 1",
+            "视为成功的状态码，如 200,300-399，gRPC 如 OK,NOT_FOUND [默认：小于 400，OK]；有失败则退出码为 1",
         ),
         (_, "expect_body") => (
             "Text that the body must contain; a failure makes the exit code 1",

@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use engine::{RunOptions, RunResult, StopHandle};
 use metrics::Threshold;
-use plan::{Flags, Plan, PlanError, parse_count};
+use plan::{Flags, Plan, PlanError, Schema, parse_count};
 use report::{Language, Table};
 use target::{ServeOptions, Server};
 
-use crate::args::{DemoArgs, EngineArgs, RunArgs, ViewArgs};
+use crate::args::{DemoArgs, EngineArgs, RunArgs, USER_AGENT, ViewArgs};
 use crate::exit::Exit;
 use crate::files::Files;
 use crate::live::Live;
 use crate::output::{self, Wrote};
-use crate::{serve, signals, usage};
+use crate::{grpc, serve, signals, usage};
 
 /// After a second signal the end takes no longer than this.
 const SECOND_SIGNAL_WAIT: Duration = Duration::from_secs(2);
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &RunArgs) -> Exit {
 }
 
 /// Words that nobody means as a host.
-const COMMANDS: [&str; 7] = ["run", "demo", "serve", "selftest", "completions", "man", "help"];
+const COMMANDS: [&str; 8] = ["run", "demo", "serve", "selftest", "grpc", "completions", "man", "help"];
 
 /// `onrush demo`.
 pub(crate) fn demo(args: &DemoArgs) -> Exit {
@@ -66,7 +66,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Exit {
     let flags = Flags {
         url: Some(format!("http://{}/", server.address())),
         duration: Some("5s".to_owned()),
-        user_agent: concat!("onrush/", env!("CARGO_PKG_VERSION")).to_owned(),
+        user_agent: USER_AGENT.to_owned(),
         ..Flags::default()
     };
     let engine = EngineArgs { threads: None, pin_threads: false, driver: args.driver.clone() };
@@ -123,7 +123,11 @@ impl Load {
     }
 
     fn carry_out(&self, flags: &Flags, engine: &EngineArgs, wishes: &Wishes) -> Exit {
-        let made = flags.plan().and_then(|plan| Ok((plan, threads(engine.threads.as_deref())?)));
+        let described = match self.described(flags) {
+            Ok(described) => described,
+            Err(exit) => return exit,
+        };
+        let made = flags.plan_with(described.as_ref()).and_then(|plan| Ok((plan, threads(engine.threads.as_deref())?)));
         let (plan, threads) = match made {
             Ok(made) => made,
             Err(error) => return self.refuse(&report::plan_error(&error, self.language), Exit::Usage),
@@ -171,6 +175,16 @@ impl Load {
         let wrote = live.finish(&plan, address, lookup, &result);
         let outcome = Outcome { wrote, was_asked: asked.is_asked(), was_aborted };
         self.exit(&plan, &result, wishes, outcome)
+    }
+
+    /// What the target says of its services, where the plan needs it.
+    fn described(&self, flags: &Flags) -> Result<Option<Schema>, Exit> {
+        let wrong = |error: PlanError| self.refuse(&report::plan_error(&error, self.language), Exit::Usage);
+        let Some(asked) = flags.reflection().map_err(wrong)? else { return Ok(None) };
+        let symbol = asked.symbol.as_deref().unwrap_or_default();
+        let files = engine::describe(&asked, symbol)
+            .map_err(|error| self.refuse(&report::reflect_error(&error, self.language), grpc::exit_of(&error)))?;
+        Schema::of_files(&files).map(Some).map_err(wrong)
     }
 
     fn refuse(&self, text: &str, exit: Exit) -> Exit {

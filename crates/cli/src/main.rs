@@ -4,6 +4,7 @@ mod args;
 mod exit;
 mod files;
 mod generate;
+mod grpc;
 mod help;
 mod live;
 mod load;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Some(Command::Demo(args)) => load::demo(&args),
         Some(Command::Serve(args)) => serve::serve(&args),
         Some(Command::Selftest(args)) => selftest::selftest(&args),
+        Some(Command::Grpc(args)) => grpc::grpc(&args),
         Some(Command::Completions(args)) => generate::completions(&args, language),
         Some(Command::Man(_)) => generate::manual(language),
     };

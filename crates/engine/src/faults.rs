@@ -72,9 +72,13 @@ pub(crate) fn http2(fault: http2::Fault) -> Failure {
 }
 
 pub(crate) fn tls(fault: tls::TlsFault) -> Failure {
+    Failure::Tls(tls_fault(fault))
+}
+
+pub(crate) fn tls_fault(fault: tls::TlsFault) -> metrics::TlsFault {
     use metrics::TlsFault as Counted;
     use tls::TlsFault as F;
-    Failure::Tls(match fault {
+    match fault {
         F::UnknownIssuer => Counted::UnknownIssuer,
         F::Expired => Counted::Expired,
         F::NotYetValid => Counted::NotYetValid,
@@ -87,5 +91,5 @@ pub(crate) fn tls(fault: tls::TlsFault) -> Failure {
         F::Alert => Counted::Alert,
         F::ClosedEarly => Counted::ClosedEarly,
         F::Other => Counted::Other,
-    })
+    }
 }

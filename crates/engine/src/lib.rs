@@ -7,6 +7,7 @@
 mod faults;
 #[cfg(test)]
 mod idle;
+mod reflect;
 mod resolve;
 mod run;
 mod shard;
@@ -19,6 +20,7 @@ mod user;
 mod verdict;
 mod world;
 
+pub use reflect::{ReflectError, describe, list_services};
 pub use resolve::{ResolveError, Resolved, resolve};
 pub use run::{Finished, Interval, RunError, RunOptions, RunResult, ShardUse, SteppedRun, StopHandle, run, run_on};
 pub use tls::{TlsError, client_tls, flag as tls_flag};

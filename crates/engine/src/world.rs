@@ -5,12 +5,14 @@
 
 #[cfg(test)]
 mod audit;
+mod calls;
 mod closed;
 mod connections;
 mod events;
 mod exchanges;
 mod layers;
 mod open;
+mod step;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,8 +20,8 @@ use std::sync::Arc;
 use driver::{Sockets, Template};
 use metrics::Snapshot;
 use pacing::Nanos;
-use plan::{Checks, Needs, Protocol, Request, Step, Target};
-use wire::http1::{HeadMemory, RequestKind};
+use plan::Protocol;
+use wire::http1::HeadMemory;
 use wire::tls::ClientConfig;
 
 use crate::slab::{Key, Slab};
@@ -34,6 +36,7 @@ use exchanges::{Attempt, Exchange};
 use layers::Links;
 use open::Open;
 pub(crate) use open::OpenWork;
+pub(crate) use step::PreparedStep;
 
 /// Users that start between two looks at the sockets, so that answers are not kept waiting while thousands connect.
 const START_BATCH: u64 = 256;
@@ -62,75 +65,6 @@ pub(crate) struct Work {
     pub(crate) warmup: Nanos,
 }
 
-/// A step with its request rendered.
-pub(crate) struct PreparedStep {
-    request: Arc<[u8]>,
-    /// The same for HTTP/2, where that may be spoken.
-    http2: Option<wire::http2::Request>,
-    kind: RequestKind,
-    is_idempotent: bool,
-    keep_alive: bool,
-    timeout: Nanos,
-    connect_timeout: Nanos,
-    checks: Checks,
-    needs: Needs,
-}
-
-impl PreparedStep {
-    /// `number`: of this step among all. `target`: where it goes.
-    pub(crate) fn new(number: u32, step: &Step, target: &Target) -> Self {
-        let request = &step.request;
-        let version = match request.version {
-            plan::HttpVersion::Http10 => wire::http1::Version::Http10,
-            plan::HttpVersion::Http11 => wire::http1::Version::Http11,
-        };
-        let mut bytes = Vec::new();
-        wire::http1::render_request(
-            &request.method,
-            &request.path,
-            version,
-            &request.headers,
-            &request.body,
-            &mut bytes,
-        );
-        let http2 = (target.protocol != Protocol::Http1).then(|| over_http2(number, request, target));
-        Self {
-            request: bytes.into(),
-            http2,
-            kind: RequestKind::of(&request.method),
-            is_idempotent: request.is_idempotent(),
-            keep_alive: step.keep_alive,
-            timeout: step.timeout.into(),
-            connect_timeout: step.connect_timeout.into(),
-            checks: step.checks.clone(),
-            needs: step.needs(),
-        }
-    }
-}
-
-/// The request with the fields of HTTP/2 (RFC 9113, 8.3.1): nothing in it is about the connection.
-fn over_http2(number: u32, request: &Request, target: &Target) -> wire::http2::Request {
-    let host = request.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host"));
-    let scheme = if target.tls.is_some() { &b"https"[..] } else { b"http" };
-    let mut fields: Vec<(Vec<u8>, Vec<u8>)> =
-        vec![(b":method".to_vec(), request.method.clone().into_bytes()), (b":scheme".to_vec(), scheme.to_vec())];
-    if let Some((_, host)) = host {
-        fields.push((b":authority".to_vec(), host.clone()));
-    }
-    fields.push((b":path".to_vec(), request.path.clone().into_bytes()));
-    for (name, value) in &request.headers {
-        let name = name.to_ascii_lowercase();
-        let is_of_connection =
-            matches!(name.as_str(), "host" | "connection" | "keep-alive" | "proxy-connection" | "upgrade");
-        let is_refused = name == "te" && !value.eq_ignore_ascii_case(b"trailers");
-        if !is_of_connection && !is_refused {
-            fields.push((name.into_bytes(), value.clone()));
-        }
-    }
-    let fields = fields.iter().map(|(name, value)| (name.as_slice(), value.as_slice()));
-    wire::http2::Request::new(number, fields, &request.body)
-}
-
 /// Whom a deadline wakes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Deadline {
@@ -142,6 +76,8 @@ pub(crate) enum Deadline {
     Closing(driver::Socket),
     /// A connection that is opened beforehand.
     Preparing(driver::Socket),
+    /// The next message of an attempt leaves.
+    Message(Key),
 }
 
 /// See the module.
@@ -222,6 +158,7 @@ impl World {
                 Deadline::User { user, at } => self.next(user, View::Nothing, at, now, sockets),
                 Deadline::Closing(socket) => self.close(socket, sockets),
                 Deadline::Preparing(socket) => self.prepare_due(socket, now, sockets),
+                Deadline::Message(key) => self.message_due(key, now),
             }
         }
         // What the events since the last turn gave rise to leaves in one piece for each connection.

@@ -36,6 +36,8 @@ pub enum Failure {
     Tls(TlsFault),
     /// The peer gave up the stream with an error code of HTTP/2 (RFC 9113, 7).
     StreamReset(u8),
+    /// A call of gRPC that ended with this status, which is no success.
+    GrpcStatus(u8),
     /// The peer wanted no more requests, time and again, and this one was never looked at.
     Goaway,
     /// A complete answer whose status is no success.
@@ -83,10 +85,16 @@ pub enum ProtocolFault {
     SettingsFlood,
     ResetFlood,
     EmptyFlood,
+    ContentType,
+    MessageFlag,
+    MessageCut,
+    MessageEncoding,
+    MessageCount,
+    NoGrpcStatus,
 }
 
 impl ProtocolFault {
-    const ALL: [Self; 30] = [
+    const ALL: [Self; 36] = [
         Self::StartLine,
         Self::Header,
         Self::HeadTooLarge,
@@ -117,6 +125,12 @@ impl ProtocolFault {
         Self::SettingsFlood,
         Self::ResetFlood,
         Self::EmptyFlood,
+        Self::ContentType,
+        Self::MessageFlag,
+        Self::MessageCut,
+        Self::MessageEncoding,
+        Self::MessageCount,
+        Self::NoGrpcStatus,
     ];
 
     /// A stable name for reports.
@@ -152,6 +166,12 @@ impl ProtocolFault {
             Self::SettingsFlood => "settings-flood",
             Self::ResetFlood => "reset-flood",
             Self::EmptyFlood => "empty-flood",
+            Self::ContentType => "content-type",
+            Self::MessageFlag => "message-flag",
+            Self::MessageCut => "message-cut",
+            Self::MessageEncoding => "message-encoding",
+            Self::MessageCount => "message-count",
+            Self::NoGrpcStatus => "no-grpc-status",
         }
     }
 }
@@ -230,14 +250,37 @@ const RESET_CODES: [&str; 15] = [
     "UNKNOWN",
 ];
 
+/// The statuses of gRPC by their numbers; beyond them they are counted as one.
+pub const GRPC_STATUSES: [&str; 18] = [
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+    "OTHER",
+];
+
 const PROTOCOL_FIRST: usize = 16;
 const TLS_FIRST: usize = 64;
 const RESET_FIRST: usize = 80;
 const OS_FIRST: usize = 96;
 /// Linux knows 133; larger ones are counted as the last.
 const ERRNO_MAX: usize = 255;
+const GRPC_FIRST: usize = OS_FIRST + ERRNO_MAX + 1;
 /// How many counters failures index.
-pub const FAILURE_COUNT: usize = OS_FIRST + ERRNO_MAX + 1;
+pub const FAILURE_COUNT: usize = GRPC_FIRST + GRPC_STATUSES.len();
 
 impl Failure {
     const PLAIN: [Self; 13] = [
@@ -263,6 +306,7 @@ impl Failure {
             Self::Tls(fault) => TLS_FIRST + fault as usize,
             Self::StreamReset(code) => RESET_FIRST + usize::from(code).min(RESET_CODES.len() - 1),
             Self::Os(errno) => OS_FIRST + usize::from(errno).min(ERRNO_MAX),
+            Self::GrpcStatus(status) => GRPC_FIRST + usize::from(status).min(GRPC_STATUSES.len() - 1),
             plain => Self::PLAIN.iter().position(|&each| each == plain).expect("every plain failure is in the table"),
         }
     }
@@ -279,7 +323,8 @@ impl Failure {
                 let code = index - RESET_FIRST;
                 (code < RESET_CODES.len()).then_some(Self::StreamReset(code as u8))
             }
-            OS_FIRST..FAILURE_COUNT => u16::try_from(index - OS_FIRST).ok().map(Self::Os),
+            OS_FIRST..GRPC_FIRST => u16::try_from(index - OS_FIRST).ok().map(Self::Os),
+            GRPC_FIRST..FAILURE_COUNT => Some(Self::GrpcStatus((index - GRPC_FIRST) as u8)),
             _ => None,
         }
     }
@@ -294,6 +339,10 @@ impl Failure {
                 Some(RESET_CODES[usize::from(code).min(last)].to_owned())
             }
             Self::Os(errno) => Some(errno.to_string()),
+            Self::GrpcStatus(status) => {
+                let last = GRPC_STATUSES.len() - 1;
+                Some(GRPC_STATUSES[usize::from(status).min(last)].to_owned())
+            }
             _ => None,
         }
     }
@@ -314,6 +363,7 @@ impl Failure {
             Self::Tls(_) => "tls",
             Self::StreamReset(_) => "stream-reset",
             Self::Goaway => "goaway",
+            Self::GrpcStatus(_) => "grpc-status",
             Self::Status => "status",
             Self::BodyLimit => "body-limit",
             Self::Check => "check",
@@ -327,7 +377,7 @@ impl Failure {
 pub enum Class {
     /// The headline series.
     Succeeded,
-    /// Failed, but a complete answer came: status, check, body limit.
+    /// Failed, but a complete answer came: status, gRPC status, check, body limit.
     FailedAnswered,
     /// Failed without a complete answer.
     FailedUnanswered,
@@ -343,7 +393,9 @@ impl Class {
     pub fn of(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Succeeded => Self::Succeeded,
-            Outcome::Failed(Failure::Status | Failure::Check | Failure::BodyLimit) => Self::FailedAnswered,
+            Outcome::Failed(Failure::Status | Failure::GrpcStatus(_) | Failure::Check | Failure::BodyLimit) => {
+                Self::FailedAnswered
+            }
             Outcome::Failed(Failure::Timeout | Failure::ConnectTimeout) => Self::TimedOut,
             Outcome::Failed(_) => Self::FailedUnanswered,
         }

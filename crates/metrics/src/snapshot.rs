@@ -1,9 +1,11 @@
 //! All that one shard saw in one span of time. Snapshots merge exactly, in any order.
 
-use crate::{Class, Distribution, FAILURE_COUNT, Failure, Outcome};
+use crate::{Class, Distribution, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome};
 
 /// Counters for status codes 0 to 999.
 pub const STATUS_COUNT: usize = 1_000;
+/// The longest text of a server that is kept.
+const HEARD_CHARS_MAX: usize = 200;
 
 /// What is measured of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +120,12 @@ pub struct Counts {
     pub unsolicited: u64,
     /// Answers by status code.
     pub statuses: Box<[u64; STATUS_COUNT]>,
+    /// Answers by their status of gRPC, where they have one.
+    pub grpc_statuses: [u64; GRPC_STATUSES.len()],
+    /// Messages that were sent on streams.
+    pub messages_sent: u64,
+    /// Messages that came.
+    pub messages_received: u64,
     failures: Box<[u64; FAILURE_COUNT]>,
 }
 
@@ -142,6 +150,9 @@ impl Default for Counts {
             cut_off: 0,
             unsolicited: 0,
             statuses: Box::new([0; STATUS_COUNT]),
+            grpc_statuses: [0; GRPC_STATUSES.len()],
+            messages_sent: 0,
+            messages_received: 0,
             failures: Box::new([0; FAILURE_COUNT]),
         }
     }
@@ -168,6 +179,9 @@ impl Counts {
         self.cut_off += other.cut_off;
         self.unsolicited += other.unsolicited;
         add_each(&mut *self.statuses, &*other.statuses);
+        add_each(&mut self.grpc_statuses, &other.grpc_statuses);
+        self.messages_sent += other.messages_sent;
+        self.messages_received += other.messages_received;
         add_each(&mut *self.failures, &*other.failures);
     }
 
@@ -202,6 +216,11 @@ impl Counts {
             .filter_map(|(index, count)| Failure::of_index(index).map(|failure| (failure, *count)))
     }
 
+    /// How often each status of gRPC was met, by its name, without those that were not.
+    pub fn grpc_statuses(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        GRPC_STATUSES.into_iter().zip(self.grpc_statuses).filter(|(_, count)| *count > 0)
+    }
+
     /// How often each status was met, without those that were not.
     pub fn statuses(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
         self.statuses
@@ -227,6 +246,10 @@ pub struct Snapshot {
     pub connect: Distribution,
     /// Time from there to the end of the TLS handshake.
     pub tls: Distribution,
+    /// On streams of messages: from the i-th message to the i-th answer.
+    pub message: Distribution,
+    /// On streams of messages: from one that answers none of ours back to the one before it.
+    pub message_gap: Distribution,
     /// The time that dropped starts had waited when they were given up.
     pub dropped_after: Distribution,
     /// Users that are at work (a gauge: merged over shards of one instant, not over time).
@@ -239,6 +262,8 @@ pub struct Snapshot {
     pub cpu_ns: u64,
     /// Time that it was ready to run and had no core.
     pub run_delay_ns: u64,
+    /// What servers said of a status of gRPC: one text for each, of those that were heard the first in the alphabet.
+    heard: Vec<(u8, Box<str>)>,
     /// A series is allocated at its first record.
     series: Vec<Option<Box<Timings>>>,
 }
@@ -252,6 +277,28 @@ impl Snapshot {
             Outcome::Failed(failure) => self.counts.failures[failure.index()] += 1,
         }
         self.timings_mut(SeriesKey { step, class: Class::of(outcome) }.id())
+    }
+
+    /// A text is known for this status of gRPC.
+    pub fn has_heard(&self, status: usize) -> bool {
+        self.heard(status).is_some()
+    }
+
+    /// What a server said of this status of gRPC.
+    pub fn heard(&self, status: usize) -> Option<&str> {
+        self.heard.iter().find(|(number, _)| usize::from(*number) == status).map(|(_, text)| &**text)
+    }
+
+    /// Keeps what a server said of a status of gRPC, in one line that is not too long.
+    pub fn hear(&mut self, status: usize, text: &str) {
+        let line: String =
+            text.chars().map(|each| if each.is_control() { ' ' } else { each }).take(HEARD_CHARS_MAX).collect();
+        let Ok(number) = u8::try_from(status) else { return };
+        match self.heard.iter_mut().find(|(known, _)| *known == number) {
+            Some((_, known)) if **known <= *line => {}
+            Some((_, known)) => *known = line.into(),
+            None => self.heard.push((number, line.into())),
+        }
     }
 
     /// Counts a start that was given up after `waited_ns`.
@@ -293,12 +340,17 @@ impl Snapshot {
         self.counts.merge(&other.counts);
         self.connect.merge(&other.connect);
         self.tls.merge(&other.tls);
+        self.message.merge(&other.message);
+        self.message_gap.merge(&other.message_gap);
         self.dropped_after.merge(&other.dropped_after);
         self.users += other.users;
         self.connections_open += other.connections_open;
         self.cpu_ns += other.cpu_ns;
         self.run_delay_ns += other.run_delay_ns;
         self.lag.merge(&other.lag);
+        for (status, text) in &other.heard {
+            self.hear(usize::from(*status), text);
+        }
         for (id, timings) in other.series.iter().enumerate() {
             if let Some(timings) = timings {
                 self.timings_mut(id).merge(timings);
@@ -311,9 +363,12 @@ impl Snapshot {
         self.counts.clear();
         self.connect.clear();
         self.tls.clear();
+        self.message.clear();
+        self.message_gap.clear();
         self.dropped_after.clear();
         self.lag.clear();
         (self.users, self.connections_open, self.cpu_ns, self.run_delay_ns) = (0, 0, 0, 0);
+        self.heard.clear();
         self.series.iter_mut().flatten().for_each(|timings| timings.clear());
     }
 }

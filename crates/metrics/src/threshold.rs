@@ -53,6 +53,9 @@ enum Timed {
     /// Of what succeeded.
     Of(Measure),
     Connect,
+    TlsHandshake,
+    Message,
+    MessageGap,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +70,9 @@ enum Counter {
     Answers,
     Reconnects,
     Status(u16),
+    GrpcStatus(u8),
+    MessagesSent,
+    MessagesReceived,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,6 +168,9 @@ impl Counter {
             Self::Answers => counts.answers,
             Self::Reconnects => counts.reconnects,
             Self::Status(status) => counts.statuses.get(usize::from(status)).copied().unwrap_or(0),
+            Self::GrpcStatus(status) => counts.grpc_statuses.get(usize::from(status)).copied().unwrap_or(0),
+            Self::MessagesSent => counts.messages_sent,
+            Self::MessagesReceived => counts.messages_received,
         }
     }
 }
@@ -169,15 +178,17 @@ impl Counter {
 impl Statistic {
     /// The figure in nanoseconds, and whether it is only known to be at least that much.
     fn of(self, timed: Timed, seen: &Snapshot) -> (Option<f64>, bool) {
-        let (succeeded, censored);
+        let succeeded;
+        let mut censored = Censored::default();
         let times: &Distribution = match timed {
-            Timed::Connect => {
-                censored = Censored::default();
-                &seen.connect
-            }
+            Timed::Connect => &seen.connect,
+            Timed::TlsHandshake => &seen.tls,
+            Timed::Message => &seen.message,
+            Timed::MessageGap => &seen.message_gap,
             Timed::Of(measure) => {
-                let is_open_ended = matches!(measure, Measure::Response | Measure::Service);
-                censored = if is_open_ended { Censored::of(seen, measure) } else { Censored::default() };
+                if matches!(measure, Measure::Response | Measure::Service) {
+                    censored = Censored::of(seen, measure);
+                }
                 succeeded = seen.class(Class::Succeeded);
                 succeeded.of(measure)
             }

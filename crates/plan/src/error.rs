@@ -15,7 +15,7 @@ pub enum PlanError {
         reason: String,
     },
     /// The scheme is none that is known.
-    #[error("'{url}' has the unknown scheme '{scheme}'; use http:// or https://")]
+    #[error("'{url}' has the unknown scheme '{scheme}'; use http://, https://, grpc:// or grpcs://")]
     Scheme {
         /// As given.
         url: String,
@@ -23,7 +23,7 @@ pub enum PlanError {
         scheme: String,
     },
     /// A scheme that is understood but not built in.
-    #[error("{scheme}:// is not built into this version; http:// and https:// are")]
+    #[error("{scheme}:// is not built into this version; http://, https://, grpc:// and grpcs:// are")]
     SchemeNotBuilt {
         /// The part before the colon.
         scheme: String,
@@ -177,6 +177,119 @@ pub enum PlanError {
         /// The words.
         choices: &'static str,
     },
+    /// A URL of gRPC that names no method.
+    #[error(
+        "'{path}' names no method; write it like grpc://host:port/package.Service/Method, and see what there is with: onrush grpc list grpc://host:port"
+    )]
+    GrpcPath {
+        /// The path of the URL.
+        path: String,
+    },
+    /// A URL that is none of gRPC.
+    #[error("'{url}' is not of gRPC; write it like grpc://host:port or grpcs://host:port")]
+    NotGrpc {
+        /// As it was understood.
+        url: String,
+    },
+    /// A `.proto` file that is wrong.
+    #[error("{reason}; look at this place of the .proto file, and at --import-path for files that it imports")]
+    Proto {
+        /// The place, and what the compiler says.
+        reason: String,
+    },
+    /// A `.proto` file of a kind that is not understood.
+    #[error(
+        "'{file}' is written in an edition of Protobuf, and only proto2 and proto3 are understood; write syntax = \"proto3\", if it allows that"
+    )]
+    Edition {
+        /// The file.
+        file: String,
+    },
+    /// A set of descriptions that is none.
+    #[error(
+        "'{path}' is no set of descriptions ({reason}); write one with: protoc --include_imports --descriptor_set_out=FILE"
+    )]
+    Protoset {
+        /// As given.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Descriptions that do not fit together.
+    #[error("the target describes its services wrongly ({reason}); give the .proto files with --proto")]
+    Described {
+        /// What is wrong with them.
+        reason: String,
+    },
+    /// Nobody described the service.
+    #[error("nothing describes '{service}'; give its .proto file with --proto, or a set with --protoset")]
+    NoSchema {
+        /// As in the URL.
+        service: String,
+    },
+    /// No such service.
+    #[error("there is no service '{service}'; there are: {known}")]
+    NoService {
+        /// As in the URL.
+        service: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// No such method.
+    #[error("the service '{service}' has no method '{method}'; it has: {known}")]
+    NoMethod {
+        /// The service.
+        service: String,
+        /// As in the URL.
+        method: String,
+        /// Those that it has.
+        known: String,
+    },
+    /// Nothing of this name.
+    #[error("nothing is called '{symbol}'; write the whole name with its package; the services are: {known}")]
+    NoSymbol {
+        /// As given.
+        symbol: String,
+        /// The services.
+        known: String,
+    },
+    /// JSON that does not fit a message.
+    #[error(
+        "-d does not fit the message {message}: line {line}, column {column}: {reason}; see its fields with: onrush grpc describe grpc://host:port {message}"
+    )]
+    Json {
+        /// The message's name.
+        message: String,
+        /// From 1.
+        line: usize,
+        /// From 1, in bytes.
+        column: usize,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// A message that is no text.
+    #[error("-d of a gRPC call is JSON, and this is no UTF-8 text; write bytes as base64 in a string")]
+    DataNotText,
+    /// Not one message for a method that takes one.
+    #[error("{method} takes one message, and -d has {given}; only a method with a stream of requests takes several")]
+    OneMessage {
+        /// The method.
+        method: String,
+        /// How many there are.
+        given: usize,
+    },
+    /// Too many messages for a call.
+    #[error("-d has more than {most} messages for one call; make it shorter")]
+    TooManyMessages {
+        /// [`crate::MESSAGES_MAX`].
+        most: usize,
+    },
+    /// Not a set of statuses of gRPC.
+    #[error("--expect-status wants statuses of gRPC like OK,NOT_FOUND or 0,5 here, not '{value}'")]
+    GrpcStatuses {
+        /// As given.
+        value: String,
+    },
     /// Not a set of statuses.
     #[error("--expect-status wants statuses and ranges like 200,300-399, not '{value}'")]
     Statuses {
@@ -215,7 +328,7 @@ pub enum Need {
     #[error("--stages")]
     Stages,
     /// TLS.
-    #[error("an https:// URL")]
+    #[error("an https:// or grpcs:// URL")]
     Https,
     /// A certificate.
     #[error("--cert, the certificate that the key belongs to")]
@@ -223,6 +336,15 @@ pub enum Need {
     /// HTTP/2.
     #[error("--http2, or an https:// URL")]
     Http2,
+    /// gRPC.
+    #[error("a grpc:// or grpcs:// URL")]
+    Grpc,
+    /// A file to begin with.
+    #[error("--proto, the file whose imports it is for")]
+    Proto,
+    /// A method that takes any number of messages.
+    #[error("a method that takes a stream of messages")]
+    ClientStream,
 }
 
 /// What to do about flags that contradict each other.
@@ -252,6 +374,12 @@ pub enum Remedy {
     /// Streams are of a connection that stays.
     #[error("streams share a connection that stays; use -c for connections that do not")]
     StreamsStay,
+    /// gRPC has one method and one version.
+    #[error("a gRPC call is a POST over HTTP/2")]
+    GrpcIsHttp2,
+    /// One source of descriptions.
+    #[error("one of them describes the messages")]
+    OneSchema,
     /// Trust is one thing.
     #[error("--insecure trusts whoever answers; leave one of them out")]
     TrustOneWay,

@@ -1,14 +1,17 @@
 //! From the flags of the command line to a plan. The values are as typed; all of them are checked here.
 
+mod grpc;
 mod load;
 mod protocol;
 
+use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::time::Duration;
 
 use url::Url;
 
+use crate::grpc::Schema;
 use crate::{
     Checks, HttpVersion, INTERVAL_MIN, Plan, PlanError, REQUEST_BODY_BYTES_MAX, Request, Scenario, StatusSet, Step,
     Target, USERS_MAX, parse_duration,
@@ -49,6 +52,11 @@ pub struct Flags {
     pub no_tls_resumption: bool,
     pub expect_status: Option<String>,
     pub expect_body: Option<String>,
+    pub protos: Vec<String>,
+    pub import_paths: Vec<String>,
+    pub protosets: Vec<String>,
+    pub message_interval: Option<String>,
+    pub grpc_encoding: Option<String>,
     pub interval: Option<String>,
     pub rate: Option<String>,
     pub stages: Option<String>,
@@ -68,8 +76,21 @@ impl Flags {
     /// # Errors
     /// The first thing that is wrong, with its remedy.
     pub fn plan(&self) -> Result<Plan, PlanError> {
+        self.plan_with(None)
+    }
+
+    /// The same, with what the target said of itself: see [`Flags::reflection`].
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its remedy.
+    pub fn plan_with(&self, described: Option<&Schema>) -> Result<Plan, PlanError> {
         let url = read_url(self.url.as_deref().ok_or(PlanError::NoUrl)?)?;
-        let step = self.step(&url)?;
+        let step = if url.is_grpc {
+            self.call_step(&url, described)?
+        } else {
+            self.refuse_grpc_flags()?;
+            self.step(&url)?
+        };
         let load = self.load(step.timeout)?;
         let warmup = self.warmup.as_deref().map_or(Ok(Duration::ZERO), |text| parse_duration("--warmup", text))?;
         if !warmup.is_zero() && !load.begins_above_nothing() {
@@ -88,21 +109,20 @@ impl Flags {
         })
     }
 
-    fn target(&self, url: &Url) -> Result<Target, PlanError> {
-        let host = url.host_str().unwrap_or_default();
-        let (protocol, streams) = self.protocol(url)?;
+    fn target(&self, address: &Address) -> Result<Target, PlanError> {
+        let (protocol, streams) = self.protocol(address)?;
         Ok(Target {
-            host: host.trim_start_matches('[').trim_end_matches(']').to_owned(),
-            port: url.port_or_known_default().unwrap_or(80),
-            url: url.to_string(),
+            host: address.host().to_owned(),
+            port: address.url.port_or_known_default().unwrap_or(80),
+            url: address.to_string(),
             protocol,
             streams,
-            tls: self.tls(url, protocol)?,
+            tls: self.tls(address, protocol)?,
         })
     }
 
-    fn step(&self, url: &Url) -> Result<Step, PlanError> {
-        let request = self.request(url)?;
+    fn step(&self, url: &Address) -> Result<Step, PlanError> {
+        let request = self.request(&url.url)?;
         let asked_status = self.expect_status.as_deref().map(StatusSet::parse).transpose()?;
         let checks = Checks {
             is_expectation: asked_status.is_some() || self.expect_body.is_some(),
@@ -113,14 +133,9 @@ impl Flags {
             name: format!("{} {}", request.method, request.path),
             request,
             checks,
-            timeout: or_default("-t", &self.timeout, TIMEOUT_DEFAULT, MILLI, "1ms")?,
-            connect_timeout: or_default(
-                "--connect-timeout",
-                &self.connect_timeout,
-                CONNECT_TIMEOUT_DEFAULT,
-                MILLI,
-                "1ms",
-            )?,
+            call: None,
+            timeout: self.timeout()?,
+            connect_timeout: self.connect_timeout()?,
             keep_alive: !self.no_keepalive,
         })
     }
@@ -191,17 +206,22 @@ fn or_default(
     text.as_deref().map_or(Ok(default), |text| span(flag, text, least, least_text))
 }
 
-fn read_url(text: &str) -> Result<Url, PlanError> {
+fn read_url(text: &str) -> Result<Address, PlanError> {
     let text = text.trim();
     let with_scheme = if has_scheme(text) { text.to_owned() } else { format!("http://{text}") };
     let wrong = |reason: String| PlanError::Url { url: text.to_owned(), reason };
     let scheme = with_scheme.split("://").next().unwrap_or_default().to_ascii_lowercase();
     match scheme.as_str() {
-        "http" | "https" => {}
-        "ws" | "wss" | "grpc" | "grpcs" | "tcp" => return Err(PlanError::SchemeNotBuilt { scheme }),
+        "http" | "https" | "grpc" | "grpcs" => {}
+        "ws" | "wss" | "tcp" => return Err(PlanError::SchemeNotBuilt { scheme }),
         _ => return Err(PlanError::Scheme { url: text.to_owned(), scheme }),
     }
-    let mut url = Url::parse(&with_scheme).map_err(|error| wrong(error.to_string()))?;
+    let is_grpc = scheme.starts_with("grpc");
+    let as_http = match (is_grpc, with_scheme.split_once("://")) {
+        (true, Some((_, rest))) => format!("{}://{rest}", if scheme == "grpcs" { "https" } else { "http" }),
+        _ => with_scheme,
+    };
+    let mut url = Url::parse(&as_http).map_err(|error| wrong(error.to_string()))?;
     if !url.username().is_empty() || url.password().is_some() {
         // Neither a screen nor a log should show the password.
         let _ = url.set_password(None);
@@ -211,7 +231,39 @@ fn read_url(text: &str) -> Result<Url, PlanError> {
         return Err(wrong("port 0 cannot be connected to".to_owned()));
     }
     url.set_fragment(None);
-    Ok(url)
+    Ok(Address { url, is_grpc })
+}
+
+/// A URL that was understood. One of gRPC is read as one of HTTP, so that hosts and ports mean the same.
+struct Address {
+    url: Url,
+    is_grpc: bool,
+}
+
+impl Address {
+    fn is_tls(&self) -> bool {
+        self.url.scheme() == "https"
+    }
+
+    /// Without brackets.
+    fn host(&self) -> &str {
+        self.url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']')
+    }
+
+    fn host_and_port(&self) -> String {
+        let host = self.url.host_str().unwrap_or_default();
+        format!("{host}:{}", self.url.port_or_known_default().unwrap_or(80))
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.is_grpc {
+            return f.write_str(self.url.as_str());
+        }
+        let rest = self.url.as_str().split_once("://").map_or("", |(_, rest)| rest);
+        write!(f, "{}://{rest}", if self.is_tls() { "grpcs" } else { "grpc" })
+    }
 }
 
 /// RFC 3986 3.1: letters, digits, `+`, `-` and `.` before `://`; elsewhere `://` belongs to a path or a query.
@@ -233,7 +285,7 @@ fn read_file(flag: &'static str, path: &str) -> Result<Vec<u8>, PlanError> {
     read_up_to(flag, path, SMALL_FILE_BYTES_MAX)
 }
 
-fn read_up_to(flag: &'static str, path: &str, most: u64) -> Result<Vec<u8>, PlanError> {
+pub(crate) fn read_up_to(flag: &'static str, path: &str, most: u64) -> Result<Vec<u8>, PlanError> {
     let wrong = |error: std::io::Error| PlanError::File { flag, path: path.to_owned(), reason: error.to_string() };
     let mut bytes = Vec::new();
     // As curl: `-` is the standard input.

@@ -4,6 +4,7 @@
 
 mod error;
 mod flags;
+mod grpc;
 mod status;
 mod text;
 mod tls;
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 pub use error::{Need, PlanError, Remedy, StageFault};
 pub use flags::Flags;
+pub use grpc::{Call, MESSAGES_MAX, Reflection, SCHEMA_BYTES_MAX, Schema, missing_imports};
 pub use status::StatusSet;
 pub use text::{parse_count, parse_duration, parse_rate, parse_stages, parse_user_stages};
 pub use tls::{OwnCertificate, Protocol, Tls, Trust};
@@ -200,6 +202,8 @@ pub struct Step {
     pub name: String,
     /// What goes out.
     pub request: Request,
+    /// What makes it a call of gRPC, if it is one. Then the statuses of the checks are those of gRPC.
+    pub call: Option<Call>,
     /// What makes the answer a success.
     pub checks: Checks,
     /// From sent to done.

@@ -4,7 +4,28 @@ use std::ops::RangeInclusive;
 
 use crate::PlanError;
 
-/// A set of status codes.
+/// The statuses of gRPC, by their numbers.
+const GRPC_NAMES: [&str; 17] = [
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+];
+
+/// A set of status codes, of HTTP or of gRPC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusSet(Vec<RangeInclusive<u16>>);
 
@@ -23,6 +44,25 @@ impl StatusSet {
     pub fn parse(text: &str) -> Result<Self, PlanError> {
         let ranges: Option<Vec<_>> = text.split(',').map(|item| range(item.trim())).collect();
         ranges.map(Self).ok_or_else(|| PlanError::Statuses { value: text.to_owned() })
+    }
+
+    /// The status of a call of gRPC that went well.
+    pub fn grpc_ok() -> Self {
+        Self(vec![0..=0])
+    }
+
+    /// Reads statuses of gRPC, by their names or numbers, separated by commas.
+    ///
+    /// # Errors
+    /// Something is no status of gRPC.
+    pub fn parse_grpc(text: &str) -> Result<Self, PlanError> {
+        let one = |item: &str| {
+            let number = GRPC_NAMES.iter().position(|name| name.eq_ignore_ascii_case(item));
+            let number = number.or_else(|| item.parse().ok().filter(|number| *number < GRPC_NAMES.len()))?;
+            Some(number as u16..=number as u16)
+        };
+        let statuses: Option<Vec<_>> = text.split(',').map(|item| one(item.trim())).collect();
+        statuses.map(Self).ok_or_else(|| PlanError::GrpcStatuses { value: text.to_owned() })
     }
 
     /// Whether `status` belongs to it.

@@ -124,7 +124,7 @@ fn each_mistake_is_named() {
         (Flags::default(), "no URL"),
         (flags("htp://x"), "unknown scheme 'htp'"),
         (flags("wss://x"), "wss:// is not built"),
-        (Flags { insecure: true, ..flags("a") }, "--insecure needs an https:// URL"),
+        (Flags { insecure: true, ..flags("a") }, "--insecure needs an https:// or grpcs:// URL"),
         (Flags { alpn: Some(",".to_owned()), ..flags("https://a") }, "--alpn wants one of"),
         (flags("http://"), "not a URL"),
         (flags("http://a:99999/"), "not a URL"),

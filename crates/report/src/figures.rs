@@ -93,6 +93,11 @@ impl Run<'_> {
         self.plan.scenarios.iter().map(plan::Scenario::users).sum()
     }
 
+    /// Calls of gRPC are made.
+    pub(crate) fn is_grpc(&self) -> bool {
+        self.plan.scenarios.iter().flat_map(|scenario| &scenario.steps).any(|step| step.call.is_some())
+    }
+
     /// CPU time of the shards for each finished exchange, in microseconds; `None` when none finished.
     pub(crate) fn cpu_us_per_request(&self) -> Option<f64> {
         let finished = self.seen().counts.finished();

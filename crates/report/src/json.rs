@@ -47,6 +47,7 @@ impl Json {
             "bytes_received_per_s": per_second(seen.counts.bytes_received, seconds),
             "statuses": statuses(seen),
         });
+        value["grpc_statuses"] = grpc_statuses(seen);
         value["response_time"] = times(succeeded.of(Measure::Response), censored);
         self.intervals.push(value);
     }
@@ -56,6 +57,7 @@ impl Json {
         let mut report = facts(run);
         report["times"] = all_times(run);
         report["statuses"] = statuses(run.seen());
+        report["grpc_statuses"] = grpc_statuses(run.seen());
         report["failures"] = failures(run);
         report["thresholds"] = thresholds(run);
         report["verdict"] = verdict_of(run);
@@ -84,6 +86,13 @@ fn plan_of(scenario: &Scenario, step: &Step) -> Value {
         "path": step.request.path,
         "protocol": protocol_of(scenario),
         "streams": scenario.target.streams,
+        "call": step.call.as_ref().map(|call| json!({
+            "messages": call.messages.len(),
+            "interval_s": call.interval.as_secs_f64(),
+            "sends_stream": call.sends_stream,
+            "answers_stream": call.answers_stream,
+            "encoding": if call.is_gzipped { "gzip" } else { "identity" },
+        })),
         "keep_alive": step.keep_alive,
         "timeout_s": step.timeout.as_secs_f64(),
         "connect_timeout_s": step.connect_timeout.as_secs_f64(),
@@ -163,6 +172,7 @@ fn facts(run: &Run<'_>) -> Value {
             "sent": counts.bytes_sent,
             "sent_per_s": per_second(counts.bytes_sent, seconds),
         },
+        "messages": { "sent": counts.messages_sent, "received": counts.messages_received },
         "connections": {
             "tried": counts.connections_tried,
             "established": counts.connections_established,
@@ -192,6 +202,8 @@ fn all_times(run: &Run<'_>) -> Value {
     }
     by_class.insert("connect".to_owned(), times(&seen.connect, Censored::default()));
     by_class.insert("tls_handshake".to_owned(), times(&seen.tls, Censored::default()));
+    by_class.insert("message".to_owned(), times(&seen.message, Censored::default()));
+    by_class.insert("message_gap".to_owned(), times(&seen.message_gap, Censored::default()));
     let bars: Vec<Value> = histogram(run.succeeded().of(Measure::Response))
         .iter()
         .map(|bar| json!({"from_ns": bar.from_ns, "to_ns": bar.to_ns, "count": bar.count}))
@@ -221,6 +233,10 @@ fn times(times: &Distribution, censored: Censored) -> Value {
 
 fn statuses(seen: &Snapshot) -> Value {
     Value::Object(seen.counts.statuses().map(|(status, count)| (status.to_string(), count.into())).collect())
+}
+
+fn grpc_statuses(seen: &Snapshot) -> Value {
+    Value::Object(seen.counts.grpc_statuses().map(|(name, count)| (name.to_owned(), count.into())).collect())
 }
 
 fn failures(run: &Run<'_>) -> Value {

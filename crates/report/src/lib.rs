@@ -18,7 +18,9 @@ pub use figures::{Run, percentiles_of};
 pub use hdr::{HdrLog, hdr_text};
 pub use json::Json;
 pub use language::Language;
-pub use say::{driver_error, failure_remedy, plan_error, resolve_error, run_error, threshold_error, tls_error};
+pub use say::{
+    driver_error, failure_remedy, plan_error, reflect_error, resolve_error, run_error, threshold_error, tls_error,
+};
 pub use summary::{nothing_measured, summary};
 pub use table::Table;
 pub use verdict::threshold_line;

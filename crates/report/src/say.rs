@@ -9,7 +9,7 @@ use engine::{ResolveError, RunError};
 use metrics::{Failure, ProtocolFault};
 
 pub use plan_error::plan_error;
-pub use secure::tls_error;
+pub use secure::{reflect_error, tls_error};
 pub use threshold_error::threshold_error;
 
 use crate::format::span;
@@ -95,7 +95,7 @@ fn remedy(failure: Failure, run: &Run<'_>, language: Language) -> String {
             )
         }
         Failure::Protocol(fault) => protocol(fault, language),
-        Failure::Tls(fault) => secure::tls(fault, run, language),
+        Failure::Tls(fault) => secure::tls(fault, address, run.result.refused.as_ref(), language),
         Failure::StreamReset(_) => pick(
             "the server gave up the stream with this code of HTTP/2; look at its log and its limits".to_owned(),
             "服务端以该 HTTP/2 错误码终止了流；请查看其日志和各项上限".to_owned(),
@@ -104,6 +104,7 @@ fn remedy(failure: Failure, run: &Run<'_>, language: Language) -> String {
             "the server wanted no more requests on 16 connections in a row (GOAWAY) and did not look at these; raise its limit of requests for each connection".to_owned(),
             "服务端在连续 16 个连接上都拒绝了新请求（GOAWAY），这些请求未被处理；请调大服务端单个连接的请求数上限".to_owned(),
         ),
+        Failure::GrpcStatus(status) => secure::grpc_status(status, run, language),
         Failure::Status => pick(
             "the status is not a success; see the status codes above, or say which are with --expect-status".to_owned(),
             "状态码不属于成功；请看上面的状态码，或用 --expect-status 指定哪些算成功".to_owned(),
@@ -129,6 +130,7 @@ fn remedy(failure: Failure, run: &Run<'_>, language: Language) -> String {
 fn protocol(fault: ProtocolFault, language: Language) -> String {
     let (en, zh) = match fault {
         fault if secure::http2(fault).is_some() => secure::http2(fault).unwrap_or_default(),
+        fault if secure::grpc(fault).is_some() => secure::grpc(fault).unwrap_or_default(),
         ProtocolFault::StartLine => (
             "the answer is not HTTP/1.x; check that the port speaks plain HTTP",
             "响应不是 HTTP/1.x；请确认该端口提供的是明文 HTTP",
@@ -165,8 +167,13 @@ fn protocol(fault: ProtocolFault, language: Language) -> String {
         }
         _ => ("the server broke the protocol", "服务端违反了协议"),
     };
-    let look = language
-        .pick("look at what the server sends, for example with curl -v", "可用 curl -v 查看服务端实际发送的内容");
+    let look = match secure::grpc(fault) {
+        Some(_) => {
+            language.pick("look at what it sends, for example with grpcurl", "可用 grpcurl 查看服务端实际发送的内容")
+        }
+        None => language
+            .pick("look at what the server sends, for example with curl -v", "可用 curl -v 查看服务端实际发送的内容"),
+    };
     format!("{}{}{look}", language.pick(en, zh), language.pick("; ", "；"))
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use metrics::{Censored, Distribution, Measure, Snapshot};
-use plan::{Arrivals, ConnectionCount, Load, Protocol, RateStage, UserShape};
+use plan::{Arrivals, Call, ConnectionCount, Load, Protocol, RateStage, UserShape};
 
 use crate::figures::{QUANTILES, Run, histogram, per_second};
 use crate::format::{Align, bytes, count, counted, pad, percent, rate, red, span, time};
@@ -19,7 +19,7 @@ pub fn summary(run: &Run<'_>, language: Language, is_colorful: bool) -> String {
     page.facts(run);
     page.times(run);
     page.histogram(run);
-    page.statuses(run.seen());
+    page.statuses(run);
     page.failures(run);
     page.thresholds(run);
     page.generator(run);
@@ -142,6 +142,13 @@ impl Page {
         let (sent, speed) = (bytes(counts.bytes_sent as f64), bytes(per_second(counts.bytes_sent, seconds)));
         let sent = self.language.pick(format!("{sent} ({speed}/s)"), format!("{sent}（{speed}/s）"));
         self.line(words.sent, &sent);
+        if run.is_grpc() {
+            let (sent, received) = (count(counts.messages_sent), count(counts.messages_received));
+            let messages = self
+                .language
+                .pick(format!("{sent} sent, {received} received"), format!("发送 {sent} 条，接收 {received} 条"));
+            self.line(words.messages, &messages);
+        }
         let connections = connections_in_words(run.seen(), self.language);
         self.line(words.connections, &connections);
     }
@@ -171,6 +178,11 @@ impl Page {
         self.time_line(words.connect, &seen.connect, &Censored::default());
         if seen.tls.count() > 0 {
             self.time_line(words.tls_handshake, &seen.tls, &Censored::default());
+        }
+        for (name, times) in [(words.message, &seen.message), (words.message_gap, &seen.message_gap)] {
+            if times.count() > 0 {
+                self.time_line(name, times, &Censored::default());
+            }
         }
         if let Some(difference) = verdict::difference(run, self.language) {
             self.line("", &difference);
@@ -205,13 +217,21 @@ impl Page {
         }
     }
 
-    fn statuses(&mut self, seen: &Snapshot) {
-        let words = self.language.words();
-        let all: Vec<String> =
-            seen.counts.statuses().map(|(status, number)| format!("{status}: {}", count(number))).collect();
+    fn statuses(&mut self, run: &Run<'_>) {
+        let (words, seen) = (self.language.words(), run.seen());
         self.text.push('\n');
-        let list = if all.is_empty() { words.none.to_owned() } else { all.join("   ") };
-        self.line(words.statuses, &list);
+        let one = |name: String, number: u64| format!("{name}: {}", count(number));
+        if run.is_grpc() {
+            let all = seen.counts.grpc_statuses().map(|(name, number)| one(name.to_owned(), number)).collect();
+            self.list(words.grpc_statuses, all);
+        }
+        let all = seen.counts.statuses().map(|(status, number)| one(status.to_string(), number)).collect();
+        self.list(words.statuses, all);
+    }
+
+    fn list(&mut self, name: &str, items: Vec<String>) {
+        let list = if items.is_empty() { self.language.words().none.to_owned() } else { items.join("   ") };
+        self.line(name, &list);
     }
 
     fn failures(&mut self, run: &Run<'_>) {
@@ -342,11 +362,31 @@ fn stages_in_words(stages: &[RateStage], language: Language) -> String {
     language.pick(format!("open model, {rates}"), format!("固定速率 {rates}"))
 }
 
+/// What a call sends, when that is not just one message.
+fn messages_in_words(call: &Call, language: Language) -> Option<String> {
+    let number = call.messages.len() as u64;
+    if number == 1 {
+        return None;
+    }
+    let messages = language.pick(counted(number, "message"), format!("每次 {} 条消息", count(number)));
+    if call.interval.is_zero() {
+        return Some(messages);
+    }
+    let interval = span(call.interval);
+    Some(language.pick(format!("{messages} {interval} apart"), format!("{messages}，间隔 {interval}")))
+}
+
 fn plan_in_words(run: &Run<'_>, language: Language) -> String {
     let scenario = run.plan.scenarios.first().expect("a plan has a scenario");
     let step = scenario.steps.first().expect("a scenario has a step");
     let (method, path) = (&step.request.method, &step.request.path);
-    let mut parts = vec![format!("{method} {path}")];
+    let mut parts = vec![match &step.call {
+        Some(_) => format!("gRPC {path}"),
+        None => format!("{method} {path}"),
+    }];
+    if let Some(call) = &step.call {
+        parts.extend(messages_in_words(call, language));
+    }
     let (requests, duration) = match &scenario.load {
         Load::Closed { users, shape, requests, duration } => {
             parts.push(users_in_words(*users, shape, language));
@@ -382,7 +422,7 @@ fn plan_in_words(run: &Run<'_>, language: Language) -> String {
         let streams = count(u64::from(streams));
         parts.push(language.pick(format!("{streams} streams each"), format!("每个连接 {streams} 个流")));
     }
-    if scenario.target.protocol == Protocol::Http2 {
+    if scenario.target.protocol == Protocol::Http2 && step.call.is_none() {
         parts.push("HTTP/2".to_owned());
     }
     if !step.keep_alive {

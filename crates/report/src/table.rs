@@ -67,8 +67,12 @@ impl Table {
         if self.is_colorful && total.counts.failed() > 0 {
             cells[FAILED] = format::red(&cells[FAILED]);
         }
+        // Where calls are counted, that HTTP was fine is no news.
         let mut statuses: Vec<String> =
-            total.counts.statuses().map(|(status, count)| format!("{status}:{}", format::count(count))).collect();
+            total.counts.grpc_statuses().map(|(name, count)| format!("{name}:{}", format::count(count))).collect();
+        let is_grpc = !statuses.is_empty();
+        let of_http = total.counts.statuses().filter(|(status, _)| !is_grpc || *status != 200);
+        statuses.extend(of_http.map(|(status, count)| format!("{status}:{}", format::count(count))));
         if total.counts.dropped > 0 {
             statuses.push(format!("{}:{}", self.language.words().dropped, count(total.counts.dropped)));
         }

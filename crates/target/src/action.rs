@@ -57,7 +57,7 @@ impl Action {
             },
             Route::Drop => Self::Drop,
             Route::Stats => Self::owned(200, "application/json", tools.stats_json().into_bytes()),
-            Route::NotFound => Self::text(404, b"no such path\n"),
+            Route::NotFound | Route::Grpc => Self::text(404, b"no such path\n"),
             Route::BadNumber => Self::text(400, b"the number in the path is out of range\n"),
         }
     }

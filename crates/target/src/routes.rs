@@ -36,13 +36,15 @@ pub(crate) enum Route {
     Close,
     Drop,
     Stats,
+    /// A call of gRPC; no path leads there.
+    Grpc,
     NotFound,
     /// A known path with a number that makes no sense.
     BadNumber,
 }
 
 /// The names under which requests are counted.
-pub(crate) const NAMES: [&str; 15] = [
+pub(crate) const NAMES: [&str; 16] = [
     "/",
     "/bytes",
     "/chunked",
@@ -58,6 +60,7 @@ pub(crate) const NAMES: [&str; 15] = [
     "/stall",
     "/fail",
     "/drip",
+    "grpc",
 ];
 
 impl Route {
@@ -126,6 +129,7 @@ impl Route {
             Self::Stall { .. } => 12,
             Self::Fail { .. } => 13,
             Self::Drip { .. } => 14,
+            Self::Grpc => 15,
         }
     }
 }

@@ -1,4 +1,6 @@
-//! One connection of HTTP/2: requests on streams, each answered for itself.
+//! One connection of HTTP/2: requests on streams, each answered for itself; calls of gRPC among them (`calls`).
+
+mod calls;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -7,6 +9,8 @@ use driver::{Outgoing, Socket, Sockets};
 use pacing::Nanos;
 use wire::hpack::FieldList;
 use wire::http2::{Code, Event, Server};
+
+use calls::Calls;
 
 use crate::action::Action;
 use crate::connection::{ECHO_BYTES_MAX, Wait};
@@ -65,6 +69,7 @@ pub(crate) struct Streams {
     socket: Socket,
     machine: Server,
     streams: HashMap<u32, Stream>,
+    calls: Calls,
     /// Streams that are due, the earliest first.
     due: BinaryHeap<Reverse<(Nanos, u32)>>,
     /// Streams with a body to send, that take turns.
@@ -84,6 +89,7 @@ impl Streams {
             socket,
             machine: Server::default(),
             streams: HashMap::new(),
+            calls: Calls::default(),
             due: BinaryHeap::new(),
             sending: VecDeque::new(),
             out: Vec::new(),
@@ -109,7 +115,7 @@ impl Streams {
                 Wait::More
             }
             Happened::Due(now) => self.fire(now, tools, sockets),
-            Happened::PeerClosed if self.streams.is_empty() && self.buffers_unsent == 0 => Wait::Nothing,
+            Happened::PeerClosed if self.is_idle() && self.buffers_unsent == 0 => Wait::Nothing,
             // A peer may end its side and still wait for its answers.
             Happened::PeerClosed => {
                 self.peer_closed = true;
@@ -118,14 +124,21 @@ impl Streams {
             }
         };
         self.pump(tools);
+        self.pump_calls(sockets.now(), tools);
         self.flush(tools, sockets);
         if self.peer_closed && self.buffers_unsent == 0 {
             // What is still to be read never comes, and no window grows any more.
             let is_alive = |stream: &Stream| matches!(stream.reply, Reply::Holds { .. } | Reply::Drips { .. });
             self.streams.retain(|_, stream| is_alive(stream));
+            self.drop_deaf_calls();
         }
-        let is_done = self.machine.is_leaving() && self.streams.is_empty() && self.buffers_unsent == 0;
+        let is_done = self.machine.is_leaving() && self.is_idle() && self.buffers_unsent == 0;
         if wait == Wait::More && is_done { Wait::PeerClose } else { wait }
+    }
+
+    /// No request waits for its answer.
+    fn is_idle(&self) -> bool {
+        self.streams.is_empty() && self.calls.is_empty()
     }
 
     fn flush<S: Sockets>(&mut self, tools: &mut Tools, sockets: &mut S) {
@@ -158,6 +171,7 @@ impl Streams {
                 Err(_) => {
                     tools.stats().requests[Route::BadNumber.index()].add(1);
                     self.streams.clear();
+                    self.calls.clear();
                     break Wait::PeerClose;
                 }
             }
@@ -169,11 +183,26 @@ impl Streams {
     fn act_on(&mut self, event: &Event<'_>, at: Nanos, tools: &mut Tools) -> Wait {
         match *event {
             Event::Request { stream, fields, is_last } => {
-                let is_last_one = self.accept(stream, fields, tools);
-                if is_last_one {
+                let is_call = self.accept_call(stream, fields, is_last, at, tools);
+                let is_last_one = !is_call && self.accept(stream, fields);
+                if is_last_one || self.has_enough(tools) {
                     self.machine.leave(&mut self.out);
                 }
-                if is_last { self.answer(stream, at, tools) } else { Wait::More }
+                if is_call {
+                    Wait::More
+                } else if is_last {
+                    self.answer(stream, at, tools)
+                } else {
+                    Wait::More
+                }
+            }
+            Event::Body { stream, bytes, is_last, .. } if self.calls.has(stream) => {
+                self.take_messages(stream, bytes, is_last, at, tools);
+                Wait::More
+            }
+            Event::Trailers { stream, .. } if self.calls.has(stream) => {
+                self.take_messages(stream, &[], true, at, tools);
+                Wait::More
             }
             Event::Body { stream, bytes, is_last, .. } => {
                 self.take_body(stream, bytes);
@@ -182,6 +211,7 @@ impl Streams {
             Event::Trailers { stream, .. } => self.answer(stream, at, tools),
             Event::Reset { stream, .. } | Event::Broken { stream, .. } => {
                 self.streams.remove(&stream);
+                self.calls.remove(stream);
                 Wait::More
             }
             Event::GoAway { .. } => {
@@ -193,7 +223,7 @@ impl Streams {
     }
 
     /// A request has begun. True when the connection takes no further one.
-    fn accept(&mut self, number: u32, fields: &FieldList, tools: &Tools) -> bool {
+    fn accept(&mut self, number: u32, fields: &FieldList) -> bool {
         let path = fields.find(b":path").unwrap_or_default();
         let route = std::str::from_utf8(path).map_or(Route::NotFound, Route::of);
         let is_head = fields.find(b":method") == Some(b"HEAD");
@@ -202,7 +232,11 @@ impl Streams {
         }
         self.requests = self.requests.saturating_add(1);
         self.streams.insert(number, Stream { route, is_head, body: Some(Vec::new()), reply: Reply::Reads });
-        route == Route::Close || tools.behavior().close_after.is_some_and(|most| self.requests >= most)
+        route == Route::Close
+    }
+
+    fn has_enough(&self, tools: &Tools) -> bool {
+        tools.behavior().close_after.is_some_and(|most| self.requests >= most)
     }
 
     fn take_body(&mut self, number: u32, bytes: &[u8]) {
@@ -339,6 +373,10 @@ impl Streams {
             && at <= now
         {
             self.due.pop();
+            if self.calls.has(number) {
+                self.call_due(number, now, tools);
+                continue;
+            }
             let Some(stream) = self.streams.get_mut(&number) else { continue };
             match stream.reply {
                 Reply::Holds { since, until } if until <= now => {

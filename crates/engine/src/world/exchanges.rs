@@ -6,9 +6,11 @@ use pacing::Nanos;
 use plan::Protocol;
 use wire::http1::{Client, ResponseHead};
 
+use super::calls::CallState;
 use super::connections::{CLOSING_MAX, CLOSING_WAIT, Phase};
 use super::layers::Given;
-use super::{Deadline, PreparedStep, World};
+use super::step::PreparedStep;
+use super::{Deadline, World};
 use crate::faults;
 use crate::slab::Key;
 #[cfg(test)]
@@ -55,6 +57,8 @@ pub(crate) struct Attempt {
     pub(crate) stream: u32,
     /// What the checks need of the body; none when they need nothing of it.
     pub(crate) kept: Option<Box<KeptBody>>,
+    /// Of a call of gRPC, once it has a stream.
+    pub(super) call: Option<CallState>,
 }
 
 /// The part of a body that the checks look at.
@@ -62,6 +66,14 @@ pub(crate) struct Attempt {
 pub(crate) struct KeptBody {
     pub(crate) bytes: Vec<u8>,
     pub(crate) is_too_large: bool,
+}
+
+impl KeptBody {
+    pub(super) fn keep(&mut self, body: &[u8], room: usize) {
+        let count = body.len().min(room - self.bytes.len());
+        self.bytes.extend_from_slice(&body[..count]);
+        self.is_too_large |= count < body.len();
+    }
 }
 
 impl Exchange {
@@ -83,19 +95,10 @@ impl Attempt {
     /// What the plan says of a complete answer.
     #[inline]
     fn outcome(&self, status: u16, step: &PreparedStep) -> Outcome {
-        let kept = self.kept.as_deref();
-        let lacks = |text: &Vec<u8>| {
-            let bytes = kept.map_or(&[][..], |kept| &kept.bytes);
-            memchr::memmem::find(bytes, text).is_none()
-        };
-        if !step.checks.status.contains(status) {
-            Outcome::Failed(Failure::Status)
-        } else if kept.is_some_and(|kept| kept.is_too_large) {
-            Outcome::Failed(Failure::BodyLimit)
-        } else if step.checks.body_contains.as_ref().is_some_and(lacks) {
-            Outcome::Failed(Failure::Check)
+        if step.checks.status.contains(status) {
+            step.checks.of_body(self.kept.as_deref())
         } else {
-            Outcome::Succeeded
+            Outcome::Failed(Failure::Status)
         }
     }
 
@@ -103,10 +106,7 @@ impl Attempt {
     #[inline]
     pub(super) fn keep(&mut self, body: &[u8], room: usize) {
         if room > 0 {
-            let kept = self.kept.get_or_insert_default();
-            let count = body.len().min(room - kept.bytes.len());
-            kept.bytes.extend_from_slice(&body[..count]);
-            kept.is_too_large |= count < body.len();
+            self.kept.get_or_insert_default().keep(body, room);
         }
     }
 
@@ -226,6 +226,7 @@ impl World {
             status: None,
             stream: 0,
             kept: None,
+            call: None,
         };
         let key = self.attempts.insert(attempt);
         if key.index as usize >= self.armed.len() {
@@ -392,11 +393,12 @@ impl World {
     }
 
     /// A complete answer on a stream is counted; gives its connection, and what the plan says of it.
-    pub(super) fn judge(&mut self, key: Key) -> Option<(Socket, Outcome)> {
+    pub(super) fn judge(&mut self, key: Key, now: Nanos) -> Option<(Socket, Outcome)> {
+        let status = self.attempts.find(key)?.status?;
+        let of_call = self.judge_call(key, status, now);
         let attempt = self.attempts.find(key)?;
         let exchange = self.exchanges.find(attempt.exchange)?;
-        let status = attempt.status?;
-        let outcome = attempt.outcome(status, &self.work.steps[exchange.step as usize]);
+        let outcome = of_call.unwrap_or_else(|| attempt.outcome(status, &self.work.steps[exchange.step as usize]));
         self.seen.counts.answers += u64::from(exchange.is_measured);
         self.seen.counts.statuses[usize::from(status)] += u64::from(exchange.is_measured);
         Some((attempt.socket, outcome))

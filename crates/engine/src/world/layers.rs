@@ -4,6 +4,7 @@
 //! framed one after the other and leave in one piece at the end of the turn.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use driver::{Outgoing, Socket, Sockets};
 use metrics::{Failure, Outcome};
@@ -14,14 +15,17 @@ use wire::http2::{self, Event};
 use wire::tls::Session;
 
 use super::World;
+use super::calls::CallState;
 use super::connections::{Connection, Phase};
-use super::exchanges::TRIES_MAX;
+use super::exchanges::{Attempt, TRIES_MAX};
 use crate::faults;
 use crate::slab::Key;
 use crate::user::View;
 
 /// The error code of a stream that was refused: its request was not looked at (RFC 9113, 8.7).
 const REFUSED_STREAM: u32 = http2::Code::RefusedStream as u32;
+/// A stream that is not wanted any more.
+const CANCEL: u32 = http2::Code::Cancel as u32;
 /// A connection on which a request timed out, and nothing came for so long, takes no further ones.
 const SILENCE_MAX: Nanos = Nanos::from_millis(5_000);
 /// Buffers that are kept for later.
@@ -317,6 +321,8 @@ impl World {
             let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.socket == socket) else { continue };
             let Some(exchange) = self.exchanges.find(attempt.exchange) else { continue };
             let Some(request) = &self.work.steps[exchange.step as usize].http2 else { continue };
+            let call = self.work.steps[exchange.step as usize].call.as_ref();
+            attempt.call = call.map(|call| CallState::new(call.is_stream));
             attempt.stream = client.send(request, key.to_bits(), &mut layers.out);
             layers.leaving.push(key);
             has_begun = true;
@@ -366,7 +372,20 @@ impl World {
         attempt.sent = sent;
         let deadline = sent + self.work.steps[exchange.step as usize].timeout;
         self.seen.counts.sent += u64::from(exchange.is_measured);
+        let is_call = attempt.call.is_some();
         self.arm(key, deadline);
+        if is_call {
+            self.call_sent(key, sent);
+        }
+    }
+
+    /// More on a stream that was kept open.
+    pub(super) fn send_more(&mut self, socket: Socket, stream: u32, bytes: Arc<[u8]>, ends: bool) {
+        let Some(layers) = self.layers(socket) else { return };
+        if let Some(client) = &mut layers.http2 {
+            client.send_more(stream, bytes, ends, &mut layers.out);
+            self.soil(socket);
+        }
     }
 
     /// A request of HTTP/1 leaves through TLS. Gives the instant.
@@ -463,12 +482,13 @@ impl World {
             Event::NeedMore | Event::Nothing | Event::Request { .. } => {}
             Event::Settings | Event::Window => self.resume(socket),
             Event::Interim { tag } => self.hear_first(Key::from_bits(tag), at),
-            Event::Head { tag, status, is_last, .. } => {
+            Event::Head { tag, status, is_last, fields } => {
                 let key = Key::from_bits(tag);
                 self.hear_first(key, at);
                 if let Some(attempt) = self.attempts.find(key) {
                     attempt.status = Some(status);
                 }
+                self.call_head(key, fields, is_last);
                 if is_last {
                     self.end_stream(key, at, sockets);
                 }
@@ -476,19 +496,31 @@ impl World {
             Event::Body { tag, bytes, is_last, .. } => {
                 let key = Key::from_bits(tag);
                 self.hear_first(key, at);
-                self.take_body(key, bytes);
+                if !self.take_messages(key, bytes, at) {
+                    self.take_body(key, bytes);
+                }
                 if is_last {
                     self.end_stream(key, at, sockets);
                 }
             }
-            Event::Trailers { tag, .. } => self.end_stream(Key::from_bits(tag), at, sockets),
+            Event::Trailers { tag, fields, .. } => {
+                let key = Key::from_bits(tag);
+                self.call_trailers(key, fields);
+                self.end_stream(key, at, sockets);
+            }
             Event::Reset { tag, code: REFUSED_STREAM, .. } => {
                 let failure = Failure::StreamReset(REFUSED_STREAM as u8);
                 self.retry(Key::from_bits(tag), failure, at, sockets);
             }
             Event::Reset { tag, code, .. } => {
-                let code = u8::try_from(code).unwrap_or(u8::MAX);
-                self.end_attempt(Key::from_bits(tag), Outcome::Failed(Failure::StreamReset(code)), at, sockets);
+                let key = Key::from_bits(tag);
+                // A server that was told the deadline may give the call up just then.
+                let is_due = |attempt: &Attempt| attempt.call.is_some() && at >= attempt.deadline;
+                let failure = match self.attempts.find(key) {
+                    Some(attempt) if code == CANCEL && is_due(attempt) => Failure::Timeout,
+                    _ => Failure::StreamReset(u8::try_from(code).unwrap_or(u8::MAX)),
+                };
+                self.end_attempt(key, Outcome::Failed(failure), at, sockets);
             }
             Event::Broken { tag, fault, .. } => {
                 self.end_attempt(Key::from_bits(tag), Outcome::Failed(faults::http2(fault)), at, sockets);
@@ -556,7 +588,7 @@ impl World {
 
     /// An answer on a stream is complete.
     fn end_stream<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
-        let Some((socket, outcome)) = self.judge(key) else { return };
+        let Some((socket, outcome)) = self.judge(key, now) else { return };
         if let Some(connection) = self.connections.find(socket) {
             let is_first = !std::mem::replace(&mut connection.is_reused, true);
             self.connections.proven += u64::from(is_first);

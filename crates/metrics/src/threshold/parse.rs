@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Comparison, Counter, Statistic, Subject, THRESHOLD_BYTES_MAX, Threshold, Timed};
-use crate::{Measure, STATUS_COUNT};
+use crate::{GRPC_STATUSES, Measure, STATUS_COUNT};
 
 /// A text that is no threshold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,14 +22,16 @@ pub struct ThresholdError {
 pub enum ThresholdFault {
     /// There is no figure of this name.
     #[error(
-        "no such figure; there are min, mean, stdev, max, p50, p99.9 of (response_time), (service_time), (wait), (lateness), (first_byte) or (connect); started, done, succeeded, failed, timed_out, dropped, unfinished, answers, reconnects, status(N); and rate"
+        "no such figure; there are min, mean, stdev, max, p50, p99.9 of (response_time), (service_time), (wait), (lateness), (first_byte), (connect), (tls_handshake), (message) or (message_gap); started, done, succeeded, failed, timed_out, dropped, unfinished, answers, reconnects, status(N), grpc_status(NAME), messages_sent, messages_received; and rate"
     )]
     Figure,
     /// A percentile beyond 0 to 100.
     #[error("a percentile is above 0 and at most 100")]
     Percentile,
     /// There is no time of this name.
-    #[error("no such time; there are response_time, service_time, wait, lateness, first_byte and connect")]
+    #[error(
+        "no such time; there are response_time, service_time, wait, lateness, first_byte, connect, tls_handshake, message and message_gap"
+    )]
     Measure,
     /// A counter is missing behind a slash or in parentheses.
     #[error("a counter is missing here, like failed or done")]
@@ -43,6 +45,9 @@ pub enum ThresholdFault {
     /// The number cannot be read.
     #[error("a number is missing here, or is out of range")]
     Number,
+    /// There is no status of gRPC of this name.
+    #[error("a status of gRPC is missing here, like UNAVAILABLE or 14")]
+    GrpcStatus,
     /// A time without a unit.
     #[error("a time needs a unit: us, ms or s")]
     TimeUnit,
@@ -154,6 +159,9 @@ fn read_subject(cursor: &mut Cursor<'_>) -> Result<Subject, ThresholdError> {
         let start = cursor.at;
         let timed = match cursor.name() {
             "connect" => Timed::Connect,
+            "tls_handshake" => Timed::TlsHandshake,
+            "message" => Timed::Message,
+            "message_gap" => Timed::MessageGap,
             name => match Measure::ALL.iter().find(|measure| measure.name() == name) {
                 Some(measure) => Timed::Of(*measure),
                 None => return Err(cursor.wrong_at(start, ThresholdFault::Measure)),
@@ -235,6 +243,23 @@ fn read_counter(cursor: &mut Cursor<'_>) -> Result<Option<Counter>, ThresholdErr
             }
             Counter::Status(status)
         }
+        "grpc_status" => {
+            if !cursor.take("(") {
+                return Err(cursor.wrong(ThresholdFault::Parenthesis));
+            }
+            cursor.skip_blanks();
+            let start = cursor.at;
+            let name = cursor.word(|each| each.is_ascii_alphanumeric() || each == '_');
+            let number = GRPC_STATUSES.iter().position(|known| known.eq_ignore_ascii_case(name));
+            let number = number.or_else(|| name.parse().ok().filter(|number| *number < GRPC_STATUSES.len()));
+            let Some(status) = number else { return Err(cursor.wrong_at(start, ThresholdFault::GrpcStatus)) };
+            if !cursor.take(")") {
+                return Err(cursor.wrong(ThresholdFault::Parenthesis));
+            }
+            Counter::GrpcStatus(status as u8)
+        }
+        "messages_sent" => Counter::MessagesSent,
+        "messages_received" => Counter::MessagesReceived,
         _ => {
             cursor.at = start;
             return Ok(None);

@@ -1,14 +1,12 @@
 //! The flags that say what is spoken: the version of HTTP, streams, TLS.
 
-use url::Url;
-
-use super::{Flags, read_file};
+use super::{Address, Flags, read_file};
 use crate::{Need, OwnCertificate, PlanError, Protocol, Remedy, STREAMS_MAX, Tls, Trust, parse_count};
 
 impl Flags {
     /// The protocol that is spoken, and how many exchanges go on at a time on each connection.
-    pub(super) fn protocol(&self, url: &Url) -> Result<(Protocol, u32), PlanError> {
-        let is_tls = url.scheme() == "https";
+    pub(super) fn protocol(&self, address: &Address) -> Result<(Protocol, u32), PlanError> {
+        let is_tls = address.is_tls();
         let versions = [("--http1.0", self.http10), ("--http1.1", self.http11), ("--http2", self.http2)];
         let asked: Vec<&'static str> = versions.iter().filter(|(_, is)| *is).map(|(flag, _)| *flag).collect();
         if let [one, other, ..] = asked[..] {
@@ -22,10 +20,10 @@ impl Flags {
         if wants_streams && self.no_keepalive {
             return Err(PlanError::Conflict { one: "--no-keepalive", other: "--streams", remedy: Remedy::StreamsStay });
         }
-        if streams.is_some() && !is_tls && !self.http2 {
+        if streams.is_some() && !is_tls && !self.http2 && !address.is_grpc {
             return Err(PlanError::Needs { flag: "--streams", needed: Need::Http2 });
         }
-        let protocol = match (self.http2 || wants_streams, self.http10 || self.http11, is_tls) {
+        let protocol = match (self.http2 || wants_streams || address.is_grpc, self.http10 || self.http11, is_tls) {
             (true, _, _) => Protocol::Http2,
             (false, false, true) => Protocol::Negotiated,
             _ => Protocol::Http1,
@@ -34,7 +32,7 @@ impl Flags {
     }
 
     /// How connections are secured; `None` of a URL that asks for no security.
-    pub(super) fn tls(&self, url: &Url, protocol: Protocol) -> Result<Option<Tls>, PlanError> {
+    pub(super) fn tls(&self, address: &Address, protocol: Protocol) -> Result<Option<Tls>, PlanError> {
         let given = [
             ("--insecure", self.insecure),
             ("--cacert", self.cacert.is_some()),
@@ -46,7 +44,7 @@ impl Flags {
             ("--tls-min", self.tls_min.is_some()),
             ("--no-tls-resumption", self.no_tls_resumption),
         ];
-        if url.scheme() != "https" {
+        if !address.is_tls() {
             let flag = given.iter().find(|(_, is_given)| *is_given);
             return flag.map_or(Ok(None), |(flag, _)| Err(PlanError::Needs { flag, needed: Need::Https }));
         }
@@ -79,11 +77,10 @@ impl Flags {
                 return Err(PlanError::Choice { flag: "--tls-min", value, choices: "1.2, 1.3" });
             }
         };
-        let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
         Ok(Some(Tls {
             trust,
             certificate,
-            name: self.sni.clone().unwrap_or_else(|| host.to_owned()),
+            name: self.sni.clone().unwrap_or_else(|| address.host().to_owned()),
             alpn: self.alpn(protocol)?,
             groups: self.tls_groups.as_deref().map(list).unwrap_or_default(),
             only_tls13,

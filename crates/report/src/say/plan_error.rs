@@ -14,8 +14,12 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
         PlanError::Url { url, reason } => {
             format!("'{url}' 不是有效的 URL（{reason}）；请写成 http://127.0.0.1:8080/path 的形式")
         }
-        PlanError::Scheme { url, scheme } => format!("'{url}' 的协议 '{scheme}' 无法识别；请使用 http:// 或 https://"),
-        PlanError::SchemeNotBuilt { scheme } => format!("此版本不支持 {scheme}://；目前支持 http:// 和 https://"),
+        PlanError::Scheme { url, scheme } => {
+            format!("'{url}' 的协议 '{scheme}' 无法识别；请使用 http://、https://、grpc:// 或 grpcs://")
+        }
+        PlanError::SchemeNotBuilt { scheme } => {
+            format!("此版本不支持 {scheme}://；目前支持 http://、https://、grpc:// 和 grpcs://")
+        }
         PlanError::Credentials { url } => format!("'{url}' 中带有用户名或密码；请改用 -H 'Authorization: ...' 发送"),
         PlanError::HeaderColon { header } => format!("请求头 '{header}' 缺少冒号；请写成 -H 'Name: value' 的形式"),
         PlanError::HeaderName { header } => {
@@ -63,6 +67,8 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
                 Remedy::OneVersion => "请只选一个版本",
                 Remedy::StreamsAreHttp2 => "只有 HTTP/2 能在一个连接上同时进行多个请求",
                 Remedy::StreamsStay => "多个流共用一个长连接；短连接请用 -c 指定并发数",
+                Remedy::GrpcIsHttp2 => "gRPC 调用就是通过 HTTP/2 发送的 POST",
+                Remedy::OneSchema => "消息定义只需其中一种",
                 Remedy::TrustOneWay => "--insecure 表示不校验证书；请去掉其中一个",
                 Remedy::RandomEndsWithTime => "随机发起的请求数不固定，请用 -z 规定时长",
             };
@@ -70,7 +76,10 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
         }
         PlanError::Needs { flag, needed: Need::Rate } => format!("{flag} 需要同时给出速率（-q 或 --stages）"),
         PlanError::Needs { flag, needed: Need::Stages } => format!("{flag} 需要同时给出 --stages"),
-        PlanError::Needs { flag, needed: Need::Https } => format!("{flag} 需要 https:// 开头的 URL"),
+        PlanError::Needs { flag, needed: Need::Https } => format!("{flag} 需要 https:// 或 grpcs:// 开头的 URL"),
+        PlanError::Needs { flag, needed: Need::Grpc } => format!("{flag} 需要 grpc:// 或 grpcs:// 开头的 URL"),
+        PlanError::Needs { flag, needed: Need::Proto } => format!("{flag} 需要同时用 --proto 给出导入它们的文件"),
+        PlanError::Needs { flag, needed: Need::ClientStream } => format!("{flag} 只能用于以流方式接收消息的方法"),
         PlanError::Needs { flag, needed: Need::Cert } => format!("{flag} 需要同时用 --cert 给出对应的证书"),
         PlanError::Needs { flag, needed: Need::Http2 } => {
             format!("{flag} 需要同时给出 --http2，或使用 https:// 开头的 URL")
@@ -80,6 +89,45 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
             "--warmup 按压测开始时的压力预热，而此压测从零开始；请让各阶段以跳变开始，如 100:0s".to_owned()
         }
         PlanError::Choice { flag, value, choices } => format!("{flag} 只能是 {choices} 之一，而不是 '{value}'"),
+        PlanError::GrpcPath { path } => format!(
+            "'{path}' 不是方法名；请写成 grpc://主机:端口/包名.服务/方法 的形式，可用 onrush grpc list grpc://主机:端口 查看有哪些"
+        ),
+        PlanError::NotGrpc { url } => format!("'{url}' 不是 gRPC 地址；请写成 grpc://主机:端口 或 grpcs://主机:端口"),
+        PlanError::Proto { reason } => {
+            format!("{reason}；请检查 .proto 文件的这个位置；它导入的文件可用 --import-path 指定目录")
+        }
+        PlanError::Edition { file } => format!(
+            "'{file}' 使用了 Protobuf edition 语法，目前只支持 proto2 和 proto3；如果内容允许，请改为 syntax = \"proto3\""
+        ),
+        PlanError::Protoset { path, reason } => {
+            format!("'{path}' 不是描述符集（{reason}）；请用 protoc --include_imports --descriptor_set_out=FILE 生成")
+        }
+        PlanError::Described { reason } => {
+            format!("服务端对自身服务的描述有误（{reason}）；请用 --proto 给出 .proto 文件")
+        }
+        PlanError::NoSchema { service } => {
+            format!("没有 '{service}' 的定义；请用 --proto 给出 .proto 文件，或用 --protoset 给出描述符集")
+        }
+        PlanError::NoService { service, known } => format!("没有服务 '{service}'；现有服务：{known}"),
+        PlanError::NoMethod { service, method, known } => {
+            format!("服务 '{service}' 没有方法 '{method}'；现有方法：{known}")
+        }
+        PlanError::NoSymbol { symbol, known } => {
+            format!("没有名为 '{symbol}' 的定义；请写带包名的全名；现有服务：{known}")
+        }
+        PlanError::Json { message, line, column, reason } => format!(
+            "-d 与消息 {message} 不符：第 {line} 行第 {column} 列：{reason}；可用 onrush grpc describe grpc://主机:端口 {message} 查看其字段"
+        ),
+        PlanError::DataNotText => {
+            "gRPC 调用的 -d 是 JSON，但给出的不是 UTF-8 文本；字节请以 base64 字符串表示".to_owned()
+        }
+        PlanError::OneMessage { method, given } => {
+            format!("{method} 只接收一条消息，-d 却有 {given} 条；只有以流方式接收消息的方法才能有多条")
+        }
+        PlanError::TooManyMessages { most } => format!("-d 中单次调用的消息超过 {most} 条；请减少"),
+        PlanError::GrpcStatuses { value } => {
+            format!("此处 --expect-status 需要 OK,NOT_FOUND 或 0,5 这样的 gRPC 状态，而不是 '{value}'")
+        }
         PlanError::Statuses { value } => {
             format!("--expect-status 需要 200,300-399 这样的状态码和范围，而不是 '{value}'")
         }

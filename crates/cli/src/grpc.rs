@@ -1,0 +1,140 @@
+//! `onrush grpc`: what services a target has, and what their messages look like.
+
+use engine::ReflectError;
+use plan::{Flags, PlanError, Reflection, Schema};
+use report::Language;
+
+use crate::args::{GrpcArgs, GrpcAskArgs, GrpcCommand};
+use crate::exit::Exit;
+use crate::{output, usage};
+
+/// `onrush grpc ...`.
+pub(crate) fn grpc(args: &GrpcArgs) -> Exit {
+    let language = usage::language_of(&std::env::args_os().collect::<Vec<_>>());
+    let said = match &args.command {
+        GrpcCommand::List(asked) => list(&Ask::new(asked)),
+        GrpcCommand::Describe(asked) => describe(&Ask::new(asked)),
+    };
+    match said {
+        Ok(text) => output::to_stdout(&text, language),
+        Err(error) => {
+            let (text, exit) = error.say(language);
+            output::complain(&text);
+            exit
+        }
+    }
+}
+
+/// How a load ends whose target says nothing of its services.
+pub(crate) fn exit_of(error: &ReflectError) -> Exit {
+    match error {
+        ReflectError::Settings(_) | ReflectError::NoSymbol { .. } => Exit::Usage,
+        _ => Exit::NothingMeasured,
+    }
+}
+
+enum Wrong {
+    Plan(PlanError),
+    Reflection(ReflectError),
+}
+
+impl Wrong {
+    fn say(&self, language: Language) -> (String, Exit) {
+        match self {
+            Self::Plan(error) => (report::plan_error(error, language), Exit::Usage),
+            Self::Reflection(error) => (report::reflect_error(error, language), exit_of(error)),
+        }
+    }
+}
+
+impl From<PlanError> for Wrong {
+    fn from(error: PlanError) -> Self {
+        Self::Plan(error)
+    }
+}
+
+impl From<ReflectError> for Wrong {
+    fn from(error: ReflectError) -> Self {
+        Self::Reflection(error)
+    }
+}
+
+/// A question, as it was typed.
+struct Ask {
+    flags: Flags,
+    symbol: Option<String>,
+}
+
+impl Ask {
+    fn new(args: &GrpcAskArgs) -> Self {
+        let mut words = [args.url.clone(), args.symbol.clone()].into_iter().flatten().peekable();
+        let mut flags = args.flags(None);
+        // Where files say all, no address is needed.
+        if !flags.has_schema() || words.peek().is_some_and(|word| word.contains("://")) {
+            flags.url = words.next().map(|url| if url.contains("://") { url } else { format!("grpc://{url}") });
+        }
+        // What stands behind the address in its path may be the name too.
+        let of_path = || {
+            let (address, path) = flags.url.as_deref()?.split_once("://")?.1.split_once('/')?;
+            (!address.is_empty() && !path.is_empty()).then(|| path.to_owned())
+        };
+        let symbol = words.next().or_else(of_path);
+        Self { flags, symbol }
+    }
+
+    fn reflection(&self) -> Result<Reflection, PlanError> {
+        self.flags.catalog(self.symbol.clone())
+    }
+}
+
+/// The service of a symbol that may name a method of it.
+fn service_of(symbol: &str) -> &str {
+    symbol.split_once('/').map_or(symbol, |(service, _)| service)
+}
+
+fn lines(names: &[String]) -> String {
+    names.iter().map(|name| format!("{name}\n")).collect()
+}
+
+/// All services, or all methods of one.
+fn list(ask: &Ask) -> Result<String, Wrong> {
+    let schema = ask.flags.schema()?;
+    match (schema, &ask.symbol) {
+        (Some(schema), None) => Ok(lines(&schema.services())),
+        (Some(schema), Some(symbol)) => Ok(lines(&schema.methods(service_of(symbol))?)),
+        (None, None) => Ok(lines(&engine::list_services(&ask.reflection()?)?)),
+        (None, Some(symbol)) => {
+            let service = service_of(symbol);
+            let schema = Schema::of_files(&engine::describe(&ask.reflection()?, service)?)?;
+            Ok(lines(&schema.methods(service)?))
+        }
+    }
+}
+
+/// What is known of a symbol, or of all services.
+fn describe(ask: &Ask) -> Result<String, Wrong> {
+    let reflected = |symbol: &str| -> Result<Schema, Wrong> {
+        Ok(Schema::of_files(&engine::describe(&ask.reflection()?, symbol)?)?)
+    };
+    let schema = ask.flags.schema()?;
+    let Some(symbol) = &ask.symbol else {
+        let names = match &schema {
+            Some(schema) => schema.services(),
+            None => engine::list_services(&ask.reflection()?)?,
+        };
+        let mut text = String::new();
+        for name in names {
+            let described = match &schema {
+                Some(schema) => schema.describe(&name)?,
+                None => reflected(&name)?.describe(&name)?,
+            };
+            let gap = if text.is_empty() { "" } else { "\n" };
+            text.push_str(&format!("{gap}{described}"));
+        }
+        return Ok(text);
+    };
+    match schema {
+        Some(schema) => Ok(schema.describe(symbol)?),
+        None => Ok(reflected(service_of(symbol))?.describe(symbol)?),
+    }
+}

@@ -1,0 +1,498 @@
+//! What a target says of its services, asked before a run: server reflection of gRPC, on one connection that waits.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use metrics::GRPC_STATUSES;
+use plan::{Reflection, SCHEMA_BYTES_MAX, missing_imports};
+use prost::Message;
+use wire::grpc::reflection::{Answer, PATHS, Question, Request, Said};
+use wire::grpc::{Messages, Piece, Status, Unzipped, gunzip, percent_decode, push_message};
+use wire::hpack::FieldList;
+use wire::http2::{Client, Event};
+use wire::tls::{ClientConfig, Refused, Session};
+
+use crate::{ResolveError, TlsError, client_tls, faults, resolve};
+
+/// Files that one symbol may need.
+const FILES_MAX: usize = 10_000;
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// Why a target says nothing of its services.
+#[derive(Debug, thiserror::Error)]
+pub enum ReflectError {
+    /// Its name leads nowhere.
+    #[error("{0}")]
+    Resolve(#[from] ResolveError),
+    /// The settings of TLS make no session.
+    #[error("{0}")]
+    Settings(#[from] TlsError),
+    /// No connection.
+    #[error(
+        "cannot ask {address} for its services: {reason}; start the server, check address and port, or describe them with --proto FILE"
+    )]
+    Connection {
+        /// Where it was tried.
+        address: SocketAddr,
+        /// What the system says.
+        reason: std::io::Error,
+    },
+    /// No TLS session.
+    #[error("no TLS session with {address}: {}", .fault.name())]
+    Tls {
+        /// With whom.
+        address: SocketAddr,
+        /// Why.
+        fault: metrics::TlsFault,
+        /// The certificate, when that was the reason.
+        refused: Option<Box<Refused>>,
+    },
+    /// It took too long.
+    #[error(
+        "{address} did not say within {limit:?} what services it has; it may not speak gRPC; check the port, raise -t, or describe them with --proto FILE"
+    )]
+    TimedOut {
+        /// Who was asked.
+        address: SocketAddr,
+        /// How long.
+        limit: Duration,
+    },
+    /// It closed, or sent what is no answer.
+    #[error(
+        "{address} gave no answer of gRPC ({reason}); check that the port speaks gRPC, with TLS for grpcs:// and without for grpc://"
+    )]
+    Broken {
+        /// Who was asked.
+        address: SocketAddr,
+        /// What came instead.
+        reason: String,
+    },
+    /// There is no reflection.
+    #[error("{address} does not offer server reflection; describe its services with --proto FILE or --protoset FILE")]
+    Refused {
+        /// Who was asked.
+        address: SocketAddr,
+    },
+    /// It answers with a status that is no success.
+    #[error(
+        "{address} refuses server reflection with {status} ({message}); give metadata with -H, or describe its services with --proto FILE"
+    )]
+    Status {
+        /// Who was asked.
+        address: SocketAddr,
+        /// The name of the status.
+        status: &'static str,
+        /// In its words.
+        message: String,
+    },
+    /// It does not know the symbol.
+    #[error("{address} knows no '{symbol}'; it has: {known}")]
+    NoSymbol {
+        /// Who was asked.
+        address: SocketAddr,
+        /// What was asked for.
+        symbol: String,
+        /// The services that it has.
+        known: String,
+    },
+    /// More than anybody needs.
+    #[error("{address} describes more than {most} bytes or {FILES_MAX} files; describe the service with --proto FILE")]
+    TooLarge {
+        /// Who was asked.
+        address: SocketAddr,
+        /// [`SCHEMA_BYTES_MAX`].
+        most: u64,
+    },
+}
+
+/// The names of all services of a target, in order.
+///
+/// # Errors
+/// It cannot be asked, or does not say.
+pub fn list_services(reflection: &Reflection) -> Result<Vec<String>, ReflectError> {
+    Asker::connect(reflection)?.services()
+}
+
+/// The files that describe a symbol, with all that they import.
+///
+/// # Errors
+/// It cannot be asked, or does not know it.
+pub fn describe(reflection: &Reflection, symbol: &str) -> Result<Vec<Vec<u8>>, ReflectError> {
+    Asker::connect(reflection)?.files(symbol)
+}
+
+/// Asks questions, one after the other.
+struct Asker<'a> {
+    reflection: &'a Reflection,
+    address: SocketAddr,
+    stream: TcpStream,
+    tls: Option<(ClientConfig, Session)>,
+    http2: Client,
+    until: Instant,
+    /// Index in [`PATHS`] of what the target knows.
+    version: usize,
+    /// What came and is not looked at yet.
+    plain: Vec<u8>,
+}
+
+/// How an answer ended.
+struct Ended {
+    status: Option<Status>,
+    message: String,
+    answers: Vec<Answer>,
+}
+
+impl<'a> Asker<'a> {
+    fn connect(reflection: &'a Reflection) -> Result<Self, ReflectError> {
+        let tls = client_tls(&reflection.target)?;
+        let address = resolve(&reflection.target, reflection.connect_timeout)?.address;
+        let failed = |reason| ReflectError::Connection { address, reason };
+        let stream = TcpStream::connect_timeout(&address, reflection.connect_timeout).map_err(failed)?;
+        stream.set_nodelay(true).map_err(failed)?;
+        let until = Instant::now() + reflection.timeout;
+        let http2 = Client::default();
+        let mut asker = Self { reflection, address, stream, tls: None, http2, until, version: 0, plain: Vec::new() };
+        if let Some(config) = tls {
+            asker.shake_hands(config)?;
+        }
+        let mut out = Vec::new();
+        asker.http2.start(&mut out);
+        asker.send(&out)?;
+        Ok(asker)
+    }
+
+    fn broken(&self, reason: &str) -> ReflectError {
+        ReflectError::Broken { address: self.address, reason: reason.to_owned() }
+    }
+
+    fn shake_hands(&mut self, config: ClientConfig) -> Result<(), ReflectError> {
+        let mut flight = Vec::new();
+        let begun = config.session().and_then(|mut session| session.start(&mut flight).map(|()| session));
+        self.tls = match begun {
+            Ok(session) => Some((config, session)),
+            Err(fault) => {
+                let fault = faults::tls_fault(fault);
+                return Err(ReflectError::Tls { address: self.address, fault, refused: None });
+            }
+        };
+        self.write(&flight)?;
+        while self.tls.as_ref().is_some_and(|(_, session)| session.is_handshaking()) {
+            if !self.receive()? {
+                let fault = metrics::TlsFault::ClosedEarly;
+                return Err(ReflectError::Tls { address: self.address, fault, refused: None });
+            }
+        }
+        match self.tls.as_ref().and_then(|(_, session)| session.alpn()) {
+            Some(b"h2") => Ok(()),
+            _ => {
+                let fault = metrics::TlsFault::NoProtocol;
+                Err(ReflectError::Tls { address: self.address, fault, refused: None })
+            }
+        }
+    }
+
+    fn left(&self) -> Result<Duration, ReflectError> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        let (address, limit) = (self.address, self.reflection.timeout);
+        if left.is_zero() { Err(ReflectError::TimedOut { address, limit }) } else { Ok(left) }
+    }
+
+    fn told(&self, error: std::io::Error) -> ReflectError {
+        match error.kind() {
+            std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut => {
+                ReflectError::TimedOut { address: self.address, limit: self.reflection.timeout }
+            }
+            _ => ReflectError::Connection { address: self.address, reason: error },
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), ReflectError> {
+        let left = self.left()?;
+        self.stream
+            .set_write_timeout(Some(left))
+            .and_then(|()| self.stream.write_all(bytes))
+            .map_err(|error| self.told(error))
+    }
+
+    fn send(&mut self, plain: &[u8]) -> Result<(), ReflectError> {
+        let Some((_, session)) = &mut self.tls else { return self.write(plain) };
+        let mut sealed = Vec::new();
+        if session.seal(plain, &mut sealed).is_err() {
+            return Err(self.broken("the TLS session is closed"));
+        }
+        self.write(&sealed)
+    }
+
+    /// Waits for bytes. False when there will be none.
+    fn receive(&mut self) -> Result<bool, ReflectError> {
+        let (left, mut buffer) = (self.left()?, vec![0; BUFFER_BYTES]);
+        let read = self.stream.set_read_timeout(Some(left)).and_then(|()| self.stream.read(&mut buffer));
+        let count = read.map_err(|error| self.told(error))?;
+        let Some((config, session)) = &mut self.tls else {
+            self.plain.extend_from_slice(&buffer[..count]);
+            return Ok(count > 0);
+        };
+        let mut back = Vec::new();
+        let fed = session.feed(&mut buffer[..count], &mut self.plain, &mut back);
+        if let Err(fault) = fed {
+            let (fault, refused) = (faults::tls_fault(fault), config.refused().map(Box::new));
+            // The alert says why; that it does not arrive changes nothing.
+            let _ = self.write(&back);
+            return Err(ReflectError::Tls { address: self.address, fault, refused });
+        }
+        if !back.is_empty() {
+            self.write(&back)?;
+        }
+        Ok(count > 0)
+    }
+
+    /// One question, on a stream of its own; both versions are tried.
+    fn ask(&mut self, question: &Question) -> Result<Vec<Answer>, ReflectError> {
+        loop {
+            let ended = self.call(PATHS[self.version], question)?;
+            match ended.status {
+                Some(Status::OK) => return Ok(ended.answers),
+                Some(Status::UNIMPLEMENTED) if self.version + 1 < PATHS.len() => self.version += 1,
+                Some(Status::UNIMPLEMENTED) => return Err(ReflectError::Refused { address: self.address }),
+                Some(status) => {
+                    return Err(ReflectError::Status {
+                        address: self.address,
+                        status: GRPC_STATUSES[status.index()],
+                        message: ended.message,
+                    });
+                }
+                None => return Err(self.broken("no grpc-status")),
+            }
+        }
+    }
+
+    fn call(&mut self, path: &str, question: &Question) -> Result<Ended, ReflectError> {
+        let (host, question) = (String::new(), Some(question.clone()));
+        let mut body = Vec::new();
+        push_message(&Request { host, question }.encode_to_vec(), false, &mut body);
+        let fields = self.fields(path);
+        let fields = fields.iter().map(|(name, value)| (name.as_slice(), value.as_slice()));
+        // One number for each version: its fields are the same each time.
+        let request = wire::http2::Request::new(self.version as u32, fields, &body);
+        while !self.http2.can_send() {
+            if self.http2.is_used_up() || !self.step(&mut Heard::default())? {
+                return Err(self.broken("it closed the connection"));
+            }
+        }
+        let mut out = Vec::new();
+        self.http2.send(&request, 0, &mut out);
+        self.send(&out)?;
+        let mut heard = Heard::default();
+        while !heard.is_over {
+            if !self.step(&mut heard)? {
+                return Err(self.broken("it closed the connection"));
+            }
+        }
+        if let Some(status) = heard.http_status.filter(|status| *status != 200) {
+            return Err(self.broken(&format!("HTTP status {status}")));
+        }
+        Ok(Ended { status: heard.status, message: heard.message, answers: heard.answers })
+    }
+
+    fn fields(&self, path: &str) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let is = |name: &str, wanted: &str| name.eq_ignore_ascii_case(wanted);
+        let headers = &self.reflection.headers;
+        let host = headers.iter().find(|(name, _)| is(name, "host")).map(|(_, value)| value.clone());
+        let scheme = if self.reflection.target.tls.is_some() { "https" } else { "http" };
+        let mut fields = vec![
+            (b":method".to_vec(), b"POST".to_vec()),
+            (b":scheme".to_vec(), scheme.as_bytes().to_vec()),
+            (b":path".to_vec(), path.as_bytes().to_vec()),
+        ];
+        fields.extend(host.map(|host| (b":authority".to_vec(), host)));
+        // The question is not compressed, and has a time of its own.
+        let is_ours =
+            |name: &str| ["host", "connection", "grpc-encoding", "grpc-timeout"].iter().any(|own| is(name, own));
+        let others = headers.iter().filter(|(name, _)| !is_ours(name));
+        fields.extend(others.map(|(name, value)| (name.to_ascii_lowercase().into_bytes(), value.clone())));
+        fields
+    }
+
+    /// Waits for bytes, and looks at what they mean. False when there will be none.
+    fn step(&mut self, heard: &mut Heard) -> Result<bool, ReflectError> {
+        if self.plain.is_empty() && !self.receive()? {
+            return Ok(false);
+        }
+        let (plain, mut fields, mut out) = (std::mem::take(&mut self.plain), FieldList::default(), Vec::new());
+        let mut rest = &plain[..];
+        let mut fault = None;
+        loop {
+            match self.http2.handle(rest, &mut fields, &mut out) {
+                Ok((taken, event)) => {
+                    rest = &rest[taken..];
+                    let is_done = matches!(event, Event::NeedMore) && rest.is_empty();
+                    heard.take(&event);
+                    if is_done || heard.is_over {
+                        break;
+                    }
+                }
+                Err(error) => {
+                    fault = Some(error.to_string());
+                    break;
+                }
+            }
+        }
+        self.plain = rest.to_vec();
+        if !out.is_empty() {
+            self.send(&out)?;
+        }
+        if heard.is_too_large {
+            return Err(ReflectError::TooLarge { address: self.address, most: SCHEMA_BYTES_MAX });
+        }
+        match fault.or(heard.fault.take()) {
+            Some(reason) => Err(self.broken(&reason)),
+            None => Ok(true),
+        }
+    }
+
+    fn services(&mut self) -> Result<Vec<String>, ReflectError> {
+        let answers = self.ask(&Question::ListServices(String::new()))?;
+        let mut names = Vec::new();
+        for answer in answers {
+            match answer.said {
+                Some(Said::Services(services)) => {
+                    names.extend(services.service.into_iter().map(|service| service.name))
+                }
+                Some(Said::Error(refusal)) => return Err(self.refusal(refusal.error_code, refusal.error_message)),
+                _ => {}
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    fn refusal(&self, code: i32, message: String) -> ReflectError {
+        let status = Status::of(u32::try_from(code).unwrap_or(u32::MAX));
+        ReflectError::Status { address: self.address, status: GRPC_STATUSES[status.index()], message }
+    }
+
+    fn files(&mut self, symbol: &str) -> Result<Vec<Vec<u8>>, ReflectError> {
+        let (mut files, mut bytes) = (Vec::new(), 0);
+        let mut questions = vec![Question::FileContainingSymbol(symbol.to_owned())];
+        while let Some(question) = questions.pop() {
+            for answer in self.ask(&question)? {
+                match answer.said {
+                    Some(Said::Files(found)) => files.extend(found.files),
+                    Some(Said::Error(refusal)) if refusal.error_code == Status::NOT_FOUND.index() as i32 => {
+                        let Question::FileContainingSymbol(symbol) = question else {
+                            return Err(self.refusal(refusal.error_code, refusal.error_message));
+                        };
+                        let known = self.services().map_or("-".to_owned(), |names| names.join(", "));
+                        return Err(ReflectError::NoSymbol { address: self.address, symbol, known });
+                    }
+                    Some(Said::Error(refusal)) => return Err(self.refusal(refusal.error_code, refusal.error_message)),
+                    _ => {}
+                }
+            }
+            bytes = files.iter().map(|file: &Vec<u8>| file.len() as u64).sum::<u64>().max(bytes);
+            if files.len() > FILES_MAX || bytes > SCHEMA_BYTES_MAX {
+                return Err(ReflectError::TooLarge { address: self.address, most: SCHEMA_BYTES_MAX });
+            }
+            if questions.is_empty() {
+                let missing = missing_imports(&files).map_err(|error| self.broken(&error.to_string()))?;
+                if let Question::FileByFilename(asked) = &question
+                    && missing.contains(asked)
+                {
+                    return Err(self.broken(&format!("it does not have '{asked}', which another file imports")));
+                }
+                questions.extend(missing.into_iter().map(Question::FileByFilename));
+            }
+        }
+        Ok(files)
+    }
+}
+
+/// What came of an answer.
+#[derive(Default)]
+struct Heard {
+    is_over: bool,
+    http_status: Option<u16>,
+    is_zipped: bool,
+    reader: Messages,
+    message_is_zipped: bool,
+    bytes: Vec<u8>,
+    answers: Vec<Answer>,
+    status: Option<Status>,
+    message: String,
+    fault: Option<String>,
+    is_too_large: bool,
+}
+
+impl Heard {
+    fn take(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Head { status, fields, is_last, .. } => {
+                self.http_status = Some(*status);
+                self.is_zipped = fields.find(b"grpc-encoding") == Some(b"gzip");
+                if *is_last {
+                    self.end(fields);
+                }
+            }
+            Event::Body { bytes, is_last, .. } => {
+                self.take_bytes(bytes);
+                self.is_over |= is_last;
+            }
+            Event::Trailers { fields, .. } => self.end(fields),
+            Event::Reset { code, .. } => self.fault = Some(format!("it gave up the stream, code {code}")),
+            Event::Broken { fault, .. } => self.fault = Some(fault.to_string()),
+            Event::GoAway { code, .. } => self.fault = Some(format!("it takes no more requests, code {code}")),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, fields: &FieldList) {
+        self.is_over = true;
+        self.status = fields.find(b"grpc-status").and_then(Status::read);
+        self.message = fields.find(b"grpc-message").map(percent_decode).unwrap_or_default();
+    }
+
+    fn take_bytes(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while self.fault.is_none() {
+            match self.reader.handle(rest) {
+                Ok((_, Piece::NeedMore)) => return,
+                Ok((taken, piece)) => {
+                    rest = &rest[taken..];
+                    self.piece(piece);
+                }
+                Err(error) => self.fault = Some(error.to_string()),
+            }
+        }
+    }
+
+    fn piece(&mut self, piece: Piece<'_>) {
+        match piece {
+            Piece::NeedMore => {}
+            Piece::Begun { is_compressed, .. } => self.message_is_zipped = is_compressed,
+            Piece::Bytes(bytes) => {
+                self.is_too_large |= (self.bytes.len() + bytes.len()) as u64 > SCHEMA_BYTES_MAX;
+                if !self.is_too_large {
+                    self.bytes.extend_from_slice(bytes);
+                }
+            }
+            Piece::End => {
+                let bytes = std::mem::take(&mut self.bytes);
+                let message = match self.message_is_zipped {
+                    false => Ok(bytes),
+                    true if !self.is_zipped => Err("a message is compressed in an unknown way"),
+                    true => match gunzip(&bytes, SCHEMA_BYTES_MAX as usize) {
+                        Unzipped::Whole(message) => Ok(message),
+                        Unzipped::TooLarge(_) => Err("a compressed message is too large"),
+                        Unzipped::Malformed => Err("a compressed message is damaged"),
+                    },
+                };
+                match message.map(|message| Answer::decode(&*message)) {
+                    Ok(Ok(answer)) => self.answers.push(answer),
+                    Ok(Err(error)) => self.fault = Some(error.to_string()),
+                    Err(reason) => self.fault = Some(reason.to_owned()),
+                }
+            }
+        }
+    }
+}

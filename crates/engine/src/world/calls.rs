@@ -1,0 +1,216 @@
+//! Calls of gRPC: messages on a stream, each timed, and a status at the end.
+
+use metrics::{Failure, Outcome, ProtocolFault};
+use pacing::Nanos;
+use wire::grpc::{self, Messages, Piece, Status, Unzipped};
+use wire::hpack::FieldList;
+
+use super::exchanges::KeptBody;
+use super::step::PreparedStep;
+use super::{Deadline, World};
+use crate::slab::Key;
+
+/// What is known of a call while it lasts.
+#[derive(Default)]
+pub(super) struct CallState {
+    reader: Messages,
+    /// The message that comes is compressed.
+    is_compressed: bool,
+    /// Messages may be compressed.
+    may_compress: bool,
+    received: u64,
+    status: Option<Status>,
+    fault: Option<ProtocolFault>,
+    /// Of a stream of messages only.
+    times: Option<Box<Times>>,
+    /// Bytes of a compressed message, for the checks.
+    zipped: Vec<u8>,
+}
+
+/// The instants of messages.
+#[derive(Default)]
+struct Times {
+    /// When each message was sent that left on its own.
+    sent: Vec<Nanos>,
+    last_received: Option<Nanos>,
+}
+
+impl CallState {
+    pub(super) fn new(is_stream: bool) -> Self {
+        Self { times: is_stream.then(Box::default), ..Self::default() }
+    }
+
+    /// The first fault is the one that is told.
+    fn blame(&mut self, fault: ProtocolFault) {
+        self.fault.get_or_insert(fault);
+    }
+
+    fn head(&mut self, fields: &FieldList) {
+        if !fields.find(b"content-type").is_some_and(grpc::is_content_type) {
+            self.blame(ProtocolFault::ContentType);
+        }
+        self.may_compress = fields.find(b"grpc-encoding").is_some_and(|value| value != b"identity");
+    }
+
+    /// What the plan says of a call that is over.
+    fn outcome(&self, http_status: u16, kept: Option<&KeptBody>, step: &PreparedStep) -> Outcome {
+        let answers_stream = step.call.as_ref().is_some_and(|call| call.answers_stream);
+        let is_cut = !self.reader.is_between();
+        let is_ok = self.status == Some(Status::OK);
+        Outcome::Failed(match (self.status, self.fault) {
+            _ if http_status != 200 => Failure::Status,
+            (_, Some(fault)) => Failure::Protocol(fault),
+            (None, None) => Failure::Protocol(ProtocolFault::NoGrpcStatus),
+            (Some(status), None) if !step.checks.status.contains(status.index() as u16) => {
+                Failure::GrpcStatus(status.index() as u8)
+            }
+            _ if is_cut => Failure::Protocol(ProtocolFault::MessageCut),
+            _ if is_ok && !answers_stream && self.received != 1 => Failure::Protocol(ProtocolFault::MessageCount),
+            _ => return step.checks.of_body(kept),
+        })
+    }
+}
+
+impl World {
+    /// The head of an answer to a call.
+    pub(super) fn call_head(&mut self, key: Key, fields: &FieldList, is_last: bool) {
+        let Some(call) = self.attempts.find(key).and_then(|attempt| attempt.call.as_mut()) else { return };
+        call.head(fields);
+        if is_last {
+            self.call_trailers(key, fields);
+        }
+    }
+
+    /// The fields at the end of an answer to a call.
+    pub(super) fn call_trailers(&mut self, key: Key, fields: &FieldList) {
+        let Some(call) = self.attempts.find(key).and_then(|attempt| attempt.call.as_mut()) else { return };
+        call.status = fields.find(b"grpc-status").and_then(Status::read);
+        if let Some(status) = call.status.filter(|status| *status != Status::OK)
+            && let Some(message) = fields.find(b"grpc-message")
+            && !self.seen.has_heard(status.index())
+        {
+            self.seen.hear(status.index(), &grpc::percent_decode(message));
+        }
+    }
+
+    /// Bytes of messages: each is counted and timed, and kept as far as the checks need it. False when this is no call.
+    pub(super) fn take_messages(&mut self, key: Key, bytes: &[u8], at: Nanos) -> bool {
+        let Some(attempt) = self.attempts.find(key) else { return false };
+        let Some(call) = attempt.call.as_mut() else { return false };
+        self.seen.counts.body_bytes += bytes.len() as u64;
+        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return true };
+        let step = &self.work.steps[exchange.step as usize];
+        let room = step.needs.body_bytes_max;
+        let mut rest = bytes;
+        while call.fault.is_none() {
+            let (taken, piece) = match call.reader.handle(rest) {
+                Ok(read) => read,
+                Err(_) => {
+                    call.blame(ProtocolFault::MessageFlag);
+                    break;
+                }
+            };
+            rest = &rest[taken..];
+            match piece {
+                Piece::NeedMore => break,
+                Piece::Begun { is_compressed, .. } => {
+                    call.is_compressed = is_compressed;
+                    if is_compressed && !call.may_compress {
+                        call.blame(ProtocolFault::MessageEncoding);
+                    }
+                }
+                Piece::Bytes(_) if room == 0 => {}
+                Piece::Bytes(bytes) if call.is_compressed => {
+                    if call.zipped.len() + bytes.len() > room {
+                        attempt.kept.get_or_insert_default().is_too_large = true;
+                    } else {
+                        call.zipped.extend_from_slice(bytes);
+                    }
+                }
+                Piece::Bytes(bytes) => attempt.kept.get_or_insert_default().keep(bytes, room),
+                Piece::End => {
+                    let is_kept = attempt.kept.as_ref().is_none_or(|kept| !kept.is_too_large);
+                    if call.is_compressed && room > 0 && is_kept {
+                        let zipped = std::mem::take(&mut call.zipped);
+                        let kept = attempt.kept.get_or_insert_default();
+                        match grpc::gunzip(&zipped, room) {
+                            Unzipped::Whole(message) => kept.keep(&message, room),
+                            Unzipped::TooLarge(_) => kept.is_too_large = true,
+                            Unzipped::Malformed => call.blame(ProtocolFault::MessageEncoding),
+                        }
+                    }
+                    call.received += 1;
+                    if exchange.is_measured {
+                        self.seen.counts.messages_received += 1;
+                        if let (Some(times), Some(prepared)) = (&mut call.times, &step.call) {
+                            let since = times.since(call.received, prepared.first_count, attempt.sent);
+                            match (since, times.last_received) {
+                                (Some(sent), _) => self.seen.message.record(at.since(sent).0),
+                                (None, Some(last)) => self.seen.message_gap.record(at.since(last).0),
+                                (None, None) => {}
+                            }
+                            times.last_received = Some(at);
+                        }
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// The next message of an attempt, if it is still under way, leaves with the end of this turn.
+    pub(super) fn message_due(&mut self, key: Key, now: Nanos) {
+        let Some(attempt) = self.attempts.find(key) else { return };
+        let (socket, stream) = (attempt.socket, attempt.stream);
+        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
+        let Some(times) = attempt.call.as_mut().and_then(|call| call.times.as_mut()) else { return };
+        let Some(call) = &self.work.steps[exchange.step as usize].call else { return };
+        let Some(message) = call.later.get(times.sent.len()).cloned() else { return };
+        times.sent.push(now);
+        let (count, base) = (times.sent.len(), attempt.sent);
+        self.seen.counts.messages_sent += u64::from(exchange.is_measured);
+        let ends = count == call.later.len();
+        if !ends {
+            // The messages keep their rhythm, also when one is late.
+            let next = base + Nanos(call.interval.0 * (count as u64 + 1));
+            self.timers.insert(next, Deadline::Message(key));
+        }
+        self.send_more(socket, stream, message, ends);
+    }
+
+    /// The first bytes of a call have left: the messages that follow have their time.
+    pub(super) fn call_sent(&mut self, key: Key, sent: Nanos) {
+        let Some(attempt) = self.attempts.find(key) else { return };
+        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
+        let Some(call) = &self.work.steps[exchange.step as usize].call else { return };
+        self.seen.counts.messages_sent += if exchange.is_measured { call.first_count } else { 0 };
+        if !call.later.is_empty() {
+            self.timers.insert(sent + call.interval, Deadline::Message(key));
+        }
+    }
+
+    /// A call is over: its status is counted. Gives what the plan says of it.
+    pub(super) fn judge_call(&mut self, key: Key, http_status: u16, now: Nanos) -> Option<Outcome> {
+        let attempt = self.attempts.find(key)?;
+        let call = attempt.call.as_ref()?;
+        let exchange = self.exchanges.find(attempt.exchange)?;
+        let outcome = call.outcome(http_status, attempt.kept.as_deref(), &self.work.steps[exchange.step as usize]);
+        if let Some(status) = call.status {
+            self.seen.counts.grpc_statuses[status.index()] += u64::from(exchange.is_measured);
+        }
+        // The target was told the deadline, and may be a moment ahead of our own timer.
+        let is_late = now >= attempt.deadline;
+        let is_timeout = outcome == Outcome::Failed(Failure::GrpcStatus(Status::DEADLINE_EXCEEDED.index() as u8));
+        Some(if is_late && is_timeout { Outcome::Failed(Failure::Timeout) } else { outcome })
+    }
+}
+
+impl Times {
+    /// When the message was sent that the `number`-th answer is for; `None` when there are more answers than messages.
+    fn since(&self, number: u64, first_count: u64, first_sent: Nanos) -> Option<Nanos> {
+        if number <= first_count {
+            return Some(first_sent);
+        }
+        self.sent.get((number - first_count - 1) as usize).copied()
+    }
+}

@@ -1,0 +1,155 @@
+//! What a step needs while the run lasts: its request as bytes, and what is thought of answers.
+
+use std::sync::Arc;
+
+use metrics::{Failure, Outcome};
+use pacing::Nanos;
+use plan::{Call, Needs, Protocol, Request, StatusSet, Step, Target};
+use wire::grpc;
+use wire::http1::RequestKind;
+
+use super::exchanges::KeptBody;
+
+/// A step with its request rendered.
+pub(crate) struct PreparedStep {
+    pub(super) request: Arc<[u8]>,
+    /// The same for HTTP/2, where that may be spoken.
+    pub(super) http2: Option<wire::http2::Request>,
+    pub(super) kind: RequestKind,
+    pub(super) is_idempotent: bool,
+    pub(super) keep_alive: bool,
+    pub(super) timeout: Nanos,
+    pub(super) connect_timeout: Nanos,
+    pub(super) checks: PreparedChecks,
+    pub(super) needs: Needs,
+    /// What makes it a call of gRPC, if it is one.
+    pub(super) call: Option<PreparedCall>,
+}
+
+impl PreparedStep {
+    /// `number`: of this step among all. `target`: where it goes.
+    pub(crate) fn new(number: u32, step: &Step, target: &Target) -> Self {
+        let request = &step.request;
+        let version = match request.version {
+            plan::HttpVersion::Http10 => wire::http1::Version::Http10,
+            plan::HttpVersion::Http11 => wire::http1::Version::Http11,
+        };
+        let mut bytes = Vec::new();
+        wire::http1::render_request(
+            &request.method,
+            &request.path,
+            version,
+            &request.headers,
+            &request.body,
+            &mut bytes,
+        );
+        let call = step.call.as_ref().map(PreparedCall::new);
+        let body = call.as_ref().map_or(&request.body, |call| &call.first);
+        let http2 = (target.protocol != Protocol::Http1).then(|| {
+            let http2 = over_http2(number, request, body, target);
+            if call.as_ref().is_some_and(|call| !call.later.is_empty()) { http2.kept_open() } else { http2 }
+        });
+        Self {
+            request: bytes.into(),
+            http2,
+            kind: RequestKind::of(&request.method),
+            is_idempotent: request.is_idempotent(),
+            keep_alive: step.keep_alive,
+            timeout: step.timeout.into(),
+            connect_timeout: step.connect_timeout.into(),
+            checks: PreparedChecks {
+                status: step.checks.status.clone(),
+                body_contains: step.checks.body_contains.clone(),
+            },
+            needs: step.needs(),
+            call,
+        }
+    }
+}
+
+/// The request with the fields of HTTP/2 (RFC 9113, 8.3.1): nothing in it is about the connection.
+fn over_http2(number: u32, request: &Request, body: &[u8], target: &Target) -> wire::http2::Request {
+    let host = request.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host"));
+    let scheme = if target.tls.is_some() { &b"https"[..] } else { b"http" };
+    let mut fields: Vec<(Vec<u8>, Vec<u8>)> =
+        vec![(b":method".to_vec(), request.method.clone().into_bytes()), (b":scheme".to_vec(), scheme.to_vec())];
+    if let Some((_, host)) = host {
+        fields.push((b":authority".to_vec(), host.clone()));
+    }
+    fields.push((b":path".to_vec(), request.path.clone().into_bytes()));
+    for (name, value) in &request.headers {
+        let name = name.to_ascii_lowercase();
+        let is_of_connection =
+            matches!(name.as_str(), "host" | "connection" | "keep-alive" | "proxy-connection" | "upgrade");
+        let is_refused = name == "te" && !value.eq_ignore_ascii_case(b"trailers");
+        if !is_of_connection && !is_refused {
+            fields.push((name.into_bytes(), value.clone()));
+        }
+    }
+    let fields = fields.iter().map(|(name, value)| (name.as_slice(), value.as_slice()));
+    wire::http2::Request::new(number, fields, body)
+}
+
+/// What makes an answer a success.
+pub(crate) struct PreparedChecks {
+    pub(super) status: StatusSet,
+    body_contains: Option<Vec<u8>>,
+}
+
+impl PreparedChecks {
+    /// What is thought of an answer whose status is a success.
+    #[inline]
+    pub(super) fn of_body(&self, kept: Option<&KeptBody>) -> Outcome {
+        let lacks = |text: &Vec<u8>| {
+            let bytes = kept.map_or(&[][..], |kept| &kept.bytes);
+            memchr::memmem::find(bytes, text).is_none()
+        };
+        if kept.is_some_and(|kept| kept.is_too_large) {
+            Outcome::Failed(Failure::BodyLimit)
+        } else if self.body_contains.as_ref().is_some_and(lacks) {
+            Outcome::Failed(Failure::Check)
+        } else {
+            Outcome::Succeeded
+        }
+    }
+}
+
+/// The messages of a call, framed.
+pub(crate) struct PreparedCall {
+    /// What leaves with the head.
+    first: Vec<u8>,
+    /// How many messages that are.
+    pub(super) first_count: u64,
+    /// What leaves afterwards, one after the other.
+    pub(super) later: Vec<Arc<[u8]>>,
+    pub(super) interval: Nanos,
+    /// Any number of messages may be sent, or answered: then each is timed.
+    pub(super) is_stream: bool,
+    pub(super) answers_stream: bool,
+}
+
+impl PreparedCall {
+    fn new(call: &Call) -> Self {
+        let frame = |message: &Vec<u8>, out: &mut Vec<u8>| match call.is_gzipped {
+            true => grpc::push_message(&grpc::gzip(message), true, out),
+            false => grpc::push_message(message, false, out),
+        };
+        let with_head = if call.interval.is_zero() { call.messages.len() } else { 1 };
+        let (with_head, afterwards) = call.messages.split_at(with_head.min(call.messages.len()));
+        let mut first = Vec::new();
+        with_head.iter().for_each(|message| frame(message, &mut first));
+        let framed = |message: &Vec<u8>| {
+            let mut bytes = Vec::new();
+            frame(message, &mut bytes);
+            bytes.into()
+        };
+        Self {
+            first,
+            first_count: with_head.len() as u64,
+            later: afterwards.iter().map(framed).collect(),
+            interval: call.interval.into(),
+            is_stream: call.sends_stream || call.answers_stream,
+            answers_stream: call.answers_stream,
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What a call of gRPC needs beside a request: descriptions of services, and messages made of JSON.
+
+mod deadline;
+mod describe;
+mod messages;
+mod schema;
+
+use std::time::Duration;
+
+pub(crate) use deadline::format_timeout;
+pub(crate) use messages::read_messages;
+pub use schema::{Schema, missing_imports};
+
+use crate::Target;
+
+/// The largest set of descriptions that is read.
+pub const SCHEMA_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// The most messages that one call sends.
+pub const MESSAGES_MAX: usize = 1_000_000;
+
+/// What makes a request a call of gRPC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// What is sent, in this order, each as Protobuf.
+    pub messages: Vec<Vec<u8>>,
+    /// The time between two of them.
+    pub interval: Duration,
+    /// They are compressed.
+    pub is_gzipped: bool,
+    /// The method takes any number of messages.
+    pub sends_stream: bool,
+    /// The method answers with any number of messages.
+    pub answers_stream: bool,
+}
+
+/// What a target is to be asked before there can be a plan: where things are described.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reflection {
+    /// Who is asked.
+    pub target: Target,
+    /// What goes with the question.
+    pub headers: Vec<(String, Vec<u8>)>,
+    /// The service that the plan needs; none when only the names of services are asked for.
+    pub symbol: Option<String>,
+    /// Until there is a connection.
+    pub connect_timeout: Duration,
+    /// From there on.
+    pub timeout: Duration,
+}

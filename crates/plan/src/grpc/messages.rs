@@ -1,0 +1,148 @@
+//! From the text of `-d` to the messages of a call.
+
+use std::fmt;
+
+use prost_reflect::prost::Message;
+use prost_reflect::{Cardinality, DynamicMessage, Kind, MessageDescriptor, MethodDescriptor, Value};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
+
+use super::MESSAGES_MAX;
+use crate::PlanError;
+
+/// The messages that a text stands for. A method that takes a stream takes an array, or one value after the other.
+pub(crate) fn read_messages(text: &str, method: &MethodDescriptor) -> Result<Vec<Vec<u8>>, PlanError> {
+    let kind = method.input();
+    let messages = if method.is_client_streaming() {
+        read_stream(text, &kind)?
+    } else if text.trim().is_empty() {
+        vec![DynamicMessage::new(kind)]
+    } else {
+        let mut values = read_values(text, &kind)?;
+        match (values.len(), values.pop()) {
+            (1, Some(message)) => vec![message],
+            (given, _) => {
+                return Err(PlanError::OneMessage { method: method.full_name().to_owned(), given });
+            }
+        }
+    };
+    Ok(messages.iter().map(Message::encode_to_vec).collect())
+}
+
+fn read_stream(text: &str, kind: &MessageDescriptor) -> Result<Vec<DynamicMessage>, PlanError> {
+    let is_array = text.trim_start().starts_with('[') && !is_list(kind);
+    let messages = if is_array {
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let read = Many(kind).deserialize(&mut reader).and_then(|messages| reader.end().map(|()| messages));
+        read.map_err(|error| misfit(&error, kind, (1, 1)))?
+    } else {
+        read_values(text, kind)?
+    };
+    if messages.len() > MESSAGES_MAX {
+        return Err(PlanError::TooManyMessages { most: MESSAGES_MAX });
+    }
+    Ok(messages)
+}
+
+/// Values, one after the other.
+fn read_values(text: &str, kind: &MessageDescriptor) -> Result<Vec<DynamicMessage>, PlanError> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
+    let (mut messages, mut from) = (Vec::new(), 0);
+    loop {
+        match values.next() {
+            None => return Ok(messages),
+            Some(Err(error)) if messages.is_empty() => {
+                // Not JSON: the habit of go-stress-testing.
+                return match lone_string(text, kind) {
+                    Some(message) => Ok(vec![message]),
+                    None => Err(misfit(&error, kind, (1, 1))),
+                };
+            }
+            Some(Err(error)) => return Err(misfit(&error, kind, (1, 1))),
+            Some(Ok(_)) => {}
+        }
+        let to = values.byte_offset();
+        let value = &text[from..to];
+        let start = from + value.len() - value.trim_start().len();
+        let mut reader = serde_json::Deserializer::from_str(&text[start..to]);
+        match DynamicMessage::deserialize(kind.clone(), &mut reader) {
+            Ok(message) => messages.push(message),
+            Err(error) => {
+                let is_plain = !matches!(text[start..].chars().next(), Some('{' | '['));
+                return match lone_string(text, kind).filter(|_| is_plain && messages.is_empty()) {
+                    Some(message) => Ok(vec![message]),
+                    None => Err(misfit(&error, kind, place(&text[..start]))),
+                };
+            }
+        }
+        from = to;
+        if messages.len() > MESSAGES_MAX {
+            return Err(PlanError::TooManyMessages { most: MESSAGES_MAX });
+        }
+    }
+}
+
+/// A message whose only string field is a text.
+fn lone_string(text: &str, kind: &MessageDescriptor) -> Option<DynamicMessage> {
+    let mut strings = kind.fields().filter(|field| field.kind() == Kind::String);
+    let field = strings.next().filter(|field| field.cardinality() != Cardinality::Repeated)?;
+    if strings.next().is_some() {
+        return None;
+    }
+    let mut message = DynamicMessage::new(kind.clone());
+    message.set_field(&field, Value::String(text.to_owned()));
+    Some(message)
+}
+
+/// The JSON of these is an array itself.
+fn is_list(kind: &MessageDescriptor) -> bool {
+    matches!(kind.full_name(), "google.protobuf.ListValue" | "google.protobuf.Value")
+}
+
+/// Line and column behind a text, both from 1.
+fn place(before: &str) -> (usize, usize) {
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    (before.matches('\n').count() + 1, before.len() - line_start + 1)
+}
+
+/// What was wrong, with its place in the whole text; `from` is where the value began.
+fn misfit(error: &serde_json::Error, kind: &MessageDescriptor, from: (usize, usize)) -> PlanError {
+    let (line, column) = (error.line().max(1), error.column());
+    let text = error.to_string();
+    let reason = text.split(" at line ").next().unwrap_or_default().to_owned();
+    PlanError::Json {
+        message: kind.full_name().to_owned(),
+        line: from.0 + line - 1,
+        column: if line == 1 { from.1 + column.max(1) - 1 } else { column },
+        reason,
+    }
+}
+
+/// An array of messages.
+struct Many<'a>(&'a MessageDescriptor);
+
+impl<'de> DeserializeSeed<'de> for Many<'_> {
+    type Value = Vec<DynamicMessage>;
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Self::Value, D::Error> {
+        reader.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Many<'_> {
+    type Value = Vec<DynamicMessage>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of messages")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
+        let mut messages = Vec::new();
+        // One more than may be is enough to know.
+        while messages.len() <= MESSAGES_MAX
+            && let Some(message) = array.next_element_seed(self.0.clone())?
+        {
+            messages.push(message);
+        }
+        Ok(messages)
+    }
+}

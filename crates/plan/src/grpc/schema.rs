@@ -1,0 +1,169 @@
+//! Descriptions of services and messages, from wherever they come.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use prost_reflect::prost::Message;
+use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
+use prost_reflect::{DescriptorPool, MethodDescriptor, ServiceDescriptor};
+use protox::Compiler;
+
+use super::SCHEMA_BYTES_MAX;
+use crate::PlanError;
+use crate::flags::read_up_to;
+
+/// Names in a message that says what there is.
+const NAMES_MAX: usize = 20;
+
+/// Services and messages.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    pub(super) pool: DescriptorPool,
+}
+
+impl Schema {
+    /// What is defined in `.proto` files and in those that they import.
+    ///
+    /// # Errors
+    /// A file is missing or wrong; the message names the place.
+    pub fn of_protos(paths: &[String], import_paths: &[String]) -> Result<Self, PlanError> {
+        let mut folders: Vec<PathBuf> = import_paths.iter().map(PathBuf::from).collect();
+        for path in paths {
+            let found = find(path, import_paths);
+            // What cannot be read is told by its path.
+            read_up_to("--proto", &found.to_string_lossy(), SCHEMA_BYTES_MAX)?;
+            let folder = found.parent().map_or(PathBuf::new(), Path::to_path_buf);
+            for folder in [PathBuf::from("."), if folder.as_os_str().is_empty() { ".".into() } else { folder }] {
+                if !folders.contains(&folder) {
+                    folders.push(folder);
+                }
+            }
+        }
+        let wrong = |error: &protox::Error| match edition_of(error, &folders) {
+            Some(file) => PlanError::Edition { file },
+            None => PlanError::Proto { reason: format!("{error:?}") },
+        };
+        let mut compiler = Compiler::new(&folders).map_err(|error| wrong(&error))?;
+        for path in paths {
+            compiler.open_file(find(path, import_paths)).map_err(|error| wrong(&error))?;
+        }
+        Ok(Self { pool: compiler.descriptor_pool() })
+    }
+
+    /// What is described in files that `protoc --descriptor_set_out` wrote.
+    ///
+    /// # Errors
+    /// A file cannot be read, or is none of these.
+    pub fn of_sets(paths: &[String]) -> Result<Self, PlanError> {
+        let mut files = Vec::new();
+        for path in paths {
+            let bytes = read_up_to("--protoset", path, SCHEMA_BYTES_MAX)?;
+            let wrong = |reason: String| PlanError::Protoset { path: path.clone(), reason };
+            let set = FileDescriptorSet::decode(&*bytes).map_err(|error| wrong(error.to_string()))?;
+            if set.file.is_empty() {
+                return Err(wrong("it describes no file".to_owned()));
+            }
+            files.extend(set.file);
+        }
+        Self::of_descriptors(files).map_err(|error| match error {
+            PlanError::Described { reason } => PlanError::Protoset { path: paths.join(", "), reason },
+            other => other,
+        })
+    }
+
+    /// What a server told about itself: each a `FileDescriptorProto`.
+    ///
+    /// # Errors
+    /// One cannot be read, or they do not fit together.
+    pub fn of_files(files: &[Vec<u8>]) -> Result<Self, PlanError> {
+        let read = files.iter().map(|bytes| FileDescriptorProto::decode(&**bytes));
+        let files = read.collect::<Result<Vec<_>, _>>();
+        Self::of_descriptors(files.map_err(|error| PlanError::Described { reason: error.to_string() })?)
+    }
+
+    fn of_descriptors(mut files: Vec<FileDescriptorProto>) -> Result<Self, PlanError> {
+        if let Some(file) = files.iter().find(|file| file.syntax() == "editions") {
+            return Err(PlanError::Edition { file: file.name().to_owned() });
+        }
+        let mut names = BTreeSet::new();
+        files.retain(|file| names.insert(file.name().to_owned()));
+        // The well-known types may be left out.
+        let imported: BTreeSet<String> = files.iter().flat_map(|file| file.dependency.iter().cloned()).collect();
+        for name in imported.iter().filter(|name| !names.contains(*name)) {
+            if let Some(known) = DescriptorPool::global().get_file_by_name(name) {
+                files.push(known.file_descriptor_proto().clone());
+            }
+        }
+        let mut pool = DescriptorPool::new();
+        pool.add_file_descriptor_protos(files).map_err(|error| PlanError::Described { reason: error.to_string() })?;
+        Ok(Self { pool })
+    }
+
+    /// The names of all services, in order.
+    pub fn services(&self) -> Vec<String> {
+        let names: BTreeSet<String> = self.pool.services().map(|service| service.full_name().to_owned()).collect();
+        names.into_iter().collect()
+    }
+
+    /// The names of a service's methods, with the service's before them, in order.
+    ///
+    /// # Errors
+    /// There is no such service.
+    pub fn methods(&self, service: &str) -> Result<Vec<String>, PlanError> {
+        let service = self.service(service)?;
+        Ok(service.methods().map(|method| format!("{}/{}", service.full_name(), method.name())).collect())
+    }
+
+    fn service(&self, name: &str) -> Result<ServiceDescriptor, PlanError> {
+        self.pool
+            .get_service_by_name(name)
+            .ok_or_else(|| PlanError::NoService { service: name.to_owned(), known: list(self.services().into_iter()) })
+    }
+
+    pub(crate) fn method(&self, service: &str, method: &str) -> Result<MethodDescriptor, PlanError> {
+        let service = self.service(service)?;
+        service.methods().find(|each| each.name() == method).ok_or_else(|| PlanError::NoMethod {
+            service: service.full_name().to_owned(),
+            method: method.to_owned(),
+            known: list(service.methods().map(|each| each.name().to_owned())),
+        })
+    }
+}
+
+/// The files that these import, and that are neither among them nor well-known.
+///
+/// # Errors
+/// One is no `FileDescriptorProto`.
+pub fn missing_imports(files: &[Vec<u8>]) -> Result<Vec<String>, PlanError> {
+    let read = files.iter().map(|bytes| FileDescriptorProto::decode(&**bytes)).collect::<Result<Vec<_>, _>>();
+    let read = read.map_err(|error| PlanError::Described { reason: error.to_string() })?;
+    let names: BTreeSet<&str> = read.iter().map(|file| file.name()).collect();
+    let imported: BTreeSet<&str> = read.iter().flat_map(|file| &file.dependency).map(String::as_str).collect();
+    let is_known = |name: &str| names.contains(name) || DescriptorPool::global().get_file_by_name(name).is_some();
+    Ok(imported.into_iter().filter(|name| !is_known(name)).map(str::to_owned).collect())
+}
+
+fn list(names: impl Iterator<Item = String>) -> String {
+    let mut names: Vec<String> = names.take(NAMES_MAX + 1).collect();
+    if names.len() > NAMES_MAX {
+        names[NAMES_MAX] = "...".to_owned();
+    }
+    if names.is_empty() { "-".to_owned() } else { names.join(", ") }
+}
+
+/// A file by its path, or as imports name it.
+fn find(path: &str, import_paths: &[String]) -> PathBuf {
+    let plain = PathBuf::from(path);
+    if plain.exists() {
+        return plain;
+    }
+    import_paths.iter().map(|folder| Path::new(folder).join(path)).find(|path| path.exists()).unwrap_or(plain)
+}
+
+/// The file, when it is of a kind that the compiler does not understand.
+fn edition_of(error: &protox::Error, folders: &[PathBuf]) -> Option<String> {
+    let file = error.file()?;
+    let text = folders.iter().find_map(|folder| std::fs::read_to_string(folder.join(file)).ok())?;
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("//"))?;
+    first.strip_prefix("edition").is_some_and(|rest| rest.trim_start().starts_with('=')).then(|| file.to_owned())
+}

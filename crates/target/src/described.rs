@@ -1,0 +1,81 @@
+//! What the target says of its services: server reflection, from the `.proto` files of the project.
+
+use std::sync::OnceLock;
+
+use protox::Compiler;
+use protox::file::{File, FileResolver};
+use protox::prost_reflect::{DescriptorPool, FileDescriptor};
+use wire::grpc::Status;
+use wire::grpc::reflection::{Answer, Files, Question, Refusal, Request, Said, Service, Services};
+
+/// Name and text of each file.
+const SOURCES: [(&str, &str); 4] = [
+    ("hello.proto", include_str!("../proto/hello.proto")),
+    ("api_server.proto", include_str!("../proto/api_server.proto")),
+    ("grpc/reflection/v1/reflection.proto", include_str!("../proto/grpc/reflection/v1/reflection.proto")),
+    ("grpc/reflection/v1alpha/reflection.proto", include_str!("../proto/grpc/reflection/v1alpha/reflection.proto")),
+];
+
+struct Own;
+
+impl FileResolver for Own {
+    fn open_file(&self, name: &str) -> Result<File, protox::Error> {
+        match SOURCES.iter().find(|(known, _)| *known == name) {
+            Some((name, text)) => File::from_source(name, text),
+            None => Err(protox::Error::file_not_found(name)),
+        }
+    }
+}
+
+/// Read when somebody asks for the first time.
+fn pool() -> &'static DescriptorPool {
+    static POOL: OnceLock<DescriptorPool> = OnceLock::new();
+    POOL.get_or_init(|| {
+        let mut compiler = Compiler::with_file_resolver(Own);
+        compiler.open_files(SOURCES.map(|(name, _)| name)).expect("our own files are right");
+        compiler.descriptor_pool()
+    })
+}
+
+/// All files, each as a `FileDescriptorProto`.
+pub fn descriptors() -> Vec<Vec<u8>> {
+    pool().files().map(|file| file.encode_to_vec()).collect()
+}
+
+/// The file in which something is defined.
+fn file_of(symbol: &str) -> Option<FileDescriptor> {
+    let pool = pool();
+    let of_message = || pool.get_message_by_name(symbol).map(|message| message.parent_file());
+    let of_enum = || pool.get_enum_by_name(symbol).map(|kind| kind.parent_file());
+    let of_service = |name: &str| pool.get_service_by_name(name).map(|service| service.parent_file());
+    let of_method = || {
+        let (service, method) = symbol.rsplit_once('.')?;
+        let service = pool.get_service_by_name(service)?;
+        service.methods().any(|each| each.name() == method).then(|| service.parent_file())
+    };
+    of_service(symbol).or_else(of_message).or_else(of_enum).or_else(of_method)
+}
+
+/// The answer to a question.
+pub(crate) fn answer(request: Request) -> Answer {
+    let not_found = |what: &str| {
+        let error_message = format!("nothing is known of {what}");
+        Said::Error(Refusal { error_code: Status::NOT_FOUND.index() as i32, error_message })
+    };
+    let file = |file: Option<FileDescriptor>, what: &str| match file {
+        Some(file) => Said::Files(Files { files: vec![file.encode_to_vec()] }),
+        None => not_found(what),
+    };
+    let said = match &request.question {
+        Some(Question::ListServices(_)) => {
+            let service = pool().services().map(|service| Service { name: service.full_name().to_owned() });
+            Said::Services(Services { service: service.collect() })
+        }
+        Some(Question::FileByFilename(name)) => file(pool().get_file_by_name(name), name),
+        Some(Question::FileContainingSymbol(symbol)) => file(file_of(symbol), symbol),
+        Some(Question::FileContainingExtension(extension)) => not_found(&extension.containing_type),
+        Some(Question::AllExtensionNumbersOfType(kind)) => not_found(kind),
+        None => Said::Error(Refusal { error_code: 3, error_message: "there is no question".to_owned() }),
+    };
+    Answer { valid_host: request.host.clone(), original_request: Some(request), said: Some(said) }
+}

@@ -1,0 +1,378 @@
+//! What the target does for a call of gRPC, whatever carries it: messages in, answers and a status out, now or later.
+
+use std::collections::VecDeque;
+
+use pacing::Nanos;
+use prost::Message;
+use wire::grpc::reflection::PATHS;
+use wire::grpc::{Messages, PREFIX_BYTES, Piece, Status, Unzipped, gunzip, gzip, push_message};
+
+use crate::described;
+
+/// The largest message that is taken.
+const MESSAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Answers that wait for a client that does not read them.
+const OUTBOX_BYTES_MAX: usize = 1024 * 1024;
+/// Answers are made ahead of their sending up to this.
+const AHEAD_BYTES: usize = 16 * 1024;
+/// Answers that are to be made later.
+const PENDING_MAX: usize = 100_000;
+/// Names that `GreetAll` says in its answer.
+const NAMES_MAX: usize = 100;
+
+#[derive(Clone, PartialEq, Eq, Message)]
+struct HelloRequest {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(uint32, tag = "2")]
+    delay_ms: u32,
+    #[prost(uint32, tag = "3")]
+    status: u32,
+    #[prost(uint32, tag = "4")]
+    replies: u32,
+    #[prost(uint32, tag = "5")]
+    gap_ms: u32,
+}
+
+#[derive(Clone, PartialEq, Eq, Message)]
+struct HelloReply {
+    #[prost(string, tag = "1")]
+    message: String,
+    #[prost(uint32, tag = "2")]
+    number: u32,
+}
+
+#[derive(Clone, PartialEq, Eq, Message)]
+struct ApiRequest {
+    #[prost(string, tag = "1")]
+    user_name: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Message)]
+struct ApiResponse {
+    #[prost(int32, tag = "1")]
+    code: i32,
+    #[prost(string, tag = "2")]
+    msg: String,
+}
+
+/// What is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Method {
+    SayHello,
+    SayHellos,
+    GreetAll,
+    Chat,
+    HelloWorld,
+    Reflection,
+}
+
+impl Method {
+    fn of(path: &[u8]) -> Option<Self> {
+        Some(match path {
+            b"/hello.Greeter/SayHello" => Self::SayHello,
+            b"/hello.Greeter/SayHellos" => Self::SayHellos,
+            b"/hello.Greeter/GreetAll" => Self::GreetAll,
+            b"/hello.Greeter/Chat" => Self::Chat,
+            b"/ApiServer/HelloWorld" => Self::HelloWorld,
+            path if PATHS.iter().any(|known| known.as_bytes() == path) => Self::Reflection,
+            _ => return None,
+        })
+    }
+
+    /// It takes one message.
+    fn is_plain(self) -> bool {
+        matches!(self, Self::SayHello | Self::SayHellos | Self::HelloWorld)
+    }
+}
+
+/// What is to come, in this order.
+#[derive(Debug)]
+enum Pending {
+    Reply { name: String },
+    Api { name: String },
+    Series { name: String, left: u32, gap: Nanos },
+    End(Ending),
+}
+
+/// How a call ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Ending {
+    pub(crate) status: Status,
+    pub(crate) message: String,
+}
+
+impl Ending {
+    pub(crate) fn new(status: Status, message: &str) -> Self {
+        Self { status, message: message.to_owned() }
+    }
+}
+
+/// How the messages of a call are compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Zips {
+    pub(crate) requests: bool,
+    pub(crate) answers: bool,
+}
+
+/// A call.
+#[derive(Debug)]
+pub(crate) struct Call {
+    method: Method,
+    zips: Zips,
+    /// Never, when the client names none.
+    pub(crate) deadline: Nanos,
+    /// The earliest instant for which a timer is set.
+    pub(crate) armed: Nanos,
+    reader: Messages,
+    is_zipped: bool,
+    message: Vec<u8>,
+    messages: u32,
+    /// The message of a method that takes one.
+    only: Option<Vec<u8>>,
+    names: Vec<String>,
+    /// What a message of `GreetAll` asked for.
+    last: (Nanos, u32),
+    pending: VecDeque<(Nanos, Pending)>,
+    replies: u32,
+    /// Answers that are framed, and how much of them is sent.
+    pub(crate) outbox: Vec<u8>,
+    pub(crate) from: usize,
+    pub(crate) ending: Option<Ending>,
+    pub(crate) has_head: bool,
+}
+
+impl Call {
+    /// A call of a path; `None` of one that nobody serves.
+    pub(crate) fn new(path: &[u8], zips: Zips, deadline: Nanos) -> Option<Self> {
+        Some(Self {
+            method: Method::of(path)?,
+            zips,
+            deadline,
+            armed: Nanos::NEVER,
+            reader: Messages::default(),
+            is_zipped: false,
+            message: Vec::new(),
+            messages: 0,
+            only: None,
+            names: Vec::new(),
+            last: (Nanos::ZERO, 0),
+            pending: VecDeque::new(),
+            replies: 0,
+            outbox: Vec::new(),
+            from: 0,
+            ending: None,
+            has_head: false,
+        })
+    }
+
+    /// Ends with this, behind what is framed already.
+    pub(crate) fn end(&mut self, status: Status, message: &str) {
+        self.pending.clear();
+        self.ending.get_or_insert_with(|| Ending::new(status, message));
+    }
+
+    /// Bytes of messages.
+    pub(crate) fn take(&mut self, bytes: &[u8], at: Nanos) {
+        let mut rest = bytes;
+        while self.ending.is_none() {
+            let Ok((taken, piece)) = self.reader.handle(rest) else {
+                return self.end(Status::INTERNAL, "a message begins with an unknown flag");
+            };
+            rest = &rest[taken..];
+            match piece {
+                Piece::NeedMore => return,
+                Piece::Begun { length, .. } if length as usize > MESSAGE_BYTES_MAX => {
+                    return self.end(Status::RESOURCE_EXHAUSTED, "the message is larger than 4 MiB");
+                }
+                Piece::Begun { is_compressed, .. } => {
+                    self.is_zipped = is_compressed;
+                    if is_compressed && !self.zips.requests {
+                        return self.end(Status::INTERNAL, "a message is compressed without grpc-encoding");
+                    }
+                }
+                Piece::Bytes(bytes) => self.message.extend_from_slice(bytes),
+                Piece::End => self.complete(at),
+            }
+        }
+    }
+
+    fn complete(&mut self, at: Nanos) {
+        let mut message = std::mem::take(&mut self.message);
+        if self.is_zipped {
+            message = match gunzip(&message, MESSAGE_BYTES_MAX) {
+                Unzipped::Whole(message) => message,
+                Unzipped::TooLarge(_) => {
+                    return self.end(Status::RESOURCE_EXHAUSTED, "the message is larger than 4 MiB");
+                }
+                Unzipped::Malformed => return self.end(Status::INTERNAL, "a message cannot be decompressed"),
+            };
+        }
+        self.messages = self.messages.saturating_add(1);
+        match self.method {
+            method if method.is_plain() && self.messages > 1 => {
+                self.end(Status::INTERNAL, "the method takes one message");
+            }
+            method if method.is_plain() => self.only = Some(message),
+            Method::Reflection => match wire::grpc::reflection::Request::decode(&*message) {
+                Ok(request) => self.reply(&described::answer(request)),
+                Err(error) => self.end(Status::INTERNAL, &error.to_string()),
+            },
+            _ => match HelloRequest::decode(&*message) {
+                Ok(request) => self.hear(request, at),
+                Err(error) => self.end(Status::INTERNAL, &error.to_string()),
+            },
+        }
+        self.step(at);
+    }
+
+    /// One of many messages.
+    fn hear(&mut self, request: HelloRequest, at: Nanos) {
+        let delay = Nanos::from_millis(u64::from(request.delay_ms));
+        if self.method == Method::GreetAll {
+            if self.names.len() < NAMES_MAX {
+                self.names.push(request.name);
+            }
+            self.last = (self.last.0.max(delay), if request.status > 0 { request.status } else { self.last.1 });
+            return;
+        }
+        let due = at + delay;
+        if request.status > 0 {
+            self.later(due, Pending::End(asked_for(request.status)));
+        } else {
+            self.later(due, Pending::Reply { name: request.name });
+        }
+    }
+
+    /// Not before what is to come before it.
+    fn later(&mut self, due: Nanos, what: Pending) {
+        if self.pending.len() >= PENDING_MAX {
+            return self.end(Status::RESOURCE_EXHAUSTED, "too many messages wait for their answers");
+        }
+        let due = self.pending.back().map_or(due, |(before, _)| due.max(*before));
+        self.pending.push_back((due, what));
+    }
+
+    /// The client has said all.
+    pub(crate) fn request_ended(&mut self, at: Nanos) {
+        if self.ending.is_some() {
+            return;
+        }
+        if !self.reader.is_between() {
+            return self.end(Status::INTERNAL, "the request ends within a message");
+        }
+        let ok = || Pending::End(Ending::new(Status::OK, ""));
+        match (self.method, self.only.take()) {
+            (Method::GreetAll, _) => {
+                let (delay, status) = self.last;
+                let more = self.messages as usize - self.names.len();
+                let mut name = self.names.join(", ");
+                if more > 0 {
+                    name.push_str(&format!(" and {more} more"));
+                }
+                if status > 0 {
+                    self.later(at + delay, Pending::End(asked_for(status)));
+                } else {
+                    self.later(at + delay, Pending::Reply { name });
+                    self.later(at + delay, ok());
+                }
+            }
+            (Method::Chat | Method::Reflection, _) => self.later(at, ok()),
+            (_, None) => return self.end(Status::INTERNAL, "the method takes one message, and there is none"),
+            (Method::HelloWorld, Some(message)) => match ApiRequest::decode(&*message) {
+                Ok(request) => {
+                    self.later(at, Pending::Api { name: request.user_name });
+                    self.later(at, ok());
+                }
+                Err(error) => return self.end(Status::INTERNAL, &error.to_string()),
+            },
+            (method, Some(message)) => match HelloRequest::decode(&*message) {
+                Ok(request) => self.plain(method, request, at),
+                Err(error) => return self.end(Status::INTERNAL, &error.to_string()),
+            },
+        }
+        self.step(at);
+    }
+
+    fn plain(&mut self, method: Method, request: HelloRequest, at: Nanos) {
+        let due = at + Nanos::from_millis(u64::from(request.delay_ms));
+        let (name, gap) = (request.name, Nanos::from_millis(u64::from(request.gap_ms)));
+        let ending = if request.status > 0 { asked_for(request.status) } else { Ending::new(Status::OK, "") };
+        match method {
+            Method::SayHellos => self.later(due, Pending::Series { name, left: request.replies.max(1), gap }),
+            _ if request.status > 0 => {}
+            _ => self.later(due, Pending::Reply { name }),
+        }
+        self.later(due, Pending::End(ending));
+    }
+
+    /// Does what is due. More of a long answer is made when what there is of it is sent.
+    pub(crate) fn step(&mut self, now: Nanos) {
+        if now >= self.deadline {
+            self.end(Status::DEADLINE_EXCEEDED, "the deadline of the call has passed");
+        }
+        while self.ending.is_none()
+            && let Some((due, what)) = self.pending.pop_front()
+        {
+            if due > now {
+                return self.pending.push_front((due, what));
+            }
+            match what {
+                Pending::Reply { name } => self.greet(&name),
+                Pending::Api { name } => {
+                    let msg = format!("Hello {name}");
+                    self.reply(&ApiResponse { code: 200, msg });
+                }
+                Pending::Series { name, left, gap } => {
+                    if self.outbox.len() - self.from >= AHEAD_BYTES {
+                        return self.pending.push_front((due, Pending::Series { name, left, gap }));
+                    }
+                    self.greet(&name);
+                    if left > 1 {
+                        // The answers keep their rhythm, also when one is late.
+                        self.pending.push_front((due + gap, Pending::Series { name, left: left - 1, gap }));
+                    }
+                }
+                Pending::End(ending) => self.ending = Some(ending),
+            }
+        }
+    }
+
+    fn greet(&mut self, name: &str) {
+        self.replies += 1;
+        let reply = HelloReply { message: format!("Hello {name}"), number: self.replies };
+        self.reply(&reply);
+    }
+
+    fn reply(&mut self, message: &impl Message) {
+        let bytes = message.encode_to_vec();
+        if self.outbox.len() - self.from + bytes.len() + PREFIX_BYTES > OUTBOX_BYTES_MAX {
+            return self.end(Status::RESOURCE_EXHAUSTED, "the client does not read its answers");
+        }
+        if self.from == self.outbox.len() {
+            self.outbox.clear();
+            self.from = 0;
+        }
+        match self.zips.answers {
+            true => push_message(&gzip(&bytes), true, &mut self.outbox),
+            false => push_message(&bytes, false, &mut self.outbox),
+        }
+    }
+
+    /// Answers are compressed.
+    pub(crate) fn is_zipping(&self) -> bool {
+        self.zips.answers
+    }
+
+    /// When [`Call::step`] must be called again.
+    pub(crate) fn next(&self) -> Nanos {
+        if self.ending.is_some() {
+            return Nanos::NEVER;
+        }
+        self.pending.front().map_or(Nanos::NEVER, |(due, _)| *due).min(self.deadline)
+    }
+}
+
+fn asked_for(status: u32) -> Ending {
+    Ending::new(Status::of(status), "as asked for")
+}

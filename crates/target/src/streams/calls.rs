@@ -1,0 +1,195 @@
+//! Calls of gRPC on the streams of a connection.
+
+use std::collections::{HashMap, VecDeque};
+
+use pacing::Nanos;
+use wire::grpc::{self, Status};
+use wire::hpack::FieldList;
+
+use super::{AHEAD_BYTES_MAX, Streams, TURN_BYTES};
+use crate::greeter::{Call, Ending, Zips};
+use crate::routes::Route;
+use crate::shard::Tools;
+
+/// The calls of a connection.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    live: HashMap<u32, Call>,
+    /// Calls with something to send, that take turns.
+    ready: VecDeque<u32>,
+}
+
+impl Calls {
+    pub(super) fn has(&self, number: u32) -> bool {
+        self.live.contains_key(&number)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.live.is_empty()
+    }
+
+    pub(super) fn remove(&mut self, number: u32) {
+        self.live.remove(&number);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.live.clear();
+        self.ready.clear();
+    }
+}
+
+impl Streams {
+    /// A request has begun. False when it is no call of gRPC.
+    pub(super) fn accept_call(
+        &mut self,
+        number: u32,
+        fields: &FieldList,
+        is_last: bool,
+        at: Nanos,
+        tools: &mut Tools,
+    ) -> bool {
+        let is_call =
+            fields.find(b":method") == Some(b"POST") && fields.find(b"content-type").is_some_and(grpc::is_content_type);
+        if !is_call {
+            return false;
+        }
+        tools.stats().requests[Route::Grpc.index()].add(1);
+        self.requests = self.requests.saturating_add(1);
+        let encoding = fields.find(b"grpc-encoding").unwrap_or(b"identity");
+        if encoding != b"identity" && encoding != b"gzip" {
+            self.refuse(number, &Ending::new(Status::UNIMPLEMENTED, "only gzip is understood"), tools);
+            return true;
+        }
+        let accepts = fields
+            .find(b"grpc-accept-encoding")
+            .is_some_and(|list| list.split(|byte| *byte == b',').any(|name| name.trim_ascii() == b"gzip"));
+        let zips = Zips { requests: encoding == b"gzip", answers: encoding == b"gzip" && accepts };
+        let timeout = fields.find(b"grpc-timeout").and_then(grpc::parse_timeout);
+        let deadline = timeout.map_or(Nanos::NEVER, |timeout| at + timeout.into());
+        match Call::new(fields.find(b":path").unwrap_or_default(), zips, deadline) {
+            None => self.refuse(number, &Ending::new(Status::UNIMPLEMENTED, "no such method"), tools),
+            Some(call) => {
+                self.calls.live.insert(number, call);
+                self.take_messages(number, &[], is_last, at, tools);
+            }
+        }
+        true
+    }
+
+    /// Ends a call that has not begun.
+    fn refuse(&mut self, number: u32, ending: &Ending, tools: &Tools) {
+        let status = ending.status.index().to_string();
+        let message = grpc::percent_encode(&ending.message);
+        let mut fields = vec![(&b"content-type"[..], grpc::CONTENT_TYPE), (b"grpc-status", status.as_bytes())];
+        if !message.is_empty() {
+            fields.push((b"grpc-message", &message));
+        }
+        if ending.status == Status::UNIMPLEMENTED {
+            fields.push((b"grpc-accept-encoding", b"identity,gzip"));
+        }
+        self.machine.answer(number, 200, fields.into_iter(), true, &mut self.out);
+        tools.stats().statuses[200].add(1);
+    }
+
+    /// Bytes of messages came, and the end of them when they are the last.
+    pub(super) fn take_messages(&mut self, number: u32, bytes: &[u8], is_last: bool, at: Nanos, tools: &mut Tools) {
+        let Some(call) = self.calls.live.get_mut(&number) else { return };
+        if !bytes.is_empty() {
+            call.take(bytes, at);
+        }
+        if is_last {
+            call.request_ended(at);
+        }
+        self.arm(number, tools);
+    }
+
+    pub(super) fn call_due(&mut self, number: u32, now: Nanos, tools: &mut Tools) {
+        if let Some(call) = self.calls.live.get_mut(&number) {
+            if call.armed <= now {
+                call.armed = Nanos::NEVER;
+            }
+            call.step(now);
+        }
+        self.arm(number, tools);
+    }
+
+    /// The call is looked at when it has something to say: now, or when that is due.
+    fn arm(&mut self, number: u32, tools: &mut Tools) {
+        let Some(call) = self.calls.live.get_mut(&number) else { return };
+        if (call.ending.is_some() || call.from < call.outbox.len()) && !self.calls.ready.contains(&number) {
+            self.calls.ready.push_back(number);
+        }
+        let next = call.next();
+        if next < call.armed {
+            call.armed = next;
+            self.wait_until(number, next, tools);
+        }
+    }
+
+    /// Answers go out in turns, as far as windows and the peer let them.
+    pub(super) fn pump_calls(&mut self, now: Nanos, tools: &mut Tools) {
+        let mut without_room = 0;
+        while self.buffers_unsent < 2 && self.out.len() < AHEAD_BYTES_MAX && without_room < self.calls.ready.len() {
+            let Some(number) = self.calls.ready.pop_front() else { return };
+            let Some(call) = self.calls.live.get_mut(&number) else { continue };
+            let left = call.outbox.len() - call.from;
+            if !call.has_head && (left > 0 || call.ending.is_none()) {
+                call.has_head = true;
+                let mut fields = vec![(&b"content-type"[..], grpc::CONTENT_TYPE)];
+                if call.is_zipping() {
+                    fields.push((b"grpc-encoding", b"gzip"));
+                }
+                self.machine.answer(number, 200, fields.into_iter(), false, &mut self.out);
+                tools.stats().statuses[200].add(1);
+            }
+            let count = self.machine.room(number).min(left).min(TURN_BYTES);
+            if left > 0 && count == 0 {
+                without_room += 1;
+                self.calls.ready.push_back(number);
+                continue;
+            }
+            without_room = 0;
+            if count > 0 {
+                self.machine.data(number, &call.outbox[call.from..call.from + count], false, &mut self.out);
+                call.from += count;
+            }
+            if count < left {
+                self.calls.ready.push_back(number);
+                continue;
+            }
+            match call.ending.take() {
+                Some(ending) => {
+                    let has_head = call.has_head;
+                    self.calls.live.remove(&number);
+                    if has_head {
+                        self.end_call(number, &ending);
+                    } else {
+                        self.refuse(number, &ending, tools);
+                    }
+                }
+                None => {
+                    // More of a long answer may be due.
+                    call.step(now);
+                    self.arm(number, tools);
+                }
+            }
+        }
+    }
+
+    fn end_call(&mut self, number: u32, ending: &Ending) {
+        let status = ending.status.index().to_string();
+        let message = grpc::percent_encode(&ending.message);
+        let message = (!message.is_empty()).then_some((&b"grpc-message"[..], &message[..]));
+        let fields = [(&b"grpc-status"[..], status.as_bytes())].into_iter().chain(message);
+        self.machine.trailers(number, fields, &mut self.out);
+    }
+
+    /// The peer has ended its side: what it cannot take any more, it never will.
+    pub(super) fn drop_deaf_calls(&mut self) {
+        let machine = &mut self.machine;
+        self.calls.live.retain(|number, call| {
+            let left = call.outbox.len() - call.from;
+            call.ending.is_none() && call.next() != Nanos::NEVER && (left == 0 || machine.room(*number) > 0)
+        });
+    }
+}

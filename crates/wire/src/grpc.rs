@@ -1,0 +1,26 @@
+//! gRPC over HTTP/2 (the protocol as github.com/grpc/grpc has it in `doc/PROTOCOL-HTTP2.md`): messages in the bytes of a body,
+//! statuses, deadlines, compression, and the messages of server reflection.
+
+mod deadline;
+mod gzip;
+mod message;
+pub mod reflection;
+mod status;
+
+pub use deadline::parse_timeout;
+pub use gzip::{Unzipped, gunzip, gzip};
+pub use message::{Messages, PREFIX_BYTES, Piece, push_message};
+pub use status::{STATUS_COUNT, Status, percent_decode, percent_encode};
+
+/// What an answer's content type begins with.
+pub const CONTENT_TYPE: &[u8] = b"application/grpc";
+
+/// A content type of gRPC: the plain one, or one with a suffix like `+proto`.
+pub fn is_content_type(value: &[u8]) -> bool {
+    value.get(..CONTENT_TYPE.len()).is_some_and(|start| {
+        start.eq_ignore_ascii_case(CONTENT_TYPE) && matches!(value.get(CONTENT_TYPE.len()), None | Some(b'+' | b';'))
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! Messages in the bytes of a body: a flag, a length, and the message itself.
+
+/// What stands before each message: whether it is compressed, and its length.
+pub const PREFIX_BYTES: usize = 5;
+
+/// Appends a message with its prefix.
+///
+/// # Panics
+/// When the message has 4 GiB or more, which no plan allows.
+pub fn push_message(bytes: &[u8], is_compressed: bool, out: &mut Vec<u8>) {
+    let length = u32::try_from(bytes.len()).expect("a message below 4 GiB");
+    out.push(u8::from(is_compressed));
+    out.extend_from_slice(&length.to_be_bytes());
+    out.extend_from_slice(bytes);
+}
+
+/// What the front of the input meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// All input was taken, and a message or its prefix is not complete.
+    NeedMore,
+    /// A message has begun.
+    Begun {
+        /// Its bytes are compressed.
+        is_compressed: bool,
+        /// How many there are.
+        length: u32,
+    },
+    /// Some of its bytes; never empty.
+    Bytes(&'a [u8]),
+    /// It is complete.
+    End,
+}
+
+/// The flag of a message was neither 0 nor 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a message begins with a flag that is neither 0 nor 1")]
+pub struct BadFlag;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Prefix { taken: u8 },
+    Inside { left: u32 },
+}
+
+/// Reads the messages of a body, however it was cut. Keeps a prefix at most.
+#[derive(Clone, Copy, Debug)]
+pub struct Messages {
+    place: Place,
+    prefix: [u8; PREFIX_BYTES],
+}
+
+impl Default for Messages {
+    fn default() -> Self {
+        Self { place: Place::Prefix { taken: 0 }, prefix: [0; PREFIX_BYTES] }
+    }
+}
+
+impl Messages {
+    /// Understands the front of `input`: how many bytes, and what they meant. Call it again until it says [`Piece::NeedMore`].
+    ///
+    /// # Errors
+    /// The bytes are no messages.
+    #[inline]
+    pub fn handle<'a>(&mut self, input: &'a [u8]) -> Result<(usize, Piece<'a>), BadFlag> {
+        match self.place {
+            Place::Prefix { taken } => {
+                let had = usize::from(taken);
+                let more = (PREFIX_BYTES - had).min(input.len());
+                self.prefix[had..had + more].copy_from_slice(&input[..more]);
+                let [flag, length @ ..] = self.prefix;
+                if had + more > 0 && flag > 1 {
+                    return Err(BadFlag);
+                }
+                if had + more < PREFIX_BYTES {
+                    self.place = Place::Prefix { taken: (had + more) as u8 };
+                    return Ok((more, Piece::NeedMore));
+                }
+                let length = u32::from_be_bytes(length);
+                self.place = Place::Inside { left: length };
+                Ok((more, Piece::Begun { is_compressed: flag == 1, length }))
+            }
+            Place::Inside { left: 0 } => {
+                self.place = Place::Prefix { taken: 0 };
+                Ok((0, Piece::End))
+            }
+            Place::Inside { .. } if input.is_empty() => Ok((0, Piece::NeedMore)),
+            Place::Inside { left } => {
+                let count = input.len().min(left as usize);
+                self.place = Place::Inside { left: left - count as u32 };
+                Ok((count, Piece::Bytes(&input[..count])))
+            }
+        }
+    }
+
+    /// No message has begun that is not complete.
+    pub fn is_between(&self) -> bool {
+        self.place == Place::Prefix { taken: 0 }
+    }
+}
