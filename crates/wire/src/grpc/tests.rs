@@ -4,8 +4,11 @@ use proptest::prelude::*;
 
 use super::*;
 
+/// Whether it is compressed, and its bytes.
+type Message = (bool, Vec<u8>);
+
 /// All messages of a body that comes in these pieces, and whether the last one is complete.
-fn read(pieces: &[&[u8]]) -> Option<(Vec<(bool, Vec<u8>)>, bool)> {
+fn read(pieces: &[&[u8]]) -> Option<(Vec<Message>, bool)> {
     let (mut machine, mut all, mut current) = (Messages::default(), Vec::new(), None);
     for piece in pieces {
         let mut rest = *piece;
