@@ -1,6 +1,6 @@
 //! What the tests need from the system: installed as root or with sudo, or named exactly.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::{Failure, run};
@@ -28,21 +28,38 @@ pub(crate) fn install(package: &str) -> Result<(), Failure> {
     apt(&["install", "-y", "-qq", "--no-install-recommends", package])
 }
 
-/// The judge of HTTP/2 clients, in `target/tools`.
-pub(crate) fn h2specd() -> Result<(), Failure> {
+/// What is written in Go, in `target/tools`: the judge of HTTP/2 clients, a client of gRPC, and a server of it for our tests.
+pub(crate) fn go_tools() -> Result<(), Failure> {
     let tools = crate::root().join("target/tools");
-    if tools.join("h2specd").exists() {
-        return Ok(());
+    for (program, module) in [("h2specd", H2SPECD), ("grpcurl", GRPCURL)] {
+        if !tools.join(program).exists() {
+            run(go()?.env("GOBIN", &tools).args(["install", module]))?;
+        }
     }
+    grpc_peer().map(|_| ())
+}
+
+/// The server of gRPC on grpc-go, built; Go knows what is up to date.
+pub(crate) fn grpc_peer() -> Result<PathBuf, Failure> {
+    let program = crate::root().join("target/tools/grpcpeer");
+    let folder = crate::root().join("crates/cli/tests/peers/grpc");
+    run(go()?.current_dir(folder).args(["build", "-o", &program.to_string_lossy(), "."]))?;
+    Ok(program)
+}
+
+/// Go, installed when missing.
+fn go() -> Result<Command, Failure> {
     let has_go = || Command::new("go").arg("version").output().is_ok_and(|output| output.status.success());
     if !has_go() {
         install("golang-go")?;
     }
-    run(Command::new("go").env("GOBIN", &tools).args(["install", H2SPECD]))
+    Ok(Command::new("go"))
 }
 
 /// The last version that was published.
 const H2SPECD: &str = "github.com/summerwind/h2spec/cmd/h2specd@v2.2.1+incompatible";
+/// The last version that the Go of Debian 12 builds.
+const GRPCURL: &str = "github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.8.9";
 
 fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")

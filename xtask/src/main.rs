@@ -84,7 +84,7 @@ fn test(is_long: bool) -> Result<(), Failure> {
     for (program, package) in [("curl", "curl"), ("h2load", "nghttp2-client"), ("nghttpd", "nghttp2-server")] {
         install::ensure(program, package, &[&format!("/usr/bin/{program}"), &format!("/usr/sbin/{program}")])?;
     }
-    install::h2specd()?;
+    install::go_tools()?;
     run(&mut cargo(&["test", "--workspace"]))?;
     if is_long {
         for test in ["sums", "ruler"] {

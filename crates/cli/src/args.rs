@@ -30,7 +30,7 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     Serve(ServeArgs),
     Selftest(SelftestArgs),
-    Grpc(GrpcArgs),
+    Grpc(Box<GrpcArgs>),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }

@@ -2,6 +2,7 @@
 
 #[path = "../binary/mod.rs"]
 mod binary;
+mod grpc;
 mod hdr;
 mod json;
 mod nginx;

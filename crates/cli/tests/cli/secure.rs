@@ -9,13 +9,13 @@ use crate::binary::{Served, onrush, output, report, text};
 use crate::nginx::Nginx;
 
 /// Whom tests trust.
-struct Authority {
+pub(crate) struct Authority {
     pem: String,
     issuer: Issuer<'static, KeyPair>,
 }
 
 impl Authority {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let key = KeyPair::generate().expect("a key");
         let mut params = CertificateParams::new(Vec::new()).expect("params");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -25,7 +25,7 @@ impl Authority {
     }
 
     /// Writes certificate and key of a name into a folder.
-    fn sign(&self, folder: &Path, file: &str, name: &str, years: (i32, i32)) {
+    pub(crate) fn sign(&self, folder: &Path, file: &str, name: &str, years: (i32, i32)) {
         let key = KeyPair::generate().expect("a key");
         let mut params = CertificateParams::new(vec![name.to_owned()]).expect("params");
         params.distinguished_name.push(rcgen::DnType::CommonName, format!("{file} of these tests"));
@@ -39,7 +39,7 @@ impl Authority {
 }
 
 const PAIR: &str = "ssl_certificate server.pem; ssl_certificate_key server.key;";
-const GOOD: (i32, i32) = (2020, 2100);
+pub(crate) const GOOD: (i32, i32) = (2020, 2100);
 
 fn nginx(listens: &str, lines: &str, name: &str, years: (i32, i32)) -> Nginx {
     let authority = Authority::new();

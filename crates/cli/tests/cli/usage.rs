@@ -4,7 +4,7 @@ use std::process::Output;
 
 use crate::{closed_port, onrush, output, text};
 
-fn check(output: &Output, code: i32, says: &str) {
+pub(crate) fn check(output: &Output, code: i32, says: &str) {
     let complaint = text(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{says}: {complaint}");
     assert_eq!(text(&output.stdout), "", "{says}");

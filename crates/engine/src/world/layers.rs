@@ -18,6 +18,7 @@ use super::World;
 use super::calls::CallState;
 use super::connections::{Connection, Phase};
 use super::exchanges::{Attempt, TRIES_MAX};
+use super::step::PreparedCall;
 use crate::faults;
 use crate::slab::Key;
 use crate::user::View;
@@ -324,6 +325,9 @@ impl World {
             let call = self.work.steps[exchange.step as usize].call.as_ref();
             attempt.call = call.map(|call| CallState::new(call.is_stream));
             attempt.stream = client.send(request, key.to_bits(), &mut layers.out);
+            if call.is_some_and(PreparedCall::is_empty) {
+                client.send_more(attempt.stream, Arc::new([]), true, &mut layers.out);
+            }
             layers.leaving.push(key);
             has_begun = true;
         }

@@ -47,7 +47,7 @@ impl PreparedStep {
         let body = call.as_ref().map_or(&request.body, |call| &call.first);
         let http2 = (target.protocol != Protocol::Http1).then(|| {
             let http2 = over_http2(number, request, body, target);
-            if call.as_ref().is_some_and(|call| !call.later.is_empty()) { http2.kept_open() } else { http2 }
+            if call.as_ref().is_some_and(PreparedCall::is_open) { http2.kept_open() } else { http2 }
         });
         Self {
             request: bytes.into(),
@@ -129,6 +129,16 @@ pub(crate) struct PreparedCall {
 }
 
 impl PreparedCall {
+    /// Something follows what leaves with the head.
+    fn is_open(&self) -> bool {
+        !self.later.is_empty() || self.is_empty()
+    }
+
+    /// There is no message: then an empty frame says so, as gRPC wants it, and not the head.
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.is_empty()
+    }
+
     fn new(call: &Call) -> Self {
         let frame = |message: &Vec<u8>, out: &mut Vec<u8>| match call.is_gzipped {
             true => grpc::push_message(&grpc::gzip(message), true, out),

@@ -45,18 +45,15 @@ fn read_stream(text: &str, kind: &MessageDescriptor) -> Result<Vec<DynamicMessag
 
 /// Values, one after the other.
 fn read_values(text: &str, kind: &MessageDescriptor) -> Result<Vec<DynamicMessage>, PlanError> {
+    // What begins like JSON is meant as JSON; anything else may be a word, as with go-stress-testing.
+    let is_json = text.trim_start().starts_with(['{', '[']);
+    let word = || lone_string(text, kind).filter(|_| !is_json).map(|message| vec![message]);
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     let (mut messages, mut from) = (Vec::new(), 0);
     loop {
         match values.next() {
             None => return Ok(messages),
-            Some(Err(error)) if messages.is_empty() => {
-                // Not JSON: the habit of go-stress-testing.
-                return match lone_string(text, kind) {
-                    Some(message) => Ok(vec![message]),
-                    None => Err(misfit(&error, kind, (1, 1))),
-                };
-            }
+            Some(Err(error)) if messages.is_empty() => return word().ok_or_else(|| misfit(&error, kind, (1, 1))),
             Some(Err(error)) => return Err(misfit(&error, kind, (1, 1))),
             Some(Ok(_)) => {}
         }
@@ -66,13 +63,10 @@ fn read_values(text: &str, kind: &MessageDescriptor) -> Result<Vec<DynamicMessag
         let mut reader = serde_json::Deserializer::from_str(&text[start..to]);
         match DynamicMessage::deserialize(kind.clone(), &mut reader) {
             Ok(message) => messages.push(message),
-            Err(error) => {
-                let is_plain = !matches!(text[start..].chars().next(), Some('{' | '['));
-                return match lone_string(text, kind).filter(|_| is_plain && messages.is_empty()) {
-                    Some(message) => Ok(vec![message]),
-                    None => Err(misfit(&error, kind, place(&text[..start]))),
-                };
+            Err(error) if messages.is_empty() => {
+                return word().ok_or_else(|| misfit(&error, kind, place(&text[..start])));
             }
+            Err(error) => return Err(misfit(&error, kind, place(&text[..start]))),
         }
         from = to;
         if messages.len() > MESSAGES_MAX {

@@ -1,0 +1,625 @@
+//! gRPC against a server on grpc-go (`tests/peers/grpc`), and grpcurl against ours.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::binary::{Served, onrush, output, report, text};
+use crate::secure::{Authority, GOOD};
+use crate::{closed_port, usage};
+
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn tool(name: &str) -> PathBuf {
+    let tool = root().join("target/tools").join(name);
+    assert!(tool.exists(), "{name} is missing; `cargo xtask test` installs it with go");
+    tool
+}
+
+/// A file of the peer, or of the target.
+fn proto(name: &str) -> String {
+    root().join("crates").join(name).display().to_string()
+}
+
+fn peer_protos() -> String {
+    format!("{}:{}", proto("cli/tests/peers/grpc/proto"), proto("target/proto"))
+}
+
+fn folder() -> PathBuf {
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("onrush-grpc-{}-{number}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+/// A server on grpc-go.
+struct Peer {
+    child: Child,
+    address: String,
+    counter: String,
+    folder: PathBuf,
+}
+
+impl Peer {
+    fn start(flags: &[&str]) -> Self {
+        Self::with(flags, folder())
+    }
+
+    fn with(flags: &[&str], folder: PathBuf) -> Self {
+        let log = folder.join("messages").display().to_string();
+        let mut child = Command::new(tool("grpcpeer"))
+            .args(["serve", "-proto", &peer_protos(), "-log", &log])
+            .args(flags)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the peer starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
+        let (address, counter) = line.trim().split_once(' ').expect("two addresses");
+        Self { child, address: address.to_owned(), counter: counter.to_owned(), folder }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("grpc://{}{path}", self.address)
+    }
+
+    /// Calls that it has counted.
+    fn calls(&self) -> u64 {
+        let mut stream = TcpStream::connect(&self.counter).expect("the peer listens");
+        stream.write_all(b"GET / HTTP/1.0\r\n\r\n").expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        answer.lines().last().and_then(|line| line.parse().ok()).expect("a number")
+    }
+
+    /// Messages that it got: their bytes, and what they are as JSON.
+    fn messages(&self) -> Vec<String> {
+        self.calls();
+        let log = std::fs::read_to_string(self.folder.join("messages")).expect("a log");
+        log.lines().map(str::to_owned).collect()
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // It may have ended by itself; then there is nothing to end.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn run(args: &[&str]) -> serde_json::Value {
+    let done = output(&[args, &["--output", "json"]].concat());
+    assert!(done.status.code().is_some_and(|code| code <= 1), "{args:?}: {}", text(&done.stderr));
+    report(&done)
+}
+
+#[test]
+fn what_grpc_go_counts_is_what_we_count() {
+    let peer = Peer::start(&[]);
+    let mut before = 0;
+    for driver in ["uring", "poll"] {
+        let seen = run(&[
+            &peer.url("/hello.Greeter/SayHello"),
+            "-d",
+            "{\"name\":\"world\"}",
+            "-c",
+            "10",
+            "--streams",
+            "10",
+            "-n",
+            "20000",
+            "--driver",
+            driver,
+        ]);
+        assert_eq!(seen["requests"]["succeeded"], 20_000, "{seen:#}");
+        assert_eq!(seen["grpc_statuses"]["OK"], 20_000, "{seen:#}");
+        assert_eq!(seen["messages"]["sent"], 20_000);
+        assert_eq!(seen["messages"]["received"], 20_000);
+        assert_eq!(peer.calls() - before, 20_000);
+        before = peer.calls();
+    }
+    assert!(peer.messages().iter().all(|line| line == "0a05776f726c64 {\"name\":\"world\"}"));
+}
+
+#[test]
+fn streams_of_each_kind() {
+    let peer = Peer::start(&[]);
+    let served = Served::start();
+    let own = served.url.replace("http://", "grpc://");
+    let three = r#"[{"name":"a"},{"name":"b"},{"name":"c"}]"#;
+    // Path, data, messages sent and received in each call, those that are timed, and the gaps.
+    let cases = [
+        ("/hello.Greeter/SayHello", r#"{"name":"a"}"#, 1, 1, 0, 0),
+        ("/hello.Greeter/SayHellos", r#"{"name":"a","replies":5}"#, 1, 5, 1, 4),
+        ("/hello.Greeter/GreetAll", three, 3, 1, 1, 0),
+        ("/hello.Greeter/GreetAll", "{\"name\":\"a\"}\n{\"name\":\"b\"}\n", 2, 1, 1, 0),
+        ("/hello.Greeter/Chat", three, 3, 3, 3, 0),
+        ("/hello.Greeter/Chat", "[]", 0, 0, 0, 0),
+    ];
+    for (path, data, sent, received, timed, gaps) in cases {
+        for url in [peer.url(path), format!("{own}{path}")] {
+            for more in [&[][..], &["--message-interval", "5ms"], &["--grpc-encoding", "gzip"]] {
+                if more.first() == Some(&"--message-interval") && sent < 2 {
+                    continue;
+                }
+                let seen = run(&[&[&url, "-d", data, "-c", "4", "--streams", "3", "-n", "60"], more].concat());
+                let what = format!("{url} {data} {more:?}: {seen:#}");
+                assert_eq!(seen["requests"]["succeeded"], 60, "{what}");
+                assert_eq!(seen["messages"]["sent"], 60 * sent, "{what}");
+                assert_eq!(seen["messages"]["received"], 60 * received, "{what}");
+                assert_eq!(seen["times"]["message"]["count"], 60 * timed, "{what}");
+                assert_eq!(seen["times"]["message_gap"]["count"], 60 * gaps, "{what}");
+            }
+        }
+    }
+}
+
+/// Messages keep their rhythm, and each answer is timed against its own message.
+#[test]
+fn messages_have_times_of_their_own() {
+    let served = Served::start();
+    let url = format!("{}/hello.Greeter/Chat", served.url.replace("http://", "grpc://"));
+    let data = r#"{"name":"a","delayMs":20} {"name":"b","delayMs":20} {"name":"c","delayMs":20}"#;
+    let seen = run(&[&url, "-d", data, "--message-interval", "100ms", "-c", "2", "-n", "6"]);
+    let ms = |value: &serde_json::Value| value.as_f64().expect("a time") / 1e6;
+    let message = &seen["times"]["message"];
+    assert!(ms(&message["min_ns"]) >= 19.0 && ms(&message["p50_ns"]) < 60.0, "{message:#}");
+    let whole = &seen["times"]["succeeded"]["service_time"];
+    // The third leaves after 200 ms.
+    assert!(ms(&whole["min_ns"]) >= 219.0 && ms(&whole["p50_ns"]) < 300.0, "{whole:#}");
+    let url = format!("{}/hello.Greeter/SayHellos", served.url.replace("http://", "grpc://"));
+    let seen = run(&[&url, "-d", r#"{"name":"a","replies":4,"gapMs":50}"#, "-c", "1", "-n", "3"]);
+    let gap = &seen["times"]["message_gap"];
+    assert_eq!(gap["count"], 9);
+    assert!((ms(&gap["mean_ns"]) - 50.0).abs() < 5.0, "{gap:#}");
+}
+
+#[test]
+fn statuses_and_deadlines_have_names() {
+    let peer = Peer::start(&[]);
+    let served = Served::start();
+    for url in [peer.url(""), served.url.replace("http://", "grpc://")] {
+        let url = format!("{url}/hello.Greeter/SayHello");
+        let seen = run(&[&url, "-d", r#"{"name":"a","status":14}"#, "-n", "20", "-c", "2"]);
+        assert_eq!(seen["failures"][0]["reason"], "grpc-status", "{seen:#}");
+        assert_eq!(seen["failures"][0]["detail"], "UNAVAILABLE");
+        assert_eq!(seen["failures"][0]["count"], 20);
+        let remedy = seen["failures"][0]["remedy"].as_str().expect("a text");
+        assert!(remedy.contains("as asked for"), "{remedy}");
+        assert_eq!(seen["times"]["failed_answered"]["response_time"]["count"], 20);
+        // What is a success is what the user says.
+        let asked = ["-d", r#"{"name":"a","status":5}"#, "-n", "20", "-c", "2", "--expect-status", "ok,NOT_FOUND"];
+        let seen = run(&[&[url.as_str()], &asked[..]].concat());
+        assert_eq!(seen["requests"]["succeeded"], 20, "{seen:#}");
+        let late = ["-d", r#"{"name":"a","delayMs":3000}"#, "-n", "6", "-c", "2", "-t", "100ms"];
+        let seen = run(&[&[url.as_str()], &late[..]].concat());
+        assert_eq!(seen["failures"][0]["reason"], "timeout", "{seen:#}");
+        assert_eq!(seen["failures"][0]["count"], 6);
+        // The target has a shorter deadline than we.
+        let told = ["-d", r#"{"name":"a","delayMs":3000}"#, "-n", "2", "-c", "2", "-H", "grpc-timeout: 50m"];
+        let seen = run(&[&[url.as_str()], &told[..]].concat());
+        let reason = (seen["failures"][0]["reason"].clone(), seen["failures"][0]["detail"].clone());
+        let names = [("grpc-status", "DEADLINE_EXCEEDED"), ("stream-reset", "CANCEL")];
+        assert!(names.iter().any(|(name, detail)| reason.0 == *name && reason.1 == *detail), "{seen:#}");
+        let seen = run(&[&url, "-d", "a", "-n", "2", "-c", "2", "--expect-body", "Hello a"]);
+        assert_eq!(seen["requests"]["succeeded"], 2, "{seen:#}");
+        let zipped = ["-d", "aaaaaaaaaaaaaaaaaaaaaaaaaaaa", "-n", "2", "-c", "2", "--grpc-encoding", "gzip"];
+        let seen = run(&[&[url.as_str(), "--expect-body", "Hello aaaaaaaaaaaaaaaaaaaaaaaaaaaa"], &zipped[..]].concat());
+        assert_eq!(seen["requests"]["succeeded"], 2, "{seen:#}");
+    }
+}
+
+#[test]
+fn metadata_arrives() {
+    let peer = Peer::start(&[]);
+    let url = peer.url("/hello.Greeter/SayHello");
+    let seen = run(&[
+        &url,
+        "-H",
+        "X-Mirror: yes",
+        "-H",
+        "x-a: 1",
+        "-H",
+        "x-a: 2",
+        "-t",
+        "9s",
+        "-d",
+        "a",
+        "-n",
+        "1",
+        "-c",
+        "1",
+    ]);
+    let remedy = seen["failures"][0]["remedy"].as_str().expect("a text");
+    assert!(remedy.contains("x-a=1,2 x-mirror=yes deadline 9s"), "{remedy}");
+    let seen = run(&[&url, "-H", "X-Mirror: yes", "-d", "a", "-n", "1", "-c", "1"]);
+    assert!(seen["failures"][0]["remedy"].as_str().is_some_and(|text| text.contains("deadline none")), "{seen:#}");
+}
+
+#[test]
+fn calls_over_tls() {
+    let (folder, authority) = (folder(), Authority::new());
+    authority.sign(&folder, "server", "127.0.0.1", GOOD);
+    let file = |name: &str| folder.join(name).display().to_string();
+    let (cert, key, ca) = (file("server.pem"), file("server.key"), file("ca.pem"));
+    let peer = Peer::with(&["-cert", &cert, "-key", &key], folder.clone());
+    let url = format!("grpcs://{}/hello.Greeter/SayHello", peer.address);
+    let seen = run(&[&url, "--cacert", &ca, "-d", "a", "-n", "200", "-c", "4", "--streams", "5"]);
+    assert_eq!(seen["requests"]["succeeded"], 200, "{seen:#}");
+    assert_eq!(seen["connections"]["tls_handshakes"], 4);
+    assert_eq!(peer.calls(), 200);
+    // Reflection asks by the same rules.
+    for (language, says) in [("en", "is signed by nobody who is trusted here"), ("zh", "签发者不受信任")] {
+        let done = output(&[&url, "-d", "a", "--lang", language]);
+        let complaint = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(3), "{complaint}");
+        assert!(complaint.contains(says) && complaint.contains("server of these tests"), "{complaint}");
+    }
+    let plain = output(&[&peer.url("/hello.Greeter/SayHello"), "-d", "a"]);
+    assert_eq!(plain.status.code(), Some(3));
+    assert!(text(&plain.stderr).contains("with TLS for grpcs://"), "{}", text(&plain.stderr));
+    let served = Served::with(&["--tls"]);
+    let url = format!("{}/hello.Greeter/Chat", served.url.replace("https://", "grpcs://"));
+    let seen = run(&[&url, "-k", "-d", "a", "-n", "50", "-c", "2"]);
+    assert_eq!(seen["requests"]["succeeded"], 50, "{seen:#}");
+}
+
+#[test]
+fn services_are_described() {
+    let served = Served::start();
+    let own = served.url.replace("http://", "grpc://");
+    let page = |args: &[&str]| {
+        let done = output(&[&["grpc"], args].concat());
+        assert_eq!(done.status.code(), Some(0), "{args:?}: {}", text(&done.stderr));
+        text(&done.stdout)
+    };
+    let (new, old) = (Peer::start(&[]), Peer::start(&["-only-alpha"]));
+    for peer in [&new, &old] {
+        let names = page(&["list", &peer.url("")]);
+        assert_eq!(names, "ApiServer\nhello.Greeter\nzoo.Mirror\n", "without the scheme too");
+        assert_eq!(page(&["list", &peer.address]), names);
+        let methods = page(&["list", &peer.url(""), "zoo.Mirror"]);
+        assert_eq!(methods, "zoo.Mirror/Show\nzoo.Mirror/ShowAll\nzoo.Mirror/Only\n");
+        assert_eq!(page(&["list", &peer.url("/zoo.Mirror")]), methods);
+        let seen = run(&[&peer.url("/zoo.Mirror/Show"), "-d", r#"{"kind":"BIRD"}"#, "-n", "3", "-c", "1"]);
+        assert_eq!(seen["requests"]["succeeded"], 3, "{seen:#}");
+    }
+    let animal = page(&["describe", &new.url(""), "zoo.Animal"]);
+    for line in
+        ["  map<string, int64> ages = 5;", "  oneof food {", "    zoo.Place meadow = 9;", "  optional int32 legs = 25;"]
+    {
+        assert!(animal.contains(line), "{line}: {animal}");
+    }
+    assert!(page(&["describe", &new.url(""), "zoo.Kind"]).contains("  OLD_FISH = -7;"));
+    let method = page(&["describe", &own, "hello.Greeter/SayHello"]);
+    assert!(method.starts_with("rpc SayHello(hello.HelloRequest) returns (hello.HelloReply);"), "{method}");
+    let sample = method.lines().last().and_then(|line| line.strip_prefix("-d '")?.strip_suffix('\''));
+    // What it proposes can be sent.
+    let seen = run(&[&format!("{own}/hello.Greeter/SayHello"), "-d", sample.expect("a -d"), "-n", "1", "-c", "1"]);
+    assert_eq!(seen["requests"]["succeeded"], 1);
+    assert!(page(&["list", &own]).contains("grpc.reflection.v1.ServerReflection\n"));
+    assert!(page(&["describe", &own]).contains("service Greeter {"));
+    let file = proto("target/proto/hello.proto");
+    assert_eq!(page(&["list", "--proto", &file]), "hello.Greeter\n");
+    assert_eq!(page(&["describe", "--proto", &file, "hello.HelloReply"]).lines().count(), 4);
+}
+
+/// Files instead of reflection.
+#[test]
+fn files_describe_messages() {
+    let peer = Peer::start(&["-no-reflection"]);
+    let (animals, url) = (proto("cli/tests/peers/grpc/proto/zoo.proto"), peer.url("/zoo.Mirror/Show"));
+    let set = peer.folder.join("set").display().to_string();
+    let written = Command::new(tool("grpcurl"))
+        .args(["-import-path", &proto("cli/tests/peers/grpc/proto"), "-proto", "zoo.proto", "-protoset-out", &set])
+        .args(["describe", "zoo.Mirror"])
+        .output()
+        .expect("grpcurl starts");
+    assert!(written.status.success(), "{}", text(&written.stderr));
+    let imports = proto("cli/tests/peers/grpc/proto");
+    let sources =
+        [vec!["--proto", &animals], vec!["--proto", "zoo.proto", "--import-path", &imports], vec!["--protoset", &set]];
+    for source in sources {
+        let seen = run(&[&[url.as_str(), "-d", r#"{"ages":{"x":"5"}}"#, "-n", "2", "-c", "1"], &source[..]].concat());
+        assert_eq!(seen["requests"]["succeeded"], 2, "{source:?}: {seen:#}");
+    }
+    assert_eq!(peer.messages(), vec![r#"2a050a01781005 {"ages":{"x":"5"}}"#; 6]);
+}
+
+/// The habits of go-stress-testing.
+#[test]
+fn a_word_is_a_message() {
+    let peer = Peer::start(&[]);
+    for url in [peer.url(""), peer.url("/"), peer.url("/ApiServer/HelloWorld"), peer.url("/hello.Greeter/SayHello")] {
+        let seen = run(&[&url, "-d", "world", "-n", "4", "-c", "2"]);
+        assert_eq!(seen["requests"]["succeeded"], 4, "{url}: {seen:#}");
+    }
+    let messages = peer.messages();
+    assert_eq!(messages.len(), 16);
+    assert!(messages.iter().all(|line| line.starts_with("0a05776f726c64 ")), "{messages:#?}");
+    // There, nothing need be described.
+    let silent = Peer::start(&["-no-reflection"]);
+    assert_eq!(run(&[&silent.url(""), "-d", "世界", "-n", "4", "-c", "2"])["requests"]["succeeded"], 4);
+}
+
+/// JSON becomes what grpc-go makes of the same JSON.
+#[test]
+fn json_is_understood_as_by_others() {
+    let cases = [
+        r#"{}"#,
+        r#"{"name":"世界 \u00e9\n\"quoted\" \\"}"#,
+        r#"{"picture":"AAECAwQF/w=="}"#,
+        r#"{"picture":"_-8"}"#,
+        r#"{"kind":"FISH","kinds":["BIRD","OLD_FISH",2,"KIND_UNSPECIFIED"]}"#,
+        r#"{"kind":-7}"#,
+        r#"{"kind":99}"#,
+        r#"{"ages":{"a":"9223372036854775807"}}"#,
+        r#"{"ages":{"":-1}}"#,
+        r#"{"places":{"-5":{"lat":1.5,"lon":-2e10}}}"#,
+        r#"{"flags":{"true":"yes"}}"#,
+        r#"{"leaf":"green"}"#,
+        r#"{"meadow":{}}"#,
+        r#"{"grams":"0"}"#,
+        r#"{"mash":""}"#,
+        r#"{"born":"2024-02-29T23:59:59.123456789Z"}"#,
+        r#"{"born":"1960-01-01T00:00:00.5+08:00"}"#,
+        r#"{"slept":"-3.000000001s"}"#,
+        r#"{"slept":"315576000000s"}"#,
+        r#"{"weight":"-5","nick":"","raw":"AQ==","tame":false}"#,
+        r#"{"weight":null}"#,
+        r#"{"papers":{"a":[1,"x",null,true,{"b":{}}]}}"#,
+        r#"{"note":null}"#,
+        r#"{"note":[1,2]}"#,
+        r#"{"note":"text"}"#,
+        r#"{"list":[]}"#,
+        r#"{"list":[null,{"x":1}]}"#,
+        r#"{"mask":"name,inner.text,calledThis"}"#,
+        r#"{"nothing":{}}"#,
+        r#"{"any":{"@type":"type.googleapis.com/zoo.Place","lat":3}}"#,
+        r#"{"any":{"@type":"type.googleapis.com/google.protobuf.Duration","value":"1.5s"}}"#,
+        r#"{"inner":{"text":"a","children":[{"text":"b"},{}]}}"#,
+        r#"{"legs":0}"#,
+        r#"{"d":"-Infinity","f":"Infinity"}"#,
+        r#"{"d":-0.5,"f":1.5e-45}"#,
+        r#"{"d":1.7976931348623157e308}"#,
+        r#"{"i32":-2147483648,"i64":"-9223372036854775808"}"#,
+        r#"{"u32":4294967295,"u64":"18446744073709551615"}"#,
+        r#"{"s32":-1,"s64":-1}"#,
+        r#"{"x32":1,"x64":"2","sx32":-3,"sx64":"-4"}"#,
+        r#"{"i32":1e2}"#,
+        r#"{"i32":"12"}"#,
+        r#"{"u32":3.0}"#,
+        r#"{"is_big":true}"#,
+        r#"{"packed":[1,2.5,"-Infinity"],"words":["","x"]}"#,
+        r#"{"packed":[],"words":null}"#,
+        r#"{"calledThis":"a"}"#,
+        r#"{"renamed":"a"}"#,
+    ];
+    let refused = [
+        r#"{"i32":2147483648}"#,
+        r#"{"u32":-1}"#,
+        r#"{"i32":1.5}"#,
+        r#"{"i32":"x"}"#,
+        r#"{"kind":"LION"}"#,
+        r#"{"picture":"!!"}"#,
+        r#"{"born":"yesterday"}"#,
+        r#"{"slept":"3"}"#,
+        r#"{"nosuch":1}"#,
+        r#"{"words":"x"}"#,
+        r#"{"words":[null]}"#,
+        r#"{"leaf":"x","grams":"1"}"#,
+        r#"{"flags":{"maybe":"x"}}"#,
+        r#"{"any":{"@type":"type.googleapis.com/no.Such"}}"#,
+    ];
+    let lines: String = cases.iter().chain(&refused).map(|case| format!("{case}\n")).collect();
+    let mut judge = Command::new(tool("grpcpeer"))
+        .args(["json", "-proto", &peer_protos(), "-message", "zoo.Animal"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the peer starts");
+    judge.stdin.take().expect("a pipe").write_all(lines.as_bytes()).expect("it reads");
+    let judged = text(&judge.wait_with_output().expect("it ends").stdout);
+    let judged: Vec<&str> = judged.lines().collect();
+    assert_eq!(judged.len(), cases.len() + refused.len());
+    let peer = Peer::start(&[]);
+    let url = peer.url("/zoo.Mirror/ShowAll");
+    let (mut differ, mut expected) = (Vec::new(), Vec::new());
+    for (case, said) in cases.iter().zip(&judged) {
+        let done = output(&[&url, "-d", case, "-n", "1", "-c", "1", "--quiet"]);
+        match (said.starts_with("error"), done.status.code()) {
+            (false, Some(0)) => expected.push((*case, *said)),
+            (true, Some(2)) => {}
+            (is_error, code) => differ.push(format!("{case}: {said}, {is_error}, {code:?}: {}", text(&done.stderr))),
+        }
+    }
+    for (case, said) in refused.iter().zip(&judged[cases.len()..]) {
+        let code = output(&[&url, "-d", case, "-n", "1", "-c", "1", "--quiet"]).status.code();
+        if !said.starts_with("error") || code != Some(2) {
+            differ.push(format!("{case}: {said}, {code:?}"));
+        }
+    }
+    let messages = peer.messages();
+    for ((case, said), got) in expected.iter().zip(&messages) {
+        if said != got {
+            differ.push(format!("{case}: grpc-go makes {said}, and got {got}"));
+        }
+    }
+    assert_eq!((messages.len(), differ), (expected.len(), Vec::<String>::new()));
+    // All of them as one stream, in an array and in lines.
+    let good: Vec<&str> = expected.iter().map(|(case, _)| *case).collect();
+    for data in [format!("[{}]", good.join(",\n")), good.join("\n")] {
+        let before = peer.messages().len();
+        let file = peer.folder.join("data");
+        std::fs::write(&file, data).expect("a file");
+        let seen = run(&[&url, "-d", &format!("@{}", file.display()), "-n", "1", "-c", "1"]);
+        assert_eq!(seen["messages"]["received"], good.len(), "{seen:#}");
+        let said: Vec<&str> = expected.iter().map(|(_, said)| *said).collect();
+        assert_eq!(peer.messages()[before..], said);
+    }
+}
+
+#[test]
+fn grpcurl_understands_our_server() {
+    let (plain, secure) = (Served::start(), Served::with(&["--tls"]));
+    for (served, flag) in [(&plain, "-plaintext"), (&secure, "-insecure")] {
+        let address = served.url.split_once("://").expect("a scheme").1;
+        let ask = |args: &[&str]| {
+            let done = Command::new(tool("grpcurl")).arg(flag).args(args).output().expect("grpcurl starts");
+            text(&done.stdout) + &text(&done.stderr)
+        };
+        let services = ask(&[address, "list"]);
+        assert!(services.contains("hello.Greeter") && services.contains("ApiServer"), "{services}");
+        assert!(ask(&[address, "describe", "hello.HelloRequest"]).contains("uint32 delay_ms = 2;"));
+        let call = |data: &str, method: &str| ask(&["-d", data, address, &format!("hello.Greeter/{method}")]);
+        assert!(call(r#"{"name":"you"}"#, "SayHello").contains("Hello you"));
+        assert_eq!(call(r#"{"name":"x","replies":300}"#, "SayHellos").matches("Hello x").count(), 300);
+        assert!(call(r#"{"name":"a"}{"name":"b"}"#, "GreetAll").contains("Hello a, b"));
+        let chat = call(r#"{"name":"a","delay_ms":30}{"name":"b"}"#, "Chat");
+        assert!(chat.find("Hello a").is_some_and(|at| chat.find("Hello b") > Some(at)), "{chat}");
+        for (status, name) in [(5, "NotFound"), (16, "Unauthenticated")] {
+            let data = format!("{{\"name\":\"a\",\"status\":{status}}}");
+            for method in ["SayHello", "SayHellos", "GreetAll", "Chat"] {
+                let said = call(&data, method);
+                assert!(said.contains(&format!("Code: {name}")) && said.contains("as asked for"), "{method}: {said}");
+            }
+        }
+        let late = ask(&["-max-time", "0.2", "-d", r#"{"delay_ms":5000}"#, address, "hello.Greeter/SayHello"]);
+        assert!(late.contains("DeadlineExceeded"), "{late}");
+        let import = proto("target/proto");
+        let no_such = ask(&["-import-path", &import, "-proto", "hello.proto", address, "hello.Greeter/NoSuch"]);
+        assert!(no_such.contains("does not include a method"), "{no_such}");
+        assert!(ask(&[address, "describe", "no.Such"]).contains("not found"));
+    }
+}
+
+/// One line with place, cause and remedy; in both languages.
+#[test]
+fn mistakes_are_named() {
+    let (peer, silent) = (Peer::start(&[]), Peer::start(&["-no-reflection"]));
+    let served = Served::start();
+    let write = |name: &str, content: &str| {
+        let path = peer.folder.join(name);
+        std::fs::write(&path, content).expect("a file");
+        path.display().to_string()
+    };
+    let broken = write("broken.proto", "syntax = \"proto3\";\nmessage A {\n  string a = ;\n}\n");
+    let edition = write("edition.proto", "// new\nedition = \"2023\";\nmessage A { string a = 1; }\n");
+    let lonely = write("lonely.proto", "syntax = \"proto3\";\nimport \"nowhere/at/all.proto\";\n");
+    let noise = write("noise", "\u{1}\u{2}this is no set");
+    let bytes = write("lines", "{\"name\":\"a\"}\n{\"name\":5}\n");
+    let hello = proto("target/proto/hello.proto");
+    let (say, chat) = (peer.url("/hello.Greeter/SayHello"), peer.url("/hello.Greeter/Chat"));
+    let refused = format!("grpc://127.0.0.1:{}/a.B/C", closed_port());
+    let web = Served::start();
+    let at_bytes = format!("@{bytes}");
+    let (zoo, silent_say, none, way) = (
+        peer.url("/zoo.Mirror/Show"),
+        silent.url("/hello.Greeter/SayHello"),
+        peer.url("/hello.Greeter/SayGoodbye"),
+        peer.url("/hello.Greeter"),
+    );
+    let unknown = peer.url("/no.Such/Method");
+    let own_unknown = format!("{}/no.Such/Method", served.url.replace("http://", "grpc://"));
+    let cases: Vec<(Vec<&str>, i32, &str, &str)> = vec![
+        (
+            vec![&none],
+            2,
+            "has no method 'SayGoodbye'; it has: SayHello, SayHellos",
+            "没有方法 'SayGoodbye'；现有方法：SayHello",
+        ),
+        (
+            vec![&unknown],
+            2,
+            "knows no 'no.Such'; it has: ApiServer, hello.Greeter",
+            "没有 'no.Such'；现有服务：ApiServer",
+        ),
+        (vec![&own_unknown], 2, "knows no 'no.Such'", "没有 'no.Such'"),
+        (vec![&way], 2, "names no method", "不是方法名"),
+        (vec![&say, "-d", "{\"name\":5}"], 2, "line 1, column 9: invalid type", "第 1 行第 9 列"),
+        (
+            vec![&say, "-d", "{\n \"nam\": \"x\"}"],
+            2,
+            "line 2, column 6: unrecognized field name 'nam'",
+            "第 2 行第 6 列",
+        ),
+        (vec![&say, "-d", "{\"name\":"], 2, "hello.HelloRequest: line 1", "hello.HelloRequest 不符"),
+        (vec![&chat, "-d", &at_bytes], 2, "line 2, column 9", "第 2 行第 9 列"),
+        (vec![&say, "-d", "{} {}"], 2, "takes one message, and -d has 2", "只接收一条消息，-d 却有 2 条"),
+        (vec![&zoo, "-d", "word"], 2, "line 1, column 1", "第 1 行第 1 列"),
+        (vec![&silent_say], 3, "does not offer server reflection", "没有开启服务端反射"),
+        (vec![&refused], 3, "cannot ask 127.0.0.1", "无法向 127.0.0.1"),
+        (vec![&say, "--proto", &broken], 2, "broken.proto:3:14: expected an integer", "broken.proto:3:14"),
+        (vec![&say, "--proto", &edition], 2, "is written in an edition", "使用了 Protobuf edition"),
+        (
+            vec![&say, "--proto", &lonely],
+            2,
+            "lonely.proto:2:1: import 'nowhere/at/all.proto' not found",
+            "lonely.proto:2:1",
+        ),
+        (
+            vec![&say, "--proto", "/no/such.proto"],
+            2,
+            "cannot read the file '/no/such.proto' given to --proto",
+            "无法读取",
+        ),
+        (vec![&say, "--protoset", &noise], 2, "is no set of descriptions", "不是描述符集"),
+        (
+            vec![&say, "--proto", &hello, "--protoset", &noise],
+            2,
+            "--proto and --protoset cannot",
+            "--proto 和 --protoset 不能",
+        ),
+        (vec![&say, "--import-path", "/tmp"], 2, "--import-path needs --proto", "--import-path 需要同时用 --proto"),
+        (vec!["--proto", &hello, "http://a/"], 2, "--proto needs a grpc://", "--proto 需要 grpc://"),
+        (
+            vec![&say, "--message-interval", "1s"],
+            2,
+            "--message-interval needs a method that takes a stream",
+            "--message-interval 只能用于",
+        ),
+        (vec![&say, "--grpc-encoding", "zstd"], 2, "one of gzip, identity", "gzip, identity 之一"),
+        (vec![&say, "-X", "GET"], 2, "a gRPC call is a POST over HTTP/2", "通过 HTTP/2 发送的 POST"),
+        (vec![&say, "--http1.1"], 2, "--http1.1 and grpc:// cannot", "--http1.1 和 grpc:// 不能"),
+        (vec![&say, "--expect-status", "200"], 2, "statuses of gRPC like OK,NOT_FOUND", "gRPC 状态"),
+        (vec!["grpc", "list", "http://a/"], 2, "is not of gRPC", "不是 gRPC 地址"),
+        (vec!["grpc", "list"], 2, "no URL given", "没有给出 URL"),
+        (vec!["grpc", "describe", &peer.address, "hello.Nobody"], 2, "knows no 'hello.Nobody'", "没有 'hello.Nobody'"),
+        (
+            vec!["grpc", "describe", "--proto", &hello, "hello.Nobody"],
+            2,
+            "nothing is called 'hello.Nobody'",
+            "没有名为 'hello.Nobody'",
+        ),
+    ];
+    for (args, code, en, zh) in cases {
+        for (language, says) in [("en", en), ("zh", zh)] {
+            let done = onrush(&args).args(["--lang", language]).output().expect("the binary starts");
+            usage::check(&done, code, says);
+        }
+    }
+    drop(web);
+}
+
+/// A server that speaks HTTP/2 and no gRPC.
+#[test]
+fn an_answer_of_another_kind_is_named() {
+    let nginx = crate::nginx::Nginx::with("http2", "", |_| {});
+    let url = format!("grpc://127.0.0.1:{}/hello.Greeter/SayHello", nginx.port);
+    let done = output(&[&url, "-d", "a"]);
+    assert_eq!(done.status.code(), Some(3));
+    assert!(text(&done.stderr).contains("gave no answer of gRPC"), "{}", text(&done.stderr));
+    let file = proto("target/proto/hello.proto");
+    let seen = run(&[&url, "-d", "a", "--proto", &file, "-n", "5", "-c", "1"]);
+    assert_eq!(seen["failures"][0]["reason"], "protocol", "{seen:#}");
+    assert_eq!(seen["failures"][0]["detail"], "content-type", "{seen:#}");
+    assert_eq!(seen["statuses"]["200"], 5, "{seen:#}");
+}
