@@ -123,6 +123,9 @@ fn ensure_runner() -> Result<(), Failure> {
     run(&mut cargo(&["install", "gungraun-runner", "--version", RUNNER_VERSION, "--locked", "--debug", "--force"]))
 }
 
+/// A peer of gRPC.
+const GHZ: &str = "github.com/bojand/ghz/cmd/ghz@v0.121.0";
+
 /// Both drivers of ours beside the peers, in one run.
 pub(crate) fn peers(words: &[&str]) -> Result<(), Failure> {
     for (program, package, path) in [
@@ -138,11 +141,21 @@ pub(crate) fn peers(words: &[&str]) -> Result<(), Failure> {
     run(&mut cargo(&["build", "--release"]))?;
     let words = if words.is_empty() { &["http1", "--rounds", "3", "--seconds", "5"] } else { words };
     let mut command = Command::new("python3");
+    if words[0] == "grpc" {
+        // Peers that go installed lie beside the server.
+        let (server, path) = (install::grpc_peer()?, std::env::var("PATH").unwrap_or_default());
+        let tools = server.parent().map_or(String::new(), |folder| folder.display().to_string());
+        if !root().join("target/tools/ghz").exists() {
+            run(Command::new("go").env("GOBIN", &tools).args(["install", GHZ]))?;
+        }
+        command.env("PATH", format!("{path}:{tools}"));
+    }
     command.arg("bench/peers.py").args(words);
     let flags = match words[0] {
         "short" => "--no-keepalive ",
         "tls" => "-k --http1.1 ",
         "h2" => "--http2 --streams {streams} ",
+        "grpc" => "--streams {streams} -d world ",
         "h2tls" => "-k --http2 --streams {streams} ",
         _ => "",
     };

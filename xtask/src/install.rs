@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{Failure, run};
+use crate::{Failure, run, run_in};
 
 /// Makes sure that one of `paths` exists, by installing a Debian package when none does.
 pub(crate) fn ensure(program: &str, package: &str, paths: &[&str]) -> Result<(), Failure> {
@@ -43,7 +43,7 @@ pub(crate) fn go_tools() -> Result<(), Failure> {
 pub(crate) fn grpc_peer() -> Result<PathBuf, Failure> {
     let program = crate::root().join("target/tools/grpcpeer");
     let folder = crate::root().join("crates/cli/tests/peers/grpc");
-    run(go()?.current_dir(folder).args(["build", "-o", &program.to_string_lossy(), "."]))?;
+    run_in(&folder, go()?.args(["build", "-o", &program.to_string_lossy(), "."]))?;
     Ok(program)
 }
 

@@ -53,8 +53,12 @@ fn root() -> PathBuf {
 
 /// Runs a command in the workspace and passes its output on.
 fn run(command: &mut Command) -> Result<(), Failure> {
+    run_in(&root(), command)
+}
+
+fn run_in(folder: &Path, command: &mut Command) -> Result<(), Failure> {
     println!("+ {command:?}");
-    match command.current_dir(root()).status() {
+    match command.current_dir(folder).status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{command:?} ended with {status}")),
         Err(error) => Err(format!("{command:?} does not start: {error}")),
