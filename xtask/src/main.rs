@@ -105,8 +105,18 @@ fn sim(seed: &str) -> Result<(), Failure> {
     run(cargo(&words).env("ONRUSH_SEED", seed))
 }
 
-const FUZZERS: [&str; 7] =
-    ["http1_client", "http1_server", "http2_client", "http2_server", "hpack", "plan_text", "threshold"];
+const FUZZERS: [&str; 10] = [
+    "http1_client",
+    "http1_server",
+    "http2_client",
+    "http2_server",
+    "hpack",
+    "grpc",
+    "grpc_json",
+    "grpc_described",
+    "plan_text",
+    "threshold",
+];
 
 fn fuzz(seconds: &str) -> Result<(), Failure> {
     install::ensure("g++", "g++", &["/usr/bin/g++"])?;

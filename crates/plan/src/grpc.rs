@@ -47,3 +47,6 @@ pub struct Reflection {
     /// From there on.
     pub timeout: Duration,
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,6 +13,7 @@ pub(super) fn all(history: &History) -> Result<(), String> {
     intervals_are_the_whole(history)?;
     bounds_hold(history)?;
     nothing_leaks(history)?;
+    messages_add_up(history)?;
     the_target_agrees(history)
 }
 
@@ -135,6 +136,27 @@ fn nothing_leaks(history: &History) -> Result<(), String> {
         history.server_sockets,
         history.connections_lost
     );
+    Ok(())
+}
+
+fn messages_add_up(history: &History) -> Result<(), String> {
+    let counts = &history.total.counts;
+    let ended: u64 = counts.grpc_statuses.iter().sum();
+    let Some(call) = history.call() else {
+        ensure!(ended + counts.messages_sent + counts.messages_received == 0, "messages without calls");
+        return Ok(());
+    };
+    ensure!(ended <= counts.answers, "{ended} statuses of {} answers", counts.answers);
+    let timed = history.total.message.count() + history.total.message_gap.count();
+    let is_stream = call.sends_stream || call.answers_stream;
+    let to_time = if is_stream { counts.messages_received } else { 0 };
+    ensure!(timed == to_time, "{timed} of {} messages have a time", counts.messages_received);
+    let most = counts.sent * call.messages.len() as u64;
+    ensure!(counts.messages_sent <= most, "{} messages of {most} were sent", counts.messages_sent);
+    if history.setting.is_calm() && counts.unfinished == 0 && !history.has_warmup() {
+        ensure!(counts.messages_sent == most, "{} messages of {most} were sent", counts.messages_sent);
+        ensure!(ended == counts.answers, "{ended} statuses of {} answers", counts.answers);
+    }
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use driver::sim::{Faults, Host, Network, SimDriver};
 use metrics::{Counts, Snapshot};
 use pacing::{Nanos, Random};
-use plan::{Arrivals, Flags, Load, Plan};
+use plan::{Arrivals, Flags, Load, Plan, Schema};
 use target::SteppedServer;
 
 use crate::{Interval, SteppedRun, StopHandle};
@@ -157,7 +157,36 @@ fn plan_of(random: &mut Random, is_calm: bool) -> Plan {
         streams: http2.then(|| streams.to_string()),
         ..flags
     };
-    flags.plan().expect("the flags are good")
+    let flags = if http2 && random.chance(500_000) { calls(random, is_calm, flags) } else { flags };
+    let described = Schema::of_files(&target::descriptors()).expect("the target describes itself");
+    flags.plan_with(Some(&described)).expect("the flags are good")
+}
+
+/// The same load as calls of gRPC.
+fn calls(random: &mut Random, is_calm: bool, flags: Flags) -> Flags {
+    let cases = [
+        ("SayHello", r#"{"name":"a"}"#),
+        ("SayHello", r#"{"name":"a","delayMs":15}"#),
+        ("SayHellos", r#"{"name":"a","replies":7}"#),
+        ("SayHellos", r#"{"name":"a","replies":3,"gapMs":9}"#),
+        ("GreetAll", r#"[{"name":"a"},{"name":"b"},{"name":"c"}]"#),
+        ("Chat", "[]"),
+        ("Chat", r#"[{"name":"a"},{"name":"b","delayMs":4},{"name":"c"}]"#),
+        ("SayHello", r#"{"name":"a","status":14}"#),
+        ("Chat", r#"[{"name":"a"},{"name":"b","status":3},{"name":"c"}]"#),
+    ];
+    // In a calm world all succeeds.
+    let (method, data) = cases[random.below(if is_calm { 7 } else { 9 }) as usize];
+    let interval = ["0s", "2ms", "30ms"][random.below(3) as usize];
+    let takes_many = matches!(method, "GreetAll" | "Chat");
+    Flags {
+        url: Some(format!("grpc://10.0.0.1/hello.Greeter/{method}")),
+        data: Some(data.to_owned()),
+        message_interval: takes_many.then(|| interval.to_owned()),
+        grpc_encoding: random.chance(250_000).then(|| "gzip".to_owned()),
+        expect_body: None,
+        ..flags
+    }
 }
 
 /// What a run came to, and what the world around it saw.
@@ -199,6 +228,11 @@ impl History {
     pub(crate) fn is_sent_away(&self) -> bool {
         let scenario = &self.setting.plan.scenarios[0];
         scenario.target.protocol == plan::Protocol::Http2 && scenario.steps[0].request.path == "/close"
+    }
+
+    /// The call of gRPC that is made again and again, if that is what is done.
+    pub(crate) fn call(&self) -> Option<&plan::Call> {
+        self.setting.plan.scenarios[0].steps[0].call.as_ref()
     }
 
     /// How long starts come; none when no time bounds them.

@@ -187,3 +187,30 @@ fn a_warmup_is_left_out() {
     let history = run(Flags { warmup: Some("2s".to_owned()), duration: None, ..closed }, Vec::new());
     assert_eq!((history.total.counts.started, history.total.counts.succeeded), (70, 70));
 }
+
+/// Three messages 100 ms apart, each answered 30 ms after it came.
+#[test]
+fn each_message_is_timed_against_its_own() {
+    let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let message = r#"{"name":"a","delayMs":30}"#;
+    let flags = Flags {
+        url: Some("grpc://10.0.0.1/hello.Greeter/Chat".to_owned()),
+        data: Some(format!("[{message},{message},{message}]")),
+        message_interval: Some("100ms".to_owned()),
+        connections: Some("4".to_owned()),
+        requests: Some("40".to_owned()),
+        user_agent: "oracle".to_owned(),
+        ..Flags::default()
+    };
+    let described = plan::Schema::of_files(&target::descriptors()).expect("the target describes itself");
+    let setting = Setting { plan: flags.plan_with(Some(&described)).expect("a good plan"), ..Setting::calm(11) };
+    let history = history::run(setting, false).unwrap_or_else(|found| panic!("{found}"));
+    let (counts, message) = (&history.total.counts, &history.total.message);
+    assert_eq!((counts.succeeded, counts.messages_sent, counts.messages_received), (40, 120, 120));
+    let (least, most) = (message.min().expect("some"), message.max().expect("some"));
+    assert!(least >= 30_000_000 && most < 32_000_000, "{least} to {most}");
+    assert_eq!((message.count(), history.total.message_gap.count()), (120, 0));
+    let whole = history.total.class(Class::Succeeded);
+    let whole = whole.of(Measure::Service);
+    assert!(whole.min() >= Some(230_000_000) && whole.max() < Some(233_000_000), "{:?}", whole.max());
+}
