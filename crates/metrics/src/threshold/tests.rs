@@ -18,6 +18,10 @@ fn seen() -> Snapshot {
     (0..6).for_each(|_| end(Outcome::Failed(Failure::Status), 3));
     (0..4).for_each(|_| end(Outcome::Failed(Failure::Timeout), 30_000));
     seen.counts.statuses[503] = 6;
+    seen.counts.grpc_statuses[14] = 5;
+    (seen.counts.messages_sent, seen.counts.messages_received) = (30, 20);
+    (1..=10).for_each(|ms| seen.tls.record(ms * MILLI));
+    (1..=10).for_each(|ms| seen.message.record(10 * ms * MILLI));
     seen
 }
 
@@ -43,6 +47,15 @@ fn figures_are_those_of_the_report() {
         ("status(503) / done < 0.6%", false),
         ("status(503) <= 6", true),
         ("dropped <= 0", true),
+        ("grpc_status(UNAVAILABLE) / done < 0.5%", false),
+        ("grpc_status(unavailable) <= 5", true),
+        ("grpc_status( 14 ) > 4", true),
+        ("grpc_status(OK) < 1", true),
+        ("messages_received / messages_sent > 66%", true),
+        ("rate(messages_received) >= 2/s", true),
+        ("max(tls_handshake) <= 10ms", true),
+        ("mean(message) > 54ms", true),
+        ("p99(message_gap) < 1s", false),
         ("rate > 99/s", true),
         ("rate >= 6_000/m", true),
         ("rate(succeeded) > 99", false),
@@ -141,5 +154,13 @@ proptest! {
             let again = Threshold::parse(&threshold.text).expect("its own text");
             prop_assert_eq!(again.judge(&seen(), Duration::from_secs(1)), threshold.judge(&seen(), Duration::from_secs(1)));
         }
+    }
+}
+
+#[test]
+fn statuses_of_grpc_have_names() {
+    for (text, column) in [("grpc_status(GREAT) < 1", 12), ("grpc_status(18) < 1", 12), ("grpc_status < 1", 12)] {
+        let error = Threshold::parse(text).expect_err(text);
+        assert_eq!(error.column, column, "{text}: {error:?}");
     }
 }
