@@ -92,8 +92,9 @@ fn service_of(symbol: &str) -> &str {
     symbol.split_once('/').map_or(symbol, |(service, _)| service)
 }
 
+/// A server may call itself anything; the terminal stays as it is.
 fn lines(names: &[String]) -> String {
-    names.iter().map(|name| format!("{name}\n")).collect()
+    names.iter().map(|name| format!("{}\n", name.escape_debug())).collect()
 }
 
 /// All services, or all methods of one.

@@ -4,6 +4,7 @@ mod deadline;
 mod describe;
 mod messages;
 mod schema;
+mod sound;
 
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
 use prost_reflect::{DescriptorPool, MethodDescriptor, ServiceDescriptor};
 use protox::Compiler;
 
-use super::SCHEMA_BYTES_MAX;
+use super::{SCHEMA_BYTES_MAX, sound};
 use crate::PlanError;
 use crate::flags::read_up_to;
 
@@ -87,6 +87,11 @@ impl Schema {
         }
         let mut names = BTreeSet::new();
         files.retain(|file| names.insert(file.name().to_owned()));
+        // Places in a source that nobody has; the library trusts them.
+        for file in &mut files {
+            file.source_code_info = None;
+            file.syntax = file.syntax.take().filter(|syntax| !syntax.is_empty());
+        }
         // The well-known types may be left out.
         let imported: BTreeSet<String> = files.iter().flat_map(|file| file.dependency.iter().cloned()).collect();
         for name in imported.iter().filter(|name| !names.contains(*name)) {
@@ -94,6 +99,7 @@ impl Schema {
                 files.push(known.file_descriptor_proto().clone());
             }
         }
+        sound::check(&files).map_err(|reason| PlanError::Described { reason })?;
         let mut pool = DescriptorPool::new();
         pool.add_file_descriptor_protos(files).map_err(|error| PlanError::Described { reason: error.to_string() })?;
         Ok(Self { pool })

@@ -1,0 +1,105 @@
+//! What descriptions of strangers must not have, because the library that reads them trusts it.
+
+use std::collections::BTreeMap;
+
+use prost_reflect::prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto};
+
+/// Files that import each other are no deeper than this.
+const IMPORT_DEPTH_MAX: u32 = 200;
+
+/// What is wrong with the files, in words.
+pub(super) fn check(files: &[FileDescriptorProto]) -> Result<(), String> {
+    for file in files {
+        let name = file.name();
+        if !matches!(file.syntax.as_deref(), None | Some("proto2" | "proto3")) {
+            return Err(format!("'{name}' has the unknown syntax '{}'", file.syntax()));
+        }
+        let count = file.dependency.len();
+        let is_import = |index: &i32| usize::try_from(*index).is_ok_and(|index| index < count);
+        if !file.public_dependency.iter().chain(&file.weak_dependency).all(is_import) {
+            return Err(format!("'{name}' passes on an import that it does not have"));
+        }
+        names_are_words(file)?;
+    }
+    imports_end(files)
+}
+
+/// No file imports itself, however far away.
+fn imports_end(files: &[FileDescriptorProto]) -> Result<(), String> {
+    let by_name: BTreeMap<&str, &FileDescriptorProto> = files.iter().map(|file| (file.name(), file)).collect();
+    // Files that were looked at to their end; one that is being looked at is not.
+    let mut seen: BTreeMap<&str, Option<()>> = BTreeMap::new();
+    for file in files {
+        let mut path = vec![(file, 0)];
+        while let Some((file, next)) = path.pop() {
+            let name = file.name();
+            if next == 0 && seen.contains_key(name) {
+                match seen[name] {
+                    Some(_) => continue,
+                    None => return Err(format!("'{name}' imports itself")),
+                }
+            }
+            seen.entry(name).or_insert(None);
+            if path.len() >= IMPORT_DEPTH_MAX as usize {
+                return Err(format!("imports are deeper than {IMPORT_DEPTH_MAX}"));
+            }
+            match file.dependency.get(next) {
+                Some(import) => {
+                    path.push((file, next + 1));
+                    if let Some(import) = by_name.get(import.as_str()) {
+                        path.push((import, 0));
+                    }
+                }
+                None => {
+                    seen.insert(name, Some(()));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A letter or `_`, then those and digits: what may stand in a `.proto` file, and on a screen.
+fn is_word(name: &str) -> bool {
+    let is_letter = |each: char| each.is_ascii_alphabetic() || each == '_';
+    name.starts_with(is_letter) && name.chars().all(|each| is_letter(each) || each.is_ascii_digit())
+}
+
+fn names_are_words(file: &FileDescriptorProto) -> Result<(), String> {
+    let package = file.package();
+    if !package.is_empty() && !package.split('.').all(is_word) {
+        return Err(not_a_word(package));
+    }
+    let services = file
+        .service
+        .iter()
+        .flat_map(|service| std::iter::once(service.name()).chain(service.method.iter().map(|method| method.name())));
+    let all = services.chain(file.extension.iter().map(|extension| extension.name()));
+    if let Some(name) = all.into_iter().find(|name| !is_word(name)) {
+        return Err(not_a_word(name));
+    }
+    file.enum_type.iter().try_for_each(of_enum)?;
+    file.message_type.iter().try_for_each(of_message)
+}
+
+fn not_a_word(name: &str) -> String {
+    format!("'{}' is not a name", name.escape_debug())
+}
+
+fn of_message(message: &DescriptorProto) -> Result<(), String> {
+    let names = std::iter::once(message.name())
+        .chain(message.field.iter().map(|field| field.name()))
+        .chain(message.oneof_decl.iter().map(|oneof| oneof.name()))
+        .chain(message.extension.iter().map(|extension| extension.name()));
+    if let Some(name) = names.into_iter().find(|name| !is_word(name)) {
+        return Err(not_a_word(name));
+    }
+    message.enum_type.iter().try_for_each(of_enum)?;
+    // No deeper than the messages of Protobuf that they came in may be.
+    message.nested_type.iter().try_for_each(of_message)
+}
+
+fn of_enum(kind: &EnumDescriptorProto) -> Result<(), String> {
+    let mut names = std::iter::once(kind.name()).chain(kind.value.iter().map(|value| value.name()));
+    names.find(|name| !is_word(name)).map_or(Ok(()), |name| Err(not_a_word(name)))
+}
