@@ -22,7 +22,7 @@ fn call(schema: &Schema, path: &str, data: Option<&str>) -> Result<Call, PlanErr
 fn texts_become_messages() {
     let schema = schema(HELLO);
     let a = b"\x0a\x01a".to_vec();
-    let cases: Vec<(&str, Option<&str>, Vec<Vec<u8>>)> = vec![
+    let cases = [
         ("SayHello", None, vec![vec![]]),
         ("SayHello", Some(""), vec![vec![]]),
         ("SayHello", Some(" {} "), vec![vec![]]),
