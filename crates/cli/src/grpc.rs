@@ -70,7 +70,8 @@ impl Ask {
         let mut words = [args.url.clone(), args.symbol.clone()].into_iter().flatten().peekable();
         let mut flags = args.flags(None);
         // Where files say all, no address is needed.
-        if !flags.has_schema() || words.peek().is_some_and(|word| word.contains("://")) {
+        let is_address = |word: &String| word.contains("://") || word.contains(':');
+        if !flags.has_schema() || words.peek().is_some_and(is_address) {
             flags.url = words.next().map(|url| if url.contains("://") { url } else { format!("grpc://{url}") });
         }
         // What stands behind the address in its path may be the name too.
@@ -119,20 +120,15 @@ fn describe(ask: &Ask) -> Result<String, Wrong> {
     };
     let schema = ask.flags.schema()?;
     let Some(symbol) = &ask.symbol else {
-        let names = match &schema {
-            Some(schema) => schema.services(),
-            None => engine::list_services(&ask.reflection()?)?,
+        let (names, schema) = match schema {
+            Some(schema) => (schema.services(), schema),
+            None => {
+                let (names, files) = engine::describe_all(&ask.reflection()?)?;
+                (names, Schema::of_files(&files)?)
+            }
         };
-        let mut text = String::new();
-        for name in names {
-            let described = match &schema {
-                Some(schema) => schema.describe(&name)?,
-                None => reflected(&name)?.describe(&name)?,
-            };
-            let gap = if text.is_empty() { "" } else { "\n" };
-            text.push_str(&format!("{gap}{described}"));
-        }
-        return Ok(text);
+        let described = names.iter().map(|name| schema.describe(name)).collect::<Result<Vec<_>, _>>()?;
+        return Ok(described.join("\n"));
     };
     match schema {
         Some(schema) => Ok(schema.describe(symbol)?),

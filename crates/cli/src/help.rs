@@ -169,8 +169,8 @@ fn flag(command: &str, id: &str) -> Option<Text> {
             "请求体；@FILE 原样读取文件内容。gRPC：JSON 格式的消息，流可用数组或多行给出多条",
         ),
         (_, "timeout") => (
-            "Time for an answer, from the sending of its request; a gRPC server is told it (grpc-timeout) [default: 30s]",
-            "单个请求的超时，从发出请求算起；gRPC 会告知服务端（grpc-timeout）[默认：30s]",
+            "Time for an answer, from the sending of its request; when given, a gRPC server is told it (grpc-timeout) [default: 30s]",
+            "单个请求的超时，从发出请求算起；给出时会告知 gRPC 服务端（grpc-timeout）[默认：30s]",
         ),
         (_, "connect_timeout") => {
             ("Time for a connection to be established [default: 10s]", "建立连接的超时 [默认：10s]")

@@ -86,10 +86,14 @@ fn mistake(error: &clap::Error, language: Language) -> String {
         ErrorKind::TooManyValues | ErrorKind::WrongNumberOfValues | ErrorKind::TooFewValues | ErrorKind::NoEquals => {
             pick(format!("'{arg}' has a wrong number of values"), format!("'{arg}' 的值个数不对"))
         }
-        ErrorKind::InvalidSubcommand | ErrorKind::MissingSubcommand => {
+        ErrorKind::InvalidSubcommand => {
             let name = context(ContextKind::InvalidSubcommand).unwrap_or_default();
             pick(format!("unknown command '{name}'"), format!("未知命令 '{name}'"))
         }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => pick(
+            "a command is missing, as in: onrush grpc list grpc://127.0.0.1:8080".to_owned(),
+            "缺少命令，例如：onrush grpc list grpc://127.0.0.1:8080".to_owned(),
+        ),
         ErrorKind::InvalidUtf8 => pick("an argument is not valid UTF-8".to_owned(), "参数不是有效的 UTF-8".to_owned()),
         // Display kinds were handled; a kind that the parser learns later still says something.
         _ => {

@@ -20,7 +20,7 @@ mod user;
 mod verdict;
 mod world;
 
-pub use reflect::{ReflectError, describe, list_services};
+pub use reflect::{ReflectError, describe, describe_all, list_services};
 pub use resolve::{ResolveError, Resolved, resolve};
 pub use run::{Finished, Interval, RunError, RunOptions, RunResult, ShardUse, SteppedRun, StopHandle, run, run_on};
 pub use tls::{TlsError, client_tls, flag as tls_flag};

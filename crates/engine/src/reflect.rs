@@ -13,11 +13,14 @@ use wire::hpack::FieldList;
 use wire::http2::{Client, Event};
 use wire::tls::{ClientConfig, Refused, Session};
 
+use crate::world::http2_fields;
 use crate::{ResolveError, TlsError, client_tls, faults, resolve};
 
 /// Files that one symbol may need.
 const FILES_MAX: usize = 10_000;
 const BUFFER_BYTES: usize = 64 * 1024;
+/// What an answer costs beside its bytes.
+const ANSWER_BYTES: u64 = 64;
 
 /// Why a target says nothing of its services.
 #[derive(Debug, thiserror::Error)]
@@ -114,6 +117,23 @@ pub fn list_services(reflection: &Reflection) -> Result<Vec<String>, ReflectErro
     Asker::connect(reflection)?.services()
 }
 
+/// The same, and the files that describe them, with all that they import.
+///
+/// # Errors
+/// It cannot be asked, or does not say.
+pub fn describe_all(reflection: &Reflection) -> Result<(Vec<String>, Vec<Vec<u8>>), ReflectError> {
+    let mut asker = Asker::connect(reflection)?;
+    let (names, mut files) = (asker.services()?, Vec::new());
+    for name in &names {
+        for file in asker.files(name)? {
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
+    }
+    Ok((names, files))
+}
+
 /// The files that describe a symbol, with all that they import.
 ///
 /// # Errors
@@ -134,6 +154,8 @@ struct Asker<'a> {
     version: usize,
     /// What came and is not looked at yet.
     plain: Vec<u8>,
+    /// Bytes that may still come as answers.
+    left_bytes: u64,
 }
 
 /// How an answer ended.
@@ -151,15 +173,30 @@ impl<'a> Asker<'a> {
         let stream = TcpStream::connect_timeout(&address, reflection.connect_timeout).map_err(failed)?;
         stream.set_nodelay(true).map_err(failed)?;
         let until = Instant::now() + reflection.timeout;
-        let http2 = Client::default();
-        let mut asker = Self { reflection, address, stream, tls: None, http2, until, version: 0, plain: Vec::new() };
+        let (http2, plain, left_bytes) = (Client::default(), Vec::new(), SCHEMA_BYTES_MAX);
+        let mut asker = Self { reflection, address, stream, tls: None, http2, until, version: 0, plain, left_bytes };
+        asker.begin(tls)?;
+        Ok(asker)
+    }
+
+    fn begin(&mut self, tls: Option<ClientConfig>) -> Result<(), ReflectError> {
         if let Some(config) = tls {
-            asker.shake_hands(config)?;
+            self.shake_hands(config)?;
         }
         let mut out = Vec::new();
-        asker.http2.start(&mut out);
-        asker.send(&out)?;
-        Ok(asker)
+        self.http2.start(&mut out);
+        self.send(&out)
+    }
+
+    /// The target takes no more questions on this connection.
+    fn connect_again(&mut self) -> Result<(), ReflectError> {
+        let wait = self.reflection.connect_timeout.min(self.left()?);
+        let stream = TcpStream::connect_timeout(&self.address, wait);
+        self.stream = stream.map_err(|reason| ReflectError::Connection { address: self.address, reason })?;
+        self.http2 = Client::default();
+        self.plain.clear();
+        let tls = self.tls.take().map(|(config, _)| config);
+        self.begin(tls)
     }
 
     fn broken(&self, reason: &str) -> ReflectError {
@@ -271,47 +308,37 @@ impl<'a> Asker<'a> {
         let (host, question) = (String::new(), Some(question.clone()));
         let mut body = Vec::new();
         push_message(&Request { host, question }.encode_to_vec(), false, &mut body);
-        let fields = self.fields(path);
+        let fields = http2_fields("POST", path, &self.headers(), self.reflection.target.tls.is_some());
         let fields = fields.iter().map(|(name, value)| (name.as_slice(), value.as_slice()));
         // One number for each version: its fields are the same each time.
         let request = wire::http2::Request::new(self.version as u32, fields, &body);
         while !self.http2.can_send() {
-            if self.http2.is_used_up() || !self.step(&mut Heard::default())? {
+            if self.http2.is_used_up() {
+                self.connect_again()?;
+            } else if !self.step(&mut Heard::default())? {
                 return Err(self.broken("it closed the connection"));
             }
         }
         let mut out = Vec::new();
-        self.http2.send(&request, 0, &mut out);
+        let stream = self.http2.send(&request, 0, &mut out);
         self.send(&out)?;
-        let mut heard = Heard::default();
+        let mut heard = Heard { stream, left_bytes: self.left_bytes, ..Heard::default() };
         while !heard.is_over {
             if !self.step(&mut heard)? {
                 return Err(self.broken("it closed the connection"));
             }
         }
+        self.left_bytes = heard.left_bytes;
         if let Some(status) = heard.http_status.filter(|status| *status != 200) {
             return Err(self.broken(&format!("HTTP status {status}")));
         }
         Ok(Ended { status: heard.status, message: heard.message, answers: heard.answers })
     }
 
-    fn fields(&self, path: &str) -> Vec<(Vec<u8>, Vec<u8>)> {
-        let is = |name: &str, wanted: &str| name.eq_ignore_ascii_case(wanted);
-        let headers = &self.reflection.headers;
-        let host = headers.iter().find(|(name, _)| is(name, "host")).map(|(_, value)| value.clone());
-        let scheme = if self.reflection.target.tls.is_some() { "https" } else { "http" };
-        let mut fields = vec![
-            (b":method".to_vec(), b"POST".to_vec()),
-            (b":scheme".to_vec(), scheme.as_bytes().to_vec()),
-            (b":path".to_vec(), path.as_bytes().to_vec()),
-        ];
-        fields.extend(host.map(|host| (b":authority".to_vec(), host)));
-        // The question is not compressed, and has a time of its own.
-        let is_ours =
-            |name: &str| ["host", "connection", "grpc-encoding", "grpc-timeout"].iter().any(|own| is(name, own));
-        let others = headers.iter().filter(|(name, _)| !is_ours(name));
-        fields.extend(others.map(|(name, value)| (name.to_ascii_lowercase().into_bytes(), value.clone())));
-        fields
+    /// The question is not compressed, and has a time of its own.
+    fn headers(&self) -> Vec<(String, Vec<u8>)> {
+        let is_ours = |name: &str| ["grpc-encoding", "grpc-timeout"].iter().any(|own| name.eq_ignore_ascii_case(own));
+        self.reflection.headers.iter().filter(|(name, _)| !is_ours(name)).cloned().collect()
     }
 
     /// Waits for bytes, and looks at what they mean. False when there will be none.
@@ -328,6 +355,7 @@ impl<'a> Asker<'a> {
                     rest = &rest[taken..];
                     let is_done = matches!(event, Event::NeedMore) && rest.is_empty();
                     heard.take(&event);
+                    self.http2.resume(&mut out);
                     if is_done || heard.is_over {
                         break;
                     }
@@ -412,6 +440,10 @@ impl<'a> Asker<'a> {
 #[derive(Default)]
 struct Heard {
     is_over: bool,
+    /// Whose answer it is.
+    stream: u32,
+    /// Bytes that the answers may still have.
+    left_bytes: u64,
     http_status: Option<u16>,
     is_zipped: bool,
     reader: Messages,
@@ -441,7 +473,9 @@ impl Heard {
             Event::Trailers { fields, .. } => self.end(fields),
             Event::Reset { code, .. } => self.fault = Some(format!("it gave up the stream, code {code}")),
             Event::Broken { fault, .. } => self.fault = Some(fault.to_string()),
-            Event::GoAway { code, .. } => self.fault = Some(format!("it takes no more requests, code {code}")),
+            Event::GoAway { code, last } if *last < self.stream => {
+                self.fault = Some(format!("it takes no more requests, code {code}"));
+            }
             _ => {}
         }
     }
@@ -471,7 +505,7 @@ impl Heard {
             Piece::NeedMore => {}
             Piece::Begun { is_compressed, .. } => self.message_is_zipped = is_compressed,
             Piece::Bytes(bytes) => {
-                self.is_too_large |= (self.bytes.len() + bytes.len()) as u64 > SCHEMA_BYTES_MAX;
+                self.is_too_large |= (self.bytes.len() + bytes.len()) as u64 > self.left_bytes;
                 if !self.is_too_large {
                     self.bytes.extend_from_slice(bytes);
                 }
@@ -481,12 +515,15 @@ impl Heard {
                 let message = match self.message_is_zipped {
                     false => Ok(bytes),
                     true if !self.is_zipped => Err("a message is compressed in an unknown way"),
-                    true => match gunzip(&bytes, SCHEMA_BYTES_MAX as usize) {
+                    true => match gunzip(&bytes, self.left_bytes as usize) {
                         Unzipped::Whole(message) => Ok(message),
                         Unzipped::TooLarge(_) => Err("a compressed message is too large"),
                         Unzipped::Malformed => Err("a compressed message is damaged"),
                     },
                 };
+                let taken = message.as_ref().map_or(0, Vec::len) as u64 + ANSWER_BYTES;
+                self.is_too_large |= taken > self.left_bytes;
+                self.left_bytes = self.left_bytes.saturating_sub(taken);
                 match message.map(|message| Answer::decode(&*message)) {
                     Ok(Ok(answer)) => self.answers.push(answer),
                     Ok(Err(error)) => self.fault = Some(error.to_string()),

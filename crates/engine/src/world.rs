@@ -36,7 +36,7 @@ use exchanges::{Attempt, Exchange};
 use layers::Links;
 use open::Open;
 pub(crate) use open::OpenWork;
-pub(crate) use step::PreparedStep;
+pub(crate) use step::{PreparedStep, http2_fields};
 
 /// Users that start between two looks at the sockets, so that answers are not kept waiting while thousands connect.
 const START_BATCH: u64 = 256;
@@ -76,8 +76,8 @@ pub(crate) enum Deadline {
     Closing(driver::Socket),
     /// A connection that is opened beforehand.
     Preparing(driver::Socket),
-    /// The next message of an attempt leaves.
-    Message(Key),
+    /// The attempt that lives at this position then, if its next message is due.
+    Message(u32),
 }
 
 /// See the module.
@@ -92,6 +92,8 @@ pub(crate) struct World {
     attempts: Slab<Attempt>,
     /// For each position in `attempts`: the instant of its entry in `timers`.
     armed: Vec<Nanos>,
+    /// The same for messages that leave later.
+    armed_messages: Vec<Nanos>,
     connections: Connections,
     timers: Timers<Deadline>,
     /// What was seen since the last hand-over.
@@ -130,6 +132,7 @@ impl World {
             exchanges: Slab::default(),
             attempts: Slab::default(),
             armed: Vec::new(),
+            armed_messages: Vec::new(),
             connections: Connections::with_room_for(work.share.users as usize),
             timers: Timers::default(),
             seen: Box::default(),
@@ -158,7 +161,7 @@ impl World {
                 Deadline::User { user, at } => self.next(user, View::Nothing, at, now, sockets),
                 Deadline::Closing(socket) => self.close(socket, sockets),
                 Deadline::Preparing(socket) => self.prepare_due(socket, now, sockets),
-                Deadline::Message(key) => self.message_due(key, now),
+                Deadline::Message(index) => self.message_due(index, now),
             }
         }
         // What the events since the last turn gave rise to leaves in one piece for each connection.

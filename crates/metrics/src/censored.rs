@@ -37,6 +37,17 @@ impl Censored {
         Self { count, of, at_least }
     }
 
+    /// Messages whose call timed out before they were answered, of all that wait for an answer.
+    pub fn of_messages(seen: &Snapshot) -> Self {
+        let given_up = &seen.message_given_up;
+        let mut at_least = Distribution::default();
+        if given_up.count() > 0 {
+            at_least.merge(given_up);
+            at_least.merge(&seen.message);
+        }
+        Self { count: given_up.count(), of: given_up.count() + seen.message.count(), at_least }
+    }
+
     fn hides(&self, quantile: f64) -> bool {
         self.count > 0 && quantile > 1.0 - self.count as f64 / self.of as f64
     }

@@ -122,7 +122,7 @@ pub struct Counts {
     pub statuses: Box<[u64; STATUS_COUNT]>,
     /// Answers by their status of gRPC, where they have one.
     pub grpc_statuses: [u64; GRPC_STATUSES.len()],
-    /// Messages that were sent on streams.
+    /// Messages that left as a whole, each once, however often its exchange was tried.
     pub messages_sent: u64,
     /// Messages that came.
     pub messages_received: u64,
@@ -248,6 +248,8 @@ pub struct Snapshot {
     pub tls: Distribution,
     /// On streams of messages: from the i-th message to the i-th answer.
     pub message: Distribution,
+    /// On streams of messages: how long those had waited whose call timed out before they were answered.
+    pub message_given_up: Distribution,
     /// On streams of messages: from one that answers none of ours back to the one before it.
     pub message_gap: Distribution,
     /// The time that dropped starts had waited when they were given up.
@@ -341,6 +343,7 @@ impl Snapshot {
         self.connect.merge(&other.connect);
         self.tls.merge(&other.tls);
         self.message.merge(&other.message);
+        self.message_given_up.merge(&other.message_given_up);
         self.message_gap.merge(&other.message_gap);
         self.dropped_after.merge(&other.dropped_after);
         self.users += other.users;
@@ -364,6 +367,7 @@ impl Snapshot {
         self.connect.clear();
         self.tls.clear();
         self.message.clear();
+        self.message_given_up.clear();
         self.message_gap.clear();
         self.dropped_after.clear();
         self.lag.clear();

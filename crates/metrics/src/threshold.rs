@@ -183,7 +183,10 @@ impl Statistic {
         let times: &Distribution = match timed {
             Timed::Connect => &seen.connect,
             Timed::TlsHandshake => &seen.tls,
-            Timed::Message => &seen.message,
+            Timed::Message => {
+                censored = Censored::of_messages(seen);
+                &seen.message
+            }
             Timed::MessageGap => &seen.message_gap,
             Timed::Of(measure) => {
                 if matches!(measure, Measure::Response | Measure::Service) {

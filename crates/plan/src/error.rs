@@ -185,6 +185,9 @@ pub enum PlanError {
         /// The path of the URL.
         path: String,
     },
+    /// Nobody to ask for services.
+    #[error("no URL given; try: onrush grpc list grpc://127.0.0.1:8080 (or: --proto FILE)")]
+    NoGrpcUrl,
     /// A URL that is none of gRPC.
     #[error("'{url}' is not of gRPC; write it like grpc://host:port or grpcs://host:port")]
     NotGrpc {

@@ -202,7 +202,7 @@ fn all_times(run: &Run<'_>) -> Value {
     }
     by_class.insert("connect".to_owned(), times(&seen.connect, Censored::default()));
     by_class.insert("tls_handshake".to_owned(), times(&seen.tls, Censored::default()));
-    by_class.insert("message".to_owned(), times(&seen.message, Censored::default()));
+    by_class.insert("message".to_owned(), times(&seen.message, Censored::of_messages(seen)));
     by_class.insert("message_gap".to_owned(), times(&seen.message_gap, Censored::default()));
     let bars: Vec<Value> = histogram(run.succeeded().of(Measure::Response))
         .iter()

@@ -1,5 +1,6 @@
 //! What went wrong, in both languages: cause and remedy.
 
+mod grpc;
 mod plan_error;
 mod secure;
 mod threshold_error;
@@ -8,8 +9,9 @@ use driver::Chosen;
 use engine::{ResolveError, RunError};
 use metrics::{Failure, ProtocolFault};
 
+pub use grpc::reflect_error;
 pub use plan_error::plan_error;
-pub use secure::{reflect_error, tls_error};
+pub use secure::tls_error;
 pub use threshold_error::threshold_error;
 
 use crate::format::span;
@@ -104,7 +106,11 @@ fn remedy(failure: Failure, run: &Run<'_>, language: Language) -> String {
             "the server wanted no more requests on 16 connections in a row (GOAWAY) and did not look at these; raise its limit of requests for each connection".to_owned(),
             "服务端在连续 16 个连接上都拒绝了新请求（GOAWAY），这些请求未被处理；请调大服务端单个连接的请求数上限".to_owned(),
         ),
-        Failure::GrpcStatus(status) => secure::grpc_status(status, run, language),
+        Failure::GrpcStatus(status) => grpc::status(status, run, language),
+        Failure::Status if run.is_grpc() => pick(
+            "the status of HTTP is not 200: what answers may stand before the gRPC server; see the status codes above, and its log".to_owned(),
+            "HTTP 状态码不是 200：响应的可能是 gRPC 服务前面的代理；请看上面的状态码，并查看其日志".to_owned(),
+        ),
         Failure::Status => pick(
             "the status is not a success; see the status codes above, or say which are with --expect-status".to_owned(),
             "状态码不属于成功；请看上面的状态码，或用 --expect-status 指定哪些算成功".to_owned(),
@@ -130,7 +136,7 @@ fn remedy(failure: Failure, run: &Run<'_>, language: Language) -> String {
 fn protocol(fault: ProtocolFault, language: Language) -> String {
     let (en, zh) = match fault {
         fault if secure::http2(fault).is_some() => secure::http2(fault).unwrap_or_default(),
-        fault if secure::grpc(fault).is_some() => secure::grpc(fault).unwrap_or_default(),
+        fault if grpc::fault(fault).is_some() => grpc::fault(fault).unwrap_or_default(),
         ProtocolFault::StartLine => (
             "the answer is not HTTP/1.x; check that the port speaks plain HTTP",
             "响应不是 HTTP/1.x；请确认该端口提供的是明文 HTTP",
@@ -167,7 +173,7 @@ fn protocol(fault: ProtocolFault, language: Language) -> String {
         }
         _ => ("the server broke the protocol", "服务端违反了协议"),
     };
-    let look = match secure::grpc(fault) {
+    let look = match grpc::fault(fault) {
         Some(_) => {
             language.pick("look at what it sends, for example with grpcurl", "可用 grpcurl 查看服务端实际发送的内容")
         }

@@ -179,10 +179,11 @@ impl Page {
         if seen.tls.count() > 0 {
             self.time_line(words.tls_handshake, &seen.tls, &Censored::default());
         }
-        for (name, times) in [(words.message, &seen.message), (words.message_gap, &seen.message_gap)] {
-            if times.count() > 0 {
-                self.time_line(name, times, &Censored::default());
-            }
+        if seen.message.count() + seen.message_given_up.count() > 0 {
+            self.time_line(words.message, &seen.message, &Censored::of_messages(seen));
+        }
+        if seen.message_gap.count() > 0 {
+            self.time_line(words.message_gap, &seen.message_gap, &Censored::default());
         }
         if let Some(difference) = verdict::difference(run, self.language) {
             self.line("", &difference);

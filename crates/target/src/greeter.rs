@@ -5,18 +5,18 @@ use std::collections::VecDeque;
 use pacing::Nanos;
 use prost::Message;
 use wire::grpc::reflection::PATHS;
-use wire::grpc::{Messages, PREFIX_BYTES, Piece, Status, Unzipped, gunzip, gzip, push_message};
+use wire::grpc::{Messages, Piece, Status, Unzipped, gunzip, gzip, push_message};
 
 use crate::described;
 
 /// The largest message that is taken.
 const MESSAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Answers that wait for a client that does not read them.
-const OUTBOX_BYTES_MAX: usize = 1024 * 1024;
 /// Answers are made ahead of their sending up to this.
 const AHEAD_BYTES: usize = 16 * 1024;
-/// Answers that are to be made later.
-const PENDING_MAX: usize = 100_000;
+/// What a call may keep of its client for later: names, and answers that the client does not read yet.
+const HELD_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// What an answer that is to be made costs beside its name.
+const PENDING_BYTES: usize = 64;
 /// Names that `GreetAll` says in its answer.
 const NAMES_MAX: usize = 100;
 
@@ -95,6 +95,15 @@ enum Pending {
     End(Ending),
 }
 
+impl Pending {
+    fn name_bytes(&self) -> usize {
+        match self {
+            Self::Reply { name } | Self::Api { name } | Self::Series { name, .. } => name.len(),
+            Self::End(_) => 0,
+        }
+    }
+}
+
 /// How a call ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ending {
@@ -122,8 +131,6 @@ pub(crate) struct Call {
     zips: Zips,
     /// Never, when the client names none.
     pub(crate) deadline: Nanos,
-    /// The earliest instant for which a timer is set.
-    pub(crate) armed: Nanos,
     reader: Messages,
     is_zipped: bool,
     message: Vec<u8>,
@@ -134,6 +141,8 @@ pub(crate) struct Call {
     /// What a message of `GreetAll` asked for.
     last: (Nanos, u32),
     pending: VecDeque<(Nanos, Pending)>,
+    /// Bytes of names, and of what is pending.
+    held: usize,
     replies: u32,
     /// Answers that are framed, and how much of them is sent.
     pub(crate) outbox: Vec<u8>,
@@ -149,7 +158,6 @@ impl Call {
             method: Method::of(path)?,
             zips,
             deadline,
-            armed: Nanos::NEVER,
             reader: Messages::default(),
             is_zipped: false,
             message: Vec::new(),
@@ -158,6 +166,7 @@ impl Call {
             names: Vec::new(),
             last: (Nanos::ZERO, 0),
             pending: VecDeque::new(),
+            held: 0,
             replies: 0,
             outbox: Vec::new(),
             from: 0,
@@ -169,6 +178,8 @@ impl Call {
     /// Ends with this, behind what is framed already.
     pub(crate) fn end(&mut self, status: Status, message: &str) {
         self.pending.clear();
+        self.names.clear();
+        self.held = 0;
         self.ending.get_or_insert_with(|| Ending::new(status, message));
     }
 
@@ -215,7 +226,11 @@ impl Call {
             }
             method if method.is_plain() => self.only = Some(message),
             Method::Reflection => match wire::grpc::reflection::Request::decode(&*message) {
-                Ok(request) => self.reply(&described::answer(request)),
+                // These answers are small, and there is one for each question.
+                Ok(request) if self.outbox.len() - self.from < HELD_BYTES_MAX => {
+                    self.reply(&described::answer(request));
+                }
+                Ok(_) => self.end(Status::RESOURCE_EXHAUSTED, "more than 16 MiB wait to be read"),
                 Err(error) => self.end(Status::INTERNAL, &error.to_string()),
             },
             _ => match HelloRequest::decode(&*message) {
@@ -230,7 +245,7 @@ impl Call {
     fn hear(&mut self, request: HelloRequest, at: Nanos) {
         let delay = Nanos::from_millis(u64::from(request.delay_ms));
         if self.method == Method::GreetAll {
-            if self.names.len() < NAMES_MAX {
+            if self.names.len() < NAMES_MAX && self.hold(request.name.len()) {
                 self.names.push(request.name);
             }
             self.last = (self.last.0.max(delay), if request.status > 0 { request.status } else { self.last.1 });
@@ -244,10 +259,31 @@ impl Call {
         }
     }
 
+    /// Keeps so many bytes of the client. False when that is too much, and the call ends.
+    fn hold(&mut self, bytes: usize) -> bool {
+        self.held += bytes;
+        let fits = self.held <= HELD_BYTES_MAX;
+        if !fits {
+            self.end(Status::RESOURCE_EXHAUSTED, "more than 16 MiB wait for their answers");
+        }
+        fits
+    }
+
+    /// Bytes that the call keeps.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let only = self.only.as_ref().map_or(0, Vec::len);
+        self.held + self.message.capacity() + only + self.outbox.capacity()
+    }
+
+    /// More answers are made when the client has taken those that there are.
+    fn is_full(&self) -> bool {
+        self.outbox.len() - self.from >= AHEAD_BYTES
+    }
+
     /// Not before what is to come before it.
     fn later(&mut self, due: Nanos, what: Pending) {
-        if self.pending.len() >= PENDING_MAX {
-            return self.end(Status::RESOURCE_EXHAUSTED, "too many messages wait for their answers");
+        if !self.hold(PENDING_BYTES + what.name_bytes()) {
+            return;
         }
         let due = self.pending.back().map_or(due, |(before, _)| due.max(*before));
         self.pending.push_back((due, what));
@@ -314,9 +350,11 @@ impl Call {
         while self.ending.is_none()
             && let Some((due, what)) = self.pending.pop_front()
         {
-            if due > now {
+            let is_answer = !matches!(what, Pending::End(_));
+            if due > now || (is_answer && self.is_full()) {
                 return self.pending.push_front((due, what));
             }
+            self.held -= (PENDING_BYTES + what.name_bytes()).min(self.held);
             match what {
                 Pending::Reply { name } => self.greet(&name),
                 Pending::Api { name } => {
@@ -324,11 +362,9 @@ impl Call {
                     self.reply(&ApiResponse { code: 200, msg });
                 }
                 Pending::Series { name, left, gap } => {
-                    if self.outbox.len() - self.from >= AHEAD_BYTES {
-                        return self.pending.push_front((due, Pending::Series { name, left, gap }));
-                    }
                     self.greet(&name);
                     if left > 1 {
+                        self.held += PENDING_BYTES + name.len();
                         // The answers keep their rhythm, also when one is late.
                         self.pending.push_front((due + gap, Pending::Series { name, left: left - 1, gap }));
                     }
@@ -346,9 +382,6 @@ impl Call {
 
     fn reply(&mut self, message: &impl Message) {
         let bytes = message.encode_to_vec();
-        if self.outbox.len() - self.from + bytes.len() + PREFIX_BYTES > OUTBOX_BYTES_MAX {
-            return self.end(Status::RESOURCE_EXHAUSTED, "the client does not read its answers");
-        }
         if self.from == self.outbox.len() {
             self.outbox.clear();
             self.from = 0;
@@ -369,7 +402,9 @@ impl Call {
         if self.ending.is_some() {
             return Nanos::NEVER;
         }
-        self.pending.front().map_or(Nanos::NEVER, |(due, _)| *due).min(self.deadline)
+        // What waits for the client to read is made when it has.
+        let pending = self.pending.front().filter(|_| !self.is_full());
+        pending.map_or(Nanos::NEVER, |(due, _)| *due).min(self.deadline)
     }
 }
 
@@ -483,10 +518,12 @@ mod tests {
     fn a_client_that_does_not_read_is_left() {
         let mut call = Call::new(b"/hello.Greeter/Chat", PLAIN, Nanos::NEVER).expect("a method");
         let name = "x".repeat(100_000);
-        for _ in 0..12 {
+        for _ in 0..165 {
             call.take(&request(&name, 0, 0, 0), Nanos::ZERO);
         }
-        assert!(call.outbox.len() <= OUTBOX_BYTES_MAX);
+        assert!(call.outbox.len() <= AHEAD_BYTES + 110_000 && call.ending.is_none());
+        assert_eq!(call.next(), Nanos::NEVER, "it waits for the client");
+        (0..5).for_each(|_| call.take(&request(&name, 0, 0, 0), Nanos::ZERO));
         assert_eq!(call.ending.map(|ending| ending.status), Some(Status::RESOURCE_EXHAUSTED));
     }
 }

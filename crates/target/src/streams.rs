@@ -369,14 +369,11 @@ impl Streams {
 
     /// Streams whose time has come.
     fn fire<S: Sockets>(&mut self, now: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
+        self.calls_due(now, tools);
         while let Some(Reverse((at, number))) = self.due.peek().copied()
             && at <= now
         {
             self.due.pop();
-            if self.calls.has(number) {
-                self.call_due(number, now, tools);
-                continue;
-            }
             let Some(stream) = self.streams.get_mut(&number) else { continue };
             match stream.reply {
                 Reply::Holds { since, until } if until <= now => {

@@ -182,6 +182,62 @@ fn messages_have_times_of_their_own() {
     assert!((ms(&gap["mean_ns"]) - 50.0).abs() < 5.0, "{gap:#}");
 }
 
+/// What was not answered in time hides no percentile.
+#[test]
+fn messages_without_an_answer_are_in_their_percentiles() {
+    let served = Served::start();
+    let url = format!("{}/hello.Greeter/Chat", served.url.replace("http://", "grpc://"));
+    let data = r#"[{"name":"a"},{"name":"b","delayMs":60000},{"name":"c"}]"#;
+    let args = ["-d", data, "-t", "300ms", "-n", "4", "-c", "2", "--threshold", "p90(message) < 100ms"];
+    let seen = run(&[&[url.as_str()], &args[..]].concat());
+    assert_eq!((&seen["messages"]["sent"], &seen["messages"]["received"]), (&12.into(), &4.into()), "{seen:#}");
+    let message = &seen["times"]["message"];
+    assert!(message["p50_ns"].as_u64() >= Some(300_000_000), "{message:#}");
+    assert!(message["at_least"].as_array().is_some_and(|names| names.iter().any(|name| name == "p90")), "{message:#}");
+    assert_eq!(seen["thresholds"][0]["holds"], false);
+}
+
+/// One answer to all messages is timed from the last of them.
+#[test]
+fn the_only_answer_is_for_all_messages() {
+    let served = Served::start();
+    let url = format!("{}/hello.Greeter/GreetAll", served.url.replace("http://", "grpc://"));
+    let seen = run(&[&url, "-d", "{}{}{}", "--message-interval", "100ms", "-n", "4", "-c", "2"]);
+    let message = &seen["times"]["message"];
+    assert_eq!(message["count"], 4);
+    assert!(message["max_ns"].as_u64() < Some(90_000_000), "{message:#}");
+}
+
+/// Large and many: windows and clients that read slowly cost nobody an answer.
+#[test]
+fn long_streams_and_large_messages() {
+    let (peer, served) = (Peer::start(&[]), Served::start());
+    let folder = folder();
+    let file = |name: &str, content: String| {
+        std::fs::write(folder.join(name), content).expect("a file");
+        format!("@{}", folder.join(name).display())
+    };
+    let long = "x".repeat(1_000);
+    let many = file("many", format!("{{\"name\":\"{long}\"}}\n").repeat(2_000));
+    let large = file("large", format!("{{\"name\":\"{}\"}}", "y".repeat(1_500_000)));
+    for url in [peer.url(""), served.url.replace("http://", "grpc://")] {
+        let cases = [
+            ("SayHellos", r#"{"name":"x","replies":20000}"#, 1, 20_000),
+            ("Chat", many.as_str(), 2_000, 2_000),
+            ("GreetAll", many.as_str(), 2_000, 1),
+            ("SayHello", large.as_str(), 1, 1),
+        ];
+        for (method, data, sent, received) in cases {
+            let path = format!("{url}/hello.Greeter/{method}");
+            let seen = run(&[&path, "-d", data, "-n", "3", "-c", "1", "--streams", "3", "-t", "60s"]);
+            assert_eq!(seen["requests"]["succeeded"], 3, "{path}: {seen:#}");
+            assert_eq!(seen["messages"]["sent"], 3 * sent, "{path}");
+            assert_eq!(seen["messages"]["received"], 3 * received, "{path}");
+        }
+    }
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
 #[test]
 fn statuses_and_deadlines_have_names() {
     let peer = Peer::start(&[]);
@@ -203,6 +259,10 @@ fn statuses_and_deadlines_have_names() {
         let seen = run(&[&[url.as_str()], &late[..]].concat());
         assert_eq!(seen["failures"][0]["reason"], "timeout", "{seen:#}");
         assert_eq!(seen["failures"][0]["count"], 6);
+        // Whoever expects it, has it every time.
+        let seen = run(&[&[url.as_str()], &late[..], &["--expect-status", "DEADLINE_EXCEEDED"]].concat());
+        assert_eq!(seen["requests"]["succeeded"], 6, "{seen:#}");
+        assert_eq!(seen["grpc_statuses"]["DEADLINE_EXCEEDED"], 6, "{seen:#}");
         // The target has a shorter deadline than we.
         let told = ["-d", r#"{"name":"a","delayMs":3000}"#, "-n", "2", "-c", "2", "-H", "grpc-timeout: 50m"];
         let seen = run(&[&[url.as_str()], &told[..]].concat());
@@ -355,7 +415,7 @@ fn a_word_is_a_message() {
 fn json_is_understood_as_by_others() {
     let cases = [
         r#"{}"#,
-        r#"{"name":"世界 \u00e9\n\"quoted\" \\"}"#,
+        r#"{"name":"世界 \u00e9\n\"quoted\" \"}"#,
         r#"{"picture":"AAECAwQF/w=="}"#,
         r#"{"picture":"_-8"}"#,
         r#"{"kind":"FISH","kinds":["BIRD","OLD_FISH",2,"KIND_UNSPECIFIED"]}"#,
@@ -591,7 +651,8 @@ fn mistakes_are_named() {
         (vec![&say, "--http1.1"], 2, "--http1.1 and grpc:// cannot", "--http1.1 和 grpc:// 不能"),
         (vec![&say, "--expect-status", "200"], 2, "statuses of gRPC like OK,NOT_FOUND", "gRPC 状态"),
         (vec!["grpc", "list", "http://a/"], 2, "is not of gRPC", "不是 gRPC 地址"),
-        (vec!["grpc", "list"], 2, "no URL given", "没有给出 URL"),
+        (vec!["grpc", "list"], 2, "try: onrush grpc list grpc://", "例如：onrush grpc list grpc://"),
+        (vec!["grpc"], 2, "a command is missing", "缺少命令"),
         (vec!["grpc", "describe", &peer.address, "hello.Nobody"], 2, "knows no 'hello.Nobody'", "没有 'hello.Nobody'"),
         (
             vec!["grpc", "describe", "--proto", &hello, "hello.Nobody"],

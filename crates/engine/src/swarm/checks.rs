@@ -146,7 +146,8 @@ fn messages_add_up(history: &History) -> Result<(), String> {
         ensure!(ended + counts.messages_sent + counts.messages_received == 0, "messages without calls");
         return Ok(());
     };
-    ensure!(ended <= counts.answers, "{ended} statuses of {} answers", counts.answers);
+    let ends = counts.answers + history.total.class(Class::TimedOut).of(Measure::Response).count();
+    ensure!(ended <= ends, "{ended} statuses of {ends} answers and timeouts");
     let timed = history.total.message.count() + history.total.message_gap.count();
     let is_stream = call.sends_stream || call.answers_stream;
     let to_time = if is_stream { counts.messages_received } else { 0 };

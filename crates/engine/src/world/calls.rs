@@ -1,12 +1,14 @@
 //! Calls of gRPC: messages on a stream, each timed, and a status at the end.
 
-use metrics::{Failure, Outcome, ProtocolFault};
+use driver::Socket;
+use metrics::{Distribution, Failure, Outcome, ProtocolFault};
 use pacing::Nanos;
 use wire::grpc::{self, Messages, Piece, Status, Unzipped};
 use wire::hpack::FieldList;
 
 use super::exchanges::KeptBody;
-use super::step::PreparedStep;
+use super::layers::Held;
+use super::step::{PreparedCall, PreparedStep};
 use super::{Deadline, World};
 use crate::slab::Key;
 
@@ -21,6 +23,8 @@ pub(super) struct CallState {
     received: u64,
     status: Option<Status>,
     fault: Option<ProtocolFault>,
+    /// When the next message is to leave; never, when there is none.
+    next_message: Nanos,
     /// Of a stream of messages only.
     times: Option<Box<Times>>,
     /// Bytes of a compressed message, for the checks.
@@ -30,14 +34,14 @@ pub(super) struct CallState {
 /// The instants of messages.
 #[derive(Default)]
 struct Times {
-    /// When each message was sent that left on its own.
+    /// When each message was sent that left on its own, behind those that left with the head.
     sent: Vec<Nanos>,
     last_received: Option<Nanos>,
 }
 
 impl CallState {
     pub(super) fn new(is_stream: bool) -> Self {
-        Self { times: is_stream.then(Box::default), ..Self::default() }
+        Self { times: is_stream.then(Box::default), next_message: Nanos::NEVER, ..Self::default() }
     }
 
     /// The first fault is the one that is told.
@@ -50,6 +54,17 @@ impl CallState {
             self.blame(ProtocolFault::ContentType);
         }
         self.may_compress = fields.find(b"grpc-encoding").is_some_and(|value| value != b"identity");
+    }
+
+    /// The call timed out: what it still waited for had waited so long.
+    fn give_up_messages(&self, step: &PreparedStep, first_sent: Nanos, now: Nanos, given_up: &mut Distribution) {
+        let (Some(times), Some(call)) = (&self.times, &step.call) else { return };
+        let count = if call.answers_stream { call.first_count + times.sent.len() as u64 } else { 1 };
+        for number in self.received + 1..=count {
+            if let Some(sent) = times.since(number, call, first_sent) {
+                given_up.record(now.since(sent).0);
+            }
+        }
     }
 
     /// What the plan says of a call that is over.
@@ -143,7 +158,7 @@ impl World {
                     if exchange.is_measured {
                         self.seen.counts.messages_received += 1;
                         if let (Some(times), Some(prepared)) = (&mut call.times, &step.call) {
-                            let since = times.since(call.received, prepared.first_count, attempt.sent);
+                            let since = times.since(call.received, prepared, attempt.sent);
                             match (since, times.last_received) {
                                 (Some(sent), _) => self.seen.message.record(at.since(sent).0),
                                 (None, Some(last)) => self.seen.message_gap.record(at.since(last).0),
@@ -158,24 +173,64 @@ impl World {
         true
     }
 
-    /// The next message of an attempt, if it is still under way, leaves with the end of this turn.
-    pub(super) fn message_due(&mut self, key: Key, now: Nanos) {
-        let Some(attempt) = self.attempts.find(key) else { return };
-        let (socket, stream) = (attempt.socket, attempt.stream);
-        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
-        let Some(times) = attempt.call.as_mut().and_then(|call| call.times.as_mut()) else { return };
-        let Some(call) = &self.work.steps[exchange.step as usize].call else { return };
+    /// The attempt that lives at this position then may have a message to send, which leaves with the end of this turn.
+    pub(super) fn message_due(&mut self, index: u32, now: Nanos) {
+        let armed = &mut self.armed_messages[index as usize];
+        if *armed > now {
+            // An entry that was overtaken by an earlier one.
+            return;
+        }
+        *armed = Nanos::NEVER;
+        let Some((key, attempt)) = self.attempts.at_index(index) else { return };
+        let (socket, stream, base, exchange) = (attempt.socket, attempt.stream, attempt.sent, attempt.exchange);
+        let Some(state) = attempt.call.as_mut() else { return };
+        if state.next_message > now {
+            return self.arm_message(key);
+        }
+        state.next_message = Nanos::NEVER;
+        let Some(step) = self.exchanges.find(exchange).map(|exchange| exchange.step) else { return };
+        let (Some(times), Some(call)) = (&mut state.times, &self.work.steps[step as usize].call) else { return };
         let Some(message) = call.later.get(times.sent.len()).cloned() else { return };
         times.sent.push(now);
-        let (count, base) = (times.sent.len(), attempt.sent);
-        self.seen.counts.messages_sent += u64::from(exchange.is_measured);
+        let count = times.sent.len();
         let ends = count == call.later.len();
         if !ends {
             // The messages keep their rhythm, also when one is late.
-            let next = base + Nanos(call.interval.0 * (count as u64 + 1));
-            self.timers.insert(next, Deadline::Message(key));
+            state.next_message = base + Nanos(call.interval.0 * (count as u64 + 1));
         }
         self.send_more(socket, stream, message, ends);
+        self.count_messages(key, socket, stream, 1);
+        self.arm_message(key);
+    }
+
+    /// As with deadlines, a position keeps one entry in the wheel, which moves on when it comes out.
+    fn arm_message(&mut self, key: Key) {
+        let Some(next) = self.attempts.find(key).and_then(|attempt| Some(attempt.call.as_ref()?.next_message)) else {
+            return;
+        };
+        let index = key.index as usize;
+        if index >= self.armed_messages.len() {
+            self.armed_messages.resize(index + 1, Nanos::NEVER);
+        }
+        if next < self.armed_messages[index] {
+            self.armed_messages[index] = next;
+            self.timers.insert(next, Deadline::Message(key.index));
+        }
+    }
+
+    /// So many messages of an attempt are framed, or are when windows let them.
+    fn count_messages(&mut self, key: Key, socket: Socket, stream: u32, count: u64) {
+        let Some(attempt) = self.attempts.find(key) else { return };
+        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
+        // Each counts once, however often its exchange is tried.
+        if !exchange.is_measured || exchange.tries > 0 {
+            return;
+        }
+        if self.is_held_back(socket, stream) {
+            self.hold_messages(socket, Held { stream, count });
+        } else {
+            self.seen.counts.messages_sent += count;
+        }
     }
 
     /// The first bytes of a call have left: the messages that follow have their time.
@@ -183,10 +238,30 @@ impl World {
         let Some(attempt) = self.attempts.find(key) else { return };
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
         let Some(call) = &self.work.steps[exchange.step as usize].call else { return };
-        self.seen.counts.messages_sent += if exchange.is_measured { call.first_count } else { 0 };
-        if !call.later.is_empty() {
-            self.timers.insert(sent + call.interval, Deadline::Message(key));
+        let (first_count, interval, has_more) = (call.first_count, call.interval, !call.later.is_empty());
+        let (socket, stream) = (attempt.socket, attempt.stream);
+        if let Some(state) = attempt.call.as_mut().filter(|_| has_more) {
+            state.next_message = sent + interval;
+            self.arm_message(key);
         }
+        if first_count > 0 {
+            self.count_messages(key, socket, stream, first_count);
+        }
+    }
+
+    /// A call was given up at its deadline: so it ends as its target would end it. Messages without an answer waited at least so long.
+    pub(super) fn expire_call(&mut self, key: Key, now: Nanos) -> Option<Outcome> {
+        let attempt = self.attempts.find(key)?;
+        let call = attempt.call.as_ref()?;
+        let exchange = self.exchanges.find(attempt.exchange)?;
+        let step = &self.work.steps[exchange.step as usize];
+        let status = Status::DEADLINE_EXCEEDED.index();
+        if exchange.is_measured {
+            self.seen.counts.grpc_statuses[status] += 1;
+            call.give_up_messages(step, attempt.sent, now, &mut self.seen.message_given_up);
+        }
+        let is_expected = step.checks.status.contains(status as u16);
+        Some(if is_expected { Outcome::Succeeded } else { Outcome::Failed(Failure::Timeout) })
     }
 
     /// A call is over: its status is counted. Gives what the plan says of it.
@@ -201,16 +276,29 @@ impl World {
         // The target was told the deadline, and may be a moment ahead of our own timer.
         let is_late = now >= attempt.deadline;
         let is_timeout = outcome == Outcome::Failed(Failure::GrpcStatus(Status::DEADLINE_EXCEEDED.index() as u8));
-        Some(if is_late && is_timeout { Outcome::Failed(Failure::Timeout) } else { outcome })
+        if !is_late || !is_timeout {
+            return Some(outcome);
+        }
+        if exchange.is_measured {
+            let step = &self.work.steps[exchange.step as usize];
+            call.give_up_messages(step, attempt.sent, now, &mut self.seen.message_given_up);
+        }
+        Some(Outcome::Failed(Failure::Timeout))
     }
 }
 
 impl Times {
     /// When the message was sent that the `number`-th answer is for; `None` when there are more answers than messages.
-    fn since(&self, number: u64, first_count: u64, first_sent: Nanos) -> Option<Nanos> {
-        if number <= first_count {
-            return Some(first_sent);
+    fn since(&self, number: u64, call: &PreparedCall, first_sent: Nanos) -> Option<Nanos> {
+        let count = call.first_count + self.sent.len() as u64;
+        // The only answer is for all messages, and comes after the last.
+        let number = if call.answers_stream { number } else { count.max(1) - 1 + number };
+        if number > count {
+            return None;
         }
-        self.sent.get((number - first_count - 1) as usize).copied()
+        match number.checked_sub(call.first_count + 1) {
+            None => Some(first_sent),
+            Some(place) => self.sent.get(place as usize).copied(),
+        }
     }
 }

@@ -272,8 +272,9 @@ impl World {
         // One that waits for a stream is connected.
         let is_connected = self.connections.find(socket).is_some_and(|one| matches!(one.phase, Phase::Shared));
         let failure = if was_sent || is_connected { Failure::Timeout } else { Failure::ConnectTimeout };
+        let expired = if was_sent { self.expire_call(key, now) } else { None };
         self.give_up(given, false, now, sockets);
-        self.end_attempt(key, Outcome::Failed(failure), now, sockets);
+        self.end_attempt(key, expired.unwrap_or(Outcome::Failed(failure)), now, sockets);
     }
 
     /// An exchange of an open load has waited longer than it may.

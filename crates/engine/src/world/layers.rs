@@ -42,6 +42,12 @@ pub(super) struct Given {
     pub(super) sent: Nanos,
 }
 
+/// Messages of a stream that windows hold back.
+pub(super) struct Held {
+    pub(super) stream: u32,
+    pub(super) count: u64,
+}
+
 /// See the module.
 pub(crate) struct Layers {
     tls: Option<Session>,
@@ -49,6 +55,8 @@ pub(crate) struct Layers {
     /// Frames that leave with the next piece, and the attempts whose requests are among them.
     out: Vec<u8>,
     leaving: Vec<Key>,
+    /// Messages that are to be counted when they are framed.
+    held: Vec<Held>,
     /// Attempts that wait for the connection, or for a stream of it.
     waiting: VecDeque<Key>,
     link: usize,
@@ -114,6 +122,7 @@ impl World {
             http2: None,
             out: Vec::new(),
             leaving: Vec::new(),
+            held: Vec::new(),
             waiting: VecDeque::new(),
             link,
             shakes_since: Nanos::NEVER,
@@ -420,8 +429,27 @@ impl World {
         let Some(layers) = self.layers(socket) else { return };
         let Some(client) = layers.http2.as_mut().filter(|client| client.holds_back()) else { return };
         client.resume(&mut layers.out);
-        if !layers.out.is_empty() {
+        let (mut framed, is_dirty) = (0, !layers.out.is_empty());
+        layers.held.retain(|held| {
+            let is_held = client.holds_back_of(held.stream);
+            // A stream that ended before it was framed took its messages with it.
+            framed += if !is_held && client.has(held.stream) { held.count } else { 0 };
+            is_held
+        });
+        self.seen.counts.messages_sent += framed;
+        if is_dirty {
             self.soil(socket);
+        }
+    }
+
+    pub(super) fn is_held_back(&mut self, socket: Socket, stream: u32) -> bool {
+        let client = self.layers(socket).and_then(|layers| layers.http2.as_mut());
+        client.is_some_and(|client| client.holds_back_of(stream))
+    }
+
+    pub(super) fn hold_messages(&mut self, socket: Socket, held: Held) {
+        if let Some(layers) = self.layers(socket) {
+            layers.held.push(held);
         }
     }
 
@@ -519,12 +547,11 @@ impl World {
             Event::Reset { tag, code, .. } => {
                 let key = Key::from_bits(tag);
                 // A server that was told the deadline may give the call up just then.
-                let is_due = |attempt: &Attempt| attempt.call.is_some() && at >= attempt.deadline;
-                let failure = match self.attempts.find(key) {
-                    Some(attempt) if code == CANCEL && is_due(attempt) => Failure::Timeout,
-                    _ => Failure::StreamReset(u8::try_from(code).unwrap_or(u8::MAX)),
-                };
-                self.end_attempt(key, Outcome::Failed(failure), at, sockets);
+                let is_due = |attempt: &mut Attempt| at >= attempt.deadline;
+                let is_due = code == CANCEL && self.attempts.find(key).is_some_and(is_due);
+                let expired = if is_due { self.expire_call(key, at) } else { None };
+                let reset = Outcome::Failed(Failure::StreamReset(u8::try_from(code).unwrap_or(u8::MAX)));
+                self.end_attempt(key, expired.unwrap_or(reset), at, sockets);
             }
             Event::Broken { tag, fault, .. } => {
                 self.end_attempt(Key::from_bits(tag), Outcome::Failed(faults::http2(fault)), at, sockets);

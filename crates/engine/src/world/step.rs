@@ -67,17 +67,28 @@ impl PreparedStep {
     }
 }
 
-/// The request with the fields of HTTP/2 (RFC 9113, 8.3.1): nothing in it is about the connection.
 fn over_http2(number: u32, request: &Request, body: &[u8], target: &Target) -> wire::http2::Request {
-    let host = request.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host"));
-    let scheme = if target.tls.is_some() { &b"https"[..] } else { b"http" };
+    let fields = http2_fields(&request.method, &request.path, &request.headers, target.tls.is_some());
+    let fields = fields.iter().map(|(name, value)| (name.as_slice(), value.as_slice()));
+    wire::http2::Request::new(number, fields, body)
+}
+
+/// The fields of a request of HTTP/2 (RFC 9113, 8.3.1): nothing in it is about the connection.
+pub(crate) fn http2_fields(
+    method: &str,
+    path: &str,
+    headers: &[(String, Vec<u8>)],
+    is_tls: bool,
+) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let host = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host"));
+    let scheme = if is_tls { &b"https"[..] } else { b"http" };
     let mut fields: Vec<(Vec<u8>, Vec<u8>)> =
-        vec![(b":method".to_vec(), request.method.clone().into_bytes()), (b":scheme".to_vec(), scheme.to_vec())];
+        vec![(b":method".to_vec(), method.as_bytes().to_vec()), (b":scheme".to_vec(), scheme.to_vec())];
     if let Some((_, host)) = host {
         fields.push((b":authority".to_vec(), host.clone()));
     }
-    fields.push((b":path".to_vec(), request.path.clone().into_bytes()));
-    for (name, value) in &request.headers {
+    fields.push((b":path".to_vec(), path.as_bytes().to_vec()));
+    for (name, value) in headers {
         let name = name.to_ascii_lowercase();
         let is_of_connection =
             matches!(name.as_str(), "host" | "connection" | "keep-alive" | "proxy-connection" | "upgrade");
@@ -86,8 +97,7 @@ fn over_http2(number: u32, request: &Request, body: &[u8], target: &Target) -> w
             fields.push((name.into_bytes(), value.clone()));
         }
     }
-    let fields = fields.iter().map(|(name, value)| (name.as_slice(), value.as_slice()));
-    wire::http2::Request::new(number, fields, body)
+    fields
 }
 
 /// What makes an answer a success.

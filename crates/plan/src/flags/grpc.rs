@@ -26,7 +26,9 @@ impl Flags {
             return Ok(None);
         }
         let Some(method) = method_of(&address)? else { return Ok(None) };
-        self.reflection_of(&address, Some(method.service.to_owned())).map(Some)
+        // The time of a call is not that of this question.
+        let until = TIMEOUT_DEFAULT;
+        self.reflection_of(&address, Some(method.service.to_owned()), until).map(Some)
     }
 
     /// How a target is asked for its services, or for one of them.
@@ -34,20 +36,25 @@ impl Flags {
     /// # Errors
     /// The first thing that is wrong, with its remedy.
     pub fn catalog(&self, symbol: Option<String>) -> Result<Reflection, PlanError> {
-        let address = read_url(self.url.as_deref().ok_or(PlanError::NoUrl)?)?;
+        let address = read_url(self.url.as_deref().ok_or(PlanError::NoGrpcUrl)?)?;
         if !address.is_grpc {
             return Err(PlanError::NotGrpc { url: address.to_string() });
         }
-        self.reflection_of(&address, symbol)
+        self.reflection_of(&address, symbol, self.timeout()?)
     }
 
-    fn reflection_of(&self, address: &Address, symbol: Option<String>) -> Result<Reflection, PlanError> {
+    fn reflection_of(
+        &self,
+        address: &Address,
+        symbol: Option<String>,
+        timeout: Duration,
+    ) -> Result<Reflection, PlanError> {
         Ok(Reflection {
             target: self.target(address)?,
             headers: self.metadata(address)?,
             symbol,
             connect_timeout: self.connect_timeout()?,
-            timeout: self.timeout()?,
+            timeout,
         })
     }
 
@@ -204,7 +211,7 @@ fn method_of(address: &Address) -> Result<Option<Method<'_>>, PlanError> {
     if path == "/" {
         return Ok(None);
     }
-    match path.trim_start_matches('/').split_once('/') {
+    match path.strip_prefix('/').and_then(|path| path.split_once('/')) {
         Some((service, name)) if !service.is_empty() && !name.is_empty() && !name.contains('/') => {
             Ok(Some(Method { service, name }))
         }

@@ -87,11 +87,7 @@ impl Schema {
         }
         let mut names = BTreeSet::new();
         files.retain(|file| names.insert(file.name().to_owned()));
-        // Places in a source that nobody has; the library trusts them.
-        for file in &mut files {
-            file.source_code_info = None;
-            file.syntax = file.syntax.take().filter(|syntax| !syntax.is_empty());
-        }
+        files.iter_mut().for_each(sound::strip);
         // The well-known types may be left out.
         let imported: BTreeSet<String> = files.iter().flat_map(|file| file.dependency.iter().cloned()).collect();
         for name in imported.iter().filter(|name| !names.contains(*name)) {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use prost_reflect::prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto};
+use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
+use prost_reflect::prost_types::{DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto};
 
 /// Files that import each other are no deeper than this.
 const IMPORT_DEPTH_MAX: u32 = 200;
@@ -94,9 +95,61 @@ fn of_message(message: &DescriptorProto) -> Result<(), String> {
     if let Some(name) = names.into_iter().find(|name| !is_word(name)) {
         return Err(not_a_word(name));
     }
+    if message.options.as_ref().is_some_and(|options| options.map_entry()) && !is_map_entry(message) {
+        return Err(format!("'{}' is no entry of a map", message.name()));
+    }
     message.enum_type.iter().try_for_each(of_enum)?;
     // No deeper than the messages of Protobuf that they came in may be.
     message.nested_type.iter().try_for_each(of_message)
+}
+
+/// A key that can be one, and a value.
+fn is_map_entry(message: &DescriptorProto) -> bool {
+    let [key, value] = &message.field[..] else { return false };
+    let is_key =
+        !matches!(key.r#type(), Type::Double | Type::Float | Type::Bytes | Type::Message | Type::Group | Type::Enum);
+    let is_one = |field: &FieldDescriptorProto, name: &str, number: i32| {
+        field.name() == name && field.number() == number && field.label() == Label::Optional
+    };
+    is_key
+        && key.r#type.is_some()
+        && value.r#type() != Type::Group
+        && is_one(key, "key", 1)
+        && is_one(value, "value", 2)
+}
+
+/// Takes away what a compiler has not finished: options as text, and places in a source.
+pub(super) fn strip(file: &mut FileDescriptorProto) {
+    file.source_code_info = None;
+    file.syntax = file.syntax.take().filter(|syntax| !syntax.is_empty());
+    file.options = None;
+    file.extension.iter_mut().for_each(|field| field.options = None);
+    file.enum_type.iter_mut().for_each(strip_enum);
+    file.message_type.iter_mut().for_each(strip_message);
+    for service in &mut file.service {
+        service.options = None;
+        service.method.iter_mut().for_each(|method| method.options = None);
+    }
+}
+
+fn strip_message(message: &mut DescriptorProto) {
+    if let Some(options) = &mut message.options {
+        options.uninterpreted_option.clear();
+    }
+    for field in message.field.iter_mut().chain(&mut message.extension) {
+        if let Some(options) = &mut field.options {
+            options.uninterpreted_option.clear();
+        }
+    }
+    message.oneof_decl.iter_mut().for_each(|oneof| oneof.options = None);
+    message.extension_range.iter_mut().for_each(|range| range.options = None);
+    message.enum_type.iter_mut().for_each(strip_enum);
+    message.nested_type.iter_mut().for_each(strip_message);
+}
+
+fn strip_enum(kind: &mut EnumDescriptorProto) {
+    kind.options = None;
+    kind.value.iter_mut().for_each(|value| value.options = None);
 }
 
 fn of_enum(kind: &EnumDescriptorProto) -> Result<(), String> {

@@ -92,6 +92,9 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
         PlanError::GrpcPath { path } => format!(
             "'{path}' 不是方法名；请写成 grpc://主机:端口/包名.服务/方法 的形式，可用 onrush grpc list grpc://主机:端口 查看有哪些"
         ),
+        PlanError::NoGrpcUrl => {
+            "没有给出 URL；例如：onrush grpc list grpc://127.0.0.1:8080（或：--proto FILE）".to_owned()
+        }
         PlanError::NotGrpc { url } => format!("'{url}' 不是 gRPC 地址；请写成 grpc://主机:端口 或 grpcs://主机:端口"),
         PlanError::Proto { reason } => {
             format!("{reason}；请检查 .proto 文件的这个位置；它导入的文件可用 --import-path 指定目录")

@@ -1,6 +1,6 @@
 //! Calls of gRPC on the streams of a connection.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use pacing::Nanos;
 use wire::grpc::{self, Status};
@@ -11,17 +11,29 @@ use crate::greeter::{Call, Ending, Zips};
 use crate::routes::Route;
 use crate::shard::Tools;
 
+/// What all calls of a connection may keep of their client.
+const HELD_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Pieces from this size on are a reason to look at what is kept.
+const LARGE_BYTES: usize = 1024;
+
 /// The calls of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     live: HashMap<u32, Call>,
     /// Calls with something to send, that take turns.
     ready: VecDeque<u32>,
+    /// Instants for which timers are set.
+    timers: BTreeSet<Nanos>,
 }
 
 impl Calls {
     pub(super) fn has(&self, number: u32) -> bool {
         self.live.contains_key(&number)
+    }
+
+    /// What all calls keep of their clients.
+    fn held_bytes(&self) -> usize {
+        self.live.values().map(Call::held_bytes).sum()
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -100,17 +112,37 @@ impl Streams {
         if is_last {
             call.request_ended(at);
         }
+        let is_too_much = bytes.len() >= LARGE_BYTES && self.calls.held_bytes() > HELD_BYTES_MAX;
+        if is_too_much && let Some(call) = self.calls.live.get_mut(&number) {
+            call.end(Status::RESOURCE_EXHAUSTED, "the calls of this connection keep more than 64 MiB");
+        }
         self.arm(number, tools);
     }
 
-    pub(super) fn call_due(&mut self, number: u32, now: Nanos, tools: &mut Tools) {
-        if let Some(call) = self.calls.live.get_mut(&number) {
-            if call.armed <= now {
-                call.armed = Nanos::NEVER;
-            }
-            call.step(now);
+    /// Calls whose time has come.
+    pub(super) fn calls_due(&mut self, now: Nanos, tools: &mut Tools) {
+        if self.calls.timers.first().is_none_or(|first| *first > now) {
+            return;
         }
-        self.arm(number, tools);
+        self.calls.timers = self.calls.timers.split_off(&(now + Nanos(1)));
+        let due: Vec<u32> =
+            self.calls.live.iter().filter(|(_, call)| call.next() <= now).map(|(number, _)| *number).collect();
+        for number in due {
+            if let Some(call) = self.calls.live.get_mut(&number) {
+                call.step(now);
+            }
+            self.arm(number, tools);
+        }
+        let next = self.calls.live.values().map(Call::next).min().unwrap_or(Nanos::NEVER);
+        self.wake_at(next, tools);
+    }
+
+    /// One timer serves all calls that are due later.
+    fn wake_at(&mut self, next: Nanos, tools: &mut Tools) {
+        if next != Nanos::NEVER && self.calls.timers.first().is_none_or(|first| next < *first) {
+            self.calls.timers.insert(next);
+            tools.timers.insert(next, self.socket);
+        }
     }
 
     /// The call is looked at when it has something to say: now, or when that is due.
@@ -120,10 +152,7 @@ impl Streams {
             self.calls.ready.push_back(number);
         }
         let next = call.next();
-        if next < call.armed {
-            call.armed = next;
-            self.wait_until(number, next, tools);
-        }
+        self.wake_at(next, tools);
     }
 
     /// Answers go out in turns, as far as windows and the peer let them.

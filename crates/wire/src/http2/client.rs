@@ -125,6 +125,16 @@ impl Client {
         self.held_back = held_back;
     }
 
+    /// The stream is there.
+    pub fn has(&mut self, number: u32) -> bool {
+        self.connection.streams.find(number).is_some()
+    }
+
+    /// Content of the stream waits for a window, or for what is framed to be sent.
+    pub fn holds_back_of(&mut self, number: u32) -> bool {
+        self.connection.streams.find(number).is_some_and(|stream| !stream.unsent.is_empty())
+    }
+
     /// Something waits for a window, or for what is framed to be sent.
     pub fn holds_back(&self) -> bool {
         !self.held_back.is_empty()
