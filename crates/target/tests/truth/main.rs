@@ -96,18 +96,26 @@ fn timeouts_are_seen_while_the_target_hangs(kind: Kind) {
         interval: text("500ms"),
         ..flags(address, "/")
     };
-    let mut timeouts = Vec::new();
-    let stop = StopHandle::default();
-    engine::run(&plan(&hung), &options(kind, address, 2), &stop, |interval| {
-        timeouts.push(interval.seen.counts.failed());
-        ControlFlow::Continue(())
-    })
-    .expect("a run");
-    // Due at 1, 2, 3 and 4 s.
-    assert!(timeouts.len() >= 8, "{timeouts:?}");
+    // Due at 1, 2, 3 and 4 s; a machine that is disturbed for half a second moves them to another interval.
     let expect = |index: usize| if index >= 2 && index.is_multiple_of(2) { 20 } else { 0 };
-    assert!(timeouts[..7].iter().enumerate().all(|(index, &count)| count == expect(index)), "{timeouts:?}");
-    assert_eq!(timeouts.iter().sum::<u64>(), 80, "{timeouts:?}");
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let mut timeouts = Vec::new();
+        let stop = StopHandle::default();
+        engine::run(&plan(&hung), &options(kind, address, 2), &stop, |interval| {
+            timeouts.push(interval.seen.counts.failed());
+            ControlFlow::Continue(())
+        })
+        .expect("a run");
+        assert_eq!(timeouts.iter().sum::<u64>(), 80, "{timeouts:?}");
+        let is_even =
+            timeouts.len() >= 8 && timeouts[..7].iter().enumerate().all(|(index, &count)| count == expect(index));
+        if is_even {
+            return;
+        }
+        seen.push(timeouts);
+    }
+    panic!("{seen:?}");
 }
 
 fn what_is_in_flight_at_the_end_of_the_grace_is_unfinished(kind: Kind) {
