@@ -105,7 +105,7 @@ fn sim(seed: &str) -> Result<(), Failure> {
     run(cargo(&words).env("ONRUSH_SEED", seed))
 }
 
-const FUZZERS: [&str; 10] = [
+const FUZZERS: [&str; 11] = [
     "http1_client",
     "http1_server",
     "http2_client",
@@ -114,6 +114,7 @@ const FUZZERS: [&str; 10] = [
     "grpc",
     "grpc_json",
     "grpc_described",
+    "websocket",
     "plan_text",
     "threshold",
 ];

@@ -93,3 +93,17 @@ pub(crate) fn tls_fault(fault: tls::TlsFault) -> metrics::TlsFault {
         F::Other => Counted::Other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    /// Those who read names and those who write them stand in different rooms.
+    #[test]
+    fn statuses_of_grpc_have_the_same_names_everywhere() {
+        for (number, name) in metrics::GRPC_STATUSES.iter().take(17).enumerate() {
+            let set = plan::StatusSet::parse_grpc(name).expect("a known name");
+            assert!(set.contains(number as u16), "{name}");
+            assert_eq!(wire::grpc::Status::of(number as u32).index(), number);
+        }
+        assert_eq!(metrics::GRPC_STATUSES.len(), wire::grpc::STATUS_COUNT);
+    }
+}

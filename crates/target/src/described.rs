@@ -9,18 +9,24 @@ use wire::grpc::Status;
 use wire::grpc::reflection::{Answer, Files, Question, Refusal, Request, Said, Service, Services};
 
 /// Name and text of each file.
-const SOURCES: [(&str, &str); 4] = [
+const SOURCES: [(&str, &str); 3] = [
     ("hello.proto", include_str!("../proto/hello.proto")),
     ("api_server.proto", include_str!("../proto/api_server.proto")),
     ("grpc/reflection/v1/reflection.proto", include_str!("../proto/grpc/reflection/v1/reflection.proto")),
-    ("grpc/reflection/v1alpha/reflection.proto", include_str!("../proto/grpc/reflection/v1alpha/reflection.proto")),
 ];
+/// The older version of reflection has the same messages.
+const OLDER: &str = "grpc/reflection/v1alpha/reflection.proto";
 
 struct Own;
 
 impl FileResolver for Own {
     fn open_file(&self, name: &str) -> Result<File, protox::Error> {
-        match SOURCES.iter().find(|(known, _)| *known == name) {
+        let named = name.replace("/v1alpha/", "/v1/");
+        match SOURCES.iter().find(|(known, _)| *known == named) {
+            Some((_, text)) if name == OLDER => File::from_source(
+                name,
+                &text.replace("package grpc.reflection.v1;", "package grpc.reflection.v1alpha;"),
+            ),
             Some((name, text)) => File::from_source(name, text),
             None => Err(protox::Error::file_not_found(name)),
         }
@@ -32,7 +38,8 @@ fn pool() -> &'static DescriptorPool {
     static POOL: OnceLock<DescriptorPool> = OnceLock::new();
     POOL.get_or_init(|| {
         let mut compiler = Compiler::with_file_resolver(Own);
-        compiler.open_files(SOURCES.map(|(name, _)| name)).expect("our own files are right");
+        let names = SOURCES.iter().map(|(name, _)| *name).chain([OLDER]);
+        compiler.open_files(names).expect("our own files are right");
         compiler.descriptor_pool()
     })
 }

@@ -9,3 +9,4 @@ pub mod http1;
 pub mod http2;
 #[cfg(feature = "tls")]
 pub mod tls;
+pub mod websocket;

@@ -125,8 +125,10 @@ impl Streams {
             return;
         }
         self.calls.timers = self.calls.timers.split_off(&(now + Nanos(1)));
-        let due: Vec<u32> =
+        let mut due: Vec<u32> =
             self.calls.live.iter().filter(|(_, call)| call.next() <= now).map(|(number, _)| *number).collect();
+        // In the same order each time, whatever the table's is.
+        due.sort_unstable();
         for number in due {
             if let Some(call) = self.calls.live.get_mut(&number) {
                 call.step(now);

@@ -1,0 +1,20 @@
+//! WebSocket (RFC 6455) as a machine over bytes, the same for both sides.
+//!
+//! `handle` takes off masks in place and says what the front of the input meant. It keeps a header that is not complete and the
+//! payload of a control frame that came in pieces, and nothing of a message. Masks are arguments of those who send.
+
+mod fault;
+mod frame;
+mod handshake;
+mod machine;
+mod utf8;
+
+pub use fault::Fault;
+pub use frame::{CONTROL_BYTES_MAX, Mask, Opcode, push_close, push_frame};
+pub use handshake::{
+    Answer, HEAD_BYTES_MAX, HandshakeFault, Opening, accept_of, key_of, read_answer, read_request, render_request,
+};
+pub use machine::{Event, IDLE_FRAMES_MAX, Kind, Machine, Role};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+//! Any bytes from either side: the same messages however they are cut, and heads that can be read without a panic.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use wire::websocket::{Event, Fault, Machine, Role, read_answer, read_request};
+
+const MESSAGE_BYTES_MAX: u64 = 1 << 16;
+
+/// What was heard, as text without the cuts.
+fn read(from: Role, may_compress: bool, pieces: &[&[u8]]) -> (Vec<u8>, Option<Fault>) {
+    let mut machine = Machine::new(from, may_compress, MESSAGE_BYTES_MAX);
+    let mut heard = Vec::new();
+    for piece in pieces {
+        let mut bytes = piece.to_vec();
+        let mut rest = &mut bytes[..];
+        loop {
+            let (taken, event) = match machine.handle(rest) {
+                Ok(handled) => handled,
+                Err(fault) => return (heard, Some(fault)),
+            };
+            let is_done = event == Event::NeedMore;
+            match event {
+                Event::NeedMore | Event::Nothing => {}
+                Event::Bytes(bytes) => {
+                    assert!(!bytes.is_empty());
+                    heard.extend_from_slice(bytes);
+                }
+                other => heard.extend_from_slice(format!("{other:?}").as_bytes()),
+            }
+            rest = &mut rest[taken..];
+            if is_done {
+                assert!(rest.is_empty());
+                break;
+            }
+        }
+    }
+    (heard, None)
+}
+
+/// Of what is wrong in the end, some of the bytes before it may have been heard already.
+fn same(one: &(Vec<u8>, Option<Fault>), other: &(Vec<u8>, Option<Fault>)) -> bool {
+    one.1 == other.1 && (one.1.is_some() || one.0 == other.0)
+}
+
+fuzz_target!(|input: &[u8]| {
+    let Some((&first, bytes)) = input.split_first() else { return };
+    let from = if first & 1 == 0 { Role::Client } else { Role::Server };
+    let whole = read(from, first & 2 != 0, &[bytes]);
+    let (front, back) = bytes.split_at(usize::from(first >> 2).min(bytes.len()));
+    assert!(same(&read(from, first & 2 != 0, &[front, back]), &whole));
+    let each: Vec<&[u8]> = bytes.chunks(1).collect();
+    assert!(same(&read(from, first & 2 != 0, &each), &whole));
+    let _ = (read_request(bytes), read_answer(bytes, "dGhlIHNhbXBsZSBub25jZQ==", &[]));
+});
