@@ -14,13 +14,20 @@ mod usage;
 mod views;
 
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use binary::{Served, onrush, output, report, text};
 
-/// A port where nobody listens.
+/// A port where nobody listens, and that nobody gets by chance: those of connections, and of listeners that take any, are higher.
 fn closed_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("an address").port()
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = std::process::id().wrapping_mul(61) + NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = 10_000 + (number % 20_000) as u16;
+        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 fn signal(child: &std::process::Child, name: &str) {
