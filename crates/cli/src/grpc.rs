@@ -26,20 +26,26 @@ pub(crate) fn grpc(args: &GrpcArgs) -> Exit {
 }
 
 /// How a load ends whose target says nothing of its services.
-pub(crate) fn exit_of(error: &ReflectError) -> Exit {
+fn exit_of(error: &ReflectError) -> Exit {
     match error {
         ReflectError::Settings(_) | ReflectError::NoSymbol { .. } => Exit::Usage,
         _ => Exit::NothingMeasured,
     }
 }
 
-enum Wrong {
+/// What a target says of a symbol.
+pub(crate) fn reflected(reflection: &Reflection, symbol: &str) -> Result<Schema, Wrong> {
+    Ok(Schema::of_files(&engine::describe(reflection, symbol)?)?)
+}
+
+/// Why nothing can be said of a service.
+pub(crate) enum Wrong {
     Plan(PlanError),
     Reflection(ReflectError),
 }
 
 impl Wrong {
-    fn say(&self, language: Language) -> (String, Exit) {
+    pub(crate) fn say(&self, language: Language) -> (String, Exit) {
         match self {
             Self::Plan(error) => (report::plan_error(error, language), Exit::Usage),
             Self::Reflection(error) => (report::reflect_error(error, language), exit_of(error)),
@@ -107,17 +113,13 @@ fn list(ask: &Ask) -> Result<String, Wrong> {
         (None, None) => Ok(lines(&engine::list_services(&ask.reflection()?)?)),
         (None, Some(symbol)) => {
             let service = service_of(symbol);
-            let schema = Schema::of_files(&engine::describe(&ask.reflection()?, service)?)?;
-            Ok(lines(&schema.methods(service)?))
+            Ok(lines(&reflected(&ask.reflection()?, service)?.methods(service)?))
         }
     }
 }
 
 /// What is known of a symbol, or of all services.
 fn describe(ask: &Ask) -> Result<String, Wrong> {
-    let reflected = |symbol: &str| -> Result<Schema, Wrong> {
-        Ok(Schema::of_files(&engine::describe(&ask.reflection()?, symbol)?)?)
-    };
     let schema = ask.flags.schema()?;
     let Some(symbol) = &ask.symbol else {
         let (names, schema) = match schema {
@@ -132,6 +134,6 @@ fn describe(ask: &Ask) -> Result<String, Wrong> {
     };
     match schema {
         Some(schema) => Ok(schema.describe(symbol)?),
-        None => Ok(reflected(service_of(symbol))?.describe(symbol)?),
+        None => Ok(reflected(&ask.reflection()?, service_of(symbol))?.describe(symbol)?),
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use engine::{RunOptions, RunResult, StopHandle};
 use metrics::Threshold;
-use plan::{Flags, Plan, PlanError, Schema, parse_count};
+use plan::{Flags, Plan, PlanError, Reflection, Schema, parse_count};
 use report::{Language, Table};
 use target::{ServeOptions, Server};
 
@@ -179,12 +179,12 @@ impl Load {
 
     /// What the target says of its services, where the plan needs it.
     fn described(&self, flags: &Flags) -> Result<Option<Schema>, Exit> {
-        let wrong = |error: PlanError| self.refuse(&report::plan_error(&error, self.language), Exit::Usage);
-        let Some(asked) = flags.reflection().map_err(wrong)? else { return Ok(None) };
-        let symbol = asked.symbol.as_deref().unwrap_or_default();
-        let files = engine::describe(&asked, symbol)
-            .map_err(|error| self.refuse(&report::reflect_error(&error, self.language), grpc::exit_of(&error)))?;
-        Schema::of_files(&files).map(Some).map_err(wrong)
+        let asked = flags.reflection().map_err(grpc::Wrong::from);
+        let reflect = |asked: Reflection| grpc::reflected(&asked, asked.symbol.as_deref().unwrap_or_default());
+        asked.and_then(|asked| asked.map(reflect).transpose()).map_err(|wrong| {
+            let (text, exit) = wrong.say(self.language);
+            self.refuse(&text, exit)
+        })
     }
 
     fn refuse(&self, text: &str, exit: Exit) -> Exit {

@@ -142,6 +142,12 @@ pub fn describe(reflection: &Reflection, symbol: &str) -> Result<Vec<Vec<u8>>, R
     Asker::connect(reflection)?.files(symbol)
 }
 
+fn open(address: SocketAddr, wait: Duration) -> Result<TcpStream, ReflectError> {
+    let stream = TcpStream::connect_timeout(&address, wait);
+    let ready = stream.and_then(|stream| stream.set_nodelay(true).map(|()| stream));
+    ready.map_err(|reason| ReflectError::Connection { address, reason })
+}
+
 /// Asks questions, one after the other.
 struct Asker<'a> {
     reflection: &'a Reflection,
@@ -169,9 +175,7 @@ impl<'a> Asker<'a> {
     fn connect(reflection: &'a Reflection) -> Result<Self, ReflectError> {
         let tls = client_tls(&reflection.target)?;
         let address = resolve(&reflection.target, reflection.connect_timeout)?.address;
-        let failed = |reason| ReflectError::Connection { address, reason };
-        let stream = TcpStream::connect_timeout(&address, reflection.connect_timeout).map_err(failed)?;
-        stream.set_nodelay(true).map_err(failed)?;
+        let stream = open(address, reflection.connect_timeout)?;
         let until = Instant::now() + reflection.timeout;
         let (http2, plain, left_bytes) = (Client::default(), Vec::new(), SCHEMA_BYTES_MAX);
         let mut asker = Self { reflection, address, stream, tls: None, http2, until, version: 0, plain, left_bytes };
@@ -191,8 +195,7 @@ impl<'a> Asker<'a> {
     /// The target takes no more questions on this connection.
     fn connect_again(&mut self) -> Result<(), ReflectError> {
         let wait = self.reflection.connect_timeout.min(self.left()?);
-        let stream = TcpStream::connect_timeout(&self.address, wait);
-        self.stream = stream.map_err(|reason| ReflectError::Connection { address: self.address, reason })?;
+        self.stream = open(self.address, wait)?;
         self.http2 = Client::default();
         self.plain.clear();
         let tls = self.tls.take().map(|(config, _)| config);
@@ -203,29 +206,26 @@ impl<'a> Asker<'a> {
         ReflectError::Broken { address: self.address, reason: reason.to_owned() }
     }
 
+    fn insecure(&self, fault: metrics::TlsFault) -> ReflectError {
+        ReflectError::Tls { address: self.address, fault, refused: None }
+    }
+
     fn shake_hands(&mut self, config: ClientConfig) -> Result<(), ReflectError> {
         let mut flight = Vec::new();
         let begun = config.session().and_then(|mut session| session.start(&mut flight).map(|()| session));
         self.tls = match begun {
             Ok(session) => Some((config, session)),
-            Err(fault) => {
-                let fault = faults::tls_fault(fault);
-                return Err(ReflectError::Tls { address: self.address, fault, refused: None });
-            }
+            Err(fault) => return Err(self.insecure(faults::tls_fault(fault))),
         };
         self.write(&flight)?;
         while self.tls.as_ref().is_some_and(|(_, session)| session.is_handshaking()) {
             if !self.receive()? {
-                let fault = metrics::TlsFault::ClosedEarly;
-                return Err(ReflectError::Tls { address: self.address, fault, refused: None });
+                return Err(self.insecure(metrics::TlsFault::ClosedEarly));
             }
         }
         match self.tls.as_ref().and_then(|(_, session)| session.alpn()) {
             Some(b"h2") => Ok(()),
-            _ => {
-                let fault = metrics::TlsFault::NoProtocol;
-                Err(ReflectError::Tls { address: self.address, fault, refused: None })
-            }
+            _ => Err(self.insecure(metrics::TlsFault::NoProtocol)),
         }
     }
 

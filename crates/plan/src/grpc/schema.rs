@@ -76,9 +76,7 @@ impl Schema {
     /// # Errors
     /// One cannot be read, or they do not fit together.
     pub fn of_files(files: &[Vec<u8>]) -> Result<Self, PlanError> {
-        let read = files.iter().map(|bytes| FileDescriptorProto::decode(&**bytes));
-        let files = read.collect::<Result<Vec<_>, _>>();
-        Self::of_descriptors(files.map_err(|error| PlanError::Described { reason: error.to_string() })?)
+        Self::of_descriptors(decode(files)?)
     }
 
     fn of_descriptors(mut files: Vec<FileDescriptorProto>) -> Result<Self, PlanError> {
@@ -137,12 +135,16 @@ impl Schema {
 /// # Errors
 /// One is no `FileDescriptorProto`.
 pub fn missing_imports(files: &[Vec<u8>]) -> Result<Vec<String>, PlanError> {
-    let read = files.iter().map(|bytes| FileDescriptorProto::decode(&**bytes)).collect::<Result<Vec<_>, _>>();
-    let read = read.map_err(|error| PlanError::Described { reason: error.to_string() })?;
+    let read = decode(files)?;
     let names: BTreeSet<&str> = read.iter().map(|file| file.name()).collect();
     let imported: BTreeSet<&str> = read.iter().flat_map(|file| &file.dependency).map(String::as_str).collect();
     let is_known = |name: &str| names.contains(name) || DescriptorPool::global().get_file_by_name(name).is_some();
     Ok(imported.into_iter().filter(|name| !is_known(name)).map(str::to_owned).collect())
+}
+
+fn decode(files: &[Vec<u8>]) -> Result<Vec<FileDescriptorProto>, PlanError> {
+    let read = files.iter().map(|bytes| FileDescriptorProto::decode(&**bytes)).collect::<Result<_, _>>();
+    read.map_err(|error| PlanError::Described { reason: error.to_string() })
 }
 
 fn list(names: impl Iterator<Item = String>) -> String {
