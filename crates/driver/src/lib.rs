@@ -7,6 +7,9 @@
 mod choice;
 mod clock;
 mod error;
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "no library has this option")]
+mod late_port;
 mod pending;
 pub mod poll;
 pub mod sim;
@@ -16,7 +19,7 @@ mod timer;
 #[expect(unsafe_code, reason = "the ring shares memory with the kernel")]
 pub mod uring;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -61,6 +64,8 @@ pub enum Outgoing {
 pub struct OpenOptions {
     /// The peer.
     pub to: SocketAddr,
+    /// The address of ours that it comes from; `None` for the kernel's choice. Its ports are counted for each peer by itself.
+    pub from: Option<IpAddr>,
     /// Sends small segments at once (`TCP_NODELAY`).
     pub no_delay: bool,
 }

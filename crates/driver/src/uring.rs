@@ -34,7 +34,7 @@ use crate::{
 use ring::{Purpose, Ring};
 use stamps::Stamps;
 pub use stamps::{STAMP_ERROR_MAX, StampErrors};
-use table::{Entry, Kind};
+use table::{Entry, Kind, More};
 
 /// A deadline that is nearer goes with the wait; arming the timer for it would cost a call.
 const NEAR: Nanos = Nanos::from_millis(10);
@@ -44,6 +44,9 @@ const NEAR: Nanos = Nanos::from_millis(10);
 const OPENS_WAITING_MAX: usize = 32;
 /// A template up to this size is sent without a completion: the kernel takes it whole, since nothing else is queued.
 const SMALL_TEMPLATE_BYTES: usize = 4 * 1024;
+
+/// Places for what is on its way that are kept for later.
+const SPARE_MAX: usize = 256;
 
 /// The operation of a completion: the top byte of its user data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +96,7 @@ fn socket_of(user_data: u64) -> Socket {
 /// # Errors
 /// What the kernel lacks or refuses.
 pub fn probe() -> Result<(), std::io::Error> {
-    Ring::new(Purpose::Open, 16).map(drop)
+    Ring::new(Purpose::Open, 16, ring::BUFFERS_OF_ONE).map(drop)
 }
 
 /// The driver.
@@ -115,6 +118,9 @@ pub struct UringSockets {
     peers: Vec<(SocketAddr, Box<sys_address::Address>)>,
     /// What the kernel may still read for sockets that are closed, by user data.
     orphans: HashMap<u64, Pending>,
+    /// What sockets with nothing on their way gave back.
+    #[expect(clippy::vec_box, reason = "a box moves between here and a socket")]
+    spare: Vec<Box<More>>,
     /// Slots of sockets that are gone, whose sides the kernel has still to end: (ring, slot, whether the kernel chose it).
     shutting: HashMap<u64, (usize, u32, bool)>,
     /// Sockets whose multishot receive ended and is to be armed again.
@@ -148,6 +154,7 @@ impl UringDriver {
             templates: Vec::new(),
             peers: Vec::new(),
             orphans: HashMap::new(),
+            spare: Vec::new(),
             shutting: HashMap::new(),
             rearm: Vec::new(),
             again: VecDeque::new(),
@@ -213,7 +220,8 @@ impl UringSockets {
     }
 
     fn add_ring(&mut self, purpose: Purpose) -> Result<usize, std::io::Error> {
-        let ring = Ring::new(purpose, ring::slot_count())?;
+        let buffers = if self.rings.is_empty() { ring::BUFFERS_OF_ONE } else { ring::BUFFERS_OF_MANY };
+        let ring = Ring::new(purpose, ring::slot_count(), buffers)?;
         match self.rings.as_slice() {
             [] => {}
             [first] => {
@@ -275,6 +283,15 @@ impl UringSockets {
         }
     }
 
+    /// Puts a socket that comes from an address of ours into a slot: kernels cannot bind in a slot before 6.11.
+    fn bind_slot(&mut self, ring: usize, slot: u32, options: &OpenOptions) -> Result<(), SocketError> {
+        let fd = sys::socket_from(&options.to, options.from)?;
+        if options.no_delay {
+            sys::set_no_delay(&fd)?;
+        }
+        self.rings[ring].put(slot, fd.as_raw_fd())
+    }
+
     /// Queues the connections that wait, behind everything that carries a stamp.
     fn push_opening(&mut self) {
         for place in 0..self.opening.len() {
@@ -288,6 +305,11 @@ impl UringSockets {
             let (address, length) = self.peer_address(options.to);
             let connect = opcode::Connect::new(types::Fixed(slot), address, length).build();
             let ring = &mut self.rings[index];
+            if options.from.is_some() {
+                // The socket lies in its slot already.
+                ring.push(&connect.user_data(Op::Connect.data(socket)));
+                continue;
+            }
             // A link must not be cut by a submission between its parts.
             ring.make_room(3);
             ring.push(&open.flags(linked).user_data(Op::Open.data(socket)));
@@ -363,6 +385,16 @@ impl UringSockets {
         }
     }
 
+    /// A socket with nothing on its way, and nothing held, owns no memory for it.
+    fn tidy(&mut self, socket: Socket) {
+        let Some(entry) = self.table.find(socket) else { return };
+        if let Some(more) = entry.more.take_if(|more| more.is_idle())
+            && self.spare.len() < SPARE_MAX
+        {
+            self.spare.push(more);
+        }
+    }
+
     /// Starts the next queued send when none is on its way.
     fn send_next(&mut self, socket: Socket) {
         let Some(entry) = self.table.find(socket) else { return };
@@ -424,7 +456,10 @@ impl UringSockets {
         if entry.kind == Kind::Connecting
             && let Some(place) = self.opening.iter().position(|(opening, _)| *opening == socket)
         {
-            self.opening.swap_remove(place);
+            let (_, options) = self.opening.swap_remove(place);
+            if options.from.is_some() {
+                return self.close_slot(usize::from(entry.ring), entry.slot, false);
+            }
             return self.rings[usize::from(entry.ring)].give_back(entry.slot, false);
         }
         if let Some(more) = entry.more.take()
@@ -505,6 +540,12 @@ impl Sockets for UringSockets {
     fn open(&mut self, options: &OpenOptions) -> Result<Socket, SocketError> {
         let index = self.ring_with_slot()?;
         let slot = self.rings[index].take_slot();
+        if options.from.is_some()
+            && let Err(error) = self.bind_slot(index, slot, options)
+        {
+            self.rings[index].give_back(slot, false);
+            return Err(error);
+        }
         let socket = self.table.insert(Entry::new(Kind::Connecting, index, slot, false));
         self.opening.push((socket, *options));
         if self.opening.len() >= OPENS_WAITING_MAX {
@@ -540,7 +581,11 @@ impl Sockets for UringSockets {
             self.count_queued();
             return;
         }
-        entry.more_mut().queue.push_back(Pending::new(bytes));
+        let more = match &mut entry.more {
+            Some(more) => more,
+            None => entry.more.insert(self.spare.pop().unwrap_or_default()),
+        };
+        more.queue.push_back(Pending::new(bytes));
         self.send_next(socket);
     }
 

@@ -1,7 +1,7 @@
 //! The system calls of the poll driver, each with what it is called for.
 
-use std::net::SocketAddr;
-use std::os::fd::OwnedFd;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::io::Errno;
 use rustix::net::{
@@ -19,10 +19,29 @@ fn new_socket(address: &SocketAddr) -> Result<OwnedFd, Errno> {
     socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)
 }
 
+/// A socket that comes from an address of ours, which must belong to this host. Its port is chosen when it connects: then one
+/// port serves many peers.
+pub(crate) fn socket_from(to: &SocketAddr, from: Option<IpAddr>) -> Result<OwnedFd, SocketError> {
+    let fd = new_socket(to)?;
+    if let Some(from) = from {
+        #[cfg(target_os = "linux")]
+        crate::late_port::choose_port_late(fd.as_fd())?;
+        bind(&fd, &SocketAddr::new(from, 0)).map_err(|errno| match errno {
+            Errno::ADDRNOTAVAIL => SocketError::NoLocalPort,
+            other => other.into(),
+        })?;
+    }
+    Ok(fd)
+}
+
+pub(crate) fn set_no_delay(fd: &OwnedFd) -> Result<(), SocketError> {
+    Ok(sockopt::set_tcp_nodelay(fd, true)?)
+}
+
 pub(super) fn connect(options: &OpenOptions) -> Result<OwnedFd, SocketError> {
-    let fd = new_socket(&options.to)?;
+    let fd = socket_from(&options.to, options.from)?;
     if options.no_delay {
-        sockopt::set_tcp_nodelay(&fd, true)?;
+        set_no_delay(&fd)?;
     }
     match connect_to(&fd, &options.to) {
         Ok(()) | Err(Errno::INPROGRESS) => Ok(fd),

@@ -10,7 +10,7 @@ use io_uring::types::BufRingEntry;
 const COUNT: u16 = 1_024;
 /// Buffers that are offered at first; each time they were too few, as many again. The kernel takes them in turn, and few of them
 /// stay in the caches.
-const FEW: u16 = 128;
+pub(super) const FEW: u16 = 128;
 /// A small answer with its head fits; a large one comes in several.
 const BYTES: usize = 4 * 1_024;
 /// From one buffer to the next. At whole pages all buffers would begin in the same sets of the caches, and the heads of
@@ -37,8 +37,8 @@ impl Buffers {
         Layout::from_size_align(usize::from(COUNT) * STRIDE, PAGE_BYTES).expect("a valid layout")
     }
 
-    /// Registers buffers as group `group` of a ring.
-    pub(super) fn register(ring: &IoUring, group: u16) -> Result<Self, std::io::Error> {
+    /// Registers buffers as group `group` of a ring, and offers so many.
+    pub(super) fn register(ring: &IoUring, group: u16, first: u16) -> Result<Self, std::io::Error> {
         // SAFETY: both layouts have a size above zero.
         let (entries, memory) = unsafe { (alloc_zeroed(Self::ring_layout()), alloc_zeroed(Self::memory_layout())) };
         if entries.is_null() || memory.is_null() {
@@ -48,13 +48,16 @@ impl Buffers {
         // SAFETY: the memory has the size of `COUNT` entries, is aligned to a page, and lives as long as `Buffers`,
         // which the owner drops after the ring.
         unsafe { ring.submitter().register_buf_ring_with_flags(entries as u64, COUNT, group, 0)? };
-        buffers.grow();
+        buffers.offer_up_to(first);
         Ok(buffers)
     }
 
     /// Too few were offered: the number doubles, up to all.
     pub(super) fn grow(&mut self) {
-        let more = (self.in_use * 2).clamp(FEW, COUNT);
+        self.offer_up_to((self.in_use * 2).min(COUNT));
+    }
+
+    fn offer_up_to(&mut self, more: u16) {
         for id in self.in_use..more {
             self.offer(id);
         }

@@ -170,6 +170,7 @@ impl UringSockets {
             return self.send_next(socket);
         }
         self.send_next(socket);
+        self.tidy(socket);
         if let Some(buffer) = pending.into_told() {
             handle(self, Event::Sent { socket, buffer });
         }

@@ -5,7 +5,8 @@ use std::os::fd::RawFd;
 use io_uring::{IoUring, Probe, cqueue, opcode, squeue, types};
 use pacing::Nanos;
 
-use super::buffers::Buffers;
+use super::buffers::{Buffers, FEW};
+use crate::SocketError;
 
 /// Submissions that may wait; a full queue submits.
 const SUBMISSIONS: u32 = 1_024;
@@ -15,6 +16,10 @@ const COMPLETIONS: u32 = 8 * SUBMISSIONS;
 const SLOTS_MAX: u32 = 16 * 1_024;
 /// A full queue is submitted so often before the ring counts as broken: the kernel takes nothing any more.
 const PUSH_TRIES_MAX: usize = 1_000;
+/// Buffers of a ring that is not the first: it has neighbours, and most of its sockets say little at a time.
+pub(super) const BUFFERS_OF_MANY: u16 = FEW / 4;
+/// Buffers of the first ring.
+pub(super) const BUFFERS_OF_ONE: u16 = FEW;
 /// The buffer group of every ring.
 pub(super) const BUFFER_GROUP: u16 = 0;
 /// Connections that may wait to be accepted.
@@ -69,11 +74,11 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// A ring with a table of `slots` for one purpose.
+    /// A ring with a table of `slots` for one purpose, which offers so many buffers at first.
     ///
     /// # Errors
     /// The kernel lacks or refuses something that this driver needs.
-    pub(super) fn new(purpose: Purpose, slots: u32) -> Result<Self, std::io::Error> {
+    pub(super) fn new(purpose: Purpose, slots: u32, first_buffers: u16) -> Result<Self, std::io::Error> {
         let mut builder = IoUring::builder();
         builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag().setup_cqsize(COMPLETIONS);
         let ring = builder.build(SUBMISSIONS)?;
@@ -96,7 +101,7 @@ impl Ring {
         if needed.iter().any(|code| !probe.is_supported(*code)) {
             return Err(std::io::Error::new(std::io::ErrorKind::Unsupported, "io_uring lacks an operation"));
         }
-        let buffers = Buffers::register(&ring, BUFFER_GROUP)?;
+        let buffers = Buffers::register(&ring, BUFFER_GROUP, first_buffers)?;
         ring.submitter().register_files_sparse(slots)?;
         // It saves a lookup of the descriptor for each call; a thread may register 16 rings.
         let _ = ring.submitter().register_ring_fd();
@@ -118,6 +123,18 @@ impl Ring {
             self.next_slot += 1;
             self.next_slot - 1
         })
+    }
+
+    /// Puts a descriptor of ours into a slot; it can be closed then.
+    pub(super) fn put(&mut self, slot: u32, fd: RawFd) -> Result<(), SocketError> {
+        if slot + 1 != self.next_slot {
+            // The close of its last owner may be queued still, and would hit this one.
+            self.broken = tolerate(self.ring.submit()).err();
+        }
+        match self.ring.submitter().register_files_update(slot, &[fd]) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(rustix::io::Errno::from_io_error(&error).map_or(SocketError::NoDescriptor, Into::into)),
+        }
     }
 
     pub(super) fn give_back(&mut self, slot: u32, is_accepted: bool) {

@@ -43,6 +43,17 @@ pub(super) struct More {
     pub(super) held_end: bool,
 }
 
+impl More {
+    /// Nothing is on its way, and nothing waits.
+    pub(super) fn is_idle(&self) -> bool {
+        self.sending.is_none()
+            && self.queue.is_empty()
+            && !self.shut_after_queue
+            && self.held.is_empty()
+            && !self.held_end
+    }
+}
+
 impl Entry {
     pub(super) fn new(kind: Kind, ring: usize, slot: u32, is_accepted: bool) -> Self {
         Self {

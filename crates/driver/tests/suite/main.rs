@@ -110,7 +110,7 @@ fn received_bytes(all: &[Seen]) -> usize {
 }
 
 fn open<L: Lab>(lab: &mut L, to: SocketAddr) -> Socket {
-    lab.driver().sockets().open(&OpenOptions { to, no_delay: true }).expect("a socket")
+    lab.driver().sockets().open(&OpenOptions { to, from: None, no_delay: true }).expect("a socket")
 }
 
 /// A connection of the driver to a peer.
@@ -120,6 +120,29 @@ fn connected<L: Lab>(lab: &mut L) -> (Socket, L::Peer) {
     until(lab, |all| all.contains(&Seen::Connected(socket)));
     let peer = lab.accept();
     (socket, peer)
+}
+
+/// On real sockets only: a simulated host has one address.
+fn comes_from_an_address<L: Lab<Peer = std::net::TcpStream>>(mut lab: L) {
+    let to = lab.listen();
+    let from = "127.3.2.1".parse().expect("an address");
+    let options = OpenOptions { to, from: Some(from), no_delay: true };
+    let sockets: Vec<Socket> = (0..40).map(|_| lab.driver().sockets().open(&options).expect("a socket")).collect();
+    until(&mut lab, |all| sockets.iter().all(|socket| all.contains(&Seen::Connected(*socket))));
+    let mut peer = lab.accept();
+    assert_eq!(peer.peer_addr().expect("it is connected").ip(), from);
+    for socket in &sockets {
+        lab.driver().sockets().send(*socket, Outgoing::Lent(b"hello".to_vec()));
+    }
+    until(&mut lab, |all| all.len() == sockets.len());
+    assert_eq!(peer.read_exact(5), b"hello");
+    // One that is closed before it was connected gives its slot back.
+    let early = lab.driver().sockets().open(&options).expect("a socket");
+    lab.driver().sockets().close(early);
+    let again = lab.driver().sockets().open(&options).expect("a socket");
+    until(&mut lab, |all| all.contains(&Seen::Connected(again)));
+    let strange = OpenOptions { from: Some("192.0.2.7".parse().expect("an address")), ..options };
+    assert_eq!(lab.driver().sockets().open(&strange), Err(SocketError::NoLocalPort), "it is not ours");
 }
 
 fn sends_and_receives<L: Lab>(mut lab: L) {
@@ -150,7 +173,7 @@ fn tells_the_end_after_the_data<L: Lab>(mut lab: L) {
 
 fn refused_is_told<L: Lab>(mut lab: L) {
     let to = lab.nobody();
-    match lab.driver().sockets().open(&OpenOptions { to, no_delay: false }) {
+    match lab.driver().sockets().open(&OpenOptions { to, from: None, no_delay: false }) {
         Err(error) => assert_eq!(error, SocketError::Refused),
         Ok(socket) => {
             let all = until(&mut lab, |all| !all.is_empty());
@@ -316,4 +339,15 @@ on_each_driver! {
     waits_as_long_as_asked
     another_thread_wakes_it
     every_wake_is_heard
+}
+
+#[test]
+fn poll_comes_from_an_address() {
+    comes_from_an_address(real::Real::on(driver::poll::PollDriver::new));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn uring_comes_from_an_address() {
+    comes_from_an_address(real::Real::on(driver::uring::UringDriver::new));
 }

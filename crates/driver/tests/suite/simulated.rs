@@ -147,7 +147,7 @@ impl Lab for Sim {
 
     fn connect(&mut self, to: SocketAddr) -> SimPeer {
         let socket =
-            self.peers.borrow_mut().driver.sockets().open(&OpenOptions { to, no_delay: true }).expect("a socket");
+            self.peers.borrow_mut().driver.sockets().open(&OpenOptions { to, from: None, no_delay: true }).expect("a socket");
         self.peer(socket)
     }
 }

@@ -177,7 +177,7 @@ impl World {
         // Handshakes and frames are small pieces that others wait for.
         let is_layered = self.work.tls.is_some() || self.work.protocol != Protocol::Http1;
         let no_delay = is_layered || self.work.steps[step].request.len() > ONE_SEGMENT_BYTES;
-        let options = OpenOptions { to: self.work.address, no_delay };
+        let options = OpenOptions { to: self.work.address, from: None, no_delay };
         let opened = sockets.open(&options);
         if opened == Err(SocketError::NoDescriptor) && self.connections.closing > 0 {
             // Connections that only wait for the peer's close give way to one that works.
