@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wire::websocket::{Event, Fault, Machine, Role, read_answer, read_request};
+use wire::websocket::{Event, Fault, Heard, Machine, Role, Scratch, Session, Terms, read_answer, read_request};
 
 const MESSAGE_BYTES_MAX: u64 = 1 << 16;
 
@@ -37,6 +37,35 @@ fn read(from: Role, may_compress: bool, pieces: &[&[u8]]) -> (Vec<u8>, Option<Fa
     (heard, None)
 }
 
+/// The messages that a whole conversation gives, and what it answers.
+fn converse(role: Role, pieces: &[&[u8]]) -> (Vec<u8>, Vec<u8>, Option<Fault>) {
+    let terms = Terms { role, is_deflate: true, message_bytes_max: MESSAGE_BYTES_MAX, keeps_messages: true };
+    let (mut session, mut scratch) = (Session::new(terms), Scratch::default());
+    let (mut heard, mut out) = (Vec::new(), Vec::new());
+    for piece in pieces {
+        let mut bytes = piece.to_vec();
+        let mut rest = &mut bytes[..];
+        loop {
+            let (taken, is_done) = match session.handle(rest, &mut scratch, None, &mut out) {
+                Err(fault) => return (heard, out, Some(fault)),
+                Ok((taken, what)) => {
+                    if let Heard::Message { bytes, length, .. } = &what {
+                        assert!(bytes.len() as u64 == *length && *length <= MESSAGE_BYTES_MAX);
+                        heard.extend_from_slice(bytes);
+                        heard.push(b'|');
+                    }
+                    (taken, what == Heard::NeedMore)
+                }
+            };
+            rest = &mut rest[taken..];
+            if is_done {
+                break;
+            }
+        }
+    }
+    (heard, out, None)
+}
+
 /// Of what is wrong in the end, some of the bytes before it may have been heard already.
 fn same(one: &(Vec<u8>, Option<Fault>), other: &(Vec<u8>, Option<Fault>)) -> bool {
     one.1 == other.1 && (one.1.is_some() || one.0 == other.0)
@@ -50,5 +79,8 @@ fuzz_target!(|input: &[u8]| {
     assert!(same(&read(from, first & 2 != 0, &[front, back]), &whole));
     let each: Vec<&[u8]> = bytes.chunks(1).collect();
     assert!(same(&read(from, first & 2 != 0, &each), &whole));
-    let _ = (read_request(bytes), read_answer(bytes, "dGhlIHNhbXBsZSBub25jZQ==", &[]));
+    let role = if first & 1 == 0 { Role::Server } else { Role::Client };
+    let talk = converse(role, &[bytes]);
+    assert!(talk == converse(role, &[front, back]) && talk == converse(role, &each));
+    let _ = (read_request(bytes), read_answer(bytes, "dGhlIHNhbXBsZSBub25jZQ==", &[], true));
 });

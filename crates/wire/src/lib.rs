@@ -7,6 +7,7 @@ pub mod grpc;
 pub mod hpack;
 pub mod http1;
 pub mod http2;
+pub mod tcp;
 #[cfg(feature = "tls")]
 pub mod tls;
 pub mod websocket;

@@ -3,18 +3,23 @@
 //! `handle` takes off masks in place and says what the front of the input meant. It keeps a header that is not complete and the
 //! payload of a control frame that came in pieces, and nothing of a message. Masks are arguments of those who send.
 
+mod deflate;
 mod fault;
 mod frame;
 mod handshake;
 mod machine;
+mod session;
 mod utf8;
 
+pub use deflate::{Deflater, WINDOW_BITS_MAX, WINDOW_BITS_MIN};
 pub use fault::Fault;
-pub use frame::{CONTROL_BYTES_MAX, Mask, Opcode, push_close, push_frame};
+pub use frame::{CONTROL_BYTES_MAX, Mask, Opcode, push_close, push_frame, push_message};
 pub use handshake::{
-    Answer, HEAD_BYTES_MAX, HandshakeFault, Opening, accept_of, key_of, read_answer, read_request, render_request,
+    Answer, Asked, HEAD_BYTES_MAX, HandshakeFault, Opening, accept_of, key_of, read_answer, read_request,
+    render_answer, render_request,
 };
 pub use machine::{Event, IDLE_FRAMES_MAX, Kind, Machine, Role};
+pub use session::{Heard, Scratch, Session, Terms};
 
 #[cfg(test)]
 mod tests;

@@ -146,8 +146,13 @@ impl Lab for Sim {
     }
 
     fn connect(&mut self, to: SocketAddr) -> SimPeer {
-        let socket =
-            self.peers.borrow_mut().driver.sockets().open(&OpenOptions { to, from: None, no_delay: true }).expect("a socket");
+        let socket = self
+            .peers
+            .borrow_mut()
+            .driver
+            .sockets()
+            .open(&OpenOptions { to, from: None, no_delay: true })
+            .expect("a socket");
         self.peer(socket)
     }
 }

@@ -25,6 +25,9 @@ pub enum Fault {
     /// A text that is no UTF-8.
     #[error("a text message is not UTF-8")]
     Utf8,
+    /// A compressed message that cannot be taken apart.
+    #[error("a compressed message is malformed")]
+    Deflate,
     /// A close with one byte, or a code that must not be sent.
     #[error("a close frame has an invalid code")]
     CloseCode,
@@ -40,7 +43,7 @@ impl Fault {
     /// The code of a close frame that says so (RFC 6455, 7.4.1).
     pub fn close_code(self) -> u16 {
         match self {
-            Self::Utf8 => 1_007,
+            Self::Utf8 | Self::Deflate => 1_007,
             Self::TooLarge => 1_009,
             Self::Flood => 1_008,
             _ => 1_002,

@@ -1,7 +1,7 @@
 //! Frames: headers, masks, and how they are written.
 
 use super::Fault;
-use super::machine::Role;
+use super::machine::{Kind, Role};
 
 /// What a control frame carries at most (RFC 6455, 5.5).
 pub const CONTROL_BYTES_MAX: usize = 125;
@@ -154,6 +154,16 @@ pub fn push_frame(opcode: Opcode, is_last: bool, mask: Mask, payload: &[u8], out
     out.extend_from_slice(payload);
     if let Some(mask) = mask {
         cover(&mut out[from..], mask, 0);
+    }
+}
+
+/// Appends a whole message in one frame. `is_compressed`: its payload is (RFC 7692, 6).
+pub fn push_message(kind: Kind, is_compressed: bool, mask: Mask, payload: &[u8], out: &mut Vec<u8>) {
+    let at = out.len();
+    let opcode = if kind == Kind::Text { Opcode::Text } else { Opcode::Binary };
+    push_frame(opcode, true, mask, payload, out);
+    if is_compressed {
+        out[at] |= 0x40;
     }
 }
 

@@ -4,11 +4,16 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha1_smol::Sha1;
 
+use super::deflate::{WINDOW_BITS_MAX, WINDOW_BITS_MIN};
+
 /// The largest head of either side.
 pub const HEAD_BYTES_MAX: usize = 16 * 1024;
 const FIELDS_MAX: usize = 64;
 /// What is appended to a key (RFC 6455, 1.3).
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+
+/// Compressed messages, each by itself (RFC 7692, 7.1.1).
+const DEFLATE_TERMS: &str = "permessage-deflate; server_no_context_takeover; client_no_context_takeover";
 
 /// Why the connection does not become one of WebSocket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,6 +68,8 @@ pub struct Opening<'a> {
     pub protocols: &'a [String],
     /// More fields, in their order.
     pub headers: &'a [(String, Vec<u8>)],
+    /// Compression is offered, each message by itself.
+    pub offers_deflate: bool,
 }
 
 /// The request of a client.
@@ -74,6 +81,9 @@ pub fn render_request(opening: &Opening<'_>, key: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(head.as_bytes());
     if !opening.protocols.is_empty() {
         out.extend_from_slice(format!("Sec-WebSocket-Protocol: {}\r\n", opening.protocols.join(", ")).as_bytes());
+    }
+    if opening.offers_deflate {
+        out.extend_from_slice(format!("Sec-WebSocket-Extensions: {DEFLATE_TERMS}\r\n").as_bytes());
     }
     for (name, value) in opening.headers {
         out.extend_from_slice(name.as_bytes());
@@ -89,13 +99,20 @@ pub fn render_request(opening: &Opening<'_>, key: &str, out: &mut Vec<u8>) {
 pub struct Answer {
     /// The subprotocol that it chose.
     pub protocol: Option<String>,
+    /// Messages may be compressed.
+    pub is_deflate: bool,
 }
 
 /// Reads the answer to `key` from the front of `input`: its length and content, or `None` when more bytes are needed.
 ///
 /// # Errors
 /// The connection does not become one of WebSocket.
-pub fn read_answer(input: &[u8], key: &str, offered: &[String]) -> Result<Option<(usize, Answer)>, HandshakeFault> {
+pub fn read_answer(
+    input: &[u8],
+    key: &str,
+    offered: &[String],
+    offers_deflate: bool,
+) -> Result<Option<(usize, Answer)>, HandshakeFault> {
     let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
     let mut head = httparse::Response::new(&mut fields);
     let window = &input[..input.len().min(HEAD_BYTES_MAX)];
@@ -112,17 +129,101 @@ pub fn read_answer(input: &[u8], key: &str, offered: &[String]) -> Result<Option
     if protocol.as_ref().is_some_and(|name| !offered.contains(name)) {
         return Err(HandshakeFault::Protocol);
     }
-    if all(head.headers, "sec-websocket-extensions").any(|value| !value.trim_ascii().is_empty()) {
-        return Err(HandshakeFault::Extension);
-    }
-    Ok(Some((length, Answer { protocol })))
+    let mut extensions = all(head.headers, "sec-websocket-extensions").flat_map(words);
+    let is_deflate = match (extensions.next(), extensions.next()) {
+        (None, _) => false,
+        (Some(only), None) if offers_deflate && is_on_our_terms(only) => true,
+        _ => return Err(HandshakeFault::Extension),
+    };
+    Ok(Some((length, Answer { protocol, is_deflate })))
 }
 
-/// Reads the request of a client: its length, its key and its subprotocols, or `None` when more bytes are needed.
+/// The server forgets each message, and wants nothing of us that was not offered (RFC 7692, 7.1).
+fn is_on_our_terms(extension: &[u8]) -> bool {
+    let mut parts = extension.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
+    let is_named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(b"permessage-deflate"));
+    let mut forgets = false;
+    is_named
+        && parts.all(|part| {
+            let is_promise = part.eq_ignore_ascii_case(b"server_no_context_takeover");
+            let is_first = is_promise && !std::mem::replace(&mut forgets, true);
+            is_first || part.eq_ignore_ascii_case(b"client_no_context_takeover")
+        })
+        && forgets
+}
+
+/// What a client asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Bytes of its request.
+    pub length: usize,
+    /// Path and query.
+    pub target: String,
+    /// To which the answer must be.
+    pub key: String,
+    /// Subprotocols, the dearest first.
+    pub protocols: Vec<String>,
+    /// The window that it allows us, as a power of two, when it takes compressed messages; the first offer that can be kept.
+    pub deflate: Option<u8>,
+}
+
+/// The answer of a server, with the subprotocol and the window that it agrees to.
+pub fn render_answer(key: &str, protocol: Option<&str>, deflate: Option<u8>, out: &mut Vec<u8>) {
+    let accept = accept_of(key);
+    out.extend_from_slice(
+        format!("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n")
+            .as_bytes(),
+    );
+    if let Some(protocol) = protocol {
+        out.extend_from_slice(format!("Sec-WebSocket-Protocol: {protocol}\r\n").as_bytes());
+    }
+    if let Some(bits) = deflate {
+        let window = if bits < WINDOW_BITS_MAX { format!("; server_max_window_bits={bits}") } else { String::new() };
+        out.extend_from_slice(format!("Sec-WebSocket-Extensions: {DEFLATE_TERMS}{window}\r\n").as_bytes());
+    }
+    out.extend_from_slice(b"\r\n");
+}
+
+/// The window of an offer that can be kept.
+fn window_of(offer: &[u8]) -> Option<u8> {
+    let mut parts = offer.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
+    if !parts.next()?.eq_ignore_ascii_case(b"permessage-deflate") {
+        return None;
+    }
+    let (mut window, mut seen) = (WINDOW_BITS_MAX, Vec::new());
+    for part in parts {
+        let (name, value) = match part.iter().position(|byte| *byte == b'=') {
+            Some(at) => (part[..at].trim_ascii(), Some(part[at + 1..].trim_ascii())),
+            None => (part, None),
+        };
+        let name = name.to_ascii_lowercase();
+        if seen.contains(&name) {
+            return None;
+        }
+        let bits = |value: &[u8]| {
+            let value = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\"")).unwrap_or(value);
+            let bits: u8 = std::str::from_utf8(value).ok()?.parse().ok()?;
+            (8..=WINDOW_BITS_MAX).contains(&bits).then_some(bits)
+        };
+        match (name.as_slice(), value) {
+            (b"server_no_context_takeover" | b"client_no_context_takeover" | b"client_max_window_bits", None) => {}
+            (b"client_max_window_bits", Some(value)) => drop(bits(value)?),
+            // A window of 8 cannot be kept.
+            (b"server_max_window_bits", Some(value)) => {
+                window = bits(value).filter(|bits| *bits >= WINDOW_BITS_MIN)?;
+            }
+            _ => return None,
+        }
+        seen.push(name);
+    }
+    Some(window)
+}
+
+/// Reads the request of a client, or `None` when more bytes are needed.
 ///
 /// # Errors
 /// It does not ask for WebSocket.
-pub fn read_request(input: &[u8]) -> Result<Option<(usize, String, Vec<String>)>, HandshakeFault> {
+pub fn read_request(input: &[u8]) -> Result<Option<Asked>, HandshakeFault> {
     let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
     let mut head = httparse::Request::new(&mut fields);
     let window = &input[..input.len().min(HEAD_BYTES_MAX)];
@@ -140,7 +241,9 @@ pub fn read_request(input: &[u8]) -> Result<Option<(usize, String, Vec<String>)>
     }
     let protocols = all(head.headers, "sec-websocket-protocol").flat_map(words);
     let protocols = protocols.map(|name| String::from_utf8_lossy(name).into_owned()).collect();
-    Ok(Some((length, String::from_utf8_lossy(key).into_owned(), protocols)))
+    let deflate = all(head.headers, "sec-websocket-extensions").flat_map(words).find_map(window_of);
+    let (key, target) = (String::from_utf8_lossy(key).into_owned(), head.path.unwrap_or("/").to_owned());
+    Ok(Some(Asked { length, target, key, protocols, deflate }))
 }
 
 fn whole(

@@ -163,10 +163,18 @@ fn a_reason_that_is_too_long_is_cut_between_characters() {
 fn handshakes() {
     let key = key_of([7; 16]);
     let (protocols, headers) = (vec!["a".to_owned(), "b".to_owned()], vec![("X-A".to_owned(), b"1".to_vec())]);
-    let opening = Opening { host: "h:1", target: "/x?y", protocols: &protocols, headers: &headers };
+    let opening =
+        Opening { host: "h:1", target: "/x?y", protocols: &protocols, headers: &headers, offers_deflate: false };
     let mut request = Vec::new();
     render_request(&opening, &key, &mut request);
-    assert_eq!(read_request(&request), Ok(Some((request.len(), key.clone(), protocols.clone()))));
+    let expect = Asked {
+        length: request.len(),
+        target: "/x?y".to_owned(),
+        key: key.clone(),
+        protocols: protocols.clone(),
+        deflate: None,
+    };
+    assert_eq!(read_request(&request), Ok(Some(expect)));
     for at in 0..request.len() {
         assert_eq!(read_request(&request[..at]), Ok(None), "{at}");
     }
@@ -174,10 +182,13 @@ fn handshakes() {
     let answer = |status: &str, fields: &str| format!("HTTP/1.1 {status}\r\n{fields}\r\n").into_bytes();
     let good = format!("upgrade: WebSocket\r\nconnection: keep-alive, Upgrade\r\nsec-websocket-accept: {accept}\r\n");
     let whole = [answer("101 Switching Protocols", &good), b"\x81\x00".to_vec()].concat();
-    assert_eq!(read_answer(&whole, &key, &protocols), Ok(Some((whole.len() - 2, Answer { protocol: None }))));
+    assert_eq!(
+        read_answer(&whole, &key, &protocols, false),
+        Ok(Some((whole.len() - 2, Answer { protocol: None, is_deflate: false })))
+    );
     let chosen = answer("101 x", &format!("{good}Sec-WebSocket-Protocol: b\r\n"));
     assert_eq!(
-        read_answer(&chosen, &key, &protocols).map(|read| read.map(|(_, answer)| answer.protocol)),
+        read_answer(&chosen, &key, &protocols, false).map(|read| read.map(|(_, answer)| answer.protocol)),
         Ok(Some(Some("b".to_owned())))
     );
     let cases = [
@@ -194,7 +205,7 @@ fn handshakes() {
         (answer("101 x", &format!("a: {}\r\n", "x".repeat(HEAD_BYTES_MAX))), HandshakeFault::TooLarge),
     ];
     for (bytes, fault) in cases {
-        assert_eq!(read_answer(&bytes, &key, &protocols), Err(fault), "{}", String::from_utf8_lossy(&bytes));
+        assert_eq!(read_answer(&bytes, &key, &protocols, false), Err(fault), "{}", String::from_utf8_lossy(&bytes));
     }
     let asked = String::from_utf8(request).expect("a text");
     for (from, to, fault) in [
@@ -241,4 +252,127 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn compression_is_agreed_on() {
+    let key = key_of([9; 16]);
+    let opening = Opening { host: "h", target: "/", protocols: &[], headers: &[], offers_deflate: true };
+    let mut request = Vec::new();
+    render_request(&opening, &key, &mut request);
+    assert_eq!(read_request(&request).expect("a request").expect("whole").deflate, Some(WINDOW_BITS_MAX));
+    let offers = |extensions: &str| {
+        let text = String::from_utf8(request.clone()).expect("a text");
+        let (front, rest) = text.split_once("Sec-WebSocket-Extensions: ").expect("the field");
+        let (_, back) = rest.split_once("\r\n").expect("a line");
+        let asked = format!("{front}Sec-WebSocket-Extensions: {extensions}\r\n{back}");
+        read_request(asked.as_bytes()).expect("a request").expect("whole").deflate
+    };
+    for (extensions, window) in [
+        ("permessage-deflate", Some(15)),
+        ("x, permessage-deflate; client_max_window_bits", Some(15)),
+        ("permessage-deflate; client_max_window_bits=10; server_max_window_bits=\"10\"", Some(10)),
+        ("permessage-deflate; server_max_window_bits=8", None),
+        ("permessage-deflate; server_max_window_bits=8, permessage-deflate; server_max_window_bits=9", Some(9)),
+        ("permessage-deflate; server_max_window_bits", None),
+        ("permessage-deflate; unknown", None),
+        ("permessage-deflate; client_max_window_bits; client_max_window_bits", None),
+        ("permessage-foo", None),
+    ] {
+        assert_eq!(offers(extensions), window, "{extensions}");
+    }
+    let answered = |extensions: &str| {
+        let mut answer = Vec::new();
+        render_answer(&key, None, None, &mut answer);
+        let text = String::from_utf8(answer).expect("a text");
+        let text = text.replacen("\r\n\r\n", &format!("\r\nSec-WebSocket-Extensions: {extensions}\r\n\r\n"), 1);
+        read_answer(text.as_bytes(), &key, &[], true).map(|read| read.expect("whole").1.is_deflate)
+    };
+    let mut ours = Vec::new();
+    render_answer(&key, Some("b"), Some(WINDOW_BITS_MAX), &mut ours);
+    let offered = ["a".to_owned(), "b".to_owned()];
+    let answer = Answer { protocol: Some("b".to_owned()), is_deflate: true };
+    assert_eq!(read_answer(&ours, &key, &offered, true), Ok(Some((ours.len(), answer))));
+    assert_eq!(answered("permessage-deflate; server_no_context_takeover"), Ok(true));
+    for extensions in [
+        "permessage-deflate",
+        "permessage-deflate; server_no_context_takeover; server_no_context_takeover",
+        "permessage-deflate; server_no_context_takeover; server_max_window_bits=10",
+        "permessage-deflate; server_no_context_takeover, x",
+    ] {
+        assert_eq!(answered(extensions), Err(HandshakeFault::Extension), "{extensions}");
+    }
+}
+
+/// What two sessions make of each other, at every split.
+fn converse(is_deflate: bool, bytes: &[u8]) -> (Vec<(Kind, Vec<u8>)>, Vec<u8>, Option<Fault>) {
+    let listen = |pieces: &[&[u8]]| {
+        let terms = Terms { role: Role::Server, is_deflate, message_bytes_max: MOST, keeps_messages: true };
+        let (mut session, mut scratch) = (Session::new(terms), Scratch::default());
+        let (mut messages, mut out) = (Vec::new(), Vec::new());
+        for piece in pieces {
+            let mut input = piece.to_vec();
+            let mut rest = &mut input[..];
+            loop {
+                let (taken, is_done) = match session.handle(rest, &mut scratch, None, &mut out) {
+                    Ok((taken, heard)) => {
+                        if let super::Heard::Message { kind, bytes, length } = &heard {
+                            assert_eq!(bytes.len() as u64, *length);
+                            messages.push((*kind, bytes.to_vec()));
+                        }
+                        (taken, heard == super::Heard::NeedMore)
+                    }
+                    Err(fault) => return (messages, out, Some(fault)),
+                };
+                rest = &mut rest[taken..];
+                if is_done {
+                    break;
+                }
+            }
+        }
+        (messages, out, None)
+    };
+    let whole = listen(&[bytes]);
+    for at in 0..=bytes.len() {
+        assert_eq!(listen(&[&bytes[..at], &bytes[at..]]), whole, "{at}");
+    }
+    whole
+}
+
+#[test]
+fn a_session_answers_by_itself() {
+    let mut bytes = Vec::new();
+    push_message(Kind::Text, false, MASK, "zwölf".as_bytes(), &mut bytes);
+    push_frame(Opcode::Ping, true, MASK, b"are you there", &mut bytes);
+    let compressed = Deflater::default().compress(b"again and again and again");
+    push_message(Kind::Binary, true, MASK, &compressed, &mut bytes);
+    push_close(1_000, "enough", MASK, &mut bytes);
+    let (messages, out, fault) = converse(true, &bytes);
+    let expect = [(Kind::Text, "zwölf".as_bytes().to_vec()), (Kind::Binary, b"again and again and again".to_vec())];
+    assert_eq!((messages.as_slice(), fault), (&expect[..], None));
+    let mut answers = Vec::new();
+    push_frame(Opcode::Pong, true, None, b"are you there", &mut answers);
+    push_close(1_000, "", None, &mut answers);
+    assert_eq!(out, answers);
+}
+
+#[test]
+fn compressed_messages_can_be_spoiled() {
+    let spoiled = |kind, payload: &[u8]| {
+        let mut bytes = Vec::new();
+        push_message(kind, true, MASK, payload, &mut bytes);
+        let (messages, out, fault) = converse(true, &bytes);
+        assert_eq!(messages, []);
+        (fault, out)
+    };
+    let close = |code| {
+        let mut bytes = Vec::new();
+        push_close(code, "", None, &mut bytes);
+        bytes
+    };
+    assert_eq!(spoiled(Kind::Binary, &[0xff; 9]), (Some(Fault::Deflate), close(1_007)));
+    let latin = Deflater::default().compress(b"\xe9t\xe9");
+    assert_eq!(spoiled(Kind::Text, &latin), (Some(Fault::Utf8), close(1_007)));
+    let bomb = Deflater::default().compress(&vec![0; MOST as usize + 1]);
+    assert_eq!(spoiled(Kind::Binary, &bomb), (Some(Fault::TooLarge), close(1_009)));
 }
