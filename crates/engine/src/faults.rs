@@ -3,7 +3,8 @@
 use driver::SocketError;
 use metrics::{Failure, ProtocolFault};
 use wire::http1::ProtocolError;
-use wire::{http2, tls};
+use wire::websocket::HandshakeFault;
+use wire::{http2, tls, websocket};
 
 /// A connection that was not established.
 pub(crate) fn while_connecting(error: SocketError) -> Failure {
@@ -45,6 +46,26 @@ pub(crate) fn protocol(error: ProtocolError) -> Failure {
         ProtocolError::TooManyInterim => ProtocolFault::TooManyInterim,
         ProtocolError::Unsolicited => ProtocolFault::Unsolicited,
     })
+}
+
+pub(crate) fn websocket(fault: websocket::Fault) -> Failure {
+    use websocket::Fault as F;
+    Failure::Protocol(match fault {
+        F::ReservedBits | F::Opcode | F::Masking | F::Length | F::ControlFrame | F::Fragments | F::CloseCode => {
+            ProtocolFault::WebSocketFrame
+        }
+        F::Utf8 => ProtocolFault::WebSocketText,
+        F::Deflate => ProtocolFault::WebSocketDeflate,
+        F::TooLarge => ProtocolFault::MessageTooLarge,
+        F::Flood => ProtocolFault::WebSocketFlood,
+    })
+}
+
+pub(crate) fn handshake(fault: HandshakeFault) -> Failure {
+    match fault {
+        HandshakeFault::Status(_) => Failure::Status,
+        _ => Failure::Protocol(ProtocolFault::Handshake),
+    }
 }
 
 pub(crate) fn http2(fault: http2::Fault) -> Failure {

@@ -5,8 +5,10 @@
 //! serve the built-in target.
 
 mod faults;
+mod hold;
 #[cfg(test)]
 mod idle;
+mod places;
 mod reflect;
 mod resolve;
 mod run;
@@ -14,12 +16,15 @@ mod shard;
 pub mod slab;
 #[cfg(test)]
 mod swarm;
+mod talk;
 pub mod timers;
 mod tls;
 mod user;
 mod verdict;
 mod world;
 
+pub use hold::{HoldInterval, HoldOptions, HoldResult, StoppedOpening, hold};
+pub use places::{Places, PlacesError};
 pub use reflect::{ReflectError, describe, describe_all, list_services};
 pub use resolve::{ResolveError, Resolved, resolve};
 pub use run::{Finished, Interval, RunError, RunOptions, RunResult, ShardUse, SteppedRun, StopHandle, run, run_on};

@@ -86,6 +86,9 @@ pub enum RunError {
     /// The kernel gives no poller, no thread or no memory.
     #[error("the engine cannot work on this system: {0}; raise its limits (ulimit -n, memory) or lower --threads")]
     System(#[from] std::io::Error),
+    /// Connections cannot come from where they should.
+    #[error(transparent)]
+    Places(#[from] crate::PlacesError),
     /// A thread could not be bound to a core.
     #[error("a thread could not be pinned to core {core}: {reason}; run without --pin-threads")]
     Pin {
@@ -130,7 +133,15 @@ impl StopHandle {
         self.wake_all();
     }
 
-    fn wake_all(&self) {
+    pub(crate) fn wish_of(&self) -> Arc<Wish> {
+        self.wish.clone()
+    }
+
+    pub(crate) fn add_waker(&self, waker: Waker) {
+        self.wakers.lock().expect("no holder of the lock panics").push(waker);
+    }
+
+    pub(crate) fn wake_all(&self) {
         self.wakers.lock().expect("no holder of the lock panics").iter().for_each(Waker::wake);
     }
 }
@@ -296,7 +307,7 @@ impl Crew {
         clock: Clock,
         make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static,
     ) -> Result<Self, RunError> {
-        let works = works(plan, options.address, options.tls.as_ref(), options.threads);
+        let works = works(plan, options.address, options.tls.as_ref(), options.threads)?;
         let cores = host::allowed_cores();
         let (report, reports) = channel();
         let mut crew = Self { threads: Vec::new(), reports, starts: Vec::new(), returns: Vec::new() };
@@ -322,7 +333,7 @@ impl Crew {
         drop(report);
         for _ in 0..crew.threads.len() {
             match crew.reports.recv() {
-                Ok(Report::Ready { waker }) => stop.wakers.lock().expect("no holder of the lock panics").push(waker),
+                Ok(Report::Ready { waker }) => stop.add_waker(waker),
                 Ok(Report::Broken(error)) => return Err(error),
                 _ => break,
             }

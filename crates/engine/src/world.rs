@@ -13,8 +13,8 @@ mod exchanges;
 mod layers;
 mod open;
 mod step;
+mod talks;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use driver::{Sockets, Template};
@@ -24,6 +24,7 @@ use plan::Protocol;
 use wire::http1::HeadMemory;
 use wire::tls::ClientConfig;
 
+use crate::Places;
 use crate::slab::{Key, Slab};
 use crate::timers::Timers;
 use crate::user::{Budget, User, View};
@@ -37,6 +38,7 @@ use layers::Links;
 use open::Open;
 pub(crate) use open::OpenWork;
 pub(crate) use step::{PreparedStep, http2_fields};
+use talks::Talking;
 
 /// Users that start between two looks at the sockets, so that answers are not kept waiting while thousands connect.
 const START_BATCH: u64 = 256;
@@ -47,7 +49,9 @@ const OPEN_HOPE: u64 = 100;
 /// What a shard has to do; the same for all shards but for the share.
 #[derive(Clone)]
 pub(crate) struct Work {
-    pub(crate) address: SocketAddr,
+    pub(crate) places: Places,
+    /// Which share of the connections this is.
+    pub(crate) segment: pacing::Segment,
     pub(crate) steps: Arc<[PreparedStep]>,
     /// What is spoken.
     pub(crate) protocol: Protocol,
@@ -102,9 +106,14 @@ pub(crate) struct World {
     heads: HeadMemory,
     /// Connections have layers: TLS, or streams.
     is_layered: bool,
+    /// Messages of WebSocket or TCP are exchanged.
+    is_talk: bool,
+    talk: Talking,
     links: Links,
     /// When the run started.
     started: Nanos,
+    /// Connections that were opened, or tried.
+    opened: u64,
     /// What is intended from then on is measured.
     measured_from: Nanos,
     closed: Closed,
@@ -139,8 +148,11 @@ impl World {
             hope: Hope::default(),
             heads: HeadMemory::default(),
             is_layered: work.tls.is_some() || work.protocol != Protocol::Http1,
+            is_talk: matches!(work.protocol, Protocol::WebSocket | Protocol::Tcp),
+            talk: Talking::new(&work, sockets),
             links: Links::new(work.protocol, work.share.users, work.streams),
             started,
+            opened: 0,
             measured_from: started + work.warmup,
             closed: Closed::new(work.closed.clone(), work.share.users, work.streams),
             open: work.open.take().map(|open| Open::new(open, work.share.users, started, started + work.warmup)),

@@ -1,15 +1,19 @@
 //! What this machine allows, and what the process has spent. Nothing here changes the system.
 
+mod addresses;
 mod cores;
 mod limits;
 mod link;
+mod memory;
 mod sockets;
 mod spent;
 mod trust;
 
+pub use addresses::addresses_towards;
 pub use cores::{allowed_cores, pin_to_core};
 pub use limits::{descriptors, local_port_range, raise_descriptor_limit, somaxconn};
 pub use link::{Link, link_to};
+pub use memory::{KernelMemory, Memory, PAGE_BYTES, kernel_memory, memory};
 pub use sockets::{PortUse, is_own, listen_overflows, ports_to};
 pub use spent::{CpuTime, process_cpu_time, resident_bytes, thread_cpu_ns, thread_run_delay_ns};
 pub use trust::trusted_certificates;

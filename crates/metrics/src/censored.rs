@@ -39,13 +39,17 @@ impl Censored {
 
     /// Messages whose call timed out before they were answered, of all that wait for an answer.
     pub fn of_messages(seen: &Snapshot) -> Self {
-        let given_up = &seen.message_given_up;
+        Self::of_times(&seen.message_given_up, &seen.message)
+    }
+
+    /// Those that were given up, of them and of those whose times are known.
+    pub fn of_times(given_up: &Distribution, times: &Distribution) -> Self {
         let mut at_least = Distribution::default();
         if given_up.count() > 0 {
             at_least.merge(given_up);
-            at_least.merge(&seen.message);
+            at_least.merge(times);
         }
-        Self { count: given_up.count(), of: given_up.count() + seen.message.count(), at_least }
+        Self { count: given_up.count(), of: given_up.count() + times.count(), at_least }
     }
 
     fn hides(&self, quantile: f64) -> bool {

@@ -4,12 +4,14 @@
 
 mod censored;
 mod distribution;
+mod held;
 mod outcome;
 mod snapshot;
 mod threshold;
 
 pub use censored::{Censored, Percentile};
 pub use distribution::{Distribution, VALUE_NS_MAX};
+pub use held::{Held, HeldCounts, HeldNow};
 pub use outcome::{Class, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome, ProtocolFault, TlsFault};
 pub use snapshot::{Counts, Measure, STATUS_COUNT, SeriesKey, Snapshot, Timings};
 pub use threshold::{Judgement, THRESHOLD_BYTES_MAX, Threshold, ThresholdError, ThresholdFault, Unit};

@@ -91,10 +91,17 @@ pub enum ProtocolFault {
     MessageEncoding,
     MessageCount,
     NoGrpcStatus,
+    Handshake,
+    WebSocketFrame,
+    WebSocketText,
+    WebSocketDeflate,
+    MessageTooLarge,
+    WebSocketFlood,
+    AnswerLength,
 }
 
 impl ProtocolFault {
-    const ALL: [Self; 36] = [
+    const ALL: [Self; 43] = [
         Self::StartLine,
         Self::Header,
         Self::HeadTooLarge,
@@ -131,6 +138,13 @@ impl ProtocolFault {
         Self::MessageEncoding,
         Self::MessageCount,
         Self::NoGrpcStatus,
+        Self::Handshake,
+        Self::WebSocketFrame,
+        Self::WebSocketText,
+        Self::WebSocketDeflate,
+        Self::MessageTooLarge,
+        Self::WebSocketFlood,
+        Self::AnswerLength,
     ];
 
     /// A stable name for reports.
@@ -172,6 +186,13 @@ impl ProtocolFault {
             Self::MessageEncoding => "message-encoding",
             Self::MessageCount => "message-count",
             Self::NoGrpcStatus => "no-grpc-status",
+            Self::Handshake => "handshake",
+            Self::WebSocketFrame => "websocket-frame",
+            Self::WebSocketText => "websocket-text",
+            Self::WebSocketDeflate => "websocket-deflate",
+            Self::MessageTooLarge => "message-too-large",
+            Self::WebSocketFlood => "websocket-flood",
+            Self::AnswerLength => "answer-length",
         }
     }
 }
@@ -345,6 +366,11 @@ impl Failure {
             }
             _ => None,
         }
+    }
+
+    /// All of them, in the order of their index.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..FAILURE_COUNT).filter_map(Self::of_index)
     }
 
     /// A stable name for reports; [`Failure::detail`] says more.

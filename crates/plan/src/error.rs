@@ -15,18 +15,86 @@ pub enum PlanError {
         reason: String,
     },
     /// The scheme is none that is known.
-    #[error("'{url}' has the unknown scheme '{scheme}'; use http://, https://, grpc:// or grpcs://")]
+    #[error(
+        "'{url}' has the unknown scheme '{scheme}'; use http://, https://, ws://, wss://, tcp://, grpc:// or grpcs://"
+    )]
     Scheme {
         /// As given.
         url: String,
         /// The part before the colon.
         scheme: String,
     },
-    /// A scheme that is understood but not built in.
-    #[error("{scheme}:// is not built into this version; http://, https://, grpc:// and grpcs:// are")]
-    SchemeNotBuilt {
-        /// The part before the colon.
-        scheme: String,
+    /// A plain connection has a port and no path.
+    #[error("'{url}' is not a TCP address; write it like tcp://127.0.0.1:9000")]
+    TcpUrl {
+        /// As given.
+        url: String,
+    },
+    /// There is no URL for `hold`.
+    #[error("no URL given; try: onrush hold -c 10000 ws://127.0.0.1:8080/")]
+    NoHoldUrl,
+    /// Connections of many streams are not held.
+    #[error(
+        "'{url}' shares connections by HTTP/2; hold takes ws://, wss://, tcp://, http:// and https://, with HTTP/1.1"
+    )]
+    HoldScheme {
+        /// As it was understood.
+        url: String,
+    },
+    /// A header that the handshake of WebSocket writes.
+    #[error("the header '{header}' belongs to the handshake of WebSocket; leave it out, onrush writes it")]
+    HeaderOfHandshake {
+        /// Its name.
+        header: String,
+    },
+    /// A load on a plain connection without a message.
+    #[error("there is nothing to send; give a message with -d or --data-bytes (or: onrush hold --receive-only)")]
+    NothingToSend,
+    /// Nothing says where an answer ends.
+    #[error("nothing says where an answer ends; add --until '\\n', --read-bytes N, --length-prefix 4, or --no-answer")]
+    NoAnswerEnd,
+    /// A delimiter that cannot be read, or is too long.
+    #[error("--until wants 1 to {most} bytes like '\\n' or '\\x00', not '{value}'")]
+    Until {
+        /// As given.
+        value: String,
+        /// The bound.
+        most: usize,
+    },
+    /// No hexadecimal digits.
+    #[error("-d hex: wants pairs of hexadecimal digits like 'hex:0a ff', not '{value}'")]
+    Hex {
+        /// As given.
+        value: String,
+    },
+    /// A text message that is no text.
+    #[error("--ws-type text wants UTF-8, and -d is none; use --ws-type binary")]
+    TextNotUtf8,
+    /// A ping with too much in it.
+    #[error("a ping carries at most {most} bytes; shorten -d, or use --ws-type text")]
+    PingTooLarge {
+        /// The bound.
+        most: usize,
+    },
+    /// Addresses of ours that cannot be read.
+    #[error("--source-ip wants addresses like 10.0.0.2,10.0.1.2-10.0.1.9,10.0.2.0/24, or auto, not '{value}'")]
+    Sources {
+        /// As given.
+        value: String,
+    },
+    /// Places that cannot be read.
+    #[error("--to wants places like 10.0.0.1:8001-8016,:8080, not '{value}'")]
+    Places {
+        /// As given.
+        value: String,
+    },
+    /// Too many addresses.
+    #[error("{flag} names more than {most} addresses; name fewer")]
+    TooManyPlaces {
+        /// The flag.
+        flag: &'static str,
+        /// The bound.
+        most: usize,
     },
     /// The URL holds a name and a password.
     #[error("'{url}' holds a name or password; send them with -H 'Authorization: ...' instead")]
@@ -331,7 +399,7 @@ pub enum Need {
     #[error("--stages")]
     Stages,
     /// TLS.
-    #[error("an https:// or grpcs:// URL")]
+    #[error("an https://, wss:// or grpcs:// URL")]
     Https,
     /// A certificate.
     #[error("--cert, the certificate that the key belongs to")]
@@ -345,6 +413,21 @@ pub enum Need {
     /// A file to begin with.
     #[error("--proto, the file whose imports it is for")]
     Proto,
+    /// A connection without HTTP.
+    #[error("a ws://, wss:// or tcp:// URL")]
+    Talk,
+    /// WebSocket.
+    #[error("a ws:// or wss:// URL")]
+    WebSocket,
+    /// A message.
+    #[error("a message, -d or --data-bytes")]
+    Data,
+    /// Random bytes.
+    #[error("--data-bytes, the random bytes that it is for")]
+    DataBytes,
+    /// A time to speak.
+    #[error("a time to send it: --every 30s, or --once")]
+    Work,
     /// A method that takes any number of messages.
     #[error("a method that takes a stream of messages")]
     ClientStream,
@@ -386,6 +469,21 @@ pub enum Remedy {
     /// Trust is one thing.
     #[error("--insecure trusts whoever answers; leave one of them out")]
     TrustOneWay,
+    /// A message is one thing.
+    #[error("each gives the message; leave one of them out")]
+    OneMessage,
+    /// An answer ends in one way.
+    #[error("an answer ends in one way; leave one of them out")]
+    OneEnd,
+    /// Messages of WebSocket have ends.
+    #[error("a message of WebSocket says itself where it ends")]
+    MessagesEnd,
+    /// Work is one thing.
+    #[error("each says when a connection speaks; leave one of them out")]
+    OneWork,
+    /// What is no exchange of HTTP.
+    #[error("it belongs to requests of HTTP")]
+    TalkIsNoHttp,
     /// A rendezvous has everybody.
     #[error("a rendezvous is of a fixed number of users, -c")]
     RendezvousIsConstant,

@@ -1,8 +1,10 @@
 //! From the flags of the command line to a plan. The values are as typed; all of them are checked here.
 
 mod grpc;
+mod hold;
 mod load;
 mod protocol;
+mod talk;
 
 use std::fmt;
 use std::fs::File;
@@ -16,6 +18,7 @@ use crate::{
     Checks, HttpVersion, INTERVAL_MIN, Plan, PlanError, REQUEST_BODY_BYTES_MAX, Request, Scenario, StatusSet, Step,
     Target, USERS_MAX, parse_duration,
 };
+pub use hold::HoldFlags;
 
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 const CONNECT_TIMEOUT_DEFAULT: Duration = Duration::from_secs(10);
@@ -66,6 +69,17 @@ pub struct Flags {
     pub ramp: Option<String>,
     pub rendezvous: bool,
     pub warmup: Option<String>,
+    pub data_bytes: Option<String>,
+    pub seed: Option<String>,
+    pub until: Option<String>,
+    pub read_bytes: Option<String>,
+    pub length_prefix: Option<String>,
+    pub no_answer: bool,
+    pub ws_type: Option<String>,
+    pub subprotocols: Vec<String>,
+    pub ws_deflate: bool,
+    pub source_ip: Option<String>,
+    pub to: Option<String>,
     /// Sent as `User-Agent` unless a header says otherwise.
     pub user_agent: String,
 }
@@ -85,11 +99,16 @@ impl Flags {
     /// The first thing that is wrong, with its remedy.
     pub fn plan_with(&self, described: Option<&Schema>) -> Result<Plan, PlanError> {
         let url = read_url(self.url.as_deref().ok_or(PlanError::NoUrl)?)?;
-        let step = if url.is_grpc {
-            self.call_step(&url, described)?
-        } else {
+        if url.scheme != Scheme::Grpc {
             self.refuse_grpc_flags()?;
-            self.step(&url)?
+        }
+        if !matches!(url.scheme, Scheme::WebSocket | Scheme::Tcp) {
+            self.refuse_talk_flags()?;
+        }
+        let step = match url.scheme {
+            Scheme::Grpc => self.call_step(&url, described)?,
+            Scheme::Http => self.step(&url)?,
+            Scheme::WebSocket | Scheme::Tcp => self.talk_step(&url, false)?,
         };
         let load = self.load(step.timeout)?;
         let warmup = self.warmup.as_deref().map_or(Ok(Duration::ZERO), |text| parse_duration("--warmup", text))?;
@@ -118,6 +137,8 @@ impl Flags {
             protocol,
             streams,
             tls: self.tls(address, protocol)?,
+            sources: self.sources()?,
+            places: self.places()?,
         })
     }
 
@@ -134,6 +155,7 @@ impl Flags {
             request,
             checks,
             call: None,
+            talk: None,
             timeout: self.timeout()?,
             connect_timeout: self.connect_timeout()?,
             keep_alive: !self.no_keepalive,
@@ -154,18 +176,14 @@ impl Flags {
             }
         }
         headers.extend(asked.into_iter().filter_map(|header| Some((header.name, header.value?))));
-        let path = match url.query() {
-            Some(query) => format!("{}?{query}", url.path()),
-            None => url.path().to_owned(),
-        };
+        let path = path_and_query(url);
         let version = if self.http10 { HttpVersion::Http10 } else { HttpVersion::Http11 };
         Ok(Request { method, path, version, headers, body: body.unwrap_or_default() })
     }
 
     /// What goes out unless a header of the user says otherwise.
     fn default_headers(&self, url: &Url, method: &str, body: Option<&[u8]>) -> Vec<(&'static str, String)> {
-        let host = url.host_str().unwrap_or_default();
-        let host = url.port().map_or(host.to_owned(), |port| format!("{host}:{port}"));
+        let host = host_header(url);
         let mut headers = vec![("Host", host), ("User-Agent", self.user_agent.clone()), ("Accept", "*/*".to_owned())];
         // RFC 9110 8.6: a method that usually has content says so when there is none.
         let length = body.map(<[u8]>::len).or(matches!(method, "POST" | "PUT" | "PATCH").then_some(0));
@@ -211,16 +229,18 @@ fn read_url(text: &str) -> Result<Address, PlanError> {
     let with_scheme = if has_scheme(text) { text.to_owned() } else { format!("http://{text}") };
     let wrong = |reason: String| PlanError::Url { url: text.to_owned(), reason };
     let scheme = with_scheme.split("://").next().unwrap_or_default().to_ascii_lowercase();
-    match scheme.as_str() {
-        "http" | "https" | "grpc" | "grpcs" => {}
-        "ws" | "wss" | "tcp" => return Err(PlanError::SchemeNotBuilt { scheme }),
+    let (kind, is_tls) = match scheme.as_str() {
+        "http" => (Scheme::Http, false),
+        "https" => (Scheme::Http, true),
+        "grpc" => (Scheme::Grpc, false),
+        "grpcs" => (Scheme::Grpc, true),
+        "ws" => (Scheme::WebSocket, false),
+        "wss" => (Scheme::WebSocket, true),
+        "tcp" => (Scheme::Tcp, false),
         _ => return Err(PlanError::Scheme { url: text.to_owned(), scheme }),
-    }
-    let is_grpc = scheme.starts_with("grpc");
-    let as_http = match (is_grpc, with_scheme.split_once("://")) {
-        (true, Some((_, rest))) => format!("{}://{rest}", if scheme == "grpcs" { "https" } else { "http" }),
-        _ => with_scheme,
     };
+    let rest = with_scheme.split_once("://").map_or("", |(_, rest)| rest);
+    let as_http = format!("{}://{rest}", if is_tls { "https" } else { "http" });
     let mut url = Url::parse(&as_http).map_err(|error| wrong(error.to_string()))?;
     if !url.username().is_empty() || url.password().is_some() {
         // Neither a screen nor a log should show the password.
@@ -231,18 +251,59 @@ fn read_url(text: &str) -> Result<Address, PlanError> {
         return Err(wrong("port 0 cannot be connected to".to_owned()));
     }
     url.set_fragment(None);
-    Ok(Address { url, is_grpc })
+    let address = Address { url, scheme: kind };
+    if kind == Scheme::Tcp {
+        // The parser takes the usual port of HTTP for none.
+        let has_port = rest.split(['/', '?', '#']).next().is_some_and(|host| {
+            host.rsplit_once(':')
+                .is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
+        });
+        if !has_port || address.path_and_query() != "/" {
+            return Err(PlanError::TcpUrl { url: text.to_owned() });
+        }
+    }
+    Ok(address)
 }
 
-/// A URL that was understood. One of gRPC is read as one of HTTP, so that hosts and ports mean the same.
+/// What is at a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scheme {
+    Http,
+    Grpc,
+    WebSocket,
+    Tcp,
+}
+
+/// A URL that was understood. Each is read as one of HTTP, so that hosts and ports mean the same.
 struct Address {
     url: Url,
-    is_grpc: bool,
+    scheme: Scheme,
+}
+
+fn path_and_query(url: &Url) -> String {
+    match url.query() {
+        Some(query) => format!("{}?{query}", url.path()),
+        None => url.path().to_owned(),
+    }
+}
+
+/// The host with its port, unless that is the usual one.
+fn host_header(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port().map_or(host.to_owned(), |port| format!("{host}:{port}"))
 }
 
 impl Address {
     fn is_tls(&self) -> bool {
         self.url.scheme() == "https"
+    }
+
+    fn path_and_query(&self) -> String {
+        path_and_query(&self.url)
+    }
+
+    fn host_header(&self) -> String {
+        host_header(&self.url)
     }
 
     /// Without brackets.
@@ -258,11 +319,16 @@ impl Address {
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.is_grpc {
-            return f.write_str(self.url.as_str());
-        }
+        let scheme = match (self.scheme, self.is_tls()) {
+            (Scheme::Http, _) => return f.write_str(self.url.as_str()),
+            (Scheme::Grpc, false) => "grpc",
+            (Scheme::Grpc, true) => "grpcs",
+            (Scheme::WebSocket, false) => "ws",
+            (Scheme::WebSocket, true) => "wss",
+            (Scheme::Tcp, _) => return write!(f, "tcp://{}", self.host_and_port()),
+        };
         let rest = self.url.as_str().split_once("://").map_or("", |(_, rest)| rest);
-        write!(f, "{}://{rest}", if self.is_tls() { "grpcs" } else { "grpc" })
+        write!(f, "{scheme}://{rest}")
     }
 }
 

@@ -5,16 +5,22 @@
 mod error;
 mod flags;
 mod grpc;
+mod hold;
+mod places;
 mod status;
+mod talk;
 mod text;
 mod tls;
 
 use std::time::Duration;
 
 pub use error::{Need, PlanError, Remedy, StageFault};
-pub use flags::Flags;
+pub use flags::{Flags, HoldFlags};
 pub use grpc::{Call, MESSAGES_MAX, Reflection, SCHEMA_BYTES_MAX, Schema, missing_imports};
+pub use hold::{HOLD_MAX, Hold, Work};
+pub use places::{Place, Sources, parse_places, parse_sources};
 pub use status::StatusSet;
+pub use talk::{AnswerEnd, MESSAGE_BYTES_MAX, Message, MessageKind, PLACES_MAX, Talk};
 pub use text::{parse_count, parse_duration, parse_rate, parse_stages, parse_user_stages};
 pub use tls::{OwnCertificate, Protocol, Tls, Trust};
 
@@ -76,6 +82,10 @@ pub struct Target {
     pub streams: u32,
     /// How its connections are secured, if they are.
     pub tls: Option<Tls>,
+    /// Where connections come from.
+    pub sources: Sources,
+    /// Where they go, in turn, when not to the host of the URL.
+    pub places: Vec<Place>,
 }
 
 /// How much load.
@@ -204,6 +214,8 @@ pub struct Step {
     pub request: Request,
     /// What makes it a call of gRPC, if it is one. Then the statuses of the checks are those of gRPC.
     pub call: Option<Call>,
+    /// What is said on a connection of WebSocket or TCP; then the request is how it is opened.
+    pub talk: Option<Talk>,
     /// What makes the answer a success.
     pub checks: Checks,
     /// From sent to done.

@@ -1,6 +1,6 @@
 //! What is spoken with a target, and how its connections are secured.
 
-/// The protocol of an HTTP target.
+/// The protocol of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// HTTP/1, one exchange at a time on a connection.
@@ -9,6 +9,10 @@ pub enum Protocol {
     Http2,
     /// What the target chooses in the TLS handshake.
     Negotiated,
+    /// WebSocket, over HTTP/1.1.
+    WebSocket,
+    /// None: bytes on a plain connection.
+    Tcp,
 }
 
 /// Whom a client trusts.

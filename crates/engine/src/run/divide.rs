@@ -12,9 +12,15 @@ use wire::tls::ClientConfig;
 use crate::shard::Backlog;
 use crate::verdict::Growth;
 use crate::world::{ClosedWork, OpenWork, PreparedStep, Work};
+use crate::{Places, PlacesError};
 
 /// What each shard of a plan has to do, on at most `threads` shards; one without users is left out.
-pub(super) fn works(plan: &Plan, address: SocketAddr, tls: Option<&ClientConfig>, threads: usize) -> Vec<Work> {
+pub(super) fn works(
+    plan: &Plan,
+    address: SocketAddr,
+    tls: Option<&ClientConfig>,
+    threads: usize,
+) -> Result<Vec<Work>, PlacesError> {
     let scenario = plan.scenarios.first().expect("a plan has a scenario");
     let steps: Arc<[PreparedStep]> = scenario
         .steps
@@ -43,6 +49,7 @@ pub(super) fn works(plan: &Plan, address: SocketAddr, tls: Option<&ClientConfig>
     let warmup = Nanos::from(plan.warmup);
     let levels = Arc::new(levels(&scenario.load, warmup));
     let is_rendezvous = matches!(scenario.load, Load::Closed { shape: UserShape::Rendezvous, .. });
+    let places = Places::of(&scenario.target, address, scenario.load.connections())?;
     let work = |index| {
         let segment = Segment::share(index, count);
         let open = schedule.as_ref().and_then(|schedule| open_work(&scenario.load, schedule, segment, plan.warmup));
@@ -50,9 +57,9 @@ pub(super) fn works(plan: &Plan, address: SocketAddr, tls: Option<&ClientConfig>
         let mut share = pacing::closed::share(users, requests, segment);
         share.users *= u64::from(streams);
         let (steps, tls) = (steps.clone(), tls.cloned());
-        Work { address, steps, protocol, streams, tls, share, closed, open, warmup }
+        Work { places: places.clone(), segment, steps, protocol, streams, tls, share, closed, open, warmup }
     };
-    (0..count).map(work).collect()
+    Ok((0..count).map(work).collect())
 }
 
 /// Connections for each shard of an open load, above which one more or less makes no difference.

@@ -29,7 +29,8 @@ impl<D: Driver> SteppedRun<D> {
     ) -> Self {
         let (report, reports) = channel();
         let (mut shards, mut returns, mut started) = (Vec::new(), Vec::new(), Nanos::ZERO);
-        for (shard, work) in works(plan, address, None, threads).into_iter().enumerate() {
+        let works = works(plan, address, None, threads).expect("a plan that names no addresses of ours");
+        for (shard, work) in works.into_iter().enumerate() {
             let (back, returned) = channel();
             returns.push(back);
             let driver = make();

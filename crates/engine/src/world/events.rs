@@ -27,7 +27,12 @@ impl World {
             Event::PeerClosed { socket, at } => self.peer_closed(socket, at, sockets),
             Event::Failed { socket, error, at } => self.failed(socket, error, at, sockets),
             // Plain requests are templates, of which nothing is told; and a client has no listener.
-            Event::Sent { socket, buffer } => self.taken(socket, buffer),
+            Event::Sent { socket, buffer } => {
+                self.taken(socket, buffer);
+                if self.is_talk {
+                    self.message_taken(socket, sockets);
+                }
+            }
             Event::Accepted { .. } | Event::Woken => {}
         }
     }
@@ -80,7 +85,10 @@ impl World {
 
     /// Bytes that no layer covers any more.
     #[inline]
-    pub(super) fn received_plain<S: Sockets>(&mut self, socket: Socket, bytes: &[u8], at: Nanos, sockets: &mut S) {
+    pub(super) fn received_plain<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
+        if self.is_talk {
+            return self.received_talk(socket, bytes, at, sockets);
+        }
         let Some(connection) = self.connections.find(socket) else { return };
         let phase = connection.phase;
         self.received_in(phase, socket, bytes, at, sockets);

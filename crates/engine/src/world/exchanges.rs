@@ -177,7 +177,9 @@ impl World {
         // Handshakes and frames are small pieces that others wait for.
         let is_layered = self.work.tls.is_some() || self.work.protocol != Protocol::Http1;
         let no_delay = is_layered || self.work.steps[step].request.len() > ONE_SEGMENT_BYTES;
-        let options = OpenOptions { to: self.work.address, from: None, no_delay };
+        let (to, from) = self.work.places.pick(self.work.segment.nth(self.opened));
+        self.opened += 1;
+        let options = OpenOptions { to, from, no_delay };
         let opened = sockets.open(&options);
         if opened == Err(SocketError::NoDescriptor) && self.connections.closing > 0 {
             // Connections that only wait for the peer's close give way to one that works.
@@ -302,6 +304,10 @@ impl World {
         let (request_bytes, is_measured) = (step.request.len(), exchange.is_measured);
         attempt.machine.start(step.kind);
         let socket = attempt.socket;
+        if self.is_talk {
+            let step = exchange.step as usize;
+            return self.send_message(key, socket, step, is_measured, sockets);
+        }
         if self.work.tls.is_some() {
             let index = exchange.step as usize;
             return self.send_request_sealed(key, socket, index, is_measured, sockets);

@@ -19,6 +19,7 @@ use super::calls::CallState;
 use super::connections::{Connection, Phase};
 use super::exchanges::{Attempt, TRIES_MAX};
 use super::step::PreparedCall;
+use super::talks::TalkState;
 use crate::faults;
 use crate::slab::Key;
 use crate::user::View;
@@ -52,6 +53,7 @@ pub(super) struct Held {
 pub(crate) struct Layers {
     tls: Option<Session>,
     http2: Option<http2::Client>,
+    pub(super) talk: Option<Box<TalkState>>,
     /// Frames that leave with the next piece, and the attempts whose requests are among them.
     out: Vec<u8>,
     leaving: Vec<Key>,
@@ -81,7 +83,8 @@ pub(crate) struct Links {
 
 impl Links {
     pub(super) fn new(protocol: Protocol, users: u64, streams: u32) -> Self {
-        let count = if protocol == Protocol::Http1 { 0 } else { users.div_ceil(u64::from(streams)) };
+        let is_shared = matches!(protocol, Protocol::Http2 | Protocol::Negotiated);
+        let count = if is_shared { users.div_ceil(u64::from(streams)) } else { 0 };
         Self { sockets: vec![None; count as usize], ..Self::default() }
     }
 
@@ -89,7 +92,7 @@ impl Links {
         !self.dirty.is_empty()
     }
 
-    fn buffer(&mut self) -> Vec<u8> {
+    pub(super) fn buffer(&mut self) -> Vec<u8> {
         self.spare.pop().unwrap_or_default()
     }
 
@@ -120,6 +123,7 @@ impl World {
         let layers = Layers {
             tls: None,
             http2: None,
+            talk: None,
             out: Vec::new(),
             leaving: Vec::new(),
             held: Vec::new(),
@@ -138,7 +142,7 @@ impl World {
         }
     }
 
-    fn layers(&mut self, socket: Socket) -> Option<&mut Layers> {
+    pub(super) fn layers(&mut self, socket: Socket) -> Option<&mut Layers> {
         self.connections.find(socket)?.layers.as_deref_mut()
     }
 
@@ -158,6 +162,22 @@ impl World {
             (layers.tls, layers.shakes_since) = (Some(session), at);
         }
         self.send_lent(socket, flight, sockets);
+        true
+    }
+
+    /// Sends bytes, sealed where there is TLS. False when the session is broken, and the connection lost.
+    pub(super) fn send_through<S: Sockets>(&mut self, socket: Socket, bytes: Vec<u8>, sockets: &mut S) -> bool {
+        let mut sealed = self.links.buffer();
+        let session = self.layers(socket).and_then(|layers| layers.tls.as_mut());
+        match session.map(|session| session.seal(&bytes, &mut sealed)) {
+            None => self.send_lent(socket, bytes, sockets),
+            Some(Ok(())) => self.send_lent(socket, sealed, sockets),
+            Some(Err(fault)) => {
+                let now = sockets.now();
+                self.lose(socket, faults::tls(fault), now, sockets);
+                return false;
+            }
+        }
         true
     }
 
@@ -193,7 +213,7 @@ impl World {
             Err(fault) => {
                 // What came whole before the fault counts, however the bytes were cut.
                 if !is_new && !plain.is_empty() {
-                    self.received_plain(socket, &plain, at, sockets);
+                    self.received_plain(socket, &mut plain, at, sockets);
                 }
                 self.lose(socket, faults::tls(fault), at, sockets);
             }
@@ -204,7 +224,7 @@ impl World {
                     self.ready(socket, at, sockets);
                 }
                 if !plain.is_empty() {
-                    self.received_plain(socket, &plain, at, sockets);
+                    self.received_plain(socket, &mut plain, at, sockets);
                 }
                 if is_closed {
                     self.peer_says_goodbye(socket, at, sockets);
@@ -240,7 +260,7 @@ impl World {
         let Some(layers) = self.layers(socket) else { return Some(false) };
         let agreed = layers.tls.as_ref().map(|session| session.alpn() == Some(b"h2"));
         match (protocol, agreed) {
-            (Protocol::Http1, _) | (Protocol::Negotiated, None) => Some(false),
+            (Protocol::Http1 | Protocol::WebSocket | Protocol::Tcp, _) | (Protocol::Negotiated, None) => Some(false),
             (Protocol::Http2, Some(false)) => None,
             (Protocol::Http2, _) => Some(true),
             (Protocol::Negotiated, Some(is_http2)) => Some(is_http2),
@@ -253,7 +273,10 @@ impl World {
             return self.lose(socket, Failure::Tls(metrics::TlsFault::NoProtocol), at, sockets);
         };
         if !is_http2 {
-            return self.ready_for_http1(socket, at, sockets);
+            if !self.begin_talk(socket, sockets) {
+                self.ready_for_http1(socket, at, sockets);
+            }
+            return;
         }
         let Some(connection) = self.connections.find(socket) else { return };
         let (attempt, user) = match connection.phase {

@@ -9,6 +9,7 @@ use wire::grpc;
 use wire::http1::RequestKind;
 
 use super::exchanges::KeptBody;
+use crate::talk::PreparedTalk;
 
 /// A step with its request rendered.
 pub(crate) struct PreparedStep {
@@ -24,6 +25,8 @@ pub(crate) struct PreparedStep {
     pub(super) needs: Needs,
     /// What makes it a call of gRPC, if it is one.
     pub(super) call: Option<PreparedCall>,
+    /// What is said on a connection of WebSocket or TCP, if it is one.
+    pub(super) talk: Option<PreparedTalk>,
 }
 
 impl PreparedStep {
@@ -45,7 +48,7 @@ impl PreparedStep {
         );
         let call = step.call.as_ref().map(PreparedCall::new);
         let body = call.as_ref().map_or(&request.body, |call| &call.first);
-        let http2 = (target.protocol != Protocol::Http1).then(|| {
+        let http2 = matches!(target.protocol, Protocol::Http2 | Protocol::Negotiated).then(|| {
             let http2 = over_http2(number, request, body, target);
             if call.as_ref().is_some_and(PreparedCall::is_open) { http2.kept_open() } else { http2 }
         });
@@ -63,7 +66,36 @@ impl PreparedStep {
             },
             needs: step.needs(),
             call,
+            talk: PreparedTalk::new(step, target.protocol),
         }
+    }
+}
+
+impl PreparedStep {
+    /// The request of HTTP/1.
+    pub(crate) fn request_bytes(&self) -> &Arc<[u8]> {
+        &self.request
+    }
+
+    pub(crate) fn kind(&self) -> RequestKind {
+        self.kind
+    }
+
+    pub(crate) fn timeout(&self) -> Nanos {
+        self.timeout
+    }
+
+    pub(crate) fn connect_timeout(&self) -> Nanos {
+        self.connect_timeout
+    }
+
+    /// What the check thinks of a whole message.
+    pub(crate) fn accepts(&self, message: &[u8]) -> bool {
+        self.checks.contains_wanted(message)
+    }
+
+    pub(crate) fn accepts_status(&self, status: u16) -> bool {
+        self.checks.status.contains(status)
     }
 }
 
@@ -107,16 +139,17 @@ pub(crate) struct PreparedChecks {
 }
 
 impl PreparedChecks {
+    #[inline]
+    fn contains_wanted(&self, bytes: &[u8]) -> bool {
+        self.body_contains.as_ref().is_none_or(|text| memchr::memmem::find(bytes, text).is_some())
+    }
+
     /// What is thought of an answer whose status is a success.
     #[inline]
     pub(super) fn of_body(&self, kept: Option<&KeptBody>) -> Outcome {
-        let lacks = |text: &Vec<u8>| {
-            let bytes = kept.map_or(&[][..], |kept| &kept.bytes);
-            memchr::memmem::find(bytes, text).is_none()
-        };
         if kept.is_some_and(|kept| kept.is_too_large) {
             Outcome::Failed(Failure::BodyLimit)
-        } else if self.body_contains.as_ref().is_some_and(lacks) {
+        } else if !self.contains_wanted(kept.map_or(&[][..], |kept| &kept.bytes)) {
             Outcome::Failed(Failure::Check)
         } else {
             Outcome::Succeeded

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use super::{Address, CONNECT_TIMEOUT_DEFAULT, Flags, Header, MILLI, TIMEOUT_DEFAULT, or_default, read_data, read_url};
+use super::{
+    Address, CONNECT_TIMEOUT_DEFAULT, Flags, Header, MILLI, Scheme, TIMEOUT_DEFAULT, or_default, read_data, read_url,
+};
 use crate::grpc::{Call, Reflection, Schema, format_timeout, read_messages};
 use crate::{Checks, HttpVersion, Need, PlanError, Remedy, Request, StatusSet, Step, parse_duration};
 
@@ -22,7 +24,7 @@ impl Flags {
     /// The first thing that is wrong, with its remedy.
     pub fn reflection(&self) -> Result<Option<Reflection>, PlanError> {
         let address = read_url(self.url.as_deref().ok_or(PlanError::NoUrl)?)?;
-        if !address.is_grpc || self.has_schema() {
+        if address.scheme != Scheme::Grpc || self.has_schema() {
             return Ok(None);
         }
         let Some(method) = method_of(&address)? else { return Ok(None) };
@@ -37,7 +39,7 @@ impl Flags {
     /// The first thing that is wrong, with its remedy.
     pub fn catalog(&self, symbol: Option<String>) -> Result<Reflection, PlanError> {
         let address = read_url(self.url.as_deref().ok_or(PlanError::NoGrpcUrl)?)?;
-        if !address.is_grpc {
+        if address.scheme != Scheme::Grpc {
             return Err(PlanError::NotGrpc { url: address.to_string() });
         }
         self.reflection_of(&address, symbol, self.timeout()?)
@@ -126,6 +128,7 @@ impl Flags {
             name: request.path.clone(),
             request,
             call: Some(call),
+            talk: None,
             checks: Checks {
                 is_expectation: is_asked,
                 status,

@@ -1,11 +1,16 @@
 //! The flags that say what is spoken: the version of HTTP, streams, TLS.
 
-use super::{Address, Flags, read_file};
+use super::{Address, Flags, Scheme, read_file};
 use crate::{Need, OwnCertificate, PlanError, Protocol, Remedy, STREAMS_MAX, Tls, Trust, parse_count};
 
 impl Flags {
     /// The protocol that is spoken, and how many exchanges go on at a time on each connection.
     pub(super) fn protocol(&self, address: &Address) -> Result<(Protocol, u32), PlanError> {
+        match address.scheme {
+            Scheme::WebSocket => return Ok((Protocol::WebSocket, 1)),
+            Scheme::Tcp => return Ok((Protocol::Tcp, 1)),
+            Scheme::Http | Scheme::Grpc => {}
+        }
         let is_tls = address.is_tls();
         let versions = [("--http1.0", self.http10), ("--http1.1", self.http11), ("--http2", self.http2)];
         let asked: Vec<&'static str> = versions.iter().filter(|(_, is)| *is).map(|(flag, _)| *flag).collect();
@@ -20,14 +25,15 @@ impl Flags {
         if wants_streams && self.no_keepalive {
             return Err(PlanError::Conflict { one: "--no-keepalive", other: "--streams", remedy: Remedy::StreamsStay });
         }
-        if streams.is_some() && !is_tls && !self.http2 && !address.is_grpc {
+        if streams.is_some() && !is_tls && !self.http2 && address.scheme != Scheme::Grpc {
             return Err(PlanError::Needs { flag: "--streams", needed: Need::Http2 });
         }
-        let protocol = match (self.http2 || wants_streams || address.is_grpc, self.http10 || self.http11, is_tls) {
-            (true, _, _) => Protocol::Http2,
-            (false, false, true) => Protocol::Negotiated,
-            _ => Protocol::Http1,
-        };
+        let protocol =
+            match (self.http2 || wants_streams || address.scheme == Scheme::Grpc, self.http10 || self.http11, is_tls) {
+                (true, _, _) => Protocol::Http2,
+                (false, false, true) => Protocol::Negotiated,
+                _ => Protocol::Http1,
+            };
         Ok((protocol, streams.unwrap_or(1) as u32))
     }
 
@@ -92,7 +98,8 @@ impl Flags {
         let Some(text) = &self.alpn else {
             let usual: &[&str] = match protocol {
                 Protocol::Http1 if self.http10 => &["http/1.0"],
-                Protocol::Http1 => &["http/1.1"],
+                Protocol::Http1 | Protocol::WebSocket => &["http/1.1"],
+                Protocol::Tcp => &[],
                 Protocol::Http2 => &["h2"],
                 Protocol::Negotiated => &["h2", "http/1.1"],
             };

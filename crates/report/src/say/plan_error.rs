@@ -15,11 +15,37 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
             format!("'{url}' 不是有效的 URL（{reason}）；请写成 http://127.0.0.1:8080/path 的形式")
         }
         PlanError::Scheme { url, scheme } => {
-            format!("'{url}' 的协议 '{scheme}' 无法识别；请使用 http://、https://、grpc:// 或 grpcs://")
+            format!(
+                "'{url}' 的协议 '{scheme}' 无法识别；请使用 http://、https://、ws://、wss://、tcp://、grpc:// 或 grpcs://"
+            )
         }
-        PlanError::SchemeNotBuilt { scheme } => {
-            format!("此版本不支持 {scheme}://；目前支持 http://、https://、grpc:// 和 grpcs://")
+        PlanError::TcpUrl { url } => format!("'{url}' 不是 TCP 地址；请写成 tcp://127.0.0.1:9000 的形式"),
+        PlanError::NoHoldUrl => "没有给出 URL；例如：onrush hold -c 10000 ws://127.0.0.1:8080/".to_owned(),
+        PlanError::HoldScheme { url } => format!(
+            "'{url}' 的连接由 HTTP/2 共用；hold 支持 ws://、wss://、tcp://，以及使用 HTTP/1.1 的 http:// 和 https://"
+        ),
+        PlanError::HeaderOfHandshake { header } => {
+            format!("请求头 '{header}' 属于 WebSocket 握手；请去掉，onrush 会自动填写")
         }
+        PlanError::NothingToSend => {
+            "没有要发送的内容；请用 -d 或 --data-bytes 给出消息（或：onrush hold --receive-only）".to_owned()
+        }
+        PlanError::NoAnswerEnd => {
+            "没有说明应答到哪里结束；请加上 --until '\\n'、--read-bytes N、--length-prefix 4 或 --no-answer".to_owned()
+        }
+        PlanError::Until { value, most } => {
+            format!("--until 需要 1 到 {most} 个字节，如 '\\n' 或 '\\x00'，而不是 '{value}'")
+        }
+        PlanError::Hex { value } => format!("-d hex: 需要成对的十六进制数字，如 'hex:0a ff'，而不是 '{value}'"),
+        PlanError::TextNotUtf8 => "--ws-type text 需要 UTF-8 文本，而 -d 不是；请改用 --ws-type binary".to_owned(),
+        PlanError::PingTooLarge { most } => format!("ping 最多携带 {most} 字节；请缩短 -d，或使用 --ws-type text"),
+        PlanError::Sources { value } => {
+            format!("--source-ip 需要 10.0.0.2,10.0.1.2-10.0.1.9,10.0.2.0/24 这样的地址或 auto，而不是 '{value}'")
+        }
+        PlanError::Places { value } => {
+            format!("--to 需要 10.0.0.1:8001-8016,:8080 这样的地址和端口，而不是 '{value}'")
+        }
+        PlanError::TooManyPlaces { flag, most } => format!("{flag} 给出的地址超过 {most} 个；请减少"),
         PlanError::Credentials { url } => format!("'{url}' 中带有用户名或密码；请改用 -H 'Authorization: ...' 发送"),
         PlanError::HeaderColon { header } => format!("请求头 '{header}' 缺少冒号；请写成 -H 'Name: value' 的形式"),
         PlanError::HeaderName { header } => {
@@ -69,6 +95,11 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
                 Remedy::StreamsStay => "多个流共用一个长连接；短连接请用 -c 指定并发数",
                 Remedy::GrpcIsHttp2 => "gRPC 调用就是通过 HTTP/2 发送的 POST",
                 Remedy::OneSchema => "消息定义只需其中一种",
+                Remedy::OneMessage => "两者都规定了消息内容；请去掉其中一个",
+                Remedy::OneEnd => "应答只能有一种结束方式；请去掉其中一个",
+                Remedy::MessagesEnd => "WebSocket 消息自带边界",
+                Remedy::OneWork => "两者都规定了何时发送；请去掉其中一个",
+                Remedy::TalkIsNoHttp => "它只用于 HTTP 请求",
                 Remedy::TrustOneWay => "--insecure 表示不校验证书；请去掉其中一个",
                 Remedy::RandomEndsWithTime => "随机发起的请求数不固定，请用 -z 规定时长",
             };
@@ -76,7 +107,15 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
         }
         PlanError::Needs { flag, needed: Need::Rate } => format!("{flag} 需要同时给出速率（-q 或 --stages）"),
         PlanError::Needs { flag, needed: Need::Stages } => format!("{flag} 需要同时给出 --stages"),
-        PlanError::Needs { flag, needed: Need::Https } => format!("{flag} 需要 https:// 或 grpcs:// 开头的 URL"),
+        PlanError::Needs { flag, needed: Need::Https } => {
+            format!("{flag} 需要 https://、wss:// 或 grpcs:// 开头的 URL")
+        }
+        PlanError::Needs { flag, needed: Need::Talk } => format!("{flag} 需要 ws://、wss:// 或 tcp:// 开头的 URL"),
+        PlanError::Needs { flag, needed: Need::WebSocket } => format!("{flag} 需要 ws:// 或 wss:// 开头的 URL"),
+        PlanError::Needs { flag, needed: Need::Data } => format!("{flag} 需要同时用 -d 或 --data-bytes 给出消息"),
+        PlanError::Needs { flag, needed: Need::DataBytes } => format!("{flag} 需要同时给出 --data-bytes"),
+        PlanError::Needs { flag, needed: Need::Work } => format!("{flag} 需要同时说明何时发送：--every 30s 或 --once"),
+
         PlanError::Needs { flag, needed: Need::Grpc } => format!("{flag} 需要 grpc:// 或 grpcs:// 开头的 URL"),
         PlanError::Needs { flag, needed: Need::Proto } => format!("{flag} 需要同时用 --proto 给出导入它们的文件"),
         PlanError::Needs { flag, needed: Need::ClientStream } => format!("{flag} 只能用于以流方式接收消息的方法"),

@@ -1,0 +1,399 @@
+//! Connections that are held: opened at a pace, kept, spoken on, closed in order.
+//!
+//! Connections are what counts here, not exchanges, and there may be a million: so each is a few words ([`world`]), and what only a
+//! busy one needs is given back when it is idle again.
+
+mod closing;
+mod events;
+mod opening;
+mod shard;
+mod work;
+mod world;
+
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use driver::poll::PollDriver;
+use driver::{Chosen, Clock, Driver, Kind};
+use host::{CpuTime, KernelMemory};
+use metrics::{Held, HeldNow};
+use pacing::{Nanos, Segment};
+use plan::Hold;
+use wire::tls::{ClientConfig, Refused};
+
+use crate::{Places, RunError, StopHandle};
+use shard::{Ends, Report};
+use world::{Job, World};
+
+/// How a plan is carried out on this machine.
+#[derive(Clone, Debug)]
+pub struct HoldOptions {
+    /// The target, resolved.
+    pub address: SocketAddr,
+    /// What makes TLS sessions, of a plan that wants them.
+    pub tls: Option<ClientConfig>,
+    /// At most this many shards.
+    pub threads: usize,
+    /// The driver of each shard.
+    pub driver: Chosen,
+}
+
+/// What all shards saw in one interval, and what it takes of the machine.
+#[derive(Debug)]
+pub struct HoldInterval<'a> {
+    /// Since the start.
+    pub from: Nanos,
+    /// Since the start.
+    pub to: Nanos,
+    /// What happened in between.
+    pub seen: &'a Held,
+    /// What happened since the start.
+    pub total: &'a Held,
+    /// Memory at its end.
+    pub memory: MemoryUse,
+}
+
+/// What connections take of memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryUse {
+    /// This process.
+    pub resident: u64,
+    /// What it had before the first connection.
+    pub resident_before: u64,
+    /// What the kernel took more than before; of both ends when both are here. `None` where it does not say.
+    pub kernel: Option<u64>,
+    /// What this machine can still give.
+    pub available: Option<u64>,
+}
+
+/// No more connections were opened, because memory was about to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoppedOpening {
+    /// What could still be given.
+    pub available: u64,
+    /// What is left to others.
+    pub reserve: u64,
+    /// Connections that were tried by then.
+    pub tried: u64,
+}
+
+/// What it came to.
+#[derive(Debug)]
+pub struct HoldResult {
+    /// All that was seen.
+    pub total: Held,
+    /// From the start to the end of the last shard.
+    pub wall: Nanos,
+    /// When all connections had been tried, since the start; `None` when it was stopped before.
+    pub opened_after: Option<Nanos>,
+    /// How things stood then.
+    pub when_opened: HeldNow,
+    /// How things stood when the closing began.
+    pub when_closing: HeldNow,
+    /// When the closing began, since the start.
+    pub closing_after: Option<Nanos>,
+    /// The most connections that were established at one time.
+    pub most_open: u64,
+    /// Memory when the most connections were established.
+    pub memory: MemoryUse,
+    /// Opening ended early.
+    pub stopped_opening: Option<StoppedOpening>,
+    /// Where connections came from, and where they went: how many of each.
+    pub places: (usize, usize),
+    /// Shards that worked.
+    pub threads: usize,
+    /// CPU time of this process.
+    pub cpu: CpuTime,
+    /// The driver that ran, and why.
+    pub driver: Chosen,
+    /// What the first certificate that was refused said of itself.
+    pub refused: Option<Refused>,
+    /// The target asked for a certificate of ours, and there was none.
+    pub lacked_certificate: bool,
+    /// Somebody stopped it before its time was over.
+    pub was_stopped: bool,
+}
+
+/// What the shards are told while they run.
+#[derive(Debug, Default)]
+pub(crate) struct Orders {
+    /// No more connections are opened.
+    stops_opening: AtomicBool,
+    /// When the closing begins; 0 as long as nobody knows.
+    end_at: AtomicU64,
+}
+
+impl Orders {
+    fn end_at(&self) -> Nanos {
+        match self.end_at.load(Ordering::Relaxed) {
+            0 => Nanos::NEVER,
+            at => Nanos(at),
+        }
+    }
+
+    fn stops_opening(&self) -> bool {
+        self.stops_opening.load(Ordering::Relaxed)
+    }
+}
+
+/// Memory is looked at so often while connections are opened.
+const MEMORY_EVERY: Duration = Duration::from_millis(100);
+/// So much of the memory is left to others: a twentieth, but no more than this.
+const RESERVE_SHARE: u64 = 20;
+const RESERVE_MAX: u64 = 512 * 1024 * 1024;
+
+/// Holds connections. `observe` is called at the end of each interval; when it breaks, everything ends at once.
+///
+/// # Errors
+/// The system refuses what the engine needs, or the connections cannot come from where they should. What the target does is
+/// never an error, but data.
+pub fn hold(
+    plan: &Hold,
+    options: &HoldOptions,
+    stop: &StopHandle,
+    observe: impl FnMut(&HoldInterval<'_>) -> ControlFlow<()>,
+) -> Result<HoldResult, RunError> {
+    match options.driver.kind {
+        Kind::Poll => hold_on(plan, options, stop, PollDriver::new, observe),
+        #[cfg(target_os = "linux")]
+        Kind::Uring => hold_on(plan, options, stop, driver::uring::UringDriver::new, observe),
+        #[cfg(not(target_os = "linux"))]
+        Kind::Uring => Err(std::io::Error::from(std::io::ErrorKind::Unsupported).into()),
+    }
+}
+
+fn hold_on<D: Driver>(
+    plan: &Hold,
+    options: &HoldOptions,
+    stop: &StopHandle,
+    make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static,
+    observe: impl FnMut(&HoldInterval<'_>) -> ControlFlow<()>,
+) -> Result<HoldResult, RunError> {
+    let clock = Clock::start();
+    let places = Places::of(&plan.target, options.address, plan.connections)?;
+    let counts = places.counts();
+    let before = (host::resident_bytes().unwrap_or(0), host::kernel_memory());
+    let cpu_before = host::process_cpu_time();
+    let shards = (options.threads.max(1) as u64).min(plan.connections) as u32;
+    let orders = Arc::new(Orders::default());
+    let (report, reports) = channel();
+    let mut threads: Vec<JoinHandle<()>> = Vec::new();
+    let started = clock.now();
+    for index in 0..shards {
+        let ends = Ends { reports: report.clone(), orders: orders.clone(), wish: stop.wish_of() };
+        // One for each: threads that share it would write its count of references in turn.
+        let job = Arc::new(Job::new(plan, places.clone(), options.tls.clone()));
+        let make = make.clone();
+        let share = Segment::share(index, shards);
+        let thread = std::thread::Builder::new().name(format!("hold-{index}"));
+        threads.push(thread.spawn(move || match make(clock) {
+            Ok(mut driver) => {
+                let world = World::new(job, share, driver.sockets(), started);
+                shard::run(driver, world, &ends, started);
+            }
+            // The run may be gone already; then nobody asks why.
+            Err(error) => drop(ends.reports.send(Report::Broken(error.into()))),
+        })?);
+    }
+    drop(report);
+    let desk = Desk {
+        clock,
+        started,
+        plan,
+        stop,
+        orders,
+        shards: threads.len(),
+        reserve: host::memory().map_or(0, |memory| (memory.total / RESERVE_SHARE).min(RESERVE_MAX)),
+        before,
+        open_reports: Vec::new(),
+        total: Held::default(),
+        shown_to: Nanos::ZERO,
+        opened: Vec::new(),
+        opened_after: None,
+        closing: Vec::new(),
+        closing_after: None,
+        most_open: 0,
+        memory: MemoryUse::default(),
+        stopped_opening: None,
+        over: 0,
+        failure: None,
+    };
+    let desk = desk.run(&reports, observe);
+    for thread in threads {
+        thread.join().expect("a shard does not panic");
+    }
+    if let Some(error) = desk.failure {
+        return Err(error);
+    }
+    let add = |all: &[HeldNow]| {
+        all.iter().fold(HeldNow::default(), |sum, now| HeldNow {
+            connecting: sum.connecting + now.connecting,
+            open: sum.open + now.open,
+            waiting: sum.waiting + now.waiting,
+            owed: sum.owed + now.owed,
+        })
+    };
+    Ok(HoldResult {
+        wall: desk.shown_to,
+        opened_after: desk.opened_after,
+        when_opened: add(&desk.opened),
+        when_closing: add(&desk.closing),
+        closing_after: desk.closing_after,
+        most_open: desk.most_open,
+        memory: desk.memory,
+        stopped_opening: desk.stopped_opening,
+        places: counts,
+        threads: desk.shards,
+        cpu: host::process_cpu_time().since(cpu_before),
+        driver: options.driver.clone(),
+        refused: options.tls.as_ref().and_then(ClientConfig::refused),
+        lacked_certificate: options.tls.as_ref().is_some_and(ClientConfig::was_asked_in_vain),
+        was_stopped: stop.is_stopped(),
+        total: desk.total,
+    })
+}
+
+/// Where the reports of the shards come together.
+struct Desk<'a> {
+    clock: Clock,
+    started: Nanos,
+    plan: &'a Hold,
+    stop: &'a StopHandle,
+    orders: Arc<Orders>,
+    shards: usize,
+    reserve: u64,
+    before: (u64, Option<KernelMemory>),
+    /// Intervals that some shards have told and others not: the first is the one to be shown next.
+    open_reports: Vec<(usize, Held)>,
+    total: Held,
+    shown_to: Nanos,
+    opened: Vec<HeldNow>,
+    opened_after: Option<Nanos>,
+    closing: Vec<HeldNow>,
+    closing_after: Option<Nanos>,
+    most_open: u64,
+    memory: MemoryUse,
+    stopped_opening: Option<StoppedOpening>,
+    over: usize,
+    failure: Option<RunError>,
+}
+
+impl Desk<'_> {
+    fn run(
+        mut self,
+        reports: &Receiver<Report>,
+        mut observe: impl FnMut(&HoldInterval<'_>) -> ControlFlow<()>,
+    ) -> Self {
+        let mut shown: u64 = 0;
+        let mut last = Held::default();
+        while self.over < self.shards && self.failure.is_none() {
+            match reports.recv_timeout(MEMORY_EVERY) {
+                Ok(report) => self.take(report, shown, &mut last),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            self.watch_memory();
+            while self.open_reports.first().is_some_and(|(count, _)| *count == self.shards) {
+                let (_, seen) = self.open_reports.remove(0);
+                shown += 1;
+                let to = Nanos(Nanos::from(self.plan.interval).0 * shown);
+                self.show(&seen, to, &mut observe);
+            }
+        }
+        // What the shards saw since their last full interval.
+        let mut rest = last;
+        for (_, seen) in std::mem::take(&mut self.open_reports) {
+            rest.add_shard(&seen);
+        }
+        rest.now = HeldNow::default();
+        let to = self.clock.now().since(self.started);
+        if self.failure.is_none() && to > self.shown_to {
+            self.show(&rest, to, &mut observe);
+        }
+        self
+    }
+
+    fn show(&mut self, seen: &Held, to: Nanos, observe: &mut impl FnMut(&HoldInterval<'_>) -> ControlFlow<()>) {
+        self.total.add_time(seen);
+        let memory = self.memory_now();
+        if seen.now.open >= self.most_open && seen.now.open > 0 {
+            (self.most_open, self.memory) = (seen.now.open, memory);
+        }
+        let interval = HoldInterval { from: self.shown_to, to, seen, total: &self.total, memory };
+        if observe(&interval).is_break() {
+            self.stop.abort();
+        }
+        self.shown_to = to;
+    }
+
+    fn memory_now(&self) -> MemoryUse {
+        let (resident_before, kernel_before) = self.before;
+        let more = |now: KernelMemory, before: KernelMemory| {
+            (now.slab + now.tcp_buffers).saturating_sub(before.slab + before.tcp_buffers)
+        };
+        MemoryUse {
+            resident: host::resident_bytes().unwrap_or(0),
+            resident_before,
+            kernel: host::kernel_memory().zip(kernel_before).map(|(now, before)| more(now, before)),
+            available: host::memory().map(|memory| memory.available),
+        }
+    }
+
+    fn take(&mut self, report: Report, shown: u64, last: &mut Held) {
+        match report {
+            Report::Ready { waker } => self.stop.add_waker(waker),
+            Report::Broken(error) => {
+                self.failure = Some(error);
+                self.stop.abort();
+            }
+            Report::Interval { index, seen } => {
+                let place = index.saturating_sub(shown) as usize;
+                while self.open_reports.len() <= place {
+                    self.open_reports.push((self.over, Held::default()));
+                }
+                let (count, held) = &mut self.open_reports[place];
+                *count += 1;
+                held.add_shard(&seen);
+            }
+            Report::Opened { now, at } => {
+                self.opened.push(now);
+                if self.opened.len() == self.shards {
+                    self.opened_after = Some(at.since(self.started));
+                    let end = self.clock.now() + self.plan.duration.into();
+                    self.orders.end_at.store(end.0, Ordering::Relaxed);
+                    self.stop.wake_all();
+                }
+            }
+            Report::Closing { now, at } => {
+                self.closing.push(now);
+                let since = at.since(self.started);
+                self.closing_after = Some(self.closing_after.map_or(since, |known| known.min(since)));
+            }
+            Report::Over { seen } => {
+                self.over += 1;
+                // It tells no further intervals.
+                self.open_reports.iter_mut().for_each(|(count, _)| *count += 1);
+                last.add_shard(&seen);
+            }
+        }
+    }
+
+    /// Stops opening before the kernel would have to kill somebody.
+    fn watch_memory(&mut self) {
+        if self.opened_after.is_some() || self.stopped_opening.is_some() {
+            return;
+        }
+        let Some(memory) = host::memory() else { return };
+        if memory.available < self.reserve {
+            self.orders.stops_opening.store(true, Ordering::Relaxed);
+            self.stop.wake_all();
+            let tried = self.total.counts.tried;
+            self.stopped_opening = Some(StoppedOpening { available: memory.available, reserve: self.reserve, tried });
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The end: what is in flight may come, and connections are closed in an orderly way, few at a time.
+
+use driver::Sockets;
+use pacing::Nanos;
+use plan::Protocol;
+use wire::websocket::push_close;
+
+use super::world::{Phase, World};
+
+/// Connections of a shard that wait for their peers to close. The kernel cuts short what is beyond its own bounds
+/// (tcp_max_orphans, tcp_max_tw_buckets).
+const CLOSING_MAX: u32 = 1_024;
+/// Connections that are closed between two looks at the sockets.
+const CLOSE_BATCH: u32 = 256;
+/// A peer that does not close within this time is left.
+const CLOSE_WAIT: Nanos = Nanos::from_millis(5_000);
+/// The code of a close without a fault (RFC 6455, 7.4.1).
+const NORMAL: u16 = 1_000;
+
+impl World {
+    pub(super) fn is_closing(&self) -> bool {
+        self.closing_since.is_some()
+    }
+
+    /// Nothing is opened and nothing is said any more.
+    pub(super) fn begin_closing(&mut self, now: Nanos) {
+        self.closing_since = Some(now);
+        self.stops_opening = true;
+        self.retries.clear();
+    }
+
+    /// All connections are closed.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_closing() && self.open == 0 && self.opening == 0 && self.closing == 0
+    }
+
+    fn grace_end(&self) -> Nanos {
+        self.closing_since.map_or(Nanos::NEVER, |since| since + self.job.grace)
+    }
+
+    pub(super) fn next_close(&self, now: Nanos) -> Nanos {
+        let has_more = (self.closing_next as usize) < self.connections.len();
+        if has_more && self.closing < CLOSING_MAX { now } else { self.grace_end().max(now) }
+    }
+
+    pub(super) fn close_some<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+        for _ in 0..CLOSE_BATCH {
+            if self.closing >= CLOSING_MAX || self.closing_next as usize >= self.connections.len() {
+                break;
+            }
+            let number = self.closing_next;
+            self.closing_next += 1;
+            let connection = self.get(number);
+            match connection.phase {
+                Phase::Idle => self.close_one(number, now, sockets),
+                // Its answer may still come.
+                Phase::Asks | Phase::Says => connection.is_ending = true,
+                Phase::Connects | Phase::Shakes | Phase::Begins => self.abandon(number, sockets),
+                Phase::Gone | Phase::Waits | Phase::Closes | Phase::Leaves => {}
+            }
+        }
+        if now >= self.grace_end() && self.open > 0 && self.closing_next as usize >= self.connections.len() {
+            for number in 0..self.connections.len() as u32 {
+                if matches!(self.get(number).phase, Phase::Asks | Phase::Says) {
+                    self.seen.counts.closed_unheard += 1;
+                    self.drop_one(number, sockets);
+                }
+            }
+        }
+    }
+
+    /// A connection that is not there yet will not be.
+    fn abandon<S: Sockets>(&mut self, number: u32, sockets: &mut S) {
+        let connection = self.get(number);
+        (connection.phase, connection.more) = (Phase::Gone, None);
+        let socket = connection.socket;
+        sockets.close(socket);
+        self.opening -= 1;
+        self.seen.counts.abandoned += 1;
+    }
+
+    /// An established connection is closed without another word.
+    fn drop_one<S: Sockets>(&mut self, number: u32, sockets: &mut S) {
+        let connection = self.get(number);
+        (connection.phase, connection.more) = (Phase::Gone, None);
+        let owed = std::mem::take(&mut connection.owed);
+        let socket = connection.socket;
+        self.owed -= u64::from(owed);
+        let unsent = sockets.unsent(socket) as u64;
+        sockets.close(socket);
+        self.seen.counts.bytes_sent = self.seen.counts.bytes_sent.saturating_sub(unsent);
+        self.open -= 1;
+    }
+
+    /// An idle connection is closed as its protocol wants it.
+    pub(super) fn close_one<S: Sockets>(&mut self, number: u32, now: Nanos, sockets: &mut S) {
+        let is_ws = self.job.protocol == Protocol::WebSocket;
+        let connection = self.get(number);
+        let is_sealed = connection.more.as_ref().is_some_and(|more| more.tls.is_some());
+        if !is_ws && !is_sealed {
+            // The kernel tells the peer that nothing more comes.
+            self.seen.counts.closed += 1;
+            return self.drop_one(number, sockets);
+        }
+        (connection.phase, connection.since) = (Phase::Closes, now);
+        let owed = std::mem::take(&mut connection.owed);
+        let socket = connection.socket;
+        self.owed -= u64::from(owed);
+        self.open -= 1;
+        self.closing += 1;
+        self.close_deadlines.push(number, now);
+        if is_ws {
+            let mut close = self.buffer();
+            let mask = (self.random.next_u64() as u32).to_le_bytes();
+            push_close(NORMAL, "", Some(mask), &mut close);
+            self.send_own(number, close, sockets);
+            return;
+        }
+        let mut goodbye = self.buffer();
+        let session = self.get(number).more.as_mut().and_then(|more| more.tls.as_mut());
+        if session.is_some_and(|session| session.close(&mut goodbye).is_ok()) {
+            self.send_raw(socket, goodbye, sockets);
+        }
+        sockets.shutdown(socket);
+    }
+
+    pub(super) fn next_close_deadline(&self) -> Nanos {
+        self.close_deadlines.front().map_or(Nanos::NEVER, |(_, since)| since + CLOSE_WAIT)
+    }
+
+    pub(super) fn look_at_closes<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+        while let Some((number, since)) = self.close_deadlines.front() {
+            let connection = &self.connections[number as usize];
+            let is_over = !connection.is_parting() || connection.since != since;
+            if !is_over && now < since + CLOSE_WAIT {
+                break;
+            }
+            self.close_deadlines.pop();
+            if !is_over {
+                self.lose(number, metrics::Failure::Timeout, now, sockets);
+            }
+        }
+    }
+
+    /// Ends at once: what is left is closed.
+    pub(super) fn end<S: Sockets>(&mut self, sockets: &mut S) {
+        for number in 0..self.connections.len() as u32 {
+            let connection = self.get(number);
+            if connection.is_opening() {
+                self.abandon(number, sockets);
+            } else if connection.is_established() {
+                self.seen.counts.closed_unheard += 1;
+                self.drop_one(number, sockets);
+            } else if connection.is_parting() {
+                let now = sockets.now();
+                self.lose(number, metrics::Failure::Timeout, now, sockets);
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! How connections come: at a pace, few at a time, and again after a while when they are to.
+
+use driver::{OpenOptions, Sockets};
+use metrics::Failure;
+use pacing::Nanos;
+use plan::Work;
+
+use super::world::{Connection, Phase, Wake, World};
+use crate::faults;
+
+/// Connections of a shard that are on their way at one time: fewer than an accept queue takes.
+const OPENING_MAX: u32 = 1_024;
+/// The same where a pace was asked for: the network may be far.
+const PACED_OPENING_MAX: u32 = 16 * 1_024;
+/// Connections that are opened between two looks at the sockets.
+const OPEN_BATCH: u32 = 64;
+/// The first pause before a connection that could not be opened is tried again; it doubles with each failure.
+const RETRY_FIRST: Nanos = Nanos::from_millis(500);
+const RETRY_MAX: Nanos = Nanos::from_millis(30_000);
+/// Connections that were lost come back so fast, when no pace was asked for.
+const RETURN_PER_S: u64 = 10_000;
+const HOUR_NS: u128 = 3_600_000_000_000;
+
+impl World {
+    /// When the `own`-th of its connections is to be opened.
+    fn open_at(&self, own: u32) -> Nanos {
+        let Some(rate) = self.job.ramp else { return Nanos::ZERO };
+        let number = self.segment.nth(u64::from(own));
+        self.started + Nanos((u128::from(number) * HOUR_NS * 1_000 / u128::from(rate)) as u64)
+    }
+
+    fn opening_max(&self) -> u32 {
+        if self.job.ramp.is_some() { PACED_OPENING_MAX } else { OPENING_MAX }
+    }
+
+    /// Every connection has been tried, and the last of them is there or not.
+    pub(super) fn has_tried_all(&self) -> bool {
+        (self.connections.len() as u32 == self.count || self.stops_opening)
+            && (self.opening == 0 || self.job.reconnects)
+    }
+
+    /// Opens no more connections.
+    pub(super) fn stop_opening(&mut self) {
+        self.stops_opening = true;
+    }
+
+    pub(super) fn next_open(&self, now: Nanos) -> Nanos {
+        if self.stops_opening || self.opening >= self.opening_max() {
+            return Nanos::NEVER;
+        }
+        let first = self.connections.len() as u32;
+        let first = if first < self.count { self.open_at(first) } else { Nanos::NEVER };
+        let again = if self.retries.is_empty() { Nanos::NEVER } else { self.retry_at.max(now) };
+        first.min(again)
+    }
+
+    pub(super) fn open_some<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+        let before = self.seen.counts.tried;
+        while self.next_open(now) <= now && self.seen.counts.tried - before < u64::from(OPEN_BATCH) {
+            let first = self.connections.len() as u32;
+            if first < self.count && self.open_at(first) <= now {
+                self.connections.push(Connection {
+                    socket: driver::Socket { index: u32::MAX, generation: 0 },
+                    since: now,
+                    intended: Nanos::ZERO,
+                    more: None,
+                    owed: 0,
+                    phase: Phase::Gone,
+                    tries: 0,
+                    is_deflate: false,
+                    was_tried: false,
+                    is_ending: false,
+                });
+                self.open_one(first, sockets);
+            } else if let Some(number) = self.retries.pop_front() {
+                // What comes back keeps the pace that was asked for.
+                let gap = self.job.ramp.map_or(0, |rate| {
+                    HOUR_NS * 1_000 * u128::from(self.job.connections) / u128::from(rate) / u128::from(self.count)
+                });
+                self.retry_at = now + Nanos(gap as u64);
+                self.open_one(number, sockets);
+            }
+        }
+    }
+
+    fn open_one<S: Sockets>(&mut self, number: u32, sockets: &mut S) {
+        let (to, from) = self.job.places.pick(self.segment.nth(u64::from(number)));
+        // On loopback the whole handshake happens inside the call.
+        let since = sockets.now();
+        let opened = sockets.open(&OpenOptions { to, from, no_delay: true });
+        let connection = &mut self.connections[number as usize];
+        (connection.since, connection.phase) = (since, Phase::Connects);
+        self.seen.counts.retries += u64::from(std::mem::replace(&mut connection.was_tried, true));
+        self.seen.counts.tried += 1;
+        self.opening += 1;
+        match opened {
+            Ok(socket) => {
+                connection.socket = socket;
+                self.remember(socket, number);
+                self.open_deadlines.push(number, since);
+            }
+            Err(error) => self.gone(number, faults::while_connecting(error), since),
+        }
+    }
+
+    /// Tries it again after a while. Those that were lost together come back one after the other.
+    pub(super) fn plan_retry(&mut self, number: u32, was_established: bool, now: Nanos) {
+        let spread = Nanos(u64::from(self.count) * 1_000_000_000 / RETURN_PER_S);
+        let connection = &mut self.connections[number as usize];
+        connection.phase = Phase::Waits;
+        let pause = if was_established {
+            connection.tries = 0;
+            RETRY_FIRST.0 / 2 + self.random.below(RETRY_FIRST.0.max(spread.0))
+        } else {
+            let doubled = RETRY_FIRST.0 << connection.tries.min(8);
+            connection.tries = connection.tries.saturating_add(1);
+            let pause = doubled.min(RETRY_MAX.0);
+            pause / 2 + self.random.below(pause.max(spread.0))
+        };
+        self.waiting += 1;
+        self.timers.insert(now + Nanos(pause), Wake::Retry(number));
+    }
+
+    pub(super) fn retry_due(&mut self, number: u32) {
+        self.waiting -= 1;
+        if self.is_closing() {
+            self.get(number).phase = Phase::Gone;
+        } else {
+            self.retries.push_back(number);
+        }
+    }
+
+    /// The connection is there.
+    pub(super) fn established<S: Sockets>(&mut self, number: u32, now: Nanos, sockets: &mut S) {
+        let connection = &mut self.connections[number as usize];
+        self.seen.connect.record(now.since(connection.since).0);
+        (connection.phase, connection.tries) = (Phase::Idle, 0);
+        connection.since = Nanos::NEVER;
+        connection.tidy();
+        self.opening -= 1;
+        self.open += 1;
+        self.seen.counts.established += 1;
+        match self.job.work {
+            Work::Once => self.due(number, now, now, sockets),
+            // The first pause is as long as any, so that the connections do not speak all at once.
+            Work::Pause { .. } => self.pause(number, now),
+            Work::Nothing | Work::Every(_) => {}
+        }
+    }
+
+    /// Connections that are not there in time, answers that did not come, peers that do not close.
+    pub(super) fn look_at_deadlines<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+        let (connect, answer) = (self.job.step.connect_timeout(), self.job.step.timeout());
+        while let Some((number, since)) = self.open_deadlines.front() {
+            let connection = &self.connections[number as usize];
+            let is_over = !connection.is_opening() || connection.since != since;
+            if !is_over && now < since + connect {
+                break;
+            }
+            self.open_deadlines.pop();
+            if !is_over {
+                self.lose(number, Failure::ConnectTimeout, now, sockets);
+            }
+        }
+        while let Some((number, since)) = self.answer_deadlines.front() {
+            let connection = &self.connections[number as usize];
+            let is_over = connection.phase != Phase::Asks || connection.since != since;
+            if !is_over && now < since + answer {
+                break;
+            }
+            self.answer_deadlines.pop();
+            if !is_over {
+                self.lose(number, Failure::Timeout, now, sockets);
+            }
+        }
+        self.look_at_closes(now, sockets);
+    }
+
+    pub(super) fn next_deadline(&self) -> Nanos {
+        let at = |front: Option<(u32, Nanos)>, span: Nanos| front.map_or(Nanos::NEVER, |(_, since)| since + span);
+        at(self.open_deadlines.front(), self.job.step.connect_timeout())
+            .min(at(self.answer_deadlines.front(), self.job.step.timeout()))
+            .min(self.next_close_deadline())
+    }
+}

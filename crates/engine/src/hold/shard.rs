@@ -1,0 +1,104 @@
+//! One thread that holds its share of the connections.
+
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use driver::{Driver, Waker};
+use metrics::{Held, HeldNow};
+use pacing::Nanos;
+
+use super::Orders;
+use super::world::World;
+use crate::RunError;
+use crate::shard::Wish;
+
+/// A shard looks so often how late its loop is.
+const LAG_EVERY: Nanos = Nanos::from_millis(50);
+
+/// What a shard tells the run.
+pub(super) enum Report {
+    /// It can be woken.
+    Ready { waker: Waker },
+    /// All that it saw in an interval.
+    Interval { index: u64, seen: Box<Held> },
+    /// It has tried all its connections.
+    Opened { now: HeldNow, at: Nanos },
+    /// It begins to close them.
+    Closing { now: HeldNow, at: Nanos },
+    /// It is over; what it saw since its last interval.
+    Over { seen: Box<Held> },
+    /// It cannot go on.
+    Broken(RunError),
+}
+
+/// The ends that a shard holds.
+pub(super) struct Ends {
+    pub(super) reports: Sender<Report>,
+    pub(super) orders: Arc<Orders>,
+    pub(super) wish: Arc<Wish>,
+}
+
+/// Runs a shard to its end. The run may be gone: then nobody wants the figures, and the shard ends.
+pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, started: Nanos) {
+    if ends.reports.send(Report::Ready { waker: driver.waker() }).is_err() {
+        return;
+    }
+    let interval = world.interval();
+    let (mut index, mut next_at, mut lag_at) = (0, started + interval, started + LAG_EVERY);
+    let (mut has_opened, mut cpu_ns) = (false, host::thread_cpu_ns());
+    let mut complete = |seen: &mut Held, now: HeldNow| {
+        let spent = host::thread_cpu_ns();
+        seen.counts.cpu_ns = spent - std::mem::replace(&mut cpu_ns, spent);
+        seen.now = now;
+    };
+    loop {
+        let now = driver.now();
+        if now >= lag_at {
+            world.seen.lag.record((now - lag_at).0);
+            lag_at = now + LAG_EVERY;
+        }
+        if ends.orders.stops_opening() {
+            world.stop_opening();
+        }
+        let (wish, end_at) = (ends.wish.get(), ends.orders.end_at());
+        if !world.is_closing() && (now >= end_at || wish >= Wish::STOP) {
+            let told = ends.reports.send(Report::Closing { now: world.now(), at: now });
+            world.begin_closing(now);
+            if told.is_err() {
+                break;
+            }
+        }
+        world.turn(now, driver.sockets());
+        if world.is_over() || wish >= Wish::ABORT {
+            break;
+        }
+        if !has_opened && world.has_tried_all() {
+            has_opened = true;
+            if ends.reports.send(Report::Opened { now: world.now(), at: now }).is_err() {
+                break;
+            }
+        }
+        if now >= next_at {
+            let standing = world.now();
+            let mut seen = std::mem::take(&mut world.seen);
+            complete(&mut seen, standing);
+            if ends.reports.send(Report::Interval { index, seen }).is_err() {
+                break;
+            }
+            while next_at <= now {
+                next_at = next_at + interval;
+                index += 1;
+            }
+        }
+        let end_at = if world.is_closing() { Nanos::NEVER } else { end_at };
+        let until = world.next_turn(now).min(next_at).min(lag_at).min(end_at);
+        if let Err(error) = driver.wait(until, |sockets, event| world.handle(sockets, event)) {
+            drop(ends.reports.send(Report::Broken(error.into())));
+            return;
+        }
+    }
+    world.end(driver.sockets());
+    let mut seen = std::mem::take(&mut world.seen);
+    complete(&mut seen, HeldNow::default());
+    drop(ends.reports.send(Report::Over { seen }));
+}

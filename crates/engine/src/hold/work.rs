@@ -1,0 +1,152 @@
+//! When connections speak, and what.
+
+use driver::{Outgoing, Sockets};
+use pacing::Nanos;
+use plan::Work;
+
+use super::world::{Phase, Wake, World};
+use crate::talk::Expects;
+
+/// Messages that leave between two looks at the sockets.
+const SPEAK_BATCH: u64 = 256;
+
+impl World {
+    /// When the `turn`-th message of this shard is due: each connection has its turn once in the time, and the turns are spread evenly.
+    fn turn_at(&self, turn: u64) -> Nanos {
+        let Work::Every(every) = self.job.work else { return Nanos::NEVER };
+        let (round, own) = (turn / u64::from(self.count), turn % u64::from(self.count));
+        let every = every.as_nanos();
+        let place = every * u128::from(self.segment.nth(own)) / u128::from(self.job.connections);
+        self.started + Nanos((every * u128::from(round) + place) as u64)
+    }
+
+    pub(super) fn next_speak(&self) -> Nanos {
+        self.turn_at(self.turns)
+    }
+
+    /// Those whose turn it is speak.
+    pub(super) fn speak_some<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+        for _ in 0..SPEAK_BATCH {
+            let intended = self.turn_at(self.turns);
+            if intended > now {
+                return;
+            }
+            let number = (self.turns % u64::from(self.count)) as u32;
+            self.turns += 1;
+            let is_there = self.connections.get(number as usize).is_some_and(|connection| connection.is_established());
+            if is_there {
+                self.due(number, intended, now, sockets);
+            }
+        }
+    }
+
+    /// Its time has come: it speaks now, or when the answer to its last message has come.
+    pub(super) fn due<S: Sockets>(&mut self, number: u32, intended: Nanos, now: Nanos, sockets: &mut S) {
+        self.seen.counts.due += 1;
+        let connection = self.get(number);
+        if connection.phase == Phase::Idle {
+            return self.speak(number, intended, now, sockets);
+        }
+        connection.owed = connection.owed.saturating_add(1);
+        self.owed += 1;
+    }
+
+    /// The earliest of the messages that a connection owes.
+    fn next_owed(&mut self, number: u32) -> Option<Nanos> {
+        let count = u64::from(self.count);
+        let connection = self.get(number);
+        let owed = u64::from(connection.owed);
+        if owed == 0 {
+            return None;
+        }
+        connection.owed -= 1;
+        self.owed -= 1;
+        // Its last turn that was taken, and so many before it.
+        let back = (self.turns + count - 1 - u64::from(number)) % count + 1;
+        Some(self.turn_at(self.turns - back - (owed - 1) * count))
+    }
+
+    pub(super) fn speak<S: Sockets>(&mut self, number: u32, intended: Nanos, now: Nanos, sockets: &mut S) {
+        let job = self.job.clone();
+        let turn = self.frame_turn;
+        self.frame_turn = turn.wrapping_add(1);
+        let connection = &mut self.connections[number as usize];
+        let socket = connection.socket;
+        let is_sealed = connection.more.as_ref().is_some_and(|more| more.tls.is_some());
+        let frame = job.talk.as_ref().and_then(|talk| talk.frame(connection.is_deflate, turn));
+        let frame_bytes = frame.and_then(|frame| job.talk.as_ref()?.all_frames().nth(frame));
+        let Some(bytes) = frame_bytes.or(self.request.is_some().then(|| job.step.request_bytes())) else { return };
+        let expects = job.talk.as_ref().map_or(&Expects::Message, |talk| &talk.expects);
+        let is_awaited = !matches!(expects, Expects::Nothing);
+        if self.request.is_some() {
+            let mut client = wire::http1::Client::default();
+            client.start(job.step.kind());
+            connection.more().http = Some(client);
+        }
+        connection.phase = if is_awaited { Phase::Asks } else { Phase::Says };
+        (connection.since, connection.intended) = (now, intended);
+        self.seen.counts.sent += 1;
+        if is_awaited {
+            self.answer_deadlines.push(number, now);
+        }
+        if is_sealed {
+            let mut copy = self.buffer();
+            copy.extend_from_slice(bytes);
+            self.send_own(number, copy, sockets);
+            return;
+        }
+        self.seen.counts.bytes_sent += bytes.len() as u64;
+        let template = frame.map_or(self.request, |frame| self.templates.get(frame).copied());
+        match template {
+            Some(template) if is_awaited => sockets.send(socket, Outgoing::Template(template, 0..bytes.len())),
+            // What has no answer is over when the kernel has taken it, which is told of these.
+            _ => sockets.send(socket, Outgoing::Shared(bytes.clone(), 0..bytes.len())),
+        }
+    }
+
+    /// The answer has come, and the check has looked at it.
+    pub(super) fn answered<S: Sockets>(&mut self, number: u32, is_good: bool, at: Nanos, sockets: &mut S) {
+        let connection = &mut self.connections[number as usize];
+        self.seen.response.record(at.since(connection.intended).0);
+        self.seen.service.record(at.since(connection.since).0);
+        self.seen.counts.answered += 1;
+        self.seen.counts.refused += u64::from(!is_good);
+        self.spoken(number, at, sockets);
+    }
+
+    /// Nothing is awaited any more.
+    pub(super) fn spoken<S: Sockets>(&mut self, number: u32, at: Nanos, sockets: &mut S) {
+        let connection = self.get(number);
+        (connection.phase, connection.since) = (Phase::Idle, Nanos::NEVER);
+        if connection.is_ending {
+            connection.is_ending = false;
+            return self.close_one(number, at, sockets);
+        }
+        match self.job.work {
+            Work::Pause { .. } => self.pause(number, at),
+            Work::Every(_) => {
+                if let Some(intended) = self.next_owed(number) {
+                    self.speak(number, intended, sockets.now(), sockets);
+                }
+            }
+            Work::Nothing | Work::Once => {}
+        }
+    }
+
+    pub(super) fn pause(&mut self, number: u32, now: Nanos) {
+        let Work::Pause { least, most } = self.job.work else { return };
+        let (least, most) = (least.as_nanos() as u64, most.as_nanos() as u64);
+        let until = now + Nanos(least + self.random.below(most - least + 1));
+        // What is awaited next is told by this instant.
+        self.get(number).intended = until;
+        self.timers.insert(until, Wake::Speak(number, until));
+    }
+
+    pub(super) fn pause_over<S: Sockets>(&mut self, number: u32, until: Nanos, now: Nanos, sockets: &mut S) {
+        let connection = self.get(number);
+        if connection.phase == Phase::Idle && connection.intended == until && !self.is_closing() {
+            self.seen.counts.due += 1;
+            self.speak(number, until, now, sockets);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What is said on connections of WebSocket and TCP, prepared before the run.
+
+use std::sync::Arc;
+
+use pacing::Random;
+use plan::{AnswerEnd, MessageKind, Protocol, Step};
+use wire::tcp::{Delimiter, Framing};
+use wire::websocket::{self, Deflater, Kind, Opcode, Opening, Role, Terms};
+
+/// The same message is covered in so many ways, which take turns: rendering it anew for each send would cost more than sending it.
+const MASKS: u32 = 16;
+/// Messages beyond this are kept once.
+const LARGE_BYTES: usize = 64 * 1024;
+/// Where masks and keys come from. They protect proxies from what a page makes a browser send, and there is none here.
+const SEED: u64 = 0x6f6e_7275_7368;
+/// The largest message that is taken.
+const MESSAGE_BYTES_MAX: u64 = 1 << 30;
+
+/// Where the answer to a message ends.
+#[derive(Clone, Debug)]
+pub(crate) enum Expects {
+    Nothing,
+    /// A message of WebSocket.
+    Message,
+    /// A pong.
+    Pong,
+    /// On a plain connection.
+    Framed(Framing),
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct PreparedTalk {
+    pub(crate) is_ws: bool,
+    /// The message as it goes out; none of those who only listen.
+    pub(crate) frames: Vec<Arc<[u8]>>,
+    /// The same, compressed.
+    pub(crate) deflated: Vec<Arc<[u8]>>,
+    pub(crate) expects: Expects,
+    host: String,
+    path: String,
+    headers: Vec<(String, Vec<u8>)>,
+    subprotocols: Vec<String>,
+    offers_deflate: bool,
+    keeps_messages: bool,
+}
+
+impl PreparedTalk {
+    /// `None` of a step of HTTP.
+    pub(crate) fn new(step: &Step, protocol: Protocol) -> Option<Self> {
+        let talk = step.talk.as_ref()?;
+        let is_ws = protocol == Protocol::WebSocket;
+        let mut headers = step.request.headers.clone();
+        let host = headers.iter().position(|(name, _)| name.eq_ignore_ascii_case("host"));
+        let host = host.map(|at| String::from_utf8_lossy(&headers.remove(at).1).into_owned()).unwrap_or_default();
+        let mut masks = Random::new(SEED);
+        let mut frames = |is_deflated: bool| -> Vec<Arc<[u8]>> {
+            let Some(message) = &talk.message else { return Vec::new() };
+            let kind = match message.kind {
+                MessageKind::Plain => return vec![message.bytes.as_slice().into()],
+                MessageKind::Ping => None,
+                MessageKind::Text => Some(Kind::Text),
+                MessageKind::Binary => Some(Kind::Binary),
+            };
+            let payload = if is_deflated { &Deflater::default().compress(&message.bytes) } else { &message.bytes };
+            let frame = |_| {
+                let mask = Some((masks.next_u64() as u32).to_le_bytes());
+                let mut frame = Vec::new();
+                match kind {
+                    Some(kind) => websocket::push_message(kind, is_deflated, mask, payload, &mut frame),
+                    None => websocket::push_frame(Opcode::Ping, true, mask, &message.bytes, &mut frame),
+                }
+                frame.into()
+            };
+            let masks = if payload.len() > LARGE_BYTES { 1 } else { MASKS };
+            (0..masks).map(frame).collect()
+        };
+        let is_ping = talk.message.as_ref().is_some_and(|message| message.kind == MessageKind::Ping);
+        let framed = |framing| Expects::Framed(framing);
+        Some(Self {
+            is_ws,
+            frames: frames(false),
+            deflated: if talk.offers_deflate && !is_ping { frames(true) } else { Vec::new() },
+            expects: match &talk.answer {
+                AnswerEnd::None => Expects::Nothing,
+                AnswerEnd::Message if is_ping => Expects::Pong,
+                AnswerEnd::Message => Expects::Message,
+                AnswerEnd::Bytes(count) => framed(Framing::Bytes(*count)),
+                AnswerEnd::Until(bytes) => {
+                    Delimiter::new(bytes).map_or(Expects::Nothing, |end| framed(Framing::Until(end)))
+                }
+                AnswerEnd::LengthPrefix { width, is_little_endian } => {
+                    framed(Framing::LengthPrefix { width: *width, is_little_endian: *is_little_endian })
+                }
+            },
+            host,
+            path: step.request.path.clone(),
+            headers,
+            subprotocols: talk.subprotocols.clone(),
+            offers_deflate: talk.offers_deflate,
+            keeps_messages: step.checks.body_contains.is_some(),
+        })
+    }
+
+    /// The key of a connection, which needs not be remembered.
+    pub(crate) fn key(number: u64) -> String {
+        let mut random = Random::of_stream(SEED, number);
+        let words = [random.next_u64().to_le_bytes(), random.next_u64().to_le_bytes()];
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&words[0]);
+        bytes[8..].copy_from_slice(&words[1]);
+        websocket::key_of(bytes)
+    }
+
+    /// Asks for WebSocket.
+    pub(crate) fn push_opening(&self, key: &str, out: &mut Vec<u8>) {
+        let opening = Opening {
+            host: &self.host,
+            target: &self.path,
+            protocols: &self.subprotocols,
+            headers: &self.headers,
+            offers_deflate: self.offers_deflate,
+        };
+        websocket::render_request(&opening, key, out);
+    }
+
+    /// What the server made of it: bytes of its answer, and whether messages may be compressed.
+    pub(crate) fn read_answer(
+        &self,
+        input: &[u8],
+        key: &str,
+    ) -> Result<Option<(usize, bool)>, websocket::HandshakeFault> {
+        let read = websocket::read_answer(input, key, &self.subprotocols, self.offers_deflate)?;
+        Ok(read.map(|(length, answer)| (length, answer.is_deflate)))
+    }
+
+    /// How a conversation goes.
+    pub(crate) fn terms(&self, is_deflate: bool) -> Terms {
+        let keeps_messages = self.keeps_messages;
+        Terms { role: Role::Client, is_deflate, message_bytes_max: MESSAGE_BYTES_MAX, keeps_messages }
+    }
+
+    /// The message for the `turn`-th send.
+    pub(crate) fn frame(&self, is_deflate: bool, turn: usize) -> Option<usize> {
+        let frames = if is_deflate && !self.deflated.is_empty() { &self.deflated } else { &self.frames };
+        let first = if is_deflate && !self.deflated.is_empty() { self.frames.len() } else { 0 };
+        (!frames.is_empty()).then(|| first + turn % frames.len())
+    }
+
+    /// All frames, in the order of the numbers that [`PreparedTalk::frame`] gives.
+    pub(crate) fn all_frames(&self) -> impl Iterator<Item = &Arc<[u8]>> + '_ {
+        self.frames.iter().chain(&self.deflated)
+    }
+}

@@ -1,0 +1,350 @@
+//! Exchanges of WebSocket and TCP: one message out, and its answer in.
+//!
+//! The connection is a layer as TLS is one: what was agreed on, and what has come of an answer, stay with it.
+
+use driver::{Outgoing, Socket, Sockets, Template};
+use metrics::{Failure, Outcome, ProtocolFault};
+use pacing::{Nanos, Random};
+use plan::Protocol;
+use wire::tcp;
+use wire::websocket::{self, Heard, Session, push_close};
+
+use super::connections::Phase;
+use super::{Work, World};
+use crate::faults;
+use crate::slab::Key;
+use crate::talk::{Expects, PreparedTalk};
+
+/// The code of a close without a fault (RFC 6455, 7.4.1).
+const NORMAL: u16 = 1_000;
+/// Where the masks of small frames come from; they are no secret.
+const SEED: u64 = 0x6d61_736b;
+
+/// What a connection knows of its conversation.
+pub(super) struct TalkState {
+    /// Which of all: its key is made from it.
+    number: u64,
+    /// None until WebSocket is agreed on, and of TCP.
+    websocket: Option<Session>,
+    is_deflate: bool,
+    /// Of an answer to the handshake that came in pieces.
+    head: Vec<u8>,
+    tcp: tcp::Reader,
+}
+
+/// What a shard needs for conversations.
+pub(super) struct Talking {
+    /// For each step, its frames.
+    templates: Vec<Vec<Template>>,
+    turn: usize,
+    connections: u64,
+    scratch: websocket::Scratch,
+    random: Random,
+}
+
+impl Talking {
+    pub(super) fn new<S: Sockets>(work: &Work, sockets: &mut S) -> Self {
+        let mut of_step =
+            |talk: &PreparedTalk| talk.all_frames().map(|frame| sockets.register(frame.clone())).collect();
+        let templates =
+            work.steps.iter().map(|step| step.talk.as_ref().map(&mut of_step).unwrap_or_default()).collect();
+        let random = Random::of_stream(SEED, work.segment.nth(0));
+        Self { templates, turn: 0, connections: 0, scratch: websocket::Scratch::default(), random }
+    }
+
+    fn mask(&mut self) -> websocket::Mask {
+        Some((self.random.next_u64() as u32).to_le_bytes())
+    }
+}
+
+/// What a conversation brought.
+enum News {
+    Nothing,
+    Pong,
+    Message { is_good: bool, bytes: u64 },
+    Close,
+}
+
+impl World {
+    fn talk_of(&mut self, socket: Socket) -> Option<&mut TalkState> {
+        self.layers(socket)?.talk.as_deref_mut()
+    }
+
+    /// Asks for WebSocket on a connection that is there. False when nothing is to be agreed on any more.
+    pub(super) fn begin_talk<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) -> bool {
+        if !self.is_talk {
+            return false;
+        }
+        let number = self.work.segment.nth(self.talk.connections);
+        self.talk.connections += 1;
+        let state =
+            TalkState { number, websocket: None, is_deflate: false, head: Vec::new(), tcp: tcp::Reader::default() };
+        if let Some(layers) = self.layers(socket) {
+            layers.talk = Some(Box::new(state));
+        }
+        let is_ws = self.work.protocol == Protocol::WebSocket;
+        if let Some(talk) = self.work.steps.first().and_then(|step| step.talk.as_ref()).filter(|_| is_ws) {
+            let mut opening = Vec::new();
+            talk.push_opening(&PreparedTalk::key(number), &mut opening);
+            self.send_through(socket, opening, sockets);
+        }
+        is_ws
+    }
+
+    pub(super) fn send_message<S: Sockets>(
+        &mut self,
+        key: Key,
+        socket: Socket,
+        step: usize,
+        is_measured: bool,
+        sockets: &mut S,
+    ) {
+        let is_deflate = self.talk_of(socket).is_some_and(|state| state.is_deflate);
+        let turn = self.talk.turn;
+        self.talk.turn = turn.wrapping_add(1);
+        let prepared = &self.work.steps[step];
+        let Some(talk) = &prepared.talk else { return };
+        let Some(frame) = talk.frame(is_deflate, turn) else { return };
+        let Some(bytes) = talk.all_frames().nth(frame).cloned() else { return };
+        let (has_answer, timeout) = (!matches!(talk.expects, Expects::Nothing), prepared.timeout);
+        let template = self.talk.templates[step].get(frame).copied();
+        let sent = sockets.now();
+        if self.work.tls.is_some() {
+            let mut copy = self.links.buffer();
+            copy.extend_from_slice(&bytes);
+            if !self.send_through(socket, copy, sockets) {
+                return;
+            }
+        } else {
+            self.seen.counts.bytes_sent += bytes.len() as u64;
+            match template {
+                Some(template) if has_answer => sockets.send(socket, Outgoing::Template(template, 0..bytes.len())),
+                // What has no answer is over when the kernel has taken it, which is told of these.
+                _ => sockets.send(socket, Outgoing::Shared(bytes.clone(), 0..bytes.len())),
+            }
+        }
+        let Some(attempt) = self.attempts.find(key) else { return };
+        attempt.sent = sent;
+        self.arm(key, sent + timeout);
+        self.seen.counts.sent += u64::from(is_measured);
+    }
+
+    /// The kernel has taken a message to which there is no answer.
+    pub(super) fn message_taken<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
+        if sockets.unsent(socket) > 0 {
+            return;
+        }
+        let Some(Phase::Answer { attempt }) = self.connections.find(socket).map(|connection| connection.phase) else {
+            return;
+        };
+        let was_sent = self.attempts.find(attempt).is_some_and(|attempt| attempt.was_sent());
+        if was_sent && matches!(self.expects(attempt), Some(Expects::Nothing)) {
+            let now = sockets.now();
+            self.end_message(attempt, Outcome::Succeeded, now, sockets);
+        }
+    }
+
+    fn expects(&mut self, key: Key) -> Option<&Expects> {
+        let attempt = self.attempts.find(key)?;
+        let exchange = self.exchanges.find(attempt.exchange)?;
+        self.work.steps[exchange.step as usize].talk.as_ref().map(|talk| &talk.expects)
+    }
+
+    /// Bytes on a connection of WebSocket or TCP.
+    pub(super) fn received_talk<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
+        let phase = self.connections.find(socket).map(|connection| connection.phase);
+        match (self.work.protocol, phase) {
+            (_, None | Some(Phase::Close)) => {}
+            (Protocol::Tcp, _) => self.read_stream(socket, bytes, at, sockets),
+            (_, Some(Phase::Connect { .. } | Phase::Prepare { .. })) => self.read_opening(socket, bytes, at, sockets),
+            _ => self.converse(socket, bytes, at, sockets),
+        }
+    }
+
+    fn read_opening<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
+        let steps = self.work.steps.clone();
+        let Some(talk) = steps.first().and_then(|step| step.talk.as_ref()) else { return };
+        let Some(state) = self.talk_of(socket) else { return };
+        let had = state.head.len();
+        state.head.extend_from_slice(bytes);
+        match talk.read_answer(&state.head, &PreparedTalk::key(state.number)) {
+            Ok(None) => {}
+            Ok(Some((length, is_deflate))) => {
+                state.head = Vec::new();
+                (state.is_deflate, state.websocket) = (is_deflate, Some(Session::new(talk.terms(is_deflate))));
+                self.ready_for_http1(socket, at, sockets);
+                let rest = &mut bytes[length - had..];
+                if !rest.is_empty() {
+                    self.received_talk(socket, rest, at, sockets);
+                }
+            }
+            Err(fault) => {
+                if let websocket::HandshakeFault::Status(status) = fault
+                    && let Some(count) = self.seen.counts.statuses.get_mut(usize::from(status))
+                {
+                    *count += 1;
+                }
+                self.lose(socket, faults::handshake(fault), at, sockets);
+            }
+        }
+    }
+
+    fn converse<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
+        let steps = self.work.steps.clone();
+        let mask = self.talk.mask();
+        let mut rest = bytes;
+        let mut out = Vec::new();
+        let mut has_closed = false;
+        let mut fault = None;
+        while !has_closed && fault.is_none() {
+            let phase = self.connections.find(socket).map(|connection| connection.phase);
+            let step = match phase {
+                None | Some(Phase::Close) => break,
+                Some(Phase::Answer { attempt }) => self
+                    .attempts
+                    .find(attempt)
+                    .and_then(|attempt| self.exchanges.find(attempt.exchange).map(|exchange| exchange.step as usize)),
+                Some(_) => None,
+            };
+            let mut scratch = std::mem::take(&mut self.talk.scratch);
+            let Some(session) = self.talk_of(socket).and_then(|state| state.websocket.as_mut()) else { break };
+            let news = match session.handle(rest, &mut scratch, mask, &mut out) {
+                Ok((_, Heard::NeedMore)) => None,
+                Ok((taken, heard)) => Some((
+                    taken,
+                    match heard {
+                        Heard::NeedMore | Heard::Nothing => News::Nothing,
+                        Heard::Pong(_) => News::Pong,
+                        Heard::Close { .. } => News::Close,
+                        Heard::Message { bytes, length, .. } => {
+                            let is_good = step.is_none_or(|step| steps[step].accepts(bytes));
+                            News::Message { is_good, bytes: length }
+                        }
+                    },
+                )),
+                Err(broken) => {
+                    fault = Some(broken);
+                    None
+                }
+            };
+            self.talk.scratch = scratch;
+            let Some((taken, news)) = news else { break };
+            rest = &mut rest[taken..];
+            has_closed = matches!(news, News::Close);
+            self.take_news(phase, &news, at, sockets);
+        }
+        let is_there = self.connections.find(socket).is_some_and(|connection| connection.phase != Phase::Close);
+        if is_there && !out.is_empty() && !self.send_through(socket, out, sockets) {
+            return;
+        }
+        if is_there && (has_closed || fault.is_some()) {
+            // The peer hears so before the connection is left.
+            let failure = fault.map_or(Failure::ClosedEarly, faults::websocket);
+            self.part_from(socket, failure, at, sockets);
+        }
+    }
+
+    fn take_news<S: Sockets>(&mut self, phase: Option<Phase>, news: &News, at: Nanos, sockets: &mut S) {
+        if let News::Message { bytes, .. } = news {
+            self.seen.counts.body_bytes += bytes;
+        }
+        let Some(Phase::Answer { attempt }) = phase else { return };
+        let is_awaited = match (news, self.expects(attempt)) {
+            (News::Pong, Some(Expects::Pong)) => Some(true),
+            (News::Message { is_good, .. }, Some(Expects::Message)) => Some(*is_good),
+            _ => None,
+        };
+        if let Some(is_good) = is_awaited {
+            let outcome = if is_good { Outcome::Succeeded } else { Outcome::Failed(Failure::Check) };
+            self.end_message(attempt, outcome, at, sockets);
+        }
+    }
+
+    fn read_stream<S: Sockets>(&mut self, socket: Socket, bytes: &[u8], at: Nanos, sockets: &mut S) {
+        let steps = self.work.steps.clone();
+        let is_deaf = |talk: &PreparedTalk| matches!(talk.expects, Expects::Nothing);
+        if steps.first().and_then(|step| step.talk.as_ref()).is_some_and(is_deaf) {
+            return;
+        }
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let phase = self.connections.find(socket).map(|connection| connection.phase);
+            let Some(Phase::Answer { attempt }) = phase else {
+                // Nobody asked for these bytes: what follows them could not be told from an answer.
+                if let Some(Phase::Exchange { user }) = phase {
+                    self.users[user as usize].connection = None;
+                    self.seen.counts.unsolicited += 1;
+                    self.close(socket, sockets);
+                }
+                return;
+            };
+            if let Some(attempt) = self.attempts.find(attempt) {
+                attempt.first_byte = attempt.first_byte.min(at);
+            }
+            let Some(Expects::Framed(framing)) = self.expects(attempt).cloned() else { return };
+            let Some(state) = self.talk_of(socket) else { return };
+            let Ok((taken, is_over)) = state.tcp.handle(&framing, rest) else {
+                let failure = Failure::Protocol(ProtocolFault::AnswerLength);
+                return self.lose(socket, failure, at, sockets);
+            };
+            self.take_body(attempt, &rest[..taken]);
+            rest = &rest[taken..];
+            if is_over {
+                let outcome = self.judge_answer(attempt);
+                self.end_message(attempt, outcome, at, sockets);
+            }
+        }
+    }
+
+    fn judge_answer(&mut self, key: Key) -> Outcome {
+        let Some(attempt) = self.attempts.find(key) else { return Outcome::Succeeded };
+        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return Outcome::Succeeded };
+        self.work.steps[exchange.step as usize].checks.of_body(attempt.kept.as_deref())
+    }
+
+    /// The exchange is over; its connection waits for the next one, unless each has its own.
+    fn end_message<S: Sockets>(&mut self, key: Key, outcome: Outcome, now: Nanos, sockets: &mut S) {
+        let Some(attempt) = self.attempts.find(key) else { return };
+        attempt.first_byte = attempt.first_byte.min(now);
+        let socket = attempt.socket;
+        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
+        let (user, step, is_measured) = (exchange.user, exchange.step as usize, exchange.is_measured);
+        self.seen.counts.answers += u64::from(is_measured);
+        if self.work.steps[step].keep_alive {
+            if let Some(connection) = self.connections.find(socket) {
+                connection.phase = Phase::Exchange { user };
+                let is_first = !std::mem::replace(&mut connection.is_reused, true);
+                self.connections.proven += u64::from(is_first);
+            }
+            self.users[user as usize].connection = Some(socket);
+        } else {
+            self.say_goodbye(socket, now, sockets);
+        }
+        self.end_attempt(key, outcome, now, sockets);
+    }
+
+    /// The connection is not used again, and its peer may close it first.
+    fn say_goodbye<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
+        if self.work.protocol == Protocol::Tcp {
+            return self.close(socket, sockets);
+        }
+        let mut close = Vec::new();
+        push_close(NORMAL, "", self.talk.mask(), &mut close);
+        if self.send_through(socket, close, sockets) {
+            self.await_close(socket, now, sockets);
+        }
+    }
+
+    /// The peer ended the conversation, or broke its rules: the connection is closed when it has heard of it.
+    fn part_from<S: Sockets>(&mut self, socket: Socket, failure: Failure, at: Nanos, sockets: &mut S) {
+        let Some(connection) = self.connections.find(socket) else { return };
+        let phase = connection.phase;
+        sockets.shutdown(socket);
+        self.await_close(socket, at, sockets);
+        match phase {
+            Phase::Answer { attempt } => self.end_attempt(attempt, Outcome::Failed(failure), at, sockets),
+            Phase::Exchange { user } => self.users[user as usize].connection = None,
+            _ => {}
+        }
+    }
+}

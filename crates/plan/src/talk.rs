@@ -1,0 +1,61 @@
+//! What goes to and fro on a connection of WebSocket, or on a plain one of TCP.
+
+/// The most random bytes of a message.
+pub const MESSAGE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// The most addresses of ours that connections come from, and the most places they go to.
+pub const PLACES_MAX: usize = 65_536;
+
+/// One message, and where its answer ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Talk {
+    /// What is sent, without a frame; none of those who only listen.
+    pub message: Option<Message>,
+    /// Where the answer ends.
+    pub answer: AnswerEnd,
+    /// Of WebSocket: subprotocols that are offered, the dearest first.
+    pub subprotocols: Vec<String>,
+    /// Of WebSocket: compression is offered.
+    pub offers_deflate: bool,
+}
+
+/// What is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// How it is framed.
+    pub kind: MessageKind,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// How a message is framed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageKind {
+    /// Not at all.
+    Plain,
+    /// A text of WebSocket.
+    Text,
+    /// Bytes of WebSocket.
+    Binary,
+    /// A sign of life of WebSocket is asked for.
+    Ping,
+}
+
+/// Where an answer ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AnswerEnd {
+    /// There is none.
+    None,
+    /// With a message of WebSocket; with a pong, if a ping was sent.
+    Message,
+    /// After so many bytes.
+    Bytes(u64),
+    /// Behind these bytes.
+    Until(Vec<u8>),
+    /// A number of so many bytes says how many follow it.
+    LengthPrefix {
+        /// Bytes of the number.
+        width: u8,
+        /// Its least significant byte comes first.
+        is_little_endian: bool,
+    },
+}
