@@ -3,7 +3,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use driver::Choice;
-use plan::Flags;
+use plan::{Flags, HoldFlags};
 
 #[derive(Parser)]
 #[command(
@@ -29,6 +29,7 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     Demo(DemoArgs),
     Serve(ServeArgs),
+    Hold(Box<HoldArgs>),
     Selftest(SelftestArgs),
     Grpc(Box<GrpcArgs>),
     Completions(CompletionsArgs),
@@ -86,6 +87,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     tls: TlsArgs,
     #[command(flatten)]
+    talk: TalkArgs,
+    #[command(flatten)]
     schema: SchemaArgs,
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     message_interval: Option<String>,
@@ -107,6 +110,132 @@ pub(crate) struct RunArgs {
     pub(crate) engine: EngineArgs,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
+}
+
+/// Messages of WebSocket and TCP, and where connections come from and go.
+#[derive(Args, Clone)]
+pub(crate) struct TalkArgs {
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    data_bytes: Option<String>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    seed: Option<String>,
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    until: Option<String>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    read_bytes: Option<String>,
+    #[arg(long, value_name = "WIDTH")]
+    length_prefix: Option<String>,
+    #[arg(long)]
+    no_answer: bool,
+    #[arg(long, value_name = "TYPE")]
+    ws_type: Option<String>,
+    #[arg(long = "subprotocol", value_name = "NAME")]
+    subprotocols: Vec<String>,
+    #[arg(long)]
+    ws_deflate: bool,
+    #[arg(long, value_name = "ADDRESSES")]
+    source_ip: Option<String>,
+    #[arg(long, value_name = "PLACES")]
+    to: Option<String>,
+}
+
+impl TalkArgs {
+    fn fill(&self, flags: &mut Flags) {
+        flags.data_bytes.clone_from(&self.data_bytes);
+        flags.seed.clone_from(&self.seed);
+        flags.until.clone_from(&self.until);
+        flags.read_bytes.clone_from(&self.read_bytes);
+        flags.length_prefix.clone_from(&self.length_prefix);
+        flags.no_answer = self.no_answer;
+        flags.ws_type.clone_from(&self.ws_type);
+        flags.subprotocols.clone_from(&self.subprotocols);
+        flags.ws_deflate = self.ws_deflate;
+        flags.source_ip.clone_from(&self.source_ip);
+        flags.to.clone_from(&self.to);
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct HoldArgs {
+    #[arg(value_name = "URL")]
+    url: Option<String>,
+    #[arg(short = 'c', long, value_name = "N", allow_negative_numbers = true)]
+    connections: Option<String>,
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    ramp: Option<String>,
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    hold: Option<String>,
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    every: Option<String>,
+    #[arg(long)]
+    once: bool,
+    #[arg(long)]
+    receive_only: bool,
+    #[arg(long)]
+    reconnect: bool,
+    #[arg(short = 'X', long, value_name = "METHOD")]
+    method: Option<String>,
+    #[arg(short = 'H', long = "header", value_name = "HEADER")]
+    headers: Vec<String>,
+    #[arg(short = 'd', long, value_name = "DATA", allow_hyphen_values = true)]
+    data: Option<String>,
+    #[arg(short = 't', long, value_name = "TIME", allow_negative_numbers = true)]
+    timeout: Option<String>,
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    connect_timeout: Option<String>,
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    grace: Option<String>,
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    expect_body: Option<String>,
+    #[command(flatten)]
+    talk: TalkArgs,
+    #[command(flatten)]
+    tls: TlsArgs,
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    interval: Option<String>,
+    #[command(flatten)]
+    pub(crate) engine: HoldEngineArgs,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+}
+
+#[derive(Args, Clone)]
+pub(crate) struct HoldEngineArgs {
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) threads: Option<String>,
+    #[command(flatten)]
+    pub(crate) driver: DriverArgs,
+}
+
+impl HoldArgs {
+    /// What was typed, for the plan to read.
+    pub(crate) fn flags(&self) -> HoldFlags {
+        let mut common = Flags {
+            url: self.url.clone(),
+            connections: self.connections.clone(),
+            ramp: self.ramp.clone(),
+            method: self.method.clone(),
+            headers: self.headers.clone(),
+            data: self.data.clone(),
+            timeout: self.timeout.clone(),
+            connect_timeout: self.connect_timeout.clone(),
+            grace: self.grace.clone(),
+            expect_body: self.expect_body.clone(),
+            interval: self.interval.clone(),
+            user_agent: USER_AGENT.to_owned(),
+            ..Flags::default()
+        };
+        self.talk.fill(&mut common);
+        self.tls.fill(&mut common);
+        HoldFlags {
+            common,
+            hold: self.hold.clone(),
+            every: self.every.clone(),
+            once: self.once,
+            receive_only: self.receive_only,
+            reconnect: self.reconnect,
+        }
+    }
 }
 
 /// Where messages are described.
@@ -287,6 +416,10 @@ pub(crate) struct ServeArgs {
     pub(crate) close_after: Option<String>,
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<String>,
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) tcp: Option<String>,
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub(crate) push: Option<String>,
     #[arg(long = "tls")]
     pub(crate) is_tls: bool,
     #[arg(long, value_name = "FILE")]
@@ -356,6 +489,7 @@ impl RunArgs {
             user_agent: USER_AGENT.to_owned(),
             ..Flags::default()
         };
+        self.talk.fill(&mut flags);
         self.tls.fill(&mut flags);
         self.schema.fill(&mut flags);
         flags

@@ -22,6 +22,7 @@ const EXAMPLES: Text = (
   onrush -d @order.json -H 'Content-Type: application/json' http://127.0.0.1/orders
   onrush -q 5000 -z 1m --threshold 'p99(response_time) < 200ms' http://127.0.0.1/
   onrush grpc://127.0.0.1:8080/hello.Greeter/SayHello -d '{\"name\": \"world\"}'
+  onrush hold -c 100000 --every 30s ws://127.0.0.1:8080/
   onrush --output json -z 5s http://127.0.0.1/ | jq .requests_per_s
 
 Exit codes: 0 done, 1 an expectation (--expect-...), threshold or self-test failed, 2 wrong usage, 3 nothing could be measured,
@@ -34,6 +35,7 @@ Exit codes: 0 done, 1 an expectation (--expect-...), threshold or self-test fail
   onrush -d @order.json -H 'Content-Type: application/json' http://127.0.0.1/orders
   onrush -q 5000 -z 1m --threshold 'p99(response_time) < 200ms' http://127.0.0.1/
   onrush grpc://127.0.0.1:8080/hello.Greeter/SayHello -d '{\"name\": \"world\"}'
+  onrush hold -c 100000 --every 30s ws://127.0.0.1:8080/
   onrush --output json -z 5s http://127.0.0.1/ | jq .requests_per_s
 
 退出码：0 完成；1 未达到期望（--expect-...）、阈值或自检未通过；2 用法错误；3 没有测到任何数据；
@@ -49,8 +51,16 @@ fn about(command: &str) -> Text {
             "在空闲的本地端口启动服务，压测 5 秒，显示表格和汇总",
         ),
         "serve" => (
-            "Serve paths with known behaviour to load: / /bytes/N /chunked/N /delay/MS /delay/uniform/LOW-HIGH /delay/lognormal/MEDIAN,SIGMA /serial/MS (one at a time) /stall/AFTER/FOR (all stand still, ms) /fail/PERCENT[/STATUS] /drip/PIECES/MS /status/N /echo /close /drop /stats; HTTP/2 too, and gRPC: hello.Greeter, with reflection",
-            "启动行为已知的被测服务：/ /bytes/N /chunked/N /delay/毫秒 /delay/uniform/最短-最长 /delay/lognormal/中位数,SIGMA /serial/毫秒（一次只处理一个） /stall/多久之后/多久（整体停顿，毫秒） /fail/百分比[/状态码] /drip/块数/毫秒 /status/N /echo /close /drop /stats；也支持 HTTP/2 和 gRPC（hello.Greeter，带反射）",
+            "Serve WebSocket (an echo on any path) and paths with known behaviour to load: / /bytes/N /chunked/N /delay/MS /delay/uniform/LOW-HIGH /delay/lognormal/MEDIAN,SIGMA /serial/MS (one at a time) /stall/AFTER/FOR (all stand still, ms) /fail/PERCENT[/STATUS] /drip/PIECES/MS /status/N /echo /close /drop /stats /conns; HTTP/2 too, and gRPC: hello.Greeter, with reflection",
+            "启动行为已知的被测服务，任意路径可作 WebSocket 回显：/ /bytes/N /chunked/N /delay/毫秒 /delay/uniform/最短-最长 /delay/lognormal/中位数,SIGMA /serial/毫秒（一次只处理一个） /stall/多久之后/多久（整体停顿，毫秒） /fail/百分比[/状态码] /drip/块数/毫秒 /status/N /echo /close /drop /stats /conns；也支持 HTTP/2 和 gRPC（hello.Greeter，带反射）",
+        ),
+        "hold" => (
+            "Hold many connections: open them at a pace, keep them, speak on them, close them in order; a million on one machine",
+            "保持大量长连接：按节奏建立、保持、收发消息、正常关闭；单机可达百万",
+        ),
+        "doctor" => (
+            "Say how many connections this machine carries, what is the narrowest, and how to widen it",
+            "检查本机能承载多少连接、瓶颈在哪里、如何放宽",
         ),
         "selftest" => (
             "Load a server of known behaviour and compare every figure with what it must be; under a minute",
@@ -84,6 +94,78 @@ fn flag(command: &str, id: &str) -> Option<Text> {
         ("list" | "describe", "symbol") => ("The name, with its package", "名称，需带包名"),
         ("list" | "describe", "headers") => ("Metadata 'name: value', repeatable", "元数据 'name: value'，可重复"),
         ("list" | "describe", "timeout") => ("Time for all answers [default: 30s]", "等待响应的总时间 [默认：30s]"),
+        ("hold", "url") => (
+            "Where: ws://, wss://, tcp://host:port, or http:// and https:// kept alive",
+            "目标：ws://、wss://、tcp://主机:端口，或 http://、https:// 长连接",
+        ),
+        ("hold", "connections") => ("How many connections are held [default: 1000]", "保持的连接数 [默认：1000]"),
+        ("hold", "ramp") => (
+            "Connections that are opened a second, like 20000/s [default: as fast as they are taken]",
+            "每秒新建多少个连接，如 20000/s [默认：对端能接受多快就多快]",
+        ),
+        ("hold", "hold") => {
+            ("How long they are held when all have been tried [default: 60s]", "全部尝试建立之后保持多久 [默认：60s]")
+        }
+        ("hold", "every") => (
+            "Each sends its message once in this time, spread evenly over all: 30s; or after a random pause: 100ms-1s",
+            "每个连接每隔这么久发送一条消息，所有连接均匀错开：30s；或每次随机停顿后发送：100ms-1s",
+        ),
+        ("hold", "once") => ("Each sends its message once, when it is there", "每个连接建立后只发送一条消息"),
+        ("hold", "receive_only") => ("Send nothing, count what is pushed", "不发送，只统计服务端推送的消息"),
+        ("hold", "reconnect") => {
+            ("Try lost connections again, after a pause that grows", "断开的连接重新建立，间隔逐渐增大")
+        }
+        ("hold", "data") => (
+            "The message; @FILE reads a file, hex:0aff gives bytes [default of WebSocket: a ping]",
+            "消息内容；@FILE 读取文件，hex:0aff 为十六进制字节 [WebSocket 默认：ping]",
+        ),
+        ("hold", "timeout") => (
+            "Time for an answer; without one the connection is lost [default: 30s]",
+            "等待应答的超时，超时即视为断开 [默认：30s]",
+        ),
+        ("hold", "grace") => {
+            ("Time for answers in flight at the end [default: 5s]", "结束时等待在途应答的时间 [默认：5s]")
+        }
+        ("serve", "tcp") => (
+            "Speak plain TCP on this port too: what comes is given back",
+            "同时在该端口提供 TCP 服务：收到什么就返回什么",
+        ),
+        ("serve", "push") => (
+            "Send two bytes on each WebSocket and TCP connection so often, like 550s [default: never]",
+            "每隔这么久向每个 WebSocket 和 TCP 连接推送两个字节，如 550s [默认：不推送]",
+        ),
+        (_, "data_bytes") => {
+            ("A message of so many random bytes, of WebSocket or TCP", "WebSocket 或 TCP 消息为这么多随机字节")
+        }
+        ("serve", "seed") => ("Seed of random delays [default: 1]", "随机延迟的种子 [默认：1]"),
+        (_, "seed") => ("Seed of --data-bytes [default: 1]", "--data-bytes 的种子 [默认：1]"),
+        (_, "until") => (
+            "Of TCP: an answer ends behind these bytes, like '\\n' or '\\x00'",
+            "TCP：应答以这些字节结束，如 '\\n' 或 '\\x00'",
+        ),
+        (_, "read_bytes") => ("Of TCP: an answer has so many bytes", "TCP：应答固定为这么多字节"),
+        (_, "length_prefix") => (
+            "Of TCP: a number of 1, 2, 4 or 8 bytes says how many follow; 2le, 4le, 8le with the least one first",
+            "TCP：应答以 1、2、4 或 8 字节的长度开头；2le、4le、8le 为小端",
+        ),
+        (_, "no_answer") => ("Of TCP and WebSocket: nothing is answered", "TCP 和 WebSocket：没有应答"),
+        (_, "ws_type") => (
+            "Of WebSocket: text, binary or ping [default: text if -d is one; a ping without -d]",
+            "WebSocket：text、binary 或 ping [默认：-d 为文本时 text；没有 -d 时 ping]",
+        ),
+        (_, "subprotocols") => ("Of WebSocket: a subprotocol to offer, repeatable", "WebSocket：提供的子协议，可重复"),
+        (_, "ws_deflate") => (
+            "Of WebSocket: offer compression (permessage-deflate), each message by itself",
+            "WebSocket：提供压缩（permessage-deflate），每条消息单独压缩",
+        ),
+        (_, "source_ip") => (
+            "Addresses of this machine to come from, in turn: 10.0.0.2-10.0.0.9,10.0.1.0/24, or auto [default: the kernel's choice; on 127.0.0.1 as many as are needed]",
+            "轮流使用的本机源地址：10.0.0.2-10.0.0.9,10.0.1.0/24 或 auto [默认：由内核选择；目标为 127.0.0.1 时按需增加]",
+        ),
+        (_, "to") => (
+            "Places to connect to, in turn, instead of the host of the URL: 10.0.0.1:8001-8016,:8080",
+            "轮流连接的地址和端口，代替 URL 中的主机：10.0.0.1:8001-8016,:8080",
+        ),
         (_, "protos") => (
             "File that defines the gRPC service, repeatable [default: ask the server (reflection)]",
             "定义 gRPC 服务的 .proto 文件，可重复 [默认：向服务端查询（反射）]",
@@ -105,8 +187,8 @@ fn flag(command: &str, id: &str) -> Option<Text> {
             "gRPC 消息的压缩方式：gzip 或 identity [默认：identity]",
         ),
         (_, "url") => (
-            "What to load: http://, https://, or a method grpc://host:port/package.Service/Method (grpcs:// with TLS); without a scheme, http:// is meant",
-            "压测地址：http://、https://，或 gRPC 方法 grpc://主机:端口/包名.服务/方法（TLS 用 grpcs://）；不写协议时为 http://",
+            "What to load: http://, https://, ws://, wss://, tcp://host:port, or a method grpc://host:port/package.Service/Method (grpcs:// with TLS); without a scheme, http:// is meant",
+            "压测地址：http://、https://、ws://、wss://、tcp://主机:端口，或 gRPC 方法 grpc://主机:端口/包名.服务/方法（TLS 用 grpcs://）；不写协议时为 http://",
         ),
         (_, "connections") => (
             "Connections, each with one user that is kept busy [default: 50; with a rate as many as needed, up to 10000]",
@@ -165,8 +247,8 @@ fn flag(command: &str, id: &str) -> Option<Text> {
             "请求头（gRPC 的元数据）'Name: value'，可重复；'Name:' 去掉默认的，'Name;' 发送空值",
         ),
         (_, "data") => (
-            "Request body; @FILE reads a file as it is. Of gRPC: the message as JSON, for a stream several in an array or in lines",
-            "请求体；@FILE 原样读取文件内容。gRPC：JSON 格式的消息，流可用数组或多行给出多条",
+            "Request body, or message of WebSocket or TCP; @FILE reads a file as it is, hex:0aff gives bytes of a message. Of gRPC: the message as JSON, for a stream several in an array or in lines",
+            "请求体，或 WebSocket、TCP 的消息；@FILE 原样读取文件内容，hex:0aff 为消息的十六进制字节。gRPC：JSON 格式的消息，流可用数组或多行给出多条",
         ),
         (_, "timeout") => (
             "Time for an answer, from the sending of its request; when given, a gRPC server is told it (grpc-timeout) [default: 30s]",
@@ -265,7 +347,6 @@ fn flag(command: &str, id: &str) -> Option<Text> {
         (_, "close_after") => {
             ("End each connection with its Nth answer [default: never]", "每个连接在第 N 个响应后关闭 [默认：不关闭]")
         }
-        (_, "seed") => ("Seed of random delays [default: 1]", "随机延迟的种子 [默认：1]"),
         (_, "shell") => ("bash, elvish, fish, powershell or zsh", "bash、elvish、fish、powershell 或 zsh"),
         _ => return None,
     })

@@ -45,7 +45,8 @@ pub(crate) fn run(args: &RunArgs) -> Exit {
 }
 
 /// Words that nobody means as a host.
-const COMMANDS: [&str; 8] = ["run", "demo", "serve", "selftest", "grpc", "completions", "man", "help"];
+const COMMANDS: [&str; 10] =
+    ["run", "demo", "serve", "hold", "doctor", "selftest", "grpc", "completions", "man", "help"];
 
 /// `onrush demo`.
 pub(crate) fn demo(args: &DemoArgs) -> Exit {
@@ -156,7 +157,7 @@ impl Load {
         };
         let options = RunOptions { address: resolved.address, tls, threads, pins_threads: engine.pin_threads, driver };
         let stop = StopHandle::default();
-        let asked = match self.watch_signals(&stop) {
+        let asked = match watch_signals(&stop, self.language) {
             Ok(asked) => asked,
             Err(error) => return self.refuse(&report::run_error(&error.into(), self.language), Exit::System),
         };
@@ -192,26 +193,6 @@ impl Load {
         exit
     }
 
-    fn watch_signals(&self, stop: &StopHandle) -> Result<signals::Asked, std::io::Error> {
-        let (gently, at_once, language) = (stop.clone(), stop.clone(), self.language);
-        let first = move || {
-            output::note(language.pick(
-                "stopping: waiting for what is in flight; Ctrl-C again ends at once",
-                "正在停止：等待在途请求完成；再按一次 Ctrl-C 立即结束",
-            ));
-            gently.stop();
-        };
-        let again = move || {
-            at_once.abort();
-            // A file that is a pipe may have nobody who reads it.
-            std::thread::spawn(|| {
-                std::thread::sleep(SECOND_SIGNAL_WAIT);
-                std::process::exit(Exit::Stopped as i32);
-            });
-        };
-        signals::watch(first, again)
-    }
-
     fn exit(&self, plan: &Plan, result: &RunResult, wishes: &Wishes, outcome: Outcome) -> Exit {
         let counts = &result.total.counts;
         let span = result.wall.as_duration();
@@ -234,6 +215,27 @@ impl Load {
             Exit::Done
         }
     }
+}
+
+/// Ctrl-C ends a run gently, and once more at once.
+pub(crate) fn watch_signals(stop: &StopHandle, language: Language) -> Result<signals::Asked, std::io::Error> {
+    let (gently, at_once) = (stop.clone(), stop.clone());
+    let first = move || {
+        output::note(language.pick(
+            "stopping: waiting for what is in flight; Ctrl-C again ends at once",
+            "正在停止：等待在途请求完成；再按一次 Ctrl-C 立即结束",
+        ));
+        gently.stop();
+    };
+    let again = move || {
+        at_once.abort();
+        // A file that is a pipe may have nobody who reads it.
+        std::thread::spawn(|| {
+            std::thread::sleep(SECOND_SIGNAL_WAIT);
+            std::process::exit(Exit::Stopped as i32);
+        });
+    };
+    signals::watch(first, again)
 }
 
 /// How a load ended, beside its figures.

@@ -6,6 +6,7 @@ mod files;
 mod generate;
 mod grpc;
 mod help;
+mod hold;
 mod live;
 mod load;
 mod output;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Some(Command::Run(args)) => load::run(&args),
         Some(Command::Demo(args)) => load::demo(&args),
         Some(Command::Serve(args)) => serve::serve(&args),
+        Some(Command::Hold(args)) => hold::hold(&args),
         Some(Command::Selftest(args)) => selftest::selftest(&args),
         Some(Command::Grpc(args)) => grpc::grpc(&args),
         Some(Command::Completions(args)) => generate::completions(&args, language),

@@ -42,6 +42,25 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
             return Exit::Usage;
         }
     };
+    let tcp = match args.tcp.as_deref().map(|text| (text, read_address(text))) {
+        None => None,
+        Some((_, Some(address))) => Some(SocketAddr::new(
+            // A port alone means the address of the other one.
+            if args.tcp.as_deref().is_some_and(|text| text.parse::<u16>().is_ok()) {
+                listen.ip()
+            } else {
+                address.ip()
+            },
+            address.port(),
+        )),
+        Some((value, None)) => {
+            output::complain(&language.pick(
+                format!("--tcp wants a port like 9000 or an address like 127.0.0.1:9000, not '{value}'"),
+                format!("--tcp 需要 9000 这样的端口或 127.0.0.1:9000 这样的地址，而不是 '{value}'"),
+            ));
+            return Exit::Usage;
+        }
+    };
     let scheme = if tls.is_some() { "https" } else { "http" };
     host::raise_descriptor_limit();
     let driver = match driver::choose(args.driver.choice()) {
@@ -51,7 +70,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
             return Exit::System;
         }
     };
-    let server = match Server::start(&ServeOptions { listen, threads, driver, behavior, tls }) {
+    let server = match Server::start(&ServeOptions { listen, threads, driver, behavior, tls, tcp }) {
         Ok(server) => server,
         Err(error) => {
             output::complain(&serve_error(&error, language));
@@ -66,8 +85,13 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
         return Exit::System;
     }
     let address = server.address();
-    let line =
-        language.pick(format!("listening on {scheme}://{address}/\n"), format!("正在监听 {scheme}://{address}/\n"));
+    let and_tcp = server.tcp_address().map_or(String::new(), |tcp| {
+        language.pick(format!("listening on tcp://{tcp}\n"), format!("正在监听 tcp://{tcp}\n"))
+    });
+    let line = language.pick(
+        format!("listening on {scheme}://{address}/\n{and_tcp}"),
+        format!("正在监听 {scheme}://{address}/\n{and_tcp}"),
+    );
     // A server is of use without a reader of this line.
     output::write_stdout(&line, language);
     // The sender lives as long as its thread, which never ends by itself.
@@ -119,6 +143,12 @@ fn behavior(args: &ServeArgs) -> Result<Behavior, PlanError> {
     Ok(Behavior {
         seed: number("--seed", &args.seed, 0, u64::MAX)?.unwrap_or(usual.seed),
         accept_delay: delay.unwrap_or(usual.accept_delay),
+        push: args
+            .push
+            .as_deref()
+            .map(|text| plan::parse_duration("--push", text))
+            .transpose()?
+            .filter(|span| !span.is_zero()),
         close_after: number("--close-after", &args.close_after, 1, u64::from(u32::MAX))?.map(|count| count as u32),
     })
 }

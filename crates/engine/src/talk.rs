@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pacing::Random;
-use plan::{AnswerEnd, MessageKind, Protocol, Step};
+use plan::{AnswerEnd, MessageKind, Step};
 use wire::tcp::{Delimiter, Framing};
 use wire::websocket::{self, Deflater, Kind, Opcode, Opening, Role, Terms};
 
@@ -31,7 +31,6 @@ pub(crate) enum Expects {
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct PreparedTalk {
-    pub(crate) is_ws: bool,
     /// The message as it goes out; none of those who only listen.
     pub(crate) frames: Vec<Arc<[u8]>>,
     /// The same, compressed.
@@ -47,9 +46,8 @@ pub(crate) struct PreparedTalk {
 
 impl PreparedTalk {
     /// `None` of a step of HTTP.
-    pub(crate) fn new(step: &Step, protocol: Protocol) -> Option<Self> {
+    pub(crate) fn new(step: &Step) -> Option<Self> {
         let talk = step.talk.as_ref()?;
-        let is_ws = protocol == Protocol::WebSocket;
         let mut headers = step.request.headers.clone();
         let host = headers.iter().position(|(name, _)| name.eq_ignore_ascii_case("host"));
         let host = host.map(|at| String::from_utf8_lossy(&headers.remove(at).1).into_owned()).unwrap_or_default();
@@ -78,7 +76,6 @@ impl PreparedTalk {
         let is_ping = talk.message.as_ref().is_some_and(|message| message.kind == MessageKind::Ping);
         let framed = |framing| Expects::Framed(framing);
         Some(Self {
-            is_ws,
             frames: frames(false),
             deflated: if talk.offers_deflate && !is_ping { frames(true) } else { Vec::new() },
             expects: match &talk.answer {

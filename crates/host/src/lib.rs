@@ -1,6 +1,7 @@
 //! What this machine allows, and what the process has spent. Nothing here changes the system.
 
 mod addresses;
+mod capacity;
 mod cores;
 mod limits;
 mod link;
@@ -10,6 +11,7 @@ mod spent;
 mod trust;
 
 pub use addresses::addresses_towards;
+pub use capacity::{Limit, LimitKind, Settings, Situation, limits};
 pub use cores::{allowed_cores, pin_to_core};
 pub use limits::{descriptors, local_port_range, raise_descriptor_limit, somaxconn};
 pub use link::{Link, link_to};

@@ -9,6 +9,7 @@ use pacing::Nanos;
 use plan::Plan;
 
 use crate::Note;
+use crate::say::Scene;
 
 /// A run that is over.
 #[derive(Debug)]
@@ -76,6 +77,17 @@ impl Run<'_> {
     pub fn judgements(&self) -> impl Iterator<Item = (&Threshold, Judgement)> + '_ {
         let span = self.result.wall.as_duration();
         self.thresholds.iter().map(move |threshold| (threshold, threshold.judge(self.seen(), span)))
+    }
+
+    /// The circumstances of its failures.
+    pub(crate) fn scene(&self) -> Scene<'_> {
+        Scene {
+            address: self.address,
+            step: self.plan.scenarios.first().and_then(|scenario| scenario.steps.first()),
+            seen: Some(self.seen()),
+            refused: self.result.refused.as_ref(),
+            lacked_certificate: self.result.lacked_certificate,
+        }
     }
 
     /// The headline series: what succeeded.

@@ -130,6 +130,8 @@ fn protocol_of(scenario: &Scenario) -> &'static str {
         Protocol::Http1 => "http/1",
         Protocol::Http2 => "http/2",
         Protocol::Negotiated => "negotiated",
+        Protocol::WebSocket => "websocket",
+        Protocol::Tcp => "tcp",
     }
 }
 

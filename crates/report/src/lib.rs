@@ -2,9 +2,11 @@
 //!
 //! They compute nothing new: every figure comes from a snapshot or from the result of the run, by [`figures`].
 
+mod capacity;
 mod figures;
 mod format;
 mod hdr;
+mod held;
 mod json;
 mod language;
 mod say;
@@ -14,8 +16,10 @@ mod verdict;
 mod watch;
 mod words;
 
+pub use capacity::limit_warning;
 pub use figures::{Run, percentiles_of};
 pub use hdr::{HdrLog, hdr_text};
+pub use held::{HoldJson, HoldRun, HoldTable, hold_summary, nothing_held};
 pub use json::Json;
 pub use language::Language;
 pub use say::{

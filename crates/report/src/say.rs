@@ -6,8 +6,12 @@ mod secure;
 mod threshold_error;
 
 use driver::Chosen;
-use engine::{ResolveError, RunError};
-use metrics::{Failure, ProtocolFault};
+use std::net::SocketAddr;
+
+use engine::{PlacesError, ResolveError, RunError};
+use metrics::{Failure, ProtocolFault, Snapshot};
+use plan::Step;
+use wire::tls::Refused;
 
 pub use grpc::reflect_error;
 pub use plan_error::plan_error;
@@ -25,21 +29,47 @@ pub(crate) fn failure_name(failure: Failure) -> String {
     }
 }
 
+/// What is known of the circumstances of a failure.
+pub(crate) struct Scene<'a> {
+    pub(crate) address: SocketAddr,
+    pub(crate) step: Option<&'a Step>,
+    /// What was seen of exchanges.
+    pub(crate) seen: Option<&'a Snapshot>,
+    pub(crate) refused: Option<&'a Refused>,
+    pub(crate) lacked_certificate: bool,
+}
+
+impl Scene<'_> {
+    /// Calls of gRPC are made.
+    fn is_grpc(&self) -> bool {
+        self.step.is_some_and(|step| step.call.is_some())
+    }
+
+    /// Messages of WebSocket or TCP are exchanged.
+    fn is_talk(&self) -> bool {
+        self.step.is_some_and(|step| step.talk.is_some())
+    }
+}
+
 /// What a person can do about a failure.
 pub fn failure_remedy(failure: Failure, run: &Run<'_>, language: Language) -> String {
+    remedy_in(failure, &run.scene(), language)
+}
+
+/// The same, in circumstances of any kind.
+pub(crate) fn remedy_in(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
     let may_be_for_want_of_one = matches!(failure, Failure::Status | Failure::Reset | Failure::ClosedEarly);
-    if run.result.lacked_certificate && may_be_for_want_of_one {
+    if scene.lacked_certificate && may_be_for_want_of_one {
         return language.pick(
             "the server asked for a client certificate, and there was none; give one that it knows with --cert FILE --key FILE".to_owned(),
             "服务端要求客户端证书，但没有给出；请用 --cert FILE --key FILE 给出它认可的证书".to_owned(),
         );
     }
-    remedy(failure, run, language)
+    remedy(failure, scene, language)
 }
 
-fn remedy(failure: Failure, run: &Run<'_>, language: Language) -> String {
-    let address = run.address;
-    let step = run.plan.scenarios.first().and_then(|scenario| scenario.steps.first());
+fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
+    let (address, step) = (scene.address, scene.step);
     let pick = |en: String, zh: String| language.pick(en, zh);
     match failure {
         Failure::Unreachable => pick(
@@ -70,10 +100,10 @@ fn remedy(failure: Failure, run: &Run<'_>, language: Language) -> String {
             });
             pick(
                 format!(
-                    "all local ports to {address} are in use{ports}; keep connections alive, use fewer, or widen them: sysctl -w net.ipv4.ip_local_port_range='1024 65535'"
+                    "all local ports to {address} are in use{ports}; keep connections alive, use fewer, come from more addresses (--source-ip), or widen them: sysctl -w net.ipv4.ip_local_port_range='1024 65535'"
                 ),
                 format!(
-                    "到 {address} 的本地端口已用完{ports}；请使用长连接、减少连接数，或扩大端口范围：sysctl -w net.ipv4.ip_local_port_range='1024 65535'"
+                    "到 {address} 的本地端口已用完{ports}；请使用长连接、减少连接数、使用更多本机地址（--source-ip），或扩大端口范围：sysctl -w net.ipv4.ip_local_port_range='1024 65535'"
                 ),
             )
         }
@@ -97,7 +127,7 @@ fn remedy(failure: Failure, run: &Run<'_>, language: Language) -> String {
             )
         }
         Failure::Protocol(fault) => protocol(fault, language),
-        Failure::Tls(fault) => secure::tls(fault, address, run.result.refused.as_ref(), language),
+        Failure::Tls(fault) => secure::tls(fault, address, scene.refused, language),
         Failure::StreamReset(_) => pick(
             "the server gave up the stream with this code of HTTP/2; look at its log and its limits".to_owned(),
             "服务端以该 HTTP/2 错误码终止了流；请查看其日志和各项上限".to_owned(),
@@ -106,10 +136,14 @@ fn remedy(failure: Failure, run: &Run<'_>, language: Language) -> String {
             "the server wanted no more requests on 16 connections in a row (GOAWAY) and did not look at these; raise its limit of requests for each connection".to_owned(),
             "服务端在连续 16 个连接上都拒绝了新请求（GOAWAY），这些请求未被处理；请调大服务端单个连接的请求数上限".to_owned(),
         ),
-        Failure::GrpcStatus(status) => grpc::status(status, run, language),
-        Failure::Status if run.is_grpc() => pick(
+        Failure::GrpcStatus(status) => grpc::status(status, scene, language),
+        Failure::Status if scene.is_grpc() => pick(
             "the status of HTTP is not 200: what answers may stand before the gRPC server; see the status codes above, and its log".to_owned(),
             "HTTP 状态码不是 200：响应的可能是 gRPC 服务前面的代理；请看上面的状态码，并查看其日志".to_owned(),
+        ),
+        Failure::Status if scene.is_talk() => pick(
+            "the server does not switch to WebSocket: its status is not 101; check the path and the headers (-H)".to_owned(),
+            "服务端没有切换到 WebSocket：状态码不是 101；请检查路径和请求头（-H）".to_owned(),
         ),
         Failure::Status => pick(
             "the status is not a success; see the status codes above, or say which are with --expect-status".to_owned(),
@@ -171,6 +205,25 @@ fn protocol(fault: ProtocolFault, language: Language) -> String {
         ProtocolFault::Unsolicited => {
             ("the server sent bytes that belong to no request", "服务端发送了不属于任何请求的数据")
         }
+        ProtocolFault::Handshake => {
+            ("the server's answer to the WebSocket handshake is not valid", "服务端对 WebSocket 握手的响应无效")
+        }
+        ProtocolFault::WebSocketFrame => {
+            ("the server sent a malformed WebSocket frame", "服务端发送了格式错误的 WebSocket 帧")
+        }
+        ProtocolFault::WebSocketText => ("a text message of the server is not UTF-8", "服务端的文本消息不是 UTF-8"),
+        ProtocolFault::WebSocketDeflate => {
+            ("a compressed message of the server cannot be taken apart", "服务端的压缩消息无法解压")
+        }
+        ProtocolFault::MessageTooLarge => ("a message of the server is larger than 1 GiB", "服务端的消息超过 1 GiB"),
+        ProtocolFault::WebSocketFlood => (
+            "the server sent 10000 frames in a row that bring nothing forward",
+            "服务端连续发送了 10000 个无实际内容的帧",
+        ),
+        ProtocolFault::AnswerLength => (
+            "the length before an answer is larger than 1 GiB; check --length-prefix",
+            "应答前的长度超过 1 GiB；请检查 --length-prefix",
+        ),
         _ => ("the server broke the protocol", "服务端违反了协议"),
     };
     let look = match grpc::fault(fault) {
@@ -219,6 +272,12 @@ pub fn run_error(error: &RunError, language: Language) -> String {
         (Language::En, error) => error.to_string(),
         (Language::Zh, RunError::System(reason)) => {
             format!("引擎无法在此系统上运行：{reason}；请调大上限（ulimit -n、内存）或减少 --threads")
+        }
+        (Language::Zh, RunError::Places(PlacesError::NotOurs { address })) => {
+            format!("{address} 不是本机地址；请用 ip address 查看，或添加：ip address add {address} dev ...")
+        }
+        (Language::Zh, RunError::Places(PlacesError::Families { from, to })) => {
+            format!("无法从 {from} 连接 {to}：一个是 IPv4，另一个是 IPv6；请使用同一种地址")
         }
         (Language::Zh, RunError::Pin { core, reason }) => {
             format!("无法把线程绑定到核心 {core}：{reason}；请去掉 --pin-threads")

@@ -56,6 +56,7 @@ impl Action {
                 None => Self::text(413, b"the body is too large\n"),
             },
             Route::Drop => Self::Drop,
+            Route::Conns => Self::owned(200, "application/json", tools.conns_json().into_bytes()),
             Route::Stats => Self::owned(200, "application/json", tools.stats_json().into_bytes()),
             Route::NotFound | Route::Grpc => Self::text(404, b"no such path\n"),
             Route::BadNumber => Self::text(400, b"the number in the path is out of range\n"),

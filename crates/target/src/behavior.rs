@@ -20,11 +20,13 @@ pub struct Behavior {
     pub accept_delay: Duration,
     /// The server ends a connection with its so-manieth answer, and says so in it.
     pub close_after: Option<u32>,
+    /// Each long connection is sent two bytes so often.
+    pub push: Option<Duration>,
 }
 
 impl Default for Behavior {
     fn default() -> Self {
-        Self { seed: 1, accept_delay: Duration::ZERO, close_after: None }
+        Self { seed: 1, accept_delay: Duration::ZERO, close_after: None, push: None }
     }
 }
 

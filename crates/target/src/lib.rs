@@ -15,6 +15,7 @@ mod shard;
 mod stats;
 mod stepped;
 mod streams;
+mod talk;
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,6 +32,7 @@ pub use certificate::Certificate;
 pub use described::descriptors;
 use metrics::Distribution;
 use pacing::Nanos;
+use shard::Listeners;
 use stats::Stats;
 pub use stepped::SteppedServer;
 use wire::tls::ServerConfig;
@@ -48,12 +50,14 @@ pub struct ServeOptions {
     pub behavior: Behavior,
     /// What makes TLS sessions, where connections are secured.
     pub tls: Option<ServerConfig>,
+    /// Where plain TCP is spoken, too; port 0 for any free one.
+    pub tcp: Option<SocketAddr>,
 }
 
 impl ServeOptions {
     /// A server that behaves well until a path asks for something else.
     pub fn plain(listen: SocketAddr, threads: usize, driver: Kind) -> Self {
-        Self { listen, threads, driver, behavior: Behavior::default(), tls: None }
+        Self { listen, threads, driver, behavior: Behavior::default(), tls: None, tcp: None }
     }
 }
 
@@ -106,6 +110,7 @@ pub enum ServeError {
 /// A server that runs.
 pub struct Server {
     address: SocketAddr,
+    tcp: Option<SocketAddr>,
     threads: Vec<JoinHandle<()>>,
     shared: Arc<Shared>,
 }
@@ -133,32 +138,37 @@ impl Server {
         let clock = Clock::start();
         let mut server = Self {
             address: options.listen,
+            tcp: options.tcp,
             threads: Vec::new(),
             shared: Shared::new(count, options.behavior, options.tls.clone(), clock),
         };
         ensure_free(options.listen, clock)?;
+        options.tcp.map_or(Ok(()), |tcp| ensure_free(tcp, clock))?;
         for index in 0..count {
             let shared = server.shared.clone();
             let listen = ListenOptions { on: server.address, share_port: count > 1 };
+            let listen_tcp = server.tcp.map(|on| ListenOptions { on, share_port: count > 1 });
             let (ready, listening) = channel();
             let make = make.clone();
             server.threads.push(std::thread::Builder::new().name(format!("target-{index}")).spawn(move || {
                 let made = make(clock).map_err(ServeError::from).and_then(|mut driver| {
-                    let (listener, address) = listen_on(driver.sockets(), &listen)?;
-                    Ok((driver, listener, address))
+                    let (http, address) = listen_on(driver.sockets(), &listen)?;
+                    let tcp = listen_tcp.map(|tcp| listen_on(driver.sockets(), &tcp)).transpose()?;
+                    let listeners = Listeners { http, tcp: tcp.map(|(listener, _)| listener) };
+                    Ok((driver, listeners, address, tcp.map(|(_, address)| address)))
                 });
                 match made {
-                    Ok((driver, listener, address)) => {
-                        if ready.send(Ok((address, driver.waker()))).is_ok() {
-                            shard::run(driver, listener, &shared, index);
+                    Ok((driver, listeners, address, tcp)) => {
+                        if ready.send(Ok((address, tcp, driver.waker()))).is_ok() {
+                            shard::run(driver, listeners, &shared, index);
                         }
                     }
                     // Whoever started us is gone when nobody hears it.
                     Err(error) => drop(ready.send(Err(error))),
                 }
             })?);
-            let (address, waker) = listening.recv().expect("a thread of the target says how it went")?;
-            server.address = address;
+            let (address, tcp, waker) = listening.recv().expect("a thread of the target says how it went")?;
+            (server.address, server.tcp) = (address, tcp);
             server.shared.wakers.lock().expect("no holder of the lock panics").push(waker);
         }
         Ok(server)
@@ -167,6 +177,11 @@ impl Server {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Where it speaks plain TCP.
+    pub fn tcp_address(&self) -> Option<SocketAddr> {
+        self.tcp
     }
 
     /// What `/stats` says, now.

@@ -6,10 +6,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use wire::http2::PREFACE;
 use wire::tls::Session;
+use wire::websocket::{self, HandshakeFault};
 
 use crate::connection::{Connection, Wait};
 use crate::shard::Tools;
 use crate::streams::Streams;
+use crate::talk::{Speech, Talk};
 
 /// So much of the preface tells HTTP/2 from a request of HTTP/1: none has the method PRI.
 const TELLING_BYTES: usize = 4;
@@ -27,8 +29,9 @@ pub(crate) enum Happened<'a> {
 enum Speaks {
     /// Nothing yet that tells.
     Undecided,
-    Http1(Connection),
+    Http1(Box<Connection>),
     Http2(Box<Streams>),
+    Talk(Talk),
 }
 
 pub(crate) struct Peer {
@@ -49,6 +52,18 @@ impl Peer {
         Self { socket, tls, speaks: Speaks::Undecided, held: Vec::new(), alone_until, drains_until: None }
     }
 
+    /// A plain connection that is not of HTTP.
+    pub(crate) fn of_tcp(socket: Socket, now: Nanos, tools: &mut Tools) -> Self {
+        Self { speaks: Speaks::Talk(Talk::start(socket, Speech::Tcp, now, tools)), ..Self::new(socket, None, None) }
+    }
+
+    /// It is gone.
+    pub(crate) fn ended(&self, tools: &Tools) {
+        if let Speaks::Talk(talk) = &self.speaks {
+            talk.ended(tools);
+        }
+    }
+
     pub(crate) fn socket(&self) -> Socket {
         self.socket
     }
@@ -62,6 +77,7 @@ impl Peer {
             }
         }
         self.drains_until = Some(until);
+        self.ended(tools);
         (self.speaks, self.held) = (Speaks::Undecided, Vec::new());
     }
 
@@ -148,6 +164,10 @@ impl Peer {
             (Speaks::Http1(one), Happened::Due(now)) => one.due(now, tools, sockets),
             (Speaks::Http1(one), Happened::PeerClosed) => one.peer_closed(),
             (Speaks::Http2(many), what) => many.happened(what, tools, sockets),
+            (Speaks::Talk(talk), Happened::Received(bytes, _)) => talk.received(bytes, tools, sockets),
+            (Speaks::Talk(talk), Happened::Sent) => talk.sent(sockets),
+            (Speaks::Talk(talk), Happened::Due(now)) => talk.due(now, tools, sockets),
+            (Speaks::Talk(_), Happened::PeerClosed) => Wait::Nothing,
             (Speaks::Undecided, _) => Wait::More,
         }
     }
@@ -158,8 +178,8 @@ impl Peer {
             return if matches!(what, Happened::PeerClosed) { Wait::Nothing } else { Wait::More };
         };
         let count = bytes.len().min(TELLING_BYTES);
-        if self.held.is_empty() && bytes[..count] != PREFACE[..count] {
-            let mut one = Connection::new(self.socket);
+        if self.held.is_empty() && bytes[..count] != PREFACE[..count] && !wants_talk(bytes) {
+            let mut one = Box::new(Connection::new(self.socket));
             let wait = one.received(bytes, at, tools, sockets);
             self.speaks = Speaks::Http1(one);
             return wait;
@@ -170,14 +190,51 @@ impl Peer {
         if is_like_http2 && telling < TELLING_BYTES {
             return Wait::More;
         }
+        let mut taken = 0;
         self.speaks = if is_like_http2 {
             Speaks::Http2(Streams::start(self.socket, tools, sockets))
         } else {
-            Speaks::Http1(Connection::new(self.socket))
+            match websocket::read_request(&self.held) {
+                Ok(None) => return Wait::More,
+                Ok(Some(asked)) => {
+                    taken = asked.length;
+                    Speaks::Talk(Talk::upgrade(self.socket, &asked, at, tools, sockets))
+                }
+                Err(HandshakeFault::Version) => return self.refuse_talk(UPGRADE_REQUIRED, 426, tools, sockets),
+                Err(HandshakeFault::Key) => return self.refuse_talk(BAD_HANDSHAKE, 400, tools, sockets),
+                Err(_) => Speaks::Http1(Box::new(Connection::new(self.socket))),
+            }
         };
         let mut held = std::mem::take(&mut self.held);
+        held.drain(..taken);
+        if held.is_empty() {
+            return Wait::More;
+        }
         self.act(Happened::Received(&mut held, at), tools, sockets)
     }
+}
+
+impl Peer {
+    /// What was asked for is no handshake of WebSocket that we know.
+    fn refuse_talk<S: Sockets>(&mut self, answer: &[u8], status: usize, tools: &mut Tools, sockets: &mut S) -> Wait {
+        let mut buffer = tools.buffer();
+        buffer.extend_from_slice(answer);
+        tools.stats().statuses[status].add(1);
+        sockets.send(self.socket, Outgoing::Lent(buffer));
+        Wait::PeerClose
+    }
+}
+
+const UPGRADE_REQUIRED: &[u8] =
+    b"HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+const BAD_HANDSHAKE: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+/// A first request that asks for WebSocket, or whose head is not whole, so that it still may.
+fn wants_talk(bytes: &[u8]) -> bool {
+    let is_get = bytes.starts_with(b"GET ") || b"GET ".starts_with(bytes);
+    let is_whole = || bytes.windows(4).any(|window| window == b"\r\n\r\n");
+    let upgrades = || bytes.windows(9).any(|window| window.eq_ignore_ascii_case(b"websocket"));
+    is_get && bytes.len() < websocket::HEAD_BYTES_MAX && (!is_whole() || upgrades())
 }
 
 /// Sockets whose bytes go through a session.

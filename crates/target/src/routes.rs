@@ -36,6 +36,7 @@ pub(crate) enum Route {
     Close,
     Drop,
     Stats,
+    Conns,
     /// A call of gRPC; no path leads there.
     Grpc,
     NotFound,
@@ -44,7 +45,7 @@ pub(crate) enum Route {
 }
 
 /// The names under which requests are counted.
-pub(crate) const NAMES: [&str; 16] = [
+pub(crate) const NAMES: [&str; 17] = [
     "/",
     "/bytes",
     "/chunked",
@@ -61,6 +62,7 @@ pub(crate) const NAMES: [&str; 16] = [
     "/fail",
     "/drip",
     "grpc",
+    "/conns",
 ];
 
 impl Route {
@@ -81,6 +83,7 @@ impl Route {
             ("close", None) => Self::Close,
             ("drop", None) => Self::Drop,
             ("stats", None) => Self::Stats,
+            ("conns", None) => Self::Conns,
             ("bytes", Some(text)) => up_to(text, ANSWER_BYTES_MAX).map_or(Self::BadNumber, Self::Bytes),
             ("chunked", Some(text)) => up_to(text, ANSWER_BYTES_MAX).map_or(Self::BadNumber, Self::Chunked),
             ("delay", Some(text)) => Delay::parse(text).map_or(Self::BadNumber, Self::Delay),
@@ -130,6 +133,7 @@ impl Route {
             Self::Fail { .. } => 13,
             Self::Drip { .. } => 14,
             Self::Grpc => 15,
+            Self::Conns => 16,
         }
     }
 }
@@ -169,6 +173,7 @@ mod tests {
             ("http://a", Route::Root),
             ("/echo?u=http://x/", Route::Echo),
             ("/stats", Route::Stats),
+            ("/conns", Route::Conns),
             ("/status/99", Route::BadNumber),
             ("/status/1000", Route::BadNumber),
             ("/bytes/-1", Route::BadNumber),

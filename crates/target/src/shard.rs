@@ -15,6 +15,7 @@ use crate::connection::Wait;
 use crate::peer::{Happened, Peer};
 use crate::respond::{self, Manner};
 use crate::stats::Stats;
+use wire::websocket::{Deflater, Scratch};
 
 /// How long a connection that we end waits for the peer's end, so that our last bytes are not reset away.
 const DRAIN_WAIT: Nanos = Nanos::from_millis(1_000);
@@ -26,8 +27,8 @@ const SPARE_MAX: usize = 256;
 const SPARE_BYTES_MAX: usize = 64 * 1024;
 
 /// Serves until the server is over.
-pub(crate) fn run<D: Driver>(driver: D, listener: Socket, shared: &Arc<Shared>, index: usize) {
-    let mut thread = Thread::new(driver, listener, shared.clone(), index);
+pub(crate) fn run<D: Driver>(driver: D, listeners: Listeners, shared: &Arc<Shared>, index: usize) {
+    let mut thread = Thread::new(driver, listeners, shared.clone(), index);
     thread.shard.tools.can_freeze = true;
     while !shared.is_over.load(Ordering::Relaxed) {
         if thread.step().is_err() {
@@ -37,17 +38,25 @@ pub(crate) fn run<D: Driver>(driver: D, listener: Socket, shared: &Arc<Shared>, 
     thread.end();
 }
 
+/// What a thread listens with.
+#[derive(Clone, Copy)]
+pub(crate) struct Listeners {
+    pub(crate) http: Socket,
+    /// For plain TCP.
+    pub(crate) tcp: Option<Socket>,
+}
+
 /// One thread's work between two waits.
 pub(crate) struct Thread<D: Driver> {
     driver: D,
-    listener: Socket,
+    listeners: Listeners,
     shard: Shard,
 }
 
 impl<D: Driver> Thread<D> {
-    pub(crate) fn new(mut driver: D, listener: Socket, shared: Arc<Shared>, index: usize) -> Self {
-        let shard = Shard::new(driver.sockets(), shared, index);
-        Self { driver, listener, shard }
+    pub(crate) fn new(mut driver: D, listeners: Listeners, shared: Arc<Shared>, index: usize) -> Self {
+        let shard = Shard::new(driver.sockets(), shared, index, listeners.tcp);
+        Self { driver, listeners, shard }
     }
 
     /// Answers whoever is due, and waits for what comes.
@@ -67,7 +76,10 @@ impl<D: Driver> Thread<D> {
     /// Closes all connections.
     pub(crate) fn end(mut self) {
         let sockets = self.driver.sockets();
-        sockets.close(self.listener);
+        sockets.close(self.listeners.http);
+        if let Some(tcp) = self.listeners.tcp {
+            sockets.close(tcp);
+        }
         for connection in self.shard.connections.iter().flatten() {
             sockets.close(connection.socket());
         }
@@ -78,6 +90,7 @@ struct Shard {
     /// Indexed by [`Socket::index`].
     connections: Vec<Option<Peer>>,
     tools: Tools,
+    tcp: Option<Socket>,
 }
 
 /// What all connections of a thread use.
@@ -98,6 +111,9 @@ pub(crate) struct Tools {
     /// What TLS gave, and the fields of a request: for the time of a call.
     pub(crate) plain: Vec<u8>,
     pub(crate) fields: FieldList,
+    pub(crate) scratch: Scratch,
+    /// One for each window that a client allows us.
+    deflaters: Vec<(u8, Deflater)>,
 }
 
 impl Tools {
@@ -107,6 +123,10 @@ impl Tools {
 
     pub(crate) fn stats_json(&self) -> String {
         crate::stats::to_json(&self.shared.stats)
+    }
+
+    pub(crate) fn conns_json(&self) -> String {
+        crate::stats::conns_json(&self.shared.stats)
     }
 
     pub(crate) fn agreed(&self) -> &Agreed {
@@ -130,6 +150,15 @@ impl Tools {
         fails
     }
 
+    /// What compresses for a window.
+    pub(crate) fn deflater(&mut self, bits: u8) -> &mut Deflater {
+        let place = self.deflaters.iter().position(|(known, _)| *known == bits).unwrap_or_else(|| {
+            self.deflaters.push((bits, Deflater::with_window(bits)));
+            self.deflaters.len() - 1
+        });
+        &mut self.deflaters[place].1
+    }
+
     pub(crate) fn buffer(&mut self) -> Vec<u8> {
         self.spare.pop().unwrap_or_default()
     }
@@ -147,7 +176,7 @@ impl Tools {
 }
 
 impl Shard {
-    fn new(sockets: &mut impl Sockets, shared: Arc<Shared>, index: usize) -> Self {
+    fn new(sockets: &mut impl Sockets, shared: Arc<Shared>, index: usize, tcp: Option<Socket>) -> Self {
         let mut root = Vec::new();
         let manner = Manner { is_head: false, close: false, is_old: false };
         respond::whole(manner, 200, "text/plain", respond::ROOT_BODY, &mut root);
@@ -165,13 +194,15 @@ impl Shard {
             root_bytes,
             plain: Vec::new(),
             fields: FieldList::default(),
+            scratch: Scratch::default(),
+            deflaters: Vec::new(),
         };
-        Self { connections: Vec::new(), tools }
+        Self { connections: Vec::new(), tools, tcp }
     }
 
     fn handle<S: Sockets>(&mut self, sockets: &mut S, event: Event<'_>) {
         match event {
-            Event::Accepted { socket, .. } => self.accepted(socket, sockets),
+            Event::Accepted { listener, socket } => self.accepted(listener, socket, sockets),
             Event::Received { socket, bytes, at } => {
                 self.freeze(at);
                 self.with(socket, sockets, Happened::Received(bytes, at));
@@ -210,10 +241,17 @@ impl Shard {
         }
     }
 
-    fn accepted<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
+    fn accepted<S: Sockets>(&mut self, listener: Socket, socket: Socket, sockets: &mut S) {
         let index = socket.index as usize;
         if index >= self.connections.len() {
             self.connections.resize_with(index + 1, || None);
+        }
+        if self.tcp == Some(listener) {
+            let now = sockets.now();
+            self.connections[index] = Some(Peer::of_tcp(socket, now, &mut self.tools));
+            self.tools.stats().accepted.add(1);
+            self.tools.stats().open.add(1);
+            return;
         }
         let session = match self.tools.shared.tls.as_ref().map(ServerConfig::session).transpose() {
             Ok(session) => session,
@@ -252,8 +290,9 @@ impl Shard {
 
     fn forget(&mut self, socket: Socket) {
         if let Some(entry) = self.connections.get_mut(socket.index as usize)
-            && entry.take_if(|connection| connection.socket() == socket).is_some()
+            && let Some(peer) = entry.take_if(|connection| connection.socket() == socket)
         {
+            peer.ended(&self.tools);
             self.tools.stats().open.subtract(1);
         }
     }

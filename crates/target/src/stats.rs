@@ -34,6 +34,13 @@ impl Counter {
 pub(crate) struct Stats {
     pub(crate) accepted: Counter,
     pub(crate) open: Counter,
+    /// Connections of WebSocket and plain TCP.
+    pub(crate) talks_opened: Counter,
+    pub(crate) talks_open: Counter,
+    pub(crate) talks_closed: Counter,
+    /// What they said; on a plain one, pieces as they came.
+    pub(crate) talk_messages: Counter,
+    pub(crate) talk_pushes: Counter,
     pub(crate) requests: [Counter; NAMES.len()],
     pub(crate) statuses: [Counter; STATUS_COUNT],
     /// Time in freezes that were asked for, from the agreed instant to the true end.
@@ -47,6 +54,11 @@ impl Default for Stats {
         Self {
             accepted: Counter::default(),
             open: Counter::default(),
+            talks_opened: Counter::default(),
+            talks_open: Counter::default(),
+            talks_closed: Counter::default(),
+            talk_messages: Counter::default(),
+            talk_pushes: Counter::default(),
             requests: std::array::from_fn(|_| Counter::default()),
             statuses: std::array::from_fn(|_| Counter::default()),
             frozen_ns: Counter::default(),
@@ -87,6 +99,13 @@ pub(crate) fn frozen(threads: &[Stats]) -> Nanos {
     Nanos(threads.iter().map(|stats| stats.frozen_ns.get()).max().unwrap_or(0))
 }
 
+/// Long connections, as people count them: `{"closed":0,"conns":120000}`.
+pub(crate) fn conns_json(threads: &[Stats]) -> String {
+    let (closed, open) =
+        threads.iter().fold((0, 0), |sum, one| (sum.0 + one.talks_closed.get(), sum.1 + one.talks_open.get()));
+    format!("{{\"closed\":{closed},\"conns\":{open}}}\n")
+}
+
 /// The sum over all threads. Names and numbers only, so nothing needs escaping.
 pub(crate) fn to_json(threads: &[Stats]) -> String {
     let sum = |pick: &dyn Fn(&Stats) -> u64| threads.iter().fold(0u64, |sum, stats| sum.wrapping_add(pick(stats)));
@@ -101,6 +120,27 @@ pub(crate) fn to_json(threads: &[Stats]) -> String {
     let by_status = (0..STATUS_COUNT).map(|status| (status, sum(&|stats| stats.statuses[status].get())));
     push_members(&mut json, by_status.filter(|(_, count)| *count > 0));
     json.push('}');
+    if sum(&|stats| stats.talks_opened.get()) > 0 {
+        let names: [(&str, &dyn Fn(&Stats) -> u64); 5] = [
+            ("opened", &|stats| stats.talks_opened.get()),
+            ("open", &|stats| stats.talks_open.get()),
+            ("closed", &|stats| stats.talks_closed.get()),
+            ("messages", &|stats| stats.talk_messages.get()),
+            ("pushed", &|stats| stats.talk_pushes.get()),
+        ];
+        json.push_str(",\"long_connections\":{");
+        push_members(&mut json, names.into_iter().map(|(name, pick)| (name, sum(pick))));
+        json.push('}');
+    }
+    if let Some(resident) = host::resident_bytes() {
+        let open = sum(&|stats| stats.open.get());
+        write!(json, ",\"memory\":{{\"resident_bytes\":{resident}").expect("writing to a string does not fail");
+        if open > 0 {
+            write!(json, ",\"resident_bytes_per_connection\":{}", resident / open)
+                .expect("writing to a string does not fail");
+        }
+        json.push('}');
+    }
     let held = held(threads);
     if held.count() > 0 {
         let at = |quantile| held.quantile(quantile).unwrap_or(0);

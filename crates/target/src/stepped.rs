@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use driver::{Clock, Driver, ListenOptions};
 
-use crate::shard::Thread;
+use crate::shard::{Listeners, Thread};
 use crate::{Behavior, ServeError, Shared, listen_on};
 
 /// A server that is stepped by its owner.
@@ -21,10 +21,10 @@ impl<D: Driver> SteppedServer<D> {
     /// # Errors
     /// The address is taken or forbidden.
     pub fn start(mut driver: D, listen: SocketAddr) -> Result<Self, ServeError> {
-        let (listener, address) = listen_on(driver.sockets(), &ListenOptions { on: listen, share_port: false })?;
+        let (http, address) = listen_on(driver.sockets(), &ListenOptions { on: listen, share_port: false })?;
         // Its freezes come from its world, which has a clock of its own.
         let shared = Shared::new(1, Behavior::default(), None, Clock::start());
-        Ok(Self { thread: Thread::new(driver, listener, shared.clone(), 0), shared, address })
+        Ok(Self { thread: Thread::new(driver, Listeners { http, tcp: None }, shared.clone(), 0), shared, address })
     }
 
     /// Where it listens.

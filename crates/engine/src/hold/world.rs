@@ -45,7 +45,7 @@ impl Job {
             tls,
             protocol: plan.target.protocol,
             step: PreparedStep::new(0, &plan.step, &plan.target),
-            talk: PreparedTalk::new(&plan.step, plan.target.protocol),
+            talk: PreparedTalk::new(&plan.step),
             work: plan.work,
             connections: plan.connections,
             ramp: plan.ramp,

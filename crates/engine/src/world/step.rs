@@ -66,7 +66,7 @@ impl PreparedStep {
             },
             needs: step.needs(),
             call,
-            talk: PreparedTalk::new(step, target.protocol),
+            talk: PreparedTalk::new(step),
         }
     }
 }

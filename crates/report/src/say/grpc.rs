@@ -3,7 +3,8 @@
 use engine::ReflectError;
 use metrics::ProtocolFault;
 
-use crate::{Language, Run};
+use super::Scene;
+use crate::Language;
 
 /// A fault of gRPC; `None` of any other.
 pub(super) fn fault(fault: ProtocolFault) -> Option<(&'static str, &'static str)> {
@@ -29,7 +30,7 @@ pub(super) fn fault(fault: ProtocolFault) -> Option<(&'static str, &'static str)
 }
 
 /// A call that ended with a status that is no success.
-pub(super) fn status(status: u8, run: &Run<'_>, language: Language) -> String {
+pub(super) fn status(status: u8, scene: &Scene<'_>, language: Language) -> String {
     let (en, zh) = match status {
         1 => ("the server cancelled the call", "服务端取消了调用"),
         3 => ("the server does not accept the message; look at -d", "服务端不接受该消息；请检查 -d"),
@@ -51,7 +52,7 @@ pub(super) fn status(status: u8, run: &Run<'_>, language: Language) -> String {
     };
     let text = language.pick(en, zh);
     let or = language.pick("; say which are a success with --expect-status", "；可用 --expect-status 指定哪些算成功");
-    match run.seen().heard(usize::from(status)).filter(|heard| !heard.is_empty()) {
+    match scene.seen.and_then(|seen| seen.heard(usize::from(status))).filter(|heard| !heard.is_empty()) {
         Some(heard) => {
             language.pick(format!("{text}{or}; it said: {heard}"), format!("{text}{or}；服务端返回：{heard}"))
         }

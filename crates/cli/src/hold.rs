@@ -1,0 +1,149 @@
+//! `onrush hold`: connections that are held, from the flags to the last line of the summary.
+
+use std::fs::File;
+use std::io::Write;
+use std::ops::ControlFlow;
+
+use engine::{HoldInterval, HoldOptions, HoldResult, Places, StopHandle};
+use host::{Settings, Situation};
+use plan::{Hold, PlanError};
+use report::{HoldJson, HoldRun, HoldTable, Language};
+
+use crate::args::HoldArgs;
+use crate::exit::Exit;
+use crate::load::{self, threads};
+use crate::output::{self, Wrote};
+use crate::usage;
+
+/// `onrush hold URL`.
+pub(crate) fn hold(args: &HoldArgs) -> Exit {
+    let language = usage::language_of(&std::env::args_os().collect::<Vec<_>>());
+    match Session::new(args, language) {
+        Ok(session) => session.carry_out(args),
+        Err((text, exit)) => {
+            output::complain(&text);
+            exit
+        }
+    }
+}
+
+/// A run with all that it needs.
+struct Session {
+    language: Language,
+    plan: Hold,
+    options: HoldOptions,
+    lookup: Option<std::time::Duration>,
+    json_file: Option<(String, File)>,
+}
+
+impl Session {
+    fn new(args: &HoldArgs, language: Language) -> Result<Self, (String, Exit)> {
+        let wrong = |error: PlanError| (report::plan_error(&error, language), Exit::Usage);
+        let plan = args.flags().plan().map_err(wrong)?;
+        let threads = threads(args.engine.threads.as_deref()).map_err(wrong)?;
+        let timeout = plan.step.connect_timeout;
+        let resolved = engine::resolve(&plan.target, timeout)
+            .map_err(|error| (report::resolve_error(&error, language), Exit::NothingMeasured))?;
+        let tls =
+            engine::client_tls(&plan.target).map_err(|error| (report::tls_error(&error, language), Exit::Usage))?;
+        let json_file = match &args.view.json {
+            None => None,
+            Some(path) => match File::create(path) {
+                Ok(file) => Some((path.clone(), file)),
+                Err(error) => return Err((output::cannot_write(path, &error, language), Exit::Usage)),
+            },
+        };
+        host::raise_descriptor_limit();
+        let driver = driver::choose(args.engine.driver.choice())
+            .map_err(|error| (report::driver_error(&error, language), Exit::System))?;
+        let options = HoldOptions { address: resolved.address, tls, threads, driver };
+        Ok(Self { language, plan, options, lookup: resolved.lookup, json_file })
+    }
+
+    fn carry_out(mut self, args: &HoldArgs) -> Exit {
+        let (language, is_json) = (self.language, args.view.output.as_deref() == Some("json"));
+        let stop = StopHandle::default();
+        let asked = match load::watch_signals(&stop, language) {
+            Ok(asked) => asked,
+            Err(error) => {
+                output::complain(&report::run_error(&error.into(), language));
+                return Exit::System;
+            }
+        };
+        self.warn();
+        let table = HoldTable::new(language, output::is_colorful(args.view.no_color));
+        let (mut json, mut wrote, mut has_head) = (HoldJson::default(), Wrote::All, false);
+        let wants_file = self.json_file.is_some();
+        let is_shown = !is_json && !args.view.quiet;
+        let result = engine::hold(&self.plan, &self.options, &stop, |interval: &HoldInterval<'_>| {
+            json.interval(interval);
+            if is_shown && wrote == Wrote::All {
+                let head = if std::mem::replace(&mut has_head, true) { String::new() } else { table.head() };
+                wrote = output::write_stdout(&format!("{head}{}", table.row(interval)), language);
+            }
+            if wrote == Wrote::All || wants_file { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        let result = match result {
+            Ok(result) => result,
+            Err(error) => {
+                output::complain(&report::run_error(&error, language));
+                return Exit::System;
+            }
+        };
+        let run = HoldRun { plan: &self.plan, address: self.options.address, lookup: self.lookup, result: &result };
+        let is_empty = result.total.counts.established == 0;
+        let text = if is_json || wants_file { json.report(&run) } else { String::new() };
+        if is_empty {
+            output::complain(&report::nothing_held(&run, language));
+        }
+        if wrote == Wrote::All {
+            if is_json {
+                wrote = output::write_stdout(&text, language);
+            } else if !is_empty {
+                let page = report::hold_summary(&run, language, output::is_colorful(args.view.no_color));
+                wrote = output::write_stdout(&page, language);
+            }
+        }
+        let is_kept = run.is_kept();
+        if let Some((path, file)) = &mut self.json_file
+            && let Err(error) = file.write_all(text.as_bytes()).and_then(|()| file.flush())
+        {
+            output::complain(&output::cannot_write(path, &error, language));
+            wrote = Wrote::Failed;
+        }
+        exit(&result, wrote, asked.is_asked(), is_kept, wants_file)
+    }
+
+    /// What is seen before the first connection: not all that was asked for can be had here.
+    fn warn(&self) {
+        let (plan, language) = (&self.plan, self.language);
+        // What is wrong with the places is told by the run.
+        let Ok(places) = Places::of(&plan.target, self.options.address, plan.connections) else { return };
+        let situation = Situation {
+            is_server: false,
+            takes_descriptors: self.options.driver.kind == driver::Kind::Poll,
+            has_both_ends: host::is_own(self.options.address.ip()),
+            pairs: places.carry(1),
+        };
+        let settings = Settings::read();
+        for limit in host::limits(&settings, situation).iter().filter(|limit| limit.connections < plan.connections) {
+            output::note(&format!("onrush: {}", report::limit_warning(limit, &settings, plan.connections, language)));
+        }
+    }
+}
+
+fn exit(result: &HoldResult, wrote: Wrote, was_asked: bool, is_kept: bool, wants_file: bool) -> Exit {
+    if wrote == Wrote::Failed {
+        Exit::System
+    } else if was_asked {
+        Exit::Stopped
+    } else if wrote == Wrote::PipeClosed && !wants_file {
+        Exit::Done
+    } else if result.total.counts.established == 0 {
+        Exit::NothingMeasured
+    } else if is_kept {
+        Exit::Done
+    } else {
+        Exit::Unmet
+    }
+}

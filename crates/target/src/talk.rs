@@ -1,0 +1,171 @@
+//! Long connections of the target: WebSocket on any path, and plain TCP. What comes is given back; what is to be pushed is pushed.
+
+use driver::{Outgoing, Socket, Sockets};
+use pacing::Nanos;
+use wire::websocket::{self, Asked, Heard, Kind, Role, Session, Terms};
+
+use crate::connection::{ECHO_BYTES_MAX, Wait};
+use crate::shard::Tools;
+
+/// What is pushed.
+const PUSHED: &[u8] = b"ok";
+/// A reader that is so far behind is not read any more until it has caught up.
+const UNSENT_MAX: usize = 1024 * 1024;
+
+/// What is spoken on a long connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Speech {
+    /// Bytes, given back as they come.
+    Tcp,
+    /// Messages; compressed in this window, as a power of two, if that was agreed on.
+    WebSocket { deflate: Option<u8> },
+}
+
+/// See the module. An idle one owns no memory beside this.
+pub(crate) struct Talk {
+    socket: Socket,
+    speech: Speech,
+    /// When the next push is due; never without pushes.
+    push_at: Nanos,
+    is_full: bool,
+    session: Option<Box<Session>>,
+}
+
+impl Talk {
+    pub(crate) fn start(socket: Socket, speech: Speech, now: Nanos, tools: &mut Tools) -> Self {
+        tools.stats().talks_opened.add(1);
+        tools.stats().talks_open.add(1);
+        let push_at = tools.behavior().push.map_or(Nanos::NEVER, |every| now + every.into());
+        if push_at != Nanos::NEVER {
+            tools.timers.insert(push_at, socket);
+        }
+        Self { socket, speech, push_at, is_full: false, session: None }
+    }
+
+    /// The answer to whoever asked for WebSocket, and the conversation.
+    pub(crate) fn upgrade<S: Sockets>(
+        socket: Socket,
+        asked: &Asked,
+        now: Nanos,
+        tools: &mut Tools,
+        sockets: &mut S,
+    ) -> Self {
+        let mut answer = tools.buffer();
+        let protocol = asked.protocols.first().map(String::as_str);
+        websocket::render_answer(&asked.key, protocol, asked.deflate, &mut answer);
+        sockets.send(socket, Outgoing::Lent(answer));
+        tools.stats().statuses[101].add(1);
+        Self::start(socket, Speech::WebSocket { deflate: asked.deflate }, now, tools)
+    }
+
+    pub(crate) fn received<S: Sockets>(&mut self, bytes: &mut [u8], tools: &mut Tools, sockets: &mut S) -> Wait {
+        let wait = match self.speech {
+            Speech::Tcp => {
+                let mut copy = tools.buffer();
+                copy.extend_from_slice(bytes);
+                tools.stats().talk_messages.add(1);
+                sockets.send(self.socket, Outgoing::Lent(copy));
+                Wait::More
+            }
+            Speech::WebSocket { deflate } => self.converse(deflate, bytes, tools, sockets),
+        };
+        if wait == Wait::More && sockets.unsent(self.socket) > UNSENT_MAX {
+            self.is_full = true;
+            sockets.receive(self.socket, false);
+        }
+        wait
+    }
+
+    pub(crate) fn sent<S: Sockets>(&mut self, sockets: &mut S) -> Wait {
+        if self.is_full && sockets.unsent(self.socket) == 0 {
+            self.is_full = false;
+            sockets.receive(self.socket, true);
+        }
+        Wait::More
+    }
+
+    /// Its push may be due. One that the peer has not taken is followed by no other.
+    pub(crate) fn due<S: Sockets>(&mut self, now: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
+        let Some(every) = tools.behavior().push else { return Wait::More };
+        if now < self.push_at {
+            return Wait::More;
+        }
+        if sockets.unsent(self.socket) == 0 {
+            let mut bytes = tools.buffer();
+            match self.speech {
+                Speech::Tcp => bytes.extend_from_slice(PUSHED),
+                Speech::WebSocket { .. } => websocket::push_message(Kind::Text, false, None, PUSHED, &mut bytes),
+            }
+            tools.stats().talk_pushes.add(1);
+            sockets.send(self.socket, Outgoing::Lent(bytes));
+        }
+        self.push_at = now.max(self.push_at) + every.into();
+        tools.timers.insert(self.push_at, self.socket);
+        Wait::More
+    }
+
+    fn converse<S: Sockets>(
+        &mut self,
+        deflate: Option<u8>,
+        bytes: &mut [u8],
+        tools: &mut Tools,
+        sockets: &mut S,
+    ) -> Wait {
+        let terms = Terms {
+            role: Role::Server,
+            is_deflate: deflate.is_some(),
+            message_bytes_max: ECHO_BYTES_MAX as u64,
+            keeps_messages: true,
+        };
+        let mut session = self.session.take().unwrap_or_else(|| Box::new(Session::new(terms)));
+        let (mut out, mut scratch) = (tools.buffer(), std::mem::take(&mut tools.scratch));
+        let mut rest = bytes;
+        // Echoes and what the protocol itself answers leave in the order of what they answer.
+        let wait = loop {
+            match session.handle(rest, &mut scratch, None, &mut out) {
+                Ok((_, Heard::NeedMore)) => break Wait::More,
+                Ok((taken, heard)) => {
+                    let has_closed = matches!(heard, Heard::Close { .. });
+                    let mut echo = Vec::new();
+                    if let Heard::Message { kind, bytes, .. } = heard {
+                        tools.stats().talk_messages.add(1);
+                        match deflate {
+                            Some(bits) => {
+                                let compressed = tools.deflater(bits).compress(bytes);
+                                websocket::push_message(kind, true, None, &compressed, &mut echo);
+                            }
+                            None => websocket::push_message(kind, false, None, bytes, &mut echo),
+                        }
+                    }
+                    if out.is_empty() {
+                        out = echo;
+                    } else {
+                        out.extend_from_slice(&echo);
+                    }
+                    rest = &mut rest[taken..];
+                    if has_closed {
+                        break Wait::PeerClose;
+                    }
+                }
+                // The close that says why stands in `out`.
+                Err(_) => break Wait::PeerClose,
+            }
+        };
+        tools.scratch = scratch;
+        if out.is_empty() {
+            tools.give_back(out);
+        } else {
+            sockets.send(self.socket, Outgoing::Lent(out));
+        }
+        if !session.is_at_rest() {
+            self.session = Some(session);
+        }
+        wait
+    }
+
+    /// It is over.
+    pub(crate) fn ended(&self, tools: &Tools) {
+        tools.stats().talks_open.subtract(1);
+        tools.stats().talks_closed.add(1);
+    }
+}
