@@ -177,14 +177,14 @@ fn hold_on<D: Driver>(
     let clock = Clock::start();
     let places = Places::of(&plan.target, options.address, plan.connections)?;
     let counts = places.counts();
-    let before = (host::resident_bytes().unwrap_or(0), host::kernel_memory());
-    let cpu_before = host::process_cpu_time();
     let shards = (options.threads.max(1) as u64).min(plan.connections) as u32;
     let orders = Arc::new(Orders::default());
     let (report, reports) = channel();
     let mut threads: Vec<JoinHandle<()>> = Vec::new();
-    let started = clock.now();
+    let mut starts = Vec::new();
     for index in 0..shards {
+        let (start, begins) = channel();
+        starts.push(start);
         let ends = Ends { reports: report.clone(), orders: orders.clone(), wish: stop.wish_of() };
         // One for each: threads that share it would write its count of references in turn.
         let job = Arc::new(Job::new(plan, places.clone(), options.tls.clone()));
@@ -193,14 +193,29 @@ fn hold_on<D: Driver>(
         let thread = std::thread::Builder::new().name(format!("hold-{index}"));
         threads.push(thread.spawn(move || match make(clock) {
             Ok(mut driver) => {
-                let world = World::new(job, share, driver.sockets(), started);
-                shard::run(driver, world, &ends, started);
+                let world = World::new(job, share, driver.sockets());
+                shard::run(driver, world, &ends, &begins);
             }
             // The run may be gone already; then nobody asks why.
             Err(error) => drop(ends.reports.send(Report::Broken(error.into()))),
         })?);
     }
     drop(report);
+    for _ in 0..shards {
+        match reports.recv() {
+            Ok(Report::Ready { waker }) => stop.add_waker(waker),
+            Ok(Report::Broken(error)) => return Err(error),
+            _ => break,
+        }
+    }
+    // What is there before the first connection is no part of what connections cost.
+    let before = (host::resident_bytes().unwrap_or(0), host::kernel_memory());
+    let cpu_before = host::process_cpu_time();
+    let started = clock.now();
+    for start in starts {
+        // A shard that broke before its start is met in the reports.
+        let _ = start.send(started);
+    }
     let desk = Desk {
         clock,
         started,
@@ -230,6 +245,7 @@ fn hold_on<D: Driver>(
     if let Some(error) = desk.failure {
         return Err(error);
     }
+    let mut desk = desk;
     let add = |all: &[HeldNow]| {
         all.iter().fold(HeldNow::default(), |sum, now| HeldNow {
             connecting: sum.connecting + now.connecting,
@@ -238,11 +254,13 @@ fn hold_on<D: Driver>(
             owed: sum.owed + now.owed,
         })
     };
+    let (when_opened, when_closing) = (add(&desk.opened), add(&desk.closing));
+    desk.most_open = desk.most_open.max(when_opened.open).max(when_closing.open);
     Ok(HoldResult {
         wall: desk.shown_to,
         opened_after: desk.opened_after,
-        when_opened: add(&desk.opened),
-        when_closing: add(&desk.closing),
+        when_opened,
+        when_closing,
         closing_after: desk.closing_after,
         most_open: desk.most_open,
         memory: desk.memory,
@@ -346,7 +364,7 @@ impl Desk<'_> {
 
     fn take(&mut self, report: Report, shown: u64, last: &mut Held) {
         match report {
-            Report::Ready { waker } => self.stop.add_waker(waker),
+            Report::Ready { .. } => {}
             Report::Broken(error) => {
                 self.failure = Some(error);
                 self.stop.abort();

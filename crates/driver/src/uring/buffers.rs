@@ -7,7 +7,7 @@ use io_uring::IoUring;
 use io_uring::types::BufRingEntry;
 
 /// A power of two.
-const COUNT: u16 = 1_024;
+pub(super) const COUNT: u16 = 1_024;
 /// Buffers that are offered at first; each time they were too few, as many again. The kernel takes them in turn, and few of them
 /// stay in the caches.
 pub(super) const FEW: u16 = 128;
@@ -26,6 +26,8 @@ pub(super) struct Buffers {
     tail: u16,
     /// Buffers below this were offered at least once.
     in_use: u16,
+    /// No more than these are offered.
+    most: u16,
 }
 
 impl Buffers {
@@ -37,14 +39,14 @@ impl Buffers {
         Layout::from_size_align(usize::from(COUNT) * STRIDE, PAGE_BYTES).expect("a valid layout")
     }
 
-    /// Registers buffers as group `group` of a ring, and offers so many.
-    pub(super) fn register(ring: &IoUring, group: u16, first: u16) -> Result<Self, std::io::Error> {
+    /// Registers buffers as group `group` of a ring, and offers the `first`, and up to `most` when they are too few.
+    pub(super) fn register(ring: &IoUring, group: u16, first: u16, most: u16) -> Result<Self, std::io::Error> {
         // SAFETY: both layouts have a size above zero.
         let (entries, memory) = unsafe { (alloc_zeroed(Self::ring_layout()), alloc_zeroed(Self::memory_layout())) };
         if entries.is_null() || memory.is_null() {
             handle_alloc_error(Self::memory_layout());
         }
-        let mut buffers = Self { ring: entries.cast(), memory, tail: 0, in_use: 0 };
+        let mut buffers = Self { ring: entries.cast(), memory, tail: 0, in_use: 0, most };
         // SAFETY: the memory has the size of `COUNT` entries, is aligned to a page, and lives as long as `Buffers`,
         // which the owner drops after the ring.
         unsafe { ring.submitter().register_buf_ring_with_flags(entries as u64, COUNT, group, 0)? };
@@ -54,7 +56,7 @@ impl Buffers {
 
     /// Too few were offered: the number doubles, up to all.
     pub(super) fn grow(&mut self) {
-        self.offer_up_to((self.in_use * 2).min(COUNT));
+        self.offer_up_to((self.in_use * 2).min(self.most));
     }
 
     fn offer_up_to(&mut self, more: u16) {

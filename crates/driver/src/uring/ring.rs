@@ -5,7 +5,7 @@ use std::os::fd::RawFd;
 use io_uring::{IoUring, Probe, cqueue, opcode, squeue, types};
 use pacing::Nanos;
 
-use super::buffers::{Buffers, FEW};
+use super::buffers::{Buffers, COUNT, FEW};
 use crate::SocketError;
 
 /// Submissions that may wait; a full queue submits.
@@ -16,10 +16,13 @@ const COMPLETIONS: u32 = 8 * SUBMISSIONS;
 const SLOTS_MAX: u32 = 16 * 1_024;
 /// A full queue is submitted so often before the ring counts as broken: the kernel takes nothing any more.
 const PUSH_TRIES_MAX: usize = 1_000;
-/// Buffers of a ring that is not the first: it has neighbours, and most of its sockets say little at a time.
-pub(super) const BUFFERS_OF_MANY: u16 = FEW / 4;
-/// Buffers of the first ring.
-pub(super) const BUFFERS_OF_ONE: u16 = FEW;
+/// Buffers at first and at most.
+pub(super) type BufferCounts = (u16, u16);
+/// Of a ring that is not the first: it has neighbours, and most of its sockets say little at a time. When they are too few for a
+/// moment, receives are armed again.
+pub(super) const BUFFERS_OF_MANY: BufferCounts = (FEW / 4, FEW / 2);
+/// Of the first ring.
+pub(super) const BUFFERS_OF_ONE: BufferCounts = (FEW, COUNT);
 /// The buffer group of every ring.
 pub(super) const BUFFER_GROUP: u16 = 0;
 /// Connections that may wait to be accepted.
@@ -74,11 +77,11 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// A ring with a table of `slots` for one purpose, which offers so many buffers at first.
+    /// A ring with a table of `slots` for one purpose, with so many buffers.
     ///
     /// # Errors
     /// The kernel lacks or refuses something that this driver needs.
-    pub(super) fn new(purpose: Purpose, slots: u32, first_buffers: u16) -> Result<Self, std::io::Error> {
+    pub(super) fn new(purpose: Purpose, slots: u32, buffers: BufferCounts) -> Result<Self, std::io::Error> {
         let mut builder = IoUring::builder();
         builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag().setup_cqsize(COMPLETIONS);
         let ring = builder.build(SUBMISSIONS)?;
@@ -101,7 +104,7 @@ impl Ring {
         if needed.iter().any(|code| !probe.is_supported(*code)) {
             return Err(std::io::Error::new(std::io::ErrorKind::Unsupported, "io_uring lacks an operation"));
         }
-        let buffers = Buffers::register(&ring, BUFFER_GROUP, first_buffers)?;
+        let buffers = Buffers::register(&ring, BUFFER_GROUP, buffers.0, buffers.1)?;
         ring.submitter().register_files_sparse(slots)?;
         // It saves a lookup of the descriptor for each call; a thread may register 16 rings.
         let _ = ring.submitter().register_ring_fd();

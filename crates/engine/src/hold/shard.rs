@@ -1,7 +1,7 @@
 //! One thread that holds its share of the connections.
 
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Receiver, Sender};
 
 use driver::{Driver, Waker};
 use metrics::{Held, HeldNow};
@@ -39,10 +39,12 @@ pub(super) struct Ends {
 }
 
 /// Runs a shard to its end. The run may be gone: then nobody wants the figures, and the shard ends.
-pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, started: Nanos) {
+pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begins: &Receiver<Nanos>) {
     if ends.reports.send(Report::Ready { waker: driver.waker() }).is_err() {
         return;
     }
+    let Ok(started) = begins.recv() else { return };
+    world.start_at(started);
     let interval = world.interval();
     let (mut index, mut next_at, mut lag_at) = (0, started + interval, started + LAG_EVERY);
     let (mut has_opened, mut cpu_ns) = (false, host::thread_cpu_ns());

@@ -219,7 +219,7 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn new<S: Sockets>(job: Arc<Job>, segment: Segment, sockets: &mut S, started: Nanos) -> Self {
+    pub(super) fn new<S: Sockets>(job: Arc<Job>, segment: Segment, sockets: &mut S) -> Self {
         let count = segment.count_of_first(job.connections) as u32;
         let templates = job.talk.iter().flat_map(PreparedTalk::all_frames).map(|frame| sockets.register(frame.clone()));
         let templates = templates.collect();
@@ -245,7 +245,7 @@ impl World {
             answer_deadlines: Deadlines::default(),
             close_deadlines: Deadlines::default(),
             turns: 0,
-            started,
+            started: Nanos::ZERO,
             stops_opening: false,
             closing_since: None,
             closing_next: 0,
@@ -257,6 +257,10 @@ impl World {
             seen: Box::default(),
             job,
         }
+    }
+
+    pub(super) fn start_at(&mut self, started: Nanos) {
+        self.started = started;
     }
 
     pub(super) fn interval(&self) -> Nanos {
