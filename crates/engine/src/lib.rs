@@ -8,6 +8,7 @@ mod faults;
 mod hold;
 #[cfg(test)]
 mod idle;
+pub mod pages;
 mod places;
 mod reflect;
 mod resolve;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use driver::{Driver, Event, Outgoing, Socket, Sockets, Template};
+use engine::pages::Pages;
 use engine::timers::Timers;
 use pacing::{Nanos, Random};
 use wire::hpack::FieldList;
@@ -80,7 +81,7 @@ impl<D: Driver> Thread<D> {
         if let Some(tcp) = self.listeners.tcp {
             sockets.close(tcp);
         }
-        for connection in self.shard.connections.iter().flatten() {
+        for connection in self.shard.connections.iter() {
             sockets.close(connection.socket());
         }
     }
@@ -88,7 +89,7 @@ impl<D: Driver> Thread<D> {
 
 struct Shard {
     /// Indexed by [`Socket::index`].
-    connections: Vec<Option<Peer>>,
+    connections: Pages<Peer>,
     tools: Tools,
     tcp: Option<Socket>,
 }
@@ -197,7 +198,7 @@ impl Shard {
             scratch: Scratch::default(),
             deflaters: Vec::new(),
         };
-        Self { connections: Vec::new(), tools, tcp }
+        Self { connections: Pages::default(), tools, tcp }
     }
 
     fn handle<S: Sockets>(&mut self, sockets: &mut S, event: Event<'_>) {
@@ -242,13 +243,9 @@ impl Shard {
     }
 
     fn accepted<S: Sockets>(&mut self, listener: Socket, socket: Socket, sockets: &mut S) {
-        let index = socket.index as usize;
-        if index >= self.connections.len() {
-            self.connections.resize_with(index + 1, || None);
-        }
         if self.tcp == Some(listener) {
             let now = sockets.now();
-            self.connections[index] = Some(Peer::of_tcp(socket, now, &mut self.tools));
+            self.connections.put(socket.index, Peer::of_tcp(socket, now, &mut self.tools));
             self.tools.stats().accepted.add(1);
             self.tools.stats().open.add(1);
             return;
@@ -263,13 +260,13 @@ impl Shard {
         if let Some(until) = alone_until {
             self.tools.timers.insert(until, socket);
         }
-        self.connections[index] = Some(Peer::new(socket, session, alone_until));
+        self.connections.put(socket.index, Peer::new(socket, session, alone_until));
         self.tools.stats().accepted.add(1);
         self.tools.stats().open.add(1);
     }
 
     fn with<S: Sockets>(&mut self, socket: Socket, sockets: &mut S, what: Happened<'_>) {
-        let Some(Some(connection)) = self.connections.get_mut(socket.index as usize) else { return };
+        let Some(Some(connection)) = self.connections.place(socket.index) else { return };
         if connection.socket() != socket {
             return;
         }
@@ -289,7 +286,7 @@ impl Shard {
     }
 
     fn forget(&mut self, socket: Socket) {
-        if let Some(entry) = self.connections.get_mut(socket.index as usize)
+        if let Some(entry) = self.connections.place(socket.index)
             && let Some(peer) = entry.take_if(|connection| connection.socket() == socket)
         {
             peer.ended(&self.tools);

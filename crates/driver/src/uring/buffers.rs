@@ -1,6 +1,6 @@
 //! The provided buffers of a ring: the kernel picks one for what it receives, and gets it back when it was read.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc, alloc_zeroed, dealloc, handle_alloc_error};
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use io_uring::IoUring;
@@ -41,8 +41,9 @@ impl Buffers {
 
     /// Registers buffers as group `group` of a ring, and offers the `first`, and up to `most` when they are too few.
     pub(super) fn register(ring: &IoUring, group: u16, first: u16, most: u16) -> Result<Self, std::io::Error> {
-        // SAFETY: both layouts have a size above zero.
-        let (entries, memory) = unsafe { (alloc_zeroed(Self::ring_layout()), alloc_zeroed(Self::memory_layout())) };
+        // Buffers that are never offered are never touched, and cost nothing.
+        // SAFETY: both layouts have a size above zero, and of a buffer only what the kernel wrote is ever read.
+        let (entries, memory) = unsafe { (alloc_zeroed(Self::ring_layout()), alloc(Self::memory_layout())) };
         if entries.is_null() || memory.is_null() {
             handle_alloc_error(Self::memory_layout());
         }
