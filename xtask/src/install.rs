@@ -36,7 +36,7 @@ pub(crate) fn go_tools() -> Result<(), Failure> {
             run(go()?.env("GOBIN", &tools).args(["install", module]))?;
         }
     }
-    grpc_peer().map(|_| ())
+    grpc_peer().and_then(|_| websocket_peer())
 }
 
 /// The server of gRPC on grpc-go, built; Go knows what is up to date.
@@ -45,6 +45,13 @@ pub(crate) fn grpc_peer() -> Result<PathBuf, Failure> {
     let folder = crate::root().join("crates/cli/tests/peers/grpc");
     run_in(&folder, go()?.args(["build", "-o", &program.to_string_lossy(), "."]))?;
     Ok(program)
+}
+
+/// The server of WebSocket on gorilla/websocket, built.
+fn websocket_peer() -> Result<(), Failure> {
+    let program = crate::root().join("target/tools/wspeer");
+    let folder = crate::root().join("crates/cli/tests/peers/websocket");
+    run_in(&folder, go()?.args(["build", "-o", &program.to_string_lossy(), "."]))
 }
 
 /// Go, installed when missing.

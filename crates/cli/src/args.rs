@@ -30,6 +30,7 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     Serve(ServeArgs),
     Hold(Box<HoldArgs>),
+    Doctor(DoctorArgs),
     Selftest(SelftestArgs),
     Grpc(Box<GrpcArgs>),
     Completions(CompletionsArgs),
@@ -236,6 +237,28 @@ impl HoldArgs {
             reconnect: self.reconnect,
         }
     }
+}
+
+#[derive(Args)]
+pub(crate) struct DoctorArgs {
+    #[arg(value_name = "URL")]
+    pub(crate) url: Option<String>,
+    #[arg(short = 'c', long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) connections: Option<String>,
+    #[arg(long = "server")]
+    pub(crate) is_server: bool,
+    #[arg(long, value_name = "ADDRESSES")]
+    pub(crate) source_ip: Option<String>,
+    #[arg(long, value_name = "PLACES")]
+    pub(crate) to: Option<String>,
+    #[arg(long)]
+    pub(crate) apply: bool,
+    #[arg(long = "json")]
+    pub(crate) is_json: bool,
+    #[command(flatten)]
+    pub(crate) driver: DriverArgs,
+    #[command(flatten)]
+    common: CommonArgs,
 }
 
 /// Where messages are described.

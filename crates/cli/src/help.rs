@@ -134,6 +134,19 @@ fn flag(command: &str, id: &str) -> Option<Text> {
             "Send two bytes on each WebSocket and TCP connection so often, like 550s [default: never]",
             "每隔这么久向每个 WebSocket 和 TCP 连接推送两个字节，如 550s [默认：不推送]",
         ),
+        ("doctor", "url") => (
+            "Where connections are to go; with it, addresses are counted and both ends seen",
+            "连接的目标；给出时会计入源地址数，并识别两端是否都在本机",
+        ),
+        ("doctor", "connections") => {
+            ("How many connections are wanted; then it says what to change", "需要多少个连接；给出时会说明如何调整")
+        }
+        ("doctor", "is_server") => ("Look at this machine as a server that accepts them", "按接受连接的服务端检查"),
+        ("doctor", "apply") => (
+            "Make the changes of sysctl now, and say how each is undone; files are left alone",
+            "立即执行 sysctl 修改，并给出撤销命令；不修改任何文件",
+        ),
+        ("doctor", "is_json") => ("Print JSON", "输出 JSON"),
         (_, "data_bytes") => {
             ("A message of so many random bytes, of WebSocket or TCP", "WebSocket 或 TCP 消息为这么多随机字节")
         }

@@ -1,6 +1,7 @@
 //! The `onrush` binary: the only place that reads the command line and the environment, prints, and exits.
 
 mod args;
+mod doctor;
 mod exit;
 mod files;
 mod generate;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Some(Command::Run(args)) => load::run(&args),
         Some(Command::Demo(args)) => load::demo(&args),
         Some(Command::Serve(args)) => serve::serve(&args),
+        Some(Command::Doctor(args)) => doctor::doctor(&args),
         Some(Command::Hold(args)) => hold::hold(&args),
         Some(Command::Selftest(args)) => selftest::selftest(&args),
         Some(Command::Grpc(args)) => grpc::grpc(&args),

@@ -48,7 +48,8 @@ mod tests {
         }
         assert_eq!(pages.iter().copied().collect::<Vec<u32>>(), [0, 511, 512, 5_000]);
         assert_eq!(pages.place(512).and_then(Option::take), Some(512));
-        assert_eq!((pages.place(512), pages.place(513)), (Some(&mut None), Some(&mut None)));
+        assert_eq!(pages.place(512), Some(&mut None));
+        assert_eq!(pages.place(513), Some(&mut None));
         assert_eq!(pages.place(1_000_000), None);
     }
 }

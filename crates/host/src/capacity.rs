@@ -191,7 +191,11 @@ pub fn limits(settings: &Settings, situation: Situation) -> Vec<Limit> {
         (LimitKind::Ports, ports.map(|ports| ports.saturating_mul(situation.pairs))),
         (
             LimitKind::Conntrack,
-            settings.conntrack_max.zip(settings.conntrack_count).map(|(most, used)| most.saturating_sub(used)),
+            // Where nothing is counted, nothing is tracked.
+            settings
+                .conntrack_max
+                .zip(settings.conntrack_count.filter(|used| *used > 0))
+                .map(|(most, used)| most.saturating_sub(used)),
         ),
         (LimitKind::Memory, memory.map(|(available, total)| available.saturating_sub(total / RESERVE_SHARE) / each)),
     ];

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod capacity;
+mod changes;
 mod cores;
 mod limits;
 mod link;
@@ -12,6 +13,7 @@ mod trust;
 
 pub use addresses::addresses_towards;
 pub use capacity::{Limit, LimitKind, Settings, Situation, limits};
+pub use changes::{Change, changes};
 pub use cores::{allowed_cores, pin_to_core};
 pub use limits::{descriptors, local_port_range, raise_descriptor_limit, somaxconn};
 pub use link::{Link, link_to};

@@ -123,8 +123,30 @@ fn each_mistake_is_named() {
     let cases: Vec<(Flags, &str)> = vec![
         (Flags::default(), "no URL"),
         (flags("htp://x"), "unknown scheme 'htp'"),
-        (flags("wss://x"), "wss:// is not built"),
-        (Flags { insecure: true, ..flags("a") }, "--insecure needs an https:// or grpcs:// URL"),
+        (Flags { insecure: true, ..flags("a") }, "--insecure needs an https://, wss:// or grpcs:// URL"),
+        (flags("tcp://h"), "'tcp://h' is not a TCP address"),
+        (flags("tcp://h:1/path"), "is not a TCP address"),
+        (flags("tcp://h:1"), "nothing to send"),
+        (Flags { data: some("x"), ..flags("tcp://h:1") }, "nothing says where an answer ends"),
+        (Flags { data: some("x"), until: some(""), ..flags("tcp://h:1") }, "--until wants 1 to 64 bytes"),
+        (Flags { data: some("x"), until: some("\\q"), ..flags("tcp://h:1") }, "--until wants"),
+        (Flags { data: some("hex:0"), no_answer: true, ..flags("tcp://h:1") }, "pairs of hexadecimal digits"),
+        (
+            Flags { data: some("x"), until: some("a"), no_answer: true, ..flags("tcp://h:1") },
+            "cannot be given together",
+        ),
+        (Flags { data: some("x"), data_bytes: some("3"), ..flags("ws://h") }, "-d and --data-bytes cannot"),
+        (Flags { seed: some("3"), ..flags("ws://h") }, "--seed needs --data-bytes"),
+        (Flags { length_prefix: some("3"), data: some("x"), ..flags("tcp://h:1") }, "--length-prefix wants one of"),
+        (Flags { until: some("a"), ..flags("ws://h") }, "says itself where it ends"),
+        (Flags { until: some("a"), ..flags("http://h") }, "--until needs a ws://, wss:// or tcp:// URL"),
+        (Flags { ws_deflate: true, data: some("x"), ..flags("tcp://h:1") }, "--ws-deflate needs a ws:// or wss:// URL"),
+        (Flags { ws_type: some("text"), ..flags("ws://h") }, "--ws-type needs a message"),
+        (Flags { ws_type: some("text"), data: some("hex:ff"), ..flags("ws://h") }, "wants UTF-8"),
+        (Flags { method: some("PUT"), ..flags("ws://h") }, "-X and ws:// cannot be given together"),
+        (Flags { headers: vec!["Upgrade: x".to_owned()], ..flags("ws://h") }, "belongs to the handshake"),
+        (Flags { source_ip: some("10.0.0"), ..flags("a") }, "--source-ip wants addresses"),
+        (Flags { to: some("8080"), ..flags("a") }, "--to wants places"),
         (Flags { alpn: Some(",".to_owned()), ..flags("https://a") }, "--alpn wants one of"),
         (flags("http://"), "not a URL"),
         (flags("http://a:99999/"), "not a URL"),
@@ -316,4 +338,43 @@ fn an_open_load_of_each_kind() {
     );
     let patient = Flags { timeout: Some("7s".to_owned()), ..rate };
     assert!(matches!(open_load(&patient), Load::Open { max_lateness, .. } if max_lateness == Duration::from_secs(7)));
+}
+
+#[test]
+fn messages_are_what_was_meant() {
+    use crate::{AnswerEnd, HoldFlags, MessageKind, Work};
+    let some = |text: &str| Some(text.to_owned());
+    let talk = |flags: Flags| flags.plan().expect("a plan").scenarios[0].steps[0].talk.clone().expect("a talk");
+    let message = |flags: Flags| talk(flags).message.map(|message| (message.kind, message.bytes)).expect("a message");
+    assert_eq!(message(flags("ws://h/x")), (MessageKind::Ping, Vec::new()));
+    assert_eq!(message(Flags { data: some("hi"), ..flags("ws://h") }), (MessageKind::Text, b"hi".to_vec()));
+    assert_eq!(message(Flags { data: some("hex:68 69"), ..flags("ws://h") }), (MessageKind::Binary, b"hi".to_vec()));
+    let random = |seed: Option<String>| message(Flags { data_bytes: some("100"), seed, ..flags("ws://h") }).1;
+    assert_eq!(random(None).len(), 100);
+    assert_eq!(random(None), random(some("1")));
+    assert_ne!(random(some("2")), random(some("1")));
+    let end = |flags: Flags| talk(Flags { data: some("x"), ..flags }).answer;
+    assert_eq!(end(Flags { until: some("\\r\\n\\x00"), ..flags("tcp://h:1") }), AnswerEnd::Until(b"\r\n\0".to_vec()));
+    assert_eq!(end(Flags { read_bytes: some("7"), ..flags("tcp://h:1") }), AnswerEnd::Bytes(7));
+    let prefix = AnswerEnd::LengthPrefix { width: 4, is_little_endian: true };
+    assert_eq!(end(Flags { length_prefix: some("4le"), ..flags("tcp://h:1") }), prefix);
+    assert_eq!(end(Flags { no_answer: true, ..flags("ws://h") }), AnswerEnd::None);
+    let hold = |url: &str, every: Option<&str>| {
+        HoldFlags { common: flags(url), every: every.map(str::to_owned), ..HoldFlags::default() }.plan()
+    };
+    assert_eq!(hold("ws://h", None).expect("a plan").step.talk.expect("a talk").message, None, "nothing is to be said");
+    let every = hold("ws://h", Some("2s")).expect("a plan");
+    assert_eq!(every.work, Work::Every(Duration::from_secs(2)));
+    assert_eq!(every.step.talk.and_then(|talk| talk.message).map(|message| message.kind), Some(MessageKind::Ping));
+    let pause = Work::Pause { least: Duration::from_millis(100), most: Duration::from_secs(1) };
+    assert_eq!(hold("http://h", Some("100ms-1s")).expect("a plan").work, pause);
+    for (url, every, says) in [
+        ("grpc://h:1", None, "shares connections by HTTP/2"),
+        ("tcp://h:1", Some("1s"), "nothing to send"),
+        ("ws://h", Some("1s-100ms"), "--every wants a time"),
+        ("ws://h", Some("0s"), "--every wants at least 1ms"),
+    ] {
+        let error = hold(url, every).expect_err(says).to_string();
+        assert!(error.contains(says), "{error}");
+    }
 }

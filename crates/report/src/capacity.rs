@@ -60,7 +60,10 @@ pub(crate) fn limit_commands(kind: LimitKind, settings: &Settings, wanted: u64, 
                 all.push(format!("sysctl -w fs.nr_open={with_room}"));
             }
             all.push(format!("ulimit -n {with_room}"));
-            all.push(format!("/etc/security/limits.conf: * hard nofile {with_room}"));
+            all.push(language.pick(
+                format!("/etc/security/limits.conf: * hard nofile {with_room} (never above fs.nr_open, which must stay so after a reboot: it locks people out)"),
+                format!("/etc/security/limits.conf：* hard nofile {with_room}（绝不能超过 fs.nr_open，且重启后也须如此，否则无法登录）"),
+            ));
             all.push(format!("systemd: LimitNOFILE={with_room}"));
             all.push(format!("docker run --ulimit nofile={with_room}:{with_room}"));
             all
@@ -97,9 +100,9 @@ pub(crate) fn limit_commands(kind: LimitKind, settings: &Settings, wanted: u64, 
 pub fn limit_warning(limit: &Limit, settings: &Settings, wanted: u64, language: Language) -> String {
     let (name, figures) = (limit_name(limit.kind, language), limit_figures(limit.kind, settings, language));
     let command = limit_commands(limit.kind, settings, wanted, language).into_iter().next().unwrap_or_default();
-    let (carried, wanted) = (count(limit.connections), count(wanted));
+    let (carried, asked) = (count(limit.connections), count(wanted));
     language.pick(
-        format!("this machine carries about {carried} of the {wanted} connections: {name}: {figures}; widen it: {command} (more: onrush doctor -c {wanted})"),
-        format!("本机大约只能承载 {wanted} 个连接中的 {carried} 个：{name}：{figures}；放宽：{command}（更多：onrush doctor -c {wanted}）"),
+        format!("this machine carries about {carried} of the {asked} connections: {name}: {figures}; widen it: {command} (more: onrush doctor -c {wanted})"),
+        format!("本机大约只能承载 {asked} 个连接中的 {carried} 个：{name}：{figures}；放宽：{command}（更多：onrush doctor -c {wanted}）"),
     )
 }

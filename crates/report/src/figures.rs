@@ -85,6 +85,7 @@ impl Run<'_> {
             address: self.address,
             step: self.plan.scenarios.first().and_then(|scenario| scenario.steps.first()),
             seen: Some(self.seen()),
+            is_held: false,
             refused: self.result.refused.as_ref(),
             lacked_certificate: self.result.lacked_certificate,
         }

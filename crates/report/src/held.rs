@@ -50,6 +50,7 @@ impl HoldRun<'_> {
         Scene {
             address: self.address,
             step: Some(&self.plan.step),
+            is_held: true,
             seen: None,
             refused: self.result.refused.as_ref(),
             lacked_certificate: self.result.lacked_certificate,
@@ -60,7 +61,7 @@ impl HoldRun<'_> {
     pub fn is_kept(&self) -> bool {
         let counts = self.seen();
         let has_all = self.result.most_open == self.plan.connections;
-        has_all && counts.lost_in_all() == 0 && counts.refused == 0 && self.is_rate_kept()
+        has_all && counts.lost_in_all() == 0 && counts.refused + counts.unanswered == 0 && self.is_rate_kept()
     }
 
     /// What was asked a second and what was achieved, of messages whose times are planned.
@@ -75,12 +76,12 @@ impl HoldRun<'_> {
         self.plan.step.talk.as_ref().is_none_or(|talk| talk.answer != plan::AnswerEnd::None)
     }
 
-    /// At least 99 of 100 messages that were due have left and were answered, but for what was in flight at the end.
+    /// At least 99 of 100 messages that were due have left and were answered, or died with their connections.
     pub fn is_rate_kept(&self) -> bool {
         let counts = self.seen();
         let done = if self.has_answers() { counts.answered + counts.unanswered } else { counts.sent };
-        let Work::Every(_) = self.plan.work else { return counts.unanswered == 0 };
-        counts.unanswered == 0 && (done as f64) >= 0.99 * counts.due as f64
+        let Work::Every(_) = self.plan.work else { return true };
+        (done as f64) >= 0.99 * counts.due as f64
     }
 
     /// The loops of the generator were too late, or had no time left.

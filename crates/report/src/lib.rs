@@ -3,6 +3,7 @@
 //! They compute nothing new: every figure comes from a snapshot or from the result of the run, by [`figures`].
 
 mod capacity;
+mod doctor;
 mod figures;
 mod format;
 mod hdr;
@@ -17,6 +18,7 @@ mod watch;
 mod words;
 
 pub use capacity::limit_warning;
+pub use doctor::Checkup;
 pub use figures::{Run, percentiles_of};
 pub use hdr::{HdrLog, hdr_text};
 pub use held::{HoldJson, HoldRun, HoldTable, hold_summary, nothing_held};

@@ -35,6 +35,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) step: Option<&'a Step>,
     /// What was seen of exchanges.
     pub(crate) seen: Option<&'a Snapshot>,
+    /// Connections are held, and mean more than what is asked on them.
+    pub(crate) is_held: bool,
     pub(crate) refused: Option<&'a Refused>,
     pub(crate) lacked_certificate: bool,
 }
@@ -114,6 +116,10 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
         Failure::Reset => pick(
             "the server reset the connection; look at its log and its limits".to_owned(),
             "连接被服务端重置；请查看服务端日志和各项上限".to_owned(),
+        ),
+        Failure::ClosedEarly if scene.is_held => pick(
+            "the server closed the connection; look at its log, its limits, and what it does with idle connections".to_owned(),
+            "服务端关闭了连接；请查看其日志、各项上限，以及它对空闲连接的处理".to_owned(),
         ),
         Failure::ClosedEarly => pick(
             "the server closed before the answer was complete; look at its log and its limits".to_owned(),

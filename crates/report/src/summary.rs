@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use metrics::{Censored, Distribution, Measure, Snapshot};
-use plan::{Arrivals, Call, ConnectionCount, Load, Protocol, RateStage, UserShape};
+use plan::{Arrivals, Call, ConnectionCount, Load, MessageKind, Protocol, RateStage, Talk, UserShape};
 
 use crate::figures::{QUANTILES, Run, histogram, per_second};
 use crate::format::{Align, bytes, count, counted, pad, percent, rate, red, span, time};
@@ -377,13 +377,27 @@ fn messages_in_words(call: &Call, language: Language) -> Option<String> {
     Some(language.pick(format!("{messages} {interval} apart"), format!("{messages}，间隔 {interval}")))
 }
 
+fn talk_in_words(talk: &Talk, path: &str, language: Language) -> String {
+    let Some(message) = &talk.message else { return path.to_owned() };
+    let bytes = message.bytes.len() as u64;
+    let size = language.pick(counted(bytes, "byte"), format!("{} 字节", count(bytes)));
+    match message.kind {
+        MessageKind::Ping => language.pick(format!("WebSocket pings on {path}"), format!("WebSocket ping {path}")),
+        MessageKind::Plain => language.pick(format!("TCP messages of {size}"), format!("TCP 消息（{size}）")),
+        MessageKind::Text | MessageKind::Binary => {
+            language.pick(format!("WebSocket messages of {size} on {path}"), format!("WebSocket 消息（{size}）{path}"))
+        }
+    }
+}
+
 fn plan_in_words(run: &Run<'_>, language: Language) -> String {
     let scenario = run.plan.scenarios.first().expect("a plan has a scenario");
     let step = scenario.steps.first().expect("a scenario has a step");
     let (method, path) = (&step.request.method, &step.request.path);
-    let mut parts = vec![match &step.call {
-        Some(_) => format!("gRPC {path}"),
-        None => format!("{method} {path}"),
+    let mut parts = vec![match (&step.call, &step.talk) {
+        (Some(_), _) => format!("gRPC {path}"),
+        (None, Some(talk)) => talk_in_words(talk, path, language),
+        (None, None) => format!("{method} {path}"),
     }];
     if let Some(call) = &step.call {
         parts.extend(messages_in_words(call, language));

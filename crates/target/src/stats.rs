@@ -106,6 +106,8 @@ pub(crate) fn conns_json(threads: &[Stats]) -> String {
     format!("{{\"closed\":{closed},\"conns\":{open}}}\n")
 }
 
+type Pick<'a> = &'a dyn Fn(&Stats) -> u64;
+
 /// The sum over all threads. Names and numbers only, so nothing needs escaping.
 pub(crate) fn to_json(threads: &[Stats]) -> String {
     let sum = |pick: &dyn Fn(&Stats) -> u64| threads.iter().fold(0u64, |sum, stats| sum.wrapping_add(pick(stats)));
@@ -121,7 +123,7 @@ pub(crate) fn to_json(threads: &[Stats]) -> String {
     push_members(&mut json, by_status.filter(|(_, count)| *count > 0));
     json.push('}');
     if sum(&|stats| stats.talks_opened.get()) > 0 {
-        let names: [(&str, &dyn Fn(&Stats) -> u64); 5] = [
+        let names: [(&str, Pick<'_>); 5] = [
             ("opened", &|stats| stats.talks_opened.get()),
             ("open", &|stats| stats.talks_open.get()),
             ("closed", &|stats| stats.talks_closed.get()),
@@ -135,9 +137,8 @@ pub(crate) fn to_json(threads: &[Stats]) -> String {
     if let Some(resident) = host::resident_bytes() {
         let open = sum(&|stats| stats.open.get());
         write!(json, ",\"memory\":{{\"resident_bytes\":{resident}").expect("writing to a string does not fail");
-        if open > 0 {
-            write!(json, ",\"resident_bytes_per_connection\":{}", resident / open)
-                .expect("writing to a string does not fail");
+        if let Some(each) = resident.checked_div(open) {
+            write!(json, ",\"resident_bytes_per_connection\":{each}").expect("writing to a string does not fail");
         }
         json.push('}');
     }

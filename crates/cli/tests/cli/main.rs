@@ -4,6 +4,7 @@
 mod binary;
 mod grpc;
 mod hdr;
+mod hold;
 mod json;
 mod nginx;
 mod real;

@@ -69,6 +69,8 @@ pub(super) struct Ring {
     pub(super) buffers: Buffers,
     free: Vec<u32>,
     next_slot: u32,
+    /// The last slot that was taken had an owner before.
+    took_used: bool,
     accepted: u32,
     slots: u32,
     purpose: Purpose,
@@ -108,7 +110,17 @@ impl Ring {
         ring.submitter().register_files_sparse(slots)?;
         // It saves a lookup of the descriptor for each call; a thread may register 16 rings.
         let _ = ring.submitter().register_ring_fd();
-        Ok(Self { ring, buffers, free: Vec::new(), next_slot: 0, accepted: 0, slots, purpose, broken: None })
+        Ok(Self {
+            ring,
+            buffers,
+            free: Vec::new(),
+            next_slot: 0,
+            took_used: false,
+            accepted: 0,
+            slots,
+            purpose,
+            broken: None,
+        })
     }
 
     /// Rings this bell whenever there is something to reap, also while the kernel defers the work.
@@ -122,7 +134,9 @@ impl Ring {
 
     /// A free slot. The caller has asked [`Ring::has_free_slot`].
     pub(super) fn take_slot(&mut self) -> u32 {
-        self.free.pop().unwrap_or_else(|| {
+        let used = self.free.pop();
+        self.took_used = used.is_some();
+        used.unwrap_or_else(|| {
             self.next_slot += 1;
             self.next_slot - 1
         })
@@ -130,7 +144,7 @@ impl Ring {
 
     /// Puts a descriptor of ours into a slot; it can be closed then.
     pub(super) fn put(&mut self, slot: u32, fd: RawFd) -> Result<(), SocketError> {
-        if slot + 1 != self.next_slot {
+        if std::mem::take(&mut self.took_used) {
             // The close of its last owner may be queued still, and would hit this one.
             self.broken = tolerate(self.ring.submit()).err();
         }

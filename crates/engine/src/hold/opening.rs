@@ -17,6 +17,8 @@ const OPEN_BATCH: u32 = 64;
 /// The first pause before a connection that could not be opened is tried again; it doubles with each failure.
 const RETRY_FIRST: Nanos = Nanos::from_millis(500);
 const RETRY_MAX: Nanos = Nanos::from_millis(30_000);
+/// The last connection has so long to be established before all count as tried.
+const FIRST_WAIT: Nanos = Nanos::from_millis(1_000);
 /// Connections that were lost come back so fast, when no pace was asked for.
 const RETURN_PER_S: u64 = 10_000;
 const HOUR_NS: u128 = 3_600_000_000_000;
@@ -34,9 +36,10 @@ impl World {
     }
 
     /// Every connection has been tried, and the last of them is there or not.
-    pub(super) fn has_tried_all(&self) -> bool {
-        (self.connections.len() as u32 == self.count || self.stops_opening)
-            && (self.opening == 0 || self.job.reconnects)
+    pub(super) fn has_tried_all(&self, now: Nanos) -> bool {
+        let has_tried = self.connections.len() as u32 == self.count || self.stops_opening;
+        // With those that come back there may always be one on its way.
+        has_tried && (self.opening == 0 || (self.job.reconnects && now >= self.last_first + FIRST_WAIT))
     }
 
     /// Opens no more connections.
@@ -71,6 +74,7 @@ impl World {
                     was_tried: false,
                     is_ending: false,
                 });
+                self.last_first = now;
                 self.open_one(first, sockets);
             } else if let Some(number) = self.retries.pop_front() {
                 // What comes back keeps the pace that was asked for.

@@ -74,7 +74,7 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
         if world.is_over() || wish >= Wish::ABORT {
             break;
         }
-        if !has_opened && world.has_tried_all() {
+        if !has_opened && world.has_tried_all(now) {
             has_opened = true;
             if ends.reports.send(Report::Opened { now: world.now(), at: now }).is_err() {
                 break;
@@ -88,7 +88,7 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
                 break;
             }
             while next_at <= now {
-                next_at = next_at + interval;
+                next_at += interval;
                 index += 1;
             }
         }

@@ -199,6 +199,8 @@ pub(super) struct World {
     pub(super) closing: u32,
     pub(super) retries: VecDeque<u32>,
     pub(super) retry_at: Nanos,
+    /// When the last connection was tried for the first time.
+    pub(super) last_first: Nanos,
     pub(super) timers: Timers<Wake>,
     pub(super) open_deadlines: Deadlines,
     pub(super) answer_deadlines: Deadlines,
@@ -240,6 +242,7 @@ impl World {
             closing: 0,
             retries: VecDeque::new(),
             retry_at: Nanos::ZERO,
+            last_first: Nanos::ZERO,
             timers: Timers::default(),
             open_deadlines: Deadlines::default(),
             answer_deadlines: Deadlines::default(),

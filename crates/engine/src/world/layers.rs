@@ -201,7 +201,8 @@ impl World {
         let (mut plain, mut back) = (std::mem::take(&mut self.links.plain), self.links.buffer());
         plain.clear();
         let fed = session.feed(bytes, &mut plain, &mut back);
-        let is_ready = is_new && !session.is_handshaking();
+        // A conversation that has begun is not new any more.
+        let is_ready = is_new && layers.talk.is_none() && !session.is_handshaking();
         let (is_resumed, is_closed) = (session.is_resumed(), session.is_closed_by_peer());
         let since = layers.shakes_since;
         if back.is_empty() {

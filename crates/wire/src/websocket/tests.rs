@@ -304,8 +304,10 @@ fn compression_is_agreed_on() {
     }
 }
 
-/// What two sessions make of each other, at every split.
-fn converse(is_deflate: bool, bytes: &[u8]) -> (Vec<(Kind, Vec<u8>)>, Vec<u8>, Option<Fault>) {
+type Messages = Vec<(Kind, Vec<u8>)>;
+
+/// What a session makes of bytes, at every split: messages, answers, a fault.
+fn converse(is_deflate: bool, bytes: &[u8]) -> (Messages, Vec<u8>, Option<Fault>) {
     let listen = |pieces: &[&[u8]]| {
         let terms = Terms { role: Role::Server, is_deflate, message_bytes_max: MOST, keeps_messages: true };
         let (mut session, mut scratch) = (Session::new(terms), Scratch::default());

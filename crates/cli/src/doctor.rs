@@ -1,0 +1,105 @@
+//! `onrush doctor`: what this machine allows, and what to do about it.
+
+use engine::Places;
+use host::{Change, Settings, Situation};
+use plan::{Flags, HOLD_MAX, PlanError, parse_count};
+use report::{Checkup, Language};
+
+use crate::args::DoctorArgs;
+use crate::exit::Exit;
+use crate::{output, usage};
+
+/// Connections for which addresses are dealt out when nobody says how many.
+const CONNECTIONS_DEFAULT: u64 = 1;
+
+pub(crate) fn doctor(args: &DoctorArgs) -> Exit {
+    let language = usage::language_of(&std::env::args_os().collect::<Vec<_>>());
+    let (wanted, situation) = match situation(args, language) {
+        Ok(known) => known,
+        Err(text) => {
+            output::complain(&text);
+            return Exit::Usage;
+        }
+    };
+    let driver = match driver::choose(args.driver.choice()) {
+        Ok(driver) => driver,
+        Err(error) => {
+            output::complain(&report::driver_error(&error, language));
+            return Exit::System;
+        }
+    };
+    // A server is somebody else's program, with a descriptor for each connection.
+    let takes_descriptors = situation.is_server || driver.kind == driver::Kind::Poll;
+    let situation = Situation { takes_descriptors, ..situation };
+    let settings = Settings::read();
+    let limits = host::limits(&settings, situation);
+    let changes = wanted.map(|wanted| host::changes(&settings, situation, wanted)).unwrap_or_default();
+    let checkup =
+        Checkup { settings: &settings, situation, wanted, limits: &limits, changes: &changes, driver: &driver };
+    let text = if args.is_json { checkup.json() } else { checkup.text(language) };
+    let exit = output::to_stdout(&text, language);
+    if args.apply && !apply(&changes, language) {
+        return Exit::System;
+    }
+    match exit {
+        Exit::Done if !checkup.is_enough() && !args.apply => Exit::Unmet,
+        exit => exit,
+    }
+}
+
+/// How many connections, from where to where.
+fn situation(args: &DoctorArgs, language: Language) -> Result<(Option<u64>, Situation), String> {
+    let wrong = |error: PlanError| report::plan_error(&error, language);
+    let wanted =
+        args.connections.as_deref().map(|text| parse_count("-c", text, 1, HOLD_MAX)).transpose().map_err(wrong)?;
+    let mut situation =
+        Situation { is_server: args.is_server, takes_descriptors: false, has_both_ends: false, pairs: 1 };
+    let Some(url) = &args.url else {
+        return Ok((wanted, situation));
+    };
+    let flags = Flags {
+        url: Some(url.clone()),
+        source_ip: args.source_ip.clone(),
+        to: args.to.clone(),
+        // What is sent does not matter here.
+        data: url.starts_with("tcp:").then(|| "x".to_owned()),
+        no_answer: url.starts_with("tcp:"),
+        ..Flags::default()
+    };
+    let plan = flags.plan().map_err(wrong)?;
+    let scenario = plan.scenarios.first().expect("a plan has a scenario");
+    let timeout = scenario.steps.first().expect("a scenario has a step").connect_timeout;
+    let resolved =
+        engine::resolve(&scenario.target, timeout).map_err(|error| report::resolve_error(&error, language))?;
+    let places = Places::of(&scenario.target, resolved.address, wanted.unwrap_or(CONNECTIONS_DEFAULT))
+        .map_err(|error| report::run_error(&error.into(), language))?;
+    situation.pairs = places.carry(1);
+    situation.has_both_ends = host::is_own(resolved.address.ip());
+    Ok((wanted, situation))
+}
+
+/// Makes the changes, and says how each is taken back. False when one was refused.
+fn apply(changes: &[Change], language: Language) -> bool {
+    for change in changes {
+        match change.apply() {
+            Ok(()) => output::note(&language.pick(
+                format!("onrush: done: {}; undo: {}", change.command(), change.undo()),
+                format!("onrush: 已设置：{}；撤销：{}", change.command(), change.undo()),
+            )),
+            Err(error) => {
+                output::complain(&language.pick(
+                    format!(
+                        "cannot set {}: {error}; run it as root, outside of a container that forbids it",
+                        change.key
+                    ),
+                    format!("无法设置 {}：{error}；请以 root 运行，并确认容器允许修改", change.key),
+                ));
+                return false;
+            }
+        }
+    }
+    if changes.is_empty() {
+        output::note(language.pick("onrush: nothing to change", "onrush: 无需修改"));
+    }
+    true
+}
