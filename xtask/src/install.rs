@@ -54,6 +54,16 @@ fn websocket_peer() -> Result<(), Failure> {
     run_in(&folder, go()?.args(["build", "-o", &program.to_string_lossy(), "."]))
 }
 
+/// The cases of Autobahn, in an environment of Python in `target/tools`.
+pub(crate) fn autobahn() -> Result<(), Failure> {
+    let folder = crate::root().join("target/tools/autobahn");
+    if folder.join("bin/kosoku").exists() {
+        return Ok(());
+    }
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
+    run(Command::new(folder.join("bin/pip")).args(["install", "--quiet", "--disable-pip-version-check", KOSOKU]))
+}
+
 /// Go, installed when missing.
 fn go() -> Result<Command, Failure> {
     let has_go = || Command::new("go").arg("version").output().is_ok_and(|output| output.status.success());
@@ -63,6 +73,8 @@ fn go() -> Result<Command, Failure> {
     Ok(Command::new("go"))
 }
 
+/// The cases of Autobahn for Python 3.
+const KOSOKU: &str = "kosoku==0.1.0";
 /// The last version that was published.
 const H2SPECD: &str = "github.com/summerwind/h2spec/cmd/h2specd@v2.2.1+incompatible";
 /// The last version that the Go of Debian 12 builds.

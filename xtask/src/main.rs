@@ -4,6 +4,7 @@
 
 mod bench;
 mod install;
+mod million;
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -12,9 +13,11 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "usage: cargo xtask VERB
 
   check              formatting, and clippy with warnings denied
-  test [--long]      every test; --long runs the sums over ten million exchanges
+  test [--long]      every test; --long also the sums over ten million exchanges and all cases of Autobahn
   fuzz [--seconds N] each fuzzer for N seconds (default 10), on the nightly toolchain
   sim --seed N       one seed of the simulated world, event by event
+  million [N]        N connections (default 1000000) between two processes of this machine, by WebSocket and by TCP, and the grid
+                     of messages; needs about 12 GiB of memory and a quarter of an hour
   bench [--update]   instructions of the hot path beside bench/instructions.json, on the CPU model that is named there;
                      --update writes them
   bench peers [...]  CPU per request beside wrk, ab, h2load and the floor; what follows goes to bench/peers.py
@@ -36,6 +39,10 @@ fn main() -> ExitCode {
         ["bench"] => bench::instructions(bench::Mode::Compare),
         ["bench", "--update"] => bench::instructions(bench::Mode::Update),
         ["bench", "peers", words @ ..] => bench::peers(words),
+        ["million"] => million::million(1_000_000),
+        ["million", count] if count.parse::<u64>().is_ok_and(|count| count > 0) => {
+            million::million(count.parse().unwrap_or(1_000_000))
+        }
         _ => Err(USAGE.to_owned()),
     };
     match done {
@@ -89,12 +96,14 @@ fn test(is_long: bool) -> Result<(), Failure> {
         install::ensure(program, package, &[&format!("/usr/bin/{program}"), &format!("/usr/sbin/{program}")])?;
     }
     install::go_tools()?;
+    install::autobahn()?;
     run(&mut cargo(&["test", "--workspace"]))?;
     if is_long {
         for test in ["sums", "ruler"] {
             let words = ["test", "--release", "--package", "target", "--test", test];
             run(cargo(&words).env("ONRUSH_LONG", "1"))?;
         }
+        run(&mut cargo(&["test", "--package", "onrush", "--test", "cli", "autobahn", "--", "--ignored"]))?;
     }
     Ok(())
 }
@@ -105,7 +114,7 @@ fn sim(seed: &str) -> Result<(), Failure> {
     run(cargo(&words).env("ONRUSH_SEED", seed))
 }
 
-const FUZZERS: [&str; 11] = [
+const FUZZERS: [&str; 12] = [
     "http1_client",
     "http1_server",
     "http2_client",
@@ -115,6 +124,7 @@ const FUZZERS: [&str; 11] = [
     "grpc_json",
     "grpc_described",
     "websocket",
+    "tcp",
     "plan_text",
     "threshold",
 ];

@@ -1,5 +1,6 @@
 //! The binary as people use it: real servers, real pipes, real signals.
 
+mod autobahn;
 #[path = "../binary/mod.rs"]
 mod binary;
 mod grpc;

@@ -1,0 +1,210 @@
+//! The WebSocket cases of Autobahn, for both sides of our machine: `onrush serve`, and an echo on the client's session.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use wire::websocket::{self, Heard, Opening, Role, Scratch, Session, Terms};
+
+use crate::binary::Served;
+use crate::closed_port;
+
+/// Python with the cases (`cargo xtask test` installs it).
+fn kosoku() -> PathBuf {
+    let program = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/autobahn/bin/kosoku");
+    assert!(program.exists(), "the cases of Autobahn are missing; `cargo xtask test` installs them");
+    program
+}
+
+/// Left out each time: the cases of large messages (9) take long, and those of compression (12, 13) hours.
+/// Of compression these are run: a small, a middle and a large size of each kind.
+const LEFT_OUT: [&str; 3] = ["9.*", "12.*", "13.*"];
+const BASE_CASES: usize = 247;
+
+struct Ends(Child);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("onrush-autobahn-{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    folder
+}
+
+/// What became of each case.
+fn verdicts(folder: &PathBuf) -> BTreeMap<String, (String, String)> {
+    let index = std::fs::read_to_string(folder.join("index.json")).expect("a report");
+    let report: Value = serde_json::from_str(&index).expect("JSON");
+    let agents = report.as_object().expect("an object");
+    let cases = agents.values().next().and_then(Value::as_object).expect("an agent");
+    let word = |case: &Value, name: &str| case[name].as_str().unwrap_or_default().to_owned();
+    cases.iter().map(|(id, case)| (id.clone(), (word(case, "behavior"), word(case, "behaviorClose")))).collect()
+}
+
+fn all_pass(folder: &PathBuf, count: usize) {
+    let verdicts = verdicts(folder);
+    assert_eq!(verdicts.len(), count);
+    let passes = |word: &str| ["OK", "NON-STRICT", "INFORMATIONAL"].contains(&word);
+    let failed: Vec<_> = verdicts.iter().filter(|(_, (how, end))| !passes(how) || !passes(end)).collect();
+    assert!(failed.is_empty(), "{failed:?}");
+    let _ = std::fs::remove_dir_all(folder);
+}
+
+fn run(words: &[&str], folder: &PathBuf, cases: &[String]) -> Command {
+    let mut command = Command::new("timeout");
+    command.arg("600").arg(kosoku()).args(["-o", &folder.display().to_string()]).args(cases).args(words);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+fn without(names: &[&str]) -> Vec<String> {
+    names.iter().flat_map(|name| ["-x".to_owned(), (*name).to_owned()]).collect()
+}
+
+/// Cases of compression that are run, of both kinds of data and all windows.
+fn of_compression() -> Vec<String> {
+    let ids = (1..=5).map(|kind| format!("12.{kind}")).chain((1..=7).map(|kind| format!("13.{kind}")));
+    ids.flat_map(|id| [1, 4].map(|size| format!("{id}.{size}"))).flat_map(|id| ["-i".to_owned(), id]).collect()
+}
+
+fn server_passes(name: &str, cases: &[String], count: usize) {
+    let served = Served::start();
+    let folder = folder(name);
+    let url = served.url.replace("http://", "ws://");
+    let ended = run(&[&url], &folder, cases).status().expect("the cases start");
+    assert!(ended.code().is_some(), "{ended}");
+    all_pass(&folder, count);
+}
+
+#[test]
+fn the_server_passes() {
+    server_passes("server", &without(&LEFT_OUT), BASE_CASES);
+}
+
+#[test]
+fn the_client_passes() {
+    client_passes("client", &without(&LEFT_OUT), BASE_CASES);
+}
+
+#[test]
+#[ignore = "minutes; `cargo xtask test --long` runs it"]
+fn large_messages_pass_on_both_sides() {
+    let cases = ["-i".to_owned(), "9.*".to_owned()];
+    server_passes("server-large", &cases, 54);
+    client_passes("client-large", &cases, 54);
+}
+
+#[test]
+#[ignore = "minutes; `cargo xtask test --long` runs it"]
+fn compressed_messages_pass_on_both_sides() {
+    let cases = of_compression();
+    server_passes_but_for_declined("server-deflate", &cases);
+    client_passes("client-deflate", &cases, 24);
+}
+
+/// A client that wants us to keep a window of 8 gets no compression, which the cases call unimplemented.
+fn server_passes_but_for_declined(name: &str, cases: &[String]) {
+    let served = Served::start();
+    let folder = folder(name);
+    let url = served.url.replace("http://", "ws://");
+    let ended = run(&[&url], &folder, cases).status().expect("the cases start");
+    assert!(ended.code().is_some(), "{ended}");
+    let verdicts = verdicts(&folder);
+    assert_eq!(verdicts.len(), 24);
+    let failed: Vec<_> = verdicts.iter().filter(|(_, (how, _))| how != "OK" && how != "UNIMPLEMENTED").collect();
+    assert!(failed.is_empty(), "{failed:?}");
+    let declined: Vec<&String> =
+        verdicts.iter().filter(|(_, (how, _))| how == "UNIMPLEMENTED").map(|(id, _)| id).collect();
+    println!("declined: {declined:?}");
+    assert!(declined.len() <= 4, "{declined:?}");
+    let _ = std::fs::remove_dir_all(folder);
+}
+
+fn client_passes(name: &str, cases: &[String], count: usize) {
+    let folder = folder(name);
+    let address = format!("127.0.0.1:{}", closed_port());
+    let server = run(&["-m", "fuzzingserver", &address], &folder, cases).spawn().expect("the cases start");
+    let mut server = Ends(server);
+    let since = Instant::now();
+    while TcpStream::connect(&address).is_err() {
+        assert!(since.elapsed() < Duration::from_secs(20), "the cases do not listen");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let number: usize = echo(&address, "/getCaseCount").parse().expect("a number");
+    for case in 1..=number {
+        echo(&address, &format!("/runCase?case={case}&agent=onrush"));
+    }
+    echo(&address, "/updateReports?agent=onrush");
+    let _ = server.0.wait();
+    all_pass(&folder, count);
+}
+
+/// An echo on the client's session, until the server closes; gives the last text that it heard.
+fn echo(address: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time");
+    let key = websocket::key_of(*b"sixteen bytes ok");
+    let opening = Opening { host: address, target: path, protocols: &[], headers: &[], offers_deflate: true };
+    let mut request = Vec::new();
+    websocket::render_request(&opening, &key, &mut request);
+    stream.write_all(&request).expect("it goes out");
+    let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        assert!(reader.read_until(b'\n', &mut head).expect("an answer") > 0, "{path}");
+    }
+    let (_, agreed) = websocket::read_answer(&head, &key, &[], true).expect("an answer").expect("a whole one");
+    let terms =
+        Terms { role: Role::Client, is_deflate: agreed.is_deflate, message_bytes_max: 64 << 20, keeps_messages: true };
+    let (mut session, mut scratch) = (Session::new(terms), Scratch::default());
+    let (mut last, mut buffer) = (String::new(), vec![0; 64 * 1024]);
+    let mut deflater = websocket::Deflater::default();
+    let mask = Some([0x12, 0xef, 0x34, 0xcd]);
+    loop {
+        let count = reader.read(&mut buffer).unwrap_or(0);
+        if count == 0 {
+            return last;
+        }
+        let mut rest = &mut buffer[..count];
+        let mut out = Vec::new();
+        let mut is_over = false;
+        loop {
+            match session.handle(rest, &mut scratch, mask, &mut out) {
+                Ok((_, Heard::NeedMore)) => break,
+                Err(_) => {
+                    is_over = true;
+                    break;
+                }
+                Ok((taken, heard)) => {
+                    if let Heard::Message { kind, bytes, .. } = &heard {
+                        last = String::from_utf8_lossy(bytes).into_owned();
+                        match agreed.is_deflate {
+                            true => websocket::push_message(*kind, true, mask, &deflater.compress(bytes), &mut out),
+                            false => websocket::push_message(*kind, false, mask, bytes, &mut out),
+                        }
+                    }
+                    is_over |= matches!(heard, Heard::Close { .. });
+                    rest = &mut rest[taken..];
+                }
+            }
+        }
+        if stream.write_all(&out).is_err() {
+            return last;
+        }
+        if is_over {
+            // The server closes first; what it still says means nothing.
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+            let _ = reader.read_to_end(&mut Vec::new());
+            return last;
+        }
+    }
+}
