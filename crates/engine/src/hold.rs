@@ -7,6 +7,8 @@ mod closing;
 mod events;
 mod opening;
 mod shard;
+#[cfg(test)]
+mod tests;
 mod work;
 mod world;
 

@@ -69,7 +69,7 @@ impl Default for Stats {
 
 impl Stats {
     pub(crate) fn requests_in_all(&self) -> u64 {
-        self.requests.iter().map(Counter::get).sum()
+        self.requests.iter().map(Counter::get).sum::<u64>() + self.talk_messages.get()
     }
 
     /// An answer was held for so long.

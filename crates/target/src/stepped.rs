@@ -40,7 +40,7 @@ impl<D: Driver> SteppedServer<D> {
         self.thread.step()
     }
 
-    /// Requests that were read to their end.
+    /// Requests and messages that were read to their end.
     pub fn requests(&self) -> u64 {
         self.shared.stats[0].requests_in_all()
     }

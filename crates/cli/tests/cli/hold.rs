@@ -69,8 +69,14 @@ fn address(served: &Served) -> String {
 fn what_gorilla_counts_is_what_we_count() {
     let peer = Gorilla::start(&[]);
     let url = peer.url();
+    let schema = include_str!("../../../../docs/hold.schema.json");
+    let schema: Value = serde_json::from_str(schema).expect("JSON");
+    let schema = jsonschema::validator_for(&schema).expect("a schema");
     for (number, driver) in ["uring", "poll"].into_iter().enumerate() {
         let held = report(&hold(&["--driver", driver, "-c", "10000", "--hold", "3s", "--every", "2s", &url]));
+        let wrong: Vec<String> =
+            schema.iter_errors(&held).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
         let connections = &held["connections"];
         assert_eq!(held["is_kept"], true, "{driver}: {held:#}");
         assert_eq!(

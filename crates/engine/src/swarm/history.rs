@@ -157,9 +157,26 @@ fn plan_of(random: &mut Random, is_calm: bool) -> Plan {
         streams: http2.then(|| streams.to_string()),
         ..flags
     };
-    let flags = if http2 && random.chance(500_000) { calls(random, is_calm, flags) } else { flags };
+    let flags = match (http2, random.chance(500_000)) {
+        (true, true) => calls(random, is_calm, flags),
+        (false, true) if random.chance(500_000) => talks(random, flags),
+        _ => flags,
+    };
     let described = Schema::of_files(&target::descriptors()).expect("the target describes itself");
     flags.plan_with(Some(&described)).expect("the flags are good")
+}
+
+/// The same load as messages of WebSocket.
+fn talks(random: &mut Random, flags: Flags) -> Flags {
+    Flags {
+        url: Some("ws://10.0.0.1/".to_owned()),
+        data: None,
+        data_bytes: Some(random.between(1, 6_000).to_string()),
+        ws_deflate: random.chance(300_000),
+        http10: false,
+        expect_body: None,
+        ..flags
+    }
 }
 
 /// The same load as calls of gRPC.
@@ -228,6 +245,11 @@ impl History {
     pub(crate) fn is_sent_away(&self) -> bool {
         let scenario = &self.setting.plan.scenarios[0];
         scenario.target.protocol == plan::Protocol::Http2 && scenario.steps[0].request.path == "/close"
+    }
+
+    /// Messages of WebSocket are exchanged.
+    pub(crate) fn is_talk(&self) -> bool {
+        self.setting.plan.scenarios[0].steps[0].talk.is_some()
     }
 
     /// The call of gRPC that is made again and again, if that is what is done.

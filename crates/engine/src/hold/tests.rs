@@ -1,0 +1,167 @@
+//! Held connections in simulated worlds: whatever the network does, each connection ends in one count, and nothing leaks.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use driver::sim::{Faults, Network, SimDriver};
+use driver::Driver;
+use metrics::Held;
+use pacing::{Nanos, Random, Segment};
+use plan::{Flags, HoldFlags};
+use target::SteppedServer;
+
+use super::world::{Job, Phase, World};
+use crate::Places;
+
+const TURNS_MAX: u64 = 2_000_000;
+/// After it nobody waits for anything.
+const QUIET_AFTER: Nanos = Nanos::from_millis(400_000);
+
+struct Story {
+    seen: Held,
+    flags: HoldFlags,
+    count: u64,
+    most_open: u64,
+    sockets_left: usize,
+    turns: u64,
+}
+
+fn flags_of(random: &mut Random) -> (HoldFlags, u64) {
+    let count = random.between(1, 60);
+    let mut pick = |choices: &[&str]| choices[random.below(choices.len() as u64) as usize].to_owned();
+    let some = |text: String| (!text.is_empty()).then_some(text);
+    let scheme = pick(&["ws", "ws", "http"]);
+    let work = pick(&["every", "every", "pause", "once", "none"]);
+    let every = match work.as_str() {
+        "every" => pick(&["50ms", "300ms", "1s"]),
+        "pause" => pick(&["10ms-90ms", "100ms-600ms"]),
+        _ => String::new(),
+    };
+    let says = work != "none" && scheme == "ws";
+    let common = Flags {
+        url: Some(format!("{scheme}://10.0.0.1/")),
+        connections: Some(count.to_string()),
+        ramp: some(pick(&["", "", "40", "2000"])),
+        data: if says { some(pick(&["", "hello"])) } else { None },
+        ws_deflate: scheme == "ws" && pick(&["", "", "x"]) == "x",
+        timeout: some(pick(&["200ms", "2s", "30s"])),
+        connect_timeout: some(pick(&["300ms", "5s"])),
+        grace: some(pick(&["0s", "500ms", "3s"])),
+        ..Flags::default()
+    };
+    let (once, reconnect) = (work == "once", pick(&["", "", "x"]) == "x");
+    (HoldFlags { common, every: some(every), once, reconnect, ..HoldFlags::default() }, count)
+}
+
+/// Gauges are what the connections are.
+fn audit(world: &World) {
+    let of = |phases: &[Phase]| world.connections.iter().filter(|one| phases.contains(&one.phase)).count() as u32;
+    assert_eq!(world.opening, of(&[Phase::Connects, Phase::Shakes, Phase::Begins]), "opening");
+    assert_eq!(world.open, of(&[Phase::Idle, Phase::Asks, Phase::Says]), "open");
+    assert_eq!(world.closing, of(&[Phase::Closes, Phase::Leaves]), "closing");
+    assert_eq!(world.owed, world.connections.iter().map(|one| u64::from(one.owed)).sum::<u64>(), "owed");
+    let counts = &world.seen.counts;
+    let opening = u64::from(world.opening);
+    let tried = counts.established + counts.failed_in_all() + counts.abandoned + opening;
+    assert_eq!(counts.tried, tried, "each try has one end");
+    let ended = counts.lost_in_all() + counts.closed + counts.closed_unheard + u64::from(world.open);
+    let closes = u64::from(of(&[Phase::Closes]));
+    assert_eq!(counts.established, ended + closes, "each connection has one end");
+}
+
+fn play(seed: u64, is_calm: bool) -> Story {
+    let mut random = Random::new(seed);
+    let faults = if is_calm { Faults::none() } else { Faults::draw(&mut random) };
+    let (flags, count) = flags_of(&mut random);
+    let plan = flags.plan().unwrap_or_else(|error| panic!("{error}: {flags:?}"));
+    let network = Network::new(seed ^ 0x401d, faults);
+    let server_driver = network.add_host();
+    let server_host = server_driver.host();
+    let address: SocketAddr = "10.0.0.1:80".parse().expect("an address");
+    let mut server = SteppedServer::start(server_driver, address).expect("a server");
+    let mut driver: SimDriver = network.add_host();
+    let host = driver.host();
+    let job = Arc::new(Job::new(&plan, Places::only(address), None));
+    let mut world = World::new(job, Segment::share(0, 1), driver.sockets());
+    let started = driver.now();
+    world.start_at(started);
+    let end_at = started + Nanos(random.between(100_000_000, 4_000_000_000));
+    if !is_calm && random.chance(300_000) {
+        let from = Nanos(random.below(2_000_000_000));
+        network.freeze(server_host, from, from + Nanos(random.between(1_000_000, 1_500_000_000)));
+    }
+    let (mut turns, mut most_open) = (0, 0);
+    while !world.is_over() {
+        turns += 1;
+        assert!(turns < TURNS_MAX, "seed {seed}: no end after {turns} turns");
+        let Some(next) = network.next() else { panic!("seed {seed}: nothing will ever happen again") };
+        if next == server_host {
+            server.step().expect("the server works");
+            continue;
+        }
+        let now = driver.now();
+        if !world.is_closing() && now >= end_at {
+            world.begin_closing(now);
+        }
+        world.turn(now, driver.sockets());
+        audit(&world);
+        most_open = most_open.max(world.now().open);
+        let end = if world.is_closing() { Nanos::NEVER } else { end_at };
+        let until = world.next_turn(now).min(end);
+        driver.wait(until, |sockets, event| world.handle(sockets, event)).expect("the driver works");
+        audit(&world);
+    }
+    world.end(driver.sockets());
+    let sockets_left = network.open_sockets(host);
+    network.park(host);
+    let quiet = network.now() + QUIET_AFTER;
+    while let Some(next) = network.next() {
+        if network.now() > quiet {
+            break;
+        }
+        if next == server_host {
+            server.step().expect("the server works");
+        }
+    }
+    Story { seen: std::mem::take(&mut *world.seen), flags, count, most_open, sockets_left, turns }
+}
+
+#[test]
+fn each_connection_ends_once_whatever_happens() {
+    let (mut lost, mut failed, mut answered) = (0, 0, 0);
+    for seed in 0..300 {
+        let story = play(seed, false);
+        let counts = &story.seen.counts;
+        let about = || format!("seed {seed}: {counts:?} {:?}", story.flags);
+        assert_eq!(story.sockets_left, 0, "{}", about());
+        assert!(counts.answered + counts.unanswered <= counts.sent && counts.sent <= counts.due, "{}", about());
+        assert_eq!(story.seen.response.count(), counts.answered, "{}", about());
+        assert_eq!(story.seen.given_up.count(), counts.unanswered, "{}", about());
+        assert_eq!(story.seen.connect.count(), counts.established, "{}", about());
+        assert!(story.flags.reconnect || counts.retries == 0, "{}", about());
+        assert!(story.most_open <= story.count, "{}", about());
+        lost += counts.lost_in_all();
+        failed += counts.failed_in_all();
+        answered += counts.answered;
+        let again = play(seed, false);
+        assert_eq!(
+            (again.turns, format!("{:?}", again.seen.counts)),
+            (story.turns, format!("{:?}", story.seen.counts)),
+            "seed {seed} gave two reports"
+        );
+    }
+    assert!(lost > 0 && failed > 0 && answered > 1_000, "{lost} lost, {failed} failed, {answered} answered");
+}
+
+#[test]
+fn in_a_calm_world_all_goes_well() {
+    for seed in 0..100 {
+        let story = play(seed, true);
+        let counts = &story.seen.counts;
+        let about = || format!("seed {seed}: {counts:?} {:?}", story.flags);
+        assert_eq!(counts.failed_in_all() + counts.lost_in_all() + counts.unanswered, 0, "{}", about());
+        assert_eq!(counts.closed + counts.closed_unheard, counts.established, "{}", about());
+        let is_slow = story.flags.common.ramp.as_deref() == Some("40");
+        assert!(is_slow || counts.tried == story.count, "{}", about());
+    }
+}
