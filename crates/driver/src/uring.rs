@@ -220,7 +220,9 @@ impl UringSockets {
     }
 
     fn add_ring(&mut self, purpose: Purpose) -> Result<usize, std::io::Error> {
-        let buffers = if self.rings.is_empty() { ring::BUFFERS_OF_ONE } else { ring::BUFFERS_OF_MANY };
+        // One ring for what is opened and one for what is accepted: more come with many sockets only.
+        let is_of_few = !self.rings.iter().any(|ring| ring.is_for(purpose));
+        let buffers = if is_of_few { ring::BUFFERS_OF_ONE } else { ring::BUFFERS_OF_MANY };
         let ring = Ring::new(purpose, ring::slot_count(), buffers)?;
         match self.rings.as_slice() {
             [] => {}

@@ -12,6 +12,7 @@ mod tests;
 mod work;
 mod world;
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -143,6 +144,8 @@ impl Orders {
     }
 }
 
+/// A shard that is over has reached all intervals.
+const OVER: u64 = u64::MAX;
 /// Memory is looked at so often while connections are opened.
 const MEMORY_EVERY: Duration = Duration::from_millis(100);
 /// So much of the memory is left to others: a twentieth, but no more than this.
@@ -187,7 +190,8 @@ fn hold_on<D: Driver>(
     for index in 0..shards {
         let (start, begins) = channel();
         starts.push(start);
-        let ends = Ends { reports: report.clone(), orders: orders.clone(), wish: stop.wish_of() };
+        let ends =
+            Ends { shard: index as usize, reports: report.clone(), orders: orders.clone(), wish: stop.wish_of() };
         // One for each: threads that share it would write its count of references in turn.
         let job = Arc::new(Job::new(plan, places.clone(), options.tls.clone()));
         let make = make.clone();
@@ -227,7 +231,8 @@ fn hold_on<D: Driver>(
         shards: threads.len(),
         reserve: host::memory().map_or(0, |memory| (memory.total / RESERVE_SHARE).min(RESERVE_MAX)),
         before,
-        open_reports: Vec::new(),
+        told: vec![VecDeque::new(); threads.len()],
+        reached: vec![0; threads.len()],
         total: Held::default(),
         shown_to: Nanos::ZERO,
         opened: Vec::new(),
@@ -288,8 +293,9 @@ struct Desk<'a> {
     shards: usize,
     reserve: u64,
     before: (u64, Option<KernelMemory>),
-    /// Intervals that some shards have told and others not: the first is the one to be shown next.
-    open_reports: Vec<(usize, Held)>,
+    /// What each shard has told and was not shown yet: up to the end of so many intervals.
+    told: Vec<VecDeque<(u64, Box<Held>)>>,
+    reached: Vec<u64>,
     total: Held,
     shown_to: Nanos,
     opened: Vec<HeldNow>,
@@ -310,32 +316,49 @@ impl Desk<'_> {
         mut observe: impl FnMut(&HoldInterval<'_>) -> ControlFlow<()>,
     ) -> Self {
         let mut shown: u64 = 0;
-        let mut last = Held::default();
         while self.over < self.shards && self.failure.is_none() {
             match reports.recv_timeout(MEMORY_EVERY) {
-                Ok(report) => self.take(report, shown, &mut last),
+                Ok(report) => self.take(report),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             self.watch_memory();
-            while self.open_reports.first().is_some_and(|(count, _)| *count == self.shards) {
-                let (_, seen) = self.open_reports.remove(0);
-                shown += 1;
-                let to = Nanos(Nanos::from(self.plan.interval).0 * shown);
-                self.show(&seen, to, &mut observe);
+            let reached = self.reached.iter().copied().min().unwrap_or(0);
+            if reached > shown && reached < OVER {
+                shown = reached;
+                let seen = self.told_up_to(reached);
+                self.show(&seen, Nanos(Nanos::from(self.plan.interval).0 * shown), &mut observe);
             }
         }
-        // What the shards saw since their last full interval.
-        let mut rest = last;
-        for (_, seen) in std::mem::take(&mut self.open_reports) {
-            rest.add_shard(&seen);
-        }
-        rest.now = HeldNow::default();
+        // What the shards saw since the last interval that all of them had.
+        let rest = self.told_up_to(OVER);
         let to = self.clock.now().since(self.started);
         if self.failure.is_none() && to > self.shown_to {
             self.show(&rest, to, &mut observe);
         }
+        if let Some(stopped) = &mut self.stopped_opening {
+            stopped.tried = self.total.counts.tried;
+        }
         self
+    }
+
+    /// What all shards told up to the end of so many intervals, together.
+    fn told_up_to(&mut self, reached: u64) -> Held {
+        let mut all = Held::default();
+        for told in &mut self.told {
+            let mut last = HeldNow::default();
+            while let Some((_, seen)) = told.pop_front_if(|(upto, _)| *upto <= reached) {
+                last = seen.now;
+                let now = all.now;
+                all.add_shard(&seen);
+                all.now = now;
+            }
+            all.now.connecting += last.connecting;
+            all.now.open += last.open;
+            all.now.waiting += last.waiting;
+            all.now.owed += last.owed;
+        }
+        all
     }
 
     fn show(&mut self, seen: &Held, to: Nanos, observe: &mut impl FnMut(&HoldInterval<'_>) -> ControlFlow<()>) {
@@ -364,26 +387,22 @@ impl Desk<'_> {
         }
     }
 
-    fn take(&mut self, report: Report, shown: u64, last: &mut Held) {
+    fn take(&mut self, report: Report) {
         match report {
             Report::Ready { .. } => {}
             Report::Broken(error) => {
                 self.failure = Some(error);
                 self.stop.abort();
             }
-            Report::Interval { index, seen } => {
-                let place = index.saturating_sub(shown) as usize;
-                while self.open_reports.len() <= place {
-                    self.open_reports.push((self.over, Held::default()));
-                }
-                let (count, held) = &mut self.open_reports[place];
-                *count += 1;
-                held.add_shard(&seen);
+            Report::Interval { shard, reached, seen } => {
+                self.reached[shard] = reached;
+                self.told[shard].push_back((reached, seen));
             }
             Report::Opened { now, at } => {
                 self.opened.push(now);
                 if self.opened.len() == self.shards {
                     self.opened_after = Some(at.since(self.started));
+                    self.memory = self.memory_now();
                     // With none there, and none to come, there is nothing to hold.
                     let is_empty = !self.plan.reconnects && self.opened.iter().all(|now| now.open == 0);
                     let span = if is_empty { Nanos(1) } else { self.plan.duration.into() };
@@ -397,11 +416,10 @@ impl Desk<'_> {
                 let since = at.since(self.started);
                 self.closing_after = Some(self.closing_after.map_or(since, |known| known.min(since)));
             }
-            Report::Over { seen } => {
+            Report::Over { shard, seen } => {
                 self.over += 1;
-                // It tells no further intervals.
-                self.open_reports.iter_mut().for_each(|(count, _)| *count += 1);
-                last.add_shard(&seen);
+                self.reached[shard] = OVER;
+                self.told[shard].push_back((OVER, seen));
             }
         }
     }

@@ -76,6 +76,7 @@ pub fn changes(settings: &Settings, situation: Situation, wanted: u64) -> Vec<Ch
             LimitKind::Descriptors | LimitKind::Memory => {}
         }
     }
+    all.retain(|change| change.was != change.value);
     let is_below = |setting: Option<u64>, wanted: u64| setting.is_some_and(|setting| setting < wanted);
     if situation.is_server && wanted >= MANY {
         if is_below(settings.somaxconn, QUEUE_WIDE) {

@@ -60,7 +60,11 @@ fn group() -> Option<Memory> {
     let number = |path: PathBuf| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let of = |dir: &PathBuf, limit: &str, used: &str| {
         let (total, used) = (number(dir.join(limit))?, number(dir.join(used))?);
-        Some(Memory { total, available: total.saturating_sub(used) })
+        // Files that nobody has read lately give way.
+        let statistics = std::fs::read_to_string(dir.join("memory.stat")).unwrap_or_default();
+        let of_files = |line: &str| line.strip_prefix("inactive_file ").and_then(|count| count.trim().parse().ok());
+        let files: u64 = statistics.lines().find_map(of_files).unwrap_or(0);
+        Some(Memory { total, available: total.saturating_sub(used.saturating_sub(files)) })
     };
     let mut narrowest: Option<Memory> = None;
     for line in text.lines() {

@@ -23,11 +23,15 @@ pub struct HeldCounts {
     pub retries: u64,
     /// Messages whose time had come.
     pub due: u64,
+    /// Messages whose time came while their connections were lost.
+    pub missed: u64,
+    /// Messages that were due and never left: the one before them was not answered in time.
+    pub unsent: u64,
     /// Messages that left.
     pub sent: u64,
     /// Messages that were answered.
     pub answered: u64,
-    /// Messages that were not answered within their time; their connections are lost.
+    /// Messages that were not answered within their time, or before their connections ended.
     pub unanswered: u64,
     /// Answers that a check refused.
     pub refused: u64,
@@ -35,6 +39,8 @@ pub struct HeldCounts {
     pub pushed: u64,
     /// Bytes that were handed to sockets.
     pub bytes_sent: u64,
+    /// Of those, bytes that the kernel had not taken when their connections ended.
+    pub bytes_unsent: u64,
     /// Bytes that came from sockets.
     pub bytes_received: u64,
     /// CPU time of the shards, in nanoseconds.
@@ -56,12 +62,15 @@ impl Default for HeldCounts {
             abandoned: 0,
             retries: 0,
             due: 0,
+            missed: 0,
+            unsent: 0,
             sent: 0,
             answered: 0,
             unanswered: 0,
             refused: 0,
             pushed: 0,
             bytes_sent: 0,
+            bytes_unsent: 0,
             bytes_received: 0,
             cpu_ns: 0,
             tls_resumed: 0,
@@ -78,6 +87,11 @@ impl HeldCounts {
     /// Established connections that were lost.
     pub fn lost_in_all(&self) -> u64 {
         self.lost.iter().sum()
+    }
+
+    /// Bytes that the kernel took.
+    pub fn bytes_taken(&self) -> u64 {
+        self.bytes_sent.saturating_sub(self.bytes_unsent)
     }
 
     /// The reasons of failures that there were, the most frequent first.
@@ -99,12 +113,15 @@ impl HeldCounts {
         self.abandoned += other.abandoned;
         self.retries += other.retries;
         self.due += other.due;
+        self.missed += other.missed;
+        self.unsent += other.unsent;
         self.sent += other.sent;
         self.answered += other.answered;
         self.unanswered += other.unanswered;
         self.refused += other.refused;
         self.pushed += other.pushed;
         self.bytes_sent += other.bytes_sent;
+        self.bytes_unsent += other.bytes_unsent;
         self.bytes_received += other.bytes_received;
         self.cpu_ns += other.cpu_ns;
         self.tls_resumed += other.tls_resumed;

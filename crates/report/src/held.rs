@@ -69,19 +69,19 @@ impl HoldRun<'_> {
         let Work::Every(_) = self.plan.work else { return None };
         let span = self.result.closing_after.unwrap_or(self.result.wall).as_secs_f64();
         let done = if self.has_answers() { self.seen().answered } else { self.seen().sent };
-        Some((per_second(self.seen().due, span), per_second(done, span)))
+        Some((per_second(self.seen().due + self.seen().missed, span), per_second(done, span)))
     }
 
     fn has_answers(&self) -> bool {
         self.plan.step.talk.as_ref().is_none_or(|talk| talk.answer != plan::AnswerEnd::None)
     }
 
-    /// At least 99 of 100 messages that were due have left and were answered, or died with their connections.
+    /// At least 99 of 100 messages that were due have left and were answered.
     pub fn is_rate_kept(&self) -> bool {
         let counts = self.seen();
-        let done = if self.has_answers() { counts.answered + counts.unanswered } else { counts.sent };
+        let done = if self.has_answers() { counts.answered } else { counts.sent };
         let Work::Every(_) = self.plan.work else { return true };
-        (done as f64) >= 0.99 * counts.due as f64
+        (done as f64) >= 0.99 * (counts.due + counts.missed) as f64
     }
 
     /// The loops of the generator were too late, or had no time left.
@@ -104,7 +104,7 @@ impl HoldRun<'_> {
             .sum();
         let limit =
             COMMON_LIMITS.iter().copied().find(|limit| (open..=open + OTHER_DESCRIPTORS_MAX).contains(limit))?;
-        (refused > 0 && open > 0).then_some((open, limit))
+        (refused > 0 && open > 0 && limit < self.plan.connections).then_some((open, limit))
     }
 }
 
@@ -307,9 +307,12 @@ impl Page {
         if counts.due > 0 {
             let (due, sent, answered) = (count(counts.due), count(counts.sent), count(counts.answered));
             let mut rest = String::new();
-            for (number, en, zh) in
-                [(counts.unanswered, "unanswered", "未应答"), (counts.refused, "refused by the check", "未通过检查")]
-            {
+            for (number, en, zh) in [
+                (counts.unanswered, "unanswered", "未应答"),
+                (counts.unsent, "never sent", "未能发出"),
+                (counts.missed, "due on lost connections", "因连接断开未发"),
+                (counts.refused, "refused by the check", "未通过检查"),
+            ] {
                 if number > 0 {
                     write!(rest, ", {} {}", count(number), self.language.pick(en, zh))
                         .expect("writing to a string does not fail");
@@ -334,7 +337,7 @@ impl Page {
             self.say(("Pushed", "推送"), format!("{pushed} came unasked"), format!("收到 {pushed} 条主动推送"));
         }
         let seconds = run.result.wall.as_secs_f64();
-        for (label, number) in [(("Received", "下载"), counts.bytes_received), (("Sent", "上传"), counts.bytes_sent)]
+        for (label, number) in [(("Received", "下载"), counts.bytes_received), (("Sent", "上传"), counts.bytes_taken())]
         {
             let (all, per_s) = (bytes(number as f64), bytes(per_second(number, seconds)));
             self.say(label, format!("{all} ({per_s}/s)"), format!("{all}（{per_s}/秒）"));
@@ -537,7 +540,7 @@ impl HoldJson {
             "failed": seen.counts.failed_in_all(),
             "lost": seen.counts.lost_in_all(),
             "messages": messages(&seen.counts),
-            "bytes_sent": seen.counts.bytes_sent,
+            "bytes_sent": seen.counts.bytes_taken(),
             "bytes_received": seen.counts.bytes_received,
             "memory": memory(interval.memory),
         });
@@ -593,7 +596,7 @@ impl HoldJson {
             "messages": messages(counts),
             "messages_asked_per_s": run.asked_and_achieved().map(|(asked, _)| asked),
             "messages_achieved_per_s": run.asked_and_achieved().map(|(_, achieved)| achieved),
-            "bytes_sent": counts.bytes_sent,
+            "bytes_sent": counts.bytes_taken(),
             "bytes_received": counts.bytes_received,
             "times": {
                 "connect": times(&result.total.connect, &none),
@@ -623,6 +626,8 @@ impl HoldJson {
 fn messages(counts: &HeldCounts) -> Value {
     json!({
         "due": counts.due,
+        "missed": counts.missed,
+        "unsent": counts.unsent,
         "sent": counts.sent,
         "answered": counts.answered,
         "unanswered": counts.unanswered,

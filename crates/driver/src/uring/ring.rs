@@ -128,6 +128,10 @@ impl Ring {
         self.ring.submitter().register_eventfd(bell)
     }
 
+    pub(super) fn is_for(&self, purpose: Purpose) -> bool {
+        self.purpose == purpose
+    }
+
     pub(super) fn has_free_slot(&self) -> bool {
         self.purpose == Purpose::Open && (!self.free.is_empty() || self.next_slot < self.slots)
     }

@@ -5,7 +5,7 @@ use pacing::Nanos;
 use plan::Protocol;
 use wire::websocket::push_close;
 
-use super::world::{Phase, World};
+use super::world::{Phase, Wake, World};
 
 /// Connections of a shard that wait for their peers to close. The kernel cuts short what is beyond its own bounds
 /// (tcp_max_orphans, tcp_max_tw_buckets).
@@ -14,6 +14,8 @@ const CLOSING_MAX: u32 = 1_024;
 const CLOSE_BATCH: u32 = 256;
 /// A peer that does not close within this time is left.
 const CLOSE_WAIT: Nanos = Nanos::from_millis(5_000);
+/// A peer that has agreed to a close has so long to close first.
+const PART_WAIT: Nanos = Nanos::from_millis(500);
 /// The code of a close without a fault (RFC 6455, 7.4.1).
 const NORMAL: u16 = 1_000;
 
@@ -22,8 +24,9 @@ impl World {
         self.closing_since.is_some()
     }
 
-    /// Nothing is opened and nothing is said any more.
-    pub(super) fn begin_closing(&mut self, now: Nanos) {
+    /// Nothing is opened and nothing is said any more, but for what was due until `end`.
+    pub(super) fn begin_closing<S: Sockets>(&mut self, now: Nanos, end: Nanos, sockets: &mut S) {
+        self.speak_until(end.min(now), now, sockets);
         self.closing_since = Some(now);
         self.stops_opening = true;
         self.retries.clear();
@@ -40,7 +43,13 @@ impl World {
 
     pub(super) fn next_close(&self, now: Nanos) -> Nanos {
         let has_more = (self.closing_next as usize) < self.connections.len();
-        if has_more && self.closing < CLOSING_MAX { now } else { self.grace_end().max(now) }
+        if has_more && self.closing < CLOSING_MAX {
+            now
+        } else if self.grace_is_over {
+            Nanos::NEVER
+        } else {
+            self.grace_end()
+        }
     }
 
     pub(super) fn close_some<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
@@ -50,20 +59,25 @@ impl World {
             }
             let number = self.closing_next;
             self.closing_next += 1;
+            let grace_is_over = self.grace_is_over;
             let connection = self.get(number);
             match connection.phase {
                 Phase::Idle => self.close_one(number, now, sockets),
                 // Its answer may still come.
+                Phase::Asks | Phase::Says if grace_is_over => {
+                    self.seen.counts.closed_unheard += 1;
+                    self.drop_one(number, now, sockets);
+                }
                 Phase::Asks | Phase::Says => connection.is_ending = true,
                 Phase::Connects | Phase::Shakes | Phase::Begins => self.abandon(number, sockets),
                 Phase::Gone | Phase::Waits | Phase::Closes | Phase::Leaves => {}
             }
         }
-        if now >= self.grace_end() && self.open > 0 && self.closing_next as usize >= self.connections.len() {
+        if now >= self.grace_end() && !std::mem::replace(&mut self.grace_is_over, true) {
             for number in 0..self.connections.len() as u32 {
                 if matches!(self.get(number).phase, Phase::Asks | Phase::Says) {
                     self.seen.counts.closed_unheard += 1;
-                    self.drop_one(number, sockets);
+                    self.drop_one(number, now, sockets);
                 }
             }
         }
@@ -80,15 +94,19 @@ impl World {
     }
 
     /// An established connection is closed without another word.
-    fn drop_one<S: Sockets>(&mut self, number: u32, sockets: &mut S) {
-        let connection = self.get(number);
+    fn drop_one<S: Sockets>(&mut self, number: u32, now: Nanos, sockets: &mut S) {
+        self.give_up_owed(number, now);
+        let connection = &mut self.connections[number as usize];
+        if connection.phase == Phase::Asks {
+            self.seen.counts.unanswered += 1;
+            self.seen.given_up.record(now.since(connection.intended).0);
+        }
         (connection.phase, connection.more) = (Phase::Gone, None);
-        let owed = std::mem::take(&mut connection.owed);
+        connection.is_ending = false;
         let socket = connection.socket;
-        self.owed -= u64::from(owed);
         let unsent = sockets.unsent(socket) as u64;
         sockets.close(socket);
-        self.seen.counts.bytes_sent = self.seen.counts.bytes_sent.saturating_sub(unsent);
+        self.seen.counts.bytes_unsent += unsent;
         self.open -= 1;
     }
 
@@ -100,12 +118,11 @@ impl World {
         if !is_ws && !is_sealed {
             // The kernel tells the peer that nothing more comes.
             self.seen.counts.closed += 1;
-            return self.drop_one(number, sockets);
+            return self.drop_one(number, now, sockets);
         }
         (connection.phase, connection.since) = (Phase::Closes, now);
-        let owed = std::mem::take(&mut connection.owed);
         let socket = connection.socket;
-        self.owed -= u64::from(owed);
+        self.give_up_owed(number, now);
         self.open -= 1;
         self.closing += 1;
         self.close_deadlines.push(number, now);
@@ -124,15 +141,35 @@ impl World {
         sockets.shutdown(socket);
     }
 
+    /// Peers none of which answers a close are not waited for one batch after the other.
+    fn close_wait(&self) -> Nanos {
+        if self.agreed == 0 && self.unheard >= CLOSING_MAX { Nanos::ZERO } else { CLOSE_WAIT }
+    }
+
+    /// The peer has agreed to our close, and should close first.
+    pub(super) fn agreed_to_close(&mut self, number: u32, now: Nanos) {
+        let connection = self.get(number);
+        connection.is_ending = true;
+        let since = connection.since;
+        self.timers.insert(now + PART_WAIT, Wake::Part(number, since));
+    }
+
+    pub(super) fn part<S: Sockets>(&mut self, number: u32, since: Nanos, now: Nanos, sockets: &mut S) {
+        let connection = self.get(number);
+        if connection.phase == Phase::Closes && connection.since == since {
+            self.lose(number, metrics::Failure::Timeout, now, sockets);
+        }
+    }
+
     pub(super) fn next_close_deadline(&self) -> Nanos {
-        self.close_deadlines.front().map_or(Nanos::NEVER, |(_, since)| since + CLOSE_WAIT)
+        self.close_deadlines.front().map_or(Nanos::NEVER, |(_, since)| since + self.close_wait())
     }
 
     pub(super) fn look_at_closes<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         while let Some((number, since)) = self.close_deadlines.front() {
             let connection = &self.connections[number as usize];
             let is_over = !connection.is_parting() || connection.since != since;
-            if !is_over && now < since + CLOSE_WAIT {
+            if !is_over && now < since + self.close_wait() {
                 break;
             }
             self.close_deadlines.pop();
@@ -150,7 +187,8 @@ impl World {
                 self.abandon(number, sockets);
             } else if connection.is_established() {
                 self.seen.counts.closed_unheard += 1;
-                self.drop_one(number, sockets);
+                let now = sockets.now();
+                self.drop_one(number, now, sockets);
             } else if connection.is_parting() {
                 let now = sockets.now();
                 self.lose(number, metrics::Failure::Timeout, now, sockets);

@@ -11,6 +11,9 @@ use super::world::{Phase, World};
 use crate::faults;
 use crate::talk::{Expects, PreparedTalk};
 
+/// Answers to a peer that does not read them.
+const UNSENT_MAX: usize = 1024 * 1024;
+
 /// The number of a try of a connection, from which its key is made.
 fn key_of(number: u64, since: Nanos) -> String {
     PreparedTalk::key(number ^ since.0 << 24)
@@ -31,6 +34,7 @@ impl World {
                 }
                 if let Some(number) = self.find(socket)
                     && self.get(number).phase == Phase::Says
+                    && sockets.unsent(socket) == 0
                 {
                     let now = sockets.now();
                     self.spoken(number, now, sockets);
@@ -207,6 +211,11 @@ impl World {
         } else if !self.send_own(number, out, sockets) {
             return;
         }
+        if self.find(socket) == Some(number) && sockets.unsent(socket) > UNSENT_MAX {
+            // It asks and does not read.
+            let failure = Failure::Protocol(ProtocolFault::WebSocketFlood);
+            return self.lose(number, failure, at, sockets);
+        }
         if self.find(socket) != Some(number) {
             return;
         }
@@ -223,12 +232,17 @@ impl World {
     }
 
     fn take_news<S: Sockets>(&mut self, number: u32, news: &News, expects: &Expects, at: Nanos, sockets: &mut S) {
-        let phase = self.get(number).phase;
+        let connection = self.get(number);
+        // What came before a message had left is no answer to it.
+        let phase = match connection.phase {
+            Phase::Asks if connection.since >= at => Phase::Idle,
+            phase => phase,
+        };
         match (news, expects, phase) {
             (News::Pong, Expects::Pong, Phase::Asks) => self.answered(number, true, at, sockets),
             (News::Message { is_good }, Expects::Message, Phase::Asks) => self.answered(number, *is_good, at, sockets),
             (News::Message { .. }, ..) => self.pushed(number, at),
-            (News::Close, _, Phase::Closes) => self.get(number).is_ending = true,
+            (News::Close, _, Phase::Closes) => self.agreed_to_close(number, at),
             (News::Close | News::Pong | News::Nothing, ..) => {}
         }
     }
@@ -269,7 +283,7 @@ impl World {
             if !is_over {
                 continue;
             }
-            if connection.phase == Phase::Asks {
+            if connection.phase == Phase::Asks && connection.since < at {
                 self.answered(number, true, at, sockets);
             } else {
                 self.pushed(number, at);
@@ -302,6 +316,11 @@ impl World {
                 }
                 Err(error) => return self.lose(number, faults::protocol(error), at, sockets),
             }
+        }
+        if !rest.is_empty() {
+            // More than was asked for: what follows could not be told from an answer.
+            let failure = Failure::Protocol(ProtocolFault::Unsolicited);
+            return self.lose(number, failure, at, sockets);
         }
         let (status, stays) = more.answer.take().unwrap_or((0, false));
         more.http = None;

@@ -72,6 +72,7 @@ impl World {
                     tries: 0,
                     is_deflate: false,
                     was_tried: false,
+                    was_established: false,
                     is_ending: false,
                 });
                 self.last_first = now;
@@ -140,6 +141,7 @@ impl World {
         self.seen.connect.record(now.since(connection.since).0);
         (connection.phase, connection.tries) = (Phase::Idle, 0);
         connection.since = Nanos::NEVER;
+        connection.was_established = true;
         connection.tidy();
         self.opening -= 1;
         self.open += 1;

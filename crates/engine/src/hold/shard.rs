@@ -15,24 +15,28 @@ use crate::shard::Wish;
 /// A shard looks so often how late its loop is.
 const LAG_EVERY: Nanos = Nanos::from_millis(50);
 
+/// The most looks that one stall counts for.
+const LAGS_MAX: u32 = 10_000;
+
 /// What a shard tells the run.
 pub(super) enum Report {
     /// It can be woken.
     Ready { waker: Waker },
-    /// All that it saw in an interval.
-    Interval { index: u64, seen: Box<Held> },
+    /// All that it saw up to the end of so many intervals.
+    Interval { shard: usize, reached: u64, seen: Box<Held> },
     /// It has tried all its connections.
     Opened { now: HeldNow, at: Nanos },
     /// It begins to close them.
     Closing { now: HeldNow, at: Nanos },
     /// It is over; what it saw since its last interval.
-    Over { seen: Box<Held> },
+    Over { shard: usize, seen: Box<Held> },
     /// It cannot go on.
     Broken(RunError),
 }
 
 /// The ends that a shard holds.
 pub(super) struct Ends {
+    pub(super) shard: usize,
     pub(super) reports: Sender<Report>,
     pub(super) orders: Arc<Orders>,
     pub(super) wish: Arc<Wish>,
@@ -46,7 +50,7 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
     let Ok(started) = begins.recv() else { return };
     world.start_at(started);
     let interval = world.interval();
-    let (mut index, mut next_at, mut lag_at) = (0, started + interval, started + LAG_EVERY);
+    let (mut reached, mut next_at, mut lag_at) = (0, started + interval, started + LAG_EVERY);
     let (mut has_opened, mut cpu_ns) = (false, host::thread_cpu_ns());
     let mut complete = |seen: &mut Held, now: HeldNow| {
         let spent = host::thread_cpu_ns();
@@ -55,17 +59,22 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
     };
     loop {
         let now = driver.now();
-        if now >= lag_at {
+        // A long stall is as many looks that were late.
+        for _ in 0..LAGS_MAX {
+            if now < lag_at {
+                break;
+            }
             world.seen.lag.record((now - lag_at).0);
-            lag_at = now + LAG_EVERY;
+            lag_at += LAG_EVERY;
         }
+        lag_at = lag_at.max(now);
         if ends.orders.stops_opening() {
             world.stop_opening();
         }
         let (wish, end_at) = (ends.wish.get(), ends.orders.end_at());
         if !world.is_closing() && (now >= end_at || wish >= Wish::STOP) {
             let told = ends.reports.send(Report::Closing { now: world.now(), at: now });
-            world.begin_closing(now);
+            world.begin_closing(now, end_at, driver.sockets());
             if told.is_err() {
                 break;
             }
@@ -74,7 +83,7 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
         if world.is_over() || wish >= Wish::ABORT {
             break;
         }
-        if !has_opened && world.has_tried_all(now) {
+        if !has_opened && !world.is_closing() && world.has_tried_all(now) {
             has_opened = true;
             if ends.reports.send(Report::Opened { now: world.now(), at: now }).is_err() {
                 break;
@@ -84,12 +93,12 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
             let standing = world.now();
             let mut seen = std::mem::take(&mut world.seen);
             complete(&mut seen, standing);
-            if ends.reports.send(Report::Interval { index, seen }).is_err() {
-                break;
-            }
             while next_at <= now {
                 next_at += interval;
-                index += 1;
+                reached += 1;
+            }
+            if ends.reports.send(Report::Interval { shard: ends.shard, reached, seen }).is_err() {
+                break;
             }
         }
         let end_at = if world.is_closing() { Nanos::NEVER } else { end_at };
@@ -102,5 +111,5 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
     world.end(driver.sockets());
     let mut seen = std::mem::take(&mut world.seen);
     complete(&mut seen, HeldNow::default());
-    drop(ends.reports.send(Report::Over { seen }));
+    drop(ends.reports.send(Report::Over { shard: ends.shard, seen }));
 }

@@ -31,12 +31,33 @@ impl World {
             if intended > now {
                 return;
             }
-            let number = (self.turns % u64::from(self.count)) as u32;
-            self.turns += 1;
-            let is_there = self.connections.get(number as usize).is_some_and(|connection| connection.is_established());
-            if is_there {
-                self.due(number, intended, now, sockets);
-            }
+            self.take_turn(intended, now, sockets);
+        }
+    }
+
+    /// All turns up to `end` come now: the loop may have been late.
+    pub(super) fn speak_until<S: Sockets>(&mut self, end: Nanos, now: Nanos, sockets: &mut S) {
+        while self.turn_at(self.turns) <= end {
+            let intended = self.turn_at(self.turns);
+            self.take_turn(intended, now, sockets);
+        }
+    }
+
+    fn take_turn<S: Sockets>(&mut self, intended: Nanos, now: Nanos, sockets: &mut S) {
+        let number = (self.turns % u64::from(self.count)) as u32;
+        self.turns += 1;
+        match self.connections.get(number as usize) {
+            Some(connection) if connection.is_established() => self.due(number, intended, now, sockets),
+            Some(connection) if connection.was_established => self.seen.counts.missed += 1,
+            _ => {}
+        }
+    }
+
+    /// What a connection still owes will not be said any more.
+    pub(super) fn give_up_owed(&mut self, number: u32, now: Nanos) {
+        while let Some(intended) = self.next_owed(number) {
+            self.seen.counts.unsent += 1;
+            self.seen.given_up.record(now.since(intended).0);
         }
     }
 

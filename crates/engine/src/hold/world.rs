@@ -98,6 +98,8 @@ pub(super) struct Connection {
     pub(super) is_deflate: bool,
     /// It was tried before.
     pub(super) was_tried: bool,
+    /// It was there once.
+    pub(super) was_established: bool,
     /// It is to be closed when the answer has come; or the peer has agreed to the close.
     pub(super) is_ending: bool,
 }
@@ -156,6 +158,8 @@ pub(super) enum Wake {
     Retry(u32),
     /// Its pause is over at this instant; a connection that was lost meanwhile has begun another one.
     Speak(u32, Nanos),
+    /// Its peer, which has agreed to the close that was sent then, could have closed by now.
+    Part(u32, Nanos),
 }
 
 /// Deadlines that come in the order in which they were set, since all are as far away.
@@ -212,6 +216,11 @@ pub(super) struct World {
     /// When the closing began, and how many connections were seen to.
     pub(super) closing_since: Option<Nanos>,
     pub(super) closing_next: u32,
+    /// What was in flight has had its time.
+    pub(super) grace_is_over: bool,
+    /// Peers that answered a close, and that did not.
+    pub(super) agreed: u32,
+    pub(super) unheard: u32,
     pub(super) random: Random,
     pub(super) heads: HeadMemory,
     pub(super) scratch: Scratch,
@@ -252,6 +261,9 @@ impl World {
             stops_opening: false,
             closing_since: None,
             closing_next: 0,
+            grace_is_over: false,
+            agreed: 0,
+            unheard: 0,
             random: Random::of_stream(1, segment.nth(0)),
             heads: HeadMemory::default(),
             scratch: Scratch::default(),
@@ -292,6 +304,7 @@ impl World {
             match wake {
                 Wake::Retry(number) => self.retry_due(number),
                 Wake::Speak(number, at) => self.pause_over(number, at, now, sockets),
+                Wake::Part(number, since) => self.part(number, since, now, sockets),
             }
         }
         self.look_at_deadlines(now, sockets);
@@ -370,14 +383,14 @@ impl World {
         let socket = self.get(number).socket;
         let unsent = sockets.unsent(socket) as u64;
         sockets.close(socket);
-        self.seen.counts.bytes_sent = self.seen.counts.bytes_sent.saturating_sub(unsent);
+        self.seen.counts.bytes_unsent += unsent;
         self.gone(number, failure, now);
     }
 
     fn count_lost(&mut self, number: u32, failure: Failure, now: Nanos) {
+        self.give_up_owed(number, now);
         let connection = &mut self.connections[number as usize];
         self.open -= 1;
-        self.owed -= u64::from(std::mem::take(&mut connection.owed));
         self.seen.counts.lost[failure.index()] += 1;
         if connection.phase == Phase::Asks {
             self.seen.counts.unanswered += 1;
@@ -417,6 +430,11 @@ impl World {
                 self.closing -= 1;
                 let counts = &mut self.seen.counts;
                 *(if is_agreed { &mut counts.closed } else { &mut counts.closed_unheard }) += 1;
+                if is_agreed {
+                    self.agreed += 1;
+                } else {
+                    self.unheard += 1;
+                }
                 return;
             }
             Phase::Leaves => self.closing -= 1,

@@ -17,6 +17,8 @@ use crate::talk::{Expects, PreparedTalk};
 
 /// The code of a close without a fault (RFC 6455, 7.4.1).
 const NORMAL: u16 = 1_000;
+/// Answers to a peer that does not read them.
+const UNSENT_MAX: usize = 1024 * 1024;
 /// Where the masks of small frames come from; they are no secret.
 const SEED: u64 = 0x6d61_736b;
 
@@ -140,7 +142,7 @@ impl World {
         let was_sent = self.attempts.find(attempt).is_some_and(|attempt| attempt.was_sent());
         if was_sent && matches!(self.expects(attempt), Some(Expects::Nothing)) {
             let now = sockets.now();
-            self.end_message(attempt, Outcome::Succeeded, now, sockets);
+            self.end_message(attempt, Outcome::Succeeded, true, now, sockets);
         }
     }
 
@@ -237,6 +239,11 @@ impl World {
         if is_there && !out.is_empty() && !self.send_through(socket, out, sockets) {
             return;
         }
+        if is_there && sockets.unsent(socket) > UNSENT_MAX {
+            // It asks and does not read.
+            let failure = Failure::Protocol(ProtocolFault::WebSocketFlood);
+            return self.lose(socket, failure, at, sockets);
+        }
         if is_there && (has_closed || fault.is_some()) {
             // The peer hears so before the connection is left.
             let failure = fault.map_or(Failure::ClosedEarly, faults::websocket);
@@ -248,7 +255,15 @@ impl World {
         if let News::Message { bytes, .. } = news {
             self.seen.counts.body_bytes += bytes;
         }
-        let Some(Phase::Answer { attempt }) = phase else { return };
+        let Some(Phase::Answer { attempt }) = phase else {
+            self.seen.counts.unsolicited += u64::from(matches!(news, News::Message { .. }));
+            return;
+        };
+        // What came before a message had left is no answer to it.
+        if self.attempts.find(attempt).is_none_or(|attempt| attempt.sent >= at) {
+            self.seen.counts.unsolicited += u64::from(matches!(news, News::Message { .. }));
+            return;
+        }
         let is_awaited = match (news, self.expects(attempt)) {
             (News::Pong, Some(Expects::Pong)) => Some(true),
             (News::Message { is_good, .. }, Some(Expects::Message)) => Some(*is_good),
@@ -256,7 +271,7 @@ impl World {
         };
         if let Some(is_good) = is_awaited {
             let outcome = if is_good { Outcome::Succeeded } else { Outcome::Failed(Failure::Check) };
-            self.end_message(attempt, outcome, at, sockets);
+            self.end_message(attempt, outcome, true, at, sockets);
         }
     }
 
@@ -291,7 +306,8 @@ impl World {
             rest = &rest[taken..];
             if is_over {
                 let outcome = self.judge_answer(attempt);
-                self.end_message(attempt, outcome, at, sockets);
+                // What stands behind an answer could not be told from the next one.
+                return self.end_message(attempt, outcome, rest.is_empty(), at, sockets);
             }
         }
     }
@@ -302,15 +318,19 @@ impl World {
         self.work.steps[exchange.step as usize].checks.of_body(attempt.kept.as_deref())
     }
 
-    /// The exchange is over; its connection waits for the next one, unless each has its own.
-    fn end_message<S: Sockets>(&mut self, key: Key, outcome: Outcome, now: Nanos, sockets: &mut S) {
+    /// The exchange is over; its connection waits for the next one, unless each has its own. `is_clean`: nothing came after the
+    /// answer.
+    fn end_message<S: Sockets>(&mut self, key: Key, outcome: Outcome, is_clean: bool, now: Nanos, sockets: &mut S) {
         let Some(attempt) = self.attempts.find(key) else { return };
         attempt.first_byte = attempt.first_byte.min(now);
         let socket = attempt.socket;
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
         let (user, step, is_measured) = (exchange.user, exchange.step as usize, exchange.is_measured);
         self.seen.counts.answers += u64::from(is_measured);
-        if self.work.steps[step].keep_alive {
+        if !is_clean {
+            self.seen.counts.unsolicited += 1;
+            self.close(socket, sockets);
+        } else if self.work.steps[step].keep_alive {
             if let Some(connection) = self.connections.find(socket) {
                 connection.phase = Phase::Exchange { user };
                 let is_first = !std::mem::replace(&mut connection.is_reused, true);

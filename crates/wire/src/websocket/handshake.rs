@@ -138,6 +138,16 @@ pub fn read_answer(
     Ok(Some((length, Answer { protocol, is_deflate })))
 }
 
+const WINDOW: &[u8] = b"server_max_window_bits=";
+
+/// A window as a power of two, as RFC 7692 allows it.
+fn bits_of(value: &[u8]) -> Option<u8> {
+    let value = value.trim_ascii();
+    let value = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\"")).unwrap_or(value);
+    let bits: u8 = std::str::from_utf8(value).ok()?.parse().ok()?;
+    (8..=WINDOW_BITS_MAX).contains(&bits).then_some(bits)
+}
+
 /// The server forgets each message, and wants nothing of us that was not offered (RFC 7692, 7.1).
 fn is_on_our_terms(extension: &[u8]) -> bool {
     let mut parts = extension.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
@@ -147,7 +157,10 @@ fn is_on_our_terms(extension: &[u8]) -> bool {
         && parts.all(|part| {
             let is_promise = part.eq_ignore_ascii_case(b"server_no_context_takeover");
             let is_first = is_promise && !std::mem::replace(&mut forgets, true);
-            is_first || part.eq_ignore_ascii_case(b"client_no_context_takeover")
+            // Whatever window it keeps, ours is large enough (7.1.2.1).
+            let keeps_window = part.len() > WINDOW.len() && part[..WINDOW.len()].eq_ignore_ascii_case(WINDOW);
+            let window = || bits_of(&part[WINDOW.len()..]).is_some();
+            is_first || part.eq_ignore_ascii_case(b"client_no_context_takeover") || (keeps_window && window())
         })
         && forgets
 }
@@ -200,17 +213,12 @@ fn window_of(offer: &[u8]) -> Option<u8> {
         if seen.contains(&name) {
             return None;
         }
-        let bits = |value: &[u8]| {
-            let value = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\"")).unwrap_or(value);
-            let bits: u8 = std::str::from_utf8(value).ok()?.parse().ok()?;
-            (8..=WINDOW_BITS_MAX).contains(&bits).then_some(bits)
-        };
         match (name.as_slice(), value) {
             (b"server_no_context_takeover" | b"client_no_context_takeover" | b"client_max_window_bits", None) => {}
-            (b"client_max_window_bits", Some(value)) => drop(bits(value)?),
+            (b"client_max_window_bits", Some(value)) => drop(bits_of(value)?),
             // A window of 8 cannot be kept.
             (b"server_max_window_bits", Some(value)) => {
-                window = bits(value).filter(|bits| *bits >= WINDOW_BITS_MIN)?;
+                window = bits_of(value).filter(|bits| *bits >= WINDOW_BITS_MIN)?;
             }
             _ => return None,
         }

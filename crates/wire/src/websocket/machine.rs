@@ -179,7 +179,10 @@ impl Machine {
         let header = Header::read(&self.header[..length])?;
         (self.mask, self.at) = (header.mask.unwrap_or_default(), 0);
         if header.opcode.is_control() {
-            self.idle()?;
+            // Between messages signs of life may come for ever; a message must go on.
+            if self.message.is_some() {
+                self.idle()?;
+            }
             self.control = None;
             self.place = Place::Control { opcode: header.opcode, length: header.length as u8 };
             return Ok((taken, Event::Nothing));
