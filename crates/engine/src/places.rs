@@ -75,6 +75,15 @@ impl Places {
         Ok(Self { to, from })
     }
 
+    /// The one place of most loads.
+    #[inline]
+    pub(crate) fn single(&self) -> Option<SocketAddr> {
+        match (self.to.as_slice(), self.from.as_slice()) {
+            ([to], [None]) => Some(*to),
+            _ => None,
+        }
+    }
+
     /// Where connection `number` goes and where it comes from.
     pub(crate) fn pick(&self, number: u64) -> (SocketAddr, Option<IpAddr>) {
         let to = self.to[(number % self.to.len() as u64) as usize];

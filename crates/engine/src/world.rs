@@ -15,6 +15,7 @@ mod open;
 mod step;
 mod talks;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use driver::{Sockets, Template};
@@ -114,6 +115,8 @@ pub(crate) struct World {
     started: Nanos,
     /// Connections that were opened, or tried.
     opened: u64,
+    /// Where all of them go, when that is one place.
+    single_place: Option<SocketAddr>,
     /// What is intended from then on is measured.
     measured_from: Nanos,
     closed: Closed,
@@ -153,6 +156,7 @@ impl World {
             links: Links::new(work.protocol, work.share.users, work.streams),
             started,
             opened: 0,
+            single_place: work.places.single(),
             measured_from: started + work.warmup,
             closed: Closed::new(work.closed.clone(), work.share.users, work.streams),
             open: work.open.take().map(|open| Open::new(open, work.share.users, started, started + work.warmup)),

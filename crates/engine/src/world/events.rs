@@ -27,12 +27,7 @@ impl World {
             Event::PeerClosed { socket, at } => self.peer_closed(socket, at, sockets),
             Event::Failed { socket, error, at } => self.failed(socket, error, at, sockets),
             // Plain requests are templates, of which nothing is told; and a client has no listener.
-            Event::Sent { socket, buffer } => {
-                self.taken(socket, buffer);
-                if self.is_talk {
-                    self.message_taken(socket, sockets);
-                }
-            }
+            Event::Sent { socket, buffer } => self.taken(socket, buffer, sockets),
             Event::Accepted { .. } | Event::Woken => {}
         }
     }

@@ -1,5 +1,7 @@
 //! The life of an exchange: begun, tried once or twice, ended once.
 
+use std::net::{IpAddr, SocketAddr};
+
 use driver::{OpenOptions, Outgoing, Socket, SocketError, Sockets};
 use metrics::{Failure, Measure, Outcome};
 use pacing::Nanos;
@@ -177,8 +179,10 @@ impl World {
         // Handshakes and frames are small pieces that others wait for.
         let is_layered = self.work.tls.is_some() || self.work.protocol != Protocol::Http1;
         let no_delay = is_layered || self.work.steps[step].request.len() > ONE_SEGMENT_BYTES;
-        let (to, from) = self.work.places.pick(self.work.segment.nth(self.opened));
-        self.opened += 1;
+        let (to, from) = match self.single_place {
+            Some(to) => (to, None),
+            None => self.next_place(),
+        };
         let options = OpenOptions { to, from, no_delay };
         let opened = sockets.open(&options);
         if opened == Err(SocketError::NoDescriptor) && self.connections.closing > 0 {
@@ -187,6 +191,12 @@ impl World {
             return sockets.open(&options);
         }
         opened
+    }
+
+    #[cold]
+    fn next_place(&mut self) -> (SocketAddr, Option<IpAddr>) {
+        self.opened += 1;
+        self.work.places.pick(self.work.segment.nth(self.opened - 1))
     }
 
     /// Opens the connection of a user before anything is to be sent on it. When it fails, the user's first exchange tries again

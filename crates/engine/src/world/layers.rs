@@ -442,9 +442,13 @@ impl World {
     }
 
     /// The kernel took a buffer: what was held back follows.
-    pub(super) fn taken(&mut self, socket: Socket, buffer: Option<Vec<u8>>) {
+    #[inline(never)]
+    pub(super) fn taken<S: Sockets>(&mut self, socket: Socket, buffer: Option<Vec<u8>>, sockets: &mut S) {
         if let Some(buffer) = buffer {
             self.links.give_back(buffer);
+        }
+        if self.is_talk {
+            return self.message_taken(socket, sockets);
         }
         self.resume(socket);
     }

@@ -26,7 +26,7 @@ pub(crate) struct PreparedStep {
     /// What makes it a call of gRPC, if it is one.
     pub(super) call: Option<PreparedCall>,
     /// What is said on a connection of WebSocket or TCP, if it is one.
-    pub(super) talk: Option<PreparedTalk>,
+    pub(super) talk: Option<Box<PreparedTalk>>,
 }
 
 impl PreparedStep {
@@ -66,7 +66,7 @@ impl PreparedStep {
             },
             needs: step.needs(),
             call,
-            talk: PreparedTalk::new(step),
+            talk: PreparedTalk::new(step).map(Box::new),
         }
     }
 }

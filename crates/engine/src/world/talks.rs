@@ -49,7 +49,7 @@ impl Talking {
         let mut of_step =
             |talk: &PreparedTalk| talk.all_frames().map(|frame| sockets.register(frame.clone())).collect();
         let templates =
-            work.steps.iter().map(|step| step.talk.as_ref().map(&mut of_step).unwrap_or_default()).collect();
+            work.steps.iter().map(|step| step.talk.as_deref().map(&mut of_step).unwrap_or_default()).collect();
         let random = Random::of_stream(SEED, work.segment.nth(0));
         Self { templates, turn: 0, connections: 0, scratch: websocket::Scratch::default(), random }
     }
@@ -85,7 +85,7 @@ impl World {
             layers.talk = Some(Box::new(state));
         }
         let is_ws = self.work.protocol == Protocol::WebSocket;
-        if let Some(talk) = self.work.steps.first().and_then(|step| step.talk.as_ref()).filter(|_| is_ws) {
+        if let Some(talk) = self.work.steps.first().and_then(|step| step.talk.as_deref()).filter(|_| is_ws) {
             let mut opening = Vec::new();
             talk.push_opening(&PreparedTalk::key(number), &mut opening);
             self.send_through(socket, opening, sockets);
@@ -93,6 +93,7 @@ impl World {
         is_ws
     }
 
+    #[cold]
     pub(super) fn send_message<S: Sockets>(
         &mut self,
         key: Key,
@@ -132,6 +133,7 @@ impl World {
     }
 
     /// The kernel has taken a message to which there is no answer.
+    #[cold]
     pub(super) fn message_taken<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
         if sockets.unsent(socket) > 0 {
             return;
@@ -149,10 +151,11 @@ impl World {
     fn expects(&mut self, key: Key) -> Option<&Expects> {
         let attempt = self.attempts.find(key)?;
         let exchange = self.exchanges.find(attempt.exchange)?;
-        self.work.steps[exchange.step as usize].talk.as_ref().map(|talk| &talk.expects)
+        self.work.steps[exchange.step as usize].talk.as_deref().map(|talk| &talk.expects)
     }
 
     /// Bytes on a connection of WebSocket or TCP.
+    #[cold]
     pub(super) fn received_talk<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
         let phase = self.connections.find(socket).map(|connection| connection.phase);
         match (self.work.protocol, phase) {
@@ -165,7 +168,7 @@ impl World {
 
     fn read_opening<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
         let steps = self.work.steps.clone();
-        let Some(talk) = steps.first().and_then(|step| step.talk.as_ref()) else { return };
+        let Some(talk) = steps.first().and_then(|step| step.talk.as_deref()) else { return };
         let Some(state) = self.talk_of(socket) else { return };
         let had = state.head.len();
         state.head.extend_from_slice(bytes);
@@ -278,7 +281,7 @@ impl World {
     fn read_stream<S: Sockets>(&mut self, socket: Socket, bytes: &[u8], at: Nanos, sockets: &mut S) {
         let steps = self.work.steps.clone();
         let is_deaf = |talk: &PreparedTalk| matches!(talk.expects, Expects::Nothing);
-        if steps.first().and_then(|step| step.talk.as_ref()).is_some_and(is_deaf) {
+        if steps.first().and_then(|step| step.talk.as_deref()).is_some_and(is_deaf) {
             return;
         }
         let mut rest = bytes;
