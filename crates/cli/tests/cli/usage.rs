@@ -20,8 +20,8 @@ fn mistakes_are_named() {
         (vec![], 2, "no URL given", "没有给出 URL"),
         (vec!["run"], 2, "no URL given", "没有给出 URL"),
         (vec!["htp://x"], 2, "unknown scheme 'htp'", "协议 'htp' 无法识别"),
-        (vec!["ws://x"], 2, "ws:// is not built", "不支持 ws://"),
-        (vec!["-k", "a"], 2, "--insecure needs an https:// or grpcs:// URL", "--insecure 需要 https://"),
+        (vec!["tcp://x"], 2, "'tcp://x' is not a TCP address", "不是 TCP 地址"),
+        (vec!["-k", "a"], 2, "--insecure needs an https://, wss:// or grpcs:// URL", "--insecure 需要 https://"),
         (vec!["--streams", "5", "a"], 2, "--streams needs --http2", "--streams 需要同时给出 --http2"),
         (vec!["--http2", "--http1.1", "a"], 2, "--http1.1 and --http2 cannot", "--http1.1 和 --http2 不能"),
         (
