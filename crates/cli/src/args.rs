@@ -40,7 +40,14 @@ pub(crate) enum Command {
 #[derive(Args)]
 pub(crate) struct RunArgs {
     #[arg(value_name = "URL")]
-    url: Option<String>,
+    pub(crate) url: Option<String>,
+    #[arg(short = 'p', long = "curl", value_name = "FILE")]
+    curl_file: Option<String>,
+    /// The words behind `curl`.
+    #[arg(skip)]
+    pub(crate) curl: Option<Vec<Vec<u8>>>,
+    #[arg(long)]
+    shuffle: bool,
     #[arg(short = 'c', long, value_name = "N", allow_negative_numbers = true)]
     connections: Option<String>,
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
@@ -97,8 +104,18 @@ pub(crate) struct RunArgs {
     grpc_encoding: Option<String>,
     #[arg(long, value_name = "STATUSES")]
     expect_status: Option<String>,
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    expect_body: Option<String>,
+    #[command(flatten)]
+    checks: CheckArgs,
+    #[arg(long)]
+    pub(crate) show_failures: bool,
+    #[arg(long)]
+    pub(crate) debug: bool,
+    #[arg(long)]
+    pub(crate) show_secrets: bool,
+    #[arg(short = 'L', long)]
+    location: bool,
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    max_redirs: Option<String>,
     #[arg(long = "threshold", value_name = "THRESHOLD", allow_hyphen_values = true)]
     pub(crate) thresholds: Vec<String>,
     #[arg(long)]
@@ -111,6 +128,25 @@ pub(crate) struct RunArgs {
     pub(crate) engine: EngineArgs,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
+}
+
+/// What is expected of an answer.
+#[derive(Args, Clone)]
+pub(crate) struct CheckArgs {
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    expect_body: Vec<String>,
+    #[arg(long = "expect-header", value_name = "HEADER")]
+    expect_headers: Vec<String>,
+    #[arg(long, value_name = "CHECK")]
+    expect_json: Vec<String>,
+}
+
+impl CheckArgs {
+    fn fill(&self, flags: &mut Flags) {
+        flags.expect_body.clone_from(&self.expect_body);
+        flags.expect_headers.clone_from(&self.expect_headers);
+        flags.expect_json.clone_from(&self.expect_json);
+    }
 }
 
 /// Messages of WebSocket and TCP, and where connections come from and go.
@@ -138,6 +174,12 @@ pub(crate) struct TalkArgs {
     source_ip: Option<String>,
     #[arg(long, value_name = "PLACES")]
     to: Option<String>,
+    #[arg(long, value_name = "HOST:PORT:ADDRESS")]
+    resolve: Vec<String>,
+    #[arg(long, value_name = "HOST:PORT:HOST:PORT")]
+    connect_to: Vec<String>,
+    #[arg(long, value_name = "PATH")]
+    unix_socket: Option<String>,
 }
 
 impl TalkArgs {
@@ -153,6 +195,9 @@ impl TalkArgs {
         flags.ws_deflate = self.ws_deflate;
         flags.source_ip.clone_from(&self.source_ip);
         flags.to.clone_from(&self.to);
+        flags.resolve.clone_from(&self.resolve);
+        flags.connect_to.clone_from(&self.connect_to);
+        flags.unix_socket.clone_from(&self.unix_socket);
     }
 }
 
@@ -186,8 +231,8 @@ pub(crate) struct HoldArgs {
     connect_timeout: Option<String>,
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     grace: Option<String>,
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    expect_body: Option<String>,
+    #[command(flatten)]
+    checks: CheckArgs,
     #[command(flatten)]
     talk: TalkArgs,
     #[command(flatten)]
@@ -221,11 +266,11 @@ impl HoldArgs {
             timeout: self.timeout.clone(),
             connect_timeout: self.connect_timeout.clone(),
             grace: self.grace.clone(),
-            expect_body: self.expect_body.clone(),
             interval: self.interval.clone(),
             user_agent: USER_AGENT.to_owned(),
             ..Flags::default()
         };
+        self.checks.fill(&mut common);
         self.talk.fill(&mut common);
         self.tls.fill(&mut common);
         HoldFlags {
@@ -507,11 +552,16 @@ impl RunArgs {
             message_interval: self.message_interval.clone(),
             grpc_encoding: self.grpc_encoding.clone(),
             expect_status: self.expect_status.clone(),
-            expect_body: self.expect_body.clone(),
+            curl_file: self.curl_file.clone(),
+            curl: self.curl.clone(),
+            shuffle: self.shuffle,
+            location: self.location,
+            max_redirs: self.max_redirs.clone(),
             interval: self.interval.clone(),
             user_agent: USER_AGENT.to_owned(),
             ..Flags::default()
         };
+        self.checks.fill(&mut flags);
         self.talk.fill(&mut flags);
         self.tls.fill(&mut flags);
         self.schema.fill(&mut flags);

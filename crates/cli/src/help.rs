@@ -23,6 +23,8 @@ const EXAMPLES: Text = (
   onrush -q 5000 -z 1m --threshold 'p99(response_time) < 200ms' http://127.0.0.1/
   onrush grpc://127.0.0.1:8080/hello.Greeter/SayHello -d '{\"name\": \"world\"}'
   onrush hold -c 100000 --every 30s ws://127.0.0.1:8080/
+  onrush -c 100 -z 30s curl 'http://127.0.0.1/api' -H 'Cookie: a=b' --data-raw '{}'   a command of curl as it is
+  onrush as wrk -t2 -c100 -d30s --latency http://127.0.0.1/   and of wrk, wrk2, ab, hey, oha, webbench, go-stress-testing
   onrush --output json -z 5s http://127.0.0.1/ | jq .requests_per_s
 
 Exit codes: 0 done, 1 an expectation (--expect-...), threshold or self-test failed, 2 wrong usage, 3 nothing could be measured,
@@ -36,6 +38,8 @@ Exit codes: 0 done, 1 an expectation (--expect-...), threshold or self-test fail
   onrush -q 5000 -z 1m --threshold 'p99(response_time) < 200ms' http://127.0.0.1/
   onrush grpc://127.0.0.1:8080/hello.Greeter/SayHello -d '{\"name\": \"world\"}'
   onrush hold -c 100000 --every 30s ws://127.0.0.1:8080/
+  onrush -c 100 -z 30s curl 'http://127.0.0.1/api' -H 'Cookie: a=b' --data-raw '{}'   直接使用 curl 命令
+  onrush as wrk -t2 -c100 -d30s --latency http://127.0.0.1/   也支持 wrk2、ab、hey、oha、webbench、go-stress-testing
   onrush --output json -z 5s http://127.0.0.1/ | jq .requests_per_s
 
 退出码：0 完成；1 未达到期望（--expect-...）、阈值或自检未通过；2 用法错误；3 没有测到任何数据；
@@ -321,9 +325,51 @@ fn flag(command: &str, id: &str) -> Option<Text> {
             "视为成功的状态码，如 200,300-399，gRPC 如 OK,NOT_FOUND [默认：小于 400，OK]；有失败则退出码为 1",
         ),
         (_, "expect_body") => (
-            "Text that the body must contain; a failure makes the exit code 1",
-            "响应体必须包含的文本；有失败则退出码为 1",
+            "Text that the body must contain, or /pattern/ that it must match, repeatable; a failure makes the exit code 1",
+            "响应体必须包含的文本，或必须匹配的 /正则表达式/，可重复；有失败则退出码为 1",
         ),
+        (_, "expect_headers") => (
+            "Header that the answer must have: 'Name', 'Name: value' or 'Name: /pattern/', repeatable",
+            "响应必须带有的头：'Name'、'Name: value' 或 'Name: /正则表达式/'，可重复",
+        ),
+        (_, "expect_json") => (
+            "What the body must say as JSON, like '$.code == 200' (a path of RFC 9535; == != < <= > >=), repeatable",
+            "响应体作为 JSON 必须满足的条件，如 '$.code == 200'（RFC 9535 路径；支持 == != < <= > >=），可重复",
+        ),
+        (_, "show_failures") => (
+            "Show up to 10 failed answers as they came: status, head, the first KB of the body",
+            "显示最多 10 个失败的响应：状态码、响应头、响应体的前 1 KB",
+        ),
+        (_, "debug") => (
+            "Send one request (of each step), show it in full like curl -v, and end",
+            "只发送一个请求（每个步骤各一个），像 curl -v 那样完整显示，然后结束",
+        ),
+        (_, "show_secrets") => (
+            "Show Authorization and cookies too, which --debug and --show-failures mask",
+            "同时显示 Authorization 和 Cookie（--debug 和 --show-failures 默认隐藏）",
+        ),
+        (_, "location") => (
+            "Follow redirects; each is a request of its own in the figures",
+            "跟随重定向；每次跳转都作为单独的请求统计",
+        ),
+        (_, "max_redirs") => ("Redirects in a row, at most [default: 50]", "最多连续跟随多少次重定向 [默认：50]"),
+        (_, "curl_file") => (
+            "A file with curl commands, as browsers copy them (bash or cmd); several are done in order by each user",
+            "写有 curl 命令的文件（浏览器复制的 bash 或 cmd 格式均可）；多条命令由每个用户依次执行",
+        ),
+        (_, "shuffle") => (
+            "The commands of --curl in an order that is drawn anew each time round",
+            "--curl 中的命令每一轮都随机排列顺序",
+        ),
+        (_, "resolve") => (
+            "Address of a host and port, as curl has it: example.com:443:127.0.0.1, repeatable",
+            "指定某个主机和端口的地址，同 curl：example.com:443:127.0.0.1，可重复",
+        ),
+        (_, "connect_to") => (
+            "Connect elsewhere for a host and port, as curl has it: example.com:443:127.0.0.1:8443, repeatable",
+            "把某个主机和端口的连接转到别处，同 curl：example.com:443:127.0.0.1:8443，可重复",
+        ),
+        (_, "unix_socket") => ("Connect to this socket of the file system instead", "改为连接文件系统中的这个 socket"),
         (_, "interval") => ("Time between two lines of the table [default: 1s]", "表格每行的间隔 [默认：1s]"),
         ("serve", "threads") => {
             ("Threads that serve [default: the cores that this process may use]", "服务线程数 [默认：本进程可用的核数]")

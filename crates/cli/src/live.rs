@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use engine::{Interval, RunResult, StopHandle};
 use metrics::Threshold;
 use plan::Plan;
-use report::{HdrLog, Json, Run, Watch};
+use report::{HdrLog, Json, Run, Showing, Watch};
 
 use crate::files::{Files, NotWritten};
 use crate::load::Load;
@@ -23,6 +23,8 @@ pub(crate) struct Live<'a> {
     hdr: HdrLog,
     watch: Watch,
     wrote: Wrote,
+    /// How failed answers are shown, if they are.
+    failures: Option<Showing>,
     /// A file could not be written.
     has_lost: bool,
     has_head: bool,
@@ -46,10 +48,16 @@ impl<'a> Live<'a> {
             hdr: HdrLog::default(),
             watch: Watch::new(address),
             wrote: Wrote::All,
+            failures: None,
             has_lost: false,
             has_head: false,
             was_aborted: false,
         }
+    }
+
+    /// Failed answers are shown at the end.
+    pub(crate) fn show_failures(&mut self, showing: Showing) {
+        self.failures = Some(showing);
     }
 
     /// A threshold ended the run.
@@ -130,7 +138,10 @@ impl<'a> Live<'a> {
             if load.is_json {
                 self.wrote = output::write_stdout(&json, load.language);
             } else if !is_empty {
-                let summary = report::summary(&run, load.language, load.is_colorful);
+                let mut summary = report::summary(&run, load.language, load.is_colorful);
+                if let Some(showing) = self.failures {
+                    summary.push_str(&report::failed_answers(&run, showing));
+                }
                 self.wrote = output::write_stdout(&summary, load.language);
             }
         }

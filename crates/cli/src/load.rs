@@ -4,11 +4,12 @@ use std::io::IsTerminal;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use engine::{RunOptions, RunResult, StopHandle};
+use engine::{Resolved, RunOptions, RunResult, StopHandle};
 use metrics::Threshold;
-use plan::{Flags, Plan, PlanError, Reflection, Schema, parse_count};
-use report::{Language, Table};
+use plan::{Flags, Plan, PlanError, Reflection, Schema, Target, parse_count};
+use report::{Language, Run, Showing, Table};
 use target::{ServeOptions, Server};
+use wire::tls::ClientConfig;
 
 use crate::args::{DemoArgs, EngineArgs, RunArgs, USER_AGENT, ViewArgs};
 use crate::exit::Exit;
@@ -40,13 +41,20 @@ pub(crate) fn run(args: &RunArgs) -> Exit {
             return Exit::Usage;
         }
     };
-    let wishes = Wishes { thresholds, is_strict: args.strict, hdr_file: args.hdr.clone() };
+    let wishes = Wishes {
+        thresholds,
+        is_strict: args.strict,
+        hdr_file: args.hdr.clone(),
+        is_debug: args.debug,
+        shows_failures: args.show_failures,
+        with_secrets: args.show_secrets,
+    };
     load.carry_out(&flags, &args.engine, &wishes)
 }
 
 /// Words that nobody means as a host.
-const COMMANDS: [&str; 10] =
-    ["run", "demo", "serve", "hold", "doctor", "selftest", "grpc", "completions", "man", "help"];
+const COMMANDS: [&str; 11] =
+    ["run", "demo", "serve", "hold", "doctor", "selftest", "grpc", "completions", "man", "help", "as"];
 
 /// `onrush demo`.
 pub(crate) fn demo(args: &DemoArgs) -> Exit {
@@ -97,6 +105,10 @@ struct Wishes {
     thresholds: Vec<Threshold>,
     is_strict: bool,
     hdr_file: Option<String>,
+    /// One exchange is shown, and no load follows.
+    is_debug: bool,
+    shows_failures: bool,
+    with_secrets: bool,
 }
 
 /// One load and its views.
@@ -129,20 +141,19 @@ impl Load {
             Err(exit) => return exit,
         };
         let made = flags.plan_with(described.as_ref()).and_then(|plan| Ok((plan, threads(engine.threads.as_deref())?)));
-        let (plan, threads) = match made {
+        let (mut plan, threads) = match made {
             Ok(made) => made,
             Err(error) => return self.refuse(&report::plan_error(&error, self.language), Exit::Usage),
         };
-        let scenario = plan.scenarios.first().expect("a plan has a scenario");
-        let connect_timeout = scenario.steps.first().expect("a scenario has a step").connect_timeout;
-        let resolved = match engine::resolve(&scenario.target, connect_timeout) {
-            Ok(resolved) => resolved,
-            Err(error) => return self.refuse(&report::resolve_error(&error, self.language), Exit::NothingMeasured),
+        if wishes.is_debug {
+            plan = plan.for_debug();
+        }
+        let mut ways = match self.ways(&plan) {
+            Ok(ways) => ways.into_iter(),
+            Err(exit) => return exit,
         };
-        let tls = match engine::client_tls(&scenario.target) {
-            Ok(tls) => tls,
-            Err(error) => return self.refuse(&report::tls_error(&error, self.language), Exit::Usage),
-        };
+        let (resolved, tls) = ways.next().expect("a scenario has a target");
+        let others = ways.map(|(resolved, tls)| (resolved.address, tls)).collect();
         // Before the load: nobody wants to learn after an hour that the report has no place.
         let files = match Files::open(self.json_file.as_deref(), wishes.hdr_file.as_deref()) {
             Ok(files) => files,
@@ -155,7 +166,8 @@ impl Load {
             Ok(driver) => driver,
             Err(error) => return self.refuse(&report::driver_error(&error, self.language), Exit::System),
         };
-        let options = RunOptions { address: resolved.address, tls, threads, pins_threads: engine.pin_threads, driver };
+        let options =
+            RunOptions { address: resolved.address, tls, others, threads, pins_threads: engine.pin_threads, driver };
         let stop = StopHandle::default();
         let asked = match watch_signals(&stop, self.language) {
             Ok(asked) => asked,
@@ -167,7 +179,13 @@ impl Load {
                 &self.language.pick(format!("onrush: warming up for {span}s"), format!("onrush: 预热 {span}s")),
             );
         }
+        if wishes.is_debug {
+            return self.show_exchange(&plan, &resolved, &options, &stop, wishes);
+        }
         let mut live = Live::new(self, &wishes.thresholds, resolved.address, files, stop.clone());
+        if wishes.shows_failures {
+            live.show_failures(self.showing(wishes));
+        }
         let result = match engine::run(&plan, &options, &stop, |interval| live.interval(interval)) {
             Ok(result) => result,
             Err(error) => return self.refuse(&report::run_error(&error, self.language), Exit::System),
@@ -176,6 +194,50 @@ impl Load {
         let wrote = live.finish(&plan, address, lookup, &result);
         let outcome = Outcome { wrote, was_asked: asked.is_asked(), was_aborted };
         self.exit(&plan, &result, wishes, outcome)
+    }
+
+    /// Where each target is, and what makes its sessions.
+    fn ways(&self, plan: &Plan) -> Result<Vec<(Resolved, Option<ClientConfig>)>, Exit> {
+        let scenario = plan.scenarios.first().expect("a plan has a scenario");
+        let connect_timeout = scenario.steps.first().expect("a scenario has a step").connect_timeout;
+        let one = |target: &Target| {
+            let resolved = engine::resolve(target, connect_timeout)
+                .map_err(|error| self.refuse(&report::resolve_error(&error, self.language), Exit::NothingMeasured))?;
+            let tls = engine::client_tls(target)
+                .map_err(|error| self.refuse(&report::tls_error(&error, self.language), Exit::Usage))?;
+            Ok((resolved, tls))
+        };
+        scenario.targets.iter().map(one).collect()
+    }
+
+    fn showing(&self, wishes: &Wishes) -> Showing {
+        Showing { language: self.language, with_secrets: wishes.with_secrets }
+    }
+
+    /// One exchange of each step, in full.
+    fn show_exchange(
+        &self,
+        plan: &Plan,
+        resolved: &Resolved,
+        options: &RunOptions,
+        stop: &StopHandle,
+        wishes: &Wishes,
+    ) -> Exit {
+        let result = match engine::run(plan, options, stop, |_| std::ops::ControlFlow::Continue(())) {
+            Ok(result) => result,
+            Err(error) => return self.refuse(&report::run_error(&error, self.language), Exit::System),
+        };
+        let (address, lookup) = (resolved.address, resolved.lookup);
+        let run = Run { plan, address, lookup, result: &result, thresholds: &[], notes: &[] };
+        let wrote = output::write_stdout(&report::exchange_in_full(&run, self.showing(wishes)), self.language);
+        let counts = &result.total.counts;
+        match wrote {
+            Wrote::Failed => Exit::System,
+            _ if stop.is_stopped() && counts.connections_established > 0 => Exit::Stopped,
+            _ if counts.connections_established == 0 => Exit::NothingMeasured,
+            _ if counts.failed() > 0 => Exit::Unmet,
+            _ => Exit::Done,
+        }
     }
 
     /// What the target says of its services, where the plan needs it.

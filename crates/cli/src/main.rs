@@ -1,6 +1,7 @@
 //! The `onrush` binary: the only place that reads the command line and the environment, prints, and exits.
 
 mod args;
+mod come;
 mod doctor;
 mod exit;
 mod files;
@@ -26,11 +27,18 @@ use exit::Exit;
 fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
     let language = usage::language_of(&words);
+    let (words, curl) = come::split_at_curl(words, language);
     let matches = match help::command(language).try_get_matches_from(words) {
         Ok(matches) => matches,
         Err(error) => return usage::explain(&error, language).into(),
     };
-    let cli = Cli::from_arg_matches(&matches).expect("the definition and the struct are one");
+    let mut cli = Cli::from_arg_matches(&matches).expect("the definition and the struct are one");
+    if let Some(words) = curl {
+        match &mut cli.command {
+            Some(Command::Run(args)) => args.curl = Some(words),
+            _ => cli.run.curl = Some(words),
+        }
+    }
     let exit = match cli.command {
         None => load::run(&cli.run),
         Some(Command::Run(args)) => load::run(&args),

@@ -10,6 +10,7 @@ mod error;
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "no library has this option")]
 mod late_port;
+mod peer;
 mod pending;
 pub mod poll;
 pub mod sim;
@@ -27,6 +28,7 @@ pub use choice::{Choice, Chosen, Kind, choose};
 pub use clock::Clock;
 pub use error::SocketError;
 use pacing::Nanos;
+pub use peer::{Peer, UNIX_PATH_BYTES_MAX};
 
 /// A socket of one driver. The index is small and is used again; the generation tells its owners apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,13 +62,13 @@ pub enum Outgoing {
 }
 
 /// Where to connect, and how.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct OpenOptions {
     /// The peer.
-    pub to: SocketAddr,
+    pub to: Peer,
     /// The address of ours that it comes from; `None` for the kernel's choice. Its ports are counted for each peer by itself.
     pub from: Option<IpAddr>,
-    /// Sends small segments at once (`TCP_NODELAY`).
+    /// Sends small segments at once (`TCP_NODELAY`); a socket of this machine alone has none.
     pub no_delay: bool,
 }
 

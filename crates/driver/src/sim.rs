@@ -19,7 +19,7 @@ pub use faults::Faults;
 use net::Net;
 use pacing::Nanos;
 
-use crate::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker};
+use crate::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Peer, Socket, SocketError, Sockets, Template, Waker};
 
 /// A simulated network with its hosts.
 #[derive(Clone)]
@@ -180,7 +180,11 @@ impl Sockets for SimSockets {
     }
 
     fn open(&mut self, options: &OpenOptions) -> Result<Socket, SocketError> {
-        self.net.borrow_mut().open(self.host, options.to)
+        match &options.to {
+            Peer::Ip(to) => self.net.borrow_mut().open(self.host, *to),
+            // Its network has no file system.
+            Peer::Unix(_) => Err(SocketError::Refused),
+        }
     }
 
     fn listen(&mut self, options: &ListenOptions) -> Result<(Socket, SocketAddr), SocketError> {

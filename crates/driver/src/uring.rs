@@ -29,7 +29,7 @@ use crate::poll::sys;
 use crate::table::{GENERATION_MASK, Table};
 use crate::timer::Timer;
 use crate::{
-    Clock, Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker,
+    Clock, Driver, Event, ListenOptions, OpenOptions, Outgoing, Peer, Socket, SocketError, Sockets, Template, Waker,
 };
 use ring::{Purpose, Ring};
 use stamps::Stamps;
@@ -115,7 +115,7 @@ pub struct UringSockets {
     table: Table<Entry>,
     templates: Vec<Arc<[u8]>>,
     /// Addresses of peers as the kernel reads them, while a submission may point at them.
-    peers: Vec<(SocketAddr, Box<sys_address::Address>)>,
+    peers: Vec<(Peer, Box<sys_address::Address>)>,
     /// What the kernel may still read for sockets that are closed, by user data.
     orphans: HashMap<u64, Pending>,
     /// What sockets with nothing on their way gave back.
@@ -260,11 +260,11 @@ impl UringSockets {
         })
     }
 
-    fn peer_address(&mut self, to: SocketAddr) -> (*const libc::sockaddr, libc::socklen_t) {
-        let index = match self.peers.iter().position(|(known, _)| *known == to) {
+    fn peer_address(&mut self, to: &Peer) -> (*const libc::sockaddr, libc::socklen_t) {
+        let index = match self.peers.iter().position(|(known, _)| known == to) {
             Some(index) => index,
             None => {
-                self.peers.push((to, Box::new(sys_address::Address::new(to))));
+                self.peers.push((to.clone(), Box::new(sys_address::Address::new(to))));
                 self.peers.len() - 1
             }
         };
@@ -297,14 +297,18 @@ impl UringSockets {
     /// Queues the connections that wait, behind everything that carries a stamp.
     fn push_opening(&mut self) {
         for place in 0..self.opening.len() {
-            let (socket, options) = self.opening[place];
+            let (socket, options) = self.opening[place].clone();
             let Some(entry) = self.table.find(socket) else { continue };
             let (index, slot) = (usize::from(entry.ring), entry.slot);
-            let domain = if options.to.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
+            let domain = match options.to {
+                Peer::Ip(SocketAddr::V4(_)) => libc::AF_INET,
+                Peer::Ip(SocketAddr::V6(_)) => libc::AF_INET6,
+                Peer::Unix(_) => libc::AF_UNIX,
+            };
             let target = types::DestinationSlot::try_from_slot_target(slot).expect("a slot below the table's size");
             let open = opcode::Socket::new(domain, libc::SOCK_STREAM, 0).file_index(Some(target)).build();
             let linked = squeue::Flags::IO_LINK | squeue::Flags::SKIP_SUCCESS;
-            let (address, length) = self.peer_address(options.to);
+            let (address, length) = self.peer_address(&options.to);
             let connect = opcode::Connect::new(types::Fixed(slot), address, length).build();
             let ring = &mut self.rings[index];
             if options.from.is_some() {
@@ -315,7 +319,7 @@ impl UringSockets {
             // A link must not be cut by a submission between its parts.
             ring.make_room(3);
             ring.push(&open.flags(linked).user_data(Op::Open.data(socket)));
-            if options.no_delay {
+            if options.no_delay && domain != libc::AF_UNIX {
                 // A kernel that cannot set it connects all the same: a hard link goes on.
                 let hard = squeue::Flags::IO_HARDLINK | squeue::Flags::SKIP_SUCCESS;
                 ring.push(&ring::no_delay(slot).flags(hard).user_data(Op::Quiet.data(socket)));
@@ -549,7 +553,7 @@ impl Sockets for UringSockets {
             return Err(error);
         }
         let socket = self.table.insert(Entry::new(Kind::Connecting, index, slot, false));
-        self.opening.push((socket, *options));
+        self.opening.push((socket, options.clone()));
         if self.opening.len() >= OPENS_WAITING_MAX {
             self.submit_all();
         }
@@ -630,28 +634,40 @@ mod sys_address {
     //! A peer's address as the kernel reads it.
 
     use std::net::SocketAddr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use crate::{Peer, UNIX_PATH_BYTES_MAX};
 
     pub(super) enum Address {
         V4(libc::sockaddr_in),
         V6(libc::sockaddr_in6),
+        Unix(libc::sockaddr_un),
     }
 
     impl Address {
-        pub(super) fn new(address: SocketAddr) -> Self {
-            match address {
-                SocketAddr::V4(v4) => Self::V4(libc::sockaddr_in {
+        pub(super) fn new(peer: &Peer) -> Self {
+            match peer {
+                Peer::Ip(SocketAddr::V4(v4)) => Self::V4(libc::sockaddr_in {
                     sin_family: libc::AF_INET as libc::sa_family_t,
                     sin_port: v4.port().to_be(),
                     sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(v4.ip().octets()) },
                     sin_zero: [0; 8],
                 }),
-                SocketAddr::V6(v6) => Self::V6(libc::sockaddr_in6 {
+                Peer::Ip(SocketAddr::V6(v6)) => Self::V6(libc::sockaddr_in6 {
                     sin6_family: libc::AF_INET6 as libc::sa_family_t,
                     sin6_port: v6.port().to_be(),
                     sin6_flowinfo: v6.flowinfo(),
                     sin6_addr: libc::in6_addr { s6_addr: v6.ip().octets() },
                     sin6_scope_id: v6.scope_id(),
                 }),
+                Peer::Unix(path) => {
+                    let mut sun_path = [0; UNIX_PATH_BYTES_MAX + 1];
+                    let bytes = path.as_os_str().as_bytes();
+                    for (place, byte) in sun_path[..UNIX_PATH_BYTES_MAX].iter_mut().zip(bytes) {
+                        *place = byte.cast_signed() as libc::c_char;
+                    }
+                    Self::Unix(libc::sockaddr_un { sun_family: libc::AF_UNIX as libc::sa_family_t, sun_path })
+                }
             }
         }
 
@@ -660,6 +676,9 @@ mod sys_address {
             match self {
                 Self::V4(v4) => (std::ptr::from_ref(v4).cast(), size_of::<libc::sockaddr_in>() as libc::socklen_t),
                 Self::V6(v6) => (std::ptr::from_ref(v6).cast(), size_of::<libc::sockaddr_in6>() as libc::socklen_t),
+                Self::Unix(unix) => {
+                    (std::ptr::from_ref(unix).cast(), size_of::<libc::sockaddr_un>() as libc::socklen_t)
+                }
             }
         }
     }

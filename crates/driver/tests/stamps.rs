@@ -46,7 +46,7 @@ fn a_batch_is_cut_before_its_first_stamp_is_wrong() {
     let sockets: Vec<Socket> = (0..CONNECTIONS)
         .map(|_| {
             let _ = driver.sockets().now();
-            driver.sockets().open(&OpenOptions { to: address, from: None, no_delay: true }).expect("a socket")
+            driver.sockets().open(&OpenOptions { to: address.into(), from: None, no_delay: true }).expect("a socket")
         })
         .collect();
     let mut connected = 0;

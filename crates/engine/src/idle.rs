@@ -38,7 +38,7 @@ const START_EVERY: Nanos = Nanos(400_000);
 /// first exchange.
 pub(crate) fn pause_after(view: View) -> Option<Nanos> {
     match (PAUSE_MS.load(Ordering::Relaxed), view) {
-        (0, _) | (_, View::NoConnection) => None,
+        (0, _) | (_, View::NoConnection | View::Rested) => None,
         (millis, View::Ended) => Some(Nanos::from_millis(millis)),
         (_, View::Nothing) => {
             let number = STARTED.fetch_add(1, Ordering::Relaxed);
@@ -86,7 +86,7 @@ fn hold(kind: Kind, count: &str, address: SocketAddr) {
     let plan = flags.plan().expect("a good plan");
     let choice = if kind == Kind::Poll { Choice::Poll } else { Choice::Uring };
     let driver = driver::choose(choice).expect("the driver works here");
-    let options = RunOptions { address, tls: None, threads: 1, pins_threads: false, driver };
+    let options = RunOptions { address, tls: None, others: Vec::new(), threads: 1, pins_threads: false, driver };
     let goal: u64 = count.parse().expect("a number");
     USERS.store(goal, Ordering::Relaxed);
     let mut quiet = 0;

@@ -5,6 +5,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use driver::Peer;
 use plan::{Sources, Target};
 
 /// Half of the local ports of an address are used before another one is taken: the kernel searches long for the last ones.
@@ -15,7 +16,7 @@ const LOOPBACK_FIRST: Ipv4Addr = Ipv4Addr::new(127, 0, 1, 1);
 /// Pairs of an address of ours and a place, dealt out in turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
-    to: Vec<SocketAddr>,
+    to: Vec<Peer>,
     from: Vec<Option<IpAddr>>,
 }
 
@@ -43,7 +44,7 @@ pub enum PlacesError {
 impl Places {
     /// One place, and the kernel's choice.
     pub fn only(to: SocketAddr) -> Self {
-        Self { to: vec![to], from: vec![None] }
+        Self { to: vec![to.into()], from: vec![None] }
     }
 
     /// The places of a target whose host is `address`, for so many connections.
@@ -51,6 +52,9 @@ impl Places {
     /// # Errors
     /// An address is not ours, or of another kind than the target.
     pub fn of(target: &Target, address: SocketAddr, connections: u64) -> Result<Self, PlacesError> {
+        if let Some(path) = &target.unix {
+            return Ok(Self { to: vec![Peer::Unix(path.clone())], from: vec![None] });
+        }
         let to: Vec<SocketAddr> = match target.places.as_slice() {
             [] => vec![address],
             places => places.iter().map(|place| place.with(address.ip())).collect(),
@@ -72,21 +76,21 @@ impl Places {
             }
         }
         let from = if from.is_empty() { vec![None] } else { from.into_iter().map(Some).collect() };
-        Ok(Self { to, from })
+        Ok(Self { to: to.into_iter().map(Peer::from).collect(), from })
     }
 
     /// The one place of most loads.
     #[inline]
-    pub(crate) fn single(&self) -> Option<SocketAddr> {
+    pub(crate) fn single(&self) -> Option<Peer> {
         match (self.to.as_slice(), self.from.as_slice()) {
-            ([to], [None]) => Some(*to),
+            ([to], [None]) => Some(to.clone()),
             _ => None,
         }
     }
 
     /// Where connection `number` goes and where it comes from.
-    pub(crate) fn pick(&self, number: u64) -> (SocketAddr, Option<IpAddr>) {
-        let to = self.to[(number % self.to.len() as u64) as usize];
+    pub(crate) fn pick(&self, number: u64) -> (Peer, Option<IpAddr>) {
+        let to = self.to[(number % self.to.len() as u64) as usize].clone();
         let turn = number / self.to.len() as u64;
         (to, self.from[(turn % self.from.len() as u64) as usize])
     }
@@ -135,7 +139,7 @@ mod tests {
             }
         }
         let plan = asked.plan().expect("a plan");
-        let target = &plan.scenarios[0].target;
+        let target = plan.scenarios[0].target();
         let address = SocketAddr::new(target.host.parse().expect("an address"), target.port);
         Places::of(target, address, connections)
     }
@@ -151,7 +155,7 @@ mod tests {
         let spread = places(&[("to", ":9001-9064")], 1_000_000).expect("places");
         assert_eq!(spread.counts().1, 64);
         assert!(spread.counts().0 < 4);
-        assert_eq!(spread.pick(65).0.port(), 9_002);
+        assert_eq!(spread.pick(65).0.ip().map(|to| to.port()), Some(9_002));
     }
 
     #[test]
@@ -160,7 +164,7 @@ mod tests {
         let picked: Vec<String> = (0..5)
             .map(|number| {
                 let (to, from) = some.pick(number);
-                format!("{}>{}", from.expect("one of ours"), to.port())
+                format!("{}>{}", from.expect("one of ours"), to.ip().expect("by TCP").port())
             })
             .collect();
         assert_eq!(picked, ["127.0.0.5>1", "127.0.0.5>2", "127.0.0.6>1", "127.0.0.6>2", "127.0.0.5>1"]);

@@ -2,7 +2,7 @@
 //!
 //! Names are resolved without glibc, so that a static binary can do it, on the thread that calls.
 
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use hickory_resolver::TokioResolver;
@@ -41,15 +41,26 @@ pub enum ResolveError {
 /// # Errors
 /// The name is unknown, or no name server answers.
 pub fn resolve(target: &Target, connect_timeout: Duration) -> Result<Resolved, ResolveError> {
-    if let Ok(address) = target.host.parse::<IpAddr>() {
-        return Ok(Resolved { address: (address, target.port).into(), lookup: None });
+    // A socket of this machine needs no name, and places that say all need none either.
+    if target.unix.is_some() {
+        return Ok(Resolved { address: (Ipv4Addr::LOCALHOST, target.port).into(), lookup: None });
+    }
+    if let Some(first) = target.places.first()
+        && let Some(address) = first.address
+        && target.places.iter().all(|place| place.address.is_some())
+    {
+        return Ok(Resolved { address: (address, first.port).into(), lookup: None });
+    }
+    let (host, port) = target.dial.as_ref().map_or((&target.host, target.port), |(host, port)| (host, *port));
+    if let Ok(address) = host.parse::<IpAddr>() {
+        return Ok(Resolved { address: (address, port).into(), lookup: None });
     }
     let begun = Instant::now();
-    let addresses = look_up(&target.host)?;
+    let addresses = look_up(host)?;
     let lookup = Some(begun.elapsed());
-    let addresses: Vec<SocketAddr> = addresses.into_iter().map(|address| (address, target.port).into()).collect();
+    let addresses: Vec<SocketAddr> = addresses.into_iter().map(|address| (address, port).into()).collect();
     let chosen = match addresses.as_slice() {
-        [] => return Err(ResolveError::Unknown { host: target.host.clone() }),
+        [] => return Err(ResolveError::Unknown { host: host.clone() }),
         [only] => *only,
         [first, ..] => *addresses.iter().find(|address| accepts(address, connect_timeout)).unwrap_or(first),
     };

@@ -32,6 +32,8 @@ pub struct RunOptions {
     pub address: SocketAddr,
     /// What makes TLS sessions, of a plan that wants them ([`crate::client_tls`]).
     pub tls: Option<ClientConfig>,
+    /// The same of the other targets of the plan, in their order.
+    pub others: Vec<(SocketAddr, Option<ClientConfig>)>,
     /// At most this many shards.
     pub threads: usize,
     /// Each shard stays on a core of its own.
@@ -307,7 +309,9 @@ impl Crew {
         clock: Clock,
         make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static,
     ) -> Result<Self, RunError> {
-        let works = works(plan, options.address, options.tls.as_ref(), options.threads)?;
+        let first = (options.address, options.tls.clone());
+        let ways: Vec<_> = std::iter::once(first).chain(options.others.iter().cloned()).collect();
+        let works = works(plan, &ways, options.threads)?;
         let cores = host::allowed_cores();
         let (report, reports) = channel();
         let mut crew = Self { threads: Vec::new(), reports, starts: Vec::new(), returns: Vec::new() };

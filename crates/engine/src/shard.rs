@@ -254,7 +254,7 @@ impl<D: Driver> Shard<D> {
                 .min(warm);
         }
         self.publisher.tell_hope(&self.world);
-        Turn::Wait { until: self.world.next_turn().min(self.alarm) }
+        Turn::Wait { until: self.world.next_turn(now).min(self.alarm) }
     }
 
     /// The warm-up may be over, the plan, or the time between two looks at the lag.

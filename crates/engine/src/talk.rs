@@ -95,7 +95,7 @@ impl PreparedTalk {
             headers,
             subprotocols: talk.subprotocols.clone(),
             offers_deflate: talk.offers_deflate,
-            keeps_messages: step.checks.body_contains.is_some(),
+            keeps_messages: step.checks.want_body(),
         })
     }
 

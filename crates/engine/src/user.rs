@@ -9,8 +9,8 @@ pub(crate) const REFUSED_PAUSE: Nanos = Nanos::from_millis(10);
 /// What a user does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Starts the exchange of a step.
-    Exchange { step: u32 },
+    /// Starts the exchange of its next step.
+    Exchange,
     /// Pauses; never counted as latency.
     Think(Nanos),
     /// Is at the end of its work.
@@ -20,8 +20,10 @@ pub(crate) enum Next {
 /// What a user knows of its last exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum View {
-    /// There was none, or a pause has passed since.
+    /// There was none.
     Nothing,
+    /// A pause has passed since.
+    Rested,
     /// Its request went out and it ended, well or badly.
     Ended,
     /// There was no connection to send it on.
@@ -56,18 +58,20 @@ impl Budget {
     }
 }
 
-/// A user of the closed model, with one step.
+/// A user, and where it is in its iteration.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct User {
     /// Its own connection, idle, when it has one.
     pub(crate) connection: Option<Socket>,
+    /// Its next step, by its place in the order of the iteration.
+    pub(crate) position: u16,
     /// It has gone, and comes back when the load wants more users again.
     pub(crate) is_parked: bool,
 }
 
 impl User {
     /// Sends, waits for the whole answer, sends again.
-    pub(crate) fn next(&self, view: View, budget: &mut Budget, is_measured: bool) -> Next {
+    pub(crate) fn next(&self, view: View, pause: Nanos, budget: &mut Budget, is_measured: bool) -> Next {
         if view == View::NoConnection && !budget.is_spent() {
             return Next::Think(REFUSED_PAUSE);
         }
@@ -75,6 +79,10 @@ impl User {
         if let Some(pause) = crate::idle::pause_after(view) {
             return Next::Think(pause);
         }
-        if budget.take(is_measured) { Next::Exchange { step: 0 } } else { Next::End }
+        // One that has nothing left to do does not wait for it.
+        if pause > Nanos::ZERO && view != View::Rested && !budget.is_spent() {
+            return Next::Think(pause);
+        }
+        if budget.take(is_measured) { Next::Exchange } else { Next::End }
     }
 }

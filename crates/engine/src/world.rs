@@ -10,22 +10,23 @@ mod closed;
 mod connections;
 mod events;
 mod exchanges;
+mod hops;
 mod layers;
 mod open;
+mod order;
+mod origins;
+mod samples;
 mod step;
 mod talks;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use driver::{Sockets, Template};
 use metrics::Snapshot;
 use pacing::Nanos;
-use plan::Protocol;
+use plan::{Order, Protocol};
 use wire::http1::HeadMemory;
-use wire::tls::ClientConfig;
 
-use crate::Places;
 use crate::slab::{Key, Slab};
 use crate::timers::Timers;
 use crate::user::{Budget, User, View};
@@ -35,9 +36,13 @@ pub(crate) use closed::ClosedWork;
 pub(crate) use connections::CLOSING_MAX;
 use connections::Connections;
 use exchanges::{Attempt, Exchange};
+use hops::Steps;
 use layers::Links;
 use open::Open;
 pub(crate) use open::OpenWork;
+use order::Orders;
+pub(crate) use origins::Origin;
+use origins::{Elsewhere, Lookup};
 pub(crate) use step::{PreparedStep, http2_fields};
 use talks::Talking;
 
@@ -50,16 +55,15 @@ const OPEN_HOPE: u64 = 100;
 /// What a shard has to do; the same for all shards but for the share.
 #[derive(Clone)]
 pub(crate) struct Work {
-    pub(crate) places: Places,
+    /// Where exchanges go; the first step to the first.
+    pub(crate) origins: Arc<[Origin]>,
     /// Which share of the connections this is.
     pub(crate) segment: pacing::Segment,
     pub(crate) steps: Arc<[PreparedStep]>,
-    /// What is spoken.
-    pub(crate) protocol: Protocol,
+    /// In which order.
+    pub(crate) order: Order,
     /// Users that share a connection.
     pub(crate) streams: u32,
-    /// What makes TLS sessions, where connections are secured.
-    pub(crate) tls: Option<ClientConfig>,
     /// Its users; in an open load, the most that it may have.
     pub(crate) share: pacing::closed::Share,
     /// What it has of a closed load.
@@ -105,7 +109,16 @@ pub(crate) struct World {
     pub(crate) seen: Box<Snapshot>,
     hope: Hope,
     heads: HeadMemory,
-    /// Connections have layers: TLS, or streams.
+    /// Where exchanges go; redirects may add some.
+    origins: Vec<Origin>,
+    /// Connections of users beyond that to the first of them.
+    elsewhere: Elsewhere,
+    /// Names of redirects that are looked up.
+    lookups: Vec<Lookup>,
+    orders: Orders,
+    /// Steps of the plan, and of redirects.
+    steps: Steps,
+    /// Some connections have layers: TLS, or streams.
     is_layered: bool,
     /// Messages of WebSocket or TCP are exchanged.
     is_talk: bool,
@@ -115,8 +128,6 @@ pub(crate) struct World {
     started: Nanos,
     /// Connections that were opened, or tried.
     opened: u64,
-    /// Where all of them go, when that is one place.
-    single_place: Option<SocketAddr>,
     /// What is intended from then on is measured.
     measured_from: Nanos,
     closed: Closed,
@@ -132,6 +143,8 @@ struct Hope {
 
 impl World {
     pub(crate) fn new<S: Sockets>(mut work: Work, sockets: &mut S, started: Nanos) -> Self {
+        let (origins, steps) = (work.origins.to_vec(), Steps::new(work.steps.clone()));
+        let first = origins[0].protocol();
         let templates = work.steps.iter().map(|step| sockets.register(step.request.clone())).collect();
         let budget = Budget { starts: work.share.starts, is_over: false };
         Self {
@@ -150,15 +163,19 @@ impl World {
             seen: Box::default(),
             hope: Hope::default(),
             heads: HeadMemory::default(),
-            is_layered: work.tls.is_some() || work.protocol != Protocol::Http1,
-            is_talk: matches!(work.protocol, Protocol::WebSocket | Protocol::Tcp),
+            is_layered: origins.iter().any(Origin::is_layered),
+            is_talk: matches!(first, Protocol::WebSocket | Protocol::Tcp),
             talk: Talking::new(&work, sockets),
-            links: Links::new(work.protocol, work.share.users, work.streams),
+            links: Links::new(&origins, work.share.users, work.streams),
             started,
             opened: 0,
-            single_place: work.places.single(),
             measured_from: started + work.warmup,
-            closed: Closed::new(work.closed.clone(), work.share.users, work.streams),
+            closed: Closed::new(&work),
+            origins,
+            elsewhere: Elsewhere::default(),
+            lookups: Vec::new(),
+            orders: Orders::new(work.order, steps.fixed.len(), work.segment.nth(0)),
+            steps,
             open: work.open.take().map(|open| Open::new(open, work.share.users, started, started + work.warmup)),
             work,
         }
@@ -174,11 +191,14 @@ impl World {
         while let Some(deadline) = self.timers.poll(now) {
             match deadline {
                 Deadline::Attempt(index) => self.attempt_due(index, now, sockets),
-                Deadline::User { user, at } => self.next(user, View::Nothing, at, now, sockets),
+                Deadline::User { user, at } => self.next(user, View::Rested, at, now, sockets),
                 Deadline::Closing(socket) => self.close(socket, sockets),
                 Deadline::Preparing(socket) => self.prepare_due(socket, now, sockets),
                 Deadline::Message(index) => self.message_due(index, now),
             }
+        }
+        if !self.lookups.is_empty() {
+            self.look_at_lookups(sockets);
         }
         // What the events since the last turn gave rise to leaves in one piece for each connection.
         if self.links.is_dirty() {
@@ -193,11 +213,12 @@ impl World {
     }
 
     /// When `turn` must be called again.
-    pub(crate) fn next_turn(&self) -> Nanos {
+    pub(crate) fn next_turn(&self, now: Nanos) -> Nanos {
+        let timers = self.timers.next().min(self.next_lookup(now));
         if let Some(open) = &self.open {
-            return self.timers.next().min(open.next_turn(self.users.len()));
+            return timers.min(open.next_turn(self.users.len()));
         }
-        self.timers.next().min(self.closed.next_turn())
+        timers.min(self.closed.next_turn())
     }
 
     /// No exchange is started any more, but for those that were intended until `at` in an open load.
@@ -211,9 +232,9 @@ impl World {
     /// Nothing is in flight and nothing will be started.
     pub(crate) fn is_over(&self) -> bool {
         if let Some(open) = &self.open {
-            return self.exchanges.is_empty() && open.is_over();
+            return self.exchanges.is_empty() && open.is_over() && self.lookups.is_empty();
         }
-        self.exchanges.is_empty() && self.budget.is_spent()
+        self.exchanges.is_empty() && self.budget.is_spent() && self.lookups.is_empty()
     }
 
     /// Users that are at work.
@@ -263,8 +284,8 @@ impl World {
             let is_measured = self.exchanges.remove(key).is_some_and(|exchange| exchange.is_measured);
             self.seen.counts.unfinished += u64::from(is_measured);
         }
-        let (is_layered, mut unsent) = (self.is_layered, 0);
-        self.connections.drain(|socket| {
+        let mut unsent = 0;
+        self.connections.drain(|socket, is_layered| {
             // What leaves in layers was counted when it was handed over.
             unsent += if is_layered { sockets.unsent(socket) as u64 } else { 0 };
             sockets.close(socket);

@@ -6,6 +6,7 @@ mod censored;
 mod distribution;
 mod held;
 mod outcome;
+mod sample;
 mod snapshot;
 mod threshold;
 
@@ -13,7 +14,8 @@ pub use censored::{Censored, Percentile};
 pub use distribution::{Distribution, VALUE_NS_MAX};
 pub use held::{Held, HeldCounts, HeldNow};
 pub use outcome::{Class, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome, ProtocolFault, TlsFault};
-pub use snapshot::{Counts, Measure, STATUS_COUNT, SeriesKey, Snapshot, Timings};
+pub use sample::{SAMPLE_BODY_BYTES_MAX, SAMPLES_MAX, Sample};
+pub use snapshot::{Counts, Measure, SERIES_MAX, STATUS_COUNT, SeriesKey, Snapshot, Timings};
 pub use threshold::{Judgement, THRESHOLD_BYTES_MAX, Threshold, ThresholdError, ThresholdFault, Unit};
 
 #[cfg(test)]

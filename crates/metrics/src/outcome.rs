@@ -46,6 +46,10 @@ pub enum Failure {
     BodyLimit,
     /// A check on the answer failed.
     Check,
+    /// The host of a redirect is unknown.
+    Dns,
+    /// Redirects without end, or to where nobody can follow.
+    Redirect,
     /// Another error of the operating system.
     Os(u16),
 }
@@ -304,7 +308,7 @@ const GRPC_FIRST: usize = OS_FIRST + ERRNO_MAX + 1;
 pub const FAILURE_COUNT: usize = GRPC_FIRST + GRPC_STATUSES.len();
 
 impl Failure {
-    const PLAIN: [Self; 13] = [
+    const PLAIN: [Self; 15] = [
         Self::Unreachable,
         Self::Permission,
         Self::ConnectRefused,
@@ -318,6 +322,8 @@ impl Failure {
         Self::BodyLimit,
         Self::Check,
         Self::Goaway,
+        Self::Dns,
+        Self::Redirect,
     ];
 
     /// Its counter, below [`FAILURE_COUNT`].
@@ -393,6 +399,8 @@ impl Failure {
             Self::Status => "status",
             Self::BodyLimit => "body-limit",
             Self::Check => "check",
+            Self::Dns => "dns",
+            Self::Redirect => "redirect",
             Self::Os(_) => "os",
         }
     }
@@ -419,9 +427,9 @@ impl Class {
     pub fn of(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Succeeded => Self::Succeeded,
-            Outcome::Failed(Failure::Status | Failure::GrpcStatus(_) | Failure::Check | Failure::BodyLimit) => {
-                Self::FailedAnswered
-            }
+            Outcome::Failed(
+                Failure::Status | Failure::GrpcStatus(_) | Failure::Check | Failure::BodyLimit | Failure::Redirect,
+            ) => Self::FailedAnswered,
             Outcome::Failed(Failure::Timeout | Failure::ConnectTimeout) => Self::TimedOut,
             Outcome::Failed(_) => Self::FailedUnanswered,
         }

@@ -1,9 +1,11 @@
 //! All that one shard saw in one span of time. Snapshots merge exactly, in any order.
 
-use crate::{Class, Distribution, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome};
+use crate::{Class, Distribution, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome, SAMPLES_MAX, Sample};
 
 /// Counters for status codes 0 to 999.
 pub const STATUS_COUNT: usize = 1_000;
+/// Steps that have series of their own; those behind them share the last.
+pub const SERIES_MAX: u32 = 64;
 /// The longest text of a server that is kept.
 const HEARD_CHARS_MAX: usize = 200;
 
@@ -100,6 +102,8 @@ pub struct Counts {
     pub sent: u64,
     /// Complete answers.
     pub answers: u64,
+    /// Redirects that were followed: each made one start more.
+    pub redirects: u64,
     /// Second tries because a reused connection turned out to be closed.
     pub reconnects: u64,
     /// Bytes that arrived, heads and framing included.
@@ -140,6 +144,7 @@ impl Default for Counts {
             attempts: 0,
             sent: 0,
             answers: 0,
+            redirects: 0,
             reconnects: 0,
             bytes_received: 0,
             body_bytes: 0,
@@ -169,6 +174,7 @@ impl Counts {
         self.attempts += other.attempts;
         self.sent += other.sent;
         self.answers += other.answers;
+        self.redirects += other.redirects;
         self.reconnects += other.reconnects;
         self.bytes_received += other.bytes_received;
         self.body_bytes += other.body_bytes;
@@ -266,6 +272,8 @@ pub struct Snapshot {
     pub run_delay_ns: u64,
     /// What servers said of a status of gRPC: one text for each, of those that were heard the first in the alphabet.
     heard: Vec<(u8, Box<str>)>,
+    /// Answers that failed, as they came: the first ones.
+    samples: Vec<Sample>,
     /// A series is allocated at its first record.
     series: Vec<Option<Box<Timings>>>,
 }
@@ -307,6 +315,24 @@ impl Snapshot {
     pub fn drop_start(&mut self, waited_ns: u64) {
         self.counts.dropped += 1;
         self.dropped_after.record(waited_ns);
+    }
+
+    /// A further failed answer is wanted.
+    #[inline]
+    pub fn wants_samples(&self) -> bool {
+        self.samples.len() < SAMPLES_MAX
+    }
+
+    /// Answers that were kept, in the order of their instants.
+    pub fn samples(&self) -> &[Sample] {
+        &self.samples
+    }
+
+    /// Keeps an answer. `most`: so many in all, those that came first.
+    pub fn keep_sample(&mut self, sample: Sample, most: usize) {
+        let place = self.samples.partition_point(|known| known.at_ns <= sample.at_ns);
+        self.samples.insert(place, sample);
+        self.samples.truncate(most);
     }
 
     fn timings_mut(&mut self, id: usize) -> &mut Timings {
@@ -354,6 +380,10 @@ impl Snapshot {
         for (status, text) in &other.heard {
             self.hear(usize::from(*status), text);
         }
+        for sample in &other.samples {
+            let most = if sample.is_shown { usize::MAX } else { SAMPLES_MAX };
+            self.keep_sample(sample.clone(), most);
+        }
         for (id, timings) in other.series.iter().enumerate() {
             if let Some(timings) = timings {
                 self.timings_mut(id).merge(timings);
@@ -373,6 +403,7 @@ impl Snapshot {
         self.lag.clear();
         (self.users, self.connections_open, self.cpu_ns, self.run_delay_ns) = (0, 0, 0, 0);
         self.heard.clear();
+        self.samples.clear();
         self.series.iter_mut().flatten().for_each(|timings| timings.clear());
     }
 }

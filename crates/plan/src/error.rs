@@ -1,5 +1,29 @@
 //! What can be wrong with a plan: what, where, and the remedy.
 
+use crate::CurlFault;
+
+/// Where a mistake is, as the beginning of a line.
+fn line_before(line: usize) -> String {
+    if line == 0 { "curl: ".to_owned() } else { format!("line {line}: ") }
+}
+
+impl PlanError {
+    /// The same at its line.
+    #[must_use]
+    pub fn at_line(self, line: usize) -> Self {
+        match self {
+            Self::Curl { .. } | Self::AtLine { .. } => self,
+            inner => Self::AtLine { line, inner: Box::new(inner) },
+        }
+    }
+
+    /// The same in a file.
+    #[must_use]
+    pub fn in_file(self, path: &str) -> Self {
+        Self::InFile { path: path.to_owned(), inner: Box::new(self) }
+    }
+}
+
 /// The user's words do not make a plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
@@ -125,6 +149,66 @@ pub enum PlanError {
     HeaderFraming {
         /// As given.
         header: String,
+    },
+    /// A curl command that cannot be understood.
+    #[error("{}{fault}", line_before(*line))]
+    Curl {
+        /// Where it is written, or 0 for the command line.
+        line: usize,
+        /// What is wrong.
+        fault: Box<CurlFault>,
+    },
+    /// A mistake within a curl command.
+    #[error("{}{inner}", line_before(*line))]
+    AtLine {
+        /// Where it is written, or 0 for the command line.
+        line: usize,
+        /// What is wrong.
+        inner: Box<PlanError>,
+    },
+    /// A mistake within a file.
+    #[error("{path}: {inner}")]
+    InFile {
+        /// Its path.
+        path: String,
+        /// What is wrong.
+        inner: Box<PlanError>,
+    },
+    /// A pattern that is none.
+    #[error("{flag} '{value}' is no pattern: {reason}; write text, or a regular expression like /ok|done/")]
+    Pattern {
+        /// The flag.
+        flag: &'static str,
+        /// As given.
+        value: String,
+        /// What the library says.
+        reason: String,
+    },
+    /// A check of JSON that is none.
+    #[error("--expect-json '{value}' is no check: {reason}; write it like '$.code == 200' (paths as in RFC 9535)")]
+    JsonCheck {
+        /// As given.
+        value: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An address for a name that cannot be read.
+    #[error("--resolve wants host:port:address like example.com:443:127.0.0.1, not '{value}'")]
+    Resolve {
+        /// As given.
+        value: String,
+    },
+    /// Another target that cannot be read.
+    #[error("--connect-to wants host:port:host:port like example.com:443:127.0.0.1:8443, not '{value}'")]
+    ConnectTo {
+        /// As given.
+        value: String,
+    },
+    /// The path of a socket that cannot be one.
+    #[error("--unix-socket wants a path of 1 to 107 bytes, not '{path}'")]
+    UnixSocket {
+        /// As given.
+        path: String,
     },
     /// A method that is no token.
     #[error("'{method}' is not a method; write a word like GET or POST after -X")]
@@ -392,6 +476,15 @@ pub enum StageFault {
 /// What a flag needs beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Need {
+    /// Commands of curl.
+    #[error("several curl commands, --curl FILE")]
+    Curl,
+    /// HTTP.
+    #[error("an http:// or https:// URL")]
+    Http,
+    /// Redirects are followed.
+    #[error("--location, which follows redirects")]
+    Location,
     /// The open model.
     #[error("a rate, -q or --stages")]
     Rate,
@@ -436,6 +529,12 @@ pub enum Need {
 /// What to do about flags that contradict each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Remedy {
+    /// A request is described in one place.
+    #[error("the curl command says what is sent; write it there")]
+    InCurl,
+    /// Connections go one way.
+    #[error("each says where connections go; leave one of them out")]
+    OneWay,
     /// A rate is one stage.
     #[error("write the rate as a stage")]
     RateAsStage,

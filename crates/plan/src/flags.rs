@@ -1,5 +1,6 @@
 //! From the flags of the command line to a plan. The values are as typed; all of them are checked here.
 
+mod curl;
 mod grpc;
 mod hold;
 mod load;
@@ -15,15 +16,20 @@ use url::Url;
 
 use crate::grpc::Schema;
 use crate::{
-    Checks, HttpVersion, INTERVAL_MIN, Plan, PlanError, REQUEST_BODY_BYTES_MAX, Request, Scenario, StatusSet, Step,
-    Target, USERS_MAX, parse_duration,
+    Checks, Follow, HeaderCheck, HttpVersion, INTERVAL_MIN, JsonCheck, Order, Plan, PlanError, Protocol,
+    REQUEST_BODY_BYTES_MAX, Request, Scenario, StatusSet, Step, Target, TextCheck, Tls, USERS_MAX, parse_count,
+    parse_duration,
 };
+use crate::{Need, Remedy, places};
 pub use hold::HoldFlags;
 
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 const CONNECT_TIMEOUT_DEFAULT: Duration = Duration::from_secs(10);
 const GRACE_DEFAULT: Duration = Duration::from_secs(5);
 const INTERVAL_DEFAULT: Duration = Duration::from_secs(1);
+const REDIRECTS_DEFAULT: u32 = 50;
+/// Orders are the same in each run.
+const ORDER_SEED: u64 = 1;
 
 /// What was typed; `None` where nothing was.
 #[derive(Clone, Debug, Default)]
@@ -54,7 +60,18 @@ pub struct Flags {
     pub tls_min: Option<String>,
     pub no_tls_resumption: bool,
     pub expect_status: Option<String>,
-    pub expect_body: Option<String>,
+    pub expect_body: Vec<String>,
+    pub expect_headers: Vec<String>,
+    pub expect_json: Vec<String>,
+    pub location: bool,
+    pub max_redirs: Option<String>,
+    pub resolve: Vec<String>,
+    pub connect_to: Vec<String>,
+    pub unix_socket: Option<String>,
+    pub curl_file: Option<String>,
+    /// The words behind `curl`, when there were some.
+    pub curl: Option<Vec<Vec<u8>>>,
+    pub shuffle: bool,
     pub protos: Vec<String>,
     pub import_paths: Vec<String>,
     pub protosets: Vec<String>,
@@ -98,28 +115,22 @@ impl Flags {
     /// # Errors
     /// The first thing that is wrong, with its remedy.
     pub fn plan_with(&self, described: Option<&Schema>) -> Result<Plan, PlanError> {
-        let url = read_url(self.url.as_deref().ok_or(PlanError::NoUrl)?)?;
-        if url.scheme != Scheme::Grpc {
-            self.refuse_grpc_flags()?;
-        }
-        if !matches!(url.scheme, Scheme::WebSocket | Scheme::Tcp) {
-            self.refuse_talk_flags()?;
-        }
-        let step = match url.scheme {
-            Scheme::Grpc => self.call_step(&url, described)?,
-            Scheme::Http => self.step(&url)?,
-            Scheme::WebSocket | Scheme::Tcp => self.talk_step(&url, false)?,
+        let (targets, steps) = match self.curl_steps()? {
+            Some(parts) => parts,
+            None => self.single_step(described)?,
         };
-        let load = self.load(step.timeout)?;
+        let timeout = steps.iter().map(|step| step.timeout).max().unwrap_or(TIMEOUT_DEFAULT);
+        let load = self.load(timeout)?;
         let warmup = self.warmup.as_deref().map_or(Ok(Duration::ZERO), |text| parse_duration("--warmup", text))?;
         if !warmup.is_zero() && !load.begins_above_nothing() {
             return Err(PlanError::ColdWarmup);
         }
-        let target = self.target(&url)?;
-        if u128::from(target.streams) * u128::from(load.connections()) > u128::from(USERS_MAX) {
+        let streams = targets.first().map_or(1, |target: &Target| target.streams);
+        if u128::from(streams) * u128::from(load.connections()) > u128::from(USERS_MAX) {
             return Err(PlanError::TooManyUsers { most: USERS_MAX });
         }
-        let scenario = Scenario { name: "main".to_owned(), target, load, steps: vec![step] };
+        let order = if self.shuffle { Order::Shuffled { seed: ORDER_SEED } } else { Order::InTurn };
+        let scenario = Scenario { name: "main".to_owned(), targets, load, steps, order };
         Ok(Plan {
             scenarios: vec![scenario],
             grace: self.grace.as_deref().map_or(Ok(GRACE_DEFAULT), |text| parse_duration("--grace", text))?,
@@ -128,38 +139,132 @@ impl Flags {
         })
     }
 
+    /// The step of a URL.
+    fn single_step(&self, described: Option<&Schema>) -> Result<(Vec<Target>, Vec<Step>), PlanError> {
+        if self.shuffle {
+            return Err(PlanError::Needs { flag: "--shuffle", needed: Need::Curl });
+        }
+        let url = read_url(self.url.as_deref().ok_or(PlanError::NoUrl)?)?;
+        if url.scheme != Scheme::Grpc {
+            self.refuse_grpc_flags()?;
+        }
+        if !matches!(url.scheme, Scheme::WebSocket | Scheme::Tcp) {
+            self.refuse_talk_flags()?;
+        }
+        if url.scheme != Scheme::Http {
+            self.refuse_http_flags()?;
+        }
+        let step = match url.scheme {
+            Scheme::Grpc => self.call_step(&url, described)?,
+            Scheme::Http => self.step(&url)?,
+            Scheme::WebSocket | Scheme::Tcp => self.talk_step(&url, false)?,
+        };
+        Ok((vec![self.target(&url)?], vec![step]))
+    }
+
+    /// What only HTTP has is not given.
+    fn refuse_http_flags(&self) -> Result<(), PlanError> {
+        let given = [
+            ("--location", self.location),
+            ("--max-redirs", self.max_redirs.is_some()),
+            ("--expect-header", !self.expect_headers.is_empty()),
+        ];
+        let flag = given.iter().find(|(_, is_given)| *is_given);
+        flag.map_or(Ok(()), |(flag, _)| Err(PlanError::Needs { flag, needed: Need::Http }))
+    }
+
     fn target(&self, address: &Address) -> Result<Target, PlanError> {
         let (protocol, streams) = self.protocol(address)?;
+        let port = address.url.port_or_known_default().unwrap_or(80);
+        let (places, dial) = self.way_to(address.host(), port)?;
+        let unix = self.unix_socket.as_deref().map(places::parse_unix_socket).transpose()?;
+        let is_led = [("--to", self.to.is_some()), ("--unix-socket", unix.is_some())];
+        if let [(one, true), (other, true)] = is_led {
+            return Err(PlanError::Conflict { one, other, remedy: Remedy::OneWay });
+        }
+        if unix.is_some() && self.source_ip.is_some() {
+            return Err(PlanError::Conflict { one: "--source-ip", other: "--unix-socket", remedy: Remedy::OneWay });
+        }
         Ok(Target {
             host: address.host().to_owned(),
-            port: address.url.port_or_known_default().unwrap_or(80),
+            dial,
+            unix,
+            port,
             url: address.to_string(),
             protocol,
             streams,
             tls: self.tls(address, protocol)?,
             sources: self.sources()?,
-            places: self.places()?,
+            places,
         })
     }
 
     fn step(&self, url: &Address) -> Result<Step, PlanError> {
         let request = self.request(&url.url)?;
-        let asked_status = self.expect_status.as_deref().map(StatusSet::parse).transpose()?;
-        let checks = Checks {
-            is_expectation: asked_status.is_some() || self.expect_body.is_some(),
-            status: asked_status.unwrap_or_default(),
-            body_contains: self.expect_body.as_ref().map(|text| text.clone().into_bytes()),
-        };
         Ok(Step {
             name: format!("{} {}", request.method, request.path),
             request,
-            checks,
+            checks: self.checks()?,
             call: None,
+            target: 0,
+            follow: self.follow()?,
+            pause: Duration::ZERO,
+            is_shown: false,
             talk: None,
             timeout: self.timeout()?,
             connect_timeout: self.connect_timeout()?,
             keep_alive: !self.no_keepalive,
         })
+    }
+
+    /// What is expected of an answer of HTTP.
+    fn checks(&self) -> Result<Checks, PlanError> {
+        let status = self.expect_status.as_deref().map(StatusSet::parse).transpose()?;
+        let is_expectation = status.is_some();
+        Ok(Checks { status: status.unwrap_or_default(), ..self.content_checks(is_expectation)? })
+    }
+
+    /// What is expected of a head or a body.
+    fn content_checks(&self, is_asked: bool) -> Result<Checks, PlanError> {
+        let bodies = self.expect_body.iter().map(|text| TextCheck::parse("--expect-body", text));
+        let checks = Checks {
+            status: StatusSet::default(),
+            bodies: bodies.collect::<Result<_, _>>()?,
+            headers: self.expect_headers.iter().map(|text| HeaderCheck::parse(text)).collect::<Result<_, _>>()?,
+            json: self.expect_json.iter().map(|text| JsonCheck::parse(text)).collect::<Result<_, _>>()?,
+            echoes_number: false,
+            is_expectation: false,
+        };
+        let is_expectation = is_asked || checks.want_body() || checks.want_head();
+        Ok(Checks { is_expectation, ..checks })
+    }
+
+    fn follow(&self) -> Result<Option<Follow>, PlanError> {
+        if !self.location && self.max_redirs.is_none() {
+            return Ok(None);
+        }
+        let most = self.max_redirs.as_deref().map(|text| parse_count("--max-redirs", text, 0, u64::from(u32::MAX)));
+        let most = most.transpose()?;
+        if most.is_some() && !self.location {
+            return Err(PlanError::Needs { flag: "--max-redirs", needed: Need::Location });
+        }
+        Ok(self.location.then_some(Follow {
+            tls: Box::new(self.redirect_tls()?),
+            most: most.map_or(REDIRECTS_DEFAULT, |most| most as u32),
+            trusts_others: false,
+            keeps_method: self.method.is_some(),
+            keeps_post: 0,
+            tells_referer: false,
+        }))
+    }
+
+    /// How connections are secured to which a redirect leads.
+    fn redirect_tls(&self) -> Result<Tls, PlanError> {
+        let url = Url::parse("https://localhost/")
+            .map_err(|error| PlanError::Url { url: String::new(), reason: error.to_string() })?;
+        let protocol = if self.http10 || self.http11 { Protocol::Http1 } else { Protocol::Negotiated };
+        let tls = self.tls(&Address { url, scheme: Scheme::Http }, protocol)?;
+        tls.ok_or(PlanError::Needs { flag: "--location", needed: Need::Https })
     }
 
     fn request(&self, url: &Url) -> Result<Request, PlanError> {
@@ -367,14 +472,24 @@ pub(crate) fn read_up_to(flag: &'static str, path: &str, most: u64) -> Result<Ve
 }
 
 /// A header as curl understands it: `Name: value`, `Name;` for an empty value, `Name:` to leave a default out.
-struct Header {
-    name: String,
-    value: Option<Vec<u8>>,
+pub(crate) struct Header {
+    pub(crate) name: String,
+    pub(crate) value: Option<Vec<u8>>,
 }
 
 impl Header {
     fn parse(text: &str) -> Result<Self, PlanError> {
-        let header = || text.escape_debug().to_string();
+        let header = Self::parse_any(text)?;
+        if header.name.eq_ignore_ascii_case("content-length") || header.name.eq_ignore_ascii_case("transfer-encoding") {
+            // Whoever frames the body wrongly measures a server that waits for the rest of it.
+            return Err(PlanError::HeaderFraming { header: text.escape_debug().to_string() });
+        }
+        Ok(header)
+    }
+
+    /// The same with those that frame a body.
+    pub(crate) fn parse_any(text: &str) -> Result<Self, PlanError> {
+        let header = || shown(text);
         let (name, value) = match text.split_once(':') {
             Some((name, value)) => (name, Some(value.trim_matches([' ', '\t']))),
             None => match text.strip_suffix(';') {
@@ -388,17 +503,24 @@ impl Header {
         if value.is_some_and(|value| value.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t')) {
             return Err(PlanError::HeaderValue { header: header() });
         }
-        if name.eq_ignore_ascii_case("content-length") || name.eq_ignore_ascii_case("transfer-encoding") {
-            // Whoever frames the body wrongly measures a server that waits for the rest of it.
-            return Err(PlanError::HeaderFraming { header: header() });
-        }
         let leaves_out = text.contains(':') && value == Some("");
         let value = if leaves_out { None } else { value.map(|value| value.as_bytes().to_vec()) };
         Ok(Self { name: name.to_owned(), value })
     }
 }
 
+/// A header for a message: neither a screen nor a log should show what it keeps secret.
+fn shown(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let is_secret =
+        ["authorization", "cookie", "token", "secret", "password", "api-key"].iter().any(|word| lower.contains(word));
+    match text.find([':', ' ', ';', '=']) {
+        Some(place) if is_secret => format!("{}***", text[..=place].escape_debug()),
+        _ => text.escape_debug().to_string(),
+    }
+}
+
 /// RFC 9110 5.6.2.
-fn is_token(byte: u8) -> bool {
+pub(crate) fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

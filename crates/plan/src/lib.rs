@@ -2,23 +2,31 @@
 //!
 //! A plan is complete and checked: whoever holds one needs no flag and no file any more. Making one starts nothing.
 
+mod checks;
+mod curl;
 mod error;
 mod flags;
 mod grpc;
 mod hold;
 mod places;
+mod redirect;
 mod status;
 mod talk;
 mod text;
 mod tls;
 
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
+pub use checks::{Checks, HeaderCheck, JsonCheck, TextCheck};
+pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, CurlFault};
 pub use error::{Need, PlanError, Remedy, StageFault};
 pub use flags::{Flags, HoldFlags};
 pub use grpc::{Call, MESSAGES_MAX, Reflection, SCHEMA_BYTES_MAX, Schema, missing_imports};
 pub use hold::{HOLD_MAX, Hold, Work};
 pub use places::{Place, Sources, parse_places, parse_sources};
+pub use redirect::{Follow, Hop};
 pub use status::StatusSet;
 pub use talk::{AnswerEnd, MESSAGE_BYTES_MAX, Message, MessageKind, PLACES_MAX, Talk};
 pub use text::{parse_count, parse_duration, parse_rate, parse_stages, parse_user_stages};
@@ -59,12 +67,26 @@ pub struct Plan {
 pub struct Scenario {
     /// Its name in reports.
     pub name: String,
-    /// What is under load.
-    pub target: Target,
+    /// What is under load; the first step goes to the first.
+    pub targets: Vec<Target>,
     /// How much of it.
     pub load: Load,
     /// What a user does in one iteration.
     pub steps: Vec<Step>,
+    /// In which order it does so.
+    pub order: Order,
+}
+
+/// The order of the steps of an iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// One after the other.
+    InTurn,
+    /// Each once, in an order that is drawn anew for each iteration of each user.
+    Shuffled {
+        /// The same seed gives the same orders.
+        seed: u64,
+    },
 }
 
 /// What is under load.
@@ -72,6 +94,10 @@ pub struct Scenario {
 pub struct Target {
     /// A name or an address, as it stands in the URL, without brackets.
     pub host: String,
+    /// The name or address, and port, that are connected to instead.
+    pub dial: Option<(String, u16)>,
+    /// The socket of this machine that is connected to instead.
+    pub unix: Option<Arc<Path>>,
     /// Its port.
     pub port: u16,
     /// The URL as it was understood.
@@ -214,6 +240,14 @@ pub struct Step {
     pub request: Request,
     /// What makes it a call of gRPC, if it is one. Then the statuses of the checks are those of gRPC.
     pub call: Option<Call>,
+    /// Which of the targets it goes to.
+    pub target: usize,
+    /// Where answers send it on, it goes.
+    pub follow: Option<Follow>,
+    /// A pause before it, which is in no latency.
+    pub pause: Duration,
+    /// Its answers are shown to a person.
+    pub is_shown: bool,
     /// What is said on a connection of WebSocket or TCP; then the request is how it is opened.
     pub talk: Option<Talk>,
     /// What makes the answer a success.
@@ -257,39 +291,62 @@ impl Request {
     }
 }
 
-/// What makes an answer a success.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Checks {
-    /// The statuses that are.
-    pub status: StatusSet,
-    /// What the body must contain.
-    pub body_contains: Option<Vec<u8>>,
-    /// The user asked for it, so a failed exchange fails the run.
-    pub is_expectation: bool,
-}
-
 /// What a step needs of an answer. Nothing else is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     /// The most bytes of the body that are kept for the checks; 0 for none.
     pub body_bytes_max: usize,
+    /// The whole head is kept.
+    pub head: bool,
 }
 
 impl Step {
     /// Declared before the run, so that the engine keeps no more than this.
     pub fn needs(&self) -> Needs {
-        Needs { body_bytes_max: if self.checks.body_contains.is_some() { CHECKED_BODY_BYTES_MAX } else { 0 } }
+        let wants_body = self.checks.want_body();
+        Needs {
+            body_bytes_max: if wants_body || self.is_shown { CHECKED_BODY_BYTES_MAX } else { 0 },
+            // How the body is coded stands there.
+            head: wants_body || self.checks.want_head() || self.follow.is_some() || self.is_shown,
+        }
+    }
+}
+
+impl Target {
+    /// The URL of a path of it.
+    pub fn url_of(&self, path: &str) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        format!("{scheme}://{host}:{}{path}", self.port)
     }
 }
 
 impl Scenario {
+    /// What its first step goes to.
+    pub fn target(&self) -> &Target {
+        self.targets.first().expect("a scenario has a target")
+    }
+
     /// The users of a closed load, or the most exchanges at a time of an open one.
     pub fn users(&self) -> u64 {
-        self.load.connections().saturating_mul(u64::from(self.target.streams))
+        self.load.connections().saturating_mul(u64::from(self.target().streams))
     }
 }
 
 impl Plan {
+    /// The same with one user who takes each step once, and whose answers are shown.
+    #[must_use]
+    pub fn for_debug(mut self) -> Self {
+        for scenario in &mut self.scenarios {
+            let requests = Some(scenario.steps.len() as u64);
+            scenario.load = Load::Closed { users: 1, shape: UserShape::AtOnce, requests, duration: None };
+            scenario.targets.iter_mut().for_each(|target| target.streams = 1);
+            scenario.steps.iter_mut().for_each(|step| step.is_shown = true);
+        }
+        self.warmup = Duration::ZERO;
+        self
+    }
+
     /// Some exchange was expected to go in a way that the user named.
     pub fn has_expectations(&self) -> bool {
         self.scenarios.iter().flat_map(|scenario| &scenario.steps).any(|step| step.checks.is_expectation)

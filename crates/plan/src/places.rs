@@ -1,6 +1,8 @@
 //! Where connections come from, and where they go.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
 
 use crate::{PLACES_MAX, PlanError};
 
@@ -118,6 +120,18 @@ pub fn parse_places(text: &str) -> Result<Vec<Place>, PlanError> {
         }
     }
     Ok(all)
+}
+
+/// The longest path of a socket: the kernel wants a zero behind it.
+const UNIX_PATH_BYTES_MAX: usize = 107;
+
+/// Reads the path of a socket.
+///
+/// # Errors
+/// It is longer than the kernel takes, or empty.
+pub(crate) fn parse_unix_socket(text: &str) -> Result<Arc<Path>, PlanError> {
+    let is_good = (1..=UNIX_PATH_BYTES_MAX).contains(&text.len()) && !text.contains('\0');
+    is_good.then(|| Path::new(text).into()).ok_or_else(|| PlanError::UnixSocket { path: text.to_owned() })
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ fn header_lines(request: &Request) -> Vec<String> {
 fn a_url_is_enough() {
     let plan = flags("localhost:8080/a?b=c#d").plan().expect("a good plan");
     let scenario = &plan.scenarios[0];
-    assert_eq!((scenario.target.host.as_str(), scenario.target.port), ("localhost", 8080));
+    assert_eq!((scenario.target().host.as_str(), scenario.target().port), ("localhost", 8080));
     assert_eq!(
         scenario.load,
         Load::Closed { users: 50, shape: UserShape::AtOnce, requests: None, duration: Some(Duration::from_secs(10)) }
@@ -25,14 +25,14 @@ fn a_url_is_enough() {
     let request = &scenario.steps[0].request;
     assert_eq!((request.method.as_str(), request.path.as_str()), ("GET", "/a?b=c"));
     assert_eq!(header_lines(request), ["Host: localhost:8080", "User-Agent: onrush/test", "Accept: */*"]);
-    assert_eq!(scenario.steps[0].needs(), Needs { body_bytes_max: 0 });
+    assert_eq!(scenario.steps[0].needs(), Needs { body_bytes_max: 0, head: false });
 }
 
 #[test]
 fn urls_in_many_forms() {
     let host_of = |url: &str| {
         let plan = flags(url).plan().expect("a good plan");
-        (plan.scenarios[0].target.host.clone(), plan.scenarios[0].target.port)
+        (plan.scenarios[0].target().host.clone(), plan.scenarios[0].target().port)
     };
     assert_eq!(host_of("HTTP://Example.COM"), ("example.com".to_owned(), 80));
     assert_eq!(host_of("http://[::1]:81/"), ("::1".to_owned(), 81));
@@ -76,7 +76,7 @@ fn what_is_spoken() {
         (Flags { alpn: Some("x, y".to_owned()), ..yes() }, Protocol::Negotiated, 443, Some("x y")),
     ];
     for (flags, protocol, port, alpn) in cases {
-        let target = flags.plan().expect("a good plan").scenarios.remove(0).target;
+        let target = flags.plan().expect("a good plan").scenarios.remove(0).targets.remove(0);
         assert_eq!((target.protocol, target.port), (protocol, port), "{flags:?}");
         let offered = target.tls.map(|tls| tls.alpn.join(" "));
         assert_eq!(offered.as_deref(), alpn, "{flags:?}");
@@ -213,7 +213,7 @@ proptest::proptest! {
         let _ = parse_duration("-z", &text);
         let _ = parse_count("-n", &text, 0, u64::MAX);
         let _ = StatusSet::parse(&text);
-        let _ = Flags { headers: vec![text.clone()], expect_body: Some(text.clone()), ..flags(&text) }.plan();
+        let _ = Flags { headers: vec![text.clone()], expect_body: vec![text.clone()], ..flags(&text) }.plan();
     }
 }
 

@@ -73,6 +73,15 @@ impl Run<'_> {
         &self.result.total
     }
 
+    /// Where the load went.
+    pub(crate) fn place(&self) -> String {
+        let scenario = self.plan.scenarios.first();
+        match scenario.and_then(|scenario| scenario.targets.first()).and_then(|target| target.unix.as_ref()) {
+            Some(path) => format!("unix:{}", path.display()),
+            None => self.address.to_string(),
+        }
+    }
+
     /// Each threshold with what was seen of it.
     pub fn judgements(&self) -> impl Iterator<Item = (&Threshold, Judgement)> + '_ {
         let span = self.result.wall.as_duration();

@@ -8,7 +8,7 @@ use plan::{Arrivals, Load, Protocol, RateStage, Scenario, Step, UserShape, UserS
 use serde_json::{Map, Value, json};
 
 use crate::figures::{QUANTILES, Run, histogram, per_second};
-use crate::{Language, say, verdict};
+use crate::{Language, say, steps, verdict};
 
 /// Grows with every change that a reader could stumble over.
 const SCHEMA: u32 = 1;
@@ -59,6 +59,7 @@ impl Json {
         report["statuses"] = statuses(run.seen());
         report["grpc_statuses"] = grpc_statuses(run.seen());
         report["failures"] = failures(run);
+        report["steps"] = steps::values(run);
         report["thresholds"] = thresholds(run);
         report["verdict"] = verdict_of(run);
         report["notes"] = run.notes.iter().map(|note| json!({ "kind": note.kind, "text": note.en })).collect();
@@ -85,7 +86,7 @@ fn plan_of(scenario: &Scenario, step: &Step) -> Value {
         "method": step.request.method,
         "path": step.request.path,
         "protocol": protocol_of(scenario),
-        "streams": scenario.target.streams,
+        "streams": scenario.target().streams,
         "call": step.call.as_ref().map(|call| json!({
             "messages": call.messages.len(),
             "interval_s": call.interval.as_secs_f64(),
@@ -126,7 +127,7 @@ fn plan_of(scenario: &Scenario, step: &Step) -> Value {
 }
 
 fn protocol_of(scenario: &Scenario) -> &'static str {
-    match scenario.target.protocol {
+    match scenario.target().protocol {
         Protocol::Http1 => "http/1",
         Protocol::Http2 => "http/2",
         Protocol::Negotiated => "negotiated",
@@ -145,8 +146,8 @@ fn facts(run: &Run<'_>) -> Value {
     json!({
         "schema": SCHEMA,
         "target": {
-            "url": scenario.target.url,
-            "address": run.address.to_string(),
+            "url": scenario.target().url,
+            "address": run.place(),
             "lookup_s": run.lookup.map(|span| span.as_secs_f64()),
         },
         "plan": plan,
@@ -163,6 +164,7 @@ fn facts(run: &Run<'_>) -> Value {
             "sent": counts.sent,
             "answers": counts.answers,
             "reconnects": counts.reconnects,
+            "redirects": counts.redirects,
         },
         "wall_s": seconds,
         "requests_per_s": run.rate(),

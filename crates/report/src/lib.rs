@@ -4,6 +4,7 @@
 
 mod capacity;
 mod doctor;
+mod exchanges;
 mod figures;
 mod format;
 mod hdr;
@@ -11,6 +12,7 @@ mod held;
 mod json;
 mod language;
 mod say;
+mod steps;
 mod summary;
 mod table;
 mod verdict;
@@ -19,6 +21,7 @@ mod words;
 
 pub use capacity::limit_warning;
 pub use doctor::Checkup;
+pub use exchanges::{Showing, exchange_in_full, failed_answers};
 pub use figures::{Run, percentiles_of};
 pub use hdr::{HdrLog, hdr_text};
 pub use held::{HoldJson, HoldRun, HoldTable, hold_summary, nothing_held};

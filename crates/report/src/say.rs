@@ -157,14 +157,22 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
         ),
         Failure::BodyLimit => pick(
             format!(
-                "the body is larger than {} bytes, the most that --expect-body looks at",
+                "the body is larger than {} bytes, the most that a check looks at",
                 plan::CHECKED_BODY_BYTES_MAX
             ),
-            format!("响应体超过 {} 字节，--expect-body 最多检查这么多", plan::CHECKED_BODY_BYTES_MAX),
+            format!("响应体超过 {} 字节，校验最多检查这么多", plan::CHECKED_BODY_BYTES_MAX),
         ),
         Failure::Check => pick(
-            "the body does not contain the text of --expect-body".to_owned(),
-            "响应体中没有 --expect-body 指定的文本".to_owned(),
+            "the answer is not as --expect-body, --expect-header or --expect-json wants it; see it with --show-failures".to_owned(),
+            "响应不符合 --expect-body、--expect-header 或 --expect-json 的要求；可用 --show-failures 查看".to_owned(),
+        ),
+        Failure::Dns => pick(
+            "a redirect leads to a host that nobody knows; look at the Location with --show-failures".to_owned(),
+            "重定向指向一个无法解析的主机；可用 --show-failures 查看 Location".to_owned(),
+        ),
+        Failure::Redirect => pick(
+            "redirects go in a circle, or to where no load can follow; look at the Location with --show-failures, or raise --max-redirs".to_owned(),
+            "重定向形成循环，或指向无法跟随的地址；可用 --show-failures 查看 Location，或调大 --max-redirs".to_owned(),
         ),
         Failure::Os(errno) => {
             let reason = std::io::Error::from_raw_os_error(i32::from(errno));

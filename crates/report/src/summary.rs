@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use metrics::{Censored, Distribution, Measure, Snapshot};
-use plan::{Arrivals, Call, ConnectionCount, Load, MessageKind, Protocol, RateStage, Talk, UserShape};
+use plan::{Arrivals, Call, ConnectionCount, Load, MessageKind, Order, Protocol, RateStage, Talk, UserShape};
 
 use crate::figures::{QUANTILES, Run, histogram, per_second};
 use crate::format::{Align, bytes, count, counted, pad, percent, rate, red, span, time};
-use crate::{Language, say, verdict};
+use crate::{Language, say, steps, verdict};
 
 const LABEL_WIDTH: usize = 14;
 const TIME_WIDTH: usize = 10;
@@ -19,6 +19,7 @@ pub fn summary(run: &Run<'_>, language: Language, is_colorful: bool) -> String {
     page.facts(run);
     page.times(run);
     page.histogram(run);
+    page.text.push_str(&steps::table(run, language));
     page.statuses(run);
     page.failures(run);
     page.thresholds(run);
@@ -89,7 +90,7 @@ impl Page {
         self.text.push('\n');
         let lookup =
             run.lookup.map_or(String::new(), |span| format!(", {} {}", words.lookup, time(span.as_nanos() as f64)));
-        self.line(words.target, &format!("{} ({}{lookup})", scenario.target.url, run.address));
+        self.line(words.target, &format!("{} ({}{lookup})", scenario.target().url, run.place()));
         self.line(words.plan, &plan_in_words(run, self.language));
         let number_of = |word: &str, number: u64| {
             self.language.pick(format!("{} {word}", count(number)), format!("{word} {}", count(number)))
@@ -106,6 +107,14 @@ impl Page {
             }
         }
         self.line(words.requests, &sum);
+        if counts.redirects > 0 {
+            let number = count(counts.redirects);
+            let line = self.language.pick(
+                format!("{number} of them because a redirect was followed"),
+                format!("其中 {number} 个是跟随重定向发出的"),
+            );
+            self.line("", &line);
+        }
         if counts.started == 0 && !run.plan.warmup.is_zero() {
             self.line("", self.language.pick(
                 "nothing was started after the warm-up: it was stopped, or its requests are still without an answer",
@@ -397,6 +406,14 @@ fn plan_in_words(run: &Run<'_>, language: Language) -> String {
     let mut parts = vec![match (&step.call, &step.talk) {
         (Some(_), _) => format!("gRPC {path}"),
         (None, Some(talk)) => talk_in_words(talk, path, language),
+        (None, None) if scenario.steps.len() > 1 => {
+            let steps = count(scenario.steps.len() as u64);
+            match scenario.order {
+                Order::InTurn => language.pick(format!("{steps} steps in turn"), format!("{steps} 个步骤依次执行")),
+                Order::Shuffled { .. } => language
+                    .pick(format!("{steps} steps, shuffled each time round"), format!("{steps} 个步骤，每轮随机排列")),
+            }
+        }
         (None, None) => format!("{method} {path}"),
     }];
     if let Some(call) = &step.call {
@@ -432,12 +449,12 @@ fn plan_in_words(run: &Run<'_>, language: Language) -> String {
     if let Some(duration) = duration {
         parts.push(language.pick(format!("for {}", span(duration)), format!("持续 {}", span(duration))));
     }
-    let streams = scenario.target.streams;
+    let streams = scenario.target().streams;
     if streams > 1 {
         let streams = count(u64::from(streams));
         parts.push(language.pick(format!("{streams} streams each"), format!("每个连接 {streams} 个流")));
     }
-    if scenario.target.protocol == Protocol::Http2 && step.call.is_none() {
+    if scenario.target().protocol == Protocol::Http2 && step.call.is_none() {
         parts.push("HTTP/2".to_owned());
     }
     if !step.keep_alive {

@@ -69,7 +69,14 @@ impl Bench<'_> {
         let address = server.address();
         let url = Some(format!("http://{address}{path}"));
         let plan = Flags { url, user_agent: "onrush-selftest".to_owned(), ..flags }.plan()?;
-        let options = RunOptions { address, tls: None, threads: 1, pins_threads: false, driver: self.driver.clone() };
+        let options = RunOptions {
+            address,
+            tls: None,
+            others: Vec::new(),
+            threads: 1,
+            pins_threads: false,
+            driver: self.driver.clone(),
+        };
         Ok(engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(()))?)
     }
 

@@ -52,7 +52,14 @@ fn check<D: Driver>(kind: Kind, make: impl Fn(Clock) -> Result<D, std::io::Error
         ..Flags::default()
     };
     let driver = Chosen { kind, was_asked: true, refusal: None };
-    let options = RunOptions { address: server.address(), tls: None, threads: 1, pins_threads: false, driver };
+    let options = RunOptions {
+        address: server.address(),
+        tls: None,
+        others: Vec::new(),
+        threads: 1,
+        pins_threads: false,
+        driver,
+    };
     let (mut warm, mut last) = (None, (0, 0));
     let plan = flags.plan().expect("a good plan");
     let counted = move |clock| {

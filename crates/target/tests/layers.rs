@@ -27,9 +27,10 @@ fn server(kind: Kind, is_tls: bool, behavior: Behavior) -> Server {
 
 fn run(kind: Kind, flags: &Flags, server: &Server) -> RunResult {
     let plan = flags.plan().expect("a good plan");
-    let tls = engine::client_tls(&plan.scenarios[0].target).expect("settings");
+    let tls = engine::client_tls(plan.scenarios[0].target()).expect("settings");
     let driver = Chosen { kind, was_asked: true, refusal: None };
-    let options = RunOptions { address: server.address(), tls, threads: 2, pins_threads: false, driver };
+    let options =
+        RunOptions { address: server.address(), tls, others: Vec::new(), threads: 2, pins_threads: false, driver };
     let result = engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(())).expect("a run");
     let counts = &result.total.counts;
     let ended = counts.succeeded + counts.failed() + counts.dropped + counts.unfinished;
@@ -94,7 +95,7 @@ fn counts_agree(kind: Kind) {
         let result = run(kind, &up, &server);
         assert_eq!((result.total.counts.succeeded, result.total.counts.body_bytes), (30, 30 * 200_000), "{way}");
         assert!(result.total.counts.bytes_sent > 30 * 200_000, "{way}");
-        let wrong = Flags { expect_body: text("no such text"), ..some("/", 10) };
+        let wrong = Flags { expect_body: vec!["no such text".to_owned()], ..some("/", 10) };
         assert_eq!(run(kind, &wrong, &server).total.counts.failures().collect::<Vec<_>>(), [(Failure::Check, 10)]);
         let open = Flags { rate: text(500), duration: text("400ms"), requests: None, ..some("/", 1) };
         assert_eq!(run(kind, &open, &server).total.counts.succeeded, 200, "{way}");

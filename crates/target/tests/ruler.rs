@@ -38,7 +38,7 @@ fn load(kind: Kind, server: &Server, path: &str, flags: Flags) -> RunResult {
     let flags = Flags { url: Some(format!("http://{address}{path}")), user_agent: "ruler".to_owned(), ..flags };
     let plan = flags.plan().expect("a good plan");
     let driver = Chosen { kind, was_asked: true, refusal: None };
-    let options = RunOptions { address, tls: None, threads: 1, pins_threads: false, driver };
+    let options = RunOptions { address, tls: None, others: Vec::new(), threads: 1, pins_threads: false, driver };
     engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(())).expect("a run")
 }
 

@@ -12,7 +12,7 @@ mod write;
 
 pub use body::BodyLength;
 pub use client::{Answer, Client, Ending, HeadMemory, RequestKind};
-pub use head::{RequestHead, ResponseHead};
+pub use head::{RequestHead, ResponseHead, fields};
 pub use server::{Server, ServerEvent};
 pub use write::{ResponseStart, reason_phrase, render_request, write_response_head};
 

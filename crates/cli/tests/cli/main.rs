@@ -3,6 +3,7 @@
 mod autobahn;
 #[path = "../binary/mod.rs"]
 mod binary;
+mod come;
 mod grpc;
 mod hdr;
 mod hold;

@@ -5,23 +5,27 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, accept_with, bind, connect as connect_to,
-    getsockname, listen as listen_on, recv, send as send_to, shutdown, socket_with, sockopt,
+    AddressFamily, RecvFlags, SendFlags, Shutdown, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind,
+    connect as connect_to, getsockname, listen as listen_on, recv, send as send_to, shutdown, socket_with, sockopt,
 };
 
-use crate::{ListenOptions, OpenOptions, SocketError};
+use crate::{ListenOptions, OpenOptions, Peer, SocketError};
 
 /// What the kernel cuts to `somaxconn`.
 pub(super) const BACKLOG: i32 = 65_535;
 
-fn new_socket(address: &SocketAddr) -> Result<OwnedFd, Errno> {
-    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+fn new_socket(peer: &Peer) -> Result<OwnedFd, Errno> {
+    let family = match peer {
+        Peer::Ip(SocketAddr::V4(_)) => AddressFamily::INET,
+        Peer::Ip(SocketAddr::V6(_)) => AddressFamily::INET6,
+        Peer::Unix(_) => AddressFamily::UNIX,
+    };
     socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)
 }
 
 /// A socket that comes from an address of ours, which must belong to this host. Its port is chosen when it connects: then one
 /// port serves many peers.
-pub(crate) fn socket_from(to: &SocketAddr, from: Option<IpAddr>) -> Result<OwnedFd, SocketError> {
+pub(crate) fn socket_from(to: &Peer, from: Option<IpAddr>) -> Result<OwnedFd, SocketError> {
     let fd = new_socket(to)?;
     if let Some(from) = from {
         #[cfg(target_os = "linux")]
@@ -40,10 +44,21 @@ pub(crate) fn set_no_delay(fd: &OwnedFd) -> Result<(), SocketError> {
 
 pub(super) fn connect(options: &OpenOptions) -> Result<OwnedFd, SocketError> {
     let fd = socket_from(&options.to, options.from)?;
+    let address = match &options.to {
+        Peer::Ip(address) => address,
+        Peer::Unix(path) => {
+            return match connect_to(&fd, &SocketAddrUnix::new(&**path)?) {
+                Ok(()) => Ok(fd),
+                // The listener has no room for one more that waits.
+                Err(Errno::AGAIN) => Err(SocketError::Refused),
+                Err(errno) => Err(errno.into()),
+            };
+        }
+    };
     if options.no_delay {
         set_no_delay(&fd)?;
     }
-    match connect_to(&fd, &options.to) {
+    match connect_to(&fd, address) {
         Ok(()) | Err(Errno::INPROGRESS) => Ok(fd),
         // The autobind of a connect finds no port: EADDRNOTAVAIL. EAGAIN says the same on older kernels.
         Err(Errno::AGAIN) => Err(SocketError::NoLocalPort),
@@ -52,7 +67,7 @@ pub(super) fn connect(options: &OpenOptions) -> Result<OwnedFd, SocketError> {
 }
 
 pub(crate) fn listen(options: &ListenOptions, backlog: i32) -> Result<(OwnedFd, SocketAddr), SocketError> {
-    let fd = new_socket(&options.on)?;
+    let fd = new_socket(&Peer::Ip(options.on))?;
     sockopt::set_socket_reuseaddr(&fd, true)?;
     if options.share_port {
         sockopt::set_socket_reuseport(&fd, true)?;

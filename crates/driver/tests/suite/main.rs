@@ -110,7 +110,7 @@ fn received_bytes(all: &[Seen]) -> usize {
 }
 
 fn open<L: Lab>(lab: &mut L, to: SocketAddr) -> Socket {
-    lab.driver().sockets().open(&OpenOptions { to, from: None, no_delay: true }).expect("a socket")
+    lab.driver().sockets().open(&OpenOptions { to: to.into(), from: None, no_delay: true }).expect("a socket")
 }
 
 /// A connection of the driver to a peer.
@@ -126,7 +126,7 @@ fn connected<L: Lab>(lab: &mut L) -> (Socket, L::Peer) {
 fn comes_from_an_address<L: Lab<Peer = std::net::TcpStream>>(mut lab: L) {
     let to = lab.listen();
     let from = "127.3.2.1".parse().expect("an address");
-    let options = OpenOptions { to, from: Some(from), no_delay: true };
+    let options = OpenOptions { to: to.into(), from: Some(from), no_delay: true };
     let sockets: Vec<Socket> = (0..40).map(|_| lab.driver().sockets().open(&options).expect("a socket")).collect();
     until(&mut lab, |all| sockets.iter().all(|socket| all.contains(&Seen::Connected(*socket))));
     let mut peer = lab.accept();
@@ -141,7 +141,7 @@ fn comes_from_an_address<L: Lab<Peer = std::net::TcpStream>>(mut lab: L) {
     lab.driver().sockets().close(early);
     let again = lab.driver().sockets().open(&options).expect("a socket");
     until(&mut lab, |all| all.contains(&Seen::Connected(again)));
-    let strange = OpenOptions { from: Some("192.0.2.7".parse().expect("an address")), ..options };
+    let strange = OpenOptions { from: Some("192.0.2.7".parse().expect("an address")), ..options.clone() };
     assert_eq!(lab.driver().sockets().open(&strange), Err(SocketError::NoLocalPort), "it is not ours");
 }
 
@@ -173,7 +173,7 @@ fn tells_the_end_after_the_data<L: Lab>(mut lab: L) {
 
 fn refused_is_told<L: Lab>(mut lab: L) {
     let to = lab.nobody();
-    match lab.driver().sockets().open(&OpenOptions { to, from: None, no_delay: false }) {
+    match lab.driver().sockets().open(&OpenOptions { to: to.into(), from: None, no_delay: false }) {
         Err(error) => assert_eq!(error, SocketError::Refused),
         Ok(socket) => {
             let all = until(&mut lab, |all| !all.is_empty());

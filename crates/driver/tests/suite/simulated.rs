@@ -151,7 +151,7 @@ impl Lab for Sim {
             .borrow_mut()
             .driver
             .sockets()
-            .open(&OpenOptions { to, from: None, no_delay: true })
+            .open(&OpenOptions { to: to.into(), from: None, no_delay: true })
             .expect("a socket");
         self.peer(socket)
     }

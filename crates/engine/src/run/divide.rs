@@ -11,14 +11,13 @@ use wire::tls::ClientConfig;
 
 use crate::shard::Backlog;
 use crate::verdict::Growth;
-use crate::world::{ClosedWork, OpenWork, PreparedStep, Work};
+use crate::world::{ClosedWork, OpenWork, Origin, PreparedStep, Work};
 use crate::{Places, PlacesError};
 
 /// What each shard of a plan has to do, on at most `threads` shards; one without users is left out.
 pub(super) fn works(
     plan: &Plan,
-    address: SocketAddr,
-    tls: Option<&ClientConfig>,
+    ways: &[(SocketAddr, Option<ClientConfig>)],
     threads: usize,
 ) -> Result<Vec<Work>, PlacesError> {
     let scenario = plan.scenarios.first().expect("a plan has a scenario");
@@ -26,9 +25,9 @@ pub(super) fn works(
         .steps
         .iter()
         .enumerate()
-        .map(|(number, step)| PreparedStep::new(number as u32, step, &scenario.target))
+        .map(|(number, step)| PreparedStep::new(number as u32, step, &scenario.targets[step.target]))
         .collect();
-    let (protocol, streams) = (scenario.target.protocol, scenario.target.streams);
+    let streams = scenario.target().streams;
     let (users, requests) = match &scenario.load {
         Load::Closed { users, requests, .. } => (*users, *requests),
         Load::Open { connections, .. } => (connections.most(), None),
@@ -49,15 +48,19 @@ pub(super) fn works(
     let warmup = Nanos::from(plan.warmup);
     let levels = Arc::new(levels(&scenario.load, warmup));
     let is_rendezvous = matches!(scenario.load, Load::Closed { shape: UserShape::Rendezvous, .. });
-    let places = Places::of(&scenario.target, address, scenario.load.connections())?;
+    let connections = scenario.load.connections();
+    let origins = scenario.targets.iter().zip(ways).map(|(target, (address, tls))| {
+        Ok(Origin::new(Arc::new(target.clone()), Places::of(target, *address, connections)?, tls.clone()))
+    });
+    let origins: Arc<[Origin]> = origins.collect::<Result<Vec<_>, PlacesError>>()?.into();
     let work = |index| {
         let segment = Segment::share(index, count);
         let open = schedule.as_ref().and_then(|schedule| open_work(&scenario.load, schedule, segment, plan.warmup));
         let closed = ClosedWork { levels: levels.clone(), segment, is_rendezvous };
         let mut share = pacing::closed::share(users, requests, segment);
         share.users *= u64::from(streams);
-        let (steps, tls) = (steps.clone(), tls.cloned());
-        Work { places: places.clone(), segment, steps, protocol, streams, tls, share, closed, open, warmup }
+        let (steps, origins) = (steps.clone(), origins.clone());
+        Work { origins, segment, steps, order: scenario.order, streams, share, closed, open, warmup }
     };
     Ok((0..count).map(work).collect())
 }
@@ -67,9 +70,13 @@ const FEW_CONNECTIONS: u64 = 64;
 
 /// The mean rate that an open load was asked for.
 pub(super) fn asked_per_s(plan: &Plan, until: Nanos) -> Option<f64> {
-    match &plan.scenarios.first()?.load {
+    let scenario = plan.scenarios.first()?;
+    match &scenario.load {
         Load::Closed { .. } => None,
-        Load::Open { stages, requests, .. } => Some(schedule_of(stages, *requests).mean_rate_until(until)),
+        // What starts is an iteration, with all its steps.
+        Load::Open { stages, requests, .. } => {
+            Some(schedule_of(stages, *requests).mean_rate_until(until) * scenario.steps.len() as f64)
+        }
     }
 }
 

@@ -29,7 +29,8 @@ impl<D: Driver> SteppedRun<D> {
     ) -> Self {
         let (report, reports) = channel();
         let (mut shards, mut returns, mut started) = (Vec::new(), Vec::new(), Nanos::ZERO);
-        let works = works(plan, address, None, threads).expect("a plan that names no addresses of ours");
+        let works = works(plan, &vec![(address, None); plan.scenarios[0].targets.len()], threads)
+            .expect("a plan that names no addresses of ours");
         for (shard, work) in works.into_iter().enumerate() {
             let (back, returned) = channel();
             returns.push(back);

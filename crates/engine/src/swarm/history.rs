@@ -143,7 +143,10 @@ fn plan_of(random: &mut Random, is_calm: bool) -> Plan {
         grace: Some(format!("{}ms", random.below(3_000))),
         no_keepalive: random.chance(250_000),
         http10: random.chance(150_000),
-        expect_body: (path == "/bytes/3000" && random.chance(300_000)).then(|| "no such text".to_owned()),
+        expect_body: (path == "/bytes/3000" && random.chance(300_000))
+            .then(|| "no such text".to_owned())
+            .into_iter()
+            .collect(),
         interval: Some(format!("{}ms", random.between(100, 700))),
         user_agent: "swarm".to_owned(),
         ..Flags::default()
@@ -174,7 +177,7 @@ fn talks(random: &mut Random, flags: Flags) -> Flags {
         data_bytes: Some(random.between(1, 6_000).to_string()),
         ws_deflate: random.chance(300_000),
         http10: false,
-        expect_body: None,
+        expect_body: Vec::new(),
         ..flags
     }
 }
@@ -201,7 +204,7 @@ fn calls(random: &mut Random, is_calm: bool, flags: Flags) -> Flags {
         data: Some(data.to_owned()),
         message_interval: takes_many.then(|| interval.to_owned()),
         grpc_encoding: random.chance(250_000).then(|| "gzip".to_owned()),
-        expect_body: None,
+        expect_body: Vec::new(),
         ..flags
     }
 }
@@ -244,7 +247,7 @@ impl History {
     /// The target takes requests on streams, and says goodbye in the middle of them.
     pub(crate) fn is_sent_away(&self) -> bool {
         let scenario = &self.setting.plan.scenarios[0];
-        scenario.target.protocol == plan::Protocol::Http2 && scenario.steps[0].request.path == "/close"
+        scenario.target().protocol == plan::Protocol::Http2 && scenario.steps[0].request.path == "/close"
     }
 
     /// Messages of WebSocket are exchanged.

@@ -40,18 +40,22 @@ impl World {
             }
         }
         let connections: Vec<_> = self.connections.iter().collect();
-        for (socket, phase) in connections {
+        for (socket, phase, origin) in connections {
             let is_right = match phase {
                 Phase::Answer { attempt } | Phase::Connect { attempt, .. } => {
                     self.attempts.find(attempt).is_some_and(|attempt| attempt.socket == socket)
                 }
-                Phase::Exchange { user } => self.users[user as usize].connection == Some(socket),
-                Phase::Prepare { user, .. } => self.users[user as usize].connection.is_none(),
+                Phase::Exchange { user } => self.own(user, origin) == Some(socket),
+                Phase::Prepare { user, .. } => self.own(user, origin).is_none(),
                 Phase::Shared | Phase::Close => true,
             };
             if !is_right {
                 return Err(format!("{socket:?} is {phase:?}, and the other side does not know"));
             }
+        }
+        let hops = self.steps.hops();
+        if hops > exchanges + self.lookups.len() {
+            return Err(format!("{hops} steps of redirects for {exchanges} exchanges"));
         }
         let proven = self.connections.proven_now();
         if proven != self.connections_open() {

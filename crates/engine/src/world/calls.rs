@@ -6,8 +6,8 @@ use pacing::Nanos;
 use wire::grpc::{self, Messages, Piece, Status, Unzipped};
 use wire::hpack::FieldList;
 
-use super::exchanges::KeptBody;
 use super::layers::Held;
+use super::samples::KeptBody;
 use super::step::{PreparedCall, PreparedStep};
 use super::{Deadline, World};
 use crate::slab::Key;
@@ -68,7 +68,7 @@ impl CallState {
     }
 
     /// What the plan says of a call that is over.
-    fn outcome(&self, http_status: u16, kept: Option<&KeptBody>, step: &PreparedStep) -> Outcome {
+    fn outcome(&self, http_status: u16, kept: Option<&mut KeptBody>, step: &PreparedStep) -> Outcome {
         let answers_stream = step.call.as_ref().is_some_and(|call| call.answers_stream);
         let is_cut = !self.reader.is_between();
         let is_ok = self.status == Some(Status::OK);
@@ -76,12 +76,13 @@ impl CallState {
             _ if http_status != 200 => Failure::Status,
             (_, Some(fault)) => Failure::Protocol(fault),
             (None, None) => Failure::Protocol(ProtocolFault::NoGrpcStatus),
-            (Some(status), None) if !step.checks.status.contains(status.index() as u16) => {
+            (Some(status), None) if !step.checks.contains_status(status.index() as u16) => {
                 Failure::GrpcStatus(status.index() as u8)
             }
             _ if is_cut => Failure::Protocol(ProtocolFault::MessageCut),
             _ if is_ok && !answers_stream && self.received != 1 => Failure::Protocol(ProtocolFault::MessageCount),
-            _ => return step.checks.of_body(kept),
+            _ if step.checks.look_further => return step.checks.of_answer(kept),
+            _ => return Outcome::Succeeded,
         })
     }
 }
@@ -114,7 +115,7 @@ impl World {
         let Some(call) = attempt.call.as_mut() else { return false };
         self.seen.counts.body_bytes += bytes.len() as u64;
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return true };
-        let step = &self.work.steps[exchange.step as usize];
+        let step = &self.steps[exchange.step as usize];
         let room = step.needs.body_bytes_max;
         let mut rest = bytes;
         while call.fault.is_none() {
@@ -189,7 +190,7 @@ impl World {
         }
         state.next_message = Nanos::NEVER;
         let Some(step) = self.exchanges.find(exchange).map(|exchange| exchange.step) else { return };
-        let (Some(times), Some(call)) = (&mut state.times, &self.work.steps[step as usize].call) else { return };
+        let (Some(times), Some(call)) = (&mut state.times, &self.steps[step as usize].call) else { return };
         let Some(message) = call.later.get(times.sent.len()).cloned() else { return };
         times.sent.push(now);
         let count = times.sent.len();
@@ -237,7 +238,7 @@ impl World {
     pub(super) fn call_sent(&mut self, key: Key, sent: Nanos) {
         let Some(attempt) = self.attempts.find(key) else { return };
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
-        let Some(call) = &self.work.steps[exchange.step as usize].call else { return };
+        let Some(call) = &self.steps[exchange.step as usize].call else { return };
         let (first_count, interval, has_more) = (call.first_count, call.interval, !call.later.is_empty());
         let (socket, stream) = (attempt.socket, attempt.stream);
         if let Some(state) = attempt.call.as_mut().filter(|_| has_more) {
@@ -254,13 +255,13 @@ impl World {
         let attempt = self.attempts.find(key)?;
         let call = attempt.call.as_ref()?;
         let exchange = self.exchanges.find(attempt.exchange)?;
-        let step = &self.work.steps[exchange.step as usize];
+        let step = &self.steps[exchange.step as usize];
         let status = Status::DEADLINE_EXCEEDED.index();
         if exchange.is_measured {
             self.seen.counts.grpc_statuses[status] += 1;
             call.give_up_messages(step, attempt.sent, now, &mut self.seen.message_given_up);
         }
-        let is_expected = step.checks.status.contains(status as u16);
+        let is_expected = step.checks.contains_status(status as u16);
         Some(if is_expected { Outcome::Succeeded } else { Outcome::Failed(Failure::Timeout) })
     }
 
@@ -269,7 +270,7 @@ impl World {
         let attempt = self.attempts.find(key)?;
         let call = attempt.call.as_ref()?;
         let exchange = self.exchanges.find(attempt.exchange)?;
-        let outcome = call.outcome(http_status, attempt.kept.as_deref(), &self.work.steps[exchange.step as usize]);
+        let outcome = call.outcome(http_status, attempt.kept.as_deref_mut(), &self.steps[exchange.step as usize]);
         if let Some(status) = call.status {
             self.seen.counts.grpc_statuses[status.index()] += u64::from(exchange.is_measured);
         }
@@ -280,7 +281,7 @@ impl World {
             return Some(outcome);
         }
         if exchange.is_measured {
-            let step = &self.work.steps[exchange.step as usize];
+            let step = &self.steps[exchange.step as usize];
             call.give_up_messages(step, attempt.sent, now, &mut self.seen.message_given_up);
         }
         Some(Outcome::Failed(Failure::Timeout))

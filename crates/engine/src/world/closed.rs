@@ -5,7 +5,7 @@ use std::sync::Arc;
 use driver::Sockets;
 use pacing::{Levels, Nanos, Segment};
 
-use super::{Deadline, START_BATCH, World};
+use super::{Deadline, START_BATCH, Work, World};
 use crate::user::{Next, View};
 
 /// What a shard has of a closed load.
@@ -48,7 +48,8 @@ struct Gathering {
 }
 
 impl Closed {
-    pub(super) fn new(work: ClosedWork, users_max: u64, streams: u32) -> Self {
+    pub(super) fn new(all: &Work) -> Self {
+        let (work, users_max, streams) = (all.closed.clone(), all.share.users, all.streams);
         let gathering = work.is_rendezvous.then(Gathering::default);
         let mut closed = Self {
             work,
@@ -163,9 +164,7 @@ impl World {
         let place = &mut self.users[user as usize];
         place.is_parked = true;
         self.closed.parked += 1;
-        if let Some(socket) = place.connection.take() {
-            self.close(socket, sockets);
-        }
+        self.close_own(user, sockets);
         if self.is_layered {
             self.leave_link(user, sockets);
         }
@@ -201,17 +200,20 @@ impl World {
     #[inline]
     pub(super) fn act<S: Sockets>(&mut self, user: u32, view: View, intended: Nanos, now: Nanos, sockets: &mut S) {
         let is_measured = intended >= self.measured_from;
-        match self.users[user as usize].next(view, &mut self.budget, is_measured) {
-            Next::Exchange { step } => self.begin_exchange(user, step, intended, now, sockets),
+        let coming = self.coming_step(user);
+        let pause = self.steps[coming as usize].pause;
+        match self.users[user as usize].next(view, pause, &mut self.budget, is_measured) {
+            Next::Exchange => {
+                let step = self.take_step(user);
+                self.begin_exchange(user, step, intended, now, sockets);
+            }
             Next::Think(span) => {
                 let at = intended + span;
                 self.timers.insert(at, Deadline::User { user, at });
             }
             Next::End => {
                 self.users_ended += 1;
-                if let Some(socket) = self.users[user as usize].connection.take() {
-                    self.close(socket, sockets);
-                }
+                self.close_own(user, sockets);
             }
         }
     }

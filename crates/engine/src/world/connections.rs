@@ -31,6 +31,8 @@ pub(crate) enum Phase {
 
 pub(crate) struct Connection {
     generation: u32,
+    /// Where it goes.
+    pub(crate) origin: u16,
     pub(crate) phase: Phase,
     /// It has carried an answer, so the peer may close it at any time.
     pub(crate) is_reused: bool,
@@ -52,12 +54,13 @@ impl Connections {
         Self { entries: Vec::with_capacity(count), closing: 0, proven: 0 }
     }
 
-    pub(crate) fn insert(&mut self, socket: Socket, phase: Phase) {
+    pub(crate) fn insert(&mut self, socket: Socket, phase: Phase, origin: u16) {
         let index = socket.index as usize;
         if index >= self.entries.len() {
             self.entries.resize_with(index + 1, || None);
         }
-        self.entries[index] = Some(Connection { generation: socket.generation, phase, is_reused: false, layers: None });
+        self.entries[index] =
+            Some(Connection { generation: socket.generation, origin, phase, is_reused: false, layers: None });
     }
 
     #[inline]
@@ -83,10 +86,12 @@ impl Connections {
         self.closing = 0;
     }
 
-    pub(crate) fn drain(&mut self, mut close: impl FnMut(Socket)) {
+    /// Takes all; each with whether it has layers.
+    pub(crate) fn drain(&mut self, mut close: impl FnMut(Socket, bool)) {
         for (index, entry) in self.entries.iter_mut().enumerate() {
             if let Some(connection) = entry.take() {
-                close(Socket { index: index as u32, generation: connection.generation });
+                let socket = Socket { index: index as u32, generation: connection.generation };
+                close(socket, connection.layers.is_some());
             }
         }
         (self.closing, self.proven) = (0, 0);
@@ -99,10 +104,11 @@ impl Connections {
         self.entries.iter().flatten().filter(|connection| connection.is_reused).count() as u64
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Socket, Phase)> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Socket, Phase, u16)> + '_ {
         self.entries.iter().enumerate().filter_map(|(index, entry)| {
             let connection = entry.as_ref()?;
-            Some((Socket { index: index as u32, generation: connection.generation }, connection.phase))
+            let socket = Socket { index: index as u32, generation: connection.generation };
+            Some((socket, connection.phase, connection.origin))
         })
     }
 }

@@ -6,7 +6,7 @@ use pacing::Nanos;
 use wire::http1::{Answer, Ending};
 
 use super::World;
-use super::connections::Phase;
+use super::connections::{Connection, Phase};
 use crate::faults;
 use crate::slab::Key;
 use crate::user::View;
@@ -62,7 +62,8 @@ impl World {
         match attempt {
             Ok(attempt) => self.send_request(attempt, sockets),
             Err(user) => {
-                self.users[user as usize].connection = Some(socket);
+                let origin = connection.origin;
+                self.keep_own(user, origin, socket);
                 self.next(user, View::Nothing, at, at, sockets);
             }
         }
@@ -89,6 +90,11 @@ impl World {
         self.received_in(phase, socket, bytes, at, sockets);
     }
 
+    /// A connection of a user is of no use any more.
+    pub(super) fn forget_own(&mut self, user: u32, connection: &Connection) {
+        self.take_own(user, connection.origin);
+    }
+
     #[inline]
     fn received_in<S: Sockets>(&mut self, phase: Phase, socket: Socket, bytes: &[u8], at: Nanos, sockets: &mut S) {
         match phase {
@@ -103,7 +109,8 @@ impl World {
             },
             // Nobody asked for these bytes: what follows them could not be told from an answer.
             Phase::Exchange { user } => {
-                self.users[user as usize].connection = None;
+                let origin = self.connections.find(socket).map_or(0, |connection| connection.origin);
+                self.take_own(user, origin);
                 self.seen.counts.unsolicited += 1;
                 self.close(socket, sockets);
             }
@@ -123,15 +130,24 @@ impl World {
         loop {
             match attempt.machine.handle(rest, &mut self.heads) {
                 Ok((taken, answer)) => {
+                    let read = &rest[..taken];
                     rest = &rest[taken..];
+                    if attempt.needs.head && attempt.head.is_none() {
+                        attempt.keep_head(read);
+                    }
                     match answer {
                         Answer::NeedMore => return Heard::NeedMore,
-                        Answer::Interim(_) => {}
-                        Answer::Head(head) => attempt.head = Some(head),
+                        Answer::Interim(_) => attempt.forget_head(),
+                        Answer::Head(head) => {
+                            attempt.head = Some(head);
+                            // What failed is shown to whoever asks.
+                            if head.status >= 400 && !attempt.needs.head && self.seen.wants_samples() {
+                                attempt.keep_failed_head(read);
+                            }
+                        }
                         Answer::Body(body) => {
                             self.seen.counts.body_bytes += body.len() as u64;
-                            let step = self.exchanges.find(attempt.exchange).map_or(0, |exchange| exchange.step);
-                            attempt.keep(body, self.work.steps[step as usize].needs.body_bytes_max);
+                            attempt.keep(body);
                         }
                         Answer::End => return Heard::Answered { is_clean: rest.is_empty() },
                     }
@@ -178,7 +194,7 @@ impl World {
                 self.end_attempt(attempt, Outcome::Failed(Failure::ClosedEarly), at, sockets);
             }
             Phase::Prepare { user, .. } => self.next(user, View::NoConnection, at, at, sockets),
-            Phase::Exchange { user } => self.users[user as usize].connection = None,
+            Phase::Exchange { user } => self.forget_own(user, &connection),
             Phase::Shared | Phase::Close => {}
         }
     }
@@ -220,7 +236,7 @@ impl World {
                     self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
                 }
             }
-            Phase::Exchange { user } => self.users[user as usize].connection = None,
+            Phase::Exchange { user } => self.forget_own(user, &connection),
             Phase::Shared | Phase::Close => {}
         }
     }

@@ -1,16 +1,16 @@
 //! The life of an exchange: begun, tried once or twice, ended once.
 
-use std::net::{IpAddr, SocketAddr};
-
 use driver::{OpenOptions, Outgoing, Socket, SocketError, Sockets};
 use metrics::{Failure, Measure, Outcome};
 use pacing::Nanos;
-use plan::Protocol;
+use plan::Needs;
 use wire::http1::{Client, ResponseHead};
 
 use super::calls::CallState;
 use super::connections::{CLOSING_MAX, CLOSING_WAIT, Phase};
+use super::hops::Next as Hops;
 use super::layers::Given;
+use super::samples::KeptBody;
 use super::step::PreparedStep;
 use super::{Deadline, World};
 use crate::faults;
@@ -57,25 +57,14 @@ pub(crate) struct Attempt {
     pub(crate) status: Option<u16>,
     /// Its stream; 0 as long as it has none.
     pub(crate) stream: u32,
-    /// What the checks need of the body; none when they need nothing of it.
+    /// What is kept of the answer.
+    pub(crate) needs: Needs,
+    /// That of it; none when nothing is needed.
     pub(crate) kept: Option<Box<KeptBody>>,
+    /// What it sends leaves in layers.
+    pub(super) is_layered: bool,
     /// Of a call of gRPC, once it has a stream.
     pub(super) call: Option<CallState>,
-}
-
-/// The part of a body that the checks look at.
-#[derive(Default)]
-pub(crate) struct KeptBody {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) is_too_large: bool,
-}
-
-impl KeptBody {
-    pub(super) fn keep(&mut self, body: &[u8], room: usize) {
-        let count = body.len().min(room - self.bytes.len());
-        self.bytes.extend_from_slice(&body[..count]);
-        self.is_too_large |= count < body.len();
-    }
 }
 
 impl Exchange {
@@ -96,19 +85,24 @@ impl Exchange {
 impl Attempt {
     /// What the plan says of a complete answer.
     #[inline]
-    fn outcome(&self, status: u16, step: &PreparedStep) -> Outcome {
-        if step.checks.status.contains(status) {
-            step.checks.of_body(self.kept.as_deref())
-        } else {
+    fn outcome(&mut self, status: u16, step: &PreparedStep) -> Outcome {
+        if let Some(kept) = &mut self.kept {
+            kept.status = status;
+        }
+        if !step.checks.contains_status(status) {
             Outcome::Failed(Failure::Status)
+        } else if step.checks.look_further {
+            step.checks.of_answer(self.kept.as_deref_mut())
+        } else {
+            Outcome::Succeeded
         }
     }
 
     /// Keeps what the checks need of a body.
     #[inline]
-    pub(super) fn keep(&mut self, body: &[u8], room: usize) {
-        if room > 0 {
-            self.kept.get_or_insert_default().keep(body, room);
+    pub(super) fn keep(&mut self, body: &[u8]) {
+        if self.needs.body_bytes_max > 0 {
+            self.kept.get_or_insert_default().keep(body, self.needs.body_bytes_max);
         }
     }
 
@@ -136,10 +130,11 @@ impl World {
     pub(super) fn try_exchange<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
         let Some(exchange) = self.exchanges.find(key) else { return };
         let (user, step) = (exchange.user, exchange.step as usize);
+        let origin = self.steps[step].origin;
         let (intended, is_first_try) = (exchange.intended, exchange.tries == 0);
         let is_moved = std::mem::take(&mut exchange.is_moved);
         self.seen.counts.attempts += u64::from(exchange.is_measured && !is_moved);
-        if let Some(socket) = self.users[user as usize].connection.take() {
+        if let Some(socket) = self.take_own(user, origin) {
             let attempt = self.insert_attempt(key, socket);
             if let Some(connection) = self.connections.find(socket) {
                 connection.phase = Phase::Answer { attempt };
@@ -147,7 +142,7 @@ impl World {
             return self.send_request(attempt, sockets);
         }
         if self.is_layered
-            && let Some(socket) = self.shared_connection(user)
+            && let Some(socket) = self.shared_connection(user, origin)
         {
             return self.share(key, socket, step, sockets);
         }
@@ -156,11 +151,11 @@ impl World {
         match self.open_connection(step, sockets) {
             Ok(socket) => {
                 let attempt = self.insert_attempt(key, socket);
-                self.connections.insert(socket, Phase::Connect { attempt, since });
-                if self.is_layered {
-                    self.add_layers(socket, user);
+                self.connections.insert(socket, Phase::Connect { attempt, since }, origin);
+                if self.origins[usize::from(origin)].is_layered() {
+                    self.add_layers(socket, user, origin);
                 }
-                let mut deadline = since + self.work.steps[step].connect_timeout;
+                let mut deadline = since + self.steps[step].connect_timeout;
                 if let Some(open) = self.open.as_ref().filter(|_| is_first_try) {
                     deadline = deadline.min(open.send_before(intended));
                 }
@@ -177,11 +172,15 @@ impl World {
     fn open_connection<S: Sockets>(&mut self, step: usize, sockets: &mut S) -> Result<Socket, SocketError> {
         self.seen.counts.connections_tried += 1;
         // Handshakes and frames are small pieces that others wait for.
-        let is_layered = self.work.tls.is_some() || self.work.protocol != Protocol::Http1;
-        let no_delay = is_layered || self.work.steps[step].request.len() > ONE_SEGMENT_BYTES;
-        let (to, from) = match self.single_place {
-            Some(to) => (to, None),
-            None => self.next_place(),
+        let prepared = &self.steps[step];
+        let origin = &self.origins[usize::from(prepared.origin)];
+        let no_delay = origin.is_layered() || prepared.request.len() > ONE_SEGMENT_BYTES;
+        let (to, from) = match &origin.single_place {
+            Some(to) => (to.clone(), None),
+            None => {
+                self.opened += 1;
+                origin.places.pick(self.work.segment.nth(self.opened - 1))
+            }
         };
         let options = OpenOptions { to, from, no_delay };
         let opened = sockets.open(&options);
@@ -193,25 +192,19 @@ impl World {
         opened
     }
 
-    #[cold]
-    fn next_place(&mut self) -> (SocketAddr, Option<IpAddr>) {
-        self.opened += 1;
-        self.work.places.pick(self.work.segment.nth(self.opened - 1))
-    }
-
     /// Opens the connection of a user before anything is to be sent on it. When it fails, the user's first exchange tries again
     /// and tells.
     pub(super) fn prepare<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
         let since = sockets.now();
-        if self.shared_connection(user).is_some() {
+        if self.shared_connection(user, 0).is_some() {
             // Another user of its link has opened it.
             return self.next(user, View::Nothing, since, since, sockets);
         }
         match self.open_connection(0, sockets) {
             Ok(socket) => {
-                self.connections.insert(socket, Phase::Prepare { user, since });
-                self.add_layers(socket, user);
-                let deadline = since + self.work.steps[0].connect_timeout;
+                self.connections.insert(socket, Phase::Prepare { user, since }, 0);
+                self.add_layers(socket, user, 0);
+                let deadline = since + self.steps[0].connect_timeout;
                 self.timers.insert(deadline, Deadline::Preparing(socket));
             }
             Err(_) => self.next(user, View::NoConnection, since, since, sockets),
@@ -227,7 +220,12 @@ impl World {
     }
 
     pub(super) fn insert_attempt(&mut self, exchange: Key, socket: Socket) -> Key {
+        let step = self.exchanges.find(exchange).map_or(0, |exchange| exchange.step);
+        let step = &self.steps[step as usize];
+        let is_layered = self.is_layered && self.origins[usize::from(step.origin)].is_layered();
         let attempt = Attempt {
+            needs: step.needs,
+            is_layered,
             exchange,
             socket,
             sent: Nanos::NEVER,
@@ -309,8 +307,7 @@ impl World {
     pub(super) fn send_request<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
         let Some(attempt) = self.attempts.find(key) else { return };
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
-        let step = &self.work.steps[exchange.step as usize];
-        let template = self.templates[exchange.step as usize];
+        let step = &self.steps[exchange.step as usize];
         let (request_bytes, is_measured) = (step.request.len(), exchange.is_measured);
         attempt.machine.start(step.kind);
         let socket = attempt.socket;
@@ -318,16 +315,20 @@ impl World {
             let step = exchange.step as usize;
             return self.send_message(key, socket, step, is_measured, sockets);
         }
-        if self.work.tls.is_some() {
+        if attempt.is_layered {
             let index = exchange.step as usize;
             return self.send_request_sealed(key, socket, index, is_measured, sockets);
         }
         let sent = sockets.now();
         attempt.sent = sent;
         let deadline = sent + step.timeout;
+        let outgoing = match self.templates.get(exchange.step as usize) {
+            Some(template) => Outgoing::Template(*template, 0..request_bytes),
+            None => Outgoing::Shared(step.request.clone(), 0..request_bytes),
+        };
         self.arm(key, deadline);
         self.seen.counts.sent += u64::from(is_measured);
-        sockets.send(socket, Outgoing::Template(template, 0..request_bytes));
+        sockets.send(socket, outgoing);
     }
 
     fn send_request_sealed<S: Sockets>(
@@ -341,7 +342,7 @@ impl World {
         let Some(sent) = self.send_sealed(socket, step, sockets) else { return };
         let Some(attempt) = self.attempts.find(key) else { return };
         attempt.sent = sent;
-        let deadline = sent + self.work.steps[step].timeout;
+        let deadline = sent + self.steps[step].timeout;
         self.arm(key, deadline);
         self.seen.counts.sent += u64::from(is_measured);
     }
@@ -351,11 +352,11 @@ impl World {
         let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.was_sent()) else { return 0 };
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return 0 };
         let unsent = sockets.unsent(attempt.socket);
-        if self.is_layered {
+        if attempt.is_layered {
             // What leaves in layers is counted when it leaves.
             return unsent;
         }
-        let request_bytes = self.work.steps[exchange.step as usize].request.len();
+        let request_bytes = self.steps[exchange.step as usize].request.len();
         self.seen.counts.bytes_sent += (request_bytes - unsent.min(request_bytes)) as u64;
         unsent
     }
@@ -365,7 +366,7 @@ impl World {
     pub(super) fn end_stale_attempt<S: Sockets>(&mut self, key: Key, failure: Failure, now: Nanos, sockets: &mut S) {
         let retry = self.attempts.find(key).map(|attempt| attempt.exchange).filter(|&exchange| {
             self.exchanges.find(exchange).is_some_and(|exchange| {
-                let may = exchange.tries == 0 && self.work.steps[exchange.step as usize].is_idempotent;
+                let may = exchange.tries == 0 && self.steps[exchange.step as usize].is_idempotent;
                 exchange.tries += u8::from(may);
                 self.seen.counts.reconnects += u64::from(may && exchange.is_measured);
                 may
@@ -387,7 +388,7 @@ impl World {
         let Some(attempt) = self.attempts.find(key) else { return };
         let Some(head) = attempt.head else { return };
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
-        let step = &self.work.steps[exchange.step as usize];
+        let step = &self.steps[exchange.step as usize];
         let (user, socket, is_measured) = (exchange.user, attempt.socket, exchange.is_measured);
         let outcome = attempt.outcome(head.status, step);
         let is_kept = is_clean && is_sent && head.keep_alive && step.keep_alive;
@@ -399,7 +400,8 @@ impl World {
                 let is_first = !std::mem::replace(&mut connection.is_reused, true);
                 self.connections.proven += u64::from(is_first);
             }
-            self.users[user as usize].connection = Some(socket);
+            let origin = step.origin;
+            self.keep_own(user, origin, socket);
         } else if is_clean && is_sent {
             self.await_close(socket, now, sockets);
         } else {
@@ -415,7 +417,7 @@ impl World {
         let of_call = self.judge_call(key, status, now);
         let attempt = self.attempts.find(key)?;
         let exchange = self.exchanges.find(attempt.exchange)?;
-        let outcome = of_call.unwrap_or_else(|| attempt.outcome(status, &self.work.steps[exchange.step as usize]));
+        let outcome = of_call.unwrap_or_else(|| attempt.outcome(status, &self.steps[exchange.step as usize]));
         self.seen.counts.answers += u64::from(exchange.is_measured);
         self.seen.counts.statuses[usize::from(status)] += u64::from(exchange.is_measured);
         Some((attempt.socket, outcome))
@@ -425,8 +427,7 @@ impl World {
     pub(super) fn take_body(&mut self, key: Key, body: &[u8]) {
         self.seen.counts.body_bytes += body.len() as u64;
         let Some(attempt) = self.attempts.find(key) else { return };
-        let step = self.exchanges.find(attempt.exchange).map_or(0, |exchange| exchange.step);
-        attempt.keep(body, self.work.steps[step as usize].needs.body_bytes_max);
+        attempt.keep(body);
     }
 
     /// The attempt is over, and its exchange with it. The connection has been seen to.
@@ -441,7 +442,7 @@ impl World {
         }
     }
 
-    fn end_exchange<S: Sockets>(
+    pub(super) fn end_exchange<S: Sockets>(
         &mut self,
         key: Key,
         attempt: Option<&Attempt>,
@@ -458,8 +459,21 @@ impl World {
         if strikes(Bug::DoubleCount) {
             self.seen.outcome(exchange.step, outcome);
         }
+        let follows = self.next_hop(&exchange, attempt);
+        let outcome = match &follows {
+            Hops::Nothing => outcome,
+            Hops::Hop { .. } => Outcome::Succeeded,
+            Hops::Stuck => Outcome::Failed(Failure::Redirect),
+        };
         if exchange.is_measured {
             self.record(&exchange, attempt, outcome, done);
+        }
+        if self.steps.is_hop(exchange.step) {
+            self.steps.remove(exchange.step);
+        }
+        if let Hops::Hop { step, elsewhere } = follows {
+            self.seen.counts.redirects += u64::from(exchange.is_measured);
+            return self.hop_to(exchange.user, step, elsewhere, done, sockets);
         }
         let was_sent = attempt.is_some_and(Attempt::was_sent);
         let view = if was_sent { View::Ended } else { View::NoConnection };
@@ -469,7 +483,9 @@ impl World {
     /// Each instant goes to its series.
     #[inline]
     fn record(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
-        let timings = self.seen.outcome(exchange.step, outcome);
+        self.keep_sample(exchange, attempt, outcome, done);
+        let series = self.steps[exchange.step as usize].series;
+        let timings = self.seen.outcome(series, outcome);
         timings.record(Measure::Response, done.since(exchange.intended).0);
         timings.record(Measure::Lateness, exchange.taken_up.since(exchange.intended).0);
         if let Some(attempt) = attempt

@@ -18,6 +18,7 @@ use super::World;
 use super::calls::CallState;
 use super::connections::{Connection, Phase};
 use super::exchanges::{Attempt, TRIES_MAX};
+use super::origins::Origin;
 use super::step::PreparedCall;
 use super::talks::TalkState;
 use crate::faults;
@@ -72,8 +73,10 @@ pub(crate) struct Layers {
 /// What a shard keeps for connections with layers.
 #[derive(Default)]
 pub(crate) struct Links {
-    /// The connection of each link that takes requests; empty when no connection is shared.
+    /// The connection of each link that takes requests, origin by origin; empty when no connection is shared.
     sockets: Vec<Option<Socket>>,
+    /// Links to each origin.
+    each: usize,
     /// Connections that have something to send.
     dirty: Vec<Socket>,
     plain: Vec<u8>,
@@ -82,10 +85,17 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    pub(super) fn new(protocol: Protocol, users: u64, streams: u32) -> Self {
-        let is_shared = matches!(protocol, Protocol::Http2 | Protocol::Negotiated);
-        let count = if is_shared { users.div_ceil(u64::from(streams)) } else { 0 };
-        Self { sockets: vec![None; count as usize], ..Self::default() }
+    pub(super) fn new(origins: &[Origin], users: u64, streams: u32) -> Self {
+        let mut links = Self { each: users.div_ceil(u64::from(streams)) as usize, ..Self::default() };
+        links.make_room(origins.len(), origins.iter().any(Origin::is_shared));
+        links
+    }
+
+    /// There are so many origins; one of them has connections that are shared.
+    pub(super) fn make_room(&mut self, origins: usize, is_shared: bool) {
+        if is_shared || !self.sockets.is_empty() {
+            self.sockets.resize(origins * self.each, None);
+        }
     }
 
     pub(super) fn is_dirty(&self) -> bool {
@@ -106,20 +116,20 @@ impl Links {
 
 impl World {
     /// The connection that the users of a link share, when it is there or on its way.
-    pub(super) fn shared_connection(&self, user: u32) -> Option<Socket> {
+    pub(super) fn shared_connection(&self, user: u32, origin: u16) -> Option<Socket> {
         if self.links.sockets.is_empty() {
             return None;
         }
-        self.links.sockets[self.link_of(user)]
+        self.links.sockets[self.link_of(user, origin)]
     }
 
-    fn link_of(&self, user: u32) -> usize {
-        (user / self.work.streams) as usize
+    fn link_of(&self, user: u32, origin: u16) -> usize {
+        usize::from(origin) * self.links.each + (user / self.work.streams) as usize
     }
 
     /// A new connection gets the layers that its target wants.
-    pub(super) fn add_layers(&mut self, socket: Socket, user: u32) {
-        let link = if self.links.sockets.is_empty() { 0 } else { self.link_of(user) };
+    pub(super) fn add_layers(&mut self, socket: Socket, user: u32, origin: u16) {
+        let link = if self.links.sockets.is_empty() { 0 } else { self.link_of(user, origin) };
         let layers = Layers {
             tls: None,
             http2: None,
@@ -136,7 +146,7 @@ impl World {
         if let Some(connection) = self.connections.find(socket) {
             connection.layers = Some(Box::new(layers));
         }
-        if self.work.protocol == Protocol::Http2 {
+        if self.origins[usize::from(origin)].protocol() == Protocol::Http2 {
             // Those who come later wait for this one.
             self.links.sockets[link] = Some(socket);
         }
@@ -148,7 +158,8 @@ impl World {
 
     /// The socket is connected: the handshake begins. False when there is none to make.
     pub(super) fn begin_handshake<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) -> bool {
-        let Some(tls) = &self.work.tls else { return false };
+        let Some(origin) = self.connections.find(socket).map(|connection| connection.origin) else { return false };
+        let Some(tls) = &self.origins[usize::from(origin)].tls else { return false };
         let mut flight = self.links.buffer();
         let begun = tls.session().and_then(|mut session| session.start(&mut flight).map(|()| session));
         let session = match begun {
@@ -241,7 +252,8 @@ impl World {
         match phase {
             Phase::Close => {}
             Phase::Exchange { user } => {
-                self.users[user as usize].connection = None;
+                let origin = self.connections.find(socket).map_or(0, |connection| connection.origin);
+                self.take_own(user, origin);
                 self.await_close(socket, at, sockets);
             }
             Phase::Answer { attempt } => {
@@ -257,8 +269,9 @@ impl World {
 
     /// What the connection speaks once its handshake is over; `None` when that is not what was asked for.
     fn speaks_http2(&mut self, socket: Socket) -> Option<bool> {
-        let protocol = self.work.protocol;
-        let Some(layers) = self.layers(socket) else { return Some(false) };
+        let connection = self.connections.find(socket)?;
+        let protocol = self.origins[usize::from(connection.origin)].protocol();
+        let Some(layers) = &connection.layers else { return Some(false) };
         let agreed = layers.tls.as_ref().map(|session| session.alpn() == Some(b"h2"));
         match (protocol, agreed) {
             (Protocol::Http1 | Protocol::WebSocket | Protocol::Tcp, _) | (Protocol::Negotiated, None) => Some(false),
@@ -334,7 +347,7 @@ impl World {
         layers.waiting.push_back(attempt);
         self.start_waiting(socket);
         if self.attempts.find(attempt).is_some_and(|attempt| attempt.stream == 0) {
-            let mut deadline = now + self.work.steps[step].connect_timeout;
+            let mut deadline = now + self.steps[step].connect_timeout;
             if let Some(open) = self.open.as_ref().filter(|_| is_first_try) {
                 deadline = deadline.min(open.send_before(intended));
             }
@@ -354,8 +367,8 @@ impl World {
             // One that waited too long is gone already.
             let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.socket == socket) else { continue };
             let Some(exchange) = self.exchanges.find(attempt.exchange) else { continue };
-            let Some(request) = &self.work.steps[exchange.step as usize].http2 else { continue };
-            let call = self.work.steps[exchange.step as usize].call.as_ref();
+            let Some(request) = &self.steps[exchange.step as usize].http2 else { continue };
+            let call = self.steps[exchange.step as usize].call.as_ref();
             attempt.call = call.map(|call| CallState::new(call.is_stream));
             attempt.stream = client.send(request, key.to_bits(), &mut layers.out);
             if call.is_some_and(PreparedCall::is_empty) {
@@ -407,7 +420,7 @@ impl World {
         let Some(attempt) = self.attempts.find(key) else { return };
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
         attempt.sent = sent;
-        let deadline = sent + self.work.steps[exchange.step as usize].timeout;
+        let deadline = sent + self.steps[exchange.step as usize].timeout;
         self.seen.counts.sent += u64::from(exchange.is_measured);
         let is_call = attempt.call.is_some();
         self.arm(key, deadline);
@@ -547,6 +560,9 @@ impl World {
                 self.hear_first(key, at);
                 if let Some(attempt) = self.attempts.find(key) {
                     attempt.status = Some(status);
+                    if attempt.needs.head || (status >= 400 && self.seen.wants_samples()) {
+                        attempt.keep_fields(status, fields);
+                    }
                 }
                 self.call_head(key, fields, is_last);
                 if is_last {
@@ -652,7 +668,7 @@ impl World {
             let is_first = !std::mem::replace(&mut connection.is_reused, true);
             self.connections.proven += u64::from(is_first);
         }
-        let keeps = self.work.steps.iter().all(|step| step.keep_alive);
+        let keeps = self.steps.fixed.iter().all(|step| step.keep_alive);
         if !keeps {
             self.unlink(socket);
         }
@@ -712,8 +728,7 @@ impl World {
                 self.retire(socket, now, sockets);
             }
             Phase::Connect { attempt, since } if attempt == key => {
-                let steps = &self.work.steps;
-                let is_over = now >= since + steps[0].connect_timeout;
+                let is_over = now >= since + self.steps[0].connect_timeout;
                 let attempts = &mut self.attempts;
                 let next = connection.layers.as_deref_mut().and_then(|layers| {
                     // One that waited too long is gone already.
@@ -762,7 +777,7 @@ impl World {
                 self.hope.failed_connects += 1;
                 self.next(user, View::NoConnection, at, at, sockets);
             }
-            Phase::Exchange { user } => self.users[user as usize].connection = None,
+            Phase::Exchange { user } => self.forget_own(user, &connection),
             Phase::Shared | Phase::Close => {}
         }
         let Some(mut layers) = connection.layers else { return };
@@ -806,14 +821,19 @@ impl World {
 
     /// A user has left: when it was the last of its link, the connection is closed.
     pub(super) fn leave_link<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
-        let (link, streams) = (self.link_of(user), self.work.streams as usize);
-        let Some(Some(socket)) = self.links.sockets.get(link).copied() else { return };
-        let from = link * streams;
+        let streams = self.work.streams as usize;
+        let from = user as usize / streams * streams;
         let users = &self.users[from..self.users.len().min(from + streams)];
-        if users.iter().all(|user| user.is_parked) {
-            self.unlink(socket);
-            let now = sockets.now();
-            self.retire(socket, now, sockets);
+        if !users.iter().all(|user| user.is_parked) {
+            return;
+        }
+        for origin in 0..self.origins.len() as u16 {
+            let link = self.link_of(user, origin);
+            if let Some(Some(socket)) = self.links.sockets.get(link).copied() {
+                self.unlink(socket);
+                let now = sockets.now();
+                self.retire(socket, now, sockets);
+            }
         }
     }
 

@@ -175,7 +175,8 @@ impl World {
     fn serve_with<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
         let Some(open) = &mut self.open else { return };
         let Some(start) = open.queue.pop_front() else { return open.idle.push_back(user) };
-        let exchange = Exchange::new(user, 0, start.intended, start.taken_up, self.measured_from);
+        let step = self.take_step(user);
+        let exchange = Exchange::new(user, step, start.intended, start.taken_up, self.measured_from);
         let key = self.exchanges.insert(exchange);
         self.try_exchange(key, sockets);
     }
@@ -184,6 +185,12 @@ impl World {
     /// the loop look at its sockets.
     pub(super) fn next_open<S: Sockets>(&mut self, user: u32, view: View, now: Nanos, sockets: &mut S) {
         self.drop_late(now);
+        // An iteration that has begun goes on, one step after the other.
+        if self.users[user as usize].position > 0 && view == View::Ended && !self.budget.is_over {
+            let step = self.take_step(user);
+            return self.begin_exchange(user, step, now, now, sockets);
+        }
+        self.users[user as usize].position = 0;
         let Some(open) = &mut self.open else { return };
         if view == View::NoConnection {
             // Those that have one go first.

@@ -2,18 +2,28 @@
 
 use std::sync::Arc;
 
-use metrics::{Failure, Outcome};
+use metrics::SERIES_MAX;
 use pacing::Nanos;
-use plan::{Call, Needs, Protocol, Request, StatusSet, Step, Target};
+use plan::{Call, Checks, Needs, Protocol, Request, Step, Target};
 use wire::grpc;
 use wire::http1::RequestKind;
 
-use super::exchanges::KeptBody;
+use super::hops::Trail;
 use crate::talk::PreparedTalk;
 
 /// A step with its request rendered.
 pub(crate) struct PreparedStep {
     pub(super) request: Arc<[u8]>,
+    /// Its timings go to this series.
+    pub(super) series: u32,
+    /// Where it goes.
+    pub(super) origin: u16,
+    /// A pause before it.
+    pub(super) pause: Nanos,
+    /// What it needs to follow redirects, if it does.
+    pub(super) trail: Option<Box<Trail>>,
+    /// Its answers are shown to a person.
+    pub(super) is_shown: bool,
     /// The same for HTTP/2, where that may be spoken.
     pub(super) http2: Option<wire::http2::Request>,
     pub(super) kind: RequestKind,
@@ -33,19 +43,7 @@ impl PreparedStep {
     /// `number`: of this step among all. `target`: where it goes.
     pub(crate) fn new(number: u32, step: &Step, target: &Target) -> Self {
         let request = &step.request;
-        let version = match request.version {
-            plan::HttpVersion::Http10 => wire::http1::Version::Http10,
-            plan::HttpVersion::Http11 => wire::http1::Version::Http11,
-        };
-        let mut bytes = Vec::new();
-        wire::http1::render_request(
-            &request.method,
-            &request.path,
-            version,
-            &request.headers,
-            &request.body,
-            &mut bytes,
-        );
+        let bytes = render(request);
         let call = step.call.as_ref().map(PreparedCall::new);
         let body = call.as_ref().map_or(&request.body, |call| &call.first);
         let http2 = matches!(target.protocol, Protocol::Http2 | Protocol::Negotiated).then(|| {
@@ -54,16 +52,21 @@ impl PreparedStep {
         });
         Self {
             request: bytes.into(),
+            series: number.min(SERIES_MAX - 1),
+            origin: step.target as u16,
+            pause: step.pause.into(),
+            trail: step.follow.clone().map(|follow| {
+                let url = target.url_of(&request.path);
+                Box::new(Trail { follow, request: request.clone(), url, hops: 0 })
+            }),
+            is_shown: step.is_shown,
             http2,
             kind: RequestKind::of(&request.method),
             is_idempotent: request.is_idempotent(),
             keep_alive: step.keep_alive,
             timeout: step.timeout.into(),
             connect_timeout: step.connect_timeout.into(),
-            checks: PreparedChecks {
-                status: step.checks.status.clone(),
-                body_contains: step.checks.body_contains.clone(),
-            },
+            checks: PreparedChecks::new(&step.checks),
             needs: step.needs(),
             call,
             talk: PreparedTalk::new(step).map(Box::new),
@@ -72,6 +75,30 @@ impl PreparedStep {
 }
 
 impl PreparedStep {
+    /// The same for the next request behind a redirect. `number`: of it among all.
+    pub(super) fn for_hop(&self, number: u32, trail: Trail, target: &Target) -> Self {
+        let request = &trail.request;
+        let speaks_http2 = matches!(target.protocol, Protocol::Http2 | Protocol::Negotiated);
+        Self {
+            request: render(request).into(),
+            series: self.series,
+            origin: self.origin,
+            pause: Nanos::ZERO,
+            is_shown: self.is_shown,
+            http2: speaks_http2.then(|| over_http2(number, request, &request.body, target)),
+            kind: RequestKind::of(&request.method),
+            is_idempotent: request.is_idempotent(),
+            keep_alive: self.keep_alive,
+            timeout: self.timeout,
+            connect_timeout: self.connect_timeout,
+            checks: self.checks.clone(),
+            needs: self.needs,
+            call: None,
+            talk: None,
+            trail: Some(Box::new(trail)),
+        }
+    }
+
     /// The request of HTTP/1.
     pub(crate) fn request_bytes(&self) -> &Arc<[u8]> {
         &self.request
@@ -91,11 +118,11 @@ impl PreparedStep {
 
     /// What the check thinks of a whole message.
     pub(crate) fn accepts(&self, message: &[u8]) -> bool {
-        self.checks.contains_wanted(message)
+        self.checks.checks.look_at_body(message).is_ok()
     }
 
     pub(crate) fn accepts_status(&self, status: u16) -> bool {
-        self.checks.status.contains(status)
+        self.checks.contains_status(status)
     }
 }
 
@@ -124,7 +151,8 @@ pub(crate) fn http2_fields(
         let name = name.to_ascii_lowercase();
         let is_of_connection =
             matches!(name.as_str(), "host" | "connection" | "keep-alive" | "proxy-connection" | "upgrade");
-        let is_refused = name == "te" && !value.eq_ignore_ascii_case(b"trailers");
+        // Streams have no chunks.
+        let is_refused = name == "transfer-encoding" || name == "te" && !value.eq_ignore_ascii_case(b"trailers");
         if !is_of_connection && !is_refused {
             fields.push((name.into_bytes(), value.clone()));
         }
@@ -132,28 +160,44 @@ pub(crate) fn http2_fields(
     fields
 }
 
+/// The bytes of a request of HTTP/1. A body whose head says so goes in one chunk: where chunks are cut means nothing.
+fn render(request: &Request) -> Vec<u8> {
+    let version = match request.version {
+        plan::HttpVersion::Http10 => wire::http1::Version::Http10,
+        plan::HttpVersion::Http11 => wire::http1::Version::Http11,
+    };
+    let is_chunked = request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("transfer-encoding"));
+    let mut chunk = Vec::new();
+    if is_chunked {
+        if !request.body.is_empty() {
+            chunk.extend_from_slice(format!("{:x}\r\n", request.body.len()).as_bytes());
+            chunk.extend_from_slice(&request.body);
+            chunk.extend_from_slice(b"\r\n");
+        }
+        chunk.extend_from_slice(b"0\r\n\r\n");
+    }
+    let body = if is_chunked { &chunk } else { &request.body };
+    let mut bytes = Vec::new();
+    wire::http1::render_request(&request.method, &request.path, version, &request.headers, body, &mut bytes);
+    bytes
+}
+
 /// What makes an answer a success.
+#[derive(Clone)]
 pub(crate) struct PreparedChecks {
-    pub(super) status: StatusSet,
-    body_contains: Option<Vec<u8>>,
+    pub(super) checks: Arc<Checks>,
+    /// More than the status is looked at.
+    pub(super) look_further: bool,
 }
 
 impl PreparedChecks {
-    #[inline]
-    fn contains_wanted(&self, bytes: &[u8]) -> bool {
-        self.body_contains.as_ref().is_none_or(|text| memchr::memmem::find(bytes, text).is_some())
+    fn new(checks: &Checks) -> Self {
+        Self { look_further: checks.want_body() || checks.want_head(), checks: Arc::new(checks.clone()) }
     }
 
-    /// What is thought of an answer whose status is a success.
     #[inline]
-    pub(super) fn of_body(&self, kept: Option<&KeptBody>) -> Outcome {
-        if kept.is_some_and(|kept| kept.is_too_large) {
-            Outcome::Failed(Failure::BodyLimit)
-        } else if !self.contains_wanted(kept.map_or(&[][..], |kept| &kept.bytes)) {
-            Outcome::Failed(Failure::Check)
-        } else {
-            Outcome::Succeeded
-        }
+    pub(super) fn contains_status(&self, status: u16) -> bool {
+        self.checks.status.contains(status)
     }
 }
 

@@ -84,7 +84,7 @@ impl World {
         if let Some(layers) = self.layers(socket) {
             layers.talk = Some(Box::new(state));
         }
-        let is_ws = self.work.protocol == Protocol::WebSocket;
+        let is_ws = self.origins[0].protocol() == Protocol::WebSocket;
         if let Some(talk) = self.work.steps.first().and_then(|step| step.talk.as_deref()).filter(|_| is_ws) {
             let mut opening = Vec::new();
             talk.push_opening(&PreparedTalk::key(number), &mut opening);
@@ -112,7 +112,7 @@ impl World {
         let (has_answer, timeout) = (!matches!(talk.expects, Expects::Nothing), prepared.timeout);
         let template = self.talk.templates[step].get(frame).copied();
         let sent = sockets.now();
-        if self.work.tls.is_some() {
+        if self.origins[0].tls.is_some() {
             let mut copy = self.links.buffer();
             copy.extend_from_slice(&bytes);
             if !self.send_through(socket, copy, sockets) {
@@ -158,7 +158,7 @@ impl World {
     #[cold]
     pub(super) fn received_talk<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
         let phase = self.connections.find(socket).map(|connection| connection.phase);
-        match (self.work.protocol, phase) {
+        match (self.origins[0].protocol(), phase) {
             (_, None | Some(Phase::Close)) => {}
             (Protocol::Tcp, _) => self.read_stream(socket, bytes, at, sockets),
             (_, Some(Phase::Connect { .. } | Phase::Prepare { .. })) => self.read_opening(socket, bytes, at, sockets),
@@ -290,7 +290,7 @@ impl World {
             let Some(Phase::Answer { attempt }) = phase else {
                 // Nobody asked for these bytes: what follows them could not be told from an answer.
                 if let Some(Phase::Exchange { user }) = phase {
-                    self.users[user as usize].connection = None;
+                    self.take_own(user, 0);
                     self.seen.counts.unsolicited += 1;
                     self.close(socket, sockets);
                 }
@@ -318,7 +318,8 @@ impl World {
     fn judge_answer(&mut self, key: Key) -> Outcome {
         let Some(attempt) = self.attempts.find(key) else { return Outcome::Succeeded };
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return Outcome::Succeeded };
-        self.work.steps[exchange.step as usize].checks.of_body(attempt.kept.as_deref())
+        let checks = &self.work.steps[exchange.step as usize].checks;
+        if checks.look_further { checks.of_answer(attempt.kept.as_deref_mut()) } else { Outcome::Succeeded }
     }
 
     /// The exchange is over; its connection waits for the next one, unless each has its own. `is_clean`: nothing came after the
@@ -339,7 +340,7 @@ impl World {
                 let is_first = !std::mem::replace(&mut connection.is_reused, true);
                 self.connections.proven += u64::from(is_first);
             }
-            self.users[user as usize].connection = Some(socket);
+            self.keep_own(user, 0, socket);
         } else {
             self.say_goodbye(socket, now, sockets);
         }
@@ -348,7 +349,7 @@ impl World {
 
     /// The connection is not used again, and its peer may close it first.
     fn say_goodbye<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
-        if self.work.protocol == Protocol::Tcp {
+        if self.origins[0].protocol() == Protocol::Tcp {
             return self.close(socket, sockets);
         }
         let mut close = Vec::new();
@@ -366,7 +367,9 @@ impl World {
         self.await_close(socket, at, sockets);
         match phase {
             Phase::Answer { attempt } => self.end_attempt(attempt, Outcome::Failed(failure), at, sockets),
-            Phase::Exchange { user } => self.users[user as usize].connection = None,
+            Phase::Exchange { user } => {
+                self.take_own(user, 0);
+            }
             _ => {}
         }
     }

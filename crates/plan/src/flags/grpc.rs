@@ -23,6 +23,9 @@ impl Flags {
     /// # Errors
     /// The first thing that is wrong, with its remedy.
     pub fn reflection(&self) -> Result<Option<Reflection>, PlanError> {
+        if self.curl.is_some() || self.curl_file.is_some() {
+            return Ok(None);
+        }
         let address = read_url(self.url.as_deref().ok_or(PlanError::NoUrl)?)?;
         if address.scheme != Scheme::Grpc || self.has_schema() {
             return Ok(None);
@@ -112,7 +115,7 @@ impl Flags {
                 return Err(PlanError::Conflict { one, other: "grpc://", remedy: Remedy::GrpcIsHttp2 });
             }
         }
-        let is_asked = self.expect_status.is_some() || self.expect_body.is_some();
+        let is_asked = self.expect_status.is_some();
         let status = self.expect_status.as_deref().map_or(Ok(StatusSet::grpc_ok()), StatusSet::parse_grpc)?;
         let files = self.schema()?;
         let call = self.call(address, files.as_ref().or(described))?;
@@ -129,11 +132,11 @@ impl Flags {
             request,
             call: Some(call),
             talk: None,
-            checks: Checks {
-                is_expectation: is_asked,
-                status,
-                body_contains: self.expect_body.as_ref().map(|text| text.clone().into_bytes()),
-            },
+            target: 0,
+            follow: None,
+            pause: Duration::ZERO,
+            is_shown: false,
+            checks: Checks { status, ..self.content_checks(is_asked)? },
             timeout: self.timeout()?,
             connect_timeout: self.connect_timeout()?,
             keep_alive: !self.no_keepalive,

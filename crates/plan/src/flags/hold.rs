@@ -30,6 +30,7 @@ impl HoldFlags {
     pub fn plan(&self) -> Result<Hold, PlanError> {
         let flags = &self.common;
         let address = read_url(flags.url.as_deref().ok_or(PlanError::NoHoldUrl)?)?;
+        flags.refuse_http_flags()?;
         let work = self.work()?;
         let step = match address.scheme {
             Scheme::Grpc => return Err(PlanError::HoldScheme { url: address.to_string() }),

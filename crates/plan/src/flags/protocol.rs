@@ -50,6 +50,10 @@ impl Flags {
             ("--tls-min", self.tls_min.is_some()),
             ("--no-tls-resumption", self.no_tls_resumption),
         ];
+        // A redirect may lead to where they have a meaning.
+        if !address.is_tls() && self.location {
+            return Ok(None);
+        }
         if !address.is_tls() {
             let flag = given.iter().find(|(_, is_given)| *is_given);
             return flag.map_or(Ok(None), |(flag, _)| Err(PlanError::Needs { flag, needed: Need::Https }));

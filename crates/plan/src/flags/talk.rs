@@ -1,10 +1,12 @@
 //! The flags of WebSocket and of plain TCP: what is sent, and where an answer ends.
 
+use std::time::Duration;
+
 use super::{Address, Flags, Header, Scheme, read_data};
 use crate::places::{parse_places, parse_sources};
 use crate::{
-    AnswerEnd, Checks, HttpVersion, MESSAGE_BYTES_MAX, Message, MessageKind, Need, Place, PlanError, Remedy, Request,
-    Sources, StatusSet, Step, Talk, parse_count,
+    AnswerEnd, HttpVersion, MESSAGE_BYTES_MAX, Message, MessageKind, Need, Place, PlanError, Remedy, Request, Sources,
+    Step, Talk, parse_count,
 };
 
 /// Bytes of the seed of random data, when none is given.
@@ -80,11 +82,11 @@ impl Flags {
                 subprotocols: self.subprotocols.clone(),
                 offers_deflate: self.ws_deflate,
             }),
-            checks: Checks {
-                status: StatusSet::default(),
-                body_contains: self.expect_body.as_ref().map(|text| text.clone().into_bytes()),
-                is_expectation: self.expect_body.is_some(),
-            },
+            target: 0,
+            follow: None,
+            pause: Duration::ZERO,
+            is_shown: false,
+            checks: self.content_checks(false)?,
             timeout: self.timeout()?,
             connect_timeout: self.connect_timeout()?,
             keep_alive: !self.no_keepalive,

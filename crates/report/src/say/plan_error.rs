@@ -1,6 +1,6 @@
 //! A plan that is none, in both languages.
 
-use plan::{Need, PlanError, Remedy, StageFault};
+use plan::{CurlFault, Need, PlanError, Remedy, StageFault};
 
 use crate::Language;
 
@@ -85,6 +85,8 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
         }
         PlanError::Conflict { one, other, remedy } => {
             let remedy = match remedy {
+                Remedy::InCurl => "请求由 curl 命令描述；请写在 curl 命令中",
+                Remedy::OneWay => "两者都规定了连接的去向；请去掉其中一个",
                 Remedy::RateAsStage => "请把速率写成一个阶段",
                 Remedy::StagesHaveTimes => "各阶段已经规定了压测时长",
                 Remedy::StagesSayUsers => "各阶段已经规定了用户数",
@@ -105,6 +107,25 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
             };
             format!("{one} 和 {other} 不能同时使用；{remedy}")
         }
+        PlanError::Curl { line, fault } => format!("{}{}", line_before(*line), curl_fault(fault)),
+        PlanError::AtLine { line, inner } => format!("{}{}", line_before(*line), plan_error(inner, language)),
+        PlanError::InFile { path, inner } => format!("{path}：{}", plan_error(inner, language)),
+        PlanError::Pattern { flag, value, reason } => {
+            format!("{flag} '{value}' 不是有效的模式：{reason}；请写普通文本，或 /ok|done/ 这样的正则表达式")
+        }
+        PlanError::JsonCheck { value, reason } => {
+            format!("--expect-json '{value}' 不是有效的校验：{reason}；请写成 '$.code == 200'（路径语法见 RFC 9535）")
+        }
+        PlanError::Resolve { value } => {
+            format!("--resolve 需要 主机:端口:地址，如 example.com:443:127.0.0.1，而不是 '{value}'")
+        }
+        PlanError::ConnectTo { value } => {
+            format!("--connect-to 需要 主机:端口:主机:端口，如 example.com:443:127.0.0.1:8443，而不是 '{value}'")
+        }
+        PlanError::UnixSocket { path } => format!("--unix-socket 需要 1 到 107 字节的路径，而不是 '{path}'"),
+        PlanError::Needs { flag, needed: Need::Curl } => format!("{flag} 需要用 --curl 文件 给出多条 curl 命令"),
+        PlanError::Needs { flag, needed: Need::Http } => format!("{flag} 需要 http:// 或 https:// 开头的 URL"),
+        PlanError::Needs { flag, needed: Need::Location } => format!("{flag} 需要同时给出 --location（跟随重定向）"),
         PlanError::Needs { flag, needed: Need::Rate } => format!("{flag} 需要同时给出速率（-q 或 --stages）"),
         PlanError::Needs { flag, needed: Need::Stages } => format!("{flag} 需要同时给出 --stages"),
         PlanError::Needs { flag, needed: Need::Https } => {
@@ -173,5 +194,47 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
         PlanError::Statuses { value } => {
             format!("--expect-status 需要 200,300-399 这样的状态码和范围，而不是 '{value}'")
         }
+    }
+}
+
+fn line_before(line: usize) -> String {
+    if line == 0 { "curl：".to_owned() } else { format!("第 {line} 行：") }
+}
+
+fn curl_fault(fault: &CurlFault) -> String {
+    match fault {
+        CurlFault::Quote { quote } => format!("引号 {quote} 没有结束；请补上，或写成 \\{quote}"),
+        CurlFault::Shell { what } => format!("'{what}' 需要由 shell 执行，而这里不执行任何命令；请直接写出它的值"),
+        CurlFault::NotCurl { word } => format!("'{word}' 不是 curl；这里只能写 curl 命令，请去掉其他内容"),
+        CurlFault::Empty => "没有 curl 命令；请每行写一条，如：curl http://127.0.0.1:8080/".to_owned(),
+        CurlFault::TooMany { most } => format!("命令超过 {most} 条；请减少"),
+        CurlFault::Unknown { flag } => {
+            format!("不认识 curl 的参数 {flag}；请去掉，支持的参数见 docs/come-as-you-are.zh.md")
+        }
+        CurlFault::Ambiguous { flag, one, other } => format!("参数 {flag} 可能是 {one} 或 {other}；请写完整"),
+        CurlFault::NoValue { flag } => format!("curl 的参数 {flag} 后面需要一个值；请补上"),
+        CurlFault::Value { flag, value, wanted } => {
+            let wanted = match *wanted {
+                "a number, or -1 for no bound" => "数字，或用 -1 表示不限",
+                "seconds, like 5 or 2.5" => "秒数，如 5 或 2.5",
+                "name=content or name=@file" => "名称=内容 或 名称=@文件",
+                "a part that is no group of parts" => "单个部分（不支持嵌套的部分）",
+                other => other,
+            };
+            format!("curl 的参数 {flag} 需要{wanted}，而不是 '{value}'")
+        }
+        CurlFault::NoUrl => "curl 命令中没有 URL；请加上，如：curl http://127.0.0.1:8080/".to_owned(),
+        CurlFault::Proxy { flag } => format!("{flag}：压测暂不支持代理；请去掉，请求将直接发往目标"),
+        CurlFault::Jar { flag } => format!("{flag}：暂不保存响应中的 Cookie；请去掉，并用 -b '名称=值' 写明 Cookie"),
+        CurlFault::Auth { flag } => {
+            format!("{flag}：不支持这种认证方式；请使用 -u 用户名:密码、--oauth2-bearer 或 -H")
+        }
+        CurlFault::Refused { flag } => format!("curl 的参数 {flag} 在压测中没有对应的含义；请去掉"),
+        CurlFault::Glob { url } => {
+            format!("'{url}' 中的花括号或方括号代表多个 URL；请分别写出，或加上 -g 表示其本身")
+        }
+        CurlFault::Conflict { one, other } => format!("{one} 与 {other} 不能同时使用；请去掉其中一个"),
+        CurlFault::NotText { flag } => format!("{flag} 的值不是 UTF-8；请把文件保存为 UTF-8"),
+        CurlFault::NoPassword => "-u 需要 用户名:密码，因为这里不会询问；密码为空时请写 用户名:".to_owned(),
     }
 }

@@ -51,6 +51,7 @@ impl Bench {
         let options = RunOptions {
             address: self.server.address(),
             tls: None,
+            others: Vec::new(),
             threads: 1,
             pins_threads: false,
             driver: chosen(Kind::Poll),

@@ -30,7 +30,7 @@ fn plan(flags: &Flags) -> Plan {
 
 fn options(kind: Kind, address: SocketAddr, threads: usize) -> RunOptions {
     let driver = Chosen { kind, was_asked: true, refusal: None };
-    RunOptions { address, tls: None, threads, pins_threads: false, driver }
+    RunOptions { address, tls: None, others: Vec::new(), threads, pins_threads: false, driver }
 }
 
 fn run(kind: Kind, flags: &Flags, address: SocketAddr, threads: usize) -> RunResult {
@@ -264,13 +264,14 @@ fn bodies_go_out_and_are_checked(kind: Kind) {
         data: text(format!("@{}", file.0)),
         connections: text(3),
         requests: text(30),
-        expect_body: text("测 压"),
+        expect_body: vec!["测 压".to_owned()],
         ..flags(address, "/echo")
     };
     let result = run(kind, &posted, address, 2);
     check_sums(&result);
     assert_eq!((result.total.counts.succeeded, result.total.counts.body_bytes), (30, 30 * body.len() as u64));
-    let missed = run(kind, &Flags { expect_body: text("not there"), requests: text(30), ..posted }, address, 2);
+    let missed =
+        run(kind, &Flags { expect_body: vec!["not there".to_owned()], requests: text(30), ..posted }, address, 2);
     assert_eq!(failures(&missed), [(Failure::Check, 30)]);
     std::fs::remove_file(file.0).expect("the file goes");
 }

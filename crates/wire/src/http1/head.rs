@@ -34,6 +34,14 @@ pub struct RequestHead<'a> {
     pub body: BodyLength,
 }
 
+/// The fields of a head that was kept: what stands before the first colon of each line, and behind it.
+pub fn fields(head: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> + Clone {
+    head.split(|byte| *byte == b'\n').skip(1).filter_map(|line| {
+        let colon = memchr::memchr(b':', line)?;
+        Some((&line[..colon], line[colon + 1..].trim_ascii()))
+    })
+}
+
 type Fields<'h, 'b> = &'h [httparse::Header<'b>];
 
 /// Reads a response head from the front of `input`: its length and content, or `None` when more bytes are needed.

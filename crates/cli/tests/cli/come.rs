@@ -1,0 +1,300 @@
+//! Commands of curl: real curl and onrush send to one server, which keeps what came.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use crate::{onrush, output, text};
+
+const COMMANDS: &str = include_str!("curl/commands.txt");
+
+/// A request as it came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Came {
+    start: String,
+    /// Names in lower case; the order means nothing.
+    fields: BTreeMap<String, Vec<String>>,
+    body: Vec<u8>,
+}
+
+/// Keeps what comes, by TCP and by a socket of the file system.
+struct Recorder {
+    port: u16,
+    folder: PathBuf,
+    came: Arc<Mutex<Vec<Came>>>,
+}
+
+impl Recorder {
+    fn start(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("onrush-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        for (name, content) in [
+            ("lines.txt", &b"one\r\ntwo & three\n"[..]),
+            ("with space.txt", b"x"),
+            ("binary.bin", &[0, 1, 2, 0xff, 0xfe, b'\r', b'\n']),
+            ("body.json", b"{\n  \"a\": 1\n}\n"),
+            ("page.html", b"<p>"),
+            ("picture.png", b"\x89PNG"),
+            ("headers.txt", b"X-File: 1\r\nX-Other: 2\n"),
+            (
+                "cookies.txt",
+                b"# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\tall\t1\n127.0.0.1\tFALSE\t/deep\tFALSE\t0\tdeep\t2\n127.0.0.1\tFALSE\t/\tTRUE\t0\tsecure\t3\nother.test\tFALSE\t/\tFALSE\t0\tother\t4\n",
+            ),
+        ] {
+            std::fs::write(folder.join(name), content).expect("a file");
+        }
+        let came = Arc::new(Mutex::new(Vec::new()));
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let socket = folder.join("socket");
+        let _ = std::fs::remove_file(&socket);
+        let local = UnixListener::bind(&socket).expect("a socket");
+        let kept = came.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let kept = kept.clone();
+                std::thread::spawn(move || {
+                    let reader = BufReader::new(stream.try_clone().expect("a second handle"));
+                    serve(reader, stream, port, &kept);
+                });
+            }
+        });
+        let kept = came.clone();
+        std::thread::spawn(move || {
+            for stream in local.incoming().flatten() {
+                let kept = kept.clone();
+                std::thread::spawn(move || {
+                    let reader = BufReader::new(stream.try_clone().expect("a second handle"));
+                    serve(reader, stream, port, &kept);
+                });
+            }
+        });
+        Self { port, folder, came }
+    }
+
+    fn take(&self) -> Vec<Came> {
+        std::mem::take(&mut self.came.lock().expect("nobody panics with it"))
+    }
+
+    fn fill(&self, command: &str) -> String {
+        let address = format!("127.0.0.1:{}", self.port);
+        command
+            .replace("CREDENTIALS", &format!("http://us%20er:pass@{address}"))
+            .replace("--url ", "--\u{1} ")
+            .replace("URL", &format!("http://{address}"))
+            .replace('\u{1}', "url")
+            .replace("PORT", &self.port.to_string())
+            .replace("DIR", &self.folder.to_string_lossy())
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn serve(mut reader: impl BufRead, mut writer: impl Write, port: u16, kept: &Mutex<Vec<Came>>) {
+    while let Some(came) = read_request(&mut reader, &mut writer) {
+        let path = came.start.split(' ').nth(1).unwrap_or_default().to_owned();
+        let is_head = came.start.starts_with("HEAD");
+        let is_last = came.fields.get("connection").is_some_and(|values| values.concat().contains("close"));
+        kept.lock().expect("nobody panics with it").push(came);
+        let parts: Vec<&str> = path.split('/').collect();
+        let answer = match parts.as_slice() {
+            ["", "redirect", status, how] => {
+                let to = match *how {
+                    "again" => "/redirect/302/to".to_owned(),
+                    "relative" => "../x/./there".to_owned(),
+                    "query" => "?a=b%20c#d".to_owned(),
+                    _ => format!("http://127.0.0.1:{port}/there?x=1"),
+                };
+                format!("HTTP/1.1 {status} Moved\r\nLocation: {to}\r\nContent-Length: 5\r\n\r\nmoved")
+            }
+            _ => "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello".to_owned(),
+        };
+        let end = if is_head { answer.len() - 5 } else { answer.len() };
+        if writer.write_all(&answer.as_bytes()[..end]).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+fn read_request(reader: &mut impl BufRead, writer: &mut impl Write) -> Option<Came> {
+    let line = |reader: &mut dyn BufRead| {
+        let mut bytes = Vec::new();
+        reader.read_until(b'\n', &mut bytes).ok().filter(|count| *count > 0)?;
+        Some(String::from_utf8_lossy(&bytes).trim_end_matches(['\r', '\n']).to_owned())
+    };
+    let start = line(reader)?;
+    let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    loop {
+        let field = line(reader)?;
+        if field.is_empty() {
+            break;
+        }
+        let (name, value) = field.split_once(':')?;
+        fields.entry(name.to_ascii_lowercase()).or_default().push(value.trim().to_owned());
+    }
+    if fields.contains_key("expect") {
+        writer.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").ok()?;
+    }
+    let mut body = Vec::new();
+    if fields.contains_key("transfer-encoding") {
+        loop {
+            let size = usize::from_str_radix(line(reader)?.trim(), 16).ok()?;
+            let mut chunk = vec![0; size + 2];
+            reader.read_exact(&mut chunk).ok()?;
+            body.extend_from_slice(&chunk[..size]);
+            if size == 0 {
+                break;
+            }
+        }
+    } else if let Some(length) = fields.get("content-length") {
+        body = vec![0; length[0].parse().ok()?];
+        reader.read_exact(&mut body).ok()?;
+    }
+    Some(Came { start, fields, body })
+}
+
+/// What is compared: all but the boundary of forms, what curl expects of servers, and our own name.
+fn comparable(mut came: Came, own_agent: bool) -> Came {
+    came.fields.remove("expect");
+    if own_agent {
+        came.fields.remove("user-agent");
+    }
+    let boundary = came.fields.get("content-type").and_then(|values| values[0].split_once("boundary="));
+    if let Some(boundary) = boundary.map(|(_, boundary)| boundary.to_owned()) {
+        let type_of = came.fields.get_mut("content-type").expect("it is there");
+        type_of[0] = type_of[0].replace(&boundary, "BOUNDARY");
+        let text = String::from_utf8_lossy(&came.body).replace(&boundary, "BOUNDARY");
+        // That of files within a part has a name of its own.
+        let inner = text.split_once("multipart/mixed; boundary=").and_then(|(_, rest)| rest.split("\r\n").next());
+        let text = inner.map(str::to_owned).map_or(text.clone(), |inner| text.replace(&inner, "INNER"));
+        came.body = text.into_bytes();
+    }
+    came
+}
+
+/// The commands of the file, each with its lines.
+fn commands() -> Vec<String> {
+    let (mut all, mut command) = (Vec::new(), String::new());
+    for line in COMMANDS.lines() {
+        if command.is_empty() && (line.starts_with('#') || line.is_empty()) {
+            continue;
+        }
+        command.push_str(line);
+        let quotes = command.matches('\'').count() - command.matches("\\'").count();
+        if line.ends_with('\\') || quotes % 2 == 1 {
+            command.push('\n');
+            continue;
+        }
+        all.push(std::mem::take(&mut command));
+    }
+    all
+}
+
+fn bash(command: &str, folder: &Path) {
+    let ended = Command::new("bash").arg("-c").arg(command).current_dir(folder).env("LC_ALL", "C.UTF-8").output();
+    ended.expect("bash starts");
+}
+
+#[test]
+fn what_curl_sends_is_what_we_send() {
+    let recorder = Recorder::start("curl");
+    let file = recorder.folder.join("command.txt");
+    let (mut differences, mut count) = (Vec::new(), 0);
+    for (number, command) in commands().iter().enumerate() {
+        let filled = recorder.fill(command);
+        bash(&filled, &recorder.folder);
+        let of_curl = recorder.take();
+        if of_curl.is_empty() {
+            differences.push(format!("{command}\n  curl sent nothing"));
+            continue;
+        }
+        count += 1;
+        let own_agent = !command.contains("-A ") && !command.to_lowercase().contains("user-agent");
+        let steps = 1 + command.matches(" --next ").count() + command.matches(" -: ").count();
+        let urls =
+            if command.starts_with("curl URL/one URL/two") || command.contains("--url URL/u1") { 2 } else { steps };
+        let requests = urls.to_string();
+        // Each by its file; some also as words behind our own.
+        let ended = if number % 3 == 0 {
+            let ours = filled.replacen("curl", "\"$ONRUSH\" -c 1 -n \"$N\" --quiet curl", 1);
+            let mut shell = Command::new("bash");
+            shell.arg("-c").arg(ours).env("ONRUSH", env!("CARGO_BIN_EXE_onrush")).env("N", &requests);
+            shell.env("LC_ALL", "C.UTF-8").current_dir(&recorder.folder).output().expect("bash starts")
+        } else {
+            std::fs::write(&file, &filled).expect("a file");
+            let mut ours = onrush(&["-c", "1", "-n", &requests, "--quiet", "-p"]);
+            ours.arg(&file).current_dir(&recorder.folder).output().expect("the binary starts")
+        };
+        let came = recorder.take();
+        let [of_curl, ours] =
+            [of_curl, came].map(|all| all.into_iter().map(|one| comparable(one, own_agent)).collect::<Vec<_>>());
+        if of_curl != ours {
+            let said = text(&ended.stderr);
+            differences.push(format!("{command}\n  curl: {of_curl:?}\n  ours: {ours:?}\n  {said}"));
+        }
+    }
+    assert!(count >= 150, "{count} commands");
+    assert!(differences.is_empty(), "{} of {count} differ:\n{}", differences.len(), differences.join("\n"));
+}
+
+#[test]
+fn mistakes_are_named_with_their_place() {
+    let folder = std::env::temp_dir().join(format!("onrush-mistakes-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("commands.txt");
+    let path = file.to_string_lossy().into_owned();
+    for (content, en, zh) in [
+        ("", "no curl command", "没有 curl 命令"),
+        ("# nothing\n\n", "no curl command", "没有 curl 命令"),
+        ("curl http://h/\ncurl 'http://h/", "line 2: the quote ' does not end", "第 2 行：引号 ' 没有结束"),
+        (
+            "curl http://h/ -d @/no/such/file",
+            "line 1: cannot read the file '/no/such/file' given to -d",
+            "第 1 行：无法读取",
+        ),
+        (
+            "\ncurl http://h/ -F a=@/no/such/file",
+            "line 2: cannot read the file '/no/such/file' given to -F",
+            "第 2 行：无法读取",
+        ),
+        ("curl http://h/ --no-such-flag", "line 1: the flag --no-such-flag of curl is not known", "不认识 curl 的参数"),
+        ("curl http://h/ -sY", "the flag -Y of curl is not known", "不认识 curl 的参数 -Y"),
+        ("curl http://h/ -x http://p:1/", "--proxy: a load does not go through a proxy", "压测暂不支持代理"),
+        ("curl http://h/ -c jar", "--cookie-jar: cookies of answers are not kept", "暂不保存响应中的 Cookie"),
+        ("curl http://h/ --digest -u a:b", "--digest: this way of authentication", "不支持这种认证方式"),
+        ("curl http://h/ -u name", "-u wants name:password", "-u 需要"),
+        ("curl -s", "the curl command has no URL", "没有 URL"),
+        ("curl ftp://h/", "unknown scheme 'ftp'", "'ftp' 无法识别"),
+        ("curl 'http://h/{a,b}'", "braces or brackets", "花括号或方括号"),
+        ("curl http://h/ -d a -F b=c", "cannot both be there", "不能同时使用"),
+        ("curl http://h/ -I -d a", "-I and -d, -F or -T cannot both", "不能同时使用"),
+        ("curl http://h/ -d", "the flag -d of curl wants a value", "后面需要一个值"),
+        ("curl http://h/ -m abc", "--max-time of curl wants seconds", "--max-time 需要秒数"),
+        ("curl http://h/ -F novalue", "-F of curl wants name=content", "-F 需要名称=内容"),
+        ("wget http://h/", "'wget' is not curl", "'wget' 不是 curl"),
+        ("curl http://$HOST/", "'$HOST' needs a running shell", "需要由 shell 执行"),
+        ("curl http://h/ -H 'No colon'", "has no colon", "缺少冒号"),
+        ("curl http://h/ --resolve h:80", "--resolve wants host:port:address", "--resolve 需要"),
+        ("curl http://h/ --connect-to a:b", "--connect-to wants", "--connect-to 需要"),
+        ("curl http://h/ --dat x", "may be --data or --data-ascii", "可能是 --data 或 --data-ascii"),
+    ] {
+        std::fs::write(&file, content).expect("a file");
+        for (language, wanted) in [("en", en), ("zh", zh)] {
+            let ended = output(&["--lang", language, "-p", &path]);
+            let said = text(&ended.stderr);
+            assert!(said.contains(wanted) && said.contains("commands.txt"), "{content:?}: {said}");
+            assert_eq!((ended.status.code(), said.lines().count()), (Some(2), 1), "{content:?}: {said}");
+        }
+    }
+    let missing = output(&["-p", "/no/such/commands"]);
+    assert!(text(&missing.stderr).contains("cannot read the file '/no/such/commands' given to --curl"), "{missing:?}");
+    let _ = std::fs::remove_dir_all(&folder);
+}

@@ -1,0 +1,167 @@
+//! Redirects: an answer that sends a user on makes an exchange of its own.
+//!
+//! Its request is known when the answer is there, so its step lives as long as its exchange.
+
+use std::ops::Index;
+use std::sync::Arc;
+
+use driver::Sockets;
+use metrics::{Failure, Outcome};
+use pacing::Nanos;
+use plan::{Follow, Request, Target};
+use wire::http1;
+
+use super::World;
+use super::exchanges::{Attempt, Exchange};
+use super::step::PreparedStep;
+
+/// Statuses that send on (RFC 9110, 15.4).
+fn sends_on(status: u16) -> bool {
+    matches!(status, 301 | 302 | 303 | 307 | 308)
+}
+
+/// What a step needs to follow an answer.
+pub(crate) struct Trail {
+    pub(super) follow: Follow,
+    pub(super) request: Request,
+    /// Its URL.
+    pub(super) url: String,
+    /// Hops before it.
+    pub(super) hops: u32,
+}
+
+/// The steps of the plan, and those of hops.
+pub(crate) struct Steps {
+    pub(super) fixed: Arc<[PreparedStep]>,
+    hops: Vec<Option<Box<PreparedStep>>>,
+    free: Vec<u32>,
+    /// Hops that were made.
+    made: u32,
+}
+
+impl Steps {
+    pub(super) fn new(fixed: Arc<[PreparedStep]>) -> Self {
+        Self { fixed, hops: Vec::new(), free: Vec::new(), made: 0 }
+    }
+
+    /// It is of a hop.
+    #[inline]
+    pub(super) fn is_hop(&self, step: u32) -> bool {
+        step as usize >= self.fixed.len()
+    }
+
+    fn add(&mut self, step: PreparedStep) -> u32 {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.hops.push(None);
+            (self.hops.len() - 1) as u32
+        });
+        self.hops[index as usize] = Some(Box::new(step));
+        self.fixed.len() as u32 + index
+    }
+
+    pub(super) fn remove(&mut self, step: u32) {
+        let index = step - self.fixed.len() as u32;
+        if self.hops[index as usize].take().is_some() {
+            self.free.push(index);
+        }
+    }
+
+    /// The step goes to this origin.
+    pub(super) fn lead(&mut self, step: u32, origin: u16) {
+        let index = step as usize - self.fixed.len();
+        if let Some(step) = &mut self.hops[index] {
+            step.origin = origin;
+        }
+    }
+
+    /// Steps of hops that live.
+    #[cfg(test)]
+    pub(super) fn hops(&self) -> usize {
+        self.hops.len() - self.free.len()
+    }
+}
+
+impl Index<usize> for Steps {
+    type Output = PreparedStep;
+
+    #[inline]
+    fn index(&self, index: usize) -> &PreparedStep {
+        match self.fixed.get(index) {
+            Some(step) => step,
+            None => self.hop(index),
+        }
+    }
+}
+
+impl Steps {
+    #[cold]
+    fn hop(&self, index: usize) -> &PreparedStep {
+        self.hops[index - self.fixed.len()].as_deref().expect("a step lives as long as its exchange")
+    }
+}
+
+/// What follows an answer.
+pub(super) enum Next {
+    /// Nothing: it is the last.
+    Nothing,
+    /// This step, perhaps at a target that is not known yet.
+    Hop { step: u32, elsewhere: Option<Box<Target>> },
+    /// It should be followed and cannot be.
+    Stuck,
+}
+
+impl World {
+    /// What follows the answer of an exchange.
+    #[inline]
+    pub(super) fn next_hop(&mut self, exchange: &Exchange, attempt: Option<&Attempt>) -> Next {
+        if self.steps[exchange.step as usize].trail.is_none() {
+            return Next::Nothing;
+        }
+        self.make_hop(exchange, attempt)
+    }
+
+    #[cold]
+    fn make_hop(&mut self, exchange: &Exchange, attempt: Option<&Attempt>) -> Next {
+        let Some(kept) = attempt.and_then(|attempt| attempt.kept.as_deref()) else { return Next::Nothing };
+        let status = kept.status;
+        let location = http1::fields(&kept.head).find(|(name, _)| name.eq_ignore_ascii_case(b"location"));
+        // Nothing is started any more.
+        let (Some((_, location)), true) = (location, sends_on(status) && !self.budget.is_over) else {
+            return Next::Nothing;
+        };
+        let step = &self.steps[exchange.step as usize];
+        let Some(trail) = &step.trail else { return Next::Nothing };
+        let target = self.origins[usize::from(step.origin)].target.clone();
+        if trail.hops >= trail.follow.most {
+            return Next::Stuck;
+        }
+        let Some(hop) = trail.follow.hop(status, location, &trail.url, &target, &trail.request) else {
+            return Next::Stuck;
+        };
+        let elsewhere = hop.elsewhere;
+        let elsewhere =
+            elsewhere.map(|(is_tls, host, port)| Box::new(trail.follow.target(&target, is_tls, host, port)));
+        let next = Trail { follow: trail.follow.clone(), request: hop.request, url: hop.url, hops: trail.hops + 1 };
+        let number = (self.steps.fixed.len() as u32).wrapping_add(self.steps.made) | 1 << 31;
+        let prepared = step.for_hop(number, next, elsewhere.as_deref().unwrap_or(&target));
+        self.steps.made = self.steps.made.wrapping_add(1);
+        Next::Hop { step: self.steps.add(prepared), elsewhere }
+    }
+
+    /// A hop whose host is unknown ends before it began.
+    pub(super) fn fail_hop<S: Sockets>(
+        &mut self,
+        user: u32,
+        step: u32,
+        intended: Nanos,
+        failure: Failure,
+        sockets: &mut S,
+    ) {
+        let exchange = Exchange::new(user, step, intended, intended, self.measured_from);
+        self.seen.counts.started += u64::from(exchange.is_measured);
+        self.seen.counts.attempts += u64::from(exchange.is_measured);
+        let key = self.exchanges.insert(exchange);
+        let now = sockets.now();
+        self.end_exchange(key, None, Outcome::Failed(failure), now, sockets);
+    }
+}

@@ -1,0 +1,82 @@
+//! Which step of its iteration a user takes next.
+
+use pacing::Random;
+use plan::Order;
+
+use super::World;
+
+/// Orders that are drawn, one for each user, in the iteration that it is in.
+pub(super) struct Orders {
+    seed: Option<u64>,
+    orders: Vec<Box<[u16]>>,
+    random: Random,
+}
+
+impl Orders {
+    /// `stream`: this shard among all.
+    pub(super) fn new(order: Order, steps: usize, stream: u64) -> Self {
+        let seed = match order {
+            Order::Shuffled { seed } if steps > 1 => Some(seed),
+            _ => None,
+        };
+        Self { seed, orders: Vec::new(), random: Random::of_stream(seed.unwrap_or(0), stream) }
+    }
+
+    /// The step at this place of the user's order, which is drawn anew at the first.
+    fn step_at(&mut self, user: u32, position: u16, steps: u16) -> u32 {
+        if self.seed.is_none() {
+            return u32::from(position);
+        }
+        let user = user as usize;
+        while self.orders.len() <= user {
+            let mut order: Box<[u16]> = (0..steps).collect();
+            shuffle(&mut order, &mut self.random);
+            self.orders.push(order);
+        }
+        u32::from(self.orders[user][usize::from(position)])
+    }
+
+    fn draw(&mut self, user: u32) {
+        if let Some(order) = self.orders.get_mut(user as usize) {
+            shuffle(order, &mut self.random);
+        }
+    }
+}
+
+/// Each order is as likely as any other.
+fn shuffle(order: &mut [u16], random: &mut Random) {
+    for last in (1..order.len()).rev() {
+        let other = random.below(last as u64 + 1) as usize;
+        order.swap(last, other);
+    }
+}
+
+impl World {
+    /// The step that a user takes next.
+    #[inline]
+    pub(super) fn coming_step(&mut self, user: u32) -> u32 {
+        let count = self.steps.fixed.len() as u16;
+        if count == 1 {
+            return 0;
+        }
+        let position = self.users[user as usize].position;
+        self.orders.step_at(user, position, count)
+    }
+
+    /// Takes it; behind the last of an iteration comes the first of the next.
+    #[inline]
+    pub(super) fn take_step(&mut self, user: u32) -> u32 {
+        let count = self.steps.fixed.len() as u16;
+        if count == 1 {
+            return 0;
+        }
+        let step = self.coming_step(user);
+        let position = &mut self.users[user as usize].position;
+        *position += 1;
+        if *position == count {
+            *position = 0;
+            self.orders.draw(user);
+        }
+        step
+    }
+}

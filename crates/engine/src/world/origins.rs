@@ -1,0 +1,201 @@
+//! Where exchanges go: what each target wants of a connection, and where users keep theirs.
+//!
+//! Most loads have one origin, and a user one connection. A load of several steps may have several; a redirect may lead to one
+//! that nobody knew before the run.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+
+use driver::{Peer, Socket, Sockets};
+use metrics::Failure;
+use pacing::Nanos;
+use plan::{Protocol, Target};
+use wire::tls::ClientConfig;
+
+use super::World;
+use crate::Places;
+
+/// Origins of a shard that redirects may add; a further one is a failure.
+const ORIGINS_MAX: usize = 256;
+/// A name that is looked up while the load runs is asked for so often.
+const LOOKUP_EVERY: Nanos = Nanos::from_millis(1);
+
+/// A target, and how its connections are made.
+#[derive(Clone)]
+pub(crate) struct Origin {
+    pub(crate) target: Arc<Target>,
+    pub(crate) places: Places,
+    /// What makes TLS sessions, where connections are secured.
+    pub(crate) tls: Option<ClientConfig>,
+    /// Where all of them go, when that is one place.
+    pub(super) single_place: Option<Peer>,
+}
+
+impl Origin {
+    pub(crate) fn new(target: Arc<Target>, places: Places, tls: Option<ClientConfig>) -> Self {
+        let single_place = places.single();
+        Self { target, places, tls, single_place }
+    }
+
+    /// What is spoken.
+    #[inline]
+    pub(crate) fn protocol(&self) -> Protocol {
+        self.target.protocol
+    }
+
+    /// Its connections have layers: TLS, or streams.
+    #[inline]
+    pub(crate) fn is_layered(&self) -> bool {
+        self.tls.is_some() || self.target.protocol != Protocol::Http1
+    }
+
+    /// Users share its connections.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self.target.protocol, Protocol::Http2 | Protocol::Negotiated)
+    }
+}
+
+/// Connections of users beyond that to the first origin.
+#[derive(Default)]
+pub(super) struct Elsewhere(HashMap<(u32, u16), Socket>);
+
+/// An exchange that waits for the address of its host.
+pub(super) struct Waiting {
+    user: u32,
+    step: u32,
+    intended: Nanos,
+}
+
+/// A name that is looked up on a thread of its own: the loop goes on.
+pub(super) struct Lookup {
+    target: Arc<Target>,
+    found: Receiver<Result<Origin, Failure>>,
+    waiting: Vec<Waiting>,
+}
+
+impl World {
+    /// The idle connection of a user to an origin leaves its place.
+    #[inline]
+    pub(super) fn take_own(&mut self, user: u32, origin: u16) -> Option<Socket> {
+        if origin == 0 {
+            return self.users[user as usize].connection.take();
+        }
+        self.elsewhere.0.remove(&(user, origin))
+    }
+
+    /// A connection of a user is idle.
+    #[inline]
+    pub(super) fn keep_own(&mut self, user: u32, origin: u16, socket: Socket) {
+        if origin == 0 {
+            self.users[user as usize].connection = Some(socket);
+        } else {
+            self.elsewhere.0.insert((user, origin), socket);
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn own(&self, user: u32, origin: u16) -> Option<Socket> {
+        if origin == 0 { self.users[user as usize].connection } else { self.elsewhere.0.get(&(user, origin)).copied() }
+    }
+
+    /// A user leaves: its connections are closed.
+    pub(super) fn close_own<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
+        for origin in 0..self.origins.len() as u16 {
+            if let Some(socket) = self.take_own(user, origin) {
+                self.close(socket, sockets);
+            }
+        }
+    }
+
+    /// The origin of a host that a redirect names; an error when there are too many.
+    fn known_origin(&self, is_tls: bool, host: &str, port: u16) -> Option<u16> {
+        let fits = |origin: &Origin| {
+            let target = &origin.target;
+            target.host == host && target.port == port && target.tls.is_some() == is_tls
+        };
+        self.origins.iter().position(fits).map(|index| index as u16)
+    }
+
+    fn add_origin(&mut self, origin: Origin) -> Option<u16> {
+        if self.origins.len() >= ORIGINS_MAX {
+            return None;
+        }
+        self.is_layered |= origin.is_layered();
+        self.links.make_room(self.origins.len() + 1, origin.is_shared());
+        self.origins.push(origin);
+        Some((self.origins.len() - 1) as u16)
+    }
+
+    /// Starts a hop at an origin that may still have to be found.
+    pub(super) fn hop_to<S: Sockets>(
+        &mut self,
+        user: u32,
+        step: u32,
+        elsewhere: Option<Box<Target>>,
+        intended: Nanos,
+        sockets: &mut S,
+    ) {
+        let Some(target) = elsewhere else {
+            return self.begin_exchange(user, step, intended, intended, sockets);
+        };
+        if let Some(origin) = self.known_origin(target.tls.is_some(), &target.host, target.port) {
+            self.steps.lead(step, origin);
+            return self.begin_exchange(user, step, intended, intended, sockets);
+        }
+        let waiting = Waiting { user, step, intended };
+        let is_known = |lookup: &&mut Lookup| {
+            lookup.target.host == target.host
+                && lookup.target.port == target.port
+                && lookup.target.tls.is_some() == target.tls.is_some()
+        };
+        if let Some(lookup) = self.lookups.iter_mut().find(is_known) {
+            return lookup.waiting.push(waiting);
+        }
+        let target: Arc<Target> = target.into();
+        let (tell, found) = channel();
+        let (asked, timeout) = (target.clone(), self.steps[0].connect_timeout.as_duration());
+        let spawned = std::thread::Builder::new().name("lookup".to_owned()).spawn(move || {
+            let origin = crate::resolve(&asked, timeout).map_err(|_| Failure::Dns).and_then(|resolved| {
+                let tls = crate::client_tls(&asked).map_err(|_| Failure::Tls(metrics::TlsFault::Other))?;
+                Ok(Origin::new(asked, Places::only(resolved.address), tls))
+            });
+            // The run may be over.
+            let _ = tell.send(origin);
+        });
+        drop(spawned);
+        self.lookups.push(Lookup { target, found, waiting: vec![waiting] });
+    }
+
+    /// Names that were found let their exchanges go on.
+    #[cold]
+    pub(super) fn look_at_lookups<S: Sockets>(&mut self, sockets: &mut S) {
+        let mut index = 0;
+        while index < self.lookups.len() {
+            let found = match self.lookups[index].found.try_recv() {
+                Ok(found) => found,
+                Err(TryRecvError::Empty) => {
+                    index += 1;
+                    continue;
+                }
+                Err(TryRecvError::Disconnected) => Err(Failure::Dns),
+            };
+            let lookup = self.lookups.swap_remove(index);
+            let origin = found.and_then(|origin| self.add_origin(origin).ok_or(Failure::Redirect));
+            for Waiting { user, step, intended } in lookup.waiting {
+                match origin {
+                    Ok(origin) => {
+                        self.steps.lead(step, origin);
+                        self.begin_exchange(user, step, intended, intended, sockets);
+                    }
+                    Err(failure) => self.fail_hop(user, step, intended, failure, sockets),
+                }
+            }
+        }
+    }
+
+    /// When names are asked for again.
+    pub(super) fn next_lookup(&self, now: Nanos) -> Nanos {
+        if self.lookups.is_empty() { Nanos::NEVER } else { now + LOOKUP_EVERY }
+    }
+}

@@ -1,0 +1,169 @@
+//! What is kept of an answer: for the checks, for redirects, and to show what failed.
+
+use metrics::{Failure, Outcome, SAMPLE_BODY_BYTES_MAX, SAMPLES_MAX, Sample};
+use pacing::Nanos;
+use plan::{CHECKED_BODY_BYTES_MAX, Checks};
+use wire::coding::{Undecoded, decode};
+use wire::hpack::FieldList;
+use wire::http1;
+
+use super::World;
+use super::exchanges::{Attempt, Exchange};
+use super::step::PreparedChecks;
+
+/// The most of a head that is kept: what the machine of HTTP/1 takes.
+const HEAD_BYTES_MAX: usize = 64 * 1024;
+/// The most that is shown of a body.
+const SHOWN_BODY_BYTES_MAX: usize = 64 * 1024;
+
+/// What is kept of an answer.
+#[derive(Default)]
+pub(crate) struct KeptBody {
+    /// Lines of HTTP/1, or what would be.
+    pub(crate) head: Vec<u8>,
+    pub(crate) status: u16,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) is_too_large: bool,
+    /// What failed.
+    pub(crate) reason: String,
+}
+
+impl KeptBody {
+    pub(super) fn keep(&mut self, body: &[u8], room: usize) {
+        let count = body.len().min(room - self.bytes.len().min(room));
+        self.bytes.extend_from_slice(&body[..count]);
+        self.is_too_large |= count < body.len();
+    }
+
+    fn coding(&self) -> Option<&[u8]> {
+        let field = http1::fields(&self.head).find(|(name, _)| name.eq_ignore_ascii_case(b"content-encoding"));
+        field.map(|(_, value)| value)
+    }
+
+    /// The body without its coding.
+    fn decoded(&self, most: usize) -> Result<Vec<u8>, Undecoded> {
+        match self.coding().filter(|coding| !coding.is_empty() && !self.bytes.is_empty()) {
+            Some(coding) => decode(coding, &self.bytes, most),
+            None => Ok(self.bytes.clone()),
+        }
+    }
+}
+
+impl Attempt {
+    /// More of a head.
+    #[cold]
+    pub(super) fn keep_head(&mut self, bytes: &[u8]) {
+        let kept = self.kept.get_or_insert_default();
+        let room = HEAD_BYTES_MAX - kept.head.len().min(HEAD_BYTES_MAX);
+        kept.head.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    /// An interim answer is none.
+    pub(super) fn forget_head(&mut self) {
+        if let Some(kept) = &mut self.kept {
+            kept.head.clear();
+        }
+    }
+
+    /// The head of an answer that failed: as much of it as came last.
+    #[cold]
+    pub(super) fn keep_failed_head(&mut self, bytes: &[u8]) {
+        self.keep_head(bytes);
+        self.needs.body_bytes_max = self.needs.body_bytes_max.max(SAMPLE_BODY_BYTES_MAX);
+    }
+
+    /// A head of HTTP/2, in the form of HTTP/1.
+    #[cold]
+    pub(super) fn keep_fields(&mut self, status: u16, fields: &FieldList) {
+        let mut head = format!("HTTP/2 {status}\r\n").into_bytes();
+        for (name, value) in fields.iter().filter(|(name, _)| name.first() != Some(&b':')) {
+            head.extend_from_slice(&[name, b": ", value, b"\r\n"].concat());
+        }
+        head.extend_from_slice(b"\r\n");
+        self.forget_head();
+        if self.needs.head { self.keep_head(&head) } else { self.keep_failed_head(&head) }
+    }
+}
+
+impl PreparedChecks {
+    /// What is thought of an answer whose status is a success.
+    #[cold]
+    pub(super) fn of_answer(&self, kept: Option<&mut KeptBody>) -> Outcome {
+        let mut nothing = KeptBody::default();
+        let kept = kept.unwrap_or(&mut nothing);
+        match look(&self.checks, kept) {
+            Ok(()) => Outcome::Succeeded,
+            Err((failure, reason)) => {
+                kept.reason = reason;
+                Outcome::Failed(failure)
+            }
+        }
+    }
+}
+
+fn look(checks: &Checks, kept: &KeptBody) -> Result<(), (Failure, String)> {
+    checks.look_at_head(http1::fields(&kept.head)).map_err(|reason| (Failure::Check, reason))?;
+    if !checks.want_body() {
+        return Ok(());
+    }
+    if kept.is_too_large {
+        return Err((Failure::BodyLimit, format!("more than {CHECKED_BODY_BYTES_MAX} bytes")));
+    }
+    let coding = || String::from_utf8_lossy(kept.coding().unwrap_or_default()).into_owned();
+    let body = kept.decoded(CHECKED_BODY_BYTES_MAX).map_err(|undecoded| match undecoded {
+        Undecoded::TooLarge => (Failure::BodyLimit, format!("more than {CHECKED_BODY_BYTES_MAX} bytes")),
+        Undecoded::Unknown => (Failure::Check, format!("Content-Encoding {} is not known", coding())),
+        Undecoded::Broken => (Failure::Check, format!("the body is no {}", coding())),
+    })?;
+    checks.look_at_body(&body).map_err(|reason| (Failure::Check, reason))
+}
+
+impl World {
+    /// Keeps an answer that failed, as long as few were kept, and every answer of a step that is shown.
+    #[inline]
+    pub(super) fn keep_sample(
+        &mut self,
+        exchange: &Exchange,
+        attempt: Option<&Attempt>,
+        outcome: Outcome,
+        done: Nanos,
+    ) {
+        let is_shown = self.steps[exchange.step as usize].is_shown;
+        let is_failed_answer = matches!(
+            outcome,
+            Outcome::Failed(
+                Failure::Status | Failure::Check | Failure::BodyLimit | Failure::Redirect | Failure::GrpcStatus(_)
+            )
+        );
+        if is_shown || (is_failed_answer && self.seen.wants_samples()) {
+            self.make_sample(exchange, attempt, outcome, done);
+        }
+    }
+
+    #[cold]
+    fn make_sample(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
+        let step = &self.steps[exchange.step as usize];
+        let nothing = KeptBody::default();
+        let kept = attempt.and_then(|attempt| attempt.kept.as_deref()).unwrap_or(&nothing);
+        let most = if step.is_shown { SHOWN_BODY_BYTES_MAX } else { SAMPLE_BODY_BYTES_MAX };
+        let mut body = kept.decoded(CHECKED_BODY_BYTES_MAX).unwrap_or_else(|_| kept.bytes.clone());
+        body.truncate(most);
+        let sent = attempt.map(|attempt| attempt.sent).filter(|sent| *sent != Nanos::NEVER);
+        let first = attempt.map(|attempt| attempt.first_byte).filter(|first| *first != Nanos::NEVER);
+        let sample = Sample {
+            at_ns: done.since(self.started).0,
+            step: step.series,
+            outcome,
+            status: attempt.and_then(|attempt| attempt.head.map(|head| head.status).or(attempt.status)).unwrap_or(0),
+            reason: kept.reason.clone(),
+            request: if step.is_shown { step.request.to_vec() } else { Vec::new() },
+            head: kept.head.clone(),
+            body,
+            wait_ns: sent.map(|sent| sent.since(exchange.intended).0),
+            first_byte_ns: sent.zip(first).map(|(sent, first)| first.since(sent).0),
+            service_ns: sent.map(|sent| done.since(sent).0),
+            is_shown: step.is_shown,
+        };
+        self.seen.keep_sample(sample, if step.is_shown { usize::MAX } else { SAMPLES_MAX });
+    }
+}

@@ -1,0 +1,333 @@
+//! What makes an answer a success: checks on its status, its head and its body.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use regex::bytes::Regex;
+use serde_json::Value;
+use serde_json_path::JsonPath;
+
+use crate::{PlanError, StatusSet};
+
+/// The largest compiled pattern.
+const PATTERN_BYTES_MAX: usize = 1024 * 1024;
+
+/// What makes an answer a success.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Checks {
+    /// The statuses that are.
+    pub status: StatusSet,
+    /// What the body must contain.
+    pub bodies: Vec<TextCheck>,
+    /// What the head must hold.
+    pub headers: Vec<HeaderCheck>,
+    /// What the body must say as JSON.
+    pub json: Vec<JsonCheck>,
+    /// The answer of a numbered message must hold its number, at this place.
+    pub echoes_number: bool,
+    /// The user asked for it, so a failed exchange fails the run.
+    pub is_expectation: bool,
+}
+
+impl Checks {
+    /// The body is looked at.
+    pub fn want_body(&self) -> bool {
+        !self.bodies.is_empty() || !self.json.is_empty() || self.echoes_number
+    }
+
+    /// The head is looked at.
+    pub fn want_head(&self) -> bool {
+        !self.headers.is_empty()
+    }
+
+    /// What is thought of a body, without its coding; gives the check that fails.
+    pub fn look_at_body(&self, body: &[u8]) -> Result<(), String> {
+        if let Some(check) = self.bodies.iter().find(|check| !check.holds(body)) {
+            return Err(format!("--expect-body {check}"));
+        }
+        if self.json.is_empty() {
+            return Ok(());
+        }
+        let value: Value = serde_json::from_slice(body)
+            .map_err(|error| format!("--expect-json {}: no JSON ({error})", self.json[0]))?;
+        match self.json.iter().find(|check| !check.holds(&value)) {
+            Some(check) => Err(format!("--expect-json {check}")),
+            None => Ok(()),
+        }
+    }
+
+    /// What is thought of the fields of a head; gives the check that fails.
+    pub fn look_at_head<'a>(&self, fields: impl Iterator<Item = (&'a [u8], &'a [u8])> + Clone) -> Result<(), String> {
+        match self.headers.iter().find(|check| !check.holds(fields.clone())) {
+            Some(check) => Err(format!("--expect-header {check}")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Text that must occur, or a pattern between slashes that must match.
+#[derive(Clone, Debug)]
+pub struct TextCheck {
+    text: String,
+    pattern: Option<Regex>,
+}
+
+impl PartialEq for TextCheck {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl fmt::Display for TextCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl TextCheck {
+    /// Reads `text` or `/pattern/`.
+    ///
+    /// # Errors
+    /// The pattern is none.
+    pub fn parse(flag: &'static str, text: &str) -> Result<Self, PlanError> {
+        let inner = text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')).filter(|inner| !inner.is_empty());
+        let compile = |inner: &str| {
+            regex::bytes::RegexBuilder::new(inner).size_limit(PATTERN_BYTES_MAX).build().map_err(|error| {
+                let reason = error.to_string().lines().last().unwrap_or_default().trim().to_owned();
+                PlanError::Pattern { flag, value: text.to_owned(), reason }
+            })
+        };
+        Ok(Self { text: text.to_owned(), pattern: inner.map(compile).transpose()? })
+    }
+
+    /// It is met.
+    pub fn holds(&self, bytes: &[u8]) -> bool {
+        match &self.pattern {
+            Some(pattern) => pattern.is_match(bytes),
+            None => memchr::memmem::find(bytes, self.text.as_bytes()).is_some(),
+        }
+    }
+}
+
+/// A field that must be there, or whose value must be so.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeaderCheck {
+    name: String,
+    value: Option<TextCheck>,
+}
+
+impl fmt::Display for HeaderCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        self.value.as_ref().map_or(Ok(()), |value| write!(f, ": {value}"))
+    }
+}
+
+impl HeaderCheck {
+    /// Reads `Name`, `Name: value` or `Name: /pattern/`.
+    ///
+    /// # Errors
+    /// There is no name, or the pattern is none.
+    pub fn parse(text: &str) -> Result<Self, PlanError> {
+        let (name, value) = match text.split_once(':') {
+            Some((name, value)) => (name.trim(), Some(value.trim())),
+            None => (text.trim(), None),
+        };
+        if name.is_empty() || !name.bytes().all(crate::flags::is_token) {
+            return Err(PlanError::HeaderName { header: text.escape_debug().to_string() });
+        }
+        let value = value.filter(|value| !value.is_empty());
+        let value = value.map(|value| TextCheck::parse("--expect-header", value)).transpose()?;
+        Ok(Self { name: name.to_owned(), value })
+    }
+
+    fn holds<'a>(&self, mut fields: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> bool {
+        fields.any(|(name, value)| {
+            name.eq_ignore_ascii_case(self.name.as_bytes())
+                && self.value.as_ref().is_none_or(|wanted| match &wanted.pattern {
+                    Some(pattern) => pattern.is_match(value),
+                    None => value == wanted.text.as_bytes(),
+                })
+        })
+    }
+}
+
+/// How two values are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    Equal,
+    Unequal,
+    Below,
+    AtMost,
+    Above,
+    AtLeast,
+}
+
+/// The signs, the longer before the shorter.
+const RELATIONS: [(&str, Relation); 6] = [
+    ("==", Relation::Equal),
+    ("!=", Relation::Unequal),
+    ("<=", Relation::AtMost),
+    (">=", Relation::AtLeast),
+    ("<", Relation::Below),
+    (">", Relation::Above),
+];
+
+/// A path into JSON (RFC 9535), and how what it finds must compare. It must find something, and all of it must compare so.
+#[derive(Clone, Debug)]
+pub struct JsonCheck {
+    text: String,
+    path: JsonPath,
+    wanted: Option<(Relation, Value)>,
+}
+
+impl PartialEq for JsonCheck {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl fmt::Display for JsonCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl JsonCheck {
+    /// Reads `$.path` or `$.path == 200`.
+    ///
+    /// # Errors
+    /// The path is none, or what it is compared with is no JSON.
+    pub fn parse(text: &str) -> Result<Self, PlanError> {
+        let wrong = |reason: String| PlanError::JsonCheck { value: text.to_owned(), reason };
+        let (path, wanted) = match split(text) {
+            None => (text.trim(), None),
+            Some((path, relation, literal)) => {
+                let value = literal_of(literal).ok_or_else(|| wrong(format!("'{literal}' is no JSON value")))?;
+                (path, Some((relation, value)))
+            }
+        };
+        let path = JsonPath::parse(path).map_err(|error| wrong(error.to_string()))?;
+        Ok(Self { text: text.trim().to_owned(), path, wanted })
+    }
+
+    /// It is met.
+    pub fn holds(&self, value: &Value) -> bool {
+        let found = self.path.query(value);
+        !found.is_empty()
+            && self
+                .wanted
+                .as_ref()
+                .is_none_or(|(relation, wanted)| found.iter().all(|one| compare(one, *relation, wanted)))
+    }
+}
+
+/// The path, the sign and the rest; `None` when no sign stands outside of brackets and quotes.
+fn split(text: &str) -> Option<(&str, Relation, &str)> {
+    let (mut depth, mut quote, mut was_escaped) = (0usize, None, false);
+    for (index, byte) in text.bytes().enumerate() {
+        if let Some(end) = quote {
+            let is_end = byte == end && !was_escaped;
+            was_escaped = byte == b'\\' && !was_escaped;
+            if is_end {
+                quote = None;
+            }
+            continue;
+        }
+        match byte {
+            b'\'' | b'"' => (quote, was_escaped) = (Some(byte), false),
+            b'[' | b'(' => depth += 1,
+            b']' | b')' => depth = depth.saturating_sub(1),
+            b'=' | b'!' | b'<' | b'>' if depth == 0 => {
+                let rest = &text[index..];
+                let (sign, relation) = RELATIONS.iter().find(|(sign, _)| rest.starts_with(sign))?;
+                return Some((text[..index].trim(), *relation, rest[sign.len()..].trim()));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// JSON, or text in single quotes as paths have it.
+fn literal_of(text: &str) -> Option<Value> {
+    if let Some(inner) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+        return Some(Value::String(inner.replace("\\'", "'")));
+    }
+    serde_json::from_str(text).ok()
+}
+
+fn compare(one: &Value, relation: Relation, other: &Value) -> bool {
+    let order = match (one, other) {
+        (Value::Number(one), Value::Number(other)) => match (one.as_i64(), other.as_i64()) {
+            (Some(one), Some(other)) => Some(one.cmp(&other)),
+            _ => one.as_f64().zip(other.as_f64()).and_then(|(one, other)| one.partial_cmp(&other)),
+        },
+        (Value::String(one), Value::String(other)) => Some(one.cmp(other)),
+        (one, other) => (one == other).then_some(Ordering::Equal),
+    };
+    match relation {
+        Relation::Equal => order == Some(Ordering::Equal),
+        Relation::Unequal => order != Some(Ordering::Equal),
+        Relation::Below => order == Some(Ordering::Less),
+        Relation::AtMost => matches!(order, Some(Ordering::Less | Ordering::Equal)),
+        Relation::Above => order == Some(Ordering::Greater),
+        Relation::AtLeast => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(check: &str, body: &str) -> bool {
+        JsonCheck::parse(check).expect("a check").holds(&serde_json::from_str(body).expect("JSON"))
+    }
+
+    #[test]
+    fn paths_are_compared() {
+        let body = r#"{"code": 200, "data": {"list": [{"id": 1, "name": "a=b"}, {"id": 2, "name": "c"}]}, "ok": true, "x": 1.0}"#;
+        for check in [
+            "$.code == 200",
+            "$.code==200",
+            "$.code != 201",
+            "$.code >= 200",
+            "$.code > 199.5",
+            "$.code < 1e3",
+            "$.x == 1",
+            "$.ok == true",
+            "$.data.list[*].id >= 1",
+            "$.data.list[?@.name == 'a=b'].id == 1",
+            "$.data.list[0].name == 'a=b'",
+            "$.data.list[0].name == \"a=b\"",
+            "$['code'] == 200",
+            "$..id",
+            "$.data.list[?match(@.name, '[a-z]')].id == 2",
+            "$.data.list[1] == {\"name\": \"c\", \"id\": 2}",
+        ] {
+            assert!(json(check, body), "{check}");
+        }
+        for check in
+            ["$.code == 201", "$.code == \"200\"", "$.nothing", "$.nothing != 1", "$.data.list[*].id == 1", "$.ok < 2"]
+        {
+            assert!(!json(check, body), "{check}");
+        }
+        for check in ["code == 200", "$.code == ", "$.code == abc", "$.[", "", "$.code = 200"] {
+            assert!(JsonCheck::parse(check).is_err(), "{check}");
+        }
+    }
+
+    #[test]
+    fn text_and_patterns() {
+        let check = |text: &str| TextCheck::parse("--expect-body", text).expect("a check");
+        assert!(check("ell").holds(b"hello") && !check("elo").holds(b"hello"));
+        assert!(check("/^h.l+o$/").holds(b"hello") && !check("/^e/").holds(b"hello"));
+        assert!(check("/").holds(b"a/b") && check("//").holds(b"a//b"));
+        assert!(TextCheck::parse("--expect-body", "/(/").is_err());
+        let fields = [(&b"Content-Type"[..], &b"text/plain"[..]), (b"X-Id", b"17")];
+        let header = |text: &str| HeaderCheck::parse(text).expect("a check").holds(fields.iter().copied());
+        assert!(header("content-type") && header("X-ID: 17") && header("x-id: /^[0-9]+$/"));
+        assert!(!header("X-No") && !header("x-id: 1") && !header("x-id: /a/"));
+        assert!(HeaderCheck::parse("a b: c").is_err() && HeaderCheck::parse(": c").is_err());
+    }
+}
