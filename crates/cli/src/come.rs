@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
 use clap::FromArgMatches;
+use plan::Tool;
 use report::Language;
 
 use crate::args::{Cli, Command};
@@ -25,4 +26,22 @@ pub(crate) fn split_at_curl(mut words: Vec<OsString>, language: Language) -> (Ve
     let behind = words.split_off(place + 1);
     words.truncate(place);
     (words, Some(behind.into_iter().map(OsString::into_vec).collect()))
+}
+
+/// The tool whose command line this is, and its words: by our own name, or behind `as`.
+pub(crate) fn tool_of(words: &[OsString]) -> Option<(Result<Tool, String>, Vec<String>)> {
+    let text = |word: &OsString| word.to_string_lossy().into_owned();
+    let (program, rest) = words.split_first()?;
+    let name = std::path::Path::new(program).file_name()?.to_string_lossy().into_owned();
+    if let Some(tool) = Tool::of_name(&name) {
+        return Some((Ok(tool), rest.iter().map(text).collect()));
+    }
+    let (first, rest) = rest.split_first()?;
+    if first != "as" {
+        return None;
+    }
+    let mut words: Vec<String> = rest.iter().map(text).collect();
+    let place = words.iter().position(|word| !word.starts_with('-'));
+    let name = place.map(|place| words.remove(place)).unwrap_or_default();
+    Some((Tool::of_name(&name).ok_or(name), words))
 }

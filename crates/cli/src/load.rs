@@ -101,7 +101,7 @@ pub(crate) fn threads(asked: Option<&str>) -> Result<usize, PlanError> {
 
 /// What is wanted of a load beside its plan.
 #[derive(Default)]
-struct Wishes {
+pub(crate) struct Wishes {
     thresholds: Vec<Threshold>,
     is_strict: bool,
     hdr_file: Option<String>,
@@ -109,6 +109,13 @@ struct Wishes {
     is_debug: bool,
     shows_failures: bool,
     with_secrets: bool,
+}
+
+impl Wishes {
+    /// Nothing but, perhaps, one exchange to look at.
+    pub(crate) fn of_debug(is_debug: bool) -> Self {
+        Self { is_debug, ..Self::default() }
+    }
 }
 
 /// One load and its views.
@@ -122,6 +129,13 @@ pub(crate) struct Load {
 }
 
 impl Load {
+    /// One whose views are those of another tool, or the usual ones.
+    pub(crate) fn of_tool(language: Language) -> Self {
+        let is_colorful = output::is_colorful(false);
+        let table = Table::new(language, is_colorful);
+        Self { language, table, is_json: false, is_quiet: false, is_colorful, json_file: None }
+    }
+
     fn new(view: &ViewArgs) -> Self {
         let language = usage::language_of(&std::env::args_os().collect::<Vec<_>>());
         let is_colorful = output::is_colorful(view.no_color);
@@ -135,25 +149,31 @@ impl Load {
         }
     }
 
-    fn carry_out(&self, flags: &Flags, engine: &EngineArgs, wishes: &Wishes) -> Exit {
-        let described = match self.described(flags) {
-            Ok(described) => described,
-            Err(exit) => return exit,
-        };
+    /// Everything that can be wrong before a load is found here.
+    pub(crate) fn prepare(&self, flags: &Flags, engine: &EngineArgs, is_debug: bool) -> Result<Prepared, Exit> {
+        let described = self.described(flags)?;
         let made = flags.plan_with(described.as_ref()).and_then(|plan| Ok((plan, threads(engine.threads.as_deref())?)));
-        let (mut plan, threads) = match made {
-            Ok(made) => made,
-            Err(error) => return self.refuse(&report::plan_error(&error, self.language), Exit::Usage),
-        };
-        if wishes.is_debug {
+        let (mut plan, threads) =
+            made.map_err(|error| self.refuse(&report::plan_error(&error, self.language), Exit::Usage))?;
+        if is_debug {
             plan = plan.for_debug();
         }
-        let mut ways = match self.ways(&plan) {
-            Ok(ways) => ways.into_iter(),
-            Err(exit) => return exit,
-        };
+        let mut ways = self.ways(&plan)?.into_iter();
         let (resolved, tls) = ways.next().expect("a scenario has a target");
         let others = ways.map(|(resolved, tls)| (resolved.address, tls)).collect();
+        host::raise_descriptor_limit();
+        let driver = driver::choose(engine.driver.choice())
+            .map_err(|error| self.refuse(&report::driver_error(&error, self.language), Exit::System))?;
+        let address = resolved.address;
+        let options = RunOptions { address, tls, others, threads, pins_threads: engine.pin_threads, driver };
+        Ok(Prepared { plan, resolved, options })
+    }
+
+    pub(crate) fn carry_out(&self, flags: &Flags, engine: &EngineArgs, wishes: &Wishes) -> Exit {
+        let Prepared { plan, resolved, options } = match self.prepare(flags, engine, wishes.is_debug) {
+            Ok(prepared) => prepared,
+            Err(exit) => return exit,
+        };
         // Before the load: nobody wants to learn after an hour that the report has no place.
         let files = match Files::open(self.json_file.as_deref(), wishes.hdr_file.as_deref()) {
             Ok(files) => files,
@@ -161,13 +181,6 @@ impl Load {
                 return self.refuse(&output::cannot_write(&path, &error, self.language), Exit::Usage);
             }
         };
-        host::raise_descriptor_limit();
-        let driver = match driver::choose(engine.driver.choice()) {
-            Ok(driver) => driver,
-            Err(error) => return self.refuse(&report::driver_error(&error, self.language), Exit::System),
-        };
-        let options =
-            RunOptions { address: resolved.address, tls, others, threads, pins_threads: engine.pin_threads, driver };
         let stop = StopHandle::default();
         let asked = match watch_signals(&stop, self.language) {
             Ok(asked) => asked,
@@ -250,7 +263,7 @@ impl Load {
         })
     }
 
-    fn refuse(&self, text: &str, exit: Exit) -> Exit {
+    pub(crate) fn refuse(&self, text: &str, exit: Exit) -> Exit {
         output::complain(text);
         exit
     }
@@ -298,6 +311,13 @@ pub(crate) fn watch_signals(stop: &StopHandle, language: Language) -> Result<sig
         });
     };
     signals::watch(first, again)
+}
+
+/// A load that can begin.
+pub(crate) struct Prepared {
+    pub(crate) plan: Plan,
+    pub(crate) resolved: Resolved,
+    pub(crate) options: RunOptions,
 }
 
 /// How a load ended, beside its figures.

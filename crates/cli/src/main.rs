@@ -15,6 +15,7 @@ mod output;
 mod selftest;
 mod serve;
 mod signals;
+mod tool;
 mod usage;
 
 use std::process::ExitCode;
@@ -27,6 +28,9 @@ use exit::Exit;
 fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
     let language = usage::language_of(&words);
+    if let Some((tool, words)) = come::tool_of(&words) {
+        return tool::run(tool, &words, language);
+    }
     let (words, curl) = come::split_at_curl(words, language);
     let matches = match help::command(language).try_get_matches_from(words) {
         Ok(matches) => matches,

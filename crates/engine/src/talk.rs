@@ -41,6 +41,8 @@ pub(crate) struct PreparedTalk {
     headers: Vec<(String, Vec<u8>)>,
     subprotocols: Vec<String>,
     offers_deflate: bool,
+    pub(crate) is_numbered: bool,
+    /// Messages are looked at as a whole.
     keeps_messages: bool,
 }
 
@@ -95,7 +97,8 @@ impl PreparedTalk {
             headers,
             subprotocols: talk.subprotocols.clone(),
             offers_deflate: talk.offers_deflate,
-            keeps_messages: step.checks.want_body(),
+            is_numbered: talk.message.as_ref().is_some_and(|message| message.is_numbered),
+            keeps_messages: talk.message.as_ref().is_some_and(|message| message.is_numbered) || step.checks.want_body(),
         })
     }
 

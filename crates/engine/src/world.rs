@@ -24,7 +24,7 @@ use std::sync::Arc;
 use driver::{Sockets, Template};
 use metrics::Snapshot;
 use pacing::Nanos;
-use plan::{Order, Protocol};
+use plan::{Keeps, Order, Protocol};
 use wire::http1::HeadMemory;
 
 use crate::slab::{Key, Slab};
@@ -60,6 +60,8 @@ pub(crate) struct Work {
     /// Which share of the connections this is.
     pub(crate) segment: pacing::Segment,
     pub(crate) steps: Arc<[PreparedStep]>,
+    /// What is kept beside the usual.
+    pub(crate) keeps: Keeps,
     /// In which order.
     pub(crate) order: Order,
     /// Users that share a connection.
@@ -108,6 +110,8 @@ pub(crate) struct World {
     /// What was seen since the last hand-over.
     pub(crate) seen: Box<Snapshot>,
     hope: Hope,
+    /// The length of the first body.
+    first_length: Option<u64>,
     heads: HeadMemory,
     /// Where exchanges go; redirects may add some.
     origins: Vec<Origin>,
@@ -162,6 +166,7 @@ impl World {
             timers: Timers::default(),
             seen: Box::default(),
             hope: Hope::default(),
+            first_length: None,
             heads: HeadMemory::default(),
             is_layered: origins.iter().any(Origin::is_layered),
             is_talk: matches!(first, Protocol::WebSocket | Protocol::Tcp),
@@ -264,7 +269,7 @@ impl World {
     pub(crate) fn is_hopeless(&self) -> bool {
         let connections = (self.work.share.users / u64::from(self.work.streams)).max(1);
         let enough = if self.open.is_some() { OPEN_HOPE } else { connections };
-        !self.hope.was_connected && self.hope.failed_connects >= enough
+        !self.work.keeps.persists && !self.hope.was_connected && self.hope.failed_connects >= enough
     }
 
     /// Gives up what is in flight, counts it, and closes every connection.
@@ -283,6 +288,9 @@ impl World {
         for key in open {
             let is_measured = self.exchanges.remove(key).is_some_and(|exchange| exchange.is_measured);
             self.seen.counts.unfinished += u64::from(is_measured);
+        }
+        if self.work.keeps.bodies {
+            self.seen.hear_head(self.heads.last());
         }
         let mut unsent = 0;
         self.connections.drain(|socket, is_layered| {

@@ -35,3 +35,27 @@ pub struct Sample {
     /// It is shown to a person, whatever it says.
     pub is_shown: bool,
 }
+
+/// Exchanges that are kept by themselves, at most: 64 bytes each.
+pub const ROWS_MAX: usize = 10_000_000;
+
+/// An exchange by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// When it was intended, on the clock of the run.
+    pub start_ns: u64,
+    /// From taken up to sent: connecting.
+    pub wait_ns: u64,
+    /// From sent to the first byte.
+    pub first_byte_ns: u64,
+    /// From sent to done.
+    pub service_ns: u64,
+    /// From intended to done.
+    pub response_ns: u64,
+    /// Bytes of its body.
+    pub bytes: u64,
+    /// 0 for none.
+    pub status: u16,
+    /// A whole answer came.
+    pub is_answered: bool,
+}

@@ -1,6 +1,6 @@
 //! All that one shard saw in one span of time. Snapshots merge exactly, in any order.
 
-use crate::{Class, Distribution, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome, SAMPLES_MAX, Sample};
+use crate::{Class, Distribution, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome, ROWS_MAX, Row, SAMPLES_MAX, Sample};
 
 /// Counters for status codes 0 to 999.
 pub const STATUS_COUNT: usize = 1_000;
@@ -102,6 +102,12 @@ pub struct Counts {
     pub sent: u64,
     /// Complete answers.
     pub answers: u64,
+    /// Answers after which the connection stayed.
+    pub kept: u64,
+    /// The length of the first body, where that was kept.
+    pub first_length: u64,
+    /// Bodies of another length than the first, where that was kept.
+    pub lengths_differ: u64,
     /// Redirects that were followed: each made one start more.
     pub redirects: u64,
     /// Second tries because a reused connection turned out to be closed.
@@ -144,6 +150,9 @@ impl Default for Counts {
             attempts: 0,
             sent: 0,
             answers: 0,
+            kept: 0,
+            first_length: 0,
+            lengths_differ: 0,
             redirects: 0,
             reconnects: 0,
             bytes_received: 0,
@@ -174,6 +183,9 @@ impl Counts {
         self.attempts += other.attempts;
         self.sent += other.sent;
         self.answers += other.answers;
+        self.kept += other.kept;
+        self.first_length = self.first_length.max(other.first_length);
+        self.lengths_differ += other.lengths_differ;
         self.redirects += other.redirects;
         self.reconnects += other.reconnects;
         self.bytes_received += other.bytes_received;
@@ -272,6 +284,14 @@ pub struct Snapshot {
     pub run_delay_ns: u64,
     /// What servers said of a status of gRPC: one text for each, of those that were heard the first in the alphabet.
     heard: Vec<(u8, Box<str>)>,
+    /// From the first byte of an answer to its last, where that was kept.
+    pub reading: Distribution,
+    /// Each exchange by itself, where they were kept.
+    rows: Vec<Row>,
+    /// Exchanges that found no room there.
+    pub rows_left_out: u64,
+    /// A head of an answer.
+    head: Vec<u8>,
     /// Answers that failed, as they came: the first ones.
     samples: Vec<Sample>,
     /// A series is allocated at its first record.
@@ -328,6 +348,32 @@ impl Snapshot {
         &self.samples
     }
 
+    /// Keeps an exchange by itself, as long as there is room.
+    pub fn keep_row(&mut self, row: Row) {
+        if self.rows.len() < ROWS_MAX {
+            self.rows.push(row);
+        } else {
+            self.rows_left_out += 1;
+        }
+    }
+
+    /// Exchanges that were kept by themselves.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// Keeps the head of an answer, unless there is one.
+    pub fn hear_head(&mut self, head: &[u8]) {
+        if self.head.is_empty() {
+            self.head = head.to_vec();
+        }
+    }
+
+    /// A head of an answer, where one was kept.
+    pub fn head(&self) -> &[u8] {
+        &self.head
+    }
+
     /// Keeps an answer. `most`: so many in all, those that came first.
     pub fn keep_sample(&mut self, sample: Sample, most: usize) {
         let place = self.samples.partition_point(|known| known.at_ns <= sample.at_ns);
@@ -380,6 +426,10 @@ impl Snapshot {
         for (status, text) in &other.heard {
             self.hear(usize::from(*status), text);
         }
+        self.reading.merge(&other.reading);
+        self.rows_left_out += other.rows_left_out;
+        other.rows.iter().for_each(|row| self.keep_row(*row));
+        self.hear_head(&other.head);
         for sample in &other.samples {
             let most = if sample.is_shown { usize::MAX } else { SAMPLES_MAX };
             self.keep_sample(sample.clone(), most);
@@ -404,6 +454,10 @@ impl Snapshot {
         (self.users, self.connections_open, self.cpu_ns, self.run_delay_ns) = (0, 0, 0, 0);
         self.heard.clear();
         self.samples.clear();
+        self.reading.clear();
+        self.rows.clear();
+        self.rows_left_out = 0;
+        self.head.clear();
         self.series.iter_mut().flatten().for_each(|timings| timings.clear());
     }
 }

@@ -23,8 +23,6 @@ pub struct Checks {
     pub headers: Vec<HeaderCheck>,
     /// What the body must say as JSON.
     pub json: Vec<JsonCheck>,
-    /// The answer of a numbered message must hold its number, at this place.
-    pub echoes_number: bool,
     /// The user asked for it, so a failed exchange fails the run.
     pub is_expectation: bool,
 }
@@ -32,7 +30,7 @@ pub struct Checks {
 impl Checks {
     /// The body is looked at.
     pub fn want_body(&self) -> bool {
-        !self.bodies.is_empty() || !self.json.is_empty() || self.echoes_number
+        !self.bodies.is_empty() || !self.json.is_empty()
     }
 
     /// The head is looked at.
@@ -63,6 +61,12 @@ impl Checks {
             None => Ok(()),
         }
     }
+}
+
+/// A message says this `seq`.
+pub fn says_seq(message: &[u8], seq: &str) -> bool {
+    let value: Result<Value, _> = serde_json::from_slice(message);
+    value.is_ok_and(|value| value.get("seq").and_then(Value::as_str) == Some(seq))
 }
 
 /// Text that must occur, or a pattern between slashes that must match.

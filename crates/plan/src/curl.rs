@@ -39,6 +39,23 @@ pub(crate) struct Sending {
     pub(crate) way: Way,
 }
 
+impl Sending {
+    /// It goes to this URL instead.
+    pub(crate) fn lead(&mut self, text: &str) -> Result<(), PlanError> {
+        self.url = CurlUrl::parse(text, false, true).map_err(|fault| match fault {
+            address::Fault::Glob => at(self.line, CurlFault::Glob { url: text.to_owned() }),
+            address::Fault::Plan(error) => error,
+        })?;
+        self.request.path = self.url.path_and_query();
+        for (name, value) in &mut self.request.headers {
+            if name == "Host" {
+                *value = self.url.host_header().into_bytes();
+            }
+        }
+        Ok(())
+    }
+}
+
 /// How a command follows redirects.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {

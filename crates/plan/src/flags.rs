@@ -16,7 +16,7 @@ use url::Url;
 
 use crate::grpc::Schema;
 use crate::{
-    Checks, Follow, HeaderCheck, HttpVersion, INTERVAL_MIN, JsonCheck, Order, Plan, PlanError, Protocol,
+    Checks, Follow, HeaderCheck, HttpVersion, INTERVAL_MIN, JsonCheck, Keeps, Order, Plan, PlanError, Protocol,
     REQUEST_BODY_BYTES_MAX, Request, Scenario, StatusSet, Step, Target, TextCheck, Tls, USERS_MAX, parse_count,
     parse_duration,
 };
@@ -72,6 +72,20 @@ pub struct Flags {
     /// The words behind `curl`, when there were some.
     pub curl: Option<Vec<Vec<u8>>>,
     pub shuffle: bool,
+    /// A body as it is; instead of `data`, where `@` means a file.
+    pub raw_data: Option<Vec<u8>>,
+    /// Where the only command of curl goes instead.
+    pub curl_url: Option<String>,
+    /// A message of WebSocket that is numbered.
+    pub numbered: bool,
+    /// Before each exchange.
+    pub pause: Option<String>,
+    /// Each exchange is kept by itself.
+    pub rows: bool,
+    /// Bodies are compared with the first, and timed.
+    pub bodies: bool,
+    /// A target that was never reached is tried to the end.
+    pub persists: bool,
     pub protos: Vec<String>,
     pub import_paths: Vec<String>,
     pub protosets: Vec<String>,
@@ -135,6 +149,7 @@ impl Flags {
             scenarios: vec![scenario],
             grace: self.grace.as_deref().map_or(Ok(GRACE_DEFAULT), |text| parse_duration("--grace", text))?,
             warmup,
+            keeps: Keeps { rows: self.rows, bodies: self.bodies, persists: self.persists },
             interval: or_default("--interval", &self.interval, INTERVAL_DEFAULT, INTERVAL_MIN, "100ms")?,
         })
     }
@@ -232,7 +247,6 @@ impl Flags {
             bodies: bodies.collect::<Result<_, _>>()?,
             headers: self.expect_headers.iter().map(|text| HeaderCheck::parse(text)).collect::<Result<_, _>>()?,
             json: self.expect_json.iter().map(|text| JsonCheck::parse(text)).collect::<Result<_, _>>()?,
-            echoes_number: false,
             is_expectation: false,
         };
         let is_expectation = is_asked || checks.want_body() || checks.want_head();
@@ -268,7 +282,10 @@ impl Flags {
     }
 
     fn request(&self, url: &Url) -> Result<Request, PlanError> {
-        let body = self.data.as_deref().map(read_data).transpose()?;
+        let body = match &self.raw_data {
+            Some(raw) => Some(raw.clone()),
+            None => self.data.as_deref().map(read_data).transpose()?,
+        };
         let method = self.method.clone().unwrap_or_else(|| if body.is_some() { "POST" } else { "GET" }.to_owned());
         if method.is_empty() || !method.bytes().all(is_token) {
             return Err(PlanError::Method { method });
@@ -383,6 +400,13 @@ enum Scheme {
 struct Address {
     url: Url,
     scheme: Scheme,
+}
+
+/// The host, the port and the path of a URL, as other tools print them.
+pub(crate) fn parts_of_url(text: &str) -> Result<(String, u16, String), PlanError> {
+    let address = read_url(text)?;
+    let port = address.url.port_or_known_default().unwrap_or(80);
+    Ok((address.host().to_owned(), port, address.path_and_query()))
 }
 
 fn path_and_query(url: &Url) -> String {

@@ -14,12 +14,13 @@ mod status;
 mod talk;
 mod text;
 mod tls;
+mod tools;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use checks::{Checks, HeaderCheck, JsonCheck, TextCheck};
+pub use checks::{Checks, HeaderCheck, JsonCheck, TextCheck, says_seq};
 pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, CurlFault};
 pub use error::{Need, PlanError, Remedy, StageFault};
 pub use flags::{Flags, HoldFlags};
@@ -31,6 +32,10 @@ pub use status::StatusSet;
 pub use talk::{AnswerEnd, MESSAGE_BYTES_MAX, Message, MessageKind, PLACES_MAX, Talk};
 pub use text::{parse_count, parse_duration, parse_rate, parse_stages, parse_user_stages};
 pub use tls::{OwnCertificate, Protocol, Tls, Trust};
+pub use tools::{
+    AbSettings, GoStressSettings, HeySettings, OhaFormat, OhaSettings, Settings, Tool, ToolFault, ToolRun, Verify,
+    WebbenchSettings, WrkSettings,
+};
 
 /// The most users of a plan.
 pub const USERS_MAX: u64 = 10_000_000;
@@ -60,6 +65,19 @@ pub struct Plan {
     pub warmup: Duration,
     /// Time between two snapshots.
     pub interval: Duration,
+    /// What is kept beside the usual.
+    pub keeps: Keeps,
+}
+
+/// What is kept of exchanges beside the usual figures: what the reports of other tools show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Keeps {
+    /// Each exchange by itself.
+    pub rows: bool,
+    /// Whether bodies are as long as the first, and how long they took to come.
+    pub bodies: bool,
+    /// A target that was never reached is tried to the end.
+    pub persists: bool,
 }
 
 /// A named script against one target.

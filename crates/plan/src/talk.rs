@@ -25,6 +25,8 @@ pub struct Message {
     pub kind: MessageKind,
     /// Its bytes.
     pub bytes: Vec<u8>,
+    /// It is `{"seq":"USER_NUMBER","cmd":"ping","data":{}}`, anew each time, and its answer says the same `seq`.
+    pub is_numbered: bool,
 }
 
 /// How a message is framed.

@@ -1,7 +1,7 @@
 //! The figures that all views show, taken once from the result of a run.
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use engine::RunResult;
 use metrics::{Censored, Class, Distribution, Judgement, Measure, Percentile, Snapshot, Threshold, Timings};
@@ -71,6 +71,12 @@ pub(crate) fn histogram(times: &Distribution) -> Vec<Bar> {
 impl Run<'_> {
     pub(crate) fn seen(&self) -> &Snapshot {
         &self.result.total
+    }
+
+    /// When it began, in the nanoseconds of Unix.
+    pub(crate) fn began_unix_ns(&self) -> u128 {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |span| span.as_nanos());
+        now.saturating_sub(u128::from(self.result.wall.0))
     }
 
     /// Where the load went.

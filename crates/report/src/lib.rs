@@ -15,6 +15,7 @@ mod say;
 mod steps;
 mod summary;
 mod table;
+mod tools;
 mod verdict;
 mod watch;
 mod words;
@@ -32,6 +33,7 @@ pub use say::{
 };
 pub use summary::{nothing_measured, summary};
 pub use table::Table;
+pub use tools::{Pages, ToolView, tool_fault, tool_note};
 pub use verdict::threshold_line;
 pub use watch::{Note, Watch};
 

@@ -60,7 +60,7 @@ pub(super) fn works(
         let mut share = pacing::closed::share(users, requests, segment);
         share.users *= u64::from(streams);
         let (steps, origins) = (steps.clone(), origins.clone());
-        Work { origins, segment, steps, order: scenario.order, streams, share, closed, open, warmup }
+        Work { origins, segment, steps, order: scenario.order, keeps: plan.keeps, streams, share, closed, open, warmup }
     };
     Ok((0..count).map(work).collect())
 }

@@ -57,6 +57,8 @@ pub(crate) struct Attempt {
     pub(crate) status: Option<u16>,
     /// Its stream; 0 as long as it has none.
     pub(crate) stream: u32,
+    /// Bytes of its body.
+    pub(super) body_bytes: u64,
     /// What is kept of the answer.
     pub(crate) needs: Needs,
     /// That of it; none when nothing is needed.
@@ -101,6 +103,7 @@ impl Attempt {
     /// Keeps what the checks need of a body.
     #[inline]
     pub(super) fn keep(&mut self, body: &[u8]) {
+        self.body_bytes += body.len() as u64;
         if self.needs.body_bytes_max > 0 {
             self.kept.get_or_insert_default().keep(body, self.needs.body_bytes_max);
         }
@@ -224,6 +227,7 @@ impl World {
         let step = &self.steps[step as usize];
         let is_layered = self.is_layered && self.origins[usize::from(step.origin)].is_layered();
         let attempt = Attempt {
+            body_bytes: 0,
             needs: step.needs,
             is_layered,
             exchange,
@@ -394,6 +398,7 @@ impl World {
         let is_kept = is_clean && is_sent && head.keep_alive && step.keep_alive;
         self.seen.counts.answers += u64::from(is_measured);
         self.seen.counts.statuses[usize::from(head.status)] += u64::from(is_measured);
+        self.seen.counts.kept += u64::from(is_kept && is_measured);
         if is_kept {
             if let Some(connection) = self.connections.find(socket) {
                 connection.phase = Phase::Exchange { user };
@@ -484,6 +489,9 @@ impl World {
     #[inline]
     fn record(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
         self.keep_sample(exchange, attempt, outcome, done);
+        if self.work.keeps.rows || self.work.keeps.bodies {
+            self.keep_more(exchange, attempt, outcome, done);
+        }
         let series = self.steps[exchange.step as usize].series;
         let timings = self.seen.outcome(series, outcome);
         timings.record(Measure::Response, done.since(exchange.intended).0);

@@ -1,6 +1,6 @@
 //! What is kept of an answer: for the checks, for redirects, and to show what failed.
 
-use metrics::{Failure, Outcome, SAMPLE_BODY_BYTES_MAX, SAMPLES_MAX, Sample};
+use metrics::{Class, Failure, Outcome, Row, SAMPLE_BODY_BYTES_MAX, SAMPLES_MAX, Sample};
 use pacing::Nanos;
 use plan::{CHECKED_BODY_BYTES_MAX, Checks};
 use wire::coding::{Undecoded, decode};
@@ -137,6 +137,34 @@ impl World {
         );
         if is_shown || (is_failed_answer && self.seen.wants_samples()) {
             self.make_sample(exchange, attempt, outcome, done);
+        }
+    }
+
+    /// Keeps what the reports of other tools show.
+    #[cold]
+    pub(super) fn keep_more(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
+        let is_answered = outcome == Outcome::Succeeded || matches!(Class::of(outcome), Class::FailedAnswered);
+        let attempt = attempt.filter(|attempt| attempt.was_sent());
+        let (sent, length) = attempt.map_or((done, 0), |attempt| (attempt.sent, attempt.body_bytes));
+        let first_byte = attempt.map_or(done, |attempt| attempt.first_byte.min(done));
+        if self.work.keeps.bodies && is_answered {
+            self.seen.reading.record(done.since(first_byte).0);
+            let first = *self.first_length.get_or_insert(length);
+            self.seen.counts.first_length = self.seen.counts.first_length.max(first);
+            self.seen.counts.lengths_differ += u64::from(length != first);
+        }
+        if self.work.keeps.rows {
+            let row = Row {
+                start_ns: exchange.intended.since(self.started).0,
+                wait_ns: sent.since(exchange.taken_up).0,
+                first_byte_ns: first_byte.since(sent).0,
+                service_ns: done.since(sent).0,
+                response_ns: done.since(exchange.intended).0,
+                bytes: length,
+                status: attempt.and_then(|one| one.head.map(|head| head.status).or(one.status)).unwrap_or(0),
+                is_answered,
+            };
+            self.seen.keep_row(row);
         }
     }
 

@@ -5,9 +5,9 @@
 use driver::{Outgoing, Socket, Sockets, Template};
 use metrics::{Failure, Outcome, ProtocolFault};
 use pacing::{Nanos, Random};
-use plan::Protocol;
+use plan::{Protocol, says_seq};
 use wire::tcp;
-use wire::websocket::{self, Heard, Session, push_close};
+use wire::websocket::{self, Heard, Kind, Session, push_close, push_message};
 
 use super::connections::Phase;
 use super::{Work, World};
@@ -67,6 +67,11 @@ enum News {
     Close,
 }
 
+/// What a numbered message calls itself.
+fn seq_of(user: u32, number: u32) -> String {
+    format!("{user}_{number}")
+}
+
 impl World {
     fn talk_of(&mut self, socket: Socket) -> Option<&mut TalkState> {
         self.layers(socket)?.talk.as_deref_mut()
@@ -109,6 +114,9 @@ impl World {
         let Some(talk) = &prepared.talk else { return };
         let Some(frame) = talk.frame(is_deflate, turn) else { return };
         let Some(bytes) = talk.all_frames().nth(frame).cloned() else { return };
+        if talk.is_numbered {
+            return self.send_numbered(key, socket, step, is_measured, sockets);
+        }
         let (has_answer, timeout) = (!matches!(talk.expects, Expects::Nothing), prepared.timeout);
         let template = self.talk.templates[step].get(frame).copied();
         let sent = sockets.now();
@@ -128,6 +136,24 @@ impl World {
         }
         let Some(attempt) = self.attempts.find(key) else { return };
         attempt.sent = sent;
+        self.arm(key, sent + timeout);
+        self.seen.counts.sent += u64::from(is_measured);
+    }
+
+    /// A message that says its own number.
+    fn send_numbered<S: Sockets>(&mut self, key: Key, socket: Socket, step: usize, is_measured: bool, sockets: &mut S) {
+        let (number, timeout) = (self.talk.turn as u32, self.work.steps[step].timeout);
+        let Some(exchange) = self.attempts.find(key).map(|attempt| attempt.exchange) else { return };
+        let Some(user) = self.exchanges.find(exchange).map(|exchange| exchange.user) else { return };
+        let text = format!("{{\"seq\":\"{}\",\"cmd\":\"ping\",\"data\":{{}}}}", seq_of(user, number));
+        let mut frame = self.links.buffer();
+        push_message(Kind::Text, false, self.talk.mask(), text.as_bytes(), &mut frame);
+        let sent = sockets.now();
+        if !self.send_through(socket, frame, sockets) {
+            return;
+        }
+        let Some(attempt) = self.attempts.find(key) else { return };
+        (attempt.sent, attempt.stream) = (sent, number);
         self.arm(key, sent + timeout);
         self.seen.counts.sent += u64::from(is_measured);
     }
@@ -205,10 +231,13 @@ impl World {
             let phase = self.connections.find(socket).map(|connection| connection.phase);
             let step = match phase {
                 None | Some(Phase::Close) => break,
-                Some(Phase::Answer { attempt }) => self
-                    .attempts
-                    .find(attempt)
-                    .and_then(|attempt| self.exchanges.find(attempt.exchange).map(|exchange| exchange.step as usize)),
+                Some(Phase::Answer { attempt }) => {
+                    self.attempts.find(attempt).map(|attempt| (attempt.exchange, attempt.stream)).and_then(
+                        |(key, number)| {
+                            self.exchanges.find(key).map(|exchange| (exchange.step as usize, exchange.user, number))
+                        },
+                    )
+                }
                 Some(_) => None,
             };
             let mut scratch = std::mem::take(&mut self.talk.scratch);
@@ -222,7 +251,10 @@ impl World {
                         Heard::Pong(_) => News::Pong,
                         Heard::Close { .. } => News::Close,
                         Heard::Message { bytes, length, .. } => {
-                            let is_good = step.is_none_or(|step| steps[step].accepts(bytes));
+                            let is_good = step.is_none_or(|(step, user, number)| {
+                                let is_numbered = steps[step].talk.as_ref().is_some_and(|talk| talk.is_numbered);
+                                (!is_numbered || says_seq(bytes, &seq_of(user, number))) && steps[step].accepts(bytes)
+                            });
                             News::Message { is_good, bytes: length }
                         }
                     },

@@ -34,7 +34,20 @@ impl Flags {
         }
         self.refuse_grpc_flags()?;
         self.refuse_talk_flags()?;
+        let parts = self.parts_of(sendings);
+        match &self.curl_file {
+            Some(path) => parts.map_err(|error| error.in_file(path)),
+            None => parts,
+        }
+        .map(Some)
+    }
+
+    fn parts_of(&self, sendings: Vec<Sending>) -> Result<Parts, PlanError> {
         let is_single = sendings.len() == 1;
+        let mut sendings = sendings;
+        if let (Some(text), [only]) = (&self.curl_url, sendings.as_mut_slice()) {
+            only.lead(text)?;
+        }
         let (mut targets, mut steps) = (Vec::new(), Vec::new());
         for sending in sendings {
             let line = sending.line;
@@ -49,7 +62,7 @@ impl Flags {
         if is_single && let (Some(target), Some(step)) = (targets.first_mut(), steps.first()) {
             target.url = format!("{}{}", target.url.trim_end_matches('/'), step.request.path);
         }
-        Ok(Some((targets, steps)))
+        Ok((targets, steps))
     }
 
     fn target_of(&self, sending: &Sending) -> Result<Target, PlanError> {

@@ -6,7 +6,7 @@ use super::{Address, Flags, Header, Scheme, read_data};
 use crate::places::{parse_places, parse_sources};
 use crate::{
     AnswerEnd, HttpVersion, MESSAGE_BYTES_MAX, Message, MessageKind, Need, Place, PlanError, Remedy, Request, Sources,
-    Step, Talk, parse_count,
+    Step, Talk, parse_count, parse_duration,
 };
 
 /// Bytes of the seed of random data, when none is given.
@@ -67,7 +67,9 @@ impl Flags {
             return Err(PlanError::NothingToSend);
         }
         let message = match message {
-            None if is_ws && !listens => Some(Message { kind: MessageKind::Ping, bytes: Vec::new() }),
+            None if is_ws && !listens => {
+                Some(Message { kind: MessageKind::Ping, bytes: Vec::new(), is_numbered: false })
+            }
             message => message,
         };
         let request = self.opening(address, is_ws)?;
@@ -84,7 +86,7 @@ impl Flags {
             }),
             target: 0,
             follow: None,
-            pause: Duration::ZERO,
+            pause: self.pause.as_deref().map_or(Ok(Duration::ZERO), |text| parse_duration("--pause", text))?,
             is_shown: false,
             checks: self.content_checks(false)?,
             timeout: self.timeout()?,
@@ -123,6 +125,9 @@ impl Flags {
     }
 
     fn message(&self, is_ws: bool) -> Result<Option<Message>, PlanError> {
+        if self.numbered && is_ws {
+            return Ok(Some(Message { kind: MessageKind::Text, bytes: Vec::new(), is_numbered: true }));
+        }
         if self.seed.is_some() && self.data_bytes.is_none() {
             return Err(PlanError::Needs { flag: "--seed", needed: Need::DataBytes });
         }
@@ -161,7 +166,7 @@ impl Flags {
             MessageKind::Text if std::str::from_utf8(&bytes).is_err() => Err(PlanError::TextNotUtf8),
             MessageKind::Ping if bytes.len() > PING_BYTES_MAX => Err(PlanError::PingTooLarge { most: PING_BYTES_MAX }),
             MessageKind::Plain if bytes.is_empty() => Err(PlanError::NothingToSend),
-            kind => Ok(Some(Message { kind, bytes })),
+            kind => Ok(Some(Message { kind, bytes, is_numbered: false })),
         }
     }
 

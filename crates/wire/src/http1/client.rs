@@ -72,6 +72,11 @@ pub struct HeadMemory {
 }
 
 impl HeadMemory {
+    /// The last head that was parsed, as it came.
+    pub fn last(&self) -> &[u8] {
+        &self.bytes
+    }
+
     #[inline]
     fn recall(&self, input: &[u8], kind: RequestKind) -> Option<(usize, ResponseHead)> {
         let (known_kind, head) = self.known?;

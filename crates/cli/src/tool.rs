@@ -1,0 +1,116 @@
+//! `onrush as TOOL`: the command line and the output of another load generator.
+
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+
+use engine::StopHandle;
+use plan::{Tool, ToolRun};
+use report::{Language, Pages, Run, ToolView};
+
+use crate::args::{EngineArgs, USER_AGENT};
+use crate::exit::Exit;
+use crate::load::{self, Load, Prepared, Wishes};
+use crate::output::{self, Wrote};
+
+/// A target that was never reached, as `ab` ends: the number of the system's error.
+const AB_REFUSED: u8 = 111;
+
+/// Carries out the command line of a tool.
+pub(crate) fn run(tool: Result<Tool, String>, words: &[String], language: Language) -> ExitCode {
+    let tool = match tool {
+        Ok(tool) => tool,
+        Err(name) => {
+            let known = Tool::ALL.map(Tool::name).join(", ");
+            output::complain(&language.pick(
+                format!("as '{name}': this tool is not known; known are {known}"),
+                format!("as '{name}'：不认识这个工具；支持的有 {known}"),
+            ));
+            return Exit::Usage.into();
+        }
+    };
+    let asked = match ToolRun::parse(tool, words, USER_AGENT) {
+        Ok(asked) => asked,
+        Err(fault) => {
+            output::complain(&report::tool_fault(tool, &fault, language));
+            return tool.usage_exit().into();
+        }
+    };
+    let load = Load::of_tool(language);
+    let cores = host::allowed_cores().len() as u64;
+    let threads = asked.threads.map(|threads| threads.clamp(1, cores).to_string());
+    let engine = EngineArgs { threads, pin_threads: false, driver: Default::default() };
+    if asked.is_native || asked.is_debug {
+        let wishes = Wishes::of_debug(asked.is_debug);
+        let mut flags = asked.flags;
+        flags.interval = None;
+        return load.carry_out(&flags, &engine, &wishes).into();
+    }
+    let prepared = match load.prepare(&asked.flags, &engine, false) {
+        Ok(prepared) => prepared,
+        Err(Exit::Usage) => return tool.usage_exit().into(),
+        Err(exit) => return exit.into(),
+    };
+    carry_out(&asked, &load, &prepared)
+}
+
+fn carry_out(asked: &ToolRun, load: &Load, prepared: &Prepared) -> ExitCode {
+    let (language, tool) = (load.language, asked.tool);
+    let Prepared { plan, resolved, options } = prepared;
+    let mut view = ToolView::new(asked);
+    let mut wrote = write(&view.begin(), language);
+    let stop = StopHandle::default();
+    let signals = match load::watch_signals(&stop, language) {
+        Ok(signals) => signals,
+        Err(error) => return load.refuse(&report::run_error(&error.into(), language), Exit::System).into(),
+    };
+    let observed = engine::run(plan, options, &stop, |interval| {
+        let pages = view.interval(interval);
+        if wrote == Wrote::All {
+            wrote = write(&pages, language);
+        }
+        if wrote == Wrote::All { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    let result = match observed {
+        Ok(result) => result,
+        Err(error) => return load.refuse(&report::run_error(&error, language), Exit::System).into(),
+    };
+    let (address, lookup) = (resolved.address, resolved.lookup);
+    let run = Run { plan, address, lookup, result: &result, thresholds: &[], notes: &[] };
+    let is_unreached = result.total.counts.connections_established == 0;
+    if is_unreached && matches!(tool, Tool::Wrk | Tool::Wrk2 | Tool::Ab | Tool::Webbench) {
+        output::complain(&report::nothing_measured(&run, language));
+        return if tool == Tool::Ab { AB_REFUSED } else { 1 }.into();
+    }
+    let pages = view.finish(&run);
+    if wrote == Wrote::All {
+        wrote = write(&pages, language);
+    }
+    for (path, text) in &pages.files {
+        if let Err(error) = std::fs::write(path, text) {
+            output::complain(&output::cannot_write(path, &error, language));
+            wrote = Wrote::Failed;
+        }
+    }
+    output::note(&view.note(language));
+    let left_out = result.total.rows_left_out;
+    if left_out > 0 {
+        output::complain(&language.pick(
+            format!("{left_out} requests found no room among those that are kept one by one; run fewer"),
+            format!("逐条保存的请求已满，有 {left_out} 个未保存；请减少请求数"),
+        ));
+    }
+    match (wrote, tool) {
+        (Wrote::Failed, _) => Exit::System.into(),
+        // They print what they have and are content.
+        (_, Tool::Wrk | Tool::Wrk2 | Tool::Hey | Tool::Oha) => Exit::Done.into(),
+        _ if signals.is_asked() => Exit::Stopped.into(),
+        _ => Exit::Done.into(),
+    }
+}
+
+fn write(pages: &Pages, language: Language) -> Wrote {
+    if !pages.stderr.is_empty() {
+        output::note(pages.stderr.trim_end_matches('\n'));
+    }
+    if pages.stdout.is_empty() { Wrote::All } else { output::write_stdout(&pages.stdout, language) }
+}

@@ -1,0 +1,221 @@
+//! Command lines of other load generators: their flags and defaults, as a plan of ours.
+//!
+//! Each tool has a table of its flags. What one of them means and has no counterpart here is refused by its name.
+
+mod ab;
+mod gostress;
+mod hey;
+mod oha;
+mod options;
+mod webbench;
+mod wrk;
+
+use crate::{Flags, PlanError};
+pub use ab::AbSettings;
+pub use gostress::{GoStressSettings, Verify};
+pub use hey::HeySettings;
+pub use oha::{OhaFormat, OhaSettings};
+use options::{Given, Opt, Style};
+pub use webbench::WebbenchSettings;
+pub use wrk::WrkSettings;
+
+/// Longer than any run.
+const NO_TIMEOUT: &str = "3650d";
+/// Every status is an answer.
+const ANY_STATUS: &str = "100-999";
+
+/// A load generator whose command lines are understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the tool of its name")]
+pub enum Tool {
+    Wrk,
+    Wrk2,
+    Ab,
+    Hey,
+    Oha,
+    Webbench,
+    GoStress,
+}
+
+impl Tool {
+    /// All of them.
+    pub const ALL: [Self; 7] = [Self::Wrk, Self::Wrk2, Self::Ab, Self::Hey, Self::Oha, Self::Webbench, Self::GoStress];
+
+    /// The name of its program.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wrk => "wrk",
+            Self::Wrk2 => "wrk2",
+            Self::Ab => "ab",
+            Self::Hey => "hey",
+            Self::Oha => "oha",
+            Self::Webbench => "webbench",
+            Self::GoStress => "go-stress-testing",
+        }
+    }
+
+    /// The tool of a program's name, with the names that it goes by on some systems.
+    pub fn of_name(name: &str) -> Option<Self> {
+        let known = Self::ALL.into_iter().find(|tool| tool.name() == name);
+        known.or(match name {
+            "go-stress-testing-linux" | "go-stress-testing-mac" | "go-stress" => Some(Self::GoStress),
+            _ => None,
+        })
+    }
+
+    /// How it ends when its flags are wrong.
+    pub fn usage_exit(self) -> u8 {
+        match self {
+            Self::Wrk | Self::Wrk2 => 1,
+            Self::Ab => 22,
+            Self::Hey | Self::Oha | Self::Webbench | Self::GoStress => 2,
+        }
+    }
+}
+
+/// What is wrong with a command line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ToolFault {
+    /// A flag that the tool has not.
+    #[error("the flag {flag} is none of its flags; leave it out, or see docs/come-as-you-are.md")]
+    Unknown {
+        /// As written.
+        flag: String,
+    },
+    /// A flag without its value.
+    #[error("the flag {flag} wants a value behind it; add it")]
+    NoValue {
+        /// The flag.
+        flag: String,
+    },
+    /// A value that cannot be read.
+    #[error("the flag {flag} wants {wanted}, not '{value}'")]
+    Value {
+        /// The flag.
+        flag: &'static str,
+        /// As given.
+        value: String,
+        /// What it wants.
+        wanted: &'static str,
+    },
+    /// What has no counterpart here.
+    #[error("{flag} has no counterpart here; leave it out, or see docs/come-as-you-are.md for what there is instead")]
+    Unsupported {
+        /// The flag.
+        flag: &'static str,
+    },
+    /// There is no URL, or too many of them.
+    #[error("it wants one URL, like http://127.0.0.1:8080/; its flags come as its own help has them")]
+    Url,
+    /// More users than requests.
+    #[error("-n {requests} is fewer than -c {users}; raise one or lower the other")]
+    FewerRequests {
+        /// Requests.
+        requests: u64,
+        /// Users.
+        users: u64,
+    },
+    /// A flag that must be there.
+    #[error("the flag {flag} must be there; add it")]
+    Missing {
+        /// The flag.
+        flag: &'static str,
+    },
+    /// Flags that contradict each other.
+    #[error("{one} and {other} cannot both be there; leave one out")]
+    Conflict {
+        /// A flag.
+        one: &'static str,
+        /// Another.
+        other: &'static str,
+    },
+    /// What our own plan says.
+    #[error("{0}")]
+    Plan(Box<PlanError>),
+}
+
+impl From<PlanError> for ToolFault {
+    fn from(error: PlanError) -> Self {
+        Self::Plan(Box::new(error))
+    }
+}
+
+/// What a tool was asked for beside its load; each shapes what is printed.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each is of the tool of its name")]
+pub enum Settings {
+    Wrk(WrkSettings),
+    Ab(AbSettings),
+    Hey(HeySettings),
+    Oha(OhaSettings),
+    Webbench(WebbenchSettings),
+    GoStress(GoStressSettings),
+}
+
+/// A command line that was understood.
+#[derive(Clone, Debug)]
+pub struct ToolRun {
+    /// Whose it is.
+    pub tool: Tool,
+    /// The load, in our own flags.
+    pub flags: Flags,
+    /// Its threads, where they were named.
+    pub threads: Option<u64>,
+    /// Our own output is wanted.
+    pub is_native: bool,
+    /// One exchange is shown, and no load follows.
+    pub is_debug: bool,
+    /// What is printed.
+    pub settings: Settings,
+}
+
+impl ToolRun {
+    /// Understands the words behind the name of a tool.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its remedy.
+    pub fn parse(tool: Tool, words: &[String], user_agent: &str) -> Result<Self, ToolFault> {
+        let is_native = words.iter().any(|word| word == "--native");
+        let words: Vec<String> = words.iter().filter(|word| *word != "--native").cloned().collect();
+        let mut run = match tool {
+            Tool::Wrk | Tool::Wrk2 => wrk::parse(tool, &words),
+            Tool::Ab => ab::parse(&words),
+            Tool::Hey => hey::parse(&words),
+            Tool::Oha => oha::parse(&words),
+            Tool::Webbench => webbench::parse(&words),
+            Tool::GoStress => gostress::parse(&words),
+        }?;
+        run.is_native = is_native;
+        run.flags.user_agent = user_agent.to_owned();
+        Ok(run)
+    }
+}
+
+/// A whole number of one flag.
+fn whole(flag: &'static str, text: &str) -> Result<u64, ToolFault> {
+    text.parse().map_err(|_| ToolFault::Value { flag, value: text.to_owned(), wanted: "a whole number" })
+}
+
+/// A positive decimal number of one flag.
+fn decimal(flag: &'static str, text: &str) -> Result<f64, ToolFault> {
+    let number: Option<f64> = text.parse().ok();
+    number.filter(|number| number.is_finite() && *number >= 0.0).ok_or_else(|| ToolFault::Value {
+        flag,
+        value: text.to_owned(),
+        wanted: "a number",
+    })
+}
+
+/// A rate of starts in our own words: exact to a thousandth.
+fn rate_text(per_s: f64) -> String {
+    format!("{per_s:.3}/s")
+}
+
+/// The Basic authentication of `name:password`.
+fn basic(text: &str) -> String {
+    use base64::Engine;
+    format!("Authorization: Basic {}", base64::engine::general_purpose::STANDARD.encode(text))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,208 @@
+//! go-stress-testing.
+
+use super::options::{read, switch, value};
+use super::{Opt, Settings, Style, Tool, ToolFault, ToolRun};
+use crate::Flags;
+
+/// How answers are judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the verification of its name")]
+pub enum Verify {
+    StatusCode,
+    Json,
+}
+
+/// What go-stress-testing was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GoStressSettings {
+    /// Users.
+    pub users: u64,
+    /// Requests of each.
+    pub requests: u64,
+    /// `http`, `webSocket` or `grpc`, as it is printed.
+    pub form: &'static str,
+    /// As printed.
+    pub url: String,
+    /// As printed.
+    pub method: String,
+    /// Names and values, in the order of their names.
+    pub headers: Vec<(String, String)>,
+    /// As printed.
+    pub data: String,
+    /// As printed.
+    pub verify: String,
+    /// How answers are judged.
+    pub judges: Verify,
+    /// The code of a success.
+    pub code: u64,
+    /// Seconds.
+    pub timeout_s: u64,
+    /// Seconds, of the whole run.
+    pub deadline_s: Option<u64>,
+    /// As printed.
+    pub debug: bool,
+    /// As printed.
+    pub http2: bool,
+    /// As printed.
+    pub keep_alive: bool,
+    /// As printed.
+    pub max_connections: u64,
+}
+
+const TABLE: [Opt; 17] = [
+    value("-c", ""),
+    value("-n", ""),
+    value("-d", ""),
+    value("-u", ""),
+    value("-p", ""),
+    value("-v", ""),
+    value("-H", ""),
+    value("-data", ""),
+    value("-m", ""),
+    value("-code", ""),
+    switch("-http2", ""),
+    switch("-k", ""),
+    switch("-redirect", ""),
+    value("-cpuNumber", ""),
+    value("-t", ""),
+    value("-timeout", ""),
+    switch("-h", "-help"),
+];
+const CONTENT_TYPE: &str = "application/x-www-form-urlencoded; charset=utf-8";
+
+pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
+    let given = read(Style::Go, &TABLE, words)?;
+    let number = |flag, default| given.last(flag).map_or(Ok(default), |text| super::whole(flag, text));
+    let (users, requests) = (number("-c", 1)?, number("-n", 1)?);
+    for (flag, number) in [("-n", requests), ("-c", users)] {
+        if number == 0 {
+            return Err(ToolFault::Value { flag, value: "0".to_owned(), wanted: "more than nothing" });
+        }
+    }
+    let (url, file) = (given.last("-u").filter(|url| !url.is_empty()), given.last("-p"));
+    if given.has("-h") || (url.is_none() && file.is_none()) {
+        return Err(ToolFault::Missing { flag: "-u" });
+    }
+    if url.is_some_and(|url| url.starts_with("radius://")) {
+        return Err(ToolFault::Unsupported { flag: "radius://" });
+    }
+    let is_debug = given.last("-d").is_some_and(|text| text.eq_ignore_ascii_case("true"));
+    let scheme = url.and_then(|url| url.split_once("://")).map_or("http", |(scheme, _)| scheme);
+    let form = match scheme {
+        "ws" | "wss" => "webSocket",
+        "grpc" | "rpc" => "grpc",
+        _ => "http",
+    };
+    let data = given.last("-data").unwrap_or_default();
+    let verify = given.last("-v").unwrap_or(match form {
+        "http" => "statusCode",
+        "webSocket" => "json",
+        _ => "",
+    });
+    let judges = match (form, verify) {
+        ("http", "statusCode") | ("grpc", _) => Verify::StatusCode,
+        ("http" | "webSocket", "json") => Verify::Json,
+        (_, other) => {
+            let (flag, value) = ("-v", other.to_owned());
+            return Err(ToolFault::Value { flag, value, wanted: "statusCode (of http) or json" });
+        }
+    };
+    let mut headers: Vec<(String, String)> = Vec::new();
+    for text in given.all("-H") {
+        let Some((name, value)) = text.split_once(':') else { continue };
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match headers.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => *known = format!("{known}; {value}"),
+            None => headers.push((name.to_owned(), value.to_owned())),
+        }
+    }
+    if !headers.iter().any(|(name, _)| name == "Content-Type") && file.is_none() {
+        headers.push(("Content-Type".to_owned(), CONTENT_TYPE.to_owned()));
+    }
+    headers.sort();
+    let keep_alive = given.is_on("-k")?;
+    let http2 = given.is_on("-http2")?;
+    let follows = given.last("-redirect").is_none() || given.is_on("-redirect")?;
+    let timeout_s = match number("-t", 0)? {
+        0 => 30,
+        seconds => seconds,
+    };
+    let deadline_s = Some(number("-timeout", 0)?).filter(|seconds| *seconds > 0);
+    let code = number("-code", 200)?;
+    let method = if data.is_empty() { "GET" } else { "POST" };
+    let full_url = url.map(|url| match scheme {
+        "rpc" => format!("grpc{}", &url[3..]),
+        _ => url.to_owned(),
+    });
+    let mut flags = Flags {
+        url: full_url.clone(),
+        connections: Some(users.to_string()),
+        requests: Some(users.saturating_mul(requests).to_string()),
+        duration: deadline_s.map(|seconds| format!("{seconds}s")),
+        timeout: Some(format!("{timeout_s}s")),
+        grace: Some(format!("{timeout_s}s")),
+        persists: true,
+        ..Flags::default()
+    };
+    match form {
+        "http" => {
+            flags.expect_status = Some(if judges == Verify::Json { "200".to_owned() } else { code.to_string() });
+            flags.no_keepalive = !keep_alive;
+            flags.location = follows;
+            flags.max_redirs = follows.then(|| "10".to_owned());
+            flags.insecure = !http2;
+            flags.http11 = !http2;
+            if judges == Verify::Json {
+                flags.expect_json = vec![format!("$.code == {code}")];
+            }
+            if let Some(file) = file {
+                flags.curl_file = Some(file.to_owned());
+                // The one of its requests that it sends.
+                flags.url = None;
+                flags.curl_url = url.map(str::to_owned);
+            } else {
+                flags.method = Some(method.to_owned());
+                flags.raw_data = (!data.is_empty()).then(|| data.as_bytes().to_vec());
+                flags.headers = vec!["Accept:".to_owned()];
+                let has_encoding = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("accept-encoding"));
+                if !has_encoding {
+                    flags.headers.push("Accept-Encoding: gzip".to_owned());
+                }
+                flags.headers.extend(headers.iter().map(|(name, value)| format!("{}: {value}", name.trim())));
+            }
+        }
+        "webSocket" => {
+            flags.connect_timeout = Some(format!("{timeout_s}s"));
+            flags.numbered = true;
+            flags.expect_json = vec!["$.response.code == 200".to_owned()];
+            flags.headers = headers.iter().map(|(name, value)| format!("{}: {value}", name.trim())).collect();
+            flags.pause = Some("1s".to_owned());
+        }
+        _ => flags.data = Some(data.to_owned()),
+    }
+    Ok(ToolRun {
+        tool: Tool::GoStress,
+        flags,
+        threads: None,
+        is_native: false,
+        is_debug,
+        settings: Settings::GoStress(GoStressSettings {
+            users,
+            requests,
+            form,
+            url: full_url.unwrap_or_default(),
+            method: method.to_owned(),
+            headers,
+            data: data.to_owned(),
+            verify: verify.to_owned(),
+            judges,
+            code,
+            timeout_s,
+            deadline_s,
+            debug: is_debug,
+            http2,
+            keep_alive,
+            max_connections: number("-m", 1)?,
+        }),
+    })
+}

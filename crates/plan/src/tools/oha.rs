@@ -1,0 +1,308 @@
+//! oha.
+
+use std::time::Duration;
+
+use super::hey::text_of;
+use super::options::{read, switch, value};
+use super::{ANY_STATUS, NO_TIMEOUT, Opt, Settings, Style, Tool, ToolFault, ToolRun, rate_text};
+use crate::{Flags, REQUEST_BODY_BYTES_MAX};
+
+/// How oha prints its report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the format of its name")]
+pub enum OhaFormat {
+    Text,
+    Json,
+    Csv,
+    Quiet,
+}
+
+/// What oha was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OhaSettings {
+    /// The format.
+    pub format: OhaFormat,
+    /// The unit of times, where one was named.
+    pub unit: Option<&'static str>,
+    /// The report goes there.
+    pub output: Option<String>,
+    /// What was in flight at the end was given up.
+    pub aborts: bool,
+}
+
+const TABLE: [Opt; 51] = [
+    value("-n", ""),
+    value("-c", ""),
+    value("-p", ""),
+    value("-z", ""),
+    switch("-w", "--wait-ongoing-requests-after-deadline"),
+    value("-q", ""),
+    value("--burst-delay", ""),
+    value("--burst-rate", ""),
+    switch("--rand-regex-url", ""),
+    value("--max-repeat", ""),
+    value("--dump-urls", ""),
+    switch("--urls-from-file", ""),
+    switch("--latency-correction", ""),
+    switch("--no-tui", ""),
+    value("--fps", ""),
+    value("-m", "--method"),
+    value("-H", ""),
+    value("--proxy-header", ""),
+    value("-t", ""),
+    value("--connect-timeout", ""),
+    value("-A", ""),
+    value("-d", ""),
+    value("-D", ""),
+    value("-Z", ""),
+    value("-F", "--form"),
+    value("-T", ""),
+    value("-a", ""),
+    value("--aws-session", ""),
+    value("--aws-sigv4", ""),
+    value("-x", ""),
+    value("--proxy-http-version", ""),
+    switch("--proxy-http2", ""),
+    value("--http-version", ""),
+    switch("--http2", ""),
+    value("--host", ""),
+    switch("--disable-compression", ""),
+    value("-r", "--redirect"),
+    switch("--disable-keepalive", ""),
+    switch("--no-pre-lookup", ""),
+    switch("--ipv6", ""),
+    switch("--ipv4", ""),
+    value("--cacert", ""),
+    value("--cert", ""),
+    value("--key", ""),
+    switch("--insecure", ""),
+    value("--connect-to", ""),
+    switch("--no-color", "--disable-color"),
+    value("--unix-socket", ""),
+    value("-o", "--output"),
+    value("-u", "--time-unit"),
+    value("--output-format", ""),
+];
+/// Those that are refused, or mean a different run.
+const MORE: [&str; 6] = ["--stats-success-breakdown", "--db-url", "--debug", "--help", "-h", "--version"];
+
+/// Times as humans write them: `10s`, `1m 30s`, `500ms`.
+fn human(flag: &'static str, text: &str) -> Result<Duration, ToolFault> {
+    let wrong = || ToolFault::Value { flag, value: text.to_owned(), wanted: "a time like 10s, 1m 30s or 500ms" };
+    let mut rest = text.trim();
+    let mut sum = 0.0;
+    if rest == "0" {
+        return Ok(Duration::ZERO);
+    }
+    if rest.is_empty() {
+        return Err(wrong());
+    }
+    while !rest.is_empty() {
+        let digits = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+        let (number, behind) = rest.split_at(digits);
+        let letters = behind.trim_start().find(|each: char| !each.is_alphabetic()).unwrap_or(behind.trim_start().len());
+        let (unit, next) = behind.trim_start().split_at(letters);
+        let scale = match unit {
+            "nanos" | "nsec" | "ns" => 1e-9,
+            "usec" | "us" | "µs" => 1e-6,
+            "millis" | "msec" | "ms" => 1e-3,
+            "seconds" | "second" | "secs" | "sec" | "s" => 1.0,
+            "minutes" | "minute" | "min" | "mins" | "m" => 60.0,
+            "hours" | "hour" | "hrs" | "hr" | "h" => 3_600.0,
+            "days" | "day" | "d" => 86_400.0,
+            _ => return Err(wrong()),
+        };
+        sum += number.parse::<f64>().map_err(|_| wrong())? * scale;
+        rest = next.trim_start();
+    }
+    Duration::try_from_secs_f64(sum).map_err(|_| wrong())
+}
+
+/// A count with `k` or `m`.
+fn count(flag: &'static str, text: &str) -> Result<u64, ToolFault> {
+    let lower = text.trim().to_ascii_lowercase();
+    let wrong = || ToolFault::Value { flag, value: text.to_owned(), wanted: "a number like 200, 10k or 1.5m" };
+    let (number, scale) = match (lower.strip_suffix('k'), lower.strip_suffix('m')) {
+        (Some(number), _) => (number, 1e3),
+        (_, Some(number)) => (number, 1e6),
+        _ => return lower.parse().map_err(|_| wrong()),
+    };
+    number.parse::<f64>().ok().filter(|number| *number >= 0.0).map(|number| (number * scale) as u64).ok_or_else(wrong)
+}
+
+pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
+    if let Some(word) = words.iter().find_map(|word| MORE.iter().find(|more| word == *more)) {
+        match *word {
+            "--debug" => {}
+            flag => return Err(ToolFault::Unsupported { flag }),
+        }
+    }
+    let is_debug = words.iter().any(|word| word == "--debug");
+    let words: Vec<String> = words.iter().filter(|word| *word != "--debug").cloned().collect();
+    let given = read(Style::Clap, &TABLE, &words)?;
+    given.refuse(&[
+        "--burst-delay",
+        "--burst-rate",
+        "--rand-regex-url",
+        "--max-repeat",
+        "--dump-urls",
+        "--urls-from-file",
+        "--proxy-header",
+        "-Z",
+        "--aws-session",
+        "--aws-sigv4",
+        "-x",
+        "--proxy-http-version",
+        "--proxy-http2",
+        "--ipv6",
+    ])?;
+    let url = given.url()?;
+    for pair in [["-n", "-z"], ["-d", "-D"], ["-d", "-F"], ["-D", "-F"]] {
+        if given.has(pair[0]) && given.has(pair[1]) {
+            return Err(ToolFault::Conflict { one: pair[0], other: pair[1] });
+        }
+    }
+    let requests = given.last("-n").map_or(Ok(200), |text| count("-n", text))?;
+    let users = given.last("-c").map_or(Ok(50), |text| super::whole("-c", text))?;
+    let streams = given.last("-p").map_or(Ok(1), |text| super::whole("-p", text))?;
+    for (flag, number) in [("-n", requests), ("-c", users), ("-p", streams)] {
+        if number == 0 {
+            return Err(ToolFault::Value { flag, value: "0".to_owned(), wanted: "more than nothing" });
+        }
+    }
+    let version = given.last("--http-version").unwrap_or(if given.has("--http2") { "2" } else { "1.1" });
+    let (http10, http2) = match version {
+        "1.0" => (true, false),
+        "1.1" => (false, false),
+        "2" | "2.0" => (false, true),
+        other => {
+            let (flag, value) = ("--http-version", other.to_owned());
+            return Err(ToolFault::Value { flag, value, wanted: "1.0, 1.1 or 2" });
+        }
+    };
+    let duration = given.last("-z").map(|text| human("-z", text)).transpose()?;
+    let rate = given.last("-q").map_or(Ok(0.0), |text| super::decimal("-q", text))?;
+    let is_form = given.has("-F");
+    let mut curl_words: Vec<Vec<u8>> = Vec::new();
+    if is_form {
+        // Forms are those of curl.
+        for part in given.all("-F") {
+            curl_words.extend([b"-F".to_vec(), part.as_bytes().to_vec()]);
+        }
+    }
+    let body = match (given.last("-d"), given.last("-D")) {
+        (Some(text), _) => Some(text.as_bytes().to_vec()),
+        (None, Some(path)) => Some(crate::flags::read_up_to("-D", path, REQUEST_BODY_BYTES_MAX)?),
+        (None, None) => None,
+    };
+    let mut headers: Vec<String> = Vec::new();
+    let mut set = |name: &str, value: &str| {
+        headers.retain(|header| !header.split(':').next().is_some_and(|known| known.eq_ignore_ascii_case(name)));
+        headers.push(format!("{name}: {value}"));
+    };
+    set("Accept", given.last("-A").unwrap_or("*/*"));
+    if !given.has("--disable-compression") {
+        set("Accept-Encoding", "gzip, compress, deflate, br");
+    }
+    if let Some(kind) = given.last("-T") {
+        set("Content-Type", kind);
+    }
+    if let Some(host) = given.last("--host") {
+        set("Host", host);
+    }
+    if let Some(user) = given.last("-a") {
+        if !user.contains(':') {
+            return Err(ToolFault::Value { flag: "-a", value: "***".to_owned(), wanted: "name:password" });
+        }
+        let header = super::basic(user);
+        set("Authorization", header.trim_start_matches("Authorization: "));
+    }
+    for text in given.all("-H") {
+        let wrong = || ToolFault::Value { flag: "-H", value: "***".to_owned(), wanted: "a header like 'Name: value'" };
+        let (name, value) = text.split_once(':').ok_or_else(wrong)?;
+        set(name, value.trim_start());
+    }
+    if body.is_some() && !headers.iter().any(|header| header.to_ascii_lowercase().starts_with("content-type:")) {
+        headers.push("Content-Type:".to_owned());
+    }
+    let timeout = given.last("-t").map(|text| human("-t", text)).transpose()?;
+    let timeout = timeout.map_or(NO_TIMEOUT.to_owned(), text_of);
+    let connect =
+        given.last("--connect-timeout").map_or(Ok(Duration::from_secs(5)), |text| human("--connect-timeout", text))?;
+    let redirects = given.last("-r").map_or(Ok(0), |text| super::whole("-r", text))?;
+    let waits = given.has("-w") || duration.is_none();
+    let unit = given.last("-u").map(|text| match text {
+        "ns" => Ok("ns"),
+        "us" => Ok("us"),
+        "ms" => Ok("ms"),
+        "s" => Ok("s"),
+        "m" => Ok("m"),
+        "h" => Ok("h"),
+        other => Err(ToolFault::Value { flag: "-u", value: other.to_owned(), wanted: "ns, us, ms, s, m or h" }),
+    });
+    let format = match given.last("--output-format").unwrap_or("text") {
+        "text" => OhaFormat::Text,
+        "json" => OhaFormat::Json,
+        "csv" => OhaFormat::Csv,
+        "quiet" => OhaFormat::Quiet,
+        other => {
+            let (flag, value) = ("--output-format", other.to_owned());
+            return Err(ToolFault::Value { flag, value, wanted: "text, json, csv or quiet" });
+        }
+    };
+    let mut flags = Flags {
+        url: Some(url.clone()),
+        connections: Some(if duration.is_none() { users.min(requests) } else { users }.to_string()),
+        requests: duration.is_none().then(|| requests.to_string()),
+        duration: duration.map(text_of),
+        rate: (rate > 0.0).then(|| rate_text(rate)),
+        max_lateness: (rate > 0.0).then(|| NO_TIMEOUT.to_owned()),
+        method: given.last("-m").map(str::to_owned).or_else(|| (!is_form).then(|| "GET".to_owned())),
+        raw_data: body,
+        grace: Some(if waits { timeout.clone() } else { "0s".to_owned() }),
+        timeout: Some(timeout),
+        connect_timeout: Some(text_of(connect)),
+        interval: Some("100ms".to_owned()),
+        no_keepalive: given.has("--disable-keepalive"),
+        http10,
+        http11: !http10 && !http2,
+        http2,
+        streams: (http2 && streams > 1).then(|| streams.to_string()),
+        location: redirects > 0,
+        max_redirs: (redirects > 0).then(|| redirects.to_string()),
+        insecure: given.has("--insecure"),
+        cacert: given.last("--cacert").map(str::to_owned),
+        cert: given.last("--cert").map(str::to_owned),
+        key: given.last("--key").map(str::to_owned),
+        connect_to: given.all("--connect-to").map(str::to_owned).collect(),
+        unix_socket: given.last("--unix-socket").map(str::to_owned),
+        expect_status: Some(ANY_STATUS.to_owned()),
+        rows: format == OhaFormat::Csv,
+        headers,
+        persists: true,
+        bodies: false,
+        ..Flags::default()
+    };
+    if is_form {
+        let mut words = std::mem::take(&mut curl_words);
+        words.extend(flags.headers.drain(..).flat_map(|header| [b"-H".to_vec(), header.into_bytes()]));
+        if let Some(method) = flags.method.take() {
+            words.extend([b"-X".to_vec(), method.into_bytes()]);
+        }
+        words.push(url.into_bytes());
+        (flags.url, flags.curl) = (None, Some(words));
+    }
+    Ok(ToolRun {
+        tool: Tool::Oha,
+        flags,
+        threads: None,
+        is_native: false,
+        is_debug,
+        settings: Settings::Oha(OhaSettings {
+            format,
+            unit: unit.transpose()?,
+            output: given.last("-o").map(str::to_owned),
+            aborts: !waits,
+        }),
+    })
+}

@@ -1,0 +1,155 @@
+//! Flags as the libraries of other tools read them.
+
+use super::ToolFault;
+
+/// A flag of a tool.
+pub(super) struct Opt {
+    /// As it is written, with its dashes; what messages name.
+    pub(super) id: &'static str,
+    /// Another way to write it.
+    pub(super) also: &'static str,
+    /// A value follows.
+    pub(super) takes_value: bool,
+}
+
+/// A flag with a value.
+pub(super) const fn value(id: &'static str, also: &'static str) -> Opt {
+    Opt { id, also, takes_value: true }
+}
+
+/// A flag without one.
+pub(super) const fn switch(id: &'static str, also: &'static str) -> Opt {
+    Opt { id, also, takes_value: false }
+}
+
+/// How a tool reads its command line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    /// getopt_long: flags before and behind the URL, long ones may be shortened.
+    Getopt,
+    /// Apache's: short flags only, none behind the URL.
+    Apache,
+    /// Go's: one dash or two, `=` or a blank; the first word that is no flag ends them.
+    Go,
+    /// clap's: flags anywhere, nothing shortened.
+    Clap,
+}
+
+/// What stands on a command line.
+pub(super) struct Given {
+    /// Flags in their order, each with its value.
+    pub(super) flags: Vec<(&'static str, String)>,
+    /// What is no flag.
+    pub(super) rest: Vec<String>,
+}
+
+impl Given {
+    /// The last value of a flag.
+    pub(super) fn last(&self, id: &str) -> Option<&str> {
+        self.flags.iter().rev().find(|(known, _)| *known == id).map(|(_, value)| value.as_str())
+    }
+
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.flags.iter().any(|(known, _)| *known == id)
+    }
+
+    /// All values of a flag.
+    pub(super) fn all<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a str> + 'a {
+        self.flags.iter().filter(move |(known, _)| *known == id).map(|(_, value)| value.as_str())
+    }
+
+    /// A switch of Go: there, or said to be false.
+    pub(super) fn is_on(&self, id: &'static str) -> Result<bool, ToolFault> {
+        match self.last(id) {
+            None => Ok(false),
+            Some("" | "1" | "t" | "T" | "true" | "TRUE" | "True") => Ok(true),
+            Some("0" | "f" | "F" | "false" | "FALSE" | "False") => Ok(false),
+            Some(other) => Err(ToolFault::Value { flag: id, value: other.to_owned(), wanted: "true or false" }),
+        }
+    }
+
+    /// The first of these flags that is there is refused.
+    pub(super) fn refuse(&self, ids: &[&'static str]) -> Result<(), ToolFault> {
+        match self.flags.iter().find(|(id, _)| ids.contains(id)) {
+            Some((flag, _)) => Err(ToolFault::Unsupported { flag }),
+            None => Ok(()),
+        }
+    }
+
+    /// The one word that is no flag.
+    pub(super) fn url(&self) -> Result<String, ToolFault> {
+        match self.rest.as_slice() {
+            [url] => Ok(url.clone()),
+            _ => Err(ToolFault::Url),
+        }
+    }
+}
+
+/// Reads a command line by the table of a tool.
+pub(super) fn read(style: Style, table: &'static [Opt], words: &[String]) -> Result<Given, ToolFault> {
+    let mut given = Given { flags: Vec::new(), rest: Vec::new() };
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let is_flag = word.len() > 1 && word.starts_with('-');
+        if word == "--" {
+            given.rest.extend(words.cloned());
+            break;
+        }
+        if !is_flag {
+            given.rest.push(word.clone());
+            if matches!(style, Style::Go | Style::Apache) {
+                given.rest.extend(words.cloned());
+                break;
+            }
+            continue;
+        }
+        let mut next = |flag: &str| words.next().cloned().ok_or_else(|| ToolFault::NoValue { flag: flag.to_owned() });
+        if style == Style::Go || word.starts_with("--") {
+            let (name, attached) = match word.split_once('=') {
+                Some((name, value)) => (name, Some(value.to_owned())),
+                None => (word.as_str(), None),
+            };
+            let known = long(style, table, name).ok_or_else(|| ToolFault::Unknown { flag: name.to_owned() })?;
+            let value = match (known.takes_value, attached) {
+                (_, Some(value)) => value,
+                (true, None) => next(name)?,
+                (false, None) => String::new(),
+            };
+            given.flags.push((known.id, value));
+            continue;
+        }
+        let mut letters = &word[1..];
+        while let Some(letter) = letters.chars().next() {
+            letters = &letters[letter.len_utf8()..];
+            let name = format!("-{letter}");
+            let known = table.iter().find(|known| known.id == name || known.also == name);
+            let known = known.ok_or_else(|| ToolFault::Unknown { flag: name.clone() })?;
+            let value = match (known.takes_value, letters) {
+                (false, _) => String::new(),
+                (true, "") => next(&name)?,
+                (true, _) => {
+                    let value = std::mem::take(&mut letters);
+                    if style == Style::Clap { value.strip_prefix('=').unwrap_or(value) } else { value }.to_owned()
+                }
+            };
+            given.flags.push((known.id, value));
+        }
+    }
+    Ok(given)
+}
+
+fn long(style: Style, table: &'static [Opt], name: &str) -> Option<&'static Opt> {
+    if style == Style::Go {
+        let name = name.trim_start_matches('-');
+        return table.iter().find(|known| [known.id, known.also].iter().any(|id| id.trim_start_matches('-') == name));
+    }
+    let exact = table.iter().find(|known| known.id == name || known.also == name);
+    if exact.is_some() || style != Style::Getopt {
+        return exact;
+    }
+    let mut fits = table.iter().filter(|known| known.id.starts_with(name) || known.also.starts_with(name));
+    match (fits.next(), fits.next()) {
+        (Some(only), None) => Some(only),
+        _ => None,
+    }
+}

@@ -1,0 +1,98 @@
+//! webbench.
+
+use super::options::{read, switch, value};
+use super::{ANY_STATUS, Opt, Settings, Style, Tool, ToolFault, ToolRun};
+use crate::Flags;
+
+/// What webbench was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WebbenchSettings {
+    /// Users.
+    pub clients: u64,
+    /// Seconds.
+    pub duration_s: u64,
+    /// The request, as it is printed.
+    pub request: String,
+    /// Caches were asked to leave it alone.
+    pub reloads: bool,
+}
+
+const TABLE: [Opt; 16] = [
+    switch("-f", "--force"),
+    switch("-r", "--reload"),
+    value("-t", "--time"),
+    value("-c", "--clients"),
+    value("-p", "--proxy"),
+    switch("-9", "--http09"),
+    switch("-1", "--http10"),
+    switch("-2", "--http11"),
+    switch("--get", ""),
+    switch("--head", ""),
+    switch("--options", ""),
+    switch("--trace", ""),
+    switch("-V", "--version"),
+    switch("-h", "--help"),
+    switch("-?", ""),
+    switch("--post", ""),
+];
+
+pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
+    let given = read(Style::Getopt, &TABLE, words)?;
+    given.refuse(&["-f", "-p", "-9", "-V", "--post"])?;
+    let url = given.rest.first().cloned().filter(|_| !given.has("-h") && !given.has("-?")).ok_or(ToolFault::Url)?;
+    let number = |flag, default| given.last(flag).map_or(Ok(default), |text| super::whole(flag, text));
+    let (clients, duration_s) = (number("-c", 1)?.max(1), number("-t", 30)?);
+    let duration_s = if duration_s == 0 { 30 } else { duration_s };
+    let method = given.flags.iter().rev().find_map(|(id, _)| match *id {
+        "--get" => Some("GET"),
+        "--head" => Some("HEAD"),
+        "--options" => Some("OPTIONS"),
+        "--trace" => Some("TRACE"),
+        _ => None,
+    });
+    let method = method.unwrap_or("GET");
+    let version = given.flags.iter().rev().find_map(|(id, _)| match *id {
+        "-1" => Some(10),
+        "-2" => Some(11),
+        _ => None,
+    });
+    // These two are of HTTP/1.1.
+    let is_11 = version == Some(11) || matches!(method, "OPTIONS" | "TRACE");
+    let reloads = given.has("-r");
+    let (host, _, path) = crate::flags::parts_of_url(&url)?;
+    let mut request =
+        format!("{method} {path} HTTP/1.{}\r\nUser-Agent: WebBench 1.5\r\nHost: {host}\r\n", u8::from(is_11));
+    let mut headers = vec!["Accept:".to_owned()];
+    if reloads {
+        headers.push("Pragma: no-cache".to_owned());
+        request.push_str("Pragma: no-cache\r\n");
+    }
+    if is_11 {
+        request.push_str("Connection: close\r\n");
+    } else {
+        headers.push("Connection:".to_owned());
+    }
+    request.push_str("\r\n");
+    let flags = Flags {
+        url: Some(url),
+        connections: Some(clients.to_string()),
+        duration: Some(format!("{duration_s}s")),
+        method: Some(method.to_owned()),
+        timeout: Some(super::NO_TIMEOUT.to_owned()),
+        grace: Some("0s".to_owned()),
+        http10: !is_11,
+        http11: is_11,
+        no_keepalive: true,
+        expect_status: Some(ANY_STATUS.to_owned()),
+        headers,
+        ..Flags::default()
+    };
+    Ok(ToolRun {
+        tool: Tool::Webbench,
+        flags,
+        threads: None,
+        is_native: false,
+        is_debug: false,
+        settings: Settings::Webbench(WebbenchSettings { clients, duration_s, request, reloads }),
+    })
+}

@@ -1,0 +1,134 @@
+//! What other load generators print, with our figures: so that scripts which read it go on working.
+//!
+//! Where a figure of a tool is known to mislead, the true one stands in its place, and one line says so.
+
+mod ab;
+mod gostress;
+mod hey;
+mod oha;
+mod say;
+mod webbench;
+mod wrk;
+
+use engine::Interval;
+use metrics::{Class, Counts, Failure, Measure, Snapshot, Timings};
+use plan::{Settings, ToolRun};
+
+use crate::Language;
+use crate::figures::Run;
+pub use say::{tool_fault, tool_note};
+
+/// What is to be written.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Pages {
+    /// For programs that read it.
+    pub stdout: String,
+    /// For the person.
+    pub stderr: String,
+    /// Files, by their paths.
+    pub files: Vec<(String, String)>,
+}
+
+/// The output of a tool, as the run goes on.
+#[derive(Debug)]
+pub struct ToolView<'a> {
+    run: &'a ToolRun,
+    /// Of each interval: its seconds and what finished in it.
+    rates: Vec<(f64, u64)>,
+    /// What was told of the progress.
+    told: u64,
+}
+
+impl<'a> ToolView<'a> {
+    /// Nothing has happened yet.
+    pub fn new(run: &'a ToolRun) -> Self {
+        Self { run, rates: Vec::new(), told: 0 }
+    }
+
+    /// What is printed before the load.
+    pub fn begin(&self) -> Pages {
+        match &self.run.settings {
+            Settings::Wrk(settings) => wrk::begin(settings),
+            Settings::Ab(settings) => ab::begin(settings),
+            Settings::Webbench(settings) => webbench::begin(settings),
+            Settings::GoStress(settings) => gostress::begin(settings),
+            Settings::Hey(_) | Settings::Oha(_) => Pages::default(),
+        }
+    }
+
+    /// What is printed when an interval is over.
+    pub fn interval(&mut self, interval: &Interval<'_>) -> Pages {
+        let seconds = (interval.to - interval.from).as_secs_f64();
+        self.rates.push((seconds, interval.seen.counts.finished()));
+        match &self.run.settings {
+            Settings::Ab(settings) => ab::interval(settings, &mut self.told, interval.total),
+            Settings::GoStress(settings) => {
+                let stdout = gostress::row(settings, interval.to.as_secs_f64(), interval.total);
+                Pages { stdout, ..Pages::default() }
+            }
+            _ => Pages::default(),
+        }
+    }
+
+    /// What is printed at the end.
+    pub fn finish(&self, run: &Run<'_>) -> Pages {
+        match &self.run.settings {
+            Settings::Wrk(settings) => wrk::finish(settings, run, &self.rates),
+            Settings::Ab(settings) => ab::finish(settings, run),
+            Settings::Hey(settings) => hey::finish(settings, run),
+            Settings::Oha(settings) => oha::finish(settings, run, &self.rates),
+            Settings::Webbench(settings) => webbench::finish(settings, run),
+            Settings::GoStress(settings) => gostress::finish(settings, run),
+        }
+    }
+
+    /// What is said on stderr of figures that differ from those of the tool.
+    pub fn note(&self, language: Language) -> String {
+        tool_note(self.run, language)
+    }
+}
+
+/// What was answered, whatever the answer was.
+fn answered(seen: &Snapshot) -> Timings {
+    let mut all = seen.class(Class::Succeeded);
+    all.merge(&seen.class(Class::FailedAnswered));
+    all
+}
+
+/// Exchanges that were answered.
+fn answers(seen: &Snapshot) -> u64 {
+    answered(seen).of(Measure::Response).count()
+}
+
+/// Failures without an answer, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Faults {
+    connect: u64,
+    read: u64,
+    timeout: u64,
+}
+
+impl Faults {
+    fn of(counts: &Counts) -> Self {
+        let mut faults = Self::default();
+        for (failure, number) in counts.failures() {
+            match failure {
+                Failure::Timeout | Failure::ConnectTimeout => faults.timeout += number,
+                Failure::Unreachable
+                | Failure::Permission
+                | Failure::ConnectRefused
+                | Failure::NoLocalPort
+                | Failure::NoDescriptor
+                | Failure::Dns
+                | Failure::Tls(_) => faults.connect += number,
+                Failure::Status | Failure::Check | Failure::BodyLimit | Failure::GrpcStatus(_) => {}
+                _ => faults.read += number,
+            }
+        }
+        faults
+    }
+
+    fn all(self) -> u64 {
+        self.connect + self.read + self.timeout
+    }
+}

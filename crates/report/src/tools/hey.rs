@@ -1,0 +1,151 @@
+//! hey.
+
+use std::fmt::Write;
+
+use metrics::{Distribution, Failure, Measure};
+use plan::HeySettings;
+
+use super::{Pages, answered};
+use crate::figures::Run;
+use crate::say;
+
+/// Seconds, as hey writes them.
+fn seconds(ns: f64) -> String {
+    if ns.is_nan() { " NaN".to_owned() } else { format!("{:.4}", ns / 1e9) }
+}
+
+fn detail(text: &mut String, name: &str, times: &Distribution) {
+    let mean = seconds(times.mean().unwrap_or(f64::NAN));
+    let (min, max) = (seconds(times.min().unwrap_or(0) as f64), seconds(times.max().unwrap_or(0) as f64));
+    let _ = writeln!(text, "  {name}:\t{mean} secs, {min} secs, {max} secs");
+}
+
+pub(super) fn finish(settings: &HeySettings, run: &Run<'_>) -> Pages {
+    if settings.is_csv {
+        return Pages { stdout: csv(run), ..Pages::default() };
+    }
+    let seen = run.seen();
+    let all = answered(seen);
+    let times = all.of(Measure::Response);
+    let total = run.result.wall.as_secs_f64();
+    // A redirect that was followed is no request of its own there.
+    let finished = seen.counts.finished().saturating_sub(seen.counts.redirects);
+    let (slowest, fastest) = (times.max().unwrap_or(0) as f64, times.min().unwrap_or(0) as f64);
+    let mut text = "\nSummary:\n".to_owned();
+    let _ = writeln!(text, "  Total:\t{total:.4} secs");
+    let _ = writeln!(text, "  Slowest:\t{} secs", seconds(slowest));
+    let _ = writeln!(text, "  Fastest:\t{} secs", seconds(fastest));
+    let _ = writeln!(text, "  Average:\t{} secs", seconds(times.mean().unwrap_or(f64::NAN)));
+    let _ = writeln!(text, "  Requests/sec:\t{:.4}", finished as f64 / total.max(1e-9));
+    text.push_str("  \n");
+    if seen.counts.body_bytes > 0 && times.count() > 0 {
+        let _ = writeln!(text, "  Total data:\t{} bytes", seen.counts.body_bytes);
+        let _ = writeln!(text, "  Size/request:\t{} bytes", seen.counts.body_bytes / times.count());
+        text.push('\n');
+    } else {
+        text.push('\n');
+    }
+    text.push_str("Response time histogram:\n");
+    if times.count() > 0 {
+        let marks: Vec<f64> = (0..=10).map(|index| fastest + f64::from(index) * (slowest - fastest) / 10.0).collect();
+        let counts = counts_up_to(times, &marks);
+        let most = counts.iter().copied().max().unwrap_or(0).max(1);
+        for (mark, count) in marks.iter().zip(&counts) {
+            let bar = "■".repeat(((count * 40 + most / 2) / most) as usize);
+            let _ = writeln!(text, "  {:.3} [{count}]\t|{bar}", mark / 1e9);
+        }
+    }
+    text.push_str("\n\nLatency distribution:\n");
+    if times.count() > 0 {
+        for percent in [10u32, 25, 50, 75, 90, 95, 99] {
+            let value = times.quantile(f64::from(percent) / 100.0).unwrap_or(0);
+            let _ = writeln!(text, "  {percent}%% in {} secs", seconds(value as f64));
+        }
+    }
+    text.push_str("\nDetails (average, fastest, slowest):\n");
+    detail(&mut text, "DNS+dialup", &seen.connect);
+    let mut lookup = Distribution::default();
+    if times.count() > 0 {
+        lookup.record(run.lookup.map_or(0, |span| span.as_nanos() as u64));
+    }
+    detail(&mut text, "DNS-lookup", &lookup);
+    let mut write = Distribution::default();
+    if times.count() > 0 {
+        write.record(0);
+    }
+    detail(&mut text, "req write", &write);
+    detail(&mut text, "resp wait", all.of(Measure::FirstByte));
+    detail(&mut text, "resp read", &seen.reading);
+    text.push_str("\nStatus code distribution:\n");
+    for (status, count) in seen.counts.statuses() {
+        let _ = writeln!(text, "  [{status}]\t{count} responses");
+    }
+    text.push('\n');
+    let mut errors: Vec<(String, u64)> = seen
+        .counts
+        .failures()
+        .filter(|(failure, _)| !matches!(failure, Failure::Status | Failure::Check))
+        .map(|(failure, count)| (format!("{}: {}", settings.request, go_error(failure, run)), count))
+        .collect();
+    errors.sort();
+    if errors.is_empty() {
+        text.push('\n');
+    } else {
+        text.push_str("Error distribution:\n");
+        for (error, count) in errors {
+            let _ = writeln!(text, "  [{count}]\t{error}");
+        }
+    }
+    text.push('\n');
+    Pages { stdout: text, ..Pages::default() }
+}
+
+/// How many values lie up to each mark, and above the one before it.
+pub(super) fn counts_up_to(times: &Distribution, marks: &[f64]) -> Vec<u64> {
+    let mut counts: Vec<u64> = Vec::new();
+    let mut below = 0;
+    for (index, mark) in marks.iter().enumerate() {
+        let is_last = index + 1 == marks.len();
+        let up_to = if is_last { times.count() } else { times.count_between(0, *mark as u64 + 1) };
+        counts.push(up_to.saturating_sub(below));
+        below = below.max(up_to);
+    }
+    counts
+}
+
+/// What a client of Go says.
+pub(super) fn go_error(failure: Failure, run: &Run<'_>) -> String {
+    let address = run.address;
+    match failure {
+        Failure::ConnectRefused => format!("dial tcp {address}: connect: connection refused"),
+        Failure::ConnectTimeout => format!("dial tcp {address}: i/o timeout"),
+        Failure::Unreachable => format!("dial tcp {address}: connect: no route to host"),
+        Failure::NoDescriptor => format!("dial tcp {address}: socket: too many open files"),
+        Failure::NoLocalPort => format!("dial tcp {address}: connect: cannot assign requested address"),
+        Failure::Timeout => "context deadline exceeded (Client.Timeout exceeded while awaiting headers)".to_owned(),
+        Failure::Reset => format!("read tcp {address}: read: connection reset by peer"),
+        Failure::ClosedEarly => "EOF".to_owned(),
+        Failure::Redirect => "stopped after 10 redirects".to_owned(),
+        other => say::failure_name(other),
+    }
+}
+
+fn csv(run: &Run<'_>) -> String {
+    let mut text =
+        "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset".to_owned();
+    for row in run.seen().rows().iter().filter(|row| row.is_answered) {
+        let of = |ns: u64| format!("{:.4}", ns as f64 / 1e9);
+        let _ = write!(
+            text,
+            "\n{},{},0.0000,0.0000,{},{},{},{}",
+            of(row.response_ns),
+            of(row.wait_ns),
+            of(row.first_byte_ns),
+            of(row.service_ns - row.first_byte_ns.min(row.service_ns)),
+            row.status,
+            of(row.start_ns)
+        );
+    }
+    text.push('\n');
+    text
+}
