@@ -28,10 +28,10 @@ pub(crate) fn install(package: &str) -> Result<(), Failure> {
     apt(&["install", "-y", "-qq", "--no-install-recommends", package])
 }
 
-/// What is written in Go, in `target/tools`: the judge of HTTP/2 clients, a client of gRPC, and a server of it for our tests.
+/// What is written in Go, in `target/tools`: the judge of HTTP/2 clients, a client of gRPC, a load generator, and servers for our tests.
 pub(crate) fn go_tools() -> Result<(), Failure> {
     let tools = crate::root().join("target/tools");
-    for (program, module) in [("h2specd", H2SPECD), ("grpcurl", GRPCURL)] {
+    for (program, module) in [("h2specd", H2SPECD), ("grpcurl", GRPCURL), ("hey", HEY)] {
         if !tools.join(program).exists() {
             run(go()?.env("GOBIN", &tools).args(["install", module]))?;
         }
@@ -79,6 +79,22 @@ const KOSOKU: &str = "kosoku==0.1.0";
 const H2SPECD: &str = "github.com/summerwind/h2spec/cmd/h2specd@v2.2.1+incompatible";
 /// The last version that the Go of Debian 12 builds.
 const GRPCURL: &str = "github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.8.9";
+
+/// A load generator whose output ours is compared with.
+const HEY: &str = "github.com/rakyll/hey@v0.1.4";
+/// Another one; it is built from its source.
+const OHA_VERSION: &str = "1.16.0";
+
+/// The load generator oha, in `target/tools`.
+pub(crate) fn oha() -> Result<(), Failure> {
+    let tools = crate::root().join("target/tools");
+    if tools.join("oha").exists() || Path::new("/usr/bin/oha").exists() {
+        return Ok(());
+    }
+    let folder = tools.join("cargo");
+    run(Command::new("cargo").args(["install", "oha", "--version", OHA_VERSION, "--locked", "--root"]).arg(&folder))?;
+    std::fs::copy(folder.join("bin/oha"), tools.join("oha")).map(|_| ()).map_err(|error| format!("oha: {error}"))
+}
 
 fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")

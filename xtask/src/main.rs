@@ -92,11 +92,20 @@ fn test(is_long: bool) -> Result<(), Failure> {
     {
         install::install("python3-venv")?;
     }
-    for (program, package) in [("curl", "curl"), ("h2load", "nghttp2-client"), ("nghttpd", "nghttp2-server")] {
+    for (program, package) in [
+        ("curl", "curl"),
+        ("wrk", "wrk"),
+        ("ab", "apache2-utils"),
+        ("h2load", "nghttp2-client"),
+        ("nghttpd", "nghttp2-server"),
+    ] {
         install::ensure(program, package, &[&format!("/usr/bin/{program}"), &format!("/usr/sbin/{program}")])?;
     }
     install::go_tools()?;
     install::autobahn()?;
+    if is_long {
+        install::oha()?;
+    }
     run(&mut cargo(&["test", "--workspace"]))?;
     if is_long {
         for test in ["sums", "ruler"] {

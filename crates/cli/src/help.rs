@@ -55,8 +55,8 @@ fn about(command: &str) -> Text {
             "在空闲的本地端口启动服务，压测 5 秒，显示表格和汇总",
         ),
         "serve" => (
-            "Serve WebSocket (an echo on any path) and paths with known behaviour to load: / /bytes/N /chunked/N /delay/MS /delay/uniform/LOW-HIGH /delay/lognormal/MEDIAN,SIGMA /serial/MS (one at a time) /stall/AFTER/FOR (all stand still, ms) /fail/PERCENT[/STATUS] /drip/PIECES/MS /status/N /echo /close /drop /stats /conns; HTTP/2 too, and gRPC: hello.Greeter, with reflection",
-            "启动行为已知的被测服务，任意路径可作 WebSocket 回显：/ /bytes/N /chunked/N /delay/毫秒 /delay/uniform/最短-最长 /delay/lognormal/中位数,SIGMA /serial/毫秒（一次只处理一个） /stall/多久之后/多久（整体停顿，毫秒） /fail/百分比[/状态码] /drip/块数/毫秒 /status/N /echo /close /drop /stats /conns；也支持 HTTP/2 和 gRPC（hello.Greeter，带反射）",
+            "Serve WebSocket (an echo on any path) and paths with known behaviour to load: / /bytes/N /chunked/N /delay/MS /delay/uniform/LOW-HIGH /delay/lognormal/MEDIAN,SIGMA /serial/MS (one at a time) /stall/AFTER/FOR (all stand still, ms) /fail/PERCENT[/STATUS] /drip/PIECES/MS /status/N /redirect/N /echo /close /drop /stats /conns; HTTP/2 too, and gRPC: hello.Greeter, with reflection",
+            "启动行为已知的被测服务，任意路径可作 WebSocket 回显：/ /bytes/N /chunked/N /delay/毫秒 /delay/uniform/最短-最长 /delay/lognormal/中位数,SIGMA /serial/毫秒（一次只处理一个） /stall/多久之后/多久（整体停顿，毫秒） /fail/百分比[/状态码] /drip/块数/毫秒 /status/N /redirect/N /echo /close /drop /stats /conns；也支持 HTTP/2 和 gRPC（hello.Greeter，带反射）",
         ),
         "hold" => (
             "Hold many connections: open them at a pace, keep them, speak on them, close them in order; a million on one machine",

@@ -4,18 +4,32 @@ use std::borrow::Cow;
 
 use pacing::Nanos;
 
-use crate::respond;
+use crate::respond::{self, Kind};
 use crate::routes::Route;
 use crate::shard::Tools;
 
 /// A freeze begins at the earliest so long after it was asked for.
 const FREEZE_LEAD: Nanos = Nanos::from_millis(1);
 
+/// Where redirects lead: each has one less before it.
+pub(crate) const REDIRECTS: [&str; 10] = [
+    "/",
+    "/redirect/1",
+    "/redirect/2",
+    "/redirect/3",
+    "/redirect/4",
+    "/redirect/5",
+    "/redirect/6",
+    "/redirect/7",
+    "/redirect/8",
+    "/redirect/9",
+];
+
 /// What is done.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     /// An answer that is at hand.
-    Whole { status: u16, content_type: &'static str, body: Cow<'static, [u8]> },
+    Whole { status: u16, kind: Kind, body: Cow<'static, [u8]> },
     /// A long body, of a length that the head says or not.
     Long { bytes: u64, says_length: bool },
     /// An empty answer, then.
@@ -50,6 +64,11 @@ impl Action {
             Route::Drip { pieces, gap } => Self::Drip { pieces, gap },
             Route::Fail { share, status } if tools.fails(share) => Self::text(status, b"failed\n"),
             Route::Fail { .. } => Self::text(200, b"fine\n"),
+            Route::Redirect(left) => {
+                let location = REDIRECTS.get(usize::from(left).saturating_sub(1)).copied();
+                let kind = Kind { location, ..Kind::of("text/plain") };
+                Self::Whole { status: 302, kind, body: Cow::Borrowed(b"elsewhere\n") }
+            }
             Route::Status(status) => Self::owned(status, "text/plain", format!("{status}\n").into_bytes()),
             Route::Echo => match body {
                 Some(body) => Self::owned(200, "text/plain", body),
@@ -64,10 +83,10 @@ impl Action {
     }
 
     fn text(status: u16, body: &'static [u8]) -> Self {
-        Self::Whole { status, content_type: "text/plain", body: Cow::Borrowed(body) }
+        Self::Whole { status, kind: Kind::of("text/plain"), body: Cow::Borrowed(body) }
     }
 
     fn owned(status: u16, content_type: &'static str, body: Vec<u8>) -> Self {
-        Self::Whole { status, content_type, body: Cow::Owned(body) }
+        Self::Whole { status, kind: Kind::of(content_type), body: Cow::Owned(body) }
     }
 }

@@ -5,7 +5,7 @@ use pacing::Nanos;
 use wire::http1::{ProtocolError, RequestHead, Server, ServerEvent, Version};
 
 use crate::action::Action;
-use crate::respond::{self, BLOCK_BYTES, DRIP_BYTES, Manner};
+use crate::respond::{self, BLOCK_BYTES, DRIP_BYTES, Kind, Manner};
 use crate::routes::Route;
 use crate::shard::Tools;
 
@@ -195,9 +195,7 @@ impl Connection {
         }
         let body = (!request.body_is_too_large).then(|| std::mem::take(&mut request.body));
         match Action::of(request.route, body, at, tools) {
-            Action::Whole { status, content_type, body } => {
-                self.answer_with(status, content_type, &body, tools, sockets)
-            }
+            Action::Whole { status, kind, body } => self.answer_with(status, kind, &body, tools, sockets),
             // HTTP/1.0 has no chunks; it gets the same body with a length.
             Action::Long { bytes, says_length } if says_length || manner.is_old => {
                 self.answer_long(Some(bytes), manner, tools, sockets)
@@ -247,20 +245,20 @@ impl Connection {
     }
 
     fn answer_plain<S: Sockets>(&mut self, status: u16, body: &[u8], tools: &mut Tools, sockets: &mut S) -> Wait {
-        self.answer_with(status, "text/plain", body, tools, sockets)
+        self.answer_with(status, Kind::of("text/plain"), body, tools, sockets)
     }
 
     fn answer_with<S: Sockets>(
         &mut self,
         status: u16,
-        content_type: &'static str,
+        kind: Kind,
         body: &[u8],
         tools: &mut Tools,
         sockets: &mut S,
     ) -> Wait {
         let Some(request) = &self.request else { return Wait::Nothing };
         let mut buffer = tools.buffer();
-        respond::whole(request.manner, status, content_type, body, &mut buffer);
+        respond::whole(request.manner, status, kind, body, &mut buffer);
         tools.stats().statuses[usize::from(status)].add(1);
         // What comes next waits until the peer has taken this: a reader that is slow pushes back.
         self.phase = Phase::SendsBytes { remaining: 0 };

@@ -13,6 +13,19 @@ pub(crate) const DRIP_BYTES: u64 = 64;
 /// The pieces of `/chunked`.
 const CHUNK_BYTES: u64 = 8 * 1024;
 
+/// What the head of an answer says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kind {
+    pub(crate) content_type: &'static str,
+    pub(crate) location: Option<&'static str>,
+}
+
+impl Kind {
+    pub(crate) fn of(content_type: &'static str) -> Self {
+        Self { content_type, location: None }
+    }
+}
+
 /// What an answer needs to know of its request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manner {
@@ -25,14 +38,16 @@ pub(crate) struct Manner {
 }
 
 impl Manner {
-    fn start(self, status: u16, body_bytes: Option<u64>, content_type: &'static str) -> ResponseStart {
-        ResponseStart { status, body_bytes, content_type, close: self.close, keep_alive: self.is_old && !self.close }
+    fn start(self, status: u16, body_bytes: Option<u64>, kind: Kind) -> ResponseStart {
+        let Kind { content_type, location } = kind;
+        let keep_alive = self.is_old && !self.close;
+        ResponseStart { status, body_bytes, content_type, location, close: self.close, keep_alive }
     }
 }
 
 /// Appends a whole answer whose body is at hand.
-pub(crate) fn whole(manner: Manner, status: u16, content_type: &'static str, body: &[u8], out: &mut Vec<u8>) {
-    write_response_head(&manner.start(status, Some(body.len() as u64), content_type), out);
+pub(crate) fn whole(manner: Manner, status: u16, kind: Kind, body: &[u8], out: &mut Vec<u8>) {
+    write_response_head(&manner.start(status, Some(body.len() as u64), kind), out);
     if !manner.is_head && status != 204 && status != 304 {
         out.extend_from_slice(body);
     }
@@ -40,7 +55,7 @@ pub(crate) fn whole(manner: Manner, status: u16, content_type: &'static str, bod
 
 /// Appends the head of a long answer.
 pub(crate) fn head_of_long(manner: Manner, body_bytes: Option<u64>, out: &mut Vec<u8>) {
-    write_response_head(&manner.start(200, body_bytes, "application/octet-stream"), out);
+    write_response_head(&manner.start(200, body_bytes, Kind::of("application/octet-stream")), out);
 }
 
 /// The bytes of which long bodies are made.

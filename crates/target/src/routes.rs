@@ -2,6 +2,7 @@
 
 use pacing::Nanos;
 
+use crate::action::REDIRECTS;
 use crate::behavior::{Delay, millis, thousandths};
 
 /// The most bytes that one answer has.
@@ -32,6 +33,8 @@ pub(crate) enum Route {
         status: u16,
     },
     Status(u16),
+    /// 302, so many times in a row; the last leads to `/`.
+    Redirect(u8),
     Echo,
     Close,
     Drop,
@@ -45,7 +48,7 @@ pub(crate) enum Route {
 }
 
 /// The names under which requests are counted.
-pub(crate) const NAMES: [&str; 17] = [
+pub(crate) const NAMES: [&str; 18] = [
     "/",
     "/bytes",
     "/chunked",
@@ -63,6 +66,7 @@ pub(crate) const NAMES: [&str; 17] = [
     "/drip",
     "grpc",
     "/conns",
+    "/redirect",
 ];
 
 impl Route {
@@ -110,6 +114,10 @@ impl Route {
                 Some(status) if status >= 200 => Self::Status(status as u16),
                 _ => Self::BadNumber,
             },
+            ("redirect", Some(text)) => match up_to(text, REDIRECTS.len() as u64) {
+                Some(count) if count > 0 => Self::Redirect(count as u8),
+                _ => Self::BadNumber,
+            },
             _ => Self::NotFound,
         }
     }
@@ -134,6 +142,7 @@ impl Route {
             Self::Drip { .. } => 14,
             Self::Grpc => 15,
             Self::Conns => 16,
+            Self::Redirect(_) => 17,
         }
     }
 }
@@ -168,6 +177,9 @@ mod tests {
             ("/fail/100.001", Route::BadNumber),
             ("/delay/pareto/3", Route::BadNumber),
             ("/status/429", Route::Status(429)),
+            ("/redirect/3", Route::Redirect(3)),
+            ("/redirect/0", Route::BadNumber),
+            ("/redirect/11", Route::BadNumber),
             ("/echo", Route::Echo),
             ("http://a:80/bytes/3", Route::Bytes(3)),
             ("http://a", Route::Root),

@@ -180,7 +180,7 @@ impl Shard {
     fn new(sockets: &mut impl Sockets, shared: Arc<Shared>, index: usize, tcp: Option<Socket>) -> Self {
         let mut root = Vec::new();
         let manner = Manner { is_head: false, close: false, is_old: false };
-        respond::whole(manner, 200, "text/plain", respond::ROOT_BODY, &mut root);
+        respond::whole(manner, 200, respond::Kind::of("text/plain"), respond::ROOT_BODY, &mut root);
         let root_bytes: Arc<[u8]> = root.into();
         let tools = Tools {
             timers: Timers::default(),

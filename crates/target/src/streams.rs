@@ -15,7 +15,7 @@ use calls::Calls;
 use crate::action::Action;
 use crate::connection::{ECHO_BYTES_MAX, Wait};
 use crate::peer::Happened;
-use crate::respond::{BLOCK_BYTES, DRIP_BYTES};
+use crate::respond::{BLOCK_BYTES, DRIP_BYTES, Kind};
 use crate::routes::Route;
 use crate::shard::Tools;
 
@@ -255,12 +255,12 @@ impl Streams {
         let (route, is_head) = (stream.route, stream.is_head);
         tools.stats().requests[route.index()].add(1);
         match Action::of(route, stream.body.take(), at, tools) {
-            Action::Whole { status, content_type, body } => {
-                self.whole(number, status, content_type, body.into_owned(), is_head, tools);
+            Action::Whole { status, kind, body } => {
+                self.whole(number, status, kind, body.into_owned(), is_head, tools);
             }
             Action::Long { bytes, says_length } => {
                 let length = says_length.then_some(bytes);
-                self.begin(number, 200, "application/octet-stream", length, is_head || bytes == 0, tools);
+                self.begin(number, 200, Kind::of("application/octet-stream"), length, is_head || bytes == 0, tools);
                 if !is_head && bytes > 0 {
                     self.send(number, Body::Block(bytes));
                 }
@@ -270,7 +270,7 @@ impl Streams {
                 self.wait_until(number, until, tools);
             }
             Action::Drip { pieces, gap } => {
-                self.begin(number, 200, "application/octet-stream", None, is_head, tools);
+                self.begin(number, 200, Kind::of("application/octet-stream"), None, is_head, tools);
                 if let Some(stream) = self.streams.get_mut(&number) {
                     stream.reply = Reply::Drips { pieces, gap, until: at };
                     self.wait_until(number, at, tools);
@@ -286,36 +286,22 @@ impl Streams {
         tools.timers.insert(until, self.socket);
     }
 
-    fn whole(
-        &mut self,
-        number: u32,
-        status: u16,
-        content_type: &'static str,
-        body: Vec<u8>,
-        is_head: bool,
-        tools: &Tools,
-    ) {
+    fn whole(&mut self, number: u32, status: u16, kind: Kind, body: Vec<u8>, is_head: bool, tools: &Tools) {
         let is_bodiless = is_head || body.is_empty() || status == 204 || status == 304;
         let length = (status != 204 && status != 304).then_some(body.len() as u64);
-        self.begin(number, status, content_type, length, is_bodiless, tools);
+        self.begin(number, status, kind, length, is_bodiless, tools);
         if !is_bodiless {
             self.send(number, Body::Own(body));
         }
     }
 
     /// The head of an answer.
-    fn begin(
-        &mut self,
-        number: u32,
-        status: u16,
-        content_type: &'static str,
-        length: Option<u64>,
-        is_last: bool,
-        tools: &Tools,
-    ) {
+    fn begin(&mut self, number: u32, status: u16, kind: Kind, length: Option<u64>, is_last: bool, tools: &Tools) {
         let length = length.map(|length| length.to_string());
-        let fields = [(&b"content-type"[..], content_type.as_bytes())]
+        let location = kind.location.map(|location| (&b"location"[..], location.as_bytes()));
+        let fields = [(&b"content-type"[..], kind.content_type.as_bytes())]
             .into_iter()
+            .chain(location)
             .chain(length.as_ref().map(|length| (&b"content-length"[..], length.as_bytes())));
         self.machine.answer(number, status, fields, is_last, &mut self.out);
         tools.stats().statuses[usize::from(status)].add(1);
@@ -380,7 +366,7 @@ impl Streams {
                     let is_head = stream.is_head;
                     // Whoever has the answer finds it counted.
                     tools.stats().hold(sockets.now().since(since));
-                    self.whole(number, 200, "text/plain", Vec::new(), is_head, tools);
+                    self.whole(number, 200, Kind::of("text/plain"), Vec::new(), is_head, tools);
                 }
                 Reply::Drips { pieces, gap, until } if until <= now => self.drip(number, pieces, gap, until, tools),
                 _ => {}

@@ -13,6 +13,7 @@ mod real;
 mod secure;
 mod streams;
 mod thresholds;
+mod tools;
 mod usage;
 mod views;
 

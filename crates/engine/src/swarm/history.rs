@@ -163,10 +163,30 @@ fn plan_of(random: &mut Random, is_calm: bool) -> Plan {
     let flags = match (http2, random.chance(500_000)) {
         (true, true) => calls(random, is_calm, flags),
         (false, true) if random.chance(500_000) => talks(random, flags),
+        (false, true) if random.chance(600_000) => rounds(random, flags),
         _ => flags,
     };
     let described = Schema::of_files(&target::descriptors()).expect("the target describes itself");
     flags.plan_with(Some(&described)).expect("the flags are good")
+}
+
+/// The same load as a round of requests, some of which are sent on.
+fn rounds(random: &mut Random, flags: Flags) -> Flags {
+    if flags.rate.is_some() || (flags.stages.is_some() && flags.stages_of.is_none()) {
+        return flags;
+    }
+    let paths = ["/", "/bytes/3000", "/redirect/1", "/redirect/3", "/bytes/0"];
+    let count = random.between(1, 4);
+    let mut words: Vec<Vec<u8>> = vec![b"-L".to_vec()];
+    words.extend((0..count).map(|_| format!("http://10.0.0.1{}", paths[random.below(5) as usize]).into_bytes()));
+    Flags {
+        url: None,
+        curl: Some(words),
+        shuffle: random.chance(500_000),
+        data: None,
+        expect_body: Vec::new(),
+        ..flags
+    }
 }
 
 /// The same load as messages of WebSocket.
@@ -276,7 +296,10 @@ impl History {
     /// How many starts the plan has, reckoned by hand; none when nobody knows beforehand.
     pub(crate) fn starts_planned(&self) -> Option<u64> {
         match self.load() {
-            Load::Closed { requests, duration: None, .. } => *requests,
+            // Each redirect that was followed is one start more.
+            Load::Closed { requests, duration: None, .. } => {
+                requests.map(|requests| requests + self.total.counts.redirects)
+            }
             Load::Closed { .. } | Load::Open { arrivals: Arrivals::Poisson { .. }, .. } => None,
             Load::Open { stages, requests, .. } => {
                 let doubled: u128 =

@@ -477,7 +477,8 @@ impl World {
             self.steps.remove(exchange.step);
         }
         if let Hops::Hop { step, elsewhere } = follows {
-            self.seen.counts.redirects += u64::from(exchange.is_measured);
+            // The hop may be measured though what led to it was part of a warm-up.
+            self.seen.counts.redirects += u64::from(done >= self.measured_from);
             return self.hop_to(exchange.user, step, elsewhere, done, sockets);
         }
         let was_sent = attempt.is_some_and(Attempt::was_sent);

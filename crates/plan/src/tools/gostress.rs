@@ -150,7 +150,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
             flags.no_keepalive = !keep_alive;
             flags.location = follows;
             flags.max_redirs = follows.then(|| "10".to_owned());
-            flags.insecure = !http2;
+            flags.insecure = !http2 && (follows || scheme == "https");
             flags.http11 = !http2;
             if judges == Verify::Json {
                 flags.expect_json = vec![format!("$.code == {code}")];

@@ -153,7 +153,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
         http11: !given.is_on("-h2")?,
         location: !disables_redirects,
         max_redirs: (!disables_redirects).then(|| "10".to_owned()),
-        insecure: true,
+        insecure: !disables_redirects || url.starts_with("https"),
         expect_status: Some(ANY_STATUS.to_owned()),
         rows: output == "csv",
         headers,

@@ -205,7 +205,8 @@ fn calendar(seconds: u64) -> String {
 fn text(out: &mut String, settings: &AbSettings, figures: &Figures, times: &Timings) {
     let done = figures.done;
     let mut line = |name: &str, value: &str| {
-        let _ = writeln!(out, "{:<24}{value}", format!("{name}:"));
+        let (blank, name) = name.split_at(name.len() - name.trim_start().len());
+        let _ = writeln!(out, "{blank}{:<24}{value}", format!("{name}:"));
     };
     line("\n\nServer Software", &figures.server);
     line("Server Hostname", &settings.host);

@@ -33,6 +33,8 @@ pub struct ResponseStart {
     pub body_bytes: Option<u64>,
     /// `Content-Type`.
     pub content_type: &'static str,
+    /// `Location`, of a redirect.
+    pub location: Option<&'static str>,
     /// Ends the connection after this answer.
     pub close: bool,
     /// Says `Connection: keep-alive`, which an HTTP/1.0 peer needs to hear.
@@ -57,6 +59,11 @@ pub fn write_response_head(start: &ResponseStart, out: &mut Vec<u8>) {
             }
             None => out.extend_from_slice(b"\r\nTransfer-Encoding: chunked"),
         }
+        out.extend_from_slice(b"\r\n");
+    }
+    if let Some(location) = start.location {
+        out.extend_from_slice(b"Location: ");
+        out.extend_from_slice(location.as_bytes());
         out.extend_from_slice(b"\r\n");
     }
     if start.close {

@@ -99,7 +99,14 @@ fn what_we_answer_a_client_reads() {
         [(200, Some(0), BodyLength::Known(0)), (204, Some(0), BodyLength::None), (200, None, BodyLength::Chunked)]
     {
         let mut bytes = Vec::new();
-        let start = ResponseStart { status, body_bytes, content_type: "text/plain", close: false, keep_alive: false };
+        let start = ResponseStart {
+            status,
+            body_bytes,
+            content_type: "text/plain",
+            location: None,
+            close: false,
+            keep_alive: false,
+        };
         write_response_head(&start, &mut bytes);
         let mut client = Client::default();
         client.start(RequestKind::Other);
