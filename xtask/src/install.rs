@@ -85,10 +85,18 @@ const HEY: &str = "github.com/rakyll/hey@v0.1.4";
 /// Another one; it is built from its source.
 const OHA_VERSION: &str = "1.16.0";
 
+/// oha is where the tests look for it.
+pub(crate) fn has_oha() -> bool {
+    let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo/bin/oha"));
+    crate::root().join("target/tools/oha").exists()
+        || Path::new("/usr/bin/oha").exists()
+        || home.is_some_and(|path| path.exists())
+}
+
 /// The load generator oha, in `target/tools`.
 pub(crate) fn oha() -> Result<(), Failure> {
     let tools = crate::root().join("target/tools");
-    if tools.join("oha").exists() || Path::new("/usr/bin/oha").exists() {
+    if has_oha() {
         return Ok(());
     }
     let folder = tools.join("cargo");

@@ -105,6 +105,8 @@ fn test(is_long: bool) -> Result<(), Failure> {
     install::autobahn()?;
     if is_long {
         install::oha()?;
+    } else if !install::has_oha() {
+        println!("oha is not here, and building it takes minutes: its sample is the judge; --long builds it");
     }
     run(&mut cargo(&["test", "--workspace"]))?;
     if is_long {
@@ -122,7 +124,7 @@ fn sim(seed: &str) -> Result<(), Failure> {
     run(cargo(&words).env("ONRUSH_SEED", seed))
 }
 
-const FUZZERS: [&str; 12] = [
+const FUZZERS: [&str; 14] = [
     "http1_client",
     "http1_server",
     "http2_client",
@@ -135,6 +137,8 @@ const FUZZERS: [&str; 12] = [
     "tcp",
     "plan_text",
     "threshold",
+    "curl",
+    "checks",
 ];
 
 fn fuzz(seconds: &str) -> Result<(), Failure> {

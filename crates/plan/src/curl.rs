@@ -95,6 +95,15 @@ pub(crate) fn of_words(words: &[Vec<u8>], user_agent: &str) -> Result<Vec<Sendin
     of_command(&words, 0, user_agent)
 }
 
+/// The words of the commands in a text, as a shell splits them: so many commands and words.
+///
+/// # Errors
+/// A quote does not end, or a running shell would be needed.
+pub fn curl_words(text: &[u8]) -> Result<(usize, usize), PlanError> {
+    let commands = shell::commands(text)?;
+    Ok((commands.len(), commands.iter().map(Vec::len).sum()))
+}
+
 /// The commands of a file.
 pub(crate) fn of_file(flag: &'static str, path: &str, user_agent: &str) -> Result<Vec<Sending>, PlanError> {
     let text = read_up_to(flag, path, CURL_FILE_BYTES_MAX)?;

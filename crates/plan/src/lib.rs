@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use checks::{Checks, HeaderCheck, JsonCheck, TextCheck, says_seq};
-pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, CurlFault};
+pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, CurlFault, curl_words};
 pub use error::{Need, PlanError, Remedy, StageFault};
 pub use flags::{Flags, HoldFlags};
 pub use grpc::{Call, MESSAGES_MAX, Reflection, SCHEMA_BYTES_MAX, Schema, missing_imports};
@@ -316,14 +316,24 @@ pub struct Needs {
     pub body_bytes_max: usize,
     /// The whole head is kept.
     pub head: bool,
+    /// The user says which statuses are good.
+    pub judges_status: bool,
 }
+
+/// So much of a body is kept to be shown when a check on the head fails.
+const SHOWN_BODY_BYTES_MAX: usize = 1024;
 
 impl Step {
     /// Declared before the run, so that the engine keeps no more than this.
     pub fn needs(&self) -> Needs {
         let wants_body = self.checks.want_body();
         Needs {
-            body_bytes_max: if wants_body || self.is_shown { CHECKED_BODY_BYTES_MAX } else { 0 },
+            body_bytes_max: match (wants_body || self.is_shown, self.checks.want_head()) {
+                (true, _) => CHECKED_BODY_BYTES_MAX,
+                (false, true) => SHOWN_BODY_BYTES_MAX,
+                (false, false) => 0,
+            },
+            judges_status: self.checks.status != StatusSet::default(),
             // How the body is coded stands there.
             head: wants_body || self.checks.want_head() || self.follow.is_some() || self.is_shown,
         }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use crate::{onrush, output, text};
+use crate::{Served, onrush, output, text};
 
 const COMMANDS: &str = include_str!("curl/commands.txt");
 
@@ -111,9 +111,24 @@ fn serve(mut reader: impl BufRead, mut writer: impl Write, port: u16, kept: &Mut
                     "again" => "/redirect/302/to".to_owned(),
                     "relative" => "../x/./there".to_owned(),
                     "query" => "?a=b%20c#d".to_owned(),
+                    "loop" => "/redirect/302/loop".to_owned(),
                     _ => format!("http://127.0.0.1:{port}/there?x=1"),
                 };
                 format!("HTTP/1.1 {status} Moved\r\nLocation: {to}\r\nContent-Length: 5\r\n\r\nmoved")
+            }
+            ["", "away", scheme, port] => {
+                format!(
+                    "HTTP/1.1 302 Moved\r\nLocation: {scheme}://localhost:{port}/\r\nContent-Length: 5\r\n\r\nmoved"
+                )
+            }
+            ["", "gzip"] => {
+                let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nSet-Cookie: secretsecret=1\r\nX-Id: 17\r\nContent-Length: ";
+                let body = packed(b"{\"code\": 200, \"data\": {\"id\": 17}}");
+                let head = format!("{head}{}\r\n\r\n", body.len());
+                if writer.write_all(&[head.as_bytes(), &body].concat()).is_err() {
+                    return;
+                }
+                continue;
             }
             _ => "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello".to_owned(),
         };
@@ -122,6 +137,18 @@ fn serve(mut reader: impl BufRead, mut writer: impl Write, port: u16, kept: &Mut
             return;
         }
     }
+}
+
+/// As gzip packs it.
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut child = Command::new("gzip")
+        .arg("-c")
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("gzip starts");
+    child.stdin.take().expect("a pipe").write_all(bytes).expect("it reads");
+    child.wait_with_output().expect("it ends").stdout
 }
 
 fn read_request(reader: &mut impl BufRead, writer: &mut impl Write) -> Option<Came> {
@@ -297,4 +324,257 @@ fn mistakes_are_named_with_their_place() {
     let missing = output(&["-p", "/no/such/commands"]);
     assert!(text(&missing.stderr).contains("cannot read the file '/no/such/commands' given to --curl"), "{missing:?}");
     let _ = std::fs::remove_dir_all(&folder);
+}
+
+fn count(recorder: &Recorder, words: &[&str]) -> (serde_json::Value, usize) {
+    let ended = output(&[&["--output", "json", "-c", "7", "-n", "200"], words].concat());
+    assert!(ended.status.success(), "{words:?}: {ended:?}");
+    (crate::report(&ended), recorder.take().len())
+}
+
+#[test]
+fn other_ways_to_a_target_carry_a_load() {
+    let recorder = Recorder::start("ways");
+    let (socket, port) = (recorder.folder.join("socket").to_string_lossy().into_owned(), recorder.port);
+    let somewhere = format!("http://somewhere.test:{port}/");
+    let resolve = format!("somewhere.test:{port}:127.0.0.1");
+    let connect = format!("other.test:80:localhost:{port}");
+    for driver in ["uring", "poll"] {
+        for words in [
+            vec!["--unix-socket", &socket, "http://localhost/"],
+            vec!["--unix-socket", &socket, "--no-keepalive", "http://localhost/"],
+            vec!["--resolve", &resolve, &somewhere],
+            vec!["--connect-to", &connect, "http://other.test/"],
+            vec!["--unix-socket", &socket, "-q", "2000", "http://localhost/"],
+        ] {
+            let (report, came) = count(&recorder, &[&["--driver", driver], &words[..]].concat());
+            assert_eq!((report["requests"]["succeeded"].as_u64(), came), (Some(200), 200), "{words:?}: {report:#}");
+        }
+        let (report, _) = count(&recorder, &["--driver", driver, "--unix-socket", &socket, "http://localhost/"]);
+        assert_eq!(report["target"]["address"].as_str(), Some(format!("unix:{socket}").as_str()));
+    }
+    let missing = output(&["-n", "5", "--unix-socket", "/no/such/socket", "http://localhost/"]);
+    assert_eq!(missing.status.code(), Some(3), "{missing:?}");
+}
+
+#[test]
+fn redirects_are_requests_of_their_own() {
+    let served = Served::start();
+    let secured = Served::with(&["--tls"]);
+    for more in [
+        vec!["--driver", "uring"],
+        vec!["--driver", "poll"],
+        vec!["--http2"],
+        vec!["--http2", "--streams", "5"],
+        vec!["--no-keepalive"],
+    ] {
+        let url = served.url("/redirect/3");
+        let ended = output(&[&["--output", "json", "-c", "7", "-n", "200", "-L"], &more[..], &[&url]].concat());
+        let report = crate::report(&ended);
+        let of = |pointer: &str| report.pointer(pointer).and_then(serde_json::Value::as_u64);
+        assert_eq!((of("/requests/started"), of("/requests/succeeded")), (Some(800), Some(800)), "{more:?} {report:#}");
+        assert_eq!(
+            (of("/requests/redirects"), of("/statuses/302"), of("/statuses/200")),
+            (Some(600), Some(600), Some(200))
+        );
+        assert_eq!(of("/steps/0/finished"), Some(800));
+    }
+    // To another port, by a name that nobody knew before, and from plain to secured.
+    let recorder = Recorder::start("redirects");
+    let port_of = |served: &Served| served.url.rsplit(':').next().expect("a port").to_owned();
+    for (scheme, port) in [("http", port_of(&served)), ("https", port_of(&secured))] {
+        for driver in ["uring", "poll"] {
+            let url = format!("http://127.0.0.1:{}/away/{scheme}/{port}", recorder.port);
+            let (report, came) = count(&recorder, &["--driver", driver, "-L", "-k", &url]);
+            let of = |pointer: &str| report.pointer(pointer).and_then(serde_json::Value::as_u64);
+            assert_eq!(
+                (of("/requests/started"), of("/requests/succeeded"), came),
+                (Some(400), Some(400), 200),
+                "{scheme} {report:#}"
+            );
+            assert_eq!((of("/statuses/302"), of("/statuses/200")), (Some(200), Some(200)));
+        }
+    }
+    // Secrets stay where they belong.
+    let elsewhere = Recorder::start("elsewhere");
+    let url = format!("http://127.0.0.1:{}/away/http/{}", recorder.port, elsewhere.port);
+    let words = ["--quiet", "-c", "1", "-n", "1", "curl", "-L", "-u", "a:b", "-b", "c=d", "-H", "X-Own: 1", &url];
+    assert!(output(&words).status.success());
+    let (first, second) = (recorder.take(), elsewhere.take());
+    assert!(first[0].fields.contains_key("authorization") && first[0].fields.contains_key("cookie"));
+    assert!(!second[0].fields.contains_key("authorization") && !second[0].fields.contains_key("cookie"), "{second:?}");
+    assert_eq!(second[0].fields["host"], [format!("localhost:{}", elsewhere.port)]);
+    assert!(second[0].fields.contains_key("x-own"));
+    // A circle ends.
+    let url = format!("http://127.0.0.1:{}/redirect/302/loop", recorder.port);
+    let ended = output(&["--output", "json", "-c", "2", "-n", "10", "-L", "--max-redirs", "3", &url]);
+    let report = crate::report(&ended);
+    assert_eq!(
+        (report["requests"]["failed"].as_u64(), report["failures"][0]["reason"].as_str()),
+        (Some(10), Some("redirect")),
+        "{report:#}"
+    );
+    let url = format!("http://127.0.0.1:{}/away/http/1", recorder.port);
+    let ended = output(&["--output", "json", "-c", "2", "-n", "10", "-L", &url]);
+    assert_eq!(crate::report(&ended)["requests"]["failed"].as_u64(), Some(10));
+}
+
+#[test]
+fn several_commands_are_a_round() {
+    let (one, other) = (Recorder::start("round-one"), Recorder::start("round-other"));
+    let file = one.folder.join("commands.txt");
+    let text: String = (0..5)
+        .map(|number| {
+            let port = if number % 2 == 0 { one.port } else { other.port };
+            format!("curl http://127.0.0.1:{port}/{number} -H 'X: {number}'\n")
+        })
+        .collect();
+    std::fs::write(&file, text).expect("a file");
+    let file = file.to_string_lossy().into_owned();
+    for more in [vec![], vec!["--shuffle"], vec!["-q", "1000"], vec!["--shuffle", "--no-keepalive"]] {
+        let requests = if more.contains(&"-q") { "20" } else { "100" };
+        let words = [&["--output", "json", "-c", "1", "-n", requests, "-p", &file][..], &more[..]].concat();
+        let report = crate::report(&output(&words));
+        assert_eq!(report["requests"]["succeeded"].as_u64(), Some(100), "{more:?} {report:#}");
+        let steps: Vec<_> =
+            report["steps"].as_array().expect("a list").iter().map(|step| step["finished"].as_u64()).collect();
+        assert_eq!(steps, [Some(20); 5], "{more:?}");
+        let of = |recorder: &Recorder| {
+            let came = recorder.take();
+            came.iter().map(|one| one.start.split(['/', ' ']).nth(2).expect("a path").to_owned()).collect::<Vec<_>>()
+        };
+        let (first, second) = (of(&one), of(&other));
+        assert_eq!((first.len(), second.len()), (60, 40), "{more:?}");
+        let in_turn =
+            first.chunks(3).all(|round| round == ["0", "2", "4"]) && second.chunks(2).all(|round| round == ["1", "3"]);
+        assert_eq!(in_turn, !more.contains(&"--shuffle"), "{more:?} {first:?} {second:?}");
+        let connections = report["connections"]["established"].as_u64();
+        assert_eq!(connections, Some(if more.contains(&"--no-keepalive") { 100 } else { 2 }), "{more:?} {report:#}");
+    }
+}
+
+#[test]
+fn checks_look_at_what_came() {
+    let recorder = Recorder::start("checks");
+    let secured = Served::with(&["--tls"]);
+    let url = format!("http://127.0.0.1:{}/gzip", recorder.port);
+    let run = |words: &[&str], url: &str| {
+        let ended = output(
+            &[&["-k", "-c", "3", "-n", "30", "--lang", "en", "--quiet", "--show-failures"][..], words, &[url]].concat(),
+        );
+        (ended.status.code(), text(&ended.stdout))
+    };
+    let plain = |words: &[&str]| {
+        let ended = output(
+            &[&["-c", "3", "-n", "30", "--lang", "en", "--quiet", "--show-failures"][..], words, &[&url]].concat(),
+        );
+        (ended.status.code(), text(&ended.stdout))
+    };
+    for good in [
+        vec!["--expect-json", "$.code == 200"],
+        vec!["--expect-json", "$.data.id >= 17", "--expect-json", "$..id"],
+        vec!["--expect-header", "x-id: 17", "--expect-header", "Content-Encoding"],
+        vec!["--expect-body", "/\"id\": 1[0-9]/", "--expect-body", "code"],
+    ] {
+        let (code, said) = plain(&good);
+        assert_eq!(code, Some(0), "{good:?} {said}");
+        assert!(!said.contains("failed answers"), "{said}");
+    }
+    for (bad, reason) in [
+        (vec!["--expect-json", "$.code == 201"], "--expect-json $.code == 201"),
+        (vec!["--expect-header", "x-id: 18"], "--expect-header x-id: 18"),
+        (vec!["--expect-body", "/^nothing$/"], "--expect-body /^nothing$/"),
+        (vec!["--expect-status", "204"], "status 200"),
+    ] {
+        let (code, said) = plain(&bad);
+        assert_eq!(code, Some(1), "{bad:?} {said}");
+        assert!(said.contains("failed answers, the first 10 of 30") && said.contains(reason), "{said}");
+        assert!(said.contains("< HTTP/1.1 200 OK\n") && said.contains("{\"code\": 200"), "{said}");
+        assert!(said.contains("< Set-Cookie: ***\n") && !said.contains("secretsecret"), "{said}");
+    }
+    // Over HTTP/2 too.
+    let (code, said) =
+        run(&["--expect-header", "content-type: text/plain", "--expect-body", "/^Hello/"], &secured.url("/"));
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = run(&["--expect-body", "nothing"], &secured.url("/"));
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.contains("< HTTP/2 200\n< content-type: text/plain\n") && said.contains("Hello from the onrush demo"),
+        "{said}"
+    );
+}
+
+#[test]
+fn secrets_are_shown_to_nobody_unasked() {
+    let recorder = Recorder::start("secrets");
+    let file = recorder.folder.join("commands.txt");
+    let url = format!("http://user:secretone@127.0.0.1:{}/gzip", recorder.port);
+    let command = format!(
+        "curl '{url}' -H 'Cookie: a=secrettwo' -H 'Authorization: Bearer secretthree' -b b=secretfour\ncurl '{url}' -u me:secretfive\n"
+    );
+    std::fs::write(&file, command).expect("a file");
+    let path = file.to_string_lossy().into_owned();
+    let encoded = ["bWU6c2VjcmV0Zml2ZQ", "dXNlcjpzZWNyZXRvbmU"];
+    for words in [
+        vec!["--debug"],
+        vec!["--show-failures", "--expect-status", "204"],
+        vec!["--output", "json"],
+        vec!["--output", "json", "--expect-json", "$.x == 1"],
+        vec!["-d", "x"],
+    ] {
+        let ended = output(&[&["-c", "1", "-n", "4", "-p", &path][..], &words[..]].concat());
+        let said = text(&ended.stdout) + &text(&ended.stderr);
+        assert!(!said.contains("secret") && encoded.iter().all(|secret| !said.contains(secret)), "{words:?}: {said}");
+    }
+    for line in [
+        "curl http://h/ -H 'Authorization Bearer secretsix'",
+        "curl 'http://me:secretsix@h:0/'",
+        "curl http://h/ -u secretsix",
+        "curl http://h/ -H 'Cookie: secretsix=\u{1}'",
+        "curl 'ftp://me:secretsix@h/'",
+    ] {
+        std::fs::write(&file, line).expect("a file");
+        let said = text(&output(&["-p", &path]).stderr);
+        assert!(!said.is_empty() && !said.contains("secretsix"), "{line}: {said}");
+    }
+    std::fs::write(&file, format!("curl 'http://127.0.0.1:{}/' -u me:secretfive\n", recorder.port)).expect("a file");
+    let shown = output(&["--debug", "--show-secrets", "-p", &path]);
+    assert!(text(&shown.stdout).contains("> Authorization: Basic bWU6c2VjcmV0Zml2ZQ==\n"), "{shown:?}");
+}
+
+#[test]
+fn debug_shows_one_exchange_and_ends() {
+    let served = Served::start();
+    let ended = output(&[
+        "--debug",
+        "-c",
+        "500",
+        "-z",
+        "1h",
+        "--lang",
+        "en",
+        "-X",
+        "POST",
+        "-d",
+        "hello",
+        &served.url("/echo"),
+    ]);
+    let said = text(&ended.stdout);
+    assert_eq!(ended.status.code(), Some(0));
+    for part in [
+        "* connected to 127.0.0.1:",
+        "> POST /echo HTTP/1.1\n",
+        "> Content-Length: 5\n",
+        "\nhello\n",
+        "< HTTP/1.1 200 OK\n",
+        "* intended +0; sent +",
+        "* succeeded\n",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert_eq!(said.matches("> POST").count(), 1, "{said}");
+    let dead = format!("http://127.0.0.1:{}/", crate::closed_port());
+    let ended = output(&["--debug", "--lang", "en", &dead]);
+    assert!(text(&ended.stdout).contains("failed: connect-refused"), "{ended:?}");
+    assert_eq!(ended.status.code(), Some(3));
 }

@@ -245,7 +245,6 @@ fn oha_and_ours_agree() {
         Some(_) => real("oha", &words).0,
         None => {
             assert!(std::env::var_os("ONRUSH_LONG").is_none(), "oha is installed by: cargo xtask test --long");
-            println!("oha is not here: its sample is the judge");
             sample("oha")
         }
     };

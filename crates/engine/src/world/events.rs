@@ -141,7 +141,12 @@ impl World {
                         Answer::Head(head) => {
                             attempt.head = Some(head);
                             // What failed is shown to whoever asks.
-                            if head.status >= 400 && !attempt.needs.head && self.seen.wants_samples() {
+                            let is_bad = head.status >= 400
+                                || (attempt.needs.judges_status
+                                    && self.exchanges.find(attempt.exchange).is_some_and(|exchange| {
+                                        !self.steps[exchange.step as usize].checks.contains_status(head.status)
+                                    }));
+                            if is_bad && !attempt.needs.head && self.seen.wants_samples() {
                                 attempt.keep_failed_head(read);
                             }
                         }

@@ -125,10 +125,9 @@ impl World {
         let Some(kept) = attempt.and_then(|attempt| attempt.kept.as_deref()) else { return Next::Nothing };
         let status = kept.status;
         let location = http1::fields(&kept.head).find(|(name, _)| name.eq_ignore_ascii_case(b"location"));
-        // Nothing is started any more.
-        let (Some((_, location)), true) = (location, sends_on(status) && !self.budget.is_over) else {
-            return Next::Nothing;
-        };
+        // Users of a closed load start nothing any more when it is over; what a rate has started goes on to its end.
+        let may_start = self.open.is_some() || !self.budget.is_over;
+        let (Some((_, location)), true) = (location, sends_on(status) && may_start) else { return Next::Nothing };
         let step = &self.steps[exchange.step as usize];
         let Some(trail) = &step.trail else { return Next::Nothing };
         let target = self.origins[usize::from(step.origin)].target.clone();

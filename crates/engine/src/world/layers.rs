@@ -560,7 +560,12 @@ impl World {
                 self.hear_first(key, at);
                 if let Some(attempt) = self.attempts.find(key) {
                     attempt.status = Some(status);
-                    if attempt.needs.head || (status >= 400 && self.seen.wants_samples()) {
+                    let is_bad = status >= 400
+                        || (attempt.needs.judges_status
+                            && self.exchanges.find(attempt.exchange).is_some_and(|exchange| {
+                                !self.steps[exchange.step as usize].checks.contains_status(status)
+                            }));
+                    if attempt.needs.head || (is_bad && self.seen.wants_samples()) {
                         attempt.keep_fields(status, fields);
                     }
                 }

@@ -186,7 +186,7 @@ impl World {
     pub(super) fn next_open<S: Sockets>(&mut self, user: u32, view: View, now: Nanos, sockets: &mut S) {
         self.drop_late(now);
         // An iteration that has begun goes on, one step after the other.
-        if self.users[user as usize].position > 0 && view == View::Ended && !self.budget.is_over {
+        if self.users[user as usize].position > 0 && view == View::Ended {
             let step = self.take_step(user);
             return self.begin_exchange(user, step, now, now, sockets);
         }
