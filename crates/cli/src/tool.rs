@@ -32,7 +32,7 @@ pub(crate) fn run(tool: Result<Tool, String>, words: &[String], language: Langua
         Ok(asked) => asked,
         Err(fault) => {
             output::complain(&report::tool_fault(tool, &fault, language));
-            return tool.usage_exit().into();
+            return tool.usage_exit(&fault).into();
         }
     };
     let load = Load::of_tool(language);
@@ -47,7 +47,7 @@ pub(crate) fn run(tool: Result<Tool, String>, words: &[String], language: Langua
     }
     let prepared = match load.prepare(&asked.flags, &engine, false) {
         Ok(prepared) => prepared,
-        Err(Exit::Usage) => return tool.usage_exit().into(),
+        Err(Exit::Usage) => return tool.usage_exit(&plan::ToolFault::Url).into(),
         Err(exit) => return exit.into(),
     };
     carry_out(&asked, &load, &prepared)

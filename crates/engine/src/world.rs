@@ -119,9 +119,13 @@ pub(crate) struct World {
     elsewhere: Elsewhere,
     /// Names of redirects that are looked up.
     lookups: Vec<Lookup>,
+    /// Targets of redirects that nobody knows.
+    unknown: Vec<(Arc<plan::Target>, metrics::Failure)>,
     orders: Orders,
     /// Steps of the plan, and of redirects.
     steps: Steps,
+    /// One step and one origin, of which nothing is kept: what most loads are.
+    is_simple: bool,
     /// Some connections have layers: TLS, or streams.
     is_layered: bool,
     /// Messages of WebSocket or TCP are exchanged.
@@ -176,9 +180,11 @@ impl World {
             opened: 0,
             measured_from: started + work.warmup,
             closed: Closed::new(&work),
+            is_simple: steps.is_simple() && origins.len() == 1 && work.keeps == Keeps::default(),
             origins,
             elsewhere: Elsewhere::default(),
             lookups: Vec::new(),
+            unknown: Vec::new(),
             orders: Orders::new(work.order, steps.fixed.len(), work.segment.nth(0)),
             steps,
             open: work.open.take().map(|open| Open::new(open, work.share.users, started, started + work.warmup)),
@@ -289,6 +295,7 @@ impl World {
             let is_measured = self.exchanges.remove(key).is_some_and(|exchange| exchange.is_measured);
             self.seen.counts.unfinished += u64::from(is_measured);
         }
+        self.give_up_lookups();
         if self.work.keeps.bodies {
             self.seen.hear_head(self.heads.last());
         }
@@ -326,5 +333,27 @@ impl World {
         (seen.tls, seen.counts.tls_resumed) = (tls, tls_resumed);
         (seen.counts.connections_tried, seen.counts.connections_established) = (tried, established);
         seen.connect = connect;
+        // What was intended after the warm-up may have begun before anybody looked at the clock.
+        self.count_anew();
+    }
+
+    /// Counts what is under way and belongs to the measured time.
+    fn count_anew(&mut self) {
+        let counts = &mut self.seen.counts;
+        for key in self.exchanges.keys().collect::<Vec<_>>() {
+            let Some(exchange) = self.exchanges.find(key).filter(|exchange| exchange.is_measured) else { continue };
+            counts.started += 1;
+            counts.attempts += 1 + u64::from(exchange.tries);
+            counts.reconnects += u64::from(exchange.tries);
+            counts.redirects += u64::from(self.steps.is_hop(exchange.step));
+        }
+        for key in self.attempts.keys().collect::<Vec<_>>() {
+            let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.was_sent()) else { continue };
+            let exchange = attempt.exchange;
+            counts.sent += u64::from(self.exchanges.find(exchange).is_some_and(|exchange| exchange.is_measured));
+        }
+        let measured_from = self.measured_from;
+        let waiting = self.open.as_ref().map_or(0, |open| open.waiting_since(measured_from));
+        self.seen.counts.started += waiting;
     }
 }

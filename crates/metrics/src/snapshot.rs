@@ -286,6 +286,10 @@ pub struct Snapshot {
     heard: Vec<(u8, Box<str>)>,
     /// From the first byte of an answer to its last, where that was kept.
     pub reading: Distribution,
+    /// From intended to sent, where that was kept.
+    pub before: Distribution,
+    /// Where redirects are followed: from the intended instant of the first request to the end of the last answer.
+    pub chains: Distribution,
     /// Each exchange by itself, where they were kept.
     rows: Vec<Row>,
     /// Exchanges that found no room there.
@@ -427,6 +431,8 @@ impl Snapshot {
             self.hear(usize::from(*status), text);
         }
         self.reading.merge(&other.reading);
+        self.before.merge(&other.before);
+        self.chains.merge(&other.chains);
         self.rows_left_out += other.rows_left_out;
         other.rows.iter().for_each(|row| self.keep_row(*row));
         self.hear_head(&other.head);
@@ -455,6 +461,8 @@ impl Snapshot {
         self.heard.clear();
         self.samples.clear();
         self.reading.clear();
+        self.before.clear();
+        self.chains.clear();
         self.rows.clear();
         self.rows_left_out = 0;
         self.head.clear();

@@ -6,12 +6,12 @@ mod fault;
 mod options;
 mod shell;
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use base64::Engine;
 
 use crate::flags::{Header, is_token, read_up_to};
-use crate::{Follow, HttpVersion, PlanError, Request, Tls};
+use crate::{Follow, HttpVersion, PlanError, Request, Tls, Ways};
 pub(crate) use address::CurlUrl;
 use body::Part;
 pub use fault::CurlFault;
@@ -67,9 +67,17 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    pub(crate) fn with(self, tls: Tls) -> Follow {
+    pub(crate) fn with(self, tls: Tls, ways: Ways) -> Follow {
         let Self { most, trusts_others, keeps_method, keeps_post, tells_referer } = self;
-        Follow { tls: Box::new(tls), most, trusts_others, keeps_method, keeps_post, tells_referer }
+        Follow {
+            tls: Box::new(tls),
+            ways: Box::new(ways),
+            most,
+            trusts_others,
+            keeps_method,
+            keeps_post,
+            tells_referer,
+        }
     }
 }
 
@@ -213,7 +221,9 @@ impl Command {
                 Some(path) => {
                     let lines = body::file("-H", path, line)?;
                     let lines = lines.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
-                    self.headers.extend(lines.filter(|text| !text.is_empty()).map(|text| (text.to_vec(), line)));
+                    self.headers.extend(
+                        lines.filter(|text| !text.is_empty() && text[0] != b'#').map(|text| (text.to_vec(), line)),
+                    );
                 }
                 None => self.headers.push((value.to_vec(), line)),
             },
@@ -243,6 +253,8 @@ impl Command {
             Meaning::Bearer => self.bearer = Some(text()?),
             Meaning::Insecure => self.way.insecure = true,
             Meaning::Location => self.follows = true,
+            Meaning::NoLocation => self.follows = false,
+            Meaning::NoCompressed => self.is_compressed = false,
             Meaning::LocationTrusted => (self.follows, self.trusts_others) = (true, true),
             Meaning::MaxRedirs => {
                 let wanted = "a number, or -1 for no bound";
@@ -345,14 +357,14 @@ impl Command {
     fn sending(&self, url: &[u8], line: usize, user_agent: &str) -> Result<Sending, PlanError> {
         let text = body::text("--url", url, line)?;
         let mut url = CurlUrl::parse(&text, self.path_as_is, self.globoff).map_err(|error| match error {
-            address::Fault::Glob => at(line, CurlFault::Glob { url: text.clone() }),
+            address::Fault::Glob => at(line, CurlFault::Glob { url: address::without_secrets(&text) }),
             address::Fault::Plan(error) => error.at_line(line),
         })?;
         let mut queries = self.queries.clone();
         if let (true, Content::Data(data)) = (self.gets, &self.content) {
             queries.push(data.clone());
         }
-        for query in &queries {
+        for query in queries.iter().filter(|query| !query.is_empty()) {
             url.add_query(&body::text("-G", query, line)?);
         }
         let asked = self.asked_headers()?;
@@ -379,6 +391,11 @@ impl Command {
         // A host that is left out, or empty, is one all the same: HTTP/1.1 wants it.
         let version = if self.way.http10 { HttpVersion::Http10 } else { HttpVersion::Http11 };
         let path = self.request_target.clone().unwrap_or_else(|| url.path_and_query());
+        // It would end the line of the request, or split it.
+        if path.is_empty() || path.chars().any(|each| each.is_ascii_control() || each == ' ') {
+            let reason = "it holds a space or a control character; write it as %20, or use --data-urlencode".to_owned();
+            return Err(PlanError::Url { url: path.escape_debug().to_string(), reason }.at_line(line));
+        }
         let request = Request { method, path, version, headers, body };
         Ok(Sending {
             line,
@@ -401,7 +418,7 @@ impl Command {
         let mut all = Vec::new();
         for (bytes, line) in &self.headers {
             let text = body::text("-H", bytes, *line)?;
-            all.push(Header::parse_any(text.trim_start()).map_err(|error| error.at_line(*line))?);
+            all.push(Header::parse_any(text.trim()).map_err(|error| error.at_line(*line))?);
         }
         Ok(all)
     }
@@ -462,7 +479,9 @@ impl Command {
             say("Authorization", format!("Basic {encoded}").into_bytes());
         }
         if let Some(range) = &self.range {
-            say("Range", format!("bytes={range}").into_bytes());
+            // As curl: a number alone is where it begins.
+            let open = if range.bytes().all(|byte| byte.is_ascii_digit()) { "-" } else { "" };
+            say("Range", format!("bytes={range}{open}").into_bytes());
         }
         match self.user_agent.as_deref() {
             Some("") => {}
@@ -508,13 +527,27 @@ fn seconds(flag: &'static str, text: &str, line: usize) -> Result<Option<Duratio
 /// The cookies of a file in the format of Netscape, or of lines `Set-Cookie:`, that go to this URL.
 fn cookies_of(bytes: &[u8], url: &CurlUrl) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |span| span.as_secs());
     for line in String::from_utf8_lossy(bytes).lines() {
         let line = line.strip_prefix("#HttpOnly_").unwrap_or(line);
         if line.starts_with('#') {
             continue;
         }
+        if let Some(text) =
+            line.get(..11).filter(|front| front.eq_ignore_ascii_case("set-cookie:")).map(|_| &line[11..])
+        {
+            let pair = text.split(';').next().unwrap_or_default().trim();
+            if pair.contains('=') {
+                all.push(((0, 0, 0), pair.as_bytes().to_vec()));
+            }
+            continue;
+        }
         let fields: Vec<&str> = line.split('\t').collect();
-        let [domain, tail, path, secure, _, name, value] = fields.as_slice() else { continue };
+        let [domain, tail, path, secure, expires, name, value] = fields.as_slice() else { continue };
+        // Zero ends with the browser, which this is not.
+        if expires.parse::<u64>().is_ok_and(|at| at > 0 && at < now) {
+            continue;
+        }
         let domain = domain.trim_start_matches('.').to_ascii_lowercase();
         let host = url.host();
         let fits = host == domain || (tail.eq_ignore_ascii_case("TRUE") && host.ends_with(&format!(".{domain}")));

@@ -21,6 +21,7 @@ use crate::{
     parse_duration,
 };
 use crate::{Need, Remedy, places};
+pub use curl::Ways;
 pub use hold::HoldFlags;
 
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
@@ -264,6 +265,7 @@ impl Flags {
         }
         Ok(self.location.then_some(Follow {
             tls: Box::new(self.redirect_tls()?),
+            ways: Box::new(self.ways()?),
             most: most.map_or(REDIRECTS_DEFAULT, |most| most as u32),
             trusts_others: false,
             keeps_method: self.method.is_some(),
@@ -522,7 +524,8 @@ impl Header {
             },
         };
         if name.is_empty() || !name.bytes().all(is_token) {
-            return Err(PlanError::HeaderName { header: header() });
+            // What stands behind the colon may be a secret.
+            return Err(PlanError::HeaderName { header: name.escape_debug().to_string() });
         }
         if value.is_some_and(|value| value.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t')) {
             return Err(PlanError::HeaderValue { header: header() });

@@ -2,13 +2,15 @@
 
 use url::Url;
 
-use crate::{Protocol, Request, Sources, Target, Tls};
+use crate::{Protocol, Request, Sources, Target, Tls, Ways};
 
 /// Which redirects are followed, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Follow {
     /// How connections are secured where a redirect leads from plain ones to secured ones.
     pub tls: Box<Tls>,
+    /// Where hosts are, as the user said.
+    pub ways: Box<Ways>,
     /// So many, one after the other.
     pub most: u32,
     /// Secrets go to other hosts too.
@@ -21,6 +23,24 @@ pub struct Follow {
     pub tells_referer: bool,
 }
 
+/// Who is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// By TLS.
+    pub is_tls: bool,
+    /// Without brackets.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+}
+
+impl Origin {
+    /// That of a target.
+    pub fn of(target: &Target) -> Self {
+        Self { is_tls: target.tls.is_some(), host: target.host.clone(), port: target.port }
+    }
+}
+
 /// The next request, and where it goes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hop {
@@ -30,6 +50,12 @@ pub struct Hop {
     pub url: String,
     /// It goes to another target than the last one: scheme, host and port.
     pub elsewhere: Option<(bool, String, u16)>,
+}
+
+/// A field whose value is nobody's business: it is shown to no one unasked.
+pub fn is_secret_field(name: &str) -> bool {
+    let more = ["set-cookie", "x-api-key", "x-auth-token", "x-csrf-token"];
+    SECRETS.iter().chain(&more).any(|secret| name.trim().eq_ignore_ascii_case(secret))
 }
 
 /// Fields that say who somebody is.
@@ -45,23 +71,34 @@ impl Follow {
             _ => Protocol::Http1,
         };
         let tls = is_tls.then(|| Tls { name: host.clone(), ..base.tls.clone().unwrap_or_else(|| (*self.tls).clone()) });
+        // What was said of hosts was understood before the run.
+        let (places, dial) = self.ways.to(&host, port, Vec::new()).unwrap_or_default();
         Target {
             url: String::new(),
             host,
-            dial: None,
-            unix: None,
+            dial,
+            unix: self.ways.unix.clone(),
             port,
             protocol,
             streams: base.streams,
             tls,
             sources: Sources::Usual,
-            places: Vec::new(),
+            places,
         }
     }
 
     /// The request that follows an answer of this status with this `Location`. `None` when it cannot be understood, or leads out
     /// of HTTP.
-    pub fn hop(&self, status: u16, location: &[u8], base: &str, target: &Target, request: &Request) -> Option<Hop> {
+    /// `first`: what the user asked for, and of whom.
+    pub fn hop(
+        &self,
+        status: u16,
+        location: &[u8],
+        base: &str,
+        target: &Target,
+        request: &Request,
+        first: &(Request, Origin),
+    ) -> Option<Hop> {
         let base = Url::parse(base).ok()?;
         let location = std::str::from_utf8(location).ok()?.trim();
         if location.is_empty() {
@@ -92,14 +129,23 @@ impl Follow {
                 next.method = "GET".to_owned();
             }
             next.body.clear();
-            next.headers.retain(|(name, _)| {
-                !["content-length", "content-type", "transfer-encoding"]
-                    .iter()
-                    .any(|framing| name.eq_ignore_ascii_case(framing))
+            next.headers.retain(|(name, value)| {
+                // A type that was written by hand stays, as with curl; that of the body goes with it.
+                let is_type = name.eq_ignore_ascii_case("content-type")
+                    && [&b"application/x-www-form-urlencoded"[..], b"multipart/form-data"]
+                        .iter()
+                        .any(|kind| value.starts_with(kind));
+                let is_framing =
+                    ["content-length", "transfer-encoding"].iter().any(|framing| name.eq_ignore_ascii_case(framing));
+                !is_type && !is_framing
             });
         }
-        if !is_same && !self.trusts_others {
-            next.headers.retain(|(name, _)| !SECRETS.iter().any(|secret| name.eq_ignore_ascii_case(secret)));
+        // Secrets are for the host that the user named, whenever the way leads there.
+        let is_secret = |name: &str| SECRETS.iter().any(|secret| name.eq_ignore_ascii_case(secret));
+        let origin = Origin { is_tls, host: host.clone(), port };
+        next.headers.retain(|(name, _)| !is_secret(name));
+        if self.trusts_others || origin == first.1 {
+            next.headers.extend(first.0.headers.iter().filter(|(name, _)| is_secret(name)).cloned());
         }
         let host_header = url.port().map_or(bracketed.to_owned(), |port| format!("{bracketed}:{port}"));
         for (name, value) in &mut next.headers {

@@ -69,7 +69,7 @@ fn what_is_spoken() {
         (Flags { http2: true, ..flags("http://a/") }, Protocol::Http2, 80, None),
         (yes(), Protocol::Negotiated, 443, Some("h2 http/1.1")),
         (Flags { http11: true, ..yes() }, Protocol::Http1, 443, Some("http/1.1")),
-        (Flags { http10: true, ..yes() }, Protocol::Http1, 443, Some("http/1.0")),
+        (Flags { http10: true, ..yes() }, Protocol::Http1, 443, Some("")),
         (Flags { http2: true, ..yes() }, Protocol::Http2, 443, Some("h2")),
         (Flags { streams: Some("4".to_owned()), ..yes() }, Protocol::Http2, 443, Some("h2")),
         (Flags { streams: Some("1".to_owned()), ..yes() }, Protocol::Negotiated, 443, Some("h2 http/1.1")),

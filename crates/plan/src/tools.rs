@@ -64,8 +64,9 @@ impl Tool {
     }
 
     /// How it ends when its flags are wrong.
-    pub fn usage_exit(self) -> u8 {
+    pub fn usage_exit(self, fault: &ToolFault) -> u8 {
         match self {
+            Self::Hey if matches!(fault, ToolFault::Url | ToolFault::FewerRequests { .. }) => 1,
             Self::Wrk | Self::Wrk2 => 1,
             Self::Ab => 22,
             Self::Hey | Self::Oha | Self::Webbench | Self::GoStress => 2,

@@ -8,9 +8,6 @@ use crate::figures::Run;
 use crate::format::{count, time};
 use crate::{Language, say};
 
-/// Fields whose values say who somebody is.
-const SECRETS: [&str; 5] = ["authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key"];
-
 /// How exchanges are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Showing {
@@ -136,10 +133,7 @@ fn lines(bytes: &[u8], sign: char, showing: Showing, text: &mut String) {
     let head_ends = bytes.windows(4).position(|four| four == b"\r\n\r\n").map_or(bytes.len(), |place| place + 4);
     let (head, body) = bytes.split_at(head_ends);
     for line in String::from_utf8_lossy(head).lines() {
-        let line = match line.split_once(':') {
-            Some((name, _)) if !showing.with_secrets && is_secret(name) => format!("{name}: ***"),
-            _ => line.to_owned(),
-        };
+        let line = if showing.with_secrets { line.to_owned() } else { masked(line) };
         let _ = writeln!(text, "{sign} {}", visible(&line));
     }
     if !body.is_empty() {
@@ -155,8 +149,18 @@ fn lines(bytes: &[u8], sign: char, showing: Showing, text: &mut String) {
     }
 }
 
-fn is_secret(name: &str) -> bool {
-    SECRETS.iter().any(|secret| name.trim().eq_ignore_ascii_case(secret))
+/// A line of a head without what is secret in it.
+pub(crate) fn masked(line: &str) -> String {
+    let Some((name, value)) = line.split_once(':') else { return line.to_owned() };
+    if plan::is_secret_field(name) {
+        return format!("{name}: ***");
+    }
+    // A URL may say who somebody is.
+    let is_url = ["location", "content-location", "referer"].iter().any(|url| name.trim().eq_ignore_ascii_case(url));
+    match value.find("://").zip(value.rfind('@')) {
+        Some((start, end)) if is_url && start < end => format!("{name}:{}://***{}", &value[..start], &value[end..]),
+        _ => line.to_owned(),
+    }
 }
 
 /// What a server says may hold anything; the terminal stays as it is.

@@ -73,6 +73,14 @@ impl Run<'_> {
         &self.result.total
     }
 
+    /// All connections go to one address.
+    fn is_one_place(&self) -> bool {
+        self.plan.scenarios.iter().all(|scenario| {
+            scenario.targets.len() == 1
+                && (self.seen().counts.redirects == 0 || scenario.steps.iter().all(|step| step.follow.is_none()))
+        })
+    }
+
     /// When it began, in the nanoseconds of Unix.
     pub(crate) fn began_unix_ns(&self) -> u128 {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |span| span.as_nanos());
@@ -97,7 +105,7 @@ impl Run<'_> {
     /// The circumstances of its failures.
     pub(crate) fn scene(&self) -> Scene<'_> {
         Scene {
-            address: self.address,
+            address: self.is_one_place().then_some(self.address),
             step: self.plan.scenarios.first().and_then(|scenario| scenario.steps.first()),
             seen: Some(self.seen()),
             is_held: false,

@@ -48,7 +48,7 @@ impl HoldRun<'_> {
 
     fn scene(&self) -> Scene<'_> {
         Scene {
-            address: self.address,
+            address: Some(self.address),
             step: Some(&self.plan.step),
             is_held: true,
             seen: None,

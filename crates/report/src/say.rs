@@ -31,7 +31,8 @@ pub(crate) fn failure_name(failure: Failure) -> String {
 
 /// What is known of the circumstances of a failure.
 pub(crate) struct Scene<'a> {
-    pub(crate) address: SocketAddr,
+    /// Where all connections go; `None` when they go to several places.
+    pub(crate) address: Option<SocketAddr>,
     pub(crate) step: Option<&'a Step>,
     /// What was seen of exchanges.
     pub(crate) seen: Option<&'a Snapshot>,
@@ -71,7 +72,10 @@ pub(crate) fn remedy_in(failure: Failure, scene: &Scene<'_>, language: Language)
 }
 
 fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
-    let (address, step) = (scene.address, scene.step);
+    let step = scene.step;
+    let address = scene
+        .address
+        .map_or(language.pick("one of the targets", "其中一个目标").to_owned(), |one| one.to_string());
     let pick = |en: String, zh: String| language.pick(en, zh);
     match failure {
         Failure::Unreachable => pick(
@@ -133,7 +137,7 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
             )
         }
         Failure::Protocol(fault) => protocol(fault, language),
-        Failure::Tls(fault) => secure::tls(fault, address, scene.refused, language),
+        Failure::Tls(fault) => secure::tls(fault, &address, scene.refused, language),
         Failure::StreamReset(_) => pick(
             "the server gave up the stream with this code of HTTP/2; look at its log and its limits".to_owned(),
             "服务端以该 HTTP/2 错误码终止了流；请查看其日志和各项上限".to_owned(),

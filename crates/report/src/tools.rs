@@ -11,7 +11,7 @@ mod webbench;
 mod wrk;
 
 use engine::Interval;
-use metrics::{Class, Counts, Failure, Measure, Snapshot, Timings};
+use metrics::{Class, Counts, Distribution, Failure, Measure, Snapshot, Timings};
 use plan::{Settings, ToolRun};
 
 use crate::Language;
@@ -59,7 +59,7 @@ impl<'a> ToolView<'a> {
     /// What is printed when an interval is over.
     pub fn interval(&mut self, interval: &Interval<'_>) -> Pages {
         let seconds = (interval.to - interval.from).as_secs_f64();
-        self.rates.push((seconds, interval.seen.counts.finished()));
+        self.rates.push((seconds, interval.seen.counts.answers));
         match &self.run.settings {
             Settings::Ab(settings) => ab::interval(settings, &mut self.told, interval.total),
             Settings::GoStress(settings) => {
@@ -93,6 +93,22 @@ fn answered(seen: &Snapshot) -> Timings {
     let mut all = seen.class(Class::Succeeded);
     all.merge(&seen.class(Class::FailedAnswered));
     all
+}
+
+/// From the first request to the last answer, where redirects were followed; else the response time.
+fn whole<'a>(seen: &'a Snapshot, times: &'a Timings) -> &'a Distribution {
+    if seen.chains.count() > 0 { &seen.chains } else { times.of(Measure::Response) }
+}
+
+/// How often each status was met, without those of redirects that were followed.
+fn last_statuses(counts: &Counts) -> Vec<(u16, u64)> {
+    let mut hops = counts.redirects;
+    let last = counts.statuses().map(|(status, count)| {
+        let hidden = if (300..400).contains(&status) { hops.min(count) } else { 0 };
+        hops -= hidden;
+        (status, count - hidden)
+    });
+    last.filter(|(_, count)| *count > 0).collect()
 }
 
 /// Exchanges that were answered.

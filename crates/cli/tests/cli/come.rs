@@ -40,6 +40,11 @@ impl Recorder {
             ("page.html", b"<p>"),
             ("picture.png", b"\x89PNG"),
             ("headers.txt", b"X-File: 1\r\nX-Other: 2\n"),
+            ("comments.txt", b"# what it is\nX-File: 1\n"),
+            (
+                "old.txt",
+                b"127.0.0.1\tFALSE\t/\tFALSE\t946684800\told\t1\n127.0.0.1\tFALSE\t/\tFALSE\t9999999999\tnew\t2\n",
+            ),
             (
                 "cookies.txt",
                 b"# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\tall\t1\n127.0.0.1\tFALSE\t/deep\tFALSE\t0\tdeep\t2\n127.0.0.1\tFALSE\t/\tTRUE\t0\tsecure\t3\nother.test\tFALSE\t/\tFALSE\t0\tother\t4\n",
@@ -308,6 +313,8 @@ fn mistakes_are_named_with_their_place() {
         ("curl http://h/ -F novalue", "-F of curl wants name=content", "-F 需要名称=内容"),
         ("wget http://h/", "'wget' is not curl", "'wget' 不是 curl"),
         ("curl http://$HOST/", "'$HOST' needs a running shell", "需要由 shell 执行"),
+        ("curl http://h/ -G -d 'a b'", "it holds a space or a control character", "不是有效的 URL"),
+        ("curl http://h/ --request-target $'a\\r\\nX: y'", "it holds a space or a control character", "不是有效的 URL"),
         ("curl http://h/ -H 'No colon'", "has no colon", "缺少冒号"),
         ("curl http://h/ --resolve h:80", "--resolve wants host:port:address", "--resolve 需要"),
         ("curl http://h/ --connect-to a:b", "--connect-to wants", "--connect-to 需要"),
@@ -405,6 +412,24 @@ fn redirects_are_requests_of_their_own() {
     assert!(!second[0].fields.contains_key("authorization") && !second[0].fields.contains_key("cookie"), "{second:?}");
     assert_eq!(second[0].fields["host"], [format!("localhost:{}", elsewhere.port)]);
     assert!(second[0].fields.contains_key("x-own"));
+    // What was said of hosts holds on the way too.
+    let url = format!("http://127.0.0.1:{}/away/http/{}", recorder.port, elsewhere.port);
+    let (resolve, connect) = (
+        format!("localhost:{}:127.0.0.1", elsewhere.port),
+        format!("localhost:{}:127.0.0.1:{}", elsewhere.port, recorder.port),
+    );
+    for (words, ours, theirs) in [(["--resolve", &resolve], 1, 1), (["--connect-to", &connect], 2, 0)] {
+        let words = [&["--quiet", "-c", "1", "-n", "1", "-L"], &words[..], &[url.as_str()]].concat();
+        assert!(output(&words).status.success(), "{words:?}");
+        assert_eq!((recorder.take().len(), elsewhere.take().len()), (ours, theirs), "{words:?}");
+    }
+    // The end of the time cuts nobody's way short.
+    let url = served.url("/redirect/2");
+    let ended = output(&["--output", "json", "-c", "20", "-z", "300ms", "-L", "--expect-status", "200", &url]);
+    let report = crate::report(&ended);
+    assert_eq!((ended.status.code(), report["requests"]["failed"].as_u64()), (Some(0), Some(0)), "{report:#}");
+    let status = |name: &str| report["statuses"][name].as_u64().unwrap_or(0);
+    assert_eq!(status("302"), 2 * status("200"), "{report:#}");
     // A circle ends.
     let url = format!("http://127.0.0.1:{}/redirect/302/loop", recorder.port);
     let ended = output(&["--output", "json", "-c", "2", "-n", "10", "-L", "--max-redirs", "3", &url]);
@@ -530,6 +555,9 @@ fn secrets_are_shown_to_nobody_unasked() {
         "curl http://h/ -H 'Authorization Bearer secretsix'",
         "curl 'http://me:secretsix@h:0/'",
         "curl http://h/ -u secretsix",
+        "curl 'http://me:secretsix@h/{a}'",
+        "curl 'http://me:secret/secretsix@h/'",
+        "curl http://h/ -H 'Coo kie: secretsix'",
         "curl http://h/ -H 'Cookie: secretsix=\u{1}'",
         "curl 'ftp://me:secretsix@h/'",
     ] {

@@ -176,3 +176,28 @@ fn stopped_by_ctrl_c_without_keepalive() {
 fn stopped_by_sigterm() {
     stopped_by("-TERM", &[]);
 }
+
+/// What begins in the instant in which a warm-up ends is counted on both sides of the sum.
+#[test]
+fn a_warm_up_keeps_the_sum() {
+    let served = crate::Served::start();
+    let url = served.url("/");
+    for (turn, words) in [
+        &["-n", "200", "-c", "20"][..],
+        &["-z", "300ms", "-c", "30"],
+        &["-z", "300ms", "-q", "3000"],
+        &["-n", "200", "-c", "20", "--threads", "1"],
+    ]
+    .iter()
+    .cycle()
+    .take(12)
+    .enumerate()
+    {
+        let report = report(&output(&[&["--output", "json", "--warmup", "120ms"], *words, &[url.as_str()]].concat()));
+        let of = |pointer: &str| number(&report, pointer);
+        let ended =
+            of("/requests/succeeded") + of("/requests/failed") + of("/requests/dropped") + of("/requests/unfinished");
+        assert_eq!(of("/requests/started"), ended, "turn {turn}: {words:?} {report:#}");
+        assert!(of("/requests/sent") >= of("/requests/answers"), "{report:#}");
+    }
+}

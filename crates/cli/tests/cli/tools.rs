@@ -327,15 +327,20 @@ fn go_stress_testing_speaks_websocket() {
 /// Every command of the tools in the documents that people learn from; the program's name is ours, the address local.
 #[test]
 fn commands_that_people_know_run_unchanged() {
-    let served = Served::start();
+    let (served, secured) = (Served::start(), Served::with(&["--tls"]));
     let (http, host) = (served.url("/"), served.url.replace("http://", ""));
+    let https = secured.url("/").replace("127.0.0.1", "localhost");
     let curl = std::env::temp_dir().join(format!("onrush-known-{}.txt", std::process::id()));
     std::fs::write(&curl, format!("curl '{http}' -H 'Connection: keep-alive' -H 'Cookie: a=b' --compressed\n"))
         .expect("a file");
     let curl = curl.to_string_lossy().into_owned();
     // Times and counts are as in the documents but for those that would take minutes: these end by their signal.
     for (line, is_long) in [
+        ("ab -n 100 -c 1 SECURED", false),
         ("ab -n 100 -c 1 URL", false),
+        ("go-stress-testing -c 1 -n 100 -u SECURED", false),
+        ("go-stress-testing -c 1 -n 1 -d true -u SECURED", false),
+        ("wrk -c 1000 -t 8 -d 30 --latency URL?id=1", true),
         ("ab -n100000 -c200 -k URL", false),
         ("ab -n100000 -c200 URL", true),
         ("wrk -c 1000 -t 8 -d 30 --latency URL", true),
@@ -356,7 +361,7 @@ fn commands_that_people_know_run_unchanged() {
             false,
         ),
     ] {
-        let line = line.replace("URL", &http).replace("HOST", &host).replace("FILE", &curl);
+        let line = line.replace("SECURED", &https).replace("URL", &http).replace("HOST", &host).replace("FILE", &curl);
         let words: Vec<&str> = line.split(' ').collect();
         let mut command = onrush(&[&["as"], &words[..]].concat());
         command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
@@ -372,6 +377,40 @@ fn commands_that_people_know_run_unchanged() {
         assert!(ends.iter().any(|end| said.contains(end)), "{line}: {said} {}", text(&ended.stderr));
     }
     let _ = std::fs::remove_file(curl);
+    // The long one of its README.
+    let words = [
+        "as",
+        "go-stress-testing",
+        "-c",
+        "1",
+        "-n",
+        "1",
+        "-d",
+        "true",
+        "-u",
+        &served.url("/echo"),
+        "-H",
+        "authority: page.example.com",
+        "-H",
+        "accept: application/json, text/plain, */*",
+        "-H",
+        "content-type: application/x-www-form-urlencoded",
+        "-H",
+        "origin: https://cn.example.com",
+        "-H",
+        "sec-fetch-site: same-site",
+        "-H",
+        "accept-language: zh-CN,zh;q=0.9",
+        "-H",
+        "cookie: choice=CN; JSESSIONID=J8866281-CKCFJ4BUZ7GDO9V89YBW1; c0=1AbLByOMHeZe3G41KYd5WWZvrM%2BGErkaLcWfBbgveKA9%3D%3D",
+        "-data",
+        "adPlanQueryParam=%7B%22adZone%22%3A%7B%22positionList%22%3A%5B%7B%22positionId%22%3A83%7D%5D%7D%7D",
+    ];
+    let ended = onrush(&words).output().expect("the binary starts");
+    let said = text(&ended.stdout);
+    assert_eq!(ended.status.code(), Some(0), "{ended:?}");
+    assert!(said.contains("> POST /echo HTTP/1.1\n") && said.contains("\nadPlanQueryParam=%7B"), "{said}");
+    assert!(said.contains("> cookie: ***\n") && !said.contains("JSESSIONID"), "{said}");
 }
 
 #[test]

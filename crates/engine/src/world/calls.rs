@@ -116,7 +116,7 @@ impl World {
         self.seen.counts.body_bytes += bytes.len() as u64;
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return true };
         let step = &self.steps[exchange.step as usize];
-        let room = step.needs.body_bytes_max;
+        let room = step.needs.body as usize;
         let mut rest = bytes;
         while call.fault.is_none() {
             let (taken, piece) = match call.reader.handle(rest) {

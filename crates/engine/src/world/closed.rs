@@ -196,12 +196,17 @@ impl World {
         self.closed.is_rendezvous()
     }
 
+    /// The pause before the next step of a user.
+    fn coming_pause(&mut self, user: u32) -> Nanos {
+        let coming = self.coming_step(user);
+        self.steps[coming as usize].pause
+    }
+
     /// Lets a user do what it does next.
     #[inline]
     pub(super) fn act<S: Sockets>(&mut self, user: u32, view: View, intended: Nanos, now: Nanos, sockets: &mut S) {
         let is_measured = intended >= self.measured_from;
-        let coming = self.coming_step(user);
-        let pause = self.steps[coming as usize].pause;
+        let pause = if self.is_simple { Nanos::ZERO } else { self.coming_pause(user) };
         match self.users[user as usize].next(view, pause, &mut self.budget, is_measured) {
             Next::Exchange => {
                 let step = self.take_step(user);

@@ -3,7 +3,6 @@
 use driver::{OpenOptions, Outgoing, Socket, SocketError, Sockets};
 use metrics::{Failure, Measure, Outcome};
 use pacing::Nanos;
-use plan::Needs;
 use wire::http1::{Client, ResponseHead};
 
 use super::calls::CallState;
@@ -11,7 +10,7 @@ use super::connections::{CLOSING_MAX, CLOSING_WAIT, Phase};
 use super::hops::Next as Hops;
 use super::layers::Given;
 use super::samples::KeptBody;
-use super::step::PreparedStep;
+use super::step::{PreparedStep, Wants};
 use super::{Deadline, World};
 use crate::faults;
 use crate::slab::Key;
@@ -58,9 +57,9 @@ pub(crate) struct Attempt {
     /// Its stream; 0 as long as it has none.
     pub(crate) stream: u32,
     /// Bytes of its body.
-    pub(super) body_bytes: u64,
+    pub(super) body_bytes: u32,
     /// What is kept of the answer.
-    pub(crate) needs: Needs,
+    pub(super) needs: Wants,
     /// That of it; none when nothing is needed.
     pub(crate) kept: Option<Box<KeptBody>>,
     /// What it sends leaves in layers.
@@ -103,9 +102,9 @@ impl Attempt {
     /// Keeps what the checks need of a body.
     #[inline]
     pub(super) fn keep(&mut self, body: &[u8]) {
-        self.body_bytes += body.len() as u64;
-        if self.needs.body_bytes_max > 0 {
-            self.kept.get_or_insert_default().keep(body, self.needs.body_bytes_max);
+        self.body_bytes = self.body_bytes.saturating_add(body.len() as u32);
+        if self.needs.body > 0 {
+            self.kept.get_or_insert_default().keep(body, self.needs.body as usize);
         }
     }
 
@@ -133,7 +132,7 @@ impl World {
     pub(super) fn try_exchange<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
         let Some(exchange) = self.exchanges.find(key) else { return };
         let (user, step) = (exchange.user, exchange.step as usize);
-        let origin = self.steps[step].origin;
+        let origin = if self.is_simple { 0 } else { self.steps[step].origin };
         let (intended, is_first_try) = (exchange.intended, exchange.tries == 0);
         let is_moved = std::mem::take(&mut exchange.is_moved);
         self.seen.counts.attempts += u64::from(exchange.is_measured && !is_moved);
@@ -223,12 +222,16 @@ impl World {
     }
 
     pub(super) fn insert_attempt(&mut self, exchange: Key, socket: Socket) -> Key {
-        let step = self.exchanges.find(exchange).map_or(0, |exchange| exchange.step);
-        let step = &self.steps[step as usize];
-        let is_layered = self.is_layered && self.origins[usize::from(step.origin)].is_layered();
+        let (needs, is_layered) = if self.is_simple {
+            (self.steps.fixed[0].needs, self.is_layered)
+        } else {
+            let step = self.exchanges.find(exchange).map_or(0, |exchange| exchange.step);
+            let step = &self.steps[step as usize];
+            (step.needs, self.is_layered && self.origins[usize::from(step.origin)].is_layered())
+        };
         let attempt = Attempt {
             body_bytes: 0,
-            needs: step.needs,
+            needs,
             is_layered,
             exchange,
             socket,
@@ -473,7 +476,10 @@ impl World {
         if exchange.is_measured {
             self.record(&exchange, attempt, outcome, done);
         }
-        if self.steps.is_hop(exchange.step) {
+        if !self.is_simple && !matches!(follows, Hops::Hop { .. }) {
+            self.end_chain(&exchange, outcome, done);
+        }
+        if !self.is_simple && self.steps.is_hop(exchange.step) {
             self.steps.remove(exchange.step);
         }
         if let Hops::Hop { step, elsewhere } = follows {
@@ -490,10 +496,10 @@ impl World {
     #[inline]
     fn record(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
         self.keep_sample(exchange, attempt, outcome, done);
-        if self.work.keeps.rows || self.work.keeps.bodies {
+        if !self.is_simple && (self.work.keeps.rows || self.work.keeps.bodies) {
             self.keep_more(exchange, attempt, outcome, done);
         }
-        let series = self.steps[exchange.step as usize].series;
+        let series = if self.is_simple { 0 } else { self.steps[exchange.step as usize].series };
         let timings = self.seen.outcome(series, outcome);
         timings.record(Measure::Response, done.since(exchange.intended).0);
         timings.record(Measure::Lateness, exchange.taken_up.since(exchange.intended).0);

@@ -6,7 +6,7 @@ use std::ops::Index;
 use std::sync::Arc;
 
 use driver::Sockets;
-use metrics::{Failure, Outcome};
+use metrics::{Class, Failure, Outcome};
 use pacing::Nanos;
 use plan::{Follow, Request, Target};
 use wire::http1;
@@ -17,7 +17,8 @@ use super::step::PreparedStep;
 
 /// Statuses that send on (RFC 9110, 15.4).
 fn sends_on(status: u16) -> bool {
-    matches!(status, 301 | 302 | 303 | 307 | 308)
+    // As curl: whatever names a place, but for an answer that says that nothing has changed.
+    (300..400).contains(&status) && status != 304
 }
 
 /// What a step needs to follow an answer.
@@ -28,6 +29,10 @@ pub(crate) struct Trail {
     pub(super) url: String,
     /// Hops before it.
     pub(super) hops: u32,
+    /// What the user asked for, and of whom.
+    pub(super) first: Arc<(Request, plan::Origin)>,
+    /// When the first was intended; never, of that one.
+    pub(super) began: Nanos,
 }
 
 /// The steps of the plan, and those of hops.
@@ -42,6 +47,12 @@ pub(crate) struct Steps {
 impl Steps {
     pub(super) fn new(fixed: Arc<[PreparedStep]>) -> Self {
         Self { fixed, hops: Vec::new(), free: Vec::new(), made: 0 }
+    }
+
+    /// There is one step, with no pause before it, and nothing follows its answers.
+    pub(super) fn is_simple(&self) -> bool {
+        let [only] = &*self.fixed else { return false };
+        only.trail.is_none() && !only.is_shown && only.pause == Nanos::ZERO
     }
 
     /// It is of a hop.
@@ -114,7 +125,7 @@ impl World {
     /// What follows the answer of an exchange.
     #[inline]
     pub(super) fn next_hop(&mut self, exchange: &Exchange, attempt: Option<&Attempt>) -> Next {
-        if self.steps[exchange.step as usize].trail.is_none() {
+        if self.is_simple || self.steps[exchange.step as usize].trail.is_none() {
             return Next::Nothing;
         }
         self.make_hop(exchange, attempt)
@@ -125,26 +136,42 @@ impl World {
         let Some(kept) = attempt.and_then(|attempt| attempt.kept.as_deref()) else { return Next::Nothing };
         let status = kept.status;
         let location = http1::fields(&kept.head).find(|(name, _)| name.eq_ignore_ascii_case(b"location"));
-        // Users of a closed load start nothing any more when it is over; what a rate has started goes on to its end.
-        let may_start = self.open.is_some() || !self.budget.is_over;
-        let (Some((_, location)), true) = (location, sends_on(status) && may_start) else { return Next::Nothing };
+        // What has begun goes on to its end, also when nothing new is started any more: the grace bounds it.
+        let (Some((_, location)), true) = (location, sends_on(status)) else { return Next::Nothing };
         let step = &self.steps[exchange.step as usize];
         let Some(trail) = &step.trail else { return Next::Nothing };
         let target = self.origins[usize::from(step.origin)].target.clone();
         if trail.hops >= trail.follow.most {
             return Next::Stuck;
         }
-        let Some(hop) = trail.follow.hop(status, location, &trail.url, &target, &trail.request) else {
+        let Some(hop) = trail.follow.hop(status, location, &trail.url, &target, &trail.request, &trail.first) else {
             return Next::Stuck;
         };
         let elsewhere = hop.elsewhere;
         let elsewhere =
             elsewhere.map(|(is_tls, host, port)| Box::new(trail.follow.target(&target, is_tls, host, port)));
-        let next = Trail { follow: trail.follow.clone(), request: hop.request, url: hop.url, hops: trail.hops + 1 };
+        let next = Trail {
+            follow: trail.follow.clone(),
+            request: hop.request,
+            url: hop.url,
+            hops: trail.hops + 1,
+            first: trail.first.clone(),
+            began: trail.began.min(exchange.intended),
+        };
         let number = (self.steps.fixed.len() as u32).wrapping_add(self.steps.made) | 1 << 31;
         let prepared = step.for_hop(number, next, elsewhere.as_deref().unwrap_or(&target));
         self.steps.made = self.steps.made.wrapping_add(1);
         Next::Hop { step: self.steps.add(prepared), elsewhere }
+    }
+
+    /// An answer is the last of its way: how long the whole took.
+    #[cold]
+    pub(super) fn end_chain(&mut self, exchange: &Exchange, outcome: Outcome, done: Nanos) {
+        let Some(trail) = &self.steps[exchange.step as usize].trail else { return };
+        let is_answered = matches!(Class::of(outcome), Class::Succeeded | Class::FailedAnswered);
+        if is_answered && exchange.is_measured {
+            self.seen.chains.record(done.since(trail.began.min(exchange.intended)).0);
+        }
     }
 
     /// A hop whose host is unknown ends before it began.

@@ -76,6 +76,11 @@ impl Open {
         self.queue.len() as u64
     }
 
+    /// Those of them that were intended from this instant on.
+    pub(super) fn waiting_since(&self, from: Nanos) -> u64 {
+        self.queue.iter().filter(|start| start.intended >= from).count() as u64
+    }
+
     /// Nothing that is intended after `at` starts.
     pub(super) fn stop_at(&mut self, at: Nanos) {
         self.last = at;

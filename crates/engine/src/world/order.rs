@@ -55,6 +55,13 @@ impl World {
     /// The step that a user takes next.
     #[inline]
     pub(super) fn coming_step(&mut self, user: u32) -> u32 {
+        if self.is_simple {
+            return 0;
+        }
+        self.step_in_order(user)
+    }
+
+    fn step_in_order(&mut self, user: u32) -> u32 {
         let count = self.steps.fixed.len() as u16;
         if count == 1 {
             return 0;
@@ -66,6 +73,13 @@ impl World {
     /// Takes it; behind the last of an iteration comes the first of the next.
     #[inline]
     pub(super) fn take_step(&mut self, user: u32) -> u32 {
+        if self.is_simple {
+            return 0;
+        }
+        self.take_step_in_order(user)
+    }
+
+    fn take_step_in_order(&mut self, user: u32) -> u32 {
         let count = self.steps.fixed.len() as u16;
         if count == 1 {
             return 0;

@@ -74,6 +74,16 @@ pub(super) struct Lookup {
     waiting: Vec<Waiting>,
 }
 
+/// Two targets are reached in the same way.
+fn is_same_place(one: &Target, other: &Target) -> bool {
+    one.host == other.host
+        && one.port == other.port
+        && one.tls.is_some() == other.tls.is_some()
+        && one.dial == other.dial
+        && one.unix == other.unix
+        && one.places == other.places
+}
+
 impl World {
     /// The idle connection of a user to an origin leaves its place.
     #[inline]
@@ -109,11 +119,8 @@ impl World {
     }
 
     /// The origin of a host that a redirect names; an error when there are too many.
-    fn known_origin(&self, is_tls: bool, host: &str, port: u16) -> Option<u16> {
-        let fits = |origin: &Origin| {
-            let target = &origin.target;
-            target.host == host && target.port == port && target.tls.is_some() == is_tls
-        };
+    fn known_origin(&self, wanted: &Target) -> Option<u16> {
+        let fits = |origin: &Origin| is_same_place(&origin.target, wanted);
         self.origins.iter().position(fits).map(|index| index as u16)
     }
 
@@ -139,16 +146,16 @@ impl World {
         let Some(target) = elsewhere else {
             return self.begin_exchange(user, step, intended, intended, sockets);
         };
-        if let Some(origin) = self.known_origin(target.tls.is_some(), &target.host, target.port) {
+        if let Some(origin) = self.known_origin(&target) {
             self.steps.lead(step, origin);
             return self.begin_exchange(user, step, intended, intended, sockets);
         }
         let waiting = Waiting { user, step, intended };
-        let is_known = |lookup: &&mut Lookup| {
-            lookup.target.host == target.host
-                && lookup.target.port == target.port
-                && lookup.target.tls.is_some() == target.tls.is_some()
-        };
+        if let Some((_, failure)) = self.unknown.iter().find(|(known, _)| is_same_place(known, &target)) {
+            let failure = *failure;
+            return self.fail_hop(user, step, intended, failure, sockets);
+        }
+        let is_known = |lookup: &&mut Lookup| is_same_place(&lookup.target, &target);
         if let Some(lookup) = self.lookups.iter_mut().find(is_known) {
             return lookup.waiting.push(waiting);
         }
@@ -182,6 +189,12 @@ impl World {
             };
             let lookup = self.lookups.swap_remove(index);
             let origin = found.and_then(|origin| self.add_origin(origin).ok_or(Failure::Redirect));
+            // A name that nobody knows is not asked for again and again.
+            if let Err(failure) = origin
+                && self.unknown.len() < ORIGINS_MAX
+            {
+                self.unknown.push((lookup.target.clone(), failure));
+            }
             for Waiting { user, step, intended } in lookup.waiting {
                 match origin {
                     Ok(origin) => {
@@ -191,6 +204,17 @@ impl World {
                     Err(failure) => self.fail_hop(user, step, intended, failure, sockets),
                 }
             }
+        }
+    }
+
+    /// Hops that wait for a name when the run ends were started, and did not end.
+    pub(super) fn give_up_lookups(&mut self) {
+        for waiting in std::mem::take(&mut self.lookups).into_iter().flat_map(|lookup| lookup.waiting) {
+            let is_measured = waiting.intended >= self.measured_from;
+            self.seen.counts.started += u64::from(is_measured);
+            self.seen.counts.attempts += u64::from(is_measured);
+            self.seen.counts.unfinished += u64::from(is_measured);
+            self.steps.remove(waiting.step);
         }
     }
 

@@ -69,7 +69,7 @@ impl Attempt {
     #[cold]
     pub(super) fn keep_failed_head(&mut self, bytes: &[u8]) {
         self.keep_head(bytes);
-        self.needs.body_bytes_max = self.needs.body_bytes_max.max(SAMPLE_BODY_BYTES_MAX);
+        self.needs.body = self.needs.body.max(SAMPLE_BODY_BYTES_MAX as u32);
     }
 
     /// A head of HTTP/2, in the form of HTTP/1.
@@ -128,6 +128,9 @@ impl World {
         outcome: Outcome,
         done: Nanos,
     ) {
+        if outcome == Outcome::Succeeded && self.is_simple {
+            return;
+        }
         let is_shown = self.steps[exchange.step as usize].is_shown;
         let is_failed_answer = matches!(
             outcome,
@@ -145,10 +148,11 @@ impl World {
     pub(super) fn keep_more(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
         let is_answered = outcome == Outcome::Succeeded || matches!(Class::of(outcome), Class::FailedAnswered);
         let attempt = attempt.filter(|attempt| attempt.was_sent());
-        let (sent, length) = attempt.map_or((done, 0), |attempt| (attempt.sent, attempt.body_bytes));
+        let (sent, length) = attempt.map_or((done, 0), |attempt| (attempt.sent, u64::from(attempt.body_bytes)));
         let first_byte = attempt.map_or(done, |attempt| attempt.first_byte.min(done));
         if self.work.keeps.bodies && is_answered {
             self.seen.reading.record(done.since(first_byte).0);
+            self.seen.before.record(sent.since(exchange.intended).0);
             let first = *self.first_length.get_or_insert(length);
             self.seen.counts.first_length = self.seen.counts.first_length.max(first);
             self.seen.counts.lengths_differ += u64::from(length != first);

@@ -11,6 +11,22 @@ use wire::http1::RequestKind;
 use super::hops::Trail;
 use crate::talk::PreparedTalk;
 
+/// What is kept of an answer, in few bytes: each attempt has a copy.
+#[derive(Clone, Copy)]
+pub(super) struct Wants {
+    /// Bytes of the body.
+    pub(super) body: u32,
+    pub(super) head: bool,
+    pub(super) judges_status: bool,
+}
+
+impl Wants {
+    fn of(needs: Needs) -> Self {
+        let body = u32::try_from(needs.body_bytes_max).unwrap_or(u32::MAX);
+        Self { body, head: needs.head, judges_status: needs.judges_status }
+    }
+}
+
 /// A step with its request rendered.
 pub(crate) struct PreparedStep {
     pub(super) request: Arc<[u8]>,
@@ -32,7 +48,7 @@ pub(crate) struct PreparedStep {
     pub(super) timeout: Nanos,
     pub(super) connect_timeout: Nanos,
     pub(super) checks: PreparedChecks,
-    pub(super) needs: Needs,
+    pub(super) needs: Wants,
     /// What makes it a call of gRPC, if it is one.
     pub(super) call: Option<PreparedCall>,
     /// What is said on a connection of WebSocket or TCP, if it is one.
@@ -57,7 +73,8 @@ impl PreparedStep {
             pause: step.pause.into(),
             trail: step.follow.clone().map(|follow| {
                 let url = target.url_of(&request.path);
-                Box::new(Trail { follow, request: request.clone(), url, hops: 0 })
+                let first = Arc::new((request.clone(), plan::Origin::of(target)));
+                Box::new(Trail { follow, request: request.clone(), url, hops: 0, first, began: Nanos::NEVER })
             }),
             is_shown: step.is_shown,
             http2,
@@ -67,7 +84,7 @@ impl PreparedStep {
             timeout: step.timeout.into(),
             connect_timeout: step.connect_timeout.into(),
             checks: PreparedChecks::new(&step.checks),
-            needs: step.needs(),
+            needs: Wants::of(step.needs()),
             call,
             talk: PreparedTalk::new(step).map(Box::new),
         }

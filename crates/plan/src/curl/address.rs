@@ -11,6 +11,8 @@ pub(crate) struct CurlUrl {
     credentials: Option<Vec<u8>>,
     path: String,
     query: Option<String>,
+    /// The host as it was written.
+    written: String,
 }
 
 /// Why there is none.
@@ -69,7 +71,11 @@ impl CurlUrl {
         if url.port() == Some(0) {
             return Err(wrong("port 0 cannot be connected to"));
         }
-        Ok(Self { url, credentials, path, query })
+        let bare = host
+            .rsplit_once(':')
+            .map_or(host, |(front, port)| if port.bytes().all(|byte| byte.is_ascii_digit()) { front } else { host });
+        let written = bare.to_owned();
+        Ok(Self { url, credentials, path, query, written })
     }
 
     pub(crate) fn is_tls(&self) -> bool {
@@ -92,6 +98,8 @@ impl CurlUrl {
 
     pub(super) fn host_header(&self) -> String {
         let host = self.url.host_str().unwrap_or_default();
+        // Letters stay as large as they are.
+        let host = if self.written.eq_ignore_ascii_case(host) { &self.written } else { host };
         self.url.port().map_or(host.to_owned(), |port| format!("{host}:{port}"))
     }
 
@@ -121,11 +129,14 @@ impl CurlUrl {
     }
 }
 
-/// A URL for messages.
-fn without_secrets(text: &str) -> String {
+/// A URL for messages. A password may hold what would end the host: then more is left out than need be.
+pub(super) fn without_secrets(text: &str) -> String {
     let start = text.find("://").map_or(0, |place| place + 3);
     let end = text[start..].find(['/', '?', '#']).map_or(text.len(), |place| start + place);
-    match text[start..end].rfind('@') {
+    let host = &text[start..end];
+    let is_odd = host.split_once(':').is_some_and(|(_, port)| !port.bytes().all(|byte| byte.is_ascii_digit()));
+    let place = if host.contains('@') || !is_odd { host.rfind('@') } else { text[start..].rfind('@') };
+    match place {
         Some(place) => format!("{}***{}", &text[..start], &text[start + place..]),
         None => text.to_owned(),
     }

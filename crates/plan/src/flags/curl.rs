@@ -1,6 +1,8 @@
 //! Commands of curl as the steps of a load, and other ways to a target.
 
 use std::net::IpAddr;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Address, Flags, Scheme};
@@ -10,7 +12,7 @@ use crate::{Place, PlanError, Remedy, Step, Target};
 /// The targets of a scenario, and its steps.
 pub(super) type Parts = (Vec<Target>, Vec<Step>);
 /// Places, and the name and port to connect to.
-type WayTo = (Vec<Place>, Option<(String, u16)>);
+pub(crate) type WayTo = (Vec<Place>, Option<(String, u16)>);
 
 impl Flags {
     /// What the commands of curl stand for; `None` when there are none.
@@ -95,7 +97,10 @@ impl Flags {
 
     fn step_of(&self, sending: Sending, target: usize) -> Result<Step, PlanError> {
         let follow = match sending.follow.clone() {
-            Some(asked) => Some(asked.with(self.with_way(&sending).redirect_tls()?)),
+            Some(asked) => {
+                let flags = self.with_way(&sending);
+                Some(asked.with(flags.redirect_tls()?, flags.ways()?))
+            }
             None => self.follow()?,
         };
         let mut request = sending.request;
@@ -126,7 +131,26 @@ impl Flags {
 
     /// What the flags say of where this host and port are.
     pub(super) fn way_to(&self, host: &str, port: u16) -> Result<WayTo, PlanError> {
-        let mut places = self.places()?;
+        self.ways()?.to(host, port, self.places()?)
+    }
+
+    pub(super) fn ways(&self) -> Result<Ways, PlanError> {
+        let unix = self.unix_socket.as_deref().map(crate::places::parse_unix_socket).transpose()?;
+        Ok(Ways { resolve: self.resolve.clone(), connect_to: self.connect_to.clone(), unix })
+    }
+}
+
+/// What was said of where hosts are, in the words of curl.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ways {
+    pub(crate) resolve: Vec<String>,
+    pub(crate) connect_to: Vec<String>,
+    pub(crate) unix: Option<Arc<Path>>,
+}
+
+impl Ways {
+    /// Where a host and port are. `places`: those that were named by themselves.
+    pub(crate) fn to(&self, host: &str, port: u16, mut places: Vec<Place>) -> Result<WayTo, PlanError> {
         let mut dial = None;
         for text in &self.connect_to {
             let wrong = || PlanError::ConnectTo { value: text.clone() };

@@ -101,7 +101,8 @@ impl Flags {
     fn alpn(&self, protocol: Protocol) -> Result<Vec<String>, PlanError> {
         let Some(text) = &self.alpn else {
             let usual: &[&str] = match protocol {
-                Protocol::Http1 if self.http10 => &["http/1.0"],
+                // Servers that know no name for it would hang up.
+                Protocol::Http1 if self.http10 => &[],
                 Protocol::Http1 | Protocol::WebSocket => &["http/1.1"],
                 Protocol::Tcp => &[],
                 Protocol::Http2 => &["h2"],

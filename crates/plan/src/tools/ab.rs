@@ -33,6 +33,8 @@ pub struct AbSettings {
     pub gnuplot: Option<String>,
     /// How much is told.
     pub verbosity: u64,
+    /// Method and head of the request, where they are told.
+    pub request: (String, String),
     /// As printed.
     pub host: String,
     /// As printed.
@@ -159,6 +161,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
         ..Flags::default()
     };
     let (host, port, path) = crate::flags::parts_of_url(&url)?;
+    let request = request_of(&flags)?;
     let html = ["-w", "-x", "-y", "-z"].iter().any(|flag| given.has(flag)).then(|| {
         let text = |flag, default: &str| given.last(flag).unwrap_or(default).to_owned();
         [text("-x", ""), text("-y", ""), text("-z", "bgcolor=white")]
@@ -184,9 +187,23 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
             csv: given.last("-e").map(str::to_owned),
             gnuplot: given.last("-g").map(str::to_owned),
             verbosity: number("-v")?.unwrap_or(0),
+            request,
             host,
             port,
             path,
         }),
     })
+}
+
+/// The method and the head that the flags make; what is secret in it is not told.
+fn request_of(flags: &Flags) -> Result<(String, String), ToolFault> {
+    let plan = flags.plan()?;
+    let request = &plan.scenarios[0].steps[0].request;
+    let mut head = format!("{} {} HTTP/1.0\r\n", request.method, request.path);
+    for (name, value) in &request.headers {
+        let value = if crate::is_secret_field(name) { "***".into() } else { String::from_utf8_lossy(value) };
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head.push_str("\r\n");
+    Ok((request.method.clone(), head))
 }

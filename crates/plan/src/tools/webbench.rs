@@ -62,7 +62,8 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     let (host, _, path) = crate::flags::parts_of_url(&url)?;
     let mut request =
         format!("{method} {path} HTTP/1.{}\r\nUser-Agent: WebBench 1.5\r\nHost: {host}\r\n", u8::from(is_11));
-    let mut headers = vec!["Accept:".to_owned()];
+    // What is printed is what is sent; its order means nothing.
+    let mut headers = vec!["Accept:".to_owned(), "User-Agent: WebBench 1.5".to_owned(), format!("Host: {host}")];
     if reloads {
         headers.push("Pragma: no-cache".to_owned());
         request.push_str("Pragma: no-cache\r\n");

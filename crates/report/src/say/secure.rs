@@ -1,7 +1,5 @@
 //! What went wrong with TLS and with HTTP/2, in both languages.
 
-use std::net::SocketAddr;
-
 use engine::TlsError;
 use metrics::{ProtocolFault, TlsFault};
 use wire::tls::Refused;
@@ -9,7 +7,7 @@ use wire::tls::Refused;
 use crate::Language;
 
 /// Why there is no TLS session, and what a person can do.
-pub(super) fn tls(fault: TlsFault, address: SocketAddr, refused: Option<&Refused>, language: Language) -> String {
+pub(super) fn tls(fault: TlsFault, address: &str, refused: Option<&Refused>, language: Language) -> String {
     let certificate = certificate(address, refused, language);
     let wanted = refused.map_or(String::new(), |refused| refused.wanted.clone());
     let pick = |en: String, zh: String| language.pick(en, zh);
@@ -62,7 +60,7 @@ pub(super) fn tls(fault: TlsFault, address: SocketAddr, refused: Option<&Refused
 }
 
 /// The certificate that was refused, by what it says of itself.
-fn certificate(address: SocketAddr, refused: Option<&Refused>, language: Language) -> String {
+fn certificate(address: &str, refused: Option<&Refused>, language: Language) -> String {
     let Some(refused) = refused else {
         return language.pick(format!("the certificate of {address}"), format!("{address} 的证书"));
     };

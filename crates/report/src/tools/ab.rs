@@ -18,6 +18,10 @@ pub(super) fn begin(settings: &AbSettings) -> Pages {
         let _ =
             write!(text, "Benchmarking {} (be patient){}", settings.host, if settings.is_quiet { "..." } else { "\n" });
     }
+    if settings.verbosity >= 2 {
+        let (method, head) = &settings.request;
+        let _ = write!(text, "INFO: {method} header == \n---\n{head}\n---\n");
+    }
     Pages { stdout: text, ..Pages::default() }
 }
 
@@ -54,7 +58,7 @@ struct Row {
     max: u64,
 }
 
-fn rows(times: &Timings) -> [Row; 4] {
+fn rows(times: &Timings, before: &Distribution) -> [Row; 4] {
     [
         ("Connect:", "the initial connection time", Measure::Wait),
         ("Processing:", "the processing time", Measure::Service),
@@ -62,7 +66,8 @@ fn rows(times: &Timings) -> [Row; 4] {
         ("Total:", "the total time", Measure::Response),
     ]
     .map(|(name, long, measure)| {
-        let times: &Distribution = times.of(measure);
+        // What went before the sending, so that the first two make the last.
+        let times: &Distribution = if measure == Measure::Wait { before } else { times.of(measure) };
         Row {
             name,
             long,
@@ -134,14 +139,20 @@ pub(super) fn finish(settings: &AbSettings, run: &Run<'_>) -> Pages {
     let figures = Figures::of(settings, run);
     let times = answered(run.seen());
     let mut pages = Pages::default();
+    if settings.verbosity >= 2 {
+        // One of them for all: they are rarely different.
+        let head = String::from_utf8_lossy(run.seen().head());
+        let shown: Vec<String> = head.lines().map(crate::exchanges::masked).collect();
+        let _ = write!(pages.stdout, "LOG: header received:\n{}\n", shown.join("\r\n"));
+    }
     if settings.is_quiet {
         pages.stdout.push_str("..done\n");
     } else {
         let _ = writeln!(pages.stderr, "Finished {} requests", figures.done);
     }
     match &settings.html {
-        Some(attributes) => html(&mut pages.stdout, settings, &figures, &times, attributes),
-        None => text(&mut pages.stdout, settings, &figures, &times),
+        Some(attributes) => html(&mut pages.stdout, settings, &figures, (&times, &run.seen().before), attributes),
+        None => text(&mut pages.stdout, settings, &figures, &times, &run.seen().before),
     }
     let response = times.of(Measure::Response);
     if let Some(path) = settings.csv.as_ref().filter(|_| settings.html.is_none() && response.count() > 0) {
@@ -169,7 +180,7 @@ fn gnuplot(run: &Run<'_>) -> String {
     let mut text = "starttime\tseconds\tctime\tdtime\tttime\twait\n".to_owned();
     for row in rows {
         let seconds = (began + u128::from(row.start_ns)) / 1_000_000_000;
-        let (connect, process) = (ms(row.wait_ns), ms(row.service_ns));
+        let (connect, process) = (ms(row.response_ns - row.service_ns.min(row.response_ns)), ms(row.service_ns));
         let date = calendar(seconds as u64);
         let (total, wait) = (ms(row.response_ns), ms(row.first_byte_ns));
         let _ = writeln!(text, "{date}\t{seconds}\t{connect}\t{process}\t{total}\t{wait}");
@@ -202,7 +213,7 @@ fn calendar(seconds: u64) -> String {
     format!("{day_of_week} {} {:>2} {hours:02}:{minutes:02}:{seconds:02} {year}", MONTHS[month], days + 1)
 }
 
-fn text(out: &mut String, settings: &AbSettings, figures: &Figures, times: &Timings) {
+fn text(out: &mut String, settings: &AbSettings, figures: &Figures, times: &Timings, before: &Distribution) {
     let done = figures.done;
     let mut line = |name: &str, value: &str| {
         let (blank, name) = name.split_at(name.len() - name.trim_start().len());
@@ -257,16 +268,16 @@ fn text(out: &mut String, settings: &AbSettings, figures: &Figures, times: &Timi
     out.push_str("\nConnection Times (ms)\n");
     if settings.short_stats {
         out.push_str("              min   avg   max\n");
-        for row in rows(times) {
+        for row in rows(times, before) {
             let _ = writeln!(out, "{:<12}{:>6} {:>5}{:>5}", row.name, row.min, row.mean, row.max);
         }
     } else {
         out.push_str("              min  mean[+/-sd] median   max\n");
-        for row in rows(times) {
+        for row in rows(times, before) {
             let Row { name, min, mean, stdev, median, max, .. } = row;
             let _ = writeln!(out, "{name:<12}{min:>5} {mean:>4} {stdev:>5.1} {median:>6} {max:>7}");
         }
-        for row in rows(times) {
+        for row in rows(times, before) {
             let away = row.mean.abs_diff(row.median) as f64;
             if away > 2.0 * row.stdev {
                 let _ = writeln!(
@@ -293,7 +304,13 @@ fn text(out: &mut String, settings: &AbSettings, figures: &Figures, times: &Timi
     }
 }
 
-fn html(out: &mut String, settings: &AbSettings, figures: &Figures, times: &Timings, attributes: &[String; 3]) {
+fn html(
+    out: &mut String,
+    settings: &AbSettings,
+    figures: &Figures,
+    (times, before): (&Timings, &Distribution),
+    attributes: &[String; 3],
+) {
     let [table, tr, td] = attributes;
     let _ = writeln!(out, "\n\n<table {table}>");
     let mut row = |name: &str, value: &str| {
@@ -329,7 +346,7 @@ fn html(out: &mut String, settings: &AbSettings, figures: &Figures, times: &Timi
             out,
             "<tr {tr}><th {td}>&nbsp;</th> <th {td}>min</th>   <th {td}>avg</th>   <th {td}>max</th></tr>"
         );
-        for Row { name, min, mean, max, .. } in rows(times).iter().filter(|row| row.name != "Waiting:") {
+        for Row { name, min, mean, max, .. } in rows(times, before).iter().filter(|row| row.name != "Waiting:") {
             let _ = writeln!(
                 out,
                 "<tr {tr}><th {td}>{name}</th><td {td}>{min:>5}</td><td {td}>{mean:>5}</td><td {td}>{max:>5}</td></tr>"

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use metrics::{Class, Failure, Measure, Snapshot};
+use metrics::{Class, Failure, Snapshot};
 use plan::GoStressSettings;
 
 use super::{Pages, hey};
@@ -35,14 +35,10 @@ fn go_span(seconds: u64) -> String {
     }
 }
 
-fn is_secret(name: &str) -> bool {
-    ["authorization", "cookie", "proxy-authorization"].iter().any(|secret| name.eq_ignore_ascii_case(secret))
-}
-
 pub(super) fn begin(settings: &GoStressSettings) -> Pages {
     let mut text = String::new();
     let headers = settings.headers.iter().map(|(name, value)| {
-        let value = if is_secret(name) { "***" } else { value };
+        let value = if plan::is_secret_field(name) { "***" } else { value };
         format!("{name}:{value}")
     });
     let headers = headers.collect::<Vec<_>>().join(" ");
@@ -84,12 +80,8 @@ fn codes(settings: &GoStressSettings, seen: &Snapshot) -> String {
     add(UNREADABLE, unreadable);
     let is_judged_by_status = settings.form == "http" && settings.verify != "json";
     if is_judged_by_status {
-        // A redirect that was followed is no answer of its own.
-        let mut hops = counts.redirects;
-        for (status, count) in counts.statuses() {
-            let hidden = if (300..400).contains(&status) { hops.min(count) } else { 0 };
-            hops -= hidden;
-            add(u64::from(status), count - hidden);
+        for (status, count) in super::last_statuses(counts) {
+            add(u64::from(status), count);
         }
     } else {
         let code = if settings.form == "http" { settings.code } else { 200 };
@@ -108,7 +100,7 @@ pub(super) fn row(settings: &GoStressSettings, elapsed_s: f64, seen: &Snapshot) 
     let good = counts.succeeded.saturating_sub(counts.redirects);
     let failed = counts.failed();
     let times = seen.all();
-    let response = times.of(Measure::Response);
+    let response = super::whole(seen, &times);
     let ms = |ns: f64| ns / 1e6;
     let users = settings.users.min(good + failed);
     let per_s = if elapsed_s > 0.0 { good as f64 / elapsed_s } else { 0.0 };
@@ -154,7 +146,7 @@ pub(super) fn finish(settings: &GoStressSettings, run: &Run<'_>) -> Pages {
         good + failed
     );
     let times = seen.all();
-    let response = times.of(Measure::Response);
+    let response = super::whole(seen, &times);
     for (name, quantile) in [("tp90", 0.9), ("tp95", 0.95), ("tp99", 0.99)] {
         if let Some(ns) = response.quantile(quantile) {
             let _ = writeln!(text, "{name}: {:.3}", ns as f64 / 1e6);

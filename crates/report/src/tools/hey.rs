@@ -26,7 +26,7 @@ pub(super) fn finish(settings: &HeySettings, run: &Run<'_>) -> Pages {
     }
     let seen = run.seen();
     let all = answered(seen);
-    let times = all.of(Measure::Response);
+    let times = super::whole(seen, &all);
     let total = run.result.wall.as_secs_f64();
     // A redirect that was followed is no request of its own there.
     let finished = seen.counts.finished().saturating_sub(seen.counts.redirects);
@@ -77,7 +77,7 @@ pub(super) fn finish(settings: &HeySettings, run: &Run<'_>) -> Pages {
     detail(&mut text, "resp wait", all.of(Measure::FirstByte));
     detail(&mut text, "resp read", &seen.reading);
     text.push_str("\nStatus code distribution:\n");
-    for (status, count) in seen.counts.statuses() {
+    for (status, count) in super::last_statuses(&seen.counts) {
         let _ = writeln!(text, "  [{status}]\t{count} responses");
     }
     text.push('\n');

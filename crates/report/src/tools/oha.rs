@@ -132,7 +132,7 @@ fn shares(settings: &OhaSettings, run: &Run<'_>) -> (u64, u64, u64) {
 fn text(settings: &OhaSettings, run: &Run<'_>) -> String {
     let seen = run.seen();
     let all = answered(seen);
-    let times = all.of(Measure::Response);
+    let times = super::whole(seen, &all);
     let unit = settings.unit.map_or_else(|| Unit::of(times.max()), Unit::named);
     let total = run.result.wall.as_secs_f64();
     let (good, bad, aborted) = shares(settings, run);
@@ -182,7 +182,7 @@ fn text(settings: &OhaSettings, run: &Run<'_>) -> String {
         let _ = writeln!(text, "  {name}:\t{mean}, {min}, {max}");
     }
     text.push_str("\nStatus code distribution:\n");
-    let mut statuses: Vec<_> = seen.counts.statuses().collect();
+    let mut statuses = super::last_statuses(&seen.counts);
     statuses.sort_by_key(|(status, count)| (std::cmp::Reverse(*count), *status));
     for (status, count) in statuses {
         let _ = writeln!(text, "  [{status}] {count} responses");
@@ -232,7 +232,7 @@ fn three(times: &Distribution) -> Value {
 fn json_report(settings: &OhaSettings, run: &Run<'_>, rates: &[(f64, u64)]) -> String {
     let seen = run.seen();
     let all = answered(seen);
-    let (times, first) = (all.of(Measure::Response), all.of(Measure::FirstByte));
+    let (times, first) = (super::whole(seen, &all), all.of(Measure::FirstByte));
     let total = run.result.wall.as_secs_f64();
     let (good, bad, aborted) = shares(settings, run);
     let success =
@@ -252,8 +252,10 @@ fn json_report(settings: &OhaSettings, run: &Run<'_>, rates: &[(f64, u64)]) -> S
         (format!("p{percent}"), rate.get(index).or(rate.last()).copied().map_or(Value::Null, Value::from))
     };
     let rate_quantiles: Map<String, Value> = PERCENTS.into_iter().map(of_rate).collect();
-    let statuses: Map<String, Value> =
-        seen.counts.statuses().map(|(status, count)| (status.to_string(), count.into())).collect();
+    let statuses: Map<String, Value> = super::last_statuses(&seen.counts)
+        .into_iter()
+        .map(|(status, count)| (status.to_string(), count.into()))
+        .collect();
     let errors: Map<String, Value> =
         errors(settings, run).into_iter().map(|(error, count)| (error, count.into())).collect();
     let mut lookup = Distribution::default();

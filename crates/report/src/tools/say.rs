@@ -64,8 +64,8 @@ pub fn tool_note(run: &ToolRun, language: Language) -> String {
             "响应按其长度结束，而不是等连接关闭；Connect 为发送前的等待时间",
         ),
         Settings::Hey(_) => (
-            "latency counts from the planned start (-q too), all requests are in it, each redirect by itself; req write is not measured",
-            "延迟从计划发起的时刻算起（-q 时亦然），覆盖全部请求，每次重定向单独计时；req write 不测量",
+            "latency counts from the planned start (-q too), and all requests are in it; req write is not measured",
+            "延迟从计划发起的时刻算起（-q 时亦然），覆盖全部请求；req write 不测量",
         ),
         Settings::Oha(_) => (
             "latency counts from the planned start also without --latency-correction; any status is a success here, as there",
