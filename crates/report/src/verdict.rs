@@ -157,6 +157,10 @@ pub(crate) fn difference(run: &Run<'_>, language: Language) -> Option<String> {
     let succeeded = run.succeeded();
     let p99 = |measure| succeeded.of(measure).quantile(0.99).unwrap_or(0);
     let (response, service) = (p99(Measure::Response), p99(Measure::Service));
+    // What a stall hides is more than what a moment adds.
+    if let Some(hidden) = hidden_by_users(run, language) {
+        return Some(hidden);
+    }
     let behind = response.saturating_sub(service);
     if behind > DIFFERENCE_MIN_NS && behind > service / 10 {
         let [behind, wait, lateness] =
@@ -166,7 +170,7 @@ pub(crate) fn difference(run: &Run<'_>, language: Language) -> Option<String> {
             format!("响应时间从计划发起的时刻算起，即用户的实际等待；服务时间从发出请求算起。两者 p99 相差 {behind}：等待 p99 {wait}（建立连接或没有空闲连接），发起滞后 p99 {lateness}（压测机自身）"),
         ));
     }
-    hidden_by_users(run, language)
+    None
 }
 
 /// A closed load starts nothing while it waits: what a stall hides.

@@ -114,6 +114,7 @@ impl Attempt {
 }
 
 impl World {
+    #[inline]
     pub(super) fn begin_exchange<S: Sockets>(
         &mut self,
         user: u32,

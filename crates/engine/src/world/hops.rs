@@ -175,6 +175,8 @@ impl World {
     }
 
     /// A hop whose host is unknown ends before it began.
+    #[cold]
+    #[inline(never)]
     pub(super) fn fail_hop<S: Sockets>(
         &mut self,
         user: u32,

@@ -60,6 +60,20 @@ impl Origin {
 #[derive(Default)]
 pub(super) struct Elsewhere(HashMap<(u32, u16), Socket>);
 
+impl Elsewhere {
+    #[cold]
+    #[inline(never)]
+    fn take(&mut self, user: u32, origin: u16) -> Option<Socket> {
+        self.0.remove(&(user, origin))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep(&mut self, user: u32, origin: u16, socket: Socket) {
+        self.0.insert((user, origin), socket);
+    }
+}
+
 /// An exchange that waits for the address of its host.
 pub(super) struct Waiting {
     user: u32,
@@ -88,10 +102,7 @@ impl World {
     /// The idle connection of a user to an origin leaves its place.
     #[inline]
     pub(super) fn take_own(&mut self, user: u32, origin: u16) -> Option<Socket> {
-        if origin == 0 {
-            return self.users[user as usize].connection.take();
-        }
-        self.elsewhere.0.remove(&(user, origin))
+        if origin == 0 { self.users[user as usize].connection.take() } else { self.elsewhere.take(user, origin) }
     }
 
     /// A connection of a user is idle.
@@ -100,7 +111,7 @@ impl World {
         if origin == 0 {
             self.users[user as usize].connection = Some(socket);
         } else {
-            self.elsewhere.0.insert((user, origin), socket);
+            self.elsewhere.keep(user, origin, socket);
         }
     }
 
@@ -135,6 +146,8 @@ impl World {
     }
 
     /// Starts a hop at an origin that may still have to be found.
+    #[cold]
+    #[inline(never)]
     pub(super) fn hop_to<S: Sockets>(
         &mut self,
         user: u32,
