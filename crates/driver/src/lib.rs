@@ -28,7 +28,7 @@ pub use choice::{Choice, Chosen, Kind, choose};
 pub use clock::Clock;
 pub use error::SocketError;
 use pacing::Nanos;
-pub use peer::{Peer, UNIX_PATH_BYTES_MAX};
+pub use peer::Peer;
 
 /// A socket of one driver. The index is small and is used again; the generation tells its owners apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

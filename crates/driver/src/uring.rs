@@ -636,7 +636,8 @@ mod sys_address {
     use std::net::SocketAddr;
     use std::os::unix::ffi::OsStrExt;
 
-    use crate::{Peer, UNIX_PATH_BYTES_MAX};
+    use crate::Peer;
+    use crate::peer::UNIX_PATH_BYTES_MAX;
 
     pub(super) enum Address {
         V4(libc::sockaddr_in),

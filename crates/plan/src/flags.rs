@@ -20,7 +20,7 @@ use crate::{
     REQUEST_BODY_BYTES_MAX, Request, Scenario, StatusSet, Step, Target, TextCheck, Tls, USERS_MAX, parse_count,
     parse_duration,
 };
-use crate::{Need, Remedy, places};
+use crate::{Need, Remedy};
 pub use curl::Ways;
 pub use hold::HoldFlags;
 
@@ -192,8 +192,9 @@ impl Flags {
     fn target(&self, address: &Address) -> Result<Target, PlanError> {
         let (protocol, streams) = self.protocol(address)?;
         let port = address.url.port_or_known_default().unwrap_or(80);
-        let (places, dial) = self.way_to(address.host(), port)?;
-        let unix = self.unix_socket.as_deref().map(places::parse_unix_socket).transpose()?;
+        let ways = self.ways()?;
+        let (places, dial) = ways.to(address.host(), port, self.places()?)?;
+        let unix = ways.unix;
         let is_led = [("--to", self.to.is_some()), ("--unix-socket", unix.is_some())];
         if let [(one, true), (other, true)] = is_led {
             return Err(PlanError::Conflict { one, other, remedy: Remedy::OneWay });

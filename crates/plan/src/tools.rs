@@ -10,6 +10,8 @@ mod options;
 mod webbench;
 mod wrk;
 
+use std::time::Duration;
+
 use crate::{Flags, PlanError};
 pub use ab::AbSettings;
 pub use gostress::{GoStressSettings, Verify};
@@ -205,6 +207,24 @@ fn decimal(flag: &'static str, text: &str) -> Result<f64, ToolFault> {
         value: text.to_owned(),
         wanted: "a number",
     })
+}
+
+/// A sum of numbers with their units, like `1m 30s`; zero needs none.
+fn span_of(text: &str, units: &[(&str, f64)]) -> Option<Duration> {
+    if text == "0" {
+        return Some(Duration::ZERO);
+    }
+    let (mut rest, mut sum) = (text, 0.0);
+    while !rest.is_empty() || text.is_empty() {
+        let digits = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+        let (number, behind) = rest.split_at(digits);
+        let behind = behind.trim_start();
+        let letters = behind.find(|each: char| !each.is_alphabetic()).unwrap_or(behind.len());
+        let (unit, next) = behind.split_at(letters);
+        sum += number.parse::<f64>().ok()? * units.iter().find(|(name, _)| *name == unit)?.1;
+        rest = next.trim_start();
+    }
+    Duration::try_from_secs_f64(sum).ok()
 }
 
 /// A rate of starts in our own words: exact to a thousandth.

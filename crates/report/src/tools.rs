@@ -100,6 +100,15 @@ fn whole<'a>(seen: &'a Snapshot, times: &'a Timings) -> &'a Distribution {
     if seen.chains.count() > 0 { &seen.chains } else { times.of(Measure::Response) }
 }
 
+/// The one lookup of a run, for whoever was answered.
+fn lookup(run: &Run<'_>, times: &Distribution) -> Distribution {
+    let mut lookup = Distribution::default();
+    if times.count() > 0 {
+        lookup.record(run.lookup.map_or(0, |span| span.as_nanos() as u64));
+    }
+    lookup
+}
+
 /// How often each status was met, without those of redirects that were followed.
 fn last_statuses(counts: &Counts) -> Vec<(u16, u64)> {
     let mut hops = counts.redirects;

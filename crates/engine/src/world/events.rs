@@ -7,6 +7,7 @@ use wire::http1::{Answer, Ending};
 
 use super::World;
 use super::connections::{Connection, Phase};
+use super::samples::is_bad_head;
 use crate::faults;
 use crate::slab::Key;
 use crate::user::View;
@@ -140,12 +141,7 @@ impl World {
                         Answer::Interim(_) => attempt.forget_head(),
                         Answer::Head(head) => {
                             attempt.head = Some(head);
-                            // What failed is shown to whoever asks.
-                            let is_bad = head.status >= 400
-                                || (attempt.needs.judges_status
-                                    && self.exchanges.find(attempt.exchange).is_some_and(|exchange| {
-                                        !self.steps[exchange.step as usize].checks.contains_status(head.status)
-                                    }));
+                            let is_bad = is_bad_head(head.status, attempt, &mut self.exchanges, &self.steps);
                             if is_bad && !attempt.needs.head && self.seen.wants_samples() {
                                 attempt.keep_failed_head(read);
                             }

@@ -19,6 +19,7 @@ use super::calls::CallState;
 use super::connections::{Connection, Phase};
 use super::exchanges::{Attempt, TRIES_MAX};
 use super::origins::Origin;
+use super::samples::is_bad_head;
 use super::step::PreparedCall;
 use super::talks::TalkState;
 use crate::faults;
@@ -560,11 +561,7 @@ impl World {
                 self.hear_first(key, at);
                 if let Some(attempt) = self.attempts.find(key) {
                     attempt.status = Some(status);
-                    let is_bad = status >= 400
-                        || (attempt.needs.judges_status
-                            && self.exchanges.find(attempt.exchange).is_some_and(|exchange| {
-                                !self.steps[exchange.step as usize].checks.contains_status(status)
-                            }));
+                    let is_bad = is_bad_head(status, attempt, &mut self.exchanges, &self.steps);
                     if attempt.needs.head || (is_bad && self.seen.wants_samples()) {
                         attempt.keep_fields(status, fields);
                     }

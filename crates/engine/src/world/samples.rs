@@ -1,5 +1,7 @@
 //! What is kept of an answer: for the checks, for redirects, and to show what failed.
 
+use std::borrow::Cow;
+
 use metrics::{Class, Failure, Outcome, Row, SAMPLE_BODY_BYTES_MAX, SAMPLES_MAX, Sample};
 use pacing::Nanos;
 use plan::{CHECKED_BODY_BYTES_MAX, Checks};
@@ -9,7 +11,9 @@ use wire::http1;
 
 use super::World;
 use super::exchanges::{Attempt, Exchange};
+use super::hops::Steps;
 use super::step::PreparedChecks;
+use crate::slab::Slab;
 
 /// The most of a head that is kept: what the machine of HTTP/1 takes.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
@@ -41,10 +45,10 @@ impl KeptBody {
     }
 
     /// The body without its coding.
-    fn decoded(&self, most: usize) -> Result<Vec<u8>, Undecoded> {
+    fn decoded(&self, most: usize) -> Result<Cow<'_, [u8]>, Undecoded> {
         match self.coding().filter(|coding| !coding.is_empty() && !self.bytes.is_empty()) {
-            Some(coding) => decode(coding, &self.bytes, most),
-            None => Ok(self.bytes.clone()),
+            Some(coding) => decode(coding, &self.bytes, most).map(Cow::Owned),
+            None => Ok(Cow::Borrowed(&self.bytes)),
         }
     }
 }
@@ -83,6 +87,16 @@ impl Attempt {
         self.forget_head();
         if self.needs.head { self.keep_head(&head) } else { self.keep_failed_head(&head) }
     }
+}
+
+/// A head whose status is no success, by the plan or by what is usual: what failed is shown to whoever asks.
+#[inline]
+pub(super) fn is_bad_head(status: u16, attempt: &Attempt, exchanges: &mut Slab<Exchange>, steps: &Steps) -> bool {
+    status >= 400
+        || (attempt.needs.judges_status
+            && exchanges
+                .find(attempt.exchange)
+                .is_some_and(|exchange| !steps[exchange.step as usize].checks.contains_status(status)))
 }
 
 impl PreparedChecks {
@@ -178,8 +192,8 @@ impl World {
         let nothing = KeptBody::default();
         let kept = attempt.and_then(|attempt| attempt.kept.as_deref()).unwrap_or(&nothing);
         let most = if step.is_shown { SHOWN_BODY_BYTES_MAX } else { SAMPLE_BODY_BYTES_MAX };
-        let mut body = kept.decoded(CHECKED_BODY_BYTES_MAX).unwrap_or_else(|_| kept.bytes.clone());
-        body.truncate(most);
+        let body = kept.decoded(CHECKED_BODY_BYTES_MAX).unwrap_or(Cow::Borrowed(&kept.bytes));
+        let body = body[..body.len().min(most)].to_vec();
         let sent = attempt.map(|attempt| attempt.sent).filter(|sent| *sent != Nanos::NEVER);
         let first = attempt.map(|attempt| attempt.first_byte).filter(|first| *first != Nanos::NEVER);
         let sample = Sample {

@@ -71,7 +71,7 @@ struct Known(&'static str, u8, bool, Meaning);
 const NONE: u8 = 0;
 
 /// In the order of the long names.
-const KNOWN: [Known; 142] = [
+const KNOWN: [Known; 147] = [
     Known("--anyauth", NONE, false, M::Auth),
     Known("--append", b'a', false, M::Refused),
     Known("--aws-sigv4", NONE, true, M::Auth),
@@ -156,6 +156,7 @@ const KNOWN: [Known; 142] = [
     Known("--no-progress-meter", NONE, false, M::Quiet),
     Known("--no-sessionid", NONE, false, M::Quiet),
     Known("--no-silent", NONE, false, M::Quiet),
+    Known("--no-verbose", NONE, false, M::Quiet),
     Known("--noproxy", NONE, true, M::Quiet),
     Known("--ntlm", NONE, false, M::Auth),
     Known("--oauth2-bearer", NONE, true, M::Bearer),
@@ -204,30 +205,21 @@ const KNOWN: [Known; 142] = [
     Known("--stderr", NONE, true, M::Quiet),
     Known("--styled-output", NONE, false, M::Quiet),
     Known("--tcp-nodelay", NONE, false, M::Quiet),
+    Known("--tlsv1", b'1', false, M::Quiet),
     Known("--tlsv1.2", NONE, false, M::Tls12),
     Known("--tlsv1.3", NONE, false, M::Tls13),
     Known("--trace", NONE, true, M::Quiet),
     Known("--trace-ascii", NONE, true, M::Quiet),
+    Known("--trace-time", NONE, false, M::Quiet),
     Known("--unix-socket", NONE, true, M::UnixSocket),
     Known("--upload-file", b'T', true, M::Upload),
     Known("--url", NONE, true, M::Url),
     Known("--url-query", NONE, true, M::UrlQuery),
     Known("--user", b'u', true, M::User),
     Known("--user-agent", b'A', true, M::UserAgent),
-];
-
-/// Those whose long name would stand out of the order.
-const MORE: [Known; 5] = [
     Known("--verbose", b'v', false, M::Quiet),
     Known("--write-out", b'w', true, M::Quiet),
-    Known("--trace-time", NONE, false, M::Quiet),
-    Known("--tlsv1", b'1', false, M::Quiet),
-    Known("--no-verbose", NONE, false, M::Quiet),
 ];
-
-fn all() -> impl Iterator<Item = &'static Known> {
-    KNOWN.iter().chain(&MORE)
-}
 
 /// A flag with its value, as it stands in a command.
 #[derive(Debug)]
@@ -275,7 +267,7 @@ pub(super) fn read(words: &[Word]) -> Result<Vec<Given>, PlanError> {
         // Short flags may stand together; the value of the last may be attached.
         let mut letters = &bytes[1..];
         while let Some((&letter, rest)) = letters.split_first() {
-            let known = all().find(|known| known.1 == letter && letter != NONE).ok_or_else(|| {
+            let known = KNOWN.iter().find(|known| known.1 == letter && letter != NONE).ok_or_else(|| {
                 let flag = format!("-{}", char::from(letter).escape_debug());
                 at(line, CurlFault::Unknown { flag })
             })?;
@@ -299,10 +291,10 @@ fn next_value<'a>(words: &mut impl Iterator<Item = &'a Word>, name: &[u8], line:
 
 /// A flag by its name, or by as much of it as tells it from the others.
 fn long_flag(name: &[u8], line: usize) -> Result<&'static Known, PlanError> {
-    if let Some(exact) = all().find(|known| known.0.as_bytes()[2..] == *name) {
+    if let Some(exact) = KNOWN.iter().find(|known| known.0.as_bytes()[2..] == *name) {
         return Ok(exact);
     }
-    let mut fits = all().filter(|known| known.0.as_bytes()[2..].starts_with(name) && !name.is_empty());
+    let mut fits = KNOWN.iter().filter(|known| known.0.as_bytes()[2..].starts_with(name) && !name.is_empty());
     let flag = format!("--{}", String::from_utf8_lossy(name));
     match (fits.next(), fits.next()) {
         (Some(only), None) => Ok(only),

@@ -129,11 +129,7 @@ impl Flags {
         })
     }
 
-    /// What the flags say of where this host and port are.
-    pub(super) fn way_to(&self, host: &str, port: u16) -> Result<WayTo, PlanError> {
-        self.ways()?.to(host, port, self.places()?)
-    }
-
+    /// What the flags say of where hosts are.
     pub(super) fn ways(&self) -> Result<Ways, PlanError> {
         let unix = self.unix_socket.as_deref().map(crate::places::parse_unix_socket).transpose()?;
         Ok(Ways { resolve: self.resolve.clone(), connect_to: self.connect_to.clone(), unix })

@@ -41,34 +41,16 @@ const TABLE: [Opt; 23] = [
     switch("-help", ""),
 ];
 
+/// The units of Go.
+const UNITS: [(&str, f64); 8] =
+    [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("μs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3_600.0)];
+
 /// Times as Go writes them: `1m30s`, `1.5h`, `300ms`.
-pub(super) fn go_duration(flag: &'static str, text: &str) -> Result<Duration, ToolFault> {
-    let wrong = || ToolFault::Value { flag, value: text.to_owned(), wanted: "a time like 10s, 1m30s or 300ms" };
-    let (mut rest, mut sum) = (text.trim_start_matches('+'), 0.0);
-    if rest == "0" {
-        return Ok(Duration::ZERO);
-    }
-    if rest.is_empty() {
-        return Err(wrong());
-    }
-    while !rest.is_empty() {
-        let digits = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
-        let (number, behind) = rest.split_at(digits);
-        let letters = behind.find(|each: char| each.is_ascii_digit() || each == '.').unwrap_or(behind.len());
-        let (unit, next) = behind.split_at(letters);
-        let scale = match unit {
-            "ns" => 1e-9,
-            "us" | "µs" | "μs" => 1e-6,
-            "ms" => 1e-3,
-            "s" => 1.0,
-            "m" => 60.0,
-            "h" => 3_600.0,
-            _ => return Err(wrong()),
-        };
-        sum += number.parse::<f64>().map_err(|_| wrong())? * scale;
-        rest = next;
-    }
-    Duration::try_from_secs_f64(sum).map_err(|_| wrong())
+fn go_duration(flag: &'static str, text: &str) -> Result<Duration, ToolFault> {
+    let wanted = "a time like 10s, 1m30s or 300ms";
+    let is_spaced = text.contains(char::is_whitespace);
+    let span = if is_spaced { None } else { super::span_of(text.trim_start_matches('+'), &UNITS) };
+    span.ok_or_else(|| ToolFault::Value { flag, value: text.to_owned(), wanted })
 }
 
 /// A duration in our own words.

@@ -86,36 +86,41 @@ const TABLE: [Opt; 51] = [
 /// Those that are refused, or mean a different run.
 const MORE: [&str; 6] = ["--stats-success-breakdown", "--db-url", "--debug", "--help", "-h", "--version"];
 
+/// The units of humans.
+const UNITS: [(&str, f64); 27] = [
+    ("nanos", 1e-9),
+    ("nsec", 1e-9),
+    ("ns", 1e-9),
+    ("usec", 1e-6),
+    ("us", 1e-6),
+    ("µs", 1e-6),
+    ("millis", 1e-3),
+    ("msec", 1e-3),
+    ("ms", 1e-3),
+    ("seconds", 1.0),
+    ("second", 1.0),
+    ("secs", 1.0),
+    ("sec", 1.0),
+    ("s", 1.0),
+    ("minutes", 60.0),
+    ("minute", 60.0),
+    ("min", 60.0),
+    ("mins", 60.0),
+    ("m", 60.0),
+    ("hours", 3_600.0),
+    ("hour", 3_600.0),
+    ("hrs", 3_600.0),
+    ("hr", 3_600.0),
+    ("h", 3_600.0),
+    ("days", 86_400.0),
+    ("day", 86_400.0),
+    ("d", 86_400.0),
+];
+
 /// Times as humans write them: `10s`, `1m 30s`, `500ms`.
 fn human(flag: &'static str, text: &str) -> Result<Duration, ToolFault> {
-    let wrong = || ToolFault::Value { flag, value: text.to_owned(), wanted: "a time like 10s, 1m 30s or 500ms" };
-    let mut rest = text.trim();
-    let mut sum = 0.0;
-    if rest == "0" {
-        return Ok(Duration::ZERO);
-    }
-    if rest.is_empty() {
-        return Err(wrong());
-    }
-    while !rest.is_empty() {
-        let digits = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
-        let (number, behind) = rest.split_at(digits);
-        let letters = behind.trim_start().find(|each: char| !each.is_alphabetic()).unwrap_or(behind.trim_start().len());
-        let (unit, next) = behind.trim_start().split_at(letters);
-        let scale = match unit {
-            "nanos" | "nsec" | "ns" => 1e-9,
-            "usec" | "us" | "µs" => 1e-6,
-            "millis" | "msec" | "ms" => 1e-3,
-            "seconds" | "second" | "secs" | "sec" | "s" => 1.0,
-            "minutes" | "minute" | "min" | "mins" | "m" => 60.0,
-            "hours" | "hour" | "hrs" | "hr" | "h" => 3_600.0,
-            "days" | "day" | "d" => 86_400.0,
-            _ => return Err(wrong()),
-        };
-        sum += number.parse::<f64>().map_err(|_| wrong())? * scale;
-        rest = next.trim_start();
-    }
-    Duration::try_from_secs_f64(sum).map_err(|_| wrong())
+    let wanted = "a time like 10s, 1m 30s or 500ms";
+    super::span_of(text.trim(), &UNITS).ok_or_else(|| ToolFault::Value { flag, value: text.to_owned(), wanted })
 }
 
 /// A count with `k` or `m`.

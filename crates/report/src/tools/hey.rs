@@ -64,10 +64,7 @@ pub(super) fn finish(settings: &HeySettings, run: &Run<'_>) -> Pages {
     }
     text.push_str("\nDetails (average, fastest, slowest):\n");
     detail(&mut text, "DNS+dialup", &seen.connect);
-    let mut lookup = Distribution::default();
-    if times.count() > 0 {
-        lookup.record(run.lookup.map_or(0, |span| span.as_nanos() as u64));
-    }
+    let lookup = super::lookup(run, times);
     detail(&mut text, "DNS-lookup", &lookup);
     let mut write = Distribution::default();
     if times.count() > 0 {

@@ -169,10 +169,7 @@ fn text(settings: &OhaSettings, run: &Run<'_>) -> String {
         let _ = writeln!(text, "  {percent:.2}% in {}", unit.text(value));
     }
     text.push_str("\n\nDetails (average, fastest, slowest):\n");
-    let mut lookup = Distribution::default();
-    if times.count() > 0 {
-        lookup.record(run.lookup.map_or(0, |span| span.as_nanos() as u64));
-    }
+    let lookup = super::lookup(run, times);
     for (name, times) in [("DNS+dialup", &seen.connect), ("DNS-lookup", &lookup)] {
         let (mean, min, max) = (
             unit.text(times.mean().unwrap_or(f64::NAN)),
@@ -258,10 +255,7 @@ fn json_report(settings: &OhaSettings, run: &Run<'_>, rates: &[(f64, u64)]) -> S
         .collect();
     let errors: Map<String, Value> =
         errors(settings, run).into_iter().map(|(error, count)| (error, count.into())).collect();
-    let mut lookup = Distribution::default();
-    if times.count() > 0 {
-        lookup.record(run.lookup.map_or(0, |span| span.as_nanos() as u64));
-    }
+    let lookup = super::lookup(run, times);
     let report = json!({
         "summary": {
             "successRate": success,
