@@ -1,40 +1,59 @@
-//! Percentiles where some times are only known to be at least so much.
+//! Percentiles where some times are only known to be at least a certain length.
+//!
+//! What timed out, was dropped or did not end would have taken longer than it had when it was given up, nobody knows how much. So a
+//! percentile lies between two bounds: with those times as waited so far, and with the same at infinity.
 
-use crate::{Class, Distribution, Measure, Snapshot};
+use crate::{Class, Distribution, Measure, SeriesKey, Snapshot, Timings};
 
 /// A percentile, and whether it is only known to be at least that much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Percentile {
-    /// Nanoseconds.
+    /// Nanoseconds: the least that it can be.
     pub ns: u64,
-    /// What timed out would have taken longer, and it is more than the rest above this percentile.
+    /// The most that it can be is more than that.
     pub at_least: bool,
+    /// The most that it can be; `None` when that is unknown.
+    pub ns_most: Option<u64>,
 }
 
 /// Exchanges of which only a lower bound of their time is known.
 #[derive(Clone, Debug, Default)]
 pub struct Censored {
     count: u64,
-    of: u64,
     /// What succeeded, and the others with the time that they had when they were given up.
     at_least: Distribution,
 }
 
 impl Censored {
-    /// Those that timed out or were dropped, of those that ended. A start that was dropped waited, but had no service.
+    /// Those that timed out, were dropped or did not end. A start that was dropped waited, but had no service.
     pub fn of(seen: &Snapshot, measure: Measure) -> Self {
         let mut given_up = seen.class(Class::TimedOut).of(measure).clone();
+        given_up.merge(seen.unfinished().of(measure));
         if measure == Measure::Response {
             given_up.merge(&seen.dropped_after);
         }
-        let dropped = if measure == Measure::Response { seen.counts.dropped } else { 0 };
-        let (count, of) = (given_up.count(), seen.counts.finished() + dropped);
-        let mut at_least = Distribution::default();
-        if count > 0 {
-            at_least.merge(&given_up);
-            at_least.merge(seen.class(Class::Succeeded).of(measure));
+        Self::of_times(&given_up, seen.class(Class::Succeeded).of(measure))
+    }
+
+    /// The same, and what is in flight.
+    pub fn of_now(seen: &Snapshot, measure: Measure) -> Self {
+        let mut all = Self::of(seen, measure);
+        if let Some(ages) = seen.in_flight.of(measure).filter(|ages| ages.count() > 0) {
+            if all.count == 0 {
+                all.at_least.merge(seen.class(Class::Succeeded).of(measure));
+            }
+            all.at_least.merge(ages);
+            all.count += ages.count();
         }
-        Self { count, of, at_least }
+        all
+    }
+
+    /// Those of one step that timed out or did not end.
+    pub fn of_step(seen: &Snapshot, step: u32, measure: Measure) -> Self {
+        let times = |timings: Option<&Timings>| timings.map(|timings| timings.of(measure).clone()).unwrap_or_default();
+        let mut given_up = times(seen.timings(SeriesKey { step, class: Class::TimedOut }));
+        given_up.merge(&times(seen.unfinished_of(step)));
+        Self::of_times(&given_up, &times(seen.timings(SeriesKey { step, class: Class::Succeeded })))
     }
 
     /// Messages whose call timed out before they were answered, of all that wait for an answer.
@@ -49,19 +68,35 @@ impl Censored {
             at_least.merge(given_up);
             at_least.merge(times);
         }
-        Self { count: given_up.count(), of: given_up.count() + times.count(), at_least }
+        Self { count: given_up.count(), at_least }
     }
 
-    fn hides(&self, quantile: f64) -> bool {
-        self.count > 0 && quantile > 1.0 - self.count as f64 / self.of as f64
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.count
     }
 
-    /// The quantile of what succeeded, or the bound that is known of it; the maximum for 1.
+    /// The least time, known or waited so far: never more than any percentile.
+    pub fn min(&self, times: &Distribution) -> Option<u64> {
+        if self.count == 0 { times.min() } else { self.at_least.min() }
+    }
+
+    /// The least that the mean can be.
+    pub fn mean(&self, times: &Distribution) -> Option<f64> {
+        if self.count == 0 { times.mean() } else { self.at_least.mean() }
+    }
+
+    /// The quantile of what succeeded and of what would have, by its bounds; the maximum for 1.
     pub fn percentile(&self, times: &Distribution, quantile: f64) -> Option<Percentile> {
         let of = |times: &Distribution| if quantile < 1.0 { times.quantile(quantile) } else { times.max() };
-        if self.hides(quantile) {
-            return of(&self.at_least).map(|ns| Percentile { ns, at_least: true });
+        if self.count == 0 {
+            return of(times).map(|ns| Percentile { ns, at_least: false, ns_most: Some(ns) });
         }
-        of(times).map(|ns| Percentile { ns, at_least: false })
+        let ns = of(&self.at_least)?;
+        let (known, all) = (times.count(), times.count() + self.count);
+        // The time of this rank among all, the unknown ones standing behind the known.
+        let rank = (quantile * all as f64).ceil().max(1.0);
+        let ns_most = if rank <= known as f64 { times.quantile((rank - 0.5) / known as f64) } else { None };
+        Some(Percentile { ns, at_least: ns_most.is_none_or(|most| most > ns), ns_most })
     }
 }

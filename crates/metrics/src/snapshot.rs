@@ -77,9 +77,46 @@ pub struct SeriesKey {
     pub class: Class,
 }
 
+/// Series of one step: one for each class, and one for what did not end.
+const SERIES_OF_STEP: usize = Class::ALL.len() + 1;
+/// The place of what did not end among them.
+const UNFINISHED: usize = Class::ALL.len();
+
 impl SeriesKey {
     fn id(self) -> usize {
-        self.step as usize * Class::ALL.len() + self.class as usize
+        self.step as usize * SERIES_OF_STEP + self.class as usize
+    }
+}
+
+/// How long exchanges have waited that are in flight at one instant.
+#[derive(Clone, Debug, Default)]
+pub struct Ages {
+    /// Since they were intended.
+    pub response: Distribution,
+    /// Since they were sent; of those that were.
+    pub service: Distribution,
+}
+
+impl Ages {
+    /// Those of a measure that grows with an exchange; `None` of another.
+    pub fn of(&self, measure: Measure) -> Option<&Distribution> {
+        match measure {
+            Measure::Response => Some(&self.response),
+            Measure::Service => Some(&self.service),
+            Measure::Wait | Measure::Lateness | Measure::FirstByte => None,
+        }
+    }
+
+    /// Adds what is in flight elsewhere at the same instant.
+    pub fn merge(&mut self, other: &Self) {
+        self.response.merge(&other.response);
+        self.service.merge(&other.service);
+    }
+
+    /// Forgets everything and keeps the memory.
+    pub fn clear(&mut self) {
+        self.response.clear();
+        self.service.clear();
     }
 }
 
@@ -96,6 +133,18 @@ pub struct Counts {
     pub dropped_by_generator: u64,
     /// In flight when the run was stopped.
     pub unfinished: u64,
+    /// Those of them that had no grace: the run was ended at once.
+    pub cut: u64,
+    /// Of a closed load: what ended after nothing was started any more, and how much of that well.
+    pub late_finished: u64,
+    /// See `late_finished`.
+    pub late_succeeded: u64,
+    /// Of a scenario with several steps: rounds that came to their end.
+    pub iterations: u64,
+    /// Rounds that began and did not come to their last step.
+    pub iterations_cut: u64,
+    /// Successes whose response time contains a stall of ours.
+    pub covered_responses: u64,
     /// Tries, at least one for each exchange that was taken up.
     pub attempts: u64,
     /// Requests that were handed to the socket.
@@ -117,7 +166,9 @@ pub struct Counts {
     /// Bytes of bodies that arrived, framing removed.
     pub body_bytes: u64,
     /// Bytes that were handed to the socket.
-    pub bytes_sent: u64,
+    pub bytes_handed: u64,
+    /// Those of them that the kernel never took.
+    pub bytes_untaken: u64,
     /// Connections that were tried.
     pub connections_tried: u64,
     /// Connections that were established.
@@ -147,6 +198,12 @@ impl Default for Counts {
             dropped: 0,
             dropped_by_generator: 0,
             unfinished: 0,
+            cut: 0,
+            late_finished: 0,
+            late_succeeded: 0,
+            iterations: 0,
+            iterations_cut: 0,
+            covered_responses: 0,
             attempts: 0,
             sent: 0,
             answers: 0,
@@ -157,7 +214,8 @@ impl Default for Counts {
             reconnects: 0,
             bytes_received: 0,
             body_bytes: 0,
-            bytes_sent: 0,
+            bytes_handed: 0,
+            bytes_untaken: 0,
             connections_tried: 0,
             connections_established: 0,
             tls_resumed: 0,
@@ -180,6 +238,12 @@ impl Counts {
         self.dropped += other.dropped;
         self.dropped_by_generator += other.dropped_by_generator;
         self.unfinished += other.unfinished;
+        self.cut += other.cut;
+        self.late_finished += other.late_finished;
+        self.late_succeeded += other.late_succeeded;
+        self.iterations += other.iterations;
+        self.iterations_cut += other.iterations_cut;
+        self.covered_responses += other.covered_responses;
         self.attempts += other.attempts;
         self.sent += other.sent;
         self.answers += other.answers;
@@ -190,7 +254,8 @@ impl Counts {
         self.reconnects += other.reconnects;
         self.bytes_received += other.bytes_received;
         self.body_bytes += other.body_bytes;
-        self.bytes_sent += other.bytes_sent;
+        self.bytes_handed += other.bytes_handed;
+        self.bytes_untaken += other.bytes_untaken;
         self.connections_tried += other.connections_tried;
         self.connections_established += other.connections_established;
         self.tls_resumed += other.tls_resumed;
@@ -211,8 +276,20 @@ impl Counts {
     pub fn is_empty(&self) -> bool {
         let exchanges = self.started + self.finished() + self.dropped + self.unfinished + self.attempts + self.answers;
         let rest =
-            self.sent + self.reconnects + self.bytes_received + self.body_bytes + self.bytes_sent + self.unsolicited;
+            self.sent + self.reconnects + self.bytes_received + self.body_bytes + self.bytes_handed + self.unsolicited;
         exchanges + rest + self.cut_off + self.connections_tried + self.connections_established == 0
+    }
+
+    /// Bytes that the kernel took. What it never took is known when a socket ends, perhaps in a later snapshot: of all
+    /// snapshots together this is exact.
+    pub fn bytes_sent(&self) -> u64 {
+        self.bytes_handed.saturating_sub(self.bytes_untaken)
+    }
+
+    /// The share of the starts that succeeded, of those that were not cut short; `None` without any.
+    pub fn success_ratio(&self) -> Option<f64> {
+        let whole = self.started.saturating_sub(self.cut);
+        (whole > 0).then(|| self.succeeded as f64 / whole as f64)
     }
 
     /// Exchanges that failed.
@@ -276,8 +353,14 @@ pub struct Snapshot {
     pub users: u64,
     /// Connections that have carried an answer and are open (a gauge too).
     pub connections_open: u64,
-    /// How late the shard's loop came to something that was due, looked at regularly.
+    /// What is in flight at the end (a gauge as well).
+    pub in_flight: Ages,
+    /// How late the shard's loop came to ticks that are evenly spaced; a stall is as many late ticks as it covers.
     pub lag: Distribution,
+    /// Time in which the shard's loop stood still though something was due.
+    pub stalled_ns: u64,
+    /// Service times of successes that contain a stall of ours.
+    pub covered: Distribution,
     /// CPU time that the shard's thread spent.
     pub cpu_ns: u64,
     /// Time that it was ready to run and had no core.
@@ -392,6 +475,26 @@ impl Snapshot {
         self.series[id].get_or_insert_default()
     }
 
+    /// Counts an exchange that did not end. `waited_ns`: since it was intended, and since it was sent if it was.
+    pub fn leave_unfinished(&mut self, step: u32, waited_ns: u64, sent_ns: Option<u64>) {
+        self.counts.unfinished += 1;
+        let timings = self.timings_mut(step as usize * SERIES_OF_STEP + UNFINISHED);
+        timings.record(Measure::Response, waited_ns);
+        if let Some(sent_ns) = sent_ns {
+            timings.record(Measure::Service, sent_ns);
+        }
+    }
+
+    /// The times of what did not end, as far as they are known; empty when everything did.
+    pub fn unfinished(&self) -> Timings {
+        self.series_at(UNFINISHED)
+    }
+
+    /// The same of one step.
+    pub fn unfinished_of(&self, step: u32) -> Option<&Timings> {
+        self.series.get(step as usize * SERIES_OF_STEP + UNFINISHED)?.as_deref()
+    }
+
     /// The timings of a series; `None` when nothing was recorded.
     pub fn timings(&self, key: SeriesKey) -> Option<&Timings> {
         self.series.get(key.id())?.as_deref()
@@ -399,17 +502,25 @@ impl Snapshot {
 
     /// All series of a class, merged; empty when nothing was recorded.
     pub fn class(&self, class: Class) -> Timings {
+        self.series_at(class as usize)
+    }
+
+    fn series_at(&self, place: usize) -> Timings {
         let mut sum = Timings::default();
-        for timings in self.series.iter().skip(class as usize).step_by(Class::ALL.len()).flatten() {
+        for timings in self.series.iter().skip(place).step_by(SERIES_OF_STEP).flatten() {
             sum.merge(timings);
         }
         sum
     }
 
-    /// All classes merged.
+    /// All classes merged: whatever ended.
     pub fn all(&self) -> Timings {
         let mut sum = Timings::default();
-        self.series.iter().flatten().for_each(|timings| sum.merge(timings));
+        for (id, timings) in self.series.iter().enumerate() {
+            if let Some(timings) = timings.as_deref().filter(|_| id % SERIES_OF_STEP != UNFINISHED) {
+                sum.merge(timings);
+            }
+        }
         sum
     }
 
@@ -426,7 +537,10 @@ impl Snapshot {
         self.connections_open += other.connections_open;
         self.cpu_ns += other.cpu_ns;
         self.run_delay_ns += other.run_delay_ns;
+        self.in_flight.merge(&other.in_flight);
         self.lag.merge(&other.lag);
+        self.stalled_ns += other.stalled_ns;
+        self.covered.merge(&other.covered);
         for (status, text) in &other.heard {
             self.hear(usize::from(*status), text);
         }
@@ -447,6 +561,13 @@ impl Snapshot {
         }
     }
 
+    /// The gauges of an instant take the place of those of an earlier one.
+    pub fn set_gauges(&mut self, now: &Self) {
+        (self.users, self.connections_open) = (now.users, now.connections_open);
+        self.in_flight.clear();
+        self.in_flight.merge(&now.in_flight);
+    }
+
     /// Forgets everything and keeps the memory.
     pub fn clear(&mut self) {
         self.counts.clear();
@@ -457,6 +578,9 @@ impl Snapshot {
         self.message_gap.clear();
         self.dropped_after.clear();
         self.lag.clear();
+        self.in_flight.clear();
+        self.covered.clear();
+        self.stalled_ns = 0;
         (self.users, self.connections_open, self.cpu_ns, self.run_delay_ns) = (0, 0, 0, 0);
         self.heard.clear();
         self.samples.clear();

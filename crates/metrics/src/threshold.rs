@@ -99,48 +99,73 @@ pub enum Unit {
 /// What was seen of a threshold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judgement {
-    /// It holds, and is known to.
+    /// Every value that the figure can have meets it.
     pub holds: bool,
-    /// The figure; `None` when nothing was measured that could tell.
+    /// No value that the figure can have meets it.
+    pub fails: bool,
+    /// The figure, of what is known; `None` when nothing was measured that could tell.
     pub value: Option<f64>,
     /// The figure is only known to be at least that much.
     pub at_least: bool,
+    /// The least and the most that it can be, where what did not end leaves that open; infinity where nobody knows.
+    pub range: Option<(f64, f64)>,
     /// Its kind.
     pub unit: Unit,
 }
 
 impl Threshold {
-    /// Whether it holds of what was seen in `span`. What nobody could measure does not hold.
+    /// Whether it holds of what was seen. `span`: the time in which things were started, for rates. What nobody could measure does not hold, and what did not end might have
+    /// ended in any way.
     pub fn judge(&self, seen: &Snapshot, span: Duration) -> Judgement {
-        let count = |counter: Counter| counter.of(seen) as f64;
-        let (value, at_least, unit) = match self.subject {
+        let (value, least, most, unit) = match self.subject {
             Subject::Time(statistic, timed) => {
-                let (value, at_least) = statistic.of(timed, seen);
-                (value, at_least, Unit::Time)
+                let (value, least, most) = statistic.of(timed, seen);
+                (value, least, most, Unit::Time)
             }
-            Subject::Count(counter) => (Some(count(counter)), false, Unit::Count),
+            Subject::Count(counter) => {
+                let value = counter.of(seen) as f64;
+                (Some(value), value, value + counter.open(seen) as f64, Unit::Count)
+            }
             Subject::Ratio(part, whole) => {
-                let value = (count(whole) > 0.0).then(|| count(part) / count(whole));
-                (value, false, Unit::Ratio)
+                let (value, least, most) = ratio(part, whole, seen);
+                (value, least, most, Unit::Ratio)
             }
             Subject::Rate(counter) => {
-                let value = (!span.is_zero()).then(|| count(counter) / span.as_secs_f64());
-                (value, false, Unit::PerSecond)
+                let value = counter.per_second(seen, span);
+                (value, value.unwrap_or(0.0), value.unwrap_or(0.0), Unit::PerSecond)
             }
         };
         // Of a run in which nothing was to be done, nothing is known.
         let value = value.filter(|_| seen.counts.started > 0);
-        // A lower bound can show that a figure is too large, never that it is small enough.
-        let is_proof = !at_least || matches!(self.comparison, Comparison::Above | Comparison::AtLeast);
-        let holds = value.is_some_and(|value| is_proof && self.comparison.holds(value, self.limit));
-        Judgement { holds, value, at_least, unit }
+        let is_known = value.is_some();
+        let meets = |value: f64| self.comparison.holds(value, self.limit);
+        Judgement {
+            holds: is_known && meets(least) && meets(most),
+            fails: is_known && !meets(least) && !meets(most),
+            value,
+            at_least: unit == Unit::Time && most > least,
+            range: (is_known && most > least).then_some((least, most)),
+            unit,
+        }
     }
 
-    /// Whether the run is to be stopped for it, `elapsed` after its beginning. Nothing measured is no reason.
+    /// Whether the run is to be stopped for it, `elapsed` after its beginning: whatever becomes of what is in flight. Nothing
+    /// measured is no reason.
     pub fn aborts(&self, seen: &Snapshot, elapsed: Duration) -> bool {
-        let judgement = self.judge(seen, elapsed);
-        self.abort_after.is_some_and(|after| elapsed >= after) && judgement.value.is_some() && !judgement.holds
+        self.abort_after.is_some_and(|after| elapsed >= after) && self.judge(seen, elapsed).fails
     }
+}
+
+/// The share that is known, and the least and the most that it can be.
+fn ratio(part: Counter, whole: Counter, seen: &Snapshot) -> (Option<f64>, f64, f64) {
+    let (known, of) = (part.of(seen) as f64, whole.of(seen) as f64);
+    let (more, more_of) = (part.open(seen) as f64, whole.open(seen) as f64);
+    let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+    let least = share(known, of + more_of);
+    let most = share(known, of).max(share(known + more, of + more_of));
+    // Nothing that counts has ended: whatever did not end may be all of it.
+    let value = if of > 0.0 { Some(share(known, of)) } else { (more_of > 0.0).then_some(least) };
+    (value, least, most)
 }
 
 impl Comparison {
@@ -155,6 +180,29 @@ impl Comparison {
 }
 
 impl Counter {
+    /// Exchanges that have not ended, and may still be counted here.
+    fn open(self, seen: &Snapshot) -> u64 {
+        match self {
+            Self::Done | Self::Succeeded | Self::Failed | Self::TimedOut => {
+                seen.counts.unfinished + seen.in_flight.response.count()
+            }
+            _ => 0,
+        }
+    }
+
+    /// How many a second; what a closed load finished after its time is not of that time.
+    fn per_second(self, seen: &Snapshot, span: Duration) -> Option<f64> {
+        let counts = &seen.counts;
+        let late = match self {
+            Self::Done => counts.late_finished,
+            Self::Succeeded => counts.late_succeeded,
+            Self::Failed | Self::TimedOut => counts.late_finished - counts.late_succeeded,
+            _ => 0,
+        };
+        let seconds = span.as_secs_f64();
+        (seconds > 0.0).then(|| self.of(seen).saturating_sub(late) as f64 / seconds)
+    }
+
     fn of(self, seen: &Snapshot) -> u64 {
         let counts: &Counts = &seen.counts;
         match self {
@@ -176,8 +224,8 @@ impl Counter {
 }
 
 impl Statistic {
-    /// The figure in nanoseconds, and whether it is only known to be at least that much.
-    fn of(self, timed: Timed, seen: &Snapshot) -> (Option<f64>, bool) {
+    /// The figure in nanoseconds, and the least and the most that it can be.
+    fn of(self, timed: Timed, seen: &Snapshot) -> (Option<f64>, f64, f64) {
         let succeeded;
         let mut censored = Censored::default();
         let times: &Distribution = match timed {
@@ -190,20 +238,35 @@ impl Statistic {
             Timed::MessageGap => &seen.message_gap,
             Timed::Of(measure) => {
                 if matches!(measure, Measure::Response | Measure::Service) {
-                    censored = Censored::of(seen, measure);
+                    censored = Censored::of_now(seen, measure);
                 }
                 succeeded = seen.class(Class::Succeeded);
                 succeeded.of(measure)
             }
         };
+        let is_open = censored.count() > 0;
+        // Whatever times the others would have had.
+        let at_least = |value: Option<f64>| {
+            let least = value.unwrap_or(0.0);
+            (value, least, if is_open { f64::INFINITY } else { least })
+        };
         match self {
-            Self::Min => (times.min().map(|ns| ns as f64), false),
-            Self::Mean => (times.mean(), false),
-            Self::Stdev => (times.stdev(), false),
-            Self::Quantile(quantile) => {
-                let known = censored.percentile(times, quantile);
-                (known.map(|known| known.ns as f64), known.is_some_and(|known| known.at_least))
+            Self::Min => {
+                let least = censored.min(times).map(|ns| ns as f64);
+                (least, least.unwrap_or(0.0), times.min().map_or(f64::INFINITY, |ns| ns as f64))
             }
+            Self::Mean => at_least(censored.mean(times)),
+            Self::Stdev => {
+                let (value, least, most) = at_least(times.stdev());
+                (value, if is_open { 0.0 } else { least }, most)
+            }
+            Self::Quantile(quantile) => match censored.percentile(times, quantile) {
+                Some(known) => {
+                    let (least, most) = (known.ns as f64, known.ns_most.map_or(f64::INFINITY, |most| most as f64));
+                    (Some(least), least, most.max(least))
+                }
+                None => (None, 0.0, 0.0),
+            },
         }
     }
 }

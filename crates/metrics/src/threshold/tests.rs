@@ -87,6 +87,77 @@ fn a_bound_is_no_proof_of_being_small() {
     assert!(judge("p99(response_time) < 31s").holds);
 }
 
+/// 6,000 answers of 1 ms, and 4,000 that had waited up to 9 s when the run was over.
+fn frozen() -> Snapshot {
+    let mut seen = Snapshot::default();
+    seen.counts.started = 10_000;
+    for _ in 0..6_000 {
+        let timings = seen.outcome(0, Outcome::Succeeded);
+        timings.record(Measure::Response, MILLI);
+        timings.record(Measure::Service, MILLI);
+    }
+    (0..4_000).for_each(|number| seen.leave_unfinished(0, 9_000 * MILLI - number * MILLI, None));
+    seen
+}
+
+/// Each may have ended in any way: what some way would break is not met, and what some way would keep is not broken.
+#[test]
+fn what_did_not_end_is_nowhere_left_out() {
+    let cases = [
+        ("p50(response_time) < 2ms", true, false),
+        ("p99(response_time) < 200ms", false, true),
+        ("p99(response_time) < 10s", false, false),
+        ("p99(response_time) > 1s", true, false),
+        ("max(response_time) < 1s", false, true),
+        ("mean(response_time) < 2ms", false, true),
+        ("min(response_time) < 2ms", true, false),
+        ("failed / done < 1%", false, false),
+        ("failed / done < 41%", true, false),
+        ("failed / started <= 40%", true, false),
+        ("succeeded / started >= 60%", true, false),
+        ("succeeded / started > 60%", false, false),
+        ("failed < 1", false, false),
+        ("failed > 4000", false, true),
+        ("succeeded > 5999", true, false),
+        ("unfinished < 1", false, true),
+        ("timed_out / done <= 0", false, false),
+    ];
+    for (text, holds, fails) in cases {
+        let threshold = Threshold::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let seen = threshold.judge(&frozen(), Duration::from_secs(10));
+        assert_eq!((seen.holds, seen.fails), (holds, fails), "{text}: {seen:?}");
+    }
+}
+
+/// What is in flight has an age, and no more: it stops nothing that it could still keep.
+#[test]
+fn what_is_in_flight_is_looked_at_while_the_run_goes_on() {
+    let mut seen = Snapshot::default();
+    seen.counts.started = 200;
+    (0..100).for_each(|_| seen.outcome(0, Outcome::Succeeded).record(Measure::Response, MILLI));
+    let parse = |text: &str| Threshold::parse(text).expect("a threshold");
+    let frozen = parse("p99(response_time) < 200ms, abort");
+    (0..100).for_each(|_| seen.in_flight.response.record(150 * MILLI));
+    assert!(!frozen.aborts(&seen, Duration::from_secs(1)), "it may end at once");
+    let mut later = Snapshot::default();
+    (0..100).for_each(|_| later.in_flight.response.record(250 * MILLI));
+    seen.set_gauges(&later);
+    assert!(frozen.aborts(&seen, Duration::from_secs(1)), "whatever comes is too late");
+    assert_eq!(seen.in_flight.response.count(), 100, "ages take the place of ages");
+    assert!(!parse("failed / done < 50%, abort").aborts(&seen, Duration::from_secs(1)));
+}
+
+/// What a closed load finishes after its time is none of its rate.
+#[test]
+fn a_rate_has_the_time_of_its_starts() {
+    let mut seen = seen();
+    (seen.counts.late_finished, seen.counts.late_succeeded) = (200, 190);
+    let per_s = |text: &str| Threshold::parse(text).expect("a threshold").judge(&seen, Duration::from_secs(10)).value;
+    assert_eq!(per_s("rate > 1/s"), Some(80.0));
+    assert_eq!(per_s("rate(succeeded) > 1/s"), Some(80.0));
+    assert_eq!(per_s("rate(failed) > 1/s"), Some(0.0));
+}
+
 #[test]
 fn aborts_wait_for_their_time() {
     let second = Duration::from_secs(1);
@@ -152,7 +223,8 @@ proptest! {
     ) {
         if let Ok(threshold) = Threshold::parse(&text) {
             let again = Threshold::parse(&threshold.text).expect("its own text");
-            prop_assert_eq!(again.judge(&seen(), Duration::from_secs(1)), threshold.judge(&seen(), Duration::from_secs(1)));
+            let second = Duration::from_secs(1);
+            prop_assert_eq!(again.judge(&seen(), second), threshold.judge(&seen(), second));
         }
     }
 }
