@@ -45,12 +45,20 @@ pub struct RunOptions {
 /// What all shards saw in one interval.
 #[derive(Debug)]
 pub struct Interval<'a> {
+    /// The first is 1.
+    pub number: u64,
     /// Since the start of the run.
     pub from: Nanos,
     /// Since the start of the run.
     pub to: Nanos,
-    /// What happened in between.
+    /// Shards that have not told of it yet: they stood still, and the interval is told again when they have.
+    pub late_shards: usize,
+    /// It was told before, and is more complete now.
+    pub is_again: bool,
+    /// What happened in between, as far as it is known.
     pub seen: &'a Snapshot,
+    /// What of it was not told before.
+    pub added: &'a Snapshot,
     /// What happened since the start.
     pub total: &'a Snapshot,
 }
@@ -62,6 +70,8 @@ pub struct RunResult {
     pub total: Snapshot,
     /// From the start to the end of the last shard.
     pub wall: Nanos,
+    /// From the start to the instant from which nothing was started any more: the time of all rates.
+    pub started_for: Nanos,
     /// The mean rate that an open load was asked for, until nothing was started any more; `None` of a closed load.
     pub asked_per_s: Option<f64>,
     /// Shards that worked.
@@ -183,8 +193,7 @@ pub fn run_on<D: Driver>(
     let cpu_before = host::process_cpu_time();
     let started = clock.now();
     crew.begin(plan, started);
-    let measured_from = Times::of(plan, started).measured_from();
-    let mut desk = Desk::new(crew.threads.len(), measured_from, crew.returns.clone(), stop.clone());
+    let mut desk = Desk::new(crew.threads.len(), Times::of(plan, started), crew.returns.clone(), stop.clone());
     while desk.is_waiting() {
         let Ok(report) = crew.reports.recv() else { break };
         desk.take(report, &mut observe);
@@ -196,6 +205,7 @@ pub fn run_on<D: Driver>(
     let growth = backlog.and_then(|backlog| divide::growth(plan, backlog));
     let verdict = Verdict::of(Evidence { plan, total: &total, wall, shards: &shards, asked_per_s, link, growth });
     Ok(RunResult {
+        started_for: stopped_at,
         asked_per_s,
         verdict,
         total,
@@ -213,7 +223,7 @@ pub fn run_on<D: Driver>(
 /// What the run took of the interface to its target; `None` where the system says no speed, as of loopback.
 fn link_use(to: SocketAddr, total: &Snapshot, wall: Nanos) -> Option<LinkUse> {
     let link = host::link_to(to.ip())?;
-    let busier = total.counts.bytes_received.max(total.counts.bytes_sent);
+    let busier = total.counts.bytes_received.max(total.counts.bytes_sent());
     let bits_per_s = busier as f64 * 8.0 / wall.as_secs_f64().max(1e-9);
     Some(LinkUse { share: bits_per_s / link.bits_per_s as f64, bits_per_s: link.bits_per_s, name: link.name })
 }
@@ -232,8 +242,8 @@ struct Desk {
 }
 
 impl Desk {
-    fn new(shards: usize, measured_from: Nanos, returns: Vec<Sender<Box<Snapshot>>>, stop: StopHandle) -> Self {
-        let merger = Merger::new(shards, measured_from, returns);
+    fn new(shards: usize, times: Times, returns: Vec<Sender<Box<Snapshot>>>, stop: StopHandle) -> Self {
+        let merger = Merger::new(shards, times, returns);
         Self { merger, hopeless: vec![false; shards], gathered: vec![None; shards], stop, failure: None }
     }
 
@@ -244,9 +254,9 @@ impl Desk {
 
     fn take(&mut self, report: Report, observe: &mut impl FnMut(&Interval<'_>) -> ControlFlow<()>) {
         match report {
-            Report::Interval { shard, index, at, seen } => self.merger.interval(shard, index, at, seen),
+            Report::Interval { shard, upto, at, seen } => self.merger.interval(shard, upto, at, seen),
             Report::Over { shard, at, stopped_at, backlog, seen } => {
-                self.merger.over(shard, at, stopped_at, backlog, seen);
+                self.merger.over(shard, at, stopped_at, backlog, &seen);
             }
             Report::Hopeless { shard, is_hopeless } => {
                 self.hopeless[shard] = is_hopeless;
@@ -284,7 +294,7 @@ impl Desk {
         if let Some(error) = self.failure {
             return Err(error);
         }
-        if let Some(interval) = self.merger.last_interval() {
+        while let Some(interval) = self.merger.last_interval() {
             // The run is over: there is nothing left to break.
             let _ = observe(&interval);
         }

@@ -10,13 +10,17 @@ use pacing::Nanos;
 use plan::{Load, Plan};
 
 use crate::RunError;
+#[cfg(test)]
+use crate::swarm::plant::{Bug, strikes};
 use crate::world::{Work, World};
 
 /// Snapshots of one shard on their way. Beyond it a shard goes on recording into the one it has, and hands over less often.
 const SNAPSHOTS_MAX: usize = 4;
 
-/// A shard looks so often how late its loop is.
+/// The ticks by which a shard measures how late its loop is.
 const LAG_EVERY: Nanos = Nanos::from_millis(50);
+/// The most ticks that one stall counts for: eight minutes.
+const LAGS_MAX: u32 = 10_000;
 
 /// What the run wants of its shards. It only grows.
 #[derive(Debug, Default)]
@@ -56,8 +60,8 @@ impl Wish {
 pub(crate) enum Report {
     /// It is ready to start, and can be woken.
     Ready { waker: Waker },
-    /// All that it saw up to the end of an interval.
-    Interval { shard: usize, index: u64, at: Nanos, seen: Box<Snapshot> },
+    /// What it saw in the first interval that it has not told; in the others up to the end of `upto` nothing.
+    Interval { shard: usize, upto: u64, at: Nanos, seen: Box<Snapshot> },
     /// Whether every user has failed to connect and none ever did.
     Hopeless { shard: usize, is_hopeless: bool },
     /// All its users wait for those of the others.
@@ -112,11 +116,13 @@ impl Times {
         self.duration.map_or(Nanos::NEVER, |duration| self.measured_from() + duration)
     }
 
-    /// The end of the interval that begins at `from`. One that would end with the plan takes in the last answers too,
-    /// instead of leaving them to a sliver of an interval behind it.
-    fn interval_end(&self, from: Nanos) -> Nanos {
-        let end = from + self.interval;
-        if end == self.planned_end() { end + self.interval } else { end }
+    /// The end of an interval, the first being 1. One that would end with the plan takes in the last answers too, instead of
+    /// leaving them to a sliver of an interval behind it.
+    pub(crate) fn end_of(&self, number: u64) -> Nanos {
+        let whole = |duration: Nanos| duration.0 / self.interval.0;
+        let ends_with_plan = |duration: &Nanos| duration.0.is_multiple_of(self.interval.0) && number >= whole(*duration);
+        let longer = u64::from(self.duration.as_ref().is_some_and(ends_with_plan));
+        self.measured_from() + Nanos(self.interval.0.saturating_mul(number + longer))
     }
 }
 
@@ -139,6 +145,8 @@ struct Publisher {
     /// Users at work at the end of the last interval.
     users: u64,
     was_hopeless: bool,
+    /// Of a closed load that starts nothing any more: what had ended before, in this snapshot, and what of it well.
+    base: Option<(u64, u64)>,
 }
 
 /// A shard between two turns. Whoever owns it calls [`Shard::turn`] and [`Shard::wait`] one after the other until it is over.
@@ -166,6 +174,8 @@ pub(crate) struct Shard<D: Driver> {
     alarm: Nanos,
     /// The last round that was started.
     round_at: Nanos,
+    /// When the last turn began.
+    turned_at: Nanos,
 }
 
 /// What a shard does after a turn.
@@ -197,12 +207,13 @@ impl<D: Driver> Shard<D> {
         let publisher = Publisher {
             ends,
             index: 0,
-            next_at: times.interval_end(times.measured_from()),
+            next_at: times.end_of(1),
             snapshots: 1,
             cpu_ns: host::thread_cpu_ns(),
             run_delay_ns: host::thread_run_delay_ns().unwrap_or(0),
             users: if work.open.is_some() { 0 } else { work.share.users },
             was_hopeless: false,
+            base: None,
         };
         let world = World::new(work, driver.sockets(), times.started);
         Self {
@@ -220,29 +231,40 @@ impl<D: Driver> Shard<D> {
             came_to_end: false,
             alarm: Nanos::ZERO,
             round_at: Nanos::ZERO,
+            turned_at: times.started,
         }
     }
 
     /// Does what is due now.
     pub(crate) fn turn(&mut self) -> Turn {
         let now = self.driver.now();
+        self.world.wake_at(now);
+        self.turned_at = now;
         let wish = self.publisher.ends.wish.get();
         // Most turns are for sockets and users alone.
         let is_alarmed = now >= self.alarm || wish != Wish::RUN;
         if is_alarmed {
+            if self.is_warming && now >= self.times.measured_from() {
+                self.begin_measuring();
+            }
+            // What was seen before belongs to the interval that is over; so it is handed over before anything is done.
+            if now >= self.publisher.next_at && !self.publisher.hand_over(&mut self.world, now, &self.times) {
+                return Turn::Over;
+            }
             self.look_at_clock(now, wish);
         }
         if self.world.is_rendezvous() {
-            self.join_round(now);
+            self.join_round();
         }
         self.world.turn(now, self.driver.sockets());
+        if self.world.has_gathered() {
+            // A run that is gone is met at the next hand-over.
+            let _ = self.publisher.ends.reports.send(Report::Gathered { shard: self.publisher.ends.shard, at: now });
+        }
         if self.world.is_over() || (is_alarmed && (now >= self.end_at || wish >= Wish::ABORT)) {
             return Turn::Over;
         }
         if is_alarmed {
-            if now >= self.publisher.next_at && !self.publisher.hand_over(&mut self.world, now, &self.times) {
-                return Turn::Over;
-            }
             let warm = if self.is_warming { self.times.measured_from() } else { Nanos::NEVER };
             self.alarm = self
                 .publisher
@@ -257,26 +279,42 @@ impl<D: Driver> Shard<D> {
         Turn::Wait { until: self.world.next_turn(now).min(self.alarm) }
     }
 
-    /// The warm-up may be over, the plan, or the time between two looks at the lag.
+    /// The plan may be over, or half of it, or the time between two ticks of the lag.
     fn look_at_clock(&mut self, now: Nanos, wish: u8) {
-        if self.is_warming && now >= self.times.measured_from() {
-            self.begin_measuring();
-        }
         if now >= self.halfway_at {
             self.backlog.halfway = self.world.backlog();
             self.halfway_at = Nanos::NEVER;
         }
-        if now >= self.lag_at {
+        // A stall is late to all the ticks that it covers, not to the first alone.
+        for _ in 0..LAGS_MAX {
+            if now < self.lag_at {
+                break;
+            }
             self.world.seen.lag.record((now - self.lag_at).0);
+            self.lag_at = self.lag_at + LAG_EVERY;
+            #[cfg(test)]
+            if strikes(Bug::StallOneTick) {
+                self.lag_at = now + LAG_EVERY;
+            }
+        }
+        if now >= self.lag_at {
             self.lag_at = now + LAG_EVERY;
         }
-        if self.end_at == Nanos::NEVER && (now >= self.stop_at || wish >= Wish::STOP) {
-            self.stopped_at = self.stop_at.min(now);
-            self.came_to_end = now >= self.stop_at;
+        if now >= self.stop_at && self.world.ends_by_count() && wish < Wish::STOP {
+            (self.stopped_at, self.came_to_end) = (self.stop_at, true);
             self.backlog.at_end = self.world.backlog();
             self.stop_at = Nanos::NEVER;
+            return;
+        }
+        if self.end_at == Nanos::NEVER && (now >= self.stop_at || wish >= Wish::STOP) {
+            if self.stopped_at == Nanos::NEVER {
+                self.stopped_at = self.stop_at.min(now);
+                self.came_to_end = now >= self.stop_at;
+                self.backlog.at_end = self.world.backlog();
+            }
+            self.stop_at = Nanos::NEVER;
             self.end_at = now + self.times.grace;
-            self.world.stop_starting(self.stopped_at);
+            self.publisher.base = self.world.stop_starting(self.stopped_at);
         }
     }
 
@@ -286,23 +324,30 @@ impl<D: Driver> Shard<D> {
         self.publisher.look_at_spending();
     }
 
-    /// Starts the round that was agreed on, and tells when all users of this shard wait for the next.
-    fn join_round(&mut self, now: Nanos) {
+    /// Starts the round that was agreed on.
+    fn join_round(&mut self) {
         let round_at = self.publisher.ends.wish.round_at();
         if round_at != self.round_at {
             self.round_at = round_at;
             self.world.release(round_at);
         }
-        if self.world.has_gathered() {
-            // A run that is gone is met at the next hand-over.
-            let _ = self.publisher.ends.reports.send(Report::Gathered { shard: self.publisher.ends.shard, at: now });
-        }
+    }
+
+    /// It may sleep until then.
+    pub(crate) fn sleep_until(&mut self, until: Nanos) {
+        self.world.sleep_until(until.max(self.turned_at));
     }
 
     /// Waits for its sockets, and handles what they say.
     pub(crate) fn wait(&mut self, until: Nanos) -> Result<(), std::io::Error> {
+        self.sleep_until(until);
         let world = &mut self.world;
-        self.driver.wait(until, |sockets, event| world.handle(sockets, event))
+        self.driver.wait(until, |sockets, event| world.handle(sockets, event))?;
+        // All that had come when the turn began has been read, unless the driver could not tell it at once.
+        if !self.driver.has_more() {
+            self.world.read_until = self.turned_at;
+        }
+        Ok(())
     }
 
     /// Gives up what is in flight, and tells the run the last that was seen.
@@ -311,7 +356,8 @@ impl<D: Driver> Shard<D> {
         if self.is_warming {
             self.begin_measuring();
         }
-        self.world.end(self.driver.sockets());
+        let is_cut = self.publisher.ends.wish.get() >= Wish::ABORT;
+        self.world.end(is_cut, self.driver.sockets());
         let backlog = self.came_to_end.then_some(self.backlog);
         self.publisher.finish(self.world, at, self.stopped_at.min(at), backlog);
     }
@@ -321,8 +367,8 @@ impl Publisher {
     /// Hands the snapshot over and goes on with an empty one. False when the run is gone.
     fn hand_over(&mut self, world: &mut World, now: Nanos, times: &Times) -> bool {
         while self.next_at <= now {
-            self.next_at = times.interval_end(self.next_at);
             self.index += 1;
+            self.next_at = times.end_of(self.index + 1);
         }
         let fresh = match self.ends.returned.try_recv() {
             Ok(returned) => returned,
@@ -334,8 +380,9 @@ impl Publisher {
         };
         let mut seen = std::mem::replace(&mut world.seen, fresh);
         seen.connections_open = world.connections_open();
+        world.look_at_ages(now, &mut seen.in_flight);
         self.complete(&mut seen, world.users_at_work());
-        let report = Report::Interval { shard: self.ends.shard, index: self.index, at: now, seen };
+        let report = Report::Interval { shard: self.ends.shard, upto: self.index, at: now, seen };
         self.ends.reports.send(report).is_ok()
     }
 
@@ -346,6 +393,11 @@ impl Publisher {
     }
 
     fn complete(&mut self, seen: &mut Snapshot, users: u64) {
+        if let Some((finished, succeeded)) = &mut self.base {
+            let counts = &mut seen.counts;
+            counts.late_finished = counts.finished() - std::mem::take(finished);
+            counts.late_succeeded = counts.succeeded - std::mem::take(succeeded);
+        }
         let (cpu_before, delay_before) = (self.cpu_ns, self.run_delay_ns);
         self.look_at_spending();
         seen.cpu_ns = self.cpu_ns - cpu_before;

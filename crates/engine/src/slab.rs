@@ -83,6 +83,11 @@ impl<T> Slab<T> {
         Some(value)
     }
 
+    /// All that live.
+    pub fn values(&self) -> impl Iterator<Item = &T> + '_ {
+        self.entries.iter().filter_map(|(_, value)| value.as_ref())
+    }
+
     /// The keys of all that live.
     pub fn keys(&self) -> impl Iterator<Item = Key> + '_ {
         self.entries

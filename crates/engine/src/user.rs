@@ -30,7 +30,7 @@ pub(crate) enum View {
     NoConnection,
 }
 
-/// The starts that the users of a shard have left.
+/// The iterations that the users of a shard may still begin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     pub(crate) starts: Option<u64>,
@@ -65,14 +65,20 @@ pub(crate) struct User {
     pub(crate) connection: Option<Socket>,
     /// Its next step, by its place in the order of the iteration.
     pub(crate) position: u16,
+    /// It has begun an iteration of several steps.
+    pub(crate) is_inside: bool,
+    /// That iteration is part of what is measured.
+    pub(crate) is_counted: bool,
     /// It has gone, and comes back when the load wants more users again.
     pub(crate) is_parked: bool,
 }
 
 impl User {
-    /// Sends, waits for the whole answer, sends again.
+    /// Sends, waits for the whole answer, sends again. An iteration that has begun goes on until the time is over, not until no
+    /// further one may begin.
     pub(crate) fn next(&self, view: View, pause: Nanos, budget: &mut Budget, is_measured: bool) -> Next {
-        if view == View::NoConnection && !budget.is_spent() {
+        let is_spent = if self.is_inside { budget.is_over } else { budget.is_spent() };
+        if view == View::NoConnection && !is_spent {
             return Next::Think(REFUSED_PAUSE);
         }
         #[cfg(test)]
@@ -80,8 +86,11 @@ impl User {
             return Next::Think(pause);
         }
         // One that has nothing left to do does not wait for it.
-        if pause > Nanos::ZERO && view != View::Rested && !budget.is_spent() {
+        if pause > Nanos::ZERO && view != View::Rested && !is_spent {
             return Next::Think(pause);
+        }
+        if self.is_inside {
+            return if is_spent { Next::End } else { Next::Exchange };
         }
         if budget.take(is_measured) { Next::Exchange } else { Next::End }
     }

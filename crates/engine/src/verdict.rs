@@ -3,7 +3,7 @@
 //! A pure function of the plan and of what was measured. Lateness, the lag of the loops and the CPU of their threads are the
 //! generator's own doing; wait, drops and slow answers are not.
 
-use metrics::{Counts, Failure, Measure, Snapshot, Timings};
+use metrics::{Class, Counts, Failure, Measure, Snapshot, Timings};
 use pacing::Nanos;
 use plan::{ConnectionCount, Load, Plan, UserShape};
 
@@ -11,15 +11,25 @@ use crate::run::ShardUse;
 
 /// Starts that are later than this at the 99th percentile are no more what was asked for; a scheduler's own hiccups are below.
 const LATENESS_MAX: Nanos = Nanos::from_millis(10);
-/// A loop that is later than this at the 99th percentile keeps answers waiting that it should stamp.
+/// A tick that is later than this keeps answers waiting that should be stamped, however long they take.
 const LAG_MAX: Nanos = Nanos::from_millis(20);
+/// One that is later than this multiple of a usual answer is a part of what is measured; but below the least, timers are as late
+/// as they always are.
+const LAG_FACTOR: u64 = 10;
+const LAG_MIN: Nanos = Nanos::from_millis(2);
+/// The share of late ticks, and how many of them, from which on a thread was the limit.
+const LATE_TICKS_SHARE_MAX: f64 = 0.01;
+const LATE_TICKS_MIN: u64 = 2;
+/// A thread that was ready for this share of its time, and had no core, was kept from its work.
+const RUN_DELAY_SHARE_MAX: f64 = 0.2;
 /// A shard that wanted a whole core for this share of its time was the limit.
 const SATURATED_SHARE_MAX: f64 = 0.2;
 /// A difference between response and service time below this is no backlog.
 const BACKLOG_MIN: Nanos = Nanos::from_millis(10);
 /// The share of starts that may be dropped or left over, or may fail, before somebody was the limit.
 const LOSS_SHARE_MAX: f64 = 0.001;
-/// The share of exchanges without an answer from which on the target could not follow a closed load.
+/// The share of exchanges without an answer, or of the time that users spent with them, from which on the target could not follow a
+/// closed load.
 const UNANSWERED_SHARE_MAX: f64 = 0.01;
 /// The share of a link's speed from which on it is full: framing and acknowledgements take the rest.
 const LINK_SHARE_MAX: f64 = 0.9;
@@ -106,10 +116,14 @@ pub struct Verdict {
     pub lateness_p99_ns: u64,
     /// The same of the wait for a connection.
     pub wait_p99_ns: u64,
-    /// The same of the loops' lag.
+    /// The same of the loop's lag, of the thread that was latest.
     pub lag_p99_ns: u64,
     /// The shard that wanted most of its core, and what it spent.
     pub busiest: Option<(usize, ShardUse)>,
+    /// The shard whose loop stood still longest, and what it spent; `None` when none did.
+    pub stalled: Option<(usize, ShardUse)>,
+    /// The share of the users' time that was spent with exchanges that got no answer.
+    pub unanswered_time_share: f64,
     /// Mean service time of all that was answered or given up.
     pub service_mean_ns: Option<f64>,
     /// Exchanges a second that the users of a closed load, or the connections of an open one, can do at that service time.
@@ -161,14 +175,17 @@ impl Verdict {
                     | Failure::ClosedEarly
             )
         };
-        let busiest = evidence.shards.iter().copied().enumerate();
-        let busiest = busiest.max_by(|(_, one), (_, other)| one.wanted_share().total_cmp(&other.wanted_share()));
+        let shards = || evidence.shards.iter().cloned().enumerate();
+        let busiest = shards().max_by(|(_, one), (_, other)| one.wanted_share().total_cmp(&other.wanted_share()));
+        let stalled = shards().filter(|(_, spent)| spent.stalled_ns > 0).max_by_key(|(_, spent)| spent.stalled_ns);
         let mut verdict = Self {
             limit: Limit::Unknown,
             lateness_p99_ns: p99(Measure::Lateness),
             wait_p99_ns: p99(Measure::Wait),
-            lag_p99_ns: evidence.total.lag.quantile(0.99).unwrap_or(0),
+            lag_p99_ns: evidence.shards.iter().filter_map(|spent| spent.lag.quantile(0.99)).max().unwrap_or(0),
             busiest,
+            stalled,
+            unanswered_time_share: unanswered_time_share(evidence.total),
             service_mean_ns,
             users_can_per_s: users
                 .zip(service_mean_ns.filter(|mean| *mean > 0.0))
@@ -192,15 +209,15 @@ impl Verdict {
             return Limit::PortsOrDescriptors;
         }
         let is_link_full = self.link.as_ref().is_some_and(|link| link.share >= LINK_SHARE_MAX);
-        if self.generator_was_late(evidence) && !is_link_full {
+        if self.generator_was_late(evidence, all) && !is_link_full {
             return Limit::Generator;
         }
         if is_link_full {
             return Limit::Link;
         }
-        let nobody_answered = counts.finished() == 0 && counts.unfinished > 0;
         if evidence.asked_per_s.is_none() {
-            let is_target = share_of_started(self.unanswered) > UNANSWERED_SHARE_MAX || nobody_answered;
+            // A user that hangs is one request, and as much of the load as the time it hangs.
+            let is_target = share_of_started(self.unanswered).max(self.unanswered_time_share) > UNANSWERED_SHARE_MAX;
             return if is_target { Limit::Target } else { Limit::Users };
         }
         let lost = counts.dropped - counts.dropped_by_generator + counts.unfinished + self.unanswered;
@@ -219,12 +236,17 @@ impl Verdict {
         self.unanswered == 0 && can < asked && half < QUEUED_FACTOR * least
     }
 
-    fn generator_was_late(&self, evidence: &Evidence<'_>) -> bool {
-        let is_saturated = self.busiest.is_some_and(|(_, spent)| spent.saturated_share() >= SATURATED_SHARE_MAX);
+    fn generator_was_late(&self, evidence: &Evidence<'_>, all: &Timings) -> bool {
         let counts = &evidence.total.counts;
         let dropped = counts.dropped_by_generator as f64 > LOSS_SHARE_MAX * counts.started as f64;
-        let late = self.lateness_p99_ns > LATENESS_MAX.0 || self.lag_p99_ns > LAG_MAX.0;
-        is_saturated || dropped || late
+        let usual = all.of(Measure::Service).quantile(0.5).unwrap_or(u64::MAX);
+        let late_ns = usual.saturating_mul(LAG_FACTOR).clamp(LAG_MIN.0, LAG_MAX.0);
+        let was_kept = |spent: &ShardUse| {
+            spent.saturated_share() >= SATURATED_SHARE_MAX
+                || spent.run_delay_share() >= RUN_DELAY_SHARE_MAX
+                || was_often_late(spent, late_ns)
+        };
+        dropped || self.lateness_p99_ns > LATENESS_MAX.0 || evidence.shards.iter().any(was_kept)
     }
 
     /// Starts wait for a free connection far longer than an exchange takes.
@@ -234,6 +256,21 @@ impl Verdict {
         let behind = response.saturating_sub(service);
         behind > BACKLOG_MIN.0 && behind > service / 2 && self.wait_p99_ns > BACKLOG_MIN.0
     }
+}
+
+/// More of the ticks of a thread were later than `late_ns` than a percentile of 99 may hide.
+fn was_often_late(spent: &ShardUse, late_ns: u64) -> bool {
+    let late = spent.lag.count_between(late_ns, u64::MAX);
+    late >= LATE_TICKS_MIN && late as f64 > LATE_TICKS_SHARE_MAX * spent.lag.count() as f64
+}
+
+/// The share of the time of all exchanges that those had which got no answer.
+fn unanswered_time_share(total: &Snapshot) -> f64 {
+    let time_of = |timings: &Timings| timings.of(Measure::Response).sum() as f64;
+    let [unanswered, timed_out] = [Class::FailedUnanswered, Class::TimedOut].map(|class| time_of(&total.class(class)));
+    let lost = unanswered + timed_out + time_of(&total.unfinished());
+    let all = lost + time_of(&total.class(Class::Succeeded)) + time_of(&total.class(Class::FailedAnswered));
+    if all > 0.0 { lost / all } else { 0.0 }
 }
 
 /// How many exchanges failed for such a reason.
@@ -310,6 +347,69 @@ mod tests {
         assert_eq!(limit(true, &Snapshot::default(), &idle), Limit::Unknown);
         let full = judge(&plan(None), &seen(0, 0, 20), &idle, Some(0.95));
         assert_eq!((full.limit, full.is_spoiled()), (Limit::Link, false));
+    }
+
+    /// A thread whose ticks came so late, in milliseconds.
+    fn late(ticks: &[u64]) -> ShardUse {
+        let mut spent = spent(100, 0);
+        ticks.iter().for_each(|late| spent.lag.record(late * MILLI));
+        spent
+    }
+
+    #[test]
+    fn a_stall_is_the_share_of_its_ticks() {
+        let mut ticks = vec![0; 98];
+        assert_eq!(limit(false, &seen(0, 0, 20), &[late(&ticks)]), Limit::Users);
+        // One of a hundred is what a percentile of 99 allows; a stall of a second is late to twenty.
+        ticks.push(900);
+        assert_eq!(limit(false, &seen(0, 0, 20), &[late(&ticks)]), Limit::Users);
+        ticks.push(950);
+        assert_eq!(limit(false, &seen(0, 0, 20), &[late(&[0; 98]), late(&ticks)]), Limit::Generator);
+    }
+
+    #[test]
+    fn lag_is_set_against_what_is_measured() {
+        let lags: Vec<u64> = (0..100).map(|tick| if tick % 20 == 0 { 4 } else { 0 }).collect();
+        assert_eq!(limit(false, &seen(0, 0, 5), &[late(&lags)]), Limit::Users);
+        let mut quick = Snapshot::default();
+        for _ in 0..1_000 {
+            quick.counts.started += 1;
+            let timings = quick.outcome(0, Outcome::Succeeded);
+            timings.record(Measure::Service, 50_000);
+            timings.record(Measure::Response, 50_000);
+        }
+        assert_eq!(limit(false, &quick, &[late(&lags)]), Limit::Generator);
+        assert_eq!(limit(false, &quick, &[late(&[0; 100])]), Limit::Users);
+    }
+
+    /// It wants half a core, and waits for it as long as it has it.
+    #[test]
+    fn a_thread_that_is_kept_from_its_core_is_told() {
+        assert_eq!(limit(false, &seen(0, 0, 20), &[spent(300, 450)]), Limit::Generator);
+        assert_eq!(limit(false, &seen(0, 0, 20), &[spent(300, 50)]), Limit::Users);
+    }
+
+    /// Ten users: 187,000 quick answers in two seconds, and then nothing for thirteen.
+    #[test]
+    fn users_that_hang_weigh_their_time() {
+        let idle = [spent(300, 10)];
+        let mut hung = seen(0, 0, 2);
+        assert_eq!(limit(false, &hung, &idle), Limit::Users);
+        for _ in 0..10 {
+            hung.counts.started += 1;
+            hung.leave_unfinished(0, 13_000 * MILLI, Some(13_000 * MILLI));
+        }
+        let verdict = judge(&plan(None), &hung, &idle, None);
+        assert_eq!(verdict.limit, Limit::Target);
+        assert!((verdict.unanswered_time_share - 130.0 / 132.0).abs() < 1e-6, "{}", verdict.unanswered_time_share);
+        // Half of the users wait for connections that do not come.
+        let mut refused = seen(0, 0, 2);
+        for _ in 0..5 {
+            refused.counts.started += 1;
+            let timings = refused.outcome(0, Outcome::Failed(Failure::ConnectTimeout));
+            timings.record(Measure::Response, 3_000 * MILLI);
+        }
+        assert_eq!(limit(false, &refused, &idle), Limit::Target);
     }
 
     #[test]

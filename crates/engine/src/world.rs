@@ -16,18 +16,21 @@ mod open;
 mod order;
 mod origins;
 mod samples;
+mod stalls;
 mod step;
 mod talks;
 
 use std::sync::Arc;
 
 use driver::{Sockets, Template};
-use metrics::Snapshot;
+use metrics::{Ages, Snapshot};
 use pacing::Nanos;
 use plan::{Keeps, Order, Protocol};
 use wire::http1::HeadMemory;
 
 use crate::slab::{Key, Slab};
+#[cfg(test)]
+use crate::swarm::plant::{Bug, strikes};
 use crate::timers::Timers;
 use crate::user::{Budget, User, View};
 use closed::Closed;
@@ -43,6 +46,7 @@ pub(crate) use open::OpenWork;
 use order::Orders;
 pub(crate) use origins::Origin;
 use origins::{Elsewhere, Lookup};
+use stalls::Stalls;
 pub(crate) use step::{PreparedStep, http2_fields};
 use talks::Talking;
 
@@ -140,6 +144,15 @@ pub(crate) struct World {
     measured_from: Nanos,
     closed: Closed,
     open: Option<Open>,
+    /// All that had come to the sockets by then has been read: a deadline after it may have been kept.
+    pub(crate) read_until: Nanos,
+    /// Positions of attempts whose deadlines wait for the sockets to be read.
+    overdue: Vec<u32>,
+    /// The same of connections that are opened beforehand.
+    overdue_prepared: Vec<driver::Socket>,
+    stalls: Stalls,
+    /// Rounds of several steps that users are in.
+    inside: u64,
 }
 
 /// Whether a run that never reached its target should go on.
@@ -188,6 +201,11 @@ impl World {
             orders: Orders::new(work.order, steps.fixed.len(), work.segment.nth(0)),
             steps,
             open: work.open.take().map(|open| Open::new(open, work.share.users, started, started + work.warmup)),
+            read_until: started,
+            overdue: Vec::new(),
+            overdue_prepared: Vec::new(),
+            stalls: Stalls::default(),
+            inside: 0,
             work,
         }
     }
@@ -198,6 +216,12 @@ impl World {
             self.turn_open(now, sockets);
         } else {
             self.turn_closed(now, sockets);
+        }
+        for index in std::mem::take(&mut self.overdue) {
+            self.expire(index, now, sockets);
+        }
+        for socket in std::mem::take(&mut self.overdue_prepared) {
+            self.prepare_due(socket, now, sockets);
         }
         while let Some(deadline) = self.timers.poll(now) {
             match deadline {
@@ -225,6 +249,9 @@ impl World {
 
     /// When `turn` must be called again.
     pub(crate) fn next_turn(&self, now: Nanos) -> Nanos {
+        if !self.overdue.is_empty() || !self.overdue_prepared.is_empty() {
+            return Nanos::ZERO;
+        }
         let timers = self.timers.next().min(self.next_lookup(now));
         if let Some(open) = &self.open {
             return timers.min(open.next_turn(self.users.len()));
@@ -232,12 +259,22 @@ impl World {
         timers.min(self.closed.next_turn())
     }
 
-    /// No exchange is started any more, but for those that were intended until `at` in an open load.
-    pub(crate) fn stop_starting(&mut self, at: Nanos) {
+    /// No step is started any more, but for the first of iterations that were intended until `at` in an open load. Of a closed
+    /// load, gives what has ended so far in this snapshot, and what of it well.
+    pub(crate) fn stop_starting(&mut self, at: Nanos) -> Option<(u64, u64)> {
         self.budget.is_over = true;
-        if let Some(open) = &mut self.open {
-            open.stop_at(at);
+        match &mut self.open {
+            Some(open) => {
+                open.stop_at(at);
+                None
+            }
+            None => Some((self.seen.counts.finished(), self.seen.counts.succeeded)),
         }
+    }
+
+    /// The plan's time is that of its last start, and what has begun by then comes to its end.
+    pub(crate) fn ends_by_count(&self) -> bool {
+        self.open.as_ref().is_some_and(Open::ends_by_count)
     }
 
     /// Nothing is in flight and nothing will be started.
@@ -245,7 +282,8 @@ impl World {
         if let Some(open) = &self.open {
             return self.exchanges.is_empty() && open.is_over() && self.lookups.is_empty();
         }
-        self.exchanges.is_empty() && self.budget.is_spent() && self.lookups.is_empty()
+        let is_spent = self.budget.is_over || (self.budget.is_spent() && self.inside == 0);
+        self.exchanges.is_empty() && is_spent && self.lookups.is_empty()
     }
 
     /// Users that are at work.
@@ -278,45 +316,82 @@ impl World {
         !self.work.keeps.persists && !self.hope.was_connected && self.hope.failed_connects >= enough
     }
 
-    /// Gives up what is in flight, counts it, and closes every connection.
-    pub(crate) fn end<S: Sockets>(&mut self, sockets: &mut S) {
+    /// How long all that is in flight has waited.
+    pub(crate) fn look_at_ages(&self, now: Nanos, ages: &mut Ages) {
+        for exchange in self.exchanges.values().filter(|exchange| exchange.is_measured) {
+            ages.response.record(now.since(exchange.intended).0);
+        }
+        for attempt in self.attempts.values().filter(|attempt| attempt.was_sent() && attempt.is_measured) {
+            ages.service.record(now.since(attempt.sent).0);
+        }
+        if let Some(open) = &self.open {
+            open.waiting_from(self.measured_from).for_each(|intended| ages.response.record(now.since(intended).0));
+        }
+    }
+
+    /// Gives up what is in flight, counts it, and closes every connection. `is_cut`: it had no grace.
+    pub(crate) fn end<S: Sockets>(&mut self, is_cut: bool, sockets: &mut S) {
         let now = sockets.now();
-        let (waiting, due) = self.open.as_mut().map_or((0, 0), |open| open.give_up(now));
-        // What was due and not taken up was intended all the same.
-        self.seen.counts.started += due;
-        self.seen.counts.unfinished += waiting + due;
+        let before = self.seen.counts.unfinished;
+        if let Some(open) = &mut self.open {
+            open.give_up(now, &mut self.seen);
+        }
         let open: Vec<Key> = self.attempts.keys().collect();
         for key in open {
             self.count_sent(key, sockets);
-            self.attempts.remove(key);
+            if let Some(attempt) = self.attempts.remove(key) {
+                let sent = attempt.was_sent().then_some(attempt.sent);
+                self.leave_unfinished(attempt.exchange, sent, now);
+            }
         }
-        let open: Vec<Key> = self.exchanges.keys().collect();
-        for key in open {
-            let is_measured = self.exchanges.remove(key).is_some_and(|exchange| exchange.is_measured);
-            self.seen.counts.unfinished += u64::from(is_measured);
+        // None is without an attempt; but what has begun must end.
+        for key in self.exchanges.keys().collect::<Vec<_>>() {
+            self.leave_unfinished(key, None, now);
         }
-        self.give_up_lookups();
+        self.give_up_lookups(now);
+        self.seen.counts.iterations_cut += self.counted_inside();
+        if is_cut {
+            self.seen.counts.cut += self.seen.counts.unfinished - before;
+        }
         if self.work.keeps.bodies {
             self.seen.hear_head(self.heads.last());
         }
-        let mut unsent = 0;
+        let mut untaken = 0;
         self.connections.drain(|socket, is_layered| {
             // What leaves in layers was counted when it was handed over.
-            unsent += if is_layered { sockets.unsent(socket) as u64 } else { 0 };
+            untaken += if is_layered { sockets.unsent(socket) as u64 } else { 0 };
             sockets.close(socket);
         });
-        self.seen.counts.bytes_sent = self.seen.counts.bytes_sent.saturating_sub(unsent);
+        self.seen.counts.bytes_untaken += untaken;
+    }
+
+    /// An exchange did not end before the run.
+    fn leave_unfinished(&mut self, key: Key, sent: Option<Nanos>, now: Nanos) {
+        let Some(exchange) = self.exchanges.remove(key).filter(|exchange| exchange.is_measured) else { return };
+        #[cfg(test)]
+        if strikes(Bug::UnfinishedHasNoTime) {
+            self.seen.counts.unfinished += 1;
+            return;
+        }
+        let series = if self.is_simple { 0 } else { self.steps[exchange.step as usize].series };
+        let since = |at: Nanos| now.since(at).0;
+        self.seen.leave_unfinished(series, since(exchange.intended), sent.map(since));
     }
 
     /// Asks a user what it does next. `intended` is when it became free, `now` when the loop got to it.
     fn next<S: Sockets>(&mut self, user: u32, view: View, intended: Nanos, now: Nanos, sockets: &mut S) {
+        if !self.is_simple {
+            self.look_at_iteration(user);
+        }
         if self.open.is_some() {
             return self.next_open(user, view, now, sockets);
         }
         if !self.closed.has(user) {
             return self.park(user, sockets);
         }
-        let waits_for_others = self.closed.is_rendezvous() && view != View::NoConnection && !self.budget.is_spent();
+        let is_inside = !self.is_simple && self.users[user as usize].is_inside;
+        let goes_on = if is_inside { !self.budget.is_over } else { !self.budget.is_spent() };
+        let waits_for_others = self.closed.is_rendezvous() && view != View::NoConnection && goes_on;
         if waits_for_others && self.closed.gather(user) {
             return;
         }
@@ -353,7 +428,7 @@ impl World {
             counts.sent += u64::from(self.exchanges.find(exchange).is_some_and(|exchange| exchange.is_measured));
         }
         let measured_from = self.measured_from;
-        let waiting = self.open.as_ref().map_or(0, |open| open.waiting_since(measured_from));
-        self.seen.counts.started += waiting;
+        let waiting = self.open.as_ref().map_or(0, |open| open.waiting_from(measured_from).count());
+        self.seen.counts.started += waiting as u64;
     }
 }

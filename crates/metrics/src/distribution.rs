@@ -33,6 +33,17 @@ impl Distribution {
         self.max = self.max.max(value_ns);
     }
 
+    /// Adds the same time so often.
+    pub fn record_many(&mut self, value_ns: u64, count: u64) {
+        if count == 0 {
+            return;
+        }
+        self.histogram.saturating_record_n(value_ns, count);
+        self.sum += u128::from(value_ns) * u128::from(count);
+        self.min = self.min.min(value_ns);
+        self.max = self.max.max(value_ns);
+    }
+
     /// Adds all of `other`.
     pub fn merge(&mut self, other: &Self) {
         if other.count() == 0 {
@@ -91,6 +102,16 @@ impl Distribution {
     /// minimum; `None` when there is nothing.
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
         (self.count() > 0).then(|| self.histogram.value_at_quantile(quantile).clamp(self.min, self.max))
+    }
+
+    /// The largest time that is here more often than in `part`, to the precision of the histogram; exact when that is the maximum.
+    pub fn max_without(&self, part: &Self) -> Option<u64> {
+        if part.count() == 0 {
+            return self.max();
+        }
+        let steps = self.histogram.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()));
+        let (value, _) = steps.filter(|(value, count)| *count > part.histogram.count_at(*value)).last()?;
+        Some(value.min(self.max))
     }
 
     /// How many times lie in `low..high`, to the precision of the histogram.

@@ -485,6 +485,12 @@ impl Snapshot {
         }
     }
 
+    /// The same of so many that were never taken up, each of which waited at least so long.
+    pub fn leave_many_unfinished(&mut self, count: u64, waited_ns: u64) {
+        self.counts.unfinished += count;
+        self.timings_mut(UNFINISHED).0[Measure::Response as usize].record_many(waited_ns, count);
+    }
+
     /// The times of what did not end, as far as they are known; empty when everything did.
     pub fn unfinished(&self) -> Timings {
         self.series_at(UNFINISHED)

@@ -98,7 +98,7 @@ impl Run<'_> {
 
     /// Each threshold with what was seen of it.
     pub fn judgements(&self) -> impl Iterator<Item = (&Threshold, Judgement)> + '_ {
-        let span = self.result.wall.as_duration();
+        let span = self.result.started_for.as_duration();
         self.thresholds.iter().map(move |threshold| (threshold, threshold.judge(self.seen(), span)))
     }
 
@@ -119,14 +119,43 @@ impl Run<'_> {
         self.seen().class(Class::Succeeded)
     }
 
-    /// Finished exchanges a second of wall time.
+    /// Finished exchanges a second of the time in which exchanges were started. What an open load finishes later belongs to its
+    /// starts; what a closed load finishes later is left out.
     pub(crate) fn rate(&self) -> f64 {
-        per_second(self.seen().counts.finished(), self.result.wall.as_secs_f64())
+        let counts = &self.seen().counts;
+        per_second(counts.finished() - counts.late_finished, self.result.started_for.as_secs_f64())
+    }
+
+    /// Of an open load: starts a second of the same time, without those that were dropped.
+    pub(crate) fn achieved(&self) -> Option<f64> {
+        let counts = &self.seen().counts;
+        let started = counts.started - counts.dropped;
+        self.result.asked_per_s.map(|_| per_second(started, self.result.started_for.as_secs_f64()))
+    }
+
+    /// Iterations that came to their end, and those that were cut: of a single URL each request with its redirects is one.
+    pub(crate) fn iterations(&self) -> (u64, u64) {
+        let counts = &self.seen().counts;
+        if self.plan.scenarios.iter().any(|scenario| scenario.steps.len() > 1) {
+            return (counts.iterations, counts.iterations_cut);
+        }
+        (counts.finished().saturating_sub(counts.redirects), counts.unfinished)
+    }
+
+    /// Percentiles of what succeeded that stalls of our own may have made.
+    pub(crate) fn spoiled(&self, measure: Measure) -> Spoiled {
+        Spoiled::of(self.seen(), measure)
     }
 
     /// The users of a closed load, or the most connections of an open one.
     pub(crate) fn users(&self) -> u64 {
         self.plan.scenarios.iter().map(plan::Scenario::users).sum()
+    }
+
+    /// Messages are counted: those of gRPC, WebSocket and TCP.
+    pub(crate) fn has_messages(&self) -> bool {
+        let mut steps = self.plan.scenarios.iter().flat_map(|scenario| &scenario.steps);
+        steps.any(|step| step.call.is_some() || step.talk.is_some())
     }
 
     /// Calls of gRPC are made.
@@ -145,6 +174,30 @@ impl Run<'_> {
         let available = self.result.wall.0 as f64 * self.result.threads as f64;
         // A run that was stopped in its warm-up has no time to speak of.
         if self.result.wall >= Nanos::from_millis(1) { self.seen().cpu_ns as f64 / available } else { 0.0 }
+    }
+}
+
+/// Which percentiles contain more of our own stalls than they may.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spoiled {
+    covered: u64,
+    of: u64,
+}
+
+impl Spoiled {
+    fn of(seen: &Snapshot, measure: Measure) -> Self {
+        let covered = match measure {
+            Measure::Response => seen.counts.covered_responses,
+            Measure::Service => seen.covered.count(),
+            Measure::Wait | Measure::Lateness | Measure::FirstByte => return Self::default(),
+        };
+        let known = seen.class(Class::Succeeded).of(measure).count();
+        Self { covered, of: known + Censored::of(seen, measure).count() }
+    }
+
+    /// More exchanges lived through a stall than there are above this quantile.
+    pub(crate) fn is(self, quantile: f64) -> bool {
+        self.covered as f64 > (1.0 - quantile) * self.of as f64 + 1e-9
     }
 }
 

@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use engine::Interval;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use metrics::{Class, Distribution, Measure};
+use metrics::{Censored, Class, Distribution, Measure};
 
 use crate::{Language, Run, verdict};
 
@@ -39,7 +39,8 @@ impl HdrLog {
             )
             .expect("writing to a string does not fail");
         }
-        let succeeded = interval.seen.class(Class::Succeeded);
+        // What came late of an interval is a line more with its times.
+        let succeeded = interval.added.class(Class::Succeeded);
         for measure in SERIES {
             let times = succeeded.of(measure);
             let (from, length) = (interval.from.as_secs_f64(), (interval.to - interval.from).as_secs_f64());
@@ -59,12 +60,12 @@ pub fn hdr_text(run: &Run<'_>) -> String {
     let mut text = percentiles(run.succeeded().of(Measure::Response));
     text.push_str("#[response_time of what succeeded, in milliseconds]\n");
     let seen = run.seen();
-    let given_up = seen.class(Class::TimedOut).of(Measure::Response).count() + seen.counts.dropped;
+    let given_up = Censored::of(seen, Measure::Response).count();
     if given_up > 0 {
-        let of = seen.counts.finished() + seen.counts.dropped;
+        let of = seen.counts.started;
         writeln!(
             text,
-            "#[{given_up} of {of} timed out or were dropped and are not in here: they would have taken longer]"
+            "#[{given_up} of {of} timed out, were dropped or did not end, and are not in here: they would have taken longer]"
         )
         .expect("writing to a string does not fail");
     }

@@ -7,7 +7,7 @@ use metrics::{Censored, Class, Distribution, Failure, Judgement, Measure, Snapsh
 use plan::{Arrivals, Load, Protocol, RateStage, Scenario, Step, UserShape, UserStage};
 use serde_json::{Map, Value, json};
 
-use crate::figures::{QUANTILES, Run, histogram, per_second};
+use crate::figures::{QUANTILES, Run, Spoiled, histogram, per_second};
 use crate::{Language, say, steps, verdict};
 
 /// Grows with every change that a reader could stumble over.
@@ -25,8 +25,9 @@ pub struct Json {
 impl Json {
     /// Keeps an interval.
     pub fn interval(&mut self, interval: &Interval<'_>) {
-        if self.intervals.len() >= INTERVALS_MAX {
-            self.intervals_left_out += 1;
+        let index = (interval.number - 1) as usize;
+        if index >= INTERVALS_MAX {
+            self.intervals_left_out += u64::from(!interval.is_again);
             return;
         }
         let seen = interval.seen;
@@ -48,8 +49,13 @@ impl Json {
             "statuses": statuses(seen),
         });
         value["grpc_statuses"] = grpc_statuses(seen);
-        value["response_time"] = times(succeeded.of(Measure::Response), censored);
-        self.intervals.push(value);
+        value["late_shards"] = interval.late_shards.into();
+        value["response_time"] = times(succeeded.of(Measure::Response), censored, Spoiled::default());
+        // What came late makes an earlier interval whole.
+        match self.intervals.get_mut(index) {
+            Some(told) => *told = value,
+            None => self.intervals.push(value),
+        }
     }
 
     /// The whole report, with a line end.
@@ -159,7 +165,11 @@ fn facts(run: &Run<'_>) -> Value {
             "dropped": counts.dropped,
             "dropped_by_generator": counts.dropped_by_generator,
             "unfinished": counts.unfinished,
-            "success_ratio": ratio(counts.succeeded, counts.finished()),
+            "cut": counts.cut,
+            "success_ratio": counts.success_ratio(),
+            "answered_ratio": ratio(counts.succeeded, counts.finished()),
+            "iterations": { "completed": run.iterations().0, "cut": run.iterations().1 },
+            "covered": counts.covered_responses,
             "attempts": counts.attempts,
             "sent": counts.sent,
             "answers": counts.answers,
@@ -167,14 +177,16 @@ fn facts(run: &Run<'_>) -> Value {
             "redirects": counts.redirects,
         },
         "wall_s": seconds,
+        "planned_s": run.result.started_for.as_secs_f64(),
         "requests_per_s": run.rate(),
+        "achieved_per_s": run.achieved(),
         "asked_per_s": run.result.asked_per_s,
         "bytes": {
             "received": counts.bytes_received,
             "received_per_s": per_second(counts.bytes_received, seconds),
             "bodies": counts.body_bytes,
-            "sent": counts.bytes_sent,
-            "sent_per_s": per_second(counts.bytes_sent, seconds),
+            "sent": counts.bytes_sent(),
+            "sent_per_s": per_second(counts.bytes_sent(), seconds),
         },
         "messages": { "sent": counts.messages_sent, "received": counts.messages_received },
         "connections": {
@@ -200,14 +212,15 @@ fn all_times(run: &Run<'_>) -> Value {
             let is_headline =
                 name == Class::Succeeded.name() && matches!(measure, Measure::Response | Measure::Service);
             let censored = if is_headline { Censored::of(seen, measure) } else { Censored::default() };
-            (measure.name().to_owned(), times(timings.of(measure), censored))
+            let spoiled = if is_headline { run.spoiled(measure) } else { Spoiled::default() };
+            (measure.name().to_owned(), times(timings.of(measure), censored, spoiled))
         });
         by_class.insert(name.to_owned(), Value::Object(measures.collect()));
     }
-    by_class.insert("connect".to_owned(), times(&seen.connect, Censored::default()));
-    by_class.insert("tls_handshake".to_owned(), times(&seen.tls, Censored::default()));
-    by_class.insert("message".to_owned(), times(&seen.message, Censored::of_messages(seen)));
-    by_class.insert("message_gap".to_owned(), times(&seen.message_gap, Censored::default()));
+    by_class.insert("connect".to_owned(), times(&seen.connect, Censored::default(), Spoiled::default()));
+    by_class.insert("tls_handshake".to_owned(), times(&seen.tls, Censored::default(), Spoiled::default()));
+    by_class.insert("message".to_owned(), times(&seen.message, Censored::of_messages(seen), Spoiled::default()));
+    by_class.insert("message_gap".to_owned(), times(&seen.message_gap, Censored::default(), Spoiled::default()));
     let bars: Vec<Value> = histogram(run.succeeded().of(Measure::Response))
         .iter()
         .map(|bar| json!({"from_ns": bar.from_ns, "to_ns": bar.to_ns, "count": bar.count}))
@@ -216,22 +229,27 @@ fn all_times(run: &Run<'_>) -> Value {
     Value::Object(by_class)
 }
 
-/// A distribution. Percentiles that are only lower bounds are named in `at_least`.
-fn times(times: &Distribution, censored: Censored) -> Value {
+/// A distribution. Percentiles that are only lower bounds are named in `at_least`, those that our own stalls may have made in
+/// `spoiled`.
+fn times(times: &Distribution, censored: Censored, spoiled: Spoiled) -> Value {
     let mut value = Map::new();
     value.insert("count".to_owned(), times.count().into());
-    value.insert("min_ns".to_owned(), times.min().into());
+    value.insert("min_ns".to_owned(), censored.min(times).into());
     value.insert("mean_ns".to_owned(), times.mean().into());
     value.insert("stdev_ns".to_owned(), times.stdev().into());
-    let mut at_least = Vec::new();
+    let (mut at_least, mut by_us) = (Vec::new(), Vec::new());
     for (name, quantile) in QUANTILES.iter().copied().chain([("max", 1.0)]) {
         let known = censored.percentile(times, quantile);
         value.insert(format!("{}_ns", name.replace('.', "_")), known.map(|known| known.ns).into());
         if known.is_some_and(|known| known.at_least) {
             at_least.push(Value::from(name.replace('.', "_")));
         }
+        if known.is_some() && spoiled.is(quantile) {
+            by_us.push(Value::from(name.replace('.', "_")));
+        }
     }
     value.insert("at_least".to_owned(), at_least.into());
+    value.insert("spoiled".to_owned(), by_us.into());
     Value::Object(value)
 }
 
@@ -268,6 +286,7 @@ fn thresholds(run: &Run<'_>) -> Value {
             "holds": judgement.holds,
             "value": judgement.value,
             "at_least": judgement.at_least,
+            "most": judgement.range.map(|(_, most)| most).filter(|most| most.is_finite()),
             "unit": unit,
         })
     };
@@ -291,7 +310,8 @@ fn verdict_of(run: &Run<'_>) -> Value {
             "halfway_s": growth.halfway_s,
             "at_end_s": growth.at_end_s,
         })),
-        "busiest_shard": verdict.busiest.map(|(shard, _)| shard),
+        "unanswered_time_share": verdict.unanswered_time_share,
+        "busiest_shard": verdict.busiest.as_ref().map(|(shard, _)| shard),
         "link": verdict.link.as_ref().map(|link| json!({
             "interface": link.name,
             "bits_per_s": link.bits_per_s,
@@ -306,6 +326,9 @@ fn shard_use(spent: &ShardUse) -> Value {
         "cpu_share": spent.cpu_share(),
         "wanted_share": spent.wanted_share(),
         "saturated_share": spent.saturated_share(),
+        "run_delay_share": spent.run_delay_share(),
+        "stalled_s": spent.stalled_ns as f64 / 1e9,
+        "loop_lag_p99_ns": spent.lag.quantile(0.99),
     })
 }
 

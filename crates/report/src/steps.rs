@@ -1,6 +1,6 @@
 //! The steps of a scenario, each with its own figures.
 
-use metrics::{Class, Measure, SERIES_MAX, SeriesKey, Timings};
+use metrics::{Censored, Class, Measure, SERIES_MAX, SeriesKey, Timings};
 use serde_json::{Value, json};
 
 use crate::Language;
@@ -16,6 +16,7 @@ struct StepFigures {
     finished: u64,
     failed: u64,
     succeeded: Timings,
+    censored: Censored,
 }
 
 fn figures(run: &Run<'_>) -> Vec<StepFigures> {
@@ -36,6 +37,7 @@ fn figures(run: &Run<'_>) -> Vec<StepFigures> {
                 finished,
                 failed: finished - number(Class::Succeeded),
                 succeeded: of(Class::Succeeded).cloned().unwrap_or_default(),
+                censored: Censored::of_step(run.seen(), index as u32, Measure::Response),
             }
         })
         .collect()
@@ -53,9 +55,11 @@ pub(crate) fn table(run: &Run<'_>, language: Language) -> String {
     let mut text = format!("\n{}{head}\n", pad(language.pick("steps", "步骤"), NAME_WIDTH, Align::Left));
     for step in figures {
         let times = step.succeeded.of(Measure::Response);
-        let at = |quantile| times.quantile(quantile).map_or("-".to_owned(), |ns| time(ns as f64));
-        let most = times.max().map_or("-".to_owned(), |ns| time(ns as f64));
-        let cells = [count(step.finished), count(step.failed), at(0.5), at(0.99), most];
+        let at = |quantile| match step.censored.percentile(times, quantile) {
+            Some(known) => format!("{}{}", if known.at_least { ">=" } else { "" }, time(known.ns as f64)),
+            None => "-".to_owned(),
+        };
+        let cells = [count(step.finished), count(step.failed), at(0.5), at(0.99), at(1.0)];
         let row: String = cells.iter().map(|cell| pad(cell, CELL_WIDTH, Align::Right)).collect();
         let name: String = step.name.chars().take(NAME_WIDTH - 1).collect();
         text.push_str(&format!("{}{row}\n", pad(&name, NAME_WIDTH, Align::Left)));
@@ -67,16 +71,25 @@ pub(crate) fn table(run: &Run<'_>, language: Language) -> String {
 pub(crate) fn values(run: &Run<'_>) -> Value {
     let one = |step: StepFigures| {
         let times = step.succeeded.of(Measure::Response);
+        let known = |quantile| step.censored.percentile(times, quantile);
+        let at = |quantile| known(quantile).map(|known| known.ns);
+        let names = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("max", 1.0)];
+        let at_least: Vec<&str> = names
+            .into_iter()
+            .filter(|(_, quantile)| known(*quantile).is_some_and(|known| known.at_least))
+            .map(|(name, _)| name)
+            .collect();
         json!({
             "name": step.name,
             "finished": step.finished,
             "failed": step.failed,
             "response_time": {
                 "mean_ns": times.mean(),
-                "p50_ns": times.quantile(0.5),
-                "p90_ns": times.quantile(0.9),
-                "p99_ns": times.quantile(0.99),
-                "max_ns": times.max(),
+                "p50_ns": at(0.5),
+                "p90_ns": at(0.9),
+                "p99_ns": at(0.99),
+                "max_ns": at(1.0),
+                "at_least": at_least,
             },
         })
     };

@@ -2,15 +2,15 @@
 
 use std::fmt::Write;
 
-use metrics::{Censored, Distribution, Measure, Snapshot};
+use metrics::{Censored, Counts, Distribution, Measure, Snapshot};
 use plan::{Arrivals, Call, ConnectionCount, Load, MessageKind, Order, Protocol, RateStage, Talk, UserShape};
 
-use crate::figures::{QUANTILES, Run, histogram, per_second};
+use crate::figures::{QUANTILES, Run, Spoiled, histogram, per_second};
 use crate::format::{Align, bytes, count, counted, pad, percent, rate, red, span, time};
 use crate::{Language, say, steps, verdict};
 
 const LABEL_WIDTH: usize = 14;
-const TIME_WIDTH: usize = 10;
+const TIME_WIDTH: usize = 12;
 const BAR_WIDTH: usize = 40;
 
 /// The whole summary, with a line end, with colors or without.
@@ -115,6 +115,23 @@ impl Page {
             );
             self.line("", &line);
         }
+        if counts.cut > 0 {
+            let number = count(counts.cut);
+            let line = self.language.pick(
+                format!("{number} of the unfinished had no grace: the run was ended at once"),
+                format!("其中 {number} 个未完成的请求因压测被立即终止"),
+            );
+            self.line("", &line);
+        }
+        if run.plan.scenarios.iter().any(|scenario| scenario.steps.len() > 1) {
+            let (completed, cut) = run.iterations();
+            let (completed, is_cut, cut) = (count(completed), cut > 0, count(cut));
+            let line = self.language.pick(
+                if is_cut { format!("{completed} iterations, {cut} more were cut") } else { format!("{completed} iterations") },
+                if is_cut { format!("完成 {completed} 轮，另有 {cut} 轮中断") } else { format!("完成 {completed} 轮") },
+            );
+            self.line("", &line);
+        }
         if counts.started == 0 && !run.plan.warmup.is_zero() {
             self.line("", self.language.pick(
                 "nothing was started after the warm-up: it was stopped, or its requests are still without an answer",
@@ -130,14 +147,8 @@ impl Page {
             self.line("", &line);
         }
         self.line(words.time, &format!("{seconds:.3}s"));
-        let achieved = rate(run.rate());
-        self.line(
-            words.per_second,
-            &run.result.asked_per_s.map(rate).map_or(achieved.clone(), |asked| {
-                self.language.pick(format!("{achieved} of {asked} asked"), format!("{achieved}（计划 {asked}）"))
-            }),
-        );
-        self.line(words.success, &percent(counts.succeeded, counts.finished()));
+        self.line(words.per_second, &rates_in_words(run, self.language));
+        self.line(words.success, &success_in_words(counts, self.language));
         let (received, speed, bodies) = (
             bytes(counts.bytes_received as f64),
             bytes(per_second(counts.bytes_received, seconds)),
@@ -148,10 +159,10 @@ impl Page {
             format!("{received}（{speed}/s，其中正文 {bodies}）"),
         );
         self.line(words.received, &received);
-        let (sent, speed) = (bytes(counts.bytes_sent as f64), bytes(per_second(counts.bytes_sent, seconds)));
+        let (sent, speed) = (bytes(counts.bytes_sent() as f64), bytes(per_second(counts.bytes_sent(), seconds)));
         let sent = self.language.pick(format!("{sent} ({speed}/s)"), format!("{sent}（{speed}/s）"));
         self.line(words.sent, &sent);
-        if run.is_grpc() {
+        if run.has_messages() {
             let (sent, received) = (count(counts.messages_sent), count(counts.messages_received));
             let messages = self
                 .language
@@ -182,29 +193,37 @@ impl Page {
             // Only these two grow with an exchange that was given up.
             let is_open_ended = matches!(measure, Measure::Response | Measure::Service);
             let censored = if is_open_ended { Censored::of(seen, measure) } else { Censored::default() };
-            self.time_line(name, succeeded.of(measure), &censored);
+            self.time_line(name, succeeded.of(measure), &censored, run.spoiled(measure));
         }
-        self.time_line(words.connect, &seen.connect, &Censored::default());
+        self.time_line(words.connect, &seen.connect, &Censored::default(), Spoiled::default());
         if seen.tls.count() > 0 {
-            self.time_line(words.tls_handshake, &seen.tls, &Censored::default());
+            self.time_line(words.tls_handshake, &seen.tls, &Censored::default(), Spoiled::default());
         }
         if seen.message.count() + seen.message_given_up.count() > 0 {
-            self.time_line(words.message, &seen.message, &Censored::of_messages(seen));
+            self.time_line(words.message, &seen.message, &Censored::of_messages(seen), Spoiled::default());
         }
         if seen.message_gap.count() > 0 {
-            self.time_line(words.message_gap, &seen.message_gap, &Censored::default());
+            self.time_line(words.message_gap, &seen.message_gap, &Censored::default(), Spoiled::default());
+        }
+        if let Some(stalls) = verdict::stalls(run, self.language) {
+            self.line("", &if self.is_colorful { red(&stalls) } else { stalls });
         }
         if let Some(difference) = verdict::difference(run, self.language) {
             self.line("", &difference);
         }
     }
 
-    fn time_line(&mut self, name: &str, times: &Distribution, censored: &Censored) {
+    fn time_line(&mut self, name: &str, times: &Distribution, censored: &Censored, spoiled: Spoiled) {
         let plain = |ns: Option<f64>| ns.map_or("-".to_owned(), time);
-        let mut cells = vec![plain(times.min().map(|ns| ns as f64)), plain(times.mean()), plain(times.stdev())];
+        let least = censored.min(times).map(|ns| ns as f64);
+        let mut cells = vec![plain(least), plain(times.mean()), plain(times.stdev())];
         for quantile in QUANTILES.iter().map(|(_, quantile)| *quantile).chain([1.0]) {
             cells.push(match censored.percentile(times, quantile) {
-                Some(known) => format!("{}{}", if known.at_least { ">=" } else { "" }, time(known.ns as f64)),
+                Some(known) => {
+                    let bound = if known.at_least { ">=" } else { "" };
+                    let mark = if spoiled.is(quantile) { "!" } else { "" };
+                    format!("{bound}{}{mark}", time(known.ns as f64))
+                }
                 None => "-".to_owned(),
             });
         }
@@ -295,6 +314,27 @@ impl Page {
     }
 }
 
+/// Of an open load what was started, of what was asked, and what of it was answered where that differs; else what was done.
+fn rates_in_words(run: &Run<'_>, language: Language) -> String {
+    let done = rate(run.rate());
+    let (Some(achieved), Some(asked)) = (run.achieved().map(rate), run.result.asked_per_s.map(rate)) else { return done };
+    let started = language.pick(format!("{achieved} of {asked} asked"), format!("{achieved}（计划 {asked}）"));
+    if done == achieved {
+        return started;
+    }
+    language.pick(format!("{started}; {done} were done"), format!("{started}，完成 {done}"))
+}
+
+/// Of all starts; and of those that ended, where that differs.
+fn success_in_words(counts: &Counts, language: Language) -> String {
+    let (of_all, of_ended) =
+        (percent(counts.succeeded, counts.started - counts.cut), percent(counts.succeeded, counts.finished()));
+    if of_all == of_ended || counts.finished() == 0 {
+        return of_all;
+    }
+    language.pick(format!("{of_all} ({of_ended} of what ended)"), format!("{of_all}（已结束的请求中 {of_ended}）"))
+}
+
 fn connections_in_words(seen: &Snapshot, language: Language) -> String {
     let counts = &seen.counts;
     let established = count(counts.connections_established);
@@ -309,8 +349,8 @@ fn connections_in_words(seen: &Snapshot, language: Language) -> String {
     if counts.reconnects > 0 {
         let reconnects = count(counts.reconnects);
         parts.push(language.pick(
-            format!("{reconnects} requests sent again (the server had closed, or took no more)"),
-            format!("重发 {reconnects} 个请求（连接已被服务端关闭或不再接受请求）"),
+            format!("{reconnects} requests sent again (the server had not taken them)"),
+            format!("重发 {reconnects} 个请求（服务端并未接收）"),
         ));
     }
     if counts.unsolicited > 0 {

@@ -76,6 +76,10 @@ impl Table {
         if total.counts.dropped > 0 {
             statuses.push(format!("{}:{}", self.language.words().dropped, count(total.counts.dropped)));
         }
+        if interval.late_shards > 0 {
+            let late = interval.late_shards;
+            statuses.push(self.language.pick(format!("({late} thread(s) late)"), format!("（{late} 个线程滞后）")));
+        }
         format!("{}│ {}\n", cells.join("│"), statuses.join(" "))
     }
 }

@@ -38,6 +38,7 @@ fn seen(successes: u64, failures: &[(Failure, u64)]) -> Snapshot {
 
 fn result(total: Snapshot) -> RunResult {
     RunResult {
+        started_for: Nanos::from_millis(2_000),
         asked_per_s: None,
         total,
         wall: Nanos::from_millis(2_000),
@@ -49,6 +50,8 @@ fn result(total: Snapshot) -> RunResult {
             wait_p99_ns: 0,
             lag_p99_ns: 90_000,
             busiest: None,
+            stalled: None,
+            unanswered_time_share: 0.0,
             service_mean_ns: Some(20_100_000.0),
             users_can_per_s: Some(2_487.5),
             link: None,
@@ -68,6 +71,11 @@ fn run<'a>(plan: &'a Plan, result: &'a RunResult) -> Run<'a> {
     Run { plan, address, lookup: Some(Duration::from_millis(3)), result, thresholds: &[], notes: &[] }
 }
 
+/// An interval that all shards have told.
+fn interval<'a>(from: Nanos, to: Nanos, seen: &'a Snapshot, total: &'a Snapshot) -> Interval<'a> {
+    Interval { number: 1, from, to, late_shards: 0, is_again: false, seen, added: seen, total }
+}
+
 /// The columns of the terminal at which the cells end.
 fn borders(line: &str) -> Vec<usize> {
     let marks = line.char_indices().filter(|(_, each)| "│┬┼".contains(*each));
@@ -82,7 +90,7 @@ fn columns_stay_aligned_in_both_languages() {
         let mut page = table.head();
         for total in [&small, &large] {
             let (from, to) = (Nanos::ZERO, Nanos::from_millis(1_000));
-            page.push_str(&table.row(&Interval { from, to, seen: total, total }));
+            page.push_str(&table.row(&interval(from, to, total, total)));
         }
         let lines: Vec<&str> = page.lines().collect();
         assert_eq!(lines.len(), 5, "{page}");
@@ -96,8 +104,7 @@ fn columns_stay_aligned_in_both_languages() {
 #[test]
 fn a_row_shows_its_interval() {
     let (seen, total) = (seen(100, &[(Failure::Status, 2)]), seen(1_500, &[(Failure::Status, 2)]));
-    let interval =
-        Interval { from: Nanos::from_millis(1_000), to: Nanos::from_millis(1_500), seen: &seen, total: &total };
+    let interval = interval(Nanos::from_millis(1_000), Nanos::from_millis(1_500), &seen, &total);
     let cells: Vec<String> = Table::new(Language::En, false)
         .row(&interval)
         .trim_end()
@@ -114,12 +121,7 @@ fn a_row_shows_its_interval() {
 fn red_is_for_failures_only() {
     let (good, bad) = (seen(1, &[]), seen(1, &[(Failure::Reset, 1)]));
     let row = |total: &Snapshot| {
-        Table::new(Language::En, true).row(&Interval {
-            from: Nanos::ZERO,
-            to: Nanos::from_millis(1_000),
-            seen: total,
-            total,
-        })
+        Table::new(Language::En, true).row(&interval(Nanos::ZERO, Nanos::from_millis(1_000), total, total))
     };
     assert!(!row(&good).contains('\u{1b}') && row(&bad).contains("\u{1b}[31m"));
 }
@@ -248,11 +250,11 @@ proptest::proptest! {
     #[test]
     fn percentiles_stay_in_order_over_merges(
         parts in proptest::collection::vec(
-            (proptest::collection::vec(1u64..100_000_000_000, 0..40), 0u64..6, 0u64..6), 1..5
+            (proptest::collection::vec(1u64..100_000_000_000, 0..40), 0u64..6, 0u64..6, 0u64..6), 1..5
         ),
     ) {
         let mut total = Snapshot::default();
-        for (times, timeouts, drops) in parts {
+        for (times, timeouts, drops, unfinished) in parts {
             let mut part = Snapshot::default();
             for time in times {
                 let timings = part.outcome(0, Outcome::Succeeded);
@@ -263,7 +265,8 @@ proptest::proptest! {
                 Measure::ALL.iter().for_each(|&measure| timings.record(measure, 3_000_000_000));
             }
             (0..drops).for_each(|number| part.drop_start(number * 1_000_000_000));
-            part.counts.started = part.counts.finished() + part.counts.dropped;
+            (0..unfinished).for_each(|number| part.leave_unfinished(0, number * 700_000_000, Some(number)));
+            part.counts.started = part.counts.finished() + part.counts.dropped + part.counts.unfinished;
             total.merge(&part);
         }
         let plan = plan();
@@ -276,7 +279,7 @@ proptest::proptest! {
         }
         proptest::prop_assert!(distributions.len() >= 5);
         for times in distributions {
-            let keys = ["p50_ns", "p90_ns", "p95_ns", "p99_ns", "p99_9_ns", "max_ns"];
+            let keys = ["min_ns", "p50_ns", "p90_ns", "p95_ns", "p99_ns", "p99_9_ns", "max_ns"];
             let known: Vec<u64> = keys.iter().filter_map(|key| times[*key].as_u64()).collect();
             proptest::prop_assert!(known.is_sorted(), "{}", times);
         }

@@ -7,6 +7,10 @@ use plan::Load;
 use crate::format::{count, counted, rate, time};
 use crate::{Language, Run};
 
+/// A share of the users' time that is worth a word.
+const UNANSWERED_SHARE_MIN: f64 = 0.01;
+/// A thread that stood still for this part of its time is told so.
+const STALLED_SHARE_MIN: f64 = 0.01;
 /// A difference below this is no news.
 const DIFFERENCE_MIN_NS: u64 = 1_000_000;
 /// A slowest time so many times the mean, and so long, was a stall.
@@ -79,6 +83,14 @@ fn signs(run: &Run<'_>, language: Language) -> Vec<String> {
         let number = count(verdict.unanswered);
         signs.push(pick(format!("{number} requests got no answer"), format!("{number} 个请求没有收到响应")));
     }
+    let share = verdict.unanswered_time_share;
+    if share >= UNANSWERED_SHARE_MIN && run.result.asked_per_s.is_none() {
+        let share = format!("{:.0}%", share * 100.0);
+        signs.push(pick(
+            format!("users spent {share} of their time on requests that got none"),
+            format!("用户有 {share} 的时间耗在没有响应的请求上"),
+        ));
+    }
     let dropped = counts.dropped - counts.dropped_by_generator;
     if dropped > 0 {
         let number = count(dropped);
@@ -133,13 +145,35 @@ fn users(run: &Run<'_>, language: Language) -> String {
 
 fn generator(verdict: &Verdict, language: Language) -> String {
     let (lateness, lag) = (time(verdict.lateness_p99_ns as f64), time(verdict.lag_p99_ns as f64));
-    let (shard, spent) = verdict.busiest.unwrap_or_default();
+    let stood_still = verdict.stalled.as_ref().filter(|(_, spent)| spent.stalled_share() >= STALLED_SHARE_MIN);
+    if let Some((shard, spent)) = stood_still {
+        let (stalled, span) = (time(spent.stalled_ns as f64), time(spent.span_ns as f64));
+        return language.pick(
+            format!("the generator was the limit: thread {shard} stood still for {stalled} of {span} (another program had its core, or it was stopped), lateness p99 {lateness}, loop lag p99 {lag}; give it more cores (--threads), or take other work off this machine"),
+            format!("瓶颈在压测机：线程 {shard} 在 {span} 中停顿了 {stalled}（核被其他程序占用，或进程被暂停）；发起滞后 p99 {lateness}，循环滞后 p99 {lag}；请增加核数（--threads），或移走本机的其他负载"),
+        );
+    }
+    let (shard, spent) = verdict.busiest.clone().unwrap_or_default();
     let share = |value: f64| format!("{:.0}%", value * 100.0);
     let (cpu, wanted) = (share(spent.cpu_share()), share(spent.wanted_share()));
     language.pick(
-        format!("the generator was the limit: shard {shard} wanted {wanted} of its core and had {cpu}, lateness p99 {lateness}, loop lag p99 {lag}; give it more cores (--threads), or take other work off this machine"),
+        format!("the generator was the limit: thread {shard} needed {wanted} of a core and got {cpu}, lateness p99 {lateness}, loop lag p99 {lag}; give it more cores (--threads), or take other work off this machine"),
         format!("瓶颈在压测机：线程 {shard} 需要 {wanted} 的核，实际得到 {cpu}；发起滞后 p99 {lateness}，循环滞后 p99 {lag}；请增加核数（--threads），或移走本机的其他负载"),
     )
+}
+
+/// What our own stalls did to the times, when they did.
+pub(crate) fn stalls(run: &Run<'_>, language: Language) -> Option<String> {
+    let covered = run.seen().counts.covered_responses.max(run.seen().covered.count());
+    if covered == 0 {
+        return None;
+    }
+    let stalled = run.result.shards.iter().map(|spent| spent.stalled_ns).max().unwrap_or(0);
+    let (covered, stalled) = (count(covered), time(stalled as f64));
+    Some(language.pick(
+        format!("! SPOILED by a stall of this machine: {covered} requests spent more than a tenth of their time while a thread of ours stood still ({stalled} in all), so percentiles marked ! are ours as much as the target's"),
+        format!("! 结果不可信：本机线程曾停顿（共 {stalled}），{covered} 个请求有超过十分之一的时间处于停顿中；带 ! 的百分位既反映被测服务，也反映压测机自身"),
+    ))
 }
 
 /// The mark of a result that the generator spoiled.
@@ -177,7 +211,8 @@ pub(crate) fn difference(run: &Run<'_>, language: Language) -> Option<String> {
 fn hidden_by_users(run: &Run<'_>, language: Language) -> Option<String> {
     let service = run.succeeded();
     let service = service.of(Measure::Service);
-    let (max, mean) = (service.max()?, service.mean()?);
+    // What a stall of ours made of an answer says nothing of the target.
+    let (max, mean) = (service.max_without(&run.seen().covered)?, service.mean()?);
     if run.result.asked_per_s.is_some() || max < STALL_MIN_NS || (max as f64) < STALL_FACTOR * mean {
         return None;
     }
@@ -200,6 +235,12 @@ pub fn threshold_line(text: &str, judgement: &Judgement, language: Language) -> 
         (Some(value), Unit::PerSecond) => format!("{value:.2}/s"),
     };
     let bound = if judgement.at_least { ">=" } else { "" };
+    // What did not end might have ended in any way.
+    let value = match (judgement.range, judgement.unit) {
+        (Some((least, most)), Unit::Count) => format!("{} - {}", count(least as u64), count(most as u64)),
+        (Some((least, most)), Unit::Ratio) => format!("{:.4}% - {:.4}%", least * 100.0, most * 100.0),
+        _ => value,
+    };
     let holds = if judgement.holds { language.pick("met", "达到") } else { language.pick("NOT MET", "未达到") };
     format!("{text}: {bound}{value}, {holds}")
 }

@@ -73,7 +73,7 @@ fn the_generator_accuses_itself() {
     let shown = run(&["--strict", "--quiet"]);
     assert_eq!(shown.status.code(), Some(1));
     let shown = text(&shown.stdout);
-    assert!(shown.contains("the generator was the limit: shard") && shown.contains("SPOILED"), "{shown}");
+    assert!(shown.contains("the generator was the limit: thread") && shown.contains("SPOILED"), "{shown}");
     let chinese = text(&run(&["--quiet", "--lang", "zh"]).stdout);
     assert!(chinese.contains("瓶颈在压测机") && chinese.contains("结果不可信"), "{chinese}");
 }

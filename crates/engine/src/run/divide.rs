@@ -139,5 +139,6 @@ fn open_work(load: &Load, schedule: &Arc<Schedule>, segment: Segment, warmup: Du
         max_lateness: (*max_lateness).into(),
         opens_all: matches!(connections, ConnectionCount::Exactly(_)),
         ends_with_last: requests.is_some(),
+        ends_by_count: requests.is_some_and(|requests| schedule_of(stages, None).count() >= requests),
     })
 }

@@ -40,8 +40,7 @@ impl<D: Driver> SteppedRun<D> {
             let ends = Ends { shard, reports: report.clone(), returned, wish: stop.wish.clone() };
             shards.push(Some(Shard::new(driver, work, ends, Times::of(plan, started))));
         }
-        let measured_from = Times::of(plan, started).measured_from();
-        let desk = Desk::new(shards.len(), measured_from, returns, stop.clone());
+        let desk = Desk::new(shards.len(), Times::of(plan, started), returns, stop.clone());
         Self { shards, reports, desk }
     }
 
@@ -66,7 +65,13 @@ impl<D: Driver> SteppedRun<D> {
     ) -> Result<bool, RunError> {
         let Some(place) = self.shards.get_mut(shard) else { return Ok(false) };
         match place.as_mut().map(Shard::turn) {
-            Some(Turn::Wait { until }) => place.as_mut().map_or(Ok(()), |shard| shard.wait(until))?,
+            Some(Turn::Wait { until }) => {
+                if let Some(shard) = place.as_mut() {
+                    shard.wait(until)?;
+                    // A simulated driver hands out what has come, and sleeps then.
+                    shard.sleep_until(until);
+                }
+            }
             Some(Turn::Over) => {
                 if let Some(shard) = place.take() {
                     shard.finish();

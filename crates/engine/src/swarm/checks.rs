@@ -1,9 +1,10 @@
 //! What must hold at the end of every run, whatever the network did.
 
 use metrics::{Class, Measure};
+use pacing::Nanos;
 use plan::Load;
 
-use super::history::History;
+use super::history::{History, Row};
 use crate::world::CLOSING_MAX;
 
 /// The first check that does not hold, in words.
@@ -36,11 +37,25 @@ fn each_start_ends_once(history: &History) -> Result<(), String> {
         counts.unfinished
     );
     let planned = history.starts_planned();
-    if !history.was_stopped && planned.is_some() {
-        ensure!(Some(started) == planned, "started {started} of {planned:?}");
-    }
-    ensure!(planned.is_none_or(|planned| started <= planned), "started {started} of {planned:?}");
+    let steps = history.setting.plan.scenarios[0].steps.len() as u64;
+    // An iteration that began in the warm-up goes on in the measured time.
+    let over = if steps > 1 { history.warm_steps() } else { 0 };
+    let is_as_planned = |planned: u64| (planned..=planned + over).contains(&started);
+    ensure!(history.was_stopped || planned.is_none_or(is_as_planned), "started {started} of {planned:?}");
+    ensure!(planned.is_none_or(|planned| started <= planned + over), "started {started} of {planned:?}");
     let is_open = matches!(history.load(), Load::Open { .. });
+    if steps > 1 {
+        let begun = counts.iterations + counts.iterations_cut;
+        let of_steps = started - counts.redirects;
+        ensure!(
+            counts.iterations * steps <= of_steps + history.warm_steps() && of_steps <= begun * steps + history.warm_steps(),
+            "{of_steps} steps of {} iterations and {} cut ones",
+            counts.iterations,
+            counts.iterations_cut
+        );
+        let is_by_count = history.duration().is_none() && !history.was_stopped;
+        ensure!(!is_by_count || counts.iterations_cut == 0, "a run that ends by count cut {}", counts.iterations_cut);
+    }
     ensure!(is_open || counts.dropped == 0, "{} of a closed load were dropped", counts.dropped);
     // A start that was dropped from the queue, or that still waits there, has had no attempt.
     let tried = started + counts.reconnects;
@@ -85,6 +100,16 @@ fn histograms_are_counts(history: &History) -> Result<(), String> {
         }
     }
     ensure!(history.total.dropped_after.count() == counts.dropped, "a dropped start has no time, or two");
+    let unfinished = history.total.unfinished();
+    ensure!(
+        unfinished.of(Measure::Response).count() == counts.unfinished,
+        "{} of {} that did not end have a time",
+        unfinished.of(Measure::Response).count(),
+        counts.unfinished
+    );
+    ensure!(unfinished.of(Measure::Service).count() <= counts.unfinished, "more were sent than did not end");
+    ensure!(counts.cut <= counts.unfinished, "more were cut than did not end");
+    ensure!(history.total.in_flight.response.count() == 0, "something is in flight after the end");
     ensure!(
         // Of WebSocket a connection is established when its handshake is over.
         history.total.connect.count() == counts.connections_established
@@ -95,8 +120,26 @@ fn histograms_are_counts(history: &History) -> Result<(), String> {
 }
 
 fn intervals_are_the_whole(history: &History) -> Result<(), String> {
-    let (sum, total) = (format!("{:?}", history.intervals), format!("{:?}", history.total.counts));
+    let (sum, total) = (format!("{:?}", history.told.sum), format!("{:?}", history.total.counts));
     ensure!(sum == total, "the intervals add up to\n{sum}\nand the whole is\n{total}");
+    let interval = Nanos::from(history.setting.plan.interval);
+    let (mut from, users) = (Nanos::ZERO, history.users_max());
+    for (index, row) in history.told.rows.iter().enumerate() {
+        ensure!(row.from == from && row.to > from, "interval {index} is not behind the one before it: {row:?}");
+        ensure!(row.users <= users, "interval {index} has {} users of {users}", row.users);
+        ensure!(row.in_flight <= row.users.max(users) + history.total.counts.started, "interval {index}: {row:?}");
+        let is_last = index + 1 == history.told.rows.len();
+        let span = row.to - row.from;
+        ensure!(is_last || span >= interval, "interval {index} is short: {row:?}");
+        ensure!(index == 0 || span.0 >= interval.0 / 10, "interval {index} is a sliver: {row:?}");
+        from = row.to;
+    }
+    let rows = |of: fn(&Row) -> u64| history.told.rows.iter().map(of).sum::<u64>();
+    let counts = &history.total.counts;
+    ensure!(
+        rows(|row| row.started) == counts.started && rows(|row| row.finished) == counts.finished(),
+        "the rows as they were told last are not the whole"
+    );
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use pacing::{Nanos, Random};
 use plan::{Arrivals, Flags, Load, Plan, Schema};
 use target::SteppedServer;
 
-use crate::{Interval, SteppedRun, StopHandle};
+use crate::{Interval, ShardUse, SteppedRun, StopHandle};
 
 /// A world that takes more turns than this hangs.
 const TURNS_MAX: u64 = 3_000_000;
@@ -235,8 +235,12 @@ pub(crate) struct History {
     pub(crate) setting: Setting,
     pub(crate) total: Snapshot,
     pub(crate) wall: Nanos,
-    /// The sums of all intervals.
-    pub(crate) intervals: Counts,
+    /// What was told while it ran.
+    pub(crate) told: Told,
+    /// From the start to the instant from which nothing was started any more.
+    pub(crate) started_for: Nanos,
+    /// What its shards spent.
+    pub(crate) uses: Vec<ShardUse>,
     pub(crate) was_stopped: bool,
     pub(crate) most_in_flight: usize,
     pub(crate) most_sockets: usize,
@@ -280,10 +284,11 @@ impl History {
         self.setting.plan.scenarios[0].steps[0].call.as_ref()
     }
 
-    /// How long starts come; none when no time bounds them.
+    /// How long starts come; none when no time ends the run, but a number of iterations.
     pub(crate) fn duration(&self) -> Option<Duration> {
         match self.load() {
             Load::Closed { duration, .. } => *duration,
+            Load::Open { requests: Some(requests), .. } if self.starts_planned() == Some(*requests) => None,
             Load::Open { stages, .. } => Some(stages.iter().map(|stage| stage.span).sum()),
         }
     }
@@ -293,12 +298,19 @@ impl History {
         !self.setting.plan.warmup.is_zero()
     }
 
+    /// Steps that may be measured though their iteration began in the warm-up.
+    pub(crate) fn warm_steps(&self) -> u64 {
+        let steps = self.setting.plan.scenarios[0].steps.len() as u64;
+        if self.has_warmup() { self.users_max() * steps } else { 0 }
+    }
+
     /// How many starts the plan has, reckoned by hand; none when nobody knows beforehand.
     pub(crate) fn starts_planned(&self) -> Option<u64> {
         match self.load() {
             // Each redirect that was followed is one start more.
             Load::Closed { requests, duration: None, .. } => {
-                requests.map(|requests| requests + self.total.counts.redirects)
+                let steps = self.setting.plan.scenarios[0].steps.len() as u64;
+                requests.map(|requests| requests * steps + self.total.counts.redirects)
             }
             Load::Closed { .. } | Load::Open { arrivals: Arrivals::Poisson { .. }, .. } => None,
             Load::Open { stages, requests, .. } => {
@@ -319,7 +331,7 @@ struct Stage {
     run: SteppedRun<SimDriver>,
     /// The hosts of the shards, in their order.
     hosts: Vec<Host>,
-    intervals: Counts,
+    told: Told,
 }
 
 /// Runs a setting to its end, and until the network is quiet.
@@ -348,8 +360,8 @@ pub(crate) fn run(setting: Setting, is_traced: bool) -> Result<History, String> 
     for &(who, from, to) in &setting.freezes {
         network.freeze(if who == 0 { server_host } else { hosts[0] }, from, to);
     }
-    let intervals = Counts::default();
-    let mut stage = Stage { network: network.clone(), server, server_host, run, hosts, intervals };
+    let told = Told::default();
+    let mut stage = Stage { network: network.clone(), server, server_host, run, hosts, told };
     let (mut turns, mut most_in_flight, mut stop_at) = (0, 0, setting.stop_at);
     while stage.run.is_waiting() {
         turns += 1;
@@ -368,15 +380,17 @@ pub(crate) fn run(setting: Setting, is_traced: bool) -> Result<History, String> 
     stage.quieten()?;
     let (requests_served, server_open) = (stage.server.requests(), stage.server.open_connections());
     let shards = stage.hosts.len();
-    let mut intervals = stage.intervals;
-    let finished = stage.run.finish(|interval| note(&mut intervals, interval)).map_err(|error| error.to_string())?;
-    let (mut total, wall) = (finished.total, finished.wall);
+    let mut told = stage.told;
+    let finished = stage.run.finish(|interval| told.note(interval)).map_err(|error| error.to_string())?;
+    let (mut total, wall, started_for) = (finished.total, finished.wall, finished.stopped_at);
     // The one figure that is not virtual.
     total.cpu_ns = 0;
     Ok(History {
         total,
         wall,
-        intervals,
+        told,
+        started_for,
+        uses: finished.shards,
         was_stopped: stop.is_stopped(),
         most_in_flight,
         most_sockets,
@@ -391,9 +405,51 @@ pub(crate) fn run(setting: Setting, is_traced: bool) -> Result<History, String> 
     })
 }
 
-fn note(intervals: &mut Counts, interval: &Interval<'_>) -> ControlFlow<()> {
-    intervals.merge(&interval.seen.counts);
-    ControlFlow::Continue(())
+/// An interval as it was told last.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub(crate) from: Nanos,
+    pub(crate) to: Nanos,
+    pub(crate) users: u64,
+    pub(crate) in_flight: u64,
+    pub(crate) started: u64,
+    pub(crate) finished: u64,
+    /// Shards that had not told of it.
+    pub(crate) late_shards: usize,
+    /// It was told more than once.
+    pub(crate) is_corrected: bool,
+}
+
+/// What was told while a run went on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Told {
+    /// The sums of all that was new.
+    pub(crate) sum: Counts,
+    pub(crate) rows: Vec<Row>,
+}
+
+impl Told {
+    fn note(&mut self, interval: &Interval<'_>) -> ControlFlow<()> {
+        self.sum.merge(&interval.added.counts);
+        let row = Row {
+            from: interval.from,
+            to: interval.to,
+            users: interval.seen.users,
+            in_flight: interval.seen.in_flight.response.count(),
+            started: interval.seen.counts.started,
+            finished: interval.seen.counts.finished(),
+            late_shards: interval.late_shards,
+            is_corrected: interval.is_again,
+        };
+        let index = interval.number as usize - 1;
+        if interval.is_again {
+            self.rows[index] = row;
+        } else {
+            assert_eq!(self.rows.len(), index, "intervals are told in their order");
+            self.rows.push(row);
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 impl Stage {
@@ -403,8 +459,8 @@ impl Stage {
             return self.server.step().map_err(|error| error.to_string());
         }
         let Some(number) = self.hosts.iter().position(|of| *of == host) else { return Ok(()) };
-        let intervals = &mut self.intervals;
-        let is_on = self.run.step(number, |interval| note(intervals, interval)).map_err(|error| error.to_string())?;
+        let told = &mut self.told;
+        let is_on = self.run.step(number, |interval| told.note(interval)).map_err(|error| error.to_string())?;
         let Some(shard) = self.run.shard(number).filter(|_| is_on) else {
             self.network.park(host);
             return Ok(());

@@ -11,6 +11,16 @@ pub(crate) enum Bug {
     DoubleCount,
     /// An exchange ends, and its attempt stays in the slab.
     LeakedSlot,
+    /// What a late shard saw goes to the interval that is shown next.
+    LateSnapshotLast,
+    /// The users of an interval are those of two.
+    GaugeAdded,
+    /// A stall is late to one tick.
+    StallOneTick,
+    /// What did not end is counted, and has no time.
+    UnfinishedHasNoTime,
+    /// A request that the server took goes out again.
+    RetriesWhatWasTaken,
 }
 
 thread_local! {

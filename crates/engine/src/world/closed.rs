@@ -209,7 +209,7 @@ impl World {
         let pause = if self.is_simple { Nanos::ZERO } else { self.coming_pause(user) };
         match self.users[user as usize].next(view, pause, &mut self.budget, is_measured) {
             Next::Exchange => {
-                let step = self.take_step(user);
+                let step = self.take_step(user, is_measured);
                 self.begin_exchange(user, step, intended, now, sockets);
             }
             Next::Think(span) => {
@@ -217,6 +217,9 @@ impl World {
                 self.timers.insert(at, Deadline::User { user, at });
             }
             Next::End => {
+                if !self.is_simple {
+                    self.cut_iteration(user);
+                }
                 self.users_ended += 1;
                 self.close_own(user, sockets);
             }

@@ -34,6 +34,7 @@ impl World {
     }
 
     fn connected<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
+        self.wake_at(at);
         let Some(connection) = self.connections.find(socket) else { return };
         let (Phase::Connect { since, .. } | Phase::Prepare { since, .. }) = connection.phase else { return };
         self.seen.connect.record(at.since(since).0);
@@ -71,6 +72,7 @@ impl World {
     }
 
     fn received<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
+        self.wake_at(at);
         let Some(connection) = self.connections.find(socket) else { return };
         self.seen.counts.bytes_received += bytes.len() as u64;
         let phase = connection.phase;

@@ -43,6 +43,8 @@ pub(crate) struct Exchange {
 /// One try of an exchange on a connection.
 pub(crate) struct Attempt {
     pub(crate) exchange: Key,
+    /// Its exchange is no part of a warm-up.
+    pub(crate) is_measured: bool,
     pub(crate) socket: Socket,
     /// Never, until its request goes out.
     pub(crate) sent: Nanos,
@@ -217,16 +219,19 @@ impl World {
     /// A connection that was opened beforehand is not there in time.
     pub(super) fn prepare_due<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
         let phase = self.connections.find(socket).map(|connection| connection.phase);
-        if let Some(Phase::Prepare { .. }) = phase {
-            self.lose(socket, Failure::ConnectTimeout, now, sockets);
+        let Some(Phase::Prepare { since, .. }) = phase else { return };
+        if since + self.steps[0].connect_timeout > self.read_until {
+            return self.overdue_prepared.push(socket);
         }
+        self.lose(socket, Failure::ConnectTimeout, now, sockets);
     }
 
     pub(super) fn insert_attempt(&mut self, exchange: Key, socket: Socket) -> Key {
+        let known = self.exchanges.find(exchange);
+        let (step, is_measured) = known.map_or((0, false), |exchange| (exchange.step, exchange.is_measured));
         let (needs, is_layered) = if self.is_simple {
             (self.steps.fixed[0].needs, self.is_layered)
         } else {
-            let step = self.exchanges.find(exchange).map_or(0, |exchange| exchange.step);
             let step = &self.steps[step as usize];
             (step.needs, self.is_layered && self.origins[usize::from(step.origin)].is_layered())
         };
@@ -235,6 +240,7 @@ impl World {
             needs,
             is_layered,
             exchange,
+            is_measured,
             socket,
             sent: Nanos::NEVER,
             first_byte: Nanos::NEVER,
@@ -273,10 +279,20 @@ impl World {
             return;
         }
         *armed = Nanos::NEVER;
+        self.expire(index, now, sockets);
+    }
+
+    /// The attempt at this position has had its time, unless a later deadline has taken the place of the one that came out. What
+    /// came before the deadline is read first: while our loop stood still, the answer may have come.
+    pub(super) fn expire<S: Sockets>(&mut self, index: u32, now: Nanos, sockets: &mut S) {
+        let read_until = self.read_until;
         let Some((key, attempt)) = self.attempts.at_index(index) else { return };
         if attempt.deadline > now {
             let deadline = attempt.deadline;
             return self.arm(key, deadline);
+        }
+        if attempt.deadline > read_until {
+            return self.overdue.push(index);
         }
         let socket = attempt.socket;
         let given = Given { key, socket, stream: attempt.stream, sent: attempt.sent };
@@ -365,7 +381,8 @@ impl World {
             return unsent;
         }
         let request_bytes = self.steps[exchange.step as usize].request.len();
-        self.seen.counts.bytes_sent += (request_bytes - unsent.min(request_bytes)) as u64;
+        self.seen.counts.bytes_handed += request_bytes as u64;
+        self.seen.counts.bytes_untaken += unsent.min(request_bytes) as u64;
         unsent
     }
 
@@ -501,6 +518,9 @@ impl World {
             self.keep_more(exchange, attempt, outcome, done);
         }
         let series = if self.is_simple { 0 } else { self.steps[exchange.step as usize].series };
+        if !self.stalls.none_since(exchange.intended) && outcome == Outcome::Succeeded {
+            self.look_at_cover(exchange, attempt, done);
+        }
         let timings = self.seen.outcome(series, outcome);
         timings.record(Measure::Response, done.since(exchange.intended).0);
         timings.record(Measure::Lateness, exchange.taken_up.since(exchange.intended).0);
@@ -513,6 +533,17 @@ impl World {
             if attempt.first_byte != Nanos::NEVER {
                 timings.record(Measure::FirstByte, attempt.first_byte.since(sent).0);
             }
+        }
+    }
+
+    /// A success that lived while our loop stood still may owe its time to that.
+    #[cold]
+    fn look_at_cover(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, done: Nanos) {
+        self.seen.counts.covered_responses += u64::from(self.stalls.cover(exchange.intended, done));
+        if let Some(sent) = attempt.filter(|attempt| attempt.was_sent()).map(|attempt| attempt.sent)
+            && self.stalls.cover(sent, done)
+        {
+            self.seen.covered.record(done.since(sent).0);
         }
     }
 

@@ -194,7 +194,7 @@ impl World {
     }
 
     fn send_lent<S: Sockets>(&mut self, socket: Socket, bytes: Vec<u8>, sockets: &mut S) {
-        self.seen.counts.bytes_sent += bytes.len() as u64;
+        self.seen.counts.bytes_handed += bytes.len() as u64;
         sockets.send(socket, Outgoing::Lent(bytes));
     }
 
@@ -442,10 +442,9 @@ impl World {
     /// A request of HTTP/1 leaves through TLS. Gives the instant.
     pub(super) fn send_sealed<S: Sockets>(&mut self, socket: Socket, step: usize, sockets: &mut S) -> Option<Nanos> {
         let mut buffer = self.links.buffer();
-        let work = &self.work;
         let connection = self.connections.find(socket)?;
         let session = connection.layers.as_deref_mut()?.tls.as_mut()?;
-        if let Err(fault) = session.seal(&work.steps[step].request, &mut buffer) {
+        if let Err(fault) = session.seal(&self.steps[step].request, &mut buffer) {
             let now = sockets.now();
             self.lose(socket, faults::tls(fault), now, sockets);
             return None;
@@ -842,8 +841,7 @@ impl World {
     /// Bytes that were counted as sent, and that the kernel never took.
     pub(super) fn uncount(&mut self, connection: &Connection, unsent: usize) {
         if connection.layers.is_some() {
-            let counted = &mut self.seen.counts.bytes_sent;
-            *counted = counted.saturating_sub(unsent as u64);
+            self.seen.counts.bytes_untaken += unsent as u64;
         }
     }
 }

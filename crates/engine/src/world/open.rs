@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use driver::Sockets;
+use metrics::Snapshot;
 use pacing::Nanos;
 use pacing::open::Starts;
 
@@ -15,6 +16,10 @@ use crate::user::View;
 
 /// Starts of a shard that wait for a user; a further one is dropped at once.
 const QUEUE_MAX: usize = 1_000_000;
+
+/// Starts that were due and not taken up at the end of a run: the waiting of so many is looked at one by one, and that of the others
+/// is only known to be at least as long as the last one's.
+const GIVEN_UP_MAX: usize = 1_000_000;
 
 /// What a shard has of an open load.
 #[derive(Clone)]
@@ -27,6 +32,8 @@ pub(crate) struct OpenWork {
     pub(crate) opens_all: bool,
     /// The load is over with its last start; else with the end of its schedule.
     pub(crate) ends_with_last: bool,
+    /// Its number of starts is reached before its time is over: so all that began comes to its end.
+    pub(crate) ends_by_count: bool,
 }
 
 /// A start that has come.
@@ -76,9 +83,9 @@ impl Open {
         self.queue.len() as u64
     }
 
-    /// Those of them that were intended from this instant on.
-    pub(super) fn waiting_since(&self, from: Nanos) -> u64 {
-        self.queue.iter().filter(|start| start.intended >= from).count() as u64
+    /// When those of them were intended that were so from this instant on.
+    pub(super) fn waiting_from(&self, from: Nanos) -> impl Iterator<Item = Nanos> + '_ {
+        self.queue.iter().map(|start| start.intended).filter(move |intended| *intended >= from)
     }
 
     /// Nothing that is intended after `at` starts.
@@ -86,19 +93,36 @@ impl Open {
         self.last = at;
     }
 
+    pub(super) fn ends_by_count(&self) -> bool {
+        self.work.ends_by_count
+    }
+
     pub(super) fn is_over(&self) -> bool {
         let may_end = self.work.ends_with_last || self.last != Nanos::NEVER;
         may_end && self.queue.is_empty() && self.peek().is_none()
     }
 
-    /// The run is over: how many starts came and found no user, and how many were due and not yet taken up.
-    pub(super) fn give_up(&mut self, now: Nanos) -> (u64, u64) {
+    /// The run is over: starts that came and found no user, and those that were due and not yet taken up, did not end.
+    pub(super) fn give_up(&mut self, now: Nanos, seen: &mut Snapshot) {
+        let waiting: Vec<Nanos> = self.waiting_from(self.measured_from).collect();
+        self.queue.clear();
+        waiting.iter().for_each(|intended| seen.leave_unfinished(0, now.since(*intended).0, None));
         let until = now.min(self.last);
-        let due =
-            if until < self.measured_from { 0 } else { self.work.starts.take_until(until.since(self.measured_from)) };
-        let waiting = std::mem::take(&mut self.queue);
-        let measured = waiting.iter().filter(|start| start.intended >= self.measured_from).count();
-        (measured as u64, due)
+        if until < self.measured_from {
+            return;
+        }
+        for _ in 0..GIVEN_UP_MAX {
+            let Some(at) = self.work.starts.peek().map(|at| self.measured_from + at).filter(|at| *at <= until) else {
+                return;
+            };
+            self.work.starts.next();
+            // It was intended all the same.
+            seen.counts.started += 1;
+            seen.leave_unfinished(0, now.since(at).0, None);
+        }
+        let rest = self.work.starts.take_until(until.since(self.measured_from));
+        seen.counts.started += rest;
+        seen.leave_many_unfinished(rest, now.since(until).0);
     }
 
     pub(super) fn next_turn(&self, users: usize) -> Nanos {
@@ -180,7 +204,7 @@ impl World {
     fn serve_with<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
         let Some(open) = &mut self.open else { return };
         let Some(start) = open.queue.pop_front() else { return open.idle.push_back(user) };
-        let step = self.take_step(user);
+        let step = self.take_step(user, start.intended >= self.measured_from);
         let exchange = Exchange::new(user, step, start.intended, start.taken_up, self.measured_from);
         let key = self.exchanges.insert(exchange);
         self.try_exchange(key, sockets);
@@ -190,12 +214,14 @@ impl World {
     /// the loop look at its sockets.
     pub(super) fn next_open<S: Sockets>(&mut self, user: u32, view: View, now: Nanos, sockets: &mut S) {
         self.drop_late(now);
-        // An iteration that has begun goes on, one step after the other.
-        if self.users[user as usize].position > 0 && view == View::Ended {
-            let step = self.take_step(user);
-            return self.begin_exchange(user, step, now, now, sockets);
+        // An iteration that has begun goes on, one step after the other, until nothing is started any more.
+        if self.users[user as usize].position > 0 {
+            if view == View::Ended && !self.budget.is_over {
+                let step = self.take_step(user, true);
+                return self.begin_exchange(user, step, now, now, sockets);
+            }
+            self.cut_iteration(user);
         }
-        self.users[user as usize].position = 0;
         let Some(open) = &mut self.open else { return };
         if view == View::NoConnection {
             // Those that have one go first.

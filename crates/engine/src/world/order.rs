@@ -70,27 +70,56 @@ impl World {
         self.orders.step_at(user, position, count)
     }
 
-    /// Takes it; behind the last of an iteration comes the first of the next.
+    /// Takes it; `is_measured`: as an iteration that begins with it. Behind the last of an iteration comes the first of the next.
     #[inline]
-    pub(super) fn take_step(&mut self, user: u32) -> u32 {
+    pub(super) fn take_step(&mut self, user: u32, is_measured: bool) -> u32 {
         if self.is_simple {
             return 0;
         }
-        self.take_step_in_order(user)
+        self.take_step_in_order(user, is_measured)
     }
 
-    fn take_step_in_order(&mut self, user: u32) -> u32 {
+    fn take_step_in_order(&mut self, user: u32, is_measured: bool) -> u32 {
         let count = self.steps.fixed.len() as u16;
         if count == 1 {
             return 0;
         }
         let step = self.coming_step(user);
-        let position = &mut self.users[user as usize].position;
-        *position += 1;
-        if *position == count {
-            *position = 0;
+        let place = &mut self.users[user as usize];
+        if !std::mem::replace(&mut place.is_inside, true) {
+            self.inside += 1;
+            place.is_counted = is_measured;
+        }
+        place.position += 1;
+        if place.position == count {
+            place.position = 0;
             self.orders.draw(user);
         }
         step
+    }
+
+    /// A user whose last step is over has been through an iteration.
+    pub(super) fn look_at_iteration(&mut self, user: u32) {
+        let place = &mut self.users[user as usize];
+        if place.position == 0 && std::mem::take(&mut place.is_inside) {
+            self.inside -= 1;
+            self.seen.counts.iterations += u64::from(std::mem::take(&mut place.is_counted));
+        }
+    }
+
+    /// A user does not go on with its iteration.
+    #[cold]
+    pub(super) fn cut_iteration(&mut self, user: u32) {
+        let place = &mut self.users[user as usize];
+        place.position = 0;
+        if std::mem::take(&mut place.is_inside) {
+            self.inside -= 1;
+            self.seen.counts.iterations_cut += u64::from(std::mem::take(&mut place.is_counted));
+        }
+    }
+
+    /// Iterations of the measured time that users are in.
+    pub(super) fn counted_inside(&self) -> u64 {
+        self.users.iter().filter(|place| place.is_inside && place.is_counted).count() as u64
     }
 }

@@ -221,12 +221,14 @@ impl World {
     }
 
     /// Hops that wait for a name when the run ends were started, and did not end.
-    pub(super) fn give_up_lookups(&mut self) {
+    pub(super) fn give_up_lookups(&mut self, now: Nanos) {
         for waiting in std::mem::take(&mut self.lookups).into_iter().flat_map(|lookup| lookup.waiting) {
-            let is_measured = waiting.intended >= self.measured_from;
-            self.seen.counts.started += u64::from(is_measured);
-            self.seen.counts.attempts += u64::from(is_measured);
-            self.seen.counts.unfinished += u64::from(is_measured);
+            if waiting.intended >= self.measured_from {
+                self.seen.counts.started += 1;
+                self.seen.counts.attempts += 1;
+                let series = self.steps[waiting.step as usize].series;
+                self.seen.leave_unfinished(series, now.since(waiting.intended).0, None);
+            }
             self.steps.remove(waiting.step);
         }
     }

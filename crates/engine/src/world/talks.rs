@@ -127,7 +127,7 @@ impl World {
                 return;
             }
         } else {
-            self.seen.counts.bytes_sent += bytes.len() as u64;
+            self.seen.counts.bytes_handed += bytes.len() as u64;
             match template {
                 Some(template) if has_answer => sockets.send(socket, Outgoing::Template(template, 0..bytes.len())),
                 // What has no answer is over when the kernel has taken it, which is told of these.

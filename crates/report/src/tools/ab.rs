@@ -126,7 +126,7 @@ impl Figures {
             kept: counts.kept,
             total_read: counts.bytes_received,
             body_read: counts.body_bytes,
-            sent: counts.bytes_sent,
+            sent: counts.bytes_sent(),
         }
     }
 
