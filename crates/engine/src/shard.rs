@@ -22,6 +22,10 @@ const LAG_EVERY: Nanos = Nanos::from_millis(50);
 /// The most ticks that one stall counts for: eight minutes.
 const LAGS_MAX: u32 = 10_000;
 
+/// A loop that never comes to the end of what is there has read after so many waits what was there before the first: no deadline
+/// waits longer for it.
+const LOOKS_MAX: u32 = 64;
+
 /// What the run wants of its shards. It only grows.
 #[derive(Debug, Default)]
 pub(crate) struct Wish {
@@ -176,6 +180,9 @@ pub(crate) struct Shard<D: Driver> {
     round_at: Nanos,
     /// When the last turn began.
     turned_at: Nanos,
+    /// Waits one after the other that left something to be read, and when the first of them began.
+    looks: u32,
+    looking_since: Nanos,
 }
 
 /// What a shard does after a turn.
@@ -232,6 +239,8 @@ impl<D: Driver> Shard<D> {
             alarm: Nanos::ZERO,
             round_at: Nanos::ZERO,
             turned_at: times.started,
+            looks: 0,
+            looking_since: times.started,
         }
     }
 
@@ -343,11 +352,23 @@ impl<D: Driver> Shard<D> {
         self.sleep_until(until);
         let world = &mut self.world;
         self.driver.wait(until, |sockets, event| world.handle(sockets, event))?;
-        // All that had come when the turn began has been read, unless the driver could not tell it at once.
-        if !self.driver.has_more() {
-            self.world.read_until = self.turned_at;
-        }
+        self.look_what_was_read();
         Ok(())
+    }
+
+    /// All that had come when the turn began has been read, unless the driver could not tell it at once.
+    fn look_what_was_read(&mut self) {
+        if !self.driver.has_more() {
+            (self.world.read_until, self.looks) = (self.turned_at, 0);
+            return;
+        }
+        if self.looks == 0 {
+            self.looking_since = self.turned_at;
+        }
+        self.looks += 1;
+        if self.looks >= LOOKS_MAX {
+            (self.world.read_until, self.looks) = (self.looking_since, 0);
+        }
     }
 
     /// Gives up what is in flight, and tells the run the last that was seen.

@@ -153,6 +153,8 @@ pub(crate) struct World {
     stalls: Stalls,
     /// Rounds of several steps that users are in.
     inside: u64,
+    /// Waits for the sockets so far.
+    waits: u64,
 }
 
 /// Whether a run that never reached its target should go on.
@@ -206,6 +208,7 @@ impl World {
             overdue_prepared: Vec::new(),
             stalls: Stalls::default(),
             inside: 0,
+            waits: 0,
             work,
         }
     }
@@ -338,7 +341,8 @@ impl World {
         }
         let open: Vec<Key> = self.attempts.keys().collect();
         for key in open {
-            self.count_sent(key, sockets);
+            self.count_last_sent(key, sockets);
+            self.count_untaken_message(key, sockets);
             if let Some(attempt) = self.attempts.remove(key) {
                 let sent = attempt.was_sent().then_some(attempt.sent);
                 self.leave_unfinished(attempt.exchange, sent, now);
@@ -359,7 +363,7 @@ impl World {
         let mut untaken = 0;
         self.connections.drain(|socket, is_layered| {
             // What leaves in layers was counted when it was handed over.
-            untaken += if is_layered { sockets.unsent(socket) as u64 } else { 0 };
+            untaken += if is_layered { sockets.stop_sending(socket) as u64 } else { 0 };
             sockets.close(socket);
         });
         self.seen.counts.bytes_untaken += untaken;

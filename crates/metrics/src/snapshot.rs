@@ -183,10 +183,14 @@ pub struct Counts {
     pub statuses: Box<[u64; STATUS_COUNT]>,
     /// Answers by their status of gRPC, where they have one.
     pub grpc_statuses: [u64; GRPC_STATUSES.len()],
-    /// Messages that left as a whole, each once, however often its exchange was tried.
+    /// Messages that were handed to a socket, each once, however often its exchange was tried.
     pub messages_sent: u64,
-    /// Messages that came.
+    /// Those of them of which the kernel has not taken all, known when their connection ended.
+    pub messages_untaken: u64,
+    /// Messages that came, asked for or not.
     pub messages_received: u64,
+    /// Messages of WebSocket that answer none of ours.
+    pub unasked: u64,
     failures: Box<[u64; FAILURE_COUNT]>,
 }
 
@@ -224,7 +228,9 @@ impl Default for Counts {
             statuses: Box::new([0; STATUS_COUNT]),
             grpc_statuses: [0; GRPC_STATUSES.len()],
             messages_sent: 0,
+            messages_untaken: 0,
             messages_received: 0,
+            unasked: 0,
             failures: Box::new([0; FAILURE_COUNT]),
         }
     }
@@ -264,7 +270,9 @@ impl Counts {
         add_each(&mut *self.statuses, &*other.statuses);
         add_each(&mut self.grpc_statuses, &other.grpc_statuses);
         self.messages_sent += other.messages_sent;
+        self.messages_untaken += other.messages_untaken;
         self.messages_received += other.messages_received;
+        self.unasked += other.unasked;
         add_each(&mut *self.failures, &*other.failures);
     }
 
@@ -284,6 +292,11 @@ impl Counts {
     /// snapshots together this is exact.
     pub fn bytes_sent(&self) -> u64 {
         self.bytes_handed.saturating_sub(self.bytes_untaken)
+    }
+
+    /// Messages that left as a whole; as exact as [`Counts::bytes_sent`].
+    pub fn messages_left(&self) -> u64 {
+        self.messages_sent.saturating_sub(self.messages_untaken)
     }
 
     /// The share of the starts that succeeded, of those that were not cut short; `None` without any.

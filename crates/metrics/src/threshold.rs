@@ -217,7 +217,7 @@ impl Counter {
             Self::Reconnects => counts.reconnects,
             Self::Status(status) => counts.statuses.get(usize::from(status)).copied().unwrap_or(0),
             Self::GrpcStatus(status) => counts.grpc_statuses.get(usize::from(status)).copied().unwrap_or(0),
-            Self::MessagesSent => counts.messages_sent,
+            Self::MessagesSent => counts.messages_left(),
             Self::MessagesReceived => counts.messages_received,
         }
     }

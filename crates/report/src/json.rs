@@ -188,7 +188,7 @@ fn facts(run: &Run<'_>) -> Value {
             "sent": counts.bytes_sent(),
             "sent_per_s": per_second(counts.bytes_sent(), seconds),
         },
-        "messages": { "sent": counts.messages_sent, "received": counts.messages_received },
+        "messages": { "sent": counts.messages_left(), "received": counts.messages_received, "unasked": counts.unasked },
         "connections": {
             "tried": counts.connections_tried,
             "established": counts.connections_established,

@@ -163,7 +163,7 @@ impl Page {
         let sent = self.language.pick(format!("{sent} ({speed}/s)"), format!("{sent}（{speed}/s）"));
         self.line(words.sent, &sent);
         if run.has_messages() {
-            let (sent, received) = (count(counts.messages_sent), count(counts.messages_received));
+            let (sent, received) = (count(counts.messages_left()), count(counts.messages_received));
             let messages = self
                 .language
                 .pick(format!("{sent} sent, {received} received"), format!("发送 {sent} 条，接收 {received} 条"));

@@ -26,7 +26,7 @@ impl World {
             Event::Received { socket, bytes, at } => self.received(socket, bytes, at, sockets),
             Event::Connected { socket, at } => self.connected(socket, at, sockets),
             Event::PeerClosed { socket, at } => self.peer_closed(socket, at, sockets),
-            Event::Failed { socket, error, at } => self.failed(socket, error, at, sockets),
+            Event::Failed { socket, error, at, left } => self.failed(socket, error, left.untaken, at, sockets),
             // Plain requests are templates, of which nothing is told; and a client has no listener.
             Event::Sent { socket, buffer } => self.taken(socket, buffer, sockets),
             Event::Accepted { .. } | Event::Woken => {}
@@ -105,7 +105,7 @@ impl World {
                 Heard::NeedMore => {}
                 Heard::Answered { is_clean } => self.end_answer(attempt, is_clean, at, sockets),
                 Heard::Broken(failure) => {
-                    self.count_sent(attempt, sockets);
+                    self.count_last_sent(attempt, sockets);
                     self.close(socket, sockets);
                     self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
                 }
@@ -169,16 +169,19 @@ impl World {
             let failure = if is_shaking { Failure::Tls(metrics::TlsFault::ClosedEarly) } else { Failure::ClosedEarly };
             return self.lose(socket, failure, at, sockets);
         }
-        if let Phase::Answer { attempt } = connection.phase {
+        let (phase, is_reused) = (connection.phase, connection.is_reused);
+        let mut is_stale = false;
+        if let Phase::Answer { attempt } = phase {
             let will_complete = !is_cut_off
                 && self.attempts.find(attempt).is_some_and(|attempt| attempt.machine.ends_with_connection());
+            is_stale = is_reused && !self.is_talk && !will_complete && self.was_never_taken(attempt, sockets);
             if !will_complete {
-                self.count_sent(attempt, sockets);
+                self.count_last_sent(attempt, sockets);
             }
         }
-        let unsent = if self.is_layered { sockets.unsent(socket) } else { 0 };
+        let untaken = if self.is_layered { sockets.stop_sending(socket) } else { 0 };
         let Some(connection) = self.connections.remove(socket) else { return };
-        self.uncount(&connection, unsent);
+        self.uncount(&connection, untaken);
         sockets.close(socket);
         match connection.phase {
             Phase::Answer { attempt } => {
@@ -187,7 +190,7 @@ impl World {
                 self.seen.counts.cut_off += u64::from(is_cut);
                 match ending {
                     Some(Ending::Complete) if !is_cut_off => self.end_answer(attempt, true, at, sockets),
-                    Some(Ending::BeforeAnswer) if connection.is_reused => {
+                    Some(Ending::BeforeAnswer) if is_stale => {
                         self.end_stale_attempt(attempt, Failure::ClosedEarly, at, sockets);
                     }
                     _ => self.end_attempt(attempt, Outcome::Failed(Failure::ClosedEarly), at, sockets),
@@ -202,11 +205,20 @@ impl World {
         }
     }
 
-    fn failed<S: Sockets>(&mut self, socket: Socket, error: SocketError, at: Nanos, sockets: &mut S) {
+    /// A socket is gone, with so many bytes that the kernel never took.
+    fn failed<S: Sockets>(
+        &mut self,
+        socket: Socket,
+        error: SocketError,
+        untaken: usize,
+        at: Nanos,
+        sockets: &mut S,
+    ) {
         if self.is_layered {
             self.unlink(socket);
         }
         let Some(connection) = self.connections.remove(socket) else { return };
+        self.uncount(&connection, untaken);
         if connection.layers.is_some() && !matches!(connection.phase, Phase::Answer { .. }) {
             let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
             let shakes = is_new && connection.layers.as_ref().is_some_and(|layers| layers.has_tls());
@@ -215,7 +227,7 @@ impl World {
                 _ if is_new => faults::while_connecting(error),
                 _ => faults::while_connected(error),
             };
-            return self.end_all(connection, failure, at, sockets);
+            return self.end_all(connection, None, failure, at, sockets);
         }
         match connection.phase {
             Phase::Connect { attempt, .. } => {
@@ -227,17 +239,13 @@ impl World {
                 self.next(user, View::NoConnection, at, at, sockets);
             }
             Phase::Answer { attempt } => {
-                // The socket is gone, and with it the knowledge of what it took: all counts as taken.
-                self.count_sent(attempt, sockets);
+                self.count_sent(attempt, untaken);
                 let failure = faults::while_connected(error);
                 let ending = self.attempts.find(attempt).map(|attempt| attempt.machine.handle_eof());
                 let is_cut = failure == Failure::Reset && !connection.is_reused && ending == Some(Ending::BeforeAnswer);
                 self.seen.counts.cut_off += u64::from(is_cut);
-                if connection.is_reused && failure == Failure::Reset && ending == Some(Ending::BeforeAnswer) {
-                    self.end_stale_attempt(attempt, failure, at, sockets);
-                } else {
-                    self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
-                }
+                // A reset acknowledges nothing: whether the peer has looked at the request is unknown.
+                self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
             }
             Phase::Exchange { user } => self.forget_own(user, &connection),
             Phase::Shared | Phase::Close => {}

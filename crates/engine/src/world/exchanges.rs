@@ -66,6 +66,8 @@ pub(crate) struct Attempt {
     pub(crate) kept: Option<Box<KeptBody>>,
     /// What it sends leaves in layers.
     pub(super) is_layered: bool,
+    /// Bytes that had been handed to the socket before its first; of one in layers.
+    pub(super) begins: u64,
     /// Of a call of gRPC, once it has a stream.
     pub(super) call: Option<CallState>,
 }
@@ -249,6 +251,7 @@ impl World {
             head: None,
             status: None,
             stream: 0,
+            begins: 0,
             kept: None,
             call: None,
         };
@@ -302,7 +305,7 @@ impl World {
             self.give_up(given, true, now, sockets);
             return self.drop_exchange(exchange, now, sockets);
         }
-        self.count_sent(key, sockets);
+        self.count_last_sent(key, sockets);
         // One that waits for a stream is connected.
         let is_connected = self.connections.find(socket).is_some_and(|one| matches!(one.phase, Phase::Shared));
         let failure = if was_sent || is_connected { Failure::Timeout } else { Failure::ConnectTimeout };
@@ -363,35 +366,62 @@ impl World {
         is_measured: bool,
         sockets: &mut S,
     ) {
+        let begins = self.handed_to(socket);
         let Some(sent) = self.send_sealed(socket, step, sockets) else { return };
         let Some(attempt) = self.attempts.find(key) else { return };
-        attempt.sent = sent;
+        (attempt.sent, attempt.begins) = (sent, begins);
         let deadline = sent + self.steps[step].timeout;
         self.arm(key, deadline);
         self.seen.counts.sent += u64::from(is_measured);
     }
 
-    /// Counts the bytes of a request that the kernel took; before its socket is closed. Gives what it did not take.
-    pub(super) fn count_sent<S: Sockets>(&mut self, key: Key, sockets: &mut S) -> usize {
-        let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.was_sent()) else { return 0 };
-        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return 0 };
-        let unsent = sockets.unsent(attempt.socket);
-        if attempt.is_layered {
-            // What leaves in layers is counted when it leaves.
-            return unsent;
-        }
+    /// Counts the bytes of a request that the kernel took; `untaken`: what it did not take. What leaves in layers is counted when it
+    /// leaves.
+    pub(super) fn count_sent(&mut self, key: Key, untaken: usize) {
+        let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.was_sent() && !attempt.is_layered) else {
+            return;
+        };
+        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
         let request_bytes = self.steps[exchange.step as usize].request.len();
         self.seen.counts.bytes_handed += request_bytes as u64;
-        self.seen.counts.bytes_untaken += unsent.min(request_bytes) as u64;
-        unsent
+        self.seen.counts.bytes_untaken += untaken.min(request_bytes) as u64;
     }
 
-    /// A reused connection was closed by the peer before it answered a byte: that is normal, and an idempotent request
-    /// goes out once more (RFC 9110 9.2.2). Its intended instant stays.
+    /// The same of a socket that is closed next: nothing more of the request leaves.
+    pub(super) fn count_last_sent<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
+        let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.was_sent() && !attempt.is_layered) else {
+            return;
+        };
+        let untaken = sockets.stop_sending(attempt.socket);
+        self.count_sent(key, untaken);
+    }
+
+    /// The peer has ended the connection and answered nothing on it. Whether its kernel had not acknowledged a byte of the request by
+    /// then, so that nobody there has seen it; where that is unknown, somebody may have.
+    pub(super) fn was_never_taken<S: Sockets>(&mut self, key: Key, sockets: &mut S) -> bool {
+        #[cfg(test)]
+        if strikes(Bug::RetriesWhatWasTaken) {
+            return true;
+        }
+        let Some(attempt) = self.attempts.find(key) else { return false };
+        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return false };
+        let socket = attempt.socket;
+        let (begins, is_layered) = (attempt.begins, attempt.is_layered);
+        let request_bytes = self.steps[exchange.step as usize].request.len();
+        let Some(unacknowledged) = sockets.unacknowledged(socket) else { return false };
+        if is_layered {
+            self.layers(socket).is_some_and(|layers| begins >= layers.handed - unacknowledged as u64)
+        } else {
+            unacknowledged >= request_bytes
+        }
+    }
+
+    /// A reused connection was closed by the peer before our request came: that is normal, and the request goes out once more,
+    /// whatever its method (RFC 9110 9.2.2). Its intended instant stays. A message of WebSocket or TCP never does.
     pub(super) fn end_stale_attempt<S: Sockets>(&mut self, key: Key, failure: Failure, now: Nanos, sockets: &mut S) {
         let retry = self.attempts.find(key).map(|attempt| attempt.exchange).filter(|&exchange| {
             self.exchanges.find(exchange).is_some_and(|exchange| {
-                let may = exchange.tries == 0 && self.steps[exchange.step as usize].is_idempotent;
+                let may = exchange.tries == 0;
                 exchange.tries += u8::from(may);
                 self.seen.counts.reconnects += u64::from(may && exchange.is_measured);
                 may
@@ -409,7 +439,13 @@ impl World {
     /// The answer is complete. `is_clean`: nothing came after it.
     pub(super) fn end_answer<S: Sockets>(&mut self, key: Key, is_clean: bool, now: Nanos, sockets: &mut S) {
         // A peer may answer before it has read the whole request; the rest would stand before the next one.
-        let is_sent = self.count_sent(key, sockets) == 0;
+        let Some(attempt) = self.attempts.find(key) else { return };
+        let mut untaken = sockets.unsent(attempt.socket);
+        let is_sent = untaken == 0;
+        if !is_sent {
+            untaken = sockets.stop_sending(attempt.socket);
+        }
+        self.count_sent(key, untaken);
         let Some(attempt) = self.attempts.find(key) else { return };
         let Some(head) = attempt.head else { return };
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
@@ -560,9 +596,9 @@ impl World {
     }
 
     pub(super) fn close<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
-        let unsent = if self.is_layered { sockets.unsent(socket) } else { 0 };
+        let untaken = if self.is_layered { sockets.stop_sending(socket) } else { 0 };
         if let Some(connection) = self.connections.remove(socket) {
-            self.uncount(&connection, unsent);
+            self.uncount(&connection, untaken);
             sockets.close(socket);
         }
     }

@@ -64,6 +64,8 @@ pub(crate) struct Layers {
     /// Attempts that wait for the connection, or for a stream of it.
     waiting: VecDeque<Key>,
     link: usize,
+    /// Bytes that were handed to the socket.
+    pub(super) handed: u64,
     /// When the TLS handshake began.
     shakes_since: Nanos,
     /// When frames came the last time.
@@ -140,6 +142,7 @@ impl World {
             held: Vec::new(),
             waiting: VecDeque::new(),
             link,
+            handed: 0,
             shakes_since: Nanos::NEVER,
             heard_at: Nanos::ZERO,
             is_dirty: false,
@@ -194,8 +197,21 @@ impl World {
     }
 
     fn send_lent<S: Sockets>(&mut self, socket: Socket, bytes: Vec<u8>, sockets: &mut S) {
-        self.seen.counts.bytes_handed += bytes.len() as u64;
+        self.count_handed(socket, bytes.len());
         sockets.send(socket, Outgoing::Lent(bytes));
+    }
+
+    /// Bytes go to a socket with layers.
+    pub(super) fn count_handed(&mut self, socket: Socket, bytes: usize) {
+        self.seen.counts.bytes_handed += bytes as u64;
+        if let Some(layers) = self.layers(socket) {
+            layers.handed += bytes as u64;
+        }
+    }
+
+    /// Bytes that were handed to a socket with layers.
+    pub(super) fn handed_to(&mut self, socket: Socket) -> u64 {
+        self.layers(socket).map_or(0, |layers| layers.handed)
     }
 
     /// Bytes came on a connection with layers.
@@ -406,10 +422,10 @@ impl World {
                 self.lose(socket, faults::tls(fault), now, sockets);
                 continue;
             }
-            let sent = sockets.now();
+            let (sent, begins) = (sockets.now(), self.handed_to(socket));
             self.send_lent(socket, buffer, sockets);
             for key in leaving.drain(..) {
-                self.mark_sent(key, sent);
+                self.mark_sent(key, sent, begins);
             }
             if let Some(layers) = self.layers(socket) {
                 layers.leaving = leaving;
@@ -417,10 +433,11 @@ impl World {
         }
     }
 
-    fn mark_sent(&mut self, key: Key, sent: Nanos) {
+    /// The request is in a piece that left, which begins behind so many bytes.
+    fn mark_sent(&mut self, key: Key, sent: Nanos, begins: u64) {
         let Some(attempt) = self.attempts.find(key) else { return };
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
-        attempt.sent = sent;
+        (attempt.sent, attempt.begins) = (sent, begins);
         let deadline = sent + self.steps[exchange.step as usize].timeout;
         self.seen.counts.sent += u64::from(exchange.is_measured);
         let is_call = attempt.call.is_some();
@@ -533,13 +550,12 @@ impl World {
         self.flush_last(socket, sockets);
         self.unlink(socket);
         let Some(connection) = self.connections.find(socket) else { return };
-        let is_reused = connection.is_reused;
         let Some(layers) = connection.layers.as_deref_mut() else { return };
         let waiting = std::mem::take(&mut layers.waiting);
         let streams = layers.http2.as_mut().map(|client| client.take_unprocessed(0)).unwrap_or_default();
         sockets.shutdown(socket);
         self.await_close(socket, at, sockets);
-        self.end_streams(streams, is_reused, failure, at, sockets);
+        self.end_streams(streams, u64::MAX, failure, at, sockets);
         for key in waiting {
             self.retry(key, failure, at, sockets);
         }
@@ -759,15 +775,27 @@ impl World {
     /// The connection is of no use any more: it is closed, and all that ran or waited on it fails.
     pub(super) fn lose<S: Sockets>(&mut self, socket: Socket, failure: Failure, at: Nanos, sockets: &mut S) {
         self.unlink(socket);
-        let unsent = sockets.unsent(socket);
+        let is_shared = self.connections.find(socket).is_some_and(|connection| connection.phase == Phase::Shared);
+        // Only an end that the peer made says what it had taken by then.
+        let unacknowledged =
+            if is_shared && failure == Failure::ClosedEarly { sockets.unacknowledged(socket) } else { None };
+        let untaken = sockets.stop_sending(socket);
         let Some(connection) = self.connections.remove(socket) else { return };
-        self.uncount(&connection, unsent);
+        self.uncount(&connection, untaken);
         sockets.close(socket);
-        self.end_all(connection, failure, at, sockets);
+        self.end_all(connection, unacknowledged, failure, at, sockets);
     }
 
-    /// What ran or waited on a connection that is gone, ends.
-    pub(super) fn end_all<S: Sockets>(&mut self, connection: Connection, failure: Failure, at: Nanos, sockets: &mut S) {
+    /// What ran or waited on a connection that is gone, ends. `unacknowledged`: bytes that the peer had not taken, where that is
+    /// known.
+    pub(super) fn end_all<S: Sockets>(
+        &mut self,
+        connection: Connection,
+        unacknowledged: Option<usize>,
+        failure: Failure,
+        at: Nanos,
+        sockets: &mut S,
+    ) {
         match connection.phase {
             Phase::Connect { attempt, .. } => {
                 self.hope.failed_connects += 1;
@@ -783,8 +811,11 @@ impl World {
         }
         let Some(mut layers) = connection.layers else { return };
         let was_ready = layers.http2.is_some();
+        // Where it is unknown, the peer may have taken all of it.
+        let taken = unacknowledged.filter(|_| connection.is_reused);
+        let taken = taken.map_or(u64::MAX, |bytes| layers.handed - bytes as u64);
         let streams = layers.http2.take().map(|mut client| client.take_unprocessed(0)).unwrap_or_default();
-        self.end_streams(streams, connection.is_reused, failure, at, sockets);
+        self.end_streams(streams, taken, failure, at, sockets);
         for key in layers.waiting {
             if was_ready {
                 // It has not been sent.
@@ -795,11 +826,11 @@ impl World {
         }
     }
 
-    /// What ran on streams of a connection that is gone, ends.
+    /// What ran on streams of a connection that is gone, ends. `taken`: bytes of it that the peer may have seen.
     fn end_streams<S: Sockets>(
         &mut self,
         streams: Vec<u64>,
-        is_reused: bool,
+        taken: u64,
         failure: Failure,
         at: Nanos,
         sockets: &mut S,
@@ -811,8 +842,7 @@ impl World {
                 self.retry(key, failure, at, sockets);
                 continue;
             }
-            let is_stale = matches!(failure, Failure::Reset | Failure::ClosedEarly);
-            if is_reused && is_unheard && is_stale {
+            if is_unheard && attempt.begins >= taken {
                 self.end_stale_attempt(key, failure, at, sockets);
             } else {
                 self.end_attempt(key, Outcome::Failed(failure), at, sockets);
@@ -839,9 +869,17 @@ impl World {
     }
 
     /// Bytes that were counted as sent, and that the kernel never took.
-    pub(super) fn uncount(&mut self, connection: &Connection, unsent: usize) {
-        if connection.layers.is_some() {
-            self.seen.counts.bytes_untaken += unsent as u64;
+    pub(super) fn uncount(&mut self, connection: &Connection, untaken: usize) {
+        if connection.layers.is_none() || untaken == 0 {
+            return;
+        }
+        self.seen.counts.bytes_untaken += untaken as u64;
+        if let Phase::Answer { attempt } = connection.phase
+            && self.is_talk
+        {
+            // The message that waits for its answer never left as a whole.
+            let is_counted = |attempt: &mut Attempt| attempt.was_sent() && attempt.is_measured;
+            self.seen.counts.messages_untaken += u64::from(self.attempts.find(attempt).is_some_and(is_counted));
         }
     }
 }

@@ -73,6 +73,7 @@ impl World {
     #[inline]
     pub(crate) fn sleep_until(&mut self, until: Nanos) {
         self.stalls.awake_at = until;
+        self.waits += 1;
     }
 }
 

@@ -31,6 +31,8 @@ pub(super) struct TalkState {
     is_deflate: bool,
     /// Of an answer to the handshake that came in pieces.
     head: Vec<u8>,
+    /// The wait whose events were handled when the last message left.
+    sent_in: u64,
     tcp: tcp::Reader,
 }
 
@@ -85,7 +87,7 @@ impl World {
         let number = self.work.segment.nth(self.talk.connections);
         self.talk.connections += 1;
         let state =
-            TalkState { number, websocket: None, is_deflate: false, head: Vec::new(), tcp: tcp::Reader::default() };
+            TalkState { number, websocket: None, is_deflate: false, head: Vec::new(), sent_in: 0, tcp: tcp::Reader::default() };
         if let Some(layers) = self.layers(socket) {
             layers.talk = Some(Box::new(state));
         }
@@ -127,17 +129,44 @@ impl World {
                 return;
             }
         } else {
-            self.seen.counts.bytes_handed += bytes.len() as u64;
+            self.count_handed(socket, bytes.len());
             match template {
                 Some(template) if has_answer => sockets.send(socket, Outgoing::Template(template, 0..bytes.len())),
                 // What has no answer is over when the kernel has taken it, which is told of these.
                 _ => sockets.send(socket, Outgoing::Shared(bytes.clone(), 0..bytes.len())),
             }
         }
+        self.mark_message(key, socket, sent, timeout, is_measured);
+    }
+
+    /// A message has left.
+    fn mark_message(&mut self, key: Key, socket: Socket, sent: Nanos, timeout: Nanos, is_measured: bool) {
+        let wait = self.waits;
+        if let Some(state) = self.talk_of(socket) {
+            state.sent_in = wait;
+        }
         let Some(attempt) = self.attempts.find(key) else { return };
         attempt.sent = sent;
         self.arm(key, sent + timeout);
         self.seen.counts.sent += u64::from(is_measured);
+        self.seen.counts.messages_sent += u64::from(is_measured);
+    }
+
+    /// What is told with the events among which a message left had come before it, and is no answer to it.
+    fn is_before_message(&mut self, socket: Socket) -> bool {
+        let wait = self.waits;
+        self.talk_of(socket).is_some_and(|state| state.sent_in == wait)
+    }
+
+    /// The run is over: a message of which the kernel has not taken all never left.
+    pub(super) fn count_untaken_message<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
+        if !self.is_talk {
+            return;
+        }
+        let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.was_sent() && attempt.is_measured) else {
+            return;
+        };
+        self.seen.counts.messages_untaken += u64::from(sockets.unsent(attempt.socket) > 0);
     }
 
     /// A message that says its own number.
@@ -152,10 +181,10 @@ impl World {
         if !self.send_through(socket, frame, sockets) {
             return;
         }
-        let Some(attempt) = self.attempts.find(key) else { return };
-        (attempt.sent, attempt.stream) = (sent, number);
-        self.arm(key, sent + timeout);
-        self.seen.counts.sent += u64::from(is_measured);
+        if let Some(attempt) = self.attempts.find(key) {
+            attempt.stream = number;
+        }
+        self.mark_message(key, socket, sent, timeout, is_measured);
     }
 
     /// The kernel has taken a message to which there is no answer.
@@ -289,18 +318,22 @@ impl World {
     fn take_news<S: Sockets>(&mut self, phase: Option<Phase>, news: &News, at: Nanos, sockets: &mut S) {
         if let News::Message { bytes, .. } = news {
             self.seen.counts.body_bytes += bytes;
+            self.seen.counts.messages_received += u64::from(at >= self.measured_from);
         }
-        let Some(Phase::Answer { attempt }) = phase else {
-            self.seen.counts.unsolicited += u64::from(matches!(news, News::Message { .. }));
+        let socket = match phase {
+            Some(Phase::Answer { attempt }) => self.attempts.find(attempt).map(|attempt| attempt.socket),
+            _ => None,
+        };
+        let is_early = socket.is_none_or(|socket| self.is_before_message(socket));
+        let Some(Phase::Answer { attempt }) = phase.filter(|_| !is_early) else {
+            self.seen.counts.unasked += u64::from(matches!(news, News::Message { .. }) && at >= self.measured_from);
             return;
         };
-        // What came before a message had left is no answer to it.
-        if self.attempts.find(attempt).is_none_or(|attempt| attempt.sent >= at) {
-            self.seen.counts.unsolicited += u64::from(matches!(news, News::Message { .. }));
-            return;
-        }
         let is_awaited = match (news, self.expects(attempt)) {
-            (News::Pong, Some(Expects::Pong)) => Some(true),
+            (News::Pong, Some(Expects::Pong)) => {
+                self.seen.counts.messages_received += u64::from(at >= self.measured_from);
+                Some(true)
+            }
             (News::Message { is_good, .. }, Some(Expects::Message)) => Some(*is_good),
             _ => None,
         };
@@ -328,6 +361,11 @@ impl World {
                 }
                 return;
             };
+            if self.is_before_message(socket) {
+                // They came before the message left, and the answer behind them could not be told from them.
+                self.seen.counts.unsolicited += 1;
+                return self.lose(socket, Failure::Protocol(ProtocolFault::Unsolicited), at, sockets);
+            }
             if let Some(attempt) = self.attempts.find(attempt) {
                 attempt.first_byte = attempt.first_byte.min(at);
             }
@@ -340,6 +378,7 @@ impl World {
             self.take_body(attempt, &rest[..taken]);
             rest = &rest[taken..];
             if is_over {
+                self.seen.counts.messages_received += u64::from(at >= self.measured_from);
                 let outcome = self.judge_answer(attempt);
                 // What stands behind an answer could not be told from the next one.
                 return self.end_message(attempt, outcome, rest.is_empty(), at, sockets);
