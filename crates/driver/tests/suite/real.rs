@@ -27,8 +27,8 @@ impl<D: Driver> Lab for Real<D> {
         &mut self.driver
     }
 
-    fn wait(&mut self, until: Nanos, mut handle: impl FnMut(Event<'_>)) {
-        self.driver.wait(until, |_, event| handle(event)).expect("the driver works");
+    fn wait_with(&mut self, until: Nanos, handle: impl FnMut(&mut D::Sockets, Event<'_>)) {
+        self.driver.wait(until, handle).expect("the driver works");
     }
 
     fn listen(&mut self) -> SocketAddr {
@@ -63,6 +63,10 @@ impl Peer for TcpStream {
         let mut bytes = vec![0; count];
         Read::read_exact(self, &mut bytes).expect("all of it");
         bytes
+    }
+
+    fn end_writing(&mut self) {
+        self.shutdown(std::net::Shutdown::Write).expect("it is connected");
     }
 
     fn pause(&mut self) {}
