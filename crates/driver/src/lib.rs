@@ -177,7 +177,8 @@ pub trait Sockets {
 
     /// Bytes that were given to [`Sockets::send`] and that the peer's kernel has not acknowledged: what waits in the driver and
     /// what the kernel holds. After the peer's end, more than 0 says that it closed before they came. `None` where it cannot be
-    /// known: the socket is gone or no TCP connection, or the kernel does not answer.
+    /// known: the socket is gone or no TCP connection, or the kernel does not answer. While [`Sockets::shutdown`] is on its way it
+    /// may be one too few.
     ///
     /// It may cost some calls into the kernel, so it is for the end of a connection and not for every request.
     fn unacknowledged(&mut self, socket: Socket) -> Option<usize>;
