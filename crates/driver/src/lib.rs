@@ -176,12 +176,13 @@ pub trait Sockets {
     fn unsent(&mut self, socket: Socket) -> usize;
 
     /// Bytes that were given to [`Sockets::send`] and that the peer's kernel has not acknowledged: what waits in the
-    /// driver and what the kernel holds. `None` where it cannot be known: the socket is gone or no TCP connection, or the
-    /// kernel does not answer. While [`Sockets::shutdown`] is on its way it may be one too few.
+    /// driver and what the kernel holds. `None` where it cannot be known: the socket is gone or no TCP connection, or
+    /// the kernel does not answer. While [`Sockets::shutdown`] is on its way it may be one too few.
     ///
-    /// At [`Event::PeerClosed`] the peer has acknowledged all that came before it closed, so more than 0 says that the rest
-    /// came too late, or that a peer that has only half-closed has yet to acknowledge it. A reset acknowledges nothing, and
-    /// a peer delays its acknowledgements by some 40 ms: after a reset, more than 0 does not say that nobody read them.
+    /// At [`Event::PeerClosed`] the peer has acknowledged all that came before it closed, so more than 0 says that the
+    /// rest came too late, or that a peer that has only half-closed has yet to acknowledge it. A reset acknowledges
+    /// nothing, and a peer delays its acknowledgements by some 40 ms: after a reset, more than 0 does not say that
+    /// nobody read them.
     ///
     /// It may cost some calls into the kernel, so it is for the end of a connection and not for every request.
     fn unacknowledged(&mut self, socket: Socket) -> Option<usize>;
@@ -223,9 +224,9 @@ pub trait Driver {
     /// The driver itself is broken; no socket of it can be used any more.
     fn wait(&mut self, until: Nanos, handle: impl FnMut(&mut Self::Sockets, Event<'_>)) -> Result<(), std::io::Error>;
 
-    /// The last [`Driver::wait`] left something that was ready and that it did not tell; the next one does not sleep. When
-    /// peers are silent it becomes false after some waits. Under load it may stay true, so whoever waits again because of it
-    /// needs a bound.
+    /// The last [`Driver::wait`] left something that was ready and that it did not tell; the next one does not sleep.
+    /// When peers are silent it becomes false after some waits. Under load it may stay true, so whoever waits again
+    /// because of it needs a bound.
     fn has_more(&self) -> bool;
 }
 

@@ -1,8 +1,8 @@
 //! Questions that are answered at once: what the kernel took of a send, and what it holds of what it took.
 //!
-//! The answer is a completion, so the rings are entered without waiting, and the completions of one are taken until it has
-//! come. The others are carried, and the next wait handles them first. Entering also lets the kernel go on with other
-//! sockets of the ring; that is work that the next wait would have done.
+//! The answer is a completion, so the rings are entered without waiting, and the completions of one are taken until it
+//! has come. The others are carried, and the next wait handles them first. Entering also lets the kernel go on with
+//! other sockets of the ring; that is work that the next wait would have done.
 
 use io_uring::{opcode, squeue, types};
 
@@ -13,8 +13,8 @@ use super::table::Kind;
 use crate::pending::Pending;
 use crate::{Left, Socket, Sockets};
 
-/// Calls until an answer has come: the kernel posts about twenty completions in one, and those of a few thousand sockets
-/// may come first.
+/// Calls until an answer has come: the kernel posts about twenty completions in one, and those of a few thousand
+/// sockets may come first.
 const ENTERS_MAX: usize = 256;
 /// The command that asks a socket what it holds of what was sent (SOCKET_URING_OP_SIOCOUTQ), since Linux 6.7.
 const UNACKNOWLEDGED: u32 = 1;
@@ -69,8 +69,8 @@ impl UringSockets {
         more.map_or(0, |more| more.refused + more.queue.iter().map(Pending::unsent).sum::<usize>())
     }
 
-    /// Ends the send in flight, and puts back into the queue what the kernel did not take of it; how much that is. A send
-    /// that was taken whole stays to be told. `None`: the kernel does not say.
+    /// Ends the send in flight, and puts back into the queue what the kernel did not take of it; how much that is. A
+    /// send that was taken whole stays to be told. `None`: the kernel does not say.
     fn settle(&mut self, socket: Socket) -> Option<usize> {
         let Some(entry) = self.table.find(socket).filter(|entry| entry.is_sending()) else { return Some(0) };
         let ring = usize::from(entry.ring);

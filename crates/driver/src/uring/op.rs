@@ -49,8 +49,8 @@ impl Op {
     }
 }
 
-/// The mark of a small template, of which only a failure is told: its user data has room for the length, and for the lower
-/// bits of a generation. A failure is told at once, so these are enough to know the owner.
+/// The mark of a small template, of which only a failure is told: its user data has room for the length, and for the
+/// lower bits of a generation. A failure is told at once, so these are enough to know the owner.
 const TEMPLATE_MARK: u64 = 1 << 63;
 const TEMPLATE_LENGTH_SHIFT: u32 = 50;
 pub(super) const TEMPLATE_GENERATION_MASK: u32 = (1 << (TEMPLATE_LENGTH_SHIFT - 32)) - 1;

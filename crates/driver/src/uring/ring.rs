@@ -72,8 +72,8 @@ pub(super) struct Ring {
     next_slot: u32,
     /// The last slot that was taken had an owner before.
     took_used: bool,
-    /// Completions that were taken from the kernel's queue, in its order, and are not handled yet. The buffers that they
-    /// name are offered again only then.
+    /// Completions that were taken from the kernel's queue, in its order, and are not handled yet. The buffers that
+    /// they name are offered again only then.
     pub(super) carried: VecDeque<cqueue::Entry>,
     accepted: u32,
     slots: u32,

@@ -2,11 +2,15 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
 
 use driver::{Clock, Driver, Event};
 use pacing::Nanos;
 
 use super::{Lab, Peer};
+
+/// A peer that hears nothing for so long hears nothing any more.
+const READ_PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) struct Real<D> {
     driver: D,
@@ -76,6 +80,7 @@ impl Peer for TcpStream {
     }
 
     fn read_to_end(mut self) -> impl FnOnce() -> Vec<u8> {
+        self.set_read_timeout(Some(READ_PATIENCE)).expect("a timeout");
         let thread = std::thread::spawn(move || {
             let mut bytes = Vec::new();
             Read::read_to_end(&mut self, &mut bytes).expect("all of it");

@@ -5,7 +5,9 @@ use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
 use driver::poll::PollDriver;
-use driver::{Driver, Event, Left, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker};
+use driver::{
+    Driver, Event, Left, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker,
+};
 use pacing::Nanos;
 
 /// The books.
