@@ -374,6 +374,7 @@ on_each_driver! {
     a_closed_socket_sends_no_more
     questions_do_not_disturb_a_send
     questions_do_not_disturb_the_order
+    what_came_while_asking_is_told_at_once
     a_failed_connection_leaves_nothing
     many_ready_sockets_are_more
     much_ready_data_is_more

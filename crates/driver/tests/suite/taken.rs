@@ -280,6 +280,25 @@ pub(super) fn questions_do_not_disturb_the_order<L: Lab>(mut lab: L) {
     assert_eq!(received(&end), [], "it was handled twice");
 }
 
+pub(super) fn what_came_while_asking_is_told_at_once<L: Lab>(mut lab: L) {
+    let (socket, mut peer) = connected(&mut lab);
+    is_quiet(&mut lab, Nanos::from_millis(1));
+    for round in 0..20 {
+        peer.write_all(&[round; BYTES]);
+        lab.settle();
+        assert_eq!(lab.driver().sockets().unacknowledged(socket), Some(0));
+        let mut all = Vec::new();
+        let begun = lab.driver().now();
+        while received(&all).len() < BYTES {
+            let late = lab.driver().now() + Nanos::from_millis(4_000);
+            lab.wait(late, |event| all.push(seen(event)));
+        }
+        let waited = lab.driver().now().since(begun);
+        assert!(waited < Nanos::from_millis(2_000), "it was told after {waited:?}");
+        assert_eq!(received(&all), [round; BYTES]);
+    }
+}
+
 pub(super) fn a_failed_connection_leaves_nothing<L: Lab>(mut lab: L) {
     for request in [None, Some(Outgoing::Lent(vec![7; BYTES]))] {
         let to = lab.nobody();
