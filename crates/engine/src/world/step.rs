@@ -43,7 +43,6 @@ pub(crate) struct PreparedStep {
     /// The same for HTTP/2, where that may be spoken.
     pub(super) http2: Option<wire::http2::Request>,
     pub(super) kind: RequestKind,
-    pub(super) is_idempotent: bool,
     pub(super) keep_alive: bool,
     pub(super) timeout: Nanos,
     pub(super) connect_timeout: Nanos,
@@ -79,7 +78,6 @@ impl PreparedStep {
             is_shown: step.is_shown,
             http2,
             kind: RequestKind::of(&request.method),
-            is_idempotent: request.is_idempotent(),
             keep_alive: step.keep_alive,
             timeout: step.timeout.into(),
             connect_timeout: step.connect_timeout.into(),
@@ -104,7 +102,6 @@ impl PreparedStep {
             is_shown: self.is_shown,
             http2: speaks_http2.then(|| over_http2(number, request, &request.body, target)),
             kind: RequestKind::of(&request.method),
-            is_idempotent: request.is_idempotent(),
             keep_alive: self.keep_alive,
             timeout: self.timeout,
             connect_timeout: self.connect_timeout,
