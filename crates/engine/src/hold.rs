@@ -23,7 +23,7 @@ use std::thread::JoinHandle;
 use driver::poll::PollDriver;
 use driver::{Chosen, Clock, Driver, Kind};
 use host::CpuTime;
-use metrics::{Held, HeldNow};
+use metrics::{Distribution, Held, HeldNow};
 use pacing::{Nanos, Segment};
 use plan::Hold;
 use wire::tls::{ClientConfig, Refused};
@@ -120,6 +120,8 @@ pub struct HoldResult {
     pub lacked_certificate: bool,
     /// Somebody stopped it before its time was over.
     pub was_stopped: bool,
+    /// How late the loop of each shard was, at each of its looks: one every 50 ms, and as many for a stall as it covers.
+    pub lags: Vec<Distribution>,
 }
 
 /// What the shards are told while they run.
@@ -224,12 +226,9 @@ fn hold_on<D: Driver>(
     }
     let mut desk = desk;
     let add = |all: &[HeldNow]| {
-        all.iter().fold(HeldNow::default(), |sum, now| HeldNow {
-            connecting: sum.connecting + now.connecting,
-            open: sum.open + now.open,
-            waiting: sum.waiting + now.waiting,
-            owed: sum.owed + now.owed,
-        })
+        let mut sum = HeldNow::default();
+        all.iter().for_each(|now| sum.add(*now));
+        sum
     };
     let (when_opened, when_closing) = (add(&desk.opened), add(&desk.closing));
     desk.most_open = desk.most_open.max(when_opened.open).max(when_closing.open);
@@ -249,6 +248,7 @@ fn hold_on<D: Driver>(
         refused: options.tls.as_ref().and_then(ClientConfig::refused),
         lacked_certificate: options.tls.as_ref().is_some_and(ClientConfig::was_asked_in_vain),
         was_stopped: stop.is_stopped(),
+        lags: desk.lags,
         total: desk.total,
     })
 }

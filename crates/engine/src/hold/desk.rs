@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use driver::Clock;
 use host::KernelMemory;
-use metrics::{Held, HeldNow};
+use metrics::{Distribution, Held, HeldNow};
 use pacing::Nanos;
 use plan::Hold;
 
@@ -17,8 +17,13 @@ use super::shard::Report;
 use super::{HoldInterval, MemoryUse, Orders, StoppedOpening};
 use crate::{RunError, StopHandle};
 
+#[cfg(test)]
+mod tests;
+
 /// A shard that is over has reached all intervals.
 const OVER: u64 = u64::MAX;
+/// A shard that is further ahead than this many intervals waits for no other: what the others have not told would pile up.
+const AHEAD_MAX: u64 = 2;
 /// Memory is looked at so often while connections are opened.
 const MEMORY_EVERY: Duration = Duration::from_millis(100);
 /// So much of the memory is left to others: a twentieth, but no more than this.
@@ -36,14 +41,28 @@ pub(super) struct Setting<'a> {
     pub(super) before: (u64, Option<KernelMemory>),
 }
 
+/// What one shard told.
+#[derive(Clone, Default)]
+struct Teller {
+    /// What was not shown yet: up to the end of so many intervals.
+    told: VecDeque<(u64, Box<Held>)>,
+    /// The end of the last of its intervals that were added up.
+    added: u64,
+    /// How things stood then.
+    standing: HeldNow,
+}
+
 /// Where the reports of the shards come together.
 pub(super) struct Desk<'a> {
     setting: Setting<'a>,
     pub(super) shards: usize,
     reserve: u64,
-    /// What each shard has told and was not shown yet: up to the end of so many intervals.
-    told: Vec<VecDeque<(u64, Box<Held>)>>,
+    told: Vec<Teller>,
     reached: Vec<u64>,
+    /// How late the loop of each shard was.
+    pub(super) lags: Vec<Distribution>,
+    /// Intervals that were shown.
+    shown: u64,
     pub(super) total: Held,
     pub(super) shown_to: Nanos,
     pub(super) opened: Vec<HeldNow>,
@@ -63,8 +82,10 @@ impl<'a> Desk<'a> {
             setting,
             shards,
             reserve: host::memory().map_or(0, |memory| (memory.total / RESERVE_SHARE).min(RESERVE_MAX)),
-            told: vec![VecDeque::new(); shards],
+            told: vec![Teller::default(); shards],
             reached: vec![0; shards],
+            lags: vec![Distribution::default(); shards],
+            shown: 0,
             total: Held::default(),
             shown_to: Nanos::ZERO,
             opened: Vec::new(),
@@ -84,7 +105,6 @@ impl<'a> Desk<'a> {
         reports: &Receiver<Report>,
         mut observe: impl FnMut(&HoldInterval<'_>) -> ControlFlow<()>,
     ) -> Self {
-        let mut shown: u64 = 0;
         while self.over < self.shards && self.failure.is_none() {
             match reports.recv_timeout(MEMORY_EVERY) {
                 Ok(report) => self.take(report),
@@ -92,12 +112,7 @@ impl<'a> Desk<'a> {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             self.watch_memory();
-            let reached = self.reached.iter().copied().min().unwrap_or(0);
-            if reached > shown && reached < OVER {
-                shown = reached;
-                let seen = self.told_up_to(reached);
-                self.show(&seen, Nanos(Nanos::from(self.setting.plan.interval).0 * shown), &mut observe);
-            }
+            self.close_rows(&mut observe);
         }
         // What the shards saw since the last interval that all of them had.
         let rest = self.told_up_to(OVER);
@@ -111,21 +126,31 @@ impl<'a> Desk<'a> {
         self
     }
 
-    /// What all shards told up to the end of so many intervals, together.
-    fn told_up_to(&mut self, reached: u64) -> Held {
+    /// Shows the intervals that are over: for all shards, or for one that is far ahead of those that hang.
+    fn close_rows(&mut self, observe: &mut impl FnMut(&HoldInterval<'_>) -> ControlFlow<()>) {
+        let least = self.reached.iter().copied().min().unwrap_or(0);
+        let furthest = self.reached.iter().copied().filter(|reached| *reached < OVER).max().unwrap_or(0);
+        let upto = least.max(furthest.saturating_sub(AHEAD_MAX));
+        if upto > self.shown && upto < OVER {
+            let seen = self.told_up_to(upto);
+            self.shown = upto;
+            self.show(&seen, Nanos(Nanos::from(self.setting.plan.interval).0 * upto), observe);
+        }
+    }
+
+    /// What all shards told up to the end of so many intervals, together. What began in intervals that were shown without it
+    /// is in no row, but in the total.
+    fn told_up_to(&mut self, upto: u64) -> Held {
         let mut all = Held::default();
-        for told in &mut self.told {
-            let mut last = HeldNow::default();
-            while let Some((_, seen)) = told.pop_front_if(|(upto, _)| *upto <= reached) {
-                last = seen.now;
-                let now = all.now;
-                all.add_shard(&seen);
-                all.now = now;
+        for teller in &mut self.told {
+            while let Some((reached, seen)) = teller.told.pop_front_if(|(reached, _)| *reached <= upto) {
+                let is_late = teller.added < self.shown;
+                (teller.added, teller.standing) = (reached, seen.now);
+                if is_late { self.total.add_counts(&seen) } else { all.add_counts(&seen) }
             }
-            all.now.connecting += last.connecting;
-            all.now.open += last.open;
-            all.now.waiting += last.waiting;
-            all.now.owed += last.owed;
+            // With nothing new, its connections stand as they stood, until it is over.
+            let is_over = teller.told.front().is_some_and(|(reached, _)| *reached == OVER);
+            all.now.add(if is_over { HeldNow::default() } else { teller.standing });
         }
         all
     }
@@ -156,6 +181,12 @@ impl<'a> Desk<'a> {
         }
     }
 
+    fn hear(&mut self, shard: usize, reached: u64, seen: Box<Held>) {
+        self.lags[shard].merge(&seen.lag);
+        self.reached[shard] = reached;
+        self.told[shard].told.push_back((reached, seen));
+    }
+
     fn take(&mut self, report: Report) {
         match report {
             Report::Ready { .. } => {}
@@ -163,10 +194,7 @@ impl<'a> Desk<'a> {
                 self.failure = Some(error);
                 self.setting.stop.abort();
             }
-            Report::Interval { shard, reached, seen } => {
-                self.reached[shard] = reached;
-                self.told[shard].push_back((reached, seen));
-            }
+            Report::Interval { shard, reached, seen } => self.hear(shard, reached, seen),
             Report::Opened { now, at } => {
                 self.opened.push(now);
                 if self.opened.len() == self.shards {
@@ -187,8 +215,7 @@ impl<'a> Desk<'a> {
             }
             Report::Over { shard, seen } => {
                 self.over += 1;
-                self.reached[shard] = OVER;
-                self.told[shard].push_back((OVER, seen));
+                self.hear(shard, OVER, seen);
             }
         }
     }
