@@ -7,7 +7,8 @@ use super::*;
 type Row = (Nanos, u64, u64);
 
 fn plan() -> Hold {
-    let common = Flags { url: Some("ws://10.0.0.1/".to_owned()), connections: Some("30".to_owned()), ..Flags::default() };
+    let common =
+        Flags { url: Some("ws://10.0.0.1/".to_owned()), connections: Some("30".to_owned()), ..Flags::default() };
     HoldFlags { common, ..HoldFlags::default() }.plan().expect("a good plan")
 }
 
