@@ -124,6 +124,56 @@ pub struct HoldResult {
     pub lags: Vec<Distribution>,
 }
 
+/// A thread whose loop was late.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LateThread {
+    /// Which one.
+    pub thread: usize,
+    /// The share of its looks at the clock that came too late.
+    pub late_share: f64,
+    /// 99th percentile of its lag.
+    pub lag_p99_ns: u64,
+    /// The longest one.
+    pub lag_max_ns: u64,
+}
+
+impl LateThread {
+    /// What a thread was, late or not.
+    fn of(thread: usize, lag: &Distribution) -> Self {
+        let late = lag.count_between(LAG_MAX.0, u64::MAX);
+        Self {
+            thread,
+            late_share: late as f64 / lag.count().max(1) as f64,
+            lag_p99_ns: lag.quantile(0.99).unwrap_or(0),
+            lag_max_ns: lag.max().unwrap_or(0),
+        }
+    }
+}
+
+impl HoldResult {
+    /// How late each loop was.
+    pub fn loops(&self) -> Vec<LateThread> {
+        self.lags.iter().enumerate().map(|(thread, lag)| LateThread::of(thread, lag)).collect()
+    }
+
+    /// The thread whose loop was late most, if one was later than is good.
+    pub fn late_thread(&self) -> Option<LateThread> {
+        let late = |one: &LateThread| one.late_share > LATE_SHARE_MAX || one.lag_p99_ns > LAG_MAX.0;
+        self.loops().into_iter().filter(late).max_by(|one, other| one.late_share.total_cmp(&other.late_share))
+    }
+
+    /// The figures are the generator's as much as the target's: one of its loops was late, or too many messages were taken up late.
+    pub fn is_spoiled(&self) -> bool {
+        let counts = &self.total.counts;
+        self.late_thread().is_some() || counts.late as f64 > LATE_SHARE_MAX * counts.due as f64
+    }
+}
+
+/// A loop that is later than this keeps messages and answers waiting.
+const LAG_MAX: Nanos = Nanos::from_millis(20);
+/// The share of a thread's time, or of the messages, that may be late.
+const LATE_SHARE_MAX: f64 = 0.01;
+
 /// What the shards are told while they run.
 #[derive(Debug, Default)]
 pub(crate) struct Orders {

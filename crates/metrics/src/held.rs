@@ -219,7 +219,7 @@ mod tests {
     fn shards_and_times_add_up() {
         let one = |open: u64, lost: Failure| {
             let mut held = Held::default();
-            held.counts.tried = 3;
+            (held.counts.tried, held.counts.late) = (3, 2);
             held.counts.lost[lost.index()] = 2;
             held.now.open = open;
             held.connect.record(open * 1_000);
@@ -230,8 +230,11 @@ mod tests {
         whole.add_shard(&second);
         assert_eq!((whole.now.open, whole.counts.tried, whole.connect.count()), (12, 6, 2));
         whole.add_time(&one(1, Failure::Reset));
-        assert_eq!((whole.now.open, whole.counts.lost_in_all()), (1, 6));
-        let reasons = [(Failure::Reset, 4), (Failure::ClosedEarly, 2)];
+        assert_eq!((whole.now.open, whole.counts.lost_in_all(), whole.counts.late), (1, 6, 6));
+        let standing = whole.now;
+        whole.add_counts(&second);
+        assert_eq!((whole.now, whole.counts.tried), (standing, 12));
+        let reasons = [(Failure::Reset, 4), (Failure::ClosedEarly, 4)];
         assert_eq!(HeldCounts::reasons(&whole.counts.lost), reasons);
         whole.clear();
         assert_eq!((whole.counts, whole.now, whole.connect.count()), (HeldCounts::default(), HeldNow::default(), 0));

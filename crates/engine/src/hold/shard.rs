@@ -125,16 +125,14 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
 
 /// Does what is due, after reading what is there: a stall of ours must not make a timeout of an answer that came in time.
 pub(super) fn turn<D: Driver>(driver: &mut D, world: &mut World, now: Nanos) -> Result<(), std::io::Error> {
-    let mut quiet = 0;
-    for _ in 0..READS_MAX {
-        if quiet == QUIET_READS || !world.is_deadline_due(now) {
-            break;
-        }
-        quiet += 1;
+    let (mut reads, mut quiet) = (0, 0);
+    while reads < READS_MAX && quiet < QUIET_READS && world.is_deadline_due(now) {
+        let mut has_read = false;
         driver.wait(Nanos::ZERO, |sockets, event| {
-            quiet = 0;
+            has_read = true;
             world.handle(sockets, event);
         })?;
+        (reads, quiet) = (reads + 1, if has_read { 0 } else { quiet + 1 });
     }
     world.turn(now, driver.sockets());
     Ok(())

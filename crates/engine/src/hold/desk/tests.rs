@@ -78,3 +78,16 @@ fn a_shard_that_is_over_is_not_further_than_others() {
         assert_eq!(desk.told.iter().map(|teller| teller.told.len()).collect::<Vec<_>>(), [1, 0]);
     });
 }
+
+#[test]
+fn each_shard_has_a_lag_of_its_own() {
+    with_desk(2, |desk| {
+        for (shard, lag_ns) in [(0, 60_000), (1, 2_000_000_000)] {
+            let mut seen = seen(0, 0);
+            (0..100).for_each(|_| seen.lag.record(lag_ns));
+            desk.take(Report::Interval { shard, reached: 1, seen });
+        }
+        let most: Vec<Option<u64>> = desk.lags.iter().map(Distribution::max).collect();
+        assert_eq!(most, [Some(60_000), Some(2_000_000_000)]);
+    });
+}
