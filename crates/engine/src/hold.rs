@@ -120,7 +120,8 @@ pub struct HoldResult {
     pub lacked_certificate: bool,
     /// Somebody stopped it before its time was over.
     pub was_stopped: bool,
-    /// How late the loop of each shard was, at each of its looks: one every 50 ms, and as many for a stall as it covers.
+    /// How late the loop of each shard was, at each of its looks: one every 50 ms, and as many for a stall as it
+    /// covers.
     pub lags: Vec<Distribution>,
 }
 
@@ -162,7 +163,8 @@ impl HoldResult {
         self.loops().into_iter().filter(late).max_by(|one, other| one.late_share.total_cmp(&other.late_share))
     }
 
-    /// The figures are the generator's as much as the target's: one of its loops was late, or too many messages were taken up late.
+    /// The figures are the generator's as much as the target's: one of its loops was late, or too many messages were
+    /// taken up late.
     pub fn is_spoiled(&self) -> bool {
         let counts = &self.total.counts;
         self.late_thread().is_some() || counts.late as f64 > LATE_SHARE_MAX * counts.due as f64

@@ -22,7 +22,8 @@ mod tests;
 
 /// A shard that is over has reached all intervals.
 const OVER: u64 = u64::MAX;
-/// A shard that is further ahead than this many intervals waits for no other: what the others have not told would pile up.
+/// A shard that is further ahead than this many intervals waits for no other: what the others have not told would pile
+/// up.
 const AHEAD_MAX: u64 = 2;
 /// Memory is looked at so often while connections are opened.
 const MEMORY_EVERY: Duration = Duration::from_millis(100);
@@ -138,8 +139,8 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// What all shards told up to the end of so many intervals, together. What began in intervals that were shown without it
-    /// is in no row, but in the total.
+    /// What all shards told up to the end of so many intervals, together. What began in intervals that were shown
+    /// without it is in no row, but in the total.
     fn told_up_to(&mut self, upto: u64) -> Held {
         let mut all = Held::default();
         for teller in &mut self.told {

@@ -18,8 +18,8 @@ const LAG_EVERY: Nanos = Nanos::from_millis(50);
 /// The most looks that one stall counts for.
 const LAGS_MAX: u32 = 10_000;
 
-/// The most reads before a deadline: more than a million answers, at 1,024 a read. A peer that sends without an end cannot keep
-/// the deadlines of others from being looked at.
+/// The most reads before a deadline: more than a million answers, at 1,024 a read. A peer that sends without an end
+/// cannot keep the deadlines of others from being looked at.
 const READS_MAX: u32 = 2_048;
 /// So many reads that bring nothing are enough; a signal may have cut one short.
 const QUIET_READS: u32 = 2;
@@ -123,7 +123,8 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
     drop(ends.reports.send(Report::Over { shard: ends.shard, seen }));
 }
 
-/// Does what is due, after reading what is there: a stall of ours must not make a timeout of an answer that came in time.
+/// Does what is due, after reading what is there: a stall of ours must not make a timeout of an answer that came in
+/// time.
 pub(super) fn turn<D: Driver>(driver: &mut D, world: &mut World, now: Nanos) -> Result<(), std::io::Error> {
     let (mut reads, mut quiet) = (0, 0);
     while reads < READS_MAX && quiet < QUIET_READS && world.is_deadline_due(now) {

@@ -197,7 +197,8 @@ fn in_a_calm_world_all_goes_well() {
     }
 }
 
-/// A hundred connections of which each says something every 300 ms, for four seconds, and we stand still from 1 s to `to_ms`.
+/// A hundred connections of which each says something every 300 ms, for four seconds, and we stand still from 1 s to
+/// `to_ms`.
 fn with_a_stall(seed: u64, to_ms: u64, grace: &str) -> Story {
     let flag = |text: &str| Some(text.to_owned());
     let common = Flags {

@@ -1,9 +1,10 @@
 //! Numbers of any size, compared exactly.
 //!
-//! JSON values and paths compare numbers as doubles, which tell integers apart up to 2^53 only: beyond it one identifier equals
-//! its neighbour. So every number beyond 2^53 is replaced in the text, before anything reads it, by a stand-in: an integer that
-//! a double holds. Stand-ins are in the order of the numbers they stand for, and equal where those are equal. Those of a check
-//! are fixed when it is read ([`Stand::of`]); those of a body are laid between them ([`Stand::replace_in`]).
+//! JSON values and paths compare numbers as doubles, which tell integers apart up to 2^53 only: beyond it one
+//! identifier equals its neighbour. So every number beyond 2^53 is replaced in the text, before anything reads it, by a
+//! stand-in: an integer that a double holds. Stand-ins are in the order of the numbers they stand for, and equal where
+//! those are equal. Those of a check are fixed when it is read ([`Stand::of`]); those of a body are laid between them
+//! ([`Stand::replace_in`]).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,8 +19,8 @@ const STEP: i64 = 1 << 11;
 const PLACE_MIN: i64 = 1 << 42;
 const PLACES: i64 = 1 << 51;
 
-/// The size of a number, without its sign: a fraction of 1 with these digits, times ten to the power of `point`. Neither the
-/// first digit nor the last one is 0, so the order of the fields is the order of the numbers.
+/// The size of a number, without its sign: a fraction of 1 with these digits, times ten to the power of `point`.
+/// Neither the first digit nor the last one is 0, so the order of the fields is the order of the numbers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Magnitude {
     point: i64,
@@ -157,7 +158,8 @@ impl Stand {
         Cow::Owned(replaced)
     }
 
-    /// Those that the check knows have places far from each other; the others have the next ones behind them, in their order.
+    /// Those that the check knows have places far from each other; the others have the next ones behind them, in their
+    /// order.
     fn stand_ins<'a>(&self, found: &'a [(Range<usize>, Magnitude)]) -> BTreeMap<&'a Magnitude, i64> {
         let gap = PLACES / (self.known.len() as i64 + 1);
         let mut all: BTreeMap<&Magnitude, i64> = found.iter().map(|(_, magnitude)| (magnitude, 0)).collect();
