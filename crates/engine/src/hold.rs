@@ -4,6 +4,7 @@
 //! busy one needs is given back when it is idle again.
 
 mod closing;
+mod desk;
 mod events;
 mod opening;
 mod shard;
@@ -12,24 +13,23 @@ mod tests;
 mod work;
 mod world;
 
-use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use driver::poll::PollDriver;
 use driver::{Chosen, Clock, Driver, Kind};
-use host::{CpuTime, KernelMemory};
-use metrics::{Held, HeldNow};
+use host::CpuTime;
+use metrics::{Distribution, Held, HeldNow};
 use pacing::{Nanos, Segment};
 use plan::Hold;
 use wire::tls::{ClientConfig, Refused};
 
 use crate::{Places, RunError, StopHandle};
+use desk::{Desk, Setting};
 use shard::{Ends, Report};
 use world::{Job, World};
 
@@ -120,7 +120,61 @@ pub struct HoldResult {
     pub lacked_certificate: bool,
     /// Somebody stopped it before its time was over.
     pub was_stopped: bool,
+    /// How late the loop of each shard was, at each of its looks: one every 50 ms, and as many for a stall as it
+    /// covers.
+    pub lags: Vec<Distribution>,
 }
+
+/// A thread whose loop was late.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LateThread {
+    /// Which one.
+    pub thread: usize,
+    /// The share of its looks at the clock that came too late.
+    pub late_share: f64,
+    /// 99th percentile of its lag.
+    pub lag_p99_ns: u64,
+    /// The longest one.
+    pub lag_max_ns: u64,
+}
+
+impl LateThread {
+    /// What a thread was, late or not.
+    fn of(thread: usize, lag: &Distribution) -> Self {
+        let late = lag.count_between(LAG_MAX.0, u64::MAX);
+        Self {
+            thread,
+            late_share: late as f64 / lag.count().max(1) as f64,
+            lag_p99_ns: lag.quantile(0.99).unwrap_or(0),
+            lag_max_ns: lag.max().unwrap_or(0),
+        }
+    }
+}
+
+impl HoldResult {
+    /// How late each loop was.
+    pub fn loops(&self) -> Vec<LateThread> {
+        self.lags.iter().enumerate().map(|(thread, lag)| LateThread::of(thread, lag)).collect()
+    }
+
+    /// The thread whose loop was late most, if one was later than is good.
+    pub fn late_thread(&self) -> Option<LateThread> {
+        let late = |one: &LateThread| one.late_share > LATE_SHARE_MAX || one.lag_p99_ns > LAG_MAX.0;
+        self.loops().into_iter().filter(late).max_by(|one, other| one.late_share.total_cmp(&other.late_share))
+    }
+
+    /// The figures are the generator's as much as the target's: one of its loops was late, or too many messages were
+    /// taken up late.
+    pub fn is_spoiled(&self) -> bool {
+        let counts = &self.total.counts;
+        self.late_thread().is_some() || counts.late as f64 > LATE_SHARE_MAX * counts.due as f64
+    }
+}
+
+/// A loop that is later than this keeps messages and answers waiting.
+const LAG_MAX: Nanos = Nanos::from_millis(20);
+/// The share of a thread's time, or of the messages, that may be late.
+const LATE_SHARE_MAX: f64 = 0.01;
 
 /// What the shards are told while they run.
 #[derive(Debug, Default)]
@@ -143,14 +197,6 @@ impl Orders {
         self.stops_opening.load(Ordering::Relaxed)
     }
 }
-
-/// A shard that is over has reached all intervals.
-const OVER: u64 = u64::MAX;
-/// Memory is looked at so often while connections are opened.
-const MEMORY_EVERY: Duration = Duration::from_millis(100);
-/// So much of the memory is left to others: a twentieth, but no more than this.
-const RESERVE_SHARE: u64 = 20;
-const RESERVE_MAX: u64 = 512 * 1024 * 1024;
 
 /// Holds connections. `observe` is called at the end of each interval; when it breaks, everything ends at once.
 ///
@@ -222,29 +268,7 @@ fn hold_on<D: Driver>(
         // A shard that broke before its start is met in the reports.
         let _ = start.send(started);
     }
-    let desk = Desk {
-        clock,
-        started,
-        plan,
-        stop,
-        orders,
-        shards: threads.len(),
-        reserve: host::memory().map_or(0, |memory| (memory.total / RESERVE_SHARE).min(RESERVE_MAX)),
-        before,
-        told: vec![VecDeque::new(); threads.len()],
-        reached: vec![0; threads.len()],
-        total: Held::default(),
-        shown_to: Nanos::ZERO,
-        opened: Vec::new(),
-        opened_after: None,
-        closing: Vec::new(),
-        closing_after: None,
-        most_open: 0,
-        memory: MemoryUse::default(),
-        stopped_opening: None,
-        over: 0,
-        failure: None,
-    };
+    let desk = Desk::new(Setting { clock, started, plan, stop, orders, before }, threads.len());
     let desk = desk.run(&reports, observe);
     for thread in threads {
         thread.join().expect("a shard does not panic");
@@ -254,12 +278,9 @@ fn hold_on<D: Driver>(
     }
     let mut desk = desk;
     let add = |all: &[HeldNow]| {
-        all.iter().fold(HeldNow::default(), |sum, now| HeldNow {
-            connecting: sum.connecting + now.connecting,
-            open: sum.open + now.open,
-            waiting: sum.waiting + now.waiting,
-            owed: sum.owed + now.owed,
-        })
+        let mut sum = HeldNow::default();
+        all.iter().for_each(|now| sum.add(*now));
+        sum
     };
     let (when_opened, when_closing) = (add(&desk.opened), add(&desk.closing));
     desk.most_open = desk.most_open.max(when_opened.open).max(when_closing.open);
@@ -279,162 +300,7 @@ fn hold_on<D: Driver>(
         refused: options.tls.as_ref().and_then(ClientConfig::refused),
         lacked_certificate: options.tls.as_ref().is_some_and(ClientConfig::was_asked_in_vain),
         was_stopped: stop.is_stopped(),
+        lags: desk.lags,
         total: desk.total,
     })
-}
-
-/// Where the reports of the shards come together.
-struct Desk<'a> {
-    clock: Clock,
-    started: Nanos,
-    plan: &'a Hold,
-    stop: &'a StopHandle,
-    orders: Arc<Orders>,
-    shards: usize,
-    reserve: u64,
-    before: (u64, Option<KernelMemory>),
-    /// What each shard has told and was not shown yet: up to the end of so many intervals.
-    told: Vec<VecDeque<(u64, Box<Held>)>>,
-    reached: Vec<u64>,
-    total: Held,
-    shown_to: Nanos,
-    opened: Vec<HeldNow>,
-    opened_after: Option<Nanos>,
-    closing: Vec<HeldNow>,
-    closing_after: Option<Nanos>,
-    most_open: u64,
-    memory: MemoryUse,
-    stopped_opening: Option<StoppedOpening>,
-    over: usize,
-    failure: Option<RunError>,
-}
-
-impl Desk<'_> {
-    fn run(
-        mut self,
-        reports: &Receiver<Report>,
-        mut observe: impl FnMut(&HoldInterval<'_>) -> ControlFlow<()>,
-    ) -> Self {
-        let mut shown: u64 = 0;
-        while self.over < self.shards && self.failure.is_none() {
-            match reports.recv_timeout(MEMORY_EVERY) {
-                Ok(report) => self.take(report),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            self.watch_memory();
-            let reached = self.reached.iter().copied().min().unwrap_or(0);
-            if reached > shown && reached < OVER {
-                shown = reached;
-                let seen = self.told_up_to(reached);
-                self.show(&seen, Nanos(Nanos::from(self.plan.interval).0 * shown), &mut observe);
-            }
-        }
-        // What the shards saw since the last interval that all of them had.
-        let rest = self.told_up_to(OVER);
-        let to = self.clock.now().since(self.started);
-        if self.failure.is_none() && to > self.shown_to {
-            self.show(&rest, to, &mut observe);
-        }
-        if let Some(stopped) = &mut self.stopped_opening {
-            stopped.tried = self.total.counts.tried;
-        }
-        self
-    }
-
-    /// What all shards told up to the end of so many intervals, together.
-    fn told_up_to(&mut self, reached: u64) -> Held {
-        let mut all = Held::default();
-        for told in &mut self.told {
-            let mut last = HeldNow::default();
-            while let Some((_, seen)) = told.pop_front_if(|(upto, _)| *upto <= reached) {
-                last = seen.now;
-                let now = all.now;
-                all.add_shard(&seen);
-                all.now = now;
-            }
-            all.now.connecting += last.connecting;
-            all.now.open += last.open;
-            all.now.waiting += last.waiting;
-            all.now.owed += last.owed;
-        }
-        all
-    }
-
-    fn show(&mut self, seen: &Held, to: Nanos, observe: &mut impl FnMut(&HoldInterval<'_>) -> ControlFlow<()>) {
-        self.total.add_time(seen);
-        let memory = self.memory_now();
-        if seen.now.open >= self.most_open && seen.now.open > 0 {
-            (self.most_open, self.memory) = (seen.now.open, memory);
-        }
-        let interval = HoldInterval { from: self.shown_to, to, seen, total: &self.total, memory };
-        if observe(&interval).is_break() {
-            self.stop.abort();
-        }
-        self.shown_to = to;
-    }
-
-    fn memory_now(&self) -> MemoryUse {
-        let (resident_before, kernel_before) = self.before;
-        let more = |now: KernelMemory, before: KernelMemory| {
-            (now.slab + now.tcp_buffers).saturating_sub(before.slab + before.tcp_buffers)
-        };
-        MemoryUse {
-            resident: host::resident_bytes().unwrap_or(0),
-            resident_before,
-            kernel: host::kernel_memory().zip(kernel_before).map(|(now, before)| more(now, before)),
-            available: host::memory().map(|memory| memory.available),
-        }
-    }
-
-    fn take(&mut self, report: Report) {
-        match report {
-            Report::Ready { .. } => {}
-            Report::Broken(error) => {
-                self.failure = Some(error);
-                self.stop.abort();
-            }
-            Report::Interval { shard, reached, seen } => {
-                self.reached[shard] = reached;
-                self.told[shard].push_back((reached, seen));
-            }
-            Report::Opened { now, at } => {
-                self.opened.push(now);
-                if self.opened.len() == self.shards {
-                    self.opened_after = Some(at.since(self.started));
-                    self.memory = self.memory_now();
-                    // With none there, and none to come, there is nothing to hold.
-                    let is_empty = !self.plan.reconnects && self.opened.iter().all(|now| now.open == 0);
-                    let span = if is_empty { Nanos(1) } else { self.plan.duration.into() };
-                    let end = self.clock.now() + span;
-                    self.orders.end_at.store(end.0, Ordering::Relaxed);
-                    self.stop.wake_all();
-                }
-            }
-            Report::Closing { now, at } => {
-                self.closing.push(now);
-                let since = at.since(self.started);
-                self.closing_after = Some(self.closing_after.map_or(since, |known| known.min(since)));
-            }
-            Report::Over { shard, seen } => {
-                self.over += 1;
-                self.reached[shard] = OVER;
-                self.told[shard].push_back((OVER, seen));
-            }
-        }
-    }
-
-    /// Stops opening before the kernel would have to kill somebody.
-    fn watch_memory(&mut self) {
-        if self.opened_after.is_some() || self.stopped_opening.is_some() {
-            return;
-        }
-        let Some(memory) = host::memory() else { return };
-        if memory.available < self.reserve {
-            self.orders.stops_opening.store(true, Ordering::Relaxed);
-            self.stop.wake_all();
-            let tried = self.total.counts.tried;
-            self.stopped_opening = Some(StoppedOpening { available: memory.available, reserve: self.reserve, tried });
-        }
-    }
 }

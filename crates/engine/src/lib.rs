@@ -24,7 +24,7 @@ mod user;
 mod verdict;
 mod world;
 
-pub use hold::{HoldInterval, HoldOptions, HoldResult, MemoryUse, StoppedOpening, hold};
+pub use hold::{HoldInterval, HoldOptions, HoldResult, LateThread, MemoryUse, StoppedOpening, hold};
 pub use places::{Places, PlacesError};
 pub use reflect::{ReflectError, describe, describe_all, list_services};
 pub use resolve::{ResolveError, Resolved, resolve};

@@ -23,6 +23,8 @@ pub struct HeldCounts {
     pub retries: u64,
     /// Messages whose time had come.
     pub due: u64,
+    /// Of those, messages that our own loop took up too late.
+    pub late: u64,
     /// Messages whose time came while their connections were lost.
     pub missed: u64,
     /// Messages that were due and never left: the one before them was not answered in time.
@@ -62,6 +64,7 @@ impl Default for HeldCounts {
             abandoned: 0,
             retries: 0,
             due: 0,
+            late: 0,
             missed: 0,
             unsent: 0,
             sent: 0,
@@ -113,6 +116,7 @@ impl HeldCounts {
         self.abandoned += other.abandoned;
         self.retries += other.retries;
         self.due += other.due;
+        self.late += other.late;
         self.missed += other.missed;
         self.unsent += other.unsent;
         self.sent += other.sent;
@@ -141,6 +145,16 @@ pub struct HeldNow {
     pub owed: u64,
 }
 
+impl HeldNow {
+    /// Adds another shard.
+    pub fn add(&mut self, more: Self) {
+        self.connecting += more.connecting;
+        self.open += more.open;
+        self.waiting += more.waiting;
+        self.owed += more.owed;
+    }
+}
+
 /// What happened in a time, and how things stand at its end.
 #[derive(Clone, Debug, Default)]
 pub struct Held {
@@ -165,11 +179,7 @@ pub struct Held {
 impl Held {
     /// Adds another shard of the same time.
     pub fn add_shard(&mut self, other: &Self) {
-        let (now, more) = (&mut self.now, other.now);
-        now.connecting += more.connecting;
-        now.open += more.open;
-        now.waiting += more.waiting;
-        now.owed += more.owed;
+        self.now.add(other.now);
         self.add_counts(other);
     }
 
@@ -179,7 +189,8 @@ impl Held {
         self.add_counts(later);
     }
 
-    fn add_counts(&mut self, other: &Self) {
+    /// Adds what happened, and leaves how things stand.
+    pub fn add_counts(&mut self, other: &Self) {
         self.counts.add(&other.counts);
         self.connect.merge(&other.connect);
         self.response.merge(&other.response);
@@ -208,7 +219,7 @@ mod tests {
     fn shards_and_times_add_up() {
         let one = |open: u64, lost: Failure| {
             let mut held = Held::default();
-            held.counts.tried = 3;
+            (held.counts.tried, held.counts.late) = (3, 2);
             held.counts.lost[lost.index()] = 2;
             held.now.open = open;
             held.connect.record(open * 1_000);
@@ -219,8 +230,11 @@ mod tests {
         whole.add_shard(&second);
         assert_eq!((whole.now.open, whole.counts.tried, whole.connect.count()), (12, 6, 2));
         whole.add_time(&one(1, Failure::Reset));
-        assert_eq!((whole.now.open, whole.counts.lost_in_all()), (1, 6));
-        let reasons = [(Failure::Reset, 4), (Failure::ClosedEarly, 2)];
+        assert_eq!((whole.now.open, whole.counts.lost_in_all(), whole.counts.late), (1, 6, 6));
+        let standing = whole.now;
+        whole.add_counts(&second);
+        assert_eq!((whole.now, whole.counts.tried), (standing, 12));
+        let reasons = [(Failure::Reset, 4), (Failure::ClosedEarly, 4)];
         assert_eq!(HeldCounts::reasons(&whole.counts.lost), reasons);
         whole.clear();
         assert_eq!((whole.counts, whole.now, whole.connect.count()), (HeldCounts::default(), HeldNow::default(), 0));

@@ -1,10 +1,13 @@
 //! What makes an answer a success: checks on its status, its head and its body.
 
+mod exact;
+
 use std::cmp::Ordering;
 use std::fmt;
 
+use exact::{Large, Stand};
 use regex::bytes::Regex;
-use serde_json::Value;
+use serde_json::{Number, Value};
 use serde_json_path::JsonPath;
 
 use crate::{PlanError, StatusSet};
@@ -46,11 +49,10 @@ impl Checks {
         if self.json.is_empty() {
             return Ok(());
         }
-        let value: Value = serde_json::from_slice(body)
-            .map_err(|error| format!("--expect-json {}: no JSON ({error})", self.json[0]))?;
-        match self.json.iter().find(|check| !check.holds(&value)) {
-            Some(check) => Err(format!("--expect-json {check}")),
-            None => Ok(()),
+        match JsonCheck::first_unmet(&self.json, body) {
+            Ok(None) => Ok(()),
+            Ok(Some(check)) => Err(format!("--expect-json {check}")),
+            Err(error) => Err(format!("--expect-json {}: no JSON ({error})", self.json[0])),
         }
     }
 
@@ -178,9 +180,11 @@ const RELATIONS: [(&str, Relation); 6] = [
 ];
 
 /// A path into JSON (RFC 9535), and how what it finds must compare. It must find something, and all of it must compare so.
+/// Integers of any size are compared exactly.
 #[derive(Clone, Debug)]
 pub struct JsonCheck {
     text: String,
+    stand: Stand,
     path: JsonPath,
     wanted: Option<(Relation, Value)>,
 }
@@ -206,17 +210,47 @@ impl JsonCheck {
         let wrong = |reason: String| PlanError::JsonCheck { value: text.to_owned(), reason };
         let (path, wanted) = match split(text) {
             None => (text.trim(), None),
-            Some((path, relation, literal)) => {
-                let value = literal_of(literal).ok_or_else(|| wrong(format!("'{literal}' is no JSON value")))?;
-                (path, Some((relation, value)))
+            Some((path, relation, literal)) => (path, Some((relation, literal))),
+        };
+        let stand = Stand::of(path, wanted.map_or("", |(_, literal)| literal));
+        let wanted = match wanted {
+            None => None,
+            Some((relation, literal)) => {
+                let value =
+                    literal_of(literal, &stand).ok_or_else(|| wrong(format!("'{literal}' is no JSON value")))?;
+                Some((relation, value))
             }
         };
-        let path = JsonPath::parse(path).map_err(|error| wrong(error.to_string()))?;
-        Ok(Self { text: text.trim().to_owned(), path, wanted })
+        let path = JsonPath::parse(&stand.replace_in_path(path)).map_err(|error| wrong(error.to_string()))?;
+        Ok(Self { text: text.trim().to_owned(), stand, path, wanted })
     }
 
     /// It is met.
-    pub fn holds(&self, value: &Value) -> bool {
+    ///
+    /// # Errors
+    /// The body is no JSON.
+    pub fn holds(&self, body: &[u8]) -> Result<bool, serde_json::Error> {
+        Self::first_unmet(std::slice::from_ref(self), body).map(|unmet| unmet.is_none())
+    }
+
+    /// The first of these checks that a body does not meet.
+    fn first_unmet<'a>(checks: &'a [Self], body: &[u8]) -> Result<Option<&'a Self>, serde_json::Error> {
+        let Some(large) = Large::of(body) else {
+            let value = serde_json::from_slice(body)?;
+            return Ok(checks.iter().find(|check| !check.is_met(&value)));
+        };
+        for check in checks {
+            // What is wrong stands where it stands in the body, not between the stand-ins.
+            let value = serde_json::from_slice(&check.stand.replace_in(&large))
+                .map_err(|error| serde_json::from_slice::<Value>(body).err().unwrap_or(error))?;
+            if !check.is_met(&value) {
+                return Ok(Some(check));
+            }
+        }
+        Ok(None)
+    }
+
+    fn is_met(&self, value: &Value) -> bool {
         let found = self.path.query(value);
         !found.is_empty()
             && self
@@ -254,21 +288,18 @@ fn split(text: &str) -> Option<(&str, Relation, &str)> {
 }
 
 /// JSON, or text in single quotes as paths have it.
-fn literal_of(text: &str) -> Option<Value> {
+fn literal_of(text: &str, stand: &Stand) -> Option<Value> {
     if let Some(inner) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         return Some(Value::String(inner.replace("\\'", "'")));
     }
-    serde_json::from_str(text).ok()
+    serde_json::from_str(&stand.replace_in_text(text)).ok()
 }
 
 fn compare(one: &Value, relation: Relation, other: &Value) -> bool {
     let order = match (one, other) {
-        (Value::Number(one), Value::Number(other)) => match (one.as_i64(), other.as_i64()) {
-            (Some(one), Some(other)) => Some(one.cmp(&other)),
-            _ => one.as_f64().zip(other.as_f64()).and_then(|(one, other)| one.partial_cmp(&other)),
-        },
+        (Value::Number(one), Value::Number(other)) => order_of(one, other),
         (Value::String(one), Value::String(other)) => Some(one.cmp(other)),
-        (one, other) => (one == other).then_some(Ordering::Equal),
+        (one, other) => is_same(one, other).then_some(Ordering::Equal),
     };
     match relation {
         Relation::Equal => order == Some(Ordering::Equal),
@@ -280,12 +311,32 @@ fn compare(one: &Value, relation: Relation, other: &Value) -> bool {
     }
 }
 
+/// Doubles are exact here: larger numbers have stand-ins.
+fn order_of(one: &Number, other: &Number) -> Option<Ordering> {
+    one.as_f64()?.partial_cmp(&other.as_f64()?)
+}
+
+/// Numbers in lists and objects are compared like others.
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => order_of(one, other) == Some(Ordering::Equal),
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_same(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            let has_same = |(name, one)| other.get(name).is_some_and(|other| is_same(one, other));
+            one.len() == other.len() && one.iter().all(has_same)
+        }
+        (one, other) => one == other,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn json(check: &str, body: &str) -> bool {
-        JsonCheck::parse(check).expect("a check").holds(&serde_json::from_str(body).expect("JSON"))
+        JsonCheck::parse(check).expect("a check").holds(body.as_bytes()).expect("JSON")
     }
 
     #[test]
@@ -318,6 +369,72 @@ mod tests {
         }
         for check in ["code == 200", "$.code == ", "$.code == abc", "$.[", "", "$.code = 200"] {
             assert!(JsonCheck::parse(check).is_err(), "{check}");
+        }
+    }
+
+    #[test]
+    fn integers_of_any_size_are_compared_exactly() {
+        let body = r#"{"id": 1234567890123456890, "text": "1234567890123456890", "u": 18446744073709551615,
+            "long": 123456789012345678901234567890, "minus": -123456789012345678901234567890, "e": 1.5e25, "huge": 7e400,
+            "list": [{"id": 1234567890123456889, "n": 1}, {"id": 1234567890123456890, "n": 2}, {"id": 7, "n": 3}],
+            "pair": [9007199254740993, 1000], "same": {"a": 9007199254740993, "b": 9007199254740992}, "x12345678901234567890": 1}"#;
+        for check in [
+            "$.id == 1234567890123456890",
+            "$.id != 1234567890123456891",
+            "$.id < 1234567890123456891",
+            "$.id > 1234567890123456889",
+            "$.id >= 7",
+            "$.u == 18446744073709551615",
+            "$.u > 18446744073709551614",
+            "$.long == 123456789012345678901234567890",
+            "$.long == 12345678901234567890123456789e1",
+            "$.long == 123456789012345678901234567890.0",
+            "$.long < 123456789012345678901234567890.1",
+            "$.minus == -123456789012345678901234567890",
+            "$.minus > -123456789012345678901234567891",
+            "$.minus < -3",
+            "$.e == 15000000000000000000000000",
+            "$.huge > 6.9e400",
+            "$.text == '1234567890123456890'",
+            "$.text == \"1234567890123456890\"",
+            "$.pair == [9007199254740993, 1e3]",
+            "$.list[1] == {\"n\": 2.0, \"id\": 1234567890123456890}",
+            "$.list[?@.id == 1234567890123456890].n == 2",
+            "$.list[?@.id == $.id].n == 2",
+            "$.list[?@.id < 1234567890123456890 && @.id > 1234567890123456888].n == 1",
+            "$.list[?@.id < 1234567890123456889].n == 3",
+            "$.list[?@.id >= 8 && @.n == 1].id == 1234567890123456889",
+            "$.x12345678901234567890 == 1",
+            "$['x12345678901234567890'] == 1",
+        ] {
+            assert!(json(check, body), "{check}");
+        }
+        for check in [
+            "$.id == 1234567890123456891",
+            "$.id == 1234567890123456889",
+            "$.u == 18446744073709551614",
+            "$.u == 18446744073709551616",
+            "$.long == 123456789012345678901234567891",
+            "$.minus == -123456789012345678901234567891",
+            "$.minus == 123456789012345678901234567890",
+            "$.text == 1234567890123456890",
+            "$.id == '1234567890123456890'",
+            "$.pair == [9007199254740992, 1000]",
+            "$.list[1] == {\"id\": 1234567890123456891, \"n\": 2}",
+            "$.list[?@.id == 1234567890123456891]",
+            "$.list[?@.id > 1234567890123456890]",
+            "$[?@.a && @.a == @.b]",
+        ] {
+            assert!(!json(check, body), "{check}");
+        }
+        for check in ["$.id == 01234567890123456890", "$.id == 12345678901234567890.", "$.id == 1234567890123456789e"] {
+            assert!(JsonCheck::parse(check).is_err(), "{check}");
+        }
+        let check = JsonCheck::parse("$.id == 1234567890123456890").expect("a check");
+        for body in
+            ["{\"id\": 01234567890123456890}", "{\"id\": 12345678901234567890", "{\"id\": 12345678901234567890x}"]
+        {
+            assert!(check.holds(body.as_bytes()).is_err(), "{body}");
         }
     }
 

@@ -1,10 +1,14 @@
 //! The views of connections that are held: the table while they are, the summary at the end, the JSON.
 
+#[cfg(test)]
+mod tests;
+mod verdict;
+
 use std::fmt::Write;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use engine::{HoldInterval, HoldResult, MemoryUse};
+use engine::{HoldInterval, HoldResult, LateThread, MemoryUse};
 use metrics::{Censored, Distribution, Failure, Held, HeldCounts};
 use plan::{Hold, Work};
 use serde_json::{Value, json};
@@ -13,6 +17,8 @@ use crate::Language;
 use crate::figures::{QUANTILES, per_second};
 use crate::format::{Align, bytes, count, pad, rate, red, span, time};
 use crate::say::{self, Scene};
+use crate::verdict::mark_of_spoiled;
+use verdict::verdicts;
 
 /// Grows with every change that a reader could stumble over.
 const SCHEMA: u32 = 1;
@@ -57,11 +63,12 @@ impl HoldRun<'_> {
         }
     }
 
-    /// Every connection was established, none was lost, and each message was answered.
+    /// It came to its end, every connection was established, none was lost, and each message that was due was sent and
+    /// answered.
     pub fn is_kept(&self) -> bool {
         let counts = self.seen();
         let has_all = self.result.most_open == self.plan.connections;
-        has_all && counts.lost_in_all() == 0 && counts.refused + counts.unanswered == 0 && self.is_rate_kept()
+        !self.result.was_stopped && has_all && counts.lost_in_all() == 0 && self.owed_by_reason().is_empty()
     }
 
     /// What was asked a second and what was achieved, of messages whose times are planned.
@@ -86,9 +93,8 @@ impl HoldRun<'_> {
 
     /// The loops of the generator were too late, or had no time left.
     fn is_generator_busy(&self) -> bool {
-        let lag = self.result.total.lag.quantile(0.99).unwrap_or(0);
         let could = self.result.wall.0 as f64 * self.result.threads as f64;
-        lag > 20_000_000 || self.seen().cpu_ns as f64 > 0.85 * could
+        self.result.is_spoiled() || self.seen().cpu_ns as f64 > 0.85 * could
     }
 
     /// The target took so many connections and no more, which is near a limit that servers often have.
@@ -308,6 +314,7 @@ impl Page {
             let (due, sent, answered) = (count(counts.due), count(counts.sent), count(counts.answered));
             let mut rest = String::new();
             for (number, en, zh) in [
+                (counts.late, "taken up late by the generator", "因压测机滞后而迟发"),
                 (counts.unanswered, "unanswered", "未应答"),
                 (counts.unsent, "never sent", "未能发出"),
                 (counts.missed, "due on lost connections", "因连接断开未发"),
@@ -417,64 +424,11 @@ impl Page {
         for text in verdicts(run, self.language) {
             self.line(self.language.pick("Verdict", "结论"), &text);
         }
+        if run.result.is_spoiled() {
+            let mark = mark_of_spoiled(self.language);
+            self.line("", &if self.is_colorful { red(mark) } else { mark.to_owned() });
+        }
     }
-}
-
-/// What is to be said of the whole.
-fn verdicts(run: &HoldRun<'_>, language: Language) -> Vec<String> {
-    let (result, counts, plan) = (run.result, run.seen(), run.plan);
-    let mut all = Vec::new();
-    let (most, asked) = (count(result.most_open), count(plan.connections));
-    if let Some(stopped) = result.stopped_opening {
-        let (available, tried) = (bytes(stopped.available as f64), count(stopped.tried));
-        all.push(language.pick(
-            format!("opening stopped at {tried} connections: only {available} of memory were left on this machine; use another machine, or less memory elsewhere"),
-            format!("在 {tried} 个连接时停止新建：本机只剩 {available} 内存；请换一台机器，或减少其他内存占用"),
-        ));
-    }
-    if let Some((open, limit)) = run.target_limit() {
-        let (open, limit) = (count(open), count(limit));
-        all.push(language.pick(
-            format!("the target took {open} connections and no more: that is about {limit}, a common limit of open files; raise it for the server (ulimit -n, LimitNOFILE= of systemd, --ulimit nofile= of docker)"),
-            format!("服务端接受了 {open} 个连接后不再接受：接近常见的打开文件数上限 {limit}；请为服务端调大（ulimit -n、systemd 的 LimitNOFILE=、docker 的 --ulimit nofile=）"),
-        ));
-    }
-    if result.most_open < plan.connections {
-        all.push(language.pick(
-            format!("not all connections were there at one time: {most} of {asked}"),
-            format!("未能同时保持全部连接：{most} / {asked}"),
-        ));
-    }
-    let lost = counts.lost_in_all();
-    if lost > 0 {
-        let lost = count(lost);
-        all.push(language.pick(
-            format!("{lost} connections were lost while they were held"),
-            format!("保持期间断开了 {lost} 个连接"),
-        ));
-    }
-    if !run.is_rate_kept() {
-        let who = match run.is_generator_busy() {
-            true => language.pick(
-                "the generator had no time left: give it more cores (--threads), or another machine",
-                "压测机已无余力：请增加核数（--threads）或更换机器",
-            ),
-            false => language.pick("the target did not answer in time", "服务端未能及时应答"),
-        };
-        let (asked, achieved) = run.asked_and_achieved().unwrap_or((0.0, 0.0));
-        let (asked, achieved) = (rate(asked), rate(achieved));
-        all.push(language.pick(
-            format!("the messages were not kept up with ({achieved} of {asked} a second): {who}"),
-            format!("消息速率未达到计划（每秒 {achieved} / {asked}）：{who}"),
-        ));
-    }
-    if all.is_empty() {
-        all.push(language.pick(
-            format!("kept: all {asked} connections were there, none was lost, and every message was answered"),
-            format!("达到：{asked} 个连接全部建立，无一断开，消息全部得到应答"),
-        ));
-    }
-    all
 }
 
 /// The series of the summary: in English, in Chinese, and whether messages without an answer belong to it.
@@ -613,8 +567,11 @@ impl HoldJson {
                 "threads": result.threads,
                 "driver": result.driver.kind.name(),
                 "cpu_ns": counts.cpu_ns,
+                "loops": result.loops().iter().map(loop_of).collect::<Vec<_>>(),
+                "late_thread": result.late_thread().map(|late| late.thread),
             },
             "is_kept": run.is_kept(),
+            "is_spoiled": result.is_spoiled(),
             "verdicts": verdicts(run, Language::En),
             "intervals": std::mem::take(&mut self.intervals),
             "intervals_left_out": self.intervals_left_out,
@@ -626,6 +583,7 @@ impl HoldJson {
 fn messages(counts: &HeldCounts) -> Value {
     json!({
         "due": counts.due,
+        "late": counts.late,
         "missed": counts.missed,
         "unsent": counts.unsent,
         "sent": counts.sent,
@@ -633,6 +591,15 @@ fn messages(counts: &HeldCounts) -> Value {
         "unanswered": counts.unanswered,
         "refused": counts.refused,
         "pushed": counts.pushed,
+    })
+}
+
+fn loop_of(one: &LateThread) -> Value {
+    json!({
+        "thread": one.thread,
+        "late_share": one.late_share,
+        "lag_p99_ns": one.lag_p99_ns,
+        "lag_max_ns": one.lag_max_ns,
     })
 }
 

@@ -178,12 +178,14 @@ pub(crate) fn stalls(run: &Run<'_>, language: Language) -> Option<String> {
 
 /// The mark of a result that the generator spoiled.
 pub(crate) fn spoiled(run: &Run<'_>, language: Language) -> Option<&'static str> {
-    run.result.verdict.is_spoiled().then(|| {
-        language.pick(
-            "SPOILED: these figures are those of this machine as much as of the target",
-            "结果不可信：以上数据既反映被测服务，也反映压测机自身",
-        )
-    })
+    run.result.verdict.is_spoiled().then(|| mark_of_spoiled(language))
+}
+
+pub(crate) fn mark_of_spoiled(language: Language) -> &'static str {
+    language.pick(
+        "SPOILED: these figures are those of this machine as much as of the target",
+        "结果不可信：以上数据既反映被测服务，也反映压测机自身",
+    )
 }
 
 /// What the difference between response and service time means, when there is one.

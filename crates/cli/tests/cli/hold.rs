@@ -305,6 +305,55 @@ fn pushes_checks_and_other_protocols_are_held() {
     assert_eq!((&wrong["messages"]["refused"], &wrong["is_kept"]), (&10.into(), &false.into()), "{wrong:#}");
 }
 
+/// A hold that is sent signals while it runs: each after a time, in milliseconds.
+fn signalled(words: &[&str], signals: &[(u64, &str)]) -> Output {
+    let run = onrush(&[&["hold"], words].concat()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let run = run.expect("the binary starts");
+    for (after, signal) in signals {
+        std::thread::sleep(Duration::from_millis(*after));
+        let sent = Command::new("kill").args([signal, run.id().to_string().as_str()]).status();
+        assert!(sent.expect("kill starts").success(), "{signal}");
+    }
+    run.wait_with_output().expect("it ends")
+}
+
+#[test]
+fn what_was_stopped_and_what_stood_still_is_not_kept() {
+    let _others = with_others();
+    let served = Served::with(&[]);
+    let ws = format!("ws://{}/", address(&served));
+    for (language, says, kept) in [
+        ("en", "stopped before the end of the plan; until then ", "kept: "),
+        ("zh", "压测提前停止；在此之前，", "达到："),
+    ] {
+        let words = ["-c", "50", "--hold", "20s", "--every", "200ms", "--lang", language, "--quiet", &ws];
+        let page = text(&signalled(&words, &[(1_500, "-INT")]).stdout);
+        assert!(page.contains(says) && !page.contains(kept), "{page}");
+    }
+    // We stand still for longer than the messages may take; the target does not.
+    let schema = include_str!("../../../../docs/hold.schema.json");
+    let schema: Value = serde_json::from_str(schema).expect("JSON");
+    let schema = jsonschema::validator_for(&schema).expect("a schema");
+    for driver in ["uring", "poll"] {
+        let words = [
+            "-c", "500", "--hold", "5s", "--every", "100ms", "-t", "700ms", "--output", "json", "--driver", driver, &ws,
+        ];
+        let held = report(&signalled(&words, &[(1_500, "-STOP"), (2_000, "-CONT")]));
+        let (messages, connections) = (&held["messages"], &held["connections"]);
+        assert_eq!((&messages["unanswered"], &connections["lost"]), (&0.into(), &0.into()), "{held:#}");
+        assert_eq!((&held["is_spoiled"], &connections["closed"]), (&true.into(), &500.into()), "{held:#}");
+        assert!(messages["late"].as_u64() >= Some(8_000), "{held:#}");
+        let verdicts = held["verdicts"].to_string();
+        assert!(
+            verdicts.contains("the generator was late: the loop of thread") && !verdicts.contains("kept: "),
+            "{held:#}"
+        );
+        let wrong: Vec<String> =
+            schema.iter_errors(&held).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+}
+
 #[test]
 fn a_hundred_thousand_are_held() {
     let _alone = MACHINE.write().unwrap_or_else(|poisoned| poisoned.into_inner());

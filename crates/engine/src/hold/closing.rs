@@ -41,15 +41,14 @@ impl World {
         self.closing_since.map_or(Nanos::NEVER, |since| since + self.job.grace)
     }
 
+    /// When what is in flight is given up; never, once it was.
+    pub(super) fn next_grace_end(&self) -> Nanos {
+        if self.grace_is_over { Nanos::NEVER } else { self.grace_end() }
+    }
+
     pub(super) fn next_close(&self, now: Nanos) -> Nanos {
         let has_more = (self.closing_next as usize) < self.connections.len();
-        if has_more && self.closing < CLOSING_MAX {
-            now
-        } else if self.grace_is_over {
-            Nanos::NEVER
-        } else {
-            self.grace_end()
-        }
+        if has_more && self.closing < CLOSING_MAX { now } else { self.next_grace_end() }
     }
 
     pub(super) fn close_some<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {

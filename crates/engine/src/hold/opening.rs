@@ -154,6 +154,21 @@ impl World {
         }
     }
 
+    /// Somebody's time is over, unless what he waits for is there and was not read.
+    pub(super) fn is_deadline_due(&mut self, now: Nanos) -> bool {
+        self.forget_met_deadlines();
+        let closing = if self.is_closing() { self.timers.next().min(self.next_grace_end()) } else { Nanos::NEVER };
+        self.next_deadline().min(closing) <= now
+    }
+
+    /// What was met is no deadline.
+    fn forget_met_deadlines(&mut self) {
+        let connections = &self.connections;
+        self.open_deadlines.keep_from(connections, Connection::is_opening);
+        self.answer_deadlines.keep_from(connections, |connection| connection.phase == Phase::Asks);
+        self.close_deadlines.keep_from(connections, Connection::is_parting);
+    }
+
     /// Connections that are not there in time, answers that did not come, peers that do not close.
     pub(super) fn look_at_deadlines<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         let (connect, answer) = (self.job.step.connect_timeout(), self.job.step.timeout());

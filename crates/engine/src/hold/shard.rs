@@ -18,6 +18,12 @@ const LAG_EVERY: Nanos = Nanos::from_millis(50);
 /// The most looks that one stall counts for.
 const LAGS_MAX: u32 = 10_000;
 
+/// The most reads before a deadline: more than a million answers, at 1,024 a read. A peer that sends without an end
+/// cannot keep the deadlines of others from being looked at.
+const READS_MAX: u32 = 2_048;
+/// So many reads that bring nothing are enough; a signal may have cut one short.
+const QUIET_READS: u32 = 2;
+
 /// What a shard tells the run.
 pub(super) enum Report {
     /// It can be woken.
@@ -79,7 +85,10 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
                 break;
             }
         }
-        world.turn(now, driver.sockets());
+        if let Err(error) = turn(&mut driver, &mut world, now) {
+            drop(ends.reports.send(Report::Broken(error.into())));
+            return;
+        }
         if world.is_over() || wish >= Wish::ABORT {
             break;
         }
@@ -112,4 +121,20 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
     let mut seen = std::mem::take(&mut world.seen);
     complete(&mut seen, HeldNow::default());
     drop(ends.reports.send(Report::Over { shard: ends.shard, seen }));
+}
+
+/// Does what is due, after reading what is there: a stall of ours must not make a timeout of an answer that came in
+/// time.
+pub(super) fn turn<D: Driver>(driver: &mut D, world: &mut World, now: Nanos) -> Result<(), std::io::Error> {
+    let (mut reads, mut quiet) = (0, 0);
+    while reads < READS_MAX && quiet < QUIET_READS && world.is_deadline_due(now) {
+        let mut has_read = false;
+        driver.wait(Nanos::ZERO, |sockets, event| {
+            has_read = true;
+            world.handle(sockets, event);
+        })?;
+        (reads, quiet) = (reads + 1, if has_read { 0 } else { quiet + 1 });
+    }
+    world.turn(now, driver.sockets());
+    Ok(())
 }

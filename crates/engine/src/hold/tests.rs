@@ -10,6 +10,7 @@ use pacing::{Nanos, Random, Segment};
 use plan::{Flags, HoldFlags};
 use target::SteppedServer;
 
+use super::shard::turn;
 use super::world::{Job, Phase, World};
 use crate::Places;
 
@@ -73,8 +74,33 @@ fn play(seed: u64, is_calm: bool) -> Story {
     let mut random = Random::new(seed);
     let faults = if is_calm { Faults::none() } else { Faults::draw(&mut random) };
     let (flags, count) = flags_of(&mut random);
+    let end_after = Nanos(random.between(100_000_000, 4_000_000_000));
+    let is_frozen = !is_calm && random.chance(300_000);
+    let server_freeze = is_frozen.then(|| {
+        let from = Nanos(random.below(2_000_000_000));
+        (from, from + Nanos(random.between(1_000_000, 1_500_000_000)))
+    });
+    carry_out(&Scene { seed, faults, flags, count, end_after, server_freeze, own_freeze: None })
+}
+
+/// What is played, and what happens meanwhile.
+struct Scene {
+    seed: u64,
+    faults: Faults,
+    flags: HoldFlags,
+    count: u64,
+    end_after: Nanos,
+    /// The target does not run from one instant to another.
+    server_freeze: Option<(Nanos, Nanos)>,
+    /// The same of ourselves.
+    own_freeze: Option<(Nanos, Nanos)>,
+}
+
+fn carry_out(scene: &Scene) -> Story {
+    let Scene { seed, flags, count, .. } = scene;
+    let (seed, count) = (*seed, *count);
     let plan = flags.plan().unwrap_or_else(|error| panic!("{error}: {flags:?}"));
-    let network = Network::new(seed ^ 0x401d, faults);
+    let network = Network::new(seed ^ 0x401d, scene.faults.clone());
     let server_driver = network.add_host();
     let server_host = server_driver.host();
     let address: SocketAddr = "10.0.0.1:80".parse().expect("an address");
@@ -85,10 +111,11 @@ fn play(seed: u64, is_calm: bool) -> Story {
     let mut world = World::new(job, Segment::share(0, 1), driver.sockets());
     let started = driver.now();
     world.start_at(started);
-    let end_at = started + Nanos(random.between(100_000_000, 4_000_000_000));
-    if !is_calm && random.chance(300_000) {
-        let from = Nanos(random.below(2_000_000_000));
-        network.freeze(server_host, from, from + Nanos(random.between(1_000_000, 1_500_000_000)));
+    let end_at = started + scene.end_after;
+    for (frozen, span) in [(server_host, scene.server_freeze), (host, scene.own_freeze)] {
+        if let Some((from, to)) = span {
+            network.freeze(frozen, from, to);
+        }
     }
     let (mut turns, mut most_open) = (0, 0);
     while !world.is_over() {
@@ -103,7 +130,7 @@ fn play(seed: u64, is_calm: bool) -> Story {
         if !world.is_closing() && now >= end_at {
             world.begin_closing(now, end_at, driver.sockets());
         }
-        world.turn(now, driver.sockets());
+        turn(&mut driver, &mut world, now).expect("the driver works");
         audit(&world);
         most_open = most_open.max(world.now().open);
         let end = if world.is_closing() { Nanos::NEVER } else { end_at };
@@ -123,7 +150,7 @@ fn play(seed: u64, is_calm: bool) -> Story {
             server.step().expect("the server works");
         }
     }
-    Story { seen: std::mem::take(&mut *world.seen), flags, count, most_open, sockets_left, turns }
+    Story { seen: std::mem::take(&mut *world.seen), flags: flags.clone(), count, most_open, sockets_left, turns }
 }
 
 #[test]
@@ -167,5 +194,58 @@ fn in_a_calm_world_all_goes_well() {
         assert_eq!(counts.closed + counts.closed_unheard, counts.established, "{}", about());
         let is_slow = story.flags.common.ramp.as_deref() == Some("40");
         assert!(is_slow || counts.tried == story.count, "{}", about());
+    }
+}
+
+/// A hundred connections of which each says something every 300 ms, for four seconds, and we stand still from 1 s to
+/// `to_ms`.
+fn with_a_stall(seed: u64, to_ms: u64, grace: &str) -> Story {
+    let flag = |text: &str| Some(text.to_owned());
+    let common = Flags {
+        url: flag("ws://10.0.0.1/"),
+        connections: flag("100"),
+        timeout: flag("200ms"),
+        grace: flag(grace),
+        ..Flags::default()
+    };
+    let flags = HoldFlags { common, every: flag("300ms"), ..HoldFlags::default() };
+    carry_out(&Scene {
+        seed,
+        faults: Faults::none(),
+        flags,
+        count: 100,
+        end_after: Nanos::from_millis(4_000),
+        // What was asked by then is answered in time, while we stand still.
+        server_freeze: Some((Nanos::from_millis(900), Nanos::from_millis(1_010))),
+        own_freeze: Some((Nanos::from_millis(1_000), Nanos::from_millis(to_ms))),
+    })
+}
+
+#[test]
+fn a_stall_of_ours_makes_no_timeouts() {
+    for seed in 0..20 {
+        let story = with_a_stall(seed, 2_000, "3s");
+        let counts = &story.seen.counts;
+        let about = format!("seed {seed}: {counts:?}");
+        assert_eq!((counts.lost_in_all(), counts.unanswered, counts.closed), (0, 0, 100), "{about}");
+        assert_eq!(counts.answered, counts.sent, "{about}");
+    }
+}
+
+#[test]
+fn what_was_due_in_a_stall_of_ours_is_counted_as_late() {
+    for seed in 0..20 {
+        // Each connection had its turn three or four times in the second.
+        let counts = with_a_stall(seed, 2_000, "3s").seen.counts;
+        assert!((1_300..=1_400).contains(&counts.due), "{counts:?}");
+        assert!((300..=350).contains(&counts.late), "{counts:?}");
+        assert_eq!((counts.due, counts.unsent), (counts.sent, 0), "{counts:?}");
+        // The end of the plan comes within the stall: each has three more turns or four, and says one of them.
+        let counts = with_a_stall(seed, 6_000, "3s").seen.counts;
+        assert!((1_300..=1_400).contains(&counts.due), "{counts:?}");
+        assert!((960..=1_050).contains(&counts.late), "{counts:?}");
+        assert_eq!(counts.due, counts.sent + counts.unsent, "{counts:?}");
+        assert!((860..=950).contains(&counts.unsent), "{counts:?}");
+        assert_eq!((counts.answered, counts.unanswered), (counts.sent, 0), "{counts:?}");
     }
 }

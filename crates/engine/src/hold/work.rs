@@ -7,6 +7,8 @@ use plan::Work;
 use super::world::{Phase, Wake, World};
 use crate::talk::Expects;
 
+/// A message that is taken up later than this was late by our own doing; a scheduler's hiccups are below.
+const LATENESS_MAX: Nanos = Nanos::from_millis(10);
 /// Messages that leave between two looks at the sockets.
 const SPEAK_BATCH: u64 = 256;
 
@@ -63,13 +65,18 @@ impl World {
 
     /// Its time has come: it speaks now, or when the answer to its last message has come.
     pub(super) fn due<S: Sockets>(&mut self, number: u32, intended: Nanos, now: Nanos, sockets: &mut S) {
-        self.seen.counts.due += 1;
+        self.count_due(intended, now);
         let connection = self.get(number);
         if connection.phase == Phase::Idle {
             return self.speak(number, intended, now, sockets);
         }
         connection.owed = connection.owed.saturating_add(1);
         self.owed += 1;
+    }
+
+    fn count_due(&mut self, intended: Nanos, now: Nanos) {
+        self.seen.counts.due += 1;
+        self.seen.counts.late += u64::from(now > intended + LATENESS_MAX);
     }
 
     /// The earliest of the messages that a connection owes.
@@ -166,7 +173,7 @@ impl World {
     pub(super) fn pause_over<S: Sockets>(&mut self, number: u32, until: Nanos, now: Nanos, sockets: &mut S) {
         let connection = self.get(number);
         if connection.phase == Phase::Idle && connection.intended == until && !self.is_closing() {
-            self.seen.counts.due += 1;
+            self.count_due(until, now);
             self.speak(number, until, now, sockets);
         }
     }

@@ -175,6 +175,17 @@ impl Deadlines {
         self.0.front().copied()
     }
 
+    /// Forgets the first ones, up to one of a connection that still waits.
+    pub(super) fn keep_from(&mut self, connections: &[Connection], waits: impl Fn(&Connection) -> bool) {
+        while let Some((number, since)) = self.front() {
+            let connection = &connections[number as usize];
+            if connection.since == since && waits(connection) {
+                break;
+            }
+            self.pop();
+        }
+    }
+
     pub(super) fn pop(&mut self) {
         self.0.pop_front();
         if self.0.is_empty() && self.0.capacity() > SPARE_BYTES_MAX {

@@ -1,0 +1,93 @@
+use metrics::HeldCounts;
+use plan::{Flags, HoldFlags};
+
+use super::*;
+
+/// A row: when it ended, the connections that were open then, and those that were established in it.
+type Row = (Nanos, u64, u64);
+
+fn plan() -> Hold {
+    let common =
+        Flags { url: Some("ws://10.0.0.1/".to_owned()), connections: Some("30".to_owned()), ..Flags::default() };
+    HoldFlags { common, ..HoldFlags::default() }.plan().expect("a good plan")
+}
+
+fn with_desk(shards: usize, test: impl FnOnce(&mut Desk<'_>)) {
+    let (plan, stop, clock) = (plan(), StopHandle::default(), Clock::start());
+    let (orders, started) = (Arc::new(Orders::default()), clock.now());
+    let setting = Setting { clock, started, plan: &plan, stop: &stop, orders, before: (0, None) };
+    test(&mut Desk::new(setting, shards));
+}
+
+fn seen(established: u64, open: u64) -> Box<Held> {
+    let counts = HeldCounts { established, ..HeldCounts::default() };
+    Box::new(Held { counts, now: HeldNow { open, ..HeldNow::default() }, ..Held::default() })
+}
+
+/// What is shown once a shard has told so much.
+fn tell(desk: &mut Desk<'_>, shard: usize, reached: u64, established: u64, open: u64) -> Vec<Row> {
+    desk.take(Report::Interval { shard, reached, seen: seen(established, open) });
+    let mut rows = Vec::new();
+    desk.close_rows(&mut |row| {
+        rows.push((row.to, row.seen.now.open, row.seen.counts.established));
+        ControlFlow::Continue(())
+    });
+    rows
+}
+
+fn seconds(seconds: u64) -> Nanos {
+    Nanos::from_millis(seconds * 1_000)
+}
+
+#[test]
+fn rows_go_on_while_one_shard_hangs() {
+    with_desk(3, |desk| {
+        assert_eq!(tell(desk, 0, 1, 10, 10), []);
+        assert_eq!(tell(desk, 1, 1, 10, 10), []);
+        assert_eq!(tell(desk, 2, 1, 10, 10), [(seconds(1), 30, 30)]);
+        // The third one hangs: its connections are still there, as far as anybody knows.
+        let mut rows = Vec::new();
+        for reached in 2..=60 {
+            rows.extend(tell(desk, 0, reached, 1, 10));
+            rows.extend(tell(desk, 1, reached, 1, 9));
+            assert!(desk.told.iter().all(|teller| teller.told.len() <= 3), "{} kept", desk.told[0].told.len());
+        }
+        assert_eq!(rows.first(), Some(&(seconds(2), 29, 2)));
+        assert_eq!(rows.last(), Some(&(seconds(58), 29, 2)));
+        assert_eq!(rows.len(), 57, "{rows:?}");
+        // It comes back, with all that it saw meanwhile: no row had so much.
+        let back = tell(desk, 2, 60, 100, 7);
+        assert_eq!(back, [(seconds(60), 26, 4)], "no row adds two intervals of a shard");
+        assert_eq!(tell(desk, 0, 61, 1, 10), []);
+        assert_eq!(tell(desk, 1, 61, 1, 9), []);
+        assert_eq!(tell(desk, 2, 61, 1, 7), [(seconds(61), 26, 3)]);
+        assert_eq!(desk.total.counts.established, 30 + 59 * 2 + 100 + 3, "the total has it all");
+        assert_eq!(desk.total.now.open, 26);
+    });
+}
+
+#[test]
+fn a_shard_that_is_over_is_not_further_than_others() {
+    with_desk(2, |desk| {
+        tell(desk, 0, 1, 10, 10);
+        assert_eq!(tell(desk, 1, 1, 10, 10), [(seconds(1), 20, 20)]);
+        desk.take(Report::Over { shard: 0, seen: seen(0, 0) });
+        for reached in 2..=20 {
+            assert_eq!(tell(desk, 1, reached, 0, 10), [(seconds(reached), 10, 0)]);
+        }
+        assert_eq!(desk.told.iter().map(|teller| teller.told.len()).collect::<Vec<_>>(), [1, 0]);
+    });
+}
+
+#[test]
+fn each_shard_has_a_lag_of_its_own() {
+    with_desk(2, |desk| {
+        for (shard, lag_ns) in [(0, 60_000), (1, 2_000_000_000)] {
+            let mut seen = seen(0, 0);
+            (0..100).for_each(|_| seen.lag.record(lag_ns));
+            desk.take(Report::Interval { shard, reached: 1, seen });
+        }
+        let most: Vec<Option<u64>> = desk.lags.iter().map(Distribution::max).collect();
+        assert_eq!(most, [Some(60_000), Some(2_000_000_000)]);
+    });
+}

@@ -1,0 +1,161 @@
+use metrics::HeldNow;
+use pacing::Nanos;
+use plan::{Flags, HoldFlags};
+
+use super::*;
+
+const MILLI: u64 = 1_000_000;
+
+fn plan() -> Hold {
+    let flag = |text: &str| Some(text.to_owned());
+    let common = Flags { url: flag("ws://127.0.0.1:8080/"), connections: flag("100"), ..Flags::default() };
+    HoldFlags { common, every: flag("1s"), ..HoldFlags::default() }.plan().expect("a good plan")
+}
+
+/// A loop that looked at its clock so often, of which so many looks were so late.
+fn lag(looks: u64, late: u64, late_ns: u64) -> Distribution {
+    let mut lag = Distribution::default();
+    (0..looks - late).for_each(|_| lag.record(60_000));
+    (0..late).for_each(|_| lag.record(late_ns));
+    lag
+}
+
+/// Ten seconds in which all went well, on two threads.
+fn good() -> HoldResult {
+    let now = HeldNow { open: 100, ..HeldNow::default() };
+    let mut total = Held::default();
+    let counts = &mut total.counts;
+    (counts.tried, counts.established, counts.closed) = (100, 100, 100);
+    (counts.due, counts.sent, counts.answered) = (1_000, 1_000, 1_000);
+    HoldResult {
+        total,
+        wall: Nanos::from_millis(10_000),
+        opened_after: Some(Nanos::from_millis(10)),
+        when_opened: now,
+        when_closing: now,
+        closing_after: Some(Nanos::from_millis(10_000)),
+        most_open: 100,
+        memory: MemoryUse::default(),
+        stopped_opening: None,
+        places: (1, 1),
+        threads: 2,
+        cpu: host::CpuTime::default(),
+        driver: driver::Chosen { kind: driver::Kind::Poll, was_asked: true, refusal: None },
+        refused: None,
+        lacked_certificate: false,
+        was_stopped: false,
+        lags: vec![lag(200, 0, 0), lag(200, 0, 0)],
+    }
+}
+
+/// The verdicts in English and in Chinese, the page and the JSON.
+fn told(result: &HoldResult) -> ([String; 2], [String; 2], Value) {
+    let plan = plan();
+    let address = "127.0.0.1:8080".parse().expect("an address");
+    let run = HoldRun { plan: &plan, address, lookup: None, result };
+    let languages = [Language::En, Language::Zh];
+    let json = serde_json::from_str(&HoldJson::default().report(&run)).expect("JSON");
+    let verdicts = languages.map(|language| verdicts(&run, language).join("\n"));
+    (verdicts, languages.map(|language| hold_summary(&run, language, false)), json)
+}
+
+#[test]
+fn what_went_well_is_kept() {
+    let ([en, zh], pages, json) = told(&good());
+    assert_eq!(en, "kept: all 100 connections were there, none was lost, and every message was answered");
+    assert_eq!(zh, "达到：100 个连接全部建立，无一断开，消息全部得到应答");
+    assert_eq!((&json["is_kept"], &json["is_spoiled"]), (&true.into(), &false.into()));
+    assert_eq!(json["generator"]["late_thread"], Value::Null);
+    assert!(!pages[0].contains("SPOILED") && !pages[1].contains("结果不可信"));
+}
+
+#[test]
+fn what_was_stopped_is_not_kept() {
+    let mut stopped = good();
+    stopped.was_stopped = true;
+    let ([en, zh], _, json) = told(&stopped);
+    assert_eq!(
+        en,
+        "stopped before the end of the plan; until then all 100 connections were there, none was lost, and every message was answered"
+    );
+    assert_eq!(zh, "压测提前停止；在此之前，100 个连接全部建立，无一断开，消息全部得到应答");
+    assert_eq!(json["is_kept"], false);
+    stopped.most_open = 57;
+    let ([en, _], ..) = told(&stopped);
+    assert_eq!(
+        en,
+        "stopped before the end of the plan; until then not all connections were there at one time: 57 of 100"
+    );
+}
+
+#[test]
+fn messages_that_were_not_sent_or_answered_are_counted() {
+    type Change = fn(&mut HeldCounts);
+    let cases: [(Change, &str, &str); 5] = [
+        (
+            |counts| (counts.sent, counts.answered, counts.unsent) = (997, 997, 3),
+            "not every message had a good answer: of 1,000 due, 3 never sent",
+            "并非每条消息都得到正确应答：应发 1,000 条，其中 3 条未能发出",
+        ),
+        (
+            |counts| (counts.answered, counts.unanswered) = (998, 2),
+            "not every message had a good answer: of 1,000 due, 2 not answered",
+            "并非每条消息都得到正确应答：应发 1,000 条，其中 2 条未得到应答",
+        ),
+        // Nobody knows what became of it.
+        (
+            |counts| counts.answered = 999,
+            "not every message had a good answer: of 1,000 due, 1 not answered",
+            "并非每条消息都得到正确应答：应发 1,000 条，其中 1 条未得到应答",
+        ),
+        (
+            |counts| counts.refused = 4,
+            "not every message had a good answer: of 1,000 due, 4 refused by the check",
+            "并非每条消息都得到正确应答：应发 1,000 条，其中 4 条未通过检查",
+        ),
+        (
+            |counts| (counts.sent, counts.answered, counts.unsent, counts.missed) = (999, 999, 1, 5),
+            "not every message had a good answer: of 1,005 due, 1 never sent, 5 due on lost connections",
+            "并非每条消息都得到正确应答：应发 1,005 条，其中 1 条未能发出，5 条因连接断开未发",
+        ),
+    ];
+    for (change, en, zh) in cases {
+        let mut result = good();
+        change(&mut result.total.counts);
+        let (verdicts, pages, json) = told(&result);
+        assert_eq!(verdicts, [en, zh]);
+        assert!(pages[0].contains(en) && pages[1].contains(zh), "{pages:?}");
+        assert_eq!(json["is_kept"], false, "{en}");
+    }
+}
+
+#[test]
+fn a_generator_that_was_late_is_named() {
+    // One thread of two stood still for two of sixty seconds.
+    let mut result = good();
+    result.lags = vec![lag(1_200, 0, 0), lag(1_200, 40, 2_000 * MILLI)];
+    let ([en, zh], pages, json) = told(&result);
+    assert!(
+        en.starts_with("the generator was late: the loop of thread 1 was more than 20 ms late for 3.3% of its"),
+        "{en}"
+    );
+    assert!(zh.starts_with("压测机滞后：线程 1 的循环有 3.3% 的时间滞后超过 20 ms（p99 2.00s，最长 2.00s）"), "{zh}");
+    assert!(pages[0].contains("SPOILED: these figures") && pages[1].contains("结果不可信"), "{pages:?}");
+    assert_eq!((&json["is_spoiled"], &json["generator"]["late_thread"]), (&true.into(), &1.into()));
+    assert_eq!(json["generator"]["loops"][1]["lag_max_ns"], 2_000 * MILLI);
+    // Each hundredth look of a thread may be late, and no more.
+    result.lags[1] = lag(1_200, 12, 2_000 * MILLI);
+    assert!(!result.is_spoiled());
+    result.lags[1] = lag(1_200, 13, 21 * MILLI);
+    assert!(result.is_spoiled());
+    result.lags[1] = lag(1_200, 13, 19 * MILLI);
+    assert!(!result.is_spoiled());
+    // The loops were not late when they looked, but messages were.
+    (result.total.counts.due, result.total.counts.late) = (1_000, 11);
+    let ([en, zh], pages, json) = told(&result);
+    assert!(en.starts_with("the generator was late: 11 of 1,000 messages were taken up late; give it more"), "{en}");
+    assert!(zh.starts_with("压测机滞后：1,000 条消息中有 11 条迟发；请"), "{zh}");
+    assert!(pages[0].contains("1,000 answered, 11 taken up late by the generator"), "{pages:?}");
+    assert!(pages[1].contains("11 因压测机滞后而迟发"), "{pages:?}");
+    assert_eq!((&json["is_spoiled"], &json["messages"]["late"]), (&true.into(), &11.into()));
+}

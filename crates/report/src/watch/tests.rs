@@ -1,0 +1,52 @@
+use metrics::{Measure, Outcome};
+use pacing::Nanos;
+
+use super::*;
+
+/// An interval in which so many connections failed, and so many took three seconds.
+fn seen(failures: &[(Failure, u64)], slow: u64) -> Snapshot {
+    let mut seen = Snapshot::default();
+    for &(failure, count) in failures {
+        for _ in 0..count {
+            seen.outcome(0, Outcome::Failed(failure)).record(Measure::Response, 2_000_000_000);
+        }
+    }
+    (0..slow).for_each(|_| seen.connect.record(3_000_000_000));
+    seen.counts.connections_established = 100;
+    seen
+}
+
+#[test]
+fn notes_carry_the_figures_of_the_whole_run() {
+    let mut watch = Watch::new("192.0.2.1:80".parse().expect("an address"));
+    let mut total = Snapshot::default();
+    total.counts.connections_established = 100;
+    let mut tell = |seen: &Snapshot| {
+        let notes = watch.interval(&Interval { from: Nanos::ZERO, to: Nanos::from_millis(1_000), seen, total: &total });
+        notes.iter().map(|note| (note.kind, note.en.clone())).collect::<Vec<_>>()
+    };
+    let first = tell(&seen(&[(Failure::ConnectTimeout, 5), (Failure::ConnectRefused, 2)], 1));
+    assert_eq!(first.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["refused", "accept-queue"]);
+    assert!(first[1].1.contains("1 took more than 1 s and 5 were not there in time"), "{first:?}");
+    let mut later = seen(&[(Failure::ConnectTimeout, 28), (Failure::ConnectRefused, 5), (Failure::NoDescriptor, 4)], 6);
+    (later.counts.cut_off, later.connections_open) = (2, 1_000);
+    assert_eq!(tell(&later).iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["descriptors"]);
+    (later.counts.cut_off, later.connections_open) = (3, 1_000);
+    assert_eq!(tell(&later), [], "each kind is told once");
+    assert_eq!(tell(&later).iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["server-limit"]);
+    later.counts.cut_off = 7;
+    assert_eq!(tell(&later), [], "each kind is told once");
+    let notes = watch.take_notes();
+    let kinds: Vec<&str> = notes.iter().map(|note| note.kind).collect();
+    assert_eq!(kinds, ["refused", "accept-queue", "descriptors", "server-limit"]);
+    for (note, en, zh) in [
+        (&notes[0], "refused 22 new connections", "拒绝了 22 个新连接"),
+        (&notes[1], "25 took more than 1 s and 117 were not there", "有 25 个用了 1 秒以上，117 个未能按时建立"),
+        (&notes[2], "and 16 connections found none", "16 个连接因此失败"),
+        (&notes[3], "cut 15 new connections off", "断开了 15 个新连接，而另外 1,000 个"),
+    ] {
+        assert!(note.text(Language::En).contains(en), "{note:?}");
+        assert!(note.text(Language::Zh).contains(zh), "{note:?}");
+    }
+    assert_eq!(watch.take_notes(), []);
+}
