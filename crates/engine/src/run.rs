@@ -20,7 +20,8 @@ use wire::tls::{ClientConfig, Refused};
 
 use crate::shard::{self, Ends, Report, Times, Wish};
 use crate::verdict::{Evidence, LinkUse, Verdict};
-use divide::{asked_per_s, works};
+pub(crate) use divide::asked_per_s;
+use divide::works;
 use merge::Merger;
 pub use merge::{Finished, ShardUse};
 pub use stepped::SteppedRun;
@@ -51,7 +52,7 @@ pub struct Interval<'a> {
     pub from: Nanos,
     /// Since the start of the run.
     pub to: Nanos,
-    /// Shards that have not told of it yet: they stood still, and the interval is told again when they have.
+    /// Shards that had not told of it when it was told first: they stood still. It is told again when they have.
     pub late_shards: usize,
     /// It was told before, and is more complete now.
     pub is_again: bool,

@@ -300,11 +300,11 @@ impl<D: Driver> Shard<D> {
                 break;
             }
             self.world.seen.lag.record((now - self.lag_at).0);
-            self.lag_at = self.lag_at + LAG_EVERY;
             #[cfg(test)]
-            if strikes(Bug::StallOneTick) {
-                self.lag_at = now + LAG_EVERY;
+            if now - self.lag_at > LAG_EVERY && strikes(Bug::StallOneTick) {
+                self.lag_at = now;
             }
+            self.lag_at = self.lag_at + LAG_EVERY;
         }
         if now >= self.lag_at {
             self.lag_at = now + LAG_EVERY;

@@ -6,6 +6,7 @@ mod checks;
 mod history;
 mod oracles;
 pub(crate) mod plant;
+mod stalls;
 
 use std::fmt::Write;
 

@@ -104,7 +104,7 @@ impl Watch {
     /// What there is to say about an interval, and was not said before.
     pub fn interval(&mut self, interval: &Interval<'_>) -> Vec<Note> {
         let told = self.noted.len();
-        self.look(interval.seen, interval.total);
+        self.look(interval.added, interval.total);
         self.noted[told..].iter().map(|kind| self.note(*kind)).collect()
     }
 

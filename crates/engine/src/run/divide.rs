@@ -69,7 +69,7 @@ pub(super) fn works(
 const FEW_CONNECTIONS: u64 = 64;
 
 /// The mean rate that an open load was asked for.
-pub(super) fn asked_per_s(plan: &Plan, until: Nanos) -> Option<f64> {
+pub(crate) fn asked_per_s(plan: &Plan, until: Nanos) -> Option<f64> {
     let scenario = plan.scenarios.first()?;
     match &scenario.load {
         Load::Closed { .. } => None,

@@ -46,6 +46,8 @@ struct Kept {
     to: Nanos,
     /// Shards that may still tell of it.
     missing: Vec<usize>,
+    /// Shards that had not told of it when it was shown.
+    late: usize,
 }
 
 /// What the thread of one shard spent.
@@ -337,7 +339,7 @@ impl Merger {
         let from = std::mem::replace(&mut self.from, to);
         if !first_missed.is_empty() {
             let seen = self.current.clone();
-            self.kept.insert(number, Kept { seen, from, to, missing: first_missed });
+            self.kept.insert(number, Kept { seen, from, to, missing: first_missed, late: missing.len() });
         }
         (self.current_from, self.shown) = (from, number);
         self.total.merge(&self.current);
@@ -352,13 +354,13 @@ impl Merger {
         let (users, open) = (self.added.users, self.added.connections_open);
         let kept = self.kept.get_mut(&number).expect("the first interval that a late shard has not told is kept");
         kept.missing.retain(|shard| row.gauges.iter().all(|(told, _)| told != shard));
-        let (gauges, late) = ((kept.seen.users, kept.seen.connections_open), kept.missing.len());
+        let (gauges, late) = ((kept.seen.users, kept.seen.connections_open), kept.late);
         kept.seen.merge(&row.seen);
         // Those who were late were counted with what they had before.
         (kept.seen.users, kept.seen.connections_open) = gauges;
         let (from, to) = (kept.from, kept.to);
         self.again.clone_from(&kept.seen);
-        if late == 0 {
+        if kept.missing.is_empty() {
             self.kept.remove(&number);
         }
         for (shard, _) in &row.gauges {

@@ -189,7 +189,11 @@ fn messages_add_up(history: &History) -> Result<(), String> {
     let counts = &history.total.counts;
     let ended: u64 = counts.grpc_statuses.iter().sum();
     let Some(call) = history.call() else {
-        ensure!(ended + counts.messages_sent + counts.messages_received == 0, "messages without calls");
+        let messages = counts.messages_sent + counts.messages_received;
+        ensure!(ended == 0 && (messages == 0 || history.is_talk()), "messages without calls");
+        ensure!(counts.messages_left() <= counts.sent, "more messages left than were sent");
+        let answered = counts.answers <= counts.messages_received || history.has_warmup();
+        ensure!(!history.is_talk() || answered, "more answers than messages that came");
         return Ok(());
     };
     let ends = counts.answers + history.total.class(Class::TimedOut).of(Measure::Response).count();
@@ -215,6 +219,13 @@ fn the_target_agrees(history: &History) -> Result<(), String> {
         counts.answers,
         counts.sent,
         history.requests_served
+    );
+    // What goes out again was read by nobody.
+    ensure!(
+        history.requests_served <= counts.started || history.has_warmup(),
+        "the target read {} requests of {} that were started",
+        history.requests_served,
+        counts.started
     );
     if history.setting.is_calm() {
         let reasons: Vec<_> = counts.failures().collect();

@@ -20,6 +20,11 @@ const WALL_MAX: Nanos = Nanos::from_millis(3_600_000);
 /// target waits for a peer to close.
 const QUIET_AFTER: Nanos = Nanos::from_millis(400_000);
 
+/// Whose program does not run for a while.
+pub(super) const TARGET: usize = 0;
+pub(super) const FIRST_SHARD: usize = 1;
+pub(super) const ALL_SHARDS: usize = 2;
+
 /// What a seed makes up.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
@@ -27,7 +32,7 @@ pub(crate) struct Setting {
     pub(crate) plan: Plan,
     pub(crate) threads: usize,
     pub(crate) faults: Faults,
-    /// The target's program, or the engine's, does not run for a while.
+    /// The target's program, that of the first shard, or those of all shards do not run for a while.
     pub(crate) freezes: Vec<(usize, Nanos, Nanos)>,
     /// Somebody stops the run, gently or at once.
     pub(crate) stop_at: Option<(Nanos, bool)>,
@@ -54,7 +59,7 @@ impl Setting {
             for _ in 0..random.below(3) {
                 let from = Nanos(random.below(2_000_000_000));
                 let span = Nanos(random.between(1_000_000, 1_500_000_000));
-                setting.freezes.push((random.below(2) as usize, from, from + span));
+                setting.freezes.push((random.below(3) as usize, from, from + span));
             }
             if random.chance(200_000) {
                 setting.stop_at = Some((Nanos(random.below(3_000_000_000)), random.chance(500_000)));
@@ -358,7 +363,11 @@ pub(crate) fn run(setting: Setting, is_traced: bool) -> Result<History, String> 
         driver
     });
     for &(who, from, to) in &setting.freezes {
-        network.freeze(if who == 0 { server_host } else { hosts[0] }, from, to);
+        match who {
+            TARGET => network.freeze(server_host, from, to),
+            FIRST_SHARD => network.freeze(hosts[0], from, to),
+            _ => hosts.iter().for_each(|host| network.freeze(*host, from, to)),
+        }
     }
     let told = Told::default();
     let mut stage = Stage { network: network.clone(), server, server_host, run, hosts, told };
@@ -390,7 +399,12 @@ pub(crate) fn run(setting: Setting, is_traced: bool) -> Result<History, String> 
         wall,
         told,
         started_for,
-        uses: finished.shards,
+        // Nor are these.
+        uses: finished
+            .shards
+            .into_iter()
+            .map(|spent| ShardUse { cpu_ns: 0, run_delay_ns: 0, saturated_ns: 0, ..spent })
+            .collect(),
         was_stopped: stop.is_stopped(),
         most_in_flight,
         most_sockets,

@@ -297,6 +297,10 @@ impl World {
         if attempt.deadline > read_until {
             return self.overdue.push(index);
         }
+        if attempt.stream != 0 && !attempt.was_sent() {
+            // It got a stream meanwhile, and leaves at the end of this turn: its time begins then.
+            return;
+        }
         let socket = attempt.socket;
         let given = Given { key, socket, stream: attempt.stream, sent: attempt.sent };
         let (was_sent, exchange) = (attempt.was_sent(), attempt.exchange);

@@ -22,7 +22,16 @@ fn notes_carry_the_figures_of_the_whole_run() {
     let mut total = Snapshot::default();
     total.counts.connections_established = 100;
     let mut tell = |seen: &Snapshot| {
-        let notes = watch.interval(&Interval { from: Nanos::ZERO, to: Nanos::from_millis(1_000), seen, total: &total });
+        let notes = watch.interval(&Interval {
+            number: 1,
+            from: Nanos::ZERO,
+            to: Nanos::from_millis(1_000),
+            late_shards: 0,
+            is_again: false,
+            seen,
+            added: seen,
+            total: &total,
+        });
         notes.iter().map(|note| (note.kind, note.en.clone())).collect::<Vec<_>>()
     };
     let first = tell(&seen(&[(Failure::ConnectTimeout, 5), (Failure::ConnectRefused, 2)], 1));

@@ -1,0 +1,304 @@
+//! Stalls of our own, targets that freeze for good or drop what they took, and runs that are stopped in the middle: what theory says of
+//! rows, times, counts and verdict. Each bug that is planted here is found by the check that it is planted for.
+
+use metrics::{Censored, Class, Failure, Measure};
+use pacing::Nanos;
+use plan::Flags;
+
+use super::checks;
+use super::history::{self, ALL_SHARDS, FIRST_SHARD, History, Setting, TARGET};
+use super::plant::{self, Bug};
+use crate::idle::QUIET;
+use crate::verdict::{Evidence, Limit, Verdict};
+
+const MILLI: u64 = 1_000_000;
+const SECOND: u64 = 1_000 * MILLI;
+/// Longer than any run.
+const FOR_GOOD: Nanos = Nanos(300 * SECOND);
+
+fn flags(url: &str, duration: &str) -> Flags {
+    Flags {
+        url: Some(format!("http://10.0.0.1{url}")),
+        duration: Some(duration.to_owned()),
+        user_agent: "oracle".to_owned(),
+        ..Flags::default()
+    }
+}
+
+fn setting(flags: &Flags, freezes: Vec<(usize, Nanos, Nanos)>) -> Setting {
+    Setting { plan: flags.plan().expect("a good plan"), freezes, ..Setting::calm(11) }
+}
+
+fn run(setting: Setting) -> History {
+    let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+    history::run(setting, false).unwrap_or_else(|found| panic!("{found}"))
+}
+
+fn verdict(history: &History) -> Verdict {
+    let plan = &history.setting.plan;
+    Verdict::of(Evidence {
+        plan,
+        total: &history.total,
+        wall: history.wall,
+        shards: &history.uses,
+        asked_per_s: crate::run::asked_per_s(plan, history.started_for),
+        link: None,
+        growth: None,
+    })
+}
+
+/// With a bug that strikes the `nth` time that its place is passed, the check does not hold.
+fn finds(bug: Bug, nth: u32, check: impl Fn() -> bool) {
+    assert!(check(), "without the bug the check holds");
+    plant::plant(Some(bug), nth);
+    let holds = check();
+    plant::plant(None, 0);
+    assert!(!holds, "{bug:?} is not found");
+}
+
+/// 1,000 starts a second for ten seconds, and a target that stands still from the sixth on: 4,000 had waited from 5 to 9 seconds when
+/// the grace was over.
+fn frozen_target() -> History {
+    let load = Flags { rate: Some("1000".to_owned()), grace: Some("5s".to_owned()), ..flags("/", "10s") };
+    run(setting(&load, vec![(TARGET, Nanos(6 * SECOND), FOR_GOOD)]))
+}
+
+fn bounds_contain_the_freeze(history: &History) -> bool {
+    let (total, counts) = (&history.total, &history.total.counts);
+    let succeeded = total.class(Class::Succeeded);
+    let times = succeeded.of(Measure::Response);
+    let censored = Censored::of(total, Measure::Response);
+    let at = |quantile| censored.percentile(times, quantile).expect("there are times");
+    let waited = |quantile: f64| (5.0 + 4.0 * (quantile - 0.6) / 0.4) * SECOND as f64;
+    let is_near = |quantile: f64| (at(quantile).ns as f64 / waited(quantile) - 1.0).abs() < 0.02;
+    (counts.started, counts.succeeded, counts.unfinished) == (10_000, 6_000, 4_000)
+        && counts.success_ratio() == Some(0.6)
+        && !at(0.5).at_least
+        && at(0.5).ns < 20 * MILLI
+        && [0.7, 0.9, 0.99].into_iter().all(|quantile| at(quantile).at_least && is_near(quantile))
+}
+
+#[test]
+fn what_a_frozen_target_keeps_bounds_the_percentiles() {
+    let history = frozen_target();
+    assert!(bounds_contain_the_freeze(&history), "{:?}", history.total.counts);
+    assert_eq!(verdict(&history).limit, Limit::Target);
+    // What was in flight was seen while it was: up to a thousand more each second.
+    let ages: Vec<u64> = history.told.rows.iter().map(|row| row.in_flight).collect();
+    assert!(ages[4] < 20 && (900..=1_100).contains(&ages[6]) && (2_900..=3_100).contains(&ages[8]), "{ages:?}");
+    finds(Bug::UnfinishedHasNoTime, 1, || checks::all(&frozen_target()).is_ok());
+}
+
+/// Twenty users on two shards, 10 ms each, and one shard that stands still for six seconds of ten.
+fn late_shard() -> History {
+    let load = Flags {
+        connections: Some("20".to_owned()),
+        interval: Some("1s".to_owned()),
+        ..flags("/delay/10", "10s")
+    };
+    let freeze = vec![(FIRST_SHARD, Nanos(SECOND + SECOND / 2), Nanos(7 * SECOND + SECOND / 2))];
+    run(Setting { threads: 2, ..setting(&load, freeze) })
+}
+
+/// Each user makes some 99 requests a second; ten of them do nothing while their shard stands still.
+fn rows_are_right(history: &History) -> bool {
+    let rows = &history.told.rows;
+    let expected = |row: usize| match row {
+        1 => 1_470..=1_505,
+        2..=6 => 985..=1_000,
+        7 => 1_470..=1_505,
+        _ => 1_970..=2_020,
+    };
+    let is_right = |(number, row): (usize, &history::Row)| {
+        let is_late = (1..=4).contains(&number);
+        row.users == 20 && expected(number).contains(&row.finished) && row.late_shards == usize::from(is_late)
+    };
+    rows.len() >= 9 && rows[..9].iter().enumerate().all(is_right) && rows[1].is_corrected
+}
+
+#[test]
+fn a_late_thread_is_waited_for_and_its_rows_are_mended() {
+    let history = late_shard();
+    let shown: Vec<_> = history.told.rows.iter().map(|row| (row.to.0 / MILLI, row.users, row.finished, row.late_shards, row.is_corrected)).collect();
+    assert!(rows_are_right(&history), "{shown:?}");
+    finds(Bug::LateSnapshotLast, 5, || rows_are_right(&late_shard()));
+    finds(Bug::GaugeAdded, 3, || rows_are_right(&late_shard()));
+}
+
+/// All stand still across the planned end: the last row is as long as what it tells of.
+#[test]
+fn a_stall_across_the_end_leaves_no_sliver() {
+    let load = Flags { connections: Some("10".to_owned()), ..flags("/delay/10", "3s") };
+    for stalled_ms in [1_100, 1_200, 1_210, 1_500, 2_205] {
+        let freeze = vec![(ALL_SHARDS, Nanos(2_800 * MILLI), Nanos((2_800 + stalled_ms) * MILLI))];
+        let history = run(Setting { threads: 2, ..setting(&load, freeze) });
+        for row in &history.told.rows {
+            let span = (row.to - row.from).as_secs_f64();
+            assert!(span >= 0.1 && row.finished as f64 / span < 1_100.0, "{stalled_ms} ms: {:#?}", history.told.rows);
+        }
+    }
+}
+
+/// The target answers after 10 ms; our loop looks a second later, and the timeout is 200 ms.
+#[test]
+fn what_came_in_time_is_no_timeout_because_we_look_late() {
+    for (protocol, streams) in [(false, "1"), (true, "4")] {
+        let load = Flags {
+            connections: Some("10".to_owned()),
+            timeout: Some("200ms".to_owned()),
+            http2: protocol,
+            streams: protocol.then(|| streams.to_owned()),
+            ..flags("/delay/10", "3s")
+        };
+        let freeze = vec![(ALL_SHARDS, Nanos(SECOND), Nanos(2 * SECOND))];
+        let history = run(Setting { threads: 2, ..setting(&load, freeze) });
+        let reasons: Vec<_> = history.total.counts.failures().collect();
+        assert_eq!(history.total.counts.failed(), 0, "{reasons:?}");
+        // A target that does not answer in time is told all the same.
+        let hung = run(setting(&load, vec![(TARGET, Nanos(SECOND), FOR_GOOD)]));
+        let timeouts = hung.total.class(Class::TimedOut).of(Measure::Response).clone();
+        assert!(timeouts.count() >= 10 && timeouts.max() < Some(220 * MILLI), "{:?}", timeouts.max());
+    }
+}
+
+/// Ten users, 13 ms each, and one second of six in which our loops stand still.
+fn stalled_loops() -> History {
+    let load = Flags { connections: Some("10".to_owned()), ..flags("/delay/13", "6s") };
+    let freeze = vec![(ALL_SHARDS, Nanos(3 * SECOND), Nanos(4 * SECOND))];
+    run(Setting { threads: 2, ..setting(&load, freeze) })
+}
+
+fn the_stall_is_ours(history: &History) -> bool {
+    let lag = &history.uses[0].lag;
+    let late = lag.count_between(25 * MILLI, 2 * SECOND);
+    (19..=20).contains(&late) && (118..=122).contains(&lag.count()) && verdict(history).limit == Limit::Generator
+}
+
+#[test]
+fn a_stall_of_ours_is_as_many_ticks_as_it_covers() {
+    let history = stalled_loops();
+    let counts = &history.total.counts;
+    assert!(the_stall_is_ours(&history), "{:?}", history.uses[0].lag);
+    // Each user had one request in flight, and that alone owes its time to us.
+    assert_eq!((counts.covered_responses, history.total.covered.count()), (10, 10));
+    let service = history.total.class(Class::Succeeded).of(Measure::Service).clone();
+    assert!(service.max() > Some(900 * MILLI) && service.max_without(&history.total.covered) < Some(20 * MILLI));
+    assert!((950 * MILLI..=1_001 * MILLI).contains(&history.uses[0].stalled_ns), "{}", history.uses[0].stalled_ns);
+    finds(Bug::StallOneTick, 1, || the_stall_is_ours(&stalled_loops()));
+    // A stall of the target is none of ours.
+    let load = Flags { connections: Some("10".to_owned()), ..flags("/delay/13", "6s") };
+    let theirs = run(setting(&load, vec![(TARGET, Nanos(3 * SECOND), Nanos(4 * SECOND))]));
+    assert_eq!((theirs.total.counts.covered_responses, theirs.uses[0].stalled_ns), (0, 0));
+    assert_ne!(verdict(&theirs).limit, Limit::Generator);
+}
+
+/// Ten users of a target that answers for two seconds, and hangs for thirteen.
+#[test]
+fn users_that_hang_are_the_targets_doing() {
+    let load = Flags { connections: Some("10".to_owned()), timeout: Some("60s".to_owned()), ..flags("/delay/5", "15s") };
+    let history = run(setting(&load, vec![(TARGET, Nanos(2 * SECOND), FOR_GOOD)]));
+    let verdict = verdict(&history);
+    assert_eq!((verdict.limit, history.total.counts.unfinished), (Limit::Target, 10));
+    assert!(verdict.unanswered_time_share > 0.85, "{}", verdict.unanswered_time_share);
+}
+
+/// Curl commands of three steps in turn.
+fn three_steps() -> Vec<Vec<u8>> {
+    ["/", "/delay/20", "/bytes/100"].map(|path| format!("http://10.0.0.1{path}").into_bytes()).to_vec()
+}
+
+/// The end of the time and a stop end iterations where they are; a number of iterations lets each come to its end.
+#[test]
+fn no_step_starts_after_the_stop() {
+    let base = Flags { url: None, curl: Some(three_steps()), ..flags("/", "2s") };
+    let loads = [
+        Flags { connections: Some("7".to_owned()), ..base.clone() },
+        Flags { rate: Some("200".to_owned()), ..base.clone() },
+        Flags { connections: Some("6".to_owned()), rendezvous: true, ..base.clone() },
+    ];
+    for (load, stop_at) in loads.iter().flat_map(|load| [(load, None), (load, Some((Nanos(1_010 * MILLI), false)))]) {
+        let history = run(Setting { threads: 2, stop_at, ..setting(load, Vec::new()) });
+        let counts = &history.total.counts;
+        // In flight then, of each user one step at most: it takes 20 ms and a little.
+        let after = history.wall - history.started_for;
+        assert!(after < Nanos(30 * MILLI), "{after:?} after the stop: {counts:?}");
+        assert_eq!((counts.unfinished, counts.started), (0, counts.succeeded), "{counts:?}");
+        let (begun, steps) = (counts.iterations + counts.iterations_cut, counts.started);
+        assert!(counts.iterations * 3 <= steps && steps < begun * 3, "{counts:?}");
+        assert!(counts.iterations_cut > 0, "{counts:?}");
+    }
+    for load in &loads {
+        let by_count = Flags { requests: Some("50".to_owned()), duration: None, ..load.clone() };
+        let history = run(Setting { threads: 2, ..setting(&by_count, Vec::new()) });
+        let counts = &history.total.counts;
+        assert_eq!((counts.started, counts.succeeded), (150, 150), "{counts:?}");
+        assert_eq!((counts.iterations, counts.iterations_cut), (50, 0), "{counts:?}");
+    }
+}
+
+/// Of a closed load a request that had ended counts in the rate of its time; what ends later does not.
+#[test]
+fn a_rate_is_over_the_time_of_its_starts() {
+    let load = Flags { connections: Some("10".to_owned()), ..flags("/delay/300", "2s") };
+    let history = run(setting(&load, Vec::new()));
+    let counts = &history.total.counts;
+    assert_eq!((counts.finished(), counts.late_finished, counts.late_succeeded), (70, 10, 10), "{counts:?}");
+    assert_eq!(history.started_for, Nanos(2 * SECOND));
+    let open = Flags { rate: Some("500".to_owned()), ..flags("/delay/1500", "2s") };
+    let history = run(setting(&open, Vec::new()));
+    let counts = &history.total.counts;
+    assert_eq!((counts.finished(), counts.late_finished), (1_000, 0), "{counts:?}");
+    assert_eq!(history.started_for, Nanos(2 * SECOND));
+}
+
+/// A kept connection answers twice, and the third request on it is taken and never answered: it is a failure each time.
+fn dropping_target(is_http2: bool) -> History {
+    let steps = ["/", "/bytes/10", "/drop"].map(|path| format!("http://10.0.0.1{path}").into_bytes()).to_vec();
+    let load = Flags {
+        url: None,
+        curl: Some(steps),
+        connections: Some("4".to_owned()),
+        requests: Some("20".to_owned()),
+        duration: None,
+        http2: is_http2,
+        ..flags("/", "1s")
+    };
+    run(setting(&load, Vec::new()))
+}
+
+fn dropped_ones_fail(history: &History) -> bool {
+    let counts = &history.total.counts;
+    let cut: u64 = counts
+        .failures()
+        .filter(|(failure, _)| matches!(failure, Failure::ClosedEarly | Failure::Reset))
+        .map(|(_, count)| count)
+        .sum();
+    (counts.started, counts.succeeded, cut, counts.reconnects) == (60, 40, 20, 0) && history.requests_served == 60
+}
+
+#[test]
+fn what_a_target_took_and_dropped_is_a_failure() {
+    for is_http2 in [false, true] {
+        let history = dropping_target(is_http2);
+        let failures: Vec<_> = history.total.counts.failures().collect();
+        assert!(dropped_ones_fail(&history), "{failures:?} {:?} read {}", history.total.counts, history.requests_served);
+    }
+    finds(Bug::RetriesWhatWasTaken, 1, || dropped_ones_fail(&dropping_target(false)));
+}
+
+/// One user of each round is never answered: the next round comes when its timeout does.
+#[test]
+fn a_round_starts_when_its_last_user_times_out() {
+    let load = Flags {
+        connections: Some("10".to_owned()),
+        rendezvous: true,
+        timeout: Some("110ms".to_owned()),
+        ..flags("/delay/uniform/20-120", "10s")
+    };
+    let history = run(Setting { threads: 2, ..setting(&load, Vec::new()) });
+    let counts = &history.total.counts;
+    assert!(counts.failed() > 20, "{counts:?}");
+    // A round takes at most the timeout and what the shards need to agree.
+    let rounds = counts.started as f64 / 10.0;
+    assert!(rounds >= 10.0 / 0.114, "{rounds} rounds");
+}
