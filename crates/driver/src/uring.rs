@@ -468,6 +468,7 @@ impl UringSockets {
             }
             return self.rings[usize::from(entry.ring)].give_back(entry.slot, false);
         }
+        let is_sending = entry.is_sending();
         if let Some(more) = entry.more.take()
             && let Some(pending) = more.sending
         {
@@ -489,7 +490,7 @@ impl UringSockets {
             let cancel = opcode::AsyncCancel::new(op.data(socket)).build();
             ring.push(&cancel.flags(squeue::Flags::SKIP_SUCCESS).user_data(quiet));
         }
-        if entry.is_sending() {
+        if is_sending {
             let cancel = opcode::AsyncCancel::new(Op::Send.data(socket)).build();
             ring.push(&cancel.flags(squeue::Flags::SKIP_SUCCESS).user_data(quiet));
         }
