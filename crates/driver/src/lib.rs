@@ -13,6 +13,9 @@ mod late_port;
 mod peer;
 mod pending;
 pub mod poll;
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "no library asks this question")]
+mod send_queue;
 pub mod sim;
 mod table;
 mod timer;
@@ -81,6 +84,16 @@ pub struct ListenOptions {
     pub share_port: bool,
 }
 
+/// What was given to a socket and had not reached its peer when it failed. A connection that never came about has only
+/// what waited for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// Bytes that the kernel never took.
+    pub untaken: usize,
+    /// These, and those that the peer's kernel has not acknowledged; see [`Sockets::unacknowledged`].
+    pub unacknowledged: Option<usize>,
+}
+
 /// What happened.
 #[derive(Debug)]
 pub enum Event<'a> {
@@ -129,6 +142,8 @@ pub enum Event<'a> {
         error: SocketError,
         /// When.
         at: Nanos,
+        /// What had not reached the peer by then.
+        left: Left,
     },
     /// Somebody called [`Waker::wake`].
     Woken,
@@ -160,6 +175,25 @@ pub trait Sockets {
     /// Bytes that were given to [`Sockets::send`] and that the kernel has not taken yet; 0 for a socket that is gone.
     fn unsent(&mut self, socket: Socket) -> usize;
 
+    /// Bytes that were given to [`Sockets::send`] and that the peer's kernel has not acknowledged: what waits in the
+    /// driver and what the kernel holds. `None` where it cannot be known: the socket is gone or no TCP connection, or
+    /// the kernel does not answer. While [`Sockets::shutdown`] is on its way it may be one too few.
+    ///
+    /// At [`Event::PeerClosed`] the peer has acknowledged all that came before it closed, so more than 0 says that the
+    /// rest came too late, or that a peer that has only half-closed has yet to acknowledge it. A reset acknowledges
+    /// nothing, and a peer delays its acknowledgements by some 40 ms: after a reset, more than 0 does not say that
+    /// nobody read them.
+    ///
+    /// It may cost some calls into the kernel, so it is for the end of a connection and not for every request.
+    fn unacknowledged(&mut self, socket: Socket) -> Option<usize>;
+
+    /// Gives nothing more to the kernel, and says how many of the bytes that were given to [`Sockets::send`] it never
+    /// took. Their buffers are dropped, no [`Event::Sent`] tells of them, and a shutdown that waited behind them is
+    /// forgotten.
+    ///
+    /// The stream ends in the middle of what was sent, so this is for a socket that is about to be closed.
+    fn stop_sending(&mut self, socket: Socket) -> usize;
+
     /// Switches receiving off, so that a slow consumer pushes back, or on again. New sockets receive.
     fn receive(&mut self, socket: Socket, on: bool);
 
@@ -189,6 +223,11 @@ pub trait Driver {
     /// # Errors
     /// The driver itself is broken; no socket of it can be used any more.
     fn wait(&mut self, until: Nanos, handle: impl FnMut(&mut Self::Sockets, Event<'_>)) -> Result<(), std::io::Error>;
+
+    /// The last [`Driver::wait`] left something that was ready and that it did not tell; the next one does not sleep.
+    /// When peers are silent it becomes false after some waits. Under load it may stay true, so whoever waits again
+    /// because of it needs a bound.
+    fn has_more(&self) -> bool;
 }
 
 /// Wakes a driver from another thread.

@@ -40,6 +40,8 @@ pub struct PollDriver {
     sockets: PollSockets,
     events: Events,
     buffer: Box<[u8]>,
+    /// The last wait filled the list: there may be more.
+    was_full: bool,
     timer: Timer,
     waker: Waker,
 }
@@ -82,6 +84,7 @@ impl PollDriver {
             },
             events: Events::with_capacity(EVENTS_MAX),
             buffer: vec![0; READ_BYTES].into_boxed_slice(),
+            was_full: false,
             timer,
             // A full pipe already wakes, so the result says nothing new.
             waker: Waker::new(move || drop(wake.wake())),
@@ -119,19 +122,27 @@ impl Driver for PollDriver {
             let until = if sockets.starved.is_empty() { until } else { until.min(now + STARVED_WAIT) };
             self.timer.timeout(until, now)
         };
+        self.was_full = false;
         match sockets.poll.poll(&mut self.events, timeout) {
             Ok(()) => {}
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => return Ok(()),
             Err(error) => return Err(error),
         }
+        let mut count = 0;
         for event in &self.events {
+            count += 1;
             match event.token() {
                 WAKE => handle(sockets, Event::Woken),
                 TIMER => self.timer.fired(),
                 token => sockets.ready(Readiness::of(token, event), &mut self.buffer, &mut handle),
             }
         }
+        self.was_full = count == EVENTS_MAX;
         Ok(())
+    }
+
+    fn has_more(&self) -> bool {
+        self.was_full || !self.sockets.again.is_empty() || !self.sockets.sent.is_empty()
     }
 }
 
@@ -178,7 +189,9 @@ impl Sockets for PollSockets {
 
     fn open(&mut self, options: &OpenOptions) -> Result<Socket, SocketError> {
         let fd = sys::connect(options)?;
-        self.insert(Slot::new(fd, Kind::Connecting))
+        let mut slot = Slot::new(fd, Kind::Connecting);
+        slot.is_tcp = options.to.ip().is_some();
+        self.insert(slot)
     }
 
     fn listen(&mut self, options: &ListenOptions) -> Result<(Socket, SocketAddr), SocketError> {
@@ -197,17 +210,27 @@ impl Sockets for PollSockets {
         match write(pending, &slot.fd, &self.templates) {
             Ok(None) => {}
             Ok(Some(sent)) => self.sent.push_back((socket, sent)),
-            Err((rest, Errno::AGAIN)) => slot.queue().push_back(rest),
-            Err((_, errno)) => {
-                // An answer may have come before the reset: what can still be read is read first.
-                slot.send_error = Some(errno.into());
-                self.again.push_back(socket);
+            Err((rest, errno)) => {
+                slot.queue().push_back(rest);
+                if errno != Errno::AGAIN {
+                    // An answer may have come before the reset: what can still be read is read first.
+                    slot.send_error = Some(errno.into());
+                    self.again.push_back(socket);
+                }
             }
         }
     }
 
     fn unsent(&mut self, socket: Socket) -> usize {
         self.table.find(socket).map_or(0, |slot| slot.unsent())
+    }
+
+    fn unacknowledged(&mut self, socket: Socket) -> Option<usize> {
+        self.table.find(socket)?.unacknowledged()
+    }
+
+    fn stop_sending(&mut self, socket: Socket) -> usize {
+        self.table.find(socket).map_or(0, Slot::drop_queue)
     }
 
     fn receive(&mut self, socket: Socket, on: bool) {
@@ -222,7 +245,7 @@ impl Sockets for PollSockets {
         let Some(slot) = self.table.find(socket) else { return };
         slot.shut_after_queue = true;
         if !slot.has_queue() {
-            sys::shutdown_write(&slot.fd);
+            slot.shut();
         }
     }
 
@@ -307,23 +330,25 @@ impl PollSockets {
     /// Writes what is queued until the kernel takes no more.
     fn flush(&mut self, socket: Socket) {
         let Some(slot) = self.table.find(socket) else { return };
+        if slot.send_error.is_some() {
+            return;
+        }
         while let Some(pending) = slot.next_queued() {
             match write(pending, &slot.fd, &self.templates) {
                 Ok(None) => {}
                 Ok(Some(sent)) => self.sent.push_back((socket, sent)),
-                Err((rest, Errno::AGAIN)) => {
+                Err((rest, errno)) => {
                     slot.queue().push_front(rest);
-                    return;
-                }
-                Err((_, errno)) => {
-                    slot.send_error = Some(errno.into());
-                    self.again.push_back(socket);
+                    if errno != Errno::AGAIN {
+                        slot.send_error = Some(errno.into());
+                        self.again.push_back(socket);
+                    }
                     return;
                 }
             }
         }
         if slot.shut_after_queue {
-            sys::shutdown_write(&slot.fd);
+            slot.shut();
         }
     }
 
@@ -371,9 +396,9 @@ impl PollSockets {
     }
 
     fn fail(&mut self, socket: Socket, error: SocketError, handle: Handle<'_>) {
-        drop(self.table.remove(socket));
+        let left = self.table.remove(socket).map(|slot| slot.left()).unwrap_or_default();
         let at = self.clock.now();
-        handle(self, Event::Failed { socket, error, at });
+        handle(self, Event::Failed { socket, error, at, left });
     }
 
     fn accept(&mut self, listener: Socket, handle: Handle<'_>) {

@@ -159,7 +159,7 @@ impl Driver for SimDriver {
                 }
                 net::Told::Sent(socket, buffer) => Event::Sent { socket, buffer },
                 net::Told::PeerClosed(socket) => Event::PeerClosed { socket, at },
-                net::Told::Failed(socket, error) => Event::Failed { socket, error, at },
+                net::Told::Failed(socket, error, left) => Event::Failed { socket, error, at, left },
                 net::Told::Nothing => continue,
             };
             handle(&mut self.sockets, event);
@@ -167,6 +167,10 @@ impl Driver for SimDriver {
         // A program that was told something looks at its timers at once.
         self.sockets.net.borrow_mut().end_wait(host, if has_told { Nanos::ZERO } else { until });
         Ok(())
+    }
+
+    fn has_more(&self) -> bool {
+        self.sockets.net.borrow().begin_wait(self.sockets.host) > 0
     }
 }
 
@@ -197,6 +201,14 @@ impl Sockets for SimSockets {
 
     fn unsent(&mut self, socket: Socket) -> usize {
         self.net.borrow_mut().unsent(self.host, socket)
+    }
+
+    fn unacknowledged(&mut self, socket: Socket) -> Option<usize> {
+        self.net.borrow_mut().unacknowledged(self.host, socket)
+    }
+
+    fn stop_sending(&mut self, socket: Socket) -> usize {
+        self.net.borrow_mut().stop_sending(self.host, socket)
     }
 
     fn receive(&mut self, socket: Socket, on: bool) {

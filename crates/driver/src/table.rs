@@ -51,6 +51,13 @@ impl<T> Table<T> {
         }
     }
 
+    /// Who owns a position now, if its generation has these lower bits.
+    pub(crate) fn owner(&mut self, index: u32, generation: u32, mask: u32) -> Option<Socket> {
+        let (current, entry) = self.place(index)?;
+        let is_it = entry.is_some() && *current & mask == generation & mask;
+        is_it.then_some(Socket { index, generation: *current })
+    }
+
     pub(crate) fn remove(&mut self, socket: Socket) -> Option<T> {
         let (generation, place) = self.place(socket.index)?;
         if *generation != socket.generation {

@@ -8,8 +8,10 @@
 //! A completion finds its socket by the index and the generation in its user data. Memory that the kernel may still read
 //! is owned by the driver until the completion says otherwise, also when the socket is closed before.
 
+mod ask;
 mod buffers;
 mod complete;
+mod op;
 mod ring;
 mod stamps;
 mod table;
@@ -26,11 +28,12 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use crate::pending::Pending;
 use crate::poll::sys;
-use crate::table::{GENERATION_MASK, Table};
+use crate::table::Table;
 use crate::timer::Timer;
 use crate::{
     Clock, Driver, Event, ListenOptions, OpenOptions, Outgoing, Peer, Socket, SocketError, Sockets, Template, Waker,
 };
+use op::{Op, template_data};
 use ring::{Purpose, Ring};
 use stamps::Stamps;
 pub use stamps::{STAMP_ERROR_MAX, StampErrors};
@@ -48,49 +51,6 @@ const SMALL_TEMPLATE_BYTES: usize = 4 * 1024;
 /// Places for what is on its way that are kept for later.
 const SPARE_MAX: usize = 256;
 
-/// The operation of a completion: the top byte of its user data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-enum Op {
-    Connect = 1,
-    Receive = 2,
-    SendTemplate = 3,
-    Send = 4,
-    Accept = 5,
-    /// Its success changes nothing, and its failure says that there was nothing to do.
-    Quiet = 6,
-    Open = 7,
-    Wake = 8,
-    Timer = 9,
-    Shutdown = 10,
-}
-
-impl Op {
-    fn of(user_data: u64) -> Option<Self> {
-        Some(match user_data >> 56 {
-            1 => Self::Connect,
-            2 => Self::Receive,
-            3 => Self::SendTemplate,
-            4 => Self::Send,
-            5 => Self::Accept,
-            6 => Self::Quiet,
-            7 => Self::Open,
-            8 => Self::Wake,
-            9 => Self::Timer,
-            10 => Self::Shutdown,
-            _ => return None,
-        })
-    }
-
-    fn data(self, socket: Socket) -> u64 {
-        (self as u64) << 56 | u64::from(socket.generation & GENERATION_MASK) << 32 | u64::from(socket.index)
-    }
-}
-
-fn socket_of(user_data: u64) -> Socket {
-    Socket { index: user_data as u32, generation: (user_data >> 32) as u32 & GENERATION_MASK }
-}
-
 /// Whether this system lets a driver of this kind work.
 ///
 /// # Errors
@@ -102,7 +62,6 @@ pub fn probe() -> Result<(), std::io::Error> {
 /// The driver.
 pub struct UringDriver {
     sockets: UringSockets,
-    batch: Vec<io_uring::cqueue::Entry>,
     waker: Waker,
 }
 
@@ -136,6 +95,10 @@ pub struct UringSockets {
     broken: Option<std::io::Error>,
     wake: Arc<OwnedFd>,
     timer: Timer,
+    /// The last wait left something of which the rings do not say that it is carried.
+    has_more: bool,
+    /// Questions so far: an answer that comes late is not taken for that of another.
+    questions: u32,
 }
 
 impl UringDriver {
@@ -164,6 +127,8 @@ impl UringDriver {
             broken: None,
             wake: wake.clone(),
             timer: Timer::new()?,
+            has_more: false,
+            questions: 0,
         };
         sockets.add_ring(Purpose::Open)?;
         sockets.listen_to(Op::Wake);
@@ -172,7 +137,7 @@ impl UringDriver {
             // A counter that is full already wakes.
             let _ = rustix::io::write(&*wake, &1u64.to_ne_bytes());
         });
-        Ok(Self { sockets, batch: Vec::new(), waker })
+        Ok(Self { sockets, waker })
     }
 }
 
@@ -201,15 +166,22 @@ impl Driver for UringDriver {
         let until = if sockets.tell_left_over(&mut handle) { Nanos::ZERO } else { until };
         sockets.rearm_all();
         sockets.submit_and_wait(until)?;
+        let is_cut_short = sockets.rings.iter_mut().any(Ring::is_cut_short);
         for index in 0..sockets.rings.len() {
-            self.batch.clear();
-            self.batch.extend(sockets.rings[index].completions());
-            for completion in &self.batch {
-                sockets.complete(index, completion, &mut handle);
+            sockets.rings[index].reap();
+            // What is carried while these are handled waits for the next look.
+            for _ in 0..sockets.rings[index].carried.len() {
+                let Some(completion) = sockets.rings[index].carried.pop_front() else { break };
+                sockets.complete(index, &completion, &mut handle);
                 sockets.submit_if_due();
             }
         }
+        sockets.has_more = is_cut_short || !sockets.rearm.is_empty() || sockets.has_left_over();
         sockets.broken.take().map_or(Ok(()), Err)
+    }
+
+    fn has_more(&self) -> bool {
+        self.sockets.has_more || self.sockets.rings.iter().any(|ring| !ring.carried.is_empty())
     }
 }
 
@@ -404,7 +376,7 @@ impl UringSockets {
     /// Starts the next queued send when none is on its way.
     fn send_next(&mut self, socket: Socket) {
         let Some(entry) = self.table.find(socket) else { return };
-        if entry.kind != Kind::Stream {
+        if entry.kind != Kind::Stream || entry.send_failed {
             return;
         }
         let (ring, slot) = (usize::from(entry.ring), entry.slot);
@@ -441,11 +413,12 @@ impl UringSockets {
     }
 
     /// Our side is ended; a socket that is gone meanwhile gives its slot back.
-    fn shut(&mut self, data: u64, socket: Socket) {
+    fn shut(&mut self, data: u64, socket: Socket, result: i32) {
         if let Some((ring, slot, is_accepted)) = self.shutting.remove(&data) {
             self.close_slot(ring, slot, is_accepted);
         } else if let Some(entry) = self.table.find(socket) {
             entry.is_shutting = false;
+            entry.is_shut |= result == 0;
         }
     }
 
@@ -572,19 +545,17 @@ impl Sockets for UringSockets {
 
     fn send(&mut self, socket: Socket, bytes: Outgoing) {
         let Some(entry) = self.table.find(socket) else { return };
-        if entry.send_failed {
-            return;
-        }
         if let Outgoing::Template(Template(id), range) = &bytes
             && range.len() <= SMALL_TEMPLATE_BYTES
             && entry.kind == Kind::Stream
             && entry.more.is_none()
+            && !entry.send_failed
         {
             let part = &self.templates[*id as usize][range.clone()];
             let send = opcode::Send::new(types::Fixed(entry.slot), part.as_ptr(), part.len() as u32);
             let send = send.flags(SEND_FLAGS).build().flags(squeue::Flags::SKIP_SUCCESS);
             let ring = usize::from(entry.ring);
-            self.rings[ring].push(&send.user_data(Op::SendTemplate.data(socket)));
+            self.rings[ring].push(&send.user_data(template_data(socket, range.len())));
             self.count_queued();
             return;
         }
@@ -598,7 +569,20 @@ impl Sockets for UringSockets {
 
     fn unsent(&mut self, socket: Socket) -> usize {
         let Some(more) = self.table.find(socket).and_then(|entry| entry.more.as_ref()) else { return 0 };
-        more.sending.iter().chain(&more.queue).map(Pending::unsent).sum()
+        more.refused + more.sending.iter().chain(&more.queue).map(Pending::unsent).sum::<usize>()
+    }
+
+    fn unacknowledged(&mut self, socket: Socket) -> Option<usize> {
+        let entry = self.table.find(socket)?;
+        match entry.kind {
+            Kind::Listener => None,
+            Kind::Connecting => Some(self.unsent(socket)),
+            Kind::Stream => self.ask_unacknowledged(socket),
+        }
+    }
+
+    fn stop_sending(&mut self, socket: Socket) -> usize {
+        self.drop_queue(socket)
     }
 
     fn receive(&mut self, socket: Socket, on: bool) {

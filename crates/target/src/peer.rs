@@ -278,6 +278,14 @@ impl<S: Sockets> Sockets for Sealed<'_, S> {
         self.sockets.unsent(socket)
     }
 
+    fn unacknowledged(&mut self, socket: Socket) -> Option<usize> {
+        self.sockets.unacknowledged(socket)
+    }
+
+    fn stop_sending(&mut self, socket: Socket) -> usize {
+        self.sockets.stop_sending(socket)
+    }
+
     fn receive(&mut self, socket: Socket, on: bool) {
         self.sockets.receive(socket, on);
     }

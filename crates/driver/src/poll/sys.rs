@@ -106,7 +106,18 @@ pub(super) fn take_error(fd: &OwnedFd) -> Option<SocketError> {
     }
 }
 
-pub(super) fn shutdown_write(fd: &OwnedFd) {
-    // A socket that is gone already needs no shutdown.
-    let _ = shutdown(fd, Shutdown::Write);
+/// Ends our side; whether the kernel has anything to end. A socket that is gone already needs no shutdown.
+pub(super) fn shutdown_write(fd: &OwnedFd) -> bool {
+    shutdown(fd, Shutdown::Write).is_ok()
+}
+
+/// Sequence numbers that the peer has not acknowledged; `None` where the kernel does not say.
+#[cfg(target_os = "linux")]
+pub(super) fn unacknowledged(fd: &OwnedFd) -> Option<usize> {
+    crate::send_queue::unacknowledged(fd.as_fd())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn unacknowledged(_: &OwnedFd) -> Option<usize> {
+    None
 }

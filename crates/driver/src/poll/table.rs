@@ -7,8 +7,8 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use super::sys;
-use crate::SocketError;
 use crate::pending::Pending;
+use crate::{Left, SocketError};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -25,6 +25,9 @@ pub(super) struct Slot {
     pub(super) unread: bool,
     pub(super) peer_closed: bool,
     pub(super) shut_after_queue: bool,
+    /// Our end of the stream went out, and counts as one byte until it is acknowledged.
+    is_shut: bool,
+    pub(super) is_tcp: bool,
     pub(super) send_error: Option<SocketError>,
     /// Only a socket that the kernel blocks has a queue; the box keeps the others small.
     #[expect(clippy::box_collection, reason = "a slot without a queue pays 8 bytes, not 32")]
@@ -40,6 +43,8 @@ impl Slot {
             unread: false,
             peer_closed: false,
             shut_after_queue: false,
+            is_shut: false,
+            is_tcp: true,
             send_error: None,
             queued: None,
         }
@@ -55,6 +60,36 @@ impl Slot {
 
     pub(super) fn unsent(&self) -> usize {
         self.queued.iter().flat_map(|queue| queue.iter()).map(Pending::unsent).sum()
+    }
+
+    pub(super) fn shut(&mut self) {
+        self.is_shut |= sys::shutdown_write(&self.fd);
+    }
+
+    /// Nothing of what is queued goes out any more; how much that was.
+    pub(super) fn drop_queue(&mut self) -> usize {
+        let untaken = self.unsent();
+        if self.queued.take().is_some() {
+            self.shut_after_queue = false;
+        }
+        untaken
+    }
+
+    pub(super) fn unacknowledged(&self) -> Option<usize> {
+        let held = match self.kind {
+            Kind::Listener => return None,
+            _ if !self.is_tcp => return None,
+            Kind::Connecting => 0,
+            // Our end comes last: as long as it is not acknowledged, it is one of what is not.
+            Kind::Stream => sys::unacknowledged(&self.fd)?.saturating_sub(usize::from(self.is_shut)),
+        };
+        Some(self.unsent() + held)
+    }
+
+    /// What a socket leaves behind that failed.
+    pub(super) fn left(&self) -> Left {
+        let unacknowledged = if self.kind == Kind::Stream { self.unacknowledged() } else { None };
+        Left { untaken: self.unsent(), unacknowledged }
     }
 
     pub(super) fn next_queued(&mut self) -> Option<Pending> {

@@ -13,7 +13,7 @@ use super::stream::{End, Owner};
 use super::{Faults, Host};
 use crate::pending::Pending;
 use crate::table::Table;
-use crate::{ListenOptions, Outgoing, Socket, SocketError, Template};
+use crate::{Left, ListenOptions, Outgoing, Socket, SocketError, Template};
 use transport::Happening;
 
 /// What a program spends on one event.
@@ -30,7 +30,7 @@ pub(super) enum Told {
     Received(Socket, Vec<u8>),
     Sent(Socket, Option<Vec<u8>>),
     PeerClosed(Socket),
-    Failed(Socket, SocketError),
+    Failed(Socket, SocketError, Left),
     /// What was to be told has lost its meaning.
     Nothing,
 }
@@ -210,9 +210,8 @@ impl Net {
     // ---- completions ----
 
     /// The completions that a wait hands out.
-    pub(super) fn begin_wait(&mut self, host: Host) -> usize {
-        let now = self.now;
-        self.hosts[host.0].inbox.range(..=(now, u64::MAX)).count()
+    pub(super) fn begin_wait(&self, host: Host) -> usize {
+        self.hosts[host.0].inbox.range(..=(self.now, u64::MAX)).count()
     }
 
     pub(super) fn end_wait(&mut self, host: Host, until: Nanos) {
@@ -266,11 +265,17 @@ impl Net {
 
     fn tell_failed(&mut self, host: Host, socket: Socket, error: SocketError) -> Told {
         let Some(slot) = self.slot(host, socket) else { return Told::Nothing };
-        if let Kind::Connecting(end) | Kind::Stream(end) = slot.kind {
+        let kind = slot.kind;
+        let mut left = Left::default();
+        if let Kind::Connecting(end) | Kind::Stream(end) = kind {
+            left.untaken = self.ends[end].unsent();
             self.leave(end);
         }
+        if let Kind::Stream(end) = kind {
+            left.unacknowledged = Some(left.untaken + self.ends[end].unacknowledged);
+        }
         self.remove(host, socket);
-        Told::Failed(socket, error)
+        Told::Failed(socket, error, left)
     }
 
     fn tell_accepted(&mut self, host: Host, listener: Socket, end: usize) -> Told {
@@ -393,9 +398,26 @@ impl Net {
 
     pub(super) fn unsent(&mut self, host: Host, socket: Socket) -> usize {
         match self.slot(host, socket).map(|slot| slot.kind) {
-            Some(Kind::Connecting(end) | Kind::Stream(end)) => self.ends[end].queue.iter().map(Pending::unsent).sum(),
+            Some(Kind::Connecting(end) | Kind::Stream(end)) => self.ends[end].unsent(),
             _ => 0,
         }
+    }
+
+    pub(super) fn unacknowledged(&mut self, host: Host, socket: Socket) -> Option<usize> {
+        match self.slot(host, socket)?.kind {
+            Kind::Connecting(end) | Kind::Stream(end) => Some(self.ends[end].unsent() + self.ends[end].unacknowledged),
+            Kind::Listener(_) => None,
+        }
+    }
+
+    pub(super) fn stop_sending(&mut self, host: Host, socket: Socket) -> usize {
+        let Some(slot) = self.slot(host, socket) else { return 0 };
+        let (Kind::Connecting(end) | Kind::Stream(end)) = slot.kind else { return 0 };
+        let end = &mut self.ends[end];
+        let untaken = end.unsent();
+        end.shut &= end.queue.is_empty();
+        end.queue.clear();
+        untaken
     }
 
     pub(super) fn receive(&mut self, host: Host, socket: Socket, on: bool) {
@@ -489,7 +511,7 @@ impl Net {
             Told::Received(socket, bytes) => format!("received {} {} bytes", name(*socket), bytes.len()),
             Told::Sent(socket, _) => format!("sent {}", name(*socket)),
             Told::PeerClosed(socket) => format!("peer closed {}", name(*socket)),
-            Told::Failed(socket, error) => format!("failed {}: {error}", name(*socket)),
+            Told::Failed(socket, error, _) => format!("failed {}: {error}", name(*socket)),
             Told::Nothing => return,
         };
         eprintln!("{:>14.6} ms  host {}  {what}", self.now.0 as f64 / 1e6, host.0);

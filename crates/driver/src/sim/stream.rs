@@ -26,6 +26,8 @@ pub(super) struct End {
     pub(super) queue: VecDeque<Pending>,
     /// Taken by the kernel, and not yet read by the peer's program.
     pub(super) in_flight: usize,
+    /// Taken by the kernel, and not yet come to the peer's kernel.
+    pub(super) unacknowledged: usize,
     pub(super) shut: bool,
     pub(super) fin_sent: bool,
     /// Came, and not yet read by the program.
@@ -52,6 +54,7 @@ impl End {
             peer,
             queue: VecDeque::new(),
             in_flight: 0,
+            unacknowledged: 0,
             shut: false,
             fin_sent: false,
             arrived: VecDeque::new(),
@@ -65,6 +68,11 @@ impl End {
             write_is_due: false,
             read_is_due: false,
         }
+    }
+
+    /// Given by the program, and not yet taken by the kernel.
+    pub(super) fn unsent(&self) -> usize {
+        self.queue.iter().map(Pending::unsent).sum()
     }
 
     /// Something that its program has not been told yet.

@@ -3,8 +3,9 @@
 use io_uring::cqueue;
 use rustix::io::Errno;
 
+use super::UringSockets;
+use super::op::{Op, TEMPLATE_GENERATION_MASK, socket_of, template_refused};
 use super::table::{Entry, Kind};
-use super::{Op, UringSockets, socket_of};
 use crate::{Event, Socket, SocketError, Sockets};
 
 type Handle<'h> = &'h mut dyn FnMut(&mut UringSockets, Event<'_>);
@@ -17,9 +18,9 @@ impl UringSockets {
             Some(Op::Receive) => self.received(ring, socket, result, flags, handle),
             Some(Op::Connect) => self.connected(socket, result, handle),
             Some(Op::Open) => self.fail_if_there(socket, result, handle),
-            Some(Op::SendTemplate) => self.send_failed(socket, handle, result),
+            Some(Op::SendTemplate) => self.template_failed(data, result, handle),
             Some(Op::Send) => self.sent(data, socket, result, handle),
-            Some(Op::Shutdown) => self.shut(data, socket),
+            Some(Op::Shutdown) => self.shut(data, socket, result),
             Some(Op::Accept) => self.accepted(ring, socket, result, flags, handle),
             Some(Op::Wake) => {
                 // Stilled before it is told: what is asked from now on wakes again.
@@ -35,7 +36,8 @@ impl UringSockets {
                     self.listen_to(Op::Timer);
                 }
             }
-            Some(Op::Quiet) | None => {}
+            // An answer that nobody waits for any more.
+            Some(Op::Ask | Op::Quiet) | None => {}
         }
     }
 
@@ -48,6 +50,11 @@ impl UringSockets {
             let Some(entry) = self.table.find(socket) else { continue };
             if entry.kind == Kind::Listener {
                 self.arm_accept(socket);
+                continue;
+            }
+            if entry.send_failed && (!entry.receive_is_armed || !entry.receives) {
+                self.fail(socket, SocketError::Reset, handle);
+                has_told = true;
                 continue;
             }
             if !entry.receives {
@@ -69,6 +76,12 @@ impl UringSockets {
             }
         }
         has_told
+    }
+
+    /// Something waits for [`UringSockets::tell_left_over`]. A listener without a ring tells nothing.
+    pub(super) fn has_left_over(&mut self) -> bool {
+        let table = &mut self.table;
+        self.again.iter().any(|socket| table.find(*socket).is_some_and(|entry| entry.kind != Kind::Listener))
     }
 
     fn connected(&mut self, socket: Socket, result: i32, handle: Handle<'_>) {
@@ -144,6 +157,16 @@ impl UringSockets {
         }
     }
 
+    /// Of a small template some or all did not go out.
+    fn template_failed(&mut self, data: u64, result: i32, handle: Handle<'_>) {
+        let found = socket_of(data);
+        let Some(socket) = self.table.owner(found.index, found.generation, TEMPLATE_GENERATION_MASK) else { return };
+        if let Some(entry) = self.table.find(socket) {
+            entry.more_mut().refused += template_refused(data, result);
+        }
+        self.send_failed(socket, handle, result);
+    }
+
     /// A send did not go out. An answer may have come before: the end of the stream is awaited, where it will be told.
     fn send_failed(&mut self, socket: Socket, handle: Handle<'_>, result: i32) {
         let Some(entry) = self.table.find(socket) else { return };
@@ -155,18 +178,19 @@ impl UringSockets {
     }
 
     fn sent(&mut self, data: u64, socket: Socket, result: i32, handle: Handle<'_>) {
-        let Some(entry) = self.table.find(socket) else {
-            // The socket is closed; now the kernel is done with its bytes.
-            drop(self.orphans.remove(&data));
+        if !self.orphans.is_empty() && self.orphans.remove(&data).is_some() {
+            // The socket is closed or sends no more; now the kernel is done with its bytes.
             return;
-        };
-        let Some(mut pending) = entry.more.as_mut().and_then(|more| more.sending.take()) else { return };
-        if result <= 0 && pending.unsent() > 0 {
+        }
+        let Some(more) = self.table.find(socket).and_then(|entry| entry.more.as_mut()) else { return };
+        let Some(mut pending) = more.sending.take() else { return };
+        if is_send_failure(result, pending.unsent()) {
+            more.queue.push_front(pending);
             return self.send_failed(socket, handle, result);
         }
         pending.take(result.max(0) as usize);
         if pending.unsent() > 0 {
-            entry.more_mut().queue.push_front(pending);
+            more.queue.push_front(pending);
             return self.send_next(socket);
         }
         self.send_next(socket);
@@ -207,10 +231,16 @@ impl UringSockets {
     }
 
     fn fail(&mut self, socket: Socket, error: SocketError, handle: Handle<'_>) {
+        let left = self.left(socket);
         self.release(socket);
         let at = self.now();
-        handle(self, Event::Failed { socket, error, at });
+        handle(self, Event::Failed { socket, error, at, left });
     }
+}
+
+/// A send that was cancelled did not fail: it gave way to a question, and goes on.
+pub(super) fn is_send_failure(result: i32, unsent: usize) -> bool {
+    result <= 0 && unsent > 0 && result != -libc::ECANCELED
 }
 
 fn error_of(result: i32) -> SocketError {

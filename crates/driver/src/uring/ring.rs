@@ -1,12 +1,14 @@
 //! One ring: its queues, its table of direct descriptors, its buffers.
 
+use std::collections::VecDeque;
 use std::os::fd::RawFd;
 
 use io_uring::{IoUring, Probe, cqueue, opcode, squeue, types};
 use pacing::Nanos;
 
 use super::buffers::{Buffers, COUNT, FEW};
-use crate::SocketError;
+use super::op;
+use crate::{Socket, SocketError};
 
 /// Submissions that may wait; a full queue submits.
 const SUBMISSIONS: u32 = 1_024;
@@ -71,6 +73,9 @@ pub(super) struct Ring {
     next_slot: u32,
     /// The last slot that was taken had an owner before.
     took_used: bool,
+    /// Completions that were taken from the kernel's queue, in its order, and are not handled yet. The buffers that
+    /// they name are offered again only then.
+    pub(super) carried: VecDeque<cqueue::Entry>,
     accepted: u32,
     slots: u32,
     purpose: Purpose,
@@ -116,6 +121,7 @@ impl Ring {
             free: Vec::new(),
             next_slot: 0,
             took_used: false,
+            carried: VecDeque::new(),
             accepted: 0,
             slots,
             purpose,
@@ -228,11 +234,40 @@ impl Ring {
 
     /// Completions are there, or the kernel waits for us to let it post them.
     pub(super) fn has_work(&mut self) -> bool {
-        !self.ring.completion().is_empty() || self.ring.submission().taskrun()
+        !self.carried.is_empty() || !self.ring.completion().is_empty() || self.is_cut_short()
     }
 
-    pub(super) fn completions(&mut self) -> impl Iterator<Item = cqueue::Entry> + '_ {
-        self.ring.completion()
+    /// The kernel has something to post, and waits for the next call: it posts a few at a time, and no more than fit.
+    pub(super) fn is_cut_short(&mut self) -> bool {
+        let queue = self.ring.submission();
+        queue.taskrun() || queue.cq_overflow()
+    }
+
+    /// Another call may bring completions: something is not submitted yet, or not posted.
+    pub(super) fn may_bring_more(&mut self) -> bool {
+        !self.ring.submission().is_empty() || self.is_cut_short()
+    }
+
+    /// Takes what the kernel has posted, behind what is carried already.
+    pub(super) fn reap(&mut self) {
+        self.carried.extend(self.ring.completion());
+    }
+
+    /// Takes out what is carried of small templates of a socket that failed; how much of them the kernel did not take.
+    pub(super) fn take_refused(&mut self, socket: Socket) -> usize {
+        let mut refused = 0;
+        self.carried.retain(|completion| {
+            let is_its = op::is_template_of(completion.user_data(), socket);
+            refused += if is_its { op::template_refused(completion.user_data(), completion.result()) } else { 0 };
+            !is_its
+        });
+        refused
+    }
+
+    /// Where, from a place on, the completion with this user data is carried.
+    pub(super) fn find_carried(&self, from: usize, user_data: u64) -> Option<usize> {
+        let place = self.carried.range(from..).position(|completion| completion.user_data() == user_data)?;
+        Some(from + place)
     }
 }
 

@@ -26,6 +26,8 @@ pub(super) struct Entry {
     pub(super) send_failed: bool,
     /// The kernel is ending our side, which it does later and by the slot.
     pub(super) is_shutting: bool,
+    /// Our end of the stream went out, and counts as one byte until it is acknowledged.
+    pub(super) is_shut: bool,
     /// Only sockets that send more than small templates have it.
     pub(super) more: Option<Box<More>>,
     pub(super) listener: Option<Box<OwnedFd>>,
@@ -37,6 +39,8 @@ pub(super) struct More {
     pub(super) sending: Option<Pending>,
     pub(super) queue: VecDeque<Pending>,
     pub(super) shut_after_queue: bool,
+    /// Bytes of small templates that the kernel did not take.
+    pub(super) refused: usize,
     /// What arrived after receiving was switched off.
     pub(super) held: Vec<u8>,
     /// The end of the stream came after receiving was switched off.
@@ -49,6 +53,7 @@ impl More {
         self.sending.is_none()
             && self.queue.is_empty()
             && !self.shut_after_queue
+            && self.refused == 0
             && self.held.is_empty()
             && !self.held_end
     }
@@ -66,6 +71,7 @@ impl Entry {
             peer_closed: false,
             send_failed: false,
             is_shutting: false,
+            is_shut: false,
             more: None,
             listener: None,
         }

@@ -1,8 +1,10 @@
 //! What every driver must do. Each test is written once and runs on each driver: on real sockets against the standard
 //! library's, and in simulated networks of several seeds.
 
+mod ready;
 mod real;
 mod simulated;
+mod taken;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use driver::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets};
 use pacing::Nanos;
+use ready::*;
+use taken::*;
 
 /// A driver, and peers that are not of its making.
 trait Lab {
@@ -19,7 +23,25 @@ trait Lab {
     fn driver(&mut self) -> &mut Self::Driver;
 
     /// One wait of the driver, while the peers go on.
-    fn wait(&mut self, until: Nanos, handle: impl FnMut(Event<'_>));
+    fn wait(&mut self, until: Nanos, mut handle: impl FnMut(Event<'_>)) {
+        self.wait_with(until, |_, event| handle(event));
+    }
+
+    /// The same for a handler that uses the verbs.
+    fn wait_with(&mut self, until: Nanos, handle: impl FnMut(&mut <Self::Driver as Driver>::Sockets, Event<'_>));
+
+    /// What is on its way arrives.
+    fn settle(&mut self) {}
+
+    /// What has arrived is ready. A simulated completion may be told later.
+    fn is_exact(&self) -> bool {
+        true
+    }
+
+    /// So many of something, or as few as keep a test of many networks quick.
+    fn scale(&self, count: usize) -> usize {
+        count
+    }
 
     /// A peer that listens.
     fn listen(&mut self) -> SocketAddr;
@@ -42,6 +64,9 @@ trait Peer {
     fn try_write(&mut self, bytes: &[u8]) -> usize;
 
     fn read_exact(&mut self, count: usize) -> Vec<u8>;
+
+    /// Sends nothing more, and reads on.
+    fn end_writing(&mut self);
 
     /// Leaves alone what comes from now on.
     fn pause(&mut self);
@@ -339,6 +364,21 @@ on_each_driver! {
     waits_as_long_as_asked
     another_thread_wakes_it
     every_wake_is_heard
+    what_was_read_is_acknowledged
+    what_came_after_the_close_is_not_acknowledged
+    what_a_reset_left_unread_is_acknowledged
+    what_was_refused_is_not_acknowledged
+    a_half_closed_peer_acknowledges
+    our_own_end_counts_for_nothing
+    a_stopped_send_says_what_was_not_taken
+    a_small_send_is_taken_when_it_is_stopped
+    a_closed_socket_sends_no_more
+    questions_do_not_disturb_a_send
+    questions_do_not_disturb_the_order
+    what_came_while_asking_is_told_at_once
+    a_failed_connection_leaves_nothing
+    many_ready_sockets_are_more
+    much_ready_data_is_more
 }
 
 #[test]

@@ -2,11 +2,15 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
 
 use driver::{Clock, Driver, Event};
 use pacing::Nanos;
 
 use super::{Lab, Peer};
+
+/// A peer that hears nothing for so long hears nothing any more.
+const READ_PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) struct Real<D> {
     driver: D,
@@ -27,8 +31,8 @@ impl<D: Driver> Lab for Real<D> {
         &mut self.driver
     }
 
-    fn wait(&mut self, until: Nanos, mut handle: impl FnMut(Event<'_>)) {
-        self.driver.wait(until, |_, event| handle(event)).expect("the driver works");
+    fn wait_with(&mut self, until: Nanos, handle: impl FnMut(&mut D::Sockets, Event<'_>)) {
+        self.driver.wait(until, handle).expect("the driver works");
     }
 
     fn listen(&mut self) -> SocketAddr {
@@ -65,6 +69,10 @@ impl Peer for TcpStream {
         bytes
     }
 
+    fn end_writing(&mut self) {
+        self.shutdown(std::net::Shutdown::Write).expect("it is connected");
+    }
+
     fn pause(&mut self) {}
 
     fn await_unread(&mut self) {
@@ -72,6 +80,7 @@ impl Peer for TcpStream {
     }
 
     fn read_to_end(mut self) -> impl FnOnce() -> Vec<u8> {
+        self.set_read_timeout(Some(READ_PATIENCE)).expect("a timeout");
         let thread = std::thread::spawn(move || {
             let mut bytes = Vec::new();
             Read::read_to_end(&mut self, &mut bytes).expect("all of it");

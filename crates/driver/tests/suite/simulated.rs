@@ -1,11 +1,11 @@
 //! Simulated networks: the peers are sockets of another host.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::SocketAddr;
 use std::rc::Rc;
 
-use driver::sim::{Faults, Network, SimDriver};
+use driver::sim::{Faults, Network, SimDriver, SimSockets};
 use driver::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, Sockets};
 use pacing::{Nanos, Random};
 
@@ -47,6 +47,8 @@ struct Peers {
     driver: SimDriver,
     accepted: VecDeque<Socket>,
     read: HashMap<Socket, Vec<u8>>,
+    /// Their peer has sent its last, or is gone.
+    ended: HashSet<Socket>,
     /// They are closed when their peer has sent its last.
     to_the_end: Vec<Socket>,
     /// They are closed when what they wrote has gone out.
@@ -56,11 +58,18 @@ struct Peers {
 impl Peers {
     /// Takes what has come.
     fn take(&mut self) {
-        let (accepted, read, to_the_end) = (&mut self.accepted, &mut self.read, &self.to_the_end);
+        let (accepted, read, ended, to_the_end) =
+            (&mut self.accepted, &mut self.read, &mut self.ended, &self.to_the_end);
         let took = self.driver.wait(Nanos::NEVER, |sockets, event| match event {
             Event::Accepted { socket, .. } => accepted.push_back(socket),
             Event::Received { socket, bytes, .. } => read.entry(socket).or_default().extend_from_slice(bytes),
-            Event::PeerClosed { socket, .. } if to_the_end.contains(&socket) => sockets.close(socket),
+            Event::PeerClosed { socket, .. } => {
+                ended.insert(socket);
+                if to_the_end.contains(&socket) {
+                    sockets.close(socket);
+                }
+            }
+            Event::Failed { socket, .. } => drop(ended.insert(socket)),
             _ => {}
         });
         took.expect("the driver works");
@@ -99,6 +108,7 @@ impl Sim {
             driver: other,
             accepted: VecDeque::new(),
             read: HashMap::new(),
+            ended: HashSet::new(),
             to_the_end: Vec::new(),
             leaving: Vec::new(),
         };
@@ -118,13 +128,25 @@ impl Lab for Sim {
         &mut self.driver
     }
 
-    fn wait(&mut self, until: Nanos, mut handle: impl FnMut(Event<'_>)) {
-        self.driver.wait(until, |_, event| handle(event)).expect("the driver works");
+    fn wait_with(&mut self, until: Nanos, handle: impl FnMut(&mut SimSockets, Event<'_>)) {
+        self.driver.wait(until, handle).expect("the driver works");
         let hosts = [self.driver.host(), self.peers.borrow().driver.host()];
         match self.network.next_among(&hosts) {
             Some(host) if host == hosts[1] => self.peers.borrow_mut().take(),
             _ => {}
         }
+    }
+
+    fn settle(&mut self) {
+        self.network.settle();
+    }
+
+    fn is_exact(&self) -> bool {
+        false
+    }
+
+    fn scale(&self, count: usize) -> usize {
+        count / 10
     }
 
     fn listen(&mut self) -> SocketAddr {
@@ -195,6 +217,10 @@ impl Peer for SimPeer {
         peers.read.get_mut(&socket).expect("it has read").drain(..count).collect()
     }
 
+    fn end_writing(&mut self) {
+        self.peers.borrow_mut().driver.sockets().shutdown(self.socket);
+    }
+
     fn pause(&mut self) {
         self.peers.borrow_mut().driver.sockets().receive(self.socket, false);
     }
@@ -207,6 +233,11 @@ impl Peer for SimPeer {
         self.is_left = true;
         let (peers, socket) = (self.peers.clone(), self.socket);
         peers.borrow_mut().to_the_end.push(socket);
-        move || peers.borrow_mut().read.remove(&socket).unwrap_or_default()
+        peers.borrow_mut().driver.sockets().receive(socket, true);
+        move || {
+            let mut peers = peers.borrow_mut();
+            peers.until(|peers| peers.ended.contains(&socket));
+            peers.read.remove(&socket).unwrap_or_default()
+        }
     }
 }

@@ -75,6 +75,14 @@ impl Sockets for CannedSockets {
         0
     }
 
+    fn unacknowledged(&mut self, _: Socket) -> Option<usize> {
+        None
+    }
+
+    fn stop_sending(&mut self, _: Socket) -> usize {
+        0
+    }
+
     fn receive(&mut self, _: Socket, _: bool) {}
 
     fn shutdown(&mut self, _: Socket) {}
@@ -122,6 +130,10 @@ impl Driver for Canned {
             handle(&mut self.sockets, event);
         }
         Ok(())
+    }
+
+    fn has_more(&self) -> bool {
+        false
     }
 }
 

@@ -41,7 +41,7 @@ impl World {
                 }
             }
             Event::PeerClosed { socket, at } => self.peer_closed(socket, at, sockets),
-            Event::Failed { socket, error, at } => self.failed(socket, error, at),
+            Event::Failed { socket, error, at, .. } => self.failed(socket, error, at),
             // A client has no listener.
             Event::Accepted { .. } | Event::Woken => {}
         }

@@ -26,7 +26,7 @@ impl World {
             Event::Received { socket, bytes, at } => self.received(socket, bytes, at, sockets),
             Event::Connected { socket, at } => self.connected(socket, at, sockets),
             Event::PeerClosed { socket, at } => self.peer_closed(socket, at, sockets),
-            Event::Failed { socket, error, at } => self.failed(socket, error, at, sockets),
+            Event::Failed { socket, error, at, .. } => self.failed(socket, error, at, sockets),
             // Plain requests are templates, of which nothing is told; and a client has no listener.
             Event::Sent { socket, buffer } => self.taken(socket, buffer, sockets),
             Event::Accepted { .. } | Event::Woken => {}

@@ -5,7 +5,9 @@ use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
 use driver::poll::PollDriver;
-use driver::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker};
+use driver::{
+    Driver, Event, Left, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker,
+};
 use pacing::Nanos;
 
 /// The books.
@@ -32,7 +34,7 @@ enum Owned {
     Connected(Socket, Nanos),
     Received(Socket, Vec<u8>, Nanos),
     PeerClosed(Socket, Nanos),
-    Failed(Socket, SocketError, Nanos),
+    Failed(Socket, SocketError, Nanos, Left),
     Woken,
 }
 
@@ -69,7 +71,7 @@ impl Driver for LedgerDriver {
                 Event::Connected { socket, at } => Owned::Connected(socket, at),
                 Event::Received { socket, bytes, at } => Owned::Received(socket, bytes.to_vec(), at),
                 Event::PeerClosed { socket, at } => Owned::PeerClosed(socket, at),
-                Event::Failed { socket, error, at } => Owned::Failed(socket, error, at),
+                Event::Failed { socket, error, at, left } => Owned::Failed(socket, error, at, left),
                 Event::Woken => Owned::Woken,
                 Event::Accepted { .. } | Event::Sent { .. } => unreachable!("a client with templates"),
             });
@@ -84,11 +86,17 @@ impl Driver for LedgerDriver {
                     handle(sockets, Event::Received { socket, bytes: &mut bytes, at });
                 }
                 Owned::PeerClosed(socket, at) => handle(sockets, Event::PeerClosed { socket, at }),
-                Owned::Failed(socket, error, at) => handle(sockets, Event::Failed { socket, error, at }),
+                Owned::Failed(socket, error, at, left) => {
+                    handle(sockets, Event::Failed { socket, error, at, left });
+                }
                 Owned::Woken => handle(sockets, Event::Woken),
             }
         }
         Ok(())
+    }
+
+    fn has_more(&self) -> bool {
+        self.sockets.inner.has_more()
     }
 }
 
@@ -128,6 +136,14 @@ impl Sockets for LedgerSockets {
 
     fn unsent(&mut self, socket: Socket) -> usize {
         self.inner().unsent(socket)
+    }
+
+    fn unacknowledged(&mut self, socket: Socket) -> Option<usize> {
+        self.inner().unacknowledged(socket)
+    }
+
+    fn stop_sending(&mut self, socket: Socket) -> usize {
+        self.inner().stop_sending(socket)
     }
 
     fn receive(&mut self, socket: Socket, on: bool) {

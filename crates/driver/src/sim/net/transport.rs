@@ -86,6 +86,7 @@ impl Net {
         if count > 0 {
             let bytes = pending.rest(&self.hosts[host.0].templates)[..count].to_vec();
             self.ends[number].in_flight += count;
+            self.ends[number].unacknowledged += count;
             pending.take(count);
             self.send_segment(number, bytes);
         }
@@ -226,6 +227,9 @@ impl Net {
                 }
                 if self.ends[to].owner == Owner::Gone {
                     return self.send_reset(to);
+                }
+                if let Some(from) = self.ends[to].peer {
+                    self.ends[from].unacknowledged -= bytes.len();
                 }
                 self.ends[to].arrived.extend(bytes);
                 self.schedule_read(to);

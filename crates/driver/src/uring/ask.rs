@@ -1,0 +1,162 @@
+//! Questions that are answered at once: what the kernel took of a send, and what it holds of what it took.
+//!
+//! The answer is a completion, so the rings are entered without waiting, and the completions of one are taken until it
+//! has come. The others are carried, and the next wait handles them first. Entering also lets the kernel go on with
+//! other sockets of the ring; that is work that the next wait would have done.
+
+use io_uring::{opcode, squeue, types};
+
+use super::UringSockets;
+use super::complete::is_send_failure;
+use super::op::Op;
+use super::table::Kind;
+use crate::pending::Pending;
+use crate::{Left, Socket, Sockets};
+
+/// Calls until an answer has come: the kernel posts about twenty completions in one, and those of a few thousand
+/// sockets may come first.
+const ENTERS_MAX: usize = 256;
+/// The command that asks a socket what it holds of what was sent (SOCKET_URING_OP_SIOCOUTQ), since Linux 6.7.
+const UNACKNOWLEDGED: u32 = 1;
+
+impl UringSockets {
+    /// What the driver queues and what the kernel holds of a stream.
+    pub(super) fn ask_unacknowledged(&mut self, socket: Socket) -> Option<usize> {
+        // A send that waits for room tells how far it is only when it ends; it goes on below.
+        let is_settled = self.settle(socket).is_some();
+        let held = self.ask_held(socket);
+        self.gather_refused(socket);
+        let waiting = self.waiting(socket);
+        self.send_next(socket);
+        if is_settled { Some(waiting + held?) } else { None }
+    }
+
+    /// Nothing of what is queued goes out any more; how much of it the kernel never took.
+    pub(super) fn drop_queue(&mut self, socket: Socket) -> usize {
+        let is_settled = self.settle(socket).is_some();
+        // What the kernel refuses of the templates that are queued is known only when it has seen them.
+        self.submit_now();
+        self.gather_refused(socket);
+        let waiting = self.waiting(socket);
+        let Some(more) = self.table.find(socket).and_then(|entry| entry.more.as_mut()) else { return 0 };
+        if waiting > 0 || !is_settled {
+            more.shut_after_queue = false;
+        }
+        more.queue.clear();
+        more.refused = 0;
+        if is_settled {
+            return waiting;
+        }
+        // The kernel may still read it, and takes part of it perhaps.
+        let Some(pending) = more.sending.take() else { return waiting };
+        let in_flight = pending.unsent();
+        self.orphans.insert(Op::Send.data(socket), pending);
+        waiting + in_flight
+    }
+
+    /// What a socket leaves behind that is about to be released because it failed.
+    pub(super) fn left(&mut self, socket: Socket) -> Left {
+        let Some(entry) = self.table.find(socket) else { return Left::default() };
+        if entry.kind != Kind::Stream {
+            return Left { untaken: self.unsent(socket), unacknowledged: None };
+        }
+        let untaken = self.drop_queue(socket);
+        Left { untaken, unacknowledged: self.ask_held(socket).map(|held| untaken + held) }
+    }
+
+    /// What the kernel has not taken, beside the send in flight.
+    fn waiting(&mut self, socket: Socket) -> usize {
+        let more = self.table.find(socket).and_then(|entry| entry.more.as_ref());
+        more.map_or(0, |more| more.refused + more.queue.iter().map(Pending::unsent).sum::<usize>())
+    }
+
+    /// Takes the failures of small templates of this socket out of what is carried.
+    fn gather_refused(&mut self, socket: Socket) {
+        let Some(entry) = self.table.find(socket) else { return };
+        let ring = &mut self.rings[usize::from(entry.ring)];
+        ring.reap();
+        let refused = ring.take_refused(socket);
+        if refused > 0 {
+            entry.more_mut().refused += refused;
+            entry.send_failed = true;
+            self.again.push_back(socket);
+        }
+    }
+
+    /// Ends the send in flight, and puts back into the queue what the kernel did not take of it. A send that was taken
+    /// whole stays to be told. `None`: the kernel does not say how far it is.
+    fn settle(&mut self, socket: Socket) -> Option<()> {
+        let Some(entry) = self.table.find(socket).filter(|entry| entry.is_sending()) else { return Some(()) };
+        let ring = usize::from(entry.ring);
+        let data = Op::Send.data(socket);
+        self.rings[ring].reap();
+        let place = match self.rings[ring].find_carried(0, data) {
+            Some(place) => place,
+            None => {
+                let cancel = opcode::AsyncCancel::new(data).build().flags(squeue::Flags::SKIP_SUCCESS);
+                self.rings[ring].push(&cancel.user_data(Op::Quiet.data(socket)));
+                self.await_completion(ring, data)?
+            }
+        };
+        let result = self.rings[ring].carried[place].result();
+        let entry = self.table.find(socket)?;
+        let more = entry.more.as_mut()?;
+        let unsent = more.sending.as_ref()?.unsent();
+        if usize::try_from(result) == Ok(unsent) {
+            return Some(());
+        }
+        let mut pending = more.sending.take()?;
+        pending.take(result.max(0) as usize);
+        more.queue.push_front(pending);
+        if is_send_failure(result, unsent) {
+            entry.send_failed = true;
+            self.again.push_back(socket);
+        }
+        self.rings[ring].carried.remove(place);
+        Some(())
+    }
+
+    /// Sequence numbers that the peer has not acknowledged, as bytes.
+    fn ask_held(&mut self, socket: Socket) -> Option<usize> {
+        let entry = self.table.find(socket)?;
+        let (ring, slot) = (usize::from(entry.ring), entry.slot);
+        self.questions = self.questions.wrapping_add(1);
+        let data = Op::Ask.data(Socket { index: self.questions, generation: 0 });
+        let ask = opcode::UringCmd16::new(types::Fixed(slot), UNACKNOWLEDGED).build();
+        self.rings[ring].push(&ask.user_data(data));
+        let place = self.await_completion(ring, data)?;
+        let answer = self.rings[ring].carried.remove(place)?;
+        let held = usize::try_from(answer.result()).ok()?;
+        // Our end comes last: as long as it is not acknowledged, it is one of what is not. While the kernel is about to
+        // send it, one too few says "unknown" of the last byte, and one too many would say "not taken".
+        let is_shut = self.table.find(socket).is_some_and(|entry| entry.is_shut || entry.is_shutting);
+        Some(held.saturating_sub(usize::from(is_shut)))
+    }
+
+    /// Submits what is queued. The caller reads the clock for its stamps, and did so before it asked.
+    fn submit_now(&mut self) {
+        let stamp = self.last_now.get();
+        self.submit_all();
+        self.last_now.set(stamp);
+    }
+
+    /// Enters the kernel until the completion with this user data is carried, and says where. Nothing else is handled.
+    fn await_completion(&mut self, ring: usize, user_data: u64) -> Option<usize> {
+        self.submit_now();
+        for _ in 0..ENTERS_MAX {
+            let known = self.rings[ring].carried.len();
+            self.rings[ring].reap();
+            if let Some(place) = self.rings[ring].find_carried(known, user_data) {
+                return Some(place);
+            }
+            if !self.rings[ring].may_bring_more() {
+                return None;
+            }
+            if let Err(error) = self.rings[ring].run_tasks() {
+                self.broken.get_or_insert(error);
+                return None;
+            }
+        }
+        None
+    }
+}

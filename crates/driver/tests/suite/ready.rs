@@ -1,0 +1,101 @@
+//! Whether a wait has told all that was ready.
+
+use driver::{Driver, Event, Outgoing, Sockets};
+use pacing::Nanos;
+
+use super::{Lab, Peer, Seen, open, until};
+
+/// More than one wait of any driver tells.
+const SOCKETS: usize = 3_000;
+/// Connections that are not accepted yet: fewer than any listener keeps.
+const BATCH: usize = 100;
+
+fn many<L: Lab>(lab: &mut L, count: usize) -> Vec<L::Peer> {
+    let address = lab.listen();
+    let mut peers = Vec::new();
+    while peers.len() < count {
+        let batch = BATCH.min(count - peers.len());
+        for _ in 0..batch {
+            open(lab, address);
+        }
+        until(lab, |all| all.iter().filter(|seen| matches!(seen, Seen::Connected(_))).count() == batch);
+        peers.extend((0..batch).map(|_| lab.accept()));
+    }
+    peers
+}
+
+/// Reads what is ready, without waiting. The result is how much that was, and in how many waits it was told.
+fn read_ready<L: Lab>(lab: &mut L) -> (usize, usize) {
+    let (mut bytes, mut waits) = (0, 0);
+    loop {
+        waits += 1;
+        let now = lab.driver().now();
+        let driver = lab.driver();
+        driver
+            .wait(now, |_, event| {
+                if let Event::Received { bytes: got, .. } = event {
+                    bytes += got.len()
+                }
+            })
+            .expect("the driver works");
+        if !driver.has_more() {
+            return (bytes, waits);
+        }
+    }
+}
+
+pub(super) fn many_ready_sockets_are_more<L: Lab>(mut lab: L) {
+    let count = lab.scale(SOCKETS);
+    let mut peers = many(&mut lab, count);
+    read_ready(&mut lab);
+    assert!(!lab.driver().has_more(), "nobody said anything");
+    for peer in &mut peers {
+        peer.write_all(b"x");
+    }
+    lab.settle();
+    let (mut bytes, waits) = read_ready(&mut lab);
+    if lab.is_exact() {
+        assert_eq!(bytes, count, "after {waits} waits");
+    }
+    while bytes < count {
+        let soon = lab.driver().now() + Nanos::from_millis(5);
+        lab.wait(soon, |event| {
+            if let Event::Received { bytes: got, .. } = event {
+                bytes += got.len()
+            }
+        });
+    }
+    assert_eq!(bytes, count);
+    read_ready(&mut lab);
+    assert!(!lab.driver().has_more(), "all are silent again");
+}
+
+pub(super) fn much_ready_data_is_more<L: Lab>(mut lab: L) {
+    // Each peer's kernel sends at once what a fresh connection has room for, which is some 64 KiB.
+    let mut peers = many(&mut lab, 100);
+    let mut written = 0;
+    for peer in &mut peers {
+        written += peer.try_write(&[1; 150_000]);
+    }
+    lab.settle();
+    let (mut bytes, waits) = read_ready(&mut lab);
+    if lab.is_exact() {
+        assert!(bytes > 5 << 20, "{bytes} of {written} after {waits} waits");
+    }
+    while bytes < written {
+        let soon = lab.driver().now() + Nanos::from_millis(5);
+        lab.wait(soon, |event| {
+            if let Event::Received { bytes: got, .. } = event {
+                bytes += got.len()
+            }
+        });
+    }
+    assert_eq!(bytes, written);
+    read_ready(&mut lab);
+    assert!(!lab.driver().has_more(), "all are silent again");
+    // What was taken at once is told by a later wait.
+    let (socket, _peer) = super::connected(&mut lab);
+    lab.driver().sockets().send(socket, Outgoing::Lent(b"x".to_vec()));
+    until(&mut lab, |all| all.contains(&Seen::Sent(socket, Some(1))));
+    read_ready(&mut lab);
+}
