@@ -22,34 +22,35 @@ const UNACKNOWLEDGED: u32 = 1;
 impl UringSockets {
     /// What the driver queues and what the kernel holds of a stream.
     pub(super) fn ask_unacknowledged(&mut self, socket: Socket) -> Option<usize> {
-        let waiting = self.waiting(socket);
         // A send that waits for room tells how far it is only when it ends; it goes on below.
-        let in_flight = self.settle(socket);
+        let is_settled = self.settle(socket).is_some();
         let held = self.ask_held(socket);
+        self.gather_refused(socket);
+        let waiting = self.waiting(socket);
         self.send_next(socket);
-        Some(waiting + in_flight? + held?)
+        if is_settled { Some(waiting + held?) } else { None }
     }
 
     /// Nothing of what is queued goes out any more; how much of it the kernel never took.
     pub(super) fn drop_queue(&mut self, socket: Socket) -> usize {
+        let is_settled = self.settle(socket).is_some();
+        // What the kernel refuses of the templates that are queued is known only when it has seen them.
+        self.submit_now();
+        self.gather_refused(socket);
         let waiting = self.waiting(socket);
-        let in_flight = self.settle(socket);
         let Some(more) = self.table.find(socket).and_then(|entry| entry.more.as_mut()) else { return 0 };
-        if waiting > 0 || in_flight != Some(0) {
+        if waiting > 0 || !is_settled {
             more.shut_after_queue = false;
         }
         more.queue.clear();
         more.refused = 0;
-        let in_flight = match in_flight {
-            Some(count) => count,
-            None => {
-                // The kernel may still read it, and takes part of it perhaps.
-                let Some(pending) = more.sending.take() else { return waiting };
-                let count = pending.unsent();
-                self.orphans.insert(Op::Send.data(socket), pending);
-                count
-            }
-        };
+        if is_settled {
+            return waiting;
+        }
+        // The kernel may still read it, and takes part of it perhaps.
+        let Some(pending) = more.sending.take() else { return waiting };
+        let in_flight = pending.unsent();
+        self.orphans.insert(Op::Send.data(socket), pending);
         waiting + in_flight
     }
 
@@ -69,10 +70,23 @@ impl UringSockets {
         more.map_or(0, |more| more.refused + more.queue.iter().map(Pending::unsent).sum::<usize>())
     }
 
-    /// Ends the send in flight, and puts back into the queue what the kernel did not take of it; how much that is. A
-    /// send that was taken whole stays to be told. `None`: the kernel does not say.
-    fn settle(&mut self, socket: Socket) -> Option<usize> {
-        let Some(entry) = self.table.find(socket).filter(|entry| entry.is_sending()) else { return Some(0) };
+    /// Takes the failures of small templates of this socket out of what is carried.
+    fn gather_refused(&mut self, socket: Socket) {
+        let Some(entry) = self.table.find(socket) else { return };
+        let ring = &mut self.rings[usize::from(entry.ring)];
+        ring.reap();
+        let refused = ring.take_refused(socket);
+        if refused > 0 {
+            entry.more_mut().refused += refused;
+            entry.send_failed = true;
+            self.again.push_back(socket);
+        }
+    }
+
+    /// Ends the send in flight, and puts back into the queue what the kernel did not take of it. A send that was taken
+    /// whole stays to be told. `None`: the kernel does not say how far it is.
+    fn settle(&mut self, socket: Socket) -> Option<()> {
+        let Some(entry) = self.table.find(socket).filter(|entry| entry.is_sending()) else { return Some(()) };
         let ring = usize::from(entry.ring);
         let data = Op::Send.data(socket);
         self.rings[ring].reap();
@@ -89,7 +103,7 @@ impl UringSockets {
         let more = entry.more.as_mut()?;
         let unsent = more.sending.as_ref()?.unsent();
         if usize::try_from(result) == Ok(unsent) {
-            return Some(0);
+            return Some(());
         }
         let mut pending = more.sending.take()?;
         pending.take(result.max(0) as usize);
@@ -99,7 +113,7 @@ impl UringSockets {
             self.again.push_back(socket);
         }
         self.rings[ring].carried.remove(place);
-        Some(unsent - result.max(0) as usize)
+        Some(())
     }
 
     /// Sequence numbers that the peer has not acknowledged, as bytes.
@@ -119,12 +133,16 @@ impl UringSockets {
         Some(held.saturating_sub(usize::from(is_shut)))
     }
 
-    /// Enters the kernel until the completion with this user data is carried, and says where. Nothing else is handled.
-    fn await_completion(&mut self, ring: usize, user_data: u64) -> Option<usize> {
-        // The caller reads the clock for its stamps, and did so before it asked.
+    /// Submits what is queued. The caller reads the clock for its stamps, and did so before it asked.
+    fn submit_now(&mut self) {
         let stamp = self.last_now.get();
         self.submit_all();
         self.last_now.set(stamp);
+    }
+
+    /// Enters the kernel until the completion with this user data is carried, and says where. Nothing else is handled.
+    fn await_completion(&mut self, ring: usize, user_data: u64) -> Option<usize> {
+        self.submit_now();
         for _ in 0..ENTERS_MAX {
             let known = self.rings[ring].carried.len();
             self.rings[ring].reap();

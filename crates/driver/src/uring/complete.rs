@@ -4,7 +4,7 @@ use io_uring::cqueue;
 use rustix::io::Errno;
 
 use super::UringSockets;
-use super::op::{Op, TEMPLATE_GENERATION_MASK, socket_of, template_length};
+use super::op::{Op, TEMPLATE_GENERATION_MASK, socket_of, template_refused};
 use super::table::{Entry, Kind};
 use crate::{Event, Socket, SocketError, Sockets};
 
@@ -162,7 +162,7 @@ impl UringSockets {
         let found = socket_of(data);
         let Some(socket) = self.table.owner(found.index, found.generation, TEMPLATE_GENERATION_MASK) else { return };
         if let Some(entry) = self.table.find(socket) {
-            entry.more_mut().refused += template_length(data).saturating_sub(result.max(0) as usize);
+            entry.more_mut().refused += template_refused(data, result);
         }
         self.send_failed(socket, handle, result);
     }

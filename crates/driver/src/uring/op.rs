@@ -62,8 +62,18 @@ pub(super) fn template_data(socket: Socket, length: usize) -> u64 {
 }
 
 /// The length of a small template.
-pub(super) fn template_length(user_data: u64) -> usize {
+fn template_length(user_data: u64) -> usize {
     ((user_data & !TEMPLATE_MARK) >> TEMPLATE_LENGTH_SHIFT) as usize
+}
+
+/// A completion of a small template that failed, and of this socket.
+pub(super) fn is_template_of(user_data: u64, socket: Socket) -> bool {
+    template_data(socket, template_length(user_data)) == user_data
+}
+
+/// What the kernel did not take of a small template that failed.
+pub(super) fn template_refused(user_data: u64, result: i32) -> usize {
+    template_length(user_data).saturating_sub(result.max(0) as usize)
 }
 
 pub(super) fn socket_of(user_data: u64) -> Socket {
@@ -80,6 +90,7 @@ mod tests {
         for length in [0, 1, SMALL_TEMPLATE_BYTES] {
             let data = template_data(socket, length);
             assert_eq!((Op::of(data), template_length(data)), (Some(Op::SendTemplate), length));
+            assert!(is_template_of(data, socket) && !is_template_of(data, Socket { index: 1, ..socket }));
             let found = socket_of(data);
             assert_eq!(found.index, socket.index);
             assert_eq!(found.generation & TEMPLATE_GENERATION_MASK, socket.generation & TEMPLATE_GENERATION_MASK);

@@ -7,7 +7,8 @@ use io_uring::{IoUring, Probe, cqueue, opcode, squeue, types};
 use pacing::Nanos;
 
 use super::buffers::{Buffers, COUNT, FEW};
-use crate::SocketError;
+use super::op;
+use crate::{Socket, SocketError};
 
 /// Submissions that may wait; a full queue submits.
 const SUBMISSIONS: u32 = 1_024;
@@ -250,6 +251,17 @@ impl Ring {
     /// Takes what the kernel has posted, behind what is carried already.
     pub(super) fn reap(&mut self) {
         self.carried.extend(self.ring.completion());
+    }
+
+    /// Takes out what is carried of small templates of a socket that failed; how much of them the kernel did not take.
+    pub(super) fn take_refused(&mut self, socket: Socket) -> usize {
+        let mut refused = 0;
+        self.carried.retain(|completion| {
+            let is_its = op::is_template_of(completion.user_data(), socket);
+            refused += if is_its { op::template_refused(completion.user_data(), completion.result()) } else { 0 };
+            !is_its
+        });
+        refused
     }
 
     /// Where, from a place on, the completion with this user data is carried.

@@ -367,6 +367,7 @@ on_each_driver! {
     what_was_read_is_acknowledged
     what_came_after_the_close_is_not_acknowledged
     what_a_reset_left_unread_is_acknowledged
+    what_was_refused_is_not_acknowledged
     a_half_closed_peer_acknowledges
     our_own_end_counts_for_nothing
     a_stopped_send_says_what_was_not_taken

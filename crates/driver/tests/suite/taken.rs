@@ -132,6 +132,39 @@ pub(super) fn what_a_reset_left_unread_is_acknowledged<L: Lab>(mut lab: L) {
     assert_eq!((error, left), (Some(SocketError::Reset), Left { untaken: 0, unacknowledged: Some(0) }));
 }
 
+pub(super) fn what_was_refused_is_not_acknowledged<L: Lab>(mut lab: L) {
+    for is_asked in [false, true] {
+        for request in requests(&mut lab) {
+            let (socket, mut peer) = connected(&mut lab);
+            peer.pause();
+            lab.driver().sockets().send(socket, Outgoing::Lent(vec![7]));
+            until(&mut lab, |all| all.contains(&Seen::Sent(socket, Some(1))));
+            peer.await_unread();
+            drop(peer);
+            lab.settle();
+            // The reset is there, and nobody was told of it.
+            lab.driver().sockets().send(socket, request);
+            if is_asked {
+                assert_eq!(lab.driver().sockets().unacknowledged(socket), Some(BYTES));
+            }
+            let (error, left) = end_of(&mut lab, socket);
+            // The send took the error that the kernel keeps; a read may find the end of the stream then.
+            assert!(matches!(error, None | Some(SocketError::Reset)), "{error:?}");
+            assert_eq!(left, Left { untaken: BYTES, unacknowledged: Some(BYTES) });
+        }
+        let (socket, mut peer) = connected(&mut lab);
+        peer.pause();
+        lab.driver().sockets().send(socket, Outgoing::Lent(vec![7]));
+        until(&mut lab, |all| all.contains(&Seen::Sent(socket, Some(1))));
+        peer.await_unread();
+        drop(peer);
+        lab.settle();
+        let template = template(&mut lab);
+        lab.driver().sockets().send(socket, Outgoing::Template(template, 0..BYTES));
+        assert_eq!(lab.driver().sockets().stop_sending(socket), BYTES);
+    }
+}
+
 pub(super) fn a_half_closed_peer_acknowledges<L: Lab>(mut lab: L) {
     for request in requests(&mut lab) {
         let (socket, mut peer) = connected(&mut lab);
