@@ -14,6 +14,7 @@ pub(crate) enum Load {
     Users,
     Rendezvous,
     Steps,
+    OpenSteps,
     Streams,
     WebSocket,
     Tcp,
@@ -26,6 +27,7 @@ pub(crate) enum End {
     Count,
     Time,
     CtrlC,
+    CtrlCTwice,
     Abort,
     Hopeless,
     WholeStopped,
@@ -33,7 +35,7 @@ pub(crate) enum End {
     FrozenReading,
     FrozenDeaf,
     DiesWithReset,
-    DiesWithEnd,
+    DiesWithFin,
     Drops,
     Refuses,
 }
@@ -51,13 +53,14 @@ impl Display for Cell {
     }
 }
 
-const LOADS: [Load; 11] = [
+const LOADS: [Load; 12] = [
     Load::Closed,
     Load::Open,
     Load::OpenStages,
     Load::Users,
     Load::Rendezvous,
     Load::Steps,
+    Load::OpenSteps,
     Load::Streams,
     Load::WebSocket,
     Load::Tcp,
@@ -65,10 +68,11 @@ const LOADS: [Load; 11] = [
     Load::HoldTcp,
 ];
 
-const ENDS: [End; 13] = [
+const ENDS: [End; 14] = [
     End::Count,
     End::Time,
     End::CtrlC,
+    End::CtrlCTwice,
     End::Abort,
     End::Hopeless,
     End::WholeStopped,
@@ -76,7 +80,7 @@ const ENDS: [End; 13] = [
     End::FrozenReading,
     End::FrozenDeaf,
     End::DiesWithReset,
-    End::DiesWithEnd,
+    End::DiesWithFin,
     End::Drops,
     End::Refuses,
 ];
@@ -116,8 +120,10 @@ pub(crate) fn cut() -> Vec<Cell> {
         (Load::Closed, End::Abort),
         (Load::HoldWebSocket, End::FrozenReading),
         (Load::HoldTcp, End::WholeStopped),
-        (Load::Rendezvous, End::DiesWithEnd),
+        (Load::Rendezvous, End::DiesWithFin),
         (Load::Closed, End::Hopeless),
+        (Load::OpenSteps, End::CtrlC),
+        (Load::Users, End::CtrlCTwice),
     ]
     .into_iter()
     .enumerate()
@@ -129,6 +135,8 @@ pub(crate) fn cut() -> Vec<Cell> {
 pub(crate) const USERS: u64 = 8;
 /// Of an open load, after its climb if it has one.
 pub(crate) const RATE: u64 = 200;
+/// Iterations a second of an open load with steps.
+const ITERATIONS_RATE: u64 = 20;
 /// Requests of a load that ends by count, in whole rounds of the users and their three steps.
 const COUNT: u64 = 240;
 const STEPS_COUNT: u64 = 72;
@@ -141,6 +149,8 @@ pub(crate) const LONG_SPAN: Duration = Duration::from_secs(3);
 pub(crate) const STOP: Duration = Duration::from_secs(1);
 /// When something happens.
 pub(crate) const MIDDLE: Duration = Duration::from_millis(700);
+/// Between the first Ctrl-C and the second.
+pub(crate) const AGAIN: Duration = Duration::from_millis(100);
 const DELAY: Duration = Duration::from_millis(5);
 /// Of a step: a step that is taken after the end of the run comes late enough to be told from one that was before it.
 const STEP_DELAY: Duration = Duration::from_millis(200);
@@ -156,8 +166,18 @@ impl Load {
         matches!(self, Self::HoldWebSocket | Self::HoldTcp)
     }
 
+    /// Starts come at a rate.
     pub(crate) fn is_open(self) -> bool {
-        matches!(self, Self::Open | Self::OpenStages)
+        matches!(self, Self::Open | Self::OpenStages | Self::OpenSteps)
+    }
+
+    pub(crate) fn has_steps(self) -> bool {
+        matches!(self, Self::Steps | Self::OpenSteps)
+    }
+
+    /// The plan says when each request starts: a later step starts when the one before it has ended.
+    pub(crate) fn plans_each_start(self) -> bool {
+        self.is_open() && !self.has_steps()
     }
 
     pub(crate) fn protocol(self) -> Protocol {
@@ -183,8 +203,8 @@ impl Load {
 impl End {
     /// The server fails, for a part of the run or all of it.
     pub(crate) fn is_targets(self) -> bool {
-        use End::{DiesWithEnd, DiesWithReset, Drops, FrozenDeaf, FrozenReading, Hopeless, Refuses};
-        matches!(self, DiesWithEnd | DiesWithReset | Drops | FrozenDeaf | FrozenReading | Hopeless | Refuses)
+        use End::{DiesWithFin, DiesWithReset, Drops, FrozenDeaf, FrozenReading, Hopeless, Refuses};
+        matches!(self, DiesWithFin | DiesWithReset | Drops | FrozenDeaf | FrozenReading | Hopeless | Refuses)
     }
 
     pub(crate) fn is_ours(self) -> bool {
@@ -193,7 +213,7 @@ impl End {
 
     /// Every request is answered before the run ends.
     pub(crate) fn cuts_nothing(self) -> bool {
-        !self.is_targets() && self != Self::Abort
+        !self.is_targets() && !matches!(self, Self::Abort | Self::CtrlCTwice)
     }
 }
 
@@ -204,23 +224,26 @@ impl Cell {
             End::FrozenReading => Some(Upset::FreezeReading),
             End::FrozenDeaf => Some(Upset::FreezeDeaf),
             End::DiesWithReset => Some(Upset::DieWithReset),
-            End::DiesWithEnd => Some(Upset::DieWithEnd),
+            End::DiesWithFin => Some(Upset::DieWithFin),
             End::Refuses => Some(Upset::Refuse),
             _ => None,
         };
         // A connection with few requests loses its fifth.
-        let every = if self.load.is_held() || self.load == Load::Steps { 5 } else { 20 };
+        let every = if self.load.is_held() || self.load.has_steps() { 5 } else { 20 };
         Script {
             protocol: self.load.protocol(),
-            delay: if self.load == Load::Steps { STEP_DELAY } else { DELAY },
+            delay: if self.load.has_steps() { STEP_DELAY } else { DELAY },
             drops_every: (self.end == End::Drops).then_some(every),
-            upset: upset.map(|upset| (MIDDLE, upset)),
+            upset: match self.end {
+                End::CtrlCTwice => Some((MIDDLE / 2, Upset::FreezeReading)),
+                _ => upset.map(|upset| (MIDDLE, upset)),
+            },
         }
     }
 
     /// Of a load that ends by it.
     pub(crate) fn count(&self) -> u64 {
-        if self.load == Load::Steps { STEPS_COUNT } else { COUNT }
+        if self.load.has_steps() { STEPS_COUNT } else { COUNT }
     }
 
     pub(crate) fn span(&self) -> Duration {
@@ -241,6 +264,7 @@ impl Cell {
         let rest = milliseconds(self.span() - CLIMB);
         match self.load {
             Load::Open => say(&["-q", &RATE.to_string()]),
+            Load::OpenSteps => say(&["-q", &ITERATIONS_RATE.to_string()]),
             Load::OpenStages => say(&["--stages", &format!("{RATE}:{climb},{RATE}:{rest}")]),
             Load::Users => say(&["--stages", &format!("{USERS}:{climb},{USERS}:{rest}"), "--stages-of", "users"]),
             Load::Rendezvous => say(&["-c", &users, "--rendezvous"]),
@@ -268,7 +292,7 @@ impl Cell {
                 let bytes = MESSAGE.len().to_string();
                 say(&["-d", MESSAGE, "--read-bytes", &bytes, "--expect-body", MESSAGE, &format!("tcp://{address}")]);
             }
-            _ if self.load == Load::Steps => say(&["-p", steps]),
+            _ if self.load.has_steps() => say(&["-p", steps]),
             _ => say(&[&format!("http://{address}/")]),
         }
         words

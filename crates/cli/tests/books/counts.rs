@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::cells::{End, INTERVAL, Load, STEPS, USERS};
+use crate::cells::{End, GRACE, INTERVAL, Load, STEPS, USERS};
 use crate::complaints::Complaints;
 use crate::run::Ran;
 
@@ -35,8 +35,13 @@ pub(crate) fn counts(ran: &Ran, wrong: &mut Complaints) {
         must(failed + dropped + unfinished == 0, "every request was answered");
         must([answers, complete, written, good, succeeded] == [sent; 5], "nothing was cut, and the counts differ");
     }
-    if end == End::Count && load != Load::Steps {
+    if end == End::Count && !load.has_steps() {
         must(started == ran.cell.count(), "the count of the plan");
+    }
+    let is_whole = !matches!(end, End::Count | End::CtrlC | End::CtrlCTwice | End::Abort);
+    if load.plans_each_start() && is_whole {
+        let planned = load.intended_in(ran.cell.span()) as u64;
+        must(started == planned, "the starts are the integral of the rate");
     }
     // A request on each of a connection's streams is lost with it; it may go out again where the server says that it may.
     let is_shared = load == Load::Streams;
@@ -44,6 +49,10 @@ pub(crate) fn counts(ran: &Ran, wrong: &mut Complaints) {
         End::Abort => {
             must([answers, complete, written] == [sent; 3] && succeeded == good, "all were answered");
             must(failed == written - good, "failures are the wrong answers");
+        }
+        End::CtrlCTwice => {
+            must(complete == sent && succeeded == good && failed + dropped == 0, "what was in flight is unfinished");
+            must(unfinished > 0, "something was in flight");
         }
         End::FrozenReading | End::FrozenDeaf => {
             must(complete == sent, "all that was sent had come");
@@ -68,10 +77,12 @@ pub(crate) fn counts(ran: &Ran, wrong: &mut Complaints) {
 /// Figures that follow from others.
 fn fields(ran: &Ran, wrong: &mut Complaints) {
     let [started, succeeded, _, _, unfinished] = SUMMED.map(|name| ran.requests(name));
-    wrong.new_field(ran, "/requests/cut");
-    let cut = ran.requests("cut");
-    wrong.unless(cut == 0, || format!("{cut} were cut, and nobody ended the run at once"));
-    wrong.unless(cut <= unfinished, || format!("{cut} cut of {unfinished} unfinished"));
+    let is_cut = ran.cell.end == End::CtrlCTwice;
+    if wrong.new_field(ran, "/requests/cut").is_some() {
+        let (cut, expected) = (ran.requests("cut"), if is_cut { unfinished } else { 0 });
+        wrong.unless(cut == expected, || format!("{cut} were cut, not {expected}, of {unfinished} unfinished"));
+    }
+    let cut = if is_cut { unfinished } else { 0 };
     let ratio = ran.report.pointer("/requests/success_ratio").and_then(serde_json::Value::as_f64);
     let of = started - cut;
     let expected = (of > 0).then(|| succeeded as f64 / of as f64);
@@ -83,7 +94,7 @@ fn fields(ran: &Ran, wrong: &mut Complaints) {
             format!("answered_ratio {answered} beside success_ratio {ratio:?}")
         });
     }
-    if ran.cell.load == Load::Steps && wrong.new_field(ran, "/requests/iterations").is_some() {
+    if ran.cell.load.has_steps() && wrong.new_field(ran, "/requests/iterations").is_some() {
         let [completed, cut] = ["completed", "cut"].map(|name| ran.count(&format!("/requests/iterations/{name}")));
         let [least, most] = [completed * STEPS, completed * STEPS + cut * (STEPS - 1)];
         wrong.unless(!ran.cell.end.cuts_nothing() || (least..=most).contains(&started), || {
@@ -97,7 +108,7 @@ fn fields(ran: &Ran, wrong: &mut Complaints) {
             format!("{covered} of {succeeded} overlapped our stall of a second")
         });
     }
-    if ran.cell.load.is_open() && wrong.new_field(ran, "/achieved_per_s").is_some() {
+    if ran.cell.load.plans_each_start() && wrong.new_field(ran, "/achieved_per_s").is_some() {
         let (planned_s, achieved) = (ran.number("/planned_s"), ran.number("/achieved_per_s"));
         let expected = started as f64 / planned_s;
         wrong.unless(planned_s > 0.0 && is_near(achieved, expected), || {
@@ -114,7 +125,7 @@ pub(crate) fn end(ran: &Ran, wrong: &mut Complaints) {
         let last = ran.books.exchanges.iter().map(|exchange| exchange.head).max().unwrap_or(signalled);
         let last_ms = last.saturating_duration_since(signalled).as_millis();
         wrong.unless(late == 0, || format!("{late} requests came after Ctrl-C, the last {last_ms} ms after it"));
-        if ran.cell.load.is_open() {
+        if ran.cell.load.plans_each_start() {
             let most = ran.cell.load.intended_in((signalled + slack).duration_since(ran.spawned)) as u64 + 1;
             let started = ran.requests("started");
             wrong.unless(started <= most, || format!("{started} were started, at most {most} were due by Ctrl-C"));
@@ -125,7 +136,13 @@ pub(crate) fn end(ran: &Ran, wrong: &mut Complaints) {
         let late = ran.books.heads_after(over + slack);
         let last = ran.books.exchanges.iter().map(|exchange| exchange.head).max().unwrap_or(over);
         let last_ms = last.saturating_duration_since(over).as_millis();
-        wrong.unless(late == 0, || format!("{late} requests came after the planned end, the last {last_ms} ms after it"));
+        wrong.unless(late == 0, || {
+            format!("{late} requests came after the planned end, the last {last_ms} ms after it")
+        });
+    }
+    if let Some(again) = ran.signalled.filter(|_| ran.cell.end == End::CtrlCTwice) {
+        let after = ran.exited.saturating_duration_since(again);
+        wrong.unless(after < GRACE / 2 + slack, || format!("it ended {after:?} after the second Ctrl-C"));
     }
     if ran.cell.end == End::Abort {
         let (wall, span) = (ran.wall(), ran.cell.span());
@@ -140,18 +157,20 @@ pub(crate) fn verdict(ran: &Ran, wrong: &mut Complaints) {
     // Messages are checked with `--expect-body`.
     let is_checked = matches!(load, Load::WebSocket | Load::Tcp);
     let code = match end {
-        End::CtrlC => 130,
+        End::CtrlC | End::CtrlCTwice => 130,
         End::Abort => 1,
         End::Hopeless => 3,
         _ if is_checked && failed > 0 => 1,
         _ => 0,
     };
     wrong.unless(ran.code == Some(code), || format!("exit code {:?}, not {code}: {}", ran.code, ran.errors.trim()));
-    // A plan that went to its end was not stopped, though it was hopeless.
-    let stopped = matches!(end, End::CtrlC | End::Abort) || end == End::Hopeless && !load.is_open();
+    let stopped = matches!(end, End::CtrlC | End::CtrlCTwice | End::Abort) || end == End::Hopeless;
     let said = &ran.report["stopped"];
-    wrong.unless(*said == stopped, || format!("stopped is {said}, not {stopped}"));
-    let (limit, is_spoiled) = (ran.report["verdict"]["limit"].as_str().unwrap_or("missing"), &ran.report["verdict"]["is_spoiled"]);
+    // A rate may go on to the end of its plan, though it is hopeless.
+    let is_either = end == End::Hopeless && load.is_open();
+    wrong.unless(*said == stopped || is_either, || format!("stopped is {said}, not {stopped}"));
+    let (limit, is_spoiled) =
+        (ran.report["verdict"]["limit"].as_str().unwrap_or("missing"), &ran.report["verdict"]["is_spoiled"]);
     let text = ran.report["verdict"]["text"].as_str().unwrap_or("").to_owned();
     let fits = if end.is_ours() {
         limit == "generator" && *is_spoiled == true
@@ -161,7 +180,7 @@ pub(crate) fn verdict(ran: &Ran, wrong: &mut Complaints) {
     } else if end.is_targets() {
         limit == "target"
     } else {
-        end == End::Abort || limit != "target"
+        matches!(end, End::Abort | End::CtrlCTwice) || limit != "target"
     };
     wrong.unless(fits, || format!("the verdict is {limit}, is_spoiled {is_spoiled}: {text}"));
 }
@@ -182,13 +201,18 @@ pub(crate) fn intervals(ran: &Ran, wrong: &mut Complaints) {
     let mut late = 0;
     for interval in &intervals {
         let [from_s, to_s] = ["from_s", "to_s"].map(|name| interval[name].as_f64().unwrap_or(0.0));
-        let (users, rate) = (interval["users"].as_u64().unwrap_or(0), interval["requests_per_s"].as_f64().unwrap_or(0.0));
+        let (users, rate) =
+            (interval["users"].as_u64().unwrap_or(0), interval["requests_per_s"].as_f64().unwrap_or(0.0));
         let place = format!("the interval from {from_s:.3} s to {to_s:.3} s");
         if !ran.cell.load.is_open() {
             wrong.unless(users <= USERS, || format!("{place} has {users} users of {USERS}"));
         }
-        let is_short = to_s - from_s < shortest.as_secs_f64();
-        wrong.unless(!is_short || rate <= peak, || format!("{place} has {rate:.0}/s; the server never saw {peak:.0}/s"));
+        let length = Duration::from_secs_f64(to_s - from_s);
+        // The server's own rates: over the shortest interval that should be, and over one as long as this.
+        let seen = ran.books.most_in(length + slack) as f64 / length.as_secs_f64();
+        wrong.unless(length >= shortest || rate <= peak.max(seen), || {
+            format!("{place} has {rate:.0}/s; the server never saw more than {peak:.0}/s")
+        });
         succeeded += interval["succeeded"].as_u64().unwrap_or(0);
         let late_shards = interval["late_shards"].as_u64().unwrap_or(0);
         late += late_shards;

@@ -1,5 +1,6 @@
 //! One cell: the server, the binary under load, and what is done to it.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::cells::{Cell, End, Load, MIDDLE, STOP};
+use crate::cells::{AGAIN, Cell, End, MIDDLE, STOP};
 use crate::log::Books;
 use crate::server::Server;
 use crate::stopping::Stopped;
@@ -19,8 +20,8 @@ const RUN_MAX: Duration = Duration::from_secs(40);
 const LOOK: Duration = Duration::from_millis(10);
 /// A thread that was ready and had no core for this share of the run was disturbed by others.
 const STARVED_SHARE_MAX: f64 = 0.02;
-/// And so was one of ours that woke so much later than it had asked for.
-const OVERSLEPT_MAX: Duration = Duration::from_millis(20);
+/// And so was one that waited so long at a time, or one of ours that woke so much later than it had asked for.
+const HICCUP_MAX: Duration = Duration::from_millis(5);
 
 /// What came of it.
 pub(crate) struct Ran {
@@ -30,7 +31,7 @@ pub(crate) struct Ran {
     pub(crate) errors: String,
     pub(crate) spawned: Instant,
     pub(crate) exited: Instant,
-    /// When the signal of Ctrl-C had been sent.
+    /// When the signal of Ctrl-C, the last of them, had been sent.
     pub(crate) signalled: Option<Instant>,
     pub(crate) books: Books,
     /// Others took cores that the client was ready to run on: its verdict may say so.
@@ -97,7 +98,7 @@ pub(crate) fn run(cell: Cell) -> Ran {
     let (_held, nobody) = closed_port();
     let address = server.as_ref().map_or(nobody, |server| server.address.to_string());
     let steps = file_of(&cell, "curl");
-    if cell.load == Load::Steps {
+    if cell.load.has_steps() {
         let lines = ["a", "b", "c"].map(|path| format!("curl 'http://{address}/{path}'\n")).concat();
         std::fs::write(&steps, lines).expect("a file");
     }
@@ -133,9 +134,8 @@ pub(crate) fn run(cell: Cell) -> Ran {
     let report = serde_json::from_slice(&report).unwrap_or(Value::Null);
     let errors = std::fs::read_to_string(&err).unwrap_or_default();
     let run = exited.duration_since(spawned).as_secs_f64();
-    let is_late = |late: Duration| late > OVERSLEPT_MAX;
-    let was_disturbed =
-        watch.starved_s > STARVED_SHARE_MAX * run || is_late(watch.overslept) || is_late(books.slowest_turn);
+    let hiccup = watch.overslept.max(books.slowest_turn).max(Duration::from_secs_f64(watch.starved_most_s));
+    let was_disturbed = watch.starved_s > STARVED_SHARE_MAX * run || hiccup > HICCUP_MAX;
     let disturbance = Duration::from_secs_f64(watch.starved_s) + watch.overslept + books.slowest_turn;
     Ran { cell, report, code, errors, spawned, exited, signalled, books, was_disturbed, disturbance }
 }
@@ -147,6 +147,12 @@ fn disturb(end: End, child: &mut Child, watch: &mut Watch) -> Option<Instant> {
     let signal = |signal| rustix::process::kill_process(pid, signal).expect("it runs");
     match end {
         End::CtrlC => {
+            signal(rustix::process::Signal::INT);
+            return Some(Instant::now());
+        }
+        End::CtrlCTwice => {
+            signal(rustix::process::Signal::INT);
+            watch.until(child, Instant::now() + AGAIN);
             signal(rustix::process::Signal::INT);
             return Some(Instant::now());
         }
@@ -172,12 +178,22 @@ struct Watch {
     tasks: PathBuf,
     /// Of the thread that was ready without a core for longest.
     starved_s: f64,
+    /// The most between two looks, of any thread.
+    starved_most_s: f64,
+    /// Of each thread, as it was at the last look.
+    accounts: HashMap<i32, f64>,
     overslept: Duration,
 }
 
 impl Watch {
     fn new(child: &Child) -> Self {
-        Self { tasks: format!("/proc/{}/task", child.id()).into(), starved_s: 0.0, overslept: Duration::ZERO }
+        Self {
+            tasks: format!("/proc/{}/task", child.id()).into(),
+            starved_s: 0.0,
+            starved_most_s: 0.0,
+            accounts: HashMap::new(),
+            overslept: Duration::ZERO,
+        }
     }
 
     fn threads(&self) -> impl Iterator<Item = (i32, String)> + use<> {
@@ -190,10 +206,14 @@ impl Watch {
 
     /// Waits a little; the status when the client has ended.
     fn look(&mut self, child: &mut Child) -> Option<std::process::ExitStatus> {
-        for (thread, _) in self.threads() {
+        let threads: Vec<i32> = self.threads().map(|(thread, _)| thread).collect();
+        for thread in threads {
             let account = std::fs::read_to_string(self.tasks.join(format!("{thread}/schedstat"))).unwrap_or_default();
             let ready_ns: f64 = account.split_whitespace().nth(1).and_then(|ns| ns.parse().ok()).unwrap_or(0.0);
-            self.starved_s = self.starved_s.max(ready_ns / 1e9);
+            let ready_s = ready_ns / 1e9;
+            let before_s = self.accounts.insert(thread, ready_s).unwrap_or(0.0);
+            self.starved_most_s = self.starved_most_s.max(ready_s - before_s);
+            self.starved_s = self.starved_s.max(ready_s);
         }
         let begun = Instant::now();
         std::thread::sleep(LOOK);

@@ -24,7 +24,7 @@ pub(crate) enum Upset {
     /// Closes the listener and all connections, with a reset.
     DieWithReset,
     /// The same, in the orderly way.
-    DieWithEnd,
+    DieWithFin,
     /// Closes the listener, and each connection behind its next answer.
     Refuse,
     /// Answers all, wrongly.
@@ -219,7 +219,6 @@ impl Serving {
                     connection.output.extend(reply);
                     connection.closes_when_written = true;
                 }
-                Heard::GaveUp(_) => {}
                 Heard::Request { stream, payload } => self.take(index, stream, payload, [first_byte, now]),
             }
         }
@@ -309,7 +308,7 @@ impl Serving {
         self.books.upset = Some(Instant::now());
         match upset {
             Upset::FreezeReading | Upset::FreezeDeaf | Upset::Fail => {}
-            Upset::DieWithReset | Upset::DieWithEnd => {
+            Upset::DieWithReset | Upset::DieWithFin => {
                 self.listener = None;
                 for connection in std::mem::take(&mut self.connections) {
                     if upset == Upset::DieWithReset {
@@ -321,9 +320,7 @@ impl Serving {
             }
             Upset::Refuse => {
                 self.listener = None;
-                let waiting = |link| {
-                    self.books.exchanges.iter().any(|one| one.link == link && one.answered.is_none())
-                };
+                let waiting = |link| self.books.exchanges.iter().any(|one| one.link == link && one.answered.is_none());
                 let idle: Vec<usize> =
                     self.connections.iter().map(|one| one.link).filter(|link| !waiting(*link)).collect();
                 idle.into_iter().for_each(|link| self.close(link));

@@ -20,8 +20,6 @@ const WEBSOCKET_KEY_END: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 pub(crate) enum Heard {
     /// A complete request; `stream` is of HTTP/2, else 0.
     Request { stream: u32, payload: Vec<u8> },
-    /// A stream of HTTP/2 that the client reset.
-    GaveUp(u32),
     /// What has to go out at once and answers no request.
     Reply(Vec<u8>),
     /// The same, and the handshake is done.
@@ -91,8 +89,8 @@ fn head_end(input: &[u8]) -> Option<usize> {
 
 fn upgrade(head: &str) -> Vec<u8> {
     let key = head.lines().filter_map(|line| line.split_once(':'));
-    let key = key.filter(|(name, _)| name.eq_ignore_ascii_case("sec-websocket-key")).map(|(_, value)| value.trim());
-    let key = format!("{}{WEBSOCKET_KEY_END}", key.last().unwrap_or_default());
+    let mut key = key.filter(|(name, _)| name.eq_ignore_ascii_case("sec-websocket-key")).map(|(_, value)| value.trim());
+    let key = format!("{}{WEBSOCKET_KEY_END}", key.next_back().unwrap_or_default());
     let digest = sha1_smol::Sha1::from(key).digest().bytes();
     let accept = base64::engine::general_purpose::STANDARD.encode(digest);
     let lines = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept";
@@ -131,7 +129,6 @@ fn unmasked(kind: u8, payload: &[u8]) -> Vec<u8> {
 }
 
 const HEADERS: u8 = 1;
-const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
 const PING_OF_HTTP2: u8 = 6;
 const ACK: u8 = 1;
@@ -150,7 +147,6 @@ fn hear_http2(input: &[u8]) -> Option<(usize, Option<Heard>)> {
             assert!(flags & END_STREAM != 0 && flags & END_HEADERS != 0, "a small request without a body");
             Some(Heard::Request { stream, payload: Vec::new() })
         }
-        RST_STREAM => Some(Heard::GaveUp(stream)),
         SETTINGS if flags & ACK == 0 => Some(Heard::Reply(frame_of_http2(SETTINGS, ACK, 0, &[]))),
         PING_OF_HTTP2 if flags & ACK == 0 => Some(Heard::Reply(frame_of_http2(PING_OF_HTTP2, ACK, 0, payload))),
         _ => None,

@@ -32,7 +32,8 @@ pub(crate) fn times(ran: &Ran, wrong: &mut Complaints) {
     for measure in ["response_time", "service_time"] {
         let bounds = bounds(ran, measure);
         let seen = &ran.report["times"]["succeeded"][measure];
-        let named: Vec<&str> = seen["at_least"].as_array().into_iter().flatten().filter_map(|one| one.as_str()).collect();
+        let named: Vec<&str> =
+            seen["at_least"].as_array().into_iter().flatten().filter_map(|one| one.as_str()).collect();
         for (name, quantile) in PERCENTILES {
             let Some(value) = seen[format!("{name}_ns")].as_u64().map(Duration::from_nanos) else { continue };
             let lists = || bounds.censored.iter();
@@ -42,7 +43,8 @@ pub(crate) fn times(ran: &Ran, wrong: &mut Complaints) {
             });
             let is_open_above = lists().any(|censored| rank(&bounds, censored, quantile) > bounds.most.len());
             if let Some(most) = bounds.most.get(rank(&bounds, &[], quantile) - 1).filter(|_| !is_open_above) {
-                let most = lists().map(|censored| bounds.most[rank(&bounds, censored, quantile) - 1]).max().unwrap_or(*most);
+                let most =
+                    lists().map(|censored| bounds.most[rank(&bounds, censored, quantile) - 1]).max().unwrap_or(*most);
                 wrong.unless(value <= most.mul_f64(1.0 + DIGITS), || {
                     format!("{measure} {name} is {value:?}, and by the server's clock at most {most:?}")
                 });
@@ -107,6 +109,8 @@ fn bounds(ran: &Ran, measure: &str) -> Bounds {
     let dropped = vec![Duration::ZERO; ran.requests("dropped") as usize];
     let all = [timed_out.clone(), unfinished.clone(), dropped].concat();
     let censored = match measure {
+        // What a second Ctrl-C cut is said to have had no chance.
+        _ if ran.cell.end == End::CtrlCTwice => vec![all, timed_out.clone()],
         "response_time" => vec![all],
         // Of what was never sent it is a matter of taste whether it has a service time.
         _ => {
@@ -118,7 +122,11 @@ fn bounds(ran: &Ran, measure: &str) -> Bounds {
     // What failed otherwise has no time above the others; where there is some, it may be counted among all or not.
     let failed_otherwise = ran.requests("failed") as usize > timed_out.len();
     let has_censored = censored.iter().any(|one| !one.is_empty());
-    if failed_otherwise && has_censored { Bounds { least, most, censored: vec![] } } else { Bounds { least, most, censored } }
+    if failed_otherwise && has_censored {
+        Bounds { least, most, censored: vec![] }
+    } else {
+        Bounds { least, most, censored }
+    }
 }
 
 /// How long the server had held what was unfinished at the end, the longest first; nothing is known of the others.
@@ -130,7 +138,7 @@ fn unfinished(ran: &Ran) -> Vec<Duration> {
     held.sort_unstable();
     let mut waited: Vec<Duration> = match ran.cell.end {
         // The last of them: those before had timed out.
-        End::FrozenReading => {
+        End::FrozenReading | End::CtrlCTwice => {
             held[held.len().saturating_sub(count)..].iter().map(|head| ended.saturating_duration_since(*head)).collect()
         }
         _ => Vec::new(),
@@ -140,7 +148,13 @@ fn unfinished(ran: &Ran) -> Vec<Duration> {
 }
 
 /// Half of the times, and nine tenths, are what the server held and little more, unless we were stopped.
-fn slack(ran: &Ran, bounds: &Bounds, (measure, name, quantile): (&str, &str, f64), value: Duration, wrong: &mut Complaints) {
+fn slack(
+    ran: &Ran,
+    bounds: &Bounds,
+    (measure, name, quantile): (&str, &str, f64),
+    value: Duration,
+    wrong: &mut Complaints,
+) {
     let is_known = bounds.censored.iter().all(Vec::is_empty) && !bounds.censored.is_empty();
     if quantile > 0.9 || ran.cell.end.is_ours() || !is_known {
         return;
@@ -155,7 +169,7 @@ fn slack(ran: &Ran, bounds: &Bounds, (measure, name, quantile): (&str, &str, f64
 /// In an open load, starts that were due and had not come to the server were waiting: so many, and so long, by arithmetic.
 fn waiting(ran: &Ran, wrong: &mut Complaints) {
     let started = ran.requests("started");
-    let (Some(first), true) = (ran.books.first_head(), ran.cell.load.is_open()) else { return };
+    let (Some(first), true) = (ran.books.first_head(), ran.cell.load.plans_each_start()) else { return };
     if ran.requests("succeeded") != started {
         return;
     }
@@ -174,7 +188,9 @@ fn waiting(ran: &Ran, wrong: &mut Complaints) {
     let steps: Vec<(Duration, f64)> =
         (1..200).map(|step| Duration::from_millis(step * 10)).map(|time| (time, above(time))).collect();
     for (name, quantile) in PERCENTILES {
-        let Some(value) = ran.report["times"]["succeeded"]["response_time"][format!("{name}_ns")].as_u64() else { continue };
+        let Some(value) = ran.report["times"]["succeeded"]["response_time"][format!("{name}_ns")].as_u64() else {
+            continue;
+        };
         let value = Duration::from_nanos(value);
         let beyond = (started as f64 * (1.0 - quantile)).floor() + 1.0;
         let least = steps.iter().rev().find(|(_, count)| *count >= beyond).map_or(Duration::ZERO, |(time, _)| *time);
@@ -187,7 +203,9 @@ fn waiting(ran: &Ran, wrong: &mut Complaints) {
 /// A percentile is spoiled when more than the rest above it overlapped a stall of ours.
 fn spoiled(ran: &Ran, wrong: &mut Complaints) {
     let path = "/times/succeeded/response_time/spoiled";
-    let (Some(names), Some(_)) = (wrong.new_field(ran, path), wrong.new_field(ran, "/requests/covered")) else { return };
+    let (Some(names), Some(_)) = (wrong.new_field(ran, path), wrong.new_field(ran, "/requests/covered")) else {
+        return;
+    };
     let names: Vec<&str> = names.as_array().into_iter().flatten().filter_map(|name| name.as_str()).collect();
     let (covered, succeeded) = (ran.requests("covered") as f64, ran.requests("succeeded").max(1) as f64);
     for (name, quantile) in PERCENTILES {
