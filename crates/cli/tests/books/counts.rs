@@ -38,7 +38,7 @@ pub(crate) fn counts(ran: &Ran, wrong: &mut Complaints) {
     if end == End::Count && !load.has_steps() {
         must(started == ran.cell.count(), "the count of the plan");
     }
-    let is_whole = !matches!(end, End::Count | End::CtrlC | End::CtrlCTwice | End::Abort);
+    let is_whole = !matches!(end, End::Count | End::CtrlC | End::CtrlCTwice | End::Abort | End::Hopeless);
     if load.plans_each_start() && is_whole {
         let planned = load.intended_in(ran.cell.span()) as u64;
         must(started == planned, "the starts are the integral of the rate");

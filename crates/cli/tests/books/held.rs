@@ -86,6 +86,12 @@ fn end(ran: &Ran, wrong: &mut Complaints) {
     let (is_kept, said) = (&ran.report["is_kept"], &ran.report["verdicts"]);
     wrong.unless(!end.is_targets() || *is_kept == false, || format!("is_kept after {end:?}: {said}"));
     wrong.unless(end != End::Time || *is_kept == true, || format!("not is_kept, and nothing was done: {said}"));
+    let is_accused =
+        said.as_array().into_iter().flatten().filter_map(|line| line.as_str()).any(|line| line.contains("generator"));
+    // Only the kernel's own account excuses that we accuse ourselves, unless it is true.
+    wrong.unless(is_accused == end.is_ours() || ran.was_disturbed && !end.is_ours(), || {
+        format!("the generator is accused: {is_accused}, after {end:?}: {said}")
+    });
     let slack = ON_THE_WAY + ran.disturbance;
     let closing = Duration::from_secs_f64(ran.number("/closing_after_s"));
     let over = ran.signalled.or_else(|| ran.books.first_head().map(|first| first + closing));

@@ -11,6 +11,8 @@ use crate::run::Ran;
 const DIGITS: f64 = 0.001;
 /// What scheduling adds to half or nine tenths of the times, beyond what was measured of it.
 const SLACK: Duration = Duration::from_millis(20);
+/// Where a rank falls on a whole number, binary fractions may put it on either side.
+const EDGE: f64 = 1e-6;
 /// Starts are whole, and each thread counts its own.
 const ROUNDED_STARTS: f64 = 3.0;
 const PERCENTILES: [(&str, f64); 6] =
@@ -21,7 +23,7 @@ struct Bounds {
     /// Sorted: of what succeeded, at least and at most.
     least: Vec<Duration>,
     most: Vec<Duration>,
-    /// How long those that were given up had waited, at least; one list for each way to count them.
+    /// How long those that were given up had waited, at least; one list for each way to count them, none when nobody can tell.
     censored: Vec<Vec<Duration>>,
 }
 
@@ -31,43 +33,57 @@ pub(crate) fn times(ran: &Ran, wrong: &mut Complaints) {
     }
     for measure in ["response_time", "service_time"] {
         let bounds = bounds(ran, measure);
-        let seen = &ran.report["times"]["succeeded"][measure];
-        let named: Vec<&str> =
-            seen["at_least"].as_array().into_iter().flatten().filter_map(|one| one.as_str()).collect();
+        if bounds.censored.is_empty() {
+            continue;
+        }
         for (name, quantile) in PERCENTILES {
-            let Some(value) = seen[format!("{name}_ns")].as_u64().map(Duration::from_nanos) else { continue };
-            let lists = || bounds.censored.iter();
-            let least = lists().filter_map(|censored| least(&bounds, censored, quantile)).min().unwrap_or_default();
-            wrong.unless(value.mul_f64(1.0 + DIGITS) >= least, || {
-                format!("{measure} {name} is {value:?}, and by the server's clock at least {least:?}")
-            });
-            let is_open_above = lists().any(|censored| rank(&bounds, censored, quantile) > bounds.most.len());
-            if let Some(most) = bounds.most.get(rank(&bounds, &[], quantile) - 1).filter(|_| !is_open_above) {
-                let most =
-                    lists().map(|censored| bounds.most[rank(&bounds, censored, quantile) - 1]).max().unwrap_or(*most);
-                wrong.unless(value <= most.mul_f64(1.0 + DIGITS), || {
-                    format!("{measure} {name} is {value:?}, and by the server's clock at most {most:?}")
-                });
-            }
-            slack(ran, &bounds, (measure, name, quantile), value, wrong);
-            let verdicts: Vec<bool> = lists().map(|censored| is_bound(&bounds, censored, quantile)).collect();
-            // Where the ways to count differ, or a time is at the edge, either will do.
-            if let Some(first) = verdicts.first().filter(|first| verdicts.iter().all(|one| one == *first)) {
-                wrong.unless(named.contains(&name) == *first, || {
-                    let count: Vec<usize> = lists().map(Vec::len).collect();
-                    let known = bounds.least.len();
-                    format!("{measure}: {name} in at_least should be {first}: {known} known, {count:?} given up, named {named:?}")
-                });
-            }
+            percentile(ran, &bounds, &Figure { measure, name, quantile }, wrong);
         }
     }
     waiting(ran, wrong);
     spoiled(ran, wrong);
 }
 
+struct Figure {
+    measure: &'static str,
+    name: &'static str,
+    quantile: f64,
+}
+
+fn percentile(ran: &Ran, bounds: &Bounds, figure: &Figure, wrong: &mut Complaints) {
+    let Figure { measure, name, quantile } = *figure;
+    let seen = &ran.report["times"]["succeeded"][measure];
+    let Some(value) = seen[format!("{name}_ns")].as_u64().map(Duration::from_nanos) else { return };
+    let lists = || bounds.censored.iter();
+    let least = lists().filter_map(|censored| least(bounds, censored, quantile)).min().unwrap_or_default();
+    wrong.unless(value.mul_f64(1.0 + DIGITS) >= least, || {
+        format!("{measure} {name} is {value:?}, and by the server's clock at least {least:?}")
+    });
+    // None when one of those given up may be this percentile.
+    let most: Option<Vec<Duration>> =
+        lists().map(|censored| bounds.most.get(rank(bounds, censored, quantile) - 1).copied()).collect();
+    if let Some(most) = most.and_then(|most| most.into_iter().max()) {
+        wrong.unless(value <= most.mul_f64(1.0 + DIGITS), || {
+            format!("{measure} {name} is {value:?}, and by the server's clock at most {most:?}")
+        });
+    }
+    slack(ran, bounds, figure, value, wrong);
+    let named: Vec<&str> = seen["at_least"].as_array().into_iter().flatten().filter_map(|one| one.as_str()).collect();
+    let verdicts: Vec<bool> = lists().flat_map(|censored| is_bound(bounds, censored, quantile)).collect();
+    let is_named = named.contains(&name);
+    // Where the ways to count differ, or a time is at the edge, either will do.
+    wrong.unless(verdicts.contains(&is_named), || {
+        let (known, count) = (bounds.least.len(), lists().map(Vec::len).max().unwrap_or(0));
+        format!(
+            "{measure}: {name} in at_least should be {}: {known} known, {count} given up, named {named:?}",
+            !is_named
+        )
+    });
+}
+
 fn rank(bounds: &Bounds, censored: &[Duration], quantile: f64) -> usize {
     let count = bounds.least.len() + censored.len();
-    ((quantile * count as f64).ceil() as usize).clamp(1, count.max(1))
+    ((quantile * count as f64 - EDGE).ceil() as usize).clamp(1, count.max(1))
 }
 
 fn least(bounds: &Bounds, censored: &[Duration], quantile: f64) -> Option<Duration> {
@@ -76,9 +92,10 @@ fn least(bounds: &Bounds, censored: &[Duration], quantile: f64) -> Option<Durati
     all.get(rank(bounds, censored, quantile) - 1).copied()
 }
 
-/// With those given up at infinity the percentile would be another.
-fn is_bound(bounds: &Bounds, censored: &[Duration], quantile: f64) -> bool {
-    !censored.is_empty() && rank(bounds, censored, quantile) > bounds.least.len()
+/// With those given up at infinity the percentile would be another; two answers where it falls on the edge.
+fn is_bound(bounds: &Bounds, censored: &[Duration], quantile: f64) -> [bool; 2] {
+    let (known, count) = (bounds.least.len() as f64, (bounds.least.len() + censored.len()) as f64);
+    [-EDGE, EDGE].map(|edge| !censored.is_empty() && quantile * count + edge > known)
 }
 
 fn bounds(ran: &Ran, measure: &str) -> Bounds {
@@ -119,14 +136,11 @@ fn bounds(ran: &Ran, measure: &str) -> Bounds {
             vec![all, [timed_out.clone(), unfinished.clone()].concat(), [&timed_out, &unfinished[..sent]].concat()]
         }
     };
-    // What failed otherwise has no time above the others; where there is some, it may be counted among all or not.
+    // What failed otherwise has no time above the others; where both are there, it may be counted among all or not.
     let failed_otherwise = ran.requests("failed") as usize > timed_out.len();
     let has_censored = censored.iter().any(|one| !one.is_empty());
-    if failed_otherwise && has_censored {
-        Bounds { least, most, censored: vec![] }
-    } else {
-        Bounds { least, most, censored }
-    }
+    let censored = if failed_otherwise && has_censored { Vec::new() } else { censored };
+    Bounds { least, most, censored }
 }
 
 /// How long the server had held what was unfinished at the end, the longest first; nothing is known of the others.
@@ -148,14 +162,9 @@ fn unfinished(ran: &Ran) -> Vec<Duration> {
 }
 
 /// Half of the times, and nine tenths, are what the server held and little more, unless we were stopped.
-fn slack(
-    ran: &Ran,
-    bounds: &Bounds,
-    (measure, name, quantile): (&str, &str, f64),
-    value: Duration,
-    wrong: &mut Complaints,
-) {
-    let is_known = bounds.censored.iter().all(Vec::is_empty) && !bounds.censored.is_empty();
+fn slack(ran: &Ran, bounds: &Bounds, figure: &Figure, value: Duration, wrong: &mut Complaints) {
+    let Figure { measure, name, quantile } = *figure;
+    let is_known = bounds.censored.iter().all(Vec::is_empty);
     if quantile > 0.9 || ran.cell.end.is_ours() || !is_known {
         return;
     }
