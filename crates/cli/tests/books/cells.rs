@@ -284,7 +284,9 @@ impl Cell {
             }
         }
         let patience = if self.end.is_ours() { "10s" } else { &timeout };
-        say(&["-t", patience, "--grace", &milliseconds(GRACE), "--interval", &milliseconds(INTERVAL)]);
+        // What ends by count completes its iterations, and one with steps takes longer than the short grace.
+        let grace = if self.end == End::Count { "5s".to_owned() } else { milliseconds(GRACE) };
+        say(&["-t", patience, "--grace", &grace, "--interval", &milliseconds(INTERVAL)]);
         say(&["--threads", "2", "--driver", self.driver, "--output", "json"]);
         match self.load.protocol() {
             Protocol::WebSocket => say(&["-d", MESSAGE, "--expect-body", MESSAGE, &format!("ws://{address}/")]),
