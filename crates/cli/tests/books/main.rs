@@ -8,6 +8,7 @@ mod cells;
 mod complaints;
 mod counts;
 mod held;
+mod lies;
 mod log;
 mod run;
 mod server;
