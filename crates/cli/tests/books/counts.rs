@@ -43,7 +43,8 @@ pub(crate) fn counts(ran: &Ran, wrong: &mut Complaints) {
         let planned = load.intended_in(ran.cell.span()) as u64;
         must(started == planned, "the starts are the integral of the rate");
     }
-    // A request on each of a connection's streams is lost with it; it may go out again where the server says that it may.
+    // A request on each of a connection's streams is lost with it; it may go out again where the server says that it
+    // may.
     let is_shared = load == Load::Streams;
     match end {
         End::Abort => {
@@ -198,7 +199,6 @@ pub(crate) fn intervals(ran: &Ran, wrong: &mut Complaints) {
     let shortest = INTERVAL / 10;
     let peak = ran.books.most_in(shortest) as f64 / shortest.as_secs_f64();
     let mut succeeded = 0;
-    let mut late = 0;
     for interval in &intervals {
         let [from_s, to_s] = ["from_s", "to_s"].map(|name| interval[name].as_f64().unwrap_or(0.0));
         let (users, rate) =
@@ -215,7 +215,6 @@ pub(crate) fn intervals(ran: &Ran, wrong: &mut Complaints) {
         });
         succeeded += interval["succeeded"].as_u64().unwrap_or(0);
         let late_shards = interval["late_shards"].as_u64().unwrap_or(0);
-        late += late_shards;
         let to = Duration::from_secs_f64(to_s);
         let most = ran.books.written_by(first + to + slack);
         wrong.unless(succeeded <= most || late_shards > 0, || {
@@ -230,6 +229,4 @@ pub(crate) fn intervals(ran: &Ran, wrong: &mut Complaints) {
             format!("{succeeded} had succeeded by the end of {place}, and {least} of their connections had gone on")
         });
     }
-    let has_late = intervals.iter().any(|interval| !interval["late_shards"].is_null());
-    wrong.unless(!ran.cell.end.is_ours() || !has_late || late > 0, || "no interval names our stall".to_owned());
 }

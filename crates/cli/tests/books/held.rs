@@ -31,9 +31,9 @@ fn counts(ran: &Ran, wrong: &mut Complaints) {
     let shaken = ran.books.links.iter().filter(|link| link.is_established).count() as u64;
     let there = if ran.cell.load == Load::HoldWebSocket { shaken } else { accepted };
     let ours = format!(
-        "tried {tried}, established {established}, failed {failed}, lost {lost}, closed {closed}, abandoned {abandoned}; \
-         due {due}, missed {missed}, unsent {unsent}, sent {sent}, answered {answered}, unanswered {unanswered}, \
-         refused {refused}"
+        "tried {tried}, established {established}, failed {failed}, lost {lost}, closed {closed}, \
+         abandoned {abandoned}; due {due}, missed {missed}, unsent {unsent}, sent {sent}, answered {answered}, \
+         unanswered {unanswered}, refused {refused}"
     );
     let theirs = format!("the server has {there} connections, {complete} messages, {written} answers, {good} good");
     let mut must = |holds: bool, what: &str| wrong.unless(holds, || format!("{what}: {ours}; {theirs}"));

@@ -1,5 +1,5 @@
-//! The books of the server: what came, when, and what became of it. Its clock is the one of the whole machine, so its instants
-//! can be set beside those of a signal.
+//! The books of the server: what came, when, and what became of it. Its clock is the one of the whole machine, so its
+//! instants can be set beside those of a signal.
 
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,10 @@
-//! Books for every way to end: each kind of load, ended in each way, beside the books of a server that lives in the test.
+//! Books for every way to end: each kind of load, ended in each way, beside the books of a server that lives in the
+//! test.
 //!
-//! A cell is a load, an end and a driver. What it checks follows from the server's own clock and counts, from ratios and from
-//! arithmetic, so that a machine that others disturb cannot fail it. `ONRUSH_LONG` runs every cell there is, else a cut of them.
-//! `ONRUSH_CELL=Closed/FrozenReading` runs those whose name contains that, and `ONRUSH_BINARY` another binary.
+//! A cell is a load, an end and a driver. What it checks follows from the server's own clock and counts, from ratios
+//! and from arithmetic, so that a machine that others disturb cannot fail it. `ONRUSH_LONG` runs every cell there is,
+//! else a cut of them. `ONRUSH_CELL=Closed/FrozenReading` runs those whose name contains that, and `ONRUSH_BINARY`
+//! another binary.
 
 mod cells;
 mod complaints;

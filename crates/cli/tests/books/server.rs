@@ -1,5 +1,5 @@
-//! A server in the process of the test that does what a script says and keeps books. One thread, one loop over poll: what it
-//! writes down is in order.
+//! A server in the process of the test that does what a script says and keeps books. One thread, one loop over poll:
+//! what it writes down is in order.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{ErrorKind, Read, Write};

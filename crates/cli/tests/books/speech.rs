@@ -1,4 +1,5 @@
-//! The server's side of four protocols, as machines over bytes: just enough to know where a request ends and to answer it.
+//! The server's side of four protocols, as machines over bytes: just enough to know where a request ends and to
+//! answer it.
 
 use base64::Engine as _;
 

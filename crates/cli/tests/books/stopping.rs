@@ -5,8 +5,8 @@
 use std::io::Error;
 use std::ptr::null_mut;
 
-/// A thread that stands still until this value is gone. Only the thread that made the value may drop it: the kernel wants the
-/// tracer itself.
+/// A thread that stands still until this value is gone. Only the thread that made the value may drop it: the kernel
+/// wants the tracer itself.
 pub(crate) struct Stopped(libc::pid_t);
 
 impl Stopped {

@@ -1,5 +1,6 @@
-//! The percentiles of the report beside bounds that follow from the server's own clock. What the server held is less than what
-//! the client saw; what lies between an answer and the next request of the same connection is more. Neither needs a tolerance.
+//! The percentiles of the report beside bounds that follow from the server's own clock. What the server held is less
+//! than what the client saw; what lies between an answer and the next request of the same connection is more. Neither
+//! needs a tolerance.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +24,8 @@ struct Bounds {
     /// Sorted: of what succeeded, at least and at most.
     least: Vec<Duration>,
     most: Vec<Duration>,
-    /// How long those that were given up had waited, at least; one list for each way to count them, none when nobody can tell.
+    /// How long those that were given up had waited, at least; one list for each way to count them, none when nobody
+    /// can tell.
     censored: Vec<Vec<Duration>>,
 }
 
@@ -175,7 +177,8 @@ fn slack(ran: &Ran, bounds: &Bounds, figure: &Figure, value: Duration, wrong: &m
     }
 }
 
-/// In an open load, starts that were due and had not come to the server were waiting: so many, and so long, by arithmetic.
+/// In an open load, starts that were due and had not come to the server were waiting: so many, and so long, by
+/// arithmetic.
 fn waiting(ran: &Ran, wrong: &mut Complaints) {
     let started = ran.requests("started");
     let (Some(first), true) = (ran.books.first_head(), ran.cell.load.plans_each_start()) else { return };
