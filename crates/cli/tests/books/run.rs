@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::cells::{AGAIN, Cell, End, MIDDLE, STOP};
+use crate::cells::{AGAIN, Cell, End, GRACE, MIDDLE, STOP};
 use crate::log::Books;
 use crate::server::Server;
 use crate::stopping::Stopped;
@@ -52,6 +52,11 @@ impl Ran {
 
     pub(crate) fn requests(&self, name: &str) -> u64 {
         self.count(&format!("/requests/{name}"))
+    }
+
+    /// No stall of the machine was as long as the graces and timeouts of the plan.
+    pub(crate) fn is_calm(&self) -> bool {
+        self.disturbance < GRACE / 2
     }
 
     /// Exchanges that failed for this reason.
