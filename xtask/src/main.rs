@@ -13,7 +13,8 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "usage: cargo xtask VERB
 
   check              formatting, and clippy with warnings denied
-  test [--long]      every test; --long runs the sums over ten million exchanges
+  test [--long]      every test; --long runs the sums over ten million exchanges, and
+                     the books of every load with every way to end
   fuzz [--seconds N] each fuzzer for N seconds (default 10), on the nightly toolchain
   sim --seed N       one seed of the simulated world, event by event
   million [N]        N connections (default 1000000) between two processes of this machine, by WebSocket and by TCP, and the grid
@@ -110,8 +111,8 @@ fn test(is_long: bool) -> Result<(), Failure> {
     }
     run(&mut cargo(&["test", "--workspace"]))?;
     if is_long {
-        for test in ["sums", "ruler"] {
-            let words = ["test", "--release", "--package", "target", "--test", test];
+        for (package, test) in [("target", "sums"), ("target", "ruler"), ("onrush", "books")] {
+            let words = ["test", "--release", "--package", package, "--test", test];
             run(cargo(&words).env("ONRUSH_LONG", "1"))?;
         }
     }

@@ -1,0 +1,244 @@
+//! The counts of the report beside those of the server, how the run ended, and what is said of it.
+
+use std::time::{Duration, Instant};
+
+use crate::cells::{End, GRACE, INTERVAL, Load, STEPS, USERS};
+use crate::complaints::Complaints;
+use crate::run::Ran;
+
+/// A request that comes so long after the end was not on its way before it.
+const ON_THE_WAY: Duration = Duration::from_millis(100);
+/// How late a thread may look at its clock for an interval.
+const INTERVAL_SLACK: Duration = Duration::from_millis(50);
+
+const SUMMED: [&str; 5] = ["started", "succeeded", "failed", "dropped", "unfinished"];
+
+pub(crate) fn counts(ran: &Ran, wrong: &mut Complaints) {
+    let [started, succeeded, failed, dropped, unfinished] = SUMMED.map(|name| ran.requests(name));
+    let [attempts, sent, answers, reconnects] =
+        ["attempts", "sent", "answers", "reconnects"].map(|name| ran.requests(name));
+    let (complete, written, good) = (ran.books.complete(), ran.books.written(), ran.books.good());
+    let ours = format!(
+        "started {started}, succeeded {succeeded}, failed {failed}, dropped {dropped}, unfinished {unfinished}, \
+         attempts {attempts}, sent {sent}, answers {answers}, reconnects {reconnects}"
+    );
+    let theirs = format!("the server has {complete} complete requests, wrote {written} answers, {good} of them good");
+    let mut must = |holds: bool, what: &str| wrong.unless(holds, || format!("{what}: {ours}; {theirs}"));
+    must(started > 0, "nothing was started");
+    must(started == succeeded + failed + dropped + unfinished, "the sum is not what was started");
+    must(answers <= complete && complete <= sent, "answers <= complete requests <= sent");
+    must(answers <= written, "more answers than were written");
+    must(succeeded <= good, "more successes than good answers");
+    must(sent <= attempts, "more sent than tried");
+    // A machine that stands still for as long as the grace lasts cuts what would have been answered.
+    let (end, load, is_excused) = (ran.cell.end, ran.cell.load, !ran.is_calm());
+    if end.cuts_nothing() {
+        let is_whole = failed + dropped + unfinished == 0;
+        must(is_whole || is_excused, "every request was answered");
+        let is_same = [answers, complete, written, good, succeeded] == [sent; 5];
+        must(is_same || !is_whole, "nothing was cut, and the counts differ");
+    }
+    if end == End::Count && !load.has_steps() {
+        must(started == ran.cell.count(), "the count of the plan");
+    }
+    let is_whole = !matches!(end, End::Count | End::CtrlC | End::CtrlCTwice | End::Abort | End::Hopeless);
+    if load.plans_each_start() && is_whole {
+        let planned = load.intended_in(ran.cell.span()) as u64;
+        must(started == planned, "the starts are the integral of the rate");
+    }
+    // A request on each of a connection's streams is lost with it; it may go out again where the server says that it
+    // may.
+    let is_shared = load == Load::Streams;
+    match end {
+        End::Abort => {
+            must(is_excused || [answers, complete, written] == [sent; 3] && succeeded == good, "all were answered");
+            must(is_excused || failed == written - good, "failures are the wrong answers");
+        }
+        End::CtrlCTwice => {
+            must(complete == sent, "all that was sent had come");
+            must(is_excused || succeeded == good && failed + dropped == 0, "what was in flight is unfinished");
+            must(is_excused || unfinished > 0, "something was in flight");
+        }
+        End::FrozenReading | End::FrozenDeaf => {
+            must(complete == sent && reconnects == 0, "all that was sent had come, once");
+            must(is_excused || succeeded == good, "what was answered before the freeze succeeded");
+            must(failed == ran.failed_by("timeout") + ran.failed_by("connect-timeout"), "the others timed out");
+            must(complete - written <= failed + unfinished, "what it holds timed out or is unfinished");
+        }
+        End::Drops if !is_shared => {
+            must(complete == sent && reconnects == 0, "a request that the server took is not sent again");
+            must(is_excused || succeeded == good, "what it did not drop succeeded");
+            must(is_excused || failed + unfinished == ran.books.taken_and_dropped(), "what it dropped failed");
+        }
+        End::Hopeless => {
+            must(sent + answers + succeeded == 0, "nobody was there");
+            must(failed == ran.failed_by("connect-refused"), "all were refused");
+        }
+        _ => {}
+    }
+    fields(ran, wrong);
+}
+
+/// Figures that follow from others.
+fn fields(ran: &Ran, wrong: &mut Complaints) {
+    let [started, succeeded, _, _, unfinished] = SUMMED.map(|name| ran.requests(name));
+    let is_cut = ran.cell.end == End::CtrlCTwice;
+    if wrong.new_field(ran, "/requests/cut").is_some() {
+        let (cut, expected) = (ran.requests("cut"), if is_cut { unfinished } else { 0 });
+        wrong.unless(cut == expected, || format!("{cut} were cut, not {expected}, of {unfinished} unfinished"));
+    }
+    let cut = if is_cut { unfinished } else { 0 };
+    let ratio = ran.report.pointer("/requests/success_ratio").and_then(serde_json::Value::as_f64);
+    let of = started - cut;
+    let expected = (of > 0).then(|| succeeded as f64 / of as f64);
+    let is_near = |one: f64, other: f64| (one - other).abs() <= 1e-6 + 1e-3 * other.abs();
+    let agrees = ratio.zip(expected).map_or(ratio == expected, |(ratio, expected)| is_near(ratio, expected));
+    wrong.unless(agrees, || format!("success_ratio {ratio:?} is not {succeeded} / {of} = {expected:?}"));
+    if let Some(answered) = wrong.new_field(ran, "/requests/answered_ratio").and_then(serde_json::Value::as_f64) {
+        wrong.unless(answered <= 1.0 && answered + 1e-6 >= ratio.unwrap_or(0.0), || {
+            format!("answered_ratio {answered} beside success_ratio {ratio:?}")
+        });
+    }
+    if ran.cell.load.has_steps() && wrong.new_field(ran, "/requests/iterations").is_some() {
+        let [completed, cut] = ["completed", "cut"].map(|name| ran.count(&format!("/requests/iterations/{name}")));
+        let [least, most] = [completed * STEPS, completed * STEPS + cut * (STEPS - 1)];
+        wrong.unless(!ran.cell.end.cuts_nothing() || (least..=most).contains(&started), || {
+            format!("{completed} iterations completed and {cut} cut do not make {started} requests")
+        });
+        wrong.unless(ran.cell.end != End::Count || cut == 0, || format!("{cut} iterations were cut by the count"));
+    }
+    if ran.cell.end.is_ours() && wrong.new_field(ran, "/requests/covered").is_some() {
+        let covered = ran.requests("covered");
+        wrong.unless((1..=succeeded).contains(&covered), || {
+            format!("{covered} of {succeeded} overlapped our stall of a second")
+        });
+    }
+    if ran.cell.load.plans_each_start() && wrong.new_field(ran, "/achieved_per_s").is_some() {
+        let (planned_s, achieved) = (ran.number("/planned_s"), ran.number("/achieved_per_s"));
+        let expected = started as f64 / planned_s;
+        wrong.unless(planned_s > 0.0 && is_near(achieved, expected), || {
+            format!("achieved {achieved}/s is not {started} / {planned_s} s = {expected}/s")
+        });
+    }
+}
+
+/// No request comes after the end.
+pub(crate) fn end(ran: &Ran, wrong: &mut Complaints) {
+    let slack = ON_THE_WAY + ran.disturbance;
+    if let Some(signalled) = ran.signalled {
+        let late = ran.books.heads_after(signalled + slack);
+        let last = ran.books.exchanges.iter().map(|exchange| exchange.head).max().unwrap_or(signalled);
+        let last_ms = last.saturating_duration_since(signalled).as_millis();
+        wrong.unless(late == 0, || format!("{late} requests came after Ctrl-C, the last {last_ms} ms after it"));
+        if ran.cell.load.plans_each_start() {
+            let most = ran.cell.load.intended_in((signalled + slack).duration_since(ran.spawned)) as u64 + 1;
+            let started = ran.requests("started");
+            wrong.unless(started <= most, || format!("{started} were started, at most {most} were due by Ctrl-C"));
+        }
+    }
+    if let Some(first) = ran.books.first_head().filter(|_| ran.cell.end != End::Count) {
+        let over = first + ran.cell.span();
+        let late = ran.books.heads_after(over + slack);
+        let last = ran.books.exchanges.iter().map(|exchange| exchange.head).max().unwrap_or(over);
+        let last_ms = last.saturating_duration_since(over).as_millis();
+        wrong.unless(late == 0, || {
+            format!("{late} requests came after the planned end, the last {last_ms} ms after it")
+        });
+    }
+    if let Some(again) = ran.signalled.filter(|_| ran.cell.end == End::CtrlCTwice) {
+        let after = ran.exited.saturating_duration_since(again);
+        wrong.unless(after < GRACE / 2 + slack, || format!("it ended {after:?} after the second Ctrl-C"));
+    }
+    if ran.cell.end == End::Abort {
+        let (wall, span) = (ran.wall(), ran.cell.span());
+        wrong.unless(wall < span + ran.disturbance, || format!("it was aborted, and took {wall:?} of {span:?}"));
+    }
+}
+
+/// The exit code, whether it was stopped, and who is named.
+pub(crate) fn verdict(ran: &Ran, wrong: &mut Complaints) {
+    let (end, load) = (ran.cell.end, ran.cell.load);
+    let failed = ran.requests("failed") + ran.requests("dropped");
+    // Messages are checked with `--expect-body`.
+    let is_checked = matches!(load, Load::WebSocket | Load::Tcp);
+    let code = match end {
+        End::CtrlC | End::CtrlCTwice => 130,
+        End::Abort => 1,
+        End::Hopeless => 3,
+        _ if is_checked && failed > 0 => 1,
+        _ => 0,
+    };
+    wrong.unless(ran.code == Some(code), || format!("exit code {:?}, not {code}: {}", ran.code, ran.errors.trim()));
+    let stopped = matches!(end, End::CtrlC | End::CtrlCTwice | End::Abort) || end == End::Hopeless;
+    let said = &ran.report["stopped"];
+    // A rate may go on to the end of its plan, though it is hopeless.
+    let is_either = end == End::Hopeless && load.is_open();
+    wrong.unless(*said == stopped || is_either, || format!("stopped is {said}, not {stopped}"));
+    let (limit, is_spoiled) =
+        (ran.report["verdict"]["limit"].as_str().unwrap_or("missing"), &ran.report["verdict"]["is_spoiled"]);
+    let text = ran.report["verdict"]["text"].as_str().unwrap_or("").to_owned();
+    let fits = if end.is_ours() {
+        limit == "generator" && *is_spoiled == true
+    } else if limit == "generator" {
+        // Only the kernel's own account excuses it.
+        ran.was_disturbed
+    } else if end.is_targets() {
+        limit == "target"
+    } else {
+        matches!(end, End::Abort | End::CtrlCTwice) || limit != "target" || !ran.is_calm()
+    };
+    wrong.unless(fits, || format!("the verdict is {limit}, is_spoiled {is_spoiled}: {text}"));
+}
+
+/// The lines of the table beside the sums and the server's own clock.
+pub(crate) fn intervals(ran: &Ran, wrong: &mut Complaints) {
+    let intervals = ran.report["intervals"].as_array().cloned().unwrap_or_default();
+    for name in SUMMED {
+        let sum: u64 = intervals.iter().filter_map(|interval| interval[name].as_u64()).sum();
+        let total = ran.requests(name);
+        wrong.unless(sum == total, || format!("{name} of the intervals add up to {sum}, not {total}"));
+    }
+    let Some(first) = ran.books.first_head() else { return };
+    let slack = INTERVAL_SLACK + ran.disturbance;
+    let shortest = INTERVAL / 10;
+    let peak = ran.books.most_in(shortest) as f64 / shortest.as_secs_f64();
+    let mut succeeded = 0;
+    for interval in &intervals {
+        let [from_s, to_s] = ["from_s", "to_s"].map(|name| interval[name].as_f64().unwrap_or(0.0));
+        let users = interval["users"].as_u64().unwrap_or(0);
+        // What was refused never came to the server; wrong answers did.
+        let counted = if ran.cell.end == End::Abort { &["succeeded", "failed"][..] } else { &["succeeded"] };
+        let answered: u64 = counted.iter().filter_map(|name| interval[name].as_u64()).sum();
+        let rate = answered as f64 / (to_s - from_s);
+        let finished: u64 = ["succeeded", "failed"].iter().filter_map(|name| interval[name].as_u64()).sum();
+        let (said, own) = (interval["requests_per_s"].as_f64().unwrap_or(0.0), finished as f64 / (to_s - from_s));
+        wrong.unless((said - own).abs() <= 0.01 * own, || {
+            format!("{said:.1}/s from {from_s:.3} s to {to_s:.3} s, where {finished} finished: {own:.1}/s")
+        });
+        let place = format!("the interval from {from_s:.3} s to {to_s:.3} s");
+        if !ran.cell.load.is_open() {
+            wrong.unless(users <= USERS, || format!("{place} has {users} users of {USERS}"));
+        }
+        let length = Duration::from_secs_f64(to_s - from_s);
+        // The server's own rates: over the shortest interval that should be, and over one as long as this.
+        let seen = ran.books.most_in(length + slack) as f64 / length.as_secs_f64();
+        wrong.unless(length >= shortest || rate <= peak.max(seen), || {
+            format!("{place} has {rate:.0}/s; the server never saw more than {peak:.0}/s")
+        });
+        succeeded += interval["succeeded"].as_u64().unwrap_or(0);
+        let late_shards = interval["late_shards"].as_u64().unwrap_or(0);
+        let to = Duration::from_secs_f64(to_s);
+        let most = ran.books.written_by(first + to + slack);
+        wrong.unless(succeeded <= most || late_shards > 0, || {
+            format!("{succeeded} had succeeded by the end of {place}, and the server had written {most}")
+        });
+        // Streams share a connection, a stalled thread gives its share later, and wrong answers are no successes.
+        if ran.cell.load == Load::Streams || ran.cell.end.is_ours() || ran.cell.end == End::Abort || late_shards > 0 {
+            continue;
+        }
+        let least = (ran.spawned + to).checked_sub(slack).map_or(0, |instant: Instant| ran.books.read_by(instant));
+        wrong.unless(succeeded >= least, || {
+            format!("{succeeded} had succeeded by the end of {place}, and {least} of their connections had gone on")
+        });
+    }
+}

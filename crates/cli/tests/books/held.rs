@@ -1,0 +1,220 @@
+//! The report of `onrush hold` beside the books of the server.
+
+use std::time::{Duration, Instant};
+
+use crate::cells::{EVERY, End, Load, STOP, TIMEOUT, USERS};
+use crate::complaints::Complaints;
+use crate::run::Ran;
+
+const ON_THE_WAY: Duration = Duration::from_millis(100);
+/// What scheduling adds to half or nine tenths of the times, beyond what was measured of it.
+const SLACK: Duration = Duration::from_millis(20);
+const PERCENTILES: [(&str, f64); 6] =
+    [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99_9", 0.999), ("max", 1.0)];
+
+pub(crate) fn check(ran: &Ran, wrong: &mut Complaints) {
+    counts(ran, wrong);
+    end(ran, wrong);
+    times(ran, wrong);
+    intervals(ran, wrong);
+}
+
+fn counts(ran: &Ran, wrong: &mut Complaints) {
+    let connection = |name: &str| ran.count(&format!("/connections/{name}"));
+    let message = |name: &str| ran.count(&format!("/messages/{name}"));
+    let [tried, established, failed, lost, closed, abandoned] =
+        ["tried", "established", "failed", "lost", "closed", "abandoned"].map(connection);
+    let [due, missed, unsent, sent, answered, unanswered, refused] =
+        ["due", "missed", "unsent", "sent", "answered", "unanswered", "refused"].map(message);
+    let (complete, written, good) = (ran.books.complete(), ran.books.written(), ran.books.good());
+    let accepted = ran.books.links.len() as u64;
+    let shaken = ran.books.links.iter().filter(|link| link.is_established).count() as u64;
+    let there = if ran.cell.load == Load::HoldWebSocket { shaken } else { accepted };
+    let ours = format!(
+        "tried {tried}, established {established}, failed {failed}, lost {lost}, closed {closed}, \
+         abandoned {abandoned}; due {due}, missed {missed}, unsent {unsent}, sent {sent}, answered {answered}, \
+         unanswered {unanswered}, refused {refused}"
+    );
+    let theirs = format!("the server has {there} connections, {complete} messages, {written} answers, {good} good");
+    let mut must = |holds: bool, what: &str| wrong.unless(holds, || format!("{what}: {ours}; {theirs}"));
+    must(tried == USERS && tried == established + failed + abandoned, "the sum of the connections");
+    must(due == unsent + sent, "due = unsent + sent");
+    must(sent == answered + unanswered + refused, "sent = answered + unanswered + refused");
+    must(answered <= written && answered <= complete && complete <= sent, "answered <= messages that came <= sent");
+    let end = ran.cell.end;
+    if end != End::Hopeless {
+        must(established == USERS && there == USERS, "all were there");
+        must(due > 0, "messages were due");
+    }
+    // A machine that stands still for as long as the timeout lasts loses what would have been answered.
+    let is_excused = !ran.is_calm();
+    match end {
+        End::Time | End::CtrlC | End::WholeStopped | End::ThreadStopped => {
+            let is_whole = lost == 0 && closed == USERS;
+            must(is_whole || is_excused, "none was lost");
+            let is_same = [sent, answered, written, complete] == [due; 4];
+            must(is_same || !is_whole || is_excused, "nothing was cut, and the counts differ");
+        }
+        End::FrozenReading | End::FrozenDeaf | End::CtrlCTwice => {
+            must(complete == sent, "all that was sent had come");
+            must(is_excused || answered == written, "what was answered before the freeze");
+            must(is_excused || unanswered == complete - written, "what it holds has no answer");
+        }
+        End::Drops => {
+            must(complete == sent && (is_excused || answered == written), "what it did not drop was answered");
+            must(is_excused || lost == ran.books.taken_and_dropped(), "each drop loses a connection");
+        }
+        End::DiesWithReset | End::DiesWithFin | End::Refuses => must(lost == USERS, "all were lost"),
+        End::Hopeless => must(failed == USERS && sent == 0, "all were refused"),
+        End::Count | End::Abort => {}
+    }
+    // How many are due follows from the plan, whatever we were kept from: each connection speaks from when it is there
+    // to the closing, which is the span of the plan and what the opening took.
+    if matches!(end, End::Time | End::WholeStopped | End::ThreadStopped) {
+        let rounds = |seconds: f64| seconds / EVERY.as_secs_f64();
+        let [least, most] = [ran.cell.span().as_secs_f64(), ran.number("/closing_after_s")].map(rounds);
+        let each = (due + missed) as f64 / USERS as f64;
+        must((least - 1.0..=most + 1.0).contains(&each), "each connection speaks once in its time");
+    }
+}
+
+fn end(ran: &Ran, wrong: &mut Complaints) {
+    let end = ran.cell.end;
+    let code = match end {
+        End::CtrlC | End::CtrlCTwice => 130,
+        End::Hopeless => 3,
+        _ if end.is_targets() => 1,
+        _ => 0,
+    };
+    // A hold that we spoiled may be called kept or not.
+    let is_either = end.is_ours() || !ran.is_calm();
+    let fits = ran.code == Some(code) || is_either && ran.code == Some(1);
+    wrong.unless(fits, || format!("exit code {:?}, not {code}: {}", ran.code, ran.errors.trim()));
+    let stopped = &ran.report["was_stopped"];
+    wrong.unless(*stopped == matches!(end, End::CtrlC | End::CtrlCTwice), || format!("was_stopped is {stopped}"));
+    let (is_kept, said) = (&ran.report["is_kept"], &ran.report["verdicts"]);
+    wrong.unless(!end.is_targets() || *is_kept == false, || format!("is_kept after {end:?}: {said}"));
+    wrong.unless(end != End::Time || *is_kept == true || !ran.is_calm(), || {
+        format!("not is_kept, and nothing was done: {said}")
+    });
+    let is_accused =
+        said.as_array().into_iter().flatten().filter_map(|line| line.as_str()).any(|line| line.contains("generator"));
+    // Only the kernel's own account excuses that we accuse ourselves, unless it is true.
+    wrong.unless(is_accused == end.is_ours() || ran.was_disturbed && !end.is_ours(), || {
+        format!("the generator is accused: {is_accused}, after {end:?}: {said}")
+    });
+    let slack = ON_THE_WAY + ran.disturbance;
+    let closing = Duration::from_secs_f64(ran.number("/closing_after_s"));
+    let over = ran.signalled.or_else(|| ran.books.first_head().map(|first| first + closing));
+    if let Some(over) = over.filter(|_| end != End::FrozenDeaf) {
+        let late = ran.books.heads_after(over + slack);
+        wrong.unless(late == 0, || format!("{late} messages came after the end"));
+    }
+}
+
+fn times(ran: &Ran, wrong: &mut Complaints) {
+    let ended = ran.ended_after();
+    let mut held: Vec<Duration> = Vec::new();
+    let mut given_up: Vec<Duration> = Vec::new();
+    for exchange in &ran.books.exchanges {
+        match exchange.answer_begun.filter(|_| exchange.answered.is_some()) {
+            Some(begun) => held.push(begun.duration_since(exchange.first_byte)),
+            None => given_up.push(ended.saturating_duration_since(exchange.head).min(TIMEOUT)),
+        }
+    }
+    let answered = ran.count("/messages/answered") as usize;
+    let unanswered = ran.count("/messages/unanswered") as usize;
+    if answered == 0 {
+        return;
+    }
+    held.sort_unstable();
+    held.truncate(answered);
+    // What a frozen server never read, or what was lost with its connection, is known to have waited no time at all.
+    given_up.truncate(if matches!(ran.cell.end, End::FrozenReading | End::CtrlCTwice) { unanswered } else { 0 });
+    given_up.resize(unanswered, Duration::ZERO);
+    // A message that was due and never left waited too, but had no service; each way to count them is in order.
+    let unsent = vec![Duration::ZERO; ran.count("/messages/unsent") as usize];
+    let ways = [vec![], given_up.clone(), [given_up.as_slice(), &unsent].concat()];
+    let first_way = usize::from(matches!(ran.cell.end, End::FrozenReading | End::FrozenDeaf));
+    let ways: Vec<Vec<Duration>> = ways[first_way..]
+        .iter()
+        .map(|censored| {
+            let mut all = [held.as_slice(), censored].concat();
+            all.sort_unstable();
+            all
+        })
+        .collect();
+    for measure in ["response_time", "service_time"] {
+        let seen = &ran.report["times"][measure];
+        for (name, quantile) in PERCENTILES {
+            let Some(value) = seen[format!("{name}_ns")].as_u64().map(Duration::from_nanos) else { continue };
+            let rank = |all: &Vec<Duration>| ((quantile * all.len() as f64).ceil() as usize).clamp(1, all.len());
+            let least = ways.iter().map(|all| all[rank(all) - 1]).min().unwrap_or_default();
+            wrong.unless(value.mul_f64(1.001) >= least, || {
+                format!("{measure} {name} is {value:?}, and by the server's clock at least {least:?}")
+            });
+            let is_bound = seen[format!("{name}_is_at_least")] == true;
+            let is_hidden: Vec<bool> = ways.iter().map(|all| rank(all) > answered).collect();
+            let expected = is_hidden.contains(&true);
+            wrong.unless(is_hidden.contains(&is_bound), || {
+                format!("{measure}: {name}_is_at_least should be {expected}: {answered} answered, {unanswered} not")
+            });
+            let is_calm = quantile <= 0.9 && unanswered == 0 && !ran.cell.end.is_ours();
+            let lag = Duration::from_nanos(ran.count("/times/loop_lag/p99_ns"));
+            let most = least + SLACK + lag + ran.disturbance;
+            wrong.unless(!is_calm || value <= most, || {
+                format!("{measure} {name} is {value:?}; the server held {least:?}")
+            });
+        }
+    }
+    ours(ran, wrong);
+}
+
+/// A stall of ours is in the lag of the loops, and messages that were due in it waited.
+fn ours(ran: &Ran, wrong: &mut Complaints) {
+    if !ran.cell.end.is_ours() {
+        return;
+    }
+    let figure = |path: &str| Duration::from_nanos(ran.count(path));
+    let least = STOP - EVERY - SLACK;
+    for path in ["/times/loop_lag/max_ns", "/times/response_time/max_ns"] {
+        let value = figure(path);
+        wrong.unless(value >= least, || format!("{path} is {value:?}; we were stopped for {STOP:?}"));
+    }
+    if ran.cell.end == End::WholeStopped {
+        // A third of all messages became due in the stall, evenly: the tenth that waited longest waited 0.7 of it.
+        let (p90, least) = (figure("/times/response_time/p90_ns"), STOP.mul_f64(0.7) - EVERY - SLACK);
+        wrong.unless(p90 >= least, || format!("p90 of the response time is {p90:?}; by arithmetic at least {least:?}"));
+    }
+}
+
+fn intervals(ran: &Ran, wrong: &mut Complaints) {
+    let intervals = ran.report["intervals"].as_array().cloned().unwrap_or_default();
+    let first: Option<Instant> = ran.books.first_head();
+    for (place, names) in [
+        ("/connections", &["established", "failed", "lost"][..]),
+        ("/messages", &["due", "missed", "unsent", "sent", "answered", "unanswered", "refused"]),
+    ] {
+        for name in names {
+            let of = |interval: &serde_json::Value| match place {
+                "/messages" => interval["messages"][name].as_u64(),
+                _ => interval[name].as_u64(),
+            };
+            let sum: u64 = intervals.iter().filter_map(of).sum();
+            let total = ran.count(&format!("{place}/{name}"));
+            wrong.unless(sum == total, || format!("{name} of the intervals add up to {sum}, not {total}"));
+        }
+    }
+    let mut answered = 0;
+    for interval in &intervals {
+        let to_s = interval["to_s"].as_f64().unwrap_or(0.0);
+        let open = interval["open"].as_u64().unwrap_or(0);
+        wrong.unless(open <= USERS, || format!("{open} connections of {USERS} are open at {to_s:.3} s"));
+        answered += interval["messages"]["answered"].as_u64().unwrap_or(0);
+        let Some(first) = first else { continue };
+        let most = ran.books.written_by(first + Duration::from_secs_f64(to_s) + SLACK + ran.disturbance);
+        wrong.unless(answered <= most, || {
+            format!("{answered} were answered by {to_s:.3} s, and the server had written {most}")
+        });
+    }
+}

@@ -1,0 +1,69 @@
+//! The ruler is tested too: a report that is changed in one figure must be complained about.
+
+use serde_json::{Value, json};
+
+use crate::cells::{Cell, End, Load};
+use crate::check;
+use crate::run::{Ran, run};
+
+/// Where a figure stands, and what becomes of it.
+type Lie = (&'static str, fn(&Value) -> Value);
+
+fn more(value: &Value) -> Value {
+    json!(value.as_u64().expect("a count") + 1)
+}
+
+fn less(value: &Value) -> Value {
+    json!(value.as_u64().expect("a count") - 1)
+}
+
+/// No server on this machine answers within a microsecond.
+fn no_time(_: &Value) -> Value {
+    json!(1_000)
+}
+
+/// No run of a test lasts for an hour.
+fn an_hour(_: &Value) -> Value {
+    json!(3_600_000_000_000_u64)
+}
+
+const LIES: [Lie; 19] = [
+    ("/requests/started", more),
+    ("/requests/succeeded", less),
+    ("/requests/failed", more),
+    ("/requests/unfinished", more),
+    ("/requests/sent", more),
+    ("/requests/sent", less),
+    ("/requests/answers", less),
+    ("/requests/attempts", less),
+    ("/requests/success_ratio", |_| json!(0.99)),
+    ("/intervals/1/succeeded", less),
+    ("/intervals/1/started", more),
+    ("/intervals/1/users", |_| json!(9)),
+    ("/stopped", |_| json!(true)),
+    ("/verdict/limit", |_| json!("target")),
+    ("/times/succeeded/service_time/p50_ns", no_time),
+    ("/times/succeeded/response_time/p90_ns", no_time),
+    ("/times/succeeded/response_time/max_ns", no_time),
+    ("/times/succeeded/service_time/p50_ns", an_hour),
+    ("/times/succeeded/service_time/at_least", |_| json!(["p99"])),
+];
+
+#[test]
+fn a_report_that_lies_is_complained_about() {
+    let honest = run(Cell { load: Load::Closed, end: End::Time, driver: "poll" });
+    let before = check(&honest);
+    for (path, lie) in LIES {
+        let mut report = honest.report.clone();
+        let value = report.pointer_mut(path).unwrap_or_else(|| panic!("the report has no {path}"));
+        let (said, told) = (value.clone(), lie(value));
+        *value = told.clone();
+        let complaints = check(&Ran { report, books: honest.books.clone(), errors: String::new(), ..honest });
+        assert!(complaints != before, "nobody noticed that {path} is {told} and not {said}");
+    }
+    for (code, noticed) in [(Some(1), true), (honest.code, false)] {
+        let (report, books) = (honest.report.clone(), honest.books.clone());
+        let complaints = check(&Ran { report, books, code, errors: honest.errors.clone(), ..honest });
+        assert_eq!(complaints != before, noticed, "exit code {code:?}");
+    }
+}

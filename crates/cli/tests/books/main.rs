@@ -1,0 +1,74 @@
+//! Books for every way to end: each kind of load, ended in each way, beside the books of a server that lives in the
+//! test.
+//!
+//! A cell is a load, an end and a driver. What it checks follows from the server's own clock and counts, from ratios
+//! and from arithmetic, so that a machine that others disturb cannot fail it. `ONRUSH_LONG` runs every cell there is,
+//! else a cut of them. `ONRUSH_CELL=Closed/FrozenReading` runs those whose name contains that, and `ONRUSH_BINARY`
+//! another binary.
+
+mod cells;
+mod complaints;
+mod counts;
+mod held;
+mod lies;
+mod log;
+mod run;
+mod server;
+mod speech;
+mod stopping;
+mod times;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cells::Cell;
+use complaints::Complaints;
+use run::Ran;
+
+/// Cells that run at the same time. Each keeps a core busy for a small part of its time, and most of a run is waiting.
+const TOGETHER: usize = 3;
+
+fn check(ran: &Ran) -> Vec<String> {
+    let mut wrong = Complaints::default();
+    if ran.report.is_null() {
+        return vec![format!("no report, exit code {:?}: {}", ran.code, ran.errors.trim())];
+    }
+    if ran.cell.load.is_held() {
+        held::check(ran, &mut wrong);
+    } else {
+        counts::counts(ran, &mut wrong);
+        counts::end(ran, &mut wrong);
+        counts::verdict(ran, &mut wrong);
+        counts::intervals(ran, &mut wrong);
+        times::times(ran, &mut wrong);
+    }
+    wrong.0
+}
+
+/// The lines of all cells that failed.
+fn run_all(cells: &[Cell]) -> Vec<String> {
+    let next = AtomicUsize::new(0);
+    let failed = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..TOGETHER {
+            scope.spawn(|| {
+                while let Some(cell) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let lines = check(&run::run(*cell)).into_iter().map(|line| format!("{cell}: {line}"));
+                    failed.lock().expect("no cell panicked").extend(lines);
+                }
+            });
+        }
+    });
+    failed.into_inner().expect("no cell panicked")
+}
+
+#[test]
+fn the_books_agree() {
+    let chosen = std::env::var("ONRUSH_CELL").ok();
+    let is_long = std::env::var_os("ONRUSH_LONG").is_some();
+    let mut cells = if is_long || chosen.is_some() { cells::all() } else { cells::cut() };
+    cells.retain(|cell| chosen.as_ref().is_none_or(|chosen| cell.to_string().contains(chosen.as_str())));
+    assert!(!cells.is_empty(), "no cell is called {chosen:?}");
+    let failed = run_all(&cells);
+    assert!(failed.is_empty(), "{} complaints:\n{}\nONRUSH_CELL=<cell> runs one", failed.len(), failed.join("\n"));
+}
