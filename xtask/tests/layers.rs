@@ -125,6 +125,7 @@ fn unsafe_lives_in_the_driver() {
         root().join("crates/driver/src/uring"),
         root().join("crates/driver/src/uring.rs"),
         root().join("crates/cli/tests/refused.rs"),
+        root().join("crates/cli/tests/books/stopping.rs"),
         root().join("crates/target/tests/allocations.rs"),
         root().join("crates/wire/src/hpack/tests/nghttp2.rs"),
     ];

@@ -77,7 +77,7 @@ impl Session {
         let is_shown = !is_json && !args.view.quiet;
         let result = engine::hold(&self.plan, &self.options, &stop, |interval: &HoldInterval<'_>| {
             json.interval(interval);
-            if is_shown && wrote == Wrote::All {
+            if is_shown && !interval.is_again && wrote == Wrote::All {
                 let head = if std::mem::replace(&mut has_head, true) { String::new() } else { table.head() };
                 wrote = output::write_stdout(&format!("{head}{}", table.row(interval)), language);
             }

@@ -49,6 +49,10 @@ pub struct HoldOptions {
 /// What all shards saw in one interval, and what it takes of the machine.
 #[derive(Debug)]
 pub struct HoldInterval<'a> {
+    /// The first is 1.
+    pub number: u64,
+    /// It was told before, without a thread that was late, and is more complete now.
+    pub is_again: bool,
     /// Since the start.
     pub from: Nanos,
     /// Since the start.

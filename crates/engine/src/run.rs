@@ -6,9 +6,10 @@ mod stepped;
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use driver::poll::PollDriver;
 use driver::{Chosen, Clock, Driver, Kind, Waker};
@@ -196,8 +197,18 @@ pub fn run_on<D: Driver>(
     crew.begin(plan, started);
     let mut desk = Desk::new(crew.threads.len(), Times::of(plan, started), crew.returns.clone(), stop.clone());
     while desk.is_waiting() {
-        let Ok(report) = crew.reports.recv() else { break };
-        desk.take(report, &mut observe);
+        // A row that misses a late shard waits a moment more: after a stall of all, each tells by itself.
+        let told = if desk.merger.awaits_late() {
+            crew.reports.recv_timeout(LATE_WAIT)
+        } else {
+            crew.reports.recv().map_err(RecvTimeoutError::from)
+        };
+        match told {
+            Ok(report) => desk.take(report),
+            Err(RecvTimeoutError::Timeout) => desk.merger.gives_up_waiting(),
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        desk.show(&mut observe);
     }
     let threads = crew.join();
     let Finished { total, wall, stopped_at, shards, backlog } = desk.finish(&mut observe)?;
@@ -229,6 +240,8 @@ fn link_use(to: SocketAddr, total: &Snapshot, wall: Nanos) -> Option<LinkUse> {
     Some(LinkUse { share: bits_per_s / link.bits_per_s as f64, bits_per_s: link.bits_per_s, name: link.name })
 }
 
+/// Reports that follow each other within this time are of one moment.
+const LATE_WAIT: Duration = Duration::from_millis(50);
 /// From the last arrival at a rendezvous to its instant: time for all shards to wake up.
 const ROUND_LEAD: Nanos = Nanos::from_millis(2);
 
@@ -253,7 +266,7 @@ impl Desk {
         self.failure.is_none() && self.merger.running() > 0
     }
 
-    fn take(&mut self, report: Report, observe: &mut impl FnMut(&Interval<'_>) -> ControlFlow<()>) {
+    fn take(&mut self, report: Report) {
         match report {
             Report::Interval { shard, upto, at, seen } => self.merger.interval(shard, upto, at, seen),
             Report::Over { shard, at, stopped_at, backlog, seen } => {
@@ -273,6 +286,10 @@ impl Desk {
             Report::Ready { .. } => {}
         }
         self.start_round();
+    }
+
+    /// Tells the intervals that are ready.
+    fn show(&mut self, observe: &mut impl FnMut(&Interval<'_>) -> ControlFlow<()>) {
         while let Some(interval) = self.merger.next_interval() {
             if observe(&interval).is_break() {
                 self.stop.abort();

@@ -149,7 +149,8 @@ struct Publisher {
     /// Users at work at the end of the last interval.
     users: u64,
     was_hopeless: bool,
-    /// Of a closed load that starts nothing any more: what had ended before, in this snapshot, and what of it well.
+    is_closed: bool,
+    /// Of a load that starts nothing any more: what had ended before, in this snapshot, and what of it well.
     base: Option<(u64, u64)>,
 }
 
@@ -220,6 +221,7 @@ impl<D: Driver> Shard<D> {
             run_delay_ns: host::thread_run_delay_ns().unwrap_or(0),
             users: if work.open.is_some() { 0 } else { work.share.users },
             was_hopeless: false,
+            is_closed: work.open.is_none(),
             base: None,
         };
         let world = World::new(work, driver.sockets(), times.started);
@@ -323,7 +325,7 @@ impl<D: Driver> Shard<D> {
             }
             self.stop_at = Nanos::NEVER;
             self.end_at = now + self.times.grace;
-            self.publisher.base = self.world.stop_starting(self.stopped_at);
+            self.publisher.base = Some(self.world.stop_starting(self.stopped_at));
         }
     }
 
@@ -416,8 +418,11 @@ impl Publisher {
     fn complete(&mut self, seen: &mut Snapshot, users: u64) {
         if let Some((finished, succeeded)) = &mut self.base {
             let counts = &mut seen.counts;
-            counts.late_finished = counts.finished() - std::mem::take(finished);
-            counts.late_succeeded = counts.succeeded - std::mem::take(succeeded);
+            counts.drained = counts.finished() - std::mem::take(finished);
+            let drained_well = counts.succeeded - std::mem::take(succeeded);
+            if self.is_closed {
+                (counts.late_finished, counts.late_succeeded) = (counts.drained, drained_well);
+            }
         }
         let (cpu_before, delay_before) = (self.cpu_ns, self.run_delay_ns);
         self.look_at_spending();

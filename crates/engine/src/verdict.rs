@@ -202,7 +202,9 @@ impl Verdict {
         let counts = &evidence.total.counts;
         let share_of_started = |count: u64| count as f64 / counts.started.max(1) as f64;
         let is_local = |failure| matches!(failure, Failure::NoLocalPort | Failure::NoDescriptor);
-        if counts.started == 0 || evidence.wall < RUN_MIN {
+        // A target that nobody ever reached is told at once.
+        let is_dead = counts.answers == 0 && self.unanswered > 0 && self.unanswered == counts.finished();
+        if counts.started == 0 || (evidence.wall < RUN_MIN && !is_dead) {
             return Limit::Unknown;
         }
         if share_of_started(failed(counts, is_local)) > LOSS_SHARE_MAX {

@@ -262,17 +262,14 @@ impl World {
         timers.min(self.closed.next_turn())
     }
 
-    /// No step is started any more, but for the first of iterations that were intended until `at` in an open load. Of a closed
-    /// load, gives what has ended so far in this snapshot, and what of it well.
-    pub(crate) fn stop_starting(&mut self, at: Nanos) -> Option<(u64, u64)> {
+    /// No step is started any more, but for the first of iterations that were intended until `at` in an open load. Gives what
+    /// has ended so far in this snapshot, and what of it well.
+    pub(crate) fn stop_starting(&mut self, at: Nanos) -> (u64, u64) {
         self.budget.is_over = true;
-        match &mut self.open {
-            Some(open) => {
-                open.stop_at(at);
-                None
-            }
-            None => Some((self.seen.counts.finished(), self.seen.counts.succeeded)),
+        if let Some(open) = &mut self.open {
+            open.stop_at(at);
         }
+        (self.seen.counts.finished(), self.seen.counts.succeeded)
     }
 
     /// The plan's time is that of its last start, and what has begun by then comes to its end.

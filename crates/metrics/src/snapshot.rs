@@ -135,7 +135,9 @@ pub struct Counts {
     pub unfinished: u64,
     /// Those of them that had no grace: the run was ended at once.
     pub cut: u64,
-    /// Of a closed load: what ended after nothing was started any more, and how much of that well.
+    /// Ended after nothing was started any more.
+    pub drained: u64,
+    /// The same of a closed load, and how much of it ended well: of an open load it belongs to starts of the time before.
     pub late_finished: u64,
     /// See `late_finished`.
     pub late_succeeded: u64,
@@ -203,6 +205,7 @@ impl Default for Counts {
             dropped_by_generator: 0,
             unfinished: 0,
             cut: 0,
+            drained: 0,
             late_finished: 0,
             late_succeeded: 0,
             iterations: 0,
@@ -245,6 +248,7 @@ impl Counts {
         self.dropped_by_generator += other.dropped_by_generator;
         self.unfinished += other.unfinished;
         self.cut += other.cut;
+        self.drained += other.drained;
         self.late_finished += other.late_finished;
         self.late_succeeded += other.late_succeeded;
         self.iterations += other.iterations;

@@ -366,8 +366,7 @@ impl Plan {
     #[must_use]
     pub fn for_debug(mut self) -> Self {
         for scenario in &mut self.scenarios {
-            let requests = Some(scenario.steps.len() as u64);
-            scenario.load = Load::Closed { users: 1, shape: UserShape::AtOnce, requests, duration: None };
+            scenario.load = Load::Closed { users: 1, shape: UserShape::AtOnce, requests: Some(1), duration: None };
             scenario.targets.iter_mut().for_each(|target| target.streams = 1);
             scenario.steps.iter_mut().for_each(|step| step.is_shown = true);
         }

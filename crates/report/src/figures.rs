@@ -126,6 +126,12 @@ impl Run<'_> {
         per_second(counts.finished() - counts.late_finished, self.result.started_for.as_secs_f64())
     }
 
+    /// What was done within that time, of any load: what the target can.
+    pub(crate) fn rate_in_time(&self) -> f64 {
+        let counts = &self.seen().counts;
+        per_second(counts.finished() - counts.drained, self.result.started_for.as_secs_f64())
+    }
+
     /// Of an open load: starts a second of the same time, without those that were dropped.
     pub(crate) fn achieved(&self) -> Option<f64> {
         let counts = &self.seen().counts;

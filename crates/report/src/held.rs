@@ -479,8 +479,9 @@ pub struct HoldJson {
 impl HoldJson {
     /// Keeps an interval.
     pub fn interval(&mut self, interval: &HoldInterval<'_>) {
-        if self.intervals.len() >= INTERVALS_MAX {
-            self.intervals_left_out += 1;
+        let index = (interval.number - 1) as usize;
+        if index >= INTERVALS_MAX {
+            self.intervals_left_out += u64::from(!interval.is_again);
             return;
         }
         let seen = interval.seen;
@@ -499,7 +500,10 @@ impl HoldJson {
             "memory": memory(interval.memory),
         });
         value["response_time"] = times(&seen.response, &seen.given_up);
-        self.intervals.push(value);
+        match self.intervals.get_mut(index) {
+            Some(told) => *told = value,
+            None => self.intervals.push(value),
+        }
     }
 
     /// The whole report, with a line end.

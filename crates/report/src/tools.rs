@@ -59,7 +59,7 @@ impl<'a> ToolView<'a> {
     /// What is printed when an interval is over.
     pub fn interval(&mut self, interval: &Interval<'_>) -> Pages {
         // What came late of an interval that was told is no row of a tool.
-        if interval.is_again {
+        if interval.is_again && interval.added.counts.is_empty() {
             return Pages::default();
         }
         let seconds = (interval.to - interval.from).as_secs_f64();

@@ -1,6 +1,6 @@
 //! Who was the limit, what the times hide, and which thresholds hold: in words, with the figures.
 
-use engine::{Limit, Verdict};
+use engine::{Limit, ShardUse, Verdict};
 use metrics::{Judgement, Measure, Unit};
 use plan::Load;
 
@@ -35,7 +35,7 @@ fn verdict_in_words(run: &Run<'_>, language: Language) -> String {
     let lateness = time(verdict.lateness_p99_ns as f64);
     let wait = time(verdict.wait_p99_ns as f64);
     let pick = |en: String, zh: String| language.pick(en, zh);
-    let achieved = rate(run.rate());
+    let achieved = rate(run.rate_in_time());
     match verdict.limit {
         Limit::PlanKept => {
             let asked = run.result.asked_per_s.map_or(String::new(), rate);
@@ -145,7 +145,7 @@ fn users(run: &Run<'_>, language: Language) -> String {
 
 fn generator(verdict: &Verdict, language: Language) -> String {
     let (lateness, lag) = (time(verdict.lateness_p99_ns as f64), time(verdict.lag_p99_ns as f64));
-    let stood_still = verdict.stalled.as_ref().filter(|(_, spent)| spent.stalled_share() >= STALLED_SHARE_MIN);
+    let stood_still = verdict.stalled.as_ref().filter(|(_, spent)| is_idle_stall(spent));
     if let Some((shard, spent)) = stood_still {
         let (stalled, span) = (time(spent.stalled_ns as f64), time(spent.span_ns as f64));
         return language.pick(
@@ -160,6 +160,11 @@ fn generator(verdict: &Verdict, language: Language) -> String {
         format!("the generator was the limit: thread {shard} needed {wanted} of a core and got {cpu}, lateness p99 {lateness}, loop lag p99 {lag}; give it more cores (--threads), or take other work off this machine"),
         format!("瓶颈在压测机：线程 {shard} 需要 {wanted} 的核，实际得到 {cpu}；发起滞后 p99 {lateness}，循环滞后 p99 {lag}；请增加核数（--threads），或移走本机的其他负载"),
     )
+}
+
+/// It stood still, and not because it was busy or waited for a core: those are told by what it needed and got.
+fn is_idle_stall(spent: &ShardUse) -> bool {
+    spent.stalled_share() >= STALLED_SHARE_MIN && spent.stalled_share() + spent.wanted_share() <= 1.05
 }
 
 /// What our own stalls did to the times, when they did.

@@ -53,6 +53,18 @@ struct Teller {
     standing: HeldNow,
 }
 
+/// A row that was shown without somebody, who may still tell of it: at most one for each shard, since a shard that stands still
+/// tells of the first that it missed.
+struct Kept {
+    number: u64,
+    /// From the end of so many intervals, to that of so many.
+    from: u64,
+    upto: u64,
+    began: Nanos,
+    seen: Held,
+    is_changed: bool,
+}
+
 /// Where the reports of the shards come together.
 pub(super) struct Desk<'a> {
     setting: Setting<'a>,
@@ -62,8 +74,10 @@ pub(super) struct Desk<'a> {
     reached: Vec<u64>,
     /// How late the loop of each shard was.
     pub(super) lags: Vec<Distribution>,
-    /// Intervals that were shown.
+    /// Intervals that were shown, in so many rows.
     shown: u64,
+    rows: u64,
+    kept: Vec<Kept>,
     pub(super) total: Held,
     pub(super) shown_to: Nanos,
     pub(super) opened: Vec<HeldNow>,
@@ -87,6 +101,8 @@ impl<'a> Desk<'a> {
             reached: vec![0; shards],
             lags: vec![Distribution::default(); shards],
             shown: 0,
+            rows: 0,
+            kept: Vec::new(),
             total: Held::default(),
             shown_to: Nanos::ZERO,
             opened: Vec::new(),
@@ -117,6 +133,7 @@ impl<'a> Desk<'a> {
         }
         // What the shards saw since the last interval that all of them had.
         let rest = self.told_up_to(OVER);
+        self.show_again(&mut observe);
         let to = self.setting.clock.now().since(self.setting.started);
         if self.failure.is_none() && to > self.shown_to {
             self.show(&rest, to, &mut observe);
@@ -134,20 +151,49 @@ impl<'a> Desk<'a> {
         let upto = least.max(furthest.saturating_sub(AHEAD_MAX));
         if upto > self.shown && upto < OVER {
             let seen = self.told_up_to(upto);
-            self.shown = upto;
+            self.show_again(observe);
+            let (from, began) = (std::mem::replace(&mut self.shown, upto), self.shown_to);
             self.show(&seen, Nanos(Nanos::from(self.setting.plan.interval).0 * upto), observe);
+            let is_first_missed = |teller: &Teller| (from..upto).contains(&teller.added);
+            if self.told.iter().any(is_first_missed) {
+                let number = self.rows;
+                self.kept.push(Kept { number, from, upto, began, seen, is_changed: false });
+            }
         }
     }
 
-    /// What all shards told up to the end of so many intervals, together. What began in intervals that were shown
-    /// without it is in no row, but in the total.
+    /// Tells rows again to which somebody has added what was missing; and forgets those of which nobody will tell any more.
+    fn show_again(&mut self, observe: &mut impl FnMut(&HoldInterval<'_>) -> ControlFlow<()>) {
+        let memory = self.memory_now();
+        for kept in self.kept.iter_mut().filter(|kept| kept.is_changed) {
+            kept.is_changed = false;
+            let to = Nanos(Nanos::from(self.setting.plan.interval).0 * kept.upto);
+            let (number, from) = (kept.number, kept.began);
+            let row = HoldInterval { number, is_again: true, from, to, seen: &kept.seen, total: &self.total, memory };
+            if observe(&row).is_break() {
+                self.setting.stop.abort();
+            }
+        }
+        let told = &self.told;
+        self.kept.retain(|kept| told.iter().any(|teller| (kept.from..kept.upto).contains(&teller.added)));
+    }
+
+    /// What all shards told up to the end of so many intervals, together. What began in a row that was shown without it is added
+    /// there, and to the total.
     fn told_up_to(&mut self, upto: u64) -> Held {
         let mut all = Held::default();
         for teller in &mut self.told {
             while let Some((reached, seen)) = teller.told.pop_front_if(|(reached, _)| *reached <= upto) {
-                let is_late = teller.added < self.shown;
+                let row = self.kept.iter_mut().find(|kept| (kept.from..kept.upto).contains(&teller.added));
                 (teller.added, teller.standing) = (reached, seen.now);
-                if is_late { self.total.add_counts(&seen) } else { all.add_counts(&seen) }
+                match row {
+                    Some(row) => {
+                        row.seen.add_counts(&seen);
+                        row.is_changed = true;
+                        self.total.add_counts(&seen);
+                    }
+                    None => all.add_counts(&seen),
+                }
             }
             // With nothing new, its connections stand as they stood, until it is over.
             let is_over = teller.told.front().is_some_and(|(reached, _)| *reached == OVER);
@@ -162,7 +208,9 @@ impl<'a> Desk<'a> {
         if seen.now.open >= self.most_open && seen.now.open > 0 {
             (self.most_open, self.memory) = (seen.now.open, memory);
         }
-        let interval = HoldInterval { from: self.shown_to, to, seen, total: &self.total, memory };
+        self.rows += 1;
+        let (number, from) = (self.rows, self.shown_to);
+        let interval = HoldInterval { number, is_again: false, from, to, seen, total: &self.total, memory };
         if observe(&interval).is_break() {
             self.setting.stop.abort();
         }

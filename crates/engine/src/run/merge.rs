@@ -160,6 +160,9 @@ pub(super) struct Merger {
     /// When the last shard stopped starting, and when the last was over, since the start.
     stopped_at: Nanos,
     ended_at: Nanos,
+    /// See [`Merger::awaits_late`].
+    awaits_late: bool,
+    has_waited: bool,
 }
 
 impl Merger {
@@ -187,6 +190,8 @@ impl Merger {
             shown: 0,
             stopped_at: Nanos::ZERO,
             ended_at: Nanos::ZERO,
+            awaits_late: false,
+            has_waited: false,
         }
     }
 
@@ -248,6 +253,16 @@ impl Merger {
         }
     }
 
+    /// An interval could be shown without those who are late, and they have a moment more.
+    pub(super) fn awaits_late(&self) -> bool {
+        self.awaits_late
+    }
+
+    /// They had their moment.
+    pub(super) fn gives_up_waiting(&mut self) {
+        (self.has_waited, self.awaits_late) = (true, false);
+    }
+
     /// The next interval that is to be shown, or shown again; `None` while one is waited for.
     pub(super) fn next_interval(&mut self) -> Option<Interval<'_>> {
         if let Some((number, row)) = self.late.pop_front() {
@@ -257,7 +272,10 @@ impl Merger {
         let told = || self.sources.iter().filter_map(|source| source.told);
         // When all are over, what is left belongs to the last intervals.
         let (least, most) = (told().min()?, told().max()?);
-        if least < number && most < number + LATE_MAX {
+        let is_late = least < number;
+        self.awaits_late = is_late && most >= number + LATE_MAX && !self.has_waited;
+        if is_late && (self.awaits_late || most < number + LATE_MAX) {
+            self.has_waited = false;
             return None;
         }
         let to = self.times.end_of(number).since(self.times.measured_from());

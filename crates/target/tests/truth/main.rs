@@ -102,14 +102,16 @@ fn timeouts_are_seen_while_the_target_hangs(kind: Kind) {
     for _ in 0..3 {
         let mut timeouts = Vec::new();
         let stop = StopHandle::default();
+        let mut rest = 0;
         engine::run(&plan(&hung), &options(kind, address, 2), &stop, |interval| {
-            timeouts.push(interval.seen.counts.failed());
+            // The last ones come with the end of the last interval, to which a moment behind it is added.
+            if interval.is_again { rest += interval.added.counts.failed() } else { timeouts.push(interval.added.counts.failed()) }
             ControlFlow::Continue(())
         })
         .expect("a run");
-        assert_eq!(timeouts.iter().sum::<u64>(), 80, "{timeouts:?}");
+        assert_eq!(timeouts.iter().sum::<u64>() + rest, 80, "{timeouts:?} and {rest}");
         let is_even =
-            timeouts.len() >= 8 && timeouts[..7].iter().enumerate().all(|(index, &count)| count == expect(index));
+            timeouts.len() >= 7 && timeouts[..7].iter().enumerate().all(|(index, &count)| count == expect(index));
         if is_even {
             return;
         }
@@ -127,17 +129,32 @@ fn what_is_in_flight_at_the_end_of_the_grace_is_unfinished(kind: Kind) {
     assert!(result.wall.as_secs_f64() < 0.8, "{} s", result.wall.as_secs_f64());
 }
 
-fn a_stale_connection_is_tried_once_more(kind: Kind) {
-    // Each connection is closed after ten answers, without a word, when the eleventh request has come.
+/// Each connection is closed after ten answers, without a word, when the eleventh request has come: the target took it, and did
+/// not answer.
+fn a_request_that_was_taken_does_not_go_out_again(kind: Kind) {
     let address = peers::closes_after(10);
     let counted = Flags { connections: text(4), requests: text(1_000), ..flags(address, "/") };
     let result = run(kind, &counted, address, 2);
     check_sums(&result);
     let counts = &result.total.counts;
-    assert_eq!((counts.succeeded, counts.failed()), (1_000, 0));
+    assert_eq!((counts.started, counts.reconnects, counts.attempts), (1_000, 0, 1_000));
+    assert!((88..=91).contains(&counts.failed()), "{:?}", failures(&result));
+    assert!(failures(&result).iter().all(|(failure, _)| matches!(failure, Failure::ClosedEarly | Failure::Reset)));
+    assert!((0..=1).contains(&(counts.connections_established - counts.failed()).saturating_sub(4)), "{counts:?}");
+}
+
+/// Each connection is closed right after its tenth answer: a request that crosses the end on its way has been taken by nobody, and goes
+/// out again; one that came before the end is lost with it. What the peer read it answered.
+fn a_request_that_nobody_took_goes_out_again(kind: Kind) {
+    let (address, read) = peers::closes_behind(10);
+    let counted = Flags { connections: text(4), requests: text(1_000), ..flags(address, "/") };
+    let result = run(kind, &counted, address, 2);
+    check_sums(&result);
+    let counts = &result.total.counts;
     assert_eq!(counts.attempts, 1_000 + counts.reconnects);
-    assert!((90..=100).contains(&counts.reconnects), "{} reconnects", counts.reconnects);
-    assert_eq!(counts.connections_established, counts.reconnects + 4);
+    assert_eq!(counts.succeeded, read.load(std::sync::atomic::Ordering::Relaxed), "{:?}", failures(&result));
+    assert_eq!(counts.started, counts.succeeded + counts.failed());
+    assert!(failures(&result).iter().all(|(failure, _)| *failure == Failure::Reset), "{:?}", failures(&result));
 }
 
 fn a_post_is_not_sent_twice(kind: Kind) {
@@ -311,7 +328,8 @@ on_each_driver! {
     a_hung_target_is_a_timeout_when_it_is_due
     timeouts_are_seen_while_the_target_hangs
     what_is_in_flight_at_the_end_of_the_grace_is_unfinished
-    a_stale_connection_is_tried_once_more
+    a_request_that_was_taken_does_not_go_out_again
+    a_request_that_nobody_took_goes_out_again
     a_post_is_not_sent_twice
     hostile_answers_are_counted_and_the_run_ends
     nobody_listens

@@ -2,6 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 fn serve(each: impl Fn(TcpStream) + Clone + Send + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -45,6 +47,24 @@ pub(crate) fn closes_after(count: usize) -> SocketAddr {
         }
         read_request(&mut stream);
     })
+}
+
+/// Answers `count` requests on a connection and closes at once. Also counts the requests that it read.
+pub(crate) fn closes_behind(count: usize) -> (SocketAddr, Arc<AtomicU64>) {
+    let read = Arc::new(AtomicU64::new(0));
+    let seen = read.clone();
+    let address = serve(move |mut stream| {
+        for _ in 0..count {
+            if !read_request(&mut stream) {
+                return;
+            }
+            seen.fetch_add(1, Ordering::Relaxed);
+            if stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").is_err() {
+                return;
+            }
+        }
+    });
+    (address, read)
 }
 
 /// Answers each request with these bytes and closes.

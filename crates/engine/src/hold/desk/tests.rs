@@ -29,6 +29,9 @@ fn tell(desk: &mut Desk<'_>, shard: usize, reached: u64, established: u64, open:
     desk.take(Report::Interval { shard, reached, seen: seen(established, open) });
     let mut rows = Vec::new();
     desk.close_rows(&mut |row| {
+        if row.is_again {
+            return ControlFlow::Continue(());
+        }
         rows.push((row.to, row.seen.now.open, row.seen.counts.established));
         ControlFlow::Continue(())
     });
@@ -89,5 +92,28 @@ fn each_shard_has_a_lag_of_its_own() {
         }
         let most: Vec<Option<u64>> = desk.lags.iter().map(Distribution::max).collect();
         assert_eq!(most, [Some(60_000), Some(2_000_000_000)]);
+    });
+}
+
+/// What a late shard saw is added to the row in which it fell silent, which is told again.
+#[test]
+fn a_row_is_told_again_when_its_last_shard_has_told() {
+    with_desk(2, |desk| {
+        tell(desk, 0, 1, 10, 10);
+        tell(desk, 1, 1, 10, 10);
+        (2..=9).for_each(|reached| drop(tell(desk, 0, reached, 1, 10)));
+        desk.take(Report::Interval { shard: 1, reached: 9, seen: seen(5, 10) });
+        let mut told = Vec::new();
+        desk.close_rows(&mut |row| {
+            told.push((row.number, row.is_again, row.from, row.to, row.seen.counts.established));
+            ControlFlow::Continue(())
+        });
+        assert_eq!(
+            told,
+            [(2, true, seconds(1), seconds(2), 1 + 5), (8, false, seconds(7), seconds(9), 2)],
+            "the second interval is whole, and the rest follows"
+        );
+        assert!(desk.kept.is_empty());
+        assert_eq!(desk.total.counts.established, 20 + 8 + 5);
     });
 }
