@@ -253,7 +253,10 @@ fn flag(command: &str, id: &str) -> Option<Text> {
             "A start that could not be sent for so long is dropped and counted [default: the timeout]",
             "请求超过这个时间仍未能发出就放弃并计数 [默认：与超时相同]",
         ),
-        (_, "requests") => ("Requests in all [default: no bound]", "请求总数 [默认：不限]"),
+        (_, "requests") => (
+            "Iterations in all: requests, or rounds of several commands [default: no bound]",
+            "总轮数：请求数，多条命令时为轮数 [默认：不限]",
+        ),
         (_, "duration") => (
             "How long requests are started, like 10s, 2m, 1h30m [default: 10s without -n]",
             "持续时间，如 10s、2m、1h30m [默认：没有 -n 时为 10s]",

@@ -89,8 +89,11 @@ impl<'a> Live<'a> {
         // A target that was never reached is told in one line at the end.
         // What is left of a run that was stopped in its warm-up is no line.
         let is_span = (interval.to - interval.from).as_duration() >= Duration::from_millis(1);
-        let is_shown =
-            is_span && !interval.is_again && !self.load.is_json && !self.load.is_quiet && interval.total.counts.connections_established > 0;
+        let is_shown = is_span
+            && !interval.is_again
+            && !self.load.is_json
+            && !self.load.is_quiet
+            && interval.total.counts.connections_established > 0;
         if is_shown && self.wrote == Wrote::All {
             let head = if std::mem::replace(&mut self.has_head, true) { String::new() } else { self.load.table.head() };
             self.wrote = output::write_stdout(&format!("{head}{}", self.load.table.row(interval)), self.load.language);

@@ -272,7 +272,8 @@ impl Load {
         let counts = &result.total.counts;
         let span = result.started_for.as_duration();
         // What was never answered met no expectation.
-        let is_unexpected = plan.has_expectations() && (counts.failed() + counts.dropped + (counts.unfinished - counts.cut) > 0 || counts.succeeded == 0);
+        let is_unexpected = plan.has_expectations()
+            && (counts.failed() + counts.dropped + (counts.unfinished - counts.cut) > 0 || counts.succeeded == 0);
         let is_crossed = wishes.thresholds.iter().any(|threshold| !threshold.judge(&result.total, span).holds);
         let is_spoiled = wishes.is_strict && result.verdict.is_spoiled();
         let is_unmet = is_unexpected || is_crossed || is_spoiled || outcome.was_aborted;

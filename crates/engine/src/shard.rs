@@ -124,7 +124,8 @@ impl Times {
     /// leaving them to a sliver of an interval behind it.
     pub(crate) fn end_of(&self, number: u64) -> Nanos {
         let whole = |duration: Nanos| duration.0 / self.interval.0;
-        let ends_with_plan = |duration: &Nanos| duration.0.is_multiple_of(self.interval.0) && number >= whole(*duration);
+        let ends_with_plan =
+            |duration: &Nanos| duration.0.is_multiple_of(self.interval.0) && number >= whole(*duration);
         let longer = u64::from(self.duration.as_ref().is_some_and(ends_with_plan));
         self.measured_from() + Nanos(self.interval.0.saturating_mul(number + longer))
     }
@@ -306,7 +307,7 @@ impl<D: Driver> Shard<D> {
             if now - self.lag_at > LAG_EVERY && strikes(Bug::StallOneTick) {
                 self.lag_at = now;
             }
-            self.lag_at = self.lag_at + LAG_EVERY;
+            self.lag_at += LAG_EVERY;
         }
         if now >= self.lag_at {
             self.lag_at = now + LAG_EVERY;

@@ -5,6 +5,9 @@
 
 use crate::{Class, Distribution, Measure, SeriesKey, Snapshot, Timings};
 
+/// Bounds that differ by less than this part are one time: histograms tell no less apart.
+const RESOLUTION: u64 = 500;
+
 /// A percentile, and whether it is only known to be at least that much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Percentile {
@@ -97,6 +100,7 @@ impl Censored {
         // The time of this rank among all, the unknown ones standing behind the known.
         let rank = (quantile * all as f64).ceil().max(1.0);
         let ns_most = if rank <= known as f64 { times.quantile((rank - 0.5) / known as f64) } else { None };
-        Some(Percentile { ns, at_least: ns_most.is_none_or(|most| most > ns), ns_most })
+        let at_least = ns_most.is_none_or(|most| most > ns + ns / RESOLUTION);
+        Some(Percentile { ns, at_least, ns_most })
     }
 }

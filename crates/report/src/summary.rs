@@ -127,8 +127,16 @@ impl Page {
             let (completed, cut) = run.iterations();
             let (completed, is_cut, cut) = (count(completed), cut > 0, count(cut));
             let line = self.language.pick(
-                if is_cut { format!("{completed} iterations, {cut} more were cut") } else { format!("{completed} iterations") },
-                if is_cut { format!("完成 {completed} 轮，另有 {cut} 轮中断") } else { format!("完成 {completed} 轮") },
+                if is_cut {
+                    format!("{completed} iterations, {cut} more were cut")
+                } else {
+                    format!("{completed} iterations")
+                },
+                if is_cut {
+                    format!("完成 {completed} 轮，另有 {cut} 轮中断")
+                } else {
+                    format!("完成 {completed} 轮")
+                },
             );
             self.line("", &line);
         }
@@ -317,7 +325,9 @@ impl Page {
 /// Of an open load what was started, of what was asked, and what of it was answered where that differs; else what was done.
 fn rates_in_words(run: &Run<'_>, language: Language) -> String {
     let done = rate(run.rate());
-    let (Some(achieved), Some(asked)) = (run.achieved().map(rate), run.result.asked_per_s.map(rate)) else { return done };
+    let (Some(achieved), Some(asked)) = (run.achieved().map(rate), run.result.asked_per_s.map(rate)) else {
+        return done;
+    };
     let started = language.pick(format!("{achieved} of {asked} asked"), format!("{achieved}（计划 {asked}）"));
     if done == achieved {
         return started;

@@ -83,7 +83,7 @@ pub(crate) fn counts(ran: &Ran, wrong: &mut Complaints) {
 fn fields(ran: &Ran, wrong: &mut Complaints) {
     let [started, succeeded, _, _, unfinished] = SUMMED.map(|name| ran.requests(name));
     let is_cut = ran.cell.end == End::CtrlCTwice;
-    if wrong.new_field(ran, "/requests/cut").is_some() {
+    if wrong.field(ran, "/requests/cut").is_some() {
         let (cut, expected) = (ran.requests("cut"), if is_cut { unfinished } else { 0 });
         wrong.unless(cut == expected, || format!("{cut} were cut, not {expected}, of {unfinished} unfinished"));
     }
@@ -94,12 +94,12 @@ fn fields(ran: &Ran, wrong: &mut Complaints) {
     let is_near = |one: f64, other: f64| (one - other).abs() <= 1e-6 + 1e-3 * other.abs();
     let agrees = ratio.zip(expected).map_or(ratio == expected, |(ratio, expected)| is_near(ratio, expected));
     wrong.unless(agrees, || format!("success_ratio {ratio:?} is not {succeeded} / {of} = {expected:?}"));
-    if let Some(answered) = wrong.new_field(ran, "/requests/answered_ratio").and_then(serde_json::Value::as_f64) {
+    if let Some(answered) = wrong.field(ran, "/requests/answered_ratio").and_then(serde_json::Value::as_f64) {
         wrong.unless(answered <= 1.0 && answered + 1e-6 >= ratio.unwrap_or(0.0), || {
             format!("answered_ratio {answered} beside success_ratio {ratio:?}")
         });
     }
-    if ran.cell.load.has_steps() && wrong.new_field(ran, "/requests/iterations").is_some() {
+    if ran.cell.load.has_steps() && wrong.field(ran, "/requests/iterations").is_some() {
         let [completed, cut] = ["completed", "cut"].map(|name| ran.count(&format!("/requests/iterations/{name}")));
         let [least, most] = [completed * STEPS, completed * STEPS + cut * (STEPS - 1)];
         wrong.unless(!ran.cell.end.cuts_nothing() || (least..=most).contains(&started), || {
@@ -107,17 +107,18 @@ fn fields(ran: &Ran, wrong: &mut Complaints) {
         });
         wrong.unless(ran.cell.end != End::Count || cut == 0, || format!("{cut} iterations were cut by the count"));
     }
-    if ran.cell.end.is_ours() && wrong.new_field(ran, "/requests/covered").is_some() {
+    if ran.cell.end.is_ours() && wrong.field(ran, "/requests/covered").is_some() {
         let covered = ran.requests("covered");
         wrong.unless((1..=succeeded).contains(&covered), || {
             format!("{covered} of {succeeded} overlapped our stall of a second")
         });
     }
-    if ran.cell.load.plans_each_start() && wrong.new_field(ran, "/achieved_per_s").is_some() {
+    if ran.cell.load.plans_each_start() && wrong.field(ran, "/achieved_per_s").is_some() {
         let (planned_s, achieved) = (ran.number("/planned_s"), ran.number("/achieved_per_s"));
-        let expected = started as f64 / planned_s;
+        let dropped = ran.requests("dropped");
+        let expected = (started - dropped) as f64 / planned_s;
         wrong.unless(planned_s > 0.0 && is_near(achieved, expected), || {
-            format!("achieved {achieved}/s is not {started} / {planned_s} s = {expected}/s")
+            format!("achieved {achieved}/s is not ({started} - {dropped}) / {planned_s} s = {expected}/s")
         });
     }
 }

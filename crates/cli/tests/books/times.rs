@@ -215,16 +215,19 @@ fn waiting(ran: &Ran, wrong: &mut Complaints) {
 /// A percentile is spoiled when more than the rest above it overlapped a stall of ours.
 fn spoiled(ran: &Ran, wrong: &mut Complaints) {
     let path = "/times/succeeded/response_time/spoiled";
-    let (Some(names), Some(_)) = (wrong.new_field(ran, path), wrong.new_field(ran, "/requests/covered")) else {
+    let (Some(names), Some(_)) = (wrong.field(ran, path), wrong.field(ran, "/requests/covered")) else {
         return;
     };
     let names: Vec<&str> = names.as_array().into_iter().flatten().filter_map(|name| name.as_str()).collect();
-    let (covered, succeeded) = (ran.requests("covered") as f64, ran.requests("succeeded").max(1) as f64);
+    let given_up = ["unfinished", "dropped"].map(|name| ran.requests(name)).iter().sum::<u64>();
+    let given_up = given_up + ran.failed_by("timeout") + ran.failed_by("connect-timeout");
+    // Of all that have a percentile: what was given up has no time of its own, and stands above.
+    let (covered, of) = (ran.requests("covered") as f64, (ran.requests("succeeded") + given_up).max(1) as f64);
     for (name, quantile) in PERCENTILES {
-        let (rest, share) = (1.0 - quantile, covered / succeeded);
-        let is_near = (share - rest).abs() < 1.0 / succeeded && covered > 0.0;
+        let (rest, share) = (1.0 - quantile, covered / of);
+        let is_near = (share - rest).abs() < 1.0 / of && covered > 0.0;
         wrong.unless(is_near || names.contains(&name) == (share > rest), || {
-            format!("{covered} of {succeeded} overlapped a stall of ours, and spoiled are {names:?}: {name}")
+            format!("{covered} of {of} overlapped a stall of ours, and spoiled are {names:?}: {name}")
         });
     }
 }

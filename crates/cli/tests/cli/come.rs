@@ -250,10 +250,6 @@ fn what_curl_sends_is_what_we_send() {
         }
         count += 1;
         let own_agent = !command.contains("-A ") && !command.to_lowercase().contains("user-agent");
-        let steps = 1 + command.matches(" --next ").count() + command.matches(" -: ").count();
-        let urls =
-            if command.starts_with("curl URL/one URL/two") || command.contains("--url URL/u1") { 2 } else { steps };
-        let requests = urls.to_string();
         // Each by its file; some also as words behind our own.
         let ended = if number % 3 == 0 {
             let ours = filled.replacen("curl", "\"$ONRUSH\" -c 1 -n 1 --quiet curl", 1);

@@ -167,12 +167,8 @@ pub(super) struct Merger {
 
 impl Merger {
     pub(super) fn new(shards: usize, times: Times, returns: Vec<Sender<Box<Snapshot>>>) -> Self {
-        let source = || Source {
-            told: Some(0),
-            gauges: (0, 0),
-            spent: ShardUse::default(),
-            since: times.measured_from(),
-        };
+        let source =
+            || Source { told: Some(0), gauges: (0, 0), spent: ShardUse::default(), since: times.measured_from() };
         Self {
             times,
             backlog: Some(Backlog::default()),

@@ -48,7 +48,8 @@ fn each_start_ends_once(history: &History) -> Result<(), String> {
         let begun = counts.iterations + counts.iterations_cut;
         let of_steps = started - counts.redirects;
         ensure!(
-            counts.iterations * steps <= of_steps + history.warm_steps() && of_steps <= begun * steps + history.warm_steps(),
+            counts.iterations * steps <= of_steps + history.warm_steps()
+                && of_steps <= begun * steps + history.warm_steps(),
             "{of_steps} steps of {} iterations and {} cut ones",
             counts.iterations,
             counts.iterations_cut

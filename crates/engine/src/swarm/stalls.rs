@@ -91,11 +91,8 @@ fn what_a_frozen_target_keeps_bounds_the_percentiles() {
 
 /// Twenty users on two shards, 10 ms each, and one shard that stands still for six seconds of ten.
 fn late_shard() -> History {
-    let load = Flags {
-        connections: Some("20".to_owned()),
-        interval: Some("1s".to_owned()),
-        ..flags("/delay/10", "10s")
-    };
+    let load =
+        Flags { connections: Some("20".to_owned()), interval: Some("1s".to_owned()), ..flags("/delay/10", "10s") };
     let freeze = vec![(FIRST_SHARD, Nanos(SECOND + SECOND / 2), Nanos(7 * SECOND + SECOND / 2))];
     run(Setting { threads: 2, ..setting(&load, freeze) })
 }
@@ -119,7 +116,12 @@ fn rows_are_right(history: &History) -> bool {
 #[test]
 fn a_late_thread_is_waited_for_and_its_rows_are_mended() {
     let history = late_shard();
-    let shown: Vec<_> = history.told.rows.iter().map(|row| (row.to.0 / MILLI, row.users, row.finished, row.late_shards, row.is_corrected)).collect();
+    let shown: Vec<_> = history
+        .told
+        .rows
+        .iter()
+        .map(|row| (row.to.0 / MILLI, row.users, row.finished, row.late_shards, row.is_corrected))
+        .collect();
     assert!(rows_are_right(&history), "{shown:?}");
     finds(Bug::LateSnapshotLast, 5, || rows_are_right(&late_shard()));
     finds(Bug::GaugeAdded, 3, || rows_are_right(&late_shard()));
@@ -195,7 +197,8 @@ fn a_stall_of_ours_is_as_many_ticks_as_it_covers() {
 /// Ten users of a target that answers for two seconds, and hangs for thirteen.
 #[test]
 fn users_that_hang_are_the_targets_doing() {
-    let load = Flags { connections: Some("10".to_owned()), timeout: Some("60s".to_owned()), ..flags("/delay/5", "15s") };
+    let load =
+        Flags { connections: Some("10".to_owned()), timeout: Some("60s".to_owned()), ..flags("/delay/5", "15s") };
     let history = run(setting(&load, vec![(TARGET, Nanos(2 * SECOND), FOR_GOOD)]));
     let verdict = verdict(&history);
     assert_eq!((verdict.limit, history.total.counts.unfinished), (Limit::Target, 10));
@@ -281,7 +284,12 @@ fn what_a_target_took_and_dropped_is_a_failure() {
     for is_http2 in [false, true] {
         let history = dropping_target(is_http2);
         let failures: Vec<_> = history.total.counts.failures().collect();
-        assert!(dropped_ones_fail(&history), "{failures:?} {:?} read {}", history.total.counts, history.requests_served);
+        assert!(
+            dropped_ones_fail(&history),
+            "{failures:?} {:?} read {}",
+            history.total.counts,
+            history.requests_served
+        );
     }
     finds(Bug::RetriesWhatWasTaken, 1, || dropped_ones_fail(&dropping_target(false)));
 }

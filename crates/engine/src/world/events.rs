@@ -206,14 +206,7 @@ impl World {
     }
 
     /// A socket is gone, with so many bytes that the kernel never took.
-    fn failed<S: Sockets>(
-        &mut self,
-        socket: Socket,
-        error: SocketError,
-        untaken: usize,
-        at: Nanos,
-        sockets: &mut S,
-    ) {
+    fn failed<S: Sockets>(&mut self, socket: Socket, error: SocketError, untaken: usize, at: Nanos, sockets: &mut S) {
         if self.is_layered {
             self.unlink(socket);
         }

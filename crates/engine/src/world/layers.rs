@@ -827,14 +827,7 @@ impl World {
     }
 
     /// What ran on streams of a connection that is gone, ends. `taken`: bytes of it that the peer may have seen.
-    fn end_streams<S: Sockets>(
-        &mut self,
-        streams: Vec<u64>,
-        taken: u64,
-        failure: Failure,
-        at: Nanos,
-        sockets: &mut S,
-    ) {
+    fn end_streams<S: Sockets>(&mut self, streams: Vec<u64>, taken: u64, failure: Failure, at: Nanos, sockets: &mut S) {
         for key in streams.into_iter().map(Key::from_bits) {
             let Some(attempt) = self.attempts.find(key) else { continue };
             let is_unheard = attempt.first_byte == Nanos::NEVER;

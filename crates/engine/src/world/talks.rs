@@ -86,8 +86,14 @@ impl World {
         }
         let number = self.work.segment.nth(self.talk.connections);
         self.talk.connections += 1;
-        let state =
-            TalkState { number, websocket: None, is_deflate: false, head: Vec::new(), sent_in: 0, tcp: tcp::Reader::default() };
+        let state = TalkState {
+            number,
+            websocket: None,
+            is_deflate: false,
+            head: Vec::new(),
+            sent_in: 0,
+            tcp: tcp::Reader::default(),
+        };
         if let Some(layers) = self.layers(socket) {
             layers.talk = Some(Box::new(state));
         }

@@ -105,7 +105,11 @@ fn timeouts_are_seen_while_the_target_hangs(kind: Kind) {
         let mut rest = 0;
         engine::run(&plan(&hung), &options(kind, address, 2), &stop, |interval| {
             // The last ones come with the end of the last interval, to which a moment behind it is added.
-            if interval.is_again { rest += interval.added.counts.failed() } else { timeouts.push(interval.added.counts.failed()) }
+            if interval.is_again {
+                rest += interval.added.counts.failed()
+            } else {
+                timeouts.push(interval.added.counts.failed())
+            }
             ControlFlow::Continue(())
         })
         .expect("a run");
