@@ -111,9 +111,48 @@ fn test(is_long: bool) -> Result<(), Failure> {
     }
     run(&mut cargo(&["test", "--workspace"]))?;
     if is_long {
+        beside_busy_loops()?;
         for (package, test) in [("target", "sums"), ("target", "ruler"), ("onrush", "books")] {
             let words = ["test", "--release", "--package", package, "--test", test];
             run(cargo(&words).env("ONRUSH_LONG", "1"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Tests that look at times.
+const TIMED: [(&str, &str); 4] = [("driver", "stamps"), ("target", "truth"), ("target", "ruler"), ("onrush", "trust")];
+/// Each passes so often one after the other.
+const TIMED_RUNS: usize = 20;
+
+/// Programs that take all the cores can give them; they end with the value.
+struct BusyLoops(Vec<std::process::Child>);
+
+impl BusyLoops {
+    fn start() -> Result<Self, Failure> {
+        let one = || Command::new("sh").args(["-c", "while :; do :; done"]).spawn();
+        let loops = (0..2).map(|_| one()).collect::<Result<_, _>>();
+        Ok(Self(loops.map_err(|error| format!("sh does not start: {error}"))?))
+    }
+}
+
+impl Drop for BusyLoops {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            // It may have ended by itself; then there is nothing to end.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// A machine that is disturbed fails no test: the whole suite once, and each test that looks at times again and again.
+fn beside_busy_loops() -> Result<(), Failure> {
+    let _busy = BusyLoops::start()?;
+    run(&mut cargo(&["test", "--workspace"]))?;
+    for (package, test) in TIMED {
+        for _ in 0..TIMED_RUNS {
+            run(&mut cargo(&["test", "--package", package, "--test", test]))?;
         }
     }
     Ok(())

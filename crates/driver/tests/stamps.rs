@@ -11,8 +11,15 @@ use driver::{Clock, Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket,
 use pacing::Nanos;
 
 const CONNECTIONS: usize = 200;
-/// Submissions whose first stamp may be too early: this machine may take the processor from us at any time.
+/// Submissions whose first stamp may be too early, beside those in which this machine took the processor from us.
 const LATE_PERCENT_MAX: u64 = 5;
+
+/// How often the processor was taken from this thread so far.
+fn times_taken() -> u64 {
+    let status = std::fs::read_to_string("/proc/thread-self/status").expect("the system tells");
+    let line = status.lines().find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:")).expect("a line");
+    line.trim().parse().expect("a number")
+}
 
 /// Answers each byte with a byte, until it is told to end.
 fn echo(is_over: Arc<AtomicBool>) -> (SocketAddr, std::thread::JoinHandle<()>) {
@@ -63,6 +70,7 @@ fn a_batch_is_cut_before_its_first_stamp_is_wrong() {
         driver.sockets().send(socket, Outgoing::Template(template, 0..1));
     }
     let (mut answers, mut handled) = (0, Nanos::ZERO);
+    let taken = times_taken();
     let end = driver.now() + Nanos::from_millis(1_500);
     while driver.now() < end {
         let waited = driver.wait(end, |sockets, event| {
@@ -78,9 +86,11 @@ fn a_batch_is_cut_before_its_first_stamp_is_wrong() {
         waited.expect("the driver works");
     }
     let errors = driver.sockets().stamp_errors();
+    let taken = times_taken() - taken;
     is_over.store(true, Ordering::Relaxed);
     server.join().expect("the server ends");
     assert!(answers > 1_000, "{answers} answers");
     assert!(errors.submissions > 500, "{errors:?} for {answers} answers");
-    assert!(errors.late * 100 <= errors.submissions * LATE_PERCENT_MAX, "{errors:?} for {answers} answers");
+    let most = errors.submissions * LATE_PERCENT_MAX / 100 + taken;
+    assert!(errors.late <= most, "{errors:?} for {answers} answers, {taken} times without a processor");
 }

@@ -2,12 +2,15 @@
 //! `ONRUSH_LONG` makes the runs as long as their tails need: twenty seconds, and ten for the freeze.
 #![expect(clippy::print_stdout, reason = "a ruler shows what it measured")]
 
+mod calm;
 #[macro_use]
 mod each_driver;
 
 use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
 
+use calm::Calm;
 use driver::{Chosen, Kind};
 use engine::{RunOptions, RunResult, StopHandle};
 use metrics::{Class, Measure};
@@ -54,19 +57,11 @@ fn flags(rate: Option<&str>, seconds: u64, connections: u64) -> Flags {
 /// `theory`: the median and the 90th percentile of the shape, in milliseconds.
 fn delays(kind: Kind, path: &str, theory: [f64; 2]) {
     let _alone = alone();
-    // The short form has few exchanges, and a machine that others disturb: one run of a few is left alone.
-    let tries = if is_long() { 1 } else { SHORT_TRIES };
-    let found: Vec<String> = (0..tries).map_while(|_| compare(kind, path, theory).err()).collect();
-    assert!(found.len() < tries, "{found:#?}");
-}
-
-const SHORT_TRIES: usize = 5;
-
-/// One run: our times beside those of the target.
-fn compare(kind: Kind, path: &str, theory: [f64; 2]) -> Result<(), String> {
     let server = server(kind);
     let seconds = if is_long() { 20 } else { 2 };
+    let calm = Calm::watch();
     let result = load(kind, &server, path, flags(Some("500"), seconds, 400));
+    let lateness = calm.lateness();
     assert_eq!(result.total.counts.succeeded, 500 * seconds);
     let (seen, held) = (result.total.class(Class::Succeeded), server.held());
     let service = seen.of(Measure::Service);
@@ -74,19 +69,24 @@ fn compare(kind: Kind, path: &str, theory: [f64; 2]) -> Result<(), String> {
     let judged: &[f64] = if is_long() { &[0.5, 0.9, 0.99, 0.999] } else { &[0.5, 0.9] };
     for &quantile in judged {
         let [ours, theirs] = [service, &held].map(|times| times.quantile(quantile).expect("some") as f64);
-        // In the tail both threads are kept from their cores now and then; how late ours came to what was due, it knows itself.
-        let lag = result.total.lag.quantile(quantile).expect("some") as f64;
-        let allowed = 0.3 * MILLI + 0.01 * theirs + if quantile >= 0.99 { lag } else { 0.0 };
+        // An exchange has three wake-ups beside the delay, each as late as any of this machine: what is beyond the quantile
+        // is shared out among them, and among what the target held.
+        let beyond = 1.0 - (1.0 - quantile) / 4.0;
+        let late = 3.0 * lateness.at(beyond).as_nanos() as f64;
+        let most = held.quantile(beyond).expect("some") as f64;
+        let most = if lateness.is_calm() { theirs + late } else { most + late };
         println!(
-            "{kind:?} {path} p{}: {:.3} ms, held {:.3} ms; lag {:.3} ms",
+            "{kind:?} {path} p{}: {:.3} ms, held {:.3} ms; late {:.3} ms",
             quantile * 100.0,
             ours / MILLI,
             theirs / MILLI,
-            lag / MILLI
+            late / MILLI
         );
-        if (ours - theirs).abs() > allowed {
-            return Err(format!("{path} {quantile}: {ours} ns, held for {theirs} ns, lag {lag} ns"));
-        }
+        let slack = 0.3 * MILLI + 0.01 * theirs;
+        assert!(
+            ours >= theirs - slack && ours <= most + slack,
+            "{path} {quantile}: {ours} ns, held for {theirs} ns, at most {most} ns"
+        );
     }
     if is_long() {
         for (quantile, expect) in [0.5, 0.9].into_iter().zip(theory) {
@@ -94,7 +94,6 @@ fn compare(kind: Kind, path: &str, theory: [f64; 2]) -> Result<(), String> {
             assert!((ours - expect).abs() <= 1.0, "{path} {quantile}: {ours} ms, {expect} ms in theory");
         }
     }
-    Ok(())
 }
 
 fn a_constant_delay(kind: Kind) {
@@ -117,10 +116,14 @@ fn a_freeze(kind: Kind) {
     let _alone = alone();
     let server = server(kind);
     let (seconds, after) = if is_long() { (10, 4_000) } else { (4, 1_500) };
+    let calm = Calm::watch();
     let capacity = load(kind, &server, "/", flags(None, 1, 10));
     let drain = 1_000.0 * capacity.wall.0 as f64 / capacity.total.counts.finished() as f64;
     load(kind, &server, &format!("/stall/{after}/1000"), Flags { requests: Some("1".to_owned()), ..Flags::default() });
     let result = load(kind, &server, "/", flags(Some("1000"), seconds, 10));
+    // On a machine that others disturb wake-ups are as late as they are there, and what piled up takes as long again.
+    let late = 3.0 * calm.lateness().at(0.999).as_nanos() as f64;
+    let drain = 2.0 * drain + late;
     let starts = 1_000 * seconds;
     assert_eq!((result.total.counts.started, result.total.counts.succeeded), (starts, starts));
     let seen = result.total.class(Class::Succeeded);
@@ -140,7 +143,8 @@ fn a_freeze(kind: Kind) {
         );
     }
     let slow = service.count_between((0.1 * SECOND) as u64, (10.0 * SECOND) as u64);
-    assert!((1..=10).contains(&slow), "{slow} slow service times on 10 connections");
+    // One for each connection: what a disturbance of the machine makes slow is short of a tenth of a second.
+    assert!((1..=10).contains(&slow) || late > 0.1 * SECOND, "{slow} slow service times on 10 connections");
 }
 
 /// The closed model has the same few slow exchanges, and its response time shows no more than they do.
@@ -148,13 +152,17 @@ fn a_freeze_under_a_closed_load(kind: Kind) {
     let _alone = alone();
     let server = server(kind);
     load(kind, &server, "/stall/500/1000", Flags { requests: Some("1".to_owned()), ..Flags::default() });
+    let calm = Calm::watch();
     let result = load(kind, &server, "/delay/5", flags(None, 3, 10));
+    // Whoever has no core for a tenth of a second is slow too. The same runs in the simulator, where nobody is disturbed.
+    let others = if calm.lateness().at(0.999) > Duration::from_millis(30) { u64::MAX } else { 10 };
     let seen = result.total.class(Class::Succeeded);
     for measure in [Measure::Response, Measure::Service] {
         let times = seen.of(measure);
         let slow = times.count_between((0.1 * SECOND) as u64, (10.0 * SECOND) as u64);
-        assert!((1..=10).contains(&slow), "{measure:?}: {slow} slow ones on 10 connections");
-        assert!(times.quantile(0.99) < Some(100_000_000), "{measure:?}: {:?}", times.quantile(0.99));
+        assert!((1..=others).contains(&slow), "{measure:?}: {slow} slow ones on 10 connections");
+        let is_hidden = times.quantile(0.99) < Some(100_000_000);
+        assert!(is_hidden || others > 10, "{measure:?}: {:?}", times.quantile(0.99));
     }
 }
 
