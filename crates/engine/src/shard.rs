@@ -269,7 +269,7 @@ impl<D: Driver> Shard<D> {
             self.join_round();
         }
         self.world.turn(now, self.driver.sockets());
-        if self.world.has_gathered() {
+        if self.world.is_rendezvous() && self.world.has_gathered() {
             // A run that is gone is met at the next hand-over.
             let _ = self.publisher.ends.reports.send(Report::Gathered { shard: self.publisher.ends.shard, at: now });
         }

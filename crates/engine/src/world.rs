@@ -220,11 +220,8 @@ impl World {
         } else {
             self.turn_closed(now, sockets);
         }
-        for index in std::mem::take(&mut self.overdue) {
-            self.expire(index, now, sockets);
-        }
-        for socket in std::mem::take(&mut self.overdue_prepared) {
-            self.prepare_due(socket, now, sockets);
+        if self.has_overdue() {
+            self.look_at_overdue(now, sockets);
         }
         while let Some(deadline) = self.timers.poll(now) {
             match deadline {
@@ -244,6 +241,22 @@ impl World {
         }
     }
 
+    /// Deadlines wait for the sockets to be read.
+    #[inline]
+    fn has_overdue(&self) -> bool {
+        !self.overdue.is_empty() || !self.overdue_prepared.is_empty()
+    }
+
+    #[cold]
+    fn look_at_overdue<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+        for index in std::mem::take(&mut self.overdue) {
+            self.expire(index, now, sockets);
+        }
+        for socket in std::mem::take(&mut self.overdue_prepared) {
+            self.prepare_due(socket, now, sockets);
+        }
+    }
+
     fn new_user(&mut self) -> u32 {
         self.users.push(User::default());
         self.users_started += 1;
@@ -252,7 +265,7 @@ impl World {
 
     /// When `turn` must be called again.
     pub(crate) fn next_turn(&self, now: Nanos) -> Nanos {
-        if !self.overdue.is_empty() || !self.overdue_prepared.is_empty() {
+        if self.has_overdue() {
             return Nanos::ZERO;
         }
         let timers = self.timers.next().min(self.next_lookup(now));
@@ -390,11 +403,12 @@ impl World {
         if !self.closed.has(user) {
             return self.park(user, sockets);
         }
-        let is_inside = !self.is_simple && self.users[user as usize].is_inside;
-        let goes_on = if is_inside { !self.budget.is_over } else { !self.budget.is_spent() };
-        let waits_for_others = self.closed.is_rendezvous() && view != View::NoConnection && goes_on;
-        if waits_for_others && self.closed.gather(user) {
-            return;
+        if self.closed.is_rendezvous() && view != View::NoConnection {
+            let is_inside = !self.is_simple && self.users[user as usize].is_inside;
+            let goes_on = if is_inside { !self.budget.is_over } else { !self.budget.is_spent() };
+            if goes_on && self.closed.gather(user) {
+                return;
+            }
         }
         self.act(user, view, intended, now, sockets);
     }

@@ -219,3 +219,24 @@ fn curl_understands_our_server() {
         assert_eq!(curl("/drip/3/5", &["-o", "/dev/null", "-w", "%{size_download}"]), "192");
     }
 }
+
+/// A redirect over TLS with HTTP/1.1 is followed, as one with HTTP/2 is.
+#[test]
+fn redirects_are_followed_over_tls() {
+    let served = Served::with(&["--tls"]);
+    for (driver, version) in [("uring", "--http1.1"), ("poll", "--http1.1"), ("uring", "--http2"), ("poll", "--http2")]
+    {
+        let words = ["--driver", driver, version, "-L", "-k", "-n", "30", "-c", "3", "--output", "json"];
+        let ended = output(&[&words[..], &[served.url("/redirect/2").as_str()]].concat());
+        let requests = &report(&ended)["requests"];
+        assert_eq!(
+            (
+                requests["succeeded"].as_u64(),
+                requests["redirects"].as_u64(),
+                requests["iterations"]["completed"].as_u64()
+            ),
+            (Some(90), Some(60), Some(30)),
+            "{driver} {version}: {ended:?}"
+        );
+    }
+}

@@ -83,13 +83,49 @@ fn the_generator_accuses_itself() {
     assert_eq!(report["verdict"]["limit"], "generator", "{}", report["verdict"]);
     assert_eq!(report["verdict"]["is_spoiled"], true);
     let shards = report["generator"]["shards"].as_array().expect("a list");
-    assert!(shards.iter().any(|shard| shard["wanted_share"].as_f64() > Some(0.9)), "{shards:?}");
+    // It wants nearly all of a core and gets a part; how much it is late for depends on who else wants it.
+    assert!(shards.iter().any(|shard| shard["wanted_share"].as_f64() > Some(0.5)), "{shards:?}");
     let shown = run(&["--strict", "--quiet"]);
     assert_eq!(shown.status.code(), Some(1));
     let shown = text(&shown.stdout);
     assert!(shown.contains("the generator was the limit: thread") && shown.contains("SPOILED"), "{shown}");
     let chinese = text(&run(&["--quiet", "--lang", "zh"]).stdout);
     assert!(chinese.contains("瓶颈在压测机") && chinese.contains("结果不可信"), "{chinese}");
+}
+
+/// A closed load whose thread has a core for half of the time: the answers are quick, and half of what is measured is ours.
+#[test]
+fn a_thread_that_shares_its_core_is_no_limit_of_the_users() {
+    let _alone = alone();
+    let served = Served::start();
+    let pinned = Command::new("taskset").args(["-pc", "1", &served.child.id().to_string()]).output();
+    assert!(pinned.is_ok_and(|done| done.status.success()), "the target gets a core of its own");
+    let _busy = Busy::on_core("0");
+    for driver in ["uring", "poll"] {
+        let program = env!("CARGO_BIN_EXE_onrush");
+        let mut command = Command::new("taskset");
+        command.args([
+            "-c",
+            "0",
+            program,
+            "-c",
+            "10",
+            "-z",
+            "3s",
+            "--threads",
+            "1",
+            "--output",
+            "json",
+            "--driver",
+            driver,
+        ]);
+        let report = report(&command.arg(served.url("/")).env("LANG", "C.UTF-8").output().expect("it starts"));
+        assert_eq!(
+            report["verdict"]["limit"], "generator",
+            "{driver}: {:#} {:#}",
+            report["verdict"], report["generator"]
+        );
+    }
 }
 
 /// One at a time, 10 ms each: 100/s, and 300/s are asked.

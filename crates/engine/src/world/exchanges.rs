@@ -139,10 +139,10 @@ impl World {
         let (user, step) = (exchange.user, exchange.step as usize);
         let origin = if self.is_simple { 0 } else { self.steps[step].origin };
         let (intended, is_first_try) = (exchange.intended, exchange.tries == 0);
-        let is_moved = std::mem::take(&mut exchange.is_moved);
-        self.seen.counts.attempts += u64::from(exchange.is_measured && !is_moved);
+        let (is_moved, is_measured) = (std::mem::take(&mut exchange.is_moved), exchange.is_measured);
+        self.seen.counts.attempts += u64::from(is_measured && !is_moved);
         if let Some(socket) = self.take_own(user, origin) {
-            let attempt = self.insert_attempt(key, socket);
+            let attempt = self.insert_attempt(key, step, is_measured, socket);
             if let Some(connection) = self.connections.find(socket) {
                 connection.phase = Phase::Answer { attempt };
             }
@@ -157,7 +157,7 @@ impl World {
         let since = sockets.now();
         match self.open_connection(step, sockets) {
             Ok(socket) => {
-                let attempt = self.insert_attempt(key, socket);
+                let attempt = self.insert_attempt(key, step, is_measured, socket);
                 self.connections.insert(socket, Phase::Connect { attempt, since }, origin);
                 if self.origins[usize::from(origin)].is_layered() {
                     self.add_layers(socket, user, origin);
@@ -228,13 +228,11 @@ impl World {
         self.lose(socket, Failure::ConnectTimeout, now, sockets);
     }
 
-    pub(super) fn insert_attempt(&mut self, exchange: Key, socket: Socket) -> Key {
-        let known = self.exchanges.find(exchange);
-        let (step, is_measured) = known.map_or((0, false), |exchange| (exchange.step, exchange.is_measured));
+    pub(super) fn insert_attempt(&mut self, exchange: Key, step: usize, is_measured: bool, socket: Socket) -> Key {
         let (needs, is_layered) = if self.is_simple {
             (self.steps.fixed[0].needs, self.is_layered)
         } else {
-            let step = &self.steps[step as usize];
+            let step = &self.steps[step];
             (step.needs, self.is_layered && self.origins[usize::from(step.origin)].is_layered())
         };
         let attempt = Attempt {
@@ -449,12 +447,14 @@ impl World {
         if !is_sent {
             untaken = sockets.stop_sending(attempt.socket);
         }
-        self.count_sent(key, untaken);
-        let Some(attempt) = self.attempts.find(key) else { return };
         let Some(head) = attempt.head else { return };
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
         let step = &self.steps[exchange.step as usize];
         let (user, socket, is_measured) = (exchange.user, attempt.socket, exchange.is_measured);
+        if !attempt.is_layered {
+            self.seen.counts.bytes_handed += step.request.len() as u64;
+            self.seen.counts.bytes_untaken += untaken.min(step.request.len()) as u64;
+        }
         let outcome = attempt.outcome(head.status, step);
         let is_kept = is_clean && is_sent && head.keep_alive && step.keep_alive;
         self.seen.counts.answers += u64::from(is_measured);

@@ -357,9 +357,9 @@ impl World {
     /// An attempt on a connection that others use too: it gets a stream, or waits for one.
     pub(super) fn share<S: Sockets>(&mut self, exchange: Key, socket: Socket, step: usize, sockets: &mut S) {
         let now = sockets.now();
-        let (intended, is_first_try) =
-            self.exchanges.find(exchange).map_or((now, true), |exchange| (exchange.intended, exchange.tries == 0));
-        let attempt = self.insert_attempt(exchange, socket);
+        let Some(known) = self.exchanges.find(exchange) else { return };
+        let (intended, is_first_try, is_measured) = (known.intended, known.tries == 0, known.is_measured);
+        let attempt = self.insert_attempt(exchange, step, is_measured, socket);
         let Some(layers) = self.layers(socket) else { return };
         layers.waiting.push_back(attempt);
         self.start_waiting(socket);

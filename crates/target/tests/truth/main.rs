@@ -228,6 +228,42 @@ fn a_hung_upload_counts_what_was_taken(kind: Kind) {
     assert!(result.total.counts.bytes_sent() < 40_000_000, "{}", result.total.counts.bytes_sent());
 }
 
+/// What is called sent after a timeout is what the peer finds in its socket, of requests and of messages.
+fn what_is_called_sent_is_what_the_peer_gets(kind: Kind) {
+    let mut file = tempfile(kind);
+    let name = format!("{}-sent", file.0);
+    std::fs::rename(&file.0, &name).expect("a name of its own");
+    file.1.write_all(&vec![b'x'; 6_000_000]).expect("a file");
+    for scheme in ["http", "tcp"] {
+        let (address, may_read, bytes, ended) = peers::reads_late();
+        let posted = Flags {
+            url: text(format!("{scheme}://{address}")),
+            data: text(format!("@{name}")),
+            read_bytes: (scheme == "tcp").then(|| "1".to_owned()),
+            connections: text(2),
+            requests: text(6),
+            timeout: text("300ms"),
+            // Rows come and go meanwhile: what was counted in an earlier one is taken back in a later one.
+            interval: text("100ms"),
+            ..flags(address, "/")
+        };
+        let result = run(kind, &posted, address, 1);
+        check_sums(&result);
+        assert_eq!(failures(&result), [(Failure::Timeout, 6)]);
+        may_read.store(true, Ordering::Relaxed);
+        let give_up = std::time::Instant::now() + Duration::from_secs(20);
+        while ended.load(Ordering::Relaxed) < 6 {
+            assert!(std::time::Instant::now() < give_up, "{} of 6 ended", ended.load(Ordering::Relaxed));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let counts = &result.total.counts;
+        assert_eq!(counts.bytes_sent(), bytes.load(Ordering::Relaxed), "{scheme}");
+        assert!(counts.bytes_sent() > 0 && counts.bytes_sent() < 36_000_000, "{scheme}: {}", counts.bytes_sent());
+        assert_eq!(counts.messages_left(), 0, "{scheme}: none left as a whole");
+    }
+    std::fs::remove_file(name).expect("the file goes");
+}
+
 fn surplus_bytes_are_counted(kind: Kind) {
     let address = peers::answers(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokXX");
     let counted = Flags { connections: text(3), requests: text(60), ..flags(address, "/") };
@@ -345,6 +381,7 @@ on_each_driver! {
     nobody_listens
     an_early_answer_ends_its_connection
     a_hung_upload_counts_what_was_taken
+    what_is_called_sent_is_what_the_peer_gets
     surplus_bytes_are_counted
     every_path_of_the_target_is_answered_as_it_says
     bodies_go_out_and_are_checked

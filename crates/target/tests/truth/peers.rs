@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 fn serve(each: impl Fn(TcpStream) + Clone + Send + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -28,6 +28,24 @@ fn read_request(stream: &mut TcpStream) -> bool {
         }
     }
     true
+}
+
+/// Accepts, and reads only when `may_read` says so: to the end, counting what comes. Never answers.
+pub(crate) fn reads_late() -> (SocketAddr, Arc<AtomicBool>, Arc<AtomicU64>, Arc<AtomicU64>) {
+    let (may_read, bytes, ended) = (Arc::new(AtomicBool::new(false)), Arc::default(), Arc::default());
+    let (asked, seen, over): (_, Arc<AtomicU64>, Arc<AtomicU64>) =
+        (may_read.clone(), Arc::clone(&bytes), Arc::clone(&ended));
+    let address = serve(move |mut stream| {
+        while !asked.load(Ordering::Relaxed) {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let mut piece = vec![0; 1 << 16];
+        while let Ok(count @ 1..) = stream.read(&mut piece) {
+            seen.fetch_add(count as u64, Ordering::Relaxed);
+        }
+        over.fetch_add(1, Ordering::Relaxed);
+    });
+    (address, may_read, bytes, ended)
 }
 
 /// Accepts and never answers.
