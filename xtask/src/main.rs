@@ -14,7 +14,8 @@ const USAGE: &str = "usage: cargo xtask VERB
 
   check              formatting, and clippy with warnings denied
   test [--long]      every test; --long runs the sums over ten million exchanges, and
-                     the books of every load with every way to end
+                     the books of every load with every way to end, and everything
+                     once more beside two programs that never rest
   fuzz [--seconds N] each fuzzer for N seconds (default 10), on the nightly toolchain
   sim --seed N       one seed of the simulated world, event by event
   million [N]        N connections (default 1000000) between two processes of this machine, by WebSocket and by TCP, and the grid

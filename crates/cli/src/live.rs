@@ -102,7 +102,8 @@ impl<'a> Live<'a> {
 
     /// Stops the run, gently, when a threshold says so.
     fn look_at_thresholds(&mut self, interval: &Interval<'_>) {
-        if self.was_aborted {
+        // What came late of an earlier interval is looked at with the next one, whose time it has.
+        if self.was_aborted || interval.is_again {
             return;
         }
         let (total, elapsed) = (interval.total, interval.to.as_duration());
