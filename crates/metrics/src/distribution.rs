@@ -105,10 +105,8 @@ impl Distribution {
     }
 
     /// The largest time that is here more often than in `part`, to the precision of the histogram; exact when that is the maximum.
-    pub fn max_without(&self, part: &Self) -> Option<u64> {
-        if part.count() == 0 {
-            return self.max();
-        }
+    pub fn max_without(&self, part: Option<&Self>) -> Option<u64> {
+        let Some(part) = part.filter(|part| part.count() > 0) else { return self.max() };
         let steps = self.histogram.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()));
         let (value, _) = steps.filter(|(value, count)| *count > part.histogram.count_at(*value)).last()?;
         Some(value.min(self.max))

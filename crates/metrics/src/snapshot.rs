@@ -137,10 +137,8 @@ pub struct Counts {
     pub cut: u64,
     /// Ended after nothing was started any more.
     pub drained: u64,
-    /// The same of a closed load, and how much of it ended well: of an open load it belongs to starts of the time before.
-    pub late_finished: u64,
-    /// See `late_finished`.
-    pub late_succeeded: u64,
+    /// What of that succeeded.
+    pub drained_well: u64,
     /// Of a scenario with several steps: rounds that came to their end.
     pub iterations: u64,
     /// Rounds that began and did not come to their last step.
@@ -206,8 +204,7 @@ impl Default for Counts {
             unfinished: 0,
             cut: 0,
             drained: 0,
-            late_finished: 0,
-            late_succeeded: 0,
+            drained_well: 0,
             iterations: 0,
             iterations_cut: 0,
             covered_responses: 0,
@@ -249,8 +246,7 @@ impl Counts {
         self.unfinished += other.unfinished;
         self.cut += other.cut;
         self.drained += other.drained;
-        self.late_finished += other.late_finished;
-        self.late_succeeded += other.late_succeeded;
+        self.drained_well += other.drained_well;
         self.iterations += other.iterations;
         self.iterations_cut += other.iterations_cut;
         self.covered_responses += other.covered_responses;
@@ -376,8 +372,8 @@ pub struct Snapshot {
     pub lag: Distribution,
     /// Time in which the shard's loop stood still though something was due.
     pub stalled_ns: u64,
-    /// Service times of successes that contain a stall of ours.
-    pub covered: Distribution,
+    /// Service times of successes that contain a stall of ours; most runs have none.
+    covered: Option<Box<Distribution>>,
     /// CPU time that the shard's thread spent.
     pub cpu_ns: u64,
     /// Time that it was ready to run and had no core.
@@ -411,6 +407,21 @@ impl Snapshot {
             Outcome::Failed(failure) => self.counts.failures[failure.index()] += 1,
         }
         self.timings_mut(SeriesKey { step, class: Class::of(outcome) }.id())
+    }
+
+    /// The service time of a success contains a stall of ours.
+    pub fn cover(&mut self, service_ns: u64) {
+        self.covered.get_or_insert_default().record(service_ns);
+    }
+
+    /// Such service times; `None` without any.
+    pub fn covered(&self) -> Option<&Distribution> {
+        self.covered.as_deref()
+    }
+
+    /// How many there are.
+    pub fn covered_count(&self) -> u64 {
+        self.covered().map_or(0, Distribution::count)
     }
 
     /// A text is known for this status of gRPC.
@@ -563,7 +574,9 @@ impl Snapshot {
         self.in_flight.merge(&other.in_flight);
         self.lag.merge(&other.lag);
         self.stalled_ns += other.stalled_ns;
-        self.covered.merge(&other.covered);
+        if let Some(covered) = &other.covered {
+            self.covered.get_or_insert_default().merge(covered);
+        }
         for (status, text) in &other.heard {
             self.hear(usize::from(*status), text);
         }
@@ -602,7 +615,7 @@ impl Snapshot {
         self.dropped_after.clear();
         self.lag.clear();
         self.in_flight.clear();
-        self.covered.clear();
+        self.covered = None;
         self.stalled_ns = 0;
         (self.users, self.connections_open, self.cpu_ns, self.run_delay_ns) = (0, 0, 0, 0);
         self.heard.clear();

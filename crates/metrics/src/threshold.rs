@@ -190,13 +190,13 @@ impl Counter {
         }
     }
 
-    /// How many a second; what a closed load finished after its time is not of that time.
+    /// How many a second; what ended after the last start is not of that time.
     fn per_second(self, seen: &Snapshot, span: Duration) -> Option<f64> {
         let counts = &seen.counts;
         let late = match self {
-            Self::Done => counts.late_finished,
-            Self::Succeeded => counts.late_succeeded,
-            Self::Failed | Self::TimedOut => counts.late_finished - counts.late_succeeded,
+            Self::Done => counts.drained,
+            Self::Succeeded => counts.drained_well,
+            Self::Failed | Self::TimedOut => counts.drained - counts.drained_well,
             _ => 0,
         };
         let seconds = span.as_secs_f64();

@@ -119,15 +119,8 @@ impl Run<'_> {
         self.seen().class(Class::Succeeded)
     }
 
-    /// Finished exchanges a second of the time in which exchanges were started. What an open load finishes later belongs to its
-    /// starts; what a closed load finishes later is left out.
+    /// Finished exchanges a second of the time in which exchanges were started; what ended later is left out.
     pub(crate) fn rate(&self) -> f64 {
-        let counts = &self.seen().counts;
-        per_second(counts.finished() - counts.late_finished, self.result.started_for.as_secs_f64())
-    }
-
-    /// What was done within that time, of any load: what the target can.
-    pub(crate) fn rate_in_time(&self) -> f64 {
         let counts = &self.seen().counts;
         per_second(counts.finished() - counts.drained, self.result.started_for.as_secs_f64())
     }
@@ -194,8 +187,10 @@ impl Spoiled {
     fn of(seen: &Snapshot, measure: Measure) -> Self {
         let covered = match measure {
             Measure::Response => seen.counts.covered_responses,
-            Measure::Service => seen.covered.count(),
-            Measure::Wait | Measure::Lateness | Measure::FirstByte => return Self::default(),
+            Measure::Service => seen.covered_count(),
+            // It begins with the service time, and whoever reads it late reads both late.
+            Measure::FirstByte => seen.covered_count(),
+            Measure::Wait | Measure::Lateness => return Self::default(),
         };
         let known = seen.class(Class::Succeeded).of(measure).count();
         Self { covered, of: known + Censored::of(seen, measure).count() }

@@ -212,7 +212,8 @@ fn all_times(run: &Run<'_>) -> Value {
             let is_headline =
                 name == Class::Succeeded.name() && matches!(measure, Measure::Response | Measure::Service);
             let censored = if is_headline { Censored::of(seen, measure) } else { Censored::default() };
-            let spoiled = if is_headline { run.spoiled(measure) } else { Spoiled::default() };
+            let is_of_success = name == Class::Succeeded.name();
+            let spoiled = if is_of_success { run.spoiled(measure) } else { Spoiled::default() };
             (measure.name().to_owned(), times(timings.of(measure), censored, spoiled))
         });
         by_class.insert(name.to_owned(), Value::Object(measures.collect()));

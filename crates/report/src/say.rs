@@ -118,16 +118,16 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
             "本进程可打开的文件描述符已用完；请用 ulimit -n 调大上限，或调小 -c".to_owned(),
         ),
         Failure::Reset => pick(
-            "the server reset the connection; look at its log and its limits".to_owned(),
-            "连接被服务端重置；请查看服务端日志和各项上限".to_owned(),
+            "the server reset the connection; look at its log, its limits, and whether it closes connections while requests come".to_owned(),
+            "连接被服务端重置；请查看服务端日志、各项上限，以及它是否在请求到达时关闭连接".to_owned(),
         ),
         Failure::ClosedEarly if scene.is_held => pick(
             "the server closed the connection; look at its log, its limits, and what it does with idle connections".to_owned(),
             "服务端关闭了连接；请查看其日志、各项上限，以及它对空闲连接的处理".to_owned(),
         ),
         Failure::ClosedEarly => pick(
-            "the server closed before the answer was complete; look at its log and its limits".to_owned(),
-            "服务端在响应完成前关闭了连接；请查看服务端日志和各项上限".to_owned(),
+            "the server closed before the answer was complete; look at its log, its limits, and whether it closes connections while requests come".to_owned(),
+            "服务端在响应完成前关闭了连接；请查看服务端日志、各项上限，以及它是否在请求到达时关闭连接".to_owned(),
         ),
         Failure::Timeout => {
             let limit = step.map_or(String::new(), |step| span(step.timeout));

@@ -172,9 +172,18 @@ impl Page {
         self.line(words.sent, &sent);
         if run.has_messages() {
             let (sent, received) = (count(counts.messages_left()), count(counts.messages_received));
-            let messages = self
+            let mut messages = self
                 .language
                 .pick(format!("{sent} sent, {received} received"), format!("发送 {sent} 条，接收 {received} 条"));
+            if counts.unasked > 0 {
+                let unasked = count(counts.unasked);
+                messages.push_str(&self.language.pick(
+                    format!(
+                        ", {unasked} of them unasked; one that comes while a message waits is taken for its answer"
+                    ),
+                    format!("，其中 {unasked} 条是服务端主动推送的；等待响应期间到达的推送会被当作响应"),
+                ));
+            }
             self.line(words.messages, &messages);
         }
         let connections = connections_in_words(run.seen(), self.language);
@@ -224,7 +233,10 @@ impl Page {
     fn time_line(&mut self, name: &str, times: &Distribution, censored: &Censored, spoiled: Spoiled) {
         let plain = |ns: Option<f64>| ns.map_or("-".to_owned(), time);
         let least = censored.min(times).map(|ns| ns as f64);
-        let mut cells = vec![plain(least), plain(times.mean()), plain(times.stdev())];
+        let is_open_ended = censored.count() > 0;
+        let mean = format!("{}{}", if is_open_ended { ">=" } else { "" }, plain(censored.mean(times)));
+        // Nobody knows how far apart times are that never ended.
+        let mut cells = vec![plain(least), mean, plain(times.stdev().filter(|_| !is_open_ended))];
         for quantile in QUANTILES.iter().map(|(_, quantile)| *quantile).chain([1.0]) {
             cells.push(match censored.percentile(times, quantile) {
                 Some(known) => {

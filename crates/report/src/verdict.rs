@@ -7,6 +7,9 @@ use plan::Load;
 use crate::format::{count, counted, rate, time};
 use crate::{Language, Run};
 
+/// A thread that needs less of a core, and waits for one less, was late for another reason.
+const NEEDED_SHARE_MIN: f64 = 0.5;
+const DELAYED_SHARE_MIN: f64 = 0.1;
 /// A share of the users' time that is worth a word.
 const UNANSWERED_SHARE_MIN: f64 = 0.01;
 /// A thread that stood still for this part of its time is told so.
@@ -35,7 +38,7 @@ fn verdict_in_words(run: &Run<'_>, language: Language) -> String {
     let lateness = time(verdict.lateness_p99_ns as f64);
     let wait = time(verdict.wait_p99_ns as f64);
     let pick = |en: String, zh: String| language.pick(en, zh);
-    let achieved = rate(run.rate_in_time());
+    let achieved = rate(run.rate());
     match verdict.limit {
         Limit::PlanKept => {
             let asked = run.result.asked_per_s.map_or(String::new(), rate);
@@ -96,8 +99,8 @@ fn signs(run: &Run<'_>, language: Language) -> Vec<String> {
         let number = count(dropped);
         signs.push(pick(format!("{number} starts were dropped"), format!("{number} 个请求未能按时发起")));
     }
-    if counts.unfinished > 0 {
-        let number = count(counts.unfinished);
+    if counts.unfinished > counts.cut {
+        let number = count(counts.unfinished - counts.cut);
         signs.push(pick(format!("{number} were unfinished at the end"), format!("结束时 {number} 个未完成")));
     }
     if let Some(growth) = verdict.growth {
@@ -154,6 +157,12 @@ fn generator(verdict: &Verdict, language: Language) -> String {
         );
     }
     let (shard, spent) = verdict.busiest.clone().unwrap_or_default();
+    if spent.wanted_share() < NEEDED_SHARE_MIN && spent.run_delay_share() < DELAYED_SHARE_MIN {
+        return language.pick(
+            format!("the generator was the limit: it was late though it had little to do, lateness p99 {lateness}, loop lag p99 {lag}; look what else runs on this machine, or how it is shared (a virtual machine may stand still)"),
+            format!("瓶颈在压测机：负载不高却未能按时运行，发起滞后 p99 {lateness}，循环滞后 p99 {lag}；请查看本机还有哪些程序在运行，或本机如何与他人共享（虚拟机可能被暂停）"),
+        );
+    }
     let share = |value: f64| format!("{:.0}%", value * 100.0);
     let (cpu, wanted) = (share(spent.cpu_share()), share(spent.wanted_share()));
     language.pick(
@@ -169,7 +178,7 @@ fn is_idle_stall(spent: &ShardUse) -> bool {
 
 /// What our own stalls did to the times, when they did.
 pub(crate) fn stalls(run: &Run<'_>, language: Language) -> Option<String> {
-    let covered = run.seen().counts.covered_responses.max(run.seen().covered.count());
+    let covered = run.seen().counts.covered_responses.max(run.seen().covered_count());
     if covered == 0 {
         return None;
     }
@@ -219,7 +228,7 @@ fn hidden_by_users(run: &Run<'_>, language: Language) -> Option<String> {
     let service = run.succeeded();
     let service = service.of(Measure::Service);
     // What a stall of ours made of an answer says nothing of the target.
-    let (max, mean) = (service.max_without(&run.seen().covered)?, service.mean()?);
+    let (max, mean) = (service.max_without(run.seen().covered())?, service.mean()?);
     if run.result.asked_per_s.is_some() || max < STALL_MIN_NS || (max as f64) < STALL_FACTOR * mean {
         return None;
     }

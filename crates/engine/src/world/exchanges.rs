@@ -583,7 +583,7 @@ impl World {
         if let Some(sent) = attempt.filter(|attempt| attempt.was_sent()).map(|attempt| attempt.sent)
             && self.stalls.cover(sent, done)
         {
-            self.seen.covered.record(done.since(sent).0);
+            self.seen.cover(done.since(sent).0);
         }
     }
 

@@ -147,11 +147,11 @@ fn what_is_in_flight_is_looked_at_while_the_run_goes_on() {
     assert!(!parse("failed / done < 50%, abort").aborts(&seen, Duration::from_secs(1)));
 }
 
-/// What a closed load finishes after its time is none of its rate.
+/// What ends after the last start is none of the rate.
 #[test]
 fn a_rate_has_the_time_of_its_starts() {
     let mut seen = seen();
-    (seen.counts.late_finished, seen.counts.late_succeeded) = (200, 190);
+    (seen.counts.drained, seen.counts.drained_well) = (200, 190);
     let per_s = |text: &str| Threshold::parse(text).expect("a threshold").judge(&seen, Duration::from_secs(10)).value;
     assert_eq!(per_s("rate > 1/s"), Some(80.0));
     assert_eq!(per_s("rate(succeeded) > 1/s"), Some(80.0));

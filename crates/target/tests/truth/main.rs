@@ -77,7 +77,10 @@ fn requests_are_divided_exactly(kind: Kind) {
 fn a_hung_target_is_a_timeout_when_it_is_due(kind: Kind) {
     let address = peers::silent();
     let hung = Flags { connections: text(20), duration: text("3500ms"), timeout: text("1s"), ..flags(address, "/") };
+    let calm = Calm::watch();
     let result = run(kind, &hung, address, 2);
+    let lateness = calm.lateness();
+    let late = if lateness.is_calm() { 0 } else { 4 * lateness.at(1.0).as_nanos() as u64 + 500_000_000 };
     check_sums(&result);
     let timed_out = result.total.class(Class::TimedOut);
     let times = timed_out.of(Measure::Service);
@@ -85,9 +88,9 @@ fn a_hung_target_is_a_timeout_when_it_is_due(kind: Kind) {
     assert_eq!(failures(&result), [(Failure::Timeout, times.count())]);
     assert!(times.count() >= 60, "20 users, three times: {}", times.count());
     let (min, max) = (times.min().expect("some"), times.max().expect("some"));
-    assert!(min >= 1_000_000_000 && max <= 1_100_000_000, "{min} to {max} ns");
+    assert!(min >= 1_000_000_000 && max <= 1_100_000_000 + late, "{min} to {max} ns, {late} late");
     // 3.5 s, and then the last second of the last timeouts.
-    assert!(result.wall.as_secs_f64() < 4.7, "{} s", result.wall.as_secs_f64());
+    assert!(result.wall.0 < 4_700_000_000 + 4 * late, "{} s", result.wall.as_secs_f64());
 }
 
 /// Timeouts are counted while the target hangs, in the half second in which they are due.
@@ -116,8 +119,10 @@ fn timeouts_are_seen_while_the_target_hangs(kind: Kind) {
     })
     .expect("a run");
     let lateness = calm.lateness();
-    let late = if lateness.is_calm() { Duration::ZERO } else { 4 * lateness.at(1.0) };
-    assert_eq!(rows.iter().map(|(_, failed)| failed).sum::<u64>() + rest, 80, "{rows:?} and {rest}");
+    let late = if lateness.is_calm() { Duration::ZERO } else { 4 * lateness.at(1.0) + Duration::from_millis(500) };
+    // Who is half a second late in three rounds begins no fourth.
+    let all = rows.iter().map(|(_, failed)| failed).sum::<u64>() + rest;
+    assert!(all == 80 || (60..80).contains(&all) && !late.is_zero(), "{rows:?} and {rest}");
     // Round k of the twenty is due k seconds after the start, and each is as late as those before it and this machine: by then, and
     // not before, so many were told.
     let mut told = 0;
@@ -133,10 +138,11 @@ fn timeouts_are_seen_while_the_target_hangs(kind: Kind) {
 fn what_is_in_flight_at_the_end_of_the_grace_is_unfinished(kind: Kind) {
     let address = peers::silent();
     let hung = Flags { connections: text(8), duration: text("300ms"), grace: text("200ms"), ..flags(address, "/") };
+    let calm = Calm::watch();
     let result = run(kind, &hung, address, 2);
     check_sums(&result);
     assert_eq!((result.total.counts.started, result.total.counts.unfinished), (8, 8));
-    assert!(result.wall.as_secs_f64() < 0.8, "{} s", result.wall.as_secs_f64());
+    assert!(result.wall.as_secs_f64() < 0.8 || !calm.lateness().is_calm(), "{} s", result.wall.as_secs_f64());
 }
 
 /// Each connection is closed after ten answers, without a word, when the eleventh request has come: the target took it, and did
