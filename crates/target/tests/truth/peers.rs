@@ -67,16 +67,21 @@ pub(crate) fn closes_after(count: usize) -> SocketAddr {
     })
 }
 
-/// Answers `count` requests on a connection and closes at once. Also counts the requests that it read.
+/// Answers `count` requests on a connection and ends it in the same segment as the last answer, so that whatever comes next comes too
+/// late. Also counts the requests that it read.
 pub(crate) fn closes_behind(count: usize) -> (SocketAddr, Arc<AtomicU64>) {
     let read = Arc::new(AtomicU64::new(0));
     let seen = read.clone();
     let address = serve(move |mut stream| {
-        for _ in 0..count {
+        for number in 1..=count {
             if !read_request(&mut stream) {
                 return;
             }
             seen.fetch_add(1, Ordering::Relaxed);
+            if number == count {
+                // What is corked leaves with the end.
+                rustix::net::sockopt::set_tcp_cork(&stream, true).expect("an option that Linux has");
+            }
             if stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").is_err() {
                 return;
             }
