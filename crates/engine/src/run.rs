@@ -196,11 +196,15 @@ pub fn run_on<D: Driver>(
     let started = clock.now();
     crew.begin(plan, started);
     let mut desk = Desk::new(crew.threads.len(), Times::of(plan, started), crew.returns.clone(), stop.clone());
+    let mut waiting_since = None;
     while desk.is_waiting() {
         // A row that misses a late shard waits a moment more: after a stall of all, each tells by itself.
         let told = if desk.merger.awaits_late() {
-            crew.reports.recv_timeout(LATE_WAIT)
+            let since = *waiting_since.get_or_insert_with(|| clock.now());
+            let left = LATE_WAIT.saturating_sub(clock.now().since(since).as_duration());
+            if left.is_zero() { Err(RecvTimeoutError::Timeout) } else { crew.reports.recv_timeout(left) }
         } else {
+            waiting_since = None;
             crew.reports.recv().map_err(RecvTimeoutError::from)
         };
         match told {
