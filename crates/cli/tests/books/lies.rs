@@ -53,7 +53,9 @@ const LIES: [Lie; 19] = [
 fn a_report_that_lies_is_complained_about() {
     let honest = run(Cell { load: Load::Closed, end: End::Time, driver: "poll" });
     let before = check(&honest);
-    for (path, lie) in LIES {
+    // A generator that was disturbed says so, and then that lie would be another truth.
+    let is_disturbed = honest.report["verdict"]["limit"] == "generator";
+    for (path, lie) in LIES.into_iter().filter(|(path, _)| !is_disturbed || *path != "/verdict/limit") {
         let mut report = honest.report.clone();
         let value = report.pointer_mut(path).unwrap_or_else(|| panic!("the report has no {path}"));
         let (said, told) = (value.clone(), lie(value));
