@@ -8,6 +8,7 @@
 
 mod cells;
 mod complaints;
+mod cores;
 mod counts;
 mod held;
 mod lies;
@@ -69,6 +70,7 @@ fn the_books_agree() {
     let mut cells = if is_long || chosen.is_some() { cells::all() } else { cells::cut() };
     cells.retain(|cell| chosen.as_ref().is_none_or(|chosen| cell.to_string().contains(chosen.as_str())));
     assert!(!cells.is_empty(), "no cell is called {chosen:?}");
+    cores::watch();
     let failed = run_all(&cells);
     assert!(failed.is_empty(), "{} complaints:\n{}\nONRUSH_CELL=<cell> runs one", failed.len(), failed.join("\n"));
 }

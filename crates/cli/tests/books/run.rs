@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::cells::{AGAIN, Cell, End, GRACE, MIDDLE, STOP};
+use crate::cores;
 use crate::log::Books;
 use crate::server::Server;
 use crate::stopping::Stopped;
@@ -21,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// A thread that was ready and had no core for this share of the run was disturbed by others.
 const STARVED_SHARE_MAX: f64 = 0.02;
 /// And so was one that waited so long at a time, or one of ours that woke so much later than it had asked for.
-const HICCUP_MAX: Duration = Duration::from_millis(5);
+const HICCUP_MAX: Duration = Duration::from_millis(2);
 
 /// What came of it.
 pub(crate) struct Ran {
@@ -139,9 +140,10 @@ pub(crate) fn run(cell: Cell) -> Ran {
     let report = serde_json::from_slice(&report).unwrap_or(Value::Null);
     let errors = std::fs::read_to_string(&err).unwrap_or_default();
     let run = exited.duration_since(spawned).as_secs_f64();
-    let hiccup = watch.overslept.max(books.slowest_turn).max(Duration::from_secs_f64(watch.starved_most_s));
+    let away = cores::latest_between(spawned, exited);
+    let hiccup = away.max(watch.overslept).max(books.slowest_turn).max(Duration::from_secs_f64(watch.starved_most_s));
     let was_disturbed = watch.starved_s > STARVED_SHARE_MAX * run || hiccup > HICCUP_MAX;
-    let disturbance = Duration::from_secs_f64(watch.starved_s) + watch.overslept + books.slowest_turn;
+    let disturbance = Duration::from_secs_f64(watch.starved_s) + away + watch.overslept + books.slowest_turn;
     Ran { cell, report, code, errors, spawned, exited, signalled, books, was_disturbed, disturbance }
 }
 
