@@ -1,12 +1,15 @@
 //! From the name of a target to its address, once, before the run.
 //!
-//! Names are resolved without glibc, so that a static binary can do it, on the thread that calls.
+//! Names are resolved as this system resolves them for everybody: `/etc/hosts`, name servers and whatever else it is set up for.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use hickory_resolver::TokioResolver;
 use plan::Target;
+
+/// A resolver that asks three name servers twice, 2 s each, has given up by then.
+const LOOKUP_TIME_MAX: Duration = Duration::from_secs(12);
 
 /// The address of a target.
 #[derive(Clone, Copy, Debug)]
@@ -71,22 +74,31 @@ fn accepts(address: &SocketAddr, timeout: Duration) -> bool {
     TcpStream::connect_timeout(address, timeout).is_ok()
 }
 
+/// Asks the system's resolver, on a thread of its own: nothing else ends a lookup that hangs.
 fn look_up(host: &str) -> Result<Vec<IpAddr>, ResolveError> {
     let failed = |reason: String| ResolveError::Lookup { host: host.to_owned(), reason };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| failed(error.to_string()))?;
-    runtime.block_on(async {
-        let mut builder = TokioResolver::builder_tokio().map_err(|error| failed(error.to_string()))?;
-        let options = builder.options_mut();
-        options.timeout = Duration::from_secs(3);
-        options.attempts = 2;
-        let resolver = builder.build().map_err(|error| failed(error.to_string()))?;
-        match resolver.lookup_ip(host).await {
-            Ok(found) => Ok(found.iter().collect()),
-            Err(error) if error.is_no_records_found() => Err(ResolveError::Unknown { host: host.to_owned() }),
-            Err(error) => Err(failed(error.to_string())),
-        }
-    })
+    let (told, hear) = mpsc::sync_channel(1);
+    let name = host.to_owned();
+    let asked = std::thread::Builder::new().name("resolver".to_owned()).spawn(move || {
+        let found = (name.as_str(), 0).to_socket_addrs();
+        // Nobody listens after the time is up.
+        told.send(found.map(|addresses| addresses.map(|address| address.ip()).collect::<Vec<_>>())).ok();
+    });
+    asked.map_err(|error| failed(error.to_string()))?;
+    match hear.recv_timeout(LOOKUP_TIME_MAX) {
+        Ok(Ok(addresses)) => Ok(addresses),
+        Ok(Err(error)) if is_nobody_to_ask(&error) => Err(failed(error.to_string())),
+        Ok(Err(_)) => Err(ResolveError::Unknown { host: host.to_owned() }),
+        Err(_) => Err(failed(format!("no answer in {} s", LOOKUP_TIME_MAX.as_secs()))),
+    }
+}
+
+/// No name server answered, or the system could not ask one. The code of `getaddrinfo` is in the words of its error alone: those of
+/// glibc and of musl, which are English as long as nobody sets a locale.
+fn is_nobody_to_ask(error: &std::io::Error) -> bool {
+    let words = error.to_string();
+    error.raw_os_error().is_some()
+        || ["Temporary failure", "Try again", "Non-recoverable", "Unrecoverable", "ystem error", "emory"]
+            .iter()
+            .any(|part| words.contains(part))
 }
