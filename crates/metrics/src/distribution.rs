@@ -1,16 +1,21 @@
 //! A distribution of times: a histogram, with sum, minimum and maximum exact beside it.
 
-use hdrhistogram::Histogram;
+mod pages;
+
+#[cfg(test)]
+mod tests;
+
+pub use pages::Bucket;
+use pages::Pages;
 
 /// The largest time a histogram tells apart: one hour. Longer ones count as one hour there; sum and maximum stay exact.
 pub const VALUE_NS_MAX: u64 = 3_600_000_000_000;
-/// 3 significant digits: a quantile is at most 0.1 % above the value it stands for.
-const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// Times in nanoseconds.
+/// Times in nanoseconds. A quantile is at most 0.1 % above the value it stands for.
 #[derive(Clone, Debug)]
 pub struct Distribution {
-    histogram: Histogram<u64>,
+    pages: Pages,
+    count: u64,
     sum: u128,
     min: u64,
     max: u64,
@@ -18,8 +23,7 @@ pub struct Distribution {
 
 impl Default for Distribution {
     fn default() -> Self {
-        let histogram = Histogram::new_with_bounds(1, VALUE_NS_MAX, SIGNIFICANT_DIGITS).expect("the bounds are valid");
-        Self { histogram, sum: 0, min: u64::MAX, max: 0 }
+        Self { pages: Pages::default(), count: 0, sum: 0, min: u64::MAX, max: 0 }
     }
 }
 
@@ -27,18 +31,20 @@ impl Distribution {
     /// Adds one time.
     #[inline]
     pub fn record(&mut self, value_ns: u64) {
-        self.histogram.saturating_record(value_ns);
+        self.pages.record(value_ns);
+        self.count += 1;
         self.sum += u128::from(value_ns);
         self.min = self.min.min(value_ns);
         self.max = self.max.max(value_ns);
     }
 
-    /// Adds the same time so often.
+    /// Adds the same time `count` times.
     pub fn record_many(&mut self, value_ns: u64, count: u64) {
         if count == 0 {
             return;
         }
-        self.histogram.saturating_record_n(value_ns, count);
+        self.pages.record_many(value_ns, count);
+        self.count += count;
         self.sum += u128::from(value_ns) * u128::from(count);
         self.min = self.min.min(value_ns);
         self.max = self.max.max(value_ns);
@@ -46,10 +52,11 @@ impl Distribution {
 
     /// Adds all of `other`.
     pub fn merge(&mut self, other: &Self) {
-        if other.count() == 0 {
+        if other.count == 0 {
             return;
         }
-        self.histogram.add(&other.histogram).expect("all histograms have the same bounds");
+        self.pages.merge(&other.pages);
+        self.count += other.count;
         self.sum += other.sum;
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
@@ -57,20 +64,25 @@ impl Distribution {
 
     /// Forgets everything and keeps the memory.
     pub fn clear(&mut self) {
-        if self.count() > 0 {
-            self.histogram.reset();
+        if self.count > 0 {
+            self.pages.clear();
         }
-        (self.sum, self.min, self.max) = (0, u64::MAX, 0);
+        (self.count, self.sum, self.min, self.max) = (0, 0, u64::MAX, 0);
     }
 
-    /// The histogram itself, for those who write its format.
-    pub fn histogram(&self) -> &Histogram<u64> {
-        &self.histogram
+    /// The buckets that hold something, the lowest first.
+    pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
+        self.pages.recorded()
+    }
+
+    /// Bytes that it takes on the heap, which depends on how far its times are spread.
+    pub fn heap_bytes(&self) -> usize {
+        self.pages.bytes()
     }
 
     /// How many times were recorded.
     pub fn count(&self) -> u64 {
-        self.histogram.len()
+        self.count
     }
 
     /// Their exact sum.
@@ -95,36 +107,41 @@ impl Distribution {
 
     /// The standard deviation, to the precision of the histogram; `None` when there is nothing.
     pub fn stdev(&self) -> Option<f64> {
-        (self.count() > 0).then(|| self.histogram.stdev())
+        let middle = |bucket: &Bucket| bucket.middle_ns() as f64 * bucket.count as f64;
+        let mean = self.buckets().map(|bucket| middle(&bucket)).sum::<f64>() / self.count as f64;
+        let squares = self.buckets().map(|bucket| (bucket.middle_ns() as f64 - mean).powi(2) * bucket.count as f64);
+        (self.count > 0).then(|| (squares.sum::<f64>() / self.count as f64).sqrt())
     }
 
     /// The time that a share `quantile` (0 to 1) of all does not exceed; never above the maximum, never below the
     /// minimum; `None` when there is nothing.
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
-        (self.count() > 0).then(|| self.histogram.value_at_quantile(quantile).clamp(self.min, self.max))
+        let rank = ((quantile.clamp(0.0, 1.0) * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
+        let mut up_to = 0;
+        let bucket = self.buckets().find(|bucket| {
+            up_to += bucket.count;
+            up_to >= rank
+        })?;
+        let ns = if quantile <= 0.0 { bucket.lowest_ns } else { bucket.highest_ns };
+        Some(ns.clamp(self.min, self.max))
     }
 
     /// The largest time that is here more often than in `part`, to the precision of the histogram; exact when that is the maximum.
     pub fn max_without(&self, part: Option<&Self>) -> Option<u64> {
         let Some(part) = part.filter(|part| part.count() > 0) else { return self.max() };
-        let steps = self.histogram.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()));
-        let (value, _) = steps.filter(|(value, count)| *count > part.histogram.count_at(*value)).last()?;
-        Some(value.min(self.max))
+        let more = self.buckets().filter(|bucket| bucket.count > part.pages.count_at(bucket.lowest_ns)).last()?;
+        Some(more.highest_ns.min(self.max))
+    }
+
+    /// How many times lie at or below `ns`, or in its bucket.
+    pub fn count_up_to(&self, ns: u64) -> u64 {
+        self.buckets().take_while(|bucket| bucket.lowest_ns <= ns).map(|bucket| bucket.count).sum()
     }
 
     /// How many times lie in `low..high`, to the precision of the histogram.
     pub fn count_between(&self, low_ns: u64, high_ns: u64) -> u64 {
-        if high_ns <= low_ns {
-            return 0;
-        }
-        self.histogram
-            .iter_recorded()
-            .filter(|step| {
-                // The middle of a bucket stands for its values, cut to what was really seen.
-                let value = self.histogram.median_equivalent(step.value_iterated_to()).clamp(self.min, self.max);
-                (low_ns..high_ns).contains(&value)
-            })
-            .map(|step| step.count_at_value())
-            .sum()
+        // The middle of a bucket stands for its values, cut to what was really seen.
+        let is_within = |bucket: &Bucket| (low_ns..high_ns).contains(&bucket.middle_ns().clamp(self.min, self.max));
+        self.buckets().filter(is_within).map(|bucket| bucket.count).sum()
     }
 }

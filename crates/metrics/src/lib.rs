@@ -11,7 +11,7 @@ mod snapshot;
 mod threshold;
 
 pub use censored::{Censored, Percentile};
-pub use distribution::{Distribution, VALUE_NS_MAX};
+pub use distribution::{Bucket, Distribution, VALUE_NS_MAX};
 pub use held::{Held, HeldCounts, HeldNow};
 pub use outcome::{Class, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome, ProtocolFault, TlsFault};
 pub use sample::{ROWS_MAX, Row, SAMPLE_BODY_BYTES_MAX, SAMPLES_MAX, Sample};

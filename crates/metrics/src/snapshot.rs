@@ -63,6 +63,11 @@ impl Timings {
         }
     }
 
+    /// Bytes that the distributions take on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        self.0.iter().map(Distribution::heap_bytes).sum()
+    }
+
     fn clear(&mut self) {
         self.0.iter_mut().for_each(Distribution::clear);
     }
@@ -602,6 +607,13 @@ impl Snapshot {
         (self.users, self.connections_open) = (now.users, now.connections_open);
         self.in_flight.clear();
         self.in_flight.merge(&now.in_flight);
+    }
+
+    /// Bytes that the series of steps take.
+    pub fn series_bytes(&self) -> usize {
+        let of = |timings: &Timings| size_of::<Timings>() + timings.heap_bytes();
+        self.series.capacity() * size_of::<usize>()
+            + self.series.iter().flatten().map(|timings| of(timings)).sum::<usize>()
     }
 
     /// Forgets everything and keeps the memory.

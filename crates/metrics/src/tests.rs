@@ -80,3 +80,32 @@ proptest! {
         prop_assert_eq!(sum.class(Class::Succeeded).of(Measure::Response).count(), sum.counts.succeeded);
     }
 }
+
+#[test]
+fn many_steps_cost_what_their_times_spread_over() {
+    const STEPS: u32 = 64;
+    const SHARDS: usize = 16;
+    /// One is filled while the one before it is merged.
+    const SNAPSHOTS: usize = 2;
+    let mut seen = Snapshot::default();
+    for round in 0..2 {
+        for step in 0..STEPS {
+            // Two octaves from some place on, each bucket of them used; waits and lateness are spread as far, only shorter.
+            let least = 1u64 << (20 + step % 8);
+            for value in (least..4 * least).step_by(usize::try_from(least / 2_048).expect("small")) {
+                let timings = seen.outcome(step, Outcome::Succeeded);
+                for measure in [Measure::Response, Measure::Service, Measure::FirstByte] {
+                    timings.record(measure, value);
+                }
+                for measure in [Measure::Wait, Measure::Lateness] {
+                    timings.record(measure, value / 1_000);
+                }
+            }
+        }
+        if round == 0 {
+            seen.clear();
+        }
+    }
+    let bytes = seen.series_bytes() * SHARDS * SNAPSHOTS;
+    assert!(bytes <= 100_000_000, "{bytes}");
+}

@@ -8,10 +8,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use engine::Interval;
+use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use metrics::{Censored, Class, Distribution, Measure};
+use metrics::{Censored, Class, Distribution, Measure, VALUE_NS_MAX};
 
 use crate::{Language, Run, verdict};
+
+/// As precise as what is measured.
+const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// Nanoseconds in the unit of the text.
 const MILLI: f64 = 1e6;
@@ -46,7 +50,9 @@ impl HdrLog {
             let (from, length) = (interval.from.as_secs_f64(), (interval.to - interval.from).as_secs_f64());
             let max = times.max().unwrap_or(0) as f64 / MILLI;
             let mut bytes = Vec::new();
-            V2DeflateSerializer::new().serialize(times.histogram(), &mut bytes).expect("a histogram fits into memory");
+            V2DeflateSerializer::new()
+                .serialize(&histogram_of(times), &mut bytes)
+                .expect("a histogram fits into memory");
             let name = measure.name();
             writeln!(text, "Tag={name},{from:.3},{length:.3},{max:.3},{}", STANDARD.encode(bytes))
                 .expect("writing to a string does not fail");
@@ -75,8 +81,17 @@ pub fn hdr_text(run: &Run<'_>) -> String {
     text
 }
 
+/// The histogram for those who write its format.
+fn histogram_of(times: &Distribution) -> Histogram<u64> {
+    let mut histogram = Histogram::new_with_bounds(1, VALUE_NS_MAX, SIGNIFICANT_DIGITS).expect("the bounds are valid");
+    for bucket in times.buckets() {
+        histogram.saturating_record_n(bucket.highest_ns, bucket.count);
+    }
+    histogram
+}
+
 fn percentiles(times: &Distribution) -> String {
-    let histogram = times.histogram();
+    let histogram = histogram_of(times);
     let mut text = "       Value     Percentile TotalCount 1/(1-Percentile)\n\n".to_owned();
     let mut total = 0;
     let max = times.max().unwrap_or(0);

@@ -104,7 +104,7 @@ pub(super) fn counts_up_to(times: &Distribution, marks: &[f64]) -> Vec<u64> {
     for (index, mark) in marks.iter().enumerate() {
         let is_last = index + 1 == marks.len();
         // A value of the histogram's own bucket counts as it.
-        let up_to = if is_last { times.count() } else { times.histogram().count_between(0, *mark as u64) };
+        let up_to = if is_last { times.count() } else { times.count_up_to(*mark as u64) };
         counts.push(up_to.saturating_sub(below));
         below = below.max(up_to);
     }

@@ -135,11 +135,10 @@ fn spectrum(text: &mut String, times: &Distribution, name: &str) {
     let _ = writeln!(text, "{:>12} {:>12} {:>12} {:>12}\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)");
     let most = times.max().unwrap_or(0);
     let recorded: Vec<(u64, u64)> = times
-        .histogram()
-        .iter_recorded()
-        .scan(0, |sum, step| {
-            *sum += step.count_since_last_iteration();
-            Some((step.value_iterated_to().min(most), *sum))
+        .buckets()
+        .scan(0, |sum, bucket| {
+            *sum += bucket.count;
+            Some((bucket.highest_ns.min(most), *sum))
         })
         .collect();
     let total = recorded.last().map_or(0, |(_, sum)| *sum);

@@ -1,0 +1,179 @@
+//! Counts of times by bucket, in pages that are there once something was counted in them.
+//!
+//! The buckets are those of HdrHistogram with 3 significant digits: each nanosecond up to 2,047 has its own, and each octave above
+//! is cut in 1,024. A page holds a sixteenth of an octave in 256 bytes, so that a series costs what its times spread over, whether
+//! it is one of a thousand or the only one.
+
+use super::VALUE_NS_MAX;
+
+/// Values below are told apart by the nanosecond; above, an octave has half as many buckets.
+const SUB_BUCKETS: u64 = 2_048;
+/// Buckets of one octave.
+const GROUP_BUCKETS: usize = 1_024;
+/// Buckets of one page: 256 bytes.
+const PAGE_BUCKETS: usize = 64;
+const GROUP_PAGES: usize = GROUP_BUCKETS / PAGE_BUCKETS;
+/// Octaves up to [`VALUE_NS_MAX`], and the two halves of what is told apart by the nanosecond.
+const GROUPS: usize = bucket_of(VALUE_NS_MAX) / GROUP_BUCKETS + 1;
+/// A counter of a page is full here, and what it held is carried.
+const FULL: u64 = 1 << u32::BITS;
+
+type Page = [u32; PAGE_BUCKETS];
+type Group = [Option<Box<Page>>; GROUP_PAGES];
+
+/// The counts of all buckets.
+#[derive(Clone, Debug)]
+pub(super) struct Pages {
+    groups: [Option<Box<Group>>; GROUPS],
+    /// Buckets whose counter was full, and how often.
+    carried: Vec<(usize, u64)>,
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        Self { groups: [const { None }; GROUPS], carried: Vec::new() }
+    }
+}
+
+/// A bucket that holds something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bucket {
+    /// The least nanosecond that belongs here.
+    pub lowest_ns: u64,
+    /// The largest.
+    pub highest_ns: u64,
+    /// How many times were counted.
+    pub count: u64,
+}
+
+impl Bucket {
+    /// The middle, which stands for all that is in it.
+    pub fn middle_ns(&self) -> u64 {
+        self.lowest_ns + (self.highest_ns - self.lowest_ns).div_ceil(2)
+    }
+}
+
+/// The bucket of a value.
+const fn bucket_of(value: u64) -> usize {
+    let octave = (SUB_BUCKETS - 1).leading_zeros() - (value | (SUB_BUCKETS - 1)).leading_zeros();
+    octave as usize * GROUP_BUCKETS + (value >> octave) as usize
+}
+
+/// The least value of a bucket, and how many there are.
+const fn values_of(bucket: usize) -> (u64, u64) {
+    let octave = (bucket / GROUP_BUCKETS).saturating_sub(1);
+    (((bucket - octave * GROUP_BUCKETS) as u64) << octave, 1 << octave)
+}
+
+impl Pages {
+    /// Counts a value once.
+    #[inline]
+    pub(super) fn record(&mut self, value: u64) {
+        let bucket = bucket_of(value.min(VALUE_NS_MAX));
+        let group = &mut self.groups[bucket / GROUP_BUCKETS];
+        if let Some(page) = group.as_mut().and_then(|group| group[bucket / PAGE_BUCKETS % GROUP_PAGES].as_mut()) {
+            let counter = &mut page[bucket % PAGE_BUCKETS];
+            *counter = counter.wrapping_add(1);
+            if *counter != 0 {
+                return;
+            }
+            self.carry(bucket, 1);
+        } else {
+            self.add(bucket, 1);
+        }
+    }
+
+    /// Counts a value `count` times.
+    pub(super) fn record_many(&mut self, value: u64, count: u64) {
+        self.add(bucket_of(value.min(VALUE_NS_MAX)), count);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add(&mut self, bucket: usize, count: u64) {
+        let group = self.groups[bucket / GROUP_BUCKETS].get_or_insert_default();
+        let page = group[bucket / PAGE_BUCKETS % GROUP_PAGES].get_or_insert_with(|| Box::new([0; PAGE_BUCKETS]));
+        let counter = &mut page[bucket % PAGE_BUCKETS];
+        let sum = u64::from(*counter) + count;
+        *counter = (sum % FULL) as u32;
+        self.carry(bucket, sum / FULL);
+    }
+
+    #[cold]
+    fn carry(&mut self, bucket: usize, times: u64) {
+        if times == 0 {
+            return;
+        }
+        match self.carried.iter_mut().find(|(known, _)| *known == bucket) {
+            Some((_, known)) => *known += times,
+            None => self.carried.push((bucket, times)),
+        }
+    }
+
+    /// Adds all of `other`, bucket for bucket.
+    pub(super) fn merge(&mut self, other: &Self) {
+        let mut carries = Vec::new();
+        for (index, (own, more)) in self.groups.iter_mut().zip(&other.groups).enumerate() {
+            let Some(more) = more else { continue };
+            let own = own.get_or_insert_default();
+            for (place, more) in more.iter().enumerate() {
+                let Some(more) = more else { continue };
+                let Some(own) = &mut own[place] else {
+                    own[place] = Some(more.clone());
+                    continue;
+                };
+                let first = index * GROUP_BUCKETS + place * PAGE_BUCKETS;
+                for (bucket, (sum, number)) in (first..).zip(own.iter_mut().zip(more.iter())) {
+                    let is_full;
+                    (*sum, is_full) = sum.overflowing_add(*number);
+                    if is_full {
+                        carries.push(bucket);
+                    }
+                }
+            }
+        }
+        carries.into_iter().for_each(|bucket| self.carry(bucket, 1));
+        other.carried.iter().for_each(|&(bucket, times)| self.carry(bucket, times));
+    }
+
+    /// Forgets everything and keeps the pages.
+    pub(super) fn clear(&mut self) {
+        for page in self.groups.iter_mut().flatten().flat_map(|group| group.iter_mut().flatten()) {
+            page.fill(0);
+        }
+        self.carried.clear();
+    }
+
+    /// The buckets that hold something, the lowest first.
+    pub(super) fn recorded(&self) -> impl Iterator<Item = Bucket> + '_ {
+        let groups = self.groups.iter().enumerate().filter_map(|(index, group)| Some((index, group.as_deref()?)));
+        let pages = groups.flat_map(|(index, group)| {
+            let first = move |place| index * GROUP_BUCKETS + place * PAGE_BUCKETS;
+            group.iter().enumerate().filter_map(move |(place, page)| Some((first(place), page.as_deref()?)))
+        });
+        pages.flat_map(|(first, page)| (first..).zip(page)).filter_map(|(bucket, counter)| {
+            let count = u64::from(*counter) + self.carried_of(bucket) * FULL;
+            let (lowest_ns, values) = values_of(bucket);
+            (count > 0).then_some(Bucket { lowest_ns, highest_ns: lowest_ns + (values - 1), count })
+        })
+    }
+
+    fn carried_of(&self, bucket: usize) -> u64 {
+        self.carried.iter().find(|(known, _)| *known == bucket).map_or(0, |(_, times)| *times)
+    }
+
+    /// How often the bucket of a value was counted.
+    pub(super) fn count_at(&self, value: u64) -> u64 {
+        let bucket = bucket_of(value.min(VALUE_NS_MAX));
+        let group = self.groups[bucket / GROUP_BUCKETS].as_deref();
+        let page = group.and_then(|group| group[bucket / PAGE_BUCKETS % GROUP_PAGES].as_deref());
+        page.map_or(0, |page| u64::from(page[bucket % PAGE_BUCKETS])) + self.carried_of(bucket) * FULL
+    }
+
+    /// Bytes on the heap.
+    pub(super) fn bytes(&self) -> usize {
+        let groups = self.groups.iter().flatten();
+        let pages: usize = groups.clone().map(|group| group.iter().flatten().count()).sum();
+        groups.count() * size_of::<Group>() + pages * size_of::<Page>() + self.carried.capacity() * 16
+    }
+}
