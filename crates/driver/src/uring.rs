@@ -8,17 +8,19 @@
 //! A completion finds its socket by the index and the generation in its user data. Memory that the kernel may still read
 //! is owned by the driver until the completion says otherwise, also when the socket is closed before.
 
+mod address;
 mod ask;
 mod buffers;
 mod complete;
 mod op;
+mod opening;
 mod ring;
 mod stamps;
 mod table;
+mod verbs;
 
 use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
-use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
@@ -27,13 +29,10 @@ use pacing::Nanos;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use crate::pending::Pending;
-use crate::poll::sys;
 use crate::table::Table;
 use crate::timer::Timer;
-use crate::{
-    Clock, Driver, Event, ListenOptions, OpenOptions, Outgoing, Peer, Socket, SocketError, Sockets, Template, Waker,
-};
-use op::{Op, template_data};
+use crate::{Clock, Driver, Event, OpenOptions, Peer, Socket, Sockets, Waker};
+use op::Op;
 use ring::{Purpose, Ring};
 use stamps::Stamps;
 pub use stamps::{STAMP_ERROR_MAX, StampErrors};
@@ -74,7 +73,7 @@ pub struct UringSockets {
     table: Table<Entry>,
     templates: Vec<Arc<[u8]>>,
     /// Addresses of peers as the kernel reads them, while a submission may point at them.
-    peers: Vec<(Peer, Box<sys_address::Address>)>,
+    peers: Vec<(Peer, Box<address::Address>)>,
     /// What the kernel may still read for sockets that are closed, by user data.
     orphans: HashMap<u64, Pending>,
     /// What sockets with nothing on their way gave back.
@@ -222,27 +221,6 @@ impl UringSockets {
         if span < NEAR { Some(span) } else { self.timer.timeout(until, now).map(Nanos::from) }
     }
 
-    /// A ring with a free slot that we choose; a new one when all are full.
-    fn ring_with_slot(&mut self) -> Result<usize, SocketError> {
-        if let Some(index) = self.rings.iter().rposition(Ring::has_free_slot) {
-            return Ok(index);
-        }
-        self.add_ring(Purpose::Open).map_err(|error| {
-            rustix::io::Errno::from_io_error(&error).map_or(SocketError::NoDescriptor, SocketError::from)
-        })
-    }
-
-    fn peer_address(&mut self, to: &Peer) -> (*const libc::sockaddr, libc::socklen_t) {
-        let index = match self.peers.iter().position(|(known, _)| known == to) {
-            Some(index) => index,
-            None => {
-                self.peers.push((to.clone(), Box::new(sys_address::Address::new(to))));
-                self.peers.len() - 1
-            }
-        };
-        self.peers[index].1.as_raw()
-    }
-
     /// A stamped operation was queued.
     fn count_queued(&mut self) {
         self.stamps.add(self.last_now.get());
@@ -255,50 +233,6 @@ impl UringSockets {
         if self.stamps.must_submit(self.last_now.get()) {
             self.submit_all();
         }
-    }
-
-    /// Puts a socket that comes from an address of ours into a slot: kernels cannot bind in a slot before 6.11.
-    fn bind_slot(&mut self, ring: usize, slot: u32, options: &OpenOptions) -> Result<(), SocketError> {
-        let fd = sys::socket_from(&options.to, options.from)?;
-        if options.no_delay {
-            sys::set_no_delay(&fd)?;
-        }
-        self.rings[ring].put(slot, fd.as_raw_fd())
-    }
-
-    /// Queues the connections that wait, behind everything that carries a stamp.
-    fn push_opening(&mut self) {
-        for place in 0..self.opening.len() {
-            let (socket, options) = self.opening[place].clone();
-            let Some(entry) = self.table.find(socket) else { continue };
-            let (index, slot) = (usize::from(entry.ring), entry.slot);
-            let domain = match options.to {
-                Peer::Ip(SocketAddr::V4(_)) => libc::AF_INET,
-                Peer::Ip(SocketAddr::V6(_)) => libc::AF_INET6,
-                Peer::Unix(_) => libc::AF_UNIX,
-            };
-            let target = types::DestinationSlot::try_from_slot_target(slot).expect("a slot below the table's size");
-            let open = opcode::Socket::new(domain, libc::SOCK_STREAM, 0).file_index(Some(target)).build();
-            let linked = squeue::Flags::IO_LINK | squeue::Flags::SKIP_SUCCESS;
-            let (address, length) = self.peer_address(&options.to);
-            let connect = opcode::Connect::new(types::Fixed(slot), address, length).build();
-            let ring = &mut self.rings[index];
-            if options.from.is_some() {
-                // The socket lies in its slot already.
-                ring.push(&connect.user_data(Op::Connect.data(socket)));
-                continue;
-            }
-            // A link must not be cut by a submission between its parts.
-            ring.make_room(3);
-            ring.push(&open.flags(linked).user_data(Op::Open.data(socket)));
-            if options.no_delay && domain != libc::AF_UNIX {
-                // A kernel that cannot set it connects all the same: a hard link goes on.
-                let hard = squeue::Flags::IO_HARDLINK | squeue::Flags::SKIP_SUCCESS;
-                ring.push(&ring::no_delay(slot).flags(hard).user_data(Op::Quiet.data(socket)));
-            }
-            ring.push(&connect.user_data(Op::Connect.data(socket)));
-        }
-        self.opening.clear();
     }
 
     fn submit_all(&mut self) {
@@ -504,168 +438,16 @@ impl UringSockets {
 /// A send ends when all was taken, and a peer that is gone is an error, not a signal.
 const SEND_FLAGS: i32 = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
 
-impl Sockets for UringSockets {
-    #[inline]
-    fn now(&self) -> Nanos {
-        let now = self.clock.now();
-        self.last_now.set(now);
-        now
-    }
-
-    fn register(&mut self, bytes: Arc<[u8]>) -> Template {
-        self.templates.push(bytes);
-        Template(u32::try_from(self.templates.len() - 1).expect("few templates"))
-    }
-
-    fn open(&mut self, options: &OpenOptions) -> Result<Socket, SocketError> {
-        let index = self.ring_with_slot()?;
-        let slot = self.rings[index].take_slot();
-        if options.from.is_some()
-            && let Err(error) = self.bind_slot(index, slot, options)
-        {
-            self.rings[index].give_back(slot, false);
-            return Err(error);
-        }
-        let socket = self.table.insert(Entry::new(Kind::Connecting, index, slot, false));
-        self.opening.push((socket, options.clone()));
-        if self.opening.len() >= OPENS_WAITING_MAX {
-            self.submit_all();
-        }
-        Ok(socket)
-    }
-
-    fn listen(&mut self, options: &ListenOptions) -> Result<(Socket, SocketAddr), SocketError> {
-        let (fd, address) = sys::listen(options, ring::backlog())?;
-        let mut entry = Entry::new(Kind::Listener, 0, 0, false);
-        entry.listener = Some(Box::new(fd));
-        let socket = self.table.insert(entry);
-        self.arm_accept(socket);
-        Ok((socket, address))
-    }
-
-    fn send(&mut self, socket: Socket, bytes: Outgoing) {
-        let Some(entry) = self.table.find(socket) else { return };
-        if let Outgoing::Template(Template(id), range) = &bytes
-            && range.len() <= SMALL_TEMPLATE_BYTES
-            && entry.kind == Kind::Stream
-            && entry.more.is_none()
-            && !entry.send_failed
-        {
-            let part = &self.templates[*id as usize][range.clone()];
-            let send = opcode::Send::new(types::Fixed(entry.slot), part.as_ptr(), part.len() as u32);
-            let send = send.flags(SEND_FLAGS).build().flags(squeue::Flags::SKIP_SUCCESS);
-            let ring = usize::from(entry.ring);
-            self.rings[ring].push(&send.user_data(template_data(socket, range.len())));
-            self.count_queued();
-            return;
-        }
-        let more = match &mut entry.more {
-            Some(more) => more,
-            None => entry.more.insert(self.spare.pop().unwrap_or_default()),
-        };
-        more.queue.push_back(Pending::new(bytes));
-        self.send_next(socket);
-    }
-
-    fn unsent(&mut self, socket: Socket) -> usize {
-        let Some(more) = self.table.find(socket).and_then(|entry| entry.more.as_ref()) else { return 0 };
-        more.refused + more.sending.iter().chain(&more.queue).map(Pending::unsent).sum::<usize>()
-    }
-
-    fn unacknowledged(&mut self, socket: Socket) -> Option<usize> {
-        let entry = self.table.find(socket)?;
-        match entry.kind {
-            Kind::Listener => None,
-            Kind::Connecting => Some(self.unsent(socket)),
-            Kind::Stream => self.ask_unacknowledged(socket),
-        }
-    }
-
-    fn stop_sending(&mut self, socket: Socket) -> usize {
-        self.drop_queue(socket)
-    }
-
-    fn receive(&mut self, socket: Socket, on: bool) {
-        let Some(entry) = self.table.find(socket) else { return };
-        if entry.receives == on {
-            return;
-        }
-        entry.receives = on;
-        if on {
-            self.again.push_back(socket);
-        } else if entry.receive_is_armed {
-            let cancel = opcode::AsyncCancel::new(Op::Receive.data(socket)).build();
-            let quiet = Op::Quiet.data(socket);
-            let ring = usize::from(entry.ring);
-            self.rings[ring].push(&cancel.flags(squeue::Flags::SKIP_SUCCESS).user_data(quiet));
-        }
-    }
-
-    fn shutdown(&mut self, socket: Socket) {
-        let Some(entry) = self.table.find(socket) else { return };
-        if entry.more.is_some() {
-            entry.more_mut().shut_after_queue = true;
-            return self.send_next(socket);
-        }
-        self.push_shutdown(socket);
-    }
-
-    fn close(&mut self, socket: Socket) {
-        self.release(socket);
-    }
-}
-
-mod sys_address {
-    //! A peer's address as the kernel reads it.
-
-    use std::net::SocketAddr;
-    use std::os::unix::ffi::OsStrExt;
-
-    use crate::Peer;
-    use crate::peer::UNIX_PATH_BYTES_MAX;
-
-    pub(super) enum Address {
-        V4(libc::sockaddr_in),
-        V6(libc::sockaddr_in6),
-        Unix(libc::sockaddr_un),
-    }
-
-    impl Address {
-        pub(super) fn new(peer: &Peer) -> Self {
-            match peer {
-                Peer::Ip(SocketAddr::V4(v4)) => Self::V4(libc::sockaddr_in {
-                    sin_family: libc::AF_INET as libc::sa_family_t,
-                    sin_port: v4.port().to_be(),
-                    sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(v4.ip().octets()) },
-                    sin_zero: [0; 8],
-                }),
-                Peer::Ip(SocketAddr::V6(v6)) => Self::V6(libc::sockaddr_in6 {
-                    sin6_family: libc::AF_INET6 as libc::sa_family_t,
-                    sin6_port: v6.port().to_be(),
-                    sin6_flowinfo: v6.flowinfo(),
-                    sin6_addr: libc::in6_addr { s6_addr: v6.ip().octets() },
-                    sin6_scope_id: v6.scope_id(),
-                }),
-                Peer::Unix(path) => {
-                    let mut sun_path = [0; UNIX_PATH_BYTES_MAX + 1];
-                    let bytes = path.as_os_str().as_bytes();
-                    for (place, byte) in sun_path[..UNIX_PATH_BYTES_MAX].iter_mut().zip(bytes) {
-                        *place = byte.cast_signed() as libc::c_char;
-                    }
-                    Self::Unix(libc::sockaddr_un { sun_family: libc::AF_UNIX as libc::sa_family_t, sun_path })
-                }
-            }
-        }
-
-        /// Valid as long as this value does not move.
-        pub(super) fn as_raw(&self) -> (*const libc::sockaddr, libc::socklen_t) {
-            match self {
-                Self::V4(v4) => (std::ptr::from_ref(v4).cast(), size_of::<libc::sockaddr_in>() as libc::socklen_t),
-                Self::V6(v6) => (std::ptr::from_ref(v6).cast(), size_of::<libc::sockaddr_in6>() as libc::socklen_t),
-                Self::Unix(unix) => {
-                    (std::ptr::from_ref(unix).cast(), size_of::<libc::sockaddr_un>() as libc::socklen_t)
-                }
-            }
+impl Drop for UringSockets {
+    /// Runs follow each other in one process: nothing that the kernel may still read is given to others.
+    fn drop(&mut self) {
+        // Each of them, also behind one that did not end.
+        let left = self.rings.iter_mut().filter_map(|ring| (!ring.end()).then_some(())).count();
+        if left > 0 {
+            std::mem::forget(std::mem::take(&mut self.templates));
+            std::mem::forget(std::mem::take(&mut self.peers));
+            std::mem::forget(std::mem::take(&mut self.orphans));
+            std::mem::forget(std::mem::take(&mut self.table));
         }
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct Buffers {
     in_use: u16,
     /// No more than these are offered.
     most: u16,
+    /// Operations may still write here after the ring is gone.
+    is_left: bool,
 }
 
 impl Buffers {
@@ -47,12 +49,17 @@ impl Buffers {
         if entries.is_null() || memory.is_null() {
             handle_alloc_error(Self::memory_layout());
         }
-        let mut buffers = Self { ring: entries.cast(), memory, tail: 0, in_use: 0, most };
+        let mut buffers = Self { ring: entries.cast(), memory, tail: 0, in_use: 0, most, is_left: false };
         // SAFETY: the memory has the size of `COUNT` entries, is aligned to a page, and lives as long as `Buffers`,
         // which the owner drops after the ring.
         unsafe { ring.submitter().register_buf_ring_with_flags(entries as u64, COUNT, group, 0)? };
         buffers.offer_up_to(first);
         Ok(buffers)
+    }
+
+    /// The memory stays for ever, because the kernel did not end what writes here.
+    pub(super) fn leave(&mut self) {
+        self.is_left = true;
     }
 
     /// Too few were offered: the number doubles, up to all.
@@ -98,7 +105,10 @@ impl Buffers {
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        // SAFETY: both were made with these layouts. The ring is gone, and with it every operation that could write here.
+        if self.is_left {
+            return;
+        }
+        // SAFETY: both were made with these layouts, and `Ring::end` has seen the end of every operation that could write here.
         unsafe {
             dealloc(self.ring.cast(), Self::ring_layout());
             dealloc(self.memory, Self::memory_layout());

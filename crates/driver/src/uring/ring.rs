@@ -66,7 +66,7 @@ pub(super) fn no_delay(slot: u32) -> squeue::Entry {
 }
 
 pub(super) struct Ring {
-    // Dropped before the buffers, into which its operations write.
+    // Its operations write into the buffers: `end` comes before either is dropped.
     ring: IoUring,
     pub(super) buffers: Buffers,
     free: Vec<u32>,
@@ -113,8 +113,6 @@ impl Ring {
         }
         let buffers = Buffers::register(&ring, BUFFER_GROUP, buffers.0, buffers.1)?;
         ring.submitter().register_files_sparse(slots)?;
-        // It saves a lookup of the descriptor for each call; a thread may register 16 rings.
-        let _ = ring.submitter().register_ring_fd();
         Ok(Self {
             ring,
             buffers,
@@ -282,12 +280,39 @@ fn tolerate(submitted: Result<usize, std::io::Error>) -> Result<(), std::io::Err
     }
 }
 
-impl Drop for Ring {
-    fn drop(&mut self) {
-        // Operations on their way read templates and pending sends, which are dropped after the rings: they are ended
-        // first. A kernel that does not answer within the time keeps them, but then it is past the sockets' shutdown.
+/// A kernel that has not ended all operations by then keeps what they point at.
+const ENDING_TIME_MAX: types::Timespec = types::Timespec::new().sec(1);
+
+impl Ring {
+    /// Ends all operations that are on their way: they read templates and pending sends, and write into buffers. Whether none is left.
+    pub(super) fn end(&mut self) -> bool {
         let all = types::CancelBuilder::any();
+        // What the kernel does not take is not on its way.
         let _ = self.ring.submit();
-        let _ = self.ring.submitter().register_sync_cancel(Some(types::Timespec::new().sec(1)), all);
+        let ended = self.ring.submitter().register_sync_cancel(Some(ENDING_TIME_MAX), all);
+        let is_over = has_ended(ended);
+        if !is_over {
+            self.buffers.leave();
+        }
+        is_over
+    }
+}
+
+/// A ring that has no operation to cancel is at its end as well.
+fn has_ended(cancelled: Result<(), std::io::Error>) -> bool {
+    cancelled.map_or_else(|error| error.raw_os_error() == Some(libc::ENOENT), |()| true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_did_not_end_is_not_over() {
+        let fault = |code| Err(std::io::Error::from_raw_os_error(code));
+        assert!(has_ended(Ok(())) && has_ended(fault(libc::ENOENT)));
+        for code in [libc::ETIME, libc::EINTR, libc::EINVAL, libc::ENOMEM] {
+            assert!(!has_ended(fault(code)), "{code}");
+        }
     }
 }

@@ -1,0 +1,80 @@
+//! Connections that are asked for: a slot of a ring, and the operations that open it.
+
+use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
+
+use io_uring::{opcode, squeue, types};
+
+use super::UringSockets;
+use super::address::Address;
+use super::op::Op;
+use super::ring::{self, Purpose, Ring};
+use crate::poll::sys;
+use crate::{OpenOptions, Peer, SocketError};
+
+impl UringSockets {
+    /// A ring with a free slot that we choose; a new one when all are full.
+    pub(super) fn ring_with_slot(&mut self) -> Result<usize, SocketError> {
+        if let Some(index) = self.rings.iter().rposition(Ring::has_free_slot) {
+            return Ok(index);
+        }
+        self.add_ring(Purpose::Open).map_err(|error| {
+            rustix::io::Errno::from_io_error(&error).map_or(SocketError::NoDescriptor, SocketError::from)
+        })
+    }
+
+    pub(super) fn peer_address(&mut self, to: &Peer) -> (*const libc::sockaddr, libc::socklen_t) {
+        let index = match self.peers.iter().position(|(known, _)| known == to) {
+            Some(index) => index,
+            None => {
+                self.peers.push((to.clone(), Box::new(Address::new(to))));
+                self.peers.len() - 1
+            }
+        };
+        self.peers[index].1.as_raw()
+    }
+
+    /// Puts a socket that comes from an address of ours into a slot: kernels cannot bind in a slot before 6.11.
+    pub(super) fn bind_slot(&mut self, ring: usize, slot: u32, options: &OpenOptions) -> Result<(), SocketError> {
+        let fd = sys::socket_from(&options.to, options.from)?;
+        if options.no_delay {
+            sys::set_no_delay(&fd)?;
+        }
+        self.rings[ring].put(slot, fd.as_raw_fd())
+    }
+
+    /// Queues the connections that wait, behind everything that carries a stamp.
+    pub(super) fn push_opening(&mut self) {
+        for place in 0..self.opening.len() {
+            let (socket, options) = self.opening[place].clone();
+            let Some(entry) = self.table.find(socket) else { continue };
+            let (index, slot) = (usize::from(entry.ring), entry.slot);
+            let domain = match options.to {
+                Peer::Ip(SocketAddr::V4(_)) => libc::AF_INET,
+                Peer::Ip(SocketAddr::V6(_)) => libc::AF_INET6,
+                Peer::Unix(_) => libc::AF_UNIX,
+            };
+            let target = types::DestinationSlot::try_from_slot_target(slot).expect("a slot below the table's size");
+            let open = opcode::Socket::new(domain, libc::SOCK_STREAM, 0).file_index(Some(target)).build();
+            let linked = squeue::Flags::IO_LINK | squeue::Flags::SKIP_SUCCESS;
+            let (address, length) = self.peer_address(&options.to);
+            let connect = opcode::Connect::new(types::Fixed(slot), address, length).build();
+            let ring = &mut self.rings[index];
+            if options.from.is_some() {
+                // The socket lies in its slot already.
+                ring.push(&connect.user_data(Op::Connect.data(socket)));
+                continue;
+            }
+            // A link must not be cut by a submission between its parts.
+            ring.make_room(3);
+            ring.push(&open.flags(linked).user_data(Op::Open.data(socket)));
+            if options.no_delay && domain != libc::AF_UNIX {
+                // A kernel that cannot set it connects all the same: a hard link goes on.
+                let hard = squeue::Flags::IO_HARDLINK | squeue::Flags::SKIP_SUCCESS;
+                ring.push(&ring::no_delay(slot).flags(hard).user_data(Op::Quiet.data(socket)));
+            }
+            ring.push(&connect.user_data(Op::Connect.data(socket)));
+        }
+        self.opening.clear();
+    }
+}
