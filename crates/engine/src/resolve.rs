@@ -1,15 +1,25 @@
 //! From the name of a target to its address, once, before the run.
 //!
-//! Names are resolved as this system resolves them for everybody: `/etc/hosts`, name servers and whatever else it is set up for.
+//! Names are resolved as this system resolves them for everybody: `/etc/hosts`, name servers and whatever else it is set up for. A
+//! static binary cannot ask it (glibc loads parts of itself for that), and asks the name servers itself: the feature `dns`.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream, ToSocketAddrs};
-use std::sync::mpsc;
+#[cfg(feature = "dns")]
+mod name_servers;
+#[cfg(any(test, not(feature = "dns")))]
+mod system;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use plan::Target;
 
-/// A resolver that asks three name servers twice, 2 s each, has given up by then.
-const LOOKUP_TIME_MAX: Duration = Duration::from_secs(12);
+#[cfg(feature = "dns")]
+use name_servers::look_up;
+#[cfg(not(feature = "dns"))]
+use system::look_up;
+
+#[cfg(all(not(feature = "dns"), target_env = "gnu", target_feature = "crt-static"))]
+compile_error!("a static binary cannot use glibc's resolver: build with --features dns");
 
 /// The address of a target.
 #[derive(Clone, Copy, Debug)]
@@ -72,33 +82,4 @@ pub fn resolve(target: &Target, connect_timeout: Duration) -> Result<Resolved, R
 
 fn accepts(address: &SocketAddr, timeout: Duration) -> bool {
     TcpStream::connect_timeout(address, timeout).is_ok()
-}
-
-/// Asks the system's resolver, on a thread of its own: nothing else ends a lookup that hangs.
-fn look_up(host: &str) -> Result<Vec<IpAddr>, ResolveError> {
-    let failed = |reason: String| ResolveError::Lookup { host: host.to_owned(), reason };
-    let (told, hear) = mpsc::sync_channel(1);
-    let name = host.to_owned();
-    let asked = std::thread::Builder::new().name("resolver".to_owned()).spawn(move || {
-        let found = (name.as_str(), 0).to_socket_addrs();
-        // Nobody listens after the time is up.
-        told.send(found.map(|addresses| addresses.map(|address| address.ip()).collect::<Vec<_>>())).ok();
-    });
-    asked.map_err(|error| failed(error.to_string()))?;
-    match hear.recv_timeout(LOOKUP_TIME_MAX) {
-        Ok(Ok(addresses)) => Ok(addresses),
-        Ok(Err(error)) if is_nobody_to_ask(&error) => Err(failed(error.to_string())),
-        Ok(Err(_)) => Err(ResolveError::Unknown { host: host.to_owned() }),
-        Err(_) => Err(failed(format!("no answer in {} s", LOOKUP_TIME_MAX.as_secs()))),
-    }
-}
-
-/// No name server answered, or the system could not ask one. The code of `getaddrinfo` is in the words of its error alone: those of
-/// glibc and of musl, which are English as long as nobody sets a locale.
-fn is_nobody_to_ask(error: &std::io::Error) -> bool {
-    let words = error.to_string();
-    error.raw_os_error().is_some()
-        || ["Temporary failure", "Try again", "Non-recoverable", "Unrecoverable", "ystem error", "emory"]
-            .iter()
-            .any(|part| words.contains(part))
 }
