@@ -287,8 +287,8 @@ impl UringSockets {
             return;
         }
         entry.receive_is_armed = true;
-        let receive = opcode::RecvMulti::new(types::Fixed(entry.slot), ring::BUFFER_GROUP).build();
-        self.rings[usize::from(entry.ring)].push(&receive.user_data(Op::Receive.data(socket)));
+        let receive = Ring::receive_into(entry.slot, entry.is_large).user_data(entry.receive_op().data(socket));
+        self.rings[usize::from(entry.ring)].push(&receive);
     }
 
     fn rearm_all(&mut self) {
@@ -389,7 +389,7 @@ impl UringSockets {
         let ring = &mut self.rings[usize::from(entry.ring)];
         let waiting = match entry.kind {
             Kind::Connecting => Some(Op::Connect),
-            _ if entry.receive_is_armed => Some(Op::Receive),
+            _ if entry.receive_is_armed => Some(entry.receive_op()),
             _ => None,
         };
         if let Some(op) = waiting {

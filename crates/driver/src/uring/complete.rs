@@ -8,6 +8,9 @@ use super::op::{Op, TEMPLATE_GENERATION_MASK, socket_of, template_refused};
 use super::table::{Entry, Kind};
 use crate::{Event, Socket, SocketError, Sockets};
 
+/// A socket that fills so many small buffers in a row receives into large ones: its answers are of 8 kB and more.
+const FILLED_MAX: u8 = 2;
+
 type Handle<'h> = &'h mut dyn FnMut(&mut UringSockets, Event<'_>);
 
 impl UringSockets {
@@ -15,7 +18,8 @@ impl UringSockets {
         let (data, result, flags) = (completion.user_data(), completion.result(), completion.flags());
         let socket = socket_of(data);
         match Op::of(data) {
-            Some(Op::Receive) => self.received(ring, socket, result, flags, handle),
+            Some(Op::Receive) => self.received((ring, false), completion, handle),
+            Some(Op::ReceiveLarge) => self.received((ring, true), completion, handle),
             Some(Op::Connect) => self.connected(socket, result, handle),
             Some(Op::Open) => self.fail_if_there(socket, result, handle),
             Some(Op::SendTemplate) => self.template_failed(data, result, handle),
@@ -109,7 +113,10 @@ impl UringSockets {
         }
     }
 
-    fn received(&mut self, ring: usize, socket: Socket, result: i32, flags: u32, handle: Handle<'_>) {
+    /// `from`: a ring, and whether it is a large buffer.
+    fn received(&mut self, from: (usize, bool), completion: &cqueue::Entry, handle: Handle<'_>) {
+        let ((ring, is_large), result, flags) = (from, completion.result(), completion.flags());
+        let socket = socket_of(completion.user_data());
         let buffer = cqueue::buffer_select(flags);
         let is_over = !cqueue::more(flags);
         if let Some(entry) = self.table.find(socket) {
@@ -118,8 +125,11 @@ impl UringSockets {
             let is_heard = entry.receives && entry.more.as_ref().is_none_or(|more| more.held.is_empty());
             match (result, buffer) {
                 (1.., Some(id)) => {
+                    let filled =
+                        if result as usize == self.rings[ring].buffers(false).bytes() { entry.filled + 1 } else { 0 };
+                    entry.filled = filled.min(FILLED_MAX);
                     // SAFETY: the kernel put `result` bytes into this buffer, and it is offered again below only.
-                    let bytes = unsafe { self.rings[ring].buffers.lent(id, result as usize) };
+                    let bytes = unsafe { self.rings[ring].buffers(is_large).lent(id, result as usize) };
                     if is_heard {
                         let at = self.now();
                         handle(self, Event::Received { socket, bytes, at });
@@ -129,13 +139,16 @@ impl UringSockets {
                     if is_over {
                         self.rearm.push(socket);
                     }
+                    if !is_large && filled == FILLED_MAX {
+                        self.receive_large(socket);
+                    }
                 }
                 (0, _) if is_heard => self.tell_end(socket, handle),
                 (0, _) => entry.more_mut().held_end = true,
                 // No buffer was free, or receiving was switched off and on again: it is armed anew after this batch.
                 _ if result == -libc::ENOBUFS || result == -libc::ECANCELED => {
                     if result == -libc::ENOBUFS {
-                        self.rings[ring].buffers.grow();
+                        self.rings[ring].buffers(is_large).grow();
                     }
                     self.rearm.push(socket);
                 }
@@ -143,8 +156,24 @@ impl UringSockets {
             }
         }
         if let Some(id) = buffer {
-            self.rings[ring].buffers.offer(id);
+            self.rings[ring].buffers(is_large).offer(id);
         }
+    }
+
+    /// What a socket receives is large: its receive goes on into large buffers.
+    fn receive_large(&mut self, socket: Socket) {
+        let Some(entry) = self.table.find(socket) else { return };
+        let ring = usize::from(entry.ring);
+        if entry.is_large || !self.rings[ring].has_large() {
+            return;
+        }
+        if entry.receive_is_armed {
+            // Its end is told, and the next one is armed then.
+            let cancel = io_uring::opcode::AsyncCancel::new(Op::Receive.data(socket)).build();
+            let quiet = Op::Quiet.data(socket);
+            self.rings[ring].push(&cancel.flags(io_uring::squeue::Flags::SKIP_SUCCESS).user_data(quiet));
+        }
+        entry.is_large = true;
     }
 
     fn tell_end(&mut self, socket: Socket, handle: Handle<'_>) {

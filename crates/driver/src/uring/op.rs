@@ -22,6 +22,8 @@ pub(super) enum Op {
     Shutdown = 10,
     /// What the kernel holds for a socket. Its user data has a number in place of the socket.
     Ask = 11,
+    /// A receive into large buffers.
+    ReceiveLarge = 12,
 }
 
 impl Op {
@@ -40,6 +42,7 @@ impl Op {
             9 => Self::Timer,
             10 => Self::Shutdown,
             11 => Self::Ask,
+            12 => Self::ReceiveLarge,
             _ => return None,
         })
     }
@@ -100,7 +103,7 @@ mod tests {
     #[test]
     fn other_operations_keep_their_owner() {
         let socket = Socket { index: 7, generation: GENERATION_MASK };
-        for op in [Op::Connect, Op::Receive, Op::Send, Op::Accept, Op::Shutdown, Op::Ask] {
+        for op in [Op::Connect, Op::Receive, Op::ReceiveLarge, Op::Send, Op::Accept, Op::Shutdown, Op::Ask] {
             assert_eq!((Op::of(op.data(socket)), socket_of(op.data(socket))), (Some(op), socket));
         }
     }

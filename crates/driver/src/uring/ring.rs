@@ -6,7 +6,7 @@ use std::os::fd::RawFd;
 use io_uring::{IoUring, Probe, cqueue, opcode, squeue, types};
 use pacing::Nanos;
 
-use super::buffers::{Buffers, COUNT, FEW};
+use super::buffers::{Buffers, Shape};
 use super::op;
 use crate::{Socket, SocketError};
 
@@ -18,15 +18,16 @@ const COMPLETIONS: u32 = 8 * SUBMISSIONS;
 const SLOTS_MAX: u32 = 16 * 1_024;
 /// A full queue is submitted so often before the ring counts as broken: the kernel takes nothing any more.
 const PUSH_TRIES_MAX: usize = 1_000;
-/// Buffers at first and at most.
-pub(super) type BufferCounts = (u16, u16);
+/// Small buffers: an answer with its head fits, a large one comes in several.
+const SMALL: Shape = Shape { group: 0, bytes: 4 * 1_024, count: 1_024, first: 128, most: 1_024 };
 /// Of a ring that is not the first: it has neighbours, and most of its sockets say little at a time. When they are too few for a
 /// moment, receives are armed again.
-pub(super) const BUFFERS_OF_MANY: BufferCounts = (FEW / 4, FEW / 2);
+pub(super) const BUFFERS_OF_MANY: Shape = Shape { first: 32, most: 64, ..SMALL };
 /// Of the first ring.
-pub(super) const BUFFERS_OF_ONE: BufferCounts = (FEW, COUNT);
-/// The buffer group of every ring.
-pub(super) const BUFFER_GROUP: u16 = 0;
+pub(super) const BUFFERS_OF_ONE: Shape = SMALL;
+/// For sockets whose answers fill small buffers: each receive costs a call into the socket and a completion. A ring has them from the
+/// first such socket on.
+const LARGE: Shape = Shape { group: 1, bytes: 64 * 1_024, count: 128, first: 16, most: 128 };
 /// Connections that may wait to be accepted.
 const BACKLOG_MAX: u32 = 4_096;
 
@@ -68,7 +69,8 @@ pub(super) fn no_delay(slot: u32) -> squeue::Entry {
 pub(super) struct Ring {
     // Its operations write into the buffers: `end` comes before either is dropped.
     ring: IoUring,
-    pub(super) buffers: Buffers,
+    small: Buffers,
+    large: Option<Buffers>,
     free: Vec<u32>,
     next_slot: u32,
     /// The last slot that was taken had an owner before.
@@ -84,11 +86,11 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// A ring with a table of `slots` for one purpose, with so many buffers.
+    /// A ring with a table of `slots` for one purpose, with such small buffers.
     ///
     /// # Errors
     /// The kernel lacks or refuses something that this driver needs.
-    pub(super) fn new(purpose: Purpose, slots: u32, buffers: BufferCounts) -> Result<Self, std::io::Error> {
+    pub(super) fn new(purpose: Purpose, slots: u32, buffers: Shape) -> Result<Self, std::io::Error> {
         let mut builder = IoUring::builder();
         builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag().setup_cqsize(COMPLETIONS);
         let ring = builder.build(SUBMISSIONS)?;
@@ -111,11 +113,12 @@ impl Ring {
         if needed.iter().any(|code| !probe.is_supported(*code)) {
             return Err(std::io::Error::new(std::io::ErrorKind::Unsupported, "io_uring lacks an operation"));
         }
-        let buffers = Buffers::register(&ring, BUFFER_GROUP, buffers.0, buffers.1)?;
+        let small = Buffers::register(&ring, buffers)?;
         ring.submitter().register_files_sparse(slots)?;
         Ok(Self {
             ring,
-            buffers,
+            small,
+            large: None,
             free: Vec::new(),
             next_slot: 0,
             took_used: false,
@@ -125,6 +128,29 @@ impl Ring {
             purpose,
             broken: None,
         })
+    }
+
+    /// From now on there are large buffers as well, if the kernel has room for them.
+    pub(super) fn has_large(&mut self) -> bool {
+        if self.large.is_none() {
+            self.large = Buffers::register(&self.ring, LARGE).ok();
+        }
+        self.large.is_some()
+    }
+
+    /// A multishot receive into small or large buffers.
+    pub(super) fn receive_into(slot: u32, is_large: bool) -> squeue::Entry {
+        let group = if is_large { LARGE.group } else { SMALL.group };
+        opcode::RecvMulti::new(types::Fixed(slot), group).build()
+    }
+
+    /// The buffers of a receive; large ones are there before the first receive that names them.
+    #[inline]
+    pub(super) fn buffers(&mut self, is_large: bool) -> &mut Buffers {
+        match &mut self.large {
+            Some(large) if is_large => large,
+            _ => &mut self.small,
+        }
     }
 
     /// Rings this bell whenever there is something to reap, also while the kernel defers the work.
@@ -292,7 +318,8 @@ impl Ring {
         let ended = self.ring.submitter().register_sync_cancel(Some(ENDING_TIME_MAX), all);
         let is_over = has_ended(ended);
         if !is_over {
-            self.buffers.leave();
+            self.small.leave();
+            self.large.iter_mut().for_each(Buffers::leave);
         }
         is_over
     }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 
+use super::op::Op;
 use crate::pending::Pending;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,10 @@ pub(super) struct Entry {
     pub(super) receives: bool,
     /// A multishot receive (of a listener: accept) is armed.
     pub(super) receive_is_armed: bool,
+    /// The armed receive, or the next one, is into large buffers.
+    pub(super) is_large: bool,
+    /// Receives in a row that filled a small buffer.
+    pub(super) filled: u8,
     pub(super) peer_closed: bool,
     pub(super) send_failed: bool,
     /// The kernel is ending our side, which it does later and by the slot.
@@ -68,6 +73,8 @@ impl Entry {
             is_accepted,
             receives: true,
             receive_is_armed: false,
+            is_large: false,
+            filled: 0,
             peer_closed: false,
             send_failed: false,
             is_shutting: false,
@@ -75,6 +82,11 @@ impl Entry {
             more: None,
             listener: None,
         }
+    }
+
+    /// The receive that is armed, or will be.
+    pub(super) fn receive_op(&self) -> Op {
+        if self.is_large { Op::ReceiveLarge } else { Op::Receive }
     }
 
     pub(super) fn more_mut(&mut self) -> &mut More {

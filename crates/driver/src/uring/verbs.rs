@@ -103,7 +103,7 @@ impl Sockets for UringSockets {
         if on {
             self.again.push_back(socket);
         } else if entry.receive_is_armed {
-            let cancel = opcode::AsyncCancel::new(Op::Receive.data(socket)).build();
+            let cancel = opcode::AsyncCancel::new(entry.receive_op().data(socket)).build();
             let quiet = Op::Quiet.data(socket);
             let ring = usize::from(entry.ring);
             self.rings[ring].push(&cancel.flags(squeue::Flags::SKIP_SUCCESS).user_data(quiet));
