@@ -368,7 +368,9 @@ impl World {
             self.seen.counts.cut += self.seen.counts.unfinished - before;
         }
         if self.work.keeps.bodies {
-            self.seen.hear_head(self.heads.last());
+            let mut head = self.heads.last().to_vec();
+            wire::http1::unfold(&mut head);
+            self.seen.hear_head(&head);
         }
         let mut untaken = 0;
         self.connections.drain(|socket, is_layered| {

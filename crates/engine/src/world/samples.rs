@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use metrics::{Class, Failure, Outcome, Row, SAMPLE_BODY_BYTES_MAX, SAMPLES_MAX, Sample};
 use pacing::Nanos;
 use plan::{CHECKED_BODY_BYTES_MAX, Checks};
-use wire::coding::{Undecoded, decode};
+use wire::coding::{Undecoded, decode, within_chunks};
 use wire::hpack::FieldList;
 use wire::http1;
 
@@ -39,21 +39,57 @@ impl KeptBody {
         self.is_too_large |= count < body.len();
     }
 
-    fn coding(&self) -> Option<&[u8]> {
-        let field = http1::fields(&self.head).find(|(name, _)| name.eq_ignore_ascii_case(b"content-encoding"));
-        field.map(|(_, value)| value)
+    /// What the fields of a name say, as one list.
+    fn list(&self, name: &[u8]) -> Vec<u8> {
+        let fields = http1::fields(&self.head).filter(|(known, _)| known.eq_ignore_ascii_case(name));
+        fields.map(|(_, value)| value).collect::<Vec<_>>().join(&b',')
     }
 
-    /// The body without its coding.
+    /// The codings of the message, and those of what it carries; the last is to come off first.
+    fn codings(&self) -> Codings {
+        let of_message = self.list(b"transfer-encoding");
+        Codings { of_message: within_chunks(&of_message).to_vec(), of_content: self.list(b"content-encoding") }
+    }
+
+    /// The body without its codings.
     fn decoded(&self, most: usize) -> Result<Cow<'_, [u8]>, Undecoded> {
-        match self.coding().filter(|coding| !coding.is_empty() && !self.bytes.is_empty()) {
-            Some(coding) => decode(coding, &self.bytes, most).map(Cow::Owned),
-            None => Ok(Cow::Borrowed(&self.bytes)),
+        let all = self.codings().all();
+        if all.trim_ascii().is_empty() || self.bytes.is_empty() {
+            return Ok(Cow::Borrowed(&self.bytes));
         }
+        decode(&all, &self.bytes, most).map(Cow::Owned)
+    }
+}
+
+/// What was done to a body before it was sent.
+struct Codings {
+    of_message: Vec<u8>,
+    of_content: Vec<u8>,
+}
+
+impl Codings {
+    /// In the order in which they were put on.
+    fn all(&self) -> Vec<u8> {
+        [&self.of_content[..], &self.of_message].join(&b',')
+    }
+
+    /// The fields and what they say.
+    fn told(&self) -> String {
+        let fields = [("Content-Encoding", &self.of_content), ("Transfer-Encoding", &self.of_message)];
+        let told = fields.iter().filter(|(_, value)| !value.is_empty());
+        told.map(|(name, value)| format!("{name} {}", String::from_utf8_lossy(value))).collect::<Vec<_>>().join(", ")
     }
 }
 
 impl Attempt {
+    /// The head is complete: each field is in one line from here on.
+    #[cold]
+    pub(super) fn unfold_head(&mut self) {
+        if let Some(kept) = &mut self.kept {
+            http1::unfold(&mut kept.head);
+        }
+    }
+
     /// More of a head.
     #[cold]
     pub(super) fn keep_head(&mut self, bytes: &[u8]) {
@@ -123,11 +159,11 @@ fn look(checks: &Checks, kept: &KeptBody) -> Result<(), (Failure, String)> {
     if kept.is_too_large {
         return Err((Failure::BodyLimit, format!("more than {CHECKED_BODY_BYTES_MAX} bytes")));
     }
-    let coding = || String::from_utf8_lossy(kept.coding().unwrap_or_default()).into_owned();
+    let coding = || kept.codings().told();
     let body = kept.decoded(CHECKED_BODY_BYTES_MAX).map_err(|undecoded| match undecoded {
         Undecoded::TooLarge => (Failure::BodyLimit, format!("more than {CHECKED_BODY_BYTES_MAX} bytes")),
-        Undecoded::Unknown => (Failure::Check, format!("Content-Encoding {} is not known", coding())),
-        Undecoded::Broken => (Failure::Check, format!("the body is no {}", coding())),
+        Undecoded::Unknown => (Failure::Check, format!("{} is not known", coding())),
+        Undecoded::Broken => (Failure::Check, format!("the body is not as {} says", coding())),
     })?;
     checks.look_at_body(&body).map_err(|reason| (Failure::Check, reason))
 }
