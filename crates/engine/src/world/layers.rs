@@ -37,6 +37,10 @@ const SPARE_MAX: usize = 64;
 /// A buffer that grew beyond this is not kept.
 const SPARE_BYTES_MAX: usize = 256 * 1024;
 
+/// A peer that was told goodbye, and should close now, may send so much more: what was on its way. Beyond it we stop to read and close,
+/// or it would keep us reading for as long as we wait.
+const CLOSING_BYTES_MAX: usize = 256 * 1024;
+
 /// An attempt that is given up.
 pub(super) struct Given {
     pub(super) key: Key,
@@ -66,6 +70,8 @@ pub(crate) struct Layers {
     link: usize,
     /// Bytes that were handed to the socket.
     pub(super) handed: u64,
+    /// Bytes that came while the peer's close was awaited.
+    came_late: usize,
     /// When the TLS handshake began.
     shakes_since: Nanos,
     /// When frames came the last time.
@@ -143,6 +149,7 @@ impl World {
             waiting: VecDeque::new(),
             link,
             handed: 0,
+            came_late: 0,
             shakes_since: Nanos::NEVER,
             heard_at: Nanos::ZERO,
             is_dirty: false,
@@ -224,7 +231,14 @@ impl World {
     ) {
         let Some(connection) = self.connections.find(socket) else { return };
         let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
+        let is_closing = connection.phase == Phase::Close;
         let Some(layers) = connection.layers.as_deref_mut() else { return };
+        if is_closing {
+            layers.came_late += bytes.len();
+            if layers.came_late > CLOSING_BYTES_MAX {
+                return self.close(socket, sockets);
+            }
+        }
         let Some(session) = &mut layers.tls else { return self.received_plain(socket, bytes, at, sockets) };
         let (mut plain, mut back) = (std::mem::take(&mut self.links.plain), self.links.buffer());
         plain.clear();
