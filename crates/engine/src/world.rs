@@ -109,6 +109,8 @@ pub(crate) struct World {
     armed: Vec<Nanos>,
     /// The same for messages that leave later.
     armed_messages: Vec<Nanos>,
+    /// What it looks into messages of answers with.
+    inspection: calls::Inspection,
     connections: Connections,
     timers: Timers<Deadline>,
     /// What was seen since the last hand-over.
@@ -181,6 +183,7 @@ impl World {
             attempts: Slab::default(),
             armed: Vec::new(),
             armed_messages: Vec::new(),
+            inspection: calls::Inspection::default(),
             connections: Connections::with_room_for(work.share.users as usize),
             timers: Timers::default(),
             seen: Box::default(),

@@ -554,6 +554,9 @@ impl World {
     #[inline]
     fn record(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
         self.keep_sample(exchange, attempt, outcome, done);
+        if let Outcome::Failed(failure) = outcome {
+            self.count_failed_call(exchange.step, failure);
+        }
         if !self.is_simple && (self.work.keeps.rows || self.work.keeps.bodies) {
             self.keep_more(exchange, attempt, outcome, done);
         }

@@ -625,8 +625,9 @@ impl World {
                 let is_due = |attempt: &mut Attempt| at >= attempt.deadline;
                 let is_due = code == CANCEL && self.attempts.find(key).is_some_and(is_due);
                 let expired = if is_due { self.expire_call(key, at) } else { None };
-                let reset = Outcome::Failed(Failure::StreamReset(u8::try_from(code).unwrap_or(u8::MAX)));
-                self.end_attempt(key, expired.unwrap_or(reset), at, sockets);
+                let reset = Failure::StreamReset(u8::try_from(code).unwrap_or(u8::MAX));
+                let ended = expired.or_else(|| self.judge_reset(key, reset));
+                self.end_attempt(key, ended.unwrap_or(Outcome::Failed(reset)), at, sockets);
             }
             Event::Broken { tag, fault, .. } => {
                 self.end_attempt(Key::from_bits(tag), Outcome::Failed(faults::http2(fault)), at, sockets);

@@ -125,6 +125,16 @@ impl Attempt {
     }
 }
 
+impl Attempt {
+    /// The fields behind a body: looked for with those of the head.
+    #[cold]
+    pub(super) fn keep_trailers(&mut self, fields: &FieldList) {
+        for (name, value) in fields.iter() {
+            self.keep_head(&[name, b": ", value, b"\r\n"].concat());
+        }
+    }
+}
+
 /// A head whose status is no success, by the plan or by what is usual: what failed is shown to whoever asks.
 #[inline]
 pub(super) fn is_bad_head(status: u16, attempt: &Attempt, exchanges: &mut Slab<Exchange>, steps: &Steps) -> bool {
@@ -185,7 +195,12 @@ impl World {
         let is_failed_answer = matches!(
             outcome,
             Outcome::Failed(
-                Failure::Status | Failure::Check | Failure::BodyLimit | Failure::Redirect | Failure::GrpcStatus(_)
+                Failure::Status
+                    | Failure::CallHttp(_)
+                    | Failure::Check
+                    | Failure::BodyLimit
+                    | Failure::Redirect
+                    | Failure::GrpcStatus(_)
             )
         );
         if is_shown || (is_failed_answer && self.seen.wants_samples()) {
