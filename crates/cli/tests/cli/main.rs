@@ -7,6 +7,7 @@ mod come;
 mod grpc;
 mod hdr;
 mod hold;
+mod hostile;
 mod json;
 mod mapping;
 mod nginx;
