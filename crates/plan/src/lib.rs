@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use checks::{Checks, HeaderCheck, JsonCheck, TextCheck, says_seq};
+pub use checks::{Checks, HeaderCheck, JSON_MEMORY_BYTES_MAX, JsonCheck, TextCheck, says_seq};
 pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, CurlFault, curl_words};
 pub use error::{Need, PlanError, Remedy, StageFault};
 pub use flags::{Flags, HoldFlags, Ways};

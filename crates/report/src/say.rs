@@ -174,10 +174,13 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
         ),
         Failure::BodyLimit => pick(
             format!(
-                "the body is larger than {} bytes, the most that a check looks at",
+                "the body is larger than {} bytes, the most that a check looks at, or takes too much memory with others on its connection or as JSON; see which with --show-failures, and lower --streams if there are many at a time",
                 plan::CHECKED_BODY_BYTES_MAX
             ),
-            format!("响应体超过 {} 字节，校验最多检查这么多", plan::CHECKED_BODY_BYTES_MAX),
+            format!(
+                "响应体超过校验的上限 {} 字节，或与同一连接上的其他响应合计、或作为 JSON 占用内存过多；可用 --show-failures 查看是哪一种，并发流多时请调小 --streams",
+                plan::CHECKED_BODY_BYTES_MAX
+            ),
         ),
         Failure::Check => pick(
             "the answer is not as --expect-body, --expect-header or --expect-json wants it; see it with --show-failures".to_owned(),

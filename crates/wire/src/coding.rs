@@ -5,6 +5,16 @@ use std::io::{self, Read};
 /// The longest chain of codings.
 const CODINGS_MAX: usize = 4;
 
+/// The largest window of zstd in a body (RFC 9659).
+const ZSTD_WINDOW_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// What a frame begins with is no longer.
+const ZSTD_HEADER_BYTES_MAX: u64 = 18;
+
+/// What is read of a body at a time.
+const PIECE_BYTES: usize = 64 * 1024;
+/// A buffer that is full becomes so many times as large: the fewer it was, the less is left behind.
+const GROWTH: usize = 4;
+
 /// Why a body cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undecoded {
@@ -45,7 +55,7 @@ pub fn decode(codings: &[u8], body: &[u8], most: usize) -> Result<Vec<u8>, Undec
             b"gzip" | b"x-gzip" => Box::new(flate2::read::MultiGzDecoder::new(reader)),
             b"deflate" => undeflate(reader)?,
             b"br" => Box::new(brotli_decompressor::Decompressor::new(reader, 4096)),
-            b"zstd" => Box::new(ruzstd::decoding::StreamingDecoder::new(reader).map_err(|_| Undecoded::Broken)?),
+            b"zstd" => unzstd(reader)?,
             b"chunked" => {
                 let content = crate::http1::dechunk(&all_of(reader, most)?).ok_or(Undecoded::Broken)?;
                 Box::new(io::Cursor::new(content))
@@ -54,6 +64,35 @@ pub fn decode(codings: &[u8], body: &[u8], most: usize) -> Result<Vec<u8>, Undec
         };
     }
     all_of(reader, most)
+}
+
+/// A frame says how much of itself it refers back to, and as a coding of content it may not say more than
+/// [`ZSTD_WINDOW_BYTES_MAX`].
+fn unzstd<'a>(mut reader: Box<dyn Read + 'a>) -> Result<Box<dyn Read + 'a>, Undecoded> {
+    let mut front = Vec::new();
+    reader.by_ref().take(ZSTD_HEADER_BYTES_MAX).read_to_end(&mut front).map_err(|_| Undecoded::Broken)?;
+    if zstd_window(&front).is_none_or(|window| window > ZSTD_WINDOW_BYTES_MAX) {
+        return Err(Undecoded::Broken);
+    }
+    let whole: Box<dyn Read + 'a> = Box::new(io::Cursor::new(front).chain(reader));
+    Ok(Box::new(ruzstd::decoding::StreamingDecoder::new(whole).map_err(|_| Undecoded::Broken)?))
+}
+
+/// What a frame says of its window (RFC 8878, 3.1.1.1); `None` when it is no frame.
+fn zstd_window(front: &[u8]) -> Option<u64> {
+    let [0x28, 0xb5, 0x2f, 0xfd, descriptor, rest @ ..] = front else { return None };
+    let is_single = descriptor & 0x20 != 0;
+    if !is_single {
+        let window = u64::from(*rest.first()?);
+        let base = 1 << (10 + (window >> 3));
+        return Some(base + base / 8 * (window & 7));
+    }
+    // All of the content is the window; its length stands behind the number of a dictionary.
+    let skipped = [0, 1, 2, 4][usize::from(descriptor & 3)];
+    let length = [1, 2, 4, 8][usize::from(descriptor >> 6)];
+    let field = rest.get(skipped..skipped + length)?;
+    let content = field.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+    Some(if length == 2 { content + 256 } else { content })
 }
 
 /// Some servers leave out the frame (RFC 1950) around it: its first two bytes tell.
@@ -70,10 +109,25 @@ fn undeflate<'a>(mut reader: Box<dyn Read + 'a>) -> Result<Box<dyn Read + 'a>, U
     })
 }
 
-fn all_of(reader: impl Read, most: usize) -> Result<Vec<u8>, Undecoded> {
-    let mut bytes = Vec::new();
-    reader.take(most as u64 + 1).read_to_end(&mut bytes).map_err(|_| Undecoded::Broken)?;
-    if bytes.len() > most { Err(Undecoded::TooLarge) } else { Ok(bytes) }
+/// All that can be read, in a buffer that never is larger than it may become.
+fn all_of(mut reader: impl Read, most: usize) -> Result<Vec<u8>, Undecoded> {
+    let (mut bytes, mut piece) = (Vec::new(), vec![0; PIECE_BYTES.min(most + 1)]);
+    loop {
+        let count = match reader.read(&mut piece) {
+            Ok(0) => return Ok(bytes),
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(_) => return Err(Undecoded::Broken),
+        };
+        if bytes.len() + count > most {
+            return Err(Undecoded::TooLarge);
+        }
+        if bytes.len() + count > bytes.capacity() {
+            let capacity = (bytes.capacity() * GROWTH).max(bytes.len() + count).min(most);
+            bytes.reserve_exact(capacity - bytes.len());
+        }
+        bytes.extend_from_slice(&piece[..count]);
+    }
 }
 
 #[cfg(test)]
@@ -143,6 +197,17 @@ mod tests {
         assert_eq!(decode(b"gzip", b"no", 1_000), Err(Undecoded::Broken));
         assert_eq!(decode(b"br", &[0xff; 9], 1_000), Err(Undecoded::Broken));
         assert_eq!(decode(b"zstd", b"no", 1_000), Err(Undecoded::Broken));
+        // Windows of 8 MiB, one step more, and 64 MiB; and one segment of 8 MiB, and one byte more.
+        let window = |byte: u8| [0x28, 0xb5, 0x2f, 0xfd, 0, byte, 1 << 1 | 1 | 5 << 3, 0, 0, b'x'];
+        assert_eq!(decode(b"zstd", &window((23 - 10) << 3), 9).as_deref(), Ok(&b"xxxxx"[..]));
+        assert_eq!(decode(b"zstd", &window((23 - 10) << 3 | 1), 9), Err(Undecoded::Broken));
+        assert_eq!(decode(b"zstd", &window((26 - 10) << 3), 9), Err(Undecoded::Broken));
+        let segment = |length: u32| [&[0x28, 0xb5, 0x2f, 0xfd, 0xa0][..], &length.to_le_bytes()].concat();
+        assert_eq!(
+            (zstd_window(&segment(8 << 20)), zstd_window(&segment((8 << 20) + 1))),
+            (Some(8 << 20), Some((8 << 20) + 1))
+        );
+        assert_eq!((zstd_window(&[0x28, 0xb5, 0x2f, 0xfd, 0x60, 1, 1]), zstd_window(b"x")), (Some(513), None));
         assert_eq!(decode(b"lzma", b"no", 1_000), Err(Undecoded::Unknown));
         assert_eq!(decode(b"gzip,gzip,gzip,gzip,gzip", b"no", 1_000), Err(Undecoded::Unknown));
         let whole = gzip(b"hello");

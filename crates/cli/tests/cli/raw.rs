@@ -135,17 +135,26 @@ impl Raw {
     }
 }
 
-/// Reads frames, and calls `request` with the stream of each request that is complete, until it says no or the peer is gone. Gives the
-/// kinds of the frames that came.
-pub(crate) fn requests(stream: &mut TcpStream, mut request: impl FnMut(&mut TcpStream, u32) -> bool) -> Vec<u8> {
-    let (mut buffer, mut piece, mut kinds) = (Vec::new(), vec![0; 65_536], Vec::new());
+/// The kinds of the frames that a client sent, with its preface before them.
+pub(crate) fn kinds(bytes: &[u8]) -> impl Iterator<Item = u8> + '_ {
+    let mut rest = bytes.get(PREFACE_BYTES..).unwrap_or_default();
+    std::iter::from_fn(move || {
+        let (kind, _, _, length) = head_of(rest)?;
+        rest = rest.get(9 + length..).unwrap_or_default();
+        Some(kind)
+    })
+}
+
+/// Reads frames, and calls `request` with the stream of each request that is complete, until it says no or the peer is gone.
+fn requests(stream: &mut TcpStream, mut request: impl FnMut(&mut TcpStream, u32) -> bool) {
+    let (mut buffer, mut piece) = (Vec::new(), vec![0; 65_536]);
     let mut has_preface = false;
     loop {
         match stream.read(&mut piece) {
-            Ok(0) => return kinds,
+            Ok(0) => return,
             Ok(count) => buffer.extend_from_slice(&piece[..count]),
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(_) => return kinds,
+            Err(_) => return,
         }
         if !has_preface {
             if buffer.len() < PREFACE_BYTES {
@@ -159,7 +168,6 @@ pub(crate) fn requests(stream: &mut TcpStream, mut request: impl FnMut(&mut TcpS
                 break;
             }
             buffer.drain(..9 + length);
-            kinds.push(kind);
             let is_request = matches!(kind, DATA | HEADERS) && flags & END_STREAM != 0;
             let goes_on = match kind {
                 SETTINGS if flags & ACK == 0 => stream.write_all(&frame(SETTINGS, ACK, 0, &[])).is_ok(),
@@ -167,7 +175,7 @@ pub(crate) fn requests(stream: &mut TcpStream, mut request: impl FnMut(&mut TcpS
                 _ => true,
             };
             if !goes_on {
-                return kinds;
+                return;
             }
         }
     }

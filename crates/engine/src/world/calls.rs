@@ -113,6 +113,10 @@ impl World {
 
     /// Bytes of messages: each is counted, timed and looked into, and kept as far as the checks need it. False when this is no call.
     pub(super) fn take_messages(&mut self, key: Key, bytes: &[u8], at: Nanos) -> bool {
+        let Some(call) = self.attempts.find(key).and_then(|attempt| attempt.call.as_ref()) else { return false };
+        // What is compressed may grow.
+        let growth = if call.encoding == Encoding::Gzip { grpc::UNZIP_GROWTH_MAX } else { 1 };
+        let room_left = self.kept_room(key, bytes.len().saturating_mul(growth));
         let Some(attempt) = self.attempts.find(key) else { return false };
         let Some(call) = attempt.call.as_mut() else { return false };
         self.seen.counts.body_bytes += bytes.len() as u64;
@@ -122,13 +126,13 @@ impl World {
         let shape = prepared.answer.as_deref();
         let room = attempt.needs.body as usize;
         if !call.is_grpc {
-            attempt.keep(bytes);
+            attempt.keep_within(bytes, room_left);
             return true;
         }
         let kept = &mut attempt.kept;
         let mut keep = |bytes: &[u8]| {
             if room > 0 {
-                kept.get_or_insert_default().keep(bytes, room);
+                kept.get_or_insert_default().keep_within(bytes, room, room_left);
             }
         };
         let mut rest = bytes;

@@ -492,8 +492,9 @@ impl World {
     /// A piece of a body: it is counted, and kept as far as the checks need it.
     pub(super) fn take_body(&mut self, key: Key, body: &[u8]) {
         self.seen.counts.body_bytes += body.len() as u64;
+        let room = self.kept_room(key, body.len());
         let Some(attempt) = self.attempts.find(key) else { return };
-        attempt.keep(body);
+        attempt.keep_within(body, room);
     }
 
     /// The attempt is over, and its exchange with it. The connection has been seen to.

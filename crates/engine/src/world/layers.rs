@@ -40,6 +40,8 @@ const SPARE_BYTES_MAX: usize = 256 * 1024;
 /// A peer that was told goodbye, and should close now, may send so much more: what was on its way. Beyond it we stop to read and close,
 /// or it would keep us reading for as long as we wait.
 const CLOSING_BYTES_MAX: usize = 256 * 1024;
+/// So much more while its kernel has not acknowledged the goodbye: a close with bytes unread would take that back.
+const CLOSING_BYTES_UNTOLD_MAX: usize = 4 * 1024 * 1024;
 
 /// An attempt that is given up.
 pub(super) struct Given {
@@ -231,14 +233,11 @@ impl World {
     ) {
         let Some(connection) = self.connections.find(socket) else { return };
         let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
-        let is_closing = connection.phase == Phase::Close;
-        let Some(layers) = connection.layers.as_deref_mut() else { return };
-        if is_closing {
-            layers.came_late += bytes.len();
-            if layers.came_late > CLOSING_BYTES_MAX {
-                return self.close(socket, sockets);
-            }
+        if connection.phase == Phase::Close && self.comes_too_late(socket, bytes.len(), sockets) {
+            return self.close(socket, sockets);
         }
+        let Some(connection) = self.connections.find(socket) else { return };
+        let Some(layers) = connection.layers.as_deref_mut() else { return };
         let Some(session) = &mut layers.tls else { return self.received_plain(socket, bytes, at, sockets) };
         let (mut plain, mut back) = (std::mem::take(&mut self.links.plain), self.links.buffer());
         plain.clear();
@@ -275,6 +274,16 @@ impl World {
             }
         }
         self.links.plain = plain;
+    }
+
+    /// A peer that was told goodbye sends on and on.
+    #[cold]
+    fn comes_too_late<S: Sockets>(&mut self, socket: Socket, bytes: usize, sockets: &mut S) -> bool {
+        let Some(layers) = self.layers(socket) else { return false };
+        layers.came_late += bytes;
+        let came_late = layers.came_late;
+        let is_told = |sockets: &mut S| sockets.unacknowledged(socket).is_none_or(|bytes| bytes == 0);
+        came_late > CLOSING_BYTES_MAX && (came_late > CLOSING_BYTES_UNTOLD_MAX || is_told(sockets))
     }
 
     /// TLS says that nothing more comes; the peer closes its socket next, and should do so first.
@@ -588,10 +597,13 @@ impl World {
             Event::Head { tag, status, is_last, fields } => {
                 let key = Key::from_bits(tag);
                 self.hear_first(key, at);
+                let has_room = self.has_room_for_head(key, fields);
                 if let Some(attempt) = self.attempts.find(key) {
                     attempt.status = Some(status);
                     let is_bad = is_bad_head(status, attempt, &mut self.exchanges, &self.steps);
-                    if attempt.needs.head || (is_bad && self.seen.wants_samples()) {
+                    if attempt.needs.head && !has_room {
+                        attempt.kept.get_or_insert_default().is_crowded = true;
+                    } else if attempt.needs.head || (is_bad && self.seen.wants_samples()) {
                         attempt.keep_fields(status, fields);
                     }
                 }

@@ -6,6 +6,9 @@ use flate2::{Crc, Decompress, FlushDecompress, Status};
 /// Extra fields, a name and a comment of a member together; senders of messages write none of them.
 const HEADER_BYTES_MAX: u32 = 64 * 1024;
 
+/// A byte that is compressed stands for no more bytes than these (RFC 1951: 258 bytes for a bit of length and one of distance).
+pub const UNZIP_GROWTH_MAX: usize = 1_032;
+
 const HAS_CRC: u8 = 2;
 const HAS_EXTRA: u8 = 4;
 const HAS_NAME: u8 = 8;

@@ -42,18 +42,24 @@ pub fn fields(head: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> + Clone {
     })
 }
 
-/// RFC 9112 5.2: a line of an answer's head that begins with a blank continues the one before it. The line end becomes blanks, in
-/// place, so that [`fields`] finds each field in one line.
+/// RFC 9112 5.2: a line of an answer's head that begins with a blank continues the one before it. The line end and the blanks around it
+/// become spaces, in place, so that [`fields`] finds each field in one line.
 pub fn unfold(head: &mut [u8]) {
+    let is_blank = |byte: u8| matches!(byte, b' ' | b'\t');
     let mut from = 0;
     while let Some(at) = memchr::memchr(b'\n', &head[from..]).map(|at| from + at) {
-        if matches!(head.get(at + 1), Some(b' ' | b'\t')) {
-            head[at] = b' ';
-            if at > 0 && head[at - 1] == b'\r' {
-                head[at - 1] = b' ';
-            }
-        }
         from = at + 1;
+        if !head.get(at + 1).is_some_and(|next| is_blank(*next)) {
+            continue;
+        }
+        let mut begin = at - usize::from(at > 0 && head[at - 1] == b'\r');
+        while begin > 0 && is_blank(head[begin - 1]) {
+            begin -= 1;
+        }
+        while from < head.len() && is_blank(head[from]) {
+            from += 1;
+        }
+        head[begin..from].fill(b' ');
     }
 }
 

@@ -108,12 +108,13 @@ fn a_connection_carries_many_answers() {
 
 #[test]
 fn folded_lines_are_fields_in_one_line() {
-    let cases: [(&str, &[(&str, &str)]); 7] = [
+    let cases: [(&str, &[(&str, &str)]); 8] = [
         ("HTTP/1.1 200 OK\r\nA: 1\r\nB: 2\r\n\r\n", &[("A", "1"), ("B", "2")]),
         ("HTTP/1.1 200 OK\r\nA: 1\r\n 2\r\nB: 3\r\n\r\n", &[("A", "1   2"), ("B", "3")]),
         ("HTTP/1.1 200 OK\r\nA:\r\n\t1\r\n\r\n", &[("A", "1")]),
         ("HTTP/1.1 200 OK\nA: 1\n 2\n\n", &[("A", "1  2")]),
         ("HTTP/1.1 200 OK\r\nA: 1\r\n B: 2\r\n\r\n", &[("A", "1   B: 2")]),
+        ("HTTP/1.1 200 OK\r\nA: 1\t\r\n\t 2\t3\r\n\r\n", &[("A", "1     2\t3")]),
         ("HTTP/1.1 200 OK\r\nA: 1\r\n  \r\n 2\r\n\r\n", &[("A", "1       2")]),
         ("HTTP/1.1 200 OK\r\nA: 1\r\n", &[("A", "1")]),
     ];
