@@ -95,7 +95,7 @@ fn memory_is_bounded_whatever_comes() {
         ),
         ("a gzip bomb in a message", grpc, "6", call(message(1, bomb()), true)),
         ("damaged gzip of 15 MiB", grpc, "6", call(message(1, &[&gzip(b"x")[..], &zeros(15)].concat()), true)),
-        ("gzip that does not end", grpc, "200", call(message(1, &bomb()[..20_000]), false)),
+        ("gzip that does not end", grpc, "60", call(message(1, &bomb()[..20_000]), false)),
         ("a gzip bomb in a body", http, "4", coded("gzip", bomb().to_vec())),
         ("gzip in gzip", http, "4", coded("gzip, gzip, gzip", gzip(&gzip(bomb())))),
         ("a deflate bomb in a body", http, "4", coded("deflate", deflate_bomb())),
