@@ -167,8 +167,10 @@ impl Flags {
         if !matches!(url.scheme, Scheme::WebSocket | Scheme::Tcp) {
             self.refuse_talk_flags()?;
         }
-        if url.scheme != Scheme::Http {
-            self.refuse_http_flags()?;
+        match url.scheme {
+            Scheme::Http => {}
+            Scheme::Grpc => self.refuse_redirect_flags()?,
+            Scheme::WebSocket | Scheme::Tcp => self.refuse_http_flags()?,
         }
         let step = match url.scheme {
             Scheme::Grpc => self.call_step(&url, described)?,
@@ -178,13 +180,18 @@ impl Flags {
         Ok((vec![self.target(&url)?], vec![step]))
     }
 
-    /// What only HTTP has is not given.
+    /// What messages without a head do not have is not given.
     fn refuse_http_flags(&self) -> Result<(), PlanError> {
-        let given = [
-            ("--location", self.location),
-            ("--max-redirs", self.max_redirs.is_some()),
-            ("--expect-header", !self.expect_headers.is_empty()),
-        ];
+        self.refuse_redirect_flags()?;
+        match self.expect_headers.is_empty() {
+            true => Ok(()),
+            false => Err(PlanError::Needs { flag: "--expect-header", needed: Need::Http }),
+        }
+    }
+
+    /// What only plain HTTP has is not given.
+    fn refuse_redirect_flags(&self) -> Result<(), PlanError> {
+        let given = [("--location", self.location), ("--max-redirs", self.max_redirs.is_some())];
         let flag = given.iter().find(|(_, is_given)| *is_given);
         flag.map_or(Ok(()), |(flag, _)| Err(PlanError::Needs { flag, needed: Need::Http }))
     }

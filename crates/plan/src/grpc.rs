@@ -4,13 +4,16 @@ mod deadline;
 mod describe;
 mod messages;
 mod schema;
+mod shape;
 mod sound;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use deadline::format_timeout;
 pub(crate) use messages::read_messages;
 pub use schema::{Schema, missing_imports};
+pub use shape::{Misfit, Shape, ShapeReader};
 
 use crate::Target;
 
@@ -32,6 +35,8 @@ pub struct Call {
     pub sends_stream: bool,
     /// The method answers with any number of messages.
     pub answers_stream: bool,
+    /// What an answer looks like, where that is described.
+    pub answer: Option<Arc<Shape>>,
 }
 
 /// What a target is to be asked before there can be a plan: where things are described.

@@ -20,11 +20,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use checks::{Checks, HeaderCheck, JsonCheck, TextCheck, says_seq};
+pub use checks::{Checks, HeaderCheck, JSON_MEMORY_BYTES_MAX, JsonCheck, TextCheck, says_seq};
 pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, CurlFault, curl_words};
 pub use error::{Need, PlanError, Remedy, StageFault};
 pub use flags::{Flags, HoldFlags, Ways};
-pub use grpc::{Call, MESSAGES_MAX, Reflection, SCHEMA_BYTES_MAX, Schema, missing_imports};
+pub use grpc::{Call, MESSAGES_MAX, Misfit, Reflection, SCHEMA_BYTES_MAX, Schema, Shape, ShapeReader, missing_imports};
 pub use hold::{HOLD_MAX, Hold, Work};
 pub use places::{Place, Sources, parse_places, parse_sources};
 pub use redirect::{Follow, Hop, Origin, is_secret_field};

@@ -147,6 +147,9 @@ impl World {
                             if is_bad && !attempt.needs.head && self.seen.wants_samples() {
                                 attempt.keep_failed_head(read);
                             }
+                            if attempt.kept.is_some() {
+                                attempt.unfold_head();
+                            }
                         }
                         Answer::Body(body) => {
                             self.seen.counts.body_bytes += body.len() as u64;

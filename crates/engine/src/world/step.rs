@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use metrics::SERIES_MAX;
 use pacing::Nanos;
-use plan::{Call, Checks, Needs, Protocol, Request, Step, Target};
+use plan::{Call, Checks, Needs, Protocol, Request, Shape, Step, Target};
 use wire::grpc;
 use wire::http1::RequestKind;
 
@@ -59,7 +59,7 @@ impl PreparedStep {
     pub(crate) fn new(number: u32, step: &Step, target: &Target) -> Self {
         let request = &step.request;
         let bytes = render(request);
-        let call = step.call.as_ref().map(PreparedCall::new);
+        let call = step.call.as_ref().map(|call| PreparedCall::new(call, &request.headers));
         let body = call.as_ref().map_or(&request.body, |call| &call.first);
         let http2 = matches!(target.protocol, Protocol::Http2 | Protocol::Negotiated).then(|| {
             let http2 = over_http2(number, request, body, target);
@@ -227,6 +227,10 @@ pub(crate) struct PreparedCall {
     /// Any number of messages may be sent, or answered: then each is timed.
     pub(super) is_stream: bool,
     pub(super) answers_stream: bool,
+    /// What an answer looks like, where that is described.
+    pub(super) answer: Option<Arc<Shape>>,
+    /// The encodings in which it may be compressed: what `grpc-accept-encoding` says.
+    offered: Vec<u8>,
 }
 
 impl PreparedCall {
@@ -240,11 +244,17 @@ impl PreparedCall {
         self.first.is_empty()
     }
 
-    fn new(call: &Call) -> Self {
+    /// Answers may be compressed so.
+    pub(super) fn offers(&self, encoding: &[u8]) -> bool {
+        self.offered.split(|byte| *byte == b',').any(|offered| offered.trim_ascii() == encoding)
+    }
+
+    fn new(call: &Call, headers: &[(String, Vec<u8>)]) -> Self {
         let frame = |message: &Vec<u8>, out: &mut Vec<u8>| match call.is_gzipped {
             true => grpc::push_message(&grpc::gzip(message), true, out),
             false => grpc::push_message(message, false, out),
         };
+        let offered = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("grpc-accept-encoding"));
         let with_head = if call.interval.is_zero() { call.messages.len() } else { 1 };
         let (with_head, afterwards) = call.messages.split_at(with_head.min(call.messages.len()));
         let mut first = Vec::new();
@@ -261,6 +271,8 @@ impl PreparedCall {
             interval: call.interval.into(),
             is_stream: call.sends_stream || call.answers_stream,
             answers_stream: call.answers_stream,
+            answer: call.answer.clone(),
+            offered: offered.map(|(_, value)| value.as_slice()).collect::<Vec<_>>().join(&b','),
         }
     }
 }
