@@ -10,15 +10,17 @@ mod talk;
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
+use std::sync::Arc;
 use std::time::Duration;
 
 use url::Url;
 
+use crate::curl::{CurlUrl, Fault};
 use crate::grpc::Schema;
+use crate::redirect::{Content, Field};
 use crate::{
-    Checks, Follow, HeaderCheck, HttpVersion, INTERVAL_MIN, JsonCheck, Keeps, Order, Plan, PlanError, Protocol,
-    REQUEST_BODY_BYTES_MAX, Request, Scenario, StatusSet, Step, Target, TextCheck, Tls, USERS_MAX, parse_count,
-    parse_duration,
+    Checks, Follow, Form, HeaderCheck, HttpVersion, INTERVAL_MIN, JsonCheck, Keeps, Order, Plan, PlanError, Protocol,
+    REQUEST_BODY_BYTES_MAX, Scenario, StatusSet, Step, Target, TextCheck, Tls, USERS_MAX, parse_count, parse_duration,
 };
 use crate::{Need, Remedy};
 pub use curl::Ways;
@@ -217,14 +219,15 @@ impl Flags {
     }
 
     fn step(&self, url: &Address) -> Result<Step, PlanError> {
-        let request = self.request(&url.url)?;
+        let form = Arc::new(self.form(&url.url)?);
+        let request = form.request(&form.begin(), false);
         Ok(Step {
             name: format!("{} {}", request.method, request.path),
             request,
             checks: self.checks()?,
             call: None,
             target: 0,
-            follow: self.follow()?,
+            follow: self.follow(&form)?,
             pause: Duration::ZERO,
             is_shown: false,
             talk: None,
@@ -255,7 +258,7 @@ impl Flags {
         Ok(Checks { is_expectation, ..checks })
     }
 
-    fn follow(&self) -> Result<Option<Follow>, PlanError> {
+    fn follow(&self, form: &Arc<Form>) -> Result<Option<Follow>, PlanError> {
         if !self.location && self.max_redirs.is_none() {
             return Ok(None);
         }
@@ -265,6 +268,7 @@ impl Flags {
             return Err(PlanError::Needs { flag: "--max-redirs", needed: Need::Location });
         }
         Ok(self.location.then_some(Follow {
+            form: form.clone(),
             tls: Box::new(self.redirect_tls()?),
             ways: Box::new(self.ways()?),
             most: most.map_or(REDIRECTS_DEFAULT, |most| most as u32),
@@ -284,7 +288,7 @@ impl Flags {
         tls.ok_or(PlanError::Needs { flag: "--location", needed: Need::Https })
     }
 
-    fn request(&self, url: &Url) -> Result<Request, PlanError> {
+    fn form(&self, url: &Url) -> Result<Form, PlanError> {
         let body = match &self.raw_data {
             Some(raw) => Some(raw.clone()),
             None => self.data.as_deref().map(read_data).transpose()?,
@@ -294,16 +298,44 @@ impl Flags {
             return Err(PlanError::Method { method });
         }
         let asked = self.headers.iter().map(|text| Header::parse(text)).collect::<Result<Vec<_>, _>>()?;
-        let mut headers = Vec::new();
+        let mut fields = Vec::new();
         for (name, value) in self.default_headers(url, &method, body.as_deref()) {
-            if !asked.iter().any(|header| header.name.eq_ignore_ascii_case(name)) {
-                headers.push((name.to_owned(), value.into_bytes()));
+            if asked.iter().any(|header| header.name.eq_ignore_ascii_case(name)) {
+                continue;
             }
+            fields.push(match name {
+                "Host" => Field::Host,
+                "Content-Type" => Field::OfBody(name.to_owned(), value.into_bytes()),
+                "Content-Length" => Field::Length(name.to_owned(), false),
+                _ => Field::Plain(name.to_owned(), value.into_bytes()),
+            });
         }
-        headers.extend(asked.into_iter().filter_map(|header| Some((header.name, header.value?))));
-        let path = path_and_query(url);
-        let version = if self.http10 { HttpVersion::Http10 } else { HttpVersion::Http11 };
-        Ok(Request { method, path, version, headers, body: body.unwrap_or_default() })
+        let has_content = fields.iter().any(|field| matches!(field, Field::Length(..)));
+        for header in asked {
+            let Some(value) = header.value else { continue };
+            fields.push(match header.name.to_ascii_lowercase().as_str() {
+                "host" => Field::HostAsked(Some(value)),
+                "authorization" | "cookie" => Field::Secret(header.name, value),
+                _ => Field::Plain(header.name, value),
+            });
+        }
+        let curl_url = CurlUrl::parse(url.as_str(), true, true).map_err(|fault| match fault {
+            Fault::Plan(error) => error,
+            Fault::Glob => PlanError::Url { url: String::new(), reason: String::new() },
+        })?;
+        Ok(Form {
+            method,
+            version: if self.http10 { HttpVersion::Http10 } else { HttpVersion::Http11 },
+            fields,
+            body: body.unwrap_or_default(),
+            content: if has_content { Content::Data } else { Content::None },
+            url: curl_url,
+            target: None,
+            path_as_is: false,
+            user: None,
+            bearer: None,
+            cookies: Vec::new(),
+        })
     }
 
     /// What goes out unless a header of the user says otherwise.

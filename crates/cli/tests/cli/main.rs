@@ -4,12 +4,14 @@ mod autobahn;
 #[path = "../binary/mod.rs"]
 mod binary;
 mod come;
+mod curl;
 mod grpc;
 mod hdr;
 mod hold;
 mod json;
 mod nginx;
 mod real;
+mod recorder;
 mod secure;
 mod streams;
 mod thresholds;
