@@ -16,10 +16,17 @@ const WORKERS: usize = 4;
 /// There are no fewer commands than this.
 const COMMANDS_MIN: usize = 528;
 
-/// What is compared: all but the boundary of forms, what curl expects of servers, and our own name. Fields have their order,
+/// What is compared: all but the boundary of forms, what curl expects of servers or asks of plain ones (an upgrade to HTTP/2),
+/// and our own name. Fields have their order,
 /// and their names are written as curl writes them.
 fn comparable(mut came: Came) -> Came {
-    came.fields.retain(|(name, _)| !name.eq_ignore_ascii_case("expect"));
+    let is_left_out = |name: &str, value: &str| match name.to_ascii_lowercase().as_str() {
+        "expect" | "http2-settings" => true,
+        "upgrade" => value == "h2c",
+        "connection" => value == "Upgrade, HTTP2-Settings",
+        _ => false,
+    };
+    came.fields.retain(|(name, value)| !is_left_out(name, value));
     for (name, value) in &mut came.fields {
         if name.eq_ignore_ascii_case("user-agent") && (value.starts_with("curl/") || value.starts_with("onrush/")) {
             *value = "AGENT".to_owned();

@@ -335,4 +335,62 @@ mod tests {
         }
         assert_eq!(without_secrets("http://a:b@h/x@y"), "http://***@h/x@y");
     }
+
+    #[test]
+    fn brackets_are_themselves_or_stand_for_many() {
+        for (text, meant) in [
+            (r"h/?ids\[\]=1", Some("h/?ids[]=1")),
+            (r"h/\{a,b\}", Some("h/{a,b}")),
+            ("h/[]?a[]=1", Some("h/[]?a[]=1")),
+            ("[::1]:80/", Some("[::1]:80/")),
+            ("[fe80::1%eth0]/", Some("[fe80::1%eth0]/")),
+            (r"h/a\b\*", Some(r"h/a\b\*")),
+            (r"h/\\[\]", Some(r"h/\[]")),
+            (r"h/a\", Some(r"h/a\")),
+            ("h/[1-3]", None),
+            ("h/{a}", None),
+            ("h/]", None),
+            ("h/}", None),
+            ("h/[", None),
+            (r"h/\[1-3]", None),
+            ("中[]文", Some("中[]文")),
+        ] {
+            assert_eq!(without_globs(text).as_deref(), meant, "{text}");
+        }
+    }
+
+    #[test]
+    fn locations_lead_where_curl_goes() {
+        let Ok(base) = CurlUrl::parse("http://u:p@Host.test:81/a/b?c#d", false, true) else { panic!("a URL") };
+        for (location, leads) in [
+            (&b"/x"[..], Some("http://Host.test:81/x")),
+            (b"x", Some("http://Host.test:81/a/x")),
+            (b"../x", Some("http://Host.test:81/x")),
+            (b"../../../x", Some("http://Host.test:81/x")),
+            (b"?x", Some("http://Host.test:81/a/b?x")),
+            (b"#x", Some("http://Host.test:81/a/")),
+            (b"/?", Some("http://Host.test:81/")),
+            (b"//other/x", Some("http://other/x")),
+            (b"https://other", Some("https://other/")),
+            (b"HTTP:/other:82/x", Some("http://other:82/x")),
+            (b" /x y?x y ", Some("http://Host.test:81/x%20y?x+y")),
+            (b"/\xd6\xd0?\xce", Some("http://Host.test:81/%d6%d0?%ce")),
+            (b"http://u:p@other/\xff", Some("http://other/%ff")),
+            (b"/%2e%2E/a%zz", Some("http://Host.test:81/%2e%2E/a%zz")),
+            (b"/a\\b", Some("http://Host.test:81/a\\b")),
+            (b"ftp://h/", None),
+            (b"mailto:a", None),
+            (b"http://h:0/", None),
+            (b"http://\xff/", None),
+            (b"http://a b/", None),
+            (b"/\x01", None),
+            (b"//", None),
+        ] {
+            let joined = base.join(location, false).map(|url| url.shown());
+            assert_eq!(joined.as_deref(), leads, "{}", location.escape_ascii());
+        }
+        let as_is = |location: &[u8]| base.join(location, true).map(|url| url.shown());
+        assert_eq!(as_is(b"/a/../x").as_deref(), Some("http://Host.test:81/a/../x"));
+        assert_eq!(as_is(b"../x/./y").as_deref(), Some("http://Host.test:81/x/./y"));
+    }
 }

@@ -13,12 +13,13 @@ const CONTENT_TYPES: [(&str, &str); 10] = [
     (".jpeg", "image/jpeg"),
     (".png", "image/png"),
     (".svg", "image/svg+xml"),
-    (".txt", "text/plain"),
+    (".txt", PLAIN_TEXT),
     (".htm", "text/html"),
     (".html", "text/html"),
     (".pdf", "application/pdf"),
     (".xml", "application/xml"),
 ];
+const PLAIN_TEXT: &str = "text/plain";
 const ANY_CONTENT: &str = "application/octet-stream";
 
 /// Characters of a line of base64 (RFC 2045, 6.8).
@@ -91,8 +92,9 @@ pub(super) fn form(value: &[u8], line: usize) -> Result<Part, PlanError> {
             let path = fields.word();
             let extras = fields.extras(&mut part.headers, line)?;
             let bytes = file("-F", &path, line)?;
-            let content_type = extras.content_type.or_else(|| content_type_of(&path).map(str::to_owned));
-            // As curl: what is read into a field has no name of its own.
+            // As curl: text is what a field is anyway, and what is read into a field has no name of its own.
+            let guessed = content_type_of(&path).filter(|kind| *kind != PLAIN_TEXT);
+            let content_type = extras.content_type.or_else(|| guessed.map(str::to_owned));
             part.contents.push(Content { bytes, file_name: None, content_type, encoding: extras.encoding });
         }
         _ => {

@@ -84,7 +84,8 @@ impl Command {
         }
         let written = self.written()?;
         let load = self.load(index, &mut url, &written)?;
-        if self.way.http10 && (load.is_endless || load.bytes.is_empty().eq(&false) && written.has("transfer-encoding"))
+        if self.way.http10
+            && (load.is_endless || load.content != redirect::Content::None && written.has("transfer-encoding"))
         {
             return Err(at(line, CurlFault::Chunks10));
         }
@@ -146,17 +147,17 @@ impl Command {
                 all.0.push(Header::parse_any(text.trim()).map_err(|error| error.at_line(*line))?);
             }
         }
-        if let Some((path, line)) = &self.etag_file {
-            let bytes = body::file("--etag-compare", path, *line)?;
-            let tag = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii();
-            all.add("If-None-Match", if tag.is_empty() { b"\"\"".to_vec() } else { tag.to_vec() });
-        }
         if self.is_json {
             for name in ["Content-Type", "Accept"] {
                 if !all.has(name) {
                     all.add(name, b"application/json".to_vec());
                 }
             }
+        }
+        if let Some((path, line)) = &self.etag_file {
+            let bytes = body::file("--etag-compare", path, *line)?;
+            let tag = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii();
+            all.add("If-None-Match", if tag.is_empty() { b"\"\"".to_vec() } else { tag.to_vec() });
         }
         Ok(all)
     }
@@ -210,7 +211,7 @@ impl Command {
         let plain = |name: &str, value: &[u8]| Field::Plain(name.to_owned(), value.to_vec());
         let is_chunked = load.is_endless || load.content != redirect::Content::None && written.has("transfer-encoding");
         let mut all = vec![match written.has("host") {
-            true => Field::HostAsked(written.value("host").map(<[u8]>::to_vec)),
+            true => Field::HostAsked("Host".to_owned(), written.value("host").map(<[u8]>::to_vec)),
             false => Field::Host,
         }];
         let mut own = Vec::new();

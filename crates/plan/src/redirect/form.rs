@@ -21,8 +21,8 @@ pub(crate) enum Content {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     Host,
-    /// That the user wrote; `None` leaves it out. It is for the host that the user named.
-    HostAsked(Option<Vec<u8>>),
+    /// That the user wrote, by this name; `None` leaves it out. It is for the host that the user named.
+    HostAsked(String, Option<Vec<u8>>),
     Authorization,
     /// Without its unit.
     Range(String),
@@ -100,13 +100,13 @@ impl Form {
         let mut say = |name: &str, value: &[u8]| headers.push((name.to_owned(), value.to_vec()));
         for field in &self.fields {
             match field {
-                Field::HostAsked(asked) if is_host_named => {
+                Field::HostAsked(name, asked) if is_host_named => {
                     host_asked = asked.as_ref();
                     if let Some(host) = asked {
-                        say("Host", host);
+                        say(name, host);
                     }
                 }
-                Field::Host | Field::HostAsked(_) => say("Host", at.url.host_header().as_bytes()),
+                Field::Host | Field::HostAsked(..) => say("Host", at.url.host_header().as_bytes()),
                 Field::Authorization => {
                     if let Some(value) = self.authorization(at).filter(|_| is_trusted) {
                         say("Authorization", value.as_bytes());
