@@ -1,6 +1,7 @@
 //! From the flags of the command line to a plan. The values are as typed; all of them are checked here.
 
 mod curl;
+mod form;
 mod grpc;
 mod hold;
 mod load;
@@ -10,18 +11,19 @@ mod talk;
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
+use std::sync::Arc;
 use std::time::Duration;
 
 use url::Url;
 
 use crate::grpc::Schema;
 use crate::{
-    Checks, Follow, HeaderCheck, HttpVersion, INTERVAL_MIN, JsonCheck, Keeps, Order, Plan, PlanError, Protocol,
-    REQUEST_BODY_BYTES_MAX, Request, Scenario, StatusSet, Step, Target, TextCheck, Tls, USERS_MAX, parse_count,
-    parse_duration,
+    Checks, Follow, Form, HeaderCheck, INTERVAL_MIN, JsonCheck, Keeps, Order, Plan, PlanError, Protocol,
+    REQUEST_BODY_BYTES_MAX, Scenario, StatusSet, Step, Target, TextCheck, Tls, USERS_MAX, parse_count, parse_duration,
 };
 use crate::{Need, Remedy};
 pub use curl::Ways;
+pub(crate) use form::Header;
 pub use hold::HoldFlags;
 
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
@@ -224,14 +226,15 @@ impl Flags {
     }
 
     fn step(&self, url: &Address) -> Result<Step, PlanError> {
-        let request = self.request(&url.url)?;
+        let form = Arc::new(self.form(&url.url)?);
+        let request = form.request(&form.begin(), false);
         Ok(Step {
             name: format!("{} {}", request.method, request.path),
             request,
             checks: self.checks()?,
             call: None,
             target: 0,
-            follow: self.follow()?,
+            follow: self.follow(&form)?,
             pause: Duration::ZERO,
             is_shown: false,
             talk: None,
@@ -262,7 +265,7 @@ impl Flags {
         Ok(Checks { is_expectation, ..checks })
     }
 
-    fn follow(&self) -> Result<Option<Follow>, PlanError> {
+    fn follow(&self, form: &Arc<Form>) -> Result<Option<Follow>, PlanError> {
         if !self.location && self.max_redirs.is_none() {
             return Ok(None);
         }
@@ -272,6 +275,7 @@ impl Flags {
             return Err(PlanError::Needs { flag: "--max-redirs", needed: Need::Location });
         }
         Ok(self.location.then_some(Follow {
+            form: form.clone(),
             tls: Box::new(self.redirect_tls()?),
             ways: Box::new(self.ways()?),
             most: most.map_or(REDIRECTS_DEFAULT, |most| most as u32),
@@ -289,48 +293,6 @@ impl Flags {
         let protocol = if self.http10 || self.http11 { Protocol::Http1 } else { Protocol::Negotiated };
         let tls = self.tls(&Address { url, scheme: Scheme::Http }, protocol)?;
         tls.ok_or(PlanError::Needs { flag: "--location", needed: Need::Https })
-    }
-
-    fn request(&self, url: &Url) -> Result<Request, PlanError> {
-        let body = match &self.raw_data {
-            Some(raw) => Some(raw.clone()),
-            None => self.data.as_deref().map(read_data).transpose()?,
-        };
-        let method = self.method.clone().unwrap_or_else(|| if body.is_some() { "POST" } else { "GET" }.to_owned());
-        if method.is_empty() || !method.bytes().all(is_token) {
-            return Err(PlanError::Method { method });
-        }
-        let asked = self.headers.iter().map(|text| Header::parse(text)).collect::<Result<Vec<_>, _>>()?;
-        let mut headers = Vec::new();
-        for (name, value) in self.default_headers(url, &method, body.as_deref()) {
-            if !asked.iter().any(|header| header.name.eq_ignore_ascii_case(name)) {
-                headers.push((name.to_owned(), value.into_bytes()));
-            }
-        }
-        headers.extend(asked.into_iter().filter_map(|header| Some((header.name, header.value?))));
-        let path = path_and_query(url);
-        let version = if self.http10 { HttpVersion::Http10 } else { HttpVersion::Http11 };
-        Ok(Request { method, path, version, headers, body: body.unwrap_or_default() })
-    }
-
-    /// What goes out unless a header of the user says otherwise.
-    fn default_headers(&self, url: &Url, method: &str, body: Option<&[u8]>) -> Vec<(&'static str, String)> {
-        let host = host_header(url);
-        let mut headers = vec![("Host", host), ("User-Agent", self.user_agent.clone()), ("Accept", "*/*".to_owned())];
-        // RFC 9110 8.6: a method that usually has content says so when there is none.
-        let length = body.map(<[u8]>::len).or(matches!(method, "POST" | "PUT" | "PATCH").then_some(0));
-        if let Some(length) = length {
-            if body.is_some() {
-                headers.push(("Content-Type", "application/x-www-form-urlencoded".to_owned()));
-            }
-            headers.push(("Content-Length", length.to_string()));
-        }
-        match (self.no_keepalive, self.http10) {
-            (true, _) => headers.push(("Connection", "close".to_owned())),
-            (false, true) => headers.push(("Connection", "keep-alive".to_owned())),
-            (false, false) => {}
-        }
-        headers
     }
 }
 
@@ -503,56 +465,6 @@ pub(crate) fn read_up_to(flag: &'static str, path: &str, most: u64) -> Result<Ve
         return Err(PlanError::FileTooLarge { path: path.to_owned(), limit: most });
     }
     Ok(bytes)
-}
-
-/// A header as curl understands it: `Name: value`, `Name;` for an empty value, `Name:` to leave a default out.
-pub(crate) struct Header {
-    pub(crate) name: String,
-    pub(crate) value: Option<Vec<u8>>,
-}
-
-impl Header {
-    fn parse(text: &str) -> Result<Self, PlanError> {
-        let header = Self::parse_any(text)?;
-        if header.name.eq_ignore_ascii_case("content-length") || header.name.eq_ignore_ascii_case("transfer-encoding") {
-            // Whoever frames the body wrongly measures a server that waits for the rest of it.
-            return Err(PlanError::HeaderFraming { header: text.escape_debug().to_string() });
-        }
-        Ok(header)
-    }
-
-    /// The same with those that frame a body.
-    pub(crate) fn parse_any(text: &str) -> Result<Self, PlanError> {
-        let header = || shown(text);
-        let (name, value) = match text.split_once(':') {
-            Some((name, value)) => (name, Some(value.trim_matches([' ', '\t']))),
-            None => match text.strip_suffix(';') {
-                Some(name) => (name, Some("")),
-                None => return Err(PlanError::HeaderColon { header: header() }),
-            },
-        };
-        if name.is_empty() || !name.bytes().all(is_token) {
-            // What stands behind the colon may be a secret.
-            return Err(PlanError::HeaderName { header: name.escape_debug().to_string() });
-        }
-        if value.is_some_and(|value| value.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t')) {
-            return Err(PlanError::HeaderValue { header: header() });
-        }
-        let leaves_out = text.contains(':') && value == Some("");
-        let value = if leaves_out { None } else { value.map(|value| value.as_bytes().to_vec()) };
-        Ok(Self { name: name.to_owned(), value })
-    }
-}
-
-/// A header for a message: neither a screen nor a log should show what it keeps secret.
-fn shown(text: &str) -> String {
-    let lower = text.to_ascii_lowercase();
-    let is_secret =
-        ["authorization", "cookie", "token", "secret", "password", "api-key"].iter().any(|word| lower.contains(word));
-    match text.find([':', ' ', ';', '=']) {
-        Some(place) if is_secret => format!("{}***", text[..=place].escape_debug()),
-        _ => text.escape_debug().to_string(),
-    }
 }
 
 /// RFC 9110 5.6.2.

@@ -27,7 +27,7 @@ pub use flags::{Flags, HoldFlags, Ways};
 pub use grpc::{Call, MESSAGES_MAX, Misfit, Reflection, SCHEMA_BYTES_MAX, Schema, Shape, ShapeReader, missing_imports};
 pub use hold::{HOLD_MAX, Hold, Work};
 pub use places::{Place, Sources, parse_places, parse_sources};
-pub use redirect::{Follow, Hop, Origin, is_secret_field};
+pub use redirect::{At, Follow, Form, Hop, is_secret_field};
 pub use status::StatusSet;
 pub use talk::{AnswerEnd, MESSAGE_BYTES_MAX, Message, MessageKind, PLACES_MAX, Talk};
 pub use text::{parse_count, parse_duration, parse_rate, parse_stages, parse_user_stages};

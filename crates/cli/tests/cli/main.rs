@@ -4,6 +4,7 @@ mod autobahn;
 #[path = "../binary/mod.rs"]
 mod binary;
 mod come;
+mod curl;
 mod grpc;
 mod hdr;
 mod hold;
@@ -13,6 +14,7 @@ mod mapping;
 mod nginx;
 mod raw;
 mod real;
+mod recorder;
 mod secure;
 mod streams;
 mod thresholds;

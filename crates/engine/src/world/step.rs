@@ -71,9 +71,8 @@ impl PreparedStep {
             origin: step.target as u16,
             pause: step.pause.into(),
             trail: step.follow.clone().map(|follow| {
-                let url = target.url_of(&request.path);
-                let first = Arc::new((request.clone(), plan::Origin::of(target)));
-                Box::new(Trail { follow, request: request.clone(), url, hops: 0, first, began: Nanos::NEVER })
+                let at = follow.form.begin();
+                Box::new(Trail { follow, at, hops: 0, began: Nanos::NEVER })
             }),
             is_shown: step.is_shown,
             http2,
@@ -91,8 +90,7 @@ impl PreparedStep {
 
 impl PreparedStep {
     /// The same for the next request behind a redirect. `number`: of it among all.
-    pub(super) fn for_hop(&self, number: u32, trail: Trail, target: &Target) -> Self {
-        let request = &trail.request;
+    pub(super) fn for_hop(&self, number: u32, request: &Request, trail: Trail, target: &Target) -> Self {
         let speaks_http2 = matches!(target.protocol, Protocol::Http2 | Protocol::Negotiated);
         Self {
             request: render(request).into(),

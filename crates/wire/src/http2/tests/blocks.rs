@@ -39,7 +39,9 @@ fn a_large_head_is_no_flood() {
         let more = frame_of(frame::CONTINUATION, 0, 1, &vec![0; each]);
         [first, more.repeat(count)].concat()
     };
-    let cases: Vec<(&str, Vec<u8>, (usize, Option<Fault>))> = vec![
+    /// What it is, what comes, and how many heads are understood before which fault.
+    type Case = (&'static str, Vec<u8>, (usize, Option<Fault>));
+    let cases: Vec<Case> = vec![
         ("one frame", in_frames(&block_of(9_000), 16_384, true), (1, None)),
         ("two frames", in_frames(&block_of(9_000), 5_000, true), (1, None)),
         ("64 frames", in_frames(&block_of(6_400), 100, true), (1, None)),
