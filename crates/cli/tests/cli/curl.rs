@@ -100,35 +100,53 @@ fn ours(filled: &str, by_words: bool, folder: &Path) -> String {
     String::from_utf8_lossy(&ended.stderr).into_owned()
 }
 
+/// Commands that one run of ours takes from one file.
+const BATCH: usize = 10;
+/// Of so many commands one is given as words, by itself.
+const BY_WORDS: usize = 6;
+
+/// What differs when these commands run, one after the other; nothing when all is the same.
+fn difference(commands: &[&String], by_words: bool, recorder: &Recorder) -> Option<String> {
+    let filled: Vec<String> = commands.iter().map(|command| recorder.fill(command)).collect();
+    let filled = filled.join("\n");
+    let said = bash(&filled, &recorder.folder);
+    let of_curl = recorder.take();
+    if of_curl.is_empty() {
+        return Some(format!("curl sent nothing: {said}"));
+    }
+    let said = ours(&filled, by_words, &recorder.folder);
+    let came = recorder.take();
+    let [of_curl, ours] = [of_curl, came].map(|all| all.into_iter().map(comparable).collect::<Vec<_>>());
+    (of_curl != ours).then(|| format!("curl: {of_curl:?}\n  ours: {ours:?}\n  {said}"))
+}
+
 #[test]
 fn what_curl_sends_is_what_we_send() {
-    let (commands, next) = (commands(), AtomicUsize::new(0));
-    let (differences, count) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
+    let commands = commands();
+    let (by_words, by_file): (Vec<_>, Vec<_>) =
+        commands.iter().enumerate().partition(|(number, _)| number % BY_WORDS == 0);
+    let only = |numbered: Vec<(usize, _)>| numbered.into_iter().map(|(_, command)| command).collect::<Vec<&String>>();
+    let (by_words, by_file) = (only(by_words), only(by_file));
+    let jobs: Vec<(&[&String], bool)> =
+        by_words.chunks(1).map(|one| (one, true)).chain(by_file.chunks(BATCH).map(|batch| (batch, false))).collect();
+    let (next, differences) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = |worker: usize| {
         let recorder = Recorder::start(&format!("curl{worker}"));
-        while let Some((number, command)) =
-            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|number| Some((number, commands.get(number)?)))
-        {
-            let filled = recorder.fill(command);
-            let said = bash(&filled, &recorder.folder);
-            let of_curl = recorder.take();
-            let tell =
-                |what: String| differences.lock().expect("nobody panics with it").push(format!("{command}\n  {what}"));
-            if of_curl.is_empty() {
-                tell(format!("curl sent nothing: {said}"));
-                continue;
+        while let Some((batch, by_words)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let Some(of_all) = difference(batch, *by_words, &recorder) else { continue };
+            // Which of them it is; each by itself also tells one that sends nothing.
+            let each = batch.iter().filter_map(|command| {
+                difference(&[*command], *by_words, &recorder).map(|what| format!("{command}\n  {what}"))
+            });
+            let mut each: Vec<String> = each.collect();
+            if each.is_empty() {
+                each.push(format!("only together: {batch:?}\n  {of_all}"));
             }
-            count.fetch_add(1, Ordering::Relaxed);
-            let said = ours(&filled, number % 3 == 0, &recorder.folder);
-            let came = recorder.take();
-            let [of_curl, ours] = [of_curl, came].map(|all| all.into_iter().map(comparable).collect::<Vec<_>>());
-            if of_curl != ours {
-                tell(format!("curl: {of_curl:?}\n  ours: {ours:?}\n  {said}"));
-            }
+            differences.lock().expect("nobody panics with it").extend(each);
         }
     };
     std::thread::scope(|scope| (0..WORKERS).for_each(|worker| drop(scope.spawn(move || work(worker)))));
-    let (differences, count) = (differences.into_inner().expect("nobody panics with it"), count.into_inner());
+    let (differences, count) = (differences.into_inner().expect("nobody panics with it"), commands.len());
     assert!(differences.is_empty(), "{} of {count} differ:\n{}", differences.len(), differences.join("\n"));
     assert!(count >= COMMANDS_MIN, "{count} commands");
 }
