@@ -469,7 +469,8 @@ fn causes_are_told_in_words() {
             [&[url.as_str(), "--proto", &proto, "-d", "a", "-n", "1", "-c", "1", "--lang", language], more].concat();
         text(&output(&args).stdout)
     };
-    let cases: [(fn(u32) -> Vec<u8>, &str, &str, &[&str]); 5] = [
+    type Told<'a> = (fn(u32) -> Vec<u8>, &'a str, &'a str, &'a [&'a str]);
+    let cases: [Told<'_>; 5] = [
         (
             |stream| only(stream, "503", HTML, &[]),
             "status (503), counted as UNAVAILABLE - the answer has this status of HTTP and no grpc-status",

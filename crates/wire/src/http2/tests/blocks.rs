@@ -25,8 +25,11 @@ fn in_frames(block: &[u8], each: usize, has_end: bool) -> Vec<u8> {
     bytes
 }
 
+/// Heads that came, and what was wrong.
+type Heard = (usize, Option<Fault>);
+
 /// What a client says of bytes behind the settings, cut into pieces.
-fn said(bytes: &[u8], piece: usize) -> (usize, Option<Fault>) {
+fn said(bytes: &[u8], piece: usize) -> Heard {
     let mut client = client(2);
     let (heard, error) = feed(&mut client, &[&settings(&[])[..], bytes].concat(), piece, &mut Vec::new());
     (heard.iter().filter(|word| word.contains("head 200")).count(), error.map(|error| error.fault))
@@ -39,9 +42,7 @@ fn a_large_head_is_no_flood() {
         let more = frame_of(frame::CONTINUATION, 0, 1, &vec![0; each]);
         [first, more.repeat(count)].concat()
     };
-    /// What it is, what comes, and how many heads are understood before which fault.
-    type Case = (&'static str, Vec<u8>, (usize, Option<Fault>));
-    let cases: Vec<Case> = vec![
+    let cases: Vec<(&str, Vec<u8>, Heard)> = vec![
         ("one frame", in_frames(&block_of(9_000), 16_384, true), (1, None)),
         ("two frames", in_frames(&block_of(9_000), 5_000, true), (1, None)),
         ("64 frames", in_frames(&block_of(6_400), 100, true), (1, None)),
