@@ -69,7 +69,9 @@ pub fn resolve(target: &Target, connect_timeout: Duration) -> Result<Resolved, R
         return Ok(Resolved { address: (address, port).into(), lookup: None });
     }
     let begun = Instant::now();
-    let addresses = look_up(host)?;
+    // RFC 6761, 6.3: what ends with `.localhost` is this machine, whether or not a name server knows it.
+    let is_local = host.to_ascii_lowercase().trim_end_matches('.').ends_with(".localhost");
+    let addresses = look_up(if is_local { "localhost" } else { host })?;
     let lookup = Some(begun.elapsed());
     let addresses: Vec<SocketAddr> = addresses.into_iter().map(|address| (address, port).into()).collect();
     let chosen = match addresses.as_slice() {
