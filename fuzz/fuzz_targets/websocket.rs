@@ -2,9 +2,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wire::websocket::{Event, Fault, Heard, Machine, Role, Scratch, Session, Terms, read_answer, read_request};
+use wire::websocket::{
+    Deflate, Event, Fault, Heard, Machine, Role, Scratch, Session, Terms, read_answer, read_request,
+};
 
 const MESSAGE_BYTES_MAX: u64 = 1 << 16;
+const KEPT_BYTES_MAX: usize = 1 << 12;
 
 /// What was heard, as text without the cuts.
 fn read(from: Role, may_compress: bool, pieces: &[&[u8]]) -> (Vec<u8>, Option<Fault>) {
@@ -39,7 +42,9 @@ fn read(from: Role, may_compress: bool, pieces: &[&[u8]]) -> (Vec<u8>, Option<Fa
 
 /// The messages that a whole conversation gives, and what it answers.
 fn converse(role: Role, pieces: &[&[u8]]) -> (Vec<u8>, Vec<u8>, Option<Fault>) {
-    let terms = Terms { role, is_deflate: true, message_bytes_max: MESSAGE_BYTES_MAX, keeps_messages: true };
+    // Each side has one of the two ways.
+    let deflate = Some(Deflate { window_bits: 15, keeps_context: role == Role::Client });
+    let terms = Terms { role, deflate, message_bytes_max: MESSAGE_BYTES_MAX, kept_bytes_max: KEPT_BYTES_MAX };
     let (mut session, mut scratch) = (Session::new(terms), Scratch::default());
     let (mut heard, mut out) = (Vec::new(), Vec::new());
     for piece in pieces {
@@ -49,8 +54,9 @@ fn converse(role: Role, pieces: &[&[u8]]) -> (Vec<u8>, Vec<u8>, Option<Fault>) {
             let (taken, is_done) = match session.handle(rest, &mut scratch, None, &mut out) {
                 Err(fault) => return (heard, out, Some(fault)),
                 Ok((taken, what)) => {
-                    if let Heard::Message { bytes, length, .. } = &what {
-                        assert!(bytes.len() as u64 == *length && *length <= MESSAGE_BYTES_MAX);
+                    if let Heard::Message { bytes, length, is_cut, .. } = &what {
+                        assert!(*length <= MESSAGE_BYTES_MAX && *is_cut == (*length > KEPT_BYTES_MAX as u64));
+                        assert!(bytes.len() as u64 == if *is_cut { 0 } else { *length });
                         heard.extend_from_slice(bytes);
                         heard.push(b'|');
                     }

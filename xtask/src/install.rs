@@ -64,6 +64,18 @@ pub(crate) fn autobahn() -> Result<(), Failure> {
     run(Command::new(folder.join("bin/pip")).args(["install", "--quiet", "--disable-pip-version-check", KOSOKU]))
 }
 
+/// The server of WebSocket on ws, in `target/tools/node`.
+pub(crate) fn node_peer() -> Result<(), Failure> {
+    ensure("node", "nodejs", &["/usr/bin/node", "/usr/local/bin/node"])?;
+    let folder = crate::root().join("target/tools/node");
+    if folder.join("node_modules/ws").exists() {
+        return Ok(());
+    }
+    ensure("npm", "npm", &["/usr/bin/npm", "/usr/local/bin/npm"])?;
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    run_in(&folder, Command::new("npm").args(["install", "--no-audit", "--no-fund", "--silent", "--no-save", WS]))
+}
+
 /// Go, installed when missing.
 fn go() -> Result<Command, Failure> {
     let has_go = || Command::new("go").arg("version").output().is_ok_and(|output| output.status.success());
@@ -73,6 +85,8 @@ fn go() -> Result<Command, Failure> {
     Ok(Command::new("go"))
 }
 
+/// The WebSocket server of Node that most people use.
+const WS: &str = "ws@8.18.3";
 /// The cases of Autobahn for Python 3.
 const KOSOKU: &str = "kosoku==0.1.0";
 /// The last version that was published.

@@ -98,6 +98,7 @@ fn test(is_long: bool) -> Result<(), Failure> {
     }
     for (program, package) in [
         ("curl", "curl"),
+        ("openssl", "openssl"),
         ("wrk", "wrk"),
         ("ab", "apache2-utils"),
         ("h2load", "nghttp2-client"),
@@ -106,6 +107,7 @@ fn test(is_long: bool) -> Result<(), Failure> {
         install::ensure(program, package, &[&format!("/usr/bin/{program}"), &format!("/usr/sbin/{program}")])?;
     }
     install::go_tools()?;
+    install::node_peer()?;
     install::autobahn()?;
     if is_long {
         install::oha()?;

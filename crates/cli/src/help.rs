@@ -172,8 +172,8 @@ fn flag(command: &str, id: &str) -> Option<Text> {
         ),
         (_, "subprotocols") => ("Of WebSocket: a subprotocol to offer, repeatable", "WebSocket：提供的子协议，可重复"),
         (_, "ws_deflate") => (
-            "Of WebSocket: offer compression (permessage-deflate), each message by itself",
-            "WebSocket：提供压缩（permessage-deflate），每条消息单独压缩",
+            "Of WebSocket: offer compression (permessage-deflate); our messages are compressed each by itself",
+            "WebSocket：提供压缩（permessage-deflate）；发出的消息各自单独压缩",
         ),
         (_, "source_ip") => (
             "Addresses of this machine to come from, in turn: 10.0.0.2-10.0.0.9,10.0.1.0/24, or auto [default: the kernel's choice; on 127.0.0.1 as many as are needed]",

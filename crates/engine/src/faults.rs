@@ -120,6 +120,8 @@ pub fn call_status(failure: Failure) -> Option<Status> {
         | Failure::Tls(_)
         | Failure::Goaway
         | Failure::Dns
+        | Failure::WebSocketClose(_)
+        | Failure::NoFirstAnswer
         | Failure::Os(_) => Status::UNAVAILABLE,
     })
 }
@@ -140,6 +142,10 @@ pub(crate) fn tls_fault(fault: tls::TlsFault) -> metrics::TlsFault {
         F::ClientCertificate => Counted::ClientCertificate,
         F::NothingInCommon => Counted::NothingInCommon,
         F::NoProtocol => Counted::NoProtocol,
+        F::WeakKey => Counted::WeakKey,
+        F::ChainTooLong => Counted::ChainTooLong,
+        F::TooLarge => Counted::TooLarge,
+        F::Renegotiation => Counted::Renegotiation,
         F::NotTls => Counted::NotTls,
         F::Alert => Counted::Alert,
         F::ClosedEarly => Counted::ClosedEarly,

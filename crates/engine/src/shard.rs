@@ -184,6 +184,8 @@ pub(crate) struct Shard<D: Driver> {
     /// Waits one after the other that left something to be read, and when the first of them began.
     looks: u32,
     looking_since: Nanos,
+    /// When it was over: since then its connections part, and nothing is counted but their bytes.
+    over_at: Option<Nanos>,
 }
 
 /// What a shard does after a turn.
@@ -242,12 +244,16 @@ impl<D: Driver> Shard<D> {
             turned_at: times.started,
             looks: 0,
             looking_since: times.started,
+            over_at: None,
         }
     }
 
     /// Does what is due now.
     pub(crate) fn turn(&mut self) -> Turn {
         let now = self.driver.now();
+        if self.over_at.is_some() {
+            return self.part(now);
+        }
         self.world.wake_at(now);
         self.turned_at = now;
         let wish = self.publisher.ends.wish.get();
@@ -274,7 +280,7 @@ impl<D: Driver> Shard<D> {
         // What had come when the grace was over is read first.
         let is_ended = now >= self.end_at && self.world.read_until >= self.end_at;
         if self.world.is_over() || (is_alarmed && (is_ended || wish >= Wish::ABORT)) {
-            return Turn::Over;
+            return self.begin_parting();
         }
         if is_alarmed {
             let warm = if self.is_warming { self.times.measured_from() } else { Nanos::NEVER };
@@ -336,6 +342,23 @@ impl<D: Driver> Shard<D> {
         self.publisher.look_at_spending();
     }
 
+    /// Gives up what is in flight; its peers hear that it is over.
+    fn begin_parting(&mut self) -> Turn {
+        let at = self.driver.now();
+        self.over_at = Some(at);
+        if self.is_warming {
+            self.begin_measuring();
+        }
+        let is_cut = self.publisher.ends.wish.get() >= Wish::ABORT;
+        self.world.end(is_cut, self.driver.sockets());
+        self.part(at)
+    }
+
+    fn part(&mut self, now: Nanos) -> Turn {
+        let until = self.world.parts_until();
+        if now < until { Turn::Wait { until } } else { Turn::Over }
+    }
+
     /// Starts the round that was agreed on.
     fn join_round(&mut self) {
         let round_at = self.publisher.ends.wish.round_at();
@@ -374,14 +397,13 @@ impl<D: Driver> Shard<D> {
         }
     }
 
-    /// Gives up what is in flight, and tells the run the last that was seen.
+    /// Tells the run the last that was seen.
     pub(crate) fn finish(mut self) {
-        let at = self.driver.now();
-        if self.is_warming {
-            self.begin_measuring();
+        if self.over_at.is_none() {
+            self.begin_parting();
         }
-        let is_cut = self.publisher.ends.wish.get() >= Wish::ABORT;
-        self.world.end(is_cut, self.driver.sockets());
+        let at = self.over_at.unwrap_or_else(|| self.driver.now());
+        self.world.leave_all(self.driver.sockets());
         let backlog = self.came_to_end.then_some(self.backlog);
         self.publisher.finish(self.world, at, self.stopped_at.min(at), backlog);
     }

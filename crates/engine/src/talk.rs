@@ -1,11 +1,11 @@
 //! What is said on connections of WebSocket and TCP, prepared before the run.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pacing::Random;
-use plan::{AnswerEnd, MessageKind, Step};
+use plan::{AnswerEnd, CHECKED_BODY_BYTES_MAX, Message, MessageKind, Step};
 use wire::tcp::{Delimiter, Framing};
-use wire::websocket::{self, Deflater, Kind, Opcode, Opening, Role, Terms};
+use wire::websocket::{self, Deflate, Deflater, Kind, Opcode, Opening, Role, Terms, WINDOW_BITS_MAX, WINDOW_BITS_MIN};
 
 /// The same message is covered in so many ways, which take turns: rendering it anew for each send would cost more than sending it.
 const MASKS: u32 = 16;
@@ -13,7 +13,7 @@ const MASKS: u32 = 16;
 const LARGE_BYTES: usize = 64 * 1024;
 /// Where masks and keys come from. They protect proxies from what a page makes a browser send, and there is none here.
 const SEED: u64 = 0x6f6e_7275_7368;
-/// The largest message that is taken.
+/// The largest message that is taken; of one that is looked at less is kept.
 const MESSAGE_BYTES_MAX: u64 = 1 << 30;
 
 /// Where the answer to a message ends.
@@ -33,8 +33,12 @@ pub(crate) enum Expects {
 pub(crate) struct PreparedTalk {
     /// The message as it goes out; none of those who only listen.
     pub(crate) frames: Vec<Arc<[u8]>>,
-    /// The same, compressed.
+    /// The same, compressed in the largest window.
     pub(crate) deflated: Vec<Arc<[u8]>>,
+    /// What is compressed in smaller windows, which few servers ask for: made when one does.
+    narrow: [OnceLock<Vec<Arc<[u8]>>>; NARROW_WINDOWS],
+    /// What that is made of.
+    message: Option<Message>,
     pub(crate) expects: Expects,
     host: String,
     path: String,
@@ -42,8 +46,35 @@ pub(crate) struct PreparedTalk {
     subprotocols: Vec<String>,
     offers_deflate: bool,
     pub(crate) is_numbered: bool,
-    /// Messages are looked at as a whole.
-    keeps_messages: bool,
+    /// So much of a message is kept, since it is looked at as a whole; 0 when nobody looks.
+    kept_bytes_max: usize,
+}
+
+/// Windows that are smaller than the usual one.
+const NARROW_WINDOWS: usize = (WINDOW_BITS_MAX - WINDOW_BITS_MIN) as usize;
+
+/// A message as it goes out, under each mask; compressed in a window, as a power of two, or as it is.
+fn frames(message: &Message, window_bits: Option<u8>) -> Vec<Arc<[u8]>> {
+    let kind = match message.kind {
+        MessageKind::Plain => return vec![message.bytes.as_slice().into()],
+        MessageKind::Ping => None,
+        MessageKind::Text => Some(Kind::Text),
+        MessageKind::Binary => Some(Kind::Binary),
+    };
+    let compressed = window_bits.map(|bits| Deflater::with_window(bits).compress(&message.bytes));
+    let payload = compressed.as_ref().unwrap_or(&message.bytes);
+    let mut masks = Random::new(SEED);
+    let frame = |_| {
+        let mask = Some((masks.next_u64() as u32).to_le_bytes());
+        let mut frame = Vec::new();
+        match kind {
+            Some(kind) => websocket::push_message(kind, compressed.is_some(), mask, payload, &mut frame),
+            None => websocket::push_frame(Opcode::Ping, true, mask, &message.bytes, &mut frame),
+        }
+        frame.into()
+    };
+    let masks = if payload.len() > LARGE_BYTES { 1 } else { MASKS };
+    (0..masks).map(frame).collect()
 }
 
 impl PreparedTalk {
@@ -53,33 +84,15 @@ impl PreparedTalk {
         let mut headers = step.request.headers.clone();
         let host = headers.iter().position(|(name, _)| name.eq_ignore_ascii_case("host"));
         let host = host.map(|at| String::from_utf8_lossy(&headers.remove(at).1).into_owned()).unwrap_or_default();
-        let mut masks = Random::new(SEED);
-        let mut frames = |is_deflated: bool| -> Vec<Arc<[u8]>> {
-            let Some(message) = &talk.message else { return Vec::new() };
-            let kind = match message.kind {
-                MessageKind::Plain => return vec![message.bytes.as_slice().into()],
-                MessageKind::Ping => None,
-                MessageKind::Text => Some(Kind::Text),
-                MessageKind::Binary => Some(Kind::Binary),
-            };
-            let payload = if is_deflated { &Deflater::default().compress(&message.bytes) } else { &message.bytes };
-            let frame = |_| {
-                let mask = Some((masks.next_u64() as u32).to_le_bytes());
-                let mut frame = Vec::new();
-                match kind {
-                    Some(kind) => websocket::push_message(kind, is_deflated, mask, payload, &mut frame),
-                    None => websocket::push_frame(Opcode::Ping, true, mask, &message.bytes, &mut frame),
-                }
-                frame.into()
-            };
-            let masks = if payload.len() > LARGE_BYTES { 1 } else { MASKS };
-            (0..masks).map(frame).collect()
-        };
         let is_ping = talk.message.as_ref().is_some_and(|message| message.kind == MessageKind::Ping);
+        let compressible = talk.message.as_ref().filter(|_| talk.offers_deflate && !is_ping).cloned();
+        let is_numbered = talk.message.as_ref().is_some_and(|message| message.is_numbered);
         let framed = |framing| Expects::Framed(framing);
         Some(Self {
-            frames: frames(false),
-            deflated: if talk.offers_deflate && !is_ping { frames(true) } else { Vec::new() },
+            frames: talk.message.as_ref().map(|message| frames(message, None)).unwrap_or_default(),
+            deflated: compressible.as_ref().map(|message| frames(message, Some(WINDOW_BITS_MAX))).unwrap_or_default(),
+            narrow: Default::default(),
+            message: compressible,
             expects: match &talk.answer {
                 AnswerEnd::None => Expects::Nothing,
                 AnswerEnd::Message if is_ping => Expects::Pong,
@@ -97,8 +110,8 @@ impl PreparedTalk {
             headers,
             subprotocols: talk.subprotocols.clone(),
             offers_deflate: talk.offers_deflate,
-            is_numbered: talk.message.as_ref().is_some_and(|message| message.is_numbered),
-            keeps_messages: talk.message.as_ref().is_some_and(|message| message.is_numbered) || step.checks.want_body(),
+            is_numbered,
+            kept_bytes_max: if is_numbered || step.checks.want_body() { CHECKED_BODY_BYTES_MAX } else { 0 },
         })
     }
 
@@ -124,27 +137,34 @@ impl PreparedTalk {
         websocket::render_request(&opening, key, out);
     }
 
-    /// What the server made of it: bytes of its answer, and whether messages may be compressed.
+    /// What the server made of it: bytes of its answer, and how messages may be compressed.
     pub(crate) fn read_answer(
         &self,
         input: &[u8],
         key: &str,
-    ) -> Result<Option<(usize, bool)>, websocket::HandshakeFault> {
+    ) -> Result<Option<(usize, Option<Deflate>)>, websocket::HandshakeFault> {
         let read = websocket::read_answer(input, key, &self.subprotocols, self.offers_deflate)?;
-        Ok(read.map(|(length, answer)| (length, answer.is_deflate)))
+        Ok(read.map(|(length, answer)| (length, answer.deflate)))
     }
 
     /// How a conversation goes.
-    pub(crate) fn terms(&self, is_deflate: bool) -> Terms {
-        let keeps_messages = self.keeps_messages;
-        Terms { role: Role::Client, is_deflate, message_bytes_max: MESSAGE_BYTES_MAX, keeps_messages }
+    pub(crate) fn terms(&self, deflate: Option<Deflate>) -> Terms {
+        let kept_bytes_max = self.kept_bytes_max;
+        Terms { role: Role::Client, deflate, message_bytes_max: MESSAGE_BYTES_MAX, kept_bytes_max }
     }
 
-    /// The message for the `turn`-th send.
-    pub(crate) fn frame(&self, is_deflate: bool, turn: usize) -> Option<usize> {
-        let frames = if is_deflate && !self.deflated.is_empty() { &self.deflated } else { &self.frames };
-        let first = if is_deflate && !self.deflated.is_empty() { self.frames.len() } else { 0 };
-        (!frames.is_empty()).then(|| first + turn % frames.len())
+    /// The message for the `turn`-th send, and its number among [`PreparedTalk::all_frames`] if it is one of them.
+    pub(crate) fn frame(&self, deflate: Option<Deflate>, turn: usize) -> Option<(&Arc<[u8]>, Option<usize>)> {
+        let pick = |frames: &[Arc<[u8]>]| (!frames.is_empty()).then(|| turn % frames.len());
+        let (frames, first) = match (deflate, &self.message) {
+            (Some(deflate), Some(message)) if deflate.window_bits < WINDOW_BITS_MAX => {
+                let place = &self.narrow[usize::from(deflate.window_bits.saturating_sub(WINDOW_BITS_MIN))];
+                (place.get_or_init(|| frames(message, Some(deflate.window_bits))), None)
+            }
+            (Some(_), Some(_)) => (&self.deflated, Some(self.frames.len())),
+            _ => (&self.frames, Some(0)),
+        };
+        pick(frames).map(|at| (&frames[at], first.map(|first| first + at)))
     }
 
     /// All frames, in the order of the numbers that [`PreparedTalk::frame`] gives.

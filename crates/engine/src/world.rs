@@ -10,6 +10,7 @@ mod closed;
 mod connections;
 mod events;
 mod exchanges;
+mod goodbyes;
 mod hops;
 mod layers;
 mod open;
@@ -157,6 +158,8 @@ pub(crate) struct World {
     inside: u64,
     /// Waits for the sockets so far.
     waits: u64,
+    /// When peers of WebSocket have agreed to the end of the run, or had time to.
+    parts_until: Nanos,
 }
 
 /// Whether a run that never reached its target should go on.
@@ -212,6 +215,7 @@ impl World {
             stalls: Stalls::default(),
             inside: 0,
             waits: 0,
+            parts_until: Nanos::ZERO,
             work,
         }
     }
@@ -345,7 +349,7 @@ impl World {
         }
     }
 
-    /// Gives up what is in flight, counts it, and closes every connection. `is_cut`: it had no grace.
+    /// Gives up what is in flight, counts it, and closes every connection, or begins to. `is_cut`: it had no grace.
     pub(crate) fn end<S: Sockets>(&mut self, is_cut: bool, sockets: &mut S) {
         let now = sockets.now();
         let before = self.seen.counts.unfinished;
@@ -375,13 +379,7 @@ impl World {
             wire::http1::unfold(&mut head);
             self.seen.hear_head(&head);
         }
-        let mut untaken = 0;
-        self.connections.drain(|socket, is_layered| {
-            // What leaves in layers was counted when it was handed over.
-            untaken += if is_layered { sockets.stop_sending(socket) as u64 } else { 0 };
-            sockets.close(socket);
-        });
-        self.seen.counts.bytes_untaken += untaken;
+        self.part_all(now, sockets);
     }
 
     /// An exchange did not end before the run.

@@ -13,7 +13,7 @@ mod threshold;
 pub use censored::{Censored, Percentile};
 pub use distribution::{Bucket, Distribution, VALUE_NS_MAX};
 pub use held::{Held, HeldCounts, HeldNow};
-pub use outcome::{Class, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome, ProtocolFault, TlsFault};
+pub use outcome::{CLOSE_WITHOUT_CODE, Class, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome, ProtocolFault, TlsFault};
 pub use sample::{ROWS_MAX, Row, SAMPLE_BODY_BYTES_MAX, SAMPLES_MAX, Sample};
 pub use snapshot::{Ages, Counts, Measure, SERIES_MAX, STATUS_COUNT, SeriesKey, Snapshot, Timings};
 pub use threshold::{Judgement, THRESHOLD_BYTES_MAX, Threshold, ThresholdError, ThresholdFault, Unit};

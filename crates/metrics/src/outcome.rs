@@ -1,5 +1,12 @@
 //! How an exchange ended. Outcomes are data: `Copy`, and each indexes a counter.
 
+mod closes;
+mod tls;
+
+pub use closes::CLOSE_WITHOUT_CODE;
+use closes::{CLOSE_COUNT, close_index, close_of_index};
+pub use tls::TlsFault;
+
 /// The end of an exchange that was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -40,6 +47,11 @@ pub enum Failure {
     GrpcStatus(u8),
     /// A call of gRPC whose answer has a status of HTTP other than 200 and none of its own; which one, as [`Failure::of_http`] says.
     CallHttp(u8),
+    /// The peer ended a conversation of WebSocket with this code before it had answered.
+    WebSocketClose(u16),
+    /// The connection was there, and what was asked first on it, such as the handshake of WebSocket, had no answer within the connect
+    /// timeout.
+    NoFirstAnswer,
     /// The peer wanted no more requests, time and again, and this one was never looked at.
     Goaway,
     /// A complete answer whose status is no success.
@@ -218,61 +230,6 @@ impl ProtocolFault {
     }
 }
 
-/// Why there is no TLS session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "each is named by `name`, and described where the session says it")]
-#[repr(u8)]
-pub enum TlsFault {
-    UnknownIssuer,
-    Expired,
-    NotYetValid,
-    WrongName,
-    Certificate,
-    ClientCertificate,
-    NothingInCommon,
-    NoProtocol,
-    NotTls,
-    Alert,
-    ClosedEarly,
-    Other,
-}
-
-impl TlsFault {
-    /// All of them, in the order of their index.
-    pub const ALL: [Self; 12] = [
-        Self::UnknownIssuer,
-        Self::Expired,
-        Self::NotYetValid,
-        Self::WrongName,
-        Self::Certificate,
-        Self::ClientCertificate,
-        Self::NothingInCommon,
-        Self::NoProtocol,
-        Self::NotTls,
-        Self::Alert,
-        Self::ClosedEarly,
-        Self::Other,
-    ];
-
-    /// A stable name for reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::UnknownIssuer => "unknown-issuer",
-            Self::Expired => "expired",
-            Self::NotYetValid => "not-yet-valid",
-            Self::WrongName => "wrong-name",
-            Self::Certificate => "certificate",
-            Self::ClientCertificate => "client-certificate",
-            Self::NothingInCommon => "nothing-in-common",
-            Self::NoProtocol => "no-protocol",
-            Self::NotTls => "not-tls",
-            Self::Alert => "alert",
-            Self::ClosedEarly => "closed-early",
-            Self::Other => "other",
-        }
-    }
-}
-
 /// The error codes of HTTP/2 by their numbers (RFC 9113, 7); beyond them they are counted as one.
 const RESET_CODES: [&str; 15] = [
     "NO_ERROR",
@@ -319,17 +276,18 @@ const CALL_STATUSES: [u16; 9] = [400, 401, 403, 404, 429, 431, 502, 503, 504];
 
 const PROTOCOL_FIRST: usize = 16;
 const TLS_FIRST: usize = 96;
-const RESET_FIRST: usize = 112;
-const CALL_FIRST: usize = 128;
-const OS_FIRST: usize = 144;
+const RESET_FIRST: usize = 128;
+const CALL_FIRST: usize = 144;
+const OS_FIRST: usize = 160;
 /// Linux knows 133; larger ones are counted as the last.
 const ERRNO_MAX: usize = 255;
 const GRPC_FIRST: usize = OS_FIRST + ERRNO_MAX + 1;
+const CLOSE_FIRST: usize = GRPC_FIRST + GRPC_STATUSES.len();
 /// How many counters failures index.
-pub const FAILURE_COUNT: usize = GRPC_FIRST + GRPC_STATUSES.len();
+pub const FAILURE_COUNT: usize = CLOSE_FIRST + CLOSE_COUNT;
 
 impl Failure {
-    const PLAIN: [Self; 15] = [
+    const PLAIN: [Self; 16] = [
         Self::Unreachable,
         Self::Permission,
         Self::ConnectRefused,
@@ -345,6 +303,7 @@ impl Failure {
         Self::Goaway,
         Self::Dns,
         Self::Redirect,
+        Self::NoFirstAnswer,
     ];
 
     /// A call whose answer has this status of HTTP, and none of its own.
@@ -370,6 +329,7 @@ impl Failure {
             Self::CallHttp(index) => CALL_FIRST + usize::from(index).min(CALL_STATUSES.len()),
             Self::Os(errno) => OS_FIRST + usize::from(errno).min(ERRNO_MAX),
             Self::GrpcStatus(status) => GRPC_FIRST + usize::from(status).min(GRPC_STATUSES.len() - 1),
+            Self::WebSocketClose(code) => CLOSE_FIRST + close_index(code),
             plain => Self::PLAIN.iter().position(|&each| each == plain).expect("every plain failure is in the table"),
         }
     }
@@ -391,7 +351,8 @@ impl Failure {
                 (index <= CALL_STATUSES.len()).then_some(Self::CallHttp(index as u8))
             }
             OS_FIRST..GRPC_FIRST => u16::try_from(index - OS_FIRST).ok().map(Self::Os),
-            GRPC_FIRST..FAILURE_COUNT => Some(Self::GrpcStatus((index - GRPC_FIRST) as u8)),
+            GRPC_FIRST..CLOSE_FIRST => Some(Self::GrpcStatus((index - GRPC_FIRST) as u8)),
+            CLOSE_FIRST..FAILURE_COUNT => Some(Self::WebSocketClose(close_of_index(index - CLOSE_FIRST))),
             _ => None,
         }
     }
@@ -411,6 +372,7 @@ impl Failure {
                 let last = GRPC_STATUSES.len() - 1;
                 Some(GRPC_STATUSES[usize::from(status).min(last)].to_owned())
             }
+            Self::WebSocketClose(code) => Some(close_of_index(close_index(code)).to_string()),
             _ => None,
         }
     }
@@ -442,6 +404,8 @@ impl Failure {
             Self::Check => "check",
             Self::Dns => "dns",
             Self::Redirect => "redirect",
+            Self::WebSocketClose(_) => "websocket-close",
+            Self::NoFirstAnswer => "no-first-answer",
             Self::Os(_) => "os",
         }
     }
@@ -476,7 +440,9 @@ impl Class {
                 | Failure::BodyLimit
                 | Failure::Redirect,
             ) => Self::FailedAnswered,
-            Outcome::Failed(Failure::Timeout | Failure::ConnectTimeout) => Self::TimedOut,
+            Outcome::Failed(
+                Failure::Timeout | Failure::ConnectTimeout | Failure::NoFirstAnswer | Failure::Tls(TlsFault::NoAnswer),
+            ) => Self::TimedOut,
             Outcome::Failed(_) => Self::FailedUnanswered,
         }
     }

@@ -1,5 +1,7 @@
 //! All that one shard saw in one span of time. Snapshots merge exactly, in any order.
 
+use std::collections::BTreeMap;
+
 use crate::{Class, Distribution, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome, ROWS_MAX, Row, SAMPLES_MAX, Sample};
 
 /// Counters for status codes 0 to 999.
@@ -8,6 +10,8 @@ pub const STATUS_COUNT: usize = 1_000;
 pub const SERIES_MAX: u32 = 64;
 /// The longest text of a server that is kept.
 const HEARD_CHARS_MAX: usize = 200;
+/// Statuses and codes whose texts are kept.
+const HEARD_MAX: usize = 256;
 
 /// What is measured of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,6 +200,8 @@ pub struct Counts {
     pub messages_received: u64,
     /// Messages of WebSocket that answer none of ours.
     pub unasked: u64,
+    /// Conversations of WebSocket that the server ended, by its code: while an answer was awaited, or not.
+    pub closes: BTreeMap<u16, u64>,
     failures: Box<[u64; FAILURE_COUNT]>,
 }
 
@@ -236,6 +242,7 @@ impl Default for Counts {
             messages_untaken: 0,
             messages_received: 0,
             unasked: 0,
+            closes: BTreeMap::new(),
             failures: Box::new([0; FAILURE_COUNT]),
         }
     }
@@ -278,6 +285,9 @@ impl Counts {
         self.messages_untaken += other.messages_untaken;
         self.messages_received += other.messages_received;
         self.unasked += other.unasked;
+        for (code, number) in &other.closes {
+            *self.closes.entry(*code).or_default() += number;
+        }
         add_each(&mut *self.failures, &*other.failures);
     }
 
@@ -383,8 +393,9 @@ pub struct Snapshot {
     pub cpu_ns: u64,
     /// Time that it was ready to run and had no core.
     pub run_delay_ns: u64,
-    /// What servers said of a status of gRPC: one text for each, of those that were heard the first in the alphabet.
-    heard: Vec<(u8, Box<str>)>,
+    /// What servers said of a status of gRPC, or of a code with which they closed WebSockets: one text for each, of those that were
+    /// heard the first in the alphabet.
+    heard: Vec<(u16, Box<str>)>,
     /// From the first byte of an answer to its last, where that was kept.
     pub reading: Distribution,
     /// From intended to sent, where that was kept.
@@ -429,25 +440,27 @@ impl Snapshot {
         self.covered().map_or(0, Distribution::count)
     }
 
-    /// A text is known for this status of gRPC.
+    /// A text is known for this status of gRPC, or code of a close.
     pub fn has_heard(&self, status: usize) -> bool {
         self.heard(status).is_some()
     }
 
-    /// What a server said of this status of gRPC.
+    /// What a server said of this status of gRPC, or with this code of a close; the ones are below 1000, the others are not.
     pub fn heard(&self, status: usize) -> Option<&str> {
         self.heard.iter().find(|(number, _)| usize::from(*number) == status).map(|(_, text)| &**text)
     }
 
-    /// Keeps what a server said of a status of gRPC, in one line that is not too long.
+    /// Keeps what a server said of a status of gRPC, or of a close, in one line that is not too long.
     pub fn hear(&mut self, status: usize, text: &str) {
         let line: String =
             text.chars().map(|each| if each.is_control() { ' ' } else { each }).take(HEARD_CHARS_MAX).collect();
-        let Ok(number) = u8::try_from(status) else { return };
+        let Ok(number) = u16::try_from(status) else { return };
+        let has_room = self.heard.len() < HEARD_MAX;
         match self.heard.iter_mut().find(|(known, _)| *known == number) {
             Some((_, known)) if **known <= *line => {}
             Some((_, known)) => *known = line.into(),
-            None => self.heard.push((number, line.into())),
+            None if has_room => self.heard.push((number, line.into())),
+            None => {}
         }
     }
 

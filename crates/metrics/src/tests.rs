@@ -11,7 +11,32 @@ fn every_failure_has_a_counter_of_its_own() {
             assert!(named.insert(failure), "{failure:?} twice");
         }
     }
-    assert_eq!(named.len(), 15 + 48 + 12 + 15 + 10 + 256 + 18);
+    assert_eq!(named.len(), 16 + 48 + 17 + 15 + 10 + 256 + 18 + 16 + 2_000);
+}
+
+/// Each code of a close has its counter; one that nobody may send counts as none.
+#[test]
+fn closes_are_counted_by_their_codes() {
+    for (code, counted) in [
+        (1_000, 1_000),
+        (1_005, 1_005),
+        (1_013, 1_013),
+        (1_015, 1_015),
+        (3_000, 3_000),
+        (3_999, 3_999),
+        (4_000, 4_000),
+        (4_999, 4_999),
+        (0, CLOSE_WITHOUT_CODE),
+        (999, CLOSE_WITHOUT_CODE),
+        (1_016, CLOSE_WITHOUT_CODE),
+        (2_999, CLOSE_WITHOUT_CODE),
+        (5_000, CLOSE_WITHOUT_CODE),
+        (u16::MAX, CLOSE_WITHOUT_CODE),
+    ] {
+        let failure = Failure::WebSocketClose(code);
+        assert_eq!(Failure::of_index(failure.index()), Some(Failure::WebSocketClose(counted)), "{code}");
+        assert_eq!(failure.detail(), Some(counted.to_string()), "{code}");
+    }
 }
 
 #[test]

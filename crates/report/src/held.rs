@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use engine::{HoldInterval, HoldResult, LateThread, MemoryUse};
-use metrics::{Censored, Distribution, Failure, Held, HeldCounts};
+use metrics::{Censored, Distribution, Failure, Held, HeldCounts, TlsFault};
 use plan::{Hold, Work};
 use serde_json::{Value, json};
 
@@ -101,7 +101,15 @@ impl HoldRun<'_> {
     pub fn target_limit(&self) -> Option<(u64, u64)> {
         let open = self.result.most_open;
         let waits = |failure: Failure| {
-            matches!(failure, Failure::ConnectTimeout | Failure::Timeout | Failure::ClosedEarly | Failure::Reset)
+            matches!(
+                failure,
+                Failure::ConnectTimeout
+                    | Failure::Tls(TlsFault::NoAnswer)
+                    | Failure::NoFirstAnswer
+                    | Failure::Timeout
+                    | Failure::ClosedEarly
+                    | Failure::Reset
+            )
         };
         let refused: u64 = HeldCounts::reasons(&self.seen().failed)
             .iter()

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use engine::{Interval, ShardUse};
-use metrics::{Censored, Class, Distribution, Failure, Judgement, Measure, Snapshot, Threshold, Unit};
+use metrics::{
+    CLOSE_WITHOUT_CODE, Censored, Class, Distribution, Failure, Judgement, Measure, Snapshot, Threshold, Unit,
+};
 use plan::{Arrivals, Load, Protocol, RateStage, Scenario, Step, UserShape, UserStage};
 use serde_json::{Map, Value, json};
 
@@ -64,6 +66,7 @@ impl Json {
         report["times"] = all_times(run);
         report["statuses"] = statuses(run.seen());
         report["grpc_statuses"] = grpc_statuses(run.seen());
+        report["closes"] = closes(run.seen());
         report["failures"] = failures(run);
         report["steps"] = steps::values(run);
         report["thresholds"] = thresholds(run);
@@ -260,6 +263,18 @@ fn statuses(seen: &Snapshot) -> Value {
 
 fn grpc_statuses(seen: &Snapshot) -> Value {
     Value::Object(seen.counts.grpc_statuses().map(|(name, count)| (name.to_owned(), count.into())).collect())
+}
+
+/// Conversations of WebSocket that the server ended.
+fn closes(seen: &Snapshot) -> Value {
+    let one = |(code, count): (&u16, &u64)| {
+        json!({
+            "code": (*code != CLOSE_WITHOUT_CODE).then_some(code),
+            "reason": seen.heard(usize::from(*code)).filter(|reason| !reason.is_empty()),
+            "count": count,
+        })
+    };
+    seen.counts.closes.iter().map(one).collect()
 }
 
 fn failures(run: &Run<'_>) -> Value {

@@ -1,5 +1,6 @@
 //! What went wrong, in both languages: cause and remedy.
 
+mod closes;
 mod grpc;
 mod plan_error;
 mod secure;
@@ -9,10 +10,11 @@ use driver::Chosen;
 use std::net::SocketAddr;
 
 use engine::{PlacesError, ResolveError, RunError};
-use metrics::{Failure, ProtocolFault, Snapshot};
+use metrics::{Failure, ProtocolFault, Snapshot, TlsFault};
 use plan::Step;
 use wire::tls::Refused;
 
+pub(crate) use closes::code_and_reason;
 pub use grpc::reflect_error;
 pub use plan_error::plan_error;
 pub use secure::tls_error;
@@ -73,8 +75,15 @@ pub fn failure_remedy(failure: Failure, run: &Run<'_>, language: Language) -> St
 
 /// The same, in circumstances of any kind.
 pub(crate) fn remedy_in(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
-    let may_be_for_want_of_one =
-        matches!(failure, Failure::Status | Failure::CallHttp(_) | Failure::Reset | Failure::ClosedEarly);
+    // Some servers close without an alert, or with one that says little.
+    let may_be_for_want_of_one = matches!(
+        failure,
+        Failure::Status
+            | Failure::CallHttp(_)
+            | Failure::Reset
+            | Failure::ClosedEarly
+            | Failure::Tls(TlsFault::ClosedEarly | TlsFault::Alert | TlsFault::ClientCertificate)
+    );
     if scene.lacked_certificate && may_be_for_want_of_one {
         return language.pick(
             "the server asked for a client certificate, and there was none; give one that it knows with --cert FILE --key FILE".to_owned(),
@@ -89,6 +98,7 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
     let address = scene
         .address
         .map_or(language.pick("one of the targets", "其中一个目标").to_owned(), |one| one.to_string());
+    let connect_limit = step.map_or(String::new(), |step| span(step.connect_timeout));
     let pick = |en: String, zh: String| language.pick(en, zh);
     match failure {
         Failure::Unreachable => pick(
@@ -104,7 +114,7 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
             format!("{address} 上没有服务在监听；请启动服务或检查端口"),
         ),
         Failure::ConnectTimeout => {
-            let limit = step.map_or(String::new(), |step| span(step.connect_timeout));
+            let limit = &connect_limit;
             pick(
                 format!(
                     "no connection within {limit}; check firewalls and the server's accept queue, or raise --connect-timeout"
@@ -112,6 +122,14 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
                 format!("{limit} 内未能建立连接；请检查防火墙和服务端的 accept 队列，或调大 --connect-timeout"),
             )
         }
+        Failure::NoFirstAnswer if scene.is_talk() => pick(
+            format!("the connection to {address} was there, the WebSocket handshake had no answer within {connect_limit}; check that the path is one of WebSocket and that the server is not overloaded, or raise --connect-timeout"),
+            format!("到 {address} 的连接已建立，但 WebSocket 握手在 {connect_limit} 内没有收到回应；请确认该路径是 WebSocket 服务且服务端没有过载，或调大 --connect-timeout"),
+        ),
+        Failure::NoFirstAnswer => pick(
+            format!("the connection to {address} was there, the first request on it had no answer within {connect_limit}; check what the port speaks and whether the server is overloaded, or raise --connect-timeout"),
+            format!("到 {address} 的连接已建立，但首个请求在 {connect_limit} 内没有收到响应；请检查该端口的协议以及服务端是否过载，或调大 --connect-timeout"),
+        ),
         Failure::NoLocalPort => {
             let ports = host::local_port_range().map_or(String::new(), |(first, last)| {
                 let number = u32::from(last.saturating_sub(first)) + 1;
@@ -150,7 +168,8 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
             )
         }
         Failure::Protocol(fault) => protocol(fault, language),
-        Failure::Tls(fault) => secure::tls(fault, &address, scene.refused, language),
+        Failure::Tls(fault) => secure::tls(fault, &address, scene.refused, &connect_limit, language),
+        Failure::WebSocketClose(code) => closes::remedy(code, scene, language),
         Failure::StreamReset(_) => pick(
             "the server gave up the stream with this code of HTTP/2; look at its log and its limits".to_owned(),
             "服务端以该 HTTP/2 错误码终止了流；请查看其日志和各项上限".to_owned(),

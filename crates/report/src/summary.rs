@@ -276,6 +276,11 @@ impl Page {
         }
         let all = seen.counts.statuses().map(|(status, number)| one(status.to_string(), number)).collect();
         self.list(words.statuses, all);
+        if !seen.counts.closes.is_empty() {
+            let said = |code: u16| say::code_and_reason(code, seen.heard(usize::from(code)), self.language);
+            let all = seen.counts.closes.iter().map(|(code, number)| one(said(*code), *number)).collect();
+            self.list(words.closes, all);
+        }
     }
 
     fn list(&mut self, name: &str, items: Vec<String>) {

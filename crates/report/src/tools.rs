@@ -11,7 +11,7 @@ mod webbench;
 mod wrk;
 
 use engine::Interval;
-use metrics::{Class, Counts, Distribution, Failure, Measure, Snapshot, Timings};
+use metrics::{Class, Counts, Distribution, Failure, Measure, Outcome, Snapshot, Timings};
 use plan::{Settings, ToolRun};
 
 use crate::Language;
@@ -142,7 +142,7 @@ impl Faults {
         let mut faults = Self::default();
         for (failure, number) in counts.failures() {
             match failure {
-                Failure::Timeout | Failure::ConnectTimeout => faults.timeout += number,
+                failure if Class::of(Outcome::Failed(failure)) == Class::TimedOut => faults.timeout += number,
                 Failure::Unreachable
                 | Failure::Permission
                 | Failure::ConnectRefused

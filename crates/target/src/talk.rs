@@ -2,7 +2,7 @@
 
 use driver::{Outgoing, Socket, Sockets};
 use pacing::Nanos;
-use wire::websocket::{self, Asked, Heard, Kind, Role, Session, Terms};
+use wire::websocket::{self, Asked, Deflate, Heard, Kind, Role, Session, Terms};
 
 use crate::connection::{ECHO_BYTES_MAX, Wait};
 use crate::shard::Tools;
@@ -113,9 +113,9 @@ impl Talk {
     ) -> Wait {
         let terms = Terms {
             role: Role::Server,
-            is_deflate: deflate.is_some(),
+            deflate: deflate.map(|window_bits| Deflate { window_bits, keeps_context: false }),
             message_bytes_max: ECHO_BYTES_MAX as u64,
-            keeps_messages: true,
+            kept_bytes_max: ECHO_BYTES_MAX,
         };
         let mut session = self.session.take().unwrap_or_else(|| Box::new(Session::new(terms)));
         let (mut out, mut scratch) = (tools.buffer(), std::mem::take(&mut tools.scratch));

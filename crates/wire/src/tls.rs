@@ -8,6 +8,9 @@ mod fault;
 mod server;
 mod verify;
 
+use std::sync::Arc;
+
+use rustls::AlertDescription;
 use rustls::client::UnbufferedClientConnection;
 use rustls::server::UnbufferedServerConnection;
 use rustls::unbuffered::{ConnectionState, EncryptError, UnbufferedStatus};
@@ -16,6 +19,7 @@ pub use client::{ClientConfig, ClientSettings, GROUPS, Trust};
 pub use fault::{Part, SetupError, TlsFault};
 pub use server::{ServerConfig, ServerSettings};
 pub use verify::Refused;
+use verify::Witness;
 
 /// The most that one record carries.
 const RECORD_BYTES_MAX: usize = 16 * 1024;
@@ -23,8 +27,9 @@ const RECORD_BYTES_MAX: usize = 16 * 1024;
 const RECORD_OVERHEAD: usize = 5 + 8 + 1 + 16 + 16;
 /// Records that are sealed before more is sent than it is asked for: a key update.
 const KEY_UPDATE_BYTES: usize = 128;
-/// A record that is not complete is kept up to here; a whole one is smaller.
-const TAIL_BYTES_MAX: usize = 64 * 1024 + 5;
+/// What is kept of a message of the handshake that is not complete: rustls takes messages of 64 KiB, which come in records that
+/// may be small.
+const TAIL_BYTES_MAX: usize = 160 * 1024;
 
 enum Side {
     Client(Box<UnbufferedClientConnection>),
@@ -39,6 +44,8 @@ pub struct Session {
     is_closed_by_peer: bool,
     /// It is broken, and why.
     fault: Option<TlsFault>,
+    /// Knows whether a certificate of ours was asked for in vain; none of a server.
+    witness: Option<Arc<Witness>>,
 }
 
 impl std::fmt::Debug for Session {
@@ -56,8 +63,8 @@ enum Step {
 }
 
 impl Session {
-    fn new(side: Side) -> Self {
-        Self { side, tail: Vec::new(), is_closed_by_peer: false, fault: None }
+    fn new(side: Side, witness: Option<Arc<Witness>>) -> Self {
+        Self { side, tail: Vec::new(), is_closed_by_peer: false, fault: None, witness }
     }
 
     /// The handshake goes on: nothing can be sealed yet.
@@ -131,7 +138,7 @@ impl Session {
                 self.tail = tail;
             }
         }
-        if self.tail.len() > TAIL_BYTES_MAX { Err(TlsFault::NotTls) } else { Ok(()) }
+        if self.tail.len() > TAIL_BYTES_MAX { Err(TlsFault::TooLarge) } else { Ok(()) }
     }
 
     /// How many bytes of `input` were taken.
@@ -149,12 +156,25 @@ impl Session {
                 Ok(Step::Again) => {}
                 Ok(Step::Wait) => return Ok(taken),
                 Err(error) => {
-                    let fault = TlsFault::of(&error);
+                    let fault = self.fault_of(&error);
                     self.fault = Some(fault);
                     self.collect_alert(&mut input[taken..], out);
                     return Err(fault);
                 }
             }
+        }
+    }
+
+    /// What an error means at this point of the session.
+    fn fault_of(&self, error: &rustls::Error) -> TlsFault {
+        let is_refused = matches!(error, rustls::Error::AlertReceived(AlertDescription::HandshakeFailure));
+        let was_asked = || self.witness.as_ref().is_some_and(|witness| witness.was_asked());
+        match error {
+            // A server of TLS 1.2 has no other alert for a certificate that is missing (RFC 5246, 7.4.6).
+            _ if is_refused && self.is_handshaking() && was_asked() => TlsFault::ClientCertificate,
+            // A handshake that fails after the handshake is another one, which was demanded and which we refuse.
+            _ if is_refused && !self.is_handshaking() && self.version() == "TLS 1.2" => TlsFault::Renegotiation,
+            error => TlsFault::of(error),
         }
     }
 

@@ -1,7 +1,8 @@
 //! WebSocket (RFC 6455) as a machine over bytes, the same for both sides.
 //!
 //! `handle` takes off masks in place and says what the front of the input meant. It keeps a header that is not complete and the
-//! payload of a control frame that came in pieces, and nothing of a message. Masks are arguments of those who send.
+//! payload of a control frame that came in pieces, and nothing of a message. Masks are arguments of those who send. A [`Session`] keeps
+//! of messages what its [`Terms`] allow.
 
 mod deflate;
 mod fault;
@@ -11,7 +12,7 @@ mod machine;
 mod session;
 mod utf8;
 
-pub use deflate::{Deflater, WINDOW_BITS_MAX, WINDOW_BITS_MIN};
+pub use deflate::{Deflate, Deflater, WINDOW_BITS_MAX, WINDOW_BITS_MIN};
 pub use fault::Fault;
 pub use frame::{CONTROL_BYTES_MAX, Mask, Opcode, push_close, push_frame, push_message};
 pub use handshake::{

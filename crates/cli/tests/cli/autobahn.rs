@@ -159,11 +159,12 @@ fn echo(address: &str, path: &str) -> String {
         assert!(reader.read_until(b'\n', &mut head).expect("an answer") > 0, "{path}");
     }
     let (_, agreed) = websocket::read_answer(&head, &key, &[], true).expect("an answer").expect("a whole one");
-    let terms =
-        Terms { role: Role::Client, is_deflate: agreed.is_deflate, message_bytes_max: 64 << 20, keeps_messages: true };
+    let (role, most) = (Role::Client, 64 << 20);
+    let terms = Terms { role, deflate: agreed.deflate, message_bytes_max: most, kept_bytes_max: most as usize };
     let (mut session, mut scratch) = (Session::new(terms), Scratch::default());
     let (mut last, mut buffer) = (String::new(), vec![0; 64 * 1024]);
-    let mut deflater = websocket::Deflater::default();
+    let bits = agreed.deflate.map_or(websocket::WINDOW_BITS_MAX, |deflate| deflate.window_bits);
+    let mut deflater = websocket::Deflater::with_window(bits);
     let mask = Some([0x12, 0xef, 0x34, 0xcd]);
     loop {
         let count = reader.read(&mut buffer).unwrap_or(0);
@@ -183,7 +184,7 @@ fn echo(address: &str, path: &str) -> String {
                 Ok((taken, heard)) => {
                     if let Heard::Message { kind, bytes, .. } = &heard {
                         last = String::from_utf8_lossy(bytes).into_owned();
-                        match agreed.is_deflate {
+                        match agreed.deflate.is_some() {
                             true => websocket::push_message(*kind, true, mask, &deflater.compress(bytes), &mut out),
                             false => websocket::push_message(*kind, false, mask, bytes, &mut out),
                         }

@@ -1,7 +1,7 @@
 //! What the driver says of held connections, and what follows from it.
 
 use driver::{Event, Socket, SocketError, Sockets};
-use metrics::{Failure, ProtocolFault};
+use metrics::{CLOSE_WITHOUT_CODE, Failure, ProtocolFault};
 use pacing::Nanos;
 use plan::Protocol;
 use wire::http1::{Answer, Client};
@@ -159,8 +159,8 @@ impl World {
                 }
                 connection.more().head = head;
             }
-            Ok(Some((length, is_deflate))) => {
-                connection.is_deflate = is_deflate;
+            Ok(Some((length, deflate))) => {
+                connection.deflate = deflate;
                 let socket = connection.socket;
                 self.established(number, at, sockets);
                 let rest = &mut bytes[length - had..];
@@ -177,19 +177,22 @@ impl World {
         let connection = &mut self.connections[number as usize];
         let socket = connection.socket;
         let kept = connection.more.as_mut().and_then(|more| more.websocket.take());
-        let mut session = kept.unwrap_or_else(|| Box::new(Session::new(talk.terms(connection.is_deflate))));
+        let mut session = kept.unwrap_or_else(|| Box::new(Session::new(talk.terms(connection.deflate))));
         let mask = Some((self.random.next_u64() as u32).to_le_bytes());
         let (mut out, mut scratch) = (self.buffer(), std::mem::take(&mut self.scratch));
         let mut rest = bytes;
-        let (mut fault, mut has_closed) = (None, false);
+        let (mut fault, mut has_closed, mut why) = (None, false, Failure::ClosedEarly);
         loop {
             let (taken, news) = match session.handle(rest, &mut scratch, mask, &mut out) {
                 Ok((_, Heard::NeedMore)) => break,
                 Ok((taken, Heard::Nothing)) => (taken, News::Nothing),
                 Ok((taken, Heard::Pong(_))) => (taken, News::Pong),
-                Ok((taken, Heard::Close { .. })) => (taken, News::Close),
-                Ok((taken, Heard::Message { bytes, .. })) => {
-                    (taken, News::Message { is_good: job.step.accepts(bytes) })
+                Ok((taken, Heard::Close { code, .. })) => {
+                    why = Failure::WebSocketClose(code.unwrap_or(CLOSE_WITHOUT_CODE));
+                    (taken, News::Close)
+                }
+                Ok((taken, Heard::Message { bytes, is_cut, .. })) => {
+                    (taken, News::Message { is_good: !is_cut && job.step.accepts(bytes) })
                 }
                 Err(broken) => {
                     fault = Some(broken);
@@ -222,7 +225,7 @@ impl World {
         let connection = self.get(number);
         if connection.is_established() && (fault.is_some() || has_closed) {
             // The answer to its close, or what is wrong with what it sent, is on its way.
-            let failure = fault.map_or(Failure::ClosedEarly, faults::websocket);
+            let failure = fault.map_or(why, faults::websocket);
             return self.leave(number, failure, at, sockets);
         }
         if !session.is_at_rest() {

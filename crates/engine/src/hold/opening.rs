@@ -1,7 +1,7 @@
 //! How connections come: at a pace, few at a time, and again after a while when they are to.
 
 use driver::{OpenOptions, Sockets};
-use metrics::Failure;
+use metrics::{Failure, TlsFault};
 use pacing::Nanos;
 use plan::Work;
 
@@ -70,7 +70,7 @@ impl World {
                     owed: 0,
                     phase: Phase::Gone,
                     tries: 0,
-                    is_deflate: false,
+                    deflate: None,
                     was_tried: false,
                     was_established: false,
                     is_ending: false,
@@ -180,7 +180,12 @@ impl World {
             }
             self.open_deadlines.pop();
             if !is_over {
-                self.lose(number, Failure::ConnectTimeout, now, sockets);
+                let failure = match connection.phase {
+                    Phase::Shakes => Failure::Tls(TlsFault::NoAnswer),
+                    Phase::Begins => Failure::NoFirstAnswer,
+                    _ => Failure::ConnectTimeout,
+                };
+                self.lose(number, failure, now, sockets);
             }
         }
         while let Some((number, since)) = self.answer_deadlines.front() {

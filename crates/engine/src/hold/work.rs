@@ -101,8 +101,8 @@ impl World {
         let connection = &mut self.connections[number as usize];
         let socket = connection.socket;
         let is_sealed = connection.more.as_ref().is_some_and(|more| more.tls.is_some());
-        let frame = job.talk.as_ref().and_then(|talk| talk.frame(connection.is_deflate, turn));
-        let frame_bytes = frame.and_then(|frame| job.talk.as_ref()?.all_frames().nth(frame));
+        let frame = job.talk.as_ref().and_then(|talk| talk.frame(connection.deflate, turn));
+        let frame_bytes = frame.map(|(bytes, _)| bytes);
         let Some(bytes) = frame_bytes.or(self.request.is_some().then(|| job.step.request_bytes())) else { return };
         let expects = job.talk.as_ref().map_or(&Expects::Message, |talk| &talk.expects);
         let is_awaited = !matches!(expects, Expects::Nothing);
@@ -124,7 +124,7 @@ impl World {
             return;
         }
         self.seen.counts.bytes_sent += bytes.len() as u64;
-        let template = frame.map_or(self.request, |frame| self.templates.get(frame).copied());
+        let template = frame.map_or(self.request, |(_, number)| self.templates.get(number?).copied());
         match template {
             Some(template) if is_awaited => sockets.send(socket, Outgoing::Template(template, 0..bytes.len())),
             // What has no answer is over when the kernel has taken it, which is told of these.

@@ -10,7 +10,7 @@ use plan::{Hold, Protocol, Work};
 use wire::http1::{Client, HeadMemory};
 use wire::tcp;
 use wire::tls::{self, ClientConfig};
-use wire::websocket::{self, Scratch};
+use wire::websocket::{self, Deflate, Scratch};
 
 use crate::Places;
 use crate::faults;
@@ -95,7 +95,8 @@ pub(super) struct Connection {
     pub(super) phase: Phase,
     /// Tries that failed since it was established the last time.
     pub(super) tries: u8,
-    pub(super) is_deflate: bool,
+    /// How messages of WebSocket may be compressed.
+    pub(super) deflate: Option<Deflate>,
     /// It was tried before.
     pub(super) was_tried: bool,
     /// It was there once.

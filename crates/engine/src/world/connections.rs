@@ -40,6 +40,13 @@ pub(crate) struct Connection {
     pub(crate) layers: Option<Box<Layers>>,
 }
 
+impl Connection {
+    /// The peer has said that nothing more comes.
+    pub(crate) fn is_told(&self) -> bool {
+        self.layers.as_ref().is_some_and(|layers| layers.was_told())
+    }
+}
+
 /// Indexed by [`Socket::index`]: the driver's indices are small.
 #[derive(Default)]
 pub(crate) struct Connections {
@@ -86,15 +93,14 @@ impl Connections {
         self.closing = 0;
     }
 
-    /// Takes all; each with whether it has layers.
-    pub(crate) fn drain(&mut self, mut close: impl FnMut(Socket, bool)) {
-        for (index, entry) in self.entries.iter_mut().enumerate() {
-            if let Some(connection) = entry.take() {
-                let socket = Socket { index: index as u32, generation: connection.generation };
-                close(socket, connection.layers.is_some());
-            }
-        }
-        (self.closing, self.proven) = (0, 0);
+    /// All of them, and what they are doing.
+    pub(crate) fn phases(&self) -> Vec<(Socket, Phase)> {
+        let of = |(index, entry): (usize, &Option<Connection>)| {
+            let connection = entry.as_ref()?;
+            let socket = Socket { index: index as u32, generation: connection.generation };
+            Some((socket, connection.phase))
+        };
+        self.entries.iter().enumerate().filter_map(of).collect()
     }
 }
 

@@ -19,6 +19,16 @@ enum Heard {
     Broken(Failure),
 }
 
+/// What is known of a connection that its peer has ended.
+#[derive(Clone, Copy)]
+struct Cut {
+    is_reused: bool,
+    /// The request came too late for it.
+    is_stale: bool,
+    /// The end of the stream says nothing of the end of the answer.
+    may_be_short: bool,
+}
+
 impl World {
     #[inline]
     pub(crate) fn handle<S: Sockets>(&mut self, sockets: &mut S, event: Event<'_>) {
@@ -168,7 +178,7 @@ impl World {
         let is_cut_off = connection.layers.as_ref().is_some_and(|layers| layers.may_be_cut());
         if connection.layers.is_some() && !matches!(connection.phase, Phase::Answer { .. } | Phase::Close) {
             let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
-            let is_shaking = is_new && connection.layers.as_ref().is_some_and(|layers| layers.has_tls());
+            let is_shaking = is_new && connection.layers.as_ref().is_some_and(|layers| layers.is_shaking());
             let failure = if is_shaking { Failure::Tls(metrics::TlsFault::ClosedEarly) } else { Failure::ClosedEarly };
             return self.lose(socket, failure, at, sockets);
         }
@@ -182,29 +192,42 @@ impl World {
                 self.count_last_sent(attempt, sockets);
             }
         }
+        let cut = Cut { is_reused, is_stale, may_be_short: is_cut_off };
+        if let Phase::Answer { attempt } = phase
+            && self.connections.find(socket).is_some_and(|connection| connection.is_told())
+            && sockets.unsent(socket) == 0
+        {
+            // TLS said so, and is answered.
+            self.await_close(socket, at, sockets);
+            self.answer_goodbye(socket, sockets);
+            return self.end_cut_attempt(attempt, cut, at, sockets);
+        }
         let untaken = if self.is_layered { sockets.stop_sending(socket) } else { 0 };
         let Some(connection) = self.connections.remove(socket) else { return };
         self.uncount(&connection, untaken);
         sockets.close(socket);
         match connection.phase {
-            Phase::Answer { attempt } => {
-                let ending = self.attempts.find(attempt).map(|attempt| attempt.machine.handle_eof());
-                let is_cut = !connection.is_reused && ending == Some(Ending::BeforeAnswer);
-                self.seen.counts.cut_off += u64::from(is_cut);
-                match ending {
-                    Some(Ending::Complete) if !is_cut_off => self.end_answer(attempt, true, at, sockets),
-                    Some(Ending::BeforeAnswer) if is_stale => {
-                        self.end_stale_attempt(attempt, Failure::ClosedEarly, at, sockets);
-                    }
-                    _ => self.end_attempt(attempt, Outcome::Failed(Failure::ClosedEarly), at, sockets),
-                }
-            }
+            Phase::Answer { attempt } => self.end_cut_attempt(attempt, cut, at, sockets),
             Phase::Connect { attempt, .. } => {
                 self.end_attempt(attempt, Outcome::Failed(Failure::ClosedEarly), at, sockets);
             }
             Phase::Prepare { user, .. } => self.next(user, View::NoConnection, at, at, sockets),
             Phase::Exchange { user } => self.forget_own(user, &connection),
             Phase::Shared | Phase::Close => {}
+        }
+    }
+
+    /// The peer has ended the connection while an answer was awaited on it.
+    fn end_cut_attempt<S: Sockets>(&mut self, key: Key, cut: Cut, at: Nanos, sockets: &mut S) {
+        let ending = self.attempts.find(key).map(|attempt| attempt.machine.handle_eof());
+        let is_cut = !cut.is_reused && ending == Some(Ending::BeforeAnswer);
+        self.seen.counts.cut_off += u64::from(is_cut);
+        match ending {
+            Some(Ending::Complete) if !cut.may_be_short => self.end_answer(key, true, at, sockets),
+            Some(Ending::BeforeAnswer) if cut.is_stale => {
+                self.end_stale_attempt(key, Failure::ClosedEarly, at, sockets);
+            }
+            _ => self.end_attempt(key, Outcome::Failed(Failure::ClosedEarly), at, sockets),
         }
     }
 
@@ -217,7 +240,7 @@ impl World {
         self.uncount(&connection, untaken);
         if connection.layers.is_some() && !matches!(connection.phase, Phase::Answer { .. }) {
             let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
-            let shakes = is_new && connection.layers.as_ref().is_some_and(|layers| layers.has_tls());
+            let shakes = is_new && connection.layers.as_ref().is_some_and(|layers| layers.is_shaking());
             let failure = match error {
                 SocketError::Reset if shakes => Failure::Tls(metrics::TlsFault::ClosedEarly),
                 _ if is_new => faults::while_connecting(error),

@@ -225,7 +225,8 @@ impl World {
         if since + self.steps[0].connect_timeout > self.read_until {
             return self.overdue_prepared.push(socket);
         }
-        self.lose(socket, Failure::ConnectTimeout, now, sockets);
+        let failure = self.unanswered_stage(socket);
+        self.lose(socket, failure, now, sockets);
     }
 
     pub(super) fn insert_attempt(&mut self, exchange: Key, step: usize, is_measured: bool, socket: Socket) -> Key {
@@ -310,7 +311,7 @@ impl World {
         self.count_last_sent(key, sockets);
         // One that waits for a stream is connected.
         let is_connected = self.connections.find(socket).is_some_and(|one| matches!(one.phase, Phase::Shared));
-        let failure = if was_sent || is_connected { Failure::Timeout } else { Failure::ConnectTimeout };
+        let failure = if was_sent || is_connected { Failure::Timeout } else { self.unanswered_stage(socket) };
         let expired = if was_sent { self.expire_call(key, now) } else { None };
         self.give_up(given, false, now, sockets);
         self.end_attempt(key, expired.unwrap_or(Outcome::Failed(failure)), now, sockets);
@@ -455,8 +456,9 @@ impl World {
             self.seen.counts.bytes_handed += step.request.len() as u64;
             self.seen.counts.bytes_untaken += untaken.min(step.request.len()) as u64;
         }
-        let outcome = attempt.outcome(head.status, step);
-        let is_kept = is_clean && is_sent && head.keep_alive && step.keep_alive;
+        let (outcome, is_layered) = (attempt.outcome(head.status, step), attempt.is_layered);
+        let is_told = is_layered && self.connections.find(socket).is_some_and(|connection| connection.is_told());
+        let is_kept = is_clean && is_sent && head.keep_alive && step.keep_alive && !is_told;
         self.seen.counts.answers += u64::from(is_measured);
         self.seen.counts.statuses[usize::from(head.status)] += u64::from(is_measured);
         self.seen.counts.kept += u64::from(is_kept && is_measured);

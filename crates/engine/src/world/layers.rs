@@ -205,7 +205,7 @@ impl World {
         true
     }
 
-    fn send_lent<S: Sockets>(&mut self, socket: Socket, bytes: Vec<u8>, sockets: &mut S) {
+    pub(super) fn send_lent<S: Sockets>(&mut self, socket: Socket, bytes: Vec<u8>, sockets: &mut S) {
         self.count_handed(socket, bytes.len());
         sockets.send(socket, Outgoing::Lent(bytes));
     }
@@ -284,27 +284,6 @@ impl World {
         let came_late = layers.came_late;
         let is_told = |sockets: &mut S| sockets.unacknowledged(socket).is_none_or(|bytes| bytes == 0);
         came_late > CLOSING_BYTES_MAX && (came_late > CLOSING_BYTES_UNTOLD_MAX || is_told(sockets))
-    }
-
-    /// TLS says that nothing more comes; the peer closes its socket next, and should do so first.
-    fn peer_says_goodbye<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
-        let Some(phase) = self.connections.find(socket).map(|connection| connection.phase) else { return };
-        match phase {
-            Phase::Close => {}
-            Phase::Exchange { user } => {
-                let origin = self.connections.find(socket).map_or(0, |connection| connection.origin);
-                self.take_own(user, origin);
-                self.await_close(socket, at, sockets);
-            }
-            Phase::Answer { attempt } => {
-                let ending = self.attempts.find(attempt).filter(|attempt| attempt.machine.ends_with_connection());
-                match ending.map(|attempt| attempt.machine.handle_eof()) {
-                    Some(_) => self.end_answer(attempt, true, at, sockets),
-                    None => self.peer_closed(socket, at, sockets),
-                }
-            }
-            _ => self.peer_closed(socket, at, sockets),
-        }
     }
 
     /// What the connection speaks once its handshake is over; `None` when that is not what was asked for.
@@ -574,8 +553,7 @@ impl World {
         self.unlink(socket);
         let Some(connection) = self.connections.find(socket) else { return };
         let Some(layers) = connection.layers.as_deref_mut() else { return };
-        let waiting = std::mem::take(&mut layers.waiting);
-        let streams = layers.http2.as_mut().map(|client| client.take_unprocessed(0)).unwrap_or_default();
+        let (streams, waiting) = layers.take_attempts();
         sockets.shutdown(socket);
         self.await_close(socket, at, sockets);
         self.end_streams(streams, u64::MAX, failure, at, sockets);
@@ -684,7 +662,7 @@ impl World {
     }
 
     /// Tries once more what the peer has not looked at.
-    fn retry<S: Sockets>(&mut self, key: Key, failure: Failure, now: Nanos, sockets: &mut S) {
+    pub(super) fn retry<S: Sockets>(&mut self, key: Key, failure: Failure, now: Nanos, sockets: &mut S) {
         let Some(attempt) = self.attempts.find(key) else { return };
         let (exchange, was_sent, was_heard) =
             (attempt.exchange, attempt.was_sent(), attempt.first_byte != Nanos::NEVER);
@@ -745,6 +723,15 @@ impl World {
         }
     }
 
+    /// What a connection that is not ready in time waits for.
+    pub(super) fn unanswered_stage(&mut self, socket: Socket) -> Failure {
+        match self.layers(socket) {
+            Some(layers) if layers.talk.is_some() => Failure::NoFirstAnswer,
+            Some(layers) if layers.tls.is_some() => Failure::Tls(metrics::TlsFault::NoAnswer),
+            _ => Failure::ConnectTimeout,
+        }
+    }
+
     /// The attempt is given up: its stream, its place in the queue, or the connection that was opened for it.
     pub(super) fn give_up<S: Sockets>(
         &mut self,
@@ -753,6 +740,7 @@ impl World {
         now: Nanos,
         sockets: &mut S,
     ) {
+        let late = self.unanswered_stage(socket);
         let Some(connection) = self.connections.find(socket) else { return };
         match connection.phase {
             Phase::Shared => {
@@ -784,9 +772,9 @@ impl World {
                     Some(next) => connection.phase = Phase::Connect { attempt: next, since },
                     None => {
                         if let Some(next) = next {
-                            self.end_attempt(next, Outcome::Failed(Failure::ConnectTimeout), now, sockets);
+                            self.end_attempt(next, Outcome::Failed(late), now, sockets);
                         }
-                        self.lose(socket, Failure::ConnectTimeout, now, sockets);
+                        self.lose(socket, late, now, sockets);
                     }
                 }
             }
@@ -794,6 +782,9 @@ impl World {
                 if let Some(layers) = connection.layers.as_deref_mut() {
                     layers.waiting.retain(|waiting| *waiting != key);
                 }
+            }
+            Phase::Answer { .. } if self.is_talk && sockets.unsent(socket) == 0 => {
+                self.say_goodbye(socket, now, sockets);
             }
             Phase::Answer { .. } | Phase::Exchange { .. } | Phase::Close => self.close(socket, sockets),
         }
@@ -854,7 +845,14 @@ impl World {
     }
 
     /// What ran on streams of a connection that is gone, ends. `taken`: bytes of it that the peer may have seen.
-    fn end_streams<S: Sockets>(&mut self, streams: Vec<u64>, taken: u64, failure: Failure, at: Nanos, sockets: &mut S) {
+    pub(super) fn end_streams<S: Sockets>(
+        &mut self,
+        streams: Vec<u64>,
+        taken: u64,
+        failure: Failure,
+        at: Nanos,
+        sockets: &mut S,
+    ) {
         for key in streams.into_iter().map(Key::from_bits) {
             let Some(attempt) = self.attempts.find(key) else { continue };
             let is_unheard = attempt.first_byte == Nanos::NEVER;
@@ -894,6 +892,9 @@ impl World {
             return;
         }
         self.seen.counts.bytes_untaken += untaken as u64;
+        let talk = connection.layers.as_ref().and_then(|layers| layers.talk.as_deref());
+        let is_late = talk.is_some_and(|talk| talk.has_late_message && untaken as u64 > talk.close_bytes);
+        self.seen.counts.messages_untaken += u64::from(is_late);
         if let Phase::Answer { attempt } = connection.phase
             && self.is_talk
         {
@@ -919,8 +920,24 @@ impl Layers {
         self.tls.as_ref().is_some_and(|session| !session.is_closed_by_peer())
     }
 
-    /// Requests of HTTP/1 go through it.
-    pub(super) fn has_tls(&self) -> bool {
-        self.tls.is_some()
+    /// Whoever has a stream, and whoever waits for one: none of them stays.
+    pub(super) fn take_attempts(&mut self) -> (Vec<u64>, VecDeque<Key>) {
+        let streams = self.http2.as_mut().map(|client| client.take_unprocessed(0)).unwrap_or_default();
+        (streams, std::mem::take(&mut self.waiting))
+    }
+
+    /// The peer has ended the session of TLS.
+    pub(super) fn was_told(&self) -> bool {
+        self.tls.as_ref().is_some_and(|session| !session.is_handshaking() && session.is_closed_by_peer())
+    }
+
+    /// Ends the session of TLS. False without one that could be ended.
+    pub(super) fn say_goodbye(&mut self, out: &mut Vec<u8>) -> bool {
+        self.tls.as_mut().is_some_and(|session| session.close(out).is_ok())
+    }
+
+    /// The TLS handshake has begun and is not over.
+    pub(super) fn is_shaking(&self) -> bool {
+        self.tls.as_ref().is_some_and(Session::is_handshaking)
     }
 }

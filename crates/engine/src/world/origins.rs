@@ -120,11 +120,19 @@ impl World {
         if origin == 0 { self.users[user as usize].connection } else { self.elsewhere.0.get(&(user, origin)).copied() }
     }
 
-    /// A user leaves: its connections are closed.
+    /// A user leaves: its connections are closed. Peers of WebSocket hear so; at the end of a run all of them together.
     pub(super) fn close_own<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
+        if self.is_talk && (self.budget.is_over || self.budget.is_spent()) {
+            return;
+        }
         for origin in 0..self.origins.len() as u16 {
-            if let Some(socket) = self.take_own(user, origin) {
-                self.close(socket, sockets);
+            match self.take_own(user, origin) {
+                Some(socket) if self.is_talk => {
+                    let now = sockets.now();
+                    self.say_goodbye(socket, now, sockets);
+                }
+                Some(socket) => self.close(socket, sockets),
+                None => {}
             }
         }
     }

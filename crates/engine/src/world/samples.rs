@@ -298,6 +298,7 @@ impl World {
                     | Failure::BodyLimit
                     | Failure::Redirect
                     | Failure::GrpcStatus(_)
+                    | Failure::WebSocketClose(_)
             )
         );
         if is_shown || (is_failed_answer && self.seen.wants_samples()) {

@@ -3,11 +3,11 @@
 //! The connection is a layer as TLS is one: what was agreed on, and what has come of an answer, stay with it.
 
 use driver::{Outgoing, Socket, Sockets, Template};
-use metrics::{Failure, Outcome, ProtocolFault};
+use metrics::{CLOSE_WITHOUT_CODE, Failure, Outcome, ProtocolFault};
 use pacing::{Nanos, Random};
 use plan::{Protocol, says_seq};
 use wire::tcp;
-use wire::websocket::{self, Heard, Kind, Session, push_close, push_message};
+use wire::websocket::{self, Deflate, Heard, Kind, Session, push_message};
 
 use super::connections::Phase;
 use super::{Work, World};
@@ -15,8 +15,6 @@ use crate::faults;
 use crate::slab::Key;
 use crate::talk::{Expects, PreparedTalk};
 
-/// The code of a close without a fault (RFC 6455, 7.4.1).
-const NORMAL: u16 = 1_000;
 /// Answers to a peer that does not read them.
 const UNSENT_MAX: usize = 1024 * 1024;
 /// Where the masks of small frames come from; they are no secret.
@@ -28,11 +26,15 @@ pub(super) struct TalkState {
     number: u64,
     /// None until WebSocket is agreed on, and of TCP.
     websocket: Option<Session>,
-    is_deflate: bool,
+    deflate: Option<Deflate>,
     /// Of an answer to the handshake that came in pieces.
     head: Vec<u8>,
     /// The wait whose events were handled when the last message left.
     sent_in: u64,
+    /// At the end of the run the kernel had not taken all of a message that counts.
+    pub(super) has_late_message: bool,
+    /// Bytes of our close, with what seals them.
+    pub(super) close_bytes: u64,
     tcp: tcp::Reader,
 }
 
@@ -56,7 +58,7 @@ impl Talking {
         Self { templates, turn: 0, connections: 0, scratch: websocket::Scratch::default(), random }
     }
 
-    fn mask(&mut self) -> websocket::Mask {
+    pub(super) fn mask(&mut self) -> websocket::Mask {
         Some((self.random.next_u64() as u32).to_le_bytes())
     }
 }
@@ -65,7 +67,7 @@ impl Talking {
 enum News {
     Nothing,
     Pong,
-    Message { is_good: bool, bytes: u64 },
+    Message { outcome: Outcome, bytes: u64 },
     Close,
 }
 
@@ -75,7 +77,7 @@ fn seq_of(user: u32, number: u32) -> String {
 }
 
 impl World {
-    fn talk_of(&mut self, socket: Socket) -> Option<&mut TalkState> {
+    pub(super) fn talk_of(&mut self, socket: Socket) -> Option<&mut TalkState> {
         self.layers(socket)?.talk.as_deref_mut()
     }
 
@@ -89,9 +91,11 @@ impl World {
         let state = TalkState {
             number,
             websocket: None,
-            is_deflate: false,
+            deflate: None,
             head: Vec::new(),
             sent_in: 0,
+            has_late_message: false,
+            close_bytes: 0,
             tcp: tcp::Reader::default(),
         };
         if let Some(layers) = self.layers(socket) {
@@ -115,18 +119,18 @@ impl World {
         is_measured: bool,
         sockets: &mut S,
     ) {
-        let is_deflate = self.talk_of(socket).is_some_and(|state| state.is_deflate);
+        let deflate = self.talk_of(socket).and_then(|state| state.deflate);
         let turn = self.talk.turn;
         self.talk.turn = turn.wrapping_add(1);
         let prepared = &self.work.steps[step];
         let Some(talk) = &prepared.talk else { return };
-        let Some(frame) = talk.frame(is_deflate, turn) else { return };
-        let Some(bytes) = talk.all_frames().nth(frame).cloned() else { return };
+        let Some((bytes, number)) = talk.frame(deflate, turn) else { return };
         if talk.is_numbered {
             return self.send_numbered(key, socket, step, is_measured, sockets);
         }
         let (has_answer, timeout) = (!matches!(talk.expects, Expects::Nothing), prepared.timeout);
-        let template = self.talk.templates[step].get(frame).copied();
+        let template = number.and_then(|number| self.talk.templates[step].get(number).copied());
+        let bytes = bytes.clone();
         let sent = sockets.now();
         if self.origins[0].tls.is_some() {
             let mut copy = self.links.buffer();
@@ -164,7 +168,8 @@ impl World {
         self.talk_of(socket).is_some_and(|state| state.sent_in == wait)
     }
 
-    /// The run is over: a message of which the kernel has not taken all never left.
+    /// The run is over: a message of which the kernel has not taken all never left. Of WebSocket this is known when its connection is
+    /// closed.
     pub(super) fn count_untaken_message<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
         if !self.is_talk {
             return;
@@ -172,7 +177,12 @@ impl World {
         let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.was_sent() && attempt.is_measured) else {
             return;
         };
-        self.seen.counts.messages_untaken += u64::from(sockets.unsent(attempt.socket) > 0);
+        let (socket, is_late) = (attempt.socket, sockets.unsent(attempt.socket) > 0);
+        if self.origins[0].protocol() != Protocol::WebSocket {
+            self.seen.counts.messages_untaken += u64::from(is_late);
+        } else if let Some(state) = self.talk_of(socket) {
+            state.has_late_message = is_late;
+        }
     }
 
     /// A message that says its own number.
@@ -235,9 +245,9 @@ impl World {
         state.head.extend_from_slice(bytes);
         match talk.read_answer(&state.head, &PreparedTalk::key(state.number)) {
             Ok(None) => {}
-            Ok(Some((length, is_deflate))) => {
+            Ok(Some((length, deflate))) => {
                 state.head = Vec::new();
-                (state.is_deflate, state.websocket) = (is_deflate, Some(Session::new(talk.terms(is_deflate))));
+                (state.deflate, state.websocket) = (deflate, Some(Session::new(talk.terms(deflate))));
                 self.ready_for_http1(socket, at, sockets);
                 let rest = &mut bytes[length - had..];
                 if !rest.is_empty() {
@@ -260,9 +270,9 @@ impl World {
         let mask = self.talk.mask();
         let mut rest = bytes;
         let mut out = Vec::new();
-        let mut has_closed = false;
+        let mut closed = None;
         let mut fault = None;
-        while !has_closed && fault.is_none() {
+        while closed.is_none() && fault.is_none() {
             let phase = self.connections.find(socket).map(|connection| connection.phase);
             let step = match phase {
                 None | Some(Phase::Close) => break,
@@ -284,13 +294,21 @@ impl World {
                     match heard {
                         Heard::NeedMore | Heard::Nothing => News::Nothing,
                         Heard::Pong(_) => News::Pong,
-                        Heard::Close { .. } => News::Close,
+                        Heard::Close { code, reason } => {
+                            closed = Some((code.unwrap_or(CLOSE_WITHOUT_CODE), reason.to_owned()));
+                            News::Close
+                        }
+                        Heard::Message { is_cut: true, length, .. } => {
+                            News::Message { outcome: Outcome::Failed(Failure::BodyLimit), bytes: length }
+                        }
                         Heard::Message { bytes, length, .. } => {
                             let is_good = step.is_none_or(|(step, user, number)| {
                                 let is_numbered = steps[step].talk.as_ref().is_some_and(|talk| talk.is_numbered);
                                 (!is_numbered || says_seq(bytes, &seq_of(user, number))) && steps[step].accepts(bytes)
                             });
-                            News::Message { is_good, bytes: length }
+                            let failed = Outcome::Failed(Failure::Check);
+                            let outcome = if is_good { Outcome::Succeeded } else { failed };
+                            News::Message { outcome, bytes: length }
                         }
                     },
                 )),
@@ -302,7 +320,6 @@ impl World {
             self.talk.scratch = scratch;
             let Some((taken, news)) = news else { break };
             rest = &mut rest[taken..];
-            has_closed = matches!(news, News::Close);
             self.take_news(phase, &news, at, sockets);
         }
         let is_there = self.connections.find(socket).is_some_and(|connection| connection.phase != Phase::Close);
@@ -314,10 +331,18 @@ impl World {
             let failure = Failure::Protocol(ProtocolFault::WebSocketFlood);
             return self.lose(socket, failure, at, sockets);
         }
-        if is_there && (has_closed || fault.is_some()) {
-            // The peer hears so before the connection is left.
-            let failure = fault.map_or(Failure::ClosedEarly, faults::websocket);
-            self.part_from(socket, failure, at, sockets);
+        if !is_there {
+            return;
+        }
+        // The peer hears so before the connection is left.
+        if let Some(fault) = fault {
+            self.part_from(socket, faults::websocket(fault), "", at, sockets);
+        } else if let Some((code, reason)) = closed {
+            if at >= self.measured_from {
+                *self.seen.counts.closes.entry(code).or_default() += 1;
+                self.seen.hear(usize::from(code), &reason);
+            }
+            self.part_from(socket, Failure::WebSocketClose(code), &reason, at, sockets);
         }
     }
 
@@ -338,13 +363,12 @@ impl World {
         let is_awaited = match (news, self.expects(attempt)) {
             (News::Pong, Some(Expects::Pong)) => {
                 self.seen.counts.messages_received += u64::from(at >= self.measured_from);
-                Some(true)
+                Some(Outcome::Succeeded)
             }
-            (News::Message { is_good, .. }, Some(Expects::Message)) => Some(*is_good),
+            (News::Message { outcome, .. }, Some(Expects::Message)) => Some(*outcome),
             _ => None,
         };
-        if let Some(is_good) = is_awaited {
-            let outcome = if is_good { Outcome::Succeeded } else { Outcome::Failed(Failure::Check) };
+        if let Some(outcome) = is_awaited {
             self.end_message(attempt, outcome, true, at, sockets);
         }
     }
@@ -408,10 +432,11 @@ impl World {
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
         let (user, step, is_measured) = (exchange.user, exchange.step as usize, exchange.is_measured);
         self.seen.counts.answers += u64::from(is_measured);
+        let is_told = self.connections.find(socket).is_some_and(|connection| connection.is_told());
         if !is_clean {
             self.seen.counts.unsolicited += 1;
             self.close(socket, sockets);
-        } else if self.work.steps[step].keep_alive {
+        } else if self.work.steps[step].keep_alive && !is_told {
             if let Some(connection) = self.connections.find(socket) {
                 connection.phase = Phase::Exchange { user };
                 let is_first = !std::mem::replace(&mut connection.is_reused, true);
@@ -422,32 +447,5 @@ impl World {
             self.say_goodbye(socket, now, sockets);
         }
         self.end_attempt(key, outcome, now, sockets);
-    }
-
-    /// The connection is not used again, and its peer may close it first.
-    fn say_goodbye<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
-        if self.origins[0].protocol() == Protocol::Tcp {
-            return self.close(socket, sockets);
-        }
-        let mut close = Vec::new();
-        push_close(NORMAL, "", self.talk.mask(), &mut close);
-        if self.send_through(socket, close, sockets) {
-            self.await_close(socket, now, sockets);
-        }
-    }
-
-    /// The peer ended the conversation, or broke its rules: the connection is closed when it has heard of it.
-    fn part_from<S: Sockets>(&mut self, socket: Socket, failure: Failure, at: Nanos, sockets: &mut S) {
-        let Some(connection) = self.connections.find(socket) else { return };
-        let phase = connection.phase;
-        sockets.shutdown(socket);
-        self.await_close(socket, at, sockets);
-        match phase {
-            Phase::Answer { attempt } => self.end_attempt(attempt, Outcome::Failed(failure), at, sockets),
-            Phase::Exchange { user } => {
-                self.take_own(user, 0);
-            }
-            _ => {}
-        }
     }
 }

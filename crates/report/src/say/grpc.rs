@@ -79,7 +79,7 @@ pub(super) fn status(status: u8, scene: &Scene<'_>, language: Language) -> Strin
 /// Why a target does not say what services it has.
 pub fn reflect_error(error: &ReflectError, language: Language) -> String {
     if let ReflectError::Tls { address, fault, refused } = error {
-        let why = super::secure::tls(*fault, &address.to_string(), refused.as_deref(), language);
+        let why = super::secure::tls(*fault, &address.to_string(), refused.as_deref(), "", language);
         return language
             .pick(format!("no TLS session with {address}: {why}"), format!("无法与 {address} 建立 TLS 会话：{why}"));
     }

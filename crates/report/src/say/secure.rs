@@ -6,8 +6,14 @@ use wire::tls::Refused;
 
 use crate::Language;
 
-/// Why there is no TLS session, and what a person can do.
-pub(super) fn tls(fault: TlsFault, address: &str, refused: Option<&Refused>, language: Language) -> String {
+/// Why there is no TLS session, and what a person can do. `limit`: how long it may take to get one.
+pub(super) fn tls(
+    fault: TlsFault,
+    address: &str,
+    refused: Option<&Refused>,
+    limit: &str,
+    language: Language,
+) -> String {
     let certificate = certificate(address, refused, language);
     let wanted = refused.map_or(String::new(), |refused| refused.wanted.clone());
     let pick = |en: String, zh: String| language.pick(en, zh);
@@ -47,6 +53,32 @@ pub(super) fn tls(fault: TlsFault, address: &str, refused: Option<&Refused>, lan
         TlsFault::NotTls => pick(
             format!("{address} does not speak TLS; write http:// (or grpc://) if it is plain, or check the port"),
             format!("{address} 不是 TLS 服务；如为明文请写 http://（或 grpc://），或检查端口"),
+        ),
+        TlsFault::WeakKey => match refused.and_then(|refused| refused.rsa_bits).filter(|bits| *bits < 2_048) {
+            Some(bits) => pick(
+                format!("{certificate} has an RSA key of {bits} bits, too weak to be verified; make it anew with 2048 bits or more, or give --insecure"),
+                format!("{certificate}的 RSA 密钥只有 {bits} 位，强度过低，无法校验；请换用 2048 位以上的密钥，或用 --insecure 跳过校验"),
+            ),
+            None => pick(
+                format!("{certificate} is signed with an RSA key of fewer than 2048 bits, too weak to be verified; let an authority with a larger key sign it, or give --insecure"),
+                format!("{certificate}由不足 2048 位的 RSA 密钥签发，强度过低，无法校验；请换用密钥更长的 CA 签发，或用 --insecure 跳过校验"),
+            ),
+        },
+        TlsFault::ChainTooLong => pick(
+            format!("{certificate} is reached through more than 6 intermediate certificates, the most that are verified; shorten the chain, name one of the intermediates with --cacert FILE, or give --insecure"),
+            format!("{certificate}的证书链超过 6 个中间证书，超出校验上限；请缩短证书链，用 --cacert FILE 指定其中一个中间证书，或用 --insecure 跳过校验"),
+        ),
+        TlsFault::TooLarge => pick(
+            format!("{address} sends more than 64 KiB of certificates in its TLS handshake, the most that is taken; let it send its own certificate and the intermediates only"),
+            format!("{address} 在 TLS 握手中发送的证书超过 64 KiB 的上限；请只发送服务端证书和必要的中间证书"),
+        ),
+        TlsFault::Renegotiation => pick(
+            "the server demands a new handshake within a TLS 1.2 session (renegotiation), which is not supported; turn that off in the server, ask for the client certificate in the first handshake, or let it speak TLS 1.3".to_owned(),
+            "服务端要求在 TLS 1.2 会话中重新协商，本工具不支持；请在服务端关闭重新协商、在首次握手时就要求客户端证书，或启用 TLS 1.3".to_owned(),
+        ),
+        TlsFault::NoAnswer => pick(
+            format!("the TCP connection to {address} was there, the TLS handshake had no answer within {limit}; check that the port speaks TLS and that the server is not overloaded, or raise --connect-timeout"),
+            format!("到 {address} 的 TCP 连接已建立，但 TLS 握手在 {limit} 内没有收到回应；请确认该端口是 TLS 服务且服务端没有过载，或调大 --connect-timeout"),
         ),
         TlsFault::Alert | TlsFault::Other => pick(
             "the TLS session failed; look at the log of the server, or at openssl s_client".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use metrics::{Distribution, Failure, Measure};
+use metrics::{Distribution, Failure, Measure, TlsFault};
 use plan::HeySettings;
 
 use super::{Pages, answered};
@@ -117,6 +117,7 @@ pub(super) fn go_error(failure: Failure, run: &Run<'_>) -> String {
     match failure {
         Failure::ConnectRefused => format!("dial tcp {address}: connect: connection refused"),
         Failure::ConnectTimeout => format!("dial tcp {address}: i/o timeout"),
+        Failure::Tls(TlsFault::NoAnswer) => "net/http: TLS handshake timeout".to_owned(),
         Failure::Unreachable => format!("dial tcp {address}: connect: no route to host"),
         Failure::NoDescriptor => format!("dial tcp {address}: socket: too many open files"),
         Failure::NoLocalPort => format!("dial tcp {address}: connect: cannot assign requested address"),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use metrics::{Distribution, Failure, Measure};
+use metrics::{Class, Distribution, Failure, Measure, Outcome};
 use plan::{OhaFormat, OhaSettings};
 use serde_json::{Map, Value, json};
 
@@ -82,7 +82,7 @@ fn errors(settings: &OhaSettings, run: &Run<'_>) -> Vec<(String, u64)> {
         let text = match failure {
             Failure::Status | Failure::Check => continue,
             Failure::ConnectRefused => "Connection refused (os error 111)".to_owned(),
-            Failure::Timeout | Failure::ConnectTimeout => "timeout".to_owned(),
+            failure if Class::of(Outcome::Failed(failure)) == Class::TimedOut => "timeout".to_owned(),
             Failure::Reset => "connection error".to_owned(),
             Failure::ClosedEarly => "connection closed before message completed".to_owned(),
             Failure::Redirect => "Redirection limit has reached".to_owned(),

@@ -119,7 +119,7 @@ impl ClientConfig {
     pub fn session(&self) -> Result<Session, TlsFault> {
         let connection = UnbufferedClientConnection::new(self.config.clone(), self.name.clone());
         connection
-            .map(|connection| Session::new(Side::Client(Box::new(connection))))
+            .map(|connection| Session::new(Side::Client(Box::new(connection)), Some(self.witness.clone())))
             .map_err(|error| TlsFault::of(&error))
     }
 

@@ -1,6 +1,8 @@
 //! Why a session or its settings fail.
 
-use rustls::{AlertDescription, CertificateError, Error, PeerIncompatible};
+use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible, PeerMisbehaved};
+
+use super::verify::WeakKey;
 
 /// Why a session cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,6 +32,18 @@ pub enum TlsFault {
     /// No protocol in common (ALPN).
     #[error("no application protocol in common")]
     NoProtocol,
+    /// A key is too small to be verified.
+    #[error("the certificate has, or is signed with, an RSA key of fewer than 2048 bits")]
+    WeakKey,
+    /// More certificates lie between the peer's own and one that is trusted than can be verified.
+    #[error("the chain of certificates is too long")]
+    ChainTooLong,
+    /// What the peer sends in its handshake, which is its certificates, is larger than what is taken.
+    #[error("a message of the handshake is larger than 64 KiB")]
+    TooLarge,
+    /// The peer wants the handshake again in the middle of a TLS 1.2 session.
+    #[error("the peer demands renegotiation")]
+    Renegotiation,
     /// What came is no TLS.
     #[error("the peer does not speak TLS")]
     NotTls,
@@ -44,6 +58,9 @@ pub enum TlsFault {
     Other,
 }
 
+/// What the verifier of rustls calls a chain of more than six intermediate certificates.
+const PATH_TOO_DEEP: &str = "MaximumPathDepthExceeded";
+
 impl TlsFault {
     pub(super) fn of(error: &Error) -> Self {
         match error {
@@ -56,6 +73,11 @@ impl TlsFault {
                 Self::ClientCertificate
             }
             Error::PeerIncompatible(_) => Self::NothingInCommon,
+            Error::PeerMisbehaved(PeerMisbehaved::TooManyRenegotiationRequests)
+            | Error::AlertReceived(AlertDescription::NoRenegotiation) => Self::Renegotiation,
+            Error::InvalidMessage(
+                InvalidMessage::HandshakePayloadTooLarge | InvalidMessage::CertificatePayloadTooLarge,
+            ) => Self::TooLarge,
             Error::InvalidMessage(_) => Self::NotTls,
             Error::AlertReceived(alert) => match alert {
                 AlertDescription::CertificateRequired
@@ -82,6 +104,9 @@ impl TlsFault {
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => Self::WrongName,
             // Another authority of the same name has signed it.
             CertificateError::UnknownIssuer | CertificateError::BadSignature => Self::UnknownIssuer,
+            CertificateError::Other(other) if other.0.is::<WeakKey>() => Self::WeakKey,
+            // The type of this error is not public; its name is.
+            CertificateError::Other(other) if other.0.to_string() == PATH_TOO_DEEP => Self::ChainTooLong,
             _ => Self::Certificate,
         }
     }

@@ -76,7 +76,7 @@ impl ServerConfig {
     pub fn session(&self) -> Result<Session, TlsFault> {
         let connection = UnbufferedServerConnection::new(self.0.clone());
         connection
-            .map(|connection| Session::new(Side::Server(Box::new(connection))))
+            .map(|connection| Session::new(Side::Server(Box::new(connection)), None))
             .map_err(|error| TlsFault::of(&error))
     }
 }

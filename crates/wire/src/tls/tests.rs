@@ -95,6 +95,31 @@ fn bytes_pass_at_every_cut() {
     }
 }
 
+/// Whichever side ends first: the other hears it, and its answer is heard.
+#[test]
+fn an_end_is_answered() {
+    let authority = authority();
+    let client = ClientConfig::new(&client_of(&authority, "here")).expect("settings");
+    let server = ServerConfig::new(&server_of(authority.signs("here", 2020..2100))).expect("settings");
+    for (is_server_first, piece) in [(true, 1), (true, 1_000), (false, 1), (false, 1_000)] {
+        let (client, server) = met(&client, &server, 1_000).expect("they meet");
+        let (mut first, mut second) = if is_server_first { (server, client) } else { (client, server) };
+        let (mut wire, mut back, mut plain) = (Vec::new(), Vec::new(), Vec::new());
+        first.seal(b"the last words", &mut wire).expect("sealed");
+        first.close(&mut wire).expect("closed");
+        for part in wire.chunks_mut(piece) {
+            second.feed(part, &mut plain, &mut back).expect("opened");
+        }
+        assert_eq!((plain.as_slice(), back.len()), (&b"the last words"[..], 0));
+        assert!(second.is_closed_by_peer() && !first.is_closed_by_peer());
+        second.close(&mut back).expect("answered");
+        for part in back.chunks_mut(piece) {
+            first.feed(part, &mut plain, &mut Vec::new()).expect("opened");
+        }
+        assert!(first.is_closed_by_peer(), "{is_server_first} {piece}");
+    }
+}
+
 #[test]
 fn sessions_are_taken_up_again() {
     let authority = authority();

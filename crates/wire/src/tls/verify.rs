@@ -8,8 +8,9 @@ use rustls::client::{ResolvesClientCert, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::sign::CertifiedKey;
-use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
+use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, SignatureScheme};
 use x509_parser::prelude::{FromDer, GeneralName, X509Certificate};
+use x509_parser::public_key::PublicKey;
 
 /// What the first certificate that was refused said of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,34 @@ pub struct Refused {
     pub not_after: String,
     /// The name that was wanted.
     pub wanted: String,
+    /// Bits of its key, if that is one of RSA.
+    pub rsa_bits: Option<usize>,
+}
+
+/// Smaller keys of RSA are verified by nobody any more.
+const RSA_BITS_MIN: usize = 2_048;
+
+/// A key of RSA is smaller than what is verified.
+#[derive(Debug, thiserror::Error)]
+#[error("an RSA key has fewer than {RSA_BITS_MIN} bits")]
+pub(super) struct WeakKey;
+
+impl WeakKey {
+    fn error() -> Error {
+        CertificateError::Other(OtherError(Arc::new(Self))).into()
+    }
+}
+
+fn rsa_bits(certificate: &X509Certificate<'_>) -> Option<usize> {
+    match certificate.public_key().parsed() {
+        Ok(PublicKey::RSA(key)) => Some(key.key_size()),
+        _ => None,
+    }
+}
+
+fn is_weak(certificate: &CertificateDer<'_>) -> bool {
+    let parsed = X509Certificate::from_der(certificate);
+    parsed.is_ok_and(|(_, parsed)| rsa_bits(&parsed).is_some_and(|bits| bits < RSA_BITS_MIN))
 }
 
 /// Remembers the first certificate that was refused, and that one of ours was asked for in vain.
@@ -65,6 +94,7 @@ fn describe(certificate: &CertificateDer<'_>, wanted: &ServerName<'_>) -> Option
         not_before: parsed.validity().not_before.to_string(),
         not_after: parsed.validity().not_after.to_string(),
         wanted: wanted.to_str().into_owned(),
+        rsa_bits: rsa_bits(&parsed),
     })
 }
 
@@ -137,7 +167,22 @@ impl ServerCertVerifier for Verifier {
                 }
                 Ok(false) => Err(error),
                 Err(closer) => Err(closer),
-            });
+            })
+            .map_err(|error| {
+                // A signature that cannot be verified looks like a wrong one.
+                let is_unverified = matches!(
+                    error,
+                    Error::InvalidCertificate(
+                        CertificateError::BadSignature
+                            | CertificateError::UnsupportedSignatureAlgorithmContext { .. }
+                            | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. }
+                    )
+                );
+                let mut chain = intermediates.iter().chain(&self.pinned).chain([end_entity]);
+                if is_unverified && chain.any(is_weak) { WeakKey::error() } else { error }
+            })
+            // The handshake could not verify what this key signs.
+            .and_then(|verified| if is_weak(end_entity) { Err(WeakKey::error()) } else { Ok(verified) });
         if verified.is_err() {
             self.witness.note(end_entity, server_name);
         }
@@ -182,7 +227,8 @@ impl ResolvesClientCert for NoCertificate {
     }
 }
 
-/// Trusts whoever answers. That the peer has the key of its certificate is still verified, as other clients do.
+/// Trusts whoever answers. That the peer has the key of its certificate is still verified, as other clients do; but for keys of RSA
+/// that are too small for the library, since who trusts anybody loses nothing by it.
 #[derive(Debug)]
 pub(super) struct Anybody(pub(super) Arc<CryptoProvider>);
 
@@ -205,6 +251,7 @@ impl ServerCertVerifier for Anybody {
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         verify_tls12_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+            .or_else(|error| if is_weak(cert) { Ok(HandshakeSignatureValid::assertion()) } else { Err(error) })
     }
 
     fn verify_tls13_signature(
@@ -214,6 +261,7 @@ impl ServerCertVerifier for Anybody {
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         verify_tls13_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+            .or_else(|error| if is_weak(cert) { Ok(HandshakeSignatureValid::assertion()) } else { Err(error) })
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha1_smol::Sha1;
 
-use super::deflate::{WINDOW_BITS_MAX, WINDOW_BITS_MIN};
+use super::deflate::{Deflate, WINDOW_BITS_MAX, WINDOW_BITS_MIN};
 
 /// The largest head of either side.
 pub const HEAD_BYTES_MAX: usize = 16 * 1024;
@@ -12,7 +12,15 @@ const FIELDS_MAX: usize = 64;
 /// What is appended to a key (RFC 6455, 1.3).
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/// Compressed messages, each by itself (RFC 7692, 7.1.1).
+/// What a client offers, in order of preference: the server forgets each message, or need not; and the form that browsers send, and
+/// the plain one, for servers that know no other. A server may choose our window in all but the last (RFC 7692, 5.1 and 7.1).
+const DEFLATE_OFFERS: [&str; 4] = [
+    "permessage-deflate; server_no_context_takeover; client_no_context_takeover; client_max_window_bits",
+    "permessage-deflate; client_no_context_takeover; client_max_window_bits",
+    "permessage-deflate; client_max_window_bits",
+    "permessage-deflate",
+];
+/// What a server of ours agrees to: compressed messages, each by itself (RFC 7692, 7.1.1).
 const DEFLATE_TERMS: &str = "permessage-deflate; server_no_context_takeover; client_no_context_takeover";
 
 /// Why the connection does not become one of WebSocket.
@@ -68,7 +76,7 @@ pub struct Opening<'a> {
     pub protocols: &'a [String],
     /// More fields, in their order.
     pub headers: &'a [(String, Vec<u8>)],
-    /// Compression is offered, each message by itself.
+    /// Compression is offered; ours is of each message by itself.
     pub offers_deflate: bool,
 }
 
@@ -83,7 +91,7 @@ pub fn render_request(opening: &Opening<'_>, key: &str, out: &mut Vec<u8>) {
         out.extend_from_slice(format!("Sec-WebSocket-Protocol: {}\r\n", opening.protocols.join(", ")).as_bytes());
     }
     if opening.offers_deflate {
-        out.extend_from_slice(format!("Sec-WebSocket-Extensions: {DEFLATE_TERMS}\r\n").as_bytes());
+        out.extend_from_slice(format!("Sec-WebSocket-Extensions: {}\r\n", DEFLATE_OFFERS.join(", ")).as_bytes());
     }
     for (name, value) in opening.headers {
         out.extend_from_slice(name.as_bytes());
@@ -99,8 +107,8 @@ pub fn render_request(opening: &Opening<'_>, key: &str, out: &mut Vec<u8>) {
 pub struct Answer {
     /// The subprotocol that it chose.
     pub protocol: Option<String>,
-    /// Messages may be compressed.
-    pub is_deflate: bool,
+    /// How messages may be compressed, if they may.
+    pub deflate: Option<Deflate>,
 }
 
 /// Reads the answer to `key` from the front of `input`: its length and content, or `None` when more bytes are needed.
@@ -130,39 +138,53 @@ pub fn read_answer(
         return Err(HandshakeFault::Protocol);
     }
     let mut extensions = all(head.headers, "sec-websocket-extensions").flat_map(words);
-    let is_deflate = match (extensions.next(), extensions.next()) {
-        (None, _) => false,
-        (Some(only), None) if offers_deflate && is_on_our_terms(only) => true,
+    let deflate = match (extensions.next(), extensions.next()) {
+        (None, _) => None,
+        (Some(only), None) if offers_deflate => Some(agreed_to(only).ok_or(HandshakeFault::Extension)?),
         _ => return Err(HandshakeFault::Extension),
     };
-    Ok(Some((length, Answer { protocol, is_deflate })))
+    Ok(Some((length, Answer { protocol, deflate })))
 }
-
-const WINDOW: &[u8] = b"server_max_window_bits=";
 
 /// A window as a power of two, as RFC 7692 allows it.
 fn bits_of(value: &[u8]) -> Option<u8> {
     let value = value.trim_ascii();
     let value = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\"")).unwrap_or(value);
     let bits: u8 = std::str::from_utf8(value).ok()?.parse().ok()?;
-    (8..=WINDOW_BITS_MAX).contains(&bits).then_some(bits)
+    (WINDOW_BITS_MIN..=WINDOW_BITS_MAX).contains(&bits).then_some(bits)
 }
 
-/// The server forgets each message, and wants nothing of us that was not offered (RFC 7692, 7.1).
-fn is_on_our_terms(extension: &[u8]) -> bool {
+/// The name and the value of a parameter.
+fn parameter(part: &[u8]) -> (Vec<u8>, Option<&[u8]>) {
+    match part.iter().position(|byte| *byte == b'=') {
+        Some(at) => (part[..at].trim_ascii().to_ascii_lowercase(), Some(part[at + 1..].trim_ascii())),
+        None => (part.to_ascii_lowercase(), None),
+    }
+}
+
+/// What a server made of our offers (RFC 7692, 7.1). Ours are compressed each by itself, whether it wants that or not.
+fn agreed_to(extension: &[u8]) -> Option<Deflate> {
     let mut parts = extension.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
-    let is_named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(b"permessage-deflate"));
-    let mut forgets = false;
-    is_named
-        && parts.all(|part| {
-            let is_promise = part.eq_ignore_ascii_case(b"server_no_context_takeover");
-            let is_first = is_promise && !std::mem::replace(&mut forgets, true);
+    if !parts.next()?.eq_ignore_ascii_case(b"permessage-deflate") {
+        return None;
+    }
+    let (mut deflate, mut seen) = (Deflate { window_bits: WINDOW_BITS_MAX, keeps_context: true }, Vec::new());
+    for part in parts {
+        let (name, value) = parameter(part);
+        if seen.contains(&name) {
+            return None;
+        }
+        match (name.as_slice(), value) {
+            (b"server_no_context_takeover", None) => deflate.keeps_context = false,
+            (b"client_no_context_takeover", None) => {}
             // Whatever window it keeps, ours is large enough (7.1.2.1).
-            let keeps_window = part.len() > WINDOW.len() && part[..WINDOW.len()].eq_ignore_ascii_case(WINDOW);
-            let window = || bits_of(&part[WINDOW.len()..]).is_some();
-            is_first || part.eq_ignore_ascii_case(b"client_no_context_takeover") || (keeps_window && window())
-        })
-        && forgets
+            (b"server_max_window_bits", Some(value)) => drop(bits_of(value)?),
+            (b"client_max_window_bits", Some(value)) => deflate.window_bits = bits_of(value)?,
+            _ => return None,
+        }
+        seen.push(name);
+    }
+    Some(deflate)
 }
 
 /// What a client asked for.
@@ -205,21 +227,14 @@ fn window_of(offer: &[u8]) -> Option<u8> {
     }
     let (mut window, mut seen) = (WINDOW_BITS_MAX, Vec::new());
     for part in parts {
-        let (name, value) = match part.iter().position(|byte| *byte == b'=') {
-            Some(at) => (part[..at].trim_ascii(), Some(part[at + 1..].trim_ascii())),
-            None => (part, None),
-        };
-        let name = name.to_ascii_lowercase();
+        let (name, value) = parameter(part);
         if seen.contains(&name) {
             return None;
         }
         match (name.as_slice(), value) {
             (b"server_no_context_takeover" | b"client_no_context_takeover" | b"client_max_window_bits", None) => {}
             (b"client_max_window_bits", Some(value)) => drop(bits_of(value)?),
-            // A window of 8 cannot be kept.
-            (b"server_max_window_bits", Some(value)) => {
-                window = bits_of(value).filter(|bits| *bits >= WINDOW_BITS_MIN)?;
-            }
+            (b"server_max_window_bits", Some(value)) => window = bits_of(value)?,
             _ => return None,
         }
         seen.push(name);

@@ -1,31 +1,51 @@
 //! A side of a conversation: whole messages in, and the answers that the protocol itself wants out (pongs, closes).
 
-use super::deflate::{Inflater, Spoiled};
+use super::deflate::{Deflate, Inflater, ROOM};
 use super::frame::{Opcode, push_close, push_frame};
 use super::machine::{Event, Kind, Machine, Role};
+use super::utf8::Utf8;
 use super::{Fault, Mask};
 
-/// What a connection needs for the time of a call only; one serves all connections of a thread.
+/// What a connection needs for the time of a call or of a message; one serves all connections of a thread.
 #[derive(Default)]
 pub struct Scratch {
-    inflater: Option<Box<Inflater>>,
-    plain: Vec<u8>,
+    inflaters: Vec<Inflater>,
+    room: Vec<u8>,
 }
 
-/// A buffer that grew beyond this for one message is not kept.
-const KEPT_BYTES_MAX: usize = 1024 * 1024;
+/// Windows that are kept for later messages: 40 KiB each.
+const INFLATERS_MAX: usize = 4;
+/// A buffer that grew beyond this for one message is not kept for the next.
+const SPARE_BYTES_MAX: usize = 16 * 1024;
+
+impl Scratch {
+    fn inflater(&mut self) -> Inflater {
+        self.inflaters.pop().unwrap_or_default()
+    }
+
+    fn room(&mut self) -> &mut [u8] {
+        self.room.resize(ROOM, 0);
+        &mut self.room
+    }
+
+    fn give_back(&mut self, inflater: Inflater) {
+        if self.inflaters.len() < INFLATERS_MAX {
+            self.inflaters.push(inflater);
+        }
+    }
+}
 
 /// What was agreed on, and how much is taken.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
     /// Who we are.
     pub role: Role,
-    /// Messages may be compressed.
-    pub is_deflate: bool,
+    /// How messages may be compressed, if they may.
+    pub deflate: Option<Deflate>,
     /// The largest message that is taken; also of what it is when it is not compressed any more.
     pub message_bytes_max: u64,
-    /// Messages are given whole; else their lengths are.
-    pub keeps_messages: bool,
+    /// So much of a message is kept; of one that is larger nothing. 0 when nobody looks at messages.
+    pub kept_bytes_max: usize,
 }
 
 /// What was heard.
@@ -41,6 +61,8 @@ pub enum Heard<'a> {
         kind: Kind,
         /// Its bytes, when they are kept.
         bytes: &'a [u8],
+        /// It is larger than what is kept.
+        is_cut: bool,
         /// How many they are.
         length: u64,
     },
@@ -50,6 +72,8 @@ pub enum Heard<'a> {
     Close {
         /// Why, when it says.
         code: Option<u16>,
+        /// In words.
+        reason: &'a str,
     },
 }
 
@@ -59,11 +83,63 @@ pub struct Session {
     machine: Machine,
     kind: Kind,
     is_compressed: bool,
-    /// What has come of a message, as far as it is kept.
-    gathered: Vec<u8>,
-    length: u64,
+    message: Message,
+    /// Takes a compressed message apart; also between messages when the peer keeps its context.
+    inflater: Option<Inflater>,
     /// We have sent a close.
     has_closed: bool,
+}
+
+/// What has come of a message.
+#[derive(Default)]
+struct Message {
+    /// Its bytes, as far as they are kept.
+    kept: Vec<u8>,
+    length: u64,
+    is_cut: bool,
+    /// It was given to whoever asked: what is kept of it is of no use any more.
+    is_told: bool,
+    /// Of a text that was compressed; the machine looks at the others.
+    utf8: Utf8,
+}
+
+impl Message {
+    fn begin(&mut self) {
+        if self.kept.capacity() > SPARE_BYTES_MAX {
+            self.kept = Vec::new();
+        }
+        self.kept.clear();
+        (self.length, self.is_cut, self.is_told, self.utf8) = (0, false, false, Utf8::default());
+    }
+
+    /// Takes more of it, without its compression.
+    fn take(&mut self, bytes: &[u8], most: usize) {
+        self.length += bytes.len() as u64;
+        if most == 0 || self.is_cut {
+            return;
+        }
+        let needed = self.kept.len() + bytes.len();
+        if needed > most {
+            // A part of it is of no use to those who look at messages.
+            (self.is_cut, self.kept) = (true, Vec::new());
+            return;
+        }
+        if needed > self.kept.capacity() {
+            // No more than what is kept at most, however it grows.
+            let room = needed.max(self.kept.capacity().saturating_mul(2)).min(most);
+            self.kept.reserve_exact(room - self.kept.len());
+        }
+        self.kept.extend_from_slice(bytes);
+    }
+
+    /// The same of a compressed one, which must be looked at here.
+    fn take_inflated(&mut self, bytes: &[u8], kind: Kind, terms: &Terms) -> Result<(), Fault> {
+        self.take(bytes, terms.kept_bytes_max);
+        if self.length > terms.message_bytes_max {
+            return Err(Fault::TooLarge);
+        }
+        if kind == Kind::Text && !self.utf8.goes_on_with(bytes) { Err(Fault::Utf8) } else { Ok(()) }
+    }
 }
 
 impl Session {
@@ -75,18 +151,18 @@ impl Session {
         };
         Self {
             terms,
-            machine: Machine::new(from, terms.is_deflate, terms.message_bytes_max),
+            machine: Machine::new(from, terms.deflate.is_some(), terms.message_bytes_max),
             kind: Kind::Binary,
             is_compressed: false,
-            gathered: Vec::new(),
-            length: 0,
+            message: Message::default(),
+            inflater: None,
             has_closed: false,
         }
     }
 
-    /// Nothing has begun that is not complete.
+    /// Nothing has begun that is not complete, and nothing is remembered.
     pub fn is_at_rest(&self) -> bool {
-        !self.has_closed && self.machine.is_between_messages()
+        !self.has_closed && self.inflater.is_none() && self.machine.is_between_messages()
     }
 
     /// Sends a close; what is heard afterwards is told all the same.
@@ -108,26 +184,38 @@ impl Session {
         mask: Mask,
         out: &mut Vec<u8>,
     ) -> Result<(usize, Heard<'a>), Fault> {
-        let Self { terms, machine, kind, is_compressed, gathered, length, has_closed } = self;
+        let Self { terms, machine, kind, is_compressed, message, inflater, has_closed } = self;
+        if message.is_told {
+            message.begin();
+        }
         let (taken, event) = match machine.handle(input) {
             Ok(handled) => handled,
-            Err(fault) => {
-                refuse(fault, *has_closed, mask, out);
-                return Err(fault);
-            }
+            Err(fault) => return Err(refuse(fault, *has_closed, mask, out)),
         };
         let heard = match event {
             Event::NeedMore => Heard::NeedMore,
             Event::Nothing => Heard::Nothing,
             Event::Begun { kind: begun, is_compressed: has_bit } => {
-                (*kind, *is_compressed, *length) = (begun, has_bit, 0);
-                gathered.clear();
+                (*kind, *is_compressed) = (begun, has_bit);
+                message.begin();
+                if has_bit && inflater.is_none() {
+                    inflater.insert(scratch.inflater()).reset();
+                }
                 Heard::Nothing
             }
             Event::Bytes(bytes) => {
-                *length += bytes.len() as u64;
-                if terms.keeps_messages || *is_compressed {
-                    gathered.extend_from_slice(bytes);
+                let taken = match inflater.as_mut().filter(|_| *is_compressed) {
+                    None => {
+                        message.take(bytes, terms.kept_bytes_max);
+                        Ok(())
+                    }
+                    Some(inflater) => {
+                        let take = |piece: &[u8]| message.take_inflated(piece, *kind, terms);
+                        inflater.inflate(bytes, scratch.room(), take)
+                    }
+                };
+                if let Err(fault) = taken {
+                    return Err(refuse(fault, *has_closed, mask, out));
                 }
                 Heard::Nothing
             }
@@ -138,7 +226,7 @@ impl Session {
                 Heard::Nothing
             }
             Event::Pong(bytes) => Heard::Pong(bytes),
-            Event::Close { code, .. } => {
+            Event::Close { code, reason } => {
                 if !*has_closed {
                     match code {
                         Some(code) => push_close(code, "", mask, out),
@@ -146,43 +234,38 @@ impl Session {
                     }
                 }
                 *has_closed = true;
-                Heard::Close { code }
+                Heard::Close { code, reason }
             }
-            Event::End if *is_compressed => {
-                *is_compressed = false;
-                let most = terms.message_bytes_max;
-                if let Err(fault) = scratch.inflate(gathered, *kind, most) {
-                    refuse(fault, *has_closed, mask, out);
-                    return Err(fault);
+            Event::End => {
+                if std::mem::take(is_compressed)
+                    && let Some(mut ended) = inflater.take()
+                {
+                    let take = |piece: &[u8]| message.take_inflated(piece, *kind, terms);
+                    let mut finished = ended.finish(scratch.room(), take);
+                    if finished.is_ok() && *kind == Kind::Text && !message.utf8.is_whole() {
+                        finished = Err(Fault::Utf8);
+                    }
+                    if let Err(fault) = finished {
+                        return Err(refuse(fault, *has_closed, mask, out));
+                    }
+                    match terms.deflate.is_some_and(|deflate| deflate.keeps_context) {
+                        true => *inflater = Some(ended),
+                        false => scratch.give_back(ended),
+                    }
                 }
-                gathered.clear();
-                let bytes = scratch.plain.as_slice();
-                Heard::Message { kind: *kind, bytes, length: bytes.len() as u64 }
+                message.is_told = true;
+                let (bytes, length, is_cut) = (message.kept.as_slice(), message.length, message.is_cut);
+                Heard::Message { kind: *kind, bytes, is_cut, length }
             }
-            Event::End => Heard::Message { kind: *kind, bytes: gathered, length: *length },
         };
         Ok((taken, heard))
     }
 }
 
 /// Whoever broke the protocol hears so, unless the conversation was over.
-fn refuse(fault: Fault, has_closed: bool, mask: Mask, out: &mut Vec<u8>) {
+fn refuse(fault: Fault, has_closed: bool, mask: Mask, out: &mut Vec<u8>) -> Fault {
     if !has_closed {
         push_close(fault.close_code(), "", mask, out);
     }
-}
-
-impl Scratch {
-    fn inflate(&mut self, compressed: &[u8], kind: Kind, most: u64) -> Result<(), Fault> {
-        if self.plain.capacity() > KEPT_BYTES_MAX {
-            self.plain = Vec::new();
-        }
-        self.plain.clear();
-        match self.inflater.get_or_insert_default().inflate(compressed, most, &mut self.plain) {
-            Err(Spoiled::Malformed) => Err(Fault::Deflate),
-            Err(Spoiled::TooLarge) => Err(Fault::TooLarge),
-            Ok(()) if kind == Kind::Text && std::str::from_utf8(&self.plain).is_err() => Err(Fault::Utf8),
-            Ok(()) => Ok(()),
-        }
-    }
+    fault
 }

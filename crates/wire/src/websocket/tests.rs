@@ -186,7 +186,7 @@ fn handshakes() {
     let whole = [answer("101 Switching Protocols", &good), b"\x81\x00".to_vec()].concat();
     assert_eq!(
         read_answer(&whole, &key, &protocols, false),
-        Ok(Some((whole.len() - 2, Answer { protocol: None, is_deflate: false })))
+        Ok(Some((whole.len() - 2, Answer { protocol: None, deflate: None })))
     );
     let chosen = answer("101 x", &format!("{good}Sec-WebSocket-Protocol: b\r\n"));
     assert_eq!(
@@ -274,8 +274,8 @@ fn compression_is_agreed_on() {
         ("permessage-deflate", Some(15)),
         ("x, permessage-deflate; client_max_window_bits", Some(15)),
         ("permessage-deflate; client_max_window_bits=10; server_max_window_bits=\"10\"", Some(10)),
-        ("permessage-deflate; server_max_window_bits=8", None),
-        ("permessage-deflate; server_max_window_bits=8, permessage-deflate; server_max_window_bits=9", Some(9)),
+        ("permessage-deflate; server_max_window_bits=8", Some(8)),
+        ("permessage-deflate; server_max_window_bits=7, permessage-deflate; server_max_window_bits=9", Some(9)),
         ("permessage-deflate; server_max_window_bits", None),
         ("permessage-deflate; unknown", None),
         ("permessage-deflate; client_max_window_bits; client_max_window_bits", None),
@@ -288,31 +288,49 @@ fn compression_is_agreed_on() {
         render_answer(&key, None, None, &mut answer);
         let text = String::from_utf8(answer).expect("a text");
         let text = text.replacen("\r\n\r\n", &format!("\r\nSec-WebSocket-Extensions: {extensions}\r\n\r\n"), 1);
-        read_answer(text.as_bytes(), &key, &[], true).map(|read| read.expect("whole").1.is_deflate)
+        read_answer(text.as_bytes(), &key, &[], true).map(|read| read.expect("whole").1.deflate)
     };
     let mut ours = Vec::new();
     render_answer(&key, Some("b"), Some(WINDOW_BITS_MAX), &mut ours);
     let offered = ["a".to_owned(), "b".to_owned()];
-    let answer = Answer { protocol: Some("b".to_owned()), is_deflate: true };
+    let agreed = |window_bits, keeps_context| Some(Deflate { window_bits, keeps_context });
+    let answer = Answer { protocol: Some("b".to_owned()), deflate: agreed(15, false) };
     assert_eq!(read_answer(&ours, &key, &offered, true), Ok(Some((ours.len(), answer))));
-    assert_eq!(answered("permessage-deflate; server_no_context_takeover"), Ok(true));
-    assert_eq!(answered("permessage-deflate; server_max_window_bits=12; server_no_context_takeover"), Ok(true));
+    for (extensions, deflate) in [
+        ("permessage-deflate; server_no_context_takeover", agreed(15, false)),
+        ("permessage-deflate; server_max_window_bits=12; server_no_context_takeover", agreed(15, false)),
+        ("permessage-deflate", agreed(15, true)),
+        ("Permessage-Deflate ; client_no_context_takeover", agreed(15, true)),
+        ("permessage-deflate; client_max_window_bits=8", agreed(8, true)),
+        ("permessage-deflate; client_max_window_bits=\"10\"; server_no_context_takeover", agreed(10, false)),
+        ("permessage-deflate; Client_Max_Window_Bits = 15; server_max_window_bits=8", agreed(15, true)),
+    ] {
+        assert_eq!(answered(extensions), Ok(deflate), "{extensions}");
+    }
     for extensions in [
-        "permessage-deflate",
         "permessage-deflate; server_no_context_takeover; server_no_context_takeover",
         "permessage-deflate; server_no_context_takeover; server_max_window_bits=16",
+        "permessage-deflate; server_max_window_bits",
+        "permessage-deflate; client_max_window_bits",
+        "permessage-deflate; client_max_window_bits=7",
+        "permessage-deflate; client_no_context_takeover=1",
+        "permessage-deflate; unknown",
+        "permessage-foo",
         "permessage-deflate; server_no_context_takeover, x",
     ] {
         assert_eq!(answered(extensions), Err(HandshakeFault::Extension), "{extensions}");
     }
 }
 
+/// Each message by itself.
+const ALONE: Option<Deflate> = Some(Deflate { window_bits: WINDOW_BITS_MAX, keeps_context: false });
+
 type Messages = Vec<(Kind, Vec<u8>)>;
 
 /// What a session makes of bytes, at every split: messages, answers, a fault.
-fn converse(is_deflate: bool, bytes: &[u8]) -> (Messages, Vec<u8>, Option<Fault>) {
+fn converse(deflate: Option<Deflate>, bytes: &[u8]) -> (Messages, Vec<u8>, Option<Fault>) {
     let listen = |pieces: &[&[u8]]| {
-        let terms = Terms { role: Role::Server, is_deflate, message_bytes_max: MOST, keeps_messages: true };
+        let terms = Terms { role: Role::Server, deflate, message_bytes_max: MOST, kept_bytes_max: MOST as usize };
         let (mut session, mut scratch) = (Session::new(terms), Scratch::default());
         let (mut messages, mut out) = (Vec::new(), Vec::new());
         for piece in pieces {
@@ -321,7 +339,7 @@ fn converse(is_deflate: bool, bytes: &[u8]) -> (Messages, Vec<u8>, Option<Fault>
             loop {
                 let (taken, is_done) = match session.handle(rest, &mut scratch, None, &mut out) {
                     Ok((taken, heard)) => {
-                        if let super::Heard::Message { kind, bytes, length } = &heard {
+                        if let super::Heard::Message { kind, bytes, length, is_cut: false } = &heard {
                             assert_eq!(bytes.len() as u64, *length);
                             messages.push((*kind, bytes.to_vec()));
                         }
@@ -352,7 +370,7 @@ fn a_session_answers_by_itself() {
     let compressed = Deflater::default().compress(b"again and again and again");
     push_message(Kind::Binary, true, MASK, &compressed, &mut bytes);
     push_close(1_000, "enough", MASK, &mut bytes);
-    let (messages, out, fault) = converse(true, &bytes);
+    let (messages, out, fault) = converse(ALONE, &bytes);
     let expect = [(Kind::Text, "zwölf".as_bytes().to_vec()), (Kind::Binary, b"again and again and again".to_vec())];
     assert_eq!((messages.as_slice(), fault), (&expect[..], None));
     let mut answers = Vec::new();
@@ -366,7 +384,7 @@ fn compressed_messages_can_be_spoiled() {
     let spoiled = |kind, payload: &[u8]| {
         let mut bytes = Vec::new();
         push_message(kind, true, MASK, payload, &mut bytes);
-        let (messages, out, fault) = converse(true, &bytes);
+        let (messages, out, fault) = converse(ALONE, &bytes);
         assert_eq!(messages, []);
         (fault, out)
     };
@@ -380,4 +398,95 @@ fn compressed_messages_can_be_spoiled() {
     assert_eq!(spoiled(Kind::Text, &latin), (Some(Fault::Utf8), close(1_007)));
     let bomb = Deflater::default().compress(&vec![0; MOST as usize + 1]);
     assert_eq!(spoiled(Kind::Binary, &bomb), (Some(Fault::TooLarge), close(1_009)));
+    let cut = Deflater::default().compress("cut: 世".as_bytes().split_last().expect("bytes").1);
+    assert_eq!(spoiled(Kind::Text, &cut), (Some(Fault::Utf8), close(1_007)));
+}
+
+/// A peer that keeps its context points into its earlier messages, also into those that nobody kept.
+#[test]
+fn a_context_lasts_from_message_to_message() {
+    let words = b"the same words again and again, in every message of this conversation".as_slice();
+    let (mut peer, mut bytes) = (flate2::Compress::new(flate2::Compression::default(), false), Vec::new());
+    let mut sizes = Vec::new();
+    for number in 0..5u8 {
+        if number == 3 {
+            push_message(Kind::Binary, false, MASK, b"one that is not compressed", &mut bytes);
+        }
+        let mut payload = Vec::with_capacity(1_024);
+        let message = [words, &[number]].concat();
+        peer.compress_vec(&message, &mut payload, flate2::FlushCompress::Sync).expect("memory is enough");
+        let payload = payload.strip_suffix(&[0, 0, 0xff, 0xff]).expect("the end of a flush");
+        sizes.push(payload.len());
+        push_message(Kind::Binary, true, MASK, payload, &mut bytes);
+    }
+    assert!(sizes[1] * 3 < sizes[0], "{sizes:?}");
+    let keeps = Some(Deflate { window_bits: WINDOW_BITS_MAX, keeps_context: true });
+    let (messages, _, fault) = converse(keeps, &bytes);
+    assert_eq!((messages.len(), fault), (6, None));
+    for (number, (_, message)) in messages.iter().enumerate().filter(|(number, _)| *number != 3) {
+        let number = if number < 3 { number } else { number - 1 };
+        assert_eq!(message, &[words, &[number as u8]].concat());
+    }
+    // Whoever forgets cannot follow.
+    assert_eq!(converse(ALONE, &bytes).2, Some(Fault::Deflate));
+}
+
+/// Of a message that is larger than what is kept, nothing is kept, however it comes; and its length is known all the same.
+#[test]
+fn what_is_too_large_to_keep_is_let_go() {
+    const KEPT: usize = 10_000;
+    let mut deflater = Deflater::default();
+    let mut messages = |length: usize, pieces: usize, is_compressed: bool| {
+        let whole: Vec<u8> = (0..length).map(|at| (at * 7 / 3) as u8).collect();
+        let payload = if is_compressed { deflater.compress(&whole) } else { whole };
+        let mut bytes = Vec::new();
+        let size = payload.len().div_ceil(pieces).max(1);
+        let parts: Vec<&[u8]> = if payload.is_empty() { vec![&[]] } else { payload.chunks(size).collect() };
+        for (number, part) in parts.iter().enumerate() {
+            let (at, opcode) = (bytes.len(), if number == 0 { Opcode::Binary } else { Opcode::Continuation });
+            push_frame(opcode, number + 1 == parts.len(), None, part, &mut bytes);
+            bytes[at] |= if number == 0 && is_compressed { 0x40 } else { 0 };
+        }
+        bytes
+    };
+    for (kept_bytes_max, length) in [
+        (KEPT, 0),
+        (KEPT, 1),
+        (KEPT, KEPT - 1),
+        (KEPT, KEPT),
+        (KEPT, KEPT + 1),
+        (KEPT, 20 * KEPT),
+        (0, 0),
+        (0, 1),
+        (0, 20 * KEPT),
+        (1, 2),
+    ] {
+        for (pieces, is_compressed, cut) in
+            [(1, false, 1 << 20), (7, false, 100), (1, true, 1 << 20), (7, true, 3), (1, true, 1)]
+        {
+            let (role, message_bytes_max) = (Role::Client, 1 << 30);
+            let terms = Terms { role, deflate: ALONE, message_bytes_max, kept_bytes_max };
+            let (mut session, mut scratch, mut heard) = (Session::new(terms), Scratch::default(), Vec::new());
+            let mut bytes = [messages(length, pieces, is_compressed), messages(3, 1, false)].concat();
+            for piece in bytes.chunks_mut(cut) {
+                let mut rest = piece;
+                loop {
+                    match session.handle(rest, &mut scratch, None, &mut Vec::new()).expect("nothing is wrong") {
+                        (_, super::Heard::NeedMore) => break,
+                        (taken, super::Heard::Message { bytes, is_cut, length, .. }) => {
+                            heard.push((bytes.len(), length, is_cut));
+                            rest = &mut rest[taken..];
+                        }
+                        (taken, _) => rest = &mut rest[taken..],
+                    }
+                }
+            }
+            let kept = |length: usize| match length {
+                _ if kept_bytes_max == 0 => (0, length as u64, false),
+                length if length > kept_bytes_max => (0, length as u64, true),
+                length => (length, length as u64, false),
+            };
+            assert_eq!(heard, [kept(length), kept(3)], "{kept_bytes_max} {pieces} {is_compressed} {cut}");
+        }
+    }
 }

@@ -1,0 +1,343 @@
+//! WebSocket against the `ws` of Node: how conversations end, and how compression is agreed on.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use wire::websocket::{self, Heard, Role, Scratch, Session, Terms};
+
+use crate::binary::{onrush, output, report, text};
+use crate::signal;
+
+/// What a peer has to say, it says within this time on any machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A server on ws, and the lines that it says.
+struct Node {
+    child: Child,
+    said: Receiver<String>,
+    url: String,
+}
+
+impl Node {
+    fn start(options: &Value) -> Self {
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+        let modules = root.join("../../target/tools/node/node_modules");
+        assert!(modules.join("ws").exists(), "ws is missing; `cargo xtask test` installs it with npm");
+        let mut child = Command::new("node")
+            .arg(root.join("tests/peers/node/ws.js"))
+            .arg(options.to_string())
+            .env("NODE_PATH", modules)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("node is installed: `cargo xtask test` installs it, or: apt-get install nodejs");
+        let (say, said) = channel();
+        let out = BufReader::new(child.stdout.take().expect("a pipe"));
+        std::thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| say.send(line)));
+        let first: String = said.recv_timeout(PATIENCE).expect("a line");
+        let port = first.strip_prefix("listening ").expect("the port");
+        Self { child, url: format!("ws://127.0.0.1:{port}/"), said }
+    }
+
+    /// The next lines that begin with a word, without it.
+    fn lines(&self, word: &str, count: usize) -> Vec<String> {
+        let mut lines = Vec::new();
+        while lines.len() < count {
+            let line = self.said.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{count} x {word}: {lines:?}"));
+            assert!(!line.starts_with("error"), "{line}");
+            lines.extend(line.strip_prefix(word).map(|rest| rest.trim().to_owned()));
+        }
+        lines
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn on_both(mut check: impl FnMut(&str)) {
+    ["uring", "poll"].into_iter().for_each(&mut check);
+}
+
+/// Whatever ends a load, each of its conversations ends in order, and nothing of that is a failure.
+#[test]
+fn every_end_of_a_load_is_said() {
+    let node = Node::start(&json!({}));
+    let ends: [&[&str]; 10] = [
+        &["-n", "200", "-c", "8"],
+        &["-z", "200ms", "-c", "8"],
+        &["-z", "200ms", "-c", "8", "--threads", "3"],
+        &["-q", "400/s", "-z", "250ms", "-c", "8"],
+        &["-n", "8", "-c", "8", "--ws-type", "ping"],
+        &["-n", "80", "-c", "8", "--no-answer"],
+        &["--stages-of", "users", "--stages", "8:50ms,2:50ms,2:100ms"],
+        &["-n", "40", "-c", "8", "--no-keepalive"],
+        &["-z", "200ms", "--warmup", "100ms", "-c", "8"],
+        &["-n", "1", "-c", "1"],
+    ];
+    on_both(|driver| {
+        for words in ends {
+            let common = ["--driver", driver, "-d", "hello", "--output", "json", &node.url];
+            let common =
+                if words.contains(&"--ws-type") { [&common[..2], &common[4..]].concat() } else { common.to_vec() };
+            let done = output(&[words, &common].concat());
+            assert_eq!(done.status.code(), Some(0), "{driver} {words:?}: {done:?}");
+            let seen = report(&done);
+            assert_eq!(seen["requests"]["failed"], 0, "{driver} {words:?}: {seen:#}");
+            assert_eq!(seen["closes"], json!([]), "we closed, not the server: {driver} {words:?}");
+            let established = seen["connections"]["established"].as_u64().expect("a count") as usize;
+            assert_eq!(node.lines("closed", established), vec!["1000"; established], "{driver} {words:?}");
+        }
+    });
+}
+
+#[test]
+fn a_signal_ends_conversations_in_order_too() {
+    let node = Node::start(&json!({}));
+    on_both(|driver| {
+        // The first lets what is in flight come, the second ends at once.
+        for signals in [1, 2] {
+            let args = ["-z", "60s", "-c", "8", "-d", "x", "--driver", driver, "--output", "json", &node.url];
+            let child = onrush(&args).stdout(Stdio::piped()).spawn().expect("the binary starts");
+            node.lines("agreed", 8);
+            (0..signals).for_each(|_| signal(&child, "-INT"));
+            let done = child.wait_with_output().expect("it ends");
+            assert_eq!(report(&done)["stopped"], true);
+            assert_eq!(node.lines("closed", 8), ["1000"; 8], "{driver} {signals}");
+        }
+    });
+}
+
+/// What is without an answer at the end of the grace is unfinished, and its conversation ends in order all the same; so does one
+/// whose answer is too late.
+#[test]
+fn what_is_not_answered_is_left_in_order() {
+    let node = Node::start(&json!({ "mute": true }));
+    on_both(|driver| {
+        let common = ["-c", "4", "-d", "x", "--driver", driver, "--output", "json", &node.url];
+        let seen = report(&output(&[&["-z", "300ms", "--grace", "100ms"][..], &common].concat()));
+        let established = &seen["connections"]["established"];
+        assert_eq!(&seen["requests"]["unfinished"], established, "{seen:#}");
+        let count = established.as_u64().expect("a count") as usize;
+        assert_eq!(node.lines("closed", count), vec!["1000"; count], "{driver}");
+        let seen = report(&output(&[&["-n", "8", "-t", "100ms"][..], &common].concat()));
+        assert_eq!(seen["failures"][0]["reason"], "timeout", "{seen:#}");
+        assert_eq!(node.lines("closed", 8), ["1000"; 8], "{driver}");
+    });
+}
+
+/// An echo that neither agrees to a close nor ends: tells the codes of closes, and how long each connection lasted behind them.
+fn stubborn() -> (String, Receiver<(Option<u16>, Duration)>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("ws://{}/", listener.local_addr().expect("an address"));
+    let (say, said) = channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let say = say.clone();
+            std::thread::spawn(move || echo_without_end(stream).map(|ended| say.send(ended)));
+        }
+    });
+    (url, said)
+}
+
+fn echo_without_end(mut stream: TcpStream) -> Option<(Option<u16>, Duration)> {
+    let (mut head, mut bytes) = (Vec::new(), [0; 4096]);
+    let asked = loop {
+        let count = stream.read(&mut bytes).ok().filter(|count| *count > 0)?;
+        head.extend_from_slice(&bytes[..count]);
+        if let Some(asked) = websocket::read_request(&head).ok()? {
+            break asked;
+        }
+    };
+    let mut out = Vec::new();
+    websocket::render_answer(&asked.key, None, None, &mut out);
+    let terms = Terms { role: Role::Server, deflate: None, message_bytes_max: 1 << 20, kept_bytes_max: 1 << 20 };
+    let (mut session, mut scratch) = (Session::new(terms), Scratch::default());
+    let mut closed = None;
+    loop {
+        stream.write_all(&std::mem::take(&mut out)).ok()?;
+        let count = stream.read(&mut bytes).unwrap_or(0);
+        if count == 0 {
+            let (code, since): (_, Instant) = closed?;
+            return Some((code, since.elapsed()));
+        }
+        let mut rest = &mut bytes[..count];
+        while closed.is_none() {
+            // What the protocol wants to be answered is not.
+            match session.handle(rest, &mut scratch, None, &mut Vec::new()).ok()? {
+                (_, Heard::NeedMore) => break,
+                (taken, heard) => {
+                    match heard {
+                        Heard::Message { kind, bytes, .. } => {
+                            websocket::push_message(kind, false, None, bytes, &mut out);
+                        }
+                        Heard::Close { code, .. } => closed = Some((code, Instant::now())),
+                        _ => {}
+                    }
+                    rest = &mut rest[taken..];
+                }
+            }
+        }
+    }
+}
+
+/// A peer that does not agree to a close is waited for, and then left.
+#[test]
+fn who_does_not_agree_is_left_in_time() {
+    let (url, said) = stubborn();
+    on_both(|driver| {
+        let done = output(&["-n", "30", "-c", "3", "-d", "x", "--driver", driver, "--output", "json", &url]);
+        let seen = report(&done);
+        assert_eq!((&seen["requests"]["succeeded"], &seen["requests"]["failed"]), (&30.into(), &0.into()), "{seen:#}");
+        for _ in 0..3 {
+            let (code, waited) = said.recv_timeout(PATIENCE).expect("an end");
+            assert_eq!(code, Some(1_000), "{driver}");
+            // A quarter of a second, on the server's clock, which may run behind.
+            assert!(waited > Duration::from_millis(100) && waited < PATIENCE, "{driver}: {waited:?}");
+        }
+    });
+}
+
+/// The code and the reason with which a server closes are told, each code by itself.
+#[test]
+fn why_a_server_closes_is_told() {
+    let cases: [(Value, Option<u16>, &str, &str); 12] = [
+        (json!({"code": 1000, "reason": "enough"}), Some(1_000), "1000 'enough': it says that all is done", "正常结束"),
+        (json!({"code": 1001}), Some(1_001), "1001: it goes away", "服务端即将离开"),
+        (json!({"code": 1002}), Some(1_002), "1002: it says that we broke the protocol", "违反了协议"),
+        (json!({"code": 1003}), Some(1_003), "1003: it does not take messages of this kind", "不接受这类消息"),
+        (json!({"code": 1008, "reason": "no"}), Some(1_008), "1008 'no': it forbids", "违反了服务端的策略"),
+        (json!({"code": 1009}), Some(1_009), "1009: the message is too large", "消息超过服务端上限"),
+        (json!({"code": 1011}), Some(1_011), "1011: it failed by itself", "服务端内部出错"),
+        (json!({"code": 1012}), Some(1_012), "1012: it restarts", "正在重启"),
+        (
+            json!({"code": 1013, "reason": "try again later"}),
+            Some(1_013),
+            "1013 'try again later': it is overloaded",
+            "1013 'try again later'",
+        ),
+        (json!({"code": 3000}), Some(3_000), "3000: it wants other credentials", "其他凭证"),
+        (
+            json!({"code": 4999, "reason": "明天再来"}),
+            Some(4_999),
+            "4999 '明天再来': what this code means",
+            "由应用定义",
+        ),
+        (json!({}), None, "no code: it says no code", "无代码"),
+    ];
+    for (mut close, code, en, zh) in cases {
+        let reason = close["reason"].clone();
+        close["after"] = 2.into();
+        let node = Node::start(&json!({ "close": close }));
+        on_both(|driver| {
+            let args = ["-n", "12", "-c", "2", "-d", "x", "--driver", driver, "--show-failures", &node.url];
+            let seen = report(&output(&[&args[..], &["--output", "json"]].concat()));
+            // Each third message of a conversation is answered with a close; how many there are depends on how users take turns.
+            let closes = seen["requests"]["failed"].as_u64().expect("a count");
+            assert!((3..=4).contains(&closes), "{seen:#}");
+            assert_eq!(seen["closes"], json!([{ "code": code, "reason": reason, "count": closes }]), "{seen:#}");
+            let failure = &seen["failures"][0];
+            assert_eq!(failure["reason"], "websocket-close", "{failure}");
+            assert_eq!(failure["detail"], code.unwrap_or(1_005).to_string(), "{failure}");
+            assert_eq!(failure["count"], closes);
+            for (language, says) in [("en_US.UTF-8", en), ("zh_CN.UTF-8", zh)] {
+                let done = onrush(&args).env("LANG", language).output().expect("the binary starts");
+                let page = text(&done.stdout);
+                assert!(page.contains(says), "{language}: {says}: {page}");
+                let sample = format!("websocket-close ({}): {}", code.unwrap_or(1_005), reason.as_str().unwrap_or("-"));
+                assert!(reason.is_null() || page.contains(&sample), "{sample}: {page}");
+            }
+        });
+    }
+}
+
+/// A close between messages fails nothing, and is told too.
+#[test]
+fn a_close_between_messages_is_no_failure() {
+    let node = Node::start(&json!({ "close": { "later": 1, "code": 4001, "reason": "idle" } }));
+    on_both(|driver| {
+        let args = ["-q", "5/s", "-z", "1s", "-c", "1", "-d", "x", "--driver", driver, "--output", "json", &node.url];
+        let seen = report(&output(&args));
+        assert_eq!(seen["requests"]["succeeded"], 5, "{seen:#}");
+        assert!(seen["connections"]["established"].as_u64() >= Some(2), "{seen:#}");
+        assert_eq!(seen["closes"][0]["code"], 4001, "{seen:#}");
+        assert_eq!(seen["closes"][0]["reason"], "idle", "{seen:#}");
+        node.lines("closed", seen["connections"]["established"].as_u64().expect("a count") as usize);
+    });
+}
+
+/// Whatever a server of ws wants of compression, it gets: nothing is refused, all is compressed, and every echo is whole.
+#[test]
+fn compression_is_agreed_on_with_every_setting_of_ws() {
+    let settings = [
+        json!({}),
+        json!({ "serverNoContextTakeover": false }),
+        json!({ "serverNoContextTakeover": true }),
+        json!({ "clientNoContextTakeover": true }),
+        json!({ "serverNoContextTakeover": false, "clientNoContextTakeover": false }),
+        json!({ "serverMaxWindowBits": 9 }),
+        json!({ "clientMaxWindowBits": 8 }),
+        json!({ "clientMaxWindowBits": 9, "serverMaxWindowBits": 10 }),
+        json!({ "clientMaxWindowBits": false, "serverMaxWindowBits": false }),
+        json!({ "clientMaxWindowBits": 15, "serverNoContextTakeover": false, "serverMaxWindowBits": 15 }),
+        json!({ "clientMaxWindowBits": 12, "serverNoContextTakeover": false, "clientNoContextTakeover": true }),
+        json!({ "zlibDeflateOptions": { "level": 9, "memLevel": 9 }, "serverNoContextTakeover": false }),
+    ];
+    let folder = std::env::temp_dir().join(format!("onrush-ws-deflate-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    // What repeats itself near and far, and ends with what only a whole message has.
+    let line: String = (0..400).map(|number| format!("{} ", number * number % 1_009)).collect();
+    let (file, end) = (folder.join("message"), "the very end");
+    std::fs::write(&file, line.repeat(30) + end).expect("a file");
+    let message = format!("@{}", file.display());
+    for mut setting in settings {
+        setting["threshold"] = 0.into();
+        let node = Node::start(&json!({ "perMessageDeflate": setting }));
+        on_both(|driver| {
+            let args = ["--ws-deflate", "-n", "60", "-c", "3", "-d", &message, "--expect-body", end];
+            let seen = report(&output(&[&args[..], &["--driver", driver, "--output", "json", &node.url]].concat()));
+            assert_eq!(seen["requests"]["succeeded"], 60, "{setting} {driver}: {seen:#}");
+            let agreed = node.lines("agreed", 3);
+            assert!(agreed.iter().all(|one| one == "permessage-deflate"), "{setting}: {agreed:?}");
+            let whole = 60 * std::fs::metadata(&file).expect("a file").len();
+            assert_eq!(seen["bytes"]["bodies"], whole, "{setting} {driver}");
+            for side in ["received", "sent"] {
+                let bytes = seen["bytes"][side].as_u64().expect("a count");
+                assert!(bytes * 4 < whole * 3, "{setting} {driver}: {bytes} {side} of {whole}");
+            }
+            assert_eq!(node.lines("closed", 3), ["1000"; 3], "{setting} {driver}");
+            let held = output(&[
+                "hold",
+                "-c",
+                "3",
+                "--hold",
+                "300ms",
+                "--every",
+                "100ms",
+                "--ws-deflate",
+                "-d",
+                &message,
+                "--expect-body",
+                end,
+                "--driver",
+                driver,
+                "--output",
+                "json",
+                &node.url,
+            ]);
+            let held = report(&held);
+            let (connections, messages) = (&held["connections"], &held["messages"]);
+            assert_eq!((&connections["lost"], &messages["refused"]), (&0.into(), &0.into()), "{setting}: {held:#}");
+            assert!(messages["answered"].as_u64() > Some(0), "{setting} {driver}: {held:#}");
+            assert_eq!(node.lines("closed", 3), ["1000"; 3], "{setting} {driver}");
+        });
+    }
+    let _ = std::fs::remove_dir_all(&folder);
+}

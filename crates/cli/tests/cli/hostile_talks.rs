@@ -1,0 +1,297 @@
+//! WebSocket servers that send more than anybody can keep: the memory of whoever looks at messages is bounded, and the reason is
+//! told.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use wire::websocket::{self, Deflater, Kind, Opcode};
+
+use crate::binary::{onrush, report};
+
+/// With three connections, all programs and buffers included.
+const RESIDENT_KIB_MAX: u64 = 150 * 1024;
+const CONNECTIONS: u64 = 3;
+/// What a check looks at.
+const LIMIT: usize = plan::CHECKED_BODY_BYTES_MAX;
+/// Far more than may be resident.
+const HUGE: usize = 200 << 20;
+
+/// What a server sends when it is asked: the same to everybody, one piece after the other.
+type Pieces = Arc<dyn Fn(&mut dyn FnMut(&[u8]) -> bool) + Send + Sync>;
+
+/// A server that sends its pieces on each connection: at once, or whenever something was read.
+struct Hostile {
+    port: u16,
+    sent: Arc<AtomicU64>,
+}
+
+impl Hostile {
+    fn start(extensions: &'static str, is_unasked: bool, pieces: Pieces) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let sent = Arc::new(AtomicU64::new(0));
+        let counter = sent.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (pieces, counter) = (pieces.clone(), counter.clone());
+                // Whoever leaves in the middle is not waited for.
+                std::thread::spawn(move || serve(stream, extensions, is_unasked, &pieces, &counter));
+            }
+        });
+        Self { port, sent }
+    }
+}
+
+fn serve(mut stream: TcpStream, extensions: &str, is_unasked: bool, pieces: &Pieces, sent: &AtomicU64) -> Option<()> {
+    let (mut head, mut bytes) = (Vec::new(), [0; 4096]);
+    let asked = loop {
+        let count = stream.read(&mut bytes).ok().filter(|count| *count > 0)?;
+        head.extend_from_slice(&bytes[..count]);
+        if let Some(asked) = websocket::read_request(&head).ok()? {
+            break asked;
+        }
+    };
+    let mut answer = Vec::new();
+    websocket::render_answer(&asked.key, None, None, &mut answer);
+    answer.truncate(answer.len() - 2);
+    answer.extend_from_slice(extensions.as_bytes());
+    answer.extend_from_slice(b"\r\n");
+    stream.write_all(&answer).ok()?;
+    loop {
+        if !is_unasked {
+            stream.read(&mut bytes).ok().filter(|count| *count > 0)?;
+        }
+        let mut is_there = true;
+        pieces(&mut |piece| {
+            is_there = stream.write_all(piece).is_ok();
+            sent.fetch_add(piece.len() as u64, Ordering::Relaxed);
+            is_there
+        });
+        if !is_there {
+            return None;
+        }
+    }
+}
+
+/// The most memory that a child has had, in KiB, looked at until it ends.
+fn watch(child: &mut Child) -> u64 {
+    let (mut most, since) = (0, Instant::now());
+    while child.try_wait().expect("a child").is_none() {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
+        most = most.max(kib.unwrap_or(0));
+        assert!(since.elapsed() < Duration::from_secs(100), "it does not end");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    most
+}
+
+const NOT_COMPRESSED: &str = "";
+const EACH_BY_ITSELF: &str = "Sec-WebSocket-Extensions: permessage-deflate; server_no_context_takeover\r\n";
+const WITH_CONTEXT: &str = "Sec-WebSocket-Extensions: permessage-deflate\r\n";
+
+/// The head of a frame of so many bytes.
+fn head_of(opcode: Opcode, is_last: bool, is_compressed: bool, length: usize) -> Vec<u8> {
+    let mut head = vec![opcode as u8 | if is_last { 0x80 } else { 0 } | if is_compressed { 0x40 } else { 0 }, 127];
+    head.extend_from_slice(&(length as u64).to_be_bytes());
+    head
+}
+
+/// A message of one frame, sent from one block again and again.
+fn frame_of(length: usize) -> Pieces {
+    Arc::new(move |send| {
+        let block = vec![b'x'; 1 << 20];
+        let _ = send(&head_of(Opcode::Binary, true, false, length))
+            && (0..length).step_by(block.len()).all(|from| send(&block[..block.len().min(length - from)]));
+    })
+}
+
+/// A message in fragments of so many bytes; pings between them.
+fn fragments_of(size: usize, count: usize, has_pings: bool) -> Pieces {
+    Arc::new(move |send| {
+        let mut block = Vec::new();
+        let each = (1 << 16) / (size + 4) + 1;
+        let push = |opcode, block: &mut Vec<u8>| {
+            websocket::push_frame(opcode, false, None, &vec![b'x'; size], block);
+            if has_pings {
+                websocket::push_frame(Opcode::Ping, true, None, b"", block);
+            }
+        };
+        push(Opcode::Binary, &mut block);
+        let _ = send(&block);
+        block.clear();
+        (0..each).for_each(|_| push(Opcode::Continuation, &mut block));
+        let mut end = Vec::new();
+        websocket::push_frame(Opcode::Continuation, true, None, b"", &mut end);
+        let _ = (0..count / each).all(|_| send(&block)) && send(&end);
+    })
+}
+
+/// So many zeros, compressed; in one frame or in several.
+fn bomb_of(length: usize, pieces: usize) -> Pieces {
+    let bomb = Deflater::default().compress(&vec![0; length]);
+    Arc::new(move |send| {
+        let parts: Vec<&[u8]> = bomb.chunks(bomb.len().div_ceil(pieces)).collect();
+        let _ = parts.iter().enumerate().all(|(number, part)| {
+            let opcode = if number == 0 { Opcode::Binary } else { Opcode::Continuation };
+            let mut frame = Vec::new();
+            websocket::push_frame(opcode, number + 1 == parts.len(), None, part, &mut frame);
+            frame[0] |= if number == 0 { 0x40 } else { 0 };
+            send(&frame)
+        });
+    })
+}
+
+/// What is compressed and no smaller for it.
+fn stored_of(length: usize) -> Pieces {
+    Arc::new(move |send| {
+        // Stored blocks of 65,535 bytes (RFC 1951, 3.2.4).
+        let block = [&[0, 0xff, 0xff, 0, 0][..], &vec![b'x'; 0xffff]].concat();
+        let (count, end) = (length / block.len(), [0]);
+        let _ = send(&head_of(Opcode::Binary, true, true, count * block.len() + end.len()))
+            && (0..count).all(|_| send(&block))
+            && send(&end);
+    })
+}
+
+fn flood_of(opcode: Opcode, payload: usize) -> Pieces {
+    Arc::new(move |send| {
+        let mut frame = Vec::new();
+        websocket::push_frame(opcode, true, None, &vec![b'p'; payload], &mut frame);
+        let block = frame.repeat((1 << 20) / frame.len() + 1);
+        while send(&block) {}
+    })
+}
+
+/// Messages as they are, with what is asked for in the last.
+fn messages_of(text: &str, count: usize) -> Pieces {
+    let mut frame = Vec::new();
+    websocket::push_message(Kind::Text, false, None, text.as_bytes(), &mut frame);
+    Arc::new(move |send| {
+        let _ = (0..count).all(|_| send(&frame));
+    })
+}
+
+struct Case {
+    name: &'static str,
+    extensions: &'static str,
+    is_unasked: bool,
+    pieces: Pieces,
+    flags: &'static [&'static str],
+    reason: &'static str,
+    /// What the server must have sent at least: else the case shows nothing.
+    sent_min: u64,
+}
+
+fn cases() -> Vec<Case> {
+    let body: &[&str] = &["--expect-body", "never"];
+    let case = |name, extensions, pieces, reason, sent_min: usize| Case {
+        name,
+        extensions,
+        is_unasked: false,
+        pieces,
+        flags: body,
+        reason,
+        sent_min: sent_min as u64,
+    };
+    let each = CONNECTIONS as usize;
+    vec![
+        case("a huge frame", NOT_COMPRESSED, frame_of(HUGE), "body-limit", each * HUGE),
+        case("a frame of the limit", NOT_COMPRESSED, frame_of(LIMIT), "check", each * LIMIT),
+        case("a byte more", NOT_COMPRESSED, frame_of(LIMIT + 1), "body-limit", each * LIMIT),
+        case("fragments", NOT_COMPRESSED, fragments_of(1_000, HUGE / 1_000, false), "body-limit", HUGE),
+        case("fragments of a byte", NOT_COMPRESSED, fragments_of(1, LIMIT + (1 << 20), false), "body-limit", 3 * LIMIT),
+        case("pings between", NOT_COMPRESSED, fragments_of(5_000, HUGE / 5_000, true), "body-limit", HUGE),
+        case("a bomb", EACH_BY_ITSELF, bomb_of(5 * HUGE, 1), "body-limit", 0),
+        case("a bomb in pieces", EACH_BY_ITSELF, bomb_of(5 * HUGE, 1_000), "body-limit", 0),
+        case("a bomb with context", WITH_CONTEXT, bomb_of(2 * HUGE, 3), "body-limit", 0),
+        case("a bomb of the limit", EACH_BY_ITSELF, bomb_of(LIMIT, 1), "check", 0),
+        case("stored", EACH_BY_ITSELF, stored_of(HUGE), "body-limit", HUGE),
+        case("beyond all bounds", NOT_COMPRESSED, frame_of(1 << 40), "message-too-large", 0),
+        case("a huge ping", NOT_COMPRESSED, flood_of(Opcode::Ping, 1 << 20), "websocket-frame", 0),
+        case("a ping flood", NOT_COMPRESSED, flood_of(Opcode::Ping, 125), "websocket-flood", 1 << 20),
+        Case {
+            is_unasked: true,
+            ..case("huge and unasked", NOT_COMPRESSED, frame_of(3 * LIMIT), "body-limit", 3 * LIMIT)
+        },
+        Case {
+            flags: &["--expect-json", "$.a == 1"],
+            ..case("nested", NOT_COMPRESSED, messages_of(&"[".repeat(LIMIT), 1), "check", each * LIMIT)
+        },
+        // Nobody looks: nothing is kept, and nothing is too large.
+        Case { flags: &[], ..case("a bomb for nobody", EACH_BY_ITSELF, bomb_of(HUGE, 1), "none", 0) },
+        Case { flags: &[], ..case("huge for nobody", NOT_COMPRESSED, frame_of(HUGE), "none", each * HUGE) },
+    ]
+}
+
+#[test]
+fn whoever_looks_at_messages_keeps_no_more_than_it_may() {
+    for case in cases() {
+        for driver in ["uring", "poll"] {
+            let server = Hostile::start(case.extensions, case.is_unasked, case.pieces.clone());
+            let (url, count) = (format!("ws://127.0.0.1:{}/", server.port), CONNECTIONS.to_string());
+            let args =
+                ["-n", &count, "-c", &count, "-d", "x", "-t", "120s", "--driver", driver, "--output", "json", &url];
+            let deflate: &[&str] = if case.extensions.is_empty() { &[] } else { &["--ws-deflate"] };
+            let args = [case.flags, deflate, &args].concat();
+            let mut child = onrush(&args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+            let name = case.name;
+            let most = watch(&mut child);
+            assert!(most > 0 && most <= RESIDENT_KIB_MAX, "{name} {driver}: {most} KiB");
+            let seen = report(&child.wait_with_output().expect("it ends"));
+            let failures = seen["failures"].as_array().expect("a list");
+            let reasons: Vec<&str> = failures
+                .iter()
+                .map(|one| one["detail"].as_str().or(one["reason"].as_str()).unwrap_or_default())
+                .collect();
+            let expected: &[&str] = if case.reason == "none" { &[] } else { &[case.reason] };
+            assert_eq!(reasons, expected, "{name} {driver}: {seen:#}");
+            let sent = server.sent.load(Ordering::Relaxed);
+            assert!(sent >= case.sent_min, "{name} {driver}: {sent} bytes are not enough to show anything");
+        }
+    }
+}
+
+/// Those that are held look at messages too.
+#[test]
+fn held_connections_keep_no_more_either() {
+    for (name, extensions, pieces) in [
+        ("a huge frame", NOT_COMPRESSED, frame_of(HUGE)),
+        ("fragments", NOT_COMPRESSED, fragments_of(1_000, HUGE / 1_000, false)),
+        ("a bomb", EACH_BY_ITSELF, bomb_of(5 * HUGE, 1)),
+        ("a bomb with context", WITH_CONTEXT, bomb_of(2 * HUGE, 3)),
+    ] {
+        for driver in ["uring", "poll"] {
+            let server = Hostile::start(extensions, false, pieces.clone());
+            let (url, count) = (format!("ws://127.0.0.1:{}/", server.port), CONNECTIONS.to_string());
+            let deflate: &[&str] = if extensions.is_empty() { &[] } else { &["--ws-deflate"] };
+            let args = [
+                "hold",
+                "-c",
+                &count,
+                "--hold",
+                "100ms",
+                "--once",
+                "--grace",
+                "120s",
+                "-t",
+                "120s",
+                "-d",
+                "x",
+                "--expect-body",
+                "never",
+            ];
+            let args = [&args[..], deflate, &["--driver", driver, "--output", "json", &url]].concat();
+            let mut child = onrush(&args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+            let most = watch(&mut child);
+            assert!(most > 0 && most <= RESIDENT_KIB_MAX, "{name} {driver}: {most} KiB");
+            let held = report(&child.wait_with_output().expect("it ends"));
+            assert_eq!(held["messages"]["refused"], CONNECTIONS, "{name} {driver}: {held:#}");
+        }
+    }
+}

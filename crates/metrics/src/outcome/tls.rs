@@ -1,0 +1,71 @@
+//! Why there is no TLS session, as a reason a person can act on.
+
+/// Why there is no TLS session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each is named by `name`, and described where the session says it")]
+#[repr(u8)]
+pub enum TlsFault {
+    UnknownIssuer,
+    Expired,
+    NotYetValid,
+    WrongName,
+    Certificate,
+    ClientCertificate,
+    NothingInCommon,
+    NoProtocol,
+    NotTls,
+    Alert,
+    ClosedEarly,
+    Other,
+    WeakKey,
+    ChainTooLong,
+    TooLarge,
+    Renegotiation,
+    NoAnswer,
+}
+
+impl TlsFault {
+    /// All of them, in the order of their index.
+    pub const ALL: [Self; 17] = [
+        Self::UnknownIssuer,
+        Self::Expired,
+        Self::NotYetValid,
+        Self::WrongName,
+        Self::Certificate,
+        Self::ClientCertificate,
+        Self::NothingInCommon,
+        Self::NoProtocol,
+        Self::NotTls,
+        Self::Alert,
+        Self::ClosedEarly,
+        Self::Other,
+        Self::WeakKey,
+        Self::ChainTooLong,
+        Self::TooLarge,
+        Self::Renegotiation,
+        Self::NoAnswer,
+    ];
+
+    /// A stable name for reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::UnknownIssuer => "unknown-issuer",
+            Self::Expired => "expired",
+            Self::NotYetValid => "not-yet-valid",
+            Self::WrongName => "wrong-name",
+            Self::Certificate => "certificate",
+            Self::ClientCertificate => "client-certificate",
+            Self::NothingInCommon => "nothing-in-common",
+            Self::NoProtocol => "no-protocol",
+            Self::NotTls => "not-tls",
+            Self::Alert => "alert",
+            Self::ClosedEarly => "closed-early",
+            Self::Other => "other",
+            Self::WeakKey => "weak-key",
+            Self::ChainTooLong => "chain-too-long",
+            Self::TooLarge => "too-large",
+            Self::Renegotiation => "renegotiation",
+            Self::NoAnswer => "no-answer",
+        }
+    }
+}
