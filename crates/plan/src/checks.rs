@@ -10,7 +10,7 @@ use regex::bytes::Regex;
 use serde_json::{Number, Value};
 use serde_json_path::JsonPath;
 
-use crate::{PlanError, StatusSet};
+use crate::{PlanError, StatusSet, text_of};
 
 /// The largest compiled pattern.
 const PATTERN_BYTES_MAX: usize = 1024 * 1024;
@@ -41,7 +41,12 @@ impl Checks {
         !self.headers.is_empty()
     }
 
-    /// What is thought of a body, without its coding; gives the check that fails.
+    /// What is thought of the body of an answer of this type, without its coding; gives the check that fails.
+    pub fn look_at_answer(&self, content_type: Option<&[u8]>, body: &[u8]) -> Result<(), String> {
+        self.look_at_body(&text_of(content_type, body))
+    }
+
+    /// What is thought of a text; gives the check that fails.
     pub fn look_at_body(&self, body: &[u8]) -> Result<(), String> {
         if let Some(check) = self.bodies.iter().find(|check| !check.holds(body)) {
             return Err(format!("--expect-body {check}"));

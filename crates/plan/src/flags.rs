@@ -18,7 +18,7 @@ use crate::grpc::Schema;
 use crate::{
     Checks, Follow, HeaderCheck, HttpVersion, INTERVAL_MIN, JsonCheck, Keeps, Order, Plan, PlanError, Protocol,
     REQUEST_BODY_BYTES_MAX, Request, Scenario, StatusSet, Step, Target, TextCheck, Tls, USERS_MAX, parse_count,
-    parse_duration,
+    parse_duration, masked_header,
 };
 use crate::{Need, Remedy};
 pub use curl::Ways;
@@ -150,7 +150,7 @@ impl Flags {
             scenarios: vec![scenario],
             grace: self.grace.as_deref().map_or(Ok(GRACE_DEFAULT), |text| parse_duration("--grace", text))?,
             warmup,
-            keeps: Keeps { rows: self.rows, bodies: self.bodies, persists: self.persists },
+            keeps: Keeps { rows: self.rows, bodies: self.bodies, persists: self.persists, failures: false },
             interval: or_default("--interval", &self.interval, INTERVAL_DEFAULT, INTERVAL_MIN, "100ms")?,
         })
     }
@@ -368,9 +368,7 @@ fn read_url(text: &str) -> Result<Address, PlanError> {
     let as_http = format!("{}://{rest}", if is_tls { "https" } else { "http" });
     let mut url = Url::parse(&as_http).map_err(|error| wrong(error.to_string()))?;
     if !url.username().is_empty() || url.password().is_some() {
-        // Neither a screen nor a log should show the password.
-        let _ = url.set_password(None);
-        return Err(PlanError::Credentials { url: url.to_string() });
+        return Err(PlanError::Credentials { url: text.to_owned() });
     }
     if url.port() == Some(0) {
         return Err(wrong("port 0 cannot be connected to".to_owned()));
@@ -509,7 +507,7 @@ impl Header {
         let header = Self::parse_any(text)?;
         if header.name.eq_ignore_ascii_case("content-length") || header.name.eq_ignore_ascii_case("transfer-encoding") {
             // Whoever frames the body wrongly measures a server that waits for the rest of it.
-            return Err(PlanError::HeaderFraming { header: text.escape_debug().to_string() });
+            return Err(PlanError::HeaderFraming { header: header.name });
         }
         Ok(header)
     }
@@ -526,7 +524,7 @@ impl Header {
         };
         if name.is_empty() || !name.bytes().all(is_token) {
             // What stands behind the colon may be a secret.
-            return Err(PlanError::HeaderName { header: name.escape_debug().to_string() });
+            return Err(PlanError::HeaderName { header: shown(name) });
         }
         if value.is_some_and(|value| value.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t')) {
             return Err(PlanError::HeaderValue { header: header() });
@@ -539,13 +537,7 @@ impl Header {
 
 /// A header for a message: neither a screen nor a log should show what it keeps secret.
 fn shown(text: &str) -> String {
-    let lower = text.to_ascii_lowercase();
-    let is_secret =
-        ["authorization", "cookie", "token", "secret", "password", "api-key"].iter().any(|word| lower.contains(word));
-    match text.find([':', ' ', ';', '=']) {
-        Some(place) if is_secret => format!("{}***", text[..=place].escape_debug()),
-        _ => text.escape_debug().to_string(),
-    }
+    masked_header(text).escape_debug().to_string()
 }
 
 /// RFC 9110 5.6.2.

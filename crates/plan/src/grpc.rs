@@ -5,12 +5,14 @@ mod describe;
 mod messages;
 mod schema;
 mod sound;
+mod types;
 
 use std::time::Duration;
 
 pub(crate) use deadline::format_timeout;
 pub(crate) use messages::read_messages;
 pub use schema::{Schema, missing_imports};
+pub use types::MessageTypes;
 
 use crate::Target;
 
@@ -32,6 +34,8 @@ pub struct Call {
     pub sends_stream: bool,
     /// The method answers with any number of messages.
     pub answers_stream: bool,
+    /// What its messages are; none where nobody described them.
+    pub types: Option<MessageTypes>,
 }
 
 /// What a target is to be asked before there can be a plan: where things are described.
