@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use metrics::PartKind;
 use pacing::Random;
-use plan::{AnswerEnd, MessageKind, Step};
+use plan::{AnswerEnd, Message, MessageKind, Step};
 use wire::tcp::{Delimiter, Framing};
 use wire::websocket::{self, Deflater, Kind, Opcode, Opening, Role, Terms};
 
@@ -13,6 +14,8 @@ const MASKS: u32 = 16;
 const LARGE_BYTES: usize = 64 * 1024;
 /// Where masks and keys come from. They protect proxies from what a page makes a browser send, and there is none here.
 const SEED: u64 = 0x6f6e_7275_7368;
+/// So much of a message of ours is shown.
+const SAID_BYTES_MAX: usize = 64 * 1024;
 /// The largest message that is taken.
 const MESSAGE_BYTES_MAX: u64 = 1 << 30;
 
@@ -44,11 +47,33 @@ pub(crate) struct PreparedTalk {
     pub(crate) is_numbered: bool,
     /// Messages are looked at as a whole.
     keeps_messages: bool,
+    /// The message, where it is shown.
+    pub(crate) said: Option<Said>,
+}
+
+/// A message as it is shown.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) kind: PartKind,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Said {
+    fn of(message: &Message) -> Self {
+        match message.kind {
+            MessageKind::Ping => Self { kind: PartKind::Control, bytes: b"ping".to_vec() },
+            _ => Self {
+                kind: PartKind::Message,
+                bytes: message.bytes[..message.bytes.len().min(SAID_BYTES_MAX)].to_vec(),
+            },
+        }
+    }
 }
 
 impl PreparedTalk {
     /// `None` of a step of HTTP.
-    pub(crate) fn new(step: &Step) -> Option<Self> {
+    /// `is_recorded`: what is said may be shown.
+    pub(crate) fn new(step: &Step, is_recorded: bool) -> Option<Self> {
         let talk = step.talk.as_ref()?;
         let mut headers = step.request.headers.clone();
         let host = headers.iter().position(|(name, _)| name.eq_ignore_ascii_case("host"));
@@ -98,7 +123,10 @@ impl PreparedTalk {
             subprotocols: talk.subprotocols.clone(),
             offers_deflate: talk.offers_deflate,
             is_numbered: talk.message.as_ref().is_some_and(|message| message.is_numbered),
-            keeps_messages: talk.message.as_ref().is_some_and(|message| message.is_numbered) || step.checks.want_body(),
+            said: talk.message.as_ref().filter(|message| is_recorded && !message.is_numbered).map(Said::of),
+            keeps_messages: is_recorded
+                || talk.message.as_ref().is_some_and(|message| message.is_numbered)
+                || step.checks.want_body(),
         })
     }
 

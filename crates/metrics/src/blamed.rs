@@ -35,8 +35,12 @@ impl Blamed {
 
     /// Where a failure was met, and how often: the most frequent first, then by name.
     pub fn places(&self, failure: Failure) -> Vec<(&str, u64)> {
-        let mut places: Vec<(&str, u64)> =
-            self.0.iter().filter(|(known, _, _)| *known == failure).map(|(_, place, count)| (&**place, *count)).collect();
+        let mut places: Vec<(&str, u64)> = self
+            .0
+            .iter()
+            .filter(|(known, _, _)| *known == failure)
+            .map(|(_, place, count)| (&**place, *count))
+            .collect();
         places.sort_unstable_by(|one, other| other.1.cmp(&one.1).then(one.0.cmp(other.0)));
         places
     }

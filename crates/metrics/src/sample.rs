@@ -25,7 +25,7 @@ pub struct Sample {
     pub reason: String,
     /// Whom it went to: host and port.
     pub place: String,
-    /// Redirects that led to it, one line each.
+    /// Redirects that led to it, one line each, and its own method and URL; empty where none did.
     pub way: Vec<String>,
     /// What went over the wire, in its order.
     pub parts: Vec<Part>,

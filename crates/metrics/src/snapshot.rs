@@ -1,6 +1,9 @@
 //! All that one shard saw in one span of time. Snapshots merge exactly, in any order.
 
-use crate::{Blamed, Class, Distribution, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome, ROWS_MAX, Row, SAMPLES_MAX, SHOWN_MAX, Sample};
+use crate::{
+    Blamed, Class, Distribution, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome, ROWS_MAX, Row, SAMPLES_MAX, SHOWN_MAX,
+    Sample,
+};
 
 /// Counters for status codes 0 to 999.
 pub const STATUS_COUNT: usize = 1_000;

@@ -10,7 +10,7 @@ use regex::bytes::Regex;
 use serde_json::{Number, Value};
 use serde_json_path::JsonPath;
 
-use crate::{PlanError, StatusSet, text_of};
+use crate::{PlanError, StatusSet, masked_header, text_of};
 
 /// The largest compiled pattern.
 const PATTERN_BYTES_MAX: usize = 1024 * 1024;
@@ -145,10 +145,15 @@ impl HeaderCheck {
             None => (text.trim(), None),
         };
         if name.is_empty() || !name.bytes().all(crate::flags::is_token) {
-            return Err(PlanError::HeaderName { header: text.escape_debug().to_string() });
+            return Err(PlanError::HeaderName { header: masked_header(text).escape_debug().to_string() });
         }
         let value = value.filter(|value| !value.is_empty());
-        let value = value.map(|value| TextCheck::parse("--expect-header", value)).transpose()?;
+        let value = value.map(|value| TextCheck::parse("--expect-header", value)).transpose();
+        let value = value.map_err(|error| match error {
+            // The pattern of a secret is one.
+            PlanError::Pattern { flag, reason, .. } => PlanError::Pattern { flag, value: masked_header(text), reason },
+            other => other,
+        })?;
         Ok(Self { name: name.to_owned(), value })
     }
 

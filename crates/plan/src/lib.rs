@@ -322,8 +322,6 @@ pub struct Needs {
     pub body_bytes_max: usize,
     /// The whole head is kept.
     pub head: bool,
-    /// The user says which statuses are good.
-    pub judges_status: bool,
 }
 
 /// So much of a body is kept to be shown when a check on the head fails.
@@ -339,7 +337,6 @@ impl Step {
                 (false, true) => SHOWN_BODY_BYTES_MAX,
                 (false, false) => 0,
             },
-            judges_status: self.checks.status != StatusSet::default(),
             // How the body is coded stands there.
             head: wants_body || self.checks.want_head() || self.follow.is_some() || self.is_shown,
         }
@@ -347,6 +344,15 @@ impl Step {
 }
 
 impl Target {
+    /// Whom it is about, for messages: host and port.
+    pub fn place(&self) -> String {
+        match &self.unix {
+            Some(path) => format!("unix:{}", path.display()),
+            None if self.host.contains(':') => format!("[{}]:{}", self.host, self.port),
+            None => format!("{}:{}", self.host, self.port),
+        }
+    }
+
     /// The URL of a path of it.
     pub fn url_of(&self, path: &str) -> String {
         let scheme = if self.tls.is_some() { "https" } else { "http" };

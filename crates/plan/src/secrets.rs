@@ -57,7 +57,8 @@ pub fn is_secret_field(name: &str) -> bool {
     let decoded = if name.contains('%') { percent_decoded(name) } else { name.to_owned() };
     // Metadata of gRPC whose value is bytes.
     let decoded = decoded.strip_suffix("-bin").unwrap_or(&decoded);
-    let compact: String = decoded.chars().filter(char::is_ascii_alphanumeric).map(|each| each.to_ascii_lowercase()).collect();
+    let compact: String =
+        decoded.chars().filter(char::is_ascii_alphanumeric).map(|each| each.to_ascii_lowercase()).collect();
     WHOLE.contains(&compact.as_str()) || ENDINGS.iter().any(|ending| compact.ends_with(ending))
 }
 
@@ -122,7 +123,8 @@ fn user_of(text: &str) -> Option<std::ops::Range<usize>> {
 /// A header as it was typed, perhaps with mistakes, or as it is sent.
 pub fn masked_header(line: &str) -> String {
     let lower = line.to_ascii_lowercase();
-    let words = ["authorization", "cookie", "token", "secret", "password", "api-key", "api_key", "apikey", "credential"];
+    let words =
+        ["authorization", "cookie", "token", "secret", "password", "api-key", "api_key", "apikey", "credential"];
     match line.find([':', ' ', ';', '=']) {
         Some(place) if is_secret_field(&line[..place]) || words.iter().any(|word| lower[..place].contains(word)) => {
             let space = if line[place + 1..].starts_with(' ') { " " } else { "" };

@@ -268,6 +268,7 @@ fn failures(run: &Run<'_>) -> Value {
             "reason": failure.name(),
             "detail": failure.detail(),
             "count": count,
+            "places": run.seen().blamed.places(failure).into_iter().map(|(place, _)| place).collect::<Vec<_>>(),
             "remedy": say::failure_remedy(failure, run, Language::En),
         })
     };

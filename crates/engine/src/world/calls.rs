@@ -7,6 +7,7 @@ use wire::grpc::{self, Messages, Piece, Status, Unzipped};
 use wire::hpack::FieldList;
 
 use super::layers::Held;
+use super::record::Records;
 use super::samples::KeptBody;
 use super::step::{PreparedCall, PreparedStep};
 use super::{Deadline, World};
@@ -112,17 +113,18 @@ impl World {
     /// Bytes of messages: each is counted and timed, and kept as far as the checks need it. False when this is no call.
     pub(super) fn take_messages(&mut self, key: Key, bytes: &[u8], at: Nanos) -> bool {
         let Some(attempt) = self.attempts.find(key) else { return false };
-        let Some(call) = attempt.call.as_mut() else { return false };
+        let Some(mut call) = attempt.call.as_mut() else { return false };
         self.seen.counts.body_bytes += bytes.len() as u64;
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return true };
         let step = &self.steps[exchange.step as usize];
-        let room = step.needs.body as usize;
+        let room = attempt.needs.body as usize;
         let mut rest = bytes;
         while call.fault.is_none() {
             let (taken, piece) = match call.reader.handle(rest) {
                 Ok(read) => read,
                 Err(_) => {
                     call.blame(ProtocolFault::MessageFlag);
+                    attempt.record_unread(rest);
                     break;
                 }
             };
@@ -156,6 +158,11 @@ impl World {
                         }
                     }
                     call.received += 1;
+                    if attempt.needs.records != Records::Nothing {
+                        attempt.record_message();
+                        let Some(kept) = attempt.call.as_mut() else { break };
+                        call = kept;
+                    }
                     if exchange.is_measured {
                         self.seen.counts.messages_received += 1;
                         if let (Some(times), Some(prepared)) = (&mut call.times, &step.call) {
@@ -199,6 +206,11 @@ impl World {
             // The messages keep their rhythm, also when one is late.
             state.next_message = base + Nanos(call.interval.0 * (count as u64 + 1));
         }
+        if self.records
+            && let Some(attempt) = self.attempts.find(key)
+        {
+            attempt.record_framed(&message);
+        }
         self.send_more(socket, stream, message, ends);
         self.count_messages(key, socket, stream, 1);
         self.arm_message(key);
@@ -239,6 +251,9 @@ impl World {
         let Some(attempt) = self.attempts.find(key) else { return };
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
         let Some(call) = &self.steps[exchange.step as usize].call else { return };
+        if attempt.is_recorded() {
+            attempt.record_framed(&call.first);
+        }
         let (first_count, interval, has_more) = (call.first_count, call.interval, !call.later.is_empty());
         let (socket, stream) = (attempt.socket, attempt.stream);
         if let Some(state) = attempt.call.as_mut().filter(|_| has_more) {

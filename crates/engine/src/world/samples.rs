@@ -2,18 +2,18 @@
 
 use std::borrow::Cow;
 
-use metrics::{Class, Failure, Outcome, Row, SAMPLE_BODY_BYTES_MAX, SAMPLES_MAX, Sample};
+use metrics::{Class, Failure, Outcome, Part, PartKind, Row, SAMPLE_BODY_BYTES_MAX, Sample};
 use pacing::Nanos;
-use plan::{CHECKED_BODY_BYTES_MAX, Checks};
-use wire::coding::{Undecoded, decode};
+use plan::{CHECKED_BODY_BYTES_MAX, Checks, HttpVersion, Protocol, Request};
+use wire::coding::{Undecoded, decode, decode_as_far};
 use wire::hpack::FieldList;
 use wire::http1;
 
 use super::World;
 use super::exchanges::{Attempt, Exchange};
-use super::hops::Steps;
-use super::step::PreparedChecks;
-use crate::slab::Slab;
+use super::hops::Trail;
+use super::record::{Record, lines_of};
+use super::step::{PreparedChecks, PreparedStep, http2_fields};
 
 /// The most of a head that is kept: what the machine of HTTP/1 takes.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
@@ -30,6 +30,8 @@ pub(crate) struct KeptBody {
     pub(crate) is_too_large: bool,
     /// What failed.
     pub(crate) reason: String,
+    /// What went beside head and body, where it is shown.
+    pub(crate) record: Record,
 }
 
 impl KeptBody {
@@ -39,9 +41,13 @@ impl KeptBody {
         self.is_too_large |= count < body.len();
     }
 
-    fn coding(&self) -> Option<&[u8]> {
-        let field = http1::fields(&self.head).find(|(name, _)| name.eq_ignore_ascii_case(b"content-encoding"));
+    fn field(&self, wanted: &[u8]) -> Option<&[u8]> {
+        let field = http1::fields(&self.head).find(|(name, _)| name.eq_ignore_ascii_case(wanted));
         field.map(|(_, value)| value)
+    }
+
+    fn coding(&self) -> Option<&[u8]> {
+        self.field(b"content-encoding")
     }
 
     /// The body without its coding.
@@ -49,6 +55,16 @@ impl KeptBody {
         match self.coding().filter(|coding| !coding.is_empty() && !self.bytes.is_empty()) {
             Some(coding) => decode(coding, &self.bytes, most).map(Cow::Owned),
             None => Ok(Cow::Borrowed(&self.bytes)),
+        }
+    }
+
+    /// The same for a person: as far as it can be read.
+    fn shown(&self) -> Cow<'_, [u8]> {
+        match self.coding().map(|coding| decode_as_far(coding, &self.bytes, CHECKED_BODY_BYTES_MAX)) {
+            None | Some((_, Some(Undecoded::Unknown))) => Cow::Borrowed(&self.bytes),
+            // Nothing of it is what it should be.
+            Some((text, Some(_))) if text.is_empty() => Cow::Borrowed(&self.bytes),
+            Some((text, _)) => Cow::Owned(text),
         }
     }
 }
@@ -69,34 +85,13 @@ impl Attempt {
         }
     }
 
-    /// The head of an answer that failed: as much of it as came last.
-    #[cold]
-    pub(super) fn keep_failed_head(&mut self, bytes: &[u8]) {
-        self.keep_head(bytes);
-        self.needs.body = self.needs.body.max(SAMPLE_BODY_BYTES_MAX as u32);
-    }
-
     /// A head of HTTP/2, in the form of HTTP/1.
     #[cold]
     pub(super) fn keep_fields(&mut self, status: u16, fields: &FieldList) {
-        let mut head = format!("HTTP/2 {status}\r\n").into_bytes();
-        for (name, value) in fields.iter().filter(|(name, _)| name.first() != Some(&b':')) {
-            head.extend_from_slice(&[name, b": ", value, b"\r\n"].concat());
-        }
-        head.extend_from_slice(b"\r\n");
+        let start = format!("HTTP/2 {status}\r\n").into_bytes();
         self.forget_head();
-        if self.needs.head { self.keep_head(&head) } else { self.keep_failed_head(&head) }
+        self.keep_head(&[start, lines_of(fields), b"\r\n".to_vec()].concat());
     }
-}
-
-/// A head whose status is no success, by the plan or by what is usual: what failed is shown to whoever asks.
-#[inline]
-pub(super) fn is_bad_head(status: u16, attempt: &Attempt, exchanges: &mut Slab<Exchange>, steps: &Steps) -> bool {
-    status >= 400
-        || (attempt.needs.judges_status
-            && exchanges
-                .find(attempt.exchange)
-                .is_some_and(|exchange| !steps[exchange.step as usize].checks.contains_status(status)))
 }
 
 impl PreparedChecks {
@@ -129,11 +124,11 @@ fn look(checks: &Checks, kept: &KeptBody) -> Result<(), (Failure, String)> {
         Undecoded::Unknown => (Failure::Check, format!("Content-Encoding {} is not known", coding())),
         Undecoded::Broken => (Failure::Check, format!("the body is no {}", coding())),
     })?;
-    checks.look_at_body(&body).map_err(|reason| (Failure::Check, reason))
+    checks.look_at_answer(kept.field(b"content-type"), &body).map_err(|reason| (Failure::Check, reason))
 }
 
 impl World {
-    /// Keeps an answer that failed, as long as few were kept, and every answer of a step that is shown.
+    /// Keeps an exchange that failed, as long as few were kept, and every exchange of a step that is shown.
     #[inline]
     pub(super) fn keep_sample(
         &mut self,
@@ -142,17 +137,7 @@ impl World {
         outcome: Outcome,
         done: Nanos,
     ) {
-        if outcome == Outcome::Succeeded && self.is_simple {
-            return;
-        }
-        let is_shown = self.steps[exchange.step as usize].is_shown;
-        let is_failed_answer = matches!(
-            outcome,
-            Outcome::Failed(
-                Failure::Status | Failure::Check | Failure::BodyLimit | Failure::Redirect | Failure::GrpcStatus(_)
-            )
-        );
-        if is_shown || (is_failed_answer && self.seen.wants_samples()) {
+        if self.records {
             self.make_sample(exchange, attempt, outcome, done);
         }
     }
@@ -189,27 +174,93 @@ impl World {
     #[cold]
     fn make_sample(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
         let step = &self.steps[exchange.step as usize];
+        let is_wanted = step.is_shown
+            || (matches!(outcome, Outcome::Failed(_)) && self.work.keeps.failures && self.seen.wants_samples());
+        if !is_wanted {
+            return;
+        }
         let nothing = KeptBody::default();
         let kept = attempt.and_then(|attempt| attempt.kept.as_deref()).unwrap_or(&nothing);
-        let most = if step.is_shown { SHOWN_BODY_BYTES_MAX } else { SAMPLE_BODY_BYTES_MAX };
-        let body = kept.decoded(CHECKED_BODY_BYTES_MAX).unwrap_or(Cow::Borrowed(&kept.bytes));
-        let body = body[..body.len().min(most)].to_vec();
         let sent = attempt.map(|attempt| attempt.sent).filter(|sent| *sent != Nanos::NEVER);
         let first = attempt.map(|attempt| attempt.first_byte).filter(|first| *first != Nanos::NEVER);
+        let (parts, left_out) = self.parts_of(step, attempt, kept);
         let sample = Sample {
             at_ns: done.since(self.started).0,
             step: step.series,
             outcome,
             status: attempt.and_then(|attempt| attempt.head.map(|head| head.status).or(attempt.status)).unwrap_or(0),
             reason: kept.reason.clone(),
-            request: if step.is_shown { step.request.to_vec() } else { Vec::new() },
-            head: kept.head.clone(),
-            body,
+            place: step.place.to_string(),
+            way: step.trail.as_deref().map(Trail::told).unwrap_or_default(),
+            parts,
+            left_out,
             wait_ns: sent.map(|sent| sent.since(exchange.intended).0),
             first_byte_ns: sent.zip(first).map(|(sent, first)| first.since(sent).0),
             service_ns: sent.map(|sent| done.since(sent).0),
             is_shown: step.is_shown,
         };
-        self.seen.keep_sample(sample, if step.is_shown { usize::MAX } else { SAMPLES_MAX });
+        self.seen.keep_sample(sample);
     }
+
+    /// What went over the wire, and how many bytes more.
+    fn parts_of(&self, step: &PreparedStep, attempt: Option<&Attempt>, kept: &KeptBody) -> (Vec<Part>, u64) {
+        let most = if step.is_shown { SHOWN_BODY_BYTES_MAX } else { SAMPLE_BODY_BYTES_MAX };
+        let mut left_out = 0;
+        let mut part = |is_ours, kind, bytes: &[u8]| {
+            left_out += bytes.len().saturating_sub(most) as u64;
+            (!bytes.is_empty()).then(|| Part { is_ours, kind, bytes: bytes[..bytes.len().min(most)].to_vec() })
+        };
+        let origin = &self.origins[usize::from(step.origin)];
+        let mut parts = Vec::new();
+        if let Some(request) = step.shown.as_deref().filter(|_| step.talk.is_none()) {
+            let is_http2 = attempt.is_some_and(|attempt| attempt.stream != 0) || origin.protocol() == Protocol::Http2;
+            let head = if is_http2 { head_over_http2(request, origin.tls.is_some()) } else { head_of(request) };
+            parts.push(Part { is_ours: true, kind: PartKind::Head, bytes: head });
+            parts.extend(part(true, PartKind::Body, &request.body));
+        }
+        let (before, after, more) = kept.record.split();
+        parts.extend_from_slice(before);
+        if !kept.head.is_empty() {
+            parts.push(Part { is_ours: false, kind: PartKind::Head, bytes: kept.head.clone() });
+        }
+        let last = match (&step.call, origin.protocol()) {
+            (Some(_), _) => part(false, PartKind::Raw, kept.begun_message()),
+            (None, Protocol::Tcp) => part(false, PartKind::Message, &kept.bytes),
+            (None, Protocol::WebSocket) => None,
+            (None, _) => {
+                parts.extend(part(false, PartKind::Body, &kept.shown()));
+                None
+            }
+        };
+        parts.extend_from_slice(after);
+        parts.extend(last);
+        let unkept = attempt.map_or(0, |attempt| u64::from(attempt.body_bytes)).saturating_sub(kept.bytes.len() as u64);
+        (parts, left_out + more + if kept.is_too_large { unkept } else { 0 })
+    }
+}
+
+/// The head of a request of HTTP/1.
+fn head_of(request: &Request) -> Vec<u8> {
+    let version = match request.version {
+        HttpVersion::Http10 => "HTTP/1.0",
+        HttpVersion::Http11 => "HTTP/1.1",
+    };
+    let mut head = format!("{} {} {version}\r\n", request.method, request.path).into_bytes();
+    for (name, value) in &request.headers {
+        head.extend_from_slice(&[name.as_bytes(), b": ", value, b"\r\n"].concat());
+    }
+    head.extend_from_slice(b"\r\n");
+    head
+}
+
+/// The same of HTTP/2: what names the request in one line, and all other fields.
+fn head_over_http2(request: &Request, is_tls: bool) -> Vec<u8> {
+    let mut head = format!("{} {} HTTP/2\r\n", request.method, request.path).into_bytes();
+    for (name, value) in http2_fields(&request.method, &request.path, &request.headers, is_tls) {
+        if name != b":method" && name != b":path" {
+            head.extend_from_slice(&[&name, &b": "[..], &value, b"\r\n"].concat());
+        }
+    }
+    head.extend_from_slice(b"\r\n");
+    head
 }

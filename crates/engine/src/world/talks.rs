@@ -3,7 +3,7 @@
 //! The connection is a layer as TLS is one: what was agreed on, and what has come of an answer, stay with it.
 
 use driver::{Outgoing, Socket, Sockets, Template};
-use metrics::{Failure, Outcome, ProtocolFault};
+use metrics::{Failure, Outcome, PartKind, ProtocolFault};
 use pacing::{Nanos, Random};
 use plan::{Protocol, says_seq};
 use wire::tcp;
@@ -74,7 +74,29 @@ fn seq_of(user: u32, number: u32) -> String {
     format!("{user}_{number}")
 }
 
+/// What was heard, for a person.
+#[cold]
+fn note_of(heard: &Heard<'_>) -> Option<(PartKind, Vec<u8>)> {
+    match heard {
+        Heard::NeedMore | Heard::Nothing => None,
+        Heard::Pong(_) => Some((PartKind::Control, b"pong".to_vec())),
+        Heard::Close { code: None } => Some((PartKind::Control, b"close".to_vec())),
+        Heard::Close { code: Some(code) } => Some((PartKind::Control, format!("close {code}").into_bytes())),
+        Heard::Message { bytes, .. } => Some((PartKind::Message, bytes.to_vec())),
+    }
+}
+
 impl World {
+    /// What has come of a message of WebSocket that will never be whole.
+    #[cold]
+    pub(super) fn record_begun(&mut self, socket: Socket) {
+        let Some(session) = self.talk_of(socket).and_then(|state| state.websocket.as_ref()) else { return };
+        let begun = session.begun().to_vec();
+        if !begun.is_empty() {
+            self.record_on(socket, false, PartKind::Raw, &begun);
+        }
+    }
+
     fn talk_of(&mut self, socket: Socket) -> Option<&mut TalkState> {
         self.layers(socket)?.talk.as_deref_mut()
     }
@@ -101,6 +123,9 @@ impl World {
         if let Some(talk) = self.work.steps.first().and_then(|step| step.talk.as_deref()).filter(|_| is_ws) {
             let mut opening = Vec::new();
             talk.push_opening(&PreparedTalk::key(number), &mut opening);
+            if self.records {
+                self.record_on(socket, true, PartKind::Head, &opening);
+            }
             self.send_through(socket, opening, sockets);
         }
         is_ws
@@ -122,6 +147,11 @@ impl World {
         let Some(talk) = &prepared.talk else { return };
         let Some(frame) = talk.frame(is_deflate, turn) else { return };
         let Some(bytes) = talk.all_frames().nth(frame).cloned() else { return };
+        if let Some(said) = &talk.said
+            && let Some(attempt) = self.attempts.find(key)
+        {
+            attempt.record(true, said.kind, &said.bytes);
+        }
         if talk.is_numbered {
             return self.send_numbered(key, socket, step, is_measured, sockets);
         }
@@ -181,6 +211,9 @@ impl World {
         let Some(exchange) = self.attempts.find(key).map(|attempt| attempt.exchange) else { return };
         let Some(user) = self.exchanges.find(exchange).map(|exchange| exchange.user) else { return };
         let text = format!("{{\"seq\":\"{}\",\"cmd\":\"ping\",\"data\":{{}}}}", seq_of(user, number));
+        if self.records {
+            self.record_on(socket, true, PartKind::Message, text.as_bytes());
+        }
         let mut frame = self.links.buffer();
         push_message(Kind::Text, false, self.talk.mask(), text.as_bytes(), &mut frame);
         let sent = sockets.now();
@@ -233,7 +266,15 @@ impl World {
         let Some(state) = self.talk_of(socket) else { return };
         let had = state.head.len();
         state.head.extend_from_slice(bytes);
-        match talk.read_answer(&state.head, &PreparedTalk::key(state.number)) {
+        let read = talk.read_answer(&state.head, &PreparedTalk::key(state.number));
+        if self.records {
+            let length = read.as_ref().ok().and_then(Option::as_ref).map_or(bytes.len(), |(length, _)| length - had);
+            if let Some(attempt) = self.recorded_on(socket) {
+                attempt.keep_head(&bytes[..length]);
+            }
+        }
+        let Some(state) = self.talk_of(socket) else { return };
+        match read {
             Ok(None) => {}
             Ok(Some((length, is_deflate))) => {
                 state.head = Vec::new();
@@ -275,12 +316,16 @@ impl World {
                 }
                 Some(_) => None,
             };
+            let records = self.records;
+            let mut noted = None;
             let mut scratch = std::mem::take(&mut self.talk.scratch);
             let Some(session) = self.talk_of(socket).and_then(|state| state.websocket.as_mut()) else { break };
             let news = match session.handle(rest, &mut scratch, mask, &mut out) {
                 Ok((_, Heard::NeedMore)) => None,
-                Ok((taken, heard)) => Some((
-                    taken,
+                Ok((taken, heard)) => Some((taken, {
+                    if records {
+                        noted = note_of(&heard);
+                    }
                     match heard {
                         Heard::NeedMore | Heard::Nothing => News::Nothing,
                         Heard::Pong(_) => News::Pong,
@@ -292,14 +337,20 @@ impl World {
                             });
                             News::Message { is_good, bytes: length }
                         }
-                    },
-                )),
+                    }
+                })),
                 Err(broken) => {
+                    if records {
+                        noted = Some((PartKind::Raw, rest.to_vec()));
+                    }
                     fault = Some(broken);
                     None
                 }
             };
             self.talk.scratch = scratch;
+            if let Some((kind, bytes)) = noted {
+                self.record_on(socket, false, kind, &bytes);
+            }
             let Some((taken, news)) = news else { break };
             rest = &mut rest[taken..];
             has_closed = matches!(news, News::Close);

@@ -101,7 +101,9 @@ fn value_at(bytes: &[u8], at: usize, of_line: Option<Option<u8>>) -> Option<Rang
             let from = at + escapes + 1;
             return Some(from..end_of_quoted(bytes, from, *quote, escapes));
         }
-        Some(open @ (b'[' | b'{')) if escapes == 0 && of_line.is_none() => return Some(at..end_of_nest(bytes, at, *open)),
+        Some(open @ (b'[' | b'{')) if escapes == 0 && of_line.is_none() => {
+            return Some(at..end_of_nest(bytes, at, *open));
+        }
         _ => {}
     }
     if let Some(before) = of_line {
@@ -119,7 +121,9 @@ fn value_at(bytes: &[u8], at: usize, of_line: Option<Option<u8>>) -> Option<Rang
         return None;
     }
     // The way to say who one is, and then who.
-    if matches!(word.as_slice(), b"bearer" | b"basic" | b"token" | b"digest" | b"negotiate") && bytes.get(end) == Some(&b' ') {
+    if matches!(word.as_slice(), b"bearer" | b"basic" | b"token" | b"digest" | b"negotiate")
+        && bytes.get(end) == Some(&b' ')
+    {
         end = until(bytes, end + 1, ENDS);
     }
     Some(at..end)
@@ -170,7 +174,10 @@ fn value_of_part(bytes: &[u8], at: usize) -> Option<Range<usize>> {
         let line = until(bytes, from, b"\n");
         if bytes[from..line].trim_ascii().is_empty() && line < bytes.len() {
             let begin = line + 1;
-            let end = bytes[begin..].windows(3).position(|three| three == b"\n--").map_or(bytes.len(), |length| begin + length);
+            let end = bytes[begin..]
+                .windows(3)
+                .position(|three| three == b"\n--")
+                .map_or(bytes.len(), |length| begin + length);
             return Some(begin..end);
         }
     }

@@ -133,7 +133,7 @@ pub(super) fn finish(settings: &GoStressSettings, run: &Run<'_>) -> Pages {
         let _ = writeln!(
             pages.stderr,
             "请求失败: {method} \"{}\": {} (x{count})",
-            settings.url,
+            plan::masked_url(&settings.url),
             hey::go_error(failure, run)
         );
     }
