@@ -148,7 +148,12 @@ impl<'a> Live<'a> {
         if self.wrote == Wrote::All {
             if load.is_json {
                 self.wrote = output::write_stdout(&json, load.language);
-            } else if !is_empty {
+            } else if is_empty {
+                // Whoever answered without opening a connection for messages is shown too.
+                let shown = self.failures.as_ref().filter(|_| report::has_answers(&run));
+                let text = shown.map(|showing| report::failed_answers(&run, showing));
+                self.wrote = text.map_or(Wrote::All, |text| output::write_stdout(&text, load.language));
+            } else {
                 let mut summary = report::summary(&run, load.language, load.is_colorful);
                 if let Some(showing) = &self.failures {
                     summary.push_str(&report::failed_answers(&run, showing));

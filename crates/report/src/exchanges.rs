@@ -55,6 +55,11 @@ pub fn failed_answers(run: &Run<'_>, showing: &Showing) -> String {
     text
 }
 
+/// Something came of an exchange that was kept.
+pub fn has_answers(run: &Run<'_>) -> bool {
+    run.seen().samples().iter().flat_map(|sample| &sample.parts).any(|part| !part.is_ours)
+}
+
 /// One exchange, or those that redirects made of it, as curl shows them with `-v`, with its instants.
 pub fn exchange_in_full(run: &Run<'_>, showing: &Showing) -> String {
     let language = showing.language;

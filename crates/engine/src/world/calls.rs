@@ -50,6 +50,11 @@ impl CallState {
         self.fault.get_or_insert(fault);
     }
 
+    /// The answer says that it is of gRPC.
+    pub(super) fn is_of_type(&self) -> bool {
+        self.fault != Some(ProtocolFault::ContentType)
+    }
+
     fn head(&mut self, fields: &FieldList) {
         if !fields.find(b"content-type").is_some_and(grpc::is_content_type) {
             self.blame(ProtocolFault::ContentType);
@@ -113,6 +118,10 @@ impl World {
     /// Bytes of messages: each is counted and timed, and kept as far as the checks need it. False when this is no call.
     pub(super) fn take_messages(&mut self, key: Key, bytes: &[u8], at: Nanos) -> bool {
         let Some(attempt) = self.attempts.find(key) else { return false };
+        if attempt.call.is_none() {
+            return false;
+        }
+        let is_read = !attempt.is_recorded() || !attempt.record_no_message(bytes);
         let Some(mut call) = attempt.call.as_mut() else { return false };
         self.seen.counts.body_bytes += bytes.len() as u64;
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return true };
@@ -124,7 +133,9 @@ impl World {
                 Ok(read) => read,
                 Err(_) => {
                     call.blame(ProtocolFault::MessageFlag);
-                    attempt.record_unread(rest);
+                    if is_read {
+                        attempt.record_unread(rest);
+                    }
                     break;
                 }
             };

@@ -13,6 +13,8 @@ const VALUE_BYTES_MIN: usize = 6;
 const VALUES_MAX: usize = 10_000;
 /// So much of a body is searched for secrets.
 const SEARCHED_BYTES_MAX: usize = 64 * 1024;
+/// So many messages of a call are.
+const MESSAGES_MAX: usize = 100;
 /// Flags of curl whose value says who somebody is.
 const FLAGS: [&str; 7] = ["-u", "--user", "-b", "--cookie", "--oauth2-bearer", "-U", "--proxy-user"];
 
@@ -71,6 +73,10 @@ impl Known {
                 }
             }
             known.take_text(&step.request.path);
+            if let Some(call) = &step.call {
+                let json = |message: &Vec<u8>| call.types.as_ref().and_then(|types| types.json(true, message));
+                call.messages.iter().take(MESSAGES_MAX).filter_map(json).for_each(|json| known.take_text(&json));
+            }
             let message = step.talk.as_ref().and_then(|talk| talk.message.as_ref()).map(|message| &message.bytes);
             for bytes in [Some(&step.request.body), message].into_iter().flatten() {
                 known.take_text(&String::from_utf8_lossy(&bytes[..bytes.len().min(SEARCHED_BYTES_MAX)]));

@@ -119,7 +119,7 @@ fn lines(bytes: &[u8], sign: char, showing: &Showing, text: &mut String) {
             Some(known) => known.hide(&masked_line(line)),
             None => line.to_owned(),
         };
-        let _ = writeln!(text, "{sign} {}", visible(&line));
+        let _ = writeln!(text, "{sign} {}", visible(line.trim_end_matches('\r')));
     }
 }
 
