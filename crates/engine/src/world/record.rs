@@ -7,6 +7,7 @@ use metrics::{Part, PartKind};
 use wire::grpc::{self, Messages, Piece, Unzipped};
 use wire::hpack::FieldList;
 use wire::http1::{Answer, BodyLength};
+use wire::websocket::Heard;
 
 use super::World;
 use super::calls::CallState;
@@ -225,7 +226,29 @@ fn messages_in(framed: &[u8]) -> Vec<Vec<u8>> {
     messages
 }
 
+/// What was heard, for a person.
+#[cold]
+pub(super) fn note_of(heard: &Heard<'_>) -> Option<(PartKind, Vec<u8>)> {
+    match heard {
+        Heard::NeedMore | Heard::Nothing => None,
+        Heard::Pong(_) => Some((PartKind::Control, b"pong".to_vec())),
+        Heard::Close { code: None } => Some((PartKind::Control, b"close".to_vec())),
+        Heard::Close { code: Some(code) } => Some((PartKind::Control, format!("close {code}").into_bytes())),
+        Heard::Message { bytes, .. } => Some((PartKind::Message, bytes.to_vec())),
+    }
+}
+
 impl World {
+    /// What has come of a message of WebSocket that will never be whole.
+    #[cold]
+    pub(super) fn record_begun(&mut self, socket: Socket) {
+        let Some(session) = self.talk_of(socket).and_then(|state| state.websocket.as_ref()) else { return };
+        let begun = session.begun().to_vec();
+        if !begun.is_empty() {
+            self.record_on(socket, false, PartKind::Raw, &begun);
+        }
+    }
+
     /// Something that a connection said or heard for its attempt.
     #[cold]
     pub(super) fn record_on(&mut self, socket: Socket, is_ours: bool, kind: PartKind, bytes: &[u8]) {
@@ -261,6 +284,7 @@ impl World {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::world::PreparedStep;
 
     #[test]
     fn trailers_stand_behind_the_last_chunk() {
@@ -297,5 +321,30 @@ mod tests {
         grpc::push_message(b"", false, &mut framed);
         assert_eq!(messages_in(&framed), [&b"one"[..], b"two", b""]);
         assert_eq!(messages_in(&framed[..7]), Vec::<Vec<u8>>::new());
+    }
+
+    /// Nothing is kept, rendered or remembered for a person unless somebody wants to see it.
+    #[test]
+    fn a_step_that_nobody_wants_to_see_needs_nothing() {
+        for url in ["http://127.0.0.1:1/", "ws://127.0.0.1:1/", "grpc://127.0.0.1:1/", "tcp://127.0.0.1:1"] {
+            let data = (!url.starts_with("http")).then(|| "x".to_owned());
+            let until = url.starts_with("tcp").then(|| "x".to_owned());
+            let flags = plan::Flags { url: Some(url.to_owned()), data, until, ..plan::Flags::default() };
+            let plain = flags.plan().expect("a plan");
+            for (plan, records) in [
+                (plain.clone(), Records::Nothing),
+                (plain.clone().for_failures(), Records::Failures),
+                (plain.for_debug(), Records::All),
+            ] {
+                let scenario = &plan.scenarios[0];
+                let step = PreparedStep::new(0, &scenario.steps[0], &scenario.targets[0], plan.keeps);
+                let is_kept = records != Records::Nothing;
+                assert_eq!((step.needs.records, step.needs.head), (records, is_kept), "{url}");
+                assert_eq!((step.needs.body > 0, step.last_needs.head), (is_kept, records == Records::All), "{url}");
+                assert_eq!(step.shown.is_some(), records == Records::All, "{url}");
+                let said = step.talk.as_ref().map(|talk| talk.said.is_some());
+                assert_eq!(said, step.talk.as_ref().map(|_| is_kept), "{url}");
+            }
+        }
     }
 }

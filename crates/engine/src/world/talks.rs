@@ -10,6 +10,7 @@ use wire::tcp;
 use wire::websocket::{self, Heard, Kind, Session, push_close, push_message};
 
 use super::connections::Phase;
+use super::record::note_of;
 use super::{Work, World};
 use crate::faults;
 use crate::slab::Key;
@@ -27,7 +28,7 @@ pub(super) struct TalkState {
     /// Which of all: its key is made from it.
     number: u64,
     /// None until WebSocket is agreed on, and of TCP.
-    websocket: Option<Session>,
+    pub(super) websocket: Option<Session>,
     is_deflate: bool,
     /// Of an answer to the handshake that came in pieces.
     head: Vec<u8>,
@@ -74,30 +75,8 @@ fn seq_of(user: u32, number: u32) -> String {
     format!("{user}_{number}")
 }
 
-/// What was heard, for a person.
-#[cold]
-fn note_of(heard: &Heard<'_>) -> Option<(PartKind, Vec<u8>)> {
-    match heard {
-        Heard::NeedMore | Heard::Nothing => None,
-        Heard::Pong(_) => Some((PartKind::Control, b"pong".to_vec())),
-        Heard::Close { code: None } => Some((PartKind::Control, b"close".to_vec())),
-        Heard::Close { code: Some(code) } => Some((PartKind::Control, format!("close {code}").into_bytes())),
-        Heard::Message { bytes, .. } => Some((PartKind::Message, bytes.to_vec())),
-    }
-}
-
 impl World {
-    /// What has come of a message of WebSocket that will never be whole.
-    #[cold]
-    pub(super) fn record_begun(&mut self, socket: Socket) {
-        let Some(session) = self.talk_of(socket).and_then(|state| state.websocket.as_ref()) else { return };
-        let begun = session.begun().to_vec();
-        if !begun.is_empty() {
-            self.record_on(socket, false, PartKind::Raw, &begun);
-        }
-    }
-
-    fn talk_of(&mut self, socket: Socket) -> Option<&mut TalkState> {
+    pub(super) fn talk_of(&mut self, socket: Socket) -> Option<&mut TalkState> {
         self.layers(socket)?.talk.as_deref_mut()
     }
 

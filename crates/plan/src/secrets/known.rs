@@ -40,10 +40,12 @@ impl Known {
         for word in words {
             known.take_text(word);
             known.take_user(word);
-            if is_next_secret {
+            // A URL, or a flag, is what it is behind any word.
+            let is_value = !word.contains("://") && !word.starts_with('-');
+            if is_next_secret && is_value {
                 known.take(word);
             }
-            if is_next_user {
+            if is_next_user && is_value {
                 known.take_credentials(word);
             } else if let Some(value) = FLAGS.iter().find_map(|flag| joined(word, flag)) {
                 known.take_credentials(value);

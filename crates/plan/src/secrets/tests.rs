@@ -225,6 +225,13 @@ fn values_that_are_known_are_hidden_anywhere() {
     }
     let known = Known::of_words(["-u", "me:secret3"]);
     assert_eq!(known.hide("Basic bWU6c2VjcmV0Mw=="), "Basic ***");
+    // A URL stays one behind a field that is left out, and behind flags of other tools.
+    for words in
+        [&["-H", "Cookie:", "http://h:99999/"][..], &["-u", "http://h:99999/"], &["-H", "Authorization:", "--timeout"]]
+    {
+        let said = words.join(" ");
+        assert_eq!(Known::of_words(words.iter().copied()).hide(&said), said);
+    }
     // What is short is no more than a word, and what is no secret stays.
     let known = Known::of_words(["-H", "Cookie: a=1", "-H", "Accept: application/json", "http://h/?page=secret3"]);
     assert_eq!(known.hide("1 secret3 application/json"), "1 secret3 application/json");

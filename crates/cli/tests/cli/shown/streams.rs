@@ -9,6 +9,9 @@ use base64::engine::general_purpose::STANDARD;
 use super::{DRIVERS, Script, debug, failure, in_order};
 use crate::{output, text};
 
+/// Frames, how the exchange fails if it does, and what is shown.
+type Case = (Vec<Vec<u8>>, Option<&'static str>, Vec<&'static str>);
+
 const HEADERS: u8 = 1;
 const DATA: u8 = 0;
 const RESET: u8 = 3;
@@ -65,7 +68,7 @@ fn http2(frames: Vec<Vec<u8>>) -> Script {
 #[test]
 fn answers_of_http2_are_shown_as_far_as_they_came() {
     let ok = (":status", "200");
-    let cases: Vec<(Vec<Vec<u8>>, Option<&str>, Vec<&str>)> = vec![
+    let cases: Vec<Case> = vec![
         (
             vec![
                 head(false, &[(":status", "103"), ("link", "</a>")]),
@@ -143,7 +146,7 @@ fn calls_are_shown_as_far_as_they_came() {
     };
     let (begin, only) = (head_of(false), head_of(true));
     let said = |text: &str| message(&[&[0x0a, text.len() as u8], text.as_bytes()].concat());
-    let cases: Vec<(Vec<Vec<u8>>, Option<&str>, Vec<&str>)> = vec![
+    let cases: Vec<Case> = vec![
         (
             vec![
                 begin(&[]),
