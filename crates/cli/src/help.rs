@@ -332,8 +332,8 @@ fn flag(command: &str, id: &str) -> Option<Text> {
             "响应体必须包含的文本，或必须匹配的 /正则表达式/，可重复；有失败则退出码为 1",
         ),
         (_, "expect_headers") => (
-            "Header that the answer must have: 'Name', 'Name: value' or 'Name: /pattern/', repeatable",
-            "响应必须带有的头：'Name'、'Name: value' 或 'Name: /正则表达式/'，可重复",
+            "Header that the answer must have, of gRPC also a trailer: 'Name', 'Name: value' or 'Name: /pattern/', repeatable",
+            "响应必须带有的头（gRPC 也包括 trailer）：'Name'、'Name: value' 或 'Name: /正则表达式/'，可重复",
         ),
         (_, "expect_json") => (
             "What the body must say as JSON, like '$.code == 200' (a path of RFC 9535; == != < <= > >=), repeatable",

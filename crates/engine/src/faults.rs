@@ -2,6 +2,7 @@
 
 use driver::SocketError;
 use metrics::{Failure, ProtocolFault};
+use wire::grpc::Status;
 use wire::http1::ProtocolError;
 use wire::websocket::HandshakeFault;
 use wire::{http2, tls, websocket};
@@ -89,6 +90,37 @@ pub(crate) fn http2(fault: http2::Fault) -> Failure {
         F::SettingsFlood => ProtocolFault::SettingsFlood,
         F::ResetFlood => ProtocolFault::ResetFlood,
         F::EmptyFlood => ProtocolFault::EmptyFlood,
+    })
+}
+
+/// The status that a call of gRPC has which ended so, as a client of gRPC would tell it: by `doc/statuscodes.md` and its neighbours of
+/// github.com/grpc/grpc. `None` where the call has a status of its own.
+pub fn call_status(failure: Failure) -> Option<Status> {
+    Some(match failure {
+        Failure::GrpcStatus(status) => Status::of(u32::from(status)),
+        Failure::CallHttp(_) => Status::of_http(failure.http_status().unwrap_or(0)),
+        Failure::StreamReset(code) => Status::of_reset(u32::from(code)),
+        Failure::Timeout => Status::DEADLINE_EXCEEDED,
+        Failure::Protocol(fault) => match fault {
+            ProtocolFault::ContentType | ProtocolFault::NoGrpcStatus | ProtocolFault::BadGrpcStatus => Status::UNKNOWN,
+            ProtocolFault::MessageCount => Status::UNIMPLEMENTED,
+            ProtocolFault::UnzippedTooLarge => Status::RESOURCE_EXHAUSTED,
+            _ => Status::INTERNAL,
+        },
+        // It looked at the answer, or at none of this call.
+        Failure::Status | Failure::BodyLimit | Failure::Check | Failure::Redirect => return None,
+        Failure::Unreachable
+        | Failure::Permission
+        | Failure::ConnectRefused
+        | Failure::ConnectTimeout
+        | Failure::NoLocalPort
+        | Failure::NoDescriptor
+        | Failure::Reset
+        | Failure::ClosedEarly
+        | Failure::Tls(_)
+        | Failure::Goaway
+        | Failure::Dns
+        | Failure::Os(_) => Status::UNAVAILABLE,
     })
 }
 

@@ -24,6 +24,7 @@ mod user;
 mod verdict;
 mod world;
 
+pub use faults::call_status;
 pub use hold::{HoldInterval, HoldOptions, HoldResult, LateThread, MemoryUse, StoppedOpening, hold};
 pub use places::{Places, PlacesError};
 pub use reflect::{ReflectError, describe, describe_all, list_services};

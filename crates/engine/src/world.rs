@@ -110,6 +110,8 @@ pub(crate) struct World {
     armed: Vec<Nanos>,
     /// The same for messages that leave later.
     armed_messages: Vec<Nanos>,
+    /// What it looks into messages of answers with.
+    inspection: calls::Inspection,
     connections: Connections,
     timers: Timers<Deadline>,
     /// What was seen since the last hand-over.
@@ -184,6 +186,7 @@ impl World {
             attempts: Slab::default(),
             armed: Vec::new(),
             armed_messages: Vec::new(),
+            inspection: calls::Inspection::default(),
             connections: Connections::with_room_for(work.share.users as usize),
             timers: Timers::default(),
             seen: Box::default(),
@@ -372,7 +375,9 @@ impl World {
             self.seen.counts.cut += self.seen.counts.unfinished - before;
         }
         if self.work.keeps.bodies {
-            self.seen.hear_head(self.heads.last());
+            let mut head = self.heads.last().to_vec();
+            wire::http1::unfold(&mut head);
+            self.seen.hear_head(&head);
         }
         let mut untaken = 0;
         self.connections.drain(|socket, is_layered| {

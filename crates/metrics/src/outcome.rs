@@ -38,6 +38,8 @@ pub enum Failure {
     StreamReset(u8),
     /// A call of gRPC that ended with this status, which is no success.
     GrpcStatus(u8),
+    /// A call of gRPC whose answer has a status of HTTP other than 200 and none of its own; which one, as [`Failure::of_http`] says.
+    CallHttp(u8),
     /// The peer wanted no more requests, time and again, and this one was never looked at.
     Goaway,
     /// A complete answer whose status is no success.
@@ -102,10 +104,15 @@ pub enum ProtocolFault {
     MessageTooLarge,
     WebSocketFlood,
     AnswerLength,
+    EncodingNotOffered,
+    MessageUnzip,
+    UnzippedTooLarge,
+    MessageType,
+    BadGrpcStatus,
 }
 
 impl ProtocolFault {
-    const ALL: [Self; 43] = [
+    const ALL: [Self; 48] = [
         Self::StartLine,
         Self::Header,
         Self::HeadTooLarge,
@@ -149,6 +156,11 @@ impl ProtocolFault {
         Self::MessageTooLarge,
         Self::WebSocketFlood,
         Self::AnswerLength,
+        Self::EncodingNotOffered,
+        Self::MessageUnzip,
+        Self::UnzippedTooLarge,
+        Self::MessageType,
+        Self::BadGrpcStatus,
     ];
 
     /// A stable name for reports.
@@ -197,6 +209,11 @@ impl ProtocolFault {
             Self::MessageTooLarge => "message-too-large",
             Self::WebSocketFlood => "websocket-flood",
             Self::AnswerLength => "answer-length",
+            Self::EncodingNotOffered => "encoding-not-offered",
+            Self::MessageUnzip => "message-unzip",
+            Self::UnzippedTooLarge => "unzipped-too-large",
+            Self::MessageType => "message-type",
+            Self::BadGrpcStatus => "bad-grpc-status",
         }
     }
 }
@@ -297,10 +314,14 @@ pub const GRPC_STATUSES: [&str; 18] = [
     "OTHER",
 ];
 
+/// The statuses of HTTP that mean something for a call without a status of its own; all others are counted as one.
+const CALL_STATUSES: [u16; 9] = [400, 401, 403, 404, 429, 431, 502, 503, 504];
+
 const PROTOCOL_FIRST: usize = 16;
-const TLS_FIRST: usize = 64;
-const RESET_FIRST: usize = 80;
-const OS_FIRST: usize = 96;
+const TLS_FIRST: usize = 96;
+const RESET_FIRST: usize = 112;
+const CALL_FIRST: usize = 128;
+const OS_FIRST: usize = 144;
 /// Linux knows 133; larger ones are counted as the last.
 const ERRNO_MAX: usize = 255;
 const GRPC_FIRST: usize = OS_FIRST + ERRNO_MAX + 1;
@@ -326,12 +347,27 @@ impl Failure {
         Self::Redirect,
     ];
 
+    /// A call whose answer has this status of HTTP, and none of its own.
+    pub fn of_http(status: u16) -> Self {
+        let known = CALL_STATUSES.iter().position(|known| *known == status);
+        Self::CallHttp(known.unwrap_or(CALL_STATUSES.len()) as u8)
+    }
+
+    /// The status of HTTP of such a call; `None` when it is another, or this is another failure.
+    pub fn http_status(self) -> Option<u16> {
+        match self {
+            Self::CallHttp(index) => CALL_STATUSES.get(usize::from(index)).copied(),
+            _ => None,
+        }
+    }
+
     /// Its counter, below [`FAILURE_COUNT`].
     pub fn index(self) -> usize {
         match self {
             Self::Protocol(fault) => PROTOCOL_FIRST + fault as usize,
             Self::Tls(fault) => TLS_FIRST + fault as usize,
             Self::StreamReset(code) => RESET_FIRST + usize::from(code).min(RESET_CODES.len() - 1),
+            Self::CallHttp(index) => CALL_FIRST + usize::from(index).min(CALL_STATUSES.len()),
             Self::Os(errno) => OS_FIRST + usize::from(errno).min(ERRNO_MAX),
             Self::GrpcStatus(status) => GRPC_FIRST + usize::from(status).min(GRPC_STATUSES.len() - 1),
             plain => Self::PLAIN.iter().position(|&each| each == plain).expect("every plain failure is in the table"),
@@ -346,9 +382,13 @@ impl Failure {
                 ProtocolFault::ALL.get(index - PROTOCOL_FIRST).map(|&fault| Self::Protocol(fault))
             }
             TLS_FIRST..RESET_FIRST => TlsFault::ALL.get(index - TLS_FIRST).map(|&fault| Self::Tls(fault)),
-            RESET_FIRST..OS_FIRST => {
+            RESET_FIRST..CALL_FIRST => {
                 let code = index - RESET_FIRST;
                 (code < RESET_CODES.len()).then_some(Self::StreamReset(code as u8))
+            }
+            CALL_FIRST..OS_FIRST => {
+                let index = index - CALL_FIRST;
+                (index <= CALL_STATUSES.len()).then_some(Self::CallHttp(index as u8))
             }
             OS_FIRST..GRPC_FIRST => u16::try_from(index - OS_FIRST).ok().map(Self::Os),
             GRPC_FIRST..FAILURE_COUNT => Some(Self::GrpcStatus((index - GRPC_FIRST) as u8)),
@@ -366,6 +406,7 @@ impl Failure {
                 Some(RESET_CODES[usize::from(code).min(last)].to_owned())
             }
             Self::Os(errno) => Some(errno.to_string()),
+            Self::CallHttp(_) => Some(self.http_status().map_or("other".to_owned(), |status| status.to_string())),
             Self::GrpcStatus(status) => {
                 let last = GRPC_STATUSES.len() - 1;
                 Some(GRPC_STATUSES[usize::from(status).min(last)].to_owned())
@@ -396,7 +437,7 @@ impl Failure {
             Self::StreamReset(_) => "stream-reset",
             Self::Goaway => "goaway",
             Self::GrpcStatus(_) => "grpc-status",
-            Self::Status => "status",
+            Self::Status | Self::CallHttp(_) => "status",
             Self::BodyLimit => "body-limit",
             Self::Check => "check",
             Self::Dns => "dns",
@@ -428,7 +469,12 @@ impl Class {
         match outcome {
             Outcome::Succeeded => Self::Succeeded,
             Outcome::Failed(
-                Failure::Status | Failure::GrpcStatus(_) | Failure::Check | Failure::BodyLimit | Failure::Redirect,
+                Failure::Status
+                | Failure::GrpcStatus(_)
+                | Failure::CallHttp(_)
+                | Failure::Check
+                | Failure::BodyLimit
+                | Failure::Redirect,
             ) => Self::FailedAnswered,
             Outcome::Failed(Failure::Timeout | Failure::ConnectTimeout) => Self::TimedOut,
             Outcome::Failed(_) => Self::FailedUnanswered,

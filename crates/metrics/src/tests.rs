@@ -11,7 +11,7 @@ fn every_failure_has_a_counter_of_its_own() {
             assert!(named.insert(failure), "{failure:?} twice");
         }
     }
-    assert_eq!(named.len(), 15 + 43 + 12 + 15 + 256 + 18);
+    assert_eq!(named.len(), 15 + 48 + 12 + 15 + 10 + 256 + 18);
 }
 
 #[test]

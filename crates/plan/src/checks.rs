@@ -15,6 +15,11 @@ use crate::{PlanError, StatusSet, masked_header, text_of};
 /// The largest compiled pattern.
 const PATTERN_BYTES_MAX: usize = 1024 * 1024;
 
+/// The most memory that a body takes as JSON while it is looked at.
+pub const JSON_MEMORY_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// A body of so many bytes cannot take more.
+const JSON_BYTES_SMALL: usize = 32 * 1024;
+
 /// What makes an answer a success.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Checks {
@@ -34,6 +39,20 @@ impl Checks {
     /// The body is looked at.
     pub fn want_body(&self) -> bool {
         !self.bodies.is_empty() || !self.json.is_empty()
+    }
+
+    /// A body would take too much memory as JSON: reckoned by the signs in it, each by what the value takes that it makes.
+    pub fn json_is_too_large(&self, body: &[u8]) -> bool {
+        if self.json.is_empty() || body.len() <= JSON_BYTES_SMALL {
+            return false;
+        }
+        let memory = |byte: &u8| match byte {
+            b'{' => 640,
+            b'[' => 320,
+            b',' | b':' => 96,
+            _ => 0usize,
+        };
+        body.iter().map(memory).sum::<usize>() > JSON_MEMORY_BYTES_MAX
     }
 
     /// The head is looked at.
@@ -446,6 +465,20 @@ mod tests {
         {
             assert!(check.holds(body.as_bytes()).is_err(), "{body}");
         }
+    }
+
+    #[test]
+    fn json_that_takes_much_memory_is_found_before_it_is_read() {
+        let checks = Checks { json: vec![JsonCheck::parse("$.a").expect("a check")], ..Checks::default() };
+        let list = |item: &str, count: usize| format!("[{}0]", format!("{item},").repeat(count)).into_bytes();
+        for (item, most) in [("0", 174_000), ("[0]", 40_000), ("{}", 22_000), ("{\"a\":0}", 20_000), ("\"\"", 174_000)]
+        {
+            assert!(!checks.json_is_too_large(&list(item, most)), "{most} of {item}");
+            assert!(checks.json_is_too_large(&list(item, most * 3 / 2)), "{item}");
+        }
+        let text = [b"\"", &vec![b'x'; 10_000_000][..], b"\""].concat();
+        assert!(!checks.json_is_too_large(&text), "one long text takes what it is");
+        assert!(!Checks::default().json_is_too_large(&list("[0]", 1_000_000)), "nobody looks at it");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! From the flags of the command line to a plan. The values are as typed; all of them are checked here.
 
 mod curl;
+mod form;
 mod grpc;
 mod hold;
 mod load;
@@ -10,18 +11,20 @@ mod talk;
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
+use std::sync::Arc;
 use std::time::Duration;
 
 use url::Url;
 
 use crate::grpc::Schema;
 use crate::{
-    Checks, Follow, HeaderCheck, HttpVersion, INTERVAL_MIN, JsonCheck, Keeps, Order, Plan, PlanError, Protocol,
-    REQUEST_BODY_BYTES_MAX, Request, Scenario, StatusSet, Step, Target, TextCheck, Tls, USERS_MAX, masked_header,
-    masked_url, parse_count, parse_duration,
+    Checks, Follow, Form, HeaderCheck, INTERVAL_MIN, JsonCheck, Keeps, Order, Plan, PlanError, Protocol,
+    REQUEST_BODY_BYTES_MAX, Scenario, StatusSet, Step, Target, TextCheck, Tls, USERS_MAX, masked_url, parse_count,
+    parse_duration,
 };
 use crate::{Need, Remedy};
 pub use curl::Ways;
+pub(crate) use form::Header;
 pub use hold::HoldFlags;
 
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
@@ -167,8 +170,10 @@ impl Flags {
         if !matches!(url.scheme, Scheme::WebSocket | Scheme::Tcp) {
             self.refuse_talk_flags()?;
         }
-        if url.scheme != Scheme::Http {
-            self.refuse_http_flags()?;
+        match url.scheme {
+            Scheme::Http => {}
+            Scheme::Grpc => self.refuse_redirect_flags()?,
+            Scheme::WebSocket | Scheme::Tcp => self.refuse_http_flags()?,
         }
         let step = match url.scheme {
             Scheme::Grpc => self.call_step(&url, described)?,
@@ -178,13 +183,18 @@ impl Flags {
         Ok((vec![self.target(&url)?], vec![step]))
     }
 
-    /// What only HTTP has is not given.
+    /// What messages without a head do not have is not given.
     fn refuse_http_flags(&self) -> Result<(), PlanError> {
-        let given = [
-            ("--location", self.location),
-            ("--max-redirs", self.max_redirs.is_some()),
-            ("--expect-header", !self.expect_headers.is_empty()),
-        ];
+        self.refuse_redirect_flags()?;
+        match self.expect_headers.is_empty() {
+            true => Ok(()),
+            false => Err(PlanError::Needs { flag: "--expect-header", needed: Need::Http }),
+        }
+    }
+
+    /// What only plain HTTP has is not given.
+    fn refuse_redirect_flags(&self) -> Result<(), PlanError> {
+        let given = [("--location", self.location), ("--max-redirs", self.max_redirs.is_some())];
         let flag = given.iter().find(|(_, is_given)| *is_given);
         flag.map_or(Ok(()), |(flag, _)| Err(PlanError::Needs { flag, needed: Need::Http }))
     }
@@ -217,14 +227,15 @@ impl Flags {
     }
 
     fn step(&self, url: &Address) -> Result<Step, PlanError> {
-        let request = self.request(&url.url)?;
+        let form = Arc::new(self.form(&url.url)?);
+        let request = form.request(&form.begin(), false);
         Ok(Step {
             name: format!("{} {}", request.method, request.path),
             request,
             checks: self.checks()?,
             call: None,
             target: 0,
-            follow: self.follow()?,
+            follow: self.follow(&form)?,
             pause: Duration::ZERO,
             is_shown: false,
             talk: None,
@@ -255,7 +266,7 @@ impl Flags {
         Ok(Checks { is_expectation, ..checks })
     }
 
-    fn follow(&self) -> Result<Option<Follow>, PlanError> {
+    fn follow(&self, form: &Arc<Form>) -> Result<Option<Follow>, PlanError> {
         if !self.location && self.max_redirs.is_none() {
             return Ok(None);
         }
@@ -265,6 +276,7 @@ impl Flags {
             return Err(PlanError::Needs { flag: "--max-redirs", needed: Need::Location });
         }
         Ok(self.location.then_some(Follow {
+            form: form.clone(),
             tls: Box::new(self.redirect_tls()?),
             ways: Box::new(self.ways()?),
             most: most.map_or(REDIRECTS_DEFAULT, |most| most as u32),
@@ -282,48 +294,6 @@ impl Flags {
         let protocol = if self.http10 || self.http11 { Protocol::Http1 } else { Protocol::Negotiated };
         let tls = self.tls(&Address { url, scheme: Scheme::Http }, protocol)?;
         tls.ok_or(PlanError::Needs { flag: "--location", needed: Need::Https })
-    }
-
-    fn request(&self, url: &Url) -> Result<Request, PlanError> {
-        let body = match &self.raw_data {
-            Some(raw) => Some(raw.clone()),
-            None => self.data.as_deref().map(read_data).transpose()?,
-        };
-        let method = self.method.clone().unwrap_or_else(|| if body.is_some() { "POST" } else { "GET" }.to_owned());
-        if method.is_empty() || !method.bytes().all(is_token) {
-            return Err(PlanError::Method { method });
-        }
-        let asked = self.headers.iter().map(|text| Header::parse(text)).collect::<Result<Vec<_>, _>>()?;
-        let mut headers = Vec::new();
-        for (name, value) in self.default_headers(url, &method, body.as_deref()) {
-            if !asked.iter().any(|header| header.name.eq_ignore_ascii_case(name)) {
-                headers.push((name.to_owned(), value.into_bytes()));
-            }
-        }
-        headers.extend(asked.into_iter().filter_map(|header| Some((header.name, header.value?))));
-        let path = path_and_query(url);
-        let version = if self.http10 { HttpVersion::Http10 } else { HttpVersion::Http11 };
-        Ok(Request { method, path, version, headers, body: body.unwrap_or_default() })
-    }
-
-    /// What goes out unless a header of the user says otherwise.
-    fn default_headers(&self, url: &Url, method: &str, body: Option<&[u8]>) -> Vec<(&'static str, String)> {
-        let host = host_header(url);
-        let mut headers = vec![("Host", host), ("User-Agent", self.user_agent.clone()), ("Accept", "*/*".to_owned())];
-        // RFC 9110 8.6: a method that usually has content says so when there is none.
-        let length = body.map(<[u8]>::len).or(matches!(method, "POST" | "PUT" | "PATCH").then_some(0));
-        if let Some(length) = length {
-            if body.is_some() {
-                headers.push(("Content-Type", "application/x-www-form-urlencoded".to_owned()));
-            }
-            headers.push(("Content-Length", length.to_string()));
-        }
-        match (self.no_keepalive, self.http10) {
-            (true, _) => headers.push(("Connection", "close".to_owned())),
-            (false, true) => headers.push(("Connection", "keep-alive".to_owned())),
-            (false, false) => {}
-        }
-        headers
     }
 }
 
@@ -496,50 +466,6 @@ pub(crate) fn read_up_to(flag: &'static str, path: &str, most: u64) -> Result<Ve
         return Err(PlanError::FileTooLarge { path: path.to_owned(), limit: most });
     }
     Ok(bytes)
-}
-
-/// A header as curl understands it: `Name: value`, `Name;` for an empty value, `Name:` to leave a default out.
-pub(crate) struct Header {
-    pub(crate) name: String,
-    pub(crate) value: Option<Vec<u8>>,
-}
-
-impl Header {
-    fn parse(text: &str) -> Result<Self, PlanError> {
-        let header = Self::parse_any(text)?;
-        if header.name.eq_ignore_ascii_case("content-length") || header.name.eq_ignore_ascii_case("transfer-encoding") {
-            // Whoever frames the body wrongly measures a server that waits for the rest of it.
-            return Err(PlanError::HeaderFraming { header: header.name });
-        }
-        Ok(header)
-    }
-
-    /// The same with those that frame a body.
-    pub(crate) fn parse_any(text: &str) -> Result<Self, PlanError> {
-        let header = || shown(text);
-        let (name, value) = match text.split_once(':') {
-            Some((name, value)) => (name, Some(value.trim_matches([' ', '\t']))),
-            None => match text.strip_suffix(';') {
-                Some(name) => (name, Some("")),
-                None => return Err(PlanError::HeaderColon { header: header() }),
-            },
-        };
-        if name.is_empty() || !name.bytes().all(is_token) {
-            // What stands behind the colon may be a secret.
-            return Err(PlanError::HeaderName { header: shown(name) });
-        }
-        if value.is_some_and(|value| value.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t')) {
-            return Err(PlanError::HeaderValue { header: header() });
-        }
-        let leaves_out = text.contains(':') && value == Some("");
-        let value = if leaves_out { None } else { value.map(|value| value.as_bytes().to_vec()) };
-        Ok(Self { name: name.to_owned(), value })
-    }
-}
-
-/// A header for a message: neither a screen nor a log should show what it keeps secret.
-fn shown(text: &str) -> String {
-    masked_header(text).escape_debug().to_string()
 }
 
 /// RFC 9110 5.6.2.

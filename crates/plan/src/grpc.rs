@@ -4,14 +4,17 @@ mod deadline;
 mod describe;
 mod messages;
 mod schema;
+mod shape;
 mod sound;
 mod types;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use deadline::format_timeout;
 pub(crate) use messages::read_messages;
 pub use schema::{Schema, missing_imports};
+pub use shape::{Misfit, Shape, ShapeReader};
 pub use types::MessageTypes;
 
 use crate::Target;
@@ -36,6 +39,8 @@ pub struct Call {
     pub answers_stream: bool,
     /// What its messages are; none where nobody described them.
     pub types: Option<MessageTypes>,
+    /// What an answer looks like, where that is described.
+    pub answer: Option<Arc<Shape>>,
 }
 
 /// What a target is to be asked before there can be a plan: where things are described.

@@ -23,14 +23,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use charset::text_of;
-pub use checks::{Checks, HeaderCheck, JsonCheck, TextCheck, says_seq};
+pub use checks::{Checks, HeaderCheck, JSON_MEMORY_BYTES_MAX, JsonCheck, TextCheck, says_seq};
 pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, CurlFault, curl_words};
 pub use error::{Need, PlanError, Remedy, StageFault};
 pub use flags::{Flags, HoldFlags, Ways};
-pub use grpc::{Call, MESSAGES_MAX, MessageTypes, Reflection, SCHEMA_BYTES_MAX, Schema, missing_imports};
+pub use grpc::{
+    Call, MESSAGES_MAX, MessageTypes, Misfit, Reflection, SCHEMA_BYTES_MAX, Schema, Shape, ShapeReader, missing_imports,
+};
 pub use hold::{HOLD_MAX, Hold, Work};
 pub use places::{Place, Sources, parse_places, parse_sources};
-pub use redirect::{Follow, Hop, Origin};
+pub use redirect::{At, Follow, Form, Hop};
 pub use secrets::{Known, is_secret_field, masked, masked_header, masked_url};
 pub use status::StatusSet;
 pub use talk::{AnswerEnd, MESSAGE_BYTES_MAX, Message, MessageKind, PLACES_MAX, Talk};

@@ -1,12 +1,18 @@
 //! Where an answer sends a user on (RFC 9110, 15.4).
 
-use url::Url;
+mod form;
+
+use std::sync::Arc;
 
 use crate::{Protocol, Request, Sources, Target, Tls, Ways};
+pub use form::{At, Form};
+pub(crate) use form::{Content, Field};
 
 /// Which redirects are followed, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Follow {
+    /// What each request is made of.
+    pub form: Arc<Form>,
     /// How connections are secured where a redirect leads from plain ones to secured ones.
     pub tls: Box<Tls>,
     /// Where hosts are, as the user said.
@@ -23,37 +29,16 @@ pub struct Follow {
     pub tells_referer: bool,
 }
 
-/// Who is asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
-    /// By TLS.
-    pub is_tls: bool,
-    /// Without brackets.
-    pub host: String,
-    /// The port.
-    pub port: u16,
-}
-
-impl Origin {
-    /// That of a target.
-    pub fn of(target: &Target) -> Self {
-        Self { is_tls: target.tls.is_some(), host: target.host.clone(), port: target.port }
-    }
-}
-
 /// The next request, and where it goes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hop {
     /// The request.
     pub request: Request,
-    /// The URL of it.
-    pub url: String,
+    /// Where it goes.
+    pub at: At,
     /// It goes to another target than the last one: scheme, host and port.
     pub elsewhere: Option<(bool, String, u16)>,
 }
-
-/// Fields that say who somebody is.
-const SECRETS: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
 
 impl Follow {
     /// A target that a redirect names, reached as the one before it.
@@ -81,81 +66,44 @@ impl Follow {
         }
     }
 
-    /// The request that follows an answer of this status with this `Location`. `None` when it cannot be understood, or leads out
-    /// of HTTP.
-    /// `first`: what the user asked for, and of whom.
-    pub fn hop(
-        &self,
-        status: u16,
-        location: &[u8],
-        base: &str,
-        target: &Target,
-        request: &Request,
-        first: &(Request, Origin),
-    ) -> Option<Hop> {
-        let base = Url::parse(base).ok()?;
-        let location = std::str::from_utf8(location).ok()?.trim();
-        if location.is_empty() {
-            return None;
-        }
-        let mut url = base.join(location).ok()?;
-        url.set_fragment(None);
-        let is_tls = match url.scheme() {
-            "http" => false,
-            "https" => true,
-            _ => return None,
-        };
-        let bracketed = url.host_str()?;
-        let host = bracketed.trim_start_matches('[').trim_end_matches(']').to_owned();
-        let port = url.port_or_known_default().filter(|port| *port > 0)?;
-        let was_tls = target.tls.is_some();
-        let is_same_host = host == target.host;
-        let is_same = is_same_host && port == target.port && is_tls == was_tls;
-        let mut next = request.clone();
-        let keeps = match status {
-            301..=303 => self.keeps_post & 1 << (status - 301) != 0,
-            _ => true,
+    /// What follows an answer of this status with this `Location` (not empty). `None` when it cannot be understood, or leads out
+    /// of HTTP. `at`: where the answer came from; `target`: the same, as it was connected to.
+    pub fn hop(&self, status: u16, location: &[u8], at: &At, target: &Target) -> Option<Hop> {
+        let url = at.url.join(location, self.form.path_as_is)?;
+        let (is_tls, host, port) = url.place();
+        let mut next = At { url, ..at.clone() };
+        let keeps_post = self.keeps_post & 1 << (status.clamp(301, 303) - 301) != 0;
+        let is_post = matches!(at.content, Content::Data | Content::Parts);
+        let drops_body = match status {
+            301 | 302 => is_post && !keeps_post,
+            303 => at.content == Content::File || is_post && !keeps_post,
+            _ => false,
         };
         // After 303 every method but HEAD is GET; after 301 and 302 browsers and curl do so with POST.
-        let turns_to_get = !keeps && (request.method == "POST" || status == 303 && request.method != "HEAD");
-        if turns_to_get || (!keeps && self.keeps_method) {
-            if !self.keeps_method {
-                next.method = "GET".to_owned();
-            }
-            next.body.clear();
-            next.headers.retain(|(name, value)| {
-                // A type that was written by hand stays, as with curl; that of the body goes with it.
-                let is_type = name.eq_ignore_ascii_case("content-type")
-                    && [&b"application/x-www-form-urlencoded"[..], b"multipart/form-data"]
-                        .iter()
-                        .any(|kind| value.starts_with(kind));
-                let is_framing =
-                    ["content-length", "transfer-encoding"].iter().any(|framing| name.eq_ignore_ascii_case(framing));
-                !is_type && !is_framing
-            });
+        let is_changed = match status {
+            301 | 302 => at.method == "POST" && !keeps_post,
+            303 => at.method != "HEAD" && !(keeps_post && at.method == "POST"),
+            _ => false,
+        };
+        if drops_body {
+            next.content = Content::None;
         }
-        // Secrets are for the host that the user named, whenever the way leads there.
-        let is_secret = |name: &str| SECRETS.iter().any(|secret| name.eq_ignore_ascii_case(secret));
-        let origin = Origin { is_tls, host: host.clone(), port };
-        next.headers.retain(|(name, _)| !is_secret(name));
-        if self.trusts_others || origin == first.1 {
-            next.headers.extend(first.0.headers.iter().filter(|(name, _)| is_secret(name)).cloned());
+        if is_changed && !self.keeps_method {
+            next.method = "GET".to_owned();
         }
-        let host_header = url.port().map_or(bracketed.to_owned(), |port| format!("{bracketed}:{port}"));
-        for (name, value) in &mut next.headers {
-            // A host that the user wrote is for the host that the user named.
-            if name.eq_ignore_ascii_case("host") && !is_same {
-                *value = host_header.clone().into_bytes();
-            }
+        let was = at.url.place();
+        // As curl: a password is forgotten with another port or scheme, and comes back from another host.
+        if !self.trusts_others && (was.0, was.2) != (is_tls, port) {
+            next.user = None;
+        }
+        if self.form.user.is_none() {
+            next.user = next.url.credentials().or(next.user);
         }
         if self.tells_referer {
-            let mut from = base.clone();
-            let _ = (from.set_username(""), from.set_password(None));
-            next.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("referer"));
-            next.headers.push(("Referer".to_owned(), from.as_str().as_bytes().to_vec()));
+            next.referer = Some(at.url.shown());
         }
-        next.path = url.query().map_or(url.path().to_owned(), |query| format!("{}?{query}", url.path()));
-        let elsewhere = (!is_same).then_some((is_tls, host, port));
-        Some(Hop { request: next, url: url.into(), elsewhere })
+        let is_same = host == target.host && port == target.port && is_tls == target.tls.is_some();
+        let request = self.form.request(&next, self.trusts_others);
+        Some(Hop { request, at: next, elsewhere: (!is_same).then_some((is_tls, host, port)) })
     }
 }

@@ -31,6 +31,22 @@ pub(crate) fn failure_name(failure: Failure) -> String {
 
 /// Places of a failure that are named.
 const BLAMED_SHOWN_MAX: usize = 3;
+/// The same, with the status that a call of gRPC has which failed so.
+pub(crate) fn failure_of(failure: Failure, run: &Run<'_>, language: Language) -> String {
+    let name = failure_name(failure);
+    match call_status_name(failure, run) {
+        Some(status) if !matches!(failure, Failure::GrpcStatus(_)) => {
+            language.pick(format!("{name}, counted as {status}"), format!("{name}，计为 {status}"))
+        }
+        _ => name,
+    }
+}
+
+/// The status of a call of gRPC that failed so; `None` when it has one of its own, or no calls are made.
+pub(crate) fn call_status_name(failure: Failure, run: &Run<'_>) -> Option<&'static str> {
+    let status = engine::call_status(failure).filter(|_| run.is_grpc())?;
+    Some(metrics::GRPC_STATUSES[status.index()])
+}
 
 /// What is known of the circumstances of a failure.
 pub(crate) struct Scene<'a> {
@@ -48,11 +64,6 @@ pub(crate) struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// Calls of gRPC are made.
-    fn is_grpc(&self) -> bool {
-        self.step.is_some_and(|step| step.call.is_some())
-    }
-
     /// Whom a failure is to be blamed on.
     fn where_met(&self, failure: Failure, language: Language) -> String {
         let of_several = || {
@@ -90,7 +101,8 @@ pub(crate) fn remedy_at(failure: Failure, place: &str, run: &Run<'_>, language: 
 
 /// The same, in circumstances of any kind.
 pub(crate) fn remedy_in(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
-    let may_be_for_want_of_one = matches!(failure, Failure::Status | Failure::Reset | Failure::ClosedEarly);
+    let may_be_for_want_of_one =
+        matches!(failure, Failure::Status | Failure::CallHttp(_) | Failure::Reset | Failure::ClosedEarly);
     if scene.lacked_certificate && may_be_for_want_of_one {
         return language.pick(
             "the server asked for a client certificate, and there was none; give one that it knows with --cert FILE --key FILE".to_owned(),
@@ -174,9 +186,9 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
             "服务端在连续 16 个连接上都拒绝了新请求（GOAWAY），这些请求未被处理；请调大服务端单个连接的请求数上限".to_owned(),
         ),
         Failure::GrpcStatus(status) => grpc::status(status, scene, language),
-        Failure::Status if scene.is_grpc() => pick(
-            "the status of HTTP is not 200: what answers may stand before the gRPC server; see the status codes above, and its log".to_owned(),
-            "HTTP 状态码不是 200：响应的可能是 gRPC 服务前面的代理；请看上面的状态码，并查看其日志".to_owned(),
+        Failure::CallHttp(_) => pick(
+            "the answer has this status of HTTP and no grpc-status: what answers may stand before the gRPC server; look at its log".to_owned(),
+            "响应是该 HTTP 状态码，且没有 grpc-status：响应的可能是 gRPC 服务前面的代理；请查看其日志".to_owned(),
         ),
         Failure::Status if scene.is_talk() => pick(
             "the server does not switch to WebSocket: its status is not 101; check the path and the headers (-H)".to_owned(),
@@ -188,10 +200,13 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
         ),
         Failure::BodyLimit => pick(
             format!(
-                "the body is larger than {} bytes, the most that a check looks at",
+                "the body is larger than {} bytes, the most that a check looks at, or takes too much memory with others on its connection or as JSON; see which with --show-failures, and lower --streams if there are many at a time",
                 plan::CHECKED_BODY_BYTES_MAX
             ),
-            format!("响应体超过 {} 字节，校验最多检查这么多", plan::CHECKED_BODY_BYTES_MAX),
+            format!(
+                "响应体超过校验的上限 {} 字节，或与同一连接上的其他响应合计、或作为 JSON 占用内存过多；可用 --show-failures 查看是哪一种，并发流多时请调小 --streams",
+                plan::CHECKED_BODY_BYTES_MAX
+            ),
         ),
         Failure::Check => pick(
             "the answer is not as --expect-body, --expect-header or --expect-json wants it; see it with --show-failures".to_owned(),

@@ -292,7 +292,7 @@ impl Page {
         all.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
         for (index, (failure, number)) in all.into_iter().enumerate() {
             let label = if index == 0 { words.failures } else { "" };
-            let name = say::failure_name(failure);
+            let name = say::failure_of(failure, run, self.language);
             let remedy = say::failure_remedy(failure, run, self.language);
             let line = format!("{} {name} - {remedy}", count(number));
             self.line(label, &if self.is_colorful { red(&line) } else { line });

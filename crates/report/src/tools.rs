@@ -150,7 +150,11 @@ impl Faults {
                 | Failure::NoDescriptor
                 | Failure::Dns
                 | Failure::Tls(_) => faults.connect += number,
-                Failure::Status | Failure::Check | Failure::BodyLimit | Failure::GrpcStatus(_) => {}
+                Failure::Status
+                | Failure::CallHttp(_)
+                | Failure::Check
+                | Failure::BodyLimit
+                | Failure::GrpcStatus(_) => {}
                 _ => faults.read += number,
             }
         }

@@ -1,11 +1,19 @@
 //! Bodies without the coding that a server gave them (RFC 9110, 8.4).
 
-use std::io::Read;
+use std::io::{self, Read};
 
 /// The longest chain of codings.
 const CODINGS_MAX: usize = 4;
-/// What is taken out at a time: of a body that is cut, no more than this is lost before the cut.
-const PIECE_BYTES: usize = 4 * 1024;
+
+/// The largest window of zstd in a body (RFC 9659).
+const ZSTD_WINDOW_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// What a frame begins with is no longer.
+const ZSTD_HEADER_BYTES_MAX: u64 = 18;
+
+/// What is read of a body at a time.
+const PIECE_BYTES: usize = 64 * 1024;
+/// A buffer that is full becomes so many times as large: the fewer it was, the less is left behind.
+const GROWTH: usize = 4;
 
 /// Why a body cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,73 +26,129 @@ pub enum Undecoded {
     TooLarge,
 }
 
-/// What a body says, without the codings that `Content-Encoding` names; at most `most` bytes of it.
+/// The names in a list of codings, in the order in which they were put on.
+fn names(codings: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    codings.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).filter(|name| !name.is_empty())
+}
+
+/// The codings of a message (RFC 9112, 6.1) without the `chunked` that came last: that one frames it, and is off already.
+pub fn within_chunks(codings: &[u8]) -> &[u8] {
+    let last = codings.iter().rposition(|byte| *byte == b',');
+    let (rest, name) = last.map_or((&codings[..0], codings), |at| (&codings[..at], &codings[at + 1..]));
+    if name.trim_ascii().eq_ignore_ascii_case(b"chunked") { rest } else { codings }
+}
+
+/// What a body says, without the codings that are named; at most `most` bytes of it. Codings come off while it is read: what lies
+/// between them is kept nowhere.
 ///
 /// # Errors
 /// A coding is unknown, the body is broken, or too large.
 pub fn decode(codings: &[u8], body: &[u8], most: usize) -> Result<Vec<u8>, Undecoded> {
-    match decode_as_far(codings, body, most) {
-        (body, None) => Ok(body),
-        (_, Some(fault)) => Err(fault),
-    }
+    let (body, fault) = decode_as_far(codings, body, most);
+    fault.map_or(Ok(body), Err)
 }
 
 /// The same of a body that may be broken or cut: what it says as far as it can be read, and why not further. Nothing of one whose
 /// coding is unknown.
 pub fn decode_as_far(codings: &[u8], body: &[u8], most: usize) -> (Vec<u8>, Option<Undecoded>) {
-    let (mut body, mut first_fault) = (body.to_vec(), None);
-    let names = codings.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).filter(|name| !name.is_empty());
-    let names: Vec<&[u8]> = names.collect();
-    if names.len() > CODINGS_MAX {
-        return (Vec::new(), Some(Undecoded::Unknown));
+    match reader_of(codings, body, most) {
+        Ok(reader) => as_far(reader, most),
+        Err(fault) => (Vec::new(), Some(fault)),
     }
-    // The last one was put on last.
-    for name in names.into_iter().rev() {
-        let fault;
-        (body, fault) = match name.to_ascii_lowercase().as_slice() {
-            b"identity" => (body, None),
-            b"gzip" | b"x-gzip" => all_of(flate2::read::MultiGzDecoder::new(body.as_slice()), most),
-            b"deflate" => match all_of(flate2::read::ZlibDecoder::new(body.as_slice()), most) {
-                // Some servers leave out the frame around it.
-                (read, Some(Undecoded::Broken)) if read.is_empty() => {
-                    all_of(flate2::read::DeflateDecoder::new(body.as_slice()), most)
-                }
-                known => known,
-            },
-            b"br" => all_of(brotli_decompressor::Decompressor::new(body.as_slice(), 4096), most),
-            b"zstd" => match ruzstd::decoding::StreamingDecoder::new(body.as_slice()) {
-                Ok(decoder) => all_of(decoder, most),
-                Err(_) => (Vec::new(), Some(Undecoded::Broken)),
-            },
-            _ => return (Vec::new(), Some(Undecoded::Unknown)),
-        };
-        first_fault = first_fault.or(fault);
-    }
-    (body, first_fault)
 }
 
-/// What a reader gives, as far as it can, and why it gives no more.
-fn all_of(reader: impl Read, most: usize) -> (Vec<u8>, Option<Undecoded>) {
-    let mut bytes = Vec::new();
-    let mut reader = reader.take(most as u64 + 1);
-    let mut fault = None;
-    let mut piece = [0; PIECE_BYTES];
-    loop {
-        match reader.read(&mut piece) {
-            Ok(0) => break,
-            Ok(count) => bytes.extend_from_slice(&piece[..count]),
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(_) => {
-                fault = Some(Undecoded::Broken);
-                break;
+fn reader_of<'a>(codings: &[u8], body: &'a [u8], most: usize) -> Result<Box<dyn Read + 'a>, Undecoded> {
+    if names(codings).count() > CODINGS_MAX {
+        return Err(Undecoded::Unknown);
+    }
+    let mut reader: Box<dyn Read + 'a> = Box::new(body);
+    // The last one was put on last.
+    for name in names(codings).rev() {
+        reader = match name.to_ascii_lowercase().as_slice() {
+            b"identity" => reader,
+            b"gzip" | b"x-gzip" => Box::new(flate2::read::MultiGzDecoder::new(reader)),
+            b"deflate" => undeflate(reader)?,
+            b"br" => Box::new(brotli_decompressor::Decompressor::new(reader, 4096)),
+            b"zstd" => unzstd(reader)?,
+            b"chunked" => {
+                let content = crate::http1::dechunk(&all_of(reader, most)?).ok_or(Undecoded::Broken)?;
+                Box::new(io::Cursor::new(content))
             }
+            _ => return Err(Undecoded::Unknown),
+        };
+    }
+    Ok(reader)
+}
+
+/// A frame says how much of itself it refers back to, and as a coding of content it may not say more than
+/// [`ZSTD_WINDOW_BYTES_MAX`].
+fn unzstd<'a>(mut reader: Box<dyn Read + 'a>) -> Result<Box<dyn Read + 'a>, Undecoded> {
+    let mut front = Vec::new();
+    reader.by_ref().take(ZSTD_HEADER_BYTES_MAX).read_to_end(&mut front).map_err(|_| Undecoded::Broken)?;
+    if zstd_window(&front).is_none_or(|window| window > ZSTD_WINDOW_BYTES_MAX) {
+        return Err(Undecoded::Broken);
+    }
+    let whole: Box<dyn Read + 'a> = Box::new(io::Cursor::new(front).chain(reader));
+    Ok(Box::new(ruzstd::decoding::StreamingDecoder::new(whole).map_err(|_| Undecoded::Broken)?))
+}
+
+/// What a frame says of its window (RFC 8878, 3.1.1.1); `None` when it is no frame.
+fn zstd_window(front: &[u8]) -> Option<u64> {
+    let [0x28, 0xb5, 0x2f, 0xfd, descriptor, rest @ ..] = front else { return None };
+    let is_single = descriptor & 0x20 != 0;
+    if !is_single {
+        let window = u64::from(*rest.first()?);
+        let base = 1 << (10 + (window >> 3));
+        return Some(base + base / 8 * (window & 7));
+    }
+    // All of the content is the window; its length stands behind the number of a dictionary.
+    let skipped = [0, 1, 2, 4][usize::from(descriptor & 3)];
+    let length = [1, 2, 4, 8][usize::from(descriptor >> 6)];
+    let field = rest.get(skipped..skipped + length)?;
+    let content = field.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+    Some(if length == 2 { content + 256 } else { content })
+}
+
+/// Some servers leave out the frame (RFC 1950) around it: its first two bytes tell.
+fn undeflate<'a>(mut reader: Box<dyn Read + 'a>) -> Result<Box<dyn Read + 'a>, Undecoded> {
+    let mut front = Vec::new();
+    reader.by_ref().take(2).read_to_end(&mut front).map_err(|_| Undecoded::Broken)?;
+    let is_framed = matches!(*front, [method, flags]
+        if method & 0x0f == 8 && u16::from_be_bytes([method, flags]).is_multiple_of(31));
+    let whole = io::Cursor::new(front).chain(reader);
+    Ok(if is_framed {
+        Box::new(flate2::read::ZlibDecoder::new(whole))
+    } else {
+        Box::new(flate2::read::DeflateDecoder::new(whole))
+    })
+}
+
+/// All that can be read.
+fn all_of(reader: impl Read, most: usize) -> Result<Vec<u8>, Undecoded> {
+    let (bytes, fault) = as_far(reader, most);
+    fault.map_or(Ok(bytes), Err)
+}
+
+/// What can be read, in a buffer that never is larger than it may become, and why it is not more.
+fn as_far(mut reader: impl Read, most: usize) -> (Vec<u8>, Option<Undecoded>) {
+    let (mut bytes, mut piece) = (Vec::new(), vec![0; PIECE_BYTES.min(most + 1)]);
+    loop {
+        let count = match reader.read(&mut piece) {
+            Ok(0) => return (bytes, None),
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(_) => return (bytes, Some(Undecoded::Broken)),
+        };
+        let taken = count.min(most - bytes.len());
+        if bytes.len() + taken > bytes.capacity() {
+            let capacity = (bytes.capacity() * GROWTH).max(bytes.len() + taken).min(most);
+            bytes.reserve_exact(capacity - bytes.len());
+        }
+        bytes.extend_from_slice(&piece[..taken]);
+        if taken < count {
+            return (bytes, Some(Undecoded::TooLarge));
         }
     }
-    if bytes.len() > most {
-        bytes.truncate(most);
-        fault = Some(Undecoded::TooLarge);
-    }
-    (bytes, fault)
 }
 
 #[cfg(test)]
@@ -126,12 +190,45 @@ mod tests {
     }
 
     #[test]
+    fn codings_of_messages_come_off() {
+        let deflated = |bytes: &[u8]| {
+            let mut writer = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+            writer.write_all(bytes).expect("a vector takes all");
+            writer.finish().expect("a vector takes all")
+        };
+        for (all, rest) in [
+            ("chunked", ""),
+            ("gzip, chunked", "gzip"),
+            ("gzip , Chunked ", "gzip "),
+            ("chunked, gzip", "chunked, gzip"),
+        ] {
+            assert_eq!(within_chunks(all.as_bytes()), rest.as_bytes(), "{all}");
+        }
+        let chunks = b"5\r\nhello\r\n0\r\n\r\n";
+        assert_eq!(decode(b"chunked, deflate", &deflated(chunks), 99).as_deref(), Ok(&b"hello"[..]));
+        assert_eq!(decode(b"deflate, gzip", &gzip(&deflated(b"hello")), 99).as_deref(), Ok(&b"hello"[..]));
+        assert_eq!(decode(b"chunked, deflate", &deflated(b"5\r\nhel"), 99), Err(Undecoded::Broken));
+        assert_eq!(decode(b"chunked, foo", b"5\r\nhel", 99), Err(Undecoded::Unknown));
+    }
+
+    #[test]
     fn what_cannot_be_read_is_said() {
         let bomb = gzip(&vec![0; 10_000_000]);
         assert_eq!(decode(b"gzip", &bomb, 1_000_000), Err(Undecoded::TooLarge));
         assert_eq!(decode(b"gzip", b"no", 1_000), Err(Undecoded::Broken));
         assert_eq!(decode(b"br", &[0xff; 9], 1_000), Err(Undecoded::Broken));
         assert_eq!(decode(b"zstd", b"no", 1_000), Err(Undecoded::Broken));
+        // Windows of 8 MiB, one step more, and 64 MiB; and one segment of 8 MiB, and one byte more.
+        let window = |byte: u8| [0x28, 0xb5, 0x2f, 0xfd, 0, byte, 1 << 1 | 1 | 5 << 3, 0, 0, b'x'];
+        assert_eq!(decode(b"zstd", &window((23 - 10) << 3), 9).as_deref(), Ok(&b"xxxxx"[..]));
+        assert_eq!(decode(b"zstd", &window((23 - 10) << 3 | 1), 9), Err(Undecoded::Broken));
+        assert_eq!(decode(b"zstd", &window((26 - 10) << 3), 9), Err(Undecoded::Broken));
+        let segment = |length: u32| [&[0x28, 0xb5, 0x2f, 0xfd, 0xa0][..], &length.to_le_bytes()].concat();
+        assert_eq!(
+            (zstd_window(&segment(8 << 20)), zstd_window(&segment((8 << 20) + 1))),
+            (Some(8 << 20), Some((8 << 20) + 1))
+        );
+        assert_eq!((zstd_window(&[0x28, 0xb5, 0x2f, 0xfd, 0x60, 1, 1]), zstd_window(b"x")), (Some(513), None));
         assert_eq!(decode(b"lzma", b"no", 1_000), Err(Undecoded::Unknown));
         assert_eq!(decode(b"gzip,gzip,gzip,gzip,gzip", b"no", 1_000), Err(Undecoded::Unknown));
         let text: String = (0..20_000).map(|number| format!("line {number} of a body\n")).collect();

@@ -6,11 +6,13 @@ mod gzip;
 mod message;
 pub mod reflection;
 mod status;
+mod unzip;
 
 pub use deadline::parse_timeout;
 pub use gzip::{Unzipped, gunzip, gzip};
 pub use message::{Messages, PREFIX_BYTES, Piece, push_message};
 pub use status::{STATUS_COUNT, Status, percent_decode, percent_encode};
+pub use unzip::{Damaged, UNZIP_GROWTH_MAX, Unzip};
 
 /// What an answer's content type begins with.
 pub const CONTENT_TYPE: &[u8] = b"application/grpc";

@@ -38,6 +38,11 @@ impl FieldList {
         self.spans.iter().map(move |&(name, value, end)| (part(name, value), part(value, end)))
     }
 
+    /// Bytes of all names and values.
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// The value of the first field of a name.
     pub fn find(&self, name: &[u8]) -> Option<&[u8]> {
         self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)

@@ -10,9 +10,9 @@ mod head;
 mod server;
 mod write;
 
-pub use body::BodyLength;
+pub use body::{BodyLength, dechunk};
 pub use client::{Answer, Client, Ending, HeadMemory, RequestKind};
-pub use head::{RequestHead, ResponseHead, fields};
+pub use head::{RequestHead, ResponseHead, fields, unfold};
 pub use server::{Server, ServerEvent};
 pub use write::{ResponseStart, reason_phrase, render_request, write_response_head};
 

@@ -4,6 +4,7 @@
 //! updates, is added to `out`, as is all that is sent. Both machines give the same events however the bytes were cut, but for the
 //! pieces of a body. They keep incomplete frames only, and nothing of a body.
 
+mod blocks;
 mod client;
 mod connection;
 mod frame;
@@ -85,13 +86,13 @@ pub enum Fault {
     /// A block of fields is interrupted, or continued without having begun.
     #[error("a header block is interrupted or continued out of turn")]
     Continuation,
-    /// A block of fields over too many frames, or too large.
+    /// A block of fields over more than [`CONTINUATIONS_MAX`] frames.
     #[error("a header block does not end")]
     ContinuationFlood,
     /// A block of fields that cannot be decompressed.
     #[error("a header block cannot be decompressed")]
     Compression,
-    /// Fields that are too large once decompressed.
+    /// Fields beyond [`BLOCK_BYTES_MAX`] or, once decompressed, beyond [`LIST_BYTES_MAX`].
     #[error("the header list is too large")]
     HeadersTooLarge,
     /// Fields that a message must not have, or lacks.

@@ -4,13 +4,18 @@ mod autobahn;
 #[path = "../binary/mod.rs"]
 mod binary;
 mod come;
+mod curl;
 mod grpc;
 mod hdr;
 mod hidden;
 mod hold;
+mod hostile;
 mod json;
+mod mapping;
 mod nginx;
+mod raw;
 mod real;
+mod recorder;
 mod secure;
 mod shown;
 mod streams;

@@ -197,8 +197,8 @@ fn messages_add_up(history: &History) -> Result<(), String> {
         ensure!(!history.is_talk() || answered, "more answers than messages that came");
         return Ok(());
     };
-    let ends = counts.answers + history.total.class(Class::TimedOut).of(Measure::Response).count();
-    ensure!(ended <= ends, "{ended} statuses of {ends} answers and timeouts");
+    let finished = counts.finished();
+    ensure!(ended == finished, "{ended} statuses of {finished} calls that ended: each has one");
     let timed = history.total.message.count() + history.total.message_gap.count();
     let is_stream = call.sends_stream || call.answers_stream;
     let to_time = if is_stream { counts.messages_received } else { 0 };

@@ -1,11 +1,17 @@
 //! Calls of gRPC: messages on a stream, each timed, and a status at the end.
 
+mod inspection;
+mod judging;
+
 use driver::Socket;
-use metrics::{Distribution, Failure, Outcome, ProtocolFault};
+use metrics::{Distribution, ProtocolFault};
 use pacing::Nanos;
-use wire::grpc::{self, Messages, Piece, Status, Unzipped};
+use wire::grpc::{self, Messages, Piece};
 use wire::hpack::FieldList;
 
+pub(super) use self::inspection::Inspection;
+use self::inspection::Inspector;
+use self::judging::Said;
 use super::layers::Held;
 use super::record::Records;
 use super::samples::KeptBody;
@@ -13,23 +19,34 @@ use super::step::{PreparedCall, PreparedStep};
 use super::{Deadline, World};
 use crate::slab::Key;
 
+/// How the messages of an answer are compressed that say so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Encoding {
+    /// The answer names none.
+    #[default]
+    None,
+    Gzip,
+    /// The user offered it; it is not known here.
+    Foreign,
+    NotOffered,
+}
+
 /// What is known of a call while it lasts.
 #[derive(Default)]
 pub(super) struct CallState {
     reader: Messages,
-    /// The message that comes is compressed.
-    is_compressed: bool,
-    /// Messages may be compressed.
-    may_compress: bool,
+    encoding: Encoding,
+    /// The answer is one of gRPC; anything else has no messages.
+    is_grpc: bool,
     received: u64,
-    status: Option<Status>,
+    status: Said,
     fault: Option<ProtocolFault>,
     /// When the next message is to leave; never, when there is none.
     next_message: Nanos,
     /// Of a stream of messages only.
     times: Option<Box<Times>>,
-    /// Bytes of a compressed message, for the checks.
-    zipped: Vec<u8>,
+    /// Who looks into the message that comes, if anybody does.
+    inspector: Option<Box<Inspector>>,
 }
 
 /// The instants of messages.
@@ -45,21 +62,35 @@ impl CallState {
         Self { times: is_stream.then(Box::default), next_message: Nanos::NEVER, ..Self::default() }
     }
 
+    fn begin_message(&mut self, is_compressed: bool, is_read: bool) -> Result<(), ProtocolFault> {
+        match self.encoding {
+            _ if !is_compressed => Ok(()),
+            Encoding::None => Err(ProtocolFault::MessageEncoding),
+            Encoding::NotOffered => Err(ProtocolFault::EncodingNotOffered),
+            // Nobody here can read it.
+            Encoding::Foreign if is_read => Err(ProtocolFault::MessageUnzip),
+            Encoding::Foreign | Encoding::Gzip => Ok(()),
+        }
+    }
+
     /// The first fault is the one that is told.
     fn blame(&mut self, fault: ProtocolFault) {
         self.fault.get_or_insert(fault);
     }
 
-    /// The answer says that it is of gRPC.
-    pub(super) fn is_of_type(&self) -> bool {
-        self.fault != Some(ProtocolFault::ContentType)
+    /// The answer is one of gRPC.
+    pub(super) fn is_grpc(&self) -> bool {
+        self.is_grpc
     }
 
-    fn head(&mut self, fields: &FieldList) {
-        if !fields.find(b"content-type").is_some_and(grpc::is_content_type) {
-            self.blame(ProtocolFault::ContentType);
-        }
-        self.may_compress = fields.find(b"grpc-encoding").is_some_and(|value| value != b"identity");
+    fn head(&mut self, fields: &FieldList, call: &PreparedCall) {
+        self.is_grpc = fields.find(b"content-type").is_some_and(grpc::is_content_type);
+        self.encoding = match fields.find(b"grpc-encoding").filter(|name| *name != b"identity") {
+            None => Encoding::None,
+            Some(name) if !call.offers(name) => Encoding::NotOffered,
+            Some(b"gzip") => Encoding::Gzip,
+            Some(_) => Encoding::Foreign,
+        };
     }
 
     /// The call timed out: what it still waited for had waited so long.
@@ -72,101 +103,78 @@ impl CallState {
             }
         }
     }
-
-    /// What the plan says of a call that is over.
-    fn outcome(&self, http_status: u16, kept: Option<&mut KeptBody>, step: &PreparedStep) -> Outcome {
-        let answers_stream = step.call.as_ref().is_some_and(|call| call.answers_stream);
-        let is_cut = !self.reader.is_between();
-        let is_ok = self.status == Some(Status::OK);
-        Outcome::Failed(match (self.status, self.fault) {
-            _ if http_status != 200 => Failure::Status,
-            (_, Some(fault)) => Failure::Protocol(fault),
-            (None, None) => Failure::Protocol(ProtocolFault::NoGrpcStatus),
-            (Some(status), None) if !step.checks.contains_status(status.index() as u16) => {
-                Failure::GrpcStatus(status.index() as u8)
-            }
-            _ if is_cut => Failure::Protocol(ProtocolFault::MessageCut),
-            _ if is_ok && !answers_stream && self.received != 1 => Failure::Protocol(ProtocolFault::MessageCount),
-            _ if step.checks.look_further => return step.checks.of_answer(kept),
-            _ => return Outcome::Succeeded,
-        })
-    }
 }
 
 impl World {
     /// The head of an answer to a call.
     pub(super) fn call_head(&mut self, key: Key, fields: &FieldList, is_last: bool) {
-        let Some(call) = self.attempts.find(key).and_then(|attempt| attempt.call.as_mut()) else { return };
-        call.head(fields);
+        let Some(attempt) = self.attempts.find(key) else { return };
+        let Some(call) = attempt.call.as_mut() else { return };
+        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
+        let Some(prepared) = &self.steps[exchange.step as usize].call else { return };
+        call.head(fields, prepared);
         if is_last {
-            self.call_trailers(key, fields);
+            self.call_status(key, fields);
         }
     }
 
-    /// The fields at the end of an answer to a call.
-    pub(super) fn call_trailers(&mut self, key: Key, fields: &FieldList) {
-        let Some(call) = self.attempts.find(key).and_then(|attempt| attempt.call.as_mut()) else { return };
-        call.status = fields.find(b"grpc-status").and_then(Status::read);
-        if let Some(status) = call.status.filter(|status| *status != Status::OK)
-            && let Some(message) = fields.find(b"grpc-message")
-            && !self.seen.has_heard(status.index())
-        {
-            self.seen.hear(status.index(), &grpc::percent_decode(message));
-        }
-    }
-
-    /// Bytes of messages: each is counted and timed, and kept as far as the checks need it. False when this is no call.
+    /// Bytes of messages: each is counted, timed and looked into, and kept as far as the checks need it. False when this is no call.
     pub(super) fn take_messages(&mut self, key: Key, bytes: &[u8], at: Nanos) -> bool {
+        let Some(call) = self.attempts.find(key).and_then(|attempt| attempt.call.as_ref()) else { return false };
+        // What is compressed may grow.
+        let growth = if call.encoding == Encoding::Gzip { grpc::UNZIP_GROWTH_MAX } else { 1 };
+        let room_left = self.kept_room(key, bytes.len().saturating_mul(growth));
         let Some(attempt) = self.attempts.find(key) else { return false };
-        if attempt.call.is_none() {
-            return false;
-        }
-        let is_read = !attempt.is_recorded() || !attempt.record_no_message(bytes);
         let Some(mut call) = attempt.call.as_mut() else { return false };
         self.seen.counts.body_bytes += bytes.len() as u64;
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return true };
         let step = &self.steps[exchange.step as usize];
+        let Some(prepared) = &step.call else { return true };
+        let shape = prepared.answer.as_deref();
         let room = attempt.needs.body as usize;
+        if !call.is_grpc {
+            attempt.keep_within(bytes, room_left);
+            return true;
+        }
+        let keep = |kept: &mut Option<Box<KeptBody>>, bytes: &[u8]| {
+            if room > 0 {
+                kept.get_or_insert_default().keep_within(bytes, room, room_left);
+            }
+        };
         let mut rest = bytes;
         while call.fault.is_none() {
-            let (taken, piece) = match call.reader.handle(rest) {
-                Ok(read) => read,
-                Err(_) => {
-                    call.blame(ProtocolFault::MessageFlag);
-                    if is_read {
-                        attempt.record_unread(rest);
-                    }
-                    break;
-                }
+            let Ok((taken, piece)) = call.reader.handle(rest) else {
+                call.blame(ProtocolFault::MessageFlag);
+                attempt.record_unread(rest);
+                break;
             };
             rest = &rest[taken..];
             match piece {
                 Piece::NeedMore => break,
                 Piece::Begun { is_compressed, .. } => {
-                    call.is_compressed = is_compressed;
-                    if is_compressed && !call.may_compress {
-                        call.blame(ProtocolFault::MessageEncoding);
+                    if let Err(fault) = call.begin_message(is_compressed, room > 0) {
+                        call.blame(fault);
+                        break;
                     }
+                    let unzips = is_compressed && call.encoding == Encoding::Gzip;
+                    let has_type = shape.is_some() && (unzips || !is_compressed);
+                    call.inspector = self.inspection.begin(unzips, has_type);
                 }
-                Piece::Bytes(_) if room == 0 => {}
-                Piece::Bytes(bytes) if call.is_compressed => {
-                    if call.zipped.len() + bytes.len() > room {
-                        attempt.kept.get_or_insert_default().is_too_large = true;
-                    } else {
-                        call.zipped.extend_from_slice(bytes);
-                    }
-                }
-                Piece::Bytes(bytes) => attempt.kept.get_or_insert_default().keep(bytes, room),
-                Piece::End => {
-                    let is_kept = attempt.kept.as_ref().is_none_or(|kept| !kept.is_too_large);
-                    if call.is_compressed && room > 0 && is_kept {
-                        let zipped = std::mem::take(&mut call.zipped);
-                        let kept = attempt.kept.get_or_insert_default();
-                        match grpc::gunzip(&zipped, room) {
-                            Unzipped::Whole(message) => kept.keep(&message, room),
-                            Unzipped::TooLarge(_) => kept.is_too_large = true,
-                            Unzipped::Malformed => call.blame(ProtocolFault::MessageEncoding),
+                Piece::Bytes(bytes) => match &mut call.inspector {
+                    None => keep(&mut attempt.kept, bytes),
+                    Some(inspector) => {
+                        let kept = &mut attempt.kept;
+                        let mut keep = |bytes: &[u8]| keep(kept, bytes);
+                        if let Err(fault) = self.inspection.feed(inspector, shape, bytes, &mut keep) {
+                            call.blame(fault);
                         }
+                    }
+                },
+                Piece::End => {
+                    if let Some(inspector) = call.inspector.take()
+                        && let Err(fault) = self.inspection.end(inspector)
+                    {
+                        call.blame(fault);
                     }
                     call.received += 1;
                     if attempt.needs.records != Records::Nothing {
@@ -176,7 +184,7 @@ impl World {
                     }
                     if exchange.is_measured {
                         self.seen.counts.messages_received += 1;
-                        if let (Some(times), Some(prepared)) = (&mut call.times, &step.call) {
+                        if let Some(times) = &mut call.times {
                             let since = times.since(call.received, prepared, attempt.sent);
                             match (since, times.last_received) {
                                 (Some(sent), _) => self.seen.message.record(at.since(sent).0),
@@ -274,43 +282,6 @@ impl World {
         if first_count > 0 {
             self.count_messages(key, socket, stream, first_count);
         }
-    }
-
-    /// A call was given up at its deadline: so it ends as its target would end it. Messages without an answer waited at least so long.
-    pub(super) fn expire_call(&mut self, key: Key, now: Nanos) -> Option<Outcome> {
-        let attempt = self.attempts.find(key)?;
-        let call = attempt.call.as_ref()?;
-        let exchange = self.exchanges.find(attempt.exchange)?;
-        let step = &self.steps[exchange.step as usize];
-        let status = Status::DEADLINE_EXCEEDED.index();
-        if exchange.is_measured {
-            self.seen.counts.grpc_statuses[status] += 1;
-            call.give_up_messages(step, attempt.sent, now, &mut self.seen.message_given_up);
-        }
-        let is_expected = step.checks.contains_status(status as u16);
-        Some(if is_expected { Outcome::Succeeded } else { Outcome::Failed(Failure::Timeout) })
-    }
-
-    /// A call is over: its status is counted. Gives what the plan says of it.
-    pub(super) fn judge_call(&mut self, key: Key, http_status: u16, now: Nanos) -> Option<Outcome> {
-        let attempt = self.attempts.find(key)?;
-        let call = attempt.call.as_ref()?;
-        let exchange = self.exchanges.find(attempt.exchange)?;
-        let outcome = call.outcome(http_status, attempt.kept.as_deref_mut(), &self.steps[exchange.step as usize]);
-        if let Some(status) = call.status {
-            self.seen.counts.grpc_statuses[status.index()] += u64::from(exchange.is_measured);
-        }
-        // The target was told the deadline, and may be a moment ahead of our own timer.
-        let is_late = now >= attempt.deadline;
-        let is_timeout = outcome == Outcome::Failed(Failure::GrpcStatus(Status::DEADLINE_EXCEEDED.index() as u8));
-        if !is_late || !is_timeout {
-            return Some(outcome);
-        }
-        if exchange.is_measured {
-            let step = &self.steps[exchange.step as usize];
-            call.give_up_messages(step, attempt.sent, now, &mut self.seen.message_given_up);
-        }
-        Some(Outcome::Failed(Failure::Timeout))
     }
 }
 

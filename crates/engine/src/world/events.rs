@@ -140,7 +140,12 @@ impl World {
                     match answer {
                         Answer::NeedMore => return Heard::NeedMore,
                         Answer::Interim(_) => attempt.forget_head(),
-                        Answer::Head(head) => attempt.head = Some(head),
+                        Answer::Head(head) => {
+                            attempt.head = Some(head);
+                            if attempt.kept.is_some() {
+                                attempt.unfold_head();
+                            }
+                        }
                         Answer::Body(body) => {
                             self.seen.counts.body_bytes += body.len() as u64;
                             attempt.keep(body);

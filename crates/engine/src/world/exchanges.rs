@@ -496,8 +496,9 @@ impl World {
     /// A piece of a body: it is counted, and kept as far as the checks need it.
     pub(super) fn take_body(&mut self, key: Key, body: &[u8]) {
         self.seen.counts.body_bytes += body.len() as u64;
+        let room = self.kept_room(key, body.len());
         let Some(attempt) = self.attempts.find(key) else { return };
-        attempt.keep(body);
+        attempt.keep_within(body, room);
     }
 
     /// The attempt is over, and its exchange with it. The connection has been seen to.
@@ -558,10 +559,11 @@ impl World {
     #[inline]
     fn record(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
         self.keep_sample(exchange, attempt, outcome, done);
-        if !self.is_simple
-            && let Outcome::Failed(failure) = outcome
-        {
-            self.blame(exchange.step, failure);
+        if let Outcome::Failed(failure) = outcome {
+            self.count_failed_call(exchange.step, failure);
+            if !self.is_simple {
+                self.blame(exchange.step, failure);
+            }
         }
         if !self.is_simple && (self.work.keeps.rows || self.work.keeps.bodies) {
             self.keep_more(exchange, attempt, outcome, done);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use driver::Sockets;
 use metrics::{Class, Failure, Outcome};
 use pacing::Nanos;
-use plan::{Follow, Request, Target};
+use plan::{At, Follow, Target};
 use wire::http1;
 
 use super::World;
@@ -17,20 +17,17 @@ use super::step::PreparedStep;
 
 /// Statuses that send on (RFC 9110, 15.4).
 fn sends_on(status: u16) -> bool {
-    // As curl: whatever names a place, but for an answer that says that nothing has changed.
-    (300..400).contains(&status) && status != 304
+    // As curl: whatever names a place.
+    (300..400).contains(&status)
 }
 
 /// What a step needs to follow an answer.
 pub(crate) struct Trail {
     pub(super) follow: Follow,
-    pub(super) request: Request,
-    /// Its URL.
-    pub(super) url: String,
+    /// Where it is.
+    pub(super) at: At,
     /// Hops before it.
     pub(super) hops: u32,
-    /// What the user asked for, and of whom.
-    pub(super) first: Arc<(Request, plan::Origin)>,
     /// When the first was intended; never, of that one.
     pub(super) began: Nanos,
     /// The answers that led here, one line each, where they are shown: the last ones.
@@ -43,8 +40,7 @@ impl Trail {
         if self.hops == 0 {
             return Vec::new();
         }
-        let last = format!("{} {}", self.request.method, self.url);
-        self.way.iter().cloned().chain([last.chars().take(WAY_LINE_CHARS_MAX).collect()]).collect()
+        self.way.iter().cloned().chain([self.at.told().chars().take(WAY_LINE_CHARS_MAX).collect()]).collect()
     }
 }
 
@@ -154,6 +150,8 @@ impl World {
         let Some(kept) = attempt.and_then(|attempt| attempt.kept.as_deref()) else { return Next::Nothing };
         let status = kept.status;
         let location = http1::fields(&kept.head).find(|(name, _)| name.eq_ignore_ascii_case(b"location"));
+        // One that is empty leads nowhere: then this answer is the last.
+        let location = location.filter(|(_, location)| !location.trim_ascii().is_empty());
         // What has begun goes on to its end, also when nothing new is started any more: the grace bounds it.
         let (Some((_, location)), true) = (location, sends_on(status)) else { return Next::Nothing };
         let step = &self.steps[exchange.step as usize];
@@ -162,30 +160,25 @@ impl World {
         if trail.hops >= trail.follow.most {
             return Next::Stuck;
         }
-        let Some(hop) = trail.follow.hop(status, location, &trail.url, &target, &trail.request, &trail.first) else {
-            return Next::Stuck;
-        };
+        let Some(hop) = trail.follow.hop(status, location, &trail.at, &target) else { return Next::Stuck };
         let elsewhere = hop.elsewhere;
         let elsewhere =
             elsewhere.map(|(is_tls, host, port)| Box::new(trail.follow.target(&target, is_tls, host, port)));
         let mut way = trail.way.clone();
         if attempt.is_some_and(Attempt::is_recorded) {
-            let (method, from) = (&trail.request.method, &trail.url);
-            let line = format!("{method} {from} {status} -> {}", String::from_utf8_lossy(location));
+            let line = format!("{} {status} -> {}", trail.at.told(), String::from_utf8_lossy(location));
             way.drain(..(way.len() + 1).saturating_sub(WAY_MAX));
             way.push(line.chars().take(WAY_LINE_CHARS_MAX).collect());
         }
         let next = Trail {
             way,
             follow: trail.follow.clone(),
-            request: hop.request,
-            url: hop.url,
+            at: hop.at,
             hops: trail.hops + 1,
-            first: trail.first.clone(),
             began: trail.began.min(exchange.intended),
         };
         let number = (self.steps.fixed.len() as u32).wrapping_add(self.steps.made) | 1 << 31;
-        let prepared = step.for_hop(number, next, elsewhere.as_deref().unwrap_or(&target));
+        let prepared = step.for_hop(number, &hop.request, next, elsewhere.as_deref().unwrap_or(&target));
         self.steps.made = self.steps.made.wrapping_add(1);
         Next::Hop { step: self.steps.add(prepared), elsewhere }
     }

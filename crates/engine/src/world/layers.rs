@@ -36,6 +36,12 @@ const SPARE_MAX: usize = 64;
 /// A buffer that grew beyond this is not kept.
 const SPARE_BYTES_MAX: usize = 256 * 1024;
 
+/// A peer that was told goodbye, and should close now, may send so much more: what was on its way. Beyond it we stop to read and close,
+/// or it would keep us reading for as long as we wait.
+const CLOSING_BYTES_MAX: usize = 256 * 1024;
+/// So much more while its kernel has not acknowledged the goodbye: a close with bytes unread would take that back.
+const CLOSING_BYTES_UNTOLD_MAX: usize = 4 * 1024 * 1024;
+
 /// An attempt that is given up.
 pub(super) struct Given {
     pub(super) key: Key,
@@ -65,6 +71,8 @@ pub(crate) struct Layers {
     link: usize,
     /// Bytes that were handed to the socket.
     pub(super) handed: u64,
+    /// Bytes that came while the peer's close was awaited.
+    came_late: usize,
     /// When the TLS handshake began.
     shakes_since: Nanos,
     /// When frames came the last time.
@@ -142,6 +150,7 @@ impl World {
             waiting: VecDeque::new(),
             link,
             handed: 0,
+            came_late: 0,
             shakes_since: Nanos::NEVER,
             heard_at: Nanos::ZERO,
             is_dirty: false,
@@ -223,6 +232,10 @@ impl World {
     ) {
         let Some(connection) = self.connections.find(socket) else { return };
         let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
+        if connection.phase == Phase::Close && self.comes_too_late(socket, bytes.len(), sockets) {
+            return self.close(socket, sockets);
+        }
+        let Some(connection) = self.connections.find(socket) else { return };
         let Some(layers) = connection.layers.as_deref_mut() else { return };
         let Some(session) = &mut layers.tls else { return self.received_plain(socket, bytes, at, sockets) };
         let (mut plain, mut back) = (std::mem::take(&mut self.links.plain), self.links.buffer());
@@ -260,6 +273,16 @@ impl World {
             }
         }
         self.links.plain = plain;
+    }
+
+    /// A peer that was told goodbye sends on and on.
+    #[cold]
+    fn comes_too_late<S: Sockets>(&mut self, socket: Socket, bytes: usize, sockets: &mut S) -> bool {
+        let Some(layers) = self.layers(socket) else { return false };
+        layers.came_late += bytes;
+        let came_late = layers.came_late;
+        let is_told = |sockets: &mut S| sockets.unacknowledged(socket).is_none_or(|bytes| bytes == 0);
+        came_late > CLOSING_BYTES_MAX && (came_late > CLOSING_BYTES_UNTOLD_MAX || is_told(sockets))
     }
 
     /// TLS says that nothing more comes; the peer closes its socket next, and should do so first.
@@ -587,9 +610,12 @@ impl World {
             Event::Head { tag, status, is_last, fields } => {
                 let key = Key::from_bits(tag);
                 self.hear_first(key, at);
+                let has_room = self.has_room_for_head(key, fields);
                 if let Some(attempt) = self.attempts.find(key) {
                     attempt.status = Some(status);
-                    if attempt.needs.head {
+                    if attempt.needs.head && !has_room {
+                        attempt.kept.get_or_insert_default().is_crowded = true;
+                    } else if attempt.needs.head {
                         attempt.keep_fields(status, fields);
                     }
                 }
@@ -626,8 +652,9 @@ impl World {
                 let is_due = |attempt: &mut Attempt| at >= attempt.deadline;
                 let is_due = code == CANCEL && self.attempts.find(key).is_some_and(is_due);
                 let expired = if is_due { self.expire_call(key, at) } else { None };
-                let reset = Outcome::Failed(Failure::StreamReset(u8::try_from(code).unwrap_or(u8::MAX)));
-                self.end_attempt(key, expired.unwrap_or(reset), at, sockets);
+                let reset = Failure::StreamReset(u8::try_from(code).unwrap_or(u8::MAX));
+                let ended = expired.or_else(|| self.judge_reset(key, reset));
+                self.end_attempt(key, ended.unwrap_or(Outcome::Failed(reset)), at, sockets);
             }
             Event::GoAway { last, .. } => self.go_away(socket, last, at, sockets),
         }

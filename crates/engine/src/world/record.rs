@@ -10,7 +10,6 @@ use wire::http1::{Answer, BodyLength};
 use wire::websocket::Heard;
 
 use super::World;
-use super::calls::CallState;
 use super::connections::Phase;
 use super::exchanges::Attempt;
 use super::samples::KeptBody;
@@ -159,16 +158,6 @@ impl Attempt {
         let message = kept.bytes[kept.record.told.min(kept.bytes.len())..].to_vec();
         kept.record.told = kept.bytes.len();
         self.record(false, PartKind::Message, &message);
-    }
-
-    /// The answer to a call is none of gRPC: what comes is a body like any other.
-    #[cold]
-    pub(super) fn record_no_message(&mut self, bytes: &[u8]) -> bool {
-        let is_of_call = self.status == Some(200) && self.call.as_ref().is_none_or(CallState::is_of_type);
-        if !is_of_call {
-            self.record(false, PartKind::Body, bytes);
-        }
-        !is_of_call
     }
 
     /// Messages of a call leave.

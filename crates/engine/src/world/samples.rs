@@ -2,23 +2,36 @@
 
 use std::borrow::Cow;
 
+use driver::Socket;
 use metrics::{Class, Failure, Outcome, Part, PartKind, Row, SAMPLE_BODY_BYTES_MAX, Sample};
 use pacing::Nanos;
-use plan::{CHECKED_BODY_BYTES_MAX, Checks, HttpVersion, Protocol, Request};
-use wire::coding::{Undecoded, decode, decode_as_far};
+use plan::{CHECKED_BODY_BYTES_MAX, Checks, HttpVersion, JSON_MEMORY_BYTES_MAX, Protocol, Request};
+use wire::coding::{Undecoded, decode, decode_as_far, within_chunks};
 use wire::hpack::FieldList;
 use wire::http1;
 
 use super::World;
+use super::calls::CallState;
 use super::exchanges::{Attempt, Exchange};
 use super::hops::Trail;
 use super::record::{Record, lines_of};
 use super::step::{PreparedChecks, PreparedStep, http2_fields};
+use crate::slab::Key;
 
 /// The most of a head that is kept: what the machine of HTTP/1 takes.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// The most that is shown of a body.
 const SHOWN_BODY_BYTES_MAX: usize = 64 * 1024;
+
+/// The most that is kept of the answers on one connection at a time, beyond what each of them has in any case.
+const KEPT_ON_CONNECTION_MAX: usize = 24 * 1024 * 1024;
+/// What the answers on one connection have together in any case, each its share of it.
+const KEPT_IN_ANY_CASE: usize = 8 * 1024 * 1024;
+/// Such a share lies between these.
+const SHARE_MIN: usize = 4 * 1024;
+const SHARE_MAX: usize = 1024 * 1024;
+/// The smallest buffer of a body.
+const KEPT_BYTES_MIN: usize = 256;
 
 /// What is kept of an answer.
 #[derive(Default)]
@@ -27,49 +40,138 @@ pub(crate) struct KeptBody {
     pub(crate) head: Vec<u8>,
     pub(crate) status: u16,
     pub(crate) bytes: Vec<u8>,
+    /// It had more than may be kept: what there is, is its beginning.
     pub(crate) is_too_large: bool,
+    /// Others on the connection left no room for it.
+    pub(crate) is_crowded: bool,
     /// What failed.
     pub(crate) reason: String,
     /// What went beside head and body, where it is shown.
     pub(crate) record: Record,
+    /// Without the trailers that stand behind it; 0 when there are none.
+    pub(crate) head_bytes: usize,
 }
 
 impl KeptBody {
     pub(super) fn keep(&mut self, body: &[u8], room: usize) {
-        let count = body.len().min(room - self.bytes.len().min(room));
+        if self.is_too_large {
+            return;
+        }
+        let length = self.bytes.len();
+        let count = body.len().min(room - length.min(room));
+        if length + count > self.bytes.capacity() {
+            // Large ones move seldom: what they leave behind stays with the process for a while.
+            let growth = if length >= SHARE_MAX { 4 } else { 2 };
+            let capacity = (self.bytes.capacity() * growth).max(length + count).max(KEPT_BYTES_MIN).min(room);
+            self.bytes.reserve_exact(capacity.max(length + count) - length);
+        }
         self.bytes.extend_from_slice(&body[..count]);
-        self.is_too_large |= count < body.len();
+        if count < body.len() {
+            self.cut();
+        }
     }
 
+    /// The same where others on the connection leave so much room.
+    #[inline]
+    pub(super) fn keep_within(&mut self, body: &[u8], most: usize, room: Option<usize>) {
+        self.keep(body, room.map_or(most, |room| room.min(most)));
+        self.is_crowded |= self.is_too_large && room.is_some_and(|room| room < most);
+    }
+
+    /// There is more than may be kept. Nobody looks at a part of it but a person.
+    #[cold]
+    fn cut(&mut self) {
+        self.is_too_large = true;
+        if self.bytes.len() > SHOWN_BODY_BYTES_MAX {
+            self.bytes.truncate(SHOWN_BODY_BYTES_MAX);
+            self.bytes.shrink_to_fit();
+        }
+    }
+
+    /// The memory that it takes.
+    fn held(&self) -> usize {
+        self.bytes.len() + self.head.len()
+    }
+
+    /// What the fields of a name say, as one list.
+    fn list(&self, name: &[u8]) -> Vec<u8> {
+        let fields = http1::fields(&self.head).filter(|(known, _)| known.eq_ignore_ascii_case(name));
+        fields.map(|(_, value)| value).collect::<Vec<_>>().join(&b',')
+    }
+
+    /// The codings of the message, and those of what it carries; the last is to come off first.
+    fn codings(&self) -> Codings {
+        let of_message = self.list(b"transfer-encoding");
+        Codings { of_message: within_chunks(&of_message).to_vec(), of_content: self.list(b"content-encoding") }
+    }
+
+    /// The body without its codings.
+    fn decoded(&self, most: usize) -> Result<Cow<'_, [u8]>, Undecoded> {
+        let all = self.codings().all();
+        if all.trim_ascii().is_empty() || self.bytes.is_empty() {
+            return Ok(Cow::Borrowed(&self.bytes));
+        }
+        decode(&all, &self.bytes, most).map(Cow::Owned)
+    }
+
+    /// The value of a field of the head.
     fn field(&self, wanted: &[u8]) -> Option<&[u8]> {
         let field = http1::fields(&self.head).find(|(name, _)| name.eq_ignore_ascii_case(wanted));
         field.map(|(_, value)| value)
     }
 
-    fn coding(&self) -> Option<&[u8]> {
-        self.field(b"content-encoding")
-    }
-
-    /// The body without its coding.
-    fn decoded(&self, most: usize) -> Result<Cow<'_, [u8]>, Undecoded> {
-        match self.coding().filter(|coding| !coding.is_empty() && !self.bytes.is_empty()) {
-            Some(coding) => decode(coding, &self.bytes, most).map(Cow::Owned),
-            None => Ok(Cow::Borrowed(&self.bytes)),
-        }
-    }
-
-    /// The same for a person: as far as it can be read.
+    /// The body for a person: as far as it can be read.
     fn shown(&self) -> Cow<'_, [u8]> {
-        match self.coding().map(|coding| decode_as_far(coding, &self.bytes, CHECKED_BODY_BYTES_MAX)) {
-            None | Some((_, Some(Undecoded::Unknown))) => Cow::Borrowed(&self.bytes),
+        let all = self.codings().all();
+        if all.trim_ascii().is_empty() {
+            return Cow::Borrowed(&self.bytes);
+        }
+        match decode_as_far(&all, &self.bytes, CHECKED_BODY_BYTES_MAX) {
             // Nothing of it is what it should be.
-            Some((text, Some(_))) if text.is_empty() => Cow::Borrowed(&self.bytes),
-            Some((text, _)) => Cow::Owned(text),
+            (text, Some(_)) if text.is_empty() => Cow::Borrowed(&self.bytes),
+            (text, _) => Cow::Owned(text),
         }
     }
 }
 
+/// What was done to a body before it was sent.
+struct Codings {
+    of_message: Vec<u8>,
+    of_content: Vec<u8>,
+}
+
+impl Codings {
+    /// In the order in which they were put on.
+    fn all(&self) -> Vec<u8> {
+        [&self.of_content[..], &self.of_message].join(&b',')
+    }
+
+    /// The fields and what they say.
+    fn told(&self) -> String {
+        let fields = [("Content-Encoding", &self.of_content), ("Transfer-Encoding", &self.of_message)];
+        let told = fields.iter().filter(|(_, value)| !value.is_empty());
+        told.map(|(name, value)| format!("{name} {}", String::from_utf8_lossy(value))).collect::<Vec<_>>().join(", ")
+    }
+}
+
 impl Attempt {
+    /// The head is complete: each field is in one line from here on.
+    #[cold]
+    pub(super) fn unfold_head(&mut self) {
+        if let Some(kept) = &mut self.kept {
+            http1::unfold(&mut kept.head);
+        }
+    }
+
+    /// Keeps what the checks need of a body, on a connection that has so much room for it.
+    pub(super) fn keep_within(&mut self, body: &[u8], room: Option<usize>) {
+        self.body_bytes = self.body_bytes.saturating_add(body.len() as u32);
+        let most = self.needs.body as usize;
+        if most > 0 {
+            self.kept.get_or_insert_default().keep_within(body, most, room);
+        }
+    }
+
     /// More of a head.
     #[cold]
     pub(super) fn keep_head(&mut self, bytes: &[u8]) {
@@ -94,6 +196,19 @@ impl Attempt {
     }
 }
 
+impl Attempt {
+    /// The fields behind a body: looked for with those of the head.
+    #[cold]
+    pub(super) fn keep_trailers(&mut self, fields: &FieldList) {
+        if let Some(kept) = &mut self.kept {
+            kept.head_bytes = kept.head.len();
+        }
+        for (name, value) in fields.iter() {
+            self.keep_head(&[name, b": ", value, b"\r\n"].concat());
+        }
+    }
+}
+
 impl PreparedChecks {
     /// What is thought of an answer whose status is a success.
     #[cold]
@@ -111,6 +226,10 @@ impl PreparedChecks {
 }
 
 fn look(checks: &Checks, kept: &KeptBody) -> Result<(), (Failure, String)> {
+    if kept.is_crowded {
+        let most = KEPT_ON_CONNECTION_MAX;
+        return Err((Failure::BodyLimit, format!("more than {most} bytes of answers on one connection at a time")));
+    }
     checks.look_at_head(http1::fields(&kept.head)).map_err(|reason| (Failure::Check, reason))?;
     if !checks.want_body() {
         return Ok(());
@@ -118,16 +237,52 @@ fn look(checks: &Checks, kept: &KeptBody) -> Result<(), (Failure, String)> {
     if kept.is_too_large {
         return Err((Failure::BodyLimit, format!("more than {CHECKED_BODY_BYTES_MAX} bytes")));
     }
-    let coding = || String::from_utf8_lossy(kept.coding().unwrap_or_default()).into_owned();
+    let coding = || kept.codings().told();
     let body = kept.decoded(CHECKED_BODY_BYTES_MAX).map_err(|undecoded| match undecoded {
         Undecoded::TooLarge => (Failure::BodyLimit, format!("more than {CHECKED_BODY_BYTES_MAX} bytes")),
-        Undecoded::Unknown => (Failure::Check, format!("Content-Encoding {} is not known", coding())),
-        Undecoded::Broken => (Failure::Check, format!("the body is no {}", coding())),
+        Undecoded::Unknown => (Failure::Check, format!("{} is not known", coding())),
+        Undecoded::Broken => (Failure::Check, format!("the body is not as {} says", coding())),
     })?;
+    if checks.json_is_too_large(&body) {
+        return Err((Failure::BodyLimit, format!("JSON of more than {JSON_MEMORY_BYTES_MAX} bytes in memory")));
+    }
     checks.look_at_answer(kept.field(b"content-type"), &body).map_err(|reason| (Failure::Check, reason))
 }
 
 impl World {
+    /// How much of its body an attempt may keep on a connection that it shares, when so much more comes. `None`: as much as it needs.
+    #[inline]
+    pub(super) fn kept_room(&mut self, key: Key, more: usize) -> Option<usize> {
+        let attempt = self.attempts.find(key).filter(|attempt| attempt.needs.body > 0)?;
+        let held = attempt.kept.as_ref().map_or(0, |kept| kept.held());
+        let share = (KEPT_IN_ANY_CASE / self.work.streams.max(1) as usize).clamp(SHARE_MIN, SHARE_MAX);
+        if held + more.min(attempt.needs.body as usize) <= share {
+            return None;
+        }
+        let socket = attempt.socket;
+        Some(self.crowded_room(key, socket, share))
+    }
+
+    /// The head of an answer on a stream can be kept, if that is needed.
+    #[inline]
+    pub(super) fn has_room_for_head(&mut self, key: Key, fields: &FieldList) -> bool {
+        let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.needs.head) else { return true };
+        let more = fields.bytes();
+        if more <= SHARE_MIN {
+            return true;
+        }
+        let socket = attempt.socket;
+        self.crowded_room(key, socket, SHARE_MIN) >= more
+    }
+
+    #[cold]
+    fn crowded_room(&mut self, key: Key, socket: Socket, share: usize) -> usize {
+        let of_connection = self.attempts.values().filter(|attempt| attempt.socket == socket);
+        let all: usize = of_connection.filter_map(|attempt| Some(attempt.kept.as_ref()?.held())).sum();
+        let own = self.attempts.find(key).and_then(|attempt| Some(attempt.kept.as_ref()?.held())).unwrap_or(0);
+        share.max(KEPT_ON_CONNECTION_MAX.saturating_sub(all - own))
+    }
+
     /// Keeps an exchange that failed, as long as few were kept, and every exchange of a step that is shown.
     #[inline]
     pub(super) fn keep_sample(
@@ -221,13 +376,15 @@ impl World {
         let (before, after, more) = kept.record.split();
         parts.extend_from_slice(before);
         if !kept.head.is_empty() {
-            parts.push(Part { is_ours: false, kind: PartKind::Head, bytes: kept.head.clone() });
+            let end = if kept.head_bytes > 0 { kept.head_bytes } else { kept.head.len() };
+            parts.push(Part { is_ours: false, kind: PartKind::Head, bytes: kept.head[..end].to_vec() });
         }
-        let last = match (&step.call, origin.protocol()) {
-            (Some(_), _) => part(false, PartKind::Raw, kept.begun_message()),
-            (None, Protocol::Tcp) => part(false, PartKind::Message, &kept.bytes),
-            (None, Protocol::WebSocket) => None,
-            (None, _) => {
+        let is_call = attempt.and_then(|attempt| attempt.call.as_ref()).is_some_and(CallState::is_grpc);
+        let last = match (is_call, origin.protocol()) {
+            (true, _) => part(false, PartKind::Raw, kept.begun_message()),
+            (false, Protocol::Tcp) => part(false, PartKind::Message, &kept.bytes),
+            (false, Protocol::WebSocket) => None,
+            (false, _) => {
                 parts.extend(part(false, PartKind::Body, &kept.shown()));
                 None
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use metrics::{SAMPLE_BODY_BYTES_MAX, SERIES_MAX};
 use pacing::Nanos;
-use plan::{Call, Checks, Keeps, Needs, Protocol, Request, Step, Target};
+use plan::{Call, Checks, Keeps, Needs, Protocol, Request, Shape, Step, Target};
 use wire::grpc;
 use wire::http1::RequestKind;
 
@@ -75,7 +75,7 @@ impl PreparedStep {
         let of_shown = if step.is_shown { Records::All } else { Records::Nothing };
         let request = &step.request;
         let bytes = render(request);
-        let call = step.call.as_ref().map(PreparedCall::new);
+        let call = step.call.as_ref().map(|call| PreparedCall::new(call, &request.headers));
         let body = call.as_ref().map_or(&request.body, |call| &call.first);
         let http2 = matches!(target.protocol, Protocol::Http2 | Protocol::Negotiated).then(|| {
             let http2 = over_http2(number, request, body, target);
@@ -87,10 +87,8 @@ impl PreparedStep {
             origin: step.target as u16,
             pause: step.pause.into(),
             trail: step.follow.clone().map(|follow| {
-                let url = target.url_of(&request.path);
-                let first = Arc::new((request.clone(), plan::Origin::of(target)));
-                let (request, way, began) = (request.clone(), Vec::new(), Nanos::NEVER);
-                Box::new(Trail { follow, request, url, hops: 0, first, began, way })
+                let at = follow.form.begin();
+                Box::new(Trail { follow, at, hops: 0, began: Nanos::NEVER, way: Vec::new() })
             }),
             is_shown: step.is_shown,
             http2,
@@ -111,8 +109,7 @@ impl PreparedStep {
 
 impl PreparedStep {
     /// The same for the next request behind a redirect. `number`: of it among all.
-    pub(super) fn for_hop(&self, number: u32, trail: Trail, target: &Target) -> Self {
-        let request = &trail.request;
+    pub(super) fn for_hop(&self, number: u32, request: &Request, trail: Trail, target: &Target) -> Self {
         let speaks_http2 = matches!(target.protocol, Protocol::Http2 | Protocol::Negotiated);
         Self {
             request: render(request).into(),
@@ -250,6 +247,10 @@ pub(crate) struct PreparedCall {
     /// Any number of messages may be sent, or answered: then each is timed.
     pub(super) is_stream: bool,
     pub(super) answers_stream: bool,
+    /// What an answer looks like, where that is described.
+    pub(super) answer: Option<Arc<Shape>>,
+    /// The encodings in which it may be compressed: what `grpc-accept-encoding` says.
+    offered: Vec<u8>,
 }
 
 impl PreparedCall {
@@ -263,11 +264,17 @@ impl PreparedCall {
         self.first.is_empty()
     }
 
-    fn new(call: &Call) -> Self {
+    /// Answers may be compressed so.
+    pub(super) fn offers(&self, encoding: &[u8]) -> bool {
+        self.offered.split(|byte| *byte == b',').any(|offered| offered.trim_ascii() == encoding)
+    }
+
+    fn new(call: &Call, headers: &[(String, Vec<u8>)]) -> Self {
         let frame = |message: &Vec<u8>, out: &mut Vec<u8>| match call.is_gzipped {
             true => grpc::push_message(&grpc::gzip(message), true, out),
             false => grpc::push_message(message, false, out),
         };
+        let offered = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("grpc-accept-encoding"));
         let with_head = if call.interval.is_zero() { call.messages.len() } else { 1 };
         let (with_head, afterwards) = call.messages.split_at(with_head.min(call.messages.len()));
         let mut first = Vec::new();
@@ -284,6 +291,8 @@ impl PreparedCall {
             interval: call.interval.into(),
             is_stream: call.sends_stream || call.answers_stream,
             answers_stream: call.answers_stream,
+            answer: call.answer.clone(),
+            offered: offered.map(|(_, value)| value.as_slice()).collect::<Vec<_>>().join(&b','),
         }
     }
 }

@@ -113,6 +113,22 @@ pub enum CurlFault {
         /// The flag.
         flag: String,
     },
+    /// What a browser copies for another program.
+    #[error("this is {what}, not curl; choose \"Copy as cURL (bash)\" in the browser")]
+    Foreign {
+        /// For what.
+        what: &'static str,
+    },
+    /// Text of two bytes for each character.
+    #[error(
+        "the file is UTF-16; save it as UTF-8, or choose \"Copy as cURL (bash)\" in the browser and paste it into a new file"
+    )]
+    Wide,
+    /// A body whose length is not known, by HTTP/1.0.
+    #[error(
+        "HTTP/1.0 knows no chunks, and no length is said; leave -0 out, or give -T a file and no Transfer-Encoding"
+    )]
+    Chunks10,
     /// A password that would have to be asked for.
     #[error("-u wants name:password here, since nobody is asked; write name: for an empty password")]
     NoPassword,

@@ -3,6 +3,10 @@
 //! What a browser copies and what people write by hand is read; nothing is run. What only a running shell could know
 //! (variables, other programs) is an error with its line.
 
+#[cfg(test)]
+mod tests;
+mod windows;
+
 use super::fault::{CurlFault, at};
 use crate::PlanError;
 
@@ -27,7 +31,9 @@ fn is_prompt_of_windows(text: &[u8]) -> bool {
     let has_caret = lines().any(|line| at_end(line, b'^'));
     let has_caret_quote = lines().any(|line| {
         let line = line.trim_ascii_start().to_ascii_lowercase();
-        line.starts_with(b"curl ^\"") || line.starts_with(b"curl.exe ")
+        let has = |part: &[u8]| line.windows(part.len()).any(|window| window == part);
+        // What only browsers write, for a quote and for a number of a URL.
+        line.starts_with(b"curl ^\"") || line.starts_with(b"curl.exe ") || has(b"^\\^\"") || has(b"^%^")
     });
     !has_bash && (has_caret || has_caret_quote)
 }
@@ -295,207 +301,5 @@ impl<'a> Bash<'a> {
             self.skip(1);
         }
         number
-    }
-}
-
-mod windows {
-    //! The command prompt takes off carets and knows where a line ends; the program itself splits the line into words.
-
-    use super::{CurlFault, PlanError, Word, at};
-
-    pub(super) fn commands(text: &[u8]) -> Result<Vec<Vec<Word>>, PlanError> {
-        let mut all = Vec::new();
-        let mut line = Line { bytes: Vec::new(), numbers: Vec::new() };
-        let (mut number, mut is_quoted, mut place) = (1, false, 0);
-        while let Some(&byte) = text.get(place) {
-            place += 1;
-            let next = text.get(place).copied();
-            match byte {
-                b'\r' if next == Some(b'\n') => {}
-                b'\n' => {
-                    // The prompt ends a quote with its line.
-                    is_quoted = false;
-                    line.end(&mut all)?;
-                    number += 1;
-                }
-                b'^' => {
-                    // A line end behind it is none; and what stands behind that is taken as it is.
-                    let end = match text.get(place..) {
-                        Some([b'\r', b'\n', ..]) => 2,
-                        Some([b'\n', ..]) => 1,
-                        _ => 0,
-                    };
-                    if end > 0 {
-                        place += end;
-                        number += 1;
-                        match text.get(place..) {
-                            Some([b'\r', b'\n', ..]) => {
-                                place += 2;
-                                line.push(b'\n', number);
-                                number += 1;
-                            }
-                            Some([b'\n', ..]) => {
-                                place += 1;
-                                line.push(b'\n', number);
-                                number += 1;
-                            }
-                            _ => {}
-                        }
-                    } else if let Some(sign) = next
-                        // Inside of quotes it would stay; browsers write it there all the same before signs.
-                        && (!is_quoted || b"&|<>()@^\"%!\\,;={}[]~`$#'*?+/:".contains(&sign))
-                    {
-                        place += 1;
-                        line.push(sign, number);
-                    } else {
-                        line.push(byte, number);
-                    }
-                }
-                b'"' => {
-                    is_quoted = !is_quoted;
-                    line.push(byte, number);
-                }
-                b'&' | b'|' if !is_quoted => {
-                    line.end(&mut all)?;
-                }
-                _ => line.push(byte, number),
-            }
-        }
-        line.end(&mut all)?;
-        Ok(all)
-    }
-
-    struct Line {
-        bytes: Vec<u8>,
-        numbers: Vec<usize>,
-    }
-
-    impl Line {
-        fn push(&mut self, byte: u8, number: usize) {
-            self.bytes.push(byte);
-            self.numbers.push(number);
-        }
-
-        /// The words of the line, as programs of Windows split it.
-        fn end(&mut self, all: &mut Vec<Vec<Word>>) -> Result<(), PlanError> {
-            let (bytes, numbers) = (std::mem::take(&mut self.bytes), std::mem::take(&mut self.numbers));
-            let trimmed = bytes.trim_ascii_start();
-            if trimmed.is_empty()
-                || trimmed.starts_with(b"#")
-                || trimmed[..trimmed.len().min(3)].eq_ignore_ascii_case(b"rem")
-            {
-                return Ok(());
-            }
-            let (mut words, mut word) = (Vec::new(), None::<Word>);
-            let (mut is_quoted, mut quoted_at, mut place) = (false, 1, 0);
-            while let Some(&byte) = bytes.get(place) {
-                let line = numbers[place];
-                let slashes = bytes[place..].iter().take_while(|byte| **byte == b'\\').count();
-                if slashes > 0 {
-                    let word = word.get_or_insert_with(|| Word { bytes: Vec::new(), line });
-                    place += slashes;
-                    if bytes.get(place) == Some(&b'"') {
-                        word.bytes.extend(std::iter::repeat_n(b'\\', slashes / 2));
-                        if slashes % 2 == 1 {
-                            word.bytes.push(b'"');
-                            place += 1;
-                        }
-                    } else {
-                        word.bytes.extend(std::iter::repeat_n(b'\\', slashes));
-                    }
-                    continue;
-                }
-                place += 1;
-                match byte {
-                    b'"' => {
-                        let word = word.get_or_insert_with(|| Word { bytes: Vec::new(), line });
-                        if is_quoted && bytes.get(place) == Some(&b'"') {
-                            word.bytes.push(b'"');
-                            place += 1;
-                        } else {
-                            (is_quoted, quoted_at) = (!is_quoted, line);
-                        }
-                    }
-                    b' ' | b'\t' if !is_quoted => words.extend(word.take()),
-                    _ => word.get_or_insert_with(|| Word { bytes: Vec::new(), line }).bytes.push(byte),
-                }
-            }
-            if is_quoted {
-                return Err(at(quoted_at, CurlFault::Quote { quote: "\"" }));
-            }
-            words.extend(word);
-            if !words.is_empty() {
-                all.push(words);
-            }
-            Ok(())
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(text: &str) -> Vec<Vec<String>> {
-        let text_of = |word: &Word| String::from_utf8_lossy(&word.bytes).into_owned();
-        commands(text.as_bytes()).expect("commands").iter().map(|words| words.iter().map(text_of).collect()).collect()
-    }
-
-    #[test]
-    fn bash_as_browsers_copy_it() {
-        assert_eq!(
-            words(
-                "curl 'http://h/?a=1&b=2' \\\n  -H 'accept: */*' \\\r\n  --data-raw $'it\\'s\\u0021 \\x41\\n\\101' --compressed\n"
-            ),
-            [["curl", "http://h/?a=1&b=2", "-H", "accept: */*", "--data-raw", "it's! A\nA", "--compressed"]]
-        );
-        assert_eq!(words("curl \"a\\\"b\\$c\\d\" e\\ f'g'\"h\""), [["curl", "a\"b$c\\d", "e fgh"]]);
-        assert_eq!(words("curl $'\\ud83d\\ude00' '' \"\""), [["curl", "😀", "", ""]]);
-        assert_eq!(
-            words("# one\ncurl a # two\n\ncurl b; curl c#d && curl e | jq . | less\ncurl f > /dev/null 2>&1\n")
-                .concat(),
-            ["curl", "a", "curl", "b", "curl", "c#d", "curl", "e", "curl", "f"]
-        );
-        assert_eq!(words("curl a\\\nb 'c\nd'"), [["curl", "ab", "c\nd"]]);
-        assert_eq!(words("curl 'a$b' \"5$ $\""), [["curl", "a$b", "5$ $"]]);
-    }
-
-    #[test]
-    fn the_command_prompt() {
-        assert_eq!(
-            words(
-                "curl ^\"http://h/?a=1^&b=^%^20^\" ^\r\n  -H ^\"accept: */*^\" ^\n  --data-raw ^\"^{^\\^\"a^\\^\":1^}^\"\r\n"
-            ),
-            [["curl", "http://h/?a=1&b=%20", "-H", "accept: */*", "--data-raw", "{\"a\":1}"]]
-        );
-        assert_eq!(
-            words(
-                "curl \"http://h/?a=1^&b=2\" ^\n -H \"x: \"\"q\"\"\" --data-raw \"{\\\"a\\\":1}\" -k\ncurl \"b\" ^\n -d c\\\\d"
-            ),
-            [
-                vec!["curl", "http://h/?a=1&b=2", "-H", "x: \"q\"", "--data-raw", "{\"a\":1}", "-k"],
-                vec!["curl", "b", "-d", "c\\\\d"]
-            ]
-        );
-        assert_eq!(words("curl ^\"h^\" --data-raw ^\"a^\n\nb^\""), [["curl", "h", "--data-raw", "a\nb"]]);
-    }
-
-    #[test]
-    fn what_a_shell_would_have_to_do_is_refused() {
-        for (text, line, part) in [
-            ("curl 'a", 1, "'"),
-            ("curl a\ncurl \"b\n\n", 2, "\""),
-            ("curl $'b", 1, "$'"),
-            ("\n\ncurl $HOST/a", 3, "$HOST"),
-            ("curl \"${A}x\"", 1, "${A}"),
-            ("curl `date`", 1, "`date"),
-            ("curl \"$(date)\"", 1, "$("),
-            ("(curl a)", 1, "("),
-            ("curl < a", 1, "<"),
-            ("curl ^\"a ^\n b", 1, "\""),
-        ] {
-            let error = commands(text.as_bytes()).expect_err(text).to_string();
-            assert!(error.contains(&format!("line {line}")) && error.contains(part), "{text}: {error}");
-        }
     }
 }

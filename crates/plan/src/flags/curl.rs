@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::{Address, Flags, Scheme};
 use crate::curl::{self, Sending};
+use crate::redirect::Field;
 use crate::{Place, PlanError, Remedy, Step, Target};
 
 /// The targets of a scenario, and its steps.
@@ -69,11 +70,12 @@ impl Flags {
 
     fn target_of(&self, sending: &Sending) -> Result<Target, PlanError> {
         let mut flags = self.with_way(sending);
-        if !sending.url.is_tls() {
+        if !sending.form.url.is_tls() {
             // As curl: without TLS they mean nothing.
             (flags.insecure, flags.cacert, flags.cert, flags.key, flags.tls_min) = (false, None, None, None, None);
+            flags.no_tls_resumption = self.no_tls_resumption;
         }
-        flags.target(&Address { url: sending.url.origin(), scheme: Scheme::Http })
+        flags.target(&Address { url: sending.form.url.origin(), scheme: Scheme::Http })
     }
 
     /// The flags with what a command says of the way to its target.
@@ -89,6 +91,7 @@ impl Flags {
         if way.http10 || way.http11 || way.http2 {
             (flags.http10, flags.http11, flags.http2) = (way.http10, way.http11, way.http2);
         }
+        flags.no_tls_resumption |= way.no_resumption;
         flags.resolve.extend(way.resolve.iter().cloned());
         flags.connect_to.extend(way.connect_to.iter().cloned());
         flags.unix_socket = way.unix_socket.clone().or(flags.unix_socket);
@@ -96,17 +99,19 @@ impl Flags {
     }
 
     fn step_of(&self, sending: Sending, target: usize) -> Result<Step, PlanError> {
+        let mut form = sending.form.clone();
+        if self.no_keepalive && !form.has("connection") {
+            form.fields.push(Field::Plain("Connection".to_owned(), b"close".to_vec()));
+        }
+        let form = Arc::new(form);
+        let request = form.request(&form.begin(), false);
         let follow = match sending.follow.clone() {
             Some(asked) => {
                 let flags = self.with_way(&sending);
-                Some(asked.with(flags.redirect_tls()?, flags.ways()?))
+                Some(asked.with(form, flags.redirect_tls()?, flags.ways()?))
             }
-            None => self.follow()?,
+            None => self.follow(&form)?,
         };
-        let mut request = sending.request;
-        if self.no_keepalive && !request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("connection")) {
-            request.headers.push(("Connection".to_owned(), b"close".to_vec()));
-        }
         Ok(Step {
             name: format!("{} {}", request.method, request.path),
             request,

@@ -18,9 +18,25 @@ pub(super) fn fault(fault: ProtocolFault) -> Option<(&'static str, &'static str)
         }
         ProtocolFault::MessageCut => ("the answer ends within a message", "响应在一条消息中间结束"),
         ProtocolFault::MessageEncoding => (
-            "a message is compressed in a way that was not announced, or cannot be decompressed",
-            "消息以未声明的方式压缩，或无法解压",
+            "a message is marked as compressed, and the answer names no grpc-encoding",
+            "消息标记为已压缩，但响应没有给出 grpc-encoding",
         ),
+        ProtocolFault::EncodingNotOffered => (
+            "a message is compressed in a way that was not offered; offer gzip with --grpc-encoding gzip",
+            "消息的压缩方式不在请求接受的范围内；可用 --grpc-encoding gzip 表示接受 gzip",
+        ),
+        ProtocolFault::MessageUnzip => {
+            ("a compressed message is damaged: it cannot be decompressed", "压缩的消息已损坏，无法解压")
+        }
+        ProtocolFault::UnzippedTooLarge => (
+            "a compressed message holds more than 64 MiB, the most that is decompressed",
+            "压缩的消息解压后超过 64 MiB 的上限",
+        ),
+        ProtocolFault::MessageType => (
+            "a message is not of the type with which the method answers, as it is described; the server may be of another version than the description",
+            "消息与方法描述的响应类型不符；服务端的版本可能与所用的描述不一致",
+        ),
+        ProtocolFault::BadGrpcStatus => ("grpc-status is not a number", "grpc-status 不是数字"),
         ProtocolFault::MessageCount => {
             ("the status is OK, and there is not exactly one message", "状态为 OK，但消息数不是恰好一条")
         }

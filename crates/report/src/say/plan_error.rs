@@ -221,6 +221,9 @@ fn curl_fault(fault: &CurlFault) -> String {
             let wanted = match *wanted {
                 "a number, or -1 for no bound" => "数字，或用 -1 表示不限",
                 "seconds, like 5 or 2.5" => "秒数，如 5 或 2.5",
+                "a number of bytes" => "字节数",
+                "a type like ;type=text/plain" => "形如 ;type=text/plain 的类型",
+                "the encoder base64, 8bit, 7bit or binary" => "base64、8bit、7bit 或 binary 编码方式",
                 "name=content or name=@file" => "名称=内容 或 名称=@文件",
                 "a part that is no group of parts" => "单个部分（不支持嵌套的部分）",
                 other => other,
@@ -239,6 +242,15 @@ fn curl_fault(fault: &CurlFault) -> String {
         }
         CurlFault::Conflict { one, other } => format!("{one} 与 {other} 不能同时使用；请去掉其中一个"),
         CurlFault::NotText { flag } => format!("{flag} 的值不是 UTF-8；请把文件保存为 UTF-8"),
+        CurlFault::Foreign { what } => {
+            format!("这是 {what} 的写法，不是 curl 命令；请在浏览器中选择“复制为 cURL (bash)”（Copy as cURL (bash)）")
+        }
+        CurlFault::Wide => {
+            "文件是 UTF-16 编码；请另存为 UTF-8，或在浏览器中选择“复制为 cURL (bash)”（Copy as cURL (bash)）后粘贴到新文件".to_owned()
+        }
+        CurlFault::Chunks10 => {
+            "HTTP/1.0 不支持分块传输，而正文长度未知；请去掉 -0，或用 -T 给出文件并去掉 Transfer-Encoding".to_owned()
+        }
         CurlFault::NoPassword => "-u 需要 用户名:密码，因为这里不会询问；密码为空时请写 用户名:".to_owned(),
     }
 }

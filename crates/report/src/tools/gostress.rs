@@ -73,7 +73,7 @@ fn codes(settings: &GoStressSettings, seen: &Snapshot) -> String {
     let mut unreadable = 0;
     for (failure, count) in counts.failures() {
         match failure {
-            Failure::Status => {}
+            Failure::Status | Failure::CallHttp(_) => {}
             Failure::Check | Failure::BodyLimit => unreadable += count,
             _ => add(UNANSWERED, count),
         }

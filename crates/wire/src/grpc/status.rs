@@ -12,20 +12,55 @@ pub struct Status(u8);
 impl Status {
     /// It went well.
     pub const OK: Self = Self(0);
+    /// Somebody gave it up.
+    pub const CANCELLED: Self = Self(1);
+    /// Nobody knows how it ended.
+    pub const UNKNOWN: Self = Self(2);
     /// It took longer than it may.
     pub const DEADLINE_EXCEEDED: Self = Self(4);
     /// No such thing.
     pub const NOT_FOUND: Self = Self(5);
+    /// Not allowed to this caller.
+    pub const PERMISSION_DENIED: Self = Self(7);
     /// More than a bound allows.
     pub const RESOURCE_EXHAUSTED: Self = Self(8);
     /// No such method.
     pub const UNIMPLEMENTED: Self = Self(12);
     /// Something that must not be.
     pub const INTERNAL: Self = Self(13);
+    /// The service cannot be reached.
+    pub const UNAVAILABLE: Self = Self(14);
+    /// Without credentials, or with bad ones.
+    pub const UNAUTHENTICATED: Self = Self(16);
 
     /// The status of a number.
     pub fn of(number: u32) -> Self {
         Self(number.min(u32::from(LAST) + 1) as u8)
+    }
+
+    /// What an answer without `grpc-status` means by its status of HTTP (`doc/http-grpc-status-mapping.md` of github.com/grpc/grpc).
+    pub fn of_http(status: u16) -> Self {
+        match status {
+            400 | 431 => Self::INTERNAL,
+            401 => Self::UNAUTHENTICATED,
+            403 => Self::PERMISSION_DENIED,
+            404 => Self::UNIMPLEMENTED,
+            429 | 502 | 503 | 504 => Self::UNAVAILABLE,
+            _ => Self::UNKNOWN,
+        }
+    }
+
+    /// What a stream that was reset with this code means (`doc/PROTOCOL-HTTP2.md` there). The text names nothing for a closed stream,
+    /// for `HTTP_1_1_REQUIRED`, and for codes that it does not know.
+    pub fn of_reset(code: u32) -> Self {
+        match code {
+            0..=4 | 6 | 9 | 10 => Self::INTERNAL,
+            7 => Self::UNAVAILABLE,
+            8 => Self::CANCELLED,
+            11 => Self::RESOURCE_EXHAUSTED,
+            12 => Self::PERMISSION_DENIED,
+            _ => Self::UNKNOWN,
+        }
     }
 
     /// Its number, below [`STATUS_COUNT`].

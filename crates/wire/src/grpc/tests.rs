@@ -98,7 +98,141 @@ fn compressed_messages_are_bounded() {
     assert_eq!(gunzip(&small[..small.len() - 9], 1 << 21), Unzipped::Malformed);
 }
 
+/// What a message holds that comes in these pieces; `None` when it is damaged or not whole.
+fn unzip(machine: &mut Unzip, pieces: &[&[u8]], room: usize) -> Option<Vec<u8>> {
+    let (mut out, mut all) = (vec![0; room], Vec::new());
+    machine.begin();
+    for piece in pieces {
+        let mut rest = *piece;
+        loop {
+            let (taken, given) = machine.handle(rest, &mut out).ok()?;
+            rest = &rest[taken..];
+            all.extend_from_slice(&out[..given]);
+            if rest.is_empty() && given == 0 {
+                break;
+            }
+        }
+    }
+    machine.is_whole().then_some(all)
+}
+
+/// A member with every part that a header may have.
+fn with_all_parts(content: &[u8]) -> Vec<u8> {
+    let plain = gzip(content);
+    let mut bytes = plain[..3].to_vec();
+    bytes.extend_from_slice(&[2 | 4 | 8 | 16, 0, 0, 0, 0, 0, 3, 2, 0, 7, 7]);
+    bytes.extend_from_slice(b"name\0comment\0\x12\x34");
+    bytes.extend_from_slice(&plain[10..]);
+    bytes
+}
+
+#[test]
+fn zipped_messages_at_every_split() {
+    let text: Vec<u8> = (0..900u32).flat_map(|number| (number * number).to_le_bytes()).collect();
+    let mut machine = Unzip::default();
+    let extra_of_none = {
+        let mut bytes = gzip(b"x");
+        bytes[3] = 4;
+        bytes.splice(10..10, [0, 0]);
+        bytes
+    };
+    let good: [(&str, Vec<u8>, Vec<u8>); 6] = [
+        ("text", gzip(&text), text.clone()),
+        ("nothing", gzip(b""), Vec::new()),
+        ("zeros", gzip(&vec![0; 100_000]), vec![0; 100_000]),
+        ("all parts", with_all_parts(b"hello"), b"hello".to_vec()),
+        ("an empty extra part", extra_of_none, b"x".to_vec()),
+        ("two members", [gzip(b"one"), gzip(&text)].concat(), [b"one", &text[..]].concat()),
+    ];
+    for (name, zipped, expected) in good {
+        for at in 0..=zipped.len() {
+            let (front, back) = zipped.split_at(at);
+            for room in [1_000, 70_000] {
+                assert_eq!(unzip(&mut machine, &[front, back], room).as_ref(), Some(&expected), "{name}, {at}, {room}");
+            }
+            let is_member = name == "two members" && at == gzip(b"one").len();
+            assert_eq!(unzip(&mut machine, &[front], 1_000).is_some(), at == zipped.len() || is_member, "{name}, {at}");
+        }
+        let each: Vec<&[u8]> = zipped.chunks(1).collect();
+        assert_eq!(unzip(&mut machine, &each, 7), Some(expected), "{name}, byte by byte");
+    }
+    let changed = |at: usize, by: u8| {
+        let mut bytes = gzip(&text);
+        let at = at.min(bytes.len() - 1);
+        bytes[at] ^= by;
+        bytes
+    };
+    let length = gzip(&text).len();
+    let bad = [
+        Vec::new(),
+        b"no gzip".to_vec(),
+        changed(0, 1),
+        changed(1, 1),
+        changed(2, 1),
+        changed(3, 0x80),
+        changed(length / 2, 0xff),
+        changed(length - 8, 1),
+        changed(length - 1, 1),
+        [gzip(&text), b"x".to_vec()].concat(),
+        [gzip(&text), b"\x1f".to_vec()].concat(),
+        [&gzip(b"x")[..10], &[0xff; 20]].concat(),
+    ];
+    for (number, bytes) in bad.iter().enumerate() {
+        for at in 0..=bytes.len() {
+            let (front, back) = bytes.split_at(at);
+            assert_eq!(unzip(&mut machine, &[front, back], 1_000), None, "{number}, {at}");
+        }
+    }
+}
+
+#[test]
+fn statuses_that_were_not_said() {
+    let of_http = [
+        (200, 2),
+        (204, 2),
+        (302, 2),
+        (400, 13),
+        (401, 16),
+        (403, 7),
+        (404, 12),
+        (405, 2),
+        (415, 2),
+        (429, 14),
+        (431, 13),
+        (500, 2),
+        (501, 2),
+        (502, 14),
+        (503, 14),
+        (504, 14),
+        (505, 2),
+        (599, 2),
+    ];
+    for (status, expected) in of_http {
+        assert_eq!(Status::of_http(status).index(), expected, "{status}");
+    }
+    let of_reset = [13, 13, 13, 13, 13, 2, 13, 14, 1, 13, 13, 8, 7, 2, 2];
+    for (code, expected) in of_reset.into_iter().enumerate() {
+        assert_eq!(Status::of_reset(code as u32).index(), expected, "{code}");
+    }
+    assert_eq!(Status::of_reset(u32::MAX), Status::UNKNOWN);
+}
+
 proptest! {
+    #[test]
+    fn any_bytes_unzip_to_the_same_however_cut(bytes in proptest::collection::vec(any::<u8>(), 0..200), at in 0..200usize, by in 0..200usize) {
+        // Something that begins well, with a byte that is changed.
+        let mut zipped = gzip(&bytes);
+        let place = by % zipped.len();
+        zipped[place] ^= bytes.first().copied().unwrap_or(0) & 3;
+        let (front, back) = zipped.split_at(at.min(zipped.len()));
+        let mut machine = Unzip::default();
+        let whole = unzip(&mut machine, &[&zipped], 1_000);
+        prop_assert_eq!(unzip(&mut machine, &[front, back], 1_000), whole.clone());
+        let expected = match gunzip(&zipped, 1_000) { Unzipped::Whole(bytes) => Some(bytes), _ => None };
+        prop_assert_eq!(whole, expected);
+    }
+
+
     #[test]
     fn texts_survive_their_encoding(text in ".*") {
         let value = percent_encode(&text);

@@ -21,7 +21,7 @@ pub(super) enum Body {
     Nothing,
     Bytes { remaining: u64 },
     Close,
-    Chunk { state: ChunkState, line_bytes: u32 },
+    Chunk { state: ChunkState, line_bytes: u32, folds: bool },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ pub(super) enum ChunkState {
     Data { remaining: u64 },
     DataCr,
     DataLf,
-    TrailerStart,
+    TrailerStart { may_fold: bool },
     TrailerName,
     TrailerValue,
     TrailerLf,
@@ -49,12 +49,24 @@ pub(super) enum BodyEvent<'a> {
 }
 
 impl Body {
+    /// The body of a request.
     pub(super) fn new(length: BodyLength) -> Self {
+        Self::with(length, false)
+    }
+
+    /// The body of an answer, whose trailer fields may go on in a line that begins with a blank (RFC 9112 5.2).
+    pub(super) fn of_answer(length: BodyLength) -> Self {
+        Self::with(length, true)
+    }
+
+    fn with(length: BodyLength, folds: bool) -> Self {
         match length {
             BodyLength::None | BodyLength::Known(0) => Self::Nothing,
             BodyLength::Known(remaining) => Self::Bytes { remaining },
             BodyLength::UntilClose => Self::Close,
-            BodyLength::Chunked => Self::Chunk { state: ChunkState::Size { value: 0, digits: 0 }, line_bytes: 0 },
+            BodyLength::Chunked => {
+                Self::Chunk { state: ChunkState::Size { value: 0, digits: 0 }, line_bytes: 0, folds }
+            }
         }
     }
 
@@ -81,7 +93,21 @@ impl Body {
                 }
                 Ok(if taken == 0 { (0, BodyEvent::NeedMore) } else { (taken, BodyEvent::Data(data)) })
             }
-            Self::Chunk { state, line_bytes } => handle_chunk(state, line_bytes, input, limits),
+            Self::Chunk { state, line_bytes, folds } => handle_chunk(state, line_bytes, *folds, input, limits),
+        }
+    }
+}
+
+/// What whole chunks hold; `None` when their framing is broken, or they do not end where `bytes` do.
+pub fn dechunk(bytes: &[u8]) -> Option<Vec<u8>> {
+    let (mut body, mut rest, mut content) = (Body::of_answer(BodyLength::Chunked), bytes, Vec::new());
+    loop {
+        let (taken, event) = body.handle(rest, &super::LIMITS).ok()?;
+        rest = &rest[taken..];
+        match event {
+            BodyEvent::NeedMore => return None,
+            BodyEvent::Data(data) => content.extend_from_slice(data),
+            BodyEvent::End => return rest.is_empty().then_some(content),
         }
     }
 }
@@ -96,6 +122,7 @@ fn take<'a>(remaining: &mut u64, input: &'a [u8]) -> (usize, &'a [u8]) {
 fn handle_chunk<'a>(
     state: &mut ChunkState,
     line_bytes: &mut u32,
+    folds: bool,
     input: &'a [u8],
     limits: &Limits,
 ) -> Result<(usize, BodyEvent<'a>), ProtocolError> {
@@ -111,7 +138,7 @@ fn handle_chunk<'a>(
         let byte = input[at];
         at += 1;
         *line_bytes += 1;
-        *state = advance(*state, byte)?;
+        *state = advance(*state, byte, folds)?;
         match state {
             ChunkState::Data { .. } | ChunkState::Size { digits: 0, .. } => *line_bytes = 0,
             ChunkState::Size { .. }
@@ -122,7 +149,7 @@ fn handle_chunk<'a>(
                     return Err(ProtocolError::ChunkLineTooLong);
                 }
             }
-            ChunkState::TrailerStart
+            ChunkState::TrailerStart { .. }
             | ChunkState::TrailerName
             | ChunkState::TrailerValue
             | ChunkState::TrailerLf
@@ -141,7 +168,7 @@ fn handle_chunk<'a>(
 }
 
 /// RFC 9112 7.1, one byte. Line ends are CRLF: a lone LF here is how request smuggling starts, so it is an error.
-fn advance(state: ChunkState, byte: u8) -> Result<ChunkState, ProtocolError> {
+fn advance(state: ChunkState, byte: u8, folds: bool) -> Result<ChunkState, ProtocolError> {
     use ChunkState as S;
     Ok(match (state, byte) {
         (S::Size { value, digits }, _) if byte.is_ascii_hexdigit() => {
@@ -156,7 +183,7 @@ fn advance(state: ChunkState, byte: u8) -> Result<ChunkState, ProtocolError> {
         (S::Size { value, .. } | S::SizeSpace { value }, b';') => S::Extension { value },
         (S::Size { value, .. } | S::SizeSpace { value } | S::Extension { value }, b'\r') => S::SizeLf { value },
         (S::Extension { value }, b'\t' | b' '..=0x7e | 0x80..) => S::Extension { value },
-        (S::SizeLf { value: 0 }, b'\n') => S::TrailerStart,
+        (S::SizeLf { value: 0 }, b'\n') => S::TrailerStart { may_fold: false },
         (S::SizeLf { value }, b'\n') => S::Data { remaining: value },
         (S::Size { .. } | S::SizeSpace { .. } | S::Extension { .. } | S::SizeLf { .. }, _) => {
             return Err(ProtocolError::ChunkSize);
@@ -164,14 +191,15 @@ fn advance(state: ChunkState, byte: u8) -> Result<ChunkState, ProtocolError> {
         (S::DataCr, b'\r') => S::DataLf,
         (S::DataLf, b'\n') => S::Size { value: 0, digits: 0 },
         (S::DataCr | S::DataLf, _) => return Err(ProtocolError::ChunkEnd),
-        (S::TrailerStart, b'\r') => S::EndLf,
-        (S::TrailerStart | S::TrailerName, _) if is_token(byte) => S::TrailerName,
+        (S::TrailerStart { .. }, b'\r') => S::EndLf,
+        (S::TrailerStart { may_fold: true }, b' ' | b'\t') => S::TrailerValue,
+        (S::TrailerStart { .. } | S::TrailerName, _) if is_token(byte) => S::TrailerName,
         (S::TrailerName, b':') => S::TrailerValue,
         (S::TrailerValue, b'\r') => S::TrailerLf,
         (S::TrailerValue, b'\t' | b' '..=0x7e | 0x80..) => S::TrailerValue,
-        (S::TrailerLf, b'\n') => S::TrailerStart,
+        (S::TrailerLf, b'\n') => S::TrailerStart { may_fold: folds },
         (S::EndLf, b'\n') => S::EndLf,
-        (S::TrailerStart | S::TrailerName | S::TrailerValue | S::TrailerLf | S::EndLf, _) => {
+        (S::TrailerStart { .. } | S::TrailerName | S::TrailerValue | S::TrailerLf | S::EndLf, _) => {
             return Err(ProtocolError::Trailer);
         }
         (S::Data { .. }, _) => unreachable!("chunk data is taken in bulk"),

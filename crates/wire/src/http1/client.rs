@@ -208,7 +208,7 @@ impl Client {
             }
             return Ok((taken, Answer::Interim(head.status)));
         }
-        self.waits = Waits::Body(Body::new(head.body));
+        self.waits = Waits::Body(Body::of_answer(head.body));
         Ok((taken, Answer::Head(head)))
     }
 }

@@ -42,6 +42,27 @@ pub fn fields(head: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> + Clone {
     })
 }
 
+/// RFC 9112 5.2: a line of an answer's head that begins with a blank continues the one before it. The line end and the blanks around it
+/// become spaces, in place, so that [`fields`] finds each field in one line.
+pub fn unfold(head: &mut [u8]) {
+    let is_blank = |byte: u8| matches!(byte, b' ' | b'\t');
+    let mut from = 0;
+    while let Some(at) = memchr::memchr(b'\n', &head[from..]).map(|at| from + at) {
+        from = at + 1;
+        if !head.get(at + 1).is_some_and(|next| is_blank(*next)) {
+            continue;
+        }
+        let mut begin = at - usize::from(at > 0 && head[at - 1] == b'\r');
+        while begin > 0 && is_blank(head[begin - 1]) {
+            begin -= 1;
+        }
+        while from < head.len() && is_blank(head[from]) {
+            from += 1;
+        }
+        head[begin..from].fill(b' ');
+    }
+}
+
 type Fields<'h, 'b> = &'h [httparse::Header<'b>];
 
 /// Reads a response head from the front of `input`: its length and content, or `None` when more bytes are needed.
@@ -51,9 +72,20 @@ pub(super) fn response(
     limits: &Limits,
 ) -> Result<Option<(usize, ResponseHead)>, ProtocolError> {
     let window = &input[..input.len().min(limits.head_bytes_max)];
+    let as_known;
+    let window = match later_minor(window) {
+        None => window,
+        Some(at) => {
+            let mut copy = window.to_vec();
+            copy[at] = b'1';
+            as_known = copy;
+            &as_known
+        }
+    };
     let mut fields = [const { MaybeUninit::uninit() }; HEADER_COUNT_MAX];
     let mut head = httparse::Response::new(&mut []);
     let parsed = httparse::ParserConfig::default()
+        .allow_obsolete_multiline_headers_in_responses(true)
         .parse_response_with_uninit_headers(&mut head, window, &mut fields)
         .map_err(blame)?;
     let httparse::Status::Complete(length) = parsed else {
@@ -65,6 +97,14 @@ pub(super) fn response(
     let body = response_body(status, kind, version, &framing)?;
     let keep_alive = framing.keeps_alive(version) && body != BodyLength::UntilClose;
     Ok(Some((length, ResponseHead { status, version, keep_alive, body })))
+}
+
+/// RFC 9110 2.5: an answer of HTTP/1.2 or later is read as the highest minor version that is known. Where its digit stands.
+fn later_minor(window: &[u8]) -> Option<usize> {
+    // Empty lines in front of the status line mean nothing (RFC 9112 2.2).
+    let from = window.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
+    let minor = window[from..].strip_prefix(b"HTTP/1.")?.first()?;
+    matches!(minor, b'2'..=b'9').then_some(from + b"HTTP/1.".len())
 }
 
 /// Reads a request head from the front of `input`: its length and content, or `None` when more bytes are needed.
@@ -160,6 +200,7 @@ enum Coding {
 /// The fields that frame a message and decide about reuse.
 struct Framing {
     coding: Coding,
+    was_chunked: bool,
     length: Option<u64>,
     close: bool,
     keep: bool,
@@ -167,7 +208,7 @@ struct Framing {
 
 impl Framing {
     fn read(fields: Fields<'_, '_>) -> Result<Self, ProtocolError> {
-        let mut framing = Self { coding: Coding::None, length: None, close: false, keep: false };
+        let mut framing = Self { coding: Coding::None, was_chunked: false, length: None, close: false, keep: false };
         for field in fields {
             // The length of the name decides first: three of four fields are passed over with one comparison.
             match field.name.len() {
@@ -192,16 +233,15 @@ impl Framing {
         Ok(())
     }
 
-    /// Only the last coding frames the message, and `chunked` must not be applied twice.
+    /// Only the last coding frames the message, and `chunked` must not be applied twice (RFC 9112 6.1).
     fn read_coding(&mut self, value: &[u8]) -> Result<(), ProtocolError> {
-        for item in elements(value) {
-            if item.is_empty() {
-                continue;
-            }
-            if self.coding == Coding::Chunked {
+        for item in elements(value).filter(|item| !item.is_empty()) {
+            let is_chunked = item.eq_ignore_ascii_case(b"chunked");
+            if is_chunked && self.was_chunked {
                 return Err(ProtocolError::TransferEncoding);
             }
-            self.coding = if item.eq_ignore_ascii_case(b"chunked") { Coding::Chunked } else { Coding::Other };
+            self.was_chunked |= is_chunked;
+            self.coding = if is_chunked { Coding::Chunked } else { Coding::Other };
         }
         if self.coding == Coding::None { Err(ProtocolError::TransferEncoding) } else { Ok(()) }
     }

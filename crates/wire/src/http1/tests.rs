@@ -107,6 +107,35 @@ fn a_connection_carries_many_answers() {
 }
 
 #[test]
+fn folded_lines_are_fields_in_one_line() {
+    let cases: [(&str, &[(&str, &str)]); 8] = [
+        ("HTTP/1.1 200 OK\r\nA: 1\r\nB: 2\r\n\r\n", &[("A", "1"), ("B", "2")]),
+        ("HTTP/1.1 200 OK\r\nA: 1\r\n 2\r\nB: 3\r\n\r\n", &[("A", "1   2"), ("B", "3")]),
+        ("HTTP/1.1 200 OK\r\nA:\r\n\t1\r\n\r\n", &[("A", "1")]),
+        ("HTTP/1.1 200 OK\nA: 1\n 2\n\n", &[("A", "1  2")]),
+        ("HTTP/1.1 200 OK\r\nA: 1\r\n B: 2\r\n\r\n", &[("A", "1   B: 2")]),
+        ("HTTP/1.1 200 OK\r\nA: 1\t\r\n\t 2\t3\r\n\r\n", &[("A", "1     2\t3")]),
+        ("HTTP/1.1 200 OK\r\nA: 1\r\n  \r\n 2\r\n\r\n", &[("A", "1       2")]),
+        ("HTTP/1.1 200 OK\r\nA: 1\r\n", &[("A", "1")]),
+    ];
+    for (head, expected) in cases {
+        let mut head = head.as_bytes().to_vec();
+        unfold(&mut head);
+        let found: Vec<_> = fields(&head).collect();
+        let expected: Vec<_> = expected.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn chunks_come_off_a_whole_body() {
+    assert_eq!(dechunk(b"2\r\nhi\r\n4;x\r\n you\r\n0\r\n\r\n").as_deref(), Some(&b"hi you"[..]));
+    for bad in [&b""[..], b"2\r\nhi\r\n", b"2\r\nhi\r\n0\r\n\r\nmore", b"x\r\n", b"2\r\nhello\r\n0\r\n\r\n"] {
+        assert_eq!(dechunk(bad), None, "{bad:?}");
+    }
+}
+
+#[test]
 fn bytes_without_a_request_are_a_failure() {
     let mut machine = Client::default();
     assert_eq!(machine.handle(b"HTTP/1.1 408 \r\n\r\n", &mut HeadMemory::default()), Err(ProtocolError::Unsolicited));

@@ -1,11 +1,11 @@
 //! What both sides of a connection do alike: frames, windows, settings, and the bounds.
 
+use super::blocks::Block;
 use super::frame::{self, HEADER_BYTES, Header};
 use super::streams::{Stream, Streams};
 use super::{
-    BLOCK_BYTES_MAX, CONNECTION_WINDOW, CONTINUATIONS_MAX, Code, Error, FRAME_BYTES_MAX, Fault, IDLE_FRAMES_MAX,
-    INTERIM_COUNT_MAX, LIST_BYTES_MAX, RAPID_RESETS_MAX, SERVER_STREAMS_MAX, STREAM_WINDOW, STREAMS_UNTIL_TOLD,
-    message,
+    CONNECTION_WINDOW, Code, Error, FRAME_BYTES_MAX, Fault, IDLE_FRAMES_MAX, INTERIM_COUNT_MAX, LIST_BYTES_MAX,
+    RAPID_RESETS_MAX, SERVER_STREAMS_MAX, STREAM_WINDOW, STREAMS_UNTIL_TOLD, message,
 };
 use crate::hpack::{Decoder, Encoder, FieldList, HpackError, TABLE_BYTES_DEFAULT};
 
@@ -122,18 +122,9 @@ struct Data {
     ends: bool,
 }
 
-/// A block of fields that is not complete.
-#[derive(Debug)]
-struct Block {
-    stream: u32,
-    ends: bool,
-    bytes: Vec<u8>,
-    frames: u32,
-}
-
 #[derive(Debug)]
 pub(super) struct Connection {
-    role: Role,
+    pub(super) role: Role,
     pub(super) streams: Streams,
     pub(super) encoder: Encoder,
     decoder: Decoder,
@@ -149,7 +140,7 @@ pub(super) struct Connection {
     /// An incomplete frame.
     tail: Vec<u8>,
     data: Option<Data>,
-    block: Option<Box<Block>>,
+    pub(super) block: Option<Box<Block>>,
     /// How much of the preface has come; of a server.
     preface: usize,
     has_settings: bool,
@@ -161,13 +152,13 @@ pub(super) struct Connection {
     rapid_resets: u32,
 }
 
-type Taken<'a> = Result<Event<'a>, Error>;
+pub(super) type Taken<'a> = Result<Event<'a>, Error>;
 
-fn error(fault: Fault, code: Code) -> Error {
+pub(super) fn error(fault: Fault, code: Code) -> Error {
     Error { fault, code }
 }
 
-fn protocol(fault: Fault) -> Error {
+pub(super) fn protocol(fault: Fault) -> Error {
     error(fault, Code::Protocol)
 }
 
@@ -393,7 +384,7 @@ impl Connection {
     }
 
     /// The stream is given up because of what the peer did with it.
-    fn break_stream<'a>(&mut self, number: u32, fault: Fault, code: Code, out: &mut Vec<u8>) -> Taken<'a> {
+    pub(super) fn break_stream<'a>(&mut self, number: u32, fault: Fault, code: Code, out: &mut Vec<u8>) -> Taken<'a> {
         frame::push_reset(number, code, out);
         match self.streams.cancel(number) {
             Some(stream) => Ok(Event::Broken { stream: number, tag: stream.tag, fault }),
@@ -509,68 +500,8 @@ impl Connection {
         }
     }
 
-    fn headers<'a>(
-        &mut self,
-        header: Header,
-        payload: &[u8],
-        fields: &'a mut FieldList,
-        out: &mut Vec<u8>,
-    ) -> Taken<'a> {
-        if header.stream == 0 {
-            return Err(protocol(Fault::FrameStream));
-        }
-        let mut block = payload;
-        let mut padding = 0;
-        if header.has(frame::PADDED) {
-            let (first, rest) = block.split_first().ok_or(error(Fault::FrameSize, Code::FrameSize))?;
-            (padding, block) = (usize::from(*first), rest);
-        }
-        let mut depends_on_itself = false;
-        if header.has(frame::PRIORITY_FLAG) {
-            let (priority, rest) = block.split_first_chunk::<5>().ok_or(error(Fault::FrameSize, Code::FrameSize))?;
-            depends_on_itself = depends_on(priority, header.stream);
-            block = rest;
-        }
-        block = block.get(..block.len().wrapping_sub(padding)).ok_or(protocol(Fault::Padding))?;
-        if self.role == Role::Server && header.stream.is_multiple_of(2) {
-            return Err(protocol(Fault::FrameStream));
-        }
-        let ends = header.has(frame::END_STREAM);
-        if !header.has(frame::END_HEADERS) {
-            let bytes = block.to_vec();
-            self.block = Some(Box::new(Block { stream: header.stream, ends, bytes, frames: 1 }));
-            return Ok(Event::Nothing);
-        }
-        let event = self.message(header.stream, ends, block, fields, out)?;
-        // Priorities are of the past (RFC 9113, 5.3.2); a client lets them be.
-        if depends_on_itself && self.role == Role::Server {
-            return self.break_stream(header.stream, Fault::FrameStream, Code::Protocol, out);
-        }
-        Ok(event)
-    }
-
-    fn continuation<'a>(
-        &mut self,
-        header: Header,
-        payload: &[u8],
-        fields: &'a mut FieldList,
-        out: &mut Vec<u8>,
-    ) -> Taken<'a> {
-        let Some(mut block) = self.block.take() else { return Err(protocol(Fault::Continuation)) };
-        block.frames += 1;
-        block.bytes.extend_from_slice(payload);
-        if block.frames > CONTINUATIONS_MAX || block.bytes.len() > BLOCK_BYTES_MAX {
-            return Err(error(Fault::ContinuationFlood, Code::EnhanceYourCalm));
-        }
-        if !header.has(frame::END_HEADERS) {
-            self.block = Some(block);
-            return Ok(Event::Nothing);
-        }
-        self.message(block.stream, block.ends, &block.bytes, fields, out)
-    }
-
     /// A block of fields is complete.
-    fn message<'a>(
+    pub(super) fn message<'a>(
         &mut self,
         number: u32,
         ends: bool,
@@ -869,6 +800,6 @@ impl Connection {
     }
 }
 
-fn depends_on(priority: &[u8; 5], stream: u32) -> bool {
+pub(super) fn depends_on(priority: &[u8; 5], stream: u32) -> bool {
     u32::from_be_bytes([priority[0] & 0x7f, priority[1], priority[2], priority[3]]) == stream
 }

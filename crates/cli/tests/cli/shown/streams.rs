@@ -197,7 +197,7 @@ fn calls_are_shown_as_far_as_they_came() {
         ),
         (
             vec![head(false, &[(":status", "502"), ("content-type", "text/html")]), data(true, b"bad gateway")],
-            Some("status 502"),
+            Some("status (502)"),
             vec!["< HTTP/2 502\n< content-type: text/html\n", "bad gateway"],
         ),
     ];

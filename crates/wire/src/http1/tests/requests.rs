@@ -118,3 +118,15 @@ fn what_we_answer_a_client_reads() {
         );
     }
 }
+
+/// What answers may do, requests may not: this is how they are smuggled.
+#[test]
+fn requests_are_read_strictly() {
+    check(b"GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\n 2\r\n\r\n", "! Header");
+    check(b"GET / HTTP/1.2\r\nHost: a\r\n\r\n", "! StartLine");
+    check(b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding:\r\n chunked\r\n\r\n", "! Header");
+    let fields = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, gzip\r\n\r\n";
+    check(fields, "! TransferEncoding");
+    let trailer = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: 1\r\n 2\r\n\r\n";
+    check(trailer, "POST / Chunked keep | ! Trailer");
+}

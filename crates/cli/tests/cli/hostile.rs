@@ -1,0 +1,367 @@
+//! Servers that mean harm, or do it: what they can make us read and keep is bounded.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::Stdio;
+use std::sync::{OnceLock, mpsc};
+use std::time::Duration;
+
+use crate::binary::{onrush, output, report, text};
+use crate::raw::{
+    CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, PUSH_PROMISE, Raw, SETTINGS, block, data,
+    fields, frame, kinds, message,
+};
+
+const GRPC: (&str, &str) = ("content-type", "application/grpc");
+const OK: (&str, &str) = (":status", "200");
+const MIB: usize = 1024 * 1024;
+/// A server has ended by then.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a program has held at most, as the kernel says while it runs.
+fn most_held(args: &[&str]) -> (u64, serde_json::Value) {
+    let mut child = onrush(args).args(["--output", "json"]).stdout(Stdio::piped()).spawn().expect("the binary starts");
+    let mut out = child.stdout.take().expect("a pipe");
+    let told = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        out.read_to_end(&mut bytes).map(|_| bytes)
+    });
+    let mut most = 0;
+    while child.try_wait().expect("a child").is_none() {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let held =
+            status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+        most = most.max(held.unwrap_or(0));
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let bytes = told.join().expect("a reader").expect("a pipe");
+    let seen = serde_json::from_slice(&bytes).unwrap_or_else(|error| panic!("{args:?}: {error}"));
+    (most / 1024, seen)
+}
+
+fn zeros(mib: usize) -> Vec<u8> {
+    vec![b'0'; mib * MIB]
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    wire::grpc::gzip(bytes)
+}
+
+/// 1 GiB of zeros in gzip: members of 64 MiB, one after the other.
+fn bomb() -> &'static [u8] {
+    static BOMB: OnceLock<Vec<u8>> = OnceLock::new();
+    BOMB.get_or_init(|| gzip(&zeros(64)).repeat(16))
+}
+
+#[test]
+fn memory_is_bounded_whatever_comes() {
+    /// The most that may be held, in MiB, with three connections.
+    const MOST: u64 = 150;
+    let proto = format!("{}/../target/proto/hello.proto", env!("CARGO_MANIFEST_DIR"));
+    let grpc: &[&str] = &["--proto", &proto, "-d", "a", "--grpc-encoding", "gzip", "--expect-body", "x"];
+    let http: &[&str] = &["--http2", "--expect-body", "x"];
+    let both: &[&str] = &["--http2", "--expect-body", "x", "--expect-header", "x-a: b"];
+    let json: &[&str] = &["--http2", "--expect-json", "$.a == 1"];
+    let coded = |name: &'static str, body: Vec<u8>| -> Box<dyn Fn(u32) -> Vec<u8> + Send + Sync> {
+        Box::new(move |stream| {
+            [fields(stream, 0, &[OK, ("content-encoding", name)]), data(stream, END_STREAM, &body)].concat()
+        })
+    };
+    let call = |body: Vec<u8>, ends: bool| -> Box<dyn Fn(u32) -> Vec<u8> + Send + Sync> {
+        Box::new(move |stream| {
+            let head = fields(stream, 0, &[OK, GRPC, ("grpc-encoding", "gzip")]);
+            let end = if ends { fields(stream, END_STREAM, &[("grpc-status", "0")]) } else { Vec::new() };
+            [head, data(stream, 0, &body), end].concat()
+        })
+    };
+    let plain = |mib: usize, ends: u8| -> Box<dyn Fn(u32) -> Vec<u8> + Send + Sync> {
+        let body = zeros(mib);
+        Box::new(move |stream| [fields(stream, 0, &[OK]), data(stream, ends, &body)].concat())
+    };
+    let large = "v".repeat(60_000);
+    let (large_head, large_trailer) = (large.clone(), large);
+    let list = |item: &str| [b"[", &item.repeat(15 * MIB / item.len()).as_bytes()[..], b"0]"].concat();
+    type Case<'a> = (&'static str, &'a [&'a str], &'static str, Box<dyn Fn(u32) -> Vec<u8> + Send + Sync>);
+    let cases: Vec<Case<'_>> = vec![
+        ("whole bodies of 15 MiB", http, "1", plain(15, END_STREAM)),
+        ("bodies of 15 MiB that do not end", http, "6", plain(15, 0)),
+        ("many bodies of 1 MiB that do not end", http, "60", plain(1, 0)),
+        ("messages of 15 MiB that do not end", grpc, "6", call(message(0, &zeros(15)), false)),
+        (
+            "messages of 4 GiB, 15 MiB of each",
+            grpc,
+            "20",
+            call([b"\0\xff\xff\xff\xff", &zeros(15)[..]].concat(), false),
+        ),
+        ("a gzip bomb in a message", grpc, "6", call(message(1, bomb()), true)),
+        ("damaged gzip of 15 MiB", grpc, "6", call(message(1, &[&gzip(b"x")[..], &zeros(15)].concat()), true)),
+        ("gzip that does not end", grpc, "60", call(message(1, &bomb()[..20_000]), false)),
+        ("a gzip bomb in a body", http, "4", coded("gzip", bomb().to_vec())),
+        ("gzip in gzip", http, "4", coded("gzip, gzip, gzip", gzip(&gzip(bomb())))),
+        ("a deflate bomb in a body", http, "4", coded("deflate", deflate_bomb())),
+        ("a brotli bomb in a body", http, "4", coded("br", BROTLI_BOMB.to_vec())),
+        ("a zstd bomb in a body", http, "4", coded("zstd", zstd_bomb(13 << 3))),
+        ("a zstd bomb with a large window", http, "4", coded("zstd", zstd_bomb(16 << 3))),
+        (
+            "heads of 60 KB",
+            both,
+            "200",
+            Box::new(move |stream| fields_in_frames(stream, 0, &[OK, ("x-l", &large_head)])),
+        ),
+        (
+            "trailers of 60 KB",
+            grpc,
+            "200",
+            Box::new(move |stream| {
+                let trailers = [("grpc-status", "0"), ("x-large", large_trailer.as_str())];
+                [fields(stream, 0, &[OK, GRPC]), fields_in_frames(stream, END_STREAM, &trailers)].concat()
+            }),
+        ),
+        ("JSON of lists", json, "1", plain_json(list("[0],"))),
+        ("JSON of numbers", json, "1", plain_json(list("0,"))),
+        ("JSON of texts", json, "1", plain_json(list("\"\","))),
+        (
+            "a head without end",
+            http,
+            "20",
+            Box::new(|stream| {
+                let more = frame(CONTINUATION, 0, stream, &[0; 16_000]).repeat(2_000);
+                [frame(HEADERS, 0, stream, &block(&[OK])), more].concat()
+            }),
+        ),
+        (
+            "a table as large as it gets",
+            http,
+            "20",
+            Box::new(|stream| {
+                let settings = frame(SETTINGS, 0, 0, &[0, 1, 0xff, 0xff, 0xff, 0xff]);
+                // The largest table that we allow, and many entries.
+                let entries =
+                    [&[0x3f, 0xe1, 0x1f, 0x88][..], &[0x40, 1, b'a', 3, b'x', b'y', b'z'].repeat(1_500)].concat();
+                [settings, frame(HEADERS, END_HEADERS | END_STREAM, stream, &entries)].concat()
+            }),
+        ),
+    ];
+    let mut wrong = Vec::new();
+    for (name, flags, streams, answer) in cases {
+        let server = Raw::answering(answer);
+        let is_call = flags.contains(&"--proto");
+        let url = if is_call { server.url("grpc", "/hello.Greeter/SayHello") } else { server.url("http", "/") };
+        // All streams of all connections at a time, and a second round where the first one ends.
+        let rounds = if ["1", "4"].contains(&streams) { 2 } else { 1 };
+        let count = (rounds * 3 * streams.parse::<u64>().expect("a number")).to_string();
+        let load = ["-c", "3", "--streams", streams, "-n", &count, "-z", "5s", "-t", "3s", "--grace", "1s"];
+        std::thread::scope(|scope| {
+            let runs = ["uring", "poll"].map(|driver| {
+                let args = [&[url.as_str(), "--driver", driver], &load[..], flags].concat();
+                (driver, scope.spawn(move || most_held(&args)))
+            });
+            for (driver, run) in runs {
+                let (held, seen) = run.join().expect("a run");
+                // A failing test shows all of them.
+                eprintln!("{name}, {driver}: {held} MiB, {}", told(&seen["failures"]));
+                if held > MOST || held == 0 {
+                    wrong.push(format!("{name}, {driver}: {held} MiB"));
+                }
+            }
+        });
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+fn told(failures: &serde_json::Value) -> String {
+    let all = failures.as_array().expect("a list").iter();
+    all.map(|one| format!("{} {} {}", one["reason"], one["detail"], one["count"])).collect::<Vec<_>>().join(", ")
+}
+
+fn plain_json(body: Vec<u8>) -> Box<dyn Fn(u32) -> Vec<u8> + Send + Sync> {
+    Box::new(move |stream| [fields(stream, 0, &[OK]), data(stream, END_STREAM, &body)].concat())
+}
+
+/// A block that needs more than one frame.
+fn fields_in_frames(stream: u32, flags: u8, list: &[(&str, &str)]) -> Vec<u8> {
+    let block = block(list);
+    let mut parts = block.chunks(16_384).peekable();
+    let (mut bytes, mut kind, mut flags) = (Vec::new(), HEADERS, flags);
+    while let Some(part) = parts.next() {
+        let end = if parts.peek().is_none() { END_HEADERS } else { 0 };
+        bytes.extend_from_slice(&frame(kind, end | flags, stream, part));
+        (kind, flags) = (CONTINUATION, 0);
+    }
+    bytes
+}
+
+/// The same as a gzip bomb of 64 MiB, without its frame.
+fn deflate_bomb() -> Vec<u8> {
+    let gzip = gzip(&zeros(64));
+    gzip[10..gzip.len() - 8].to_vec()
+}
+
+/// A frame with a window of this kind whose 4,000 blocks are one byte each, 128 KiB times (RFC 8878, 3.1.1.2.2).
+fn zstd_bomb(window: u8) -> Vec<u8> {
+    let mut bytes = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, window];
+    for number in 0..4_000u32 {
+        let is_last = u32::from(number == 3_999);
+        let header = is_last | 1 << 1 | (128 * 1024) << 3;
+        bytes.extend_from_slice(&header.to_le_bytes()[..3]);
+        bytes.push(b'0');
+    }
+    bytes
+}
+
+/// 64 MiB of zeros with the largest window that brotli has, as another encoder made it.
+const BROTLI_BOMB: &[u8] =
+    b"\xcf\xff\xff\x7f\x00\x24\x60\xe2\xb1\x40\x72\xef\xff\xf9\xff\xff\x0f\x80\x04\x40\x1c\x16\x80\xee\xfd\x3f\
+    \xff\xff\xff\x01\x90\x00\x88\xc3\x02\xd0\xbd\xff\xcf\xff\xff\x7f\x00\x12\x00\x71\x58\x00\xba\xf7\xff";
+
+/// A peer that was told goodbye because of what it sent is not read on: counted by what it could write, most of which lies in the buffers
+/// of the kernel.
+#[test]
+fn a_flood_behind_the_end_is_not_read() {
+    /// What the kernel takes for both sides, and then some.
+    const MOST: usize = 48 * MIB;
+    let bad: [(&str, Vec<u8>, &str); 4] = [
+        ("a push", frame(PUSH_PROMISE, END_HEADERS, 1, &[0, 0, 0, 2]), "push"),
+        ("pings", frame(PING, 0, 0, &[7; 8]).repeat(10_001), "ping-flood"),
+        ("data on no stream", frame(DATA, 0, 0, b"x"), "frame-stream"),
+        (
+            "a head of 70 KB",
+            [
+                frame(HEADERS, 0, 1, &[0; 16_000]),
+                frame(CONTINUATION, 0, 1, &[0; 16_000]).repeat(4),
+                frame(CONTINUATION, END_HEADERS, 1, &[]),
+            ]
+            .concat(),
+            "headers-too-large",
+        ),
+    ];
+    for (name, bytes, detail) in bad {
+        for driver in ["uring", "poll"] {
+            let (told, counts) = mpsc::channel();
+            let bytes = bytes.clone();
+            let server = Raw::start(move |mut stream, number| {
+                // Later connections are of no interest.
+                if number > 0 || stream.write_all(&[&frame(SETTINGS, 0, 0, &[]), &bytes[..]].concat()).is_err() {
+                    return;
+                }
+                let reader = stream.try_clone().expect("a socket");
+                let reading = std::thread::spawn(move || count_goodbyes(reader));
+                let junk = frame(PING, 0, 0, &[1; 8]).repeat(4_000);
+                let mut written = 0;
+                while let Ok(count) = stream.write(&junk) {
+                    written += count;
+                }
+                told.send((written, reading.join().expect("a reader"))).expect("somebody waits");
+            });
+            // The load goes on for a while after the first connection has failed.
+            let url = server.url("http", "/");
+            let load =
+                ["--http2", "-q", "1/s", "-z", "2s", "-t", "500ms", "--grace", "1s", "-c", "1", "--driver", driver];
+            let seen = report(&output(&[&[url.as_str(), "--output", "json"], &load[..]].concat()));
+            let failures = seen["failures"].as_array().expect("a list");
+            assert!(failures.iter().any(|failure| failure["detail"] == detail), "{name}: {failures:#?}");
+            let (written, goodbyes) = counts.recv_timeout(PATIENCE).expect("the server has ended");
+            assert!(written < MOST, "{name}, {driver}: {written} bytes");
+            assert_eq!(goodbyes, 1, "{name}, {driver}: told what was wrong");
+        }
+    }
+}
+
+fn count_goodbyes(mut stream: TcpStream) -> usize {
+    let mut bytes = Vec::new();
+    // A connection that is reset has been read until then.
+    let _ = stream.read_to_end(&mut bytes);
+    kinds(&bytes).filter(|kind| *kind == GOAWAY).count()
+}
+
+/// What HTTP/1 may look like, on the wire and to whoever checks it.
+#[test]
+fn answers_of_other_servers_are_read_as_the_rfc_wants() {
+    let deflated = |bytes: &[u8]| {
+        let gzip = gzip(bytes);
+        gzip[10..gzip.len() - 8].to_vec()
+    };
+    let bodies = |head: &str, body: &[u8]| [head.as_bytes(), body].concat();
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let good: Vec<(&str, Vec<u8>, &[&str])> = vec![
+        (
+            "a folded line",
+            b"HTTP/1.1 200 OK\r\nX-A: one\r\n\ttwo\r\nContent-Length: 2\r\n\r\nhi".to_vec(),
+            &["--expect-header", "X-A: one   two"],
+        ),
+        (
+            "a folded line with a colon",
+            b"HTTP/1.1 200 OK\r\nX-A: one\r\n X-B: two\r\nContent-Length: 2\r\n\r\nhi".to_vec(),
+            &["--expect-header", "X-A: /X-B: two$/"],
+        ),
+        ("HTTP/1.2", b"HTTP/1.2 200 OK\r\nContent-Length: 2\r\n\r\nhi".to_vec(), &[]),
+        ("blanks behind a size", bodies(chunked, b"2 \t\r\nhi\r\n0 \r\n\r\n"), &[]),
+        ("an empty extension", bodies(chunked, b"2;\r\nhi\r\n0;\r\n\r\n"), &[]),
+        (
+            "chunked, then deflate",
+            bodies(
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, deflate\r\n\r\n",
+                &deflated(b"2\r\nhi\r\n0\r\n\r\n"),
+            ),
+            &[],
+        ),
+        (
+            "gzip, then chunked",
+            {
+                let body = gzip(b"hi");
+                [
+                    format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n{:x}\r\n", body.len())
+                        .as_bytes(),
+                    &body,
+                    b"\r\n0\r\n\r\n",
+                ]
+                .concat()
+            },
+            &[],
+        ),
+        (
+            "deflate until the end",
+            bodies("HTTP/1.1 200 OK\r\nTransfer-Encoding: deflate\r\n\r\n", &deflated(b"hi")),
+            &[],
+        ),
+        (
+            "codings of both kinds",
+            bodies(
+                "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: deflate\r\n\r\n",
+                &deflated(&gzip(b"hi")),
+            ),
+            &[],
+        ),
+    ];
+    for (name, bytes, more) in good {
+        let server = Raw::saying(bytes);
+        for driver in ["uring", "poll"] {
+            let url = server.url("http", "/");
+            let args = [
+                &[url.as_str(), "-n", "1", "-c", "1", "--expect-body", "hi", "--driver", driver, "--output", "json"],
+                more,
+            ]
+            .concat();
+            let seen = report(&output(&args));
+            assert_eq!(seen["requests"]["succeeded"], 1, "{name}, {driver}: {seen:#}");
+        }
+    }
+    // A coding that nobody here knows is named.
+    let unknown: [(&[u8], &str); 2] = [
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: foo, chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+            "Transfer-Encoding foo is not known",
+        ),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, bar\r\n\r\nzz",
+            "Transfer-Encoding chunked, bar is not known",
+        ),
+    ];
+    for (bytes, says) in unknown {
+        let server = Raw::saying(bytes.to_vec());
+        let url = server.url("http", "/");
+        let done = output(&[&url, "-n", "1", "-c", "1", "--expect-body", "hi", "--show-failures", "--lang", "en"]);
+        let page = text(&done.stdout) + &text(&done.stderr);
+        assert!(page.contains(says), "{says}: {page}");
+    }
+}

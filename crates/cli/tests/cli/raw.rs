@@ -1,0 +1,188 @@
+//! A server that sends what it is told to, byte for byte: HTTP/2 without TLS, or anything else.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) const DATA: u8 = 0;
+pub(crate) const HEADERS: u8 = 1;
+pub(crate) const RST_STREAM: u8 = 3;
+pub(crate) const SETTINGS: u8 = 4;
+pub(crate) const PUSH_PROMISE: u8 = 5;
+pub(crate) const PING: u8 = 6;
+pub(crate) const GOAWAY: u8 = 7;
+pub(crate) const CONTINUATION: u8 = 9;
+
+pub(crate) const END_STREAM: u8 = 1;
+pub(crate) const END_HEADERS: u8 = 4;
+const ACK: u8 = 1;
+const FRAME_BYTES_MAX: usize = 16_384;
+const PREFACE_BYTES: usize = 24;
+
+/// Nobody waits longer than this for a peer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let [_, l2, l1, l0] = (payload.len() as u32).to_be_bytes();
+    let mut bytes = vec![l2, l1, l0, kind, flags];
+    bytes.extend_from_slice(&stream.to_be_bytes());
+    bytes.extend_from_slice(payload);
+    bytes
+}
+
+/// Fields as they stand on the wire, each literal and without a table.
+pub(crate) fn block(fields: &[(&str, &str)]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (name, value) in fields {
+        bytes.push(0);
+        push_text(name, &mut bytes);
+        push_text(value, &mut bytes);
+    }
+    bytes
+}
+
+fn push_text(text: &str, bytes: &mut Vec<u8>) {
+    if text.len() < 127 {
+        bytes.push(text.len() as u8);
+    } else {
+        bytes.push(127);
+        let mut rest = text.len() - 127;
+        while rest >= 128 {
+            bytes.push(rest as u8 | 128);
+            rest >>= 7;
+        }
+        bytes.push(rest as u8);
+    }
+    bytes.extend_from_slice(text.as_bytes());
+}
+
+/// A block in one frame.
+pub(crate) fn fields(stream: u32, flags: u8, list: &[(&str, &str)]) -> Vec<u8> {
+    frame(HEADERS, END_HEADERS | flags, stream, &block(list))
+}
+
+/// Content, in frames as large as they may be.
+pub(crate) fn data(stream: u32, flags: u8, content: &[u8]) -> Vec<u8> {
+    let mut parts = content.chunks(FRAME_BYTES_MAX).peekable();
+    let mut bytes = if content.is_empty() { frame(DATA, flags, stream, &[]) } else { Vec::new() };
+    while let Some(part) = parts.next() {
+        bytes.extend_from_slice(&frame(DATA, if parts.peek().is_none() { flags } else { 0 }, stream, part));
+    }
+    bytes
+}
+
+/// A message of gRPC with its prefix.
+pub(crate) fn message(flag: u8, bytes: &[u8]) -> Vec<u8> {
+    let mut message = vec![flag];
+    message.extend_from_slice(&(bytes.len() as u32).to_be_bytes());
+    message.extend_from_slice(bytes);
+    message
+}
+
+/// A server on a free port. Each connection gets a thread, and its number; it ends with the process of the test.
+pub(crate) struct Raw {
+    pub(crate) port: u16,
+}
+
+impl Raw {
+    pub(crate) fn start(serve: impl Fn(TcpStream, usize) + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let port = listener.local_addr().expect("an address").port();
+        let serve = Arc::new(serve);
+        std::thread::spawn(move || {
+            for (number, stream) in listener.incoming().flatten().enumerate() {
+                let serve = serve.clone();
+                std::thread::spawn(move || {
+                    let _ = stream.set_nodelay(true);
+                    let _ = stream.set_read_timeout(Some(PATIENCE));
+                    let _ = stream.set_write_timeout(Some(PATIENCE));
+                    serve(stream, number);
+                });
+            }
+        });
+        Self { port }
+    }
+
+    /// Answers each request of HTTP/2 with the frames that `answer` makes for its stream.
+    pub(crate) fn answering(answer: impl Fn(u32) -> Vec<u8> + Send + Sync + 'static) -> Self {
+        Self::start(move |mut stream, _| {
+            if stream.write_all(&frame(SETTINGS, 0, 0, &[])).is_err() {
+                return;
+            }
+            requests(&mut stream, |stream, number| stream.write_all(&answer(number)).is_ok());
+        })
+    }
+
+    /// Sends these bytes to whoever has sent the head of a request of HTTP/1, and closes.
+    pub(crate) fn saying(bytes: Vec<u8>) -> Self {
+        Self::start(move |mut stream, _| {
+            let mut heard = Vec::new();
+            let mut piece = [0; 4_096];
+            while !heard.windows(4).any(|four| four == b"\r\n\r\n") {
+                match stream.read(&mut piece) {
+                    Ok(0) | Err(_) => return,
+                    Ok(count) => heard.extend_from_slice(&piece[..count]),
+                }
+            }
+            // Whoever does not like it closes first.
+            let _ = stream.write_all(&bytes);
+        })
+    }
+
+    pub(crate) fn url(&self, scheme: &str, path: &str) -> String {
+        format!("{scheme}://127.0.0.1:{}{path}", self.port)
+    }
+}
+
+/// The kinds of the frames that a client sent, with its preface before them.
+pub(crate) fn kinds(bytes: &[u8]) -> impl Iterator<Item = u8> + '_ {
+    let mut rest = bytes.get(PREFACE_BYTES..).unwrap_or_default();
+    std::iter::from_fn(move || {
+        let (kind, _, _, length) = head_of(rest)?;
+        rest = rest.get(9 + length..).unwrap_or_default();
+        Some(kind)
+    })
+}
+
+/// Reads frames, and calls `request` with the stream of each request that is complete, until it says no or the peer is gone.
+fn requests(stream: &mut TcpStream, mut request: impl FnMut(&mut TcpStream, u32) -> bool) {
+    let (mut buffer, mut piece) = (Vec::new(), vec![0; 65_536]);
+    let mut has_preface = false;
+    loop {
+        match stream.read(&mut piece) {
+            Ok(0) => return,
+            Ok(count) => buffer.extend_from_slice(&piece[..count]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(_) => return,
+        }
+        if !has_preface {
+            if buffer.len() < PREFACE_BYTES {
+                continue;
+            }
+            buffer.drain(..PREFACE_BYTES);
+            has_preface = true;
+        }
+        while let Some((kind, flags, number, length)) = head_of(&buffer) {
+            if buffer.len() < 9 + length {
+                break;
+            }
+            buffer.drain(..9 + length);
+            let is_request = matches!(kind, DATA | HEADERS) && flags & END_STREAM != 0;
+            let goes_on = match kind {
+                SETTINGS if flags & ACK == 0 => stream.write_all(&frame(SETTINGS, ACK, 0, &[])).is_ok(),
+                _ if is_request => request(stream, number),
+                _ => true,
+            };
+            if !goes_on {
+                return;
+            }
+        }
+    }
+}
+
+fn head_of(buffer: &[u8]) -> Option<(u8, u8, u32, usize)> {
+    let [l2, l1, l0, kind, flags, s3, s2, s1, s0] = *buffer.first_chunk::<9>()?;
+    let length = u32::from_be_bytes([0, l2, l1, l0]) as usize;
+    Some((kind, flags, u32::from_be_bytes([s3 & 0x7f, s2, s1, s0]), length))
+}

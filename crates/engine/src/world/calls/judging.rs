@@ -1,0 +1,160 @@
+//! How a call ended, and what the plan says of that.
+//!
+//! A call ends with one status, whatever happened: the one that its answer says, or what a client of gRPC makes of what came instead
+//! ([`crate::faults::call_status`]).
+
+use metrics::{Failure, Outcome, ProtocolFault};
+use pacing::Nanos;
+use wire::grpc::{self, Status};
+use wire::hpack::FieldList;
+
+use super::CallState;
+use crate::faults;
+use crate::slab::Key;
+use crate::world::World;
+use crate::world::samples::KeptBody;
+use crate::world::step::PreparedStep;
+
+/// What an answer says of its status.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Said {
+    #[default]
+    Nothing,
+    Status(Status),
+    /// Something that is no number.
+    Nonsense,
+}
+
+impl CallState {
+    /// What is wrong with an answer that came to its end; `None` when it has the status that it says.
+    fn failure(&self, http_status: u16, status: Option<Status>, answers_stream: bool) -> Option<Failure> {
+        let is_ok = status == Some(Status::OK);
+        // Who says how it ended is believed, but not that something else is a good answer.
+        if status.is_none() || (is_ok && !self.is_grpc) {
+            return Some(match self.status {
+                Said::Nonsense => Failure::Protocol(ProtocolFault::BadGrpcStatus),
+                _ if http_status != 200 => Failure::of_http(http_status),
+                _ if !self.is_grpc => Failure::Protocol(ProtocolFault::ContentType),
+                _ => Failure::Protocol(self.fault.unwrap_or(ProtocolFault::NoGrpcStatus)),
+            });
+        }
+        let fault = match self.fault {
+            Some(fault) => fault,
+            None if self.is_grpc && !self.reader.is_between() => ProtocolFault::MessageCut,
+            None if is_ok && !answers_stream && self.received != 1 => ProtocolFault::MessageCount,
+            None => return None,
+        };
+        Some(Failure::Protocol(fault))
+    }
+
+    /// What the plan says of a call that is over, and its status.
+    fn outcome(&self, http_status: u16, kept: Option<&mut KeptBody>, step: &PreparedStep) -> (Outcome, Status) {
+        let answers_stream = step.call.as_ref().is_some_and(|call| call.answers_stream);
+        let said = if let Said::Status(status) = self.status { Some(status) } else { None };
+        match (self.failure(http_status, said, answers_stream), said) {
+            (Some(failure), _) => judge_failure(failure, step),
+            (None, Some(status)) if !step.checks.contains_status(status.index() as u16) => {
+                (Outcome::Failed(Failure::GrpcStatus(status.index() as u8)), status)
+            }
+            (None, status) if step.checks.look_further => (step.checks.of_answer(kept), status.unwrap_or(Status::OK)),
+            (None, status) => (Outcome::Succeeded, status.unwrap_or(Status::OK)),
+        }
+    }
+}
+
+/// A status that HTTP says, or the reset of a stream, can be what the plan expects. An answer that is broken never is.
+fn judge_failure(failure: Failure, step: &PreparedStep) -> (Outcome, Status) {
+    let status = faults::call_status(failure).unwrap_or(Status::UNKNOWN);
+    let may_be_expected = matches!(failure, Failure::CallHttp(_) | Failure::StreamReset(_));
+    let is_expected = may_be_expected && step.checks.contains_status(status.index() as u16);
+    (if is_expected { Outcome::Succeeded } else { Outcome::Failed(failure) }, status)
+}
+
+impl World {
+    /// The fields at the end of an answer to a call.
+    pub(in crate::world) fn call_trailers(&mut self, key: Key, fields: &FieldList) {
+        self.call_status(key, fields);
+        if let Some(attempt) =
+            self.attempts.find(key).filter(|attempt| attempt.call.is_some() && attempt.kept.is_some())
+        {
+            attempt.keep_trailers(fields);
+        }
+    }
+
+    pub(super) fn call_status(&mut self, key: Key, fields: &FieldList) {
+        let Some(call) = self.attempts.find(key).and_then(|attempt| attempt.call.as_mut()) else { return };
+        let Some(value) = fields.find(b"grpc-status") else { return };
+        let Some(status) = Status::read(value) else { return call.status = Said::Nonsense };
+        call.status = Said::Status(status);
+        if status != Status::OK
+            && let Some(message) = fields.find(b"grpc-message")
+            && !self.seen.has_heard(status.index())
+        {
+            self.seen.hear(status.index(), &grpc::percent_decode(message));
+        }
+    }
+
+    /// A call was given up at its deadline: so it ends as its target would end it. Messages without an answer waited at least so long.
+    pub(in crate::world) fn expire_call(&mut self, key: Key, now: Nanos) -> Option<Outcome> {
+        let attempt = self.attempts.find(key)?;
+        let call = attempt.call.as_ref()?;
+        let exchange = self.exchanges.find(attempt.exchange)?;
+        let step = &self.steps[exchange.step as usize];
+        let status = Status::DEADLINE_EXCEEDED.index();
+        let is_expected = step.checks.contains_status(status as u16);
+        if exchange.is_measured {
+            // A failure is counted where all of them are.
+            self.seen.counts.grpc_statuses[status] += u64::from(is_expected);
+            call.give_up_messages(step, attempt.sent, now, &mut self.seen.message_given_up);
+        }
+        Some(if is_expected { Outcome::Succeeded } else { Outcome::Failed(Failure::Timeout) })
+    }
+
+    /// A call is over: its status is counted, unless it failed by it. Gives what the plan says of it.
+    pub(in crate::world) fn judge_call(&mut self, key: Key, http_status: u16, now: Nanos) -> Option<Outcome> {
+        let attempt = self.attempts.find(key)?;
+        let call = attempt.call.as_ref()?;
+        let exchange = self.exchanges.find(attempt.exchange)?;
+        let step = &self.steps[exchange.step as usize];
+        let (outcome, status) = call.outcome(http_status, attempt.kept.as_deref_mut(), step);
+        // The target was told the deadline, and may be a moment ahead of our own timer.
+        let is_late = now >= attempt.deadline;
+        let is_timeout = outcome == Outcome::Failed(Failure::GrpcStatus(Status::DEADLINE_EXCEEDED.index() as u8));
+        if is_late && is_timeout {
+            if exchange.is_measured {
+                call.give_up_messages(step, attempt.sent, now, &mut self.seen.message_given_up);
+            }
+            return Some(Outcome::Failed(Failure::Timeout));
+        }
+        if exchange.is_measured && !is_counted_by_its_failure(outcome) {
+            self.seen.counts.grpc_statuses[status.index()] += 1;
+        }
+        Some(outcome)
+    }
+
+    /// The peer gave up the stream of a call: what the plan says of that. `None` when this is no call.
+    pub(in crate::world) fn judge_reset(&mut self, key: Key, failure: Failure) -> Option<Outcome> {
+        let attempt = self.attempts.find(key)?;
+        attempt.call.as_ref()?;
+        let exchange = self.exchanges.find(attempt.exchange)?;
+        let (outcome, status) = judge_failure(failure, &self.steps[exchange.step as usize]);
+        if exchange.is_measured && outcome == Outcome::Succeeded {
+            self.seen.counts.grpc_statuses[status.index()] += 1;
+        }
+        Some(outcome)
+    }
+
+    /// A call failed: its status is the one that a client of gRPC would tell, whatever the cause.
+    #[cold]
+    pub(in crate::world) fn count_failed_call(&mut self, step: u32, failure: Failure) {
+        if self.steps[step as usize].call.is_some()
+            && let Some(status) = faults::call_status(failure)
+        {
+            self.seen.counts.grpc_statuses[status.index()] += 1;
+        }
+    }
+}
+
+fn is_counted_by_its_failure(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Failed(failure) if faults::call_status(failure).is_some())
+}

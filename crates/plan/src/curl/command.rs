@@ -1,0 +1,233 @@
+//! The flags of one command, understood.
+
+use std::time::Duration;
+
+use super::Way;
+use super::body;
+use super::fault::{CurlFault, at};
+use super::form::{self, Part};
+use super::options::{Given, Meaning};
+use crate::PlanError;
+use crate::flags::is_token;
+
+/// What carries the body.
+#[derive(Debug, Default)]
+pub(super) enum Content {
+    #[default]
+    None,
+    Data(Vec<u8>),
+    Form(Vec<Part>),
+}
+
+/// The flags of one command, understood.
+#[derive(Debug, Default)]
+pub(super) struct Command {
+    pub(super) line: usize,
+    pub(super) urls: Vec<(Vec<u8>, usize)>,
+    pub(super) method: Option<String>,
+    pub(super) headers: Vec<(Vec<u8>, usize)>,
+    /// One for each URL; an empty one uploads nothing.
+    pub(super) uploads: Vec<(Vec<u8>, usize)>,
+    pub(super) content: Content,
+    pub(super) is_json: bool,
+    pub(super) escapes_names: bool,
+    pub(super) gets: bool,
+    pub(super) heads: bool,
+    pub(super) cookies: Vec<Vec<u8>>,
+    pub(super) cookie_files: Vec<(Vec<u8>, usize)>,
+    pub(super) junks_sessions: bool,
+    pub(super) etag_file: Option<(Vec<u8>, usize)>,
+    pub(super) user_agent: Option<String>,
+    pub(super) referer: Option<String>,
+    pub(super) user: Option<Vec<u8>>,
+    pub(super) bearer: Option<String>,
+    pub(super) follows: bool,
+    /// The method changes where a redirect says so, also one that was named.
+    pub(super) frees_method: bool,
+    pub(super) trusts_others: bool,
+    pub(super) redirects: Option<u32>,
+    pub(super) keeps_post: u8,
+    pub(super) is_compressed: bool,
+    pub(super) timeout: Option<Duration>,
+    pub(super) connect_timeout: Option<Duration>,
+    pub(super) range: Option<String>,
+    pub(super) path_as_is: bool,
+    pub(super) globoff: bool,
+    pub(super) queries: Vec<Vec<u8>>,
+    pub(super) request_target: Option<String>,
+    pub(super) way: Way,
+}
+
+impl Command {
+    pub(super) fn of(given: &[Given], line: usize) -> Result<Self, PlanError> {
+        let mut command = Self { line, ..Self::default() };
+        for one in given {
+            command.take(one)?;
+        }
+        Ok(command)
+    }
+
+    fn take(&mut self, given: &Given) -> Result<(), PlanError> {
+        let (flag, line, value) = (given.flag, given.line, given.value.as_slice());
+        let text = || body::text(flag, value, line);
+        let is_on = !given.is_off;
+        match given.meaning {
+            Meaning::Request => {
+                let method = text()?;
+                if method.is_empty() || !method.bytes().all(is_token) {
+                    return Err(PlanError::Method { method }.at_line(line));
+                }
+                self.method = Some(method);
+            }
+            Meaning::Url => self.urls.push((value.to_vec(), line)),
+            Meaning::Header => match value.strip_prefix(b"@") {
+                Some(path) => {
+                    let lines = body::file("-H", path, line)?;
+                    let lines = lines.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
+                    self.headers.extend(
+                        lines.filter(|text| !text.is_empty() && text[0] != b'#').map(|text| (text.to_vec(), line)),
+                    );
+                }
+                None => self.headers.push((value.to_vec(), line)),
+            },
+            Meaning::Data => self.add_data(&body::data(value, line)?, true),
+            Meaning::DataRaw => self.add_data(value, true),
+            Meaning::DataBinary => self.add_data(&body::data_binary("--data-binary", value, line)?, true),
+            Meaning::DataUrlencode => self.add_data(&body::data_urlencode(value, line)?, true),
+            Meaning::Json => {
+                self.is_json = true;
+                self.add_data(&body::data_binary("--json", value, line)?, false);
+            }
+            Meaning::Form => self.add_part(form::form(value, line)?, line)?,
+            Meaning::FormString => self.add_part(form::form_string(value, line)?, line)?,
+            Meaning::FormEscape => self.escapes_names = is_on,
+            Meaning::Get => self.gets = is_on,
+            Meaning::Head => self.heads = is_on,
+            Meaning::Cookie if value.contains(&b'=') => self.cookies.push(value.to_vec()),
+            Meaning::Cookie if value.is_empty() => {}
+            Meaning::Cookie => self.cookie_files.push((value.to_vec(), line)),
+            Meaning::JunkSessions => self.junks_sessions = is_on,
+            Meaning::UserAgent => self.user_agent = Some(text()?),
+            Meaning::Referer => self.referer = Some(text()?),
+            Meaning::User => {
+                self.user = Some(match value {
+                    b"" => b":".to_vec(),
+                    value if value.contains(&b':') => value.to_vec(),
+                    _ => return Err(at(line, CurlFault::NoPassword)),
+                });
+            }
+            Meaning::Bearer => self.bearer = Some(text()?),
+            Meaning::Insecure => self.way.insecure = is_on,
+            Meaning::Location => (self.follows, self.frees_method) = (is_on, false),
+            Meaning::LocationTrusted => (self.follows, self.trusts_others) = (is_on, is_on),
+            Meaning::Follow => (self.follows, self.frees_method) = (true, true),
+            Meaning::MaxRedirs => {
+                let wanted = "a number, or -1 for no bound";
+                let number = text()?;
+                self.redirects = Some(match number.parse::<i64>() {
+                    Ok(-1) => u32::MAX,
+                    Ok(number) if number >= 0 => u32::try_from(number).unwrap_or(u32::MAX),
+                    _ => return Err(at(line, CurlFault::Value { flag, value: number, wanted })),
+                });
+            }
+            Meaning::Post301 => self.keep_post(1, is_on),
+            Meaning::Post302 => self.keep_post(2, is_on),
+            Meaning::Post303 => self.keep_post(4, is_on),
+            Meaning::Compressed => self.is_compressed = is_on,
+            Meaning::Http10 => self.speak(true, false, false),
+            Meaning::Http11 => self.speak(false, true, false),
+            // Over plain connections curl asks for it within HTTP/1.1, and servers rarely agree; see `way_of`.
+            Meaning::Http2 => self.speak(false, false, false),
+            Meaning::Http2Prior => self.speak(false, false, true),
+            Meaning::MaxTime => self.timeout = seconds(flag, &text()?, line)?,
+            Meaning::ConnectTimeout => self.connect_timeout = seconds(flag, &text()?, line)?,
+            Meaning::Resolve => self.way.resolve.push(text()?),
+            Meaning::ConnectTo => self.way.connect_to.push(text()?),
+            Meaning::UnixSocket => self.way.unix_socket = Some(text()?),
+            Meaning::Cert => self.way.cert = Some(text()?),
+            Meaning::Key => self.way.key = Some(text()?),
+            Meaning::Cacert => self.way.cacert = Some(text()?),
+            Meaning::Upload => self.uploads.push((value.to_vec(), line)),
+            Meaning::Range => self.range = Some(text()?).filter(|range| !range.is_empty()),
+            Meaning::ContinueAt => self.range = offset(flag, &text()?, line)?,
+            Meaning::EtagCompare => self.etag_file = Some((value.to_vec(), line)),
+            Meaning::PathAsIs => self.path_as_is = is_on,
+            Meaning::Globoff => self.globoff = is_on,
+            Meaning::UrlQuery => self.queries.push(match value.strip_prefix(b"+") {
+                Some(plain) => plain.to_vec(),
+                None => body::data_urlencode(value, line)?,
+            }),
+            Meaning::RequestTarget => self.request_target = Some(text()?),
+            Meaning::Tls12 => self.way.tls_min = Some("1.2".to_owned()),
+            Meaning::Tls13 => self.way.tls_min = Some("1.3".to_owned()),
+            Meaning::Sessions => self.way.no_resumption = !is_on,
+            Meaning::Next | Meaning::Quiet => {}
+            Meaning::Alpn if is_on => {}
+            Meaning::Alpn => return Err(at(line, CurlFault::Refused { flag })),
+            // What is switched off changes nothing.
+            Meaning::Proxy | Meaning::Auth | Meaning::Refused if !is_on => {}
+            Meaning::Proxy => return Err(at(line, CurlFault::Proxy { flag })),
+            Meaning::Jar => return Err(at(line, CurlFault::Jar { flag })),
+            Meaning::Auth => return Err(at(line, CurlFault::Auth { flag })),
+            Meaning::Refused => return Err(at(line, CurlFault::Refused { flag })),
+        }
+        if matches!(
+            given.meaning,
+            Meaning::Data | Meaning::DataRaw | Meaning::DataBinary | Meaning::DataUrlencode | Meaning::Json
+        ) && !matches!(self.content, Content::Data(_))
+        {
+            return Err(at(line, CurlFault::Conflict { one: flag, other: "-F or -T" }));
+        }
+        Ok(())
+    }
+
+    fn keep_post(&mut self, bit: u8, is_on: bool) {
+        self.keeps_post = if is_on { self.keeps_post | bit } else { self.keeps_post & !bit };
+    }
+
+    fn speak(&mut self, http10: bool, http11: bool, http2: bool) {
+        (self.way.http10, self.way.http11, self.way.http2) = (http10, http11, http2);
+    }
+
+    /// Data that is given several times is joined.
+    fn add_data(&mut self, more: &[u8], with_sign: bool) {
+        match &mut self.content {
+            Content::Data(bytes) => {
+                if with_sign {
+                    bytes.push(b'&');
+                }
+                bytes.extend_from_slice(more);
+            }
+            Content::None => self.content = Content::Data(more.to_vec()),
+            Content::Form(_) => {}
+        }
+    }
+
+    fn add_part(&mut self, part: Part, line: usize) -> Result<(), PlanError> {
+        match &mut self.content {
+            Content::Form(parts) => parts.push(part),
+            Content::None => self.content = Content::Form(vec![part]),
+            Content::Data(_) => {
+                return Err(at(line, CurlFault::Conflict { one: "-F", other: "-d or -T" }));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `-C`: from where on, as a range; `-` and zero are the beginning.
+fn offset(flag: &'static str, text: &str, line: usize) -> Result<Option<String>, PlanError> {
+    let wanted = "a number of bytes";
+    let wrong = || at(line, CurlFault::Value { flag, value: text.to_owned(), wanted });
+    let number = if text == "-" { 0 } else { text.parse::<u64>().map_err(|_| wrong())? };
+    Ok((number > 0).then(|| format!("{number}-")))
+}
+
+/// Seconds, with a fraction; zero is no bound.
+fn seconds(flag: &'static str, text: &str, line: usize) -> Result<Option<Duration>, PlanError> {
+    let wanted = "seconds, like 5 or 2.5";
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
+    let span = number.and_then(|number| Duration::try_from_secs_f64(number).ok());
+    let span = span.ok_or_else(|| at(line, CurlFault::Value { flag, value: text.to_owned(), wanted }))?;
+    Ok((!span.is_zero()).then(|| span.max(Duration::from_millis(1))))
+}

@@ -1,0 +1,320 @@
+//! Forms in parts, as `-F` of curl describes them (RFC 7578).
+
+use base64::Engine;
+
+use super::body::{file, text};
+use super::fault::{CurlFault, at};
+use crate::PlanError;
+
+/// Content types by the end of a file's name.
+const CONTENT_TYPES: [(&str, &str); 10] = [
+    (".gif", "image/gif"),
+    (".jpg", "image/jpeg"),
+    (".jpeg", "image/jpeg"),
+    (".png", "image/png"),
+    (".svg", "image/svg+xml"),
+    (".txt", PLAIN_TEXT),
+    (".htm", "text/html"),
+    (".html", "text/html"),
+    (".pdf", "application/pdf"),
+    (".xml", "application/xml"),
+];
+const PLAIN_TEXT: &str = "text/plain";
+const ANY_CONTENT: &str = "application/octet-stream";
+
+/// Characters of a line of base64 (RFC 2045, 6.8).
+const BASE64_LINE: usize = 76;
+
+/// A part of a form.
+#[derive(Debug)]
+pub(super) struct Part {
+    name: Vec<u8>,
+    contents: Vec<Content>,
+    headers: Vec<Vec<u8>>,
+}
+
+#[derive(Debug)]
+struct Content {
+    bytes: Vec<u8>,
+    file_name: Option<Vec<u8>>,
+    content_type: Option<String>,
+    /// How it is written, when it says so.
+    encoding: Option<String>,
+}
+
+/// `--form-string`: nothing in it has a meaning.
+pub(super) fn form_string(value: &[u8], line: usize) -> Result<Part, PlanError> {
+    let (name, bytes) = name_and_rest("--form-string", value, line)?;
+    let content = Content { bytes: bytes.to_vec(), file_name: None, content_type: None, encoding: None };
+    Ok(Part { name: name.to_vec(), contents: vec![content], headers: Vec::new() })
+}
+
+fn name_and_rest<'a>(flag: &'static str, value: &'a [u8], line: usize) -> Result<(&'a [u8], &'a [u8]), PlanError> {
+    let place = value.iter().position(|byte| *byte == b'=').ok_or_else(|| {
+        let value = String::from_utf8_lossy(value).into_owned();
+        at(line, CurlFault::Value { flag, value, wanted: "name=content or name=@file" })
+    })?;
+    Ok((&value[..place], &value[place + 1..]))
+}
+
+fn wrong(value: &[u8], wanted: &'static str, line: usize) -> PlanError {
+    at(line, CurlFault::Value { flag: "-F", value: String::from_utf8_lossy(value).into_owned(), wanted })
+}
+
+/// `-F`: `name=content`, `name=@file`, `name=<file`, with `;type=`, `;filename=`, `;encoder=` and `;headers=` behind it.
+pub(super) fn form(value: &[u8], line: usize) -> Result<Part, PlanError> {
+    let (name, rest) = name_and_rest("-F", value, line)?;
+    let mut part = Part { name: name.to_vec(), contents: Vec::new(), headers: Vec::new() };
+    match rest.first() {
+        Some(b'(' | b')') if part.name.is_empty() || rest.first() == Some(&b'(') => {
+            return Err(wrong(value, "a part that is no group of parts", line));
+        }
+        Some(b'@') => {
+            let mut rest = Some(&rest[1..]);
+            while let Some(from) = rest {
+                let mut fields = Fields { rest: from, ends_with_comma: true };
+                let path = fields.word();
+                let extras = fields.extras(&mut part.headers, line)?;
+                let bytes = file("-F", &path, line)?;
+                let base = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default().to_vec();
+                // Of the standard input only a name tells a type.
+                let last_guess = (path != b"-").then_some(ANY_CONTENT);
+                let name = extras.file_name.as_deref();
+                let guessed = name.and_then(content_type_of).or_else(|| content_type_of(&path)).or(last_guess);
+                let content_type = extras.content_type.or_else(|| guessed.map(str::to_owned));
+                let file_name = Some(extras.file_name.unwrap_or(base));
+                part.contents.push(Content { bytes, file_name, content_type, encoding: extras.encoding });
+                rest = fields.rest.strip_prefix(b",");
+            }
+        }
+        Some(b'<') => {
+            let mut fields = Fields { rest: &rest[1..], ends_with_comma: false };
+            let path = fields.word();
+            let extras = fields.extras(&mut part.headers, line)?;
+            let bytes = file("-F", &path, line)?;
+            // As curl: text is what a field is anyway, and what is read into a field has no name of its own.
+            let guessed = content_type_of(&path).filter(|kind| *kind != PLAIN_TEXT);
+            let content_type = extras.content_type.or_else(|| guessed.map(str::to_owned));
+            part.contents.push(Content { bytes, file_name: None, content_type, encoding: extras.encoding });
+        }
+        _ => {
+            let mut fields = Fields { rest, ends_with_comma: false };
+            let bytes = fields.word();
+            let extras = fields.extras(&mut part.headers, line)?;
+            let guessed = extras.file_name.as_deref().and_then(content_type_of);
+            let content_type = extras.content_type.or_else(|| guessed.map(str::to_owned));
+            part.contents.push(Content { bytes, file_name: extras.file_name, content_type, encoding: extras.encoding });
+        }
+    }
+    Ok(part)
+}
+
+/// Two words with a slash between them.
+fn is_content_type(kind: &[u8]) -> bool {
+    let mut words = kind.splitn(2, |byte| *byte == b'/');
+    let is_word = |word: Option<&[u8]>| word.is_some_and(|word| !word.is_empty() && !b" ;,".contains(&word[0]));
+    is_word(words.next()) && is_word(words.next())
+}
+
+/// The type that a name tells.
+fn content_type_of(name: &[u8]) -> Option<&'static str> {
+    let name = name.to_ascii_lowercase();
+    CONTENT_TYPES.iter().find(|(end, _)| name.ends_with(end.as_bytes())).map(|(_, kind)| *kind)
+}
+
+#[derive(Default)]
+struct Extras {
+    content_type: Option<String>,
+    file_name: Option<Vec<u8>>,
+    encoding: Option<String>,
+}
+
+/// What stands behind the name of a part.
+struct Fields<'a> {
+    rest: &'a [u8],
+    /// A comma stands between files.
+    ends_with_comma: bool,
+}
+
+impl<'a> Fields<'a> {
+    fn is_end(&self, byte: u8) -> bool {
+        byte == b';' || (self.ends_with_comma && byte == b',')
+    }
+
+    /// Up to a semicolon, or a comma between files; in quotes both mean nothing. Spaces around it are none of it.
+    fn word(&mut self) -> Vec<u8> {
+        self.rest = self.rest.trim_ascii_start();
+        if let Some(word) = self.quoted() {
+            return word;
+        }
+        let end = self.rest.iter().position(|byte| self.is_end(*byte)).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        word.trim_ascii_end().to_vec()
+    }
+
+    /// A word in quotes; one that is not closed is none.
+    fn quoted(&mut self) -> Option<Vec<u8>> {
+        let quoted = self.rest.strip_prefix(b"\"")?;
+        let (mut out, mut place) = (Vec::new(), 0);
+        loop {
+            match (*quoted.get(place)?, quoted.get(place + 1)) {
+                (b'\\', Some(sign @ (b'\\' | b'"'))) => {
+                    out.push(*sign);
+                    place += 2;
+                }
+                (b'"', _) => {
+                    let behind = &quoted[place + 1..];
+                    let skipped = behind.iter().take_while(|byte| !self.is_end(**byte)).count();
+                    self.rest = &behind[skipped..];
+                    return Some(out);
+                }
+                (byte, _) => {
+                    out.push(byte);
+                    place += 1;
+                }
+            }
+        }
+    }
+
+    /// What stands behind a name and a sign of equality, without regard to the size of its letters.
+    fn behind(&self, name: &[u8]) -> Option<&'a [u8]> {
+        let front = self.rest.get(..name.len())?;
+        front.eq_ignore_ascii_case(name).then(|| &self.rest[name.len()..])
+    }
+
+    fn extras(&mut self, headers: &mut Vec<Vec<u8>>, line: usize) -> Result<Extras, PlanError> {
+        let mut extras = Extras::default();
+        // What follows a type and is nothing else belongs to it: types have parameters.
+        let mut open_type: Option<&[u8]> = None;
+        while let Some(rest) = self.rest.strip_prefix(b";") {
+            self.rest = rest.trim_ascii_start();
+            if let (None, Some(rest)) = (open_type, self.behind(b"type=")) {
+                self.rest = rest.trim_ascii_start();
+                let start = self.rest;
+                let kind = self.skip_to_end(start);
+                if !is_content_type(kind) {
+                    return Err(wrong(kind, "a type like ;type=text/plain", line));
+                }
+                extras.content_type = Some(text("-F", kind, line)?);
+                open_type = Some(start);
+            } else if let Some(rest) = self.behind(b"filename=") {
+                (self.rest, open_type) = (rest, None);
+                extras.file_name = Some(self.word());
+            } else if let Some(rest) = self.behind(b"encoder=") {
+                (self.rest, open_type) = (rest, None);
+                let encoding = text("-F", &self.word(), line)?.to_ascii_lowercase();
+                if !matches!(encoding.as_str(), "binary" | "8bit" | "7bit" | "base64") {
+                    return Err(wrong(encoding.as_bytes(), "the encoder base64, 8bit, 7bit or binary", line));
+                }
+                extras.encoding = Some(encoding);
+            } else if let Some(rest) = self.behind(b"headers=") {
+                (self.rest, open_type) = (rest, None);
+                self.headers(headers, line)?;
+            } else if let Some(start) = open_type {
+                extras.content_type = Some(text("-F", self.skip_to_end(start), line)?);
+            } else {
+                // As curl: what it does not know means nothing.
+                self.word();
+            }
+        }
+        Ok(extras)
+    }
+
+    /// Skips to what ends this one, and gives all from `start` up to there.
+    fn skip_to_end(&mut self, start: &'a [u8]) -> &'a [u8] {
+        let end = self.rest.iter().position(|byte| self.is_end(*byte)).unwrap_or(self.rest.len());
+        self.rest = &self.rest[end..];
+        start[..start.len() - self.rest.len()].trim_ascii_end()
+    }
+
+    fn headers(&mut self, headers: &mut Vec<Vec<u8>>, line: usize) -> Result<(), PlanError> {
+        match self.rest.first() {
+            Some(b'@' | b'<') => {
+                self.rest = &self.rest[1..];
+                let bytes = file("-F", &self.word(), line)?;
+                let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+                headers.extend(lines.filter(|line| !line.is_empty() && line[0] != b'#').map(<[u8]>::to_vec));
+            }
+            _ => headers.push(self.word()),
+        }
+        Ok(())
+    }
+}
+
+/// The boundary between parts: known from outside, so that the same command gives the same bytes.
+pub(super) const BOUNDARY: &str = "------------------------6f6e727573680a21";
+const INNER_BOUNDARY: &str = "------------------------6f6e727573680a22";
+
+/// The body of a form. In a body of another type its parts are attachments. `escapes_names`: by backslashes, not by numbers.
+pub(super) fn multipart(parts: &[Part], is_form: bool, escapes_names: bool) -> Vec<u8> {
+    let mut out = Vec::new();
+    for part in parts {
+        push_line(&mut out, &[b"--", BOUNDARY.as_bytes()]);
+        let name = escape(&part.name, escapes_names);
+        let mut disposition = b"Content-Disposition: ".to_vec();
+        disposition.extend_from_slice(if is_form { b"form-data" } else { b"attachment" });
+        if !part.name.is_empty() {
+            disposition.extend_from_slice(&[b"; name=\"", name.as_slice(), b"\""].concat());
+        }
+        match part.contents.as_slice() {
+            [only] => push_content(&mut out, &disposition, only, &part.headers, escapes_names),
+            several => {
+                push_line(&mut out, &[&disposition]);
+                push_line(&mut out, &[b"Content-Type: multipart/mixed; boundary=", INNER_BOUNDARY.as_bytes()]);
+                part.headers.iter().for_each(|header| push_line(&mut out, &[header]));
+                out.extend_from_slice(b"\r\n");
+                for content in several {
+                    push_line(&mut out, &[b"--", INNER_BOUNDARY.as_bytes()]);
+                    push_content(&mut out, b"Content-Disposition: attachment", content, &[], escapes_names);
+                }
+                push_line(&mut out, &[b"--", INNER_BOUNDARY.as_bytes(), b"--"]);
+                out.extend_from_slice(b"\r\n");
+            }
+        }
+    }
+    push_line(&mut out, &[b"--", BOUNDARY.as_bytes(), b"--"]);
+    out
+}
+
+fn push_content(out: &mut Vec<u8>, disposition: &[u8], content: &Content, headers: &[Vec<u8>], escapes_names: bool) {
+    match &content.file_name {
+        Some(name) => push_line(out, &[disposition, b"; filename=\"", &escape(name, escapes_names), b"\""]),
+        None => push_line(out, &[disposition]),
+    }
+    if let Some(kind) = &content.content_type {
+        push_line(out, &[b"Content-Type: ", kind.as_bytes()]);
+    }
+    if let Some(encoding) = &content.encoding {
+        push_line(out, &[b"Content-Transfer-Encoding: ", encoding.as_bytes()]);
+    }
+    headers.iter().for_each(|header| push_line(out, &[header]));
+    out.extend_from_slice(b"\r\n");
+    if content.encoding.as_deref() == Some("base64") {
+        let encoded = base64::engine::general_purpose::STANDARD.encode(&content.bytes);
+        let lines: Vec<&[u8]> = encoded.as_bytes().chunks(BASE64_LINE).collect();
+        push_line(out, &[&lines.join(&b"\r\n"[..])]);
+    } else {
+        push_line(out, &[&content.bytes]);
+    }
+}
+
+fn push_line(out: &mut Vec<u8>, pieces: &[&[u8]]) {
+    pieces.iter().for_each(|piece| out.extend_from_slice(piece));
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Names in quotes: what would end them stands as its number, or behind a backslash.
+fn escape(name: &[u8], by_backslash: bool) -> Vec<u8> {
+    let mut out = Vec::new();
+    for byte in name {
+        match byte {
+            b'"' | b'\\' if by_backslash => out.extend_from_slice(&[b'\\', *byte]),
+            b'"' => out.extend_from_slice(b"%22"),
+            b'\r' => out.extend_from_slice(b"%0D"),
+            b'\n' => out.extend_from_slice(b"%0A"),
+            byte => out.push(*byte),
+        }
+    }
+    out
+}

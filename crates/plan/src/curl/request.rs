@@ -1,0 +1,299 @@
+//! From the flags of a command to what goes out for each of its URLs.
+
+use super::address::{self, CurlUrl, without_globs};
+use super::command::{Command, Content};
+use super::fault::{CurlFault, at};
+use super::{Asked, Cookie, Sending, body, cookies, form};
+use crate::flags::Header;
+use crate::redirect::{self, Field};
+use crate::{Form, HttpVersion, PlanError};
+
+/// As curl.
+const REDIRECTS_DEFAULT: u32 = 50;
+/// As curl of today writes it.
+const ENCODINGS: &[u8] = b"deflate, gzip, br, zstd";
+
+/// What carries the body for one URL.
+struct Load {
+    bytes: Vec<u8>,
+    content: redirect::Content,
+    /// Its type, unless the user wrote one.
+    kind: Option<String>,
+    /// Only its end tells how long it is.
+    is_endless: bool,
+}
+
+/// The headers that the user wrote, and those that flags write in their place.
+struct Written(Vec<Header>);
+
+impl Written {
+    fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|header| header.name.eq_ignore_ascii_case(name))
+    }
+
+    fn value(&self, name: &str) -> Option<&[u8]> {
+        self.0.iter().find(|header| header.name.eq_ignore_ascii_case(name))?.value.as_deref()
+    }
+
+    fn add(&mut self, name: &str, value: Vec<u8>) {
+        self.0.push(Header { name: name.to_owned(), value: Some(value) });
+    }
+}
+
+impl Command {
+    /// What it sends, one for each URL.
+    pub(super) fn sendings(self, user_agent: &str) -> Result<Vec<Sending>, PlanError> {
+        if self.urls.is_empty() {
+            return Err(at(self.line, CurlFault::NoUrl));
+        }
+        let upload = self.uploads.iter().find(|(path, _)| !path.is_empty());
+        let has_content = !matches!(self.content, Content::None);
+        if let (Some((_, line)), true) = (upload, has_content) {
+            return Err(at(*line, CurlFault::Conflict { one: "-T", other: "-d or -F" }));
+        }
+        if self.heads && !self.gets && (has_content || upload.is_some()) {
+            return Err(at(self.line, CurlFault::Conflict { one: "-I", other: "-d, -F or -T" }));
+        }
+        let mut cookies = Vec::new();
+        for (path, line) in &self.cookie_files {
+            cookies::read(&body::file("-b", path, *line)?, self.junks_sessions, &mut cookies);
+        }
+        let urls = self.urls.iter().enumerate();
+        urls.map(|(index, (url, line))| self.sending(index, url, *line, user_agent, &cookies)).collect()
+    }
+
+    fn sending(
+        &self,
+        index: usize,
+        url: &[u8],
+        line: usize,
+        user_agent: &str,
+        cookies: &[Cookie],
+    ) -> Result<Sending, PlanError> {
+        let text = body::text("--url", url, line)?;
+        let mut url = CurlUrl::parse(&text, self.path_as_is, self.globoff).map_err(|error| match error {
+            address::Fault::Glob => at(line, CurlFault::Glob { url: crate::masked_url(&text) }),
+            address::Fault::Plan(error) => error.at_line(line),
+        })?;
+        let mut queries = self.queries.clone();
+        if let (true, Content::Data(data)) = (self.gets, &self.content) {
+            queries = vec![data.clone()];
+        }
+        for query in queries.iter().filter(|query| !query.is_empty()) {
+            url.add_query(&body::text("-G", query, line)?);
+        }
+        let written = self.written()?;
+        let load = self.load(index, &mut url, &written)?;
+        if self.way.http10
+            && (load.is_endless || load.content != redirect::Content::None && written.has("transfer-encoding"))
+        {
+            return Err(at(line, CurlFault::Chunks10));
+        }
+        let fields = self.fields(user_agent, &load, &written)?;
+        let method = match (&self.method, load.content) {
+            (Some(method), _) => method.as_str(),
+            (None, redirect::Content::None) => {
+                if self.heads {
+                    "HEAD"
+                } else {
+                    "GET"
+                }
+            }
+            (None, redirect::Content::File) => "PUT",
+            (None, redirect::Content::Data | redirect::Content::Parts) => "POST",
+        };
+        let target = self.request_target.clone();
+        // It would end the line of the request, or split it.
+        let path = target.clone().unwrap_or_else(|| url.path_and_query());
+        if path.is_empty() || path.chars().any(|each| each.is_ascii_control() || each == ' ') {
+            let reason = "it holds a space or a control character; write it as %20, or use --data-urlencode".to_owned();
+            return Err(PlanError::Url { url: path.escape_debug().to_string(), reason }.at_line(line));
+        }
+        let form = Form {
+            method: method.to_owned(),
+            version: if self.way.http10 { HttpVersion::Http10 } else { HttpVersion::Http11 },
+            fields,
+            body: load.bytes,
+            content: load.content,
+            url,
+            target,
+            path_as_is: self.path_as_is,
+            user: self.user.clone(),
+            bearer: self.bearer.clone(),
+            cookies: cookies.to_vec(),
+        };
+        Ok(Sending {
+            line,
+            form,
+            follow: self.follows.then(|| Asked {
+                most: self.redirects.unwrap_or(REDIRECTS_DEFAULT),
+                trusts_others: self.trusts_others,
+                keeps_method: self.method.is_some() && !self.frees_method,
+                keeps_post: self.keeps_post,
+                tells_referer: !written.has("referer")
+                    && self.referer.as_deref().is_some_and(|text| text.ends_with(";auto")),
+            }),
+            timeout: self.timeout,
+            connect_timeout: self.connect_timeout,
+            way: self.way.clone(),
+        })
+    }
+
+    fn written(&self) -> Result<Written, PlanError> {
+        let mut all = Written(Vec::new());
+        for (bytes, line) in &self.headers {
+            let text = body::text("-H", bytes, *line)?;
+            if !text.trim().is_empty() {
+                all.0.push(Header::parse_any(text.trim()).map_err(|error| error.at_line(*line))?);
+            }
+        }
+        if self.is_json {
+            for name in ["Content-Type", "Accept"] {
+                if !all.has(name) {
+                    all.add(name, b"application/json".to_vec());
+                }
+            }
+        }
+        if let Some((path, line)) = &self.etag_file {
+            let bytes = body::file("--etag-compare", path, *line)?;
+            let tag = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii();
+            all.add("If-None-Match", if tag.is_empty() { b"\"\"".to_vec() } else { tag.to_vec() });
+        }
+        Ok(all)
+    }
+
+    /// The body for a URL. A file that is uploaded to a folder adds its name to the URL.
+    fn load(&self, index: usize, url: &mut CurlUrl, written: &Written) -> Result<Load, PlanError> {
+        let none = Load { bytes: Vec::new(), content: redirect::Content::None, kind: None, is_endless: false };
+        if let Some((path, line)) = self.uploads.get(index).filter(|(path, _)| !path.is_empty()) {
+            return self.upload(path, *line, url);
+        }
+        Ok(match &self.content {
+            Content::None => none,
+            Content::Data(_) if self.gets => none,
+            Content::Data(bytes) => Load {
+                bytes: bytes.clone(),
+                content: redirect::Content::Data,
+                kind: Some("application/x-www-form-urlencoded".to_owned()),
+                is_endless: false,
+            },
+            Content::Form(parts) => {
+                let kind = match written.has("content-type") {
+                    true => String::from_utf8_lossy(written.value("content-type").unwrap_or_default()).into_owned(),
+                    false => "multipart/form-data".to_owned(),
+                };
+                let is_form = kind.get(..19).is_some_and(|front| front.eq_ignore_ascii_case("multipart/form-data"));
+                Load {
+                    bytes: form::multipart(parts, is_form, self.escapes_names),
+                    content: redirect::Content::Parts,
+                    kind: Some(format!("{kind}; boundary={}", form::BOUNDARY)),
+                    is_endless: false,
+                }
+            }
+        })
+    }
+
+    fn upload(&self, path: &[u8], line: usize, url: &mut CurlUrl) -> Result<Load, PlanError> {
+        let content = redirect::Content::File;
+        if matches!(path, b"-" | b".") {
+            return Ok(Load { bytes: body::file("-T", b"-", line)?, content, kind: None, is_endless: true });
+        }
+        let text = body::text("-T", path, line)?;
+        let path = if self.globoff { Some(text.clone()) } else { without_globs(&text) };
+        let path = path.ok_or_else(|| at(line, CurlFault::Glob { url: text }))?;
+        let name = path.rsplit('/').next().unwrap_or_default();
+        url.add_file_name(&body::percent_encode(name.as_bytes(), false));
+        Ok(Load { bytes: body::file("-T", path.as_bytes(), line)?, content, kind: None, is_endless: false })
+    }
+
+    /// The fields in the order of curl.
+    fn fields(&self, user_agent: &str, load: &Load, written: &Written) -> Result<Vec<Field>, PlanError> {
+        let plain = |name: &str, value: &[u8]| Field::Plain(name.to_owned(), value.to_vec());
+        let is_chunked = load.is_endless || load.content != redirect::Content::None && written.has("transfer-encoding");
+        let mut all = vec![match written.has("host") {
+            true => Field::HostAsked("Host".to_owned(), written.value("host").map(<[u8]>::to_vec)),
+            false => Field::Host,
+        }];
+        let mut own = Vec::new();
+        own.push(("authorization", Field::Authorization));
+        if let Some(range) = &self.range {
+            // A number alone is where it begins.
+            let open = if range.bytes().all(|byte| byte.is_ascii_digit()) { "-" } else { "" };
+            own.push(("range", Field::Range(format!("{range}{open}"))));
+        }
+        match self.user_agent.as_deref() {
+            Some("") => {}
+            agent => own.push(("user-agent", plain("User-Agent", agent.unwrap_or(user_agent).as_bytes()))),
+        }
+        own.push(("accept", plain("Accept", b"*/*")));
+        if self.is_compressed {
+            own.push(("accept-encoding", plain("Accept-Encoding", ENCODINGS)));
+        }
+        let referer = self.referer.as_deref().map(|text| text.strip_suffix(";auto").unwrap_or(text));
+        own.push(("referer", Field::Referer(referer.filter(|referer| !referer.is_empty()).map(str::to_owned))));
+        if load.is_endless {
+            own.push(("transfer-encoding", Field::Chunked("Transfer-Encoding".to_owned())));
+        }
+        all.extend(own.into_iter().filter(|(name, _)| !written.has(name)).map(|(_, field)| field));
+        // What the user wrote stands for what flags say, but not for cookies of files.
+        let text = (!self.cookies.is_empty() && !written.has("cookie")).then(|| self.cookies.join(&b";"[..]));
+        all.push(Field::Cookie(text));
+        all.extend(self.written_fields(load, written));
+        if !is_chunked && load.content != redirect::Content::None && !written.has("content-length") {
+            all.push(Field::Length("Content-Length".to_owned(), false));
+        }
+        if let Some(kind) = &load.kind
+            && (load.content == redirect::Content::Parts || !written.has("content-type"))
+        {
+            all.push(Field::OfBody("Content-Type".to_owned(), kind.as_bytes().to_vec()));
+        }
+        self.check(&all)?;
+        Ok(all)
+    }
+
+    /// Those that the user wrote, but for what stands elsewhere.
+    fn written_fields(&self, load: &Load, written: &Written) -> Vec<Field> {
+        let mut all = Vec::new();
+        let (mut has_length, mut has_chunks) = (false, false);
+        for header in &written.0 {
+            let lower = header.name.to_ascii_lowercase();
+            let Some(value) = header.value.clone() else { continue };
+            let name = header.name.clone();
+            match lower.as_str() {
+                // The first is said already; where that leaves the host out, another is as good as any field.
+                "host" if written.value("host").is_some() => {}
+                "content-type" if load.content == redirect::Content::Parts => {}
+                // What a browser copies is written anew: the body decides.
+                "content-length" if has_length => {}
+                "content-length" => {
+                    has_length = true;
+                    all.push(Field::Length(name, true));
+                }
+                "transfer-encoding" if has_chunks || load.is_endless => {}
+                "transfer-encoding" => {
+                    has_chunks = true;
+                    all.push(Field::Chunked(name));
+                }
+                "authorization" | "cookie" => all.push(Field::Secret(name, value)),
+                _ => all.push(Field::Plain(name, value)),
+            }
+        }
+        all
+    }
+
+    /// No value ends its line.
+    fn check(&self, fields: &[Field]) -> Result<(), PlanError> {
+        let ends = |value: &[u8]| value.iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0));
+        let wrong = fields.iter().find_map(|field| match field {
+            Field::Plain(name, value) | Field::OfBody(name, value) if ends(value) => Some(name.as_str()),
+            Field::Range(value) if ends(value.as_bytes()) => Some("Range"),
+            Field::Referer(Some(value)) if ends(value.as_bytes()) => Some("Referer"),
+            Field::Cookie(Some(value)) if ends(value) => Some("Cookie"),
+            Field::Authorization if self.bearer.as_ref().is_some_and(|bearer| ends(bearer.as_bytes())) => {
+                Some("Authorization")
+            }
+            _ => None,
+        });
+        wrong.map_or(Ok(()), |name| Err(PlanError::HeaderValue { header: name.to_owned() }.at_line(self.line)))
+    }
+}

@@ -1,0 +1,186 @@
+//! What the requests of a way are made of: each redirect makes one anew for where it leads.
+
+use base64::Engine;
+
+use crate::curl::{Cookie, CurlUrl, pick_cookies};
+use crate::{HttpVersion, Request};
+
+/// What carries the body, since redirects treat them differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    None,
+    /// Data of a POST.
+    Data,
+    /// A form in parts.
+    Parts,
+    /// A file that is put somewhere.
+    File,
+}
+
+/// A field of the head, in its place. What depends on where the request goes is written anew for each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Field {
+    Host,
+    /// That the user wrote, by this name; `None` leaves it out. It is for the host that the user named.
+    HostAsked(String, Option<Vec<u8>>),
+    Authorization,
+    /// Without its unit.
+    Range(String),
+    /// `None`: only a redirect knows it.
+    Referer(Option<String>),
+    /// Those of files, and what the user wrote behind them.
+    Cookie(Option<Vec<u8>>),
+    /// That the user wrote: it is for the host that the user named.
+    Secret(String, Vec<u8>),
+    /// It goes when the body goes.
+    OfBody(String, Vec<u8>),
+    /// The length of the body. `true`: the user wrote it, so it is there without a body too.
+    Length(String, bool),
+    /// `Transfer-Encoding`.
+    Chunked(String),
+    Plain(String, Vec<u8>),
+}
+
+/// See the module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Form {
+    pub(crate) method: String,
+    pub(crate) version: HttpVersion,
+    pub(crate) fields: Vec<Field>,
+    pub(crate) body: Vec<u8>,
+    pub(crate) content: Content,
+    /// Where it begins.
+    pub(crate) url: CurlUrl,
+    /// Instead of path and query, wherever it goes.
+    pub(crate) target: Option<String>,
+    pub(crate) path_as_is: bool,
+    /// `name:password`, beside the URL.
+    pub(crate) user: Option<Vec<u8>>,
+    pub(crate) bearer: Option<String>,
+    pub(crate) cookies: Vec<Cookie>,
+}
+
+/// Where on its way a request is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct At {
+    pub(super) url: CurlUrl,
+    pub(super) method: String,
+    pub(super) content: Content,
+    pub(super) user: Option<Vec<u8>>,
+    pub(super) referer: Option<String>,
+}
+
+impl At {
+    /// Method and URL, for messages.
+    pub fn told(&self) -> String {
+        format!("{} {}", self.method, self.url.shown())
+    }
+}
+
+impl Form {
+    /// The beginning of the way.
+    pub fn begin(&self) -> At {
+        At {
+            url: self.url.clone(),
+            method: self.method.clone(),
+            content: self.content,
+            user: self.user.clone().or_else(|| self.url.credentials()),
+            referer: None,
+        }
+    }
+
+    /// A field of this name is there as the user wrote it. `name`: in small letters.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.fields.iter().any(|field| matches!(field, Field::Plain(plain, _) if plain.eq_ignore_ascii_case(name)))
+    }
+
+    /// The request that goes out there. `trusts_others`: secrets are for other hosts too.
+    pub(crate) fn request(&self, at: &At, trusts_others: bool) -> Request {
+        let is_home = at.url.place() == self.url.place();
+        let is_trusted = trusts_others || is_home;
+        let is_host_named = at.url.host() == self.url.host();
+        let has_body = at.content != Content::None;
+        let body = if has_body { self.body.clone() } else { Vec::new() };
+        let is_chunked = has_body && self.fields.iter().any(|field| matches!(field, Field::Chunked(_)));
+        let mut headers = Vec::with_capacity(self.fields.len());
+        let mut host_asked = None;
+        let mut say = |name: &str, value: &[u8]| headers.push((name.to_owned(), value.to_vec()));
+        for field in &self.fields {
+            match field {
+                Field::HostAsked(name, asked) if is_host_named => {
+                    host_asked = asked.as_ref();
+                    if let Some(host) = asked {
+                        say(name, host);
+                    }
+                }
+                Field::Host | Field::HostAsked(..) => say("Host", at.url.host_header().as_bytes()),
+                Field::Authorization => {
+                    if let Some(value) = self.authorization(at).filter(|_| is_trusted) {
+                        say("Authorization", value.as_bytes());
+                    }
+                }
+                Field::Range(range) => match at.content {
+                    Content::None => say("Range", format!("bytes={range}").as_bytes()),
+                    Content::Parts => {}
+                    Content::Data | Content::File => {
+                        let whole = if is_chunked { "-1".to_owned() } else { body.len().to_string() };
+                        say("Content-Range", format!("bytes {range}/{whole}").as_bytes());
+                    }
+                },
+                Field::Referer(first) => {
+                    if let Some(referer) = at.referer.as_ref().or(first.as_ref()) {
+                        say("Referer", referer.as_bytes());
+                    }
+                }
+                Field::Cookie(written) => {
+                    let host = host_asked.and_then(|host| std::str::from_utf8(host).ok()).map(without_port);
+                    let host = host.unwrap_or_else(|| at.url.host());
+                    let mut cookies = pick_cookies(&self.cookies, host, at.url.path(), at.url.is_tls());
+                    cookies.extend(written.clone());
+                    if !cookies.is_empty() {
+                        say("Cookie", &cookies.join(&b"; "[..]));
+                    }
+                }
+                Field::Secret(name, value) => {
+                    if is_trusted {
+                        say(name, value);
+                    }
+                }
+                Field::OfBody(name, value) => {
+                    if has_body {
+                        say(name, value);
+                    }
+                }
+                Field::Length(name, is_asked) => {
+                    if (has_body || *is_asked) && !is_chunked {
+                        say(name, body.len().to_string().as_bytes());
+                    }
+                }
+                Field::Chunked(name) => {
+                    if has_body {
+                        say(name, b"chunked");
+                    }
+                }
+                Field::Plain(name, value) => say(name, value),
+            }
+        }
+        let path = self.target.clone().unwrap_or_else(|| at.url.path_and_query());
+        Request { method: at.method.clone(), path, version: self.version, headers, body }
+    }
+
+    fn authorization(&self, at: &At) -> Option<String> {
+        if let Some(bearer) = &self.bearer {
+            return Some(format!("Bearer {bearer}"));
+        }
+        let user = at.user.as_ref()?;
+        Some(format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(user)))
+    }
+}
+
+/// The host of a `Host` field.
+fn without_port(host: &str) -> &str {
+    match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, _)) => address,
+        None => host.split(':').next().unwrap_or_default(),
+    }
+}
