@@ -340,16 +340,16 @@ fn flag(command: &str, id: &str) -> Option<Text> {
             "响应体作为 JSON 必须满足的条件，如 '$.code == 200'（RFC 9535 路径；支持 == != < <= > >=），可重复",
         ),
         (_, "show_failures") => (
-            "Show up to 10 failed answers as they came: status, head, the first KB of the body",
-            "显示最多 10 个失败的响应：状态码、响应头、响应体的前 1 KB",
+            "Show up to 10 failures: the redirects that led there, and what came, as far as it came (1 KB of a body)",
+            "显示最多 10 个失败：经过的重定向，以及收到的内容（收到多少显示多少，响应体前 1 KB）",
         ),
         (_, "debug") => (
-            "Send one request (of each step), show it in full like curl -v, and end",
-            "只发送一个请求（每个步骤各一个），像 curl -v 那样完整显示，然后结束",
+            "Send one request (of each step), show in full what went over the wire, and end",
+            "只发送一个请求（每个步骤各一个），完整显示收发的内容，然后结束",
         ),
         (_, "show_secrets") => (
-            "Show Authorization and cookies too, which --debug and --show-failures mask",
-            "同时显示 Authorization 和 Cookie（--debug 和 --show-failures 默认隐藏）",
+            "Show secrets too (Authorization, cookies, tokens, passwords), which are masked everywhere else",
+            "同时显示密钥类内容（Authorization、Cookie、令牌、密码），默认一律隐藏",
         ),
         (_, "location") => (
             "Follow redirects; each is a request of its own in the figures",

@@ -37,7 +37,7 @@ impl<'a> Live<'a> {
     pub(crate) fn new(
         load: &'a Load,
         thresholds: &'a [Threshold],
-        address: SocketAddr,
+        (address, is_several): (SocketAddr, bool),
         files: Files,
         stop: StopHandle,
     ) -> Self {
@@ -48,7 +48,7 @@ impl<'a> Live<'a> {
             stop,
             json: Json::default(),
             hdr: HdrLog::default(),
-            watch: Watch::new(address),
+            watch: Watch::new(address, is_several),
             wrote: Wrote::All,
             failures: None,
             has_lost: false,
@@ -148,9 +148,14 @@ impl<'a> Live<'a> {
         if self.wrote == Wrote::All {
             if load.is_json {
                 self.wrote = output::write_stdout(&json, load.language);
-            } else if !is_empty {
+            } else if is_empty {
+                // Whoever answered without opening a connection for messages is shown too.
+                let shown = self.failures.as_ref().filter(|_| report::has_answers(&run));
+                let text = shown.map(|showing| report::failed_answers(&run, showing));
+                self.wrote = text.map_or(Wrote::All, |text| output::write_stdout(&text, load.language));
+            } else {
                 let mut summary = report::summary(&run, load.language, load.is_colorful);
-                if let Some(showing) = self.failures {
+                if let Some(showing) = &self.failures {
                     summary.push_str(&report::failed_answers(&run, showing));
                 }
                 self.wrote = output::write_stdout(&summary, load.language);

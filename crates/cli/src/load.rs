@@ -1,12 +1,13 @@
 //! `onrush URL` and `onrush demo`: from the flags to the last line of the summary.
 
+use std::borrow::Cow;
 use std::io::IsTerminal;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use engine::{Resolved, RunOptions, RunResult, StopHandle};
 use metrics::Threshold;
-use plan::{Flags, Plan, PlanError, Reflection, Schema, Target, parse_count};
+use plan::{Flags, Known, Plan, PlanError, Reflection, Schema, Target, parse_count};
 use report::{Language, Run, Showing, Table};
 use target::{ServeOptions, Server};
 use wire::tls::ClientConfig;
@@ -118,6 +119,16 @@ impl Wishes {
     }
 }
 
+/// The plan as views may show it; what servers said goes without its secrets too.
+fn shown_plan<'a>(plan: &'a Plan, result: &mut RunResult, wishes: &Wishes) -> Cow<'a, Plan> {
+    if wishes.with_secrets {
+        return Cow::Borrowed(plan);
+    }
+    let known = Known::of_plan(plan);
+    result.total.change_heard(|said| known.hide(&plan::masked(said)));
+    Cow::Owned(plan.without_secrets())
+}
+
 /// One load and its views.
 pub(crate) struct Load {
     pub(crate) language: Language,
@@ -150,13 +161,17 @@ impl Load {
     }
 
     /// Everything that can be wrong before a load is found here.
-    pub(crate) fn prepare(&self, flags: &Flags, engine: &EngineArgs, is_debug: bool) -> Result<Prepared, Exit> {
+    pub(crate) fn prepare(&self, flags: &Flags, engine: &EngineArgs, wishes: &Wishes) -> Result<Prepared, Exit> {
+        let (is_debug, shows_failures) = (wishes.is_debug, wishes.shows_failures);
         let described = self.described(flags)?;
         let made = flags.plan_with(described.as_ref()).and_then(|plan| Ok((plan, threads(engine.threads.as_deref())?)));
         let (mut plan, threads) =
             made.map_err(|error| self.refuse(&report::plan_error(&error, self.language), Exit::Usage))?;
         if is_debug {
             plan = plan.for_debug();
+        }
+        if shows_failures {
+            plan = plan.for_failures();
         }
         let mut ways = self.ways(&plan)?.into_iter();
         let (resolved, tls) = ways.next().expect("a scenario has a target");
@@ -170,7 +185,7 @@ impl Load {
     }
 
     pub(crate) fn carry_out(&self, flags: &Flags, engine: &EngineArgs, wishes: &Wishes) -> Exit {
-        let Prepared { plan, resolved, options } = match self.prepare(flags, engine, wishes.is_debug) {
+        let Prepared { plan, resolved, options } = match self.prepare(flags, engine, wishes) {
             Ok(prepared) => prepared,
             Err(exit) => return exit,
         };
@@ -195,16 +210,17 @@ impl Load {
         if wishes.is_debug {
             return self.show_exchange(&plan, &resolved, &options, &stop, wishes);
         }
-        let mut live = Live::new(self, &wishes.thresholds, resolved.address, files, stop.clone());
+        let is_several = plan.scenarios.iter().any(|scenario| scenario.targets.len() > 1);
+        let mut live = Live::new(self, &wishes.thresholds, (resolved.address, is_several), files, stop.clone());
         if wishes.shows_failures {
-            live.show_failures(self.showing(wishes));
+            live.show_failures(self.showing(&plan, wishes));
         }
-        let result = match engine::run(&plan, &options, &stop, |interval| live.interval(interval)) {
+        let mut result = match engine::run(&plan, &options, &stop, |interval| live.interval(interval)) {
             Ok(result) => result,
             Err(error) => return self.refuse(&report::run_error(&error, self.language), Exit::System),
         };
         let (address, lookup, was_aborted) = (resolved.address, resolved.lookup, live.was_aborted());
-        let wrote = live.finish(&plan, address, lookup, &result);
+        let wrote = live.finish(&shown_plan(&plan, &mut result, wishes), address, lookup, &result);
         let outcome = Outcome { wrote, was_asked: asked.is_asked(), was_aborted };
         self.exit(&plan, &result, wishes, outcome)
     }
@@ -223,8 +239,8 @@ impl Load {
         scenario.targets.iter().map(one).collect()
     }
 
-    fn showing(&self, wishes: &Wishes) -> Showing {
-        Showing { language: self.language, with_secrets: wishes.with_secrets }
+    fn showing(&self, plan: &Plan, wishes: &Wishes) -> Showing {
+        Showing { language: self.language, secrets: (!wishes.with_secrets).then(|| Known::of_plan(plan)) }
     }
 
     /// One exchange of each step, in full.
@@ -236,13 +252,14 @@ impl Load {
         stop: &StopHandle,
         wishes: &Wishes,
     ) -> Exit {
-        let result = match engine::run(plan, options, stop, |_| std::ops::ControlFlow::Continue(())) {
+        let mut result = match engine::run(plan, options, stop, |_| std::ops::ControlFlow::Continue(())) {
             Ok(result) => result,
             Err(error) => return self.refuse(&report::run_error(&error, self.language), Exit::System),
         };
         let (address, lookup) = (resolved.address, resolved.lookup);
+        let (showing, plan) = (self.showing(plan, wishes), &shown_plan(plan, &mut result, wishes));
         let run = Run { plan, address, lookup, result: &result, thresholds: &[], notes: &[] };
-        let wrote = output::write_stdout(&report::exchange_in_full(&run, self.showing(wishes)), self.language);
+        let wrote = output::write_stdout(&report::exchange_in_full(&run, &showing), self.language);
         let counts = &result.total.counts;
         match wrote {
             Wrote::Failed => Exit::System,

@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
+use plan::Known;
 use report::Language;
 
 use crate::exit::Exit;
@@ -54,8 +55,10 @@ fn visible(each: char) -> impl Iterator<Item = char> {
     escaped.into_iter().flatten().chain(plain)
 }
 
-/// The same without our name.
+/// The same without our name. A secret that was typed stays out, whoever says it again.
 pub(crate) fn note(text: &str) {
+    let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let text = Known::of_words(words.iter().map(String::as_str)).hide(text);
     // Nobody is left to be told when stderr is gone.
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }

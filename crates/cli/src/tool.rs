@@ -45,7 +45,7 @@ pub(crate) fn run(tool: Result<Tool, String>, words: &[String], language: Langua
         flags.interval = None;
         return load.carry_out(&flags, &engine, &wishes).into();
     }
-    let prepared = match load.prepare(&asked.flags, &engine, false) {
+    let prepared = match load.prepare(&asked.flags, &engine, &Wishes::default()) {
         Ok(prepared) => prepared,
         Err(Exit::Usage) => return tool.usage_exit(&plan::ToolFault::Url).into(),
         Err(exit) => return exit.into(),

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use metrics::PartKind;
 use pacing::Random;
 use plan::{AnswerEnd, CHECKED_BODY_BYTES_MAX, Message, MessageKind, Step};
 use wire::tcp::{Delimiter, Framing};
@@ -13,6 +14,8 @@ const MASKS: u32 = 16;
 const LARGE_BYTES: usize = 64 * 1024;
 /// Where masks and keys come from. They protect proxies from what a page makes a browser send, and there is none here.
 const SEED: u64 = 0x6f6e_7275_7368;
+/// So much of a message of ours is shown.
+const SAID_BYTES_MAX: usize = 64 * 1024;
 /// The largest message that is taken; of one that is looked at less is kept.
 const MESSAGE_BYTES_MAX: u64 = 1 << 30;
 
@@ -46,8 +49,12 @@ pub(crate) struct PreparedTalk {
     subprotocols: Vec<String>,
     offers_deflate: bool,
     pub(crate) is_numbered: bool,
-    /// So much of a message is kept, since it is looked at as a whole; 0 when nobody looks.
+    /// Messages are looked at as a whole.
+    pub(crate) is_looked_at: bool,
+    /// So much of a message is kept, since it is looked at or shown; 0 when nobody wants it.
     kept_bytes_max: usize,
+    /// The message, where it is shown.
+    pub(crate) said: Option<Said>,
 }
 
 /// Windows that are smaller than the usual one.
@@ -77,9 +84,29 @@ fn frames(message: &Message, window_bits: Option<u8>) -> Vec<Arc<[u8]>> {
     (0..masks).map(frame).collect()
 }
 
+/// A message as it is shown.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) kind: PartKind,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Said {
+    fn of(message: &Message) -> Self {
+        match message.kind {
+            MessageKind::Ping => Self { kind: PartKind::Control, bytes: b"ping".to_vec() },
+            _ => Self {
+                kind: PartKind::Message,
+                bytes: message.bytes[..message.bytes.len().min(SAID_BYTES_MAX)].to_vec(),
+            },
+        }
+    }
+}
+
 impl PreparedTalk {
     /// `None` of a step of HTTP.
-    pub(crate) fn new(step: &Step) -> Option<Self> {
+    /// `is_recorded`: what is said may be shown.
+    pub(crate) fn new(step: &Step, is_recorded: bool) -> Option<Self> {
         let talk = step.talk.as_ref()?;
         let mut headers = step.request.headers.clone();
         let host = headers.iter().position(|(name, _)| name.eq_ignore_ascii_case("host"));
@@ -87,6 +114,7 @@ impl PreparedTalk {
         let is_ping = talk.message.as_ref().is_some_and(|message| message.kind == MessageKind::Ping);
         let compressible = talk.message.as_ref().filter(|_| talk.offers_deflate && !is_ping).cloned();
         let is_numbered = talk.message.as_ref().is_some_and(|message| message.is_numbered);
+        let is_looked_at = is_numbered || step.checks.want_body();
         let framed = |framing| Expects::Framed(framing);
         Some(Self {
             frames: talk.message.as_ref().map(|message| frames(message, None)).unwrap_or_default(),
@@ -111,7 +139,9 @@ impl PreparedTalk {
             subprotocols: talk.subprotocols.clone(),
             offers_deflate: talk.offers_deflate,
             is_numbered,
-            kept_bytes_max: if is_numbered || step.checks.want_body() { CHECKED_BODY_BYTES_MAX } else { 0 },
+            is_looked_at,
+            kept_bytes_max: if is_looked_at || is_recorded { CHECKED_BODY_BYTES_MAX } else { 0 },
+            said: talk.message.as_ref().filter(|message| is_recorded && !message.is_numbered).map(Said::of),
         })
     }
 

@@ -16,6 +16,7 @@ mod layers;
 mod open;
 mod order;
 mod origins;
+mod record;
 mod samples;
 mod stalls;
 mod step;
@@ -133,6 +134,8 @@ pub(crate) struct World {
     steps: Steps,
     /// One step and one origin, of which nothing is kept: what most loads are.
     is_simple: bool,
+    /// Some exchanges are shown: they are kept as they go.
+    records: bool,
     /// Some connections have layers: TLS, or streams.
     is_layered: bool,
     /// Messages of WebSocket or TCP are exchanged.
@@ -202,6 +205,7 @@ impl World {
             measured_from: started + work.warmup,
             closed: Closed::new(&work),
             is_simple: steps.is_simple() && origins.len() == 1 && work.keeps == Keeps::default(),
+            records: work.keeps.failures || steps.fixed.iter().any(|step| step.is_shown),
             origins,
             elsewhere: Elsewhere::default(),
             lookups: Vec::new(),

@@ -1,4 +1,4 @@
-//! Answers that are kept as they came, so that a person sees what a check saw.
+//! Exchanges that are kept as they went, so that a person sees what a check saw.
 
 use crate::Outcome;
 
@@ -7,10 +7,13 @@ pub const SAMPLES_MAX: usize = 10;
 /// So much of the body of each.
 pub const SAMPLE_BODY_BYTES_MAX: usize = 1024;
 
-/// An answer as it came.
+/// Exchanges that are shown whatever they say: the steps of the largest file of commands, with room for redirects.
+pub const SHOWN_MAX: usize = 2_000;
+
+/// An exchange as it went.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// When its exchange ended, on the clock of the run.
+    /// When it ended, on the clock of the run.
     pub at_ns: u64,
     /// Index of its step in the plan.
     pub step: u32,
@@ -20,12 +23,14 @@ pub struct Sample {
     pub status: u16,
     /// What failed, in the words of the check.
     pub reason: String,
-    /// The request as text of HTTP/1, where it is shown.
-    pub request: Vec<u8>,
-    /// The head.
-    pub head: Vec<u8>,
-    /// The beginning of the body, without its coding where that is known.
-    pub body: Vec<u8>,
+    /// Whom it went to: host and port.
+    pub place: String,
+    /// Redirects that led to it, one line each, and its own method and URL; empty where none did.
+    pub way: Vec<String>,
+    /// What went over the wire, in its order.
+    pub parts: Vec<Part>,
+    /// Bytes that found no room among the parts.
+    pub left_out: u64,
     /// From intended to sent; nothing where it did not come to it.
     pub wait_ns: Option<u64>,
     /// From sent to the first byte.
@@ -34,6 +39,34 @@ pub struct Sample {
     pub service_ns: Option<u64>,
     /// It is shown to a person, whatever it says.
     pub is_shown: bool,
+}
+
+/// Something that went over the wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// We sent it.
+    pub is_ours: bool,
+    /// What it is.
+    pub kind: PartKind,
+    /// Its bytes, or their beginning.
+    pub bytes: Vec<u8>,
+}
+
+/// What went over the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartKind {
+    /// A start line with the fields behind it, or as much of them as came.
+    Head,
+    /// Content, without its coding where that is known.
+    Body,
+    /// Fields behind a body.
+    Trailers,
+    /// A whole message: of WebSocket, TCP or gRPC.
+    Message,
+    /// What is said between messages of WebSocket, as a line of text.
+    Control,
+    /// What came and could not be understood.
+    Raw,
 }
 
 /// Exchanges that are kept by themselves, at most: 64 bytes each.

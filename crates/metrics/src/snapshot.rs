@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Class, Distribution, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome, ROWS_MAX, Row, SAMPLES_MAX, Sample};
+use crate::{
+    Blamed, Class, Distribution, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome, ROWS_MAX, Row, SAMPLES_MAX, SHOWN_MAX,
+    Sample,
+};
 
 /// Counters for status codes 0 to 999.
 pub const STATUS_COUNT: usize = 1_000;
@@ -408,7 +411,9 @@ pub struct Snapshot {
     pub rows_left_out: u64,
     /// A head of an answer.
     head: Vec<u8>,
-    /// Answers that failed, as they came: the first ones.
+    /// Where failures were met, when the load goes to several places.
+    pub blamed: Blamed,
+    /// Exchanges as they went, where they were kept: the first ones.
     samples: Vec<Sample>,
     /// A series is allocated at its first record.
     series: Vec<Option<Box<Timings>>>,
@@ -470,13 +475,18 @@ impl Snapshot {
         self.dropped_after.record(waited_ns);
     }
 
-    /// A further failed answer is wanted.
+    /// What servers said is changed: secrets go before it is shown.
+    pub fn change_heard(&mut self, change: impl Fn(&str) -> String) {
+        self.heard.iter_mut().for_each(|(_, text)| *text = change(text).into());
+    }
+
+    /// A further failed exchange is wanted.
     #[inline]
     pub fn wants_samples(&self) -> bool {
         self.samples.len() < SAMPLES_MAX
     }
 
-    /// Answers that were kept, in the order of their instants.
+    /// Exchanges that were kept, in the order of their instants.
     pub fn samples(&self) -> &[Sample] {
         &self.samples
     }
@@ -507,8 +517,9 @@ impl Snapshot {
         &self.head
     }
 
-    /// Keeps an answer. `most`: so many in all, those that came first.
-    pub fn keep_sample(&mut self, sample: Sample, most: usize) {
+    /// Keeps an exchange, as long as it is among the first.
+    pub fn keep_sample(&mut self, sample: Sample) {
+        let most = if sample.is_shown { SHOWN_MAX } else { SAMPLES_MAX };
         let place = self.samples.partition_point(|known| known.at_ns <= sample.at_ns);
         self.samples.insert(place, sample);
         self.samples.truncate(most);
@@ -598,6 +609,7 @@ impl Snapshot {
         for (status, text) in &other.heard {
             self.hear(usize::from(*status), text);
         }
+        self.blamed.merge(&other.blamed);
         self.reading.merge(&other.reading);
         self.before.merge(&other.before);
         self.chains.merge(&other.chains);
@@ -605,8 +617,7 @@ impl Snapshot {
         other.rows.iter().for_each(|row| self.keep_row(*row));
         self.hear_head(&other.head);
         for sample in &other.samples {
-            let most = if sample.is_shown { usize::MAX } else { SAMPLES_MAX };
-            self.keep_sample(sample.clone(), most);
+            self.keep_sample(sample.clone());
         }
         for (id, timings) in other.series.iter().enumerate() {
             if let Some(timings) = timings {
@@ -645,6 +656,7 @@ impl Snapshot {
         (self.users, self.connections_open, self.cpu_ns, self.run_delay_ns) = (0, 0, 0, 0);
         self.heard.clear();
         self.samples.clear();
+        self.blamed.clear();
         self.reading.clear();
         self.before.clear();
         self.chains.clear();

@@ -10,7 +10,7 @@ use regex::bytes::Regex;
 use serde_json::{Number, Value};
 use serde_json_path::JsonPath;
 
-use crate::{PlanError, StatusSet};
+use crate::{PlanError, StatusSet, masked_header, text_of};
 
 /// The largest compiled pattern.
 const PATTERN_BYTES_MAX: usize = 1024 * 1024;
@@ -60,7 +60,12 @@ impl Checks {
         !self.headers.is_empty()
     }
 
-    /// What is thought of a body, without its coding; gives the check that fails.
+    /// What is thought of the body of an answer of this type, without its coding; gives the check that fails.
+    pub fn look_at_answer(&self, content_type: Option<&[u8]>, body: &[u8]) -> Result<(), String> {
+        self.look_at_body(&text_of(content_type, body))
+    }
+
+    /// What is thought of a text; gives the check that fails.
     pub fn look_at_body(&self, body: &[u8]) -> Result<(), String> {
         if let Some(check) = self.bodies.iter().find(|check| !check.holds(body)) {
             return Err(format!("--expect-body {check}"));
@@ -159,10 +164,15 @@ impl HeaderCheck {
             None => (text.trim(), None),
         };
         if name.is_empty() || !name.bytes().all(crate::flags::is_token) {
-            return Err(PlanError::HeaderName { header: text.escape_debug().to_string() });
+            return Err(PlanError::HeaderName { header: masked_header(text).escape_debug().to_string() });
         }
         let value = value.filter(|value| !value.is_empty());
-        let value = value.map(|value| TextCheck::parse("--expect-header", value)).transpose()?;
+        let value = value.map(|value| TextCheck::parse("--expect-header", value)).transpose();
+        let value = value.map_err(|error| match error {
+            // The pattern of a secret is one.
+            PlanError::Pattern { flag, reason, .. } => PlanError::Pattern { flag, value: masked_header(text), reason },
+            other => other,
+        })?;
         Ok(Self { name: name.to_owned(), value })
     }
 

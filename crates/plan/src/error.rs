@@ -1,5 +1,7 @@
 //! What can be wrong with a plan: what, where, and the remedy.
 
+mod secrets;
+
 use crate::CurlFault;
 
 /// Where a mistake is, as the beginning of a line.
@@ -123,7 +125,7 @@ pub enum PlanError {
     /// The URL holds a name and a password.
     #[error("'{url}' holds a name or password; send them with -H 'Authorization: ...' instead")]
     Credentials {
-        /// Without the password.
+        /// As given.
         url: String,
     },
     /// A header without a colon.

@@ -19,7 +19,8 @@ use url::Url;
 use crate::grpc::Schema;
 use crate::{
     Checks, Follow, Form, HeaderCheck, INTERVAL_MIN, JsonCheck, Keeps, Order, Plan, PlanError, Protocol,
-    REQUEST_BODY_BYTES_MAX, Scenario, StatusSet, Step, Target, TextCheck, Tls, USERS_MAX, parse_count, parse_duration,
+    REQUEST_BODY_BYTES_MAX, Scenario, StatusSet, Step, Target, TextCheck, Tls, USERS_MAX, masked_url, parse_count,
+    parse_duration,
 };
 use crate::{Need, Remedy};
 pub use curl::Ways;
@@ -152,7 +153,7 @@ impl Flags {
             scenarios: vec![scenario],
             grace: self.grace.as_deref().map_or(Ok(GRACE_DEFAULT), |text| parse_duration("--grace", text))?,
             warmup,
-            keeps: Keeps { rows: self.rows, bodies: self.bodies, persists: self.persists },
+            keeps: Keeps { rows: self.rows, bodies: self.bodies, persists: self.persists, failures: false },
             interval: or_default("--interval", &self.interval, INTERVAL_DEFAULT, INTERVAL_MIN, "100ms")?,
         })
     }
@@ -321,7 +322,9 @@ fn or_default(
 fn read_url(text: &str) -> Result<Address, PlanError> {
     let text = text.trim();
     let with_scheme = if has_scheme(text) { text.to_owned() } else { format!("http://{text}") };
-    let wrong = |reason: String| PlanError::Url { url: text.to_owned(), reason };
+    // Neither a screen nor a log should show a password.
+    let shown = || masked_url(text);
+    let wrong = |reason: String| PlanError::Url { url: shown(), reason };
     let scheme = with_scheme.split("://").next().unwrap_or_default().to_ascii_lowercase();
     let (kind, is_tls) = match scheme.as_str() {
         "http" => (Scheme::Http, false),
@@ -331,15 +334,13 @@ fn read_url(text: &str) -> Result<Address, PlanError> {
         "ws" => (Scheme::WebSocket, false),
         "wss" => (Scheme::WebSocket, true),
         "tcp" => (Scheme::Tcp, false),
-        _ => return Err(PlanError::Scheme { url: text.to_owned(), scheme }),
+        _ => return Err(PlanError::Scheme { url: shown(), scheme }),
     };
     let rest = with_scheme.split_once("://").map_or("", |(_, rest)| rest);
     let as_http = format!("{}://{rest}", if is_tls { "https" } else { "http" });
     let mut url = Url::parse(&as_http).map_err(|error| wrong(error.to_string()))?;
     if !url.username().is_empty() || url.password().is_some() {
-        // Neither a screen nor a log should show the password.
-        let _ = url.set_password(None);
-        return Err(PlanError::Credentials { url: url.to_string() });
+        return Err(PlanError::Credentials { url: shown() });
     }
     if url.port() == Some(0) {
         return Err(wrong("port 0 cannot be connected to".to_owned()));
@@ -353,7 +354,7 @@ fn read_url(text: &str) -> Result<Address, PlanError> {
                 .is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
         });
         if !has_port || address.path_and_query() != "/" {
-            return Err(PlanError::TcpUrl { url: text.to_owned() });
+            return Err(PlanError::TcpUrl { url: shown() });
         }
     }
     Ok(address)

@@ -6,6 +6,7 @@ mod messages;
 mod schema;
 mod shape;
 mod sound;
+mod types;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +15,7 @@ pub(crate) use deadline::format_timeout;
 pub(crate) use messages::read_messages;
 pub use schema::{Schema, missing_imports};
 pub use shape::{Misfit, Shape, ShapeReader};
+pub use types::MessageTypes;
 
 use crate::Target;
 
@@ -35,6 +37,8 @@ pub struct Call {
     pub sends_stream: bool,
     /// The method answers with any number of messages.
     pub answers_stream: bool,
+    /// What its messages are; none where nobody described them.
+    pub types: Option<MessageTypes>,
     /// What an answer looks like, where that is described.
     pub answer: Option<Arc<Shape>>,
 }

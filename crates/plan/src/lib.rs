@@ -2,6 +2,7 @@
 //!
 //! A plan is complete and checked: whoever holds one needs no flag and no file any more. Making one starts nothing.
 
+mod charset;
 mod checks;
 mod curl;
 mod error;
@@ -10,6 +11,7 @@ mod grpc;
 mod hold;
 mod places;
 mod redirect;
+mod secrets;
 mod status;
 mod talk;
 mod text;
@@ -20,14 +22,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use charset::text_of;
 pub use checks::{Checks, HeaderCheck, JSON_MEMORY_BYTES_MAX, JsonCheck, TextCheck, says_seq};
 pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, CurlFault, curl_words};
 pub use error::{Need, PlanError, Remedy, StageFault};
 pub use flags::{Flags, HoldFlags, Ways};
-pub use grpc::{Call, MESSAGES_MAX, Misfit, Reflection, SCHEMA_BYTES_MAX, Schema, Shape, ShapeReader, missing_imports};
+pub use grpc::{
+    Call, MESSAGES_MAX, MessageTypes, Misfit, Reflection, SCHEMA_BYTES_MAX, Schema, Shape, ShapeReader, missing_imports,
+};
 pub use hold::{HOLD_MAX, Hold, Work};
 pub use places::{Place, Sources, parse_places, parse_sources};
-pub use redirect::{At, Follow, Form, Hop, is_secret_field};
+pub use redirect::{At, Follow, Form, Hop};
+pub use secrets::{Known, is_secret_field, masked, masked_header, masked_url};
 pub use status::StatusSet;
 pub use talk::{AnswerEnd, MESSAGE_BYTES_MAX, Message, MessageKind, PLACES_MAX, Talk};
 pub use text::{parse_count, parse_duration, parse_rate, parse_stages, parse_user_stages};
@@ -69,7 +75,7 @@ pub struct Plan {
     pub keeps: Keeps,
 }
 
-/// What is kept of exchanges beside the usual figures: what the reports of other tools show.
+/// What is kept of exchanges beside the usual figures: what the reports of other tools show, and what a person wants to see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keeps {
     /// Each exchange by itself.
@@ -78,6 +84,8 @@ pub struct Keeps {
     pub bodies: bool,
     /// A target that was never reached is tried to the end.
     pub persists: bool,
+    /// What fails, as it went.
+    pub failures: bool,
 }
 
 /// A named script against one target.
@@ -316,8 +324,6 @@ pub struct Needs {
     pub body_bytes_max: usize,
     /// The whole head is kept.
     pub head: bool,
-    /// The user says which statuses are good.
-    pub judges_status: bool,
 }
 
 /// So much of a body is kept to be shown when a check on the head fails.
@@ -333,7 +339,6 @@ impl Step {
                 (false, true) => SHOWN_BODY_BYTES_MAX,
                 (false, false) => 0,
             },
-            judges_status: self.checks.status != StatusSet::default(),
             // How the body is coded stands there.
             head: wants_body || self.checks.want_head() || self.follow.is_some() || self.is_shown,
         }
@@ -341,6 +346,15 @@ impl Step {
 }
 
 impl Target {
+    /// Whom it is about, for messages: host and port.
+    pub fn place(&self) -> String {
+        match &self.unix {
+            Some(path) => format!("unix:{}", path.display()),
+            None if self.host.contains(':') => format!("[{}]:{}", self.host, self.port),
+            None => format!("{}:{}", self.host, self.port),
+        }
+    }
+
     /// The URL of a path of it.
     pub fn url_of(&self, path: &str) -> String {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
@@ -371,6 +385,13 @@ impl Plan {
             scenario.steps.iter_mut().for_each(|step| step.is_shown = true);
         }
         self.warmup = Duration::ZERO;
+        self
+    }
+
+    /// The same, and what fails is kept as it went.
+    #[must_use]
+    pub fn for_failures(mut self) -> Self {
+        self.keeps.failures = true;
         self
     }
 

@@ -40,15 +40,6 @@ pub struct Hop {
     pub elsewhere: Option<(bool, String, u16)>,
 }
 
-/// A field whose value is nobody's business: it is shown to no one unasked.
-pub fn is_secret_field(name: &str) -> bool {
-    let more = ["set-cookie", "x-api-key", "x-auth-token", "x-csrf-token"];
-    SECRETS.iter().chain(&more).any(|secret| name.trim().eq_ignore_ascii_case(secret))
-}
-
-/// Fields that say who somebody is.
-const SECRETS: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
-
 impl Follow {
     /// A target that a redirect names, reached as the one before it.
     pub fn target(&self, base: &Target, is_tls: bool, host: String, port: u16) -> Target {

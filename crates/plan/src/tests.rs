@@ -25,7 +25,7 @@ fn a_url_is_enough() {
     let request = &scenario.steps[0].request;
     assert_eq!((request.method.as_str(), request.path.as_str()), ("GET", "/a?b=c"));
     assert_eq!(header_lines(request), ["Host: localhost:8080", "User-Agent: onrush/test", "Accept: */*"]);
-    assert_eq!(scenario.steps[0].needs(), Needs { body_bytes_max: 0, head: false, judges_status: false });
+    assert_eq!(scenario.steps[0].needs(), Needs { body_bytes_max: 0, head: false });
 }
 
 #[test]

@@ -1,24 +1,38 @@
 //! Exchanges as they went over the wire, for a person: what failed, and what `--debug` shows.
 
+mod parts;
+
 use std::fmt::Write;
 
-use metrics::{Outcome, Sample};
+use metrics::{Failure, Outcome, Sample};
+use plan::{Known, Step};
 
 use crate::figures::Run;
 use crate::format::{count, time};
 use crate::{Language, say};
+pub(crate) use parts::masked_line;
 
 /// How exchanges are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Showing {
     /// The language.
     pub language: Language,
-    /// Secrets are shown too.
-    pub with_secrets: bool,
+    /// Secrets that are known, and shown to nobody; none where secrets are shown too.
+    pub secrets: Option<Known>,
 }
 
-/// The failed answers that were kept; empty when there are none.
-pub fn failed_answers(run: &Run<'_>, showing: Showing) -> String {
+impl Showing {
+    /// A text without what nobody should see.
+    fn hide(&self, text: &str) -> String {
+        match &self.secrets {
+            Some(known) => known.hide(&plan::masked(text)),
+            None => text.to_owned(),
+        }
+    }
+}
+
+/// The failed exchanges that were kept; empty when there are none.
+pub fn failed_answers(run: &Run<'_>, showing: &Showing) -> String {
     let samples: Vec<&Sample> =
         run.seen().samples().iter().filter(|sample| matches!(sample.outcome, Outcome::Failed(_))).collect();
     let failed: u64 = run.seen().counts.failures().map(|(_, number)| number).sum();
@@ -32,16 +46,22 @@ pub fn failed_answers(run: &Run<'_>, showing: Showing) -> String {
     );
     for (number, sample) in samples.into_iter().enumerate() {
         let at = time(sample.at_ns as f64);
-        let step = step_name(run, sample.step);
-        let reason = reason(sample, run, showing.language);
+        let step = step_of(run, sample).map_or(String::new(), |step| visible(&showing.hide(&step.name)));
+        let reason = reason(sample, run, showing);
         let _ = writeln!(text, "\n{}. {at}  {step}: {reason}", number + 1);
-        answer(sample, showing, &mut text);
+        way(sample, showing, &mut text);
+        parts::write(sample, step_of(run, sample), showing, &mut text);
     }
     text
 }
 
+/// Something came of an exchange that was kept.
+pub fn has_answers(run: &Run<'_>) -> bool {
+    run.seen().samples().iter().flat_map(|sample| &sample.parts).any(|part| !part.is_ours)
+}
+
 /// One exchange, or those that redirects made of it, as curl shows them with `-v`, with its instants.
-pub fn exchange_in_full(run: &Run<'_>, showing: Showing) -> String {
+pub fn exchange_in_full(run: &Run<'_>, showing: &Showing) -> String {
     let language = showing.language;
     let seen = run.seen();
     let mut text = String::new();
@@ -60,25 +80,25 @@ pub fn exchange_in_full(run: &Run<'_>, showing: Showing) -> String {
     if let Some(span) = seen.tls.max().map(|ns| time(ns as f64)) {
         let _ = writeln!(text, "* {}", language.pick(format!("TLS handshake {span}"), format!("TLS 握手 {span}")));
     }
+    let first_place = run.plan.scenarios.first().map(|scenario| scenario.target().place()).unwrap_or_default();
+    let mut place = first_place.as_str();
     for sample in seen.samples() {
-        lines(&sample.request, '>', showing, &mut text);
-        answer(sample, showing, &mut text);
-        let of = |ns: Option<u64>| ns.map_or("-".to_owned(), |ns| format!("+{}", time(ns as f64)));
-        let after = |ns: Option<u64>| of(sample.wait_ns.zip(ns).map(|(wait, ns)| wait + ns));
-        let (sent, first, done) = (of(sample.wait_ns), after(sample.first_byte_ns), after(sample.service_ns));
-        let _ = writeln!(
-            text,
-            "* {}",
-            language.pick(
-                format!("intended +0; sent {sent}; first byte {first}; done {done}"),
-                format!("计划 +0；发出 {sent}；首字节 {first}；完成 {done}"),
-            )
-        );
+        if sample.place != place {
+            place = &sample.place;
+            let shown = visible(place);
+            let _ = writeln!(text, "* {}", language.pick(format!("to {shown}"), format!("发往 {shown}")));
+        }
+        parts::write(sample, step_of(run, sample), showing, &mut text);
+        if let Some(status) = parts::grpc_status(sample) {
+            let _ =
+                writeln!(text, "* {}", language.pick(format!("gRPC status {status}"), format!("gRPC 状态 {status}")));
+        }
+        instants(sample, language, &mut text);
         let outcome = match sample.outcome {
             Outcome::Succeeded => language.pick("succeeded", "成功").to_owned(),
             Outcome::Failed(_) => language.pick(
-                format!("failed: {}", reason(sample, run, language)),
-                format!("失败：{}", reason(sample, run, language)),
+                format!("failed: {}", reason(sample, run, showing)),
+                format!("失败：{}", reason(sample, run, showing)),
             ),
         };
         let _ = writeln!(text, "* {outcome}\n");
@@ -86,80 +106,41 @@ pub fn exchange_in_full(run: &Run<'_>, showing: Showing) -> String {
     text
 }
 
-fn step_name(run: &Run<'_>, step: u32) -> String {
-    let steps = run.plan.scenarios.first().map_or(&[][..], |scenario| &scenario.steps);
-    steps.get(step as usize).map_or(String::new(), |step| visible(&step.name))
+/// When it was sent, and when its answer came.
+fn instants(sample: &Sample, language: Language, text: &mut String) {
+    let of = |ns: Option<u64>| ns.map_or("-".to_owned(), |ns| format!("+{}", time(ns as f64)));
+    let after = |ns: Option<u64>| of(sample.wait_ns.zip(ns).map(|(wait, ns)| wait + ns));
+    let (sent, first, done) = (of(sample.wait_ns), after(sample.first_byte_ns), after(sample.service_ns));
+    let _ = writeln!(
+        text,
+        "* {}",
+        language.pick(
+            format!("intended +0; sent {sent}; first byte {first}; done {done}"),
+            format!("计划 +0；发出 {sent}；首字节 {first}；完成 {done}"),
+        )
+    );
 }
 
-fn reason(sample: &Sample, run: &Run<'_>, language: Language) -> String {
+fn step_of<'a>(run: &'a Run<'_>, sample: &Sample) -> Option<&'a Step> {
+    run.plan.scenarios.first()?.steps.get(sample.step as usize)
+}
+
+fn reason(sample: &Sample, run: &Run<'_>, showing: &Showing) -> String {
     let Outcome::Failed(failure) = sample.outcome else { return String::new() };
     let name = say::failure_name(failure);
     if !sample.reason.is_empty() {
-        return format!("{name}: {}", visible(&sample.reason));
+        return format!("{name}: {}", visible(&showing.hide(&sample.reason)));
     }
-    if sample.status > 0 {
+    if failure == Failure::Status && sample.status > 0 {
         return format!("{name} {}", sample.status);
     }
-    format!("{name} - {}", say::failure_remedy(failure, run, language))
+    format!("{name} - {}", visible(&say::remedy_at(failure, &sample.place, run, showing.language)))
 }
 
-/// Head and body of an answer.
-fn answer(sample: &Sample, showing: Showing, text: &mut String) {
-    if sample.head.is_empty() {
-        return;
-    }
-    lines(&sample.head, '<', showing, text);
-    if sample.body.is_empty() {
-        return;
-    }
-    match std::str::from_utf8(&sample.body).map_err(|error| (error.valid_up_to(), error.error_len())) {
-        Ok(body) => text.push_str(&visible(body)),
-        // A character that the bound has cut.
-        Err((length, None)) => text.push_str(&visible(&String::from_utf8_lossy(&sample.body[..length]))),
-        Err(_) => {
-            let bytes = count(sample.body.len() as u64);
-            text.push_str(
-                &showing
-                    .language
-                    .pick(format!("[{bytes} bytes that are no text]"), format!("[{bytes} 字节的非文本内容]")),
-            );
-        }
-    }
-    text.push('\n');
-}
-
-/// The lines of a head, or of a request, each behind a sign.
-fn lines(bytes: &[u8], sign: char, showing: Showing, text: &mut String) {
-    let head_ends = bytes.windows(4).position(|four| four == b"\r\n\r\n").map_or(bytes.len(), |place| place + 4);
-    let (head, body) = bytes.split_at(head_ends);
-    for line in String::from_utf8_lossy(head).lines() {
-        let line = if showing.with_secrets { line.to_owned() } else { masked(line) };
-        let _ = writeln!(text, "{sign} {}", visible(&line));
-    }
-    if !body.is_empty() {
-        match std::str::from_utf8(body) {
-            Ok(body) => {
-                let _ = writeln!(text, "{}", visible(body));
-            }
-            Err(_) => {
-                let bytes = count(body.len() as u64);
-                let _ = writeln!(text, "[{bytes} {}]", showing.language.pick("bytes", "字节"));
-            }
-        }
-    }
-}
-
-/// A line of a head without what is secret in it.
-pub(crate) fn masked(line: &str) -> String {
-    let Some((name, value)) = line.split_once(':') else { return line.to_owned() };
-    if plan::is_secret_field(name) {
-        return format!("{name}: ***");
-    }
-    // A URL may say who somebody is.
-    let is_url = ["location", "content-location", "referer"].iter().any(|url| name.trim().eq_ignore_ascii_case(url));
-    match value.find("://").zip(value.rfind('@')) {
-        Some((start, end)) if is_url && start < end => format!("{name}:{}://***{}", &value[..start], &value[end..]),
-        _ => line.to_owned(),
+/// The redirects that led to a failure.
+fn way(sample: &Sample, showing: &Showing, text: &mut String) {
+    for line in &sample.way {
+        let _ = writeln!(text, "  {}", visible(&showing.hide(line)));
     }
 }
 

@@ -106,6 +106,7 @@ impl Run<'_> {
     pub(crate) fn scene(&self) -> Scene<'_> {
         Scene {
             address: self.is_one_place().then_some(self.address),
+            place: None,
             step: self.plan.scenarios.first().and_then(|scenario| scenario.steps.first()),
             seen: Some(self.seen()),
             is_held: false,

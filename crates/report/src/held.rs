@@ -55,6 +55,7 @@ impl HoldRun<'_> {
     fn scene(&self) -> Scene<'_> {
         Scene {
             address: Some(self.address),
+            place: None,
             step: Some(&self.plan.step),
             is_held: true,
             seen: None,
@@ -268,7 +269,7 @@ impl Page {
         let lookup = run.lookup.map_or(String::new(), |span| format!(", {}", time(span.as_nanos() as f64)));
         self.line(
             self.language.pick("Target", "压测目标"),
-            &format!("{} ({address}{lookup}{spread})", plan.target.url),
+            &format!("{} ({address}{lookup}{spread})", plan::masked_url(&plan.target.url)),
         );
         let plan_text = plan_in_words(plan, self.language);
         self.line(self.language.pick("Plan", "压测计划"), &plan_text);
@@ -527,7 +528,7 @@ impl HoldJson {
         let report = json!({
             "schema": SCHEMA,
             "kind": "hold",
-            "url": plan.target.url,
+            "url": plan::masked_url(&plan.target.url),
             "address": run.address.to_string(),
             "lookup_ns": run.lookup.map(|span| span.as_nanos() as u64),
             "source_addresses": result.places.0,

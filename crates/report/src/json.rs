@@ -284,6 +284,7 @@ fn failures(run: &Run<'_>) -> Value {
             "detail": failure.detail(),
             "grpc_status": say::call_status_name(failure, run),
             "count": count,
+            "places": run.seen().blamed.places(failure).into_iter().map(|(place, _)| place).collect::<Vec<_>>(),
             "remedy": say::failure_remedy(failure, run, Language::En),
         })
     };

@@ -22,7 +22,7 @@ mod words;
 
 pub use capacity::limit_warning;
 pub use doctor::Checkup;
-pub use exchanges::{Showing, exchange_in_full, failed_answers};
+pub use exchanges::{Showing, exchange_in_full, failed_answers, has_answers};
 pub use figures::{Run, percentiles_of};
 pub use hdr::{HdrLog, hdr_text};
 pub use held::{HoldJson, HoldRun, HoldTable, hold_summary, nothing_held};

@@ -31,6 +31,8 @@ pub(crate) fn failure_name(failure: Failure) -> String {
     }
 }
 
+/// Places of a failure that are named.
+const BLAMED_SHOWN_MAX: usize = 3;
 /// The same, with the status that a call of gRPC has which failed so.
 pub(crate) fn failure_of(failure: Failure, run: &Run<'_>, language: Language) -> String {
     let name = failure_name(failure);
@@ -52,6 +54,8 @@ pub(crate) fn call_status_name(failure: Failure, run: &Run<'_>) -> Option<&'stat
 pub(crate) struct Scene<'a> {
     /// Where all connections go; `None` when they go to several places.
     pub(crate) address: Option<SocketAddr>,
+    /// Where the failure was met, when that is known.
+    pub(crate) place: Option<&'a str>,
     pub(crate) step: Option<&'a Step>,
     /// What was seen of exchanges.
     pub(crate) seen: Option<&'a Snapshot>,
@@ -62,6 +66,22 @@ pub(crate) struct Scene<'a> {
 }
 
 impl Scene<'_> {
+    /// Whom a failure is to be blamed on.
+    fn where_met(&self, failure: Failure, language: Language) -> String {
+        let of_several = || {
+            let places = self.seen.map(|seen| seen.blamed.places(failure)).unwrap_or_default();
+            let more = places.len() > BLAMED_SHOWN_MAX;
+            let named: Vec<&str> = places.into_iter().take(BLAMED_SHOWN_MAX).map(|(place, _)| place).collect();
+            match (named.is_empty(), more) {
+                (true, _) => language.pick("one of the targets", "其中一个目标").to_owned(),
+                (false, false) => named.join(", "),
+                (false, true) => format!("{}, ...", named.join(", ")),
+            }
+        };
+        let place = self.place.map(str::to_owned);
+        place.or_else(|| self.address.map(|one| one.to_string())).unwrap_or_else(of_several)
+    }
+
     /// Messages of WebSocket or TCP are exchanged.
     fn is_talk(&self) -> bool {
         self.step.is_some_and(|step| step.talk.is_some())
@@ -71,6 +91,14 @@ impl Scene<'_> {
 /// What a person can do about a failure.
 pub fn failure_remedy(failure: Failure, run: &Run<'_>, language: Language) -> String {
     remedy_in(failure, &run.scene(), language)
+}
+
+/// The same of a failure that was met at this place.
+pub(crate) fn remedy_at(failure: Failure, place: &str, run: &Run<'_>, language: Language) -> String {
+    let scene = run.scene();
+    // Of a single target the address says more than its name.
+    let place = Some(place).filter(|place| scene.address.is_none() && !place.is_empty());
+    remedy_in(failure, &Scene { place, ..scene }, language)
 }
 
 /// The same, in circumstances of any kind.
@@ -95,9 +123,7 @@ pub(crate) fn remedy_in(failure: Failure, scene: &Scene<'_>, language: Language)
 
 fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
     let step = scene.step;
-    let address = scene
-        .address
-        .map_or(language.pick("one of the targets", "其中一个目标").to_owned(), |one| one.to_string());
+    let address = scene.where_met(failure, language);
     let connect_limit = step.map_or(String::new(), |step| span(step.connect_timeout));
     let pick = |en: String, zh: String| language.pick(en, zh);
     match failure {
@@ -206,12 +232,12 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
             "响应不符合 --expect-body、--expect-header 或 --expect-json 的要求；可用 --show-failures 查看".to_owned(),
         ),
         Failure::Dns => pick(
-            "a redirect leads to a host that nobody knows; look at the Location with --show-failures".to_owned(),
-            "重定向指向一个无法解析的主机；可用 --show-failures 查看 Location".to_owned(),
+            format!("a redirect leads to a host that nobody knows ({address}); see the way there with --show-failures"),
+            format!("重定向指向一个无法解析的主机（{address}）；可用 --show-failures 查看经过"),
         ),
         Failure::Redirect => pick(
-            "redirects go in a circle, or to where no load can follow; look at the Location with --show-failures, or raise --max-redirs".to_owned(),
-            "重定向形成循环，或指向无法跟随的地址；可用 --show-failures 查看 Location，或调大 --max-redirs".to_owned(),
+            "redirects go in a circle, or to where no load can follow; see the way there with --show-failures, or raise --max-redirs".to_owned(),
+            "重定向形成循环，或指向无法跟随的地址；可用 --show-failures 查看经过，或调大 --max-redirs".to_owned(),
         ),
         Failure::Os(errno) => {
             let reason = std::io::Error::from_raw_os_error(i32::from(errno));

@@ -24,6 +24,8 @@ const CUT_OFF_MIN: u64 = 3;
 const SAME_SHARE: f64 = 0.02;
 /// New connections between two looks at the ports: counting them reads the kernel's whole table.
 const CONNECTIONS_BETWEEN_LOOKS: u64 = 2_000;
+/// Places that refused connections, and are named.
+const PLACES_MAX: usize = 3;
 
 /// Something that was noted during a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +74,10 @@ struct Sums {
     no_descriptor: u64,
     descriptors_max: u64,
     refused: u64,
+    /// Where, when connections go to several places.
+    refused_at: Vec<String>,
+    /// Connections go to several places: a slow one may be to any.
+    is_several: bool,
     /// New connections that took longer than the kernel waits before it asks again, and that were not there in time.
     slow: u64,
     timed_out: u64,
@@ -95,10 +101,17 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// For a load on an address.
-    pub fn new(address: SocketAddr) -> Self {
+    /// For a load on an address, which may be the first of several.
+    pub fn new(address: SocketAddr, is_several: bool) -> Self {
         let overflows = host::listen_overflows().filter(|_| host::is_own(address.ip()));
-        Self { address, noted: Vec::new(), sums: Sums::default(), established_at_look: 0, overflows, open_at_cut: None }
+        Self {
+            address,
+            noted: Vec::new(),
+            sums: Sums { is_several, ..Sums::default() },
+            established_at_look: 0,
+            overflows,
+            open_at_cut: None,
+        }
     }
 
     /// What there is to say about an interval, and was not said before.
@@ -136,6 +149,13 @@ impl Watch {
             self.notice(Kind::Descriptors);
         }
         self.sums.refused += refused;
+        self.sums.is_several |= total.counts.redirects > 0;
+        for (place, _) in seen.blamed.places(Failure::ConnectRefused) {
+            self.sums.is_several = true;
+            if self.sums.refused_at.len() < PLACES_MAX && !self.sums.refused_at.iter().any(|known| known == place) {
+                self.sums.refused_at.push(place.to_owned());
+            }
+        }
         if refused > 0 && established > 0 {
             self.notice(Kind::Refused);
         }
@@ -223,6 +243,15 @@ impl Watch {
 
     fn refused(&self) -> (String, String) {
         let (address, refused) = (self.address, count(self.sums.refused));
+        if !self.sums.refused_at.is_empty() {
+            let places = self.sums.refused_at.join(", ");
+            return (
+                format!(
+                    "{refused} new connections were refused by {places}: nobody listens there, or the accept queue is full"
+                ),
+                format!("{refused} 个新连接被 {places} 拒绝：该处没有服务在监听，或其 accept 队列已满"),
+            );
+        }
         (
             format!(
                 "{address} refused {refused} new connections after it had taken others: it stopped listening, or its accept queue is full and it says so (net.ipv4.tcp_abort_on_overflow)"
@@ -236,6 +265,10 @@ impl Watch {
     /// Connections took longer than the kernel waits before it asks again.
     fn accept_queue(&self) -> (String, String) {
         let (slow, failed, address) = (count(self.sums.slow), count(self.sums.timed_out), self.address);
+        let (where_en, where_zh) = match self.sums.is_several {
+            true => ("one of the targets".to_owned(), "其中一个目标".to_owned()),
+            false => (address.to_string(), address.to_string()),
+        };
         let overflows =
             self.overflows.zip(host::listen_overflows()).map_or(0, |(before, now)| now.saturating_sub(before));
         let limit = host::somaxconn().filter(|_| host::is_own(address.ip()));
@@ -251,10 +284,10 @@ impl Watch {
         let now = limit.map_or(String::new(), |limit| format!(" (net.core.somaxconn {limit})"));
         (
             format!(
-                "of the new connections {slow} took more than 1 s and {failed} were not there in time: {address} does not accept fast enough, so that its accept queue is full{seen_en}; raise the backlog of the server and sysctl -w net.core.somaxconn=65535 there{now}, or open fewer at a time with --ramp"
+                "of the new connections {slow} took more than 1 s and {failed} were not there in time: {where_en} does not accept fast enough, so that its accept queue is full{seen_en}; raise the backlog of the server and sysctl -w net.core.somaxconn=65535 there{now}, or open fewer at a time with --ramp"
             ),
             format!(
-                "新连接中有 {slow} 个用了 1 秒以上，{failed} 个未能按时建立：{address} 接受连接不够快，accept 队列已满{seen_zh}；请在服务端调大 backlog 并执行 sysctl -w net.core.somaxconn=65535{now}，或用 --ramp 放慢建立连接的速度"
+                "新连接中有 {slow} 个用了 1 秒以上，{failed} 个未能按时建立：{where_zh} 接受连接不够快，accept 队列已满{seen_zh}；请在服务端调大 backlog 并执行 sysctl -w net.core.somaxconn=65535{now}，或用 --ramp 放慢建立连接的速度"
             ),
         )
     }

@@ -44,10 +44,24 @@ pub fn within_chunks(codings: &[u8]) -> &[u8] {
 /// # Errors
 /// A coding is unknown, the body is broken, or too large.
 pub fn decode(codings: &[u8], body: &[u8], most: usize) -> Result<Vec<u8>, Undecoded> {
+    let (body, fault) = decode_as_far(codings, body, most);
+    fault.map_or(Ok(body), Err)
+}
+
+/// The same of a body that may be broken or cut: what it says as far as it can be read, and why not further. Nothing of one whose
+/// coding is unknown.
+pub fn decode_as_far(codings: &[u8], body: &[u8], most: usize) -> (Vec<u8>, Option<Undecoded>) {
+    match reader_of(codings, body, most) {
+        Ok(reader) => as_far(reader, most),
+        Err(fault) => (Vec::new(), Some(fault)),
+    }
+}
+
+fn reader_of<'a>(codings: &[u8], body: &'a [u8], most: usize) -> Result<Box<dyn Read + 'a>, Undecoded> {
     if names(codings).count() > CODINGS_MAX {
         return Err(Undecoded::Unknown);
     }
-    let mut reader: Box<dyn Read + '_> = Box::new(body);
+    let mut reader: Box<dyn Read + 'a> = Box::new(body);
     // The last one was put on last.
     for name in names(codings).rev() {
         reader = match name.to_ascii_lowercase().as_slice() {
@@ -63,7 +77,7 @@ pub fn decode(codings: &[u8], body: &[u8], most: usize) -> Result<Vec<u8>, Undec
             _ => return Err(Undecoded::Unknown),
         };
     }
-    all_of(reader, most)
+    Ok(reader)
 }
 
 /// A frame says how much of itself it refers back to, and as a coding of content it may not say more than
@@ -109,24 +123,31 @@ fn undeflate<'a>(mut reader: Box<dyn Read + 'a>) -> Result<Box<dyn Read + 'a>, U
     })
 }
 
-/// All that can be read, in a buffer that never is larger than it may become.
-fn all_of(mut reader: impl Read, most: usize) -> Result<Vec<u8>, Undecoded> {
+/// All that can be read.
+fn all_of(reader: impl Read, most: usize) -> Result<Vec<u8>, Undecoded> {
+    let (bytes, fault) = as_far(reader, most);
+    fault.map_or(Ok(bytes), Err)
+}
+
+/// What can be read, in a buffer that never is larger than it may become, and why it is not more.
+fn as_far(mut reader: impl Read, most: usize) -> (Vec<u8>, Option<Undecoded>) {
     let (mut bytes, mut piece) = (Vec::new(), vec![0; PIECE_BYTES.min(most + 1)]);
     loop {
         let count = match reader.read(&mut piece) {
-            Ok(0) => return Ok(bytes),
+            Ok(0) => return (bytes, None),
             Ok(count) => count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(_) => return Err(Undecoded::Broken),
+            Err(_) => return (bytes, Some(Undecoded::Broken)),
         };
-        if bytes.len() + count > most {
-            return Err(Undecoded::TooLarge);
-        }
-        if bytes.len() + count > bytes.capacity() {
-            let capacity = (bytes.capacity() * GROWTH).max(bytes.len() + count).min(most);
+        let taken = count.min(most - bytes.len());
+        if bytes.len() + taken > bytes.capacity() {
+            let capacity = (bytes.capacity() * GROWTH).max(bytes.len() + taken).min(most);
             bytes.reserve_exact(capacity - bytes.len());
         }
-        bytes.extend_from_slice(&piece[..count]);
+        bytes.extend_from_slice(&piece[..taken]);
+        if taken < count {
+            return (bytes, Some(Undecoded::TooLarge));
+        }
     }
 }
 
@@ -210,6 +231,15 @@ mod tests {
         assert_eq!((zstd_window(&[0x28, 0xb5, 0x2f, 0xfd, 0x60, 1, 1]), zstd_window(b"x")), (Some(513), None));
         assert_eq!(decode(b"lzma", b"no", 1_000), Err(Undecoded::Unknown));
         assert_eq!(decode(b"gzip,gzip,gzip,gzip,gzip", b"no", 1_000), Err(Undecoded::Unknown));
+        let text: String = (0..20_000).map(|number| format!("line {number} of a body\n")).collect();
+        let whole = gzip(text.as_bytes());
+        for cut in [whole.len() / 2, whole.len() - 3] {
+            let (read, fault) = decode_as_far(b"gzip", &whole[..cut], 1 << 20);
+            assert_eq!(fault, Some(Undecoded::Broken));
+            assert!(read.len() > text.len() / 4 && text.as_bytes().starts_with(&read), "{} of {}", read.len(), cut);
+        }
+        assert_eq!(decode_as_far(b"gzip", &bomb, 1_000), (vec![0; 1_000], Some(Undecoded::TooLarge)));
+        assert_eq!(decode_as_far(b"lzma", b"no", 1_000), (Vec::new(), Some(Undecoded::Unknown)));
         let whole = gzip(b"hello");
         assert_eq!(decode(b"gzip", &whole[..whole.len() - 3], 1_000), Err(Undecoded::Broken));
     }

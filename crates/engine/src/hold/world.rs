@@ -6,7 +6,7 @@ use std::sync::Arc;
 use driver::{Outgoing, Socket, Sockets, Template};
 use metrics::{Failure, Held, HeldNow};
 use pacing::{Nanos, Random, Segment};
-use plan::{Hold, Protocol, Work};
+use plan::{Hold, Keeps, Protocol, Work};
 use wire::http1::{Client, HeadMemory};
 use wire::tcp;
 use wire::tls::{self, ClientConfig};
@@ -44,8 +44,8 @@ impl Job {
             places,
             tls,
             protocol: plan.target.protocol,
-            step: PreparedStep::new(0, &plan.step, &plan.target),
-            talk: PreparedTalk::new(&plan.step),
+            step: PreparedStep::new(0, &plan.step, &plan.target, Keeps::default()),
+            talk: PreparedTalk::new(&plan.step, false),
             work: plan.work,
             connections: plan.connections,
             ramp: plan.ramp,

@@ -25,7 +25,7 @@ pub(super) fn works(
         .steps
         .iter()
         .enumerate()
-        .map(|(number, step)| PreparedStep::new(number as u32, step, &scenario.targets[step.target]))
+        .map(|(number, step)| PreparedStep::new(number as u32, step, &scenario.targets[step.target], plan.keeps))
         .collect();
     let streams = scenario.target().streams;
     let (users, requests) = match &scenario.load {

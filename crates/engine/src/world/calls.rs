@@ -13,6 +13,8 @@ pub(super) use self::inspection::Inspection;
 use self::inspection::Inspector;
 use self::judging::Said;
 use super::layers::Held;
+use super::record::Records;
+use super::samples::KeptBody;
 use super::step::{PreparedCall, PreparedStep};
 use super::{Deadline, World};
 use crate::slab::Key;
@@ -76,6 +78,11 @@ impl CallState {
         self.fault.get_or_insert(fault);
     }
 
+    /// The answer is one of gRPC.
+    pub(super) fn is_grpc(&self) -> bool {
+        self.is_grpc
+    }
+
     fn head(&mut self, fields: &FieldList, call: &PreparedCall) {
         self.is_grpc = fields.find(b"content-type").is_some_and(grpc::is_content_type);
         self.encoding = match fields.find(b"grpc-encoding").filter(|name| *name != b"identity") {
@@ -118,7 +125,7 @@ impl World {
         let growth = if call.encoding == Encoding::Gzip { grpc::UNZIP_GROWTH_MAX } else { 1 };
         let room_left = self.kept_room(key, bytes.len().saturating_mul(growth));
         let Some(attempt) = self.attempts.find(key) else { return false };
-        let Some(call) = attempt.call.as_mut() else { return false };
+        let Some(mut call) = attempt.call.as_mut() else { return false };
         self.seen.counts.body_bytes += bytes.len() as u64;
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return true };
         let step = &self.steps[exchange.step as usize];
@@ -129,8 +136,7 @@ impl World {
             attempt.keep_within(bytes, room_left);
             return true;
         }
-        let kept = &mut attempt.kept;
-        let mut keep = |bytes: &[u8]| {
+        let keep = |kept: &mut Option<Box<KeptBody>>, bytes: &[u8]| {
             if room > 0 {
                 kept.get_or_insert_default().keep_within(bytes, room, room_left);
             }
@@ -139,6 +145,7 @@ impl World {
         while call.fault.is_none() {
             let Ok((taken, piece)) = call.reader.handle(rest) else {
                 call.blame(ProtocolFault::MessageFlag);
+                attempt.record_unread(rest);
                 break;
             };
             rest = &rest[taken..];
@@ -154,8 +161,10 @@ impl World {
                     call.inspector = self.inspection.begin(unzips, has_type);
                 }
                 Piece::Bytes(bytes) => match &mut call.inspector {
-                    None => keep(bytes),
+                    None => keep(&mut attempt.kept, bytes),
                     Some(inspector) => {
+                        let kept = &mut attempt.kept;
+                        let mut keep = |bytes: &[u8]| keep(kept, bytes);
                         if let Err(fault) = self.inspection.feed(inspector, shape, bytes, &mut keep) {
                             call.blame(fault);
                         }
@@ -168,6 +177,11 @@ impl World {
                         call.blame(fault);
                     }
                     call.received += 1;
+                    if attempt.needs.records != Records::Nothing {
+                        attempt.record_message();
+                        let Some(kept) = attempt.call.as_mut() else { break };
+                        call = kept;
+                    }
                     if exchange.is_measured {
                         self.seen.counts.messages_received += 1;
                         if let Some(times) = &mut call.times {
@@ -211,6 +225,11 @@ impl World {
             // The messages keep their rhythm, also when one is late.
             state.next_message = base + Nanos(call.interval.0 * (count as u64 + 1));
         }
+        if self.records
+            && let Some(attempt) = self.attempts.find(key)
+        {
+            attempt.record_framed(&message);
+        }
         self.send_more(socket, stream, message, ends);
         self.count_messages(key, socket, stream, 1);
         self.arm_message(key);
@@ -251,6 +270,9 @@ impl World {
         let Some(attempt) = self.attempts.find(key) else { return };
         let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
         let Some(call) = &self.steps[exchange.step as usize].call else { return };
+        if attempt.is_recorded() {
+            attempt.record_framed(&call.first);
+        }
         let (first_count, interval, has_more) = (call.first_count, call.interval, !call.later.is_empty());
         let (socket, stream) = (attempt.socket, attempt.stream);
         if let Some(state) = attempt.call.as_mut().filter(|_| has_more) {

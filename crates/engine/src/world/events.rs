@@ -7,7 +7,6 @@ use wire::http1::{Answer, Ending};
 
 use super::World;
 use super::connections::{Connection, Phase};
-use super::samples::is_bad_head;
 use crate::faults;
 use crate::slab::Key;
 use crate::user::View;
@@ -145,18 +144,14 @@ impl World {
                 Ok((taken, answer)) => {
                     let read = &rest[..taken];
                     rest = &rest[taken..];
-                    if attempt.needs.head && attempt.head.is_none() {
-                        attempt.keep_head(read);
+                    if attempt.needs.head && (attempt.head.is_none() || attempt.is_recorded()) {
+                        attempt.keep_answer(read, &answer);
                     }
                     match answer {
                         Answer::NeedMore => return Heard::NeedMore,
                         Answer::Interim(_) => attempt.forget_head(),
                         Answer::Head(head) => {
                             attempt.head = Some(head);
-                            let is_bad = is_bad_head(head.status, attempt, &mut self.exchanges, &self.steps);
-                            if is_bad && !attempt.needs.head && self.seen.wants_samples() {
-                                attempt.keep_failed_head(read);
-                            }
                             if attempt.kept.is_some() {
                                 attempt.unfold_head();
                             }
@@ -168,12 +163,18 @@ impl World {
                         Answer::End => return Heard::Answered { is_clean: rest.is_empty() },
                     }
                 }
-                Err(error) => return Heard::Broken(faults::protocol(error)),
+                Err(error) => {
+                    attempt.record_unread(rest);
+                    return Heard::Broken(faults::protocol(error));
+                }
             }
         }
     }
 
     pub(super) fn peer_closed<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
+        if self.records {
+            self.record_begun(socket);
+        }
         let Some(connection) = self.connections.find(socket) else { return };
         let is_cut_off = connection.layers.as_ref().is_some_and(|layers| layers.may_be_cut());
         if connection.layers.is_some() && !matches!(connection.phase, Phase::Answer { .. } | Phase::Close) {
@@ -233,6 +234,9 @@ impl World {
 
     /// A socket is gone, with so many bytes that the kernel never took.
     fn failed<S: Sockets>(&mut self, socket: Socket, error: SocketError, untaken: usize, at: Nanos, sockets: &mut S) {
+        if self.records {
+            self.record_begun(socket);
+        }
         if self.is_layered {
             self.unlink(socket);
         }

@@ -234,7 +234,8 @@ impl World {
             (self.steps.fixed[0].needs, self.is_layered)
         } else {
             let step = &self.steps[step];
-            (step.needs, self.is_layered && self.origins[usize::from(step.origin)].is_layered())
+            let needs = if self.seen.wants_samples() { step.needs } else { step.last_needs };
+            (needs, self.is_layered && self.origins[usize::from(step.origin)].is_layered())
         };
         let attempt = Attempt {
             body_bytes: 0,
@@ -312,6 +313,9 @@ impl World {
         // One that waits for a stream is connected.
         let is_connected = self.connections.find(socket).is_some_and(|one| matches!(one.phase, Phase::Shared));
         let failure = if was_sent || is_connected { Failure::Timeout } else { self.unanswered_stage(socket) };
+        if self.records {
+            self.record_begun(socket);
+        }
         let expired = if was_sent { self.expire_call(key, now) } else { None };
         self.give_up(given, false, now, sockets);
         self.end_attempt(key, expired.unwrap_or(Outcome::Failed(failure)), now, sockets);
@@ -559,6 +563,9 @@ impl World {
         self.keep_sample(exchange, attempt, outcome, done);
         if let Outcome::Failed(failure) = outcome {
             self.count_failed_call(exchange.step, failure);
+            if !self.is_simple {
+                self.blame(exchange.step, failure);
+            }
         }
         if !self.is_simple && (self.work.keeps.rows || self.work.keeps.bodies) {
             self.keep_more(exchange, attempt, outcome, done);

@@ -30,7 +30,24 @@ pub(crate) struct Trail {
     pub(super) hops: u32,
     /// When the first was intended; never, of that one.
     pub(super) began: Nanos,
+    /// The answers that led here, one line each, where they are shown: the last ones.
+    pub(super) way: Vec<String>,
 }
+
+impl Trail {
+    /// The way to this request, and the request; nothing of one that no redirect led to.
+    pub(super) fn told(&self) -> Vec<String> {
+        if self.hops == 0 {
+            return Vec::new();
+        }
+        self.way.iter().cloned().chain([self.at.told().chars().take(WAY_LINE_CHARS_MAX).collect()]).collect()
+    }
+}
+
+/// Lines of a way that are kept.
+const WAY_MAX: usize = 50;
+/// The longest line of a way.
+const WAY_LINE_CHARS_MAX: usize = 1_000;
 
 /// The steps of the plan, and those of hops.
 pub(crate) struct Steps {
@@ -147,7 +164,14 @@ impl World {
         let elsewhere = hop.elsewhere;
         let elsewhere =
             elsewhere.map(|(is_tls, host, port)| Box::new(trail.follow.target(&target, is_tls, host, port)));
+        let mut way = trail.way.clone();
+        if attempt.is_some_and(Attempt::is_recorded) {
+            let line = format!("{} {status} -> {}", trail.at.told(), String::from_utf8_lossy(location));
+            way.drain(..(way.len() + 1).saturating_sub(WAY_MAX));
+            way.push(line.chars().take(WAY_LINE_CHARS_MAX).collect());
+        }
         let next = Trail {
+            way,
             follow: trail.follow.clone(),
             at: hop.at,
             hops: trail.hops + 1,
@@ -166,6 +190,15 @@ impl World {
         let is_answered = matches!(Class::of(outcome), Class::Succeeded | Class::FailedAnswered);
         if is_answered && exchange.is_measured {
             self.seen.chains.record(done.since(trail.began.min(exchange.intended)).0);
+        }
+    }
+
+    /// Where a load goes to several places, a failure is told with its place.
+    #[cold]
+    pub(super) fn blame(&mut self, step: u32, failure: Failure) {
+        let step = &self.steps[step as usize];
+        if self.origins.len() > 1 || step.trail.is_some() {
+            self.seen.blamed.add(failure, &step.place, 1);
         }
     }
 

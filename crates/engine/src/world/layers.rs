@@ -7,11 +7,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use driver::{Outgoing, Socket, Sockets};
-use metrics::{Failure, Outcome};
+use metrics::{Failure, Outcome, PartKind};
 use pacing::Nanos;
 use plan::Protocol;
 use wire::hpack::FieldList;
-use wire::http2::{self, Event};
+use wire::http2::{self, Event, Fault};
 use wire::tls::Session;
 
 use super::World;
@@ -19,7 +19,6 @@ use super::calls::CallState;
 use super::connections::{Connection, Phase};
 use super::exchanges::{Attempt, TRIES_MAX};
 use super::origins::Origin;
-use super::samples::is_bad_head;
 use super::step::PreparedCall;
 use super::talks::TalkState;
 use crate::faults;
@@ -525,6 +524,14 @@ impl World {
             && let Some(client) = &mut layers.http2
         {
             match client.handle(rest, &mut fields, &mut layers.out) {
+                Ok((taken, Event::Broken { tag, fault, .. })) => {
+                    rest = &rest[taken..];
+                    // What was wrong with a head stands in it.
+                    if let Some(attempt) = self.attempts.find(Key::from_bits(tag)).filter(|_| fault == Fault::Headers) {
+                        attempt.record_fields(PartKind::Head, &fields);
+                    }
+                    self.end_attempt(Key::from_bits(tag), Outcome::Failed(faults::http2(fault)), at, sockets);
+                }
                 Ok((taken, event)) => {
                     rest = &rest[taken..];
                     let is_done = matches!(event, Event::NeedMore) && rest.is_empty();
@@ -534,6 +541,7 @@ impl World {
                     }
                 }
                 Err(error) => {
+                    self.record_broken(socket, rest);
                     self.part(socket, faults::http2(error.fault), at, sockets);
                     break;
                 }
@@ -569,19 +577,23 @@ impl World {
 
     fn act_on<S: Sockets>(&mut self, socket: Socket, event: &Event<'_>, at: Nanos, sockets: &mut S) {
         match *event {
-            Event::NeedMore | Event::Nothing | Event::Request { .. } => {}
+            Event::NeedMore | Event::Nothing | Event::Request { .. } | Event::Broken { .. } => {}
             Event::Settings | Event::Window => self.resume(socket),
-            Event::Interim { tag } => self.hear_first(Key::from_bits(tag), at),
+            Event::Interim { tag, fields } => {
+                self.hear_first(Key::from_bits(tag), at);
+                if let Some(attempt) = self.attempts.find(Key::from_bits(tag)) {
+                    attempt.record_fields(PartKind::Head, fields);
+                }
+            }
             Event::Head { tag, status, is_last, fields } => {
                 let key = Key::from_bits(tag);
                 self.hear_first(key, at);
                 let has_room = self.has_room_for_head(key, fields);
                 if let Some(attempt) = self.attempts.find(key) {
                     attempt.status = Some(status);
-                    let is_bad = is_bad_head(status, attempt, &mut self.exchanges, &self.steps);
                     if attempt.needs.head && !has_room {
                         attempt.kept.get_or_insert_default().is_crowded = true;
-                    } else if attempt.needs.head || (is_bad && self.seen.wants_samples()) {
+                    } else if attempt.needs.head {
                         attempt.keep_fields(status, fields);
                     }
                 }
@@ -602,6 +614,9 @@ impl World {
             }
             Event::Trailers { tag, fields, .. } => {
                 let key = Key::from_bits(tag);
+                if let Some(attempt) = self.attempts.find(key) {
+                    attempt.record_fields(PartKind::Trailers, fields);
+                }
                 self.call_trailers(key, fields);
                 self.end_stream(key, at, sockets);
             }
@@ -618,9 +633,6 @@ impl World {
                 let reset = Failure::StreamReset(u8::try_from(code).unwrap_or(u8::MAX));
                 let ended = expired.or_else(|| self.judge_reset(key, reset));
                 self.end_attempt(key, ended.unwrap_or(Outcome::Failed(reset)), at, sockets);
-            }
-            Event::Broken { tag, fault, .. } => {
-                self.end_attempt(Key::from_bits(tag), Outcome::Failed(faults::http2(fault)), at, sockets);
             }
             Event::GoAway { last, .. } => self.go_away(socket, last, at, sockets),
         }
@@ -792,6 +804,9 @@ impl World {
 
     /// The connection is of no use any more: it is closed, and all that ran or waited on it fails.
     pub(super) fn lose<S: Sockets>(&mut self, socket: Socket, failure: Failure, at: Nanos, sockets: &mut S) {
+        if self.records {
+            self.record_begun(socket);
+        }
         self.unlink(socket);
         let is_shared = self.connections.find(socket).is_some_and(|connection| connection.phase == Phase::Shared);
         // Only an end that the peer made says what it had taken by then.

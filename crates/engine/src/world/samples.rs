@@ -3,18 +3,20 @@
 use std::borrow::Cow;
 
 use driver::Socket;
-use metrics::{Class, Failure, Outcome, Row, SAMPLE_BODY_BYTES_MAX, SAMPLES_MAX, Sample};
+use metrics::{Class, Failure, Outcome, Part, PartKind, Row, SAMPLE_BODY_BYTES_MAX, Sample};
 use pacing::Nanos;
-use plan::{CHECKED_BODY_BYTES_MAX, Checks, JSON_MEMORY_BYTES_MAX};
-use wire::coding::{Undecoded, decode, within_chunks};
+use plan::{CHECKED_BODY_BYTES_MAX, Checks, HttpVersion, JSON_MEMORY_BYTES_MAX, Protocol, Request};
+use wire::coding::{Undecoded, decode, decode_as_far, within_chunks};
 use wire::hpack::FieldList;
 use wire::http1;
 
 use super::World;
+use super::calls::CallState;
 use super::exchanges::{Attempt, Exchange};
-use super::hops::Steps;
-use super::step::PreparedChecks;
-use crate::slab::{Key, Slab};
+use super::hops::Trail;
+use super::record::{Record, lines_of};
+use super::step::{PreparedChecks, PreparedStep, http2_fields};
+use crate::slab::Key;
 
 /// The most of a head that is kept: what the machine of HTTP/1 takes.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
@@ -44,6 +46,10 @@ pub(crate) struct KeptBody {
     pub(crate) is_crowded: bool,
     /// What failed.
     pub(crate) reason: String,
+    /// What went beside head and body, where it is shown.
+    pub(crate) record: Record,
+    /// Without the trailers that stand behind it; 0 when there are none.
+    pub(crate) head_bytes: usize,
 }
 
 impl KeptBody {
@@ -107,6 +113,25 @@ impl KeptBody {
         }
         decode(&all, &self.bytes, most).map(Cow::Owned)
     }
+
+    /// The value of a field of the head.
+    fn field(&self, wanted: &[u8]) -> Option<&[u8]> {
+        let field = http1::fields(&self.head).find(|(name, _)| name.eq_ignore_ascii_case(wanted));
+        field.map(|(_, value)| value)
+    }
+
+    /// The body for a person: as far as it can be read.
+    fn shown(&self) -> Cow<'_, [u8]> {
+        let all = self.codings().all();
+        if all.trim_ascii().is_empty() {
+            return Cow::Borrowed(&self.bytes);
+        }
+        match decode_as_far(&all, &self.bytes, CHECKED_BODY_BYTES_MAX) {
+            // Nothing of it is what it should be.
+            (text, Some(_)) if text.is_empty() => Cow::Borrowed(&self.bytes),
+            (text, _) => Cow::Owned(text),
+        }
+    }
 }
 
 /// What was done to a body before it was sent.
@@ -162,23 +187,12 @@ impl Attempt {
         }
     }
 
-    /// The head of an answer that failed: as much of it as came last.
-    #[cold]
-    pub(super) fn keep_failed_head(&mut self, bytes: &[u8]) {
-        self.keep_head(bytes);
-        self.needs.body = self.needs.body.max(SAMPLE_BODY_BYTES_MAX as u32);
-    }
-
     /// A head of HTTP/2, in the form of HTTP/1.
     #[cold]
     pub(super) fn keep_fields(&mut self, status: u16, fields: &FieldList) {
-        let mut head = format!("HTTP/2 {status}\r\n").into_bytes();
-        for (name, value) in fields.iter().filter(|(name, _)| name.first() != Some(&b':')) {
-            head.extend_from_slice(&[name, b": ", value, b"\r\n"].concat());
-        }
-        head.extend_from_slice(b"\r\n");
+        let start = format!("HTTP/2 {status}\r\n").into_bytes();
         self.forget_head();
-        if self.needs.head { self.keep_head(&head) } else { self.keep_failed_head(&head) }
+        self.keep_head(&[start, lines_of(fields), b"\r\n".to_vec()].concat());
     }
 }
 
@@ -186,20 +200,13 @@ impl Attempt {
     /// The fields behind a body: looked for with those of the head.
     #[cold]
     pub(super) fn keep_trailers(&mut self, fields: &FieldList) {
+        if let Some(kept) = &mut self.kept {
+            kept.head_bytes = kept.head.len();
+        }
         for (name, value) in fields.iter() {
             self.keep_head(&[name, b": ", value, b"\r\n"].concat());
         }
     }
-}
-
-/// A head whose status is no success, by the plan or by what is usual: what failed is shown to whoever asks.
-#[inline]
-pub(super) fn is_bad_head(status: u16, attempt: &Attempt, exchanges: &mut Slab<Exchange>, steps: &Steps) -> bool {
-    status >= 400
-        || (attempt.needs.judges_status
-            && exchanges
-                .find(attempt.exchange)
-                .is_some_and(|exchange| !steps[exchange.step as usize].checks.contains_status(status)))
 }
 
 impl PreparedChecks {
@@ -239,7 +246,7 @@ fn look(checks: &Checks, kept: &KeptBody) -> Result<(), (Failure, String)> {
     if checks.json_is_too_large(&body) {
         return Err((Failure::BodyLimit, format!("JSON of more than {JSON_MEMORY_BYTES_MAX} bytes in memory")));
     }
-    checks.look_at_body(&body).map_err(|reason| (Failure::Check, reason))
+    checks.look_at_answer(kept.field(b"content-type"), &body).map_err(|reason| (Failure::Check, reason))
 }
 
 impl World {
@@ -276,7 +283,7 @@ impl World {
         share.max(KEPT_ON_CONNECTION_MAX.saturating_sub(all - own))
     }
 
-    /// Keeps an answer that failed, as long as few were kept, and every answer of a step that is shown.
+    /// Keeps an exchange that failed, as long as few were kept, and every exchange of a step that is shown.
     #[inline]
     pub(super) fn keep_sample(
         &mut self,
@@ -285,23 +292,7 @@ impl World {
         outcome: Outcome,
         done: Nanos,
     ) {
-        if outcome == Outcome::Succeeded && self.is_simple {
-            return;
-        }
-        let is_shown = self.steps[exchange.step as usize].is_shown;
-        let is_failed_answer = matches!(
-            outcome,
-            Outcome::Failed(
-                Failure::Status
-                    | Failure::CallHttp(_)
-                    | Failure::Check
-                    | Failure::BodyLimit
-                    | Failure::Redirect
-                    | Failure::GrpcStatus(_)
-                    | Failure::WebSocketClose(_)
-            )
-        );
-        if is_shown || (is_failed_answer && self.seen.wants_samples()) {
+        if self.records {
             self.make_sample(exchange, attempt, outcome, done);
         }
     }
@@ -338,27 +329,95 @@ impl World {
     #[cold]
     fn make_sample(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
         let step = &self.steps[exchange.step as usize];
+        let is_wanted = step.is_shown
+            || (matches!(outcome, Outcome::Failed(_)) && self.work.keeps.failures && self.seen.wants_samples());
+        if !is_wanted {
+            return;
+        }
         let nothing = KeptBody::default();
         let kept = attempt.and_then(|attempt| attempt.kept.as_deref()).unwrap_or(&nothing);
-        let most = if step.is_shown { SHOWN_BODY_BYTES_MAX } else { SAMPLE_BODY_BYTES_MAX };
-        let body = kept.decoded(CHECKED_BODY_BYTES_MAX).unwrap_or(Cow::Borrowed(&kept.bytes));
-        let body = body[..body.len().min(most)].to_vec();
         let sent = attempt.map(|attempt| attempt.sent).filter(|sent| *sent != Nanos::NEVER);
         let first = attempt.map(|attempt| attempt.first_byte).filter(|first| *first != Nanos::NEVER);
+        let (parts, left_out) = self.parts_of(step, attempt, kept);
         let sample = Sample {
             at_ns: done.since(self.started).0,
             step: step.series,
             outcome,
             status: attempt.and_then(|attempt| attempt.head.map(|head| head.status).or(attempt.status)).unwrap_or(0),
             reason: kept.reason.clone(),
-            request: if step.is_shown { step.request.to_vec() } else { Vec::new() },
-            head: kept.head.clone(),
-            body,
+            place: step.place.to_string(),
+            way: step.trail.as_deref().map(Trail::told).unwrap_or_default(),
+            parts,
+            left_out,
             wait_ns: sent.map(|sent| sent.since(exchange.intended).0),
             first_byte_ns: sent.zip(first).map(|(sent, first)| first.since(sent).0),
             service_ns: sent.map(|sent| done.since(sent).0),
             is_shown: step.is_shown,
         };
-        self.seen.keep_sample(sample, if step.is_shown { usize::MAX } else { SAMPLES_MAX });
+        self.seen.keep_sample(sample);
     }
+
+    /// What went over the wire, and how many bytes more.
+    fn parts_of(&self, step: &PreparedStep, attempt: Option<&Attempt>, kept: &KeptBody) -> (Vec<Part>, u64) {
+        let most = if step.is_shown { SHOWN_BODY_BYTES_MAX } else { SAMPLE_BODY_BYTES_MAX };
+        let mut left_out = 0;
+        let mut part = |is_ours, kind, bytes: &[u8]| {
+            left_out += bytes.len().saturating_sub(most) as u64;
+            (!bytes.is_empty()).then(|| Part { is_ours, kind, bytes: bytes[..bytes.len().min(most)].to_vec() })
+        };
+        let origin = &self.origins[usize::from(step.origin)];
+        let mut parts = Vec::new();
+        if let Some(request) = step.shown.as_deref().filter(|_| step.talk.is_none()) {
+            let is_http2 = attempt.is_some_and(|attempt| attempt.stream != 0) || origin.protocol() == Protocol::Http2;
+            let head = if is_http2 { head_over_http2(request, origin.tls.is_some()) } else { head_of(request) };
+            parts.push(Part { is_ours: true, kind: PartKind::Head, bytes: head });
+            parts.extend(part(true, PartKind::Body, &request.body));
+        }
+        let (before, after, more) = kept.record.split();
+        parts.extend_from_slice(before);
+        if !kept.head.is_empty() {
+            let end = if kept.head_bytes > 0 { kept.head_bytes } else { kept.head.len() };
+            parts.push(Part { is_ours: false, kind: PartKind::Head, bytes: kept.head[..end].to_vec() });
+        }
+        let is_call = attempt.and_then(|attempt| attempt.call.as_ref()).is_some_and(CallState::is_grpc);
+        let last = match (is_call, origin.protocol()) {
+            (true, _) => part(false, PartKind::Raw, kept.begun_message()),
+            (false, Protocol::Tcp) => part(false, PartKind::Message, &kept.bytes),
+            (false, Protocol::WebSocket) => None,
+            (false, _) => {
+                parts.extend(part(false, PartKind::Body, &kept.shown()));
+                None
+            }
+        };
+        parts.extend_from_slice(after);
+        parts.extend(last);
+        let unkept = attempt.map_or(0, |attempt| u64::from(attempt.body_bytes)).saturating_sub(kept.bytes.len() as u64);
+        (parts, left_out + more + if kept.is_too_large { unkept } else { 0 })
+    }
+}
+
+/// The head of a request of HTTP/1.
+fn head_of(request: &Request) -> Vec<u8> {
+    let version = match request.version {
+        HttpVersion::Http10 => "HTTP/1.0",
+        HttpVersion::Http11 => "HTTP/1.1",
+    };
+    let mut head = format!("{} {} {version}\r\n", request.method, request.path).into_bytes();
+    for (name, value) in &request.headers {
+        head.extend_from_slice(&[name.as_bytes(), b": ", value, b"\r\n"].concat());
+    }
+    head.extend_from_slice(b"\r\n");
+    head
+}
+
+/// The same of HTTP/2: what names the request in one line, and all other fields.
+fn head_over_http2(request: &Request, is_tls: bool) -> Vec<u8> {
+    let mut head = format!("{} {} HTTP/2\r\n", request.method, request.path).into_bytes();
+    for (name, value) in http2_fields(&request.method, &request.path, &request.headers, is_tls) {
+        if name != b":method" && name != b":path" {
+            head.extend_from_slice(&[&name, &b": "[..], &value, b"\r\n"].concat());
+        }
+    }
+    head.extend_from_slice(b"\r\n");
+    head
 }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use metrics::SERIES_MAX;
+use metrics::{SAMPLE_BODY_BYTES_MAX, SERIES_MAX};
 use pacing::Nanos;
-use plan::{Call, Checks, Needs, Protocol, Request, Shape, Step, Target};
+use plan::{Call, Checks, Keeps, Needs, Protocol, Request, Shape, Step, Target};
 use wire::grpc;
 use wire::http1::RequestKind;
 
 use super::hops::Trail;
+use super::record::Records;
 use crate::talk::PreparedTalk;
 
 /// What is kept of an answer, in few bytes: each attempt has a copy.
@@ -17,13 +18,16 @@ pub(super) struct Wants {
     /// Bytes of the body.
     pub(super) body: u32,
     pub(super) head: bool,
-    pub(super) judges_status: bool,
+    /// It is kept as it went.
+    pub(super) records: Records,
 }
 
 impl Wants {
-    fn of(needs: Needs) -> Self {
-        let body = u32::try_from(needs.body_bytes_max).unwrap_or(u32::MAX);
-        Self { body, head: needs.head, judges_status: needs.judges_status }
+    fn of(needs: Needs, records: Records) -> Self {
+        let is_recorded = records != Records::Nothing;
+        let least = if is_recorded { SAMPLE_BODY_BYTES_MAX } else { 0 };
+        let body = u32::try_from(needs.body_bytes_max.max(least)).unwrap_or(u32::MAX);
+        Self { body, head: needs.head || is_recorded, records }
     }
 }
 
@@ -48,6 +52,12 @@ pub(crate) struct PreparedStep {
     pub(super) connect_timeout: Nanos,
     pub(super) checks: PreparedChecks,
     pub(super) needs: Wants,
+    /// The same once enough failures are kept.
+    pub(super) last_needs: Wants,
+    /// Where it goes, for messages: host and port.
+    pub(super) place: Arc<str>,
+    /// The request as it was meant, where it is shown.
+    pub(super) shown: Option<Box<Request>>,
     /// What makes it a call of gRPC, if it is one.
     pub(super) call: Option<PreparedCall>,
     /// What is said on a connection of WebSocket or TCP, if it is one.
@@ -56,7 +66,13 @@ pub(crate) struct PreparedStep {
 
 impl PreparedStep {
     /// `number`: of this step among all. `target`: where it goes.
-    pub(crate) fn new(number: u32, step: &Step, target: &Target) -> Self {
+    pub(crate) fn new(number: u32, step: &Step, target: &Target, keeps: Keeps) -> Self {
+        let records = match (step.is_shown, keeps.failures) {
+            (true, _) => Records::All,
+            (false, true) => Records::Failures,
+            (false, false) => Records::Nothing,
+        };
+        let of_shown = if step.is_shown { Records::All } else { Records::Nothing };
         let request = &step.request;
         let bytes = render(request);
         let call = step.call.as_ref().map(|call| PreparedCall::new(call, &request.headers));
@@ -72,7 +88,7 @@ impl PreparedStep {
             pause: step.pause.into(),
             trail: step.follow.clone().map(|follow| {
                 let at = follow.form.begin();
-                Box::new(Trail { follow, at, hops: 0, began: Nanos::NEVER })
+                Box::new(Trail { follow, at, hops: 0, began: Nanos::NEVER, way: Vec::new() })
             }),
             is_shown: step.is_shown,
             http2,
@@ -81,9 +97,12 @@ impl PreparedStep {
             timeout: step.timeout.into(),
             connect_timeout: step.connect_timeout.into(),
             checks: PreparedChecks::new(&step.checks),
-            needs: Wants::of(step.needs()),
+            needs: Wants::of(step.needs(), records),
+            last_needs: Wants::of(step.needs(), of_shown),
+            place: target.place().into(),
+            shown: step.is_shown.then(|| Box::new(request.clone())),
             call,
-            talk: PreparedTalk::new(step).map(Box::new),
+            talk: PreparedTalk::new(step, records != Records::Nothing).map(Box::new),
         }
     }
 }
@@ -105,6 +124,9 @@ impl PreparedStep {
             connect_timeout: self.connect_timeout,
             checks: self.checks.clone(),
             needs: self.needs,
+            last_needs: self.last_needs,
+            place: target.place().into(),
+            shown: self.is_shown.then(|| Box::new(request.clone())),
             call: None,
             talk: None,
             trail: Some(Box::new(trail)),
@@ -216,7 +238,7 @@ impl PreparedChecks {
 /// The messages of a call, framed.
 pub(crate) struct PreparedCall {
     /// What leaves with the head.
-    first: Vec<u8>,
+    pub(super) first: Vec<u8>,
     /// How many messages that are.
     pub(super) first_count: u64,
     /// What leaves afterwards, one after the other.

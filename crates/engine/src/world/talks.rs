@@ -3,13 +3,14 @@
 //! The connection is a layer as TLS is one: what was agreed on, and what has come of an answer, stay with it.
 
 use driver::{Outgoing, Socket, Sockets, Template};
-use metrics::{CLOSE_WITHOUT_CODE, Failure, Outcome, ProtocolFault};
+use metrics::{CLOSE_WITHOUT_CODE, Failure, Outcome, PartKind, ProtocolFault};
 use pacing::{Nanos, Random};
 use plan::{Protocol, says_seq};
 use wire::tcp;
 use wire::websocket::{self, Deflate, Heard, Kind, Session, push_message};
 
 use super::connections::Phase;
+use super::record::note_of;
 use super::{Work, World};
 use crate::faults;
 use crate::slab::Key;
@@ -25,7 +26,7 @@ pub(super) struct TalkState {
     /// Which of all: its key is made from it.
     number: u64,
     /// None until WebSocket is agreed on, and of TCP.
-    websocket: Option<Session>,
+    pub(super) websocket: Option<Session>,
     deflate: Option<Deflate>,
     /// Of an answer to the handshake that came in pieces.
     head: Vec<u8>,
@@ -105,6 +106,9 @@ impl World {
         if let Some(talk) = self.work.steps.first().and_then(|step| step.talk.as_deref()).filter(|_| is_ws) {
             let mut opening = Vec::new();
             talk.push_opening(&PreparedTalk::key(number), &mut opening);
+            if self.records {
+                self.record_on(socket, true, PartKind::Head, &opening);
+            }
             self.send_through(socket, opening, sockets);
         }
         is_ws
@@ -125,6 +129,11 @@ impl World {
         let prepared = &self.work.steps[step];
         let Some(talk) = &prepared.talk else { return };
         let Some((bytes, number)) = talk.frame(deflate, turn) else { return };
+        if let Some(said) = &talk.said
+            && let Some(attempt) = self.attempts.find(key)
+        {
+            attempt.record(true, said.kind, &said.bytes);
+        }
         if talk.is_numbered {
             return self.send_numbered(key, socket, step, is_measured, sockets);
         }
@@ -191,6 +200,9 @@ impl World {
         let Some(exchange) = self.attempts.find(key).map(|attempt| attempt.exchange) else { return };
         let Some(user) = self.exchanges.find(exchange).map(|exchange| exchange.user) else { return };
         let text = format!("{{\"seq\":\"{}\",\"cmd\":\"ping\",\"data\":{{}}}}", seq_of(user, number));
+        if self.records {
+            self.record_on(socket, true, PartKind::Message, text.as_bytes());
+        }
         let mut frame = self.links.buffer();
         push_message(Kind::Text, false, self.talk.mask(), text.as_bytes(), &mut frame);
         let sent = sockets.now();
@@ -243,7 +255,15 @@ impl World {
         let Some(state) = self.talk_of(socket) else { return };
         let had = state.head.len();
         state.head.extend_from_slice(bytes);
-        match talk.read_answer(&state.head, &PreparedTalk::key(state.number)) {
+        let read = talk.read_answer(&state.head, &PreparedTalk::key(state.number));
+        if self.records {
+            let length = read.as_ref().ok().and_then(Option::as_ref).map_or(bytes.len(), |(length, _)| length - had);
+            if let Some(attempt) = self.recorded_on(socket) {
+                attempt.keep_head(&bytes[..length]);
+            }
+        }
+        let Some(state) = self.talk_of(socket) else { return };
+        match read {
             Ok(None) => {}
             Ok(Some((length, deflate))) => {
                 state.head = Vec::new();
@@ -285,12 +305,16 @@ impl World {
                 }
                 Some(_) => None,
             };
+            let records = self.records;
+            let mut noted = None;
             let mut scratch = std::mem::take(&mut self.talk.scratch);
             let Some(session) = self.talk_of(socket).and_then(|state| state.websocket.as_mut()) else { break };
             let news = match session.handle(rest, &mut scratch, mask, &mut out) {
                 Ok((_, Heard::NeedMore)) => None,
-                Ok((taken, heard)) => Some((
-                    taken,
+                Ok((taken, heard)) => Some((taken, {
+                    if records {
+                        noted = note_of(&heard);
+                    }
                     match heard {
                         Heard::NeedMore | Heard::Nothing => News::Nothing,
                         Heard::Pong(_) => News::Pong,
@@ -299,7 +323,12 @@ impl World {
                             News::Close
                         }
                         Heard::Message { is_cut: true, length, .. } => {
-                            News::Message { outcome: Outcome::Failed(Failure::BodyLimit), bytes: length }
+                            let is_looked_at = |(step, ..): (usize, _, _)| {
+                                steps[step].talk.as_ref().is_some_and(|talk| talk.is_looked_at)
+                            };
+                            let failed = Outcome::Failed(Failure::BodyLimit);
+                            let outcome = if step.is_some_and(is_looked_at) { failed } else { Outcome::Succeeded };
+                            News::Message { outcome, bytes: length }
                         }
                         Heard::Message { bytes, length, .. } => {
                             let is_good = step.is_none_or(|(step, user, number)| {
@@ -310,14 +339,20 @@ impl World {
                             let outcome = if is_good { Outcome::Succeeded } else { failed };
                             News::Message { outcome, bytes: length }
                         }
-                    },
-                )),
+                    }
+                })),
                 Err(broken) => {
+                    if records {
+                        noted = Some((PartKind::Raw, rest.to_vec()));
+                    }
                     fault = Some(broken);
                     None
                 }
             };
             self.talk.scratch = scratch;
+            if let Some((kind, bytes)) = noted {
+                self.record_on(socket, false, kind, &bytes);
+            }
             let Some((taken, news)) = news else { break };
             rest = &mut rest[taken..];
             self.take_news(phase, &news, at, sockets);

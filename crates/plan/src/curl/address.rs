@@ -5,7 +5,7 @@ use std::fmt::Write;
 use url::Url;
 
 use super::body::percent_decode;
-use crate::PlanError;
+use crate::{PlanError, masked_url};
 
 /// A URL that was understood, and its path as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl CurlUrl {
         let text = text.trim();
         let unglobbed = if globoff { text.to_owned() } else { without_globs(text).ok_or(Fault::Glob)? };
         let text = unglobbed.as_str();
-        let shown = without_secrets(text);
+        let shown = masked_url(text);
         if text.chars().any(|each| each.is_ascii_control() || each == ' ') {
             return Err(wrong(&shown, "it holds a space or a control character; write it as %20"));
         }
@@ -258,19 +258,6 @@ fn with_all_numbers(location: &[u8]) -> Option<String> {
     Some(out)
 }
 
-/// A URL for messages. A password may hold what would end the host: then more is left out than need be.
-pub(super) fn without_secrets(text: &str) -> String {
-    let start = text.find("://").map_or(0, |place| place + 3);
-    let end = text[start..].find(['/', '?', '#']).map_or(text.len(), |place| start + place);
-    let host = &text[start..end];
-    let is_odd = host.split_once(':').is_some_and(|(_, port)| !port.bytes().all(|byte| byte.is_ascii_digit()));
-    let place = if host.contains('@') || !is_odd { host.rfind('@') } else { text[start..].rfind('@') };
-    match place {
-        Some(place) => format!("{}***{}", &text[..start], &text[start + place..]),
-        None => text.to_owned(),
-    }
-}
-
 /// As curl: what is no ASCII stands as its number in a path.
 fn with_numbers(path: &str) -> String {
     path.bytes()
@@ -333,7 +320,6 @@ mod tests {
         ] {
             assert_eq!(without_dots(path), clean);
         }
-        assert_eq!(without_secrets("http://a:b@h/x@y"), "http://***@h/x@y");
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl Command {
     ) -> Result<Sending, PlanError> {
         let text = body::text("--url", url, line)?;
         let mut url = CurlUrl::parse(&text, self.path_as_is, self.globoff).map_err(|error| match error {
-            address::Fault::Glob => at(line, CurlFault::Glob { url: address::without_secrets(&text) }),
+            address::Fault::Glob => at(line, CurlFault::Glob { url: crate::masked_url(&text) }),
             address::Fault::Plan(error) => error.at_line(line),
         })?;
         let mut queries = self.queries.clone();

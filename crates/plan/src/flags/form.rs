@@ -90,7 +90,7 @@ impl Header {
         let header = Self::parse_any(text)?;
         if header.name.eq_ignore_ascii_case("content-length") || header.name.eq_ignore_ascii_case("transfer-encoding") {
             // Whoever frames the body wrongly measures a server that waits for the rest of it.
-            return Err(PlanError::HeaderFraming { header: text.escape_debug().to_string() });
+            return Err(PlanError::HeaderFraming { header: header.name });
         }
         Ok(header)
     }
@@ -107,7 +107,7 @@ impl Header {
         };
         if name.is_empty() || !name.bytes().all(is_token) {
             // What stands behind the colon may be a secret.
-            return Err(PlanError::HeaderName { header: name.escape_debug().to_string() });
+            return Err(PlanError::HeaderName { header: shown(name) });
         }
         if value.is_some_and(|value| value.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t')) {
             return Err(PlanError::HeaderValue { header: header() });
@@ -120,11 +120,5 @@ impl Header {
 
 /// A header for a message: neither a screen nor a log should show what it keeps secret.
 fn shown(text: &str) -> String {
-    let lower = text.to_ascii_lowercase();
-    let is_secret =
-        ["authorization", "cookie", "token", "secret", "password", "api-key"].iter().any(|word| lower.contains(word));
-    match text.find([':', ' ', ';', '=']) {
-        Some(place) if is_secret => format!("{}***", text[..=place].escape_debug()),
-        _ => text.escape_debug().to_string(),
-    }
+    crate::masked_header(text).escape_debug().to_string()
 }

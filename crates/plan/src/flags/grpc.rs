@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{
     Address, CONNECT_TIMEOUT_DEFAULT, Flags, Header, MILLI, Scheme, TIMEOUT_DEFAULT, or_default, read_data, read_url,
 };
-use crate::grpc::{Call, Reflection, Schema, Shape, format_timeout, read_messages};
+use crate::grpc::{Call, MessageTypes, Reflection, Schema, Shape, format_timeout, read_messages};
 use crate::{Checks, HttpVersion, Need, PlanError, Remedy, Request, StatusSet, Step, parse_duration};
 
 /// What go-stress-testing calls; its request has one string, of number 1.
@@ -160,22 +160,24 @@ impl Flags {
         };
         let interval = self.message_interval.as_deref().map(|text| parse_duration("--message-interval", text));
         let interval = interval.transpose()?;
-        let (messages, sends_stream, answers_stream, answer) = match method_of(address)? {
-            None => (vec![stress_message(text.as_deref().unwrap_or_default())], false, false, None),
+        let (messages, is_stream, answer, types) = match method_of(address)? {
+            None => (vec![stress_message(text.as_deref().unwrap_or_default())], (false, false), None, None),
             Some(method) => {
                 let schema = schema.ok_or_else(|| PlanError::NoSchema { service: method.service.to_owned() })?;
                 let method = schema.method(method.service, method.name)?;
                 // Nothing said is a message that says nothing.
                 let messages = read_messages(text.as_deref().unwrap_or("{}"), &method)?;
                 let answer = Arc::new(Shape::of(&method.output()));
-                (messages, method.is_client_streaming(), method.is_server_streaming(), Some(answer))
+                let is_stream = (method.is_client_streaming(), method.is_server_streaming());
+                (messages, is_stream, Some(answer), Some(MessageTypes::of(&method)))
             }
         };
+        let (sends_stream, answers_stream) = is_stream;
         if interval.is_some() && !sends_stream {
             return Err(PlanError::Needs { flag: "--message-interval", needed: Need::ClientStream });
         }
         let interval = interval.unwrap_or_default();
-        Ok(Call { messages, interval, is_gzipped, sends_stream, answers_stream, answer })
+        Ok(Call { messages, interval, is_gzipped, sends_stream, answers_stream, answer, types })
     }
 
     /// What goes with the call: what gRPC wants, and what the user says.

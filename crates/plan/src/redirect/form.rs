@@ -70,6 +70,13 @@ pub struct At {
     pub(super) referer: Option<String>,
 }
 
+impl At {
+    /// Method and URL, for messages.
+    pub fn told(&self) -> String {
+        format!("{} {}", self.method, self.url.shown())
+    }
+}
+
 impl Form {
     /// The beginning of the way.
     pub fn begin(&self) -> At {

@@ -4,8 +4,12 @@ use plan::{CurlFault, Need, PlanError, Remedy, StageFault};
 
 use crate::Language;
 
-/// A mistake in the user's words.
+/// A mistake in the user's words, without the secrets in them.
 pub fn plan_error(error: &PlanError, language: Language) -> String {
+    said(&error.clone().without_secrets(), language)
+}
+
+fn said(error: &PlanError, language: Language) -> String {
     if language == Language::En {
         return error.to_string();
     }
@@ -108,8 +112,8 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
             format!("{one} 和 {other} 不能同时使用；{remedy}")
         }
         PlanError::Curl { line, fault } => format!("{}{}", line_before(*line), curl_fault(fault)),
-        PlanError::AtLine { line, inner } => format!("{}{}", line_before(*line), plan_error(inner, language)),
-        PlanError::InFile { path, inner } => format!("{path}：{}", plan_error(inner, language)),
+        PlanError::AtLine { line, inner } => format!("{}{}", line_before(*line), said(inner, language)),
+        PlanError::InFile { path, inner } => format!("{path}：{}", said(inner, language)),
         PlanError::Pattern { flag, value, reason } => {
             format!("{flag} '{value}' 不是有效的模式：{reason}；请写普通文本，或 /ok|done/ 这样的正则表达式")
         }

@@ -20,7 +20,8 @@ pub(super) fn begin(settings: &AbSettings) -> Pages {
     }
     if settings.verbosity >= 2 {
         let (method, head) = &settings.request;
-        let _ = write!(text, "INFO: {method} header == \n---\n{head}\n---\n");
+        let shown: Vec<String> = head.lines().map(crate::exchanges::masked_line).collect();
+        let _ = write!(text, "INFO: {method} header == \n---\n{}\n---\n", shown.join("\r\n"));
     }
     Pages { stdout: text, ..Pages::default() }
 }
@@ -142,7 +143,7 @@ pub(super) fn finish(settings: &AbSettings, run: &Run<'_>) -> Pages {
     if settings.verbosity >= 2 {
         // One of them for all: they are rarely different.
         let head = String::from_utf8_lossy(run.seen().head());
-        let shown: Vec<String> = head.lines().map(crate::exchanges::masked).collect();
+        let shown: Vec<String> = head.lines().map(crate::exchanges::masked_line).collect();
         let _ = write!(pages.stdout, "LOG: header received:\n{}\n", shown.join("\r\n"));
     }
     if settings.is_quiet {
@@ -222,7 +223,7 @@ fn text(out: &mut String, settings: &AbSettings, figures: &Figures, times: &Timi
     line("\n\nServer Software", &figures.server);
     line("Server Hostname", &settings.host);
     line("Server Port", &settings.port.to_string());
-    line("\nDocument Path", &settings.path);
+    line("\nDocument Path", &plan::masked(&settings.path));
     line("Document Length", &figures.length);
     line("\nConcurrency Level", &settings.connections.to_string());
     line("Time taken for tests", &format!("{:.3} seconds", figures.seconds));
@@ -319,7 +320,7 @@ fn html(
     row("Server Software", &escape(&figures.server));
     row("Server Hostname", &escape(&settings.host));
     row("Server Port", &settings.port.to_string());
-    row("Document Path", &escape(&settings.path));
+    row("Document Path", &escape(&plan::masked(&settings.path)));
     row("Document Length", &figures.length);
     row("Concurrency Level", &settings.connections.to_string());
     row("Time taken for tests", &format!("{:.3} seconds", figures.seconds));

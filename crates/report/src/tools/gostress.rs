@@ -39,10 +39,11 @@ pub(super) fn begin(settings: &GoStressSettings) -> Pages {
     let mut text = String::new();
     let headers = settings.headers.iter().map(|(name, value)| {
         let value = if plan::is_secret_field(name) { "***" } else { value };
-        format!("{name}:{value}")
+        format!("{name}:{}", plan::masked(value))
     });
     let headers = headers.collect::<Vec<_>>().join(" ");
     let GoStressSettings { users, requests, form, url, method, data, verify, debug, http2, keep_alive, .. } = settings;
+    let (url, data) = (plan::masked_url(url), plan::masked(data));
     let _ = write!(
         text,
         "\n 开始启动  并发数:{users} 请求数:{requests} 请求参数: \nrequest:\n form:{form} \n url:{url} \n"
@@ -133,7 +134,7 @@ pub(super) fn finish(settings: &GoStressSettings, run: &Run<'_>) -> Pages {
         let _ = writeln!(
             pages.stderr,
             "请求失败: {method} \"{}\": {} (x{count})",
-            settings.url,
+            plan::masked_url(&settings.url),
             hey::go_error(failure, run)
         );
     }

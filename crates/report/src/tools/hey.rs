@@ -82,7 +82,7 @@ pub(super) fn finish(settings: &HeySettings, run: &Run<'_>) -> Pages {
         .counts
         .failures()
         .filter(|(failure, _)| !matches!(failure, Failure::Status | Failure::Check))
-        .map(|(failure, count)| (format!("{}: {}", settings.request, go_error(failure, run)), count))
+        .map(|(failure, count)| (format!("{}: {}", plan::masked(&settings.request), go_error(failure, run)), count))
         .collect();
     errors.sort();
     if errors.is_empty() {

@@ -11,7 +11,8 @@ pub(super) fn begin(settings: &WebbenchSettings) -> Pages {
     Pages {
         stdout: format!(
             "\nRequest:\n{}\nRuning info: {clients}, running {} sec{reload}.\n",
-            settings.request, settings.duration_s
+            plan::masked(&settings.request),
+            settings.duration_s
         ),
         stderr: "Webbench - Simple Web Benchmark 1.5\nCopyright (c) Radim Kolar 1997-2004, GPL Open Source Software.\n"
             .to_owned(),

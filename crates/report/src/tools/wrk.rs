@@ -43,7 +43,7 @@ fn column(text: &str, width: usize) -> String {
 
 pub(super) fn begin(settings: &WrkSettings) -> Pages {
     let span = units(settings.duration_s as f64, 60.0, "s", &["m"], 0);
-    let (url, threads, connections) = (&settings.url, settings.threads, settings.connections);
+    let (url, threads, connections) = (plan::masked_url(&settings.url), settings.threads, settings.connections);
     let stdout = format!("Running {span} test @ {url}\n  {threads} threads and {connections} connections\n");
     Pages { stdout, ..Pages::default() }
 }

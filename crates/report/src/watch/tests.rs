@@ -18,7 +18,7 @@ fn seen(failures: &[(Failure, u64)], slow: u64) -> Snapshot {
 
 #[test]
 fn notes_carry_the_figures_of_the_whole_run() {
-    let mut watch = Watch::new("192.0.2.1:80".parse().expect("an address"));
+    let mut watch = Watch::new("192.0.2.1:80".parse().expect("an address"), false);
     let mut total = Snapshot::default();
     total.counts.connections_established = 100;
     let mut tell = |seen: &Snapshot| {

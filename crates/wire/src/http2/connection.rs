@@ -28,6 +28,8 @@ pub enum Event<'a> {
     Interim {
         /// Whose.
         tag: u64,
+        /// All fields.
+        fields: &'a FieldList,
     },
     /// The head of a final answer.
     Head {
@@ -540,7 +542,7 @@ impl Connection {
             if stream.interim_count > INTERIM_COUNT_MAX {
                 return self.break_stream(number, Fault::TooManyInterim, Code::EnhanceYourCalm, out);
             }
-            return Ok(Event::Interim { tag });
+            return Ok(Event::Interim { tag, fields });
         }
         stream.has_head = true;
         stream.is_bodiless |= head.status == 204 || head.status == 304;

@@ -21,7 +21,7 @@ fn told(event: &Event<'_>) -> Option<String> {
         Event::NeedMore | Event::Nothing => return None,
         Event::Settings => "settings".to_owned(),
         Event::Window => "window".to_owned(),
-        Event::Interim { tag } => format!("{tag} interim"),
+        Event::Interim { tag, .. } => format!("{tag} interim"),
         Event::Head { tag, status, is_last, .. } => format!("{tag} head {status} {is_last}"),
         Event::Request { stream, is_last, .. } => format!("{stream} request {is_last}"),
         Event::Body { tag, bytes, is_last, .. } => format!("{tag} body {} {is_last}", bytes.len()),

@@ -165,6 +165,11 @@ impl Session {
         !self.has_closed && self.inflater.is_none() && self.machine.is_between_messages()
     }
 
+    /// What has come of a message that is not whole, as far as it is kept and not compressed.
+    pub fn begun(&self) -> &[u8] {
+        if self.is_compressed || self.machine.is_between_messages() { &[] } else { &self.message.kept }
+    }
+
     /// Sends a close; what is heard afterwards is told all the same.
     pub fn close(&mut self, code: u16, mask: Mask, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.has_closed, true) {

@@ -1,0 +1,341 @@
+//! What went over the wire in an exchange that may be shown to a person, in its order and as far as it came.
+//!
+//! Nothing of this is made, and nothing here is called, unless the plan wants exchanges to be shown.
+
+use driver::Socket;
+use metrics::{Part, PartKind};
+use wire::grpc::{self, Messages, Piece, Unzipped};
+use wire::hpack::FieldList;
+use wire::http1::{Answer, BodyLength};
+use wire::websocket::Heard;
+
+use super::World;
+use super::connections::Phase;
+use super::exchanges::Attempt;
+use super::samples::KeptBody;
+use crate::slab::Key;
+
+/// Of an exchange that is shown whatever it says: its parts, and the bytes of all of them but the body.
+const SHOWN_PARTS_MAX: usize = 1_000;
+const SHOWN_BYTES_MAX: usize = 256 * 1024;
+/// Of one that is shown if it fails; there are as many as there are users.
+const FAILED_PARTS_MAX: usize = 40;
+const FAILED_BYTES_MAX: usize = 16 * 1024;
+/// The most of what could not be understood.
+const RAW_BYTES_MAX: usize = 4 * 1024;
+
+/// Which exchanges are kept as they went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Records {
+    #[default]
+    Nothing,
+    /// Those that fail.
+    Failures,
+    All,
+}
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct Record {
+    /// What came and went before the head of the answer.
+    before: Vec<Part>,
+    /// And behind it, but for the body.
+    after: Vec<Part>,
+    /// What framed the body since its last piece: of the last chunk, the trailers.
+    framing: Vec<u8>,
+    bytes: usize,
+    left_out: u64,
+    /// Bytes of the body that are in messages already.
+    told: usize,
+}
+
+impl Record {
+    /// The parts around a head and a body, and what found no room.
+    pub(super) fn split(&self) -> (&[Part], &[Part], u64) {
+        (&self.before, &self.after, self.left_out)
+    }
+
+    fn push(&mut self, is_behind: bool, part: Part, most: (usize, usize)) {
+        let (parts_max, bytes_max) = most;
+        let has_room = self.before.len() + self.after.len() < parts_max;
+        let room = if has_room { bytes_max - self.bytes.min(bytes_max) } else { 0 };
+        let taken = part.bytes.len().min(room);
+        self.left_out += (part.bytes.len() - taken) as u64;
+        if taken == 0 && !part.bytes.is_empty() {
+            return;
+        }
+        self.bytes += taken;
+        let list = if is_behind { &mut self.after } else { &mut self.before };
+        if let Some(last) = list.last_mut().filter(|last| part.kind == PartKind::Body && last.kind == part.kind) {
+            last.bytes.extend_from_slice(&part.bytes[..taken]);
+            return;
+        }
+        list.push(Part { bytes: part.bytes[..taken].to_vec(), ..part });
+    }
+}
+
+impl Attempt {
+    pub(super) fn is_recorded(&self) -> bool {
+        self.needs.records != Records::Nothing
+    }
+
+    /// Keeps a part, as far as there is room.
+    #[cold]
+    pub(super) fn record(&mut self, is_ours: bool, kind: PartKind, bytes: &[u8]) {
+        let most = match self.needs.records {
+            Records::Nothing => return,
+            Records::Failures => (FAILED_PARTS_MAX, FAILED_BYTES_MAX),
+            Records::All => (SHOWN_PARTS_MAX, SHOWN_BYTES_MAX),
+        };
+        let kept = self.kept.get_or_insert_default();
+        let is_behind = !kept.head.is_empty();
+        let bytes = bytes[..bytes.len().min(most.1)].to_vec();
+        kept.record.push(is_behind, Part { is_ours, kind, bytes }, most);
+    }
+
+    /// What the machine of HTTP/1 has taken, and what it made of it.
+    #[cold]
+    pub(super) fn keep_answer(&mut self, read: &[u8], answer: &Answer<'_>) {
+        if self.head.is_none() {
+            self.keep_head(read);
+        }
+        if !self.is_recorded() {
+            return;
+        }
+        match answer {
+            Answer::Interim(_) => {
+                let head = self.kept.as_mut().map(|kept| std::mem::take(&mut kept.head)).unwrap_or_default();
+                self.record(false, PartKind::Head, &head);
+            }
+            Answer::Head(_) => {}
+            Answer::Body(_) => {
+                if let Some(kept) = &mut self.kept {
+                    kept.record.framing.clear();
+                }
+            }
+            Answer::NeedMore | Answer::End => {
+                let is_chunked = self.head.is_some_and(|head| head.body == BodyLength::Chunked);
+                let Some(kept) = self.kept.as_mut().filter(|_| is_chunked) else { return };
+                let framing = &mut kept.record.framing;
+                let room = SHOWN_BYTES_MAX - framing.len().min(SHOWN_BYTES_MAX);
+                framing.extend_from_slice(&read[..read.len().min(room)]);
+                let trailers = if *answer == Answer::End { trailers_in(framing) } else { Vec::new() };
+                if !trailers.is_empty() {
+                    self.record(false, PartKind::Trailers, &trailers);
+                }
+            }
+        }
+    }
+
+    /// What came next, and could not be understood.
+    #[cold]
+    pub(super) fn record_unread(&mut self, rest: &[u8]) {
+        if !self.is_recorded() {
+            return;
+        }
+        let rest = &rest[..rest.len().min(RAW_BYTES_MAX)];
+        if self.head.is_none() && self.stream == 0 {
+            return self.keep_head(rest);
+        }
+        let framing = self.kept.as_mut().map(|kept| std::mem::take(&mut kept.record.framing)).unwrap_or_default();
+        self.record(false, PartKind::Raw, &[framing.as_slice(), rest].concat());
+    }
+
+    /// A head, or trailers, of HTTP/2.
+    #[cold]
+    pub(super) fn record_fields(&mut self, kind: PartKind, fields: &FieldList) {
+        if self.is_recorded() {
+            let status = fields.find(b":status").map(|status| [b"HTTP/2 ", status, b"\r\n"].concat());
+            let start = status.filter(|_| kind == PartKind::Head).unwrap_or_default();
+            self.record(false, kind, &[start, lines_of(fields)].concat());
+        }
+    }
+
+    /// A message of a call has come whole.
+    #[cold]
+    pub(super) fn record_message(&mut self) {
+        let Some(kept) = &mut self.kept else { return };
+        let message = kept.bytes[kept.record.told.min(kept.bytes.len())..].to_vec();
+        kept.record.told = kept.bytes.len();
+        self.record(false, PartKind::Message, &message);
+    }
+
+    /// Messages of a call leave.
+    #[cold]
+    pub(super) fn record_framed(&mut self, framed: &[u8]) {
+        for message in messages_in(framed) {
+            self.record(true, PartKind::Message, &message);
+        }
+    }
+}
+
+impl KeptBody {
+    /// What has come of a message of a call that was never whole.
+    pub(super) fn begun_message(&self) -> &[u8] {
+        &self.bytes[self.record.told.min(self.bytes.len())..]
+    }
+}
+
+/// The trailers among what frames the end of a chunked body.
+fn trailers_in(framing: &[u8]) -> Vec<u8> {
+    let lines = framing.split_inclusive(|byte| *byte == b'\n');
+    // The end of the last chunk's data, and the size of the one that is empty.
+    let trailers = lines.skip_while(|line| line.trim_ascii().is_empty()).skip(1);
+    trailers.take_while(|line| !line.trim_ascii().is_empty()).flatten().copied().collect()
+}
+
+/// Fields as lines, without those that are of HTTP/2 itself.
+pub(super) fn lines_of(fields: &FieldList) -> Vec<u8> {
+    let mut lines = Vec::new();
+    for (name, value) in fields.iter().filter(|(name, _)| name.first() != Some(&b':')) {
+        lines.extend_from_slice(&[name, b": ", value, b"\r\n"].concat());
+    }
+    lines
+}
+
+/// Messages without their frames; what is compressed comes out as it was before.
+fn messages_in(framed: &[u8]) -> Vec<Vec<u8>> {
+    let (mut reader, mut rest) = (Messages::default(), framed);
+    let (mut messages, mut message, mut is_zipped) = (Vec::new(), Vec::new(), false);
+    while let Ok((taken, piece)) = reader.handle(rest) {
+        rest = &rest[taken..];
+        match piece {
+            Piece::NeedMore => break,
+            Piece::Begun { is_compressed, .. } => is_zipped = is_compressed,
+            Piece::Bytes(bytes) => message.extend_from_slice(bytes),
+            Piece::End => {
+                let whole = std::mem::take(&mut message);
+                messages.push(match grpc::gunzip(&whole, SHOWN_BYTES_MAX) {
+                    Unzipped::Whole(plain) if is_zipped => plain,
+                    _ => whole,
+                });
+            }
+        }
+    }
+    messages
+}
+
+/// What was heard, for a person.
+#[cold]
+pub(super) fn note_of(heard: &Heard<'_>) -> Option<(PartKind, Vec<u8>)> {
+    match heard {
+        Heard::NeedMore | Heard::Nothing => None,
+        Heard::Pong(_) => Some((PartKind::Control, b"pong".to_vec())),
+        Heard::Close { code: None, .. } => Some((PartKind::Control, b"close".to_vec())),
+        Heard::Close { code: Some(code), reason } => {
+            Some((PartKind::Control, format!("close {code} {reason}").trim_end().as_bytes().to_vec()))
+        }
+        Heard::Message { bytes, .. } => Some((PartKind::Message, bytes.to_vec())),
+    }
+}
+
+impl World {
+    /// What has come of a message of WebSocket that will never be whole.
+    #[cold]
+    pub(super) fn record_begun(&mut self, socket: Socket) {
+        let Some(session) = self.talk_of(socket).and_then(|state| state.websocket.as_ref()) else { return };
+        let begun = session.begun().to_vec();
+        if !begun.is_empty() {
+            self.record_on(socket, false, PartKind::Raw, &begun);
+        }
+    }
+
+    /// Something that a connection said or heard for its attempt.
+    #[cold]
+    pub(super) fn record_on(&mut self, socket: Socket, is_ours: bool, kind: PartKind, bytes: &[u8]) {
+        if let Some(attempt) = self.recorded_on(socket) {
+            attempt.record(is_ours, kind, bytes);
+        }
+    }
+
+    /// The attempt that has a connection for itself, when it is kept as it goes.
+    pub(super) fn recorded_on(&mut self, socket: Socket) -> Option<&mut Attempt> {
+        let (Phase::Connect { attempt, .. } | Phase::Answer { attempt }) = self.connections.find(socket)?.phase else {
+            return None;
+        };
+        self.attempts.find(attempt).filter(|attempt| attempt.is_recorded())
+    }
+
+    /// Bytes that broke a connection of many streams.
+    #[cold]
+    pub(super) fn record_broken(&mut self, socket: Socket, rest: &[u8]) {
+        if !self.records {
+            return;
+        }
+        for key in self.attempts.keys().collect::<Vec<Key>>() {
+            if let Some(attempt) =
+                self.attempts.find(key).filter(|attempt| attempt.socket == socket && attempt.stream != 0)
+            {
+                attempt.record_unread(rest);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::PreparedStep;
+
+    #[test]
+    fn trailers_stand_behind_the_last_chunk() {
+        for (framing, trailers) in [
+            ("\r\n0\r\nX-Sum: 7\r\n\r\n", "X-Sum: 7\r\n"),
+            ("0;a=b\r\nX: 1\r\nY: 2\r\n\r\n", "X: 1\r\nY: 2\r\n"),
+            ("\r\n0\r\n\r\n", ""),
+            ("0\r\n\r\n", ""),
+            ("", ""),
+        ] {
+            assert_eq!(trailers_in(framing.as_bytes()), trailers.as_bytes(), "{framing:?}");
+        }
+    }
+
+    #[test]
+    fn a_record_is_bounded() {
+        let mut record = Record::default();
+        let part = |length: usize| Part { is_ours: false, kind: PartKind::Message, bytes: vec![b'x'; length] };
+        (0..1_000).for_each(|_| record.push(false, part(1_000), (FAILED_PARTS_MAX, FAILED_BYTES_MAX)));
+        let (before, after, left_out) = record.split();
+        assert_eq!(before.iter().map(|part| part.bytes.len()).sum::<usize>(), FAILED_BYTES_MAX);
+        assert_eq!((after.len(), left_out), (0, 1_000_000 - FAILED_BYTES_MAX as u64));
+        let mut record = Record::default();
+        (0..1_000).for_each(|_| record.push(true, part(1), (FAILED_PARTS_MAX, FAILED_BYTES_MAX)));
+        let (before, after, left_out) = record.split();
+        assert_eq!((before.len(), after.len(), left_out), (0, FAILED_PARTS_MAX, 1_000 - FAILED_PARTS_MAX as u64));
+    }
+
+    #[test]
+    fn messages_come_out_of_their_frames() {
+        let mut framed = Vec::new();
+        grpc::push_message(b"one", false, &mut framed);
+        grpc::push_message(&grpc::gzip(b"two"), true, &mut framed);
+        grpc::push_message(b"", false, &mut framed);
+        assert_eq!(messages_in(&framed), [&b"one"[..], b"two", b""]);
+        assert_eq!(messages_in(&framed[..7]), Vec::<Vec<u8>>::new());
+    }
+
+    /// Nothing is kept, rendered or remembered for a person unless somebody wants to see it.
+    #[test]
+    fn a_step_that_nobody_wants_to_see_needs_nothing() {
+        for url in ["http://127.0.0.1:1/", "ws://127.0.0.1:1/", "grpc://127.0.0.1:1/", "tcp://127.0.0.1:1"] {
+            let data = (!url.starts_with("http")).then(|| "x".to_owned());
+            let until = url.starts_with("tcp").then(|| "x".to_owned());
+            let flags = plan::Flags { url: Some(url.to_owned()), data, until, ..plan::Flags::default() };
+            let plain = flags.plan().expect("a plan");
+            for (plan, records) in [
+                (plain.clone(), Records::Nothing),
+                (plain.clone().for_failures(), Records::Failures),
+                (plain.for_debug(), Records::All),
+            ] {
+                let scenario = &plan.scenarios[0];
+                let step = PreparedStep::new(0, &scenario.steps[0], &scenario.targets[0], plan.keeps);
+                let is_kept = records != Records::Nothing;
+                assert_eq!((step.needs.records, step.needs.head), (records, is_kept), "{url}");
+                assert_eq!((step.needs.body > 0, step.last_needs.head), (is_kept, records == Records::All), "{url}");
+                assert_eq!(step.shown.is_some(), records == Records::All, "{url}");
+                let said = step.talk.as_ref().map(|talk| talk.said.is_some());
+                assert_eq!(said, step.talk.as_ref().map(|_| is_kept), "{url}");
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Messages of a method as a person reads them.
+
+use prost_reflect::{DynamicMessage, MessageDescriptor, MethodDescriptor};
+
+/// What a method takes and gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageTypes {
+    input: MessageDescriptor,
+    output: MessageDescriptor,
+}
+
+impl MessageTypes {
+    pub(crate) fn of(method: &MethodDescriptor) -> Self {
+        Self { input: method.input(), output: method.output() }
+    }
+
+    /// A message as JSON; `None` when it is not what the method takes, or gives.
+    pub fn json(&self, is_ours: bool, message: &[u8]) -> Option<String> {
+        let kind = if is_ours { &self.input } else { &self.output };
+        let message = DynamicMessage::decode(kind.clone(), message).ok()?;
+        serde_json::to_string(&message).ok()
+    }
+}

@@ -1,0 +1,135 @@
+//! What is nobody's business: which names have secret values, and texts without them.
+//!
+//! Two ways, one behind the other. [`masked`] and its like know a secret by the name in front of it, in heads, queries, forms and
+//! JSON. [`Known`] knows the values themselves, wherever they turn up: what a user typed, a server may say again under any name.
+
+mod known;
+mod scan;
+mod shown;
+#[cfg(test)]
+mod tests;
+
+pub use known::Known;
+use scan::secrets_in;
+
+/// What stands for a secret.
+const MASK: &str = "***";
+
+/// A name whose value is secret ends with one of these, without what is no letter or digit.
+const ENDINGS: [&str; 25] = [
+    "token",
+    "authorization",
+    "cookie",
+    "cookies",
+    "cookie2",
+    "secret",
+    "secrets",
+    "password",
+    "passwords",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "apikey",
+    "accesskey",
+    "secretkey",
+    "privatekey",
+    "authkey",
+    "accountkey",
+    "subscriptionkey",
+    "functionskey",
+    "credential",
+    "credentials",
+    "signature",
+    "sessionid",
+    "sessid",
+];
+/// Or it is one of these.
+const WHOLE: [&str; 6] = ["auth", "xauth", "pass", "sig", "sid", "jwt"];
+/// Longer than any name: what comes from a server may be anything.
+const NAME_BYTES_MAX: usize = 256;
+
+/// A name whose value is nobody's business, of a field, of a part of a query or a form, or in JSON: it is shown to no one unasked.
+pub fn is_secret_field(name: &str) -> bool {
+    let name = name.trim();
+    if name.len() > NAME_BYTES_MAX {
+        return false;
+    }
+    let decoded = if name.contains('%') { percent_decoded(name) } else { name.to_owned() };
+    // Metadata of gRPC whose value is bytes.
+    let decoded = decoded.strip_suffix("-bin").unwrap_or(&decoded);
+    let compact: String =
+        decoded.chars().filter(char::is_ascii_alphanumeric).map(|each| each.to_ascii_lowercase()).collect();
+    WHOLE.contains(&compact.as_str()) || ENDINGS.iter().any(|ending| compact.ends_with(ending))
+}
+
+/// RFC 3986, 2.1.
+fn percent_decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
+    while at < bytes.len() {
+        let digit = |at: usize| bytes.get(at).and_then(|byte| char::from(*byte).to_digit(16));
+        match (bytes[at], digit(at + 1), digit(at + 2)) {
+            (b'%', Some(high), Some(low)) => {
+                out.push((high * 16 + low) as u8);
+                at += 3;
+            }
+            (byte, _, _) => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// A text without the secrets in it that a name tells.
+pub fn masked(text: &str) -> String {
+    let (mut out, mut at) = (String::with_capacity(text.len()), 0);
+    for secret in secrets_in(text) {
+        out.push_str(&text[at..secret.start]);
+        out.push_str(MASK);
+        at = secret.end;
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
+/// A URL as it was typed, perhaps with mistakes. A password may hold what would end the host: then more is left out than need be.
+pub fn masked_url(text: &str) -> String {
+    match user_of(text) {
+        Some(user) => format!("{}{MASK}{}", &text[..user.start], masked(&text[user.end..])),
+        None => masked(text),
+    }
+}
+
+/// Where a URL says who somebody is.
+fn user_of(text: &str) -> Option<std::ops::Range<usize>> {
+    let last = |from: usize, to: usize| text[from..to].rfind('@').map(|at| from..from + at);
+    let Some(start) = text.find("://").map(|place| place + 3) else {
+        // Without its slashes, nobody knows where the host begins.
+        let letters = text.bytes().take_while(u8::is_ascii_alphabetic).count();
+        let signs = text[letters..].bytes().take_while(|byte| matches!(byte, b':' | b'/' | b'\\')).count();
+        let is_scheme = ["http", "https", "ws", "wss", "tcp", "grpc", "grpcs"].contains(&&text[..letters]);
+        let start = if is_scheme { letters + signs } else { 0 };
+        return last(start, text.len());
+    };
+    let end = text[start..].find(['/', '?', '#', '\\']).map_or(text.len(), |place| start + place);
+    let host = &text[start..end];
+    let behind = host.rsplit_once(']').map_or(host, |(_, behind)| behind);
+    let is_odd = behind.split_once(':').is_some_and(|(_, port)| !port.parse::<u16>().is_ok_and(|port| port > 0));
+    last(start, if host.contains('@') || !is_odd { end } else { text.len() })
+}
+
+/// A header as it was typed, perhaps with mistakes, or as it is sent.
+pub fn masked_header(line: &str) -> String {
+    let lower = line.to_ascii_lowercase();
+    let words =
+        ["authorization", "cookie", "token", "secret", "password", "api-key", "api_key", "apikey", "credential"];
+    match line.find([':', ' ', ';', '=']) {
+        Some(place) if is_secret_field(&line[..place]) || words.iter().any(|word| lower[..place].contains(word)) => {
+            let space = if line[place + 1..].starts_with(' ') { " " } else { "" };
+            format!("{}{space}{MASK}", &line[..=place])
+        }
+        _ => masked(line),
+    }
+}

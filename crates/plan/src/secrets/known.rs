@@ -1,0 +1,161 @@
+//! Secrets by their values.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use super::scan::secrets_in;
+use super::{MASK, is_secret_field, percent_decoded, user_of};
+use crate::Plan;
+
+/// A shorter value is no secret that can be told from other words: it is hidden only where its name stands before it.
+const VALUE_BYTES_MIN: usize = 6;
+/// Values that are remembered.
+const VALUES_MAX: usize = 10_000;
+/// So much of a body is searched for secrets.
+const SEARCHED_BYTES_MAX: usize = 64 * 1024;
+/// So many messages of a call are.
+const MESSAGES_MAX: usize = 100;
+/// Flags of curl whose value says who somebody is.
+const FLAGS: [&str; 7] = ["-u", "--user", "-b", "--cookie", "--oauth2-bearer", "-U", "--proxy-user"];
+
+/// The value of a flag that is written in one word with it.
+fn joined<'a>(word: &'a str, flag: &str) -> Option<&'a str> {
+    let value = word.strip_prefix(flag)?;
+    let value = if flag.starts_with("--") { value.strip_prefix('=')? } else { value };
+    (!value.is_empty()).then_some(value)
+}
+
+/// Values that are secret, wherever they stand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// The longest first.
+    values: Vec<String>,
+}
+
+impl Known {
+    /// The secrets among the words of a command line.
+    pub fn of_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut known = Self::default();
+        let (mut is_next_secret, mut is_next_user) = (false, false);
+        for word in words {
+            known.take_text(word);
+            known.take_user(word);
+            // A URL, or a flag, is what it is behind any word.
+            let is_value = !word.contains("://") && !word.starts_with('-');
+            if is_next_secret && is_value {
+                known.take(word);
+            }
+            if is_next_user && is_value {
+                known.take_credentials(word);
+            } else if let Some(value) = FLAGS.iter().find_map(|flag| joined(word, flag)) {
+                known.take_credentials(value);
+            }
+            // A header whose quotes were forgotten is several words.
+            let is_way = ["bearer", "basic", "token"].iter().any(|way| word.eq_ignore_ascii_case(way));
+            is_next_secret = word.strip_suffix(':').is_some_and(is_secret_field) || (is_way && is_next_secret);
+            is_next_user = FLAGS.contains(&word);
+            let field = word.split_once([':', ' ', ';', '=']).filter(|(name, _)| is_secret_field(name));
+            if let Some((_, value)) = field {
+                known.take_field(value);
+            }
+        }
+        known.ordered()
+    }
+
+    /// The secrets of a plan.
+    pub fn of_plan(plan: &Plan) -> Self {
+        let mut known = Self::default();
+        for step in plan.scenarios.iter().flat_map(|scenario| &scenario.steps) {
+            for (name, value) in &step.request.headers {
+                let value = String::from_utf8_lossy(value);
+                if is_secret_field(name) {
+                    known.take_field(&value);
+                } else {
+                    known.take_text(&value);
+                }
+            }
+            known.take_text(&step.request.path);
+            if let Some(call) = &step.call {
+                let json = |message: &Vec<u8>| call.types.as_ref().and_then(|types| types.json(true, message));
+                call.messages.iter().take(MESSAGES_MAX).filter_map(json).for_each(|json| known.take_text(&json));
+            }
+            let message = step.talk.as_ref().and_then(|talk| talk.message.as_ref()).map(|message| &message.bytes);
+            for bytes in [Some(&step.request.body), message].into_iter().flatten() {
+                known.take_text(&String::from_utf8_lossy(&bytes[..bytes.len().min(SEARCHED_BYTES_MAX)]));
+            }
+        }
+        known.ordered()
+    }
+
+    /// A text without these values.
+    pub fn hide(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for value in &self.values {
+            if text.contains(value.as_str()) {
+                text = text.replace(value.as_str(), MASK);
+            }
+        }
+        text
+    }
+
+    /// A longer one may hold a shorter one.
+    fn ordered(mut self) -> Self {
+        self.values.sort_unstable_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
+        self.values.dedup();
+        self
+    }
+
+    fn take(&mut self, value: &str) {
+        let value = value.trim();
+        if value.len() >= VALUE_BYTES_MIN && value != "Bearer" && self.values.len() < VALUES_MAX {
+            self.values.push(value.to_owned());
+        }
+    }
+
+    /// What names in a text tell.
+    fn take_text(&mut self, text: &str) {
+        for place in secrets_in(text) {
+            let value = &text[place];
+            self.take(value);
+            if value.contains('%') || value.contains('+') {
+                self.take(&percent_decoded(value));
+            }
+        }
+    }
+
+    /// Whom a URL names.
+    fn take_user(&mut self, word: &str) {
+        let is_url = word.contains("://") && word.contains('@');
+        if let Some(user) = user_of(word).filter(|_| is_url) {
+            self.take_credentials(&word[user]);
+        }
+    }
+
+    /// `name:password`, as it stands and as it is sent.
+    fn take_credentials(&mut self, text: &str) {
+        for text in [text.to_owned(), percent_decoded(text)] {
+            let password = text.split_once(':').map_or(text.as_str(), |(_, password)| password);
+            self.take(password);
+            self.take(&STANDARD.encode(&text));
+        }
+        self.take_cookies(text);
+    }
+
+    fn take_cookies(&mut self, text: &str) {
+        for (_, value) in text.split(';').filter_map(|cookie| cookie.split_once('=')) {
+            self.take(value);
+        }
+    }
+
+    /// The value of a secret field: the whole, who it says, and what of it is a secret alone.
+    fn take_field(&mut self, value: &str) {
+        self.take(value);
+        let last = value.trim().rsplit_once(' ').map_or(value.trim(), |(_, last)| last);
+        self.take(last);
+        let decoded = STANDARD.decode(last).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        if let Some((_, password)) = decoded.as_deref().and_then(|text| text.split_once(':')) {
+            self.take(password);
+        }
+        self.take_cookies(value);
+    }
+}

@@ -1,0 +1,50 @@
+//! A plan as it may be shown.
+
+use super::{Known, masked, masked_url};
+use crate::{Plan, Request, Scenario, Step, Target};
+
+impl Plan {
+    /// The plan for views: URLs, paths and names without secrets, and no header and no body, since views show none.
+    #[must_use]
+    pub fn without_secrets(&self) -> Self {
+        let known = Known::of_plan(self);
+        let hide = |text: &str| known.hide(&masked(text));
+        let step = |step: &Step| Step {
+            name: hide(&step.name),
+            request: Request {
+                method: step.request.method.clone(),
+                path: hide(&step.request.path),
+                version: step.request.version,
+                headers: Vec::new(),
+                body: Vec::new(),
+            },
+            call: step.call.clone(),
+            target: step.target,
+            follow: step.follow.clone(),
+            pause: step.pause,
+            is_shown: step.is_shown,
+            talk: step.talk.clone(),
+            checks: step.checks.clone(),
+            timeout: step.timeout,
+            connect_timeout: step.connect_timeout,
+            keep_alive: step.keep_alive,
+        };
+        let scenario = |scenario: &Scenario| Scenario {
+            name: scenario.name.clone(),
+            targets: scenario
+                .targets
+                .iter()
+                .map(|target| Target { url: known.hide(&masked_url(&target.url)), ..target.clone() })
+                .collect(),
+            load: scenario.load.clone(),
+            steps: scenario.steps.iter().map(step).collect(),
+            order: scenario.order,
+        };
+        Self { scenarios: self.scenarios.iter().map(scenario).collect(), ..self.clone_without_scenarios() }
+    }
+
+    fn clone_without_scenarios(&self) -> Self {
+        let Self { scenarios: _, grace, warmup, keeps, interval } = self;
+        Self { scenarios: Vec::new(), grace: *grace, warmup: *warmup, keeps: *keeps, interval: *interval }
+    }
+}
