@@ -80,6 +80,8 @@ pub(crate) struct Work {
     pub(crate) open: Option<OpenWork>,
     /// What is intended earlier, counted from the start of the run, does not count.
     pub(crate) warmup: Nanos,
+    /// What texts of servers must not say again.
+    pub(crate) secrets: plan::Known,
 }
 
 /// Whom a deadline wakes.

@@ -53,6 +53,7 @@ pub(super) fn works(
         Ok(Origin::new(Arc::new(target.clone()), Places::of(target, *address, connections)?, tls.clone()))
     });
     let origins: Arc<[Origin]> = origins.collect::<Result<Vec<_>, PlacesError>>()?.into();
+    let secrets = plan::Known::of_plan(plan);
     let work = |index| {
         let segment = Segment::share(index, count);
         let open = schedule.as_ref().and_then(|schedule| open_work(&scenario.load, schedule, segment, plan.warmup));
@@ -60,7 +61,19 @@ pub(super) fn works(
         let mut share = pacing::closed::share(users, requests, segment);
         share.users *= u64::from(streams);
         let (steps, origins) = (steps.clone(), origins.clone());
-        Work { origins, segment, steps, order: scenario.order, keeps: plan.keeps, streams, share, closed, open, warmup }
+        Work {
+            origins,
+            segment,
+            steps,
+            order: scenario.order,
+            keeps: plan.keeps,
+            streams,
+            share,
+            closed,
+            open,
+            warmup,
+            secrets: secrets.clone(),
+        }
     };
     Ok((0..count).map(work).collect())
 }

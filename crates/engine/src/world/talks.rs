@@ -375,7 +375,8 @@ impl World {
         } else if let Some((code, reason)) = closed {
             if at >= self.measured_from {
                 *self.seen.counts.closes.entry(code).or_default() += 1;
-                self.seen.hear(usize::from(code), &reason);
+                let said = self.work.secrets.hide(&reason);
+                self.seen.hear(usize::from(code), &said);
             }
             self.part_from(socket, Failure::WebSocketClose(code), &reason, at, sockets);
         }

@@ -90,7 +90,8 @@ impl World {
             && let Some(message) = fields.find(b"grpc-message")
             && !self.seen.has_heard(status.index())
         {
-            self.seen.hear(status.index(), &grpc::percent_decode(message));
+            let message = self.work.secrets.hide(&grpc::percent_decode(message));
+            self.seen.hear(status.index(), &message);
         }
     }
 
