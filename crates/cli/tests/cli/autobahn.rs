@@ -101,23 +101,11 @@ fn large_messages_pass_on_both_sides() {
     client_passes("client-large", &cases, 54);
 }
 
-/// Of windows we offer none but the usual one: cases in which the server wants us to keep a smaller one get no compression, which they
-/// call unimplemented.
-const DECLINED: [&str; 4] = ["13.3.", "13.4.", "13.5.", "13.6."];
-
 #[test]
 fn compressed_messages_pass_on_both_sides() {
     let cases = of_compression();
     server_passes("server-deflate", &cases, 24);
-    let folder = client_in("client-deflate", &cases);
-    let verdicts = verdicts(&folder);
-    assert_eq!(verdicts.len(), 24);
-    for (id, (how, end)) in verdicts {
-        let is_declined = DECLINED.iter().any(|declined| id.starts_with(declined));
-        let expect = if is_declined { "UNIMPLEMENTED" } else { "OK" };
-        assert_eq!((how.as_str(), end.as_str()), (expect, "OK"), "{id}");
-    }
-    let _ = std::fs::remove_dir_all(folder);
+    client_passes("client-deflate", &cases, 24);
 }
 
 fn client_passes(name: &str, cases: &[String], count: usize) {
