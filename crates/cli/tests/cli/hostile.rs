@@ -218,6 +218,8 @@ const BROTLI_BOMB: &[u8] =
 fn a_flood_behind_the_end_is_not_read() {
     /// What the kernel takes for both sides, and then some.
     const MOST: usize = 48 * MIB;
+    /// So much is read of a peer that has not acknowledged what it was told; the kernel holds a part of what was written.
+    const UNTOLD: usize = 4 * MIB - MIB / 2;
     let bad: [(&str, Vec<u8>, &str); 4] = [
         ("a push", frame(PUSH_PROMISE, END_HEADERS, 1, &[0, 0, 0, 2]), "push"),
         ("pings", frame(PING, 0, 0, &[7; 8]).repeat(10_001), "ping-flood"),
@@ -260,7 +262,12 @@ fn a_flood_behind_the_end_is_not_read() {
             assert!(failures.iter().any(|failure| failure["detail"] == detail), "{name}: {failures:#?}");
             let (written, goodbyes) = counts.recv_timeout(PATIENCE).expect("the server has ended");
             assert!(written < MOST, "{name}, {driver}: {written} bytes");
-            assert_eq!(goodbyes, 1, "{name}, {driver}: told what was wrong");
+            // Who floods faster than it hears is left in the middle of what it is told.
+            let is_too_fast = written >= UNTOLD;
+            assert!(
+                goodbyes == 1 || (goodbyes == 0 && is_too_fast),
+                "{name}, {driver}: {goodbyes} goodbyes, {written}"
+            );
         }
     }
 }
