@@ -150,7 +150,9 @@ fn memory_is_bounded_whatever_comes() {
         // All streams of all connections at a time, and a second round where the first one ends.
         let rounds = if ["1", "4"].contains(&streams) { 2 } else { 1 };
         let count = (rounds * 3 * streams.parse::<u64>().expect("a number")).to_string();
-        let load = ["-c", "3", "--streams", streams, "-n", &count, "-z", "5s", "-t", "3s", "--grace", "1s"];
+        // Each thread takes the coding off one body at a time.
+        let load =
+            ["-c", "3", "--threads", "2", "--streams", streams, "-n", &count, "-z", "5s", "-t", "3s", "--grace", "1s"];
         std::thread::scope(|scope| {
             let runs = ["uring", "poll"].map(|driver| {
                 let args = [&[url.as_str(), "--driver", driver], &load[..], flags].concat();
