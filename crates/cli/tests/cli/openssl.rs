@@ -355,7 +355,8 @@ fn renegotiation_that_is_demanded_is_named() {
             // It answers nothing by itself: the request is there when it has come.
             assert!(heard.lines().map_while(Result::ok).any(|line| line.contains("GET / HTTP/1.1")));
             let mut commands = server.child.stdin.take().expect("a pipe");
-            writeln!(commands, "{command}").expect("it listens");
+            // In one piece: what comes apart from it is no command, and goes to the client.
+            commands.write_all(format!("{command}\n").as_bytes()).expect("it listens");
             let seen = report(&child.wait_with_output().expect("it ends"));
             let failure = &seen["failures"][0];
             assert_eq!((&failure["reason"], &failure["detail"]), (&"tls".into(), &"renegotiation".into()), "{seen:#}");

@@ -253,7 +253,7 @@ fn conversations_are_shown_as_far_as_they_came() {
     let cases: [(&'static [u8], Option<&str>, &[&str]); 6] = [
         (b"\x81\x05hello", None, &["< [message 1, 5 bytes]\nhello\n"]),
         (b"\x82\x02\xff\x00", None, &["< [message 1, 2 bytes]\n[2 bytes that are no text]\n  ff 00\n"]),
-        (b"\x88\x02\x03\xf3", Some("closed-early"), &["< [close 1011]\n"]),
+        (b"\x88\x02\x03\xf3", Some("websocket-close"), &["< [close 1011]\n"]),
         (b"\x81\x0ahalf", Some("closed-early"), &["bytes that are not understood, or not whole]\nhalf\n"]),
         (b"\xf1\x05hello", Some("protocol"), &["bytes that are not understood"]),
         (b"", Some("closed-early"), &[]),
