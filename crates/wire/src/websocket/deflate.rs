@@ -111,13 +111,15 @@ impl Inflater {
         let mut rest = compressed;
         while !rest.is_empty() || !self.has_ended {
             let (read_before, written_before) = (self.inner.total_in(), self.inner.total_out());
-            let status = self.inner.decompress(rest, room, FlushDecompress::Sync).map_err(|_| Fault::Deflate)?;
+            let status = self.inner.decompress(rest, room, FlushDecompress::Sync);
             let read = (self.inner.total_in() - read_before) as usize;
             let written = (self.inner.total_out() - written_before) as usize;
             rest = &rest[read..];
             if written > 0 {
                 take(&room[..written])?;
             }
+            // What came out before it was broken counts: the fault is the same however the message was cut.
+            let status = status.map_err(|_| Fault::Deflate)?;
             // A block that says it is the last one ends the stream; what follows begins another.
             self.has_ended = status == Status::StreamEnd;
             if self.has_ended {

@@ -490,3 +490,26 @@ fn what_is_too_large_to_keep_is_let_go() {
         }
     }
 }
+
+#[test]
+fn a_fault_is_the_same_however_a_compressed_message_is_cut() {
+    // What comes out is no UTF-8, and behind it the compression is broken.
+    let bytes = [0x41u8, 0x04, 0x6b, 0x03, 0x41, 0x04, 0x03];
+    for size in 1..=bytes.len() {
+        let deflate = Some(super::Deflate { window_bits: 15, keeps_context: true });
+        let terms = Terms { role: Role::Client, deflate, message_bytes_max: 1 << 20, kept_bytes_max: 1 << 16 };
+        let (mut session, mut scratch, mut out) = (Session::new(terms), super::Scratch::default(), Vec::new());
+        let mut fault = None;
+        for piece in bytes.chunks(size) {
+            let mut piece = piece.to_vec();
+            let mut rest = &mut piece[..];
+            while fault.is_none() && !rest.is_empty() {
+                match session.handle(rest, &mut scratch, None, &mut out) {
+                    Err(broken) => fault = Some(broken),
+                    Ok((taken, _)) => rest = &mut rest[taken..],
+                }
+            }
+        }
+        assert_eq!(fault, Some(super::Fault::Utf8), "pieces of {size}");
+    }
+}
