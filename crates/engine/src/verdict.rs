@@ -251,7 +251,7 @@ impl Verdict {
         let usual = all.of(Measure::Service).quantile(0.5).unwrap_or(u64::MAX);
         let late_ns = usual.saturating_mul(LAG_FACTOR).clamp(LAG_MIN.0, LAG_MAX.0);
         let was_kept = |spent: &ShardUse| {
-            spent.saturated_share() >= SATURATED_SHARE_MAX
+            saturated_share(spent, counts) >= SATURATED_SHARE_MAX
                 || spent.run_delay_share() >= RUN_DELAY_SHARE_MAX
                 || was_often_late(spent, late_ns)
         };
@@ -279,11 +279,17 @@ fn late_starts(all: &Timings) -> f64 {
     if late < LATE_TICKS_MIN { 0.0 } else { late as f64 / lateness.count() as f64 }
 }
 
+/// How much of the time a thread wanted all of its core for what somebody answered: whoever is refused at once tries again at once.
+fn saturated_share(spent: &ShardUse, counts: &Counts) -> f64 {
+    let is_refused = counts.answers + counts.succeeded == 0 && counts.failed() > 0;
+    if is_refused { 0.0 } else { spent.saturated_share() }
+}
+
 /// The largest share of the time, or of the starts, that the generator was late for.
 fn own_share(evidence: &Evidence<'_>, all: &Timings) -> f64 {
     let counts = &evidence.total.counts;
     let of_thread = |spent: &ShardUse| {
-        spent.saturated_share().max(spent.run_delay_share()).max(spent.stalled_share()).max({
+        saturated_share(spent, counts).max(spent.run_delay_share()).max(spent.stalled_share()).max({
             let late = spent.lag.count_between(LAG_MAX.0, u64::MAX);
             late as f64 / spent.lag.count().max(1) as f64
         })
@@ -465,6 +471,22 @@ mod tests {
         assert_eq!(limit(true, &dropped, &idle), Limit::Target);
         dropped.counts.dropped_by_generator = 50;
         assert_eq!(limit(true, &dropped, &idle), Limit::Generator);
+    }
+
+    #[test]
+    fn who_is_refused_at_once_tries_again_at_once() {
+        let busy = [spent(980, 0)];
+        let mut refused = Snapshot::default();
+        for _ in 0..1_000 {
+            refused.counts.started += 1;
+            let timings = refused.outcome(0, Outcome::Failed(Failure::ConnectRefused));
+            timings.record(Measure::Response, 20_000);
+        }
+        assert_eq!(limit(false, &refused, &busy), Limit::Target);
+        assert_eq!(limit(false, &refused, &[spent(300, 450)]), Limit::Generator);
+        // One that was answered is a load like any other.
+        refused.counts.answers = 1;
+        assert_eq!(limit(false, &refused, &busy), Limit::Generator);
     }
 
     #[test]
