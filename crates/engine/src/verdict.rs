@@ -128,7 +128,8 @@ pub struct Verdict {
     pub unanswered_time_share: f64,
     /// Mean service time of all that was answered or given up.
     pub service_mean_ns: Option<f64>,
-    /// Exchanges a second that the users of a closed load, or the connections of an open one, can do at that service time.
+    /// Exchanges a second that the users of a closed load can do at their mean response time, or the connections of an open one at that
+    /// service time.
     pub users_can_per_s: Option<f64>,
     /// The interface, where it is known.
     pub link: Option<LinkUse>,
@@ -167,6 +168,9 @@ impl Verdict {
             }
             _ => None,
         };
+        // A user of a closed load waits for its connections too; who waits in an open one waits for a free one of them.
+        let is_closed = evidence.asked_per_s.is_none();
+        let spent_mean_ns = if is_closed { all.of(Measure::Response).mean() } else { service_mean_ns };
         // Whatever was no complete answer, but for what this machine lacked.
         let is_unanswered = |failure| {
             let class = Class::of(Outcome::Failed(failure));
@@ -185,7 +189,7 @@ impl Verdict {
             unanswered_time_share: unanswered_time_share(evidence.total),
             service_mean_ns,
             users_can_per_s: users
-                .zip(service_mean_ns.filter(|mean| *mean > 0.0))
+                .zip(spent_mean_ns.filter(|mean| *mean > 0.0))
                 .map(|(users, mean)| users as f64 / (mean / 1e9)),
             link: evidence.link.clone(),
             growth: evidence.growth.filter(Growth::is_backlog),
@@ -494,5 +498,9 @@ mod tests {
         let verdict = judge(&plan(None), &seen(0, 0, 20), &[spent(1, 0)], None);
         let can = verdict.users_can_per_s.expect("a figure");
         assert!((can - 500.0).abs() < 1.0, "{can}");
+        // A connection each time, which takes four times as long as the answer.
+        let verdict = judge(&plan(None), &seen(0, 80, 20), &[spent(1, 0)], None);
+        let can = verdict.users_can_per_s.expect("a figure");
+        assert!((can - 100.0).abs() < 1.0, "{can}");
     }
 }

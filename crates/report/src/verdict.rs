@@ -125,6 +125,8 @@ fn users(run: &Run<'_>, language: Language) -> String {
     let verdict = &run.result.verdict;
     let achieved = rate(run.rate());
     let mean = verdict.service_mean_ns.map_or("-".to_owned(), time);
+    // What a user of a closed load spends with each, connections included.
+    let each = verdict.users_can_per_s.map_or("-".to_owned(), |can| time(run.users() as f64 / can * 1e9));
     let can = verdict.users_can_per_s.map(rate);
     let load = run.plan.scenarios.first().map(|scenario| &scenario.load);
     match (load, can) {
@@ -136,8 +138,8 @@ fn users(run: &Run<'_>, language: Language) -> String {
             )
         }
         (_, Some(can)) => language.pick(
-            format!("the users were the limit: {} / {mean} = {can}/s at most, {achieved}/s were done; more users (-c) may give more, until the target only takes longer", counted(run.users(), "user")),
-            format!("瓶颈在并发用户数：{} 个用户 / {mean} = 最多 {can}/s，实际 {achieved}/s；增加用户数（-c）可能得到更高的吞吐，直到响应只是变慢", count(run.users())),
+            format!("the users were the limit: {} / {each} = {can}/s at most, {achieved}/s were done; more users (-c) may give more, until the target only takes longer", counted(run.users(), "user")),
+            format!("瓶颈在并发用户数：{} 个用户 / {each} = 最多 {can}/s，实际 {achieved}/s；增加用户数（-c）可能得到更高的吞吐，直到响应只是变慢", count(run.users())),
         ),
         (_, None) => language.pick(
             format!("the users were the limit: each exchange took {mean}, {achieved}/s were done; more users at a time may give more, until the target only takes longer"),

@@ -18,6 +18,9 @@ struct Method<'a> {
     name: &'a str,
 }
 
+/// A server has so long to say what its services are, however short the time of a call is.
+const REFLECTION_TIME_MIN: Duration = Duration::from_secs(5);
+
 impl Flags {
     /// What the target must be asked before there can be a plan; `None` when the flags say all.
     ///
@@ -32,8 +35,8 @@ impl Flags {
             return Ok(None);
         }
         let Some(method) = method_of(&address)? else { return Ok(None) };
-        // The time of a call is not that of this question.
-        let until = TIMEOUT_DEFAULT;
+        // A call may be given up soon; this question is asked once, before the load.
+        let until = self.timeout()?.max(REFLECTION_TIME_MIN);
         self.reflection_of(&address, Some(method.service.to_owned()), until).map(Some)
     }
 

@@ -120,6 +120,11 @@ fn what_is_to_be_asked_is_known_beforehand() {
     let asked = flags("grpcs://a:1/x.Y/Z").reflection().expect("good flags").expect("something to ask");
     assert_eq!(asked.symbol.as_deref(), Some("x.Y"));
     assert!(asked.target.tls.is_some());
+    for (given, seconds) in [(None, 30), (Some("10ms"), 5), (Some("60s"), 60)] {
+        let timed = Flags { timeout: given.map(str::to_owned), ..flags("grpc://a:1/x.Y/Z") };
+        let asked = timed.reflection().expect("good flags").expect("something to ask");
+        assert_eq!(asked.timeout.as_secs(), seconds, "{given:?}");
+    }
     assert_eq!(flags("http://a/").reflection(), Ok(None));
     for bad in ["grpc://a/x", "grpc://a/x/", "grpc://a//x", "grpc://a/x/y/z", "grpc://a/x/y?z", "grpc://a/?x"] {
         assert!(matches!(flags(bad).reflection(), Err(PlanError::GrpcPath { .. })), "{bad}");

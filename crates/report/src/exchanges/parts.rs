@@ -89,7 +89,7 @@ fn one(
             let _ = writeln!(text, "{said}");
         }
         PartKind::Control => {
-            let _ = writeln!(text, "{sign} [{}]", visible(&String::from_utf8_lossy(&part.bytes)));
+            let _ = writeln!(text, "{sign} [{}]", visible(&showing.hide(&String::from_utf8_lossy(&part.bytes))));
         }
         PartKind::Raw => {
             let length = count(part.bytes.len() as u64);
