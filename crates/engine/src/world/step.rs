@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use metrics::{SAMPLE_BODY_BYTES_MAX, SERIES_MAX};
 use pacing::Nanos;
-use plan::{Call, Checks, Keeps, Needs, Protocol, Request, Shape, Step, Target};
+use plan::{Call, Checks, HttpVersion, Keeps, Needs, Protocol, Request, Shape, Step, Target};
 use wire::grpc;
 use wire::http1::RequestKind;
 
@@ -93,7 +93,7 @@ impl PreparedStep {
             is_shown: step.is_shown,
             http2,
             kind: RequestKind::of(&request.method),
-            keep_alive: step.keep_alive,
+            keep_alive: step.keep_alive && asks_to_stay(request),
             timeout: step.timeout.into(),
             connect_timeout: step.connect_timeout.into(),
             checks: PreparedChecks::new(&step.checks),
@@ -105,6 +105,15 @@ impl PreparedStep {
             talk: PreparedTalk::new(step, records != Records::Nothing).map(Box::new),
         }
     }
+}
+
+/// A server closes behind a request of HTTP/1.0 that does not ask for another (RFC 9112 9.3), whatever its answer says.
+fn asks_to_stay(request: &Request) -> bool {
+    let says = |(name, value): &(String, Vec<u8>)| {
+        name.eq_ignore_ascii_case("connection")
+            && String::from_utf8_lossy(value).to_ascii_lowercase().contains("keep-alive")
+    };
+    request.version != HttpVersion::Http10 || request.headers.iter().any(says)
 }
 
 impl PreparedStep {
@@ -294,5 +303,24 @@ impl PreparedCall {
             answer: call.answer.clone(),
             offered: offered.map(|(_, value)| value.as_slice()).collect::<Vec<_>>().join(&b','),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_of_http10_asks_to_stay_or_is_the_last() {
+        let stays = |version, connection: Option<&str>| {
+            let flags = plan::Flags { url: Some("http://a/".to_owned()), ..plan::Flags::default() };
+            let mut request = flags.plan().expect("a good plan").scenarios[0].steps[0].request.clone();
+            request.version = version;
+            request.headers.extend(connection.map(|value| ("connection".to_owned(), value.as_bytes().to_vec())));
+            asks_to_stay(&request)
+        };
+        assert!(stays(HttpVersion::Http11, None));
+        assert!(!stays(HttpVersion::Http10, None) && !stays(HttpVersion::Http10, Some("close")));
+        assert!(stays(HttpVersion::Http10, Some("Keep-Alive")));
     }
 }
