@@ -202,10 +202,10 @@ impl Verdict {
     fn limit(&self, evidence: &Evidence<'_>, all: &Timings) -> Limit {
         let counts = &evidence.total.counts;
         let share_of_started = |count: u64| count as f64 / counts.started.max(1) as f64;
-        // A target that nobody ever reached is told at once.
+        // A target that nobody ever reached is told at once, whatever our threads did in so short a time.
         let is_dead = counts.answers == 0 && self.unanswered > 0 && self.unanswered == counts.finished();
-        if counts.started == 0 || (evidence.wall < RUN_MIN && !is_dead) {
-            return Limit::Unknown;
+        if counts.started == 0 || evidence.wall < RUN_MIN {
+            return if is_dead { Limit::Target } else { Limit::Unknown };
         }
         if share_of_started(failed(counts, is_local)) > LOSS_SHARE_MAX {
             return Limit::PortsOrDescriptors;
@@ -488,6 +488,12 @@ mod tests {
         }
         assert_eq!(limit(false, &refused, &busy), Limit::Target);
         assert_eq!(limit(false, &refused, &[spent(300, 450)]), Limit::Generator);
+        // A core that was away for half of a few milliseconds says nothing.
+        let plan = plan(None);
+        let (wall, shards) = (Nanos::from_millis(5), [spent(300, 450)]);
+        let (total, asked_per_s, link, growth) = (&refused, None, None, None);
+        let at_once = Verdict::of(Evidence { plan: &plan, total, wall, shards: &shards, asked_per_s, link, growth });
+        assert_eq!(at_once.limit, Limit::Target);
         // One that was answered is a load like any other.
         refused.counts.answers = 1;
         assert_eq!(limit(false, &refused, &busy), Limit::Generator);
