@@ -171,6 +171,9 @@ impl World {
 
     /// Connections that are not there in time, answers that did not come, peers that do not close.
     pub(super) fn look_at_deadlines<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+        if now < self.spared_until {
+            return;
+        }
         let (connect, answer) = (self.job.step.connect_timeout(), self.job.step.timeout());
         while let Some((number, since)) = self.open_deadlines.front() {
             let connection = &self.connections[number as usize];
@@ -207,5 +210,6 @@ impl World {
         at(self.open_deadlines.front(), self.job.step.connect_timeout())
             .min(at(self.answer_deadlines.front(), self.job.step.timeout()))
             .min(self.next_close_deadline())
+            .max(self.spared_until)
     }
 }

@@ -112,6 +112,7 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
         }
         let end_at = if world.is_closing() { Nanos::NEVER } else { end_at };
         let until = world.next_turn(now).min(next_at).min(lag_at).min(end_at);
+        world.sleep_until(until.max(now));
         if let Err(error) = driver.wait(until, |sockets, event| world.handle(sockets, event)) {
             drop(ends.reports.send(Report::Broken(error.into())));
             return;
@@ -126,6 +127,7 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
 /// Does what is due, after reading what is there: a stall of ours must not make a timeout of an answer that came in
 /// time.
 pub(super) fn turn<D: Driver>(driver: &mut D, world: &mut World, now: Nanos) -> Result<(), std::io::Error> {
+    world.wake_at(now);
     let (mut reads, mut quiet) = (0, 0);
     while reads < READS_MAX && quiet < QUIET_READS && world.is_deadline_due(now) {
         let mut has_read = false;

@@ -135,6 +135,7 @@ fn carry_out(scene: &Scene) -> Story {
         most_open = most_open.max(world.now().open);
         let end = if world.is_closing() { Nanos::NEVER } else { end_at };
         let until = world.next_turn(now).min(end);
+        world.sleep_until(until);
         driver.wait(until, |sockets, event| world.handle(sockets, event)).expect("the driver works");
         audit(&world);
     }
@@ -200,6 +201,12 @@ fn in_a_calm_world_all_goes_well() {
 /// A hundred connections of which each says something every 300 ms, for four seconds, and we stand still from 1 s to
 /// `to_ms`.
 fn with_a_stall(seed: u64, to_ms: u64, grace: &str) -> Story {
+    // What was asked by then is answered in time, while we stand still.
+    with_freezes(seed, (900, 1_010), (1_000, to_ms), grace)
+}
+
+/// The same; the target and we stand still from one instant to another, in milliseconds.
+fn with_freezes(seed: u64, servers: (u64, u64), ours: (u64, u64), grace: &str) -> Story {
     let flag = |text: &str| Some(text.to_owned());
     let common = Flags {
         url: flag("ws://10.0.0.1/"),
@@ -209,15 +216,15 @@ fn with_a_stall(seed: u64, to_ms: u64, grace: &str) -> Story {
         ..Flags::default()
     };
     let flags = HoldFlags { common, every: flag("300ms"), ..HoldFlags::default() };
+    let span = |(from, to)| Some((Nanos::from_millis(from), Nanos::from_millis(to)));
     carry_out(&Scene {
         seed,
         faults: Faults::none(),
         flags,
         count: 100,
         end_after: Nanos::from_millis(4_000),
-        // What was asked by then is answered in time, while we stand still.
-        server_freeze: Some((Nanos::from_millis(900), Nanos::from_millis(1_010))),
-        own_freeze: Some((Nanos::from_millis(1_000), Nanos::from_millis(to_ms))),
+        server_freeze: span(servers),
+        own_freeze: span(ours),
     })
 }
 
@@ -229,6 +236,20 @@ fn a_stall_of_ours_makes_no_timeouts() {
         let about = format!("seed {seed}: {counts:?}");
         assert_eq!((counts.lost_in_all(), counts.unanswered, counts.closed), (0, 0, 100), "{about}");
         assert_eq!(counts.answered, counts.sent, "{about}");
+    }
+}
+
+/// As if we had been stopped between the stamp of a message and its sending.
+#[test]
+fn what_left_only_after_a_stall_is_waited_for() {
+    for seed in 0..20 {
+        let story = with_freezes(seed, (980, 2_020), (1_000, 2_000), "3s");
+        let counts = &story.seen.counts;
+        let about = format!("seed {seed}: {counts:?}");
+        assert_eq!((counts.lost_in_all(), counts.unanswered, counts.closed), (0, 0, 100), "{about}");
+        // A target that is silent for longer is not.
+        let story = with_freezes(seed, (980, 2_500), (1_000, 2_000), "3s");
+        assert!(story.seen.counts.lost_in_all() > 0, "{:?}", story.seen.counts);
     }
 }
 

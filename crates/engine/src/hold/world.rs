@@ -22,6 +22,10 @@ use crate::world::PreparedStep;
 const SPARE_MAX: usize = 64;
 /// A buffer that grew beyond this is not kept.
 const SPARE_BYTES_MAX: usize = 64 * 1024;
+/// A loop that looks later than it meant to by more than this stood still.
+const STALL_MIN: Nanos = Nanos::from_millis(50);
+/// How long peers have after a stall of ours, whatever deadlines passed in it.
+const SPARED: Nanos = Nanos::from_millis(100);
 
 /// What is to be done; the same for all shards.
 pub(super) struct Job {
@@ -221,6 +225,10 @@ pub(super) struct World {
     pub(super) open_deadlines: Deadlines,
     pub(super) answer_deadlines: Deadlines,
     pub(super) close_deadlines: Deadlines,
+    /// Deadlines are not looked at before.
+    pub(super) spared_until: Nanos,
+    /// The loop looks again by then.
+    awake_at: Nanos,
     /// Turns of [`Work::Every`] that were taken.
     pub(super) turns: u64,
     pub(super) started: Nanos,
@@ -268,6 +276,8 @@ impl World {
             open_deadlines: Deadlines::default(),
             answer_deadlines: Deadlines::default(),
             close_deadlines: Deadlines::default(),
+            spared_until: Nanos::ZERO,
+            awake_at: Nanos::NEVER,
             turns: 0,
             started: Nanos::ZERO,
             stops_opening: false,
@@ -302,6 +312,20 @@ impl World {
             waiting: u64::from(self.waiting) + self.retries.len() as u64,
             owed: self.owed,
         }
+    }
+
+    /// The loop may sleep until this instant.
+    pub(super) fn sleep_until(&mut self, until: Nanos) {
+        self.awake_at = until;
+    }
+
+    /// The loop looks again. When it stood still, what it had stamped as sent just before may have left only now: peers
+    /// have a while for their answers, whatever deadlines passed meanwhile.
+    pub(super) fn wake_at(&mut self, now: Nanos) {
+        if now.since(self.awake_at) > STALL_MIN {
+            self.spared_until = now + SPARED;
+        }
+        self.awake_at = Nanos::NEVER;
     }
 
     /// Does what is due.
