@@ -16,23 +16,32 @@ pub struct LevelStage {
     pub span: Nanos,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Piece {
-    stage: LevelStage,
-    begin: Nanos,
-    end: Nanos,
-}
-
-impl Piece {
-    /// The level, rounded up, at an instant of the piece.
-    fn count(&self, at: Nanos) -> u64 {
-        let (spent, span) = (u128::from((at - self.begin).0), u128::from(self.stage.span.0));
-        let LevelStage { from, to, .. } = self.stage;
+impl LevelStage {
+    /// The level, rounded up, so long after its beginning.
+    fn count(&self, spent: Nanos) -> u64 {
+        let (spent, span) = (u128::from(spent.0), u128::from(self.span.0));
+        let Self { from, to, .. } = *self;
         if to >= from {
             from + (u128::from(to - from) * spent).div_ceil(span) as u64
         } else {
             from - (u128::from(from - to) * spent / span) as u64
         }
+    }
+}
+
+/// A stage in its place, or the part of it that a change left.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    stage: LevelStage,
+    /// What of the stage is over before the piece begins.
+    skipped: Nanos,
+    begin: Nanos,
+    end: Nanos,
+}
+
+impl Piece {
+    fn count(&self, at: Nanos) -> u64 {
+        self.stage.count(self.skipped + at.since(self.begin))
     }
 
     /// The first instant of the piece at which the count is above `high`, or at most `low`; `None` when there is none.
@@ -46,7 +55,25 @@ impl Piece {
         } else {
             return None;
         };
-        Some(self.begin + Nanos(spent as u64)).filter(|at| *at < self.end)
+        Some(self.begin + Nanos(spent as u64).since(self.skipped)).filter(|at| *at < self.end)
+    }
+}
+
+/// What was cut off a level.
+#[derive(Clone, Debug)]
+pub struct LevelRest {
+    parts: Vec<Piece>,
+    /// Where it was cut.
+    at: Nanos,
+    end: Nanos,
+    last: u64,
+}
+
+impl LevelRest {
+    /// Whole stages.
+    pub fn of(stages: &[LevelStage]) -> Self {
+        let Levels { pieces, end, last } = Levels::new(stages);
+        Self { parts: pieces, at: Nanos::ZERO, end, last }
     }
 }
 
@@ -65,11 +92,49 @@ impl Levels {
         for stage in stages {
             let end = begin + stage.span;
             if stage.span > Nanos::ZERO {
-                pieces.push(Piece { stage: *stage, begin, end });
+                pieces.push(Piece { stage: *stage, skipped: Nanos::ZERO, begin, end });
             }
             begin = end;
         }
         Self { pieces, end: begin, last: stages.last().map_or(0, |stage| stage.to) }
+    }
+
+    /// Stays from an instant on as it is then; what would have followed is given back.
+    pub fn cut(&mut self, at: Nanos) -> LevelRest {
+        let (end, last) = (self.end, self.count(at));
+        let index = self.pieces.partition_point(|piece| piece.end <= at);
+        let mut parts: Vec<Piece> = self.pieces.drain(index..).collect();
+        if let Some(piece) = parts.first_mut().filter(|piece| piece.begin < at) {
+            self.pieces.push(Piece { end: at, ..*piece });
+            (piece.skipped, piece.begin) = (piece.skipped + at.since(piece.begin), at);
+        }
+        let rest = LevelRest { parts, at, end: end.max(at), last: self.last };
+        // What a stage without a span wanted at this instant or before holds.
+        (self.end, self.last) = (at, last);
+        rest
+    }
+
+    /// What was cut off goes on at `at`, no earlier than where it was cut.
+    pub fn go_on(&mut self, rest: &LevelRest, at: Nanos) {
+        self.hold_until(at);
+        let later = at.since(rest.at);
+        let moved = |piece: &Piece| Piece { begin: piece.begin + later, end: piece.end + later, ..*piece };
+        self.pieces.extend(rest.parts.iter().map(moved));
+        (self.end, self.last) = (rest.end + later, rest.last);
+    }
+
+    fn hold_until(&mut self, at: Nanos) {
+        if at > self.end {
+            let (count, begin) = (self.last, self.end);
+            let stage = LevelStage { from: count, to: count, span: at.since(begin) };
+            self.pieces.push(Piece { stage, skipped: Nanos::ZERO, begin, end: at });
+            self.end = at;
+        }
+    }
+
+    /// The most users that there will ever be.
+    pub fn most(&self) -> u64 {
+        self.pieces.iter().map(|piece| piece.count(piece.begin).max(piece.count(piece.end))).fold(self.last, u64::max)
     }
 
     /// Always so many.

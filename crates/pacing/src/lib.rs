@@ -3,6 +3,7 @@
 //! Nothing here reads a clock. Whoever knows the plan and the segment computes the same starts, be it a shard on this
 //! machine or a worker on another.
 
+pub mod change;
 pub mod closed;
 mod levels;
 pub mod open;
@@ -10,7 +11,7 @@ mod random;
 mod slots;
 mod time;
 
-pub use levels::{LevelStage, Levels};
+pub use levels::{LevelRest, LevelStage, Levels};
 pub use random::Random;
 pub use slots::{SLOT_COUNT, Segment};
 pub use time::Nanos;

@@ -53,10 +53,14 @@ pub struct Stage {
     pub span: Nanos,
 }
 
-/// A stage in its place.
+/// A stage in its place, or the part of it that a change left.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     stage: Stage,
+    /// What of the stage is over before the piece begins.
+    skipped: Nanos,
+    /// How long the piece lasts; the whole stage when nothing was cut off.
+    span: Nanos,
     begin: Nanos,
     /// The integral at its beginning, in units of [`START`].
     before: u128,
@@ -65,14 +69,56 @@ struct Piece {
 }
 
 impl Piece {
-    /// When the integral, counted from its beginning, reaches `starts`.
+    fn end(&self) -> Nanos {
+        self.begin + self.span
+    }
+
+    /// When the integral, counted from the beginning of its stage, reaches `starts`.
     fn reach(&self, starts: f64) -> Nanos {
         let (from, to, span) = (self.stage.from.per_nano(), self.stage.to.per_nano(), self.stage.span.0 as f64);
         let half_slope = (to - from) / (2.0 * span);
         let root = (from * from + 4.0 * half_slope * starts).max(0.0).sqrt();
         // The form of the quadratic formula that loses nothing when the slope is small.
         let at = if starts <= 0.0 { 0.0 } else { 2.0 * starts / (from + root) };
-        self.begin + Nanos((at as u64).min(self.stage.span.0))
+        self.begin + Nanos((at as u64).saturating_sub(self.skipped.0).min(self.span.0))
+    }
+
+    /// The rate a second at an instant of the piece.
+    fn rate_at(&self, at: Nanos) -> f64 {
+        let (from, to) = (self.stage.from.per_second(), self.stage.to.per_second());
+        from + (to - from) * (self.skipped + at.since(self.begin)).0 as f64 / self.stage.span.0.max(1) as f64
+    }
+}
+
+impl Stage {
+    /// The integral until a time after its beginning, rounded down.
+    fn integral(&self, until: Nanos) -> u128 {
+        let [from, to] = [self.from, self.to].map(|rate| i128::from(rate.thousandths_per_hour));
+        let (until, span) = (i128::from(until.0), i128::from(self.span.0.max(1)));
+        // The slope's part is divided last: at the end of the stage nothing is lost.
+        let slope = (to - from) * until;
+        let (whole, rest) = (slope.div_euclid(span), slope.rem_euclid(span));
+        let sum = 2 * from * until + whole * until + (rest * until).div_euclid(span);
+        u128::try_from(sum).unwrap_or(0)
+    }
+}
+
+/// What was cut off a schedule.
+#[derive(Clone, Debug, Default)]
+pub struct Rest {
+    /// Stages, what of each is over, and how long it lasts from there.
+    parts: Vec<(Stage, Nanos, Nanos)>,
+}
+
+impl Rest {
+    /// How long it lasts.
+    pub fn span(&self) -> Nanos {
+        self.parts.iter().fold(Nanos::ZERO, |sum, (.., span)| sum + *span)
+    }
+
+    /// Whole stages.
+    pub fn of(stages: &[Stage]) -> Self {
+        Self { parts: stages.iter().map(|stage| (*stage, Nanos::ZERO, stage.span)).collect() }
     }
 }
 
@@ -88,14 +134,48 @@ pub struct Schedule {
 impl Schedule {
     /// The stages one after the other.
     pub fn new(stages: &[Stage]) -> Self {
-        let (mut begin, mut before, mut pieces) = (Nanos::ZERO, 0, Vec::new());
-        for stage in stages {
-            let rates = u128::from(stage.from.thousandths_per_hour) + u128::from(stage.to.thousandths_per_hour);
-            let after = before + rates * u128::from(stage.span.0);
-            pieces.push(Piece { stage: *stage, begin, before, after });
-            (begin, before) = (begin + stage.span, after);
+        let mut schedule = Self { pieces: Vec::new(), end: Nanos::ZERO, integral: 0, limit: u64::MAX };
+        stages.iter().for_each(|stage| schedule.push(stage, Nanos::ZERO, stage.span));
+        schedule
+    }
+
+    /// A stage, or a part of it, behind what is there.
+    fn push(&mut self, stage: &Stage, skipped: Nanos, span: Nanos) {
+        let (begin, before) = (self.end, self.integral);
+        let after = before + stage.integral(skipped + span) - stage.integral(skipped);
+        self.pieces.push(Piece { stage: *stage, skipped, span, begin, before, after });
+        (self.end, self.integral) = (begin + span, after);
+    }
+
+    /// Ends at an instant; what would have followed is given back. What comes before stays as it is, and the fraction of a
+    /// start that the integral has reached is carried on.
+    pub fn cut(&mut self, at: Nanos) -> Rest {
+        let index = self.pieces.partition_point(|piece| piece.end() <= at);
+        let mut rest: Vec<_> =
+            self.pieces.drain(index..).map(|piece| (piece.stage, piece.skipped, piece.span)).collect();
+        let (begin, before) = self.pieces.last().map_or((Nanos::ZERO, 0), |piece| (piece.end(), piece.after));
+        (self.end, self.integral) = (begin, before);
+        if let Some((stage, skipped, span)) = rest.first_mut() {
+            let kept = at.since(begin);
+            if kept > Nanos::ZERO {
+                self.push(stage, *skipped, kept);
+                (*skipped, *span) = (*skipped + kept, span.since(kept));
+            }
         }
-        Self { pieces, end: begin, integral: before, limit: u64::MAX }
+        Rest { parts: rest }
+    }
+
+    /// Nothing starts until `at`.
+    pub fn rest_until(&mut self, at: Nanos) {
+        let span = at.since(self.end);
+        if span > Nanos::ZERO {
+            self.push(&Stage { from: Rate::ZERO, to: Rate::ZERO, span }, Nanos::ZERO, span);
+        }
+    }
+
+    /// What was cut off goes on here.
+    pub fn go_on(&mut self, rest: &Rest) {
+        rest.parts.iter().for_each(|(stage, skipped, span)| self.push(stage, *skipped, *span));
     }
 
     /// The same with at most so many starts, when they are spaced evenly.
@@ -136,28 +216,25 @@ impl Schedule {
         let at = limited.map_or(at, |limited| limited.min(at)).min(self.end);
         let mut starts = 0.0;
         for piece in self.pieces.iter().filter(|piece| piece.begin < at) {
-            let spent = (at - piece.begin).0.min(piece.stage.span.0) as f64;
-            let (from, to) = (piece.stage.from.per_nano(), piece.stage.to.per_nano());
-            let now = from + (to - from) * spent / (piece.stage.span.0.max(1)) as f64;
-            starts += (from + now) / 2.0 * spent;
+            let until = at.min(piece.end());
+            let mean = (piece.rate_at(piece.begin) + piece.rate_at(until)) / 2.0;
+            starts += mean * (until - piece.begin).as_secs_f64();
         }
         if at == Nanos::ZERO { 0.0 } else { starts / at.as_secs_f64() }
     }
 
     /// The rate a second at an instant; 0 after the end.
     pub fn rate_at(&self, at: Nanos) -> f64 {
-        let index = self.pieces.partition_point(|piece| piece.begin + piece.stage.span <= at);
-        self.pieces.get(index).map_or(0.0, |piece| {
-            let (from, to) = (piece.stage.from.per_second(), piece.stage.to.per_second());
-            from + (to - from) * (at - piece.begin).0 as f64 / piece.stage.span.0.max(1) as f64
-        })
+        let index = self.pieces.partition_point(|piece| piece.end() <= at);
+        self.pieces.get(index).map_or(0.0, |piece| piece.rate_at(at))
     }
 
     /// When the integral reaches `integral`; `None` when it never does.
     fn reach(&self, integral: u128) -> Option<Nanos> {
         let index = self.pieces.partition_point(|piece| piece.after <= integral);
         let piece = self.pieces.get(index)?;
-        let starts = integral.saturating_sub(piece.before) as f64 / START as f64;
+        let skipped = piece.stage.integral(piece.skipped);
+        let starts = (integral.saturating_sub(piece.before) + skipped) as f64 / START as f64;
         Some(piece.reach(starts))
     }
 
@@ -189,8 +266,10 @@ pub struct Starts {
 
 #[derive(Clone, Debug)]
 enum Source {
+    /// `number` is one past the start that is next.
     Even { segment: Segment, number: u64 },
-    Poisson { slots: BinaryHeap<Reverse<(u128, u32)>>, random: Vec<Random> },
+    /// `parts` is where the start that is next is, of the integral.
+    Poisson { slots: BinaryHeap<Reverse<(u128, u32)>>, random: Vec<Random>, parts: Option<u128> },
 }
 
 impl Starts {
@@ -203,7 +282,7 @@ impl Starts {
                 let mut random: Vec<Random> =
                     slots.iter().map(|slot| Random::of_stream(seed, u64::from(*slot))).collect();
                 let first = random.iter_mut().enumerate().map(|(index, random)| Reverse((gap(random), index as u32)));
-                Source::Poisson { slots: first.collect(), random }
+                Source::Poisson { slots: first.collect(), random, parts: None }
             }
         };
         let mut starts = Self { schedule, next: None, source };
@@ -220,7 +299,6 @@ impl Starts {
     pub fn take_until(&mut self, at: Nanos) -> u64 {
         match &mut self.source {
             Source::Even { segment, number } => {
-                // `number` is one past the start that is next.
                 let taken = self.next.map_or(*number, |_| number.saturating_sub(1));
                 let due = self.schedule.count_until(at).max(taken);
                 let count = segment.count_of_first(due) - segment.count_of_first(taken);
@@ -248,10 +326,22 @@ impl Starts {
                 *number += 1;
                 self.schedule.start(*number - 1)
             }
-            Source::Poisson { slots, random } => slots.pop().and_then(|Reverse((parts, index))| {
+            Source::Poisson { slots, random, parts: next } => slots.pop().and_then(|Reverse((parts, index))| {
                 slots.push(Reverse((parts + gap(&mut random[index as usize]), index)));
-                self.schedule.reach(parts * (START / PARTS) + parts * (START % PARTS) / PARTS)
+                *next = Some(parts);
+                self.schedule.reach(integral_of(parts))
             }),
+        };
+    }
+
+    /// Goes on with another schedule, of which the past is the same: the starts that were taken are its first, and those that
+    /// come are its next.
+    pub fn change(&mut self, schedule: Arc<Schedule>) {
+        self.schedule = schedule;
+        self.next = match &self.source {
+            // Behind the last start of the old schedule the number is still that of the next.
+            Source::Even { number, .. } => self.schedule.start(*number - 1),
+            Source::Poisson { parts, .. } => parts.and_then(|parts| self.schedule.reach(integral_of(parts))),
         };
     }
 }
@@ -264,6 +354,11 @@ impl Iterator for Starts {
         self.advance();
         Some(next)
     }
+}
+
+/// Where the integral is at so many parts of a start.
+fn integral_of(parts: u128) -> u128 {
+    parts * (START / PARTS) + parts * (START % PARTS) / PARTS
 }
 
 /// The next gap of one slot's process, in parts of a start: exponential, with all slots together one start on average.

@@ -1,0 +1,372 @@
+//! A load that is changed while it runs.
+//!
+//! What a load is over time is its plan folded with its changes, each from its own instant on; the past never moves. Whoever
+//! folds the same changes, be it a shard or a worker, comes to the same starts and the same users, so nobody must be asked.
+//! All instants are counted from the beginning of the measured load.
+
+use std::sync::Arc;
+
+use crate::open::{Rest, Schedule, Stage};
+use crate::{LevelRest, LevelStage, Levels, Nanos};
+
+/// What is changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// These stages instead of all later ones, of an open load. Stages without any span hold the last rate until the end that was
+    /// planned.
+    Rate(Vec<Stage>),
+    /// The same of the users of a closed load.
+    Users(Vec<LevelStage>),
+    /// The clock of the plan stands still: nothing starts, and stages and end move back.
+    Pause,
+    /// It goes on.
+    Resume,
+    /// Nothing more starts.
+    End,
+}
+
+/// A change, and from when on it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The first is 1.
+    pub revision: u32,
+    /// Counted from the beginning of the measured load.
+    pub effective_at: Nanos,
+    /// What is changed.
+    pub what: What,
+}
+
+/// What a load does over time.
+#[derive(Clone, Debug)]
+pub enum Course {
+    /// Starts of an open load.
+    Rate(Arc<Schedule>),
+    /// Users of a closed load, and from when on they are counted: a warm-up has its own.
+    Users(Arc<Levels>, Nanos),
+}
+
+/// What is left of a course.
+#[derive(Clone, Debug)]
+enum Left {
+    Rate(Rest),
+    Users(LevelRest),
+}
+
+/// What is left of a load whose clock stands still.
+#[derive(Clone, Debug)]
+struct Paused {
+    from: Nanos,
+    left: Left,
+    /// How long the plan goes on then; `None` when no time ends it.
+    span: Option<Nanos>,
+}
+
+/// A load over time: its course, its end, and when its clock stood still.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    course: Course,
+    end: Option<Nanos>,
+    pauses: Vec<(Nanos, Nanos)>,
+    paused: Option<Paused>,
+    revision: u32,
+}
+
+impl Timeline {
+    /// A load that nobody has changed. `end` is when it is over, if a time ends it.
+    pub fn new(course: Course, end: Option<Nanos>) -> Self {
+        Self { course, end, pauses: Vec::new(), paused: None, revision: 0 }
+    }
+
+    /// What it does.
+    pub fn course(&self) -> &Course {
+        &self.course
+    }
+
+    /// When it is over; `None` when no time ends it, or when its clock stands still.
+    pub fn end(&self) -> Option<Nanos> {
+        self.end
+    }
+
+    /// The last change that it knows.
+    pub fn revision(&self) -> u32 {
+        self.revision
+    }
+
+    /// The last span in which its clock stands still; the second is never while nobody has let it go on.
+    pub fn last_pause(&self) -> Option<(Nanos, Nanos)> {
+        let open = self.paused.as_ref().map(|paused| (paused.from, Nanos::NEVER));
+        open.or_else(|| self.pauses.last().copied())
+    }
+
+    /// Its clock stands still from some instant on, and nobody has let it go on.
+    pub fn is_paused(&self) -> bool {
+        self.paused.is_some()
+    }
+
+    /// How long its clock stood still between two instants.
+    pub fn paused_between(&self, from: Nanos, to: Nanos) -> Nanos {
+        let open = self.paused.as_ref().map(|paused| (paused.from, Nanos::NEVER));
+        let all = self.pauses.iter().copied().chain(open);
+        all.map(|(begin, end)| end.min(to).since(begin.max(from))).fold(Nanos::ZERO, |sum, span| sum + span)
+    }
+
+    /// The same load with one more change, which is no earlier than the others. What is not for such a load changes nothing.
+    pub fn change(&mut self, change: &Change) {
+        let at = change.effective_at;
+        self.revision = change.revision;
+        match (&change.what, self.paused.take()) {
+            (What::Rate(stages), paused) => self.change_rate(stages, at, paused),
+            (What::Users(stages), paused) => self.change_users(stages, at, paused),
+            (What::Pause, None) => self.pause(at),
+            (What::Resume, Some(paused)) => self.resume(paused, at),
+            (What::End, paused) => {
+                drop(self.cut(at));
+                self.pauses.extend(paused.map(|paused| (paused.from, at)));
+                self.end = Some(at);
+            }
+            (What::Pause | What::Resume, paused) => self.paused = paused,
+        }
+    }
+
+    fn pause(&mut self, at: Nanos) {
+        let left = self.cut(at);
+        self.paused = Some(Paused { from: at, left, span: self.end.map(|end| end.since(at)) });
+        self.end = None;
+    }
+
+    fn resume(&mut self, paused: Paused, at: Nanos) {
+        match (&mut self.course, &paused.left) {
+            (Course::Rate(schedule), Left::Rate(rest)) => {
+                let schedule = Arc::make_mut(schedule);
+                schedule.rest_until(at);
+                schedule.go_on(rest);
+            }
+            (Course::Users(levels, from), Left::Users(rest)) => Arc::make_mut(levels).go_on(rest, *from + at),
+            _ => {}
+        }
+        self.end = paused.span.map(|span| at + span);
+        self.pauses.push((paused.from, at));
+    }
+
+    fn change_rate(&mut self, stages: &[Stage], at: Nanos, paused: Option<Paused>) {
+        let Course::Rate(schedule) = &mut self.course else { return self.paused = paused };
+        let planned = match &paused {
+            Some(paused) => paused.span.unwrap_or_default(),
+            None => schedule.end().since(at),
+        };
+        let rest = Rest::of(&lengthened(stages, planned));
+        let span = rest.span();
+        if let Some(paused) = paused {
+            return self.paused = Some(Paused { left: Left::Rate(rest), span: Some(span), ..paused });
+        }
+        let schedule = Arc::make_mut(schedule);
+        drop(schedule.cut(at));
+        schedule.go_on(&rest);
+        self.end = Some(at + span);
+    }
+
+    fn change_users(&mut self, stages: &[LevelStage], at: Nanos, paused: Option<Paused>) {
+        let Course::Users(levels, from) = &mut self.course else { return self.paused = paused };
+        let span = stages.iter().fold(Nanos::ZERO, |sum, stage| sum + stage.span);
+        let ends = span > Nanos::ZERO;
+        if let Some(mut paused) = paused {
+            paused.left = Left::Users(LevelRest::of(stages));
+            paused.span = if ends { Some(span) } else { paused.span };
+            return self.paused = Some(paused);
+        }
+        let levels = Arc::make_mut(levels);
+        drop(levels.cut(*from + at));
+        levels.go_on(&LevelRest::of(stages), *from + at);
+        self.end = if ends { Some(at + span) } else { self.end };
+    }
+
+    fn cut(&mut self, at: Nanos) -> Left {
+        match &mut self.course {
+            Course::Rate(schedule) => Left::Rate(Arc::make_mut(schedule).cut(at)),
+            Course::Users(levels, from) => Left::Users(Arc::make_mut(levels).cut(*from + at)),
+        }
+    }
+}
+
+/// Stages that say no time hold for the time that was planned.
+fn lengthened(stages: &[Stage], planned: Nanos) -> Vec<Stage> {
+    let mut stages = stages.to_vec();
+    if let Some(last) = stages.last().copied().filter(|_| stages.iter().all(|stage| stage.span == Nanos::ZERO)) {
+        stages.push(Stage { from: last.to, to: last.to, span: planned });
+    }
+    stages
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Segment;
+    use crate::open::{Rate, Spacing, Starts};
+
+    fn rate(per_second: u64) -> Rate {
+        Rate::per_hour_thousandths(per_second * 3_600_000)
+    }
+
+    fn stage(from: u64, to: u64, millis: u64) -> Stage {
+        Stage { from: rate(from), to: rate(to), span: Nanos::from_millis(millis) }
+    }
+
+    fn open(stages: &[Stage]) -> Timeline {
+        let schedule = Schedule::new(stages);
+        let end = schedule.end();
+        Timeline::new(Course::Rate(Arc::new(schedule)), Some(end))
+    }
+
+    fn closed(stages: &[LevelStage], end: Option<u64>) -> Timeline {
+        Timeline::new(Course::Users(Arc::new(Levels::new(stages)), Nanos::ZERO), end.map(Nanos::from_millis))
+    }
+
+    fn level(from: u64, to: u64, millis: u64) -> LevelStage {
+        LevelStage { from, to, span: Nanos::from_millis(millis) }
+    }
+
+    fn changed(mut timeline: Timeline, changes: &[(u64, What)]) -> Timeline {
+        for (number, (millis, what)) in changes.iter().enumerate() {
+            let effective_at = Nanos::from_millis(*millis);
+            timeline.change(&Change { revision: number as u32 + 1, effective_at, what: what.clone() });
+        }
+        timeline
+    }
+
+    fn schedule(timeline: &Timeline) -> Arc<Schedule> {
+        match timeline.course() {
+            Course::Rate(schedule) => schedule.clone(),
+            Course::Users(..) => panic!("a closed load"),
+        }
+    }
+
+    fn count(timeline: &Timeline, millis: u64) -> u64 {
+        match timeline.course() {
+            Course::Rate(..) => panic!("an open load"),
+            Course::Users(levels, _) => levels.count(Nanos::from_millis(millis)),
+        }
+    }
+
+    fn starts(schedule: &Arc<Schedule>) -> Vec<Nanos> {
+        Starts::new(schedule.clone(), Spacing::Even, Segment::WHOLE).collect()
+    }
+
+    #[test]
+    fn rates_follow_each_other() {
+        let hold = |to| What::Rate(vec![stage(to, to, 0)]);
+        let timeline = changed(
+            open(&[stage(1_000, 1_000, 10_000)]),
+            &[(2_000, hold(3_000)), (4_000, hold(0)), (6_000, hold(500))],
+        );
+        let all = starts(&schedule(&timeline));
+        assert_eq!((all.len(), timeline.end()), (2_000 + 6_000 + 2_000, Some(Nanos::from_millis(10_000))));
+        let within = |from, to| all.iter().filter(|at| (from..to).contains(&(at.0 / 1_000_000))).count();
+        let counts = [within(0, 2_000), within(2_000, 4_000), within(4_000, 6_000), within(6_000, 10_000)];
+        assert_eq!(counts, [2_000, 6_000, 0, 2_000]);
+    }
+
+    #[test]
+    fn the_fraction_of_a_start_is_carried_on() {
+        // A start and a half at two a second until 750 ms; the other half is there at 1/s after half a second.
+        let hold = What::Rate(vec![stage(1, 1, 0)]);
+        let timeline = changed(open(&[stage(2, 2, 4_000)]), &[(750, hold)]);
+        let millis: Vec<u64> = starts(&schedule(&timeline)).iter().map(|at| (at.0 + 1) / 1_000_000).collect();
+        assert_eq!(millis, [0, 500, 1_250, 2_250]);
+    }
+
+    #[test]
+    fn a_pause_moves_what_follows() {
+        let ramp = [stage(0, 1_000, 4_000), stage(1_000, 1_000, 2_000)];
+        let whole = starts(&schedule(&open(&ramp)));
+        let paused = changed(open(&ramp), &[(1_000, What::Pause)]);
+        assert_eq!((paused.end(), starts(&schedule(&paused)).len()), (None, 125));
+        let timeline = changed(open(&ramp), &[(1_000, What::Pause), (3_500, What::Resume)]);
+        assert_eq!(timeline.end(), Some(Nanos::from_millis(8_500)));
+        let moved = |at: &Nanos| if at.0 < 1_000_000_000 { *at } else { *at + Nanos::from_millis(2_500) };
+        let all = starts(&schedule(&timeline));
+        assert_eq!(all.len(), whole.len());
+        assert!(all.iter().zip(whole.iter().map(moved)).all(|(one, other)| one.0.abs_diff(other.0) <= 1));
+        let span = |from, to| timeline.paused_between(Nanos::from_millis(from), Nanos::from_millis(to));
+        assert_eq!(
+            [span(0, 9_000), span(2_000, 3_000), span(4_000, 5_000)].map(|span| span.0 / 1_000_000),
+            [2_500, 1_000, 0]
+        );
+    }
+
+    #[test]
+    fn what_is_changed_in_a_pause_holds_behind_it() {
+        let timeline = changed(
+            open(&[stage(10, 10, 10_000)]),
+            &[(1_000, What::Pause), (2_000, What::Rate(vec![stage(100, 100, 3_000)])), (4_000, What::Resume)],
+        );
+        assert_eq!((schedule(&timeline).count(), timeline.end()), (310, Some(Nanos::from_millis(7_000))));
+        let users = changed(
+            closed(&[level(10, 10, 10_000)], Some(10_000)),
+            &[(1_000, What::Pause), (2_000, What::Users(vec![level(30, 30, 0)])), (4_000, What::Resume)],
+        );
+        assert_eq!([999, 3_000, 4_000, 12_999].map(|at| count(&users, at)), [10, 10, 30, 30]);
+        assert_eq!(users.end(), Some(Nanos::from_millis(13_000)));
+    }
+
+    #[test]
+    fn users_are_changed_and_their_ramps_move() {
+        let ramp = closed(&[level(0, 100, 10_000)], Some(20_000));
+        let timeline = changed(ramp.clone(), &[(5_000, What::Pause), (8_000, What::Resume)]);
+        assert_eq!([5_000, 7_999, 10_500, 13_000].map(|at| count(&timeline, at)), [50, 50, 75, 100]);
+        assert_eq!(timeline.end(), Some(Nanos::from_millis(23_000)));
+        let timeline = changed(ramp, &[(5_000, What::Users(vec![level(50, 0, 1_000)])), (5_500, What::End)]);
+        assert_eq!([4_000, 5_250, 5_500].map(|at| count(&timeline, at)), [40, 38, 25]);
+        assert_eq!(timeline.end(), Some(Nanos::from_millis(5_500)));
+    }
+
+    #[test]
+    fn what_is_not_for_a_load_changes_nothing() {
+        let timeline = changed(closed(&[level(5, 5, 0)], None), &[(1_000, What::Rate(vec![stage(1, 1, 1_000)]))]);
+        assert_eq!((count(&timeline, 2_000), timeline.end(), timeline.revision()), (5, None, 1));
+        let timeline = changed(open(&[stage(5, 5, 2_000)]), &[(500, What::Resume), (900, What::Users(Vec::new()))]);
+        assert_eq!(schedule(&timeline).count(), 10);
+    }
+
+    proptest! {
+        /// Segments that hear of a change while they are at work start the same, all in all, as if they had known it before.
+        #[test]
+        fn segments_tile_a_changed_schedule(
+            rates in prop::collection::vec((0u64..2_000, 0u64..2_000, 0u64..2_000), 1..4),
+            changes in prop::collection::vec((0u64..6_000, 0u8..4, 0u64..2_000, 0u64..2_000), 0..6),
+            shards in 1u32..8,
+            is_random: bool,
+        ) {
+            let stages: Vec<Stage> = rates.into_iter().map(|(from, to, millis)| stage(from, to, millis)).collect();
+            let spacing = if is_random { Spacing::Poisson { seed: 9 } } else { Spacing::Even };
+            let mut changes: Vec<(u64, What)> = changes.into_iter().map(|(at, kind, rate, millis)| (at, match kind {
+                0 => What::Pause,
+                1 => What::Resume,
+                _ => What::Rate(vec![stage(rate, rate / 2, millis)]),
+            })).collect();
+            changes.sort_by_key(|(at, _)| *at);
+            changes.push((20_000, What::Resume));
+            let base = open(&stages);
+            let last = changed(base.clone(), &changes);
+            let whole: Vec<Nanos> = Starts::new(schedule(&last), spacing, Segment::WHOLE).collect();
+            let mut all = Vec::new();
+            for shard in 0..shards {
+                let mut timeline = base.clone();
+                let mut own = Starts::new(schedule(&timeline), spacing, Segment::share(shard, shards));
+                for (number, (millis, what)) in changes.iter().enumerate() {
+                    let effective_at = Nanos::from_millis(*millis);
+                    while own.peek().is_some_and(|at| at < effective_at) {
+                        all.extend(own.next());
+                    }
+                    timeline.change(&Change { revision: number as u32 + 1, effective_at, what: what.clone() });
+                    own.change(schedule(&timeline));
+                }
+                all.extend(own);
+            }
+            all.sort_unstable();
+            prop_assert!(whole.is_sorted());
+            prop_assert_eq!(all, whole);
+        }
+    }
+}
