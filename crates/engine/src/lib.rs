@@ -4,6 +4,7 @@
 //! recorder, and nothing that it shares. It publishes by handing over a whole snapshot. [`slab`] and [`timers`] also
 //! serve the built-in target.
 
+mod control;
 mod faults;
 mod hold;
 #[cfg(test)]
@@ -24,11 +25,12 @@ mod user;
 mod verdict;
 mod world;
 
+pub use control::{Control, Refused, StopHandle};
 pub use faults::call_status;
 pub use hold::{HoldInterval, HoldOptions, HoldResult, LateThread, MemoryUse, StoppedOpening, hold};
 pub use places::{Places, PlacesError};
 pub use reflect::{ReflectError, describe, describe_all, list_services};
 pub use resolve::{ResolveError, Resolved, resolve};
-pub use run::{Finished, Interval, RunError, RunOptions, RunResult, ShardUse, SteppedRun, StopHandle, run, run_on};
+pub use run::{Finished, Interval, RunError, RunOptions, RunResult, Running, ShardUse, SteppedRun, Told, run, run_on};
 pub use tls::{TlsError, client_tls, flag as tls_flag};
 pub use verdict::{Growth, Limit, LinkUse, Verdict};

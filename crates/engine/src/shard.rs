@@ -1,7 +1,6 @@
 //! A shard: one thread, one loop. It waits for its sockets, its timers, the end of an interval, and the end of the run.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
 use driver::{Driver, Waker};
@@ -10,6 +9,7 @@ use pacing::Nanos;
 use plan::{Load, Plan};
 
 use crate::RunError;
+use crate::control::{Changes, Wish};
 #[cfg(test)]
 use crate::swarm::plant::{Bug, strikes};
 use crate::world::{Work, World};
@@ -25,40 +25,6 @@ const LAGS_MAX: u32 = 10_000;
 /// A loop that never comes to the end of what is there has read after so many waits what was there before the first: no deadline
 /// waits longer for it.
 const LOOKS_MAX: u32 = 64;
-
-/// What the run wants of its shards. It only grows.
-#[derive(Debug, Default)]
-pub(crate) struct Wish {
-    wish: AtomicU8,
-    /// When users that wait for each other start; 0 before the first round.
-    round_at: AtomicU64,
-}
-
-impl Wish {
-    /// Go on with the plan.
-    pub(crate) const RUN: u8 = 0;
-    /// Start nothing more; wait for what is in flight.
-    pub(crate) const STOP: u8 = 1;
-    /// End at once.
-    pub(crate) const ABORT: u8 = 2;
-
-    pub(crate) fn raise(&self, wish: u8) {
-        self.wish.fetch_max(wish, Ordering::Relaxed);
-    }
-
-    pub(crate) fn get(&self) -> u8 {
-        self.wish.load(Ordering::Relaxed)
-    }
-
-    /// The next round starts at `at`, later than the one before.
-    pub(crate) fn release(&self, at: Nanos) {
-        self.round_at.store(at.0, Ordering::Relaxed);
-    }
-
-    fn round_at(&self) -> Nanos {
-        Nanos(self.round_at.load(Ordering::Relaxed))
-    }
-}
 
 /// What a shard tells the run.
 pub(crate) enum Report {
@@ -116,7 +82,7 @@ impl Times {
     }
 
     /// When the plan is over; [`Nanos::NEVER`] when no time ends it.
-    fn planned_end(&self) -> Nanos {
+    pub(crate) fn planned_end(&self) -> Nanos {
         self.duration.map_or(Nanos::NEVER, |duration| self.measured_from() + duration)
     }
 
@@ -138,6 +104,7 @@ pub(crate) struct Ends {
     /// Snapshots that come back empty.
     pub(crate) returned: Receiver<Box<Snapshot>>,
     pub(crate) wish: Arc<Wish>,
+    pub(crate) changes: Arc<Changes>,
 }
 
 struct Publisher {
@@ -160,6 +127,8 @@ pub(crate) struct Shard<D: Driver> {
     pub(crate) world: World,
     times: Times,
     publisher: Publisher,
+    /// The wish as it is when nobody wants anything new.
+    wished: u64,
     /// When the plan is over; never, once starting has stopped.
     stop_at: Nanos,
     /// When what is in flight is given up.
@@ -231,6 +200,7 @@ impl<D: Driver> Shard<D> {
             world,
             times,
             publisher,
+            wished: 0,
             stop_at: times.planned_end(),
             end_at: Nanos::NEVER,
             stopped_at: Nanos::NEVER,
@@ -256,10 +226,15 @@ impl<D: Driver> Shard<D> {
         }
         self.world.wake_at(now);
         self.turned_at = now;
-        let wish = self.publisher.ends.wish.get();
+        let wished = self.publisher.ends.wish.look();
         // Most turns are for sockets and users alone.
-        let is_alarmed = now >= self.alarm || wish != Wish::RUN;
+        let is_alarmed = now >= self.alarm || wished != self.wished;
+        let wish = Wish::of(wished);
         if is_alarmed {
+            if Wish::changes_of(wished) != self.wished {
+                self.wished = Wish::changes_of(wished);
+                self.change_load();
+            }
             if self.is_warming && now >= self.times.measured_from() {
                 self.begin_measuring();
             }
@@ -295,6 +270,20 @@ impl<D: Driver> Shard<D> {
         }
         self.publisher.tell_hope(&self.world);
         Turn::Wait { until: self.world.next_turn(now).min(self.alarm) }
+    }
+
+    /// Somebody has changed the load: its end, and what starts until then.
+    #[cold]
+    fn change_load(&mut self) {
+        let timeline = self.publisher.ends.changes.timeline();
+        self.times.duration = timeline.end();
+        // What was halfway of another load says nothing of this one.
+        self.halfway_at = Nanos::NEVER;
+        if self.stopped_at == Nanos::NEVER {
+            self.stop_at = self.times.planned_end();
+        }
+        self.publisher.next_at = self.times.end_of(self.publisher.index + 1);
+        self.world.change_load(&timeline);
     }
 
     /// The plan may be over, or half of it, or the time between two ticks of the lag.

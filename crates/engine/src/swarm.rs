@@ -2,6 +2,7 @@
 //! faults; checkers look at every turn and at the end. A failing seed is replayed with `cargo xtask sim --seed N`.
 #![expect(clippy::print_stdout, reason = "a replay is there to be read")]
 
+mod changes;
 mod checks;
 mod history;
 mod oracles;

@@ -6,6 +6,7 @@
 #[cfg(test)]
 mod audit;
 mod calls;
+mod changing;
 mod closed;
 mod connections;
 mod events;
@@ -35,6 +36,7 @@ use crate::slab::{Key, Slab};
 use crate::swarm::plant::{Bug, strikes};
 use crate::timers::Timers;
 use crate::user::{Budget, User, View};
+use changing::Halt;
 use closed::Closed;
 pub(crate) use closed::ClosedWork;
 #[cfg(test)]
@@ -152,6 +154,7 @@ pub(crate) struct World {
     measured_from: Nanos,
     closed: Closed,
     open: Option<Open>,
+    halt: Halt,
     /// All that had come to the sockets by then has been read: a deadline after it may have been kept.
     pub(crate) read_until: Nanos,
     /// Positions of attempts whose deadlines wait for the sockets to be read.
@@ -215,6 +218,7 @@ impl World {
             orders: Orders::new(work.order, steps.fixed.len(), work.segment.nth(0)),
             steps,
             open: work.open.take().map(|open| Open::new(open, work.share.users, started, started + work.warmup)),
+            halt: Halt::default(),
             read_until: started,
             overdue: Vec::new(),
             overdue_prepared: Vec::new(),
@@ -228,6 +232,9 @@ impl World {
 
     /// Starts users that have not started yet, and wakes whoever is due.
     pub(crate) fn turn<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+        if now >= self.halt.due {
+            self.look_at_halt(now, sockets);
+        }
         if self.open.is_some() {
             self.turn_open(now, sockets);
         } else {
@@ -281,7 +288,7 @@ impl World {
         if self.has_overdue() {
             return Nanos::ZERO;
         }
-        let timers = self.timers.next().min(self.next_lookup(now));
+        let timers = self.timers.next().min(self.next_lookup(now)).min(self.halt.due);
         if let Some(open) = &self.open {
             return timers.min(open.next_turn(self.users.len()));
         }

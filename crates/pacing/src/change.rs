@@ -316,6 +316,9 @@ mod tests {
         let timeline = changed(ramp.clone(), &[(5_000, What::Pause), (8_000, What::Resume)]);
         assert_eq!([5_000, 7_999, 10_500, 13_000].map(|at| count(&timeline, at)), [50, 50, 75, 100]);
         assert_eq!(timeline.end(), Some(Nanos::from_millis(23_000)));
+        let jumps = [(1_000, What::Users(vec![level(9, 9, 0)])), (2_000, What::Users(vec![level(3, 3, 0)]))];
+        let timeline = changed(closed(&[level(5, 5, 0)], Some(9_000)), &jumps);
+        assert_eq!([0, 999, 1_000, 1_999, 2_000, 8_000].map(|at| count(&timeline, at)), [5, 5, 9, 9, 3, 3]);
         let timeline = changed(ramp, &[(5_000, What::Users(vec![level(50, 0, 1_000)])), (5_500, What::End)]);
         assert_eq!([4_000, 5_250, 5_500].map(|at| count(&timeline, at)), [40, 38, 25]);
         assert_eq!(timeline.end(), Some(Nanos::from_millis(5_500)));

@@ -102,6 +102,8 @@ impl Levels {
     /// Stays from an instant on as it is then; what would have followed is given back.
     pub fn cut(&mut self, at: Nanos) -> LevelRest {
         let (end, last) = (self.end, self.count(at));
+        // What it was until now stays what it was.
+        self.hold_until(at);
         let index = self.pieces.partition_point(|piece| piece.end <= at);
         let mut parts: Vec<Piece> = self.pieces.drain(index..).collect();
         if let Some(piece) = parts.first_mut().filter(|piece| piece.begin < at) {

@@ -184,6 +184,16 @@ impl Schedule {
         Self { limit: limit.unwrap_or(u64::MAX), ..self }
     }
 
+    /// There are at most so many starts.
+    pub fn is_limited(&self) -> bool {
+        self.limit != u64::MAX
+    }
+
+    /// All starts that there may be are reached before the last stage is over.
+    pub fn reaches_limit(&self) -> bool {
+        self.is_limited() && self.integral / START >= u128::from(self.limit)
+    }
+
     /// When the last stage is over.
     pub fn end(&self) -> Nanos {
         self.end

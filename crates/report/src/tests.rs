@@ -39,6 +39,7 @@ fn seen(successes: u64, failures: &[(Failure, u64)]) -> Snapshot {
 fn result(total: Snapshot) -> RunResult {
     RunResult {
         started_for: Nanos::from_millis(2_000),
+        paused: Nanos::ZERO,
         asked_per_s: None,
         total,
         wall: Nanos::from_millis(2_000),
@@ -73,7 +74,7 @@ fn run<'a>(plan: &'a Plan, result: &'a RunResult) -> Run<'a> {
 
 /// An interval that all shards have told.
 fn interval<'a>(from: Nanos, to: Nanos, seen: &'a Snapshot, total: &'a Snapshot) -> Interval<'a> {
-    Interval { number: 1, from, to, late_shards: 0, is_again: false, seen, added: seen, total }
+    Interval { number: 1, from, to, paused: Nanos::ZERO, late_shards: 0, is_again: false, seen, added: seen, total }
 }
 
 /// The columns of the terminal at which the cells end.

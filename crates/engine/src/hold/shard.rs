@@ -10,7 +10,7 @@ use pacing::Nanos;
 use super::Orders;
 use super::world::World;
 use crate::RunError;
-use crate::shard::Wish;
+use crate::control::Wish;
 
 /// A shard looks so often how late its loop is.
 const LAG_EVERY: Nanos = Nanos::from_millis(50);

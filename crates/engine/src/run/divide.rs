@@ -4,11 +4,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use driver::Clock;
+use pacing::change::{Course, Timeline};
 use pacing::open::{Rate, Schedule, Spacing, Stage, Starts};
 use pacing::{LevelStage, Levels, Nanos, SLOT_COUNT, Segment};
 use plan::{Arrivals, ConnectionCount, Load, Plan, RateStage, UserShape};
 use wire::tls::ClientConfig;
 
+use crate::control::{Changes, Refused};
 use crate::shard::Backlog;
 use crate::verdict::Growth;
 use crate::world::{ClosedWork, OpenWork, Origin, PreparedStep, Work};
@@ -81,16 +84,36 @@ pub(super) fn works(
 /// Connections for each shard of an open load, above which one more or less makes no difference.
 const FEW_CONNECTIONS: u64 = 64;
 
-/// The mean rate that an open load was asked for.
-pub(crate) fn asked_per_s(plan: &Plan, until: Nanos) -> Option<f64> {
-    let scenario = plan.scenarios.first()?;
-    match &scenario.load {
-        Load::Closed { .. } => None,
-        // What starts is an iteration, with all its steps.
-        Load::Open { stages, requests, .. } => {
-            Some(schedule_of(stages, *requests).mean_rate_until(until) * scenario.steps.len() as f64)
+/// The load of a plan over time, as nobody has changed it.
+pub(super) fn changes_of(plan: &Plan, clock: Clock) -> Changes {
+    let load = &plan.scenarios.first().expect("a plan has a scenario").load;
+    let fixed = match load {
+        Load::Closed { shape: UserShape::Rendezvous, .. } => Some(Refused::Rendezvous),
+        Load::Closed { requests: Some(_), .. } => Some(Refused::Counted),
+        _ => None,
+    };
+    let warmup = Nanos::from(plan.warmup);
+    let timeline = match load {
+        Load::Closed { duration, .. } => {
+            Timeline::new(Course::Users(Arc::new(levels(load, warmup)), warmup), duration.map(Nanos::from))
         }
-    }
+        Load::Open { stages, requests, .. } => {
+            let schedule = schedule_of(stages, *requests);
+            let end = schedule.end();
+            Timeline::new(Course::Rate(Arc::new(schedule)), Some(end))
+        }
+    };
+    Changes::new(timeline, fixed, clock)
+}
+
+/// The mean rate that an open load was asked for, while it was not paused.
+pub(crate) fn asked_per_s(plan: &Plan, timeline: &Timeline, until: Nanos) -> Option<f64> {
+    let Course::Rate(schedule) = timeline.course() else { return None };
+    let working = until.since(timeline.paused_between(Nanos::ZERO, until));
+    let share = if working == Nanos::ZERO { 1.0 } else { until.as_secs_f64() / working.as_secs_f64() };
+    // What starts is an iteration, with all its steps.
+    let steps = plan.scenarios.first()?.steps.len() as f64;
+    Some(schedule.mean_rate_until(until) * share * steps)
 }
 
 fn schedule_of(stages: &[RateStage], requests: Option<u64>) -> Schedule {
@@ -103,16 +126,17 @@ fn schedule_of(stages: &[RateStage], requests: Option<u64>) -> Schedule {
 }
 
 /// How long a start of an open load stayed, halfway and at the end, by what was in flight and the rate then (Little's law). `None`
-/// when that says nothing: before the first answers everything is in flight.
-pub(super) fn growth(plan: &Plan, backlog: Backlog) -> Option<Growth> {
-    let Load::Open { stages, requests, .. } = &plan.scenarios.first()?.load else { return None };
-    let schedule = schedule_of(stages, *requests);
+/// when that says nothing: before the first answers everything is in flight, and a load that was changed has no half.
+pub(super) fn growth(timeline: &Timeline, backlog: Backlog) -> Option<Growth> {
+    let Course::Rate(schedule) = timeline.course() else { return None };
     let halfway = Nanos(schedule.end().0 / 2);
     let started = schedule.mean_rate_until(halfway) * halfway.as_secs_f64();
     // The rate just before the end: at the end it is over.
     let rates = [halfway, Nanos(schedule.end().0.saturating_sub(1))].map(|at| schedule.rate_at(at));
-    let is_telling =
-        requests.is_none() && rates.iter().all(|rate| *rate > 0.0) && (backlog.halfway as f64) < 0.9 * started;
+    let is_telling = !schedule.is_limited()
+        && timeline.revision() == 0
+        && rates.iter().all(|rate| *rate > 0.0)
+        && (backlog.halfway as f64) < 0.9 * started;
     is_telling.then(|| Growth {
         halfway_s: backlog.halfway as f64 / rates[0],
         at_end_s: backlog.at_end as f64 / rates[1],
@@ -152,6 +176,6 @@ fn open_work(load: &Load, schedule: &Arc<Schedule>, segment: Segment, warmup: Du
         max_lateness: (*max_lateness).into(),
         opens_all: matches!(connections, ConnectionCount::Exactly(_)),
         ends_with_last: requests.is_some(),
-        ends_by_count: requests.is_some_and(|requests| schedule_of(stages, None).count() >= requests),
+        ends_by_count: schedule.reaches_limit(),
     })
 }

@@ -5,10 +5,12 @@
 //! others are [`LATE_MAX`] further; what a late one has seen is added then, and the interval told again.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use metrics::{Distribution, Snapshot};
 use pacing::Nanos;
+use pacing::change::Timeline;
 
 use super::Interval;
 use crate::shard::{Backlog, Times};
@@ -127,17 +129,20 @@ pub struct Finished {
 }
 
 /// An interval that is to be told: what it is, and what of it is new.
-struct Ready {
+pub(super) struct Ready {
     number: u64,
     from: Nanos,
     to: Nanos,
     late: usize,
     is_again: bool,
+    /// It is the newest, not an earlier one.
+    is_current: bool,
 }
 
 pub(super) struct Merger {
     backlog: Option<Backlog>,
     times: Times,
+    timeline: Arc<Timeline>,
     sources: Vec<Source>,
     /// Intervals that were told by some, and not shown.
     open: BTreeMap<u64, Row>,
@@ -166,11 +171,13 @@ pub(super) struct Merger {
 }
 
 impl Merger {
-    pub(super) fn new(shards: usize, times: Times, returns: Vec<Sender<Box<Snapshot>>>) -> Self {
+    pub(super) fn new(times: Times, timeline: Arc<Timeline>, returns: Vec<Sender<Box<Snapshot>>>) -> Self {
+        let shards = returns.len();
         let source =
             || Source { told: Some(0), gauges: (0, 0), spent: ShardUse::default(), since: times.measured_from() };
         Self {
             times,
+            timeline,
             backlog: Some(Backlog::default()),
             sources: (0..shards).map(|_| source()).collect(),
             open: BTreeMap::new(),
@@ -189,6 +196,12 @@ impl Merger {
             awaits_late: false,
             has_waited: false,
         }
+    }
+
+    /// The load is another from some instant on.
+    pub(super) fn change(&mut self, timeline: Arc<Timeline>) {
+        self.times.duration = timeline.end();
+        self.timeline = timeline;
     }
 
     /// Shards that are not over.
@@ -260,7 +273,7 @@ impl Merger {
     }
 
     /// The next interval that is to be shown, or shown again; `None` while one is waited for.
-    pub(super) fn next_interval(&mut self) -> Option<Interval<'_>> {
+    pub(super) fn next_interval(&mut self) -> Option<Ready> {
         if let Some((number, row)) = self.late.pop_front() {
             return self.show_again(number, &row);
         }
@@ -279,7 +292,7 @@ impl Merger {
     }
 
     /// What was told after the last interval; `None` when nothing is left. Every shard is over.
-    pub(super) fn last_interval(&mut self) -> Option<Interval<'_>> {
+    pub(super) fn last_interval(&mut self) -> Option<Ready> {
         if let Some((number, row)) = self.late.pop_front() {
             return self.show_again(number, &row);
         }
@@ -302,8 +315,9 @@ impl Merger {
         (self.current.users, self.current.connections_open) = gauges;
         self.from = to;
         self.add_to_total();
-        let ready = Ready { number: self.shown, from: self.current_from, to, late: 0, is_again: true };
-        Some(self.told_as(&ready, true))
+        let ready =
+            Ready { number: self.shown, from: self.current_from, to, late: 0, is_again: true, is_current: true };
+        Some(ready)
     }
 
     pub(super) fn finish(mut self) -> Finished {
@@ -330,7 +344,7 @@ impl Merger {
         self.total.set_gauges(&self.current);
     }
 
-    fn show(&mut self, number: u64, to: Nanos) -> Option<Interval<'_>> {
+    fn show(&mut self, number: u64, to: Nanos) -> Option<Ready> {
         let row = self.open.remove(&number).unwrap_or_default();
         self.current.clear();
         self.current.merge(&row.seen);
@@ -358,11 +372,11 @@ impl Merger {
         (self.current_from, self.shown) = (from, number);
         self.total.merge(&self.current);
         self.total.set_gauges(&self.current);
-        let ready = Ready { number, from, to, late: missing.len(), is_again: false };
-        Some(self.told_as(&ready, true))
+        let ready = Ready { number, from, to, late: missing.len(), is_again: false, is_current: true };
+        Some(ready)
     }
 
-    fn show_again(&mut self, number: u64, row: &Row) -> Option<Interval<'_>> {
+    fn show_again(&mut self, number: u64, row: &Row) -> Option<Ready> {
         let is_newest = number == self.shown;
         self.set_added(row);
         let (users, open) = (self.added.users, self.added.connections_open);
@@ -385,18 +399,20 @@ impl Merger {
             (self.current.users, self.current.connections_open) = gauges;
         }
         self.add_to_total();
-        let ready = Ready { number, from, to, late, is_again: true };
-        Some(self.told_as(&ready, false))
+        let ready = Ready { number, from, to, late, is_again: true, is_current: false };
+        Some(ready)
     }
 
-    fn told_as(&self, ready: &Ready, is_current: bool) -> Interval<'_> {
+    /// An interval that is ready, with what is known of it.
+    pub(super) fn told_as(&self, ready: &Ready) -> Interval<'_> {
         Interval {
             number: ready.number,
             from: ready.from,
             to: ready.to,
+            paused: self.timeline.paused_between(ready.from, ready.to),
             late_shards: ready.late,
             is_again: ready.is_again,
-            seen: if is_current { &self.current } else { &self.again },
+            seen: if ready.is_current { &self.current } else { &self.again },
             added: if ready.is_again { &self.added } else { &self.current },
             total: &self.total,
         }

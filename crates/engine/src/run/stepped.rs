@@ -2,13 +2,18 @@
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
-use driver::Driver;
+use driver::{Clock, Driver};
 use pacing::Nanos;
+use pacing::change::{Change, What};
 use plan::Plan;
 
-use super::{Desk, Finished, Interval, RunError, StopHandle, works};
+use super::desk::{Desk, News};
+use super::divide::{changes_of, works};
+use super::{Finished, Interval, RunError};
+use crate::control::{Control, Refused, StopHandle};
 use crate::shard::{Ends, Report, Shard, Times, Turn};
 
 /// A run whose shards are stepped by their owner.
@@ -16,6 +21,7 @@ pub struct SteppedRun<D: Driver> {
     shards: Vec<Option<Shard<D>>>,
     reports: Receiver<Report>,
     desk: Desk,
+    control: Control,
 }
 
 impl<D: Driver> SteppedRun<D> {
@@ -31,17 +37,23 @@ impl<D: Driver> SteppedRun<D> {
         let (mut shards, mut returns, mut started) = (Vec::new(), Vec::new(), Nanos::ZERO);
         let works = works(plan, &vec![(address, None); plan.scenarios[0].targets.len()], threads)
             .expect("a plan that names no addresses of ours");
+        // The clock of the drivers is the run's; this one is never asked.
+        let changes = Arc::new(changes_of(plan, Clock::start()));
         for (shard, work) in works.into_iter().enumerate() {
             let (back, returned) = channel();
             returns.push(back);
             let driver = make();
             started = driver.now();
-            stop.wakers.lock().expect("no holder of the lock panics").push(driver.waker());
-            let ends = Ends { shard, reports: report.clone(), returned, wish: stop.wish.clone() };
+            stop.add_waker(driver.waker());
+            let ends =
+                Ends { shard, reports: report.clone(), returned, wish: stop.wish_of(), changes: changes.clone() };
             shards.push(Some(Shard::new(driver, work, ends, Times::of(plan, started))));
         }
-        let desk = Desk::new(shards.len(), Times::of(plan, started), returns, stop.clone());
-        Self { shards, reports, desk }
+        let times = Times::of(plan, started);
+        changes.begin(times.measured_from());
+        let desk = Desk::new(times, returns, stop.clone(), changes.clone());
+        let control = Control::new(stop.clone(), changes);
+        Self { shards, reports, desk, control }
     }
 
     /// The number of its shards.
@@ -85,21 +97,46 @@ impl<D: Driver> SteppedRun<D> {
         }
         // Nobody waits in a simulated world: what came at this instant came.
         self.desk.merger.gives_up_waiting();
-        self.desk.show(&mut observe);
+        self.tell(&mut observe);
         Ok(is_on)
+    }
+
+    fn tell(&mut self, observe: &mut impl FnMut(&Interval<'_>) -> ControlFlow<()>) {
+        while let Some(news) = self.desk.next() {
+            if let News::Interval(ready) = news
+                && observe(&self.desk.interval(&ready)).is_break()
+            {
+                self.control.abort();
+            }
+        }
+    }
+
+    /// Changes the load, when it is `now` on the clock of its drivers.
+    ///
+    /// # Errors
+    /// As [`Control::change`].
+    pub fn change(&self, what: What, now: Nanos) -> Result<Change, Refused> {
+        self.control.change_at(what, now)
     }
 
     /// What it came to.
     ///
     /// # Errors
     /// A driver was broken.
-    pub fn finish(self, mut observe: impl FnMut(&Interval<'_>) -> ControlFlow<()>) -> Result<Finished, RunError> {
-        self.desk.finish(&mut observe)
+    pub fn finish(mut self, mut observe: impl FnMut(&Interval<'_>) -> ControlFlow<()>) -> Result<Finished, RunError> {
+        self.tell(&mut observe);
+        self.desk.finish()
     }
 
     /// Exchanges that have begun and not ended.
     pub fn in_flight(&self) -> usize {
         self.shards.iter().flatten().map(|shard| shard.world.in_flight()).sum()
+    }
+
+    /// The load over time, as it was changed.
+    #[cfg(test)]
+    pub(crate) fn timeline(&self) -> Arc<pacing::change::Timeline> {
+        self.control.timeline()
     }
 
     #[cfg(test)]

@@ -2,11 +2,14 @@
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use driver::sim::{Faults, Host, Network, SimDriver};
 use metrics::{Counts, Snapshot};
-use pacing::{Nanos, Random};
+use pacing::change::{Course, Timeline, What};
+use pacing::open::{self, Rate};
+use pacing::{LevelStage, Nanos, Random};
 use plan::{Arrivals, Flags, Load, Plan, Schema};
 use target::SteppedServer;
 
@@ -36,6 +39,8 @@ pub(crate) struct Setting {
     pub(crate) freezes: Vec<(usize, Nanos, Nanos)>,
     /// Somebody stops the run, gently or at once.
     pub(crate) stop_at: Option<(Nanos, bool)>,
+    /// The load is changed, in this order; no earlier than these instants.
+    pub(crate) changes: Vec<(Nanos, What)>,
     /// This completion of the network is lost.
     pub(crate) lost_completion: Option<u64>,
 }
@@ -53,6 +58,7 @@ impl Setting {
             faults,
             freezes: Vec::new(),
             stop_at: None,
+            changes: Vec::new(),
             lost_completion: None,
         };
         if !is_calm {
@@ -64,6 +70,9 @@ impl Setting {
             if random.chance(200_000) {
                 setting.stop_at = Some((Nanos(random.below(3_000_000_000)), random.chance(500_000)));
             }
+        }
+        if random.chance(250_000) {
+            setting.changes = changes(&mut random, &setting.plan.scenarios[0].load);
         }
         setting
     }
@@ -77,6 +86,7 @@ impl Setting {
             faults: Faults::none(),
             freezes: Vec::new(),
             stop_at: None,
+            changes: Vec::new(),
             lost_completion: None,
         }
     }
@@ -85,6 +95,30 @@ impl Setting {
     pub(crate) fn is_calm(&self) -> bool {
         self.faults == Faults::none() && self.freezes.is_empty() && self.stop_at.is_none()
     }
+}
+
+/// Changes for a load, each pause with its end.
+fn changes(random: &mut Random, load: &Load) -> Vec<(Nanos, What)> {
+    let mut changes = Vec::new();
+    let mut at = Nanos(random.below(400_000_000));
+    for _ in 0..random.between(1, 4) {
+        let span = Nanos(random.between(1_000_000, 600_000_000));
+        match random.below(3) {
+            0 => changes.extend([(at, What::Pause), (at + span, What::Resume)]),
+            _ if matches!(load, Load::Open { .. }) => {
+                let rates = [random.below(3_000), random.below(3_000)];
+                let [from, to] = rates.map(|rate| Rate::per_hour_thousandths(rate * 3_600_000));
+                let span = if random.chance(500_000) { span } else { Nanos::ZERO };
+                changes.push((at, What::Rate(vec![open::Stage { from, to, span }])));
+            }
+            _ => {
+                let [from, to] = [random.below(25), random.below(25)];
+                changes.push((at, What::Users(vec![LevelStage { from, to, span: Nanos::ZERO }])));
+            }
+        }
+        at = changes.last().map_or(at, |(at, _)| *at) + Nanos(random.below(500_000_000));
+    }
+    changes
 }
 
 fn plan_of(random: &mut Random, is_calm: bool) -> Plan {
@@ -246,6 +280,8 @@ pub(crate) struct History {
     pub(crate) started_for: Nanos,
     /// What its shards spent.
     pub(crate) uses: Vec<ShardUse>,
+    /// The load over time, as it was changed.
+    pub(crate) timeline: Arc<Timeline>,
     pub(crate) was_stopped: bool,
     pub(crate) most_in_flight: usize,
     pub(crate) most_sockets: usize,
@@ -270,7 +306,13 @@ impl History {
 
     /// Users of a closed load, connections of an open one.
     pub(crate) fn users_max(&self) -> u64 {
-        self.setting.plan.scenarios[0].users()
+        let planned = self.setting.plan.scenarios[0].users();
+        match self.timeline.course() {
+            Course::Rate(_) => planned,
+            Course::Users(levels, _) => {
+                planned.max(levels.most() * u64::from(self.setting.plan.scenarios[0].target().streams))
+            }
+        }
     }
 
     /// The target takes requests on streams, and says goodbye in the middle of them.
@@ -291,6 +333,9 @@ impl History {
 
     /// How long starts come; none when no time ends the run, but a number of iterations.
     pub(crate) fn duration(&self) -> Option<Duration> {
+        if self.is_changed() && self.starts_planned().is_none_or(|planned| Some(planned) != self.limit()) {
+            return self.timeline.end().map(Nanos::as_duration);
+        }
         match self.load() {
             Load::Closed { duration, .. } => *duration,
             Load::Open { requests: Some(requests), .. } if self.starts_planned() == Some(*requests) => None,
@@ -309,6 +354,19 @@ impl History {
         if self.has_warmup() { self.users_max() * steps } else { 0 }
     }
 
+    /// Somebody changed the load.
+    pub(crate) fn is_changed(&self) -> bool {
+        self.timeline.revision() > 0
+    }
+
+    /// The most starts of an open load that the plan allows.
+    fn limit(&self) -> Option<u64> {
+        match self.load() {
+            Load::Open { requests, .. } => *requests,
+            Load::Closed { .. } => None,
+        }
+    }
+
     /// How many starts the plan has, reckoned by hand; none when nobody knows beforehand.
     pub(crate) fn starts_planned(&self) -> Option<u64> {
         match self.load() {
@@ -318,6 +376,10 @@ impl History {
                 requests.map(|requests| requests * steps + self.total.counts.redirects)
             }
             Load::Closed { .. } | Load::Open { arrivals: Arrivals::Poisson { .. }, .. } => None,
+            Load::Open { .. } if self.is_changed() => match self.timeline.course() {
+                Course::Rate(schedule) => Some(schedule.count()),
+                Course::Users(..) => None,
+            },
             Load::Open { stages, requests, .. } => {
                 let doubled: u128 =
                     stages.iter().map(|stage| u128::from(stage.from + stage.to) * stage.span.as_nanos()).sum();
@@ -371,6 +433,7 @@ pub(crate) fn run(setting: Setting, is_traced: bool) -> Result<History, String> 
     }
     let told = Told::default();
     let mut stage = Stage { network: network.clone(), server, server_host, run, hosts, told };
+    let mut changes = setting.changes.clone().into_iter().peekable();
     let (mut turns, mut most_in_flight, mut stop_at) = (0, 0, setting.stop_at);
     while stage.run.is_waiting() {
         turns += 1;
@@ -379,6 +442,10 @@ pub(crate) fn run(setting: Setting, is_traced: bool) -> Result<History, String> 
         }
         if let Some((_, is_abort)) = stop_at.take_if(|(at, _)| *at <= network.now()) {
             if is_abort { stop.abort() } else { stop.stop() }
+        }
+        while let Some((_, what)) = changes.next_if(|(at, _)| *at <= network.now()) {
+            // It may be refused: the load may be over, or none that has such a thing.
+            let _ = stage.run.change(what, network.now());
         }
         let Some(host) = network.next() else { return Err("nothing will ever happen again".to_owned()) };
         stage.step(host)?;
@@ -390,6 +457,7 @@ pub(crate) fn run(setting: Setting, is_traced: bool) -> Result<History, String> 
     let (requests_served, server_open) = (stage.server.requests(), stage.server.open_connections());
     let shards = stage.hosts.len();
     let mut told = stage.told;
+    let timeline = stage.run.timeline();
     let finished = stage.run.finish(|interval| told.note(interval)).map_err(|error| error.to_string())?;
     let (mut total, wall, started_for) = (finished.total, finished.wall, finished.stopped_at);
     // The one figure that is not virtual.
@@ -405,6 +473,7 @@ pub(crate) fn run(setting: Setting, is_traced: bool) -> Result<History, String> 
             .into_iter()
             .map(|spent| ShardUse { cpu_ns: 0, run_delay_ns: 0, saturated_ns: 0, ..spent })
             .collect(),
+        timeline,
         was_stopped: stop.is_stopped(),
         most_in_flight,
         most_sockets,

@@ -41,7 +41,7 @@ fn verdict(history: &History) -> Verdict {
         total: &history.total,
         wall: history.wall,
         shards: &history.uses,
-        asked_per_s: crate::run::asked_per_s(plan, history.started_for),
+        asked_per_s: crate::run::asked_per_s(plan, &history.timeline, history.started_for),
         link: None,
         growth: None,
     })

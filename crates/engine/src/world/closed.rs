@@ -1,5 +1,6 @@
 //! The closed model: users that are kept busy, who come and go by a level over time, or who wait for each other.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use driver::Sockets;
@@ -34,6 +35,10 @@ pub(crate) struct Closed {
     due: Nanos,
     /// Users that have gone, and may come back.
     pub(super) parked: u64,
+    /// The load stands still: nobody has a place.
+    is_halted: bool,
+    /// Own users that were there when the load stood still, and have to be woken since it goes on.
+    waking: Range<u64>,
     gathering: Option<Gathering>,
 }
 
@@ -61,6 +66,8 @@ impl Closed {
             next_change: None,
             due: Nanos::ZERO,
             parked: 0,
+            is_halted: false,
+            waking: 0..0,
             gathering,
         };
         closed.look(Nanos::ZERO);
@@ -82,12 +89,46 @@ impl Closed {
         self.due
     }
 
+    /// There are other users from some instant on. Gives the most that this shard may have.
+    pub(super) fn change(&mut self, levels: &Arc<Levels>, started: Nanos) -> u64 {
+        self.work.levels = levels.clone();
+        self.users_max = self.users_max.max(self.work.segment.count_of_first(levels.most()) * self.streams);
+        // What is past is the same; so the users are those of the last look, until the next change.
+        self.look(self.since);
+        self.reckon(started);
+        self.users_max
+    }
+
+    /// Nobody has a place until the load goes on.
+    pub(super) fn halt(&mut self) {
+        self.waking = 0..self.active;
+        (self.is_halted, self.active, self.due) = (true, 0, Nanos::NEVER);
+    }
+
+    /// The load goes on at this instant. Gives the first user that has no place then.
+    pub(super) fn resume(&mut self, at: Nanos, started: Nanos) -> u32 {
+        self.is_halted = false;
+        self.look(at.since(started));
+        self.waking.end = self.waking.end.min(self.wanted);
+        self.active = self.waking.end;
+        if let Some(gathering) = &mut self.gathering {
+            gathering.at = gathering.at.max(at);
+        }
+        self.reckon(started);
+        self.wanted as u32
+    }
+
     /// When there is something to do again.
     fn reckon(&mut self, started: Nanos) {
+        if self.is_halted {
+            self.due = Nanos::NEVER;
+            return;
+        }
         let released = self.gathering.as_ref().filter(|gathering| !gathering.released.is_empty());
         let released = released.map_or(Nanos::NEVER, |gathering| gathering.at);
         let change = self.next_change.map_or(Nanos::NEVER, |at| started + at);
-        self.due = if self.active < self.wanted { Nanos::ZERO } else { change.min(released) };
+        self.due =
+            if self.active < self.wanted || !self.waking.is_empty() { Nanos::ZERO } else { change.min(released) };
     }
 
     pub(super) fn is_rendezvous(&self) -> bool {
@@ -118,6 +159,11 @@ impl World {
 
     #[cold]
     fn change_users<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+        for _ in 0..START_BATCH {
+            let Some(user) = self.closed.waking.next() else { break };
+            let intended = self.started + self.closed.since;
+            self.join(user, intended, now, sockets);
+        }
         for _ in 0..START_BATCH {
             let closed = &mut self.closed;
             if closed.active < closed.wanted {
@@ -164,6 +210,14 @@ impl World {
         let place = &mut self.users[user as usize];
         place.is_parked = true;
         self.closed.parked += 1;
+        // In a pause connections stay.
+        if !self.closed.is_halted {
+            self.leave_connection(user, sockets);
+        }
+    }
+
+    /// A user that has no place any more needs no connection.
+    pub(super) fn leave_connection<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
         self.close_own(user, sockets);
         if self.is_layered {
             self.leave_link(user, sockets);

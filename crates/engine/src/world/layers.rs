@@ -108,6 +108,19 @@ impl Links {
         }
     }
 
+    /// There are more users than before.
+    pub(super) fn make_room_for(&mut self, users: u64, streams: u32, origins: usize, is_shared: bool) {
+        let (before, each) = (self.each, users.div_ceil(u64::from(streams)) as usize);
+        if each > before && (is_shared || !self.sockets.is_empty()) {
+            let old = std::mem::take(&mut self.sockets);
+            self.sockets.resize(origins * each, None);
+            for (index, socket) in old.into_iter().enumerate() {
+                self.sockets[index / before * each + index % before] = socket;
+            }
+        }
+        self.each = each.max(before);
+    }
+
     pub(super) fn is_dirty(&self) -> bool {
         !self.dirty.is_empty()
     }

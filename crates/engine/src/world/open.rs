@@ -4,11 +4,12 @@
 //! dropped and counted.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use driver::Sockets;
 use metrics::Snapshot;
 use pacing::Nanos;
-use pacing::open::Starts;
+use pacing::open::{Schedule, Starts};
 
 use super::exchanges::Exchange;
 use super::{START_BATCH, World};
@@ -56,12 +57,42 @@ pub(crate) struct Open {
     /// When the warm-up starts, and the measured load.
     started: Nanos,
     measured_from: Nanos,
+    /// It stands still from some instant on, and nobody has let it go on.
+    is_paused: bool,
+    /// The load stands still.
+    is_halted: bool,
+    /// Users in the middle of an iteration, until the load goes on.
+    halted: Vec<u32>,
 }
 
 impl Open {
     pub(super) fn new(work: OpenWork, users_max: u64, started: Nanos, measured_from: Nanos) -> Self {
         let last = Nanos::NEVER;
-        Self { work, users_max, queue: VecDeque::new(), idle: VecDeque::new(), last, started, measured_from }
+        let (queue, idle) = (VecDeque::new(), VecDeque::new());
+        Self {
+            work,
+            users_max,
+            queue,
+            idle,
+            last,
+            started,
+            measured_from,
+            is_paused: false,
+            is_halted: false,
+            halted: Vec::new(),
+        }
+    }
+
+    /// There are other starts from some instant on. `is_paused`: nobody knows yet when more come.
+    pub(super) fn change(&mut self, schedule: &Arc<Schedule>, is_paused: bool) {
+        self.is_paused = is_paused;
+        self.work.ends_by_count = schedule.reaches_limit();
+        self.work.starts.change(schedule.clone());
+    }
+
+    /// No step is begun until the load goes on.
+    pub(super) fn halt(&mut self) {
+        self.is_halted = true;
     }
 
     /// When the next start is intended; `None` after the last.
@@ -99,7 +130,8 @@ impl Open {
 
     pub(super) fn is_over(&self) -> bool {
         let may_end = self.work.ends_with_last || self.last != Nanos::NEVER;
-        may_end && self.queue.is_empty() && self.peek().is_none()
+        let goes_on = self.last == Nanos::NEVER && (self.is_paused || !self.halted.is_empty());
+        may_end && !goes_on && self.queue.is_empty() && self.peek().is_none()
     }
 
     /// The run is over: starts that came and found no user, and those that were due and not yet taken up, did not end.
@@ -210,6 +242,15 @@ impl World {
         self.try_exchange(key, sockets);
     }
 
+    /// The load goes on, with those who were in the middle of an iteration.
+    pub(super) fn resume_open<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+        let Some(open) = &mut self.open else { return };
+        open.is_halted = false;
+        for user in std::mem::take(&mut open.halted) {
+            self.next_open(user, View::Ended, now, sockets);
+        }
+    }
+
     /// A user is free. One that found no connection waits for the next turn: a target that refuses at once would never let
     /// the loop look at its sockets.
     pub(super) fn next_open<S: Sockets>(&mut self, user: u32, view: View, now: Nanos, sockets: &mut S) {
@@ -217,6 +258,9 @@ impl World {
         // An iteration that has begun goes on, one step after the other, until nothing is started any more.
         if self.users[user as usize].position > 0 {
             if view == View::Ended && !self.budget.is_over {
+                if let Some(open) = self.open.as_mut().filter(|open| open.is_halted) {
+                    return open.halted.push(user);
+                }
                 let step = self.take_step(user, true);
                 return self.begin_exchange(user, step, now, now, sockets);
             }

@@ -26,6 +26,7 @@ fn notes_carry_the_figures_of_the_whole_run() {
             number: 1,
             from: Nanos::ZERO,
             to: Nanos::from_millis(1_000),
+            paused: Nanos::ZERO,
             late_shards: 0,
             is_again: false,
             seen,

@@ -1,0 +1,260 @@
+//! A run is stopped and changed from outside, by any thread.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use driver::{Clock, Waker};
+use pacing::Nanos;
+use pacing::change::{Change, Course, Timeline, What};
+
+/// From the instant of a change to the instant from which on it holds: time for all shards to hear of it. One that hears later
+/// is late, and starts what the others start.
+const LEAD: Nanos = Nanos::from_millis(100);
+
+/// What the run wants of its shards. It only grows.
+#[derive(Debug, Default)]
+pub(crate) struct Wish {
+    /// How often the load was changed, above a byte that says whether it goes on.
+    word: AtomicU64,
+    /// When users that wait for each other start; 0 before the first round.
+    round_at: AtomicU64,
+}
+
+impl Wish {
+    /// Go on with the plan.
+    pub(crate) const RUN: u8 = 0;
+    /// Start nothing more; wait for what is in flight.
+    pub(crate) const STOP: u8 = 1;
+    /// End at once.
+    pub(crate) const ABORT: u8 = 2;
+
+    /// One more change of the load.
+    const CHANGE: u64 = 1 << 8;
+
+    pub(crate) fn raise(&self, wish: u8) {
+        let raised = |word: u64| Some(Self::changes_of(word) | u64::from(wish.max(Self::of(word))));
+        // It always gives a word.
+        let _ = self.word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, raised);
+    }
+
+    pub(crate) fn get(&self) -> u8 {
+        Self::of(self.look())
+    }
+
+    /// The wish, and the changes of the load, in one.
+    pub(crate) fn look(&self) -> u64 {
+        self.word.load(Ordering::Relaxed)
+    }
+
+    /// What is wished, of what was seen.
+    pub(crate) fn of(word: u64) -> u8 {
+        (word & (Self::CHANGE - 1)) as u8
+    }
+
+    /// The changes alone, of what was seen: what is seen again when nobody wants anything else.
+    pub(crate) fn changes_of(word: u64) -> u64 {
+        word & !(Self::CHANGE - 1)
+    }
+
+    /// The load was changed.
+    fn tell_of_change(&self) {
+        self.word.fetch_add(Self::CHANGE, Ordering::Relaxed);
+    }
+
+    /// The next round starts at `at`, later than the one before.
+    pub(crate) fn release(&self, at: Nanos) {
+        self.round_at.store(at.0, Ordering::Relaxed);
+    }
+
+    pub(crate) fn round_at(&self) -> Nanos {
+        Nanos(self.round_at.load(Ordering::Relaxed))
+    }
+}
+
+/// Stops a run from another thread.
+#[derive(Clone, Default)]
+pub struct StopHandle {
+    wish: Arc<Wish>,
+    wakers: Arc<Mutex<Vec<Waker>>>,
+}
+
+impl StopHandle {
+    /// Starts nothing more and waits for what is in flight, as long as the plan's grace.
+    pub fn stop(&self) {
+        self.raise(Wish::STOP);
+    }
+
+    /// Ends at once. What was measured is kept.
+    pub fn abort(&self) {
+        self.raise(Wish::ABORT);
+    }
+
+    /// Somebody asked for it, or the run itself gave up.
+    pub fn is_stopped(&self) -> bool {
+        self.wish.get() > Wish::RUN
+    }
+
+    /// The next round of users that wait for each other.
+    pub(crate) fn release(&self, at: Nanos) {
+        self.wish.release(at);
+        self.wake_all();
+    }
+
+    fn raise(&self, wish: u8) {
+        self.wish.raise(wish);
+        self.wake_all();
+    }
+
+    pub(crate) fn wish_of(&self) -> Arc<Wish> {
+        self.wish.clone()
+    }
+
+    pub(crate) fn add_waker(&self, waker: Waker) {
+        self.wakers.lock().expect("no holder of the lock panics").push(waker);
+    }
+
+    pub(crate) fn wake_all(&self) {
+        self.wakers.lock().expect("no holder of the lock panics").iter().for_each(Waker::wake);
+    }
+}
+
+/// Why a run is not changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// It has no rate.
+    #[error("this load has users and no rate; change its users instead")]
+    NoRate,
+    /// It has no users.
+    #[error("this load has a rate and no users; change its rate instead")]
+    NoUsers,
+    /// Its users wait for each other.
+    #[error("the users of this load wait for each other; their number stays as it is")]
+    Rendezvous,
+    /// Its requests are dealt to its users beforehand.
+    #[error("this load deals a number of requests to its users; give it a duration instead, and they can change")]
+    Counted,
+    /// It stands still already.
+    #[error("this load is paused already")]
+    IsPaused,
+    /// It does not stand still.
+    #[error("this load is not paused")]
+    NotPaused,
+    /// It starts nothing any more.
+    #[error("this load is over; start it anew")]
+    Over,
+}
+
+/// What a run is told while it goes on. All copies are of the same run.
+#[derive(Clone)]
+pub struct Control {
+    stop: StopHandle,
+    changes: Arc<Changes>,
+}
+
+impl Control {
+    pub(crate) fn new(stop: StopHandle, changes: Arc<Changes>) -> Self {
+        Self { stop, changes }
+    }
+
+    /// Changes the load from a named instant on, a little later than now: all threads start exactly what the changed plan says.
+    ///
+    /// # Errors
+    /// The load is none that can be changed so, or no longer.
+    pub fn change(&self, what: What) -> Result<Change, Refused> {
+        self.change_at(what, self.changes.clock().now())
+    }
+
+    /// The same, when it is `now` on the clock of the run.
+    pub(crate) fn change_at(&self, what: What, now: Nanos) -> Result<Change, Refused> {
+        if self.stop.is_stopped() {
+            return Err(Refused::Over);
+        }
+        let change = self.changes.add(what, now)?;
+        self.stop.wish_of().tell_of_change();
+        self.stop.wake_all();
+        Ok(change)
+    }
+
+    /// The load over time, by all changes so far.
+    pub fn timeline(&self) -> Arc<Timeline> {
+        self.changes.timeline()
+    }
+
+    /// Starts nothing more and waits for what is in flight, as long as the plan's grace.
+    pub fn stop(&self) {
+        self.stop.stop();
+    }
+
+    /// Ends at once. What was measured is kept.
+    pub fn abort(&self) {
+        self.stop.abort();
+    }
+}
+
+/// The load over time as it was planned, and what was changed of it.
+pub(crate) struct Changes {
+    clock: Clock,
+    /// Why the number of users stays as it is, if it does.
+    fixed: Option<Refused>,
+    folded: Mutex<Folded>,
+}
+
+struct Folded {
+    /// When the measured load begins; never, before the run has started.
+    measured_from: Nanos,
+    all: Vec<Change>,
+    timeline: Arc<Timeline>,
+}
+
+impl Changes {
+    /// Of a load that nobody has changed. `fixed`: why its number of users stays as it is, if it does.
+    pub(crate) fn new(timeline: Timeline, fixed: Option<Refused>, clock: Clock) -> Self {
+        let folded = Folded { measured_from: Nanos::NEVER, all: Vec::new(), timeline: Arc::new(timeline) };
+        Self { clock, fixed, folded: Mutex::new(folded) }
+    }
+
+    fn folded(&self) -> MutexGuard<'_, Folded> {
+        self.folded.lock().expect("no holder of the lock panics")
+    }
+
+    pub(crate) fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// The measured load begins at this instant.
+    pub(crate) fn begin(&self, measured_from: Nanos) {
+        self.folded().measured_from = measured_from;
+    }
+
+    /// The load as it is by all changes so far.
+    pub(crate) fn timeline(&self) -> Arc<Timeline> {
+        self.folded().timeline.clone()
+    }
+
+    /// The first change behind a revision.
+    pub(crate) fn after(&self, revision: u32) -> Option<Change> {
+        self.folded().all.get(revision as usize).cloned()
+    }
+
+    fn add(&self, what: What, now: Nanos) -> Result<Change, Refused> {
+        let mut folded = self.folded();
+        let timeline = &folded.timeline;
+        match (&what, timeline.course()) {
+            (What::Rate(_), Course::Users(..)) => return Err(Refused::NoRate),
+            (What::Users(_), Course::Rate(_)) => return Err(Refused::NoUsers),
+            (What::Users(_), Course::Users(..)) => self.fixed.map_or(Ok(()), Err)?,
+            (What::Pause, _) if timeline.is_paused() => return Err(Refused::IsPaused),
+            (What::Resume, _) if !timeline.is_paused() => return Err(Refused::NotPaused),
+            _ => {}
+        }
+        let last = folded.all.last().map_or(Nanos::ZERO, |change| change.effective_at);
+        let effective_at = (now + LEAD).since(folded.measured_from).max(last);
+        if timeline.end().is_some_and(|end| effective_at >= end) {
+            return Err(Refused::Over);
+        }
+        let change = Change { revision: folded.all.len() as u32 + 1, effective_at, what };
+        Arc::make_mut(&mut folded.timeline).change(&change);
+        folded.all.push(change.clone());
+        Ok(change)
+    }
+}

@@ -1,0 +1,175 @@
+//! Runs as values: many in one process, changed while they go on. One process, one test at a time: its descriptors, threads
+//! and memory belong to it alone.
+
+#![expect(clippy::print_stdout, reason = "the figures are the point, and there is no harness to keep them")]
+
+use std::sync::Arc;
+
+use driver::{Chosen, Kind};
+use engine::{RunOptions, RunResult, Running, StopHandle, Told};
+use pacing::change::{Course, What};
+use pacing::open::{Rate, Stage};
+use pacing::{LevelStage, Nanos};
+use plan::Flags;
+use target::{ServeOptions, Server};
+
+/// Runs at a time, and how often so many follow each other.
+const SIDE_BY_SIDE: u64 = 20;
+const ROUNDS: u64 = 50;
+/// What the allocator and the kernel's books may keep, whatever ran.
+const MEMORY_GROWTH_MAX: u64 = 8 << 20;
+
+fn kinds() -> [Kind; 2] {
+    [Kind::Uring, Kind::Poll]
+}
+
+fn start(server: &Server, flags: &Flags, kind: Kind, threads: usize) -> Running {
+    let flags = Flags { url: Some(format!("http://{}/", server.address())), ..flags.clone() };
+    let plan = flags.plan().expect("a good plan");
+    let options = RunOptions {
+        address: server.address(),
+        tls: None,
+        others: Vec::new(),
+        threads,
+        pins_threads: false,
+        driver: Chosen { kind, was_asked: true, refusal: None },
+    };
+    Running::start(Arc::new(plan), options, &StopHandle::default()).expect("a run")
+}
+
+fn held(hold: u64) -> What {
+    let rate = Rate::per_hour_thousandths(hold * 3_600_000);
+    What::Rate(vec![Stage { from: rate, to: rate, span: Nanos::ZERO }])
+}
+
+fn entries(folder: &str) -> usize {
+    std::fs::read_dir(folder).expect("this process").count()
+}
+
+fn main() {
+    let listen = "127.0.0.1:0".parse().expect("an address");
+    let server = Server::start(&ServeOptions::plain(listen, 1, Kind::Poll)).expect("a server");
+    for kind in kinds() {
+        a_thousand_runs_leave_nothing_behind(&server, kind);
+        for threads in [1, 2, 7] {
+            rates_are_changed_while_it_runs(&server, kind, threads);
+        }
+        users_pauses_and_the_end(&server, kind);
+        who_drops_a_run_ends_it(&server, kind);
+    }
+    println!("4 passed, 0 failed");
+}
+
+/// With both drivers.
+fn a_thousand_runs_leave_nothing_behind(server: &Server, kind: Kind) {
+    let flags = Flags { connections: Some("4".to_owned()), duration: Some("50ms".to_owned()), ..Flags::default() };
+    let seen = || (entries("/proc/self/fd"), entries("/proc/self/task"), host::resident_bytes().expect("a figure"));
+    let mut before = None;
+    for _ in 0..ROUNDS {
+        let running: Vec<Running> = (0..SIDE_BY_SIDE).map(|_| start(server, &flags, kind, 2)).collect();
+        for one in running {
+            let result = one.finish().expect("a run");
+            let counts = &result.total.counts;
+            assert!(counts.succeeded > 0 && counts.failed() == 0, "{kind:?}: {} failed", counts.failed());
+            assert_eq!(counts.started, counts.succeeded + counts.unfinished);
+        }
+        before.get_or_insert_with(seen);
+    }
+    let (before, after) = (before.expect("a round"), seen());
+    println!("{kind:?}: {} runs; descriptors, threads, bytes {before:?} -> {after:?}", ROUNDS * SIDE_BY_SIDE);
+    // The target closes its ends of connections a moment later.
+    let slack = (SIDE_BY_SIDE * 4) as usize;
+    assert!(after.0 <= before.0 + slack, "{} descriptors, {} before", after.0, before.0);
+    assert_eq!(after.1, before.1, "threads");
+    assert!(after.2 <= before.2 + MEMORY_GROWTH_MAX, "{} bytes, {} before", after.2, before.2);
+}
+
+/// 1,000/s, then 3,000, none, and 500: what starts is what arithmetic says, however late anybody was.
+fn rates_are_changed_while_it_runs(server: &Server, kind: Kind, threads: usize) {
+    let flags = Flags {
+        rate: Some("1000".to_owned()),
+        duration: Some("2400ms".to_owned()),
+        interval: Some("100ms".to_owned()),
+        ..Flags::default()
+    };
+    let mut running = start(server, &flags, kind, threads);
+    let control = running.control();
+    let mut changes = [(500, 3_000), (1_000, 0), (1_500, 500)].into_iter().peekable();
+    let (mut told, mut rows) = (Vec::new(), 0);
+    while let Some(news) = running.wait() {
+        match news {
+            Told::Interval(interval) => {
+                rows += u64::from(!interval.is_again) * interval.seen.counts.started;
+                let is_due = |(at, _): &(u64, u64)| interval.to >= Nanos::from_millis(*at);
+                while let Some((_, rate)) = changes.next_if(is_due) {
+                    told.push((control.change(held(rate)).expect("an open load"), false));
+                }
+            }
+            Told::Changed(change) => {
+                let known = told.iter_mut().find(|(one, _)| *one == change).expect("one that was asked for");
+                known.1 = true;
+            }
+        }
+    }
+    let timeline = control.timeline();
+    let result = running.finish().expect("a run");
+    let Course::Rate(schedule) = timeline.course() else { panic!("an open load") };
+    let counts = &result.total.counts;
+    println!("{kind:?}, {threads} threads: {} of {} started", counts.started, schedule.count());
+    assert_eq!((counts.started, told.len()), (schedule.count(), 3));
+    assert!(told.iter().all(|(_, is_told)| *is_told), "each change is told: {told:?}");
+    assert!(rows <= counts.started);
+    // By hand: each rate times its span.
+    let at: Vec<f64> = told.iter().map(|(change, _)| change.effective_at.as_secs_f64()).collect();
+    let by_hand = 1_000.0 * at[0] + 3_000.0 * (at[1] - at[0]) + 500.0 * (2.4 - at[2]).max(0.0);
+    assert!((counts.started as f64 - by_hand).abs() <= 1.0, "{by_hand} by hand");
+}
+
+fn users_pauses_and_the_end(server: &Server, kind: Kind) {
+    let flags = Flags {
+        connections: Some("3".to_owned()),
+        duration: Some("100s".to_owned()),
+        interval: Some("100ms".to_owned()),
+        ..Flags::default()
+    };
+    let mut running = start(server, &flags, kind, 2);
+    let control = running.control();
+    assert_eq!(control.change(held(5)), Err(engine::Refused::NoRate));
+    assert_eq!(control.change(What::Resume), Err(engine::Refused::NotPaused));
+    let users = What::Users(vec![LevelStage { from: 9, to: 9, span: Nanos::ZERO }]);
+    let steps = [(100, users), (400, What::Pause), (1_000, What::Resume), (1_200, What::End)];
+    let mut steps = steps.into_iter().peekable();
+    let (mut most, mut paused, mut in_pause) = (0, Nanos::ZERO, 0);
+    while let Some(news) = running.wait() {
+        let Told::Interval(interval) = news else { continue };
+        most = interval.seen.users.max(most);
+        if !interval.is_again {
+            paused += interval.paused;
+        }
+        if interval.paused >= interval.to.since(interval.from) {
+            in_pause += interval.seen.counts.started;
+        }
+        while let Some((_, what)) = steps.next_if(|(at, _)| interval.to >= Nanos::from_millis(*at)) {
+            control.change(what).expect("a closed load");
+        }
+    }
+    let RunResult { total, paused: in_all, started_for, was_stopped, wall, shards, .. } =
+        running.finish().expect("a run");
+    println!("{kind:?}: at most {most} users, paused for {:?}", in_all.as_duration());
+    assert_eq!((most, was_stopped, paused), (9, false, in_all));
+    assert!(in_all > Nanos::ZERO && started_for + in_all <= wall, "{started_for:?} and {in_all:?} of {wall:?}");
+    assert_eq!((total.counts.failed(), total.counts.connections_established), (0, 9));
+    // A thread that stood still heard of it too late.
+    let stalled = shards.iter().any(|spent| spent.stalled_ns > 0);
+    assert!(in_pause == 0 || stalled, "{in_pause} started in a pause");
+    assert_eq!(control.change(What::Pause), Err(engine::Refused::Over));
+}
+
+fn who_drops_a_run_ends_it(server: &Server, kind: Kind) {
+    let flags = Flags { duration: Some("1h".to_owned()), ..Flags::default() };
+    let threads = entries("/proc/self/task");
+    let mut running = start(server, &flags, kind, 2);
+    assert!(running.wait().is_some(), "the first interval");
+    drop(running);
+    assert_eq!(entries("/proc/self/task"), threads);
+}
