@@ -236,12 +236,14 @@ fn hold_on<D: Driver>(
     let orders = Arc::new(Orders::default());
     let (report, reports) = channel();
     let mut threads: Vec<JoinHandle<()>> = Vec::new();
-    let mut starts = Vec::new();
+    let (mut starts, mut takes) = (Vec::new(), Vec::new());
     for index in 0..shards {
         let (start, begins) = channel();
         starts.push(start);
-        let ends =
-            Ends { shard: index as usize, reports: report.clone(), orders: orders.clone(), wish: stop.wish_of() };
+        let (take, taken) = channel();
+        takes.push(take);
+        let (reports, orders, wish) = (report.clone(), orders.clone(), stop.wish_of());
+        let ends = Ends { shard: index as usize, reports, taken, orders, wish };
         // One for each: threads that share it would write its count of references in turn.
         let job = Arc::new(Job::new(plan, places.clone(), options.tls.clone()));
         let make = make.clone();
@@ -272,7 +274,7 @@ fn hold_on<D: Driver>(
         // A shard that broke before its start is met in the reports.
         let _ = start.send(started);
     }
-    let desk = Desk::new(Setting { clock, started, plan, stop, orders, before }, threads.len());
+    let desk = Desk::new(Setting { clock, started, plan, stop, orders, before }, takes);
     let desk = desk.run(&reports, observe);
     for thread in threads {
         thread.join().expect("a shard does not panic");

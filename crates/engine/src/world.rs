@@ -14,6 +14,7 @@ mod exchanges;
 mod goodbyes;
 mod hops;
 mod layers;
+mod lookups;
 mod open;
 mod order;
 mod origins;
@@ -45,11 +46,12 @@ use connections::Connections;
 use exchanges::{Attempt, Exchange};
 use hops::Steps;
 use layers::Links;
+use lookups::Lookups;
 use open::Open;
 pub(crate) use open::OpenWork;
 use order::Orders;
+use origins::Elsewhere;
 pub(crate) use origins::Origin;
-use origins::{Elsewhere, Lookup};
 use stalls::Stalls;
 pub(crate) use step::{PreparedStep, http2_fields};
 use talks::Talking;
@@ -130,7 +132,7 @@ pub(crate) struct World {
     /// Connections of users beyond that to the first of them.
     elsewhere: Elsewhere,
     /// Names of redirects that are looked up.
-    lookups: Vec<Lookup>,
+    lookups: Lookups,
     /// Targets of redirects that nobody knows.
     unknown: Vec<(Arc<plan::Target>, metrics::Failure)>,
     orders: Orders,
@@ -213,7 +215,7 @@ impl World {
             records: work.keeps.failures || steps.fixed.iter().any(|step| step.is_shown),
             origins,
             elsewhere: Elsewhere::default(),
-            lookups: Vec::new(),
+            lookups: Lookups::default(),
             unknown: Vec::new(),
             orders: Orders::new(work.order, steps.fixed.len(), work.segment.nth(0)),
             steps,

@@ -286,6 +286,16 @@ pub struct Step {
     pub keep_alive: bool,
 }
 
+impl Step {
+    /// Bytes of what it sends, without heads and frames.
+    pub fn bytes(&self) -> usize {
+        let message =
+            self.talk.as_ref().and_then(|talk| talk.message.as_ref()).map_or(0, |message| message.bytes.len());
+        let messages: usize = self.call.iter().flat_map(|call| &call.messages).map(Vec::len).sum();
+        self.request.body.len() + message + messages
+    }
+}
+
 /// The version of HTTP/1 that is spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HttpVersion {

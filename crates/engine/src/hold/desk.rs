@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use driver::Clock;
@@ -71,6 +71,8 @@ pub(super) struct Desk<'a> {
     pub(super) shards: usize,
     reserve: u64,
     told: Vec<Teller>,
+    /// To each shard a word for each interval that was taken.
+    taken: Vec<Sender<()>>,
     reached: Vec<u64>,
     /// How late the loop of each shard was.
     pub(super) lags: Vec<Distribution>,
@@ -92,8 +94,10 @@ pub(super) struct Desk<'a> {
 }
 
 impl<'a> Desk<'a> {
-    pub(super) fn new(setting: Setting<'a>, shards: usize) -> Self {
+    pub(super) fn new(setting: Setting<'a>, taken: Vec<Sender<()>>) -> Self {
+        let shards = taken.len();
         Self {
+            taken,
             setting,
             shards,
             reserve: host::memory().map_or(0, |memory| (memory.total / RESERVE_SHARE).min(RESERVE_MAX)),
@@ -243,7 +247,11 @@ impl<'a> Desk<'a> {
                 self.failure = Some(error);
                 self.setting.stop.abort();
             }
-            Report::Interval { shard, reached, seen } => self.hear(shard, reached, seen),
+            Report::Interval { shard, reached, seen } => {
+                self.hear(shard, reached, seen);
+                // One that is over asks for nothing any more.
+                let _ = self.taken[shard].send(());
+            }
             Report::Opened { now, at } => {
                 self.opened.push(now);
                 if self.opened.len() == self.shards {

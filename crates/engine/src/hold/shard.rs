@@ -24,6 +24,9 @@ const READS_MAX: u32 = 2_048;
 /// So many reads that bring nothing are enough; a signal may have cut one short.
 const QUIET_READS: u32 = 2;
 
+/// Intervals of one shard on their way to the run. When nobody takes them, it goes on counting into the next.
+pub(super) const REPORTS_MAX: usize = 4;
+
 /// What a shard tells the run.
 pub(super) enum Report {
     /// It can be woken.
@@ -44,6 +47,8 @@ pub(super) enum Report {
 pub(super) struct Ends {
     pub(super) shard: usize,
     pub(super) reports: Sender<Report>,
+    /// A word for each interval that was taken.
+    pub(super) taken: Receiver<()>,
     pub(super) orders: Arc<Orders>,
     pub(super) wish: Arc<Wish>,
 }
@@ -56,7 +61,9 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
     let Ok(started) = begins.recv() else { return };
     world.start_at(started);
     let interval = world.interval();
-    let (mut reached, mut next_at, mut lag_at) = (0, started + interval, started + LAG_EVERY);
+    let (mut reached, mut told) = (0, 0);
+    let (mut next_at, mut lag_at) = (started + interval, started + LAG_EVERY);
+    let mut on_their_way = 0;
     let (mut has_opened, mut cpu_ns) = (false, host::thread_cpu_ns());
     let mut complete = |seen: &mut Held, now: HeldNow| {
         let spent = host::thread_cpu_ns();
@@ -98,14 +105,16 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
                 break;
             }
         }
-        if now >= next_at {
+        while next_at <= now {
+            next_at += interval;
+            reached += 1;
+        }
+        on_their_way -= ends.taken.try_iter().count();
+        if reached > told && on_their_way < REPORTS_MAX {
             let standing = world.now();
             let mut seen = std::mem::take(&mut world.seen);
             complete(&mut seen, standing);
-            while next_at <= now {
-                next_at += interval;
-                reached += 1;
-            }
+            (told, on_their_way) = (reached, on_their_way + 1);
             if ends.reports.send(Report::Interval { shard: ends.shard, reached, seen }).is_err() {
                 break;
             }

@@ -10,7 +10,8 @@ use pacing::{Nanos, Random, Segment};
 use plan::{Flags, HoldFlags};
 use target::SteppedServer;
 
-use super::shard::turn;
+use super::Orders;
+use super::shard::{Ends, REPORTS_MAX, Report, run, turn};
 use super::world::{Job, Phase, World};
 use crate::Places;
 
@@ -269,4 +270,40 @@ fn what_was_due_in_a_stall_of_ours_is_counted_as_late() {
         assert!((860..=950).contains(&counts.unsent), "{counts:?}");
         assert_eq!((counts.answered, counts.unanswered), (counts.sent, 0), "{counts:?}");
     }
+}
+
+/// Nobody takes what a shard tells: its intervals do not pile up, and nothing of them is lost.
+#[test]
+fn a_run_that_does_not_listen_is_told_little() {
+    let flags =
+        Flags { url: Some("ws://127.0.0.1:1/".to_owned()), connections: Some("3".to_owned()), ..Flags::default() };
+    let hold = HoldFlags { common: flags, reconnect: true, ..HoldFlags::default() };
+    let mut plan = hold.plan().expect("a good plan");
+    plan.interval = std::time::Duration::from_millis(1);
+    let job = Arc::new(Job::new(&plan, Places::only("127.0.0.1:1".parse().expect("an address")), None));
+    let (stop, clock) = (crate::StopHandle::default(), driver::Clock::start());
+    let mut driver = driver::poll::PollDriver::new(clock).expect("a driver");
+    let world = World::new(job, Segment::share(0, 1), driver.sockets());
+    let ((reports, told), (start, begins), (_take, taken)) =
+        (std::sync::mpsc::channel(), std::sync::mpsc::channel(), std::sync::mpsc::channel());
+    let orders = Arc::new(Orders::default());
+    start.send(clock.now()).expect("it listens");
+    let ends = Ends { shard: 0, reports, taken, orders, wish: stop.wish_of() };
+    let shard = std::thread::spawn(move || run(driver, world, &ends, &begins));
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    stop.abort();
+    shard.join().expect("it ends");
+    let (mut intervals, mut tried, mut failed) = (0, 0, 0);
+    for report in told {
+        let (is_interval, seen) = match report {
+            Report::Interval { seen, .. } => (true, seen),
+            Report::Over { seen, .. } => (false, seen),
+            _ => continue,
+        };
+        intervals += usize::from(is_interval);
+        tried += seen.counts.tried;
+        failed += seen.counts.failed_in_all() + seen.counts.abandoned;
+    }
+    assert!((1..=REPORTS_MAX).contains(&intervals), "{intervals} are on their way");
+    assert!(tried >= 3 && tried == failed, "{tried} tried, {failed} failed");
 }

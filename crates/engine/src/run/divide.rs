@@ -24,12 +24,15 @@ pub(super) fn works(
     threads: usize,
 ) -> Result<Vec<Work>, PlacesError> {
     let scenario = plan.scenarios.first().expect("a plan has a scenario");
-    let steps: Arc<[PreparedStep]> = scenario
-        .steps
-        .iter()
-        .enumerate()
-        .map(|(number, step)| PreparedStep::new(number as u32, step, &scenario.targets[step.target], plan.keeps))
-        .collect();
+    let prepared = || -> Arc<[PreparedStep]> {
+        let step = |(number, step): (usize, &plan::Step)| {
+            PreparedStep::new(number as u32, step, &scenario.targets[step.target], plan.keeps)
+        };
+        scenario.steps.iter().enumerate().map(step).collect()
+    };
+    let steps = prepared();
+    // Shards that share requests write their counts of references in turn, at each that they send.
+    let is_shared = scenario.steps.iter().map(plan::Step::bytes).sum::<usize>() > COPIES_BYTES_MAX;
     let streams = scenario.target().streams;
     let (users, requests) = match &scenario.load {
         Load::Closed { users, requests, .. } => (*users, *requests),
@@ -52,8 +55,11 @@ pub(super) fn works(
     let levels = Arc::new(levels(&scenario.load, warmup));
     let is_rendezvous = matches!(scenario.load, Load::Closed { shape: UserShape::Rendezvous, .. });
     let connections = scenario.load.connections();
-    let origins = scenario.targets.iter().zip(ways).map(|(target, (address, tls))| {
-        Ok(Origin::new(Arc::new(target.clone()), Places::of(target, *address, connections)?, tls.clone()))
+    let origins = scenario.targets.iter().zip(ways).enumerate().map(|(number, (target, (address, tls)))| {
+        let to_it = scenario.steps.iter().filter(|step| step.target == number);
+        let connect_timeout = to_it.map(|step| step.connect_timeout).max().unwrap_or_default().into();
+        let places = Places::of(target, *address, connections)?;
+        Ok(Origin::new(Arc::new(target.clone()), places, tls.clone(), connect_timeout))
     });
     let origins: Arc<[Origin]> = origins.collect::<Result<Vec<_>, PlacesError>>()?.into();
     let secrets = plan::Known::of_plan(plan);
@@ -63,7 +69,8 @@ pub(super) fn works(
         let closed = ClosedWork { levels: levels.clone(), segment, is_rendezvous };
         let mut share = pacing::closed::share(users, requests, segment);
         share.users *= u64::from(streams);
-        let (steps, origins) = (steps.clone(), origins.clone());
+        let steps = if index == 0 || is_shared { steps.clone() } else { prepared() };
+        let origins = origins.clone();
         Work {
             origins,
             segment,
@@ -80,6 +87,9 @@ pub(super) fn works(
     };
     Ok((0..count).map(work).collect())
 }
+
+/// Requests that are larger than this together are there once for all shards: what one costs is its bytes.
+const COPIES_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Connections for each shard of an open load, above which one more or less makes no difference.
 const FEW_CONNECTIONS: u64 = 64;
@@ -178,4 +188,31 @@ fn open_work(load: &Load, schedule: &Arc<Schedule>, segment: Segment, warmup: Du
         ends_with_last: requests.is_some(),
         ends_by_count: schedule.reaches_limit(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use plan::Flags;
+
+    use super::*;
+
+    fn two_shards(data: &str) -> Vec<Work> {
+        let flags = Flags {
+            url: Some("http://127.0.0.1:1/".to_owned()),
+            connections: Some("2".to_owned()),
+            data: Some(data.to_owned()),
+            ..Flags::default()
+        };
+        let address = "127.0.0.1:1".parse().expect("an address");
+        works(&flags.plan().expect("a good plan"), &[(address, None)], 2).expect("two shards")
+    }
+
+    /// A count of references that two threads write at each request goes from core to core.
+    #[test]
+    fn shards_have_requests_of_their_own() {
+        let is_shared = |works: &[Work]| Arc::ptr_eq(&works[0].steps, &works[1].steps);
+        assert!(!is_shared(&two_shards("a few bytes")));
+        // A large one costs its bytes, and is there once.
+        assert!(is_shared(&two_shards(&"x".repeat(COPIES_BYTES_MAX + 1))));
+    }
 }

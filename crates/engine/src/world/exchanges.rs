@@ -211,7 +211,7 @@ impl World {
             Ok(socket) => {
                 self.connections.insert(socket, Phase::Prepare { user, since }, 0);
                 self.add_layers(socket, user, 0);
-                let deadline = since + self.steps[0].connect_timeout;
+                let deadline = since + self.origins[0].connect_timeout;
                 self.timers.insert(deadline, Deadline::Preparing(socket));
             }
             Err(_) => self.next(user, View::NoConnection, since, since, sockets),
@@ -222,7 +222,7 @@ impl World {
     pub(super) fn prepare_due<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
         let phase = self.connections.find(socket).map(|connection| connection.phase);
         let Some(Phase::Prepare { since, .. }) = phase else { return };
-        if since + self.steps[0].connect_timeout > self.read_until {
+        if since + self.origins[0].connect_timeout > self.read_until {
             return self.overdue_prepared.push(socket);
         }
         let failure = self.unanswered_stage(socket);

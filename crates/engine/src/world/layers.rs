@@ -715,8 +715,9 @@ impl World {
             let is_first = !std::mem::replace(&mut connection.is_reused, true);
             self.connections.proven += u64::from(is_first);
         }
-        let keeps = self.steps.fixed.iter().all(|step| step.keep_alive);
-        if !keeps {
+        // Each step says whether its connection is used again.
+        let step = self.attempts.find(key).and_then(|attempt| self.exchanges.find(attempt.exchange));
+        if step.is_some_and(|exchange| !self.steps[exchange.step as usize].keep_alive) {
             self.unlink(socket);
         }
         self.end_attempt(key, outcome, now, sockets);
@@ -785,7 +786,7 @@ impl World {
                 self.retire(socket, now, sockets);
             }
             Phase::Connect { attempt, since } if attempt == key => {
-                let is_over = now >= since + self.steps[0].connect_timeout;
+                let is_over = now >= since + self.origins[usize::from(connection.origin)].connect_timeout;
                 let attempts = &mut self.attempts;
                 let next = connection.layers.as_deref_mut().and_then(|layers| {
                     // One that waited too long is gone already.

@@ -3,22 +3,21 @@
 //! Most loads have one origin, and a user one connection. A load of several steps may have several; a redirect may lead to one
 //! that nobody knew before the run.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
-
 use driver::{Peer, Socket, Sockets};
 use metrics::Failure;
 use pacing::Nanos;
 use plan::{Protocol, Target};
+use std::collections::HashMap;
+use std::sync::Arc;
 use wire::tls::ClientConfig;
 
 use super::World;
+use super::lookups::{Waiting, is_same_place};
 use crate::Places;
 
 /// Origins of a shard that redirects may add; a further one is a failure.
 const ORIGINS_MAX: usize = 256;
-/// A name that is looked up while the load runs is asked for so often.
+/// While names are looked up, the loop asks for them at this interval.
 const LOOKUP_EVERY: Nanos = Nanos::from_millis(1);
 
 /// A target, and how its connections are made.
@@ -28,14 +27,16 @@ pub(crate) struct Origin {
     pub(crate) places: Places,
     /// What makes TLS sessions, where connections are secured.
     pub(crate) tls: Option<ClientConfig>,
+    /// How long one may take to be there: the most that a step to it allows.
+    pub(super) connect_timeout: Nanos,
     /// Where all of them go, when that is one place.
     pub(super) single_place: Option<Peer>,
 }
 
 impl Origin {
-    pub(crate) fn new(target: Arc<Target>, places: Places, tls: Option<ClientConfig>) -> Self {
+    pub(crate) fn new(target: Arc<Target>, places: Places, tls: Option<ClientConfig>, connect_timeout: Nanos) -> Self {
         let single_place = places.single();
-        Self { target, places, tls, single_place }
+        Self { target, places, tls, connect_timeout, single_place }
     }
 
     /// What is spoken.
@@ -72,30 +73,6 @@ impl Elsewhere {
     fn keep(&mut self, user: u32, origin: u16, socket: Socket) {
         self.0.insert((user, origin), socket);
     }
-}
-
-/// An exchange that waits for the address of its host.
-pub(super) struct Waiting {
-    user: u32,
-    step: u32,
-    intended: Nanos,
-}
-
-/// A name that is looked up on a thread of its own: the loop goes on.
-pub(super) struct Lookup {
-    target: Arc<Target>,
-    found: Receiver<Result<Origin, Failure>>,
-    waiting: Vec<Waiting>,
-}
-
-/// Two targets are reached in the same way.
-fn is_same_place(one: &Target, other: &Target) -> bool {
-    one.host == other.host
-        && one.port == other.port
-        && one.tls.is_some() == other.tls.is_some()
-        && one.dial == other.dial
-        && one.unix == other.unix
-        && one.places == other.places
 }
 
 impl World {
@@ -176,39 +153,14 @@ impl World {
             let failure = *failure;
             return self.fail_hop(user, step, intended, failure, sockets);
         }
-        let is_known = |lookup: &&mut Lookup| is_same_place(&lookup.target, &target);
-        if let Some(lookup) = self.lookups.iter_mut().find(is_known) {
-            return lookup.waiting.push(waiting);
-        }
-        let target: Arc<Target> = target.into();
-        let (tell, found) = channel();
-        let (asked, timeout) = (target.clone(), self.steps[0].connect_timeout.as_duration());
-        let spawned = std::thread::Builder::new().name("lookup".to_owned()).spawn(move || {
-            let origin = crate::resolve(&asked, timeout).map_err(|_| Failure::Dns).and_then(|resolved| {
-                let tls = crate::client_tls(&asked).map_err(|_| Failure::Tls(metrics::TlsFault::Other))?;
-                Ok(Origin::new(asked, Places::only(resolved.address), tls))
-            });
-            // The run may be over.
-            let _ = tell.send(origin);
-        });
-        drop(spawned);
-        self.lookups.push(Lookup { target, found, waiting: vec![waiting] });
+        let timeout = self.steps[step as usize].connect_timeout;
+        self.lookups.ask(target, waiting, timeout);
     }
 
     /// Names that were found let their exchanges go on.
     #[cold]
     pub(super) fn look_at_lookups<S: Sockets>(&mut self, sockets: &mut S) {
-        let mut index = 0;
-        while index < self.lookups.len() {
-            let found = match self.lookups[index].found.try_recv() {
-                Ok(found) => found,
-                Err(TryRecvError::Empty) => {
-                    index += 1;
-                    continue;
-                }
-                Err(TryRecvError::Disconnected) => Err(Failure::Dns),
-            };
-            let lookup = self.lookups.swap_remove(index);
+        while let Some((lookup, found)) = self.lookups.poll() {
             let origin = found.and_then(|origin| self.add_origin(origin).ok_or(Failure::Redirect));
             // A name that nobody knows is not asked for again and again.
             if let Err(failure) = origin
@@ -230,7 +182,7 @@ impl World {
 
     /// Hops that wait for a name when the run ends were started, and did not end.
     pub(super) fn give_up_lookups(&mut self, now: Nanos) {
-        for waiting in std::mem::take(&mut self.lookups).into_iter().flat_map(|lookup| lookup.waiting) {
+        for waiting in self.lookups.give_up() {
             if waiting.intended >= self.measured_from {
                 self.seen.counts.started += 1;
                 self.seen.counts.attempts += 1;

@@ -16,7 +16,8 @@ fn with_desk(shards: usize, test: impl FnOnce(&mut Desk<'_>)) {
     let (plan, stop, clock) = (plan(), StopHandle::default(), Clock::start());
     let (orders, started) = (Arc::new(Orders::default()), clock.now());
     let setting = Setting { clock, started, plan: &plan, stop: &stop, orders, before: (0, None) };
-    test(&mut Desk::new(setting, shards));
+    let (taken, _shards): (Vec<_>, Vec<_>) = (0..shards).map(|_| std::sync::mpsc::channel()).unzip();
+    test(&mut Desk::new(setting, taken));
 }
 
 fn seen(established: u64, open: u64) -> Box<Held> {

@@ -1,0 +1,163 @@
+//! Names of redirects that nobody knew before the run: they are looked up on other threads, and the loop goes on.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+
+use metrics::Failure;
+use pacing::Nanos;
+use plan::Target;
+
+use super::Origin;
+use crate::Places;
+
+/// Names that a shard looks up at a time; a further one waits for its turn.
+const THREADS_MAX: usize = 8;
+
+/// An exchange that waits for the address of its host.
+pub(super) struct Waiting {
+    pub(super) user: u32,
+    pub(super) step: u32,
+    pub(super) intended: Nanos,
+}
+
+type Found = Result<Origin, Failure>;
+
+/// A name that is looked up, or waits for its turn.
+pub(super) struct Lookup {
+    pub(super) target: Arc<Target>,
+    connect_timeout: Nanos,
+    found: Option<Receiver<Found>>,
+    pub(super) waiting: Vec<Waiting>,
+}
+
+/// All of them, in the order in which they were asked for.
+pub(super) struct Lookups {
+    all: Vec<Lookup>,
+    find: fn(Arc<Target>, Nanos) -> Found,
+}
+
+impl Default for Lookups {
+    fn default() -> Self {
+        Self { all: Vec::new(), find }
+    }
+}
+
+fn find(target: Arc<Target>, connect_timeout: Nanos) -> Found {
+    let resolved = crate::resolve(&target, connect_timeout.as_duration()).map_err(|_| Failure::Dns)?;
+    let tls = crate::client_tls(&target).map_err(|_| Failure::Tls(metrics::TlsFault::Other))?;
+    Ok(Origin::new(target, Places::only(resolved.address), tls, connect_timeout))
+}
+
+impl Lookups {
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Asks for the place of a target. Who asks for one that is asked for already waits with the others.
+    pub(super) fn ask(&mut self, target: Box<Target>, waiting: Waiting, connect_timeout: Nanos) {
+        if let Some(lookup) = self.all.iter_mut().find(|lookup| is_same_place(&lookup.target, &target)) {
+            return lookup.waiting.push(waiting);
+        }
+        self.all.push(Lookup { target: target.into(), connect_timeout, found: None, waiting: vec![waiting] });
+        self.start_some();
+    }
+
+    /// One that has been answered, with those who wait for it.
+    pub(super) fn poll(&mut self) -> Option<(Lookup, Found)> {
+        let answered = self.all.iter().enumerate().find_map(|(index, lookup)| {
+            match lookup.found.as_ref()?.try_recv() {
+                Ok(found) => Some((index, found)),
+                Err(TryRecvError::Empty) => None,
+                // There was no thread for it.
+                Err(TryRecvError::Disconnected) => Some((index, Err(Failure::Dns))),
+            }
+        });
+        let (index, found) = answered?;
+        let lookup = self.all.remove(index);
+        self.start_some();
+        Some((lookup, found))
+    }
+
+    /// Nobody wants to know any more: all who wait.
+    pub(super) fn give_up(&mut self) -> Vec<Waiting> {
+        std::mem::take(&mut self.all).into_iter().flat_map(|lookup| lookup.waiting).collect()
+    }
+
+    fn start_some(&mut self) {
+        let started = self.all.iter().filter(|lookup| lookup.found.is_some()).count();
+        let free = THREADS_MAX.saturating_sub(started);
+        for lookup in self.all.iter_mut().filter(|lookup| lookup.found.is_none()).take(free) {
+            let (tell, found) = channel();
+            lookup.found = Some(found);
+            let (target, timeout, find) = (lookup.target.clone(), lookup.connect_timeout, self.find);
+            let thread = std::thread::Builder::new().name("lookup".to_owned());
+            // The run may be over by then. A thread that cannot be had leaves nobody who tells.
+            let spawned = thread.spawn(move || drop(tell.send(find(target, timeout))));
+            drop(spawned);
+        }
+    }
+}
+
+/// Two targets are reached in the same way.
+pub(super) fn is_same_place(one: &Target, other: &Target) -> bool {
+    one.host == other.host
+        && one.port == other.port
+        && one.tls.is_some() == other.tls.is_some()
+        && one.dial == other.dial
+        && one.unix == other.unix
+        && one.places == other.places
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use plan::Flags;
+
+    use super::*;
+
+    static AT_ONCE: AtomicUsize = AtomicUsize::new(0);
+    static MOST: AtomicUsize = AtomicUsize::new(0);
+
+    fn slow(target: Arc<Target>, _: Nanos) -> Found {
+        MOST.fetch_max(AT_ONCE.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_millis(5));
+        AT_ONCE.fetch_sub(1, Ordering::SeqCst);
+        Err(if target.host.ends_with('7') { Failure::Redirect } else { Failure::Dns })
+    }
+
+    fn target(number: u32) -> Box<Target> {
+        let flags = Flags { url: Some(format!("http://host-{number}/")), ..Flags::default() };
+        Box::new(flags.plan().expect("a good plan").scenarios[0].targets[0].clone())
+    }
+
+    #[test]
+    fn many_names_share_few_threads_and_each_is_answered_once() {
+        let mut lookups = Lookups { find: slow, ..Lookups::default() };
+        for user in 0..200 {
+            let waiting = Waiting { user, step: 0, intended: Nanos::ZERO };
+            lookups.ask(target(user % 100), waiting, Nanos::from_millis(10));
+        }
+        let mut users = Vec::new();
+        while !lookups.is_empty() {
+            let Some((lookup, found)) = lookups.poll() else {
+                std::thread::sleep(Duration::from_millis(1));
+                continue;
+            };
+            let is_seven = lookup.target.host.ends_with('7');
+            assert!(matches!(found, Err(failure) if (failure == Failure::Redirect) == is_seven));
+            assert_eq!(lookup.waiting.len(), 2);
+            users.extend(lookup.waiting.iter().map(|waiting| waiting.user));
+        }
+        users.sort_unstable();
+        assert!(users.iter().copied().eq(0..200), "{users:?}");
+        let most = MOST.load(Ordering::SeqCst);
+        assert!((1..=THREADS_MAX).contains(&most), "{most} threads at a time");
+    }
+}
