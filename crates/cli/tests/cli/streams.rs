@@ -42,6 +42,24 @@ fn what_nginx_counts_on_streams_is_what_we_count() {
     }
 }
 
+/// A step that ends its connection ends no connection of others.
+#[test]
+fn steps_that_end_their_connections_leave_those_of_others() {
+    let served = Served::with(&[]);
+    let url = served.url("/");
+    let commands = format!("curl -0 '{url}'\ncurl --http2-prior-knowledge '{url}'\n");
+    let file = std::env::temp_dir().join(format!("onrush-mixed-{}", std::process::id()));
+    std::fs::write(&file, commands).expect("a file");
+    for driver in ["uring", "poll"] {
+        let path = file.to_string_lossy();
+        let seen = report(&output(&["--curl", &path, "-c", "1", "-n", "20", "--driver", driver, "--output", "json"]));
+        assert_eq!((&seen["requests"]["succeeded"], &seen["requests"]["failed"]), (&40.into(), &0.into()), "{seen:#}");
+        // One for each of HTTP/1.0, and one for all of HTTP/2.
+        assert_eq!(seen["connections"]["established"], 21, "{seen:#}");
+    }
+    std::fs::remove_file(&file).expect("the file is ours");
+}
+
 #[test]
 fn streams_need_http2() {
     let nginx = Nginx::start();
