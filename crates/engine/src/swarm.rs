@@ -6,6 +6,7 @@ mod changes;
 mod checks;
 mod history;
 mod oracles;
+mod plans;
 pub(crate) mod plant;
 mod stalls;
 

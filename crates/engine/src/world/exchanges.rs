@@ -1,13 +1,15 @@
 //! The life of an exchange: begun, tried once or twice, ended once.
 
-use driver::{OpenOptions, Outgoing, Socket, SocketError, Sockets};
-use metrics::{Failure, Measure, Outcome};
+mod ending;
+mod opening;
+
+use driver::{Outgoing, Socket, Sockets};
+use metrics::{Failure, Outcome};
 use pacing::Nanos;
 use wire::http1::{Client, ResponseHead};
 
 use super::calls::CallState;
-use super::connections::{CLOSING_MAX, CLOSING_WAIT, Phase};
-use super::hops::Next as Hops;
+use super::connections::Phase;
 use super::layers::Given;
 use super::samples::KeptBody;
 use super::step::{PreparedStep, Wants};
@@ -174,59 +176,6 @@ impl World {
                 self.end_exchange(key, None, Outcome::Failed(faults::while_connecting(error)), now, sockets);
             }
         }
-    }
-
-    fn open_connection<S: Sockets>(&mut self, step: usize, sockets: &mut S) -> Result<Socket, SocketError> {
-        self.seen.counts.connections_tried += 1;
-        // Handshakes and frames are small pieces that others wait for.
-        let prepared = &self.steps[step];
-        let origin = &self.origins[usize::from(prepared.origin)];
-        let no_delay = origin.is_layered() || prepared.request.len() > ONE_SEGMENT_BYTES;
-        let (to, from) = match &origin.single_place {
-            Some(to) => (to.clone(), None),
-            None => {
-                self.opened += 1;
-                origin.places.pick(self.work.segment.nth(self.opened - 1))
-            }
-        };
-        let options = OpenOptions { to, from, no_delay };
-        let opened = sockets.open(&options);
-        if opened == Err(SocketError::NoDescriptor) && self.connections.closing > 0 {
-            // Connections that only wait for the peer's close give way to one that works.
-            self.connections.drain_closing(|socket| sockets.close(socket));
-            return sockets.open(&options);
-        }
-        opened
-    }
-
-    /// Opens the connection of a user before anything is to be sent on it. When it fails, the user's first exchange tries again
-    /// and tells.
-    pub(super) fn prepare<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
-        let since = sockets.now();
-        if self.shared_connection(user, 0).is_some() {
-            // Another user of its link has opened it.
-            return self.next(user, View::Nothing, since, since, sockets);
-        }
-        match self.open_connection(0, sockets) {
-            Ok(socket) => {
-                self.connections.insert(socket, Phase::Prepare { user, since }, 0);
-                self.add_layers(socket, user, 0);
-                let deadline = since + self.origins[0].connect_timeout;
-                self.timers.insert(deadline, Deadline::Preparing(socket));
-            }
-            Err(_) => self.next(user, View::NoConnection, since, since, sockets),
-        }
-    }
-
-    /// A connection that was opened beforehand is not there in time.
-    pub(super) fn prepare_due<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
-        let phase = self.connections.find(socket).map(|connection| connection.phase);
-        let Some(Phase::Prepare { since, .. }) = phase else { return };
-        if since + self.origins[0].connect_timeout > self.read_until {
-            return self.overdue_prepared.push(socket);
-        }
-        let failure = self.unanswered_stage(socket);
-        self.lose(socket, failure, now, sockets);
     }
 
     pub(super) fn insert_attempt(&mut self, exchange: Key, step: usize, is_measured: bool, socket: Socket) -> Key {
@@ -420,203 +369,6 @@ impl World {
             self.layers(socket).is_some_and(|layers| begins >= layers.handed - unacknowledged as u64)
         } else {
             unacknowledged >= request_bytes
-        }
-    }
-
-    /// A reused connection was closed by the peer before our request came: that is normal, and the request goes out once more,
-    /// whatever its method (RFC 9110 9.2.2). Its intended instant stays. A message of WebSocket or TCP never does.
-    pub(super) fn end_stale_attempt<S: Sockets>(&mut self, key: Key, failure: Failure, now: Nanos, sockets: &mut S) {
-        let retry = self.attempts.find(key).map(|attempt| attempt.exchange).filter(|&exchange| {
-            self.exchanges.find(exchange).is_some_and(|exchange| {
-                let may = exchange.tries == 0;
-                exchange.tries += u8::from(may);
-                self.seen.counts.reconnects += u64::from(may && exchange.is_measured);
-                may
-            })
-        });
-        match retry {
-            Some(exchange) => {
-                self.attempts.remove(key);
-                self.try_exchange(exchange, sockets);
-            }
-            None => self.end_attempt(key, Outcome::Failed(failure), now, sockets),
-        }
-    }
-
-    /// The answer is complete. `is_clean`: nothing came after it.
-    pub(super) fn end_answer<S: Sockets>(&mut self, key: Key, is_clean: bool, now: Nanos, sockets: &mut S) {
-        // A peer may answer before it has read the whole request; the rest would stand before the next one.
-        let Some(attempt) = self.attempts.find(key) else { return };
-        let mut untaken = sockets.unsent(attempt.socket);
-        let is_sent = untaken == 0;
-        if !is_sent {
-            untaken = sockets.stop_sending(attempt.socket);
-        }
-        let Some(head) = attempt.head else { return };
-        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
-        let step = &self.steps[exchange.step as usize];
-        let (user, socket, is_measured) = (exchange.user, attempt.socket, exchange.is_measured);
-        if !attempt.is_layered {
-            self.seen.counts.bytes_handed += step.request.len() as u64;
-            self.seen.counts.bytes_untaken += untaken.min(step.request.len()) as u64;
-        }
-        let (outcome, is_layered) = (attempt.outcome(head.status, step), attempt.is_layered);
-        let is_told = is_layered && self.connections.find(socket).is_some_and(|connection| connection.is_told());
-        let is_kept = is_clean && is_sent && head.keep_alive && step.keep_alive && !is_told;
-        self.seen.counts.answers += u64::from(is_measured);
-        self.seen.counts.statuses[usize::from(head.status)] += u64::from(is_measured);
-        self.seen.counts.kept += u64::from(is_kept && is_measured);
-        if is_kept {
-            if let Some(connection) = self.connections.find(socket) {
-                connection.phase = Phase::Exchange { user };
-                let is_first = !std::mem::replace(&mut connection.is_reused, true);
-                self.connections.proven += u64::from(is_first);
-            }
-            let origin = step.origin;
-            self.keep_own(user, origin, socket);
-        } else if is_clean && is_sent {
-            self.await_close(socket, now, sockets);
-        } else {
-            self.seen.counts.unsolicited += u64::from(!is_clean);
-            self.close(socket, sockets);
-        }
-        self.end_attempt(key, outcome, now, sockets);
-    }
-
-    /// A complete answer on a stream is counted; gives its connection, and what the plan says of it.
-    pub(super) fn judge(&mut self, key: Key, now: Nanos) -> Option<(Socket, Outcome)> {
-        let status = self.attempts.find(key)?.status?;
-        let of_call = self.judge_call(key, status, now);
-        let attempt = self.attempts.find(key)?;
-        let exchange = self.exchanges.find(attempt.exchange)?;
-        let outcome = of_call.unwrap_or_else(|| attempt.outcome(status, &self.steps[exchange.step as usize]));
-        self.seen.counts.answers += u64::from(exchange.is_measured);
-        self.seen.counts.statuses[usize::from(status)] += u64::from(exchange.is_measured);
-        Some((attempt.socket, outcome))
-    }
-
-    /// A piece of a body: it is counted, and kept as far as the checks need it.
-    pub(super) fn take_body(&mut self, key: Key, body: &[u8]) {
-        self.seen.counts.body_bytes += body.len() as u64;
-        let room = self.kept_room(key, body.len());
-        let Some(attempt) = self.attempts.find(key) else { return };
-        attempt.keep_within(body, room);
-    }
-
-    /// The attempt is over, and its exchange with it. The connection has been seen to.
-    pub(super) fn end_attempt<S: Sockets>(&mut self, key: Key, outcome: Outcome, now: Nanos, sockets: &mut S) {
-        #[cfg(test)]
-        if strikes(Bug::LeakedSlot) {
-            let Some(exchange) = self.attempts.find(key).map(|attempt| attempt.exchange) else { return };
-            return self.end_exchange(exchange, None, outcome, now, sockets);
-        }
-        if let Some(attempt) = self.attempts.remove(key) {
-            self.end_exchange(attempt.exchange, Some(&attempt), outcome, now, sockets);
-        }
-    }
-
-    pub(super) fn end_exchange<S: Sockets>(
-        &mut self,
-        key: Key,
-        attempt: Option<&Attempt>,
-        outcome: Outcome,
-        done: Nanos,
-        sockets: &mut S,
-    ) {
-        let Some(exchange) = self.exchanges.remove(key) else { return };
-        #[cfg(test)]
-        if strikes(Bug::LostCompletion) {
-            return;
-        }
-        #[cfg(test)]
-        if strikes(Bug::DoubleCount) {
-            self.seen.outcome(exchange.step, outcome);
-        }
-        let follows = self.next_hop(&exchange, attempt);
-        let outcome = match &follows {
-            Hops::Nothing => outcome,
-            Hops::Hop { .. } => Outcome::Succeeded,
-            Hops::Stuck => Outcome::Failed(Failure::Redirect),
-        };
-        if exchange.is_measured {
-            self.record(&exchange, attempt, outcome, done);
-        }
-        if !self.is_simple && !matches!(follows, Hops::Hop { .. }) {
-            self.end_chain(&exchange, outcome, done);
-        }
-        if !self.is_simple && self.steps.is_hop(exchange.step) {
-            self.steps.remove(exchange.step);
-        }
-        if let Hops::Hop { step, elsewhere } = follows {
-            // The hop may be measured though what led to it was part of a warm-up.
-            self.seen.counts.redirects += u64::from(done >= self.measured_from);
-            return self.hop_to(exchange.user, step, elsewhere, done, sockets);
-        }
-        let was_sent = attempt.is_some_and(Attempt::was_sent);
-        let view = if was_sent { View::Ended } else { View::NoConnection };
-        self.next(exchange.user, view, done, done, sockets);
-    }
-
-    /// Each instant goes to its series.
-    #[inline]
-    fn record(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
-        self.keep_sample(exchange, attempt, outcome, done);
-        if let Outcome::Failed(failure) = outcome {
-            self.count_failed_call(exchange.step, failure);
-            if !self.is_simple {
-                self.blame(exchange.step, failure);
-            }
-        }
-        if !self.is_simple && (self.work.keeps.rows || self.work.keeps.bodies) {
-            self.keep_more(exchange, attempt, outcome, done);
-        }
-        let series = if self.is_simple { 0 } else { self.steps[exchange.step as usize].series };
-        if !self.stalls.none_since(exchange.intended) && outcome == Outcome::Succeeded {
-            self.look_at_cover(exchange, attempt, done);
-        }
-        let timings = self.seen.outcome(series, outcome);
-        timings.record(Measure::Response, done.since(exchange.intended).0);
-        timings.record(Measure::Lateness, exchange.taken_up.since(exchange.intended).0);
-        if let Some(attempt) = attempt
-            && attempt.was_sent()
-        {
-            let sent = attempt.sent;
-            timings.record(Measure::Wait, sent.since(exchange.taken_up).0);
-            timings.record(Measure::Service, done.since(sent).0);
-            if attempt.first_byte != Nanos::NEVER {
-                timings.record(Measure::FirstByte, attempt.first_byte.since(sent).0);
-            }
-        }
-    }
-
-    /// A success that lived while our loop stood still may owe its time to that.
-    #[cold]
-    fn look_at_cover(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, done: Nanos) {
-        self.seen.counts.covered_responses += u64::from(self.stalls.cover(exchange.intended, done));
-        if let Some(sent) = attempt.filter(|attempt| attempt.was_sent()).map(|attempt| attempt.sent)
-            && self.stalls.cover(sent, done)
-        {
-            self.seen.cover(done.since(sent).0);
-        }
-    }
-
-    /// The connection will not be used again; the peer, which was told so, closes it.
-    pub(super) fn await_close<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
-        if self.connections.closing >= CLOSING_MAX {
-            return self.close(socket, sockets);
-        }
-        if let Some(connection) = self.connections.find(socket) {
-            connection.phase = Phase::Close;
-            self.connections.closing += 1;
-            self.timers.insert(now + CLOSING_WAIT, Deadline::Closing(socket));
-        }
-    }
-
-    pub(super) fn close<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
-        let untaken = if self.is_layered { sockets.stop_sending(socket) } else { 0 };
-        if let Some(connection) = self.connections.remove(socket) {
-            self.uncount(&connection, untaken);
-            sockets.close(socket);
         }
     }
 }

@@ -1,0 +1,177 @@
+//! The plan that a seed makes up, and what is changed of it.
+
+use pacing::change::What;
+use pacing::open::{self, Rate};
+use pacing::{LevelStage, Nanos, Random};
+use plan::{Flags, Load, Plan, Schema};
+
+/// Changes for a load, each pause with its end.
+pub(super) fn changes(random: &mut Random, load: &Load) -> Vec<(Nanos, What)> {
+    let mut changes = Vec::new();
+    let mut at = Nanos(random.below(400_000_000));
+    for _ in 0..random.between(1, 4) {
+        let span = Nanos(random.between(1_000_000, 600_000_000));
+        match random.below(3) {
+            0 => changes.extend([(at, What::Pause), (at + span, What::Resume)]),
+            _ if matches!(load, Load::Open { .. }) => {
+                let rates = [random.below(3_000), random.below(3_000)];
+                let [from, to] = rates.map(|rate| Rate::per_hour_thousandths(rate * 3_600_000));
+                let span = if random.chance(500_000) { span } else { Nanos::ZERO };
+                changes.push((at, What::Rate(vec![open::Stage { from, to, span }])));
+            }
+            _ => {
+                let [from, to] = [random.below(25), random.below(25)];
+                changes.push((at, What::Users(vec![LevelStage { from, to, span: Nanos::ZERO }])));
+            }
+        }
+        at = changes.last().map_or(at, |(at, _)| *at) + Nanos(random.below(500_000_000));
+    }
+    changes
+}
+
+pub(super) fn plan_of(random: &mut Random, is_calm: bool) -> Plan {
+    let mut pick = |choices: &[&str]| choices[random.below(choices.len() as u64) as usize].to_owned();
+    let path = if is_calm {
+        pick(&["/", "/", "/bytes/5000", "/chunked/700", "/delay/3", "/close", "/echo"])
+    } else {
+        pick(&[
+            "/",
+            "/",
+            "/bytes/3000",
+            "/chunked/900",
+            "/delay/20",
+            "/close",
+            "/echo",
+            "/drop",
+            "/status/503",
+            "/bytes/0",
+        ])
+    };
+    let duration = pick(&["", "", "300ms", "2s"]);
+    let rate = pick(&["", "", "40", "700", "9000/m", "2500", "200000"]);
+    let stages = pick(&["", "", "", "300:500ms,0:0s,0:300ms,50:1s", "0:100ms,900:700ms"]);
+    let arrivals = pick(&["even", "even", "poisson"]);
+    // A random load has no bound but its time.
+    let rate = if arrivals == "poisson" && rate == "200000" { "2500".to_owned() } else { rate };
+    let (rate, stages) = if stages.is_empty() { (rate, stages) } else { (String::new(), stages) };
+    let is_open = !rate.is_empty() || !stages.is_empty();
+    let is_random = is_open && arrivals == "poisson";
+    // A rate alone would make a long run of many exchanges.
+    let duration = match (stages.is_empty(), is_open) {
+        (false, _) => String::new(),
+        (true, true) if duration.is_empty() => "250ms".to_owned(),
+        (true, true) => "700ms".to_owned(),
+        (true, false) => duration,
+    };
+    let lateness = pick(&["", "30ms", "400ms", "3s"]);
+    let shape = if is_open { String::new() } else { pick(&["", "", "ramp", "stages", "rendezvous"]) };
+    let user_stages = pick(&["20:0s,20:200ms,3:500ms", "0:50ms,9:300ms,9:100ms,0:0s,0:200ms,12:400ms", "5:0s,5:1s"]);
+    let warmup = pick(&["", "", "", "40ms", "150ms"]);
+    let is_cold = rate == "200000" || (shape == "stages" && user_stages.starts_with("0:")) || !stages.is_empty();
+    let (stages, duration) = if shape == "stages" { (user_stages, String::new()) } else { (stages, duration) };
+    let timeout = if is_calm { "30s".to_owned() } else { pick(&["20ms", "300ms", "2s", "5s"]) };
+    let flags = Flags {
+        url: Some(format!("http://10.0.0.1{path}")),
+        connections: (shape != "stages" && (!is_open || random.chance(600_000)))
+            .then(|| random.between(1, 30).to_string()),
+        requests: (!is_random).then(|| random.between(1, 400).to_string()),
+        duration: (!duration.is_empty()).then_some(duration),
+        rate: (!rate.is_empty()).then_some(rate),
+        stages: (!stages.is_empty()).then_some(stages),
+        stages_of: (shape == "stages").then(|| "users".to_owned()),
+        ramp: (shape == "ramp").then(|| "60".to_owned()),
+        rendezvous: shape == "rendezvous",
+        warmup: (!is_cold && !warmup.is_empty()).then_some(warmup),
+        arrivals: is_open.then_some(arrivals),
+        max_lateness: (is_open && !lateness.is_empty()).then_some(lateness),
+        data: (path == "/echo").then(|| "x".repeat(random.between(0, 2_000) as usize)),
+        timeout: Some(timeout.clone()),
+        connect_timeout: Some(if is_calm { "10s".to_owned() } else { timeout }),
+        grace: Some(format!("{}ms", random.below(3_000))),
+        no_keepalive: random.chance(250_000),
+        http10: random.chance(150_000),
+        expect_body: (path == "/bytes/3000" && random.chance(300_000))
+            .then(|| "no such text".to_owned())
+            .into_iter()
+            .collect(),
+        interval: Some(format!("{}ms", random.between(100, 700))),
+        user_agent: "swarm".to_owned(),
+        ..Flags::default()
+    };
+    // Drawn last, so that a seed keeps what it meant before there were streams.
+    let (http2, streams) = (random.chance(400_000), random.between(1, 6));
+    let flags = Flags {
+        http2,
+        http10: flags.http10 && !http2,
+        no_keepalive: flags.no_keepalive && !(http2 && streams > 1),
+        streams: http2.then(|| streams.to_string()),
+        ..flags
+    };
+    let flags = match (http2, random.chance(500_000)) {
+        (true, true) => calls(random, is_calm, flags),
+        (false, true) if random.chance(500_000) => talks(random, flags),
+        (false, true) if random.chance(600_000) => rounds(random, flags),
+        _ => flags,
+    };
+    let described = Schema::of_files(&target::descriptors()).expect("the target describes itself");
+    flags.plan_with(Some(&described)).expect("the flags are good")
+}
+
+/// The same load as a round of requests, some of which are sent on.
+fn rounds(random: &mut Random, flags: Flags) -> Flags {
+    if flags.rate.is_some() || (flags.stages.is_some() && flags.stages_of.is_none()) {
+        return flags;
+    }
+    let paths = ["/", "/bytes/3000", "/redirect/1", "/redirect/3", "/bytes/0"];
+    let count = random.between(1, 4);
+    let mut words: Vec<Vec<u8>> = vec![b"-L".to_vec()];
+    words.extend((0..count).map(|_| format!("http://10.0.0.1{}", paths[random.below(5) as usize]).into_bytes()));
+    Flags {
+        url: None,
+        curl: Some(words),
+        shuffle: random.chance(500_000),
+        data: None,
+        expect_body: Vec::new(),
+        ..flags
+    }
+}
+
+/// The same load as messages of WebSocket.
+fn talks(random: &mut Random, flags: Flags) -> Flags {
+    Flags {
+        url: Some("ws://10.0.0.1/".to_owned()),
+        data: None,
+        data_bytes: Some(random.between(1, 6_000).to_string()),
+        ws_deflate: random.chance(300_000),
+        http10: false,
+        expect_body: Vec::new(),
+        ..flags
+    }
+}
+
+/// The same load as calls of gRPC.
+fn calls(random: &mut Random, is_calm: bool, flags: Flags) -> Flags {
+    let cases = [
+        ("SayHello", r#"{"name":"a"}"#),
+        ("SayHello", r#"{"name":"a","delayMs":15}"#),
+        ("SayHellos", r#"{"name":"a","replies":7}"#),
+        ("SayHellos", r#"{"name":"a","replies":3,"gapMs":9}"#),
+        ("GreetAll", r#"[{"name":"a"},{"name":"b"},{"name":"c"}]"#),
+        ("Chat", "[]"),
+        ("Chat", r#"[{"name":"a"},{"name":"b","delayMs":4},{"name":"c"}]"#),
+        ("SayHello", r#"{"name":"a","status":14}"#),
+        ("Chat", r#"[{"name":"a"},{"name":"b","status":3},{"name":"c"}]"#),
+    ];
+    // In a calm world all succeeds.
+    let (method, data) = cases[random.below(if is_calm { 7 } else { 9 }) as usize];
+    let interval = ["0s", "2ms", "30ms"][random.below(3) as usize];
+    let takes_many = matches!(method, "GreetAll" | "Chat");
+    Flags {
+        url: Some(format!("grpc://10.0.0.1/hello.Greeter/{method}")),
+        data: Some(data.to_owned()),
+        message_interval: takes_many.then(|| interval.to_owned()),
+        grpc_encoding: random.chance(250_000).then(|| "gzip".to_owned()),
+        expect_body: Vec::new(),
+        ..flags
+    }
+}

@@ -1,0 +1,183 @@
+//! Each limit has its signs.
+
+use metrics::Outcome;
+use plan::Flags;
+
+use super::*;
+
+const MILLI: u64 = 1_000_000;
+
+fn plan(rate: Option<&str>) -> Plan {
+    let flags = Flags {
+        url: Some("http://a/".to_owned()),
+        rate: rate.map(str::to_owned),
+        connections: Some("10".to_owned()),
+        ..Flags::default()
+    };
+    flags.plan().expect("a good plan")
+}
+
+/// A thousand exchanges with these times, in milliseconds.
+fn seen(lateness: u64, wait: u64, service: u64) -> Snapshot {
+    let mut seen = Snapshot::default();
+    for _ in 0..1_000 {
+        seen.counts.started += 1;
+        let timings = seen.outcome(0, Outcome::Succeeded);
+        timings.record(Measure::Lateness, lateness * MILLI);
+        timings.record(Measure::Wait, wait * MILLI);
+        timings.record(Measure::Service, service * MILLI);
+        timings.record(Measure::Response, (lateness + wait + service) * MILLI);
+    }
+    seen
+}
+
+fn spent(cpu: u64, delay: u64) -> ShardUse {
+    let mut spent = ShardUse::default();
+    let mut seen = Snapshot::default();
+    (seen.cpu_ns, seen.run_delay_ns) = (cpu * MILLI, delay * MILLI);
+    spent.add(Nanos::from_millis(1_000), &seen);
+    spent
+}
+
+fn judge(plan: &Plan, total: &Snapshot, shards: &[ShardUse], link: Option<f64>) -> Verdict {
+    let is_open = matches!(plan.scenarios[0].load, Load::Open { .. });
+    let link = link.map(|share| LinkUse { name: "eth0".to_owned(), bits_per_s: 1, share });
+    let asked_per_s = is_open.then_some(1_000.0);
+    let wall = Nanos::from_millis(1_000);
+    Verdict::of(Evidence { plan, total, wall, shards, asked_per_s, link, growth: None })
+}
+
+fn limit(is_open: bool, total: &Snapshot, shards: &[ShardUse]) -> Limit {
+    judge(&plan(is_open.then_some("1000")), total, shards, None).limit
+}
+
+#[test]
+fn each_limit_has_its_signs() {
+    let idle = [spent(300, 10), spent(200, 10)];
+    assert_eq!(limit(true, &seen(0, 0, 5), &idle), Limit::PlanKept);
+    // Ten connections of 5 ms carry 2,000/s, and 1,000/s are asked: who waits waits for the target.
+    assert_eq!(limit(true, &seen(0, 500, 5), &idle), Limit::Target);
+    // Of 50 ms they carry 200/s, and each answer comes as fast as the first: more of them would do.
+    assert_eq!(limit(true, &seen(0, 500, 50), &idle), Limit::Users);
+    assert_eq!(limit(true, &seen(20, 500, 5), &idle), Limit::Generator);
+    assert_eq!(limit(false, &seen(0, 0, 20), &idle), Limit::Users);
+    assert_eq!(limit(false, &seen(0, 0, 20), &[spent(300, 10), spent(980, 0)]), Limit::Generator);
+    // Half a core of its own and half a core that somebody else had.
+    assert_eq!(limit(true, &seen(0, 0, 20), &[spent(490, 480)]), Limit::Generator);
+    assert_eq!(limit(true, &Snapshot::default(), &idle), Limit::Unknown);
+    let full = judge(&plan(None), &seen(0, 0, 20), &idle, Some(0.95));
+    assert_eq!((full.limit, full.is_spoiled()), (Limit::Link, false));
+}
+
+/// A thread whose ticks came so late, in milliseconds.
+fn late(ticks: &[u64]) -> ShardUse {
+    let mut spent = spent(100, 0);
+    ticks.iter().for_each(|late| spent.lag.record(late * MILLI));
+    spent
+}
+
+#[test]
+fn a_stall_is_the_share_of_its_ticks() {
+    let mut ticks = vec![0; 98];
+    assert_eq!(limit(false, &seen(0, 0, 20), &[late(&ticks)]), Limit::Users);
+    // One of a hundred is what a percentile of 99 allows; a stall of a second is late to twenty.
+    ticks.push(900);
+    assert_eq!(limit(false, &seen(0, 0, 20), &[late(&ticks)]), Limit::Users);
+    ticks.push(950);
+    assert_eq!(limit(false, &seen(0, 0, 20), &[late(&[0; 98]), late(&ticks)]), Limit::Generator);
+}
+
+#[test]
+fn lag_is_set_against_what_is_measured() {
+    let lags: Vec<u64> = (0..100).map(|tick| if tick % 20 == 0 { 4 } else { 0 }).collect();
+    assert_eq!(limit(false, &seen(0, 0, 5), &[late(&lags)]), Limit::Users);
+    let mut quick = Snapshot::default();
+    for _ in 0..1_000 {
+        quick.counts.started += 1;
+        let timings = quick.outcome(0, Outcome::Succeeded);
+        timings.record(Measure::Service, 50_000);
+        timings.record(Measure::Response, 50_000);
+    }
+    assert_eq!(limit(false, &quick, &[late(&lags)]), Limit::Generator);
+    assert_eq!(limit(false, &quick, &[late(&[0; 100])]), Limit::Users);
+}
+
+/// It wants half a core, and waits for it as long as it has it.
+#[test]
+fn a_thread_that_is_kept_from_its_core_is_told() {
+    assert_eq!(limit(false, &seen(0, 0, 20), &[spent(300, 450)]), Limit::Generator);
+    assert_eq!(limit(false, &seen(0, 0, 20), &[spent(300, 50)]), Limit::Users);
+}
+
+/// Ten users: 187,000 quick answers in two seconds, and then nothing for thirteen.
+#[test]
+fn users_that_hang_weigh_their_time() {
+    let idle = [spent(300, 10)];
+    let mut hung = seen(0, 0, 2);
+    assert_eq!(limit(false, &hung, &idle), Limit::Users);
+    for _ in 0..10 {
+        hung.counts.started += 1;
+        hung.leave_unfinished(0, 13_000 * MILLI, Some(13_000 * MILLI));
+    }
+    let verdict = judge(&plan(None), &hung, &idle, None);
+    assert_eq!(verdict.limit, Limit::Target);
+    assert!((verdict.unanswered_time_share - 130.0 / 132.0).abs() < 1e-6, "{}", verdict.unanswered_time_share);
+    // Half of the users wait for connections that do not come.
+    let mut refused = seen(0, 0, 2);
+    for _ in 0..5 {
+        refused.counts.started += 1;
+        let timings = refused.outcome(0, Outcome::Failed(Failure::ConnectTimeout));
+        timings.record(Measure::Response, 3_000 * MILLI);
+    }
+    assert_eq!(limit(false, &refused, &idle), Limit::Target);
+}
+
+#[test]
+fn what_is_lost_has_an_owner() {
+    let idle = [spent(300, 10)];
+    let mut lost = seen(0, 0, 5);
+    for _ in 0..50 {
+        lost.counts.started += 1;
+        lost.outcome(0, Outcome::Failed(Failure::NoLocalPort)).record(Measure::Response, 1);
+    }
+    assert_eq!(limit(true, &lost, &idle), Limit::PortsOrDescriptors);
+    let mut dropped = seen(0, 0, 5);
+    dropped.counts.started += 50;
+    (0..50).for_each(|_| dropped.drop_start(1));
+    assert_eq!(limit(true, &dropped, &idle), Limit::Target);
+    dropped.counts.dropped_by_generator = 50;
+    assert_eq!(limit(true, &dropped, &idle), Limit::Generator);
+}
+
+#[test]
+fn who_is_refused_at_once_tries_again_at_once() {
+    let busy = [spent(980, 0)];
+    let mut refused = Snapshot::default();
+    for _ in 0..1_000 {
+        refused.counts.started += 1;
+        let timings = refused.outcome(0, Outcome::Failed(Failure::ConnectRefused));
+        timings.record(Measure::Response, 20_000);
+    }
+    assert_eq!(limit(false, &refused, &busy), Limit::Target);
+    assert_eq!(limit(false, &refused, &[spent(300, 450)]), Limit::Generator);
+    // A core that was away for half of a few milliseconds says nothing.
+    let plan = plan(None);
+    let (wall, shards) = (Nanos::from_millis(5), [spent(300, 450)]);
+    let (total, asked_per_s, link, growth) = (&refused, None, None, None);
+    let at_once = Verdict::of(Evidence { plan: &plan, total, wall, shards: &shards, asked_per_s, link, growth });
+    assert_eq!(at_once.limit, Limit::Target);
+    // One that was answered is a load like any other.
+    refused.counts.answers = 1;
+    assert_eq!(limit(false, &refused, &busy), Limit::Generator);
+}
+
+#[test]
+fn users_can_do_what_their_waiting_allows() {
+    let verdict = judge(&plan(None), &seen(0, 0, 20), &[spent(1, 0)], None);
+    let can = verdict.users_can_per_s.expect("a figure");
+    assert!((can - 500.0).abs() < 1.0, "{can}");
+    // A connection each time, which takes four times as long as the answer.
+    let verdict = judge(&plan(None), &seen(0, 80, 20), &[spent(1, 0)], None);
+    let can = verdict.users_can_per_s.expect("a figure");
+    assert!((can - 100.0).abs() < 1.0, "{can}");
+}

@@ -1,0 +1,275 @@
+//! How connections with layers end, and what becomes of the requests that were on them or waited for them.
+
+use driver::{Socket, Sockets};
+use metrics::{Failure, Outcome};
+use pacing::Nanos;
+
+use super::{Given, SILENCE_MAX};
+use crate::slab::Key;
+use crate::user::View;
+use crate::world::World;
+use crate::world::connections::{Connection, Phase};
+use crate::world::exchanges::{Attempt, TRIES_MAX};
+
+impl World {
+    /// The peer takes no more requests here: those that it has not looked at go out again elsewhere (RFC 9113, 6.8).
+    pub(super) fn go_away<S: Sockets>(&mut self, socket: Socket, last: u32, at: Nanos, sockets: &mut S) {
+        self.unlink(socket);
+        let Some(layers) = self.layers(socket) else { return };
+        let Some(client) = &mut layers.http2 else { return };
+        for key in client.take_unprocessed(last).into_iter().map(Key::from_bits) {
+            self.retry(key, Failure::Goaway, at, sockets);
+        }
+        self.move_waiting(socket, Failure::Goaway, at, sockets);
+    }
+
+    /// What waits for a stream of a connection that takes no more requests goes to another.
+    pub(super) fn move_waiting<S: Sockets>(&mut self, socket: Socket, failure: Failure, now: Nanos, sockets: &mut S) {
+        let Some(layers) = self.layers(socket) else { return };
+        for key in std::mem::take(&mut layers.waiting) {
+            self.retry(key, failure, now, sockets);
+        }
+    }
+
+    /// The connection takes no further requests.
+    pub(in crate::world) fn unlink(&mut self, socket: Socket) {
+        let Some(link) = self.layers(socket).map(|layers| layers.link) else { return };
+        if let Some(place) = self.links.sockets.get_mut(link)
+            && *place == Some(socket)
+        {
+            *place = None;
+        }
+    }
+
+    /// Tries once more what the peer has not looked at.
+    pub(in crate::world) fn retry<S: Sockets>(&mut self, key: Key, failure: Failure, now: Nanos, sockets: &mut S) {
+        let Some(attempt) = self.attempts.find(key) else { return };
+        let (exchange, was_sent, was_heard) =
+            (attempt.exchange, attempt.was_sent(), attempt.first_byte != Nanos::NEVER);
+        let Some(known) = self.exchanges.find(exchange) else { return };
+        // Whoever has begun to answer has looked at it.
+        if was_heard || known.tries >= TRIES_MAX || known.moves >= TRIES_MAX {
+            return self.end_attempt(key, Outcome::Failed(failure), now, sockets);
+        }
+        if was_sent {
+            known.tries += 1;
+            self.seen.counts.reconnects += u64::from(known.is_measured);
+        } else {
+            // The same attempt, on another connection.
+            known.moves += 1;
+            known.is_moved = true;
+        }
+        self.attempts.remove(key);
+        self.try_exchange(exchange, sockets);
+    }
+
+    /// A connection that takes no further requests and has none in flight is closed.
+    pub(super) fn retire<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
+        let Some(connection) = self.connections.find(socket) else { return };
+        if connection.phase != Phase::Shared {
+            return;
+        }
+        let Some(layers) = connection.layers.as_deref_mut() else { return };
+        let Some(client) = &mut layers.http2 else { return };
+        let (is_over, is_used_up) = (client.streams() == 0, client.is_used_up());
+        if is_used_up {
+            self.unlink(socket);
+            self.move_waiting(socket, Failure::Goaway, now, sockets);
+        }
+        let is_linked = self.layers(socket).map(|layers| layers.link);
+        let is_linked = is_linked.is_some_and(|link| self.links.sockets[link] == Some(socket));
+        if is_over && !is_linked {
+            if let Some(layers) = self.layers(socket)
+                && let Some(client) = &mut layers.http2
+            {
+                client.leave(&mut layers.out);
+            }
+            self.flush_last(socket, sockets);
+            self.await_close(socket, now, sockets);
+        }
+    }
+
+    /// What a connection that is not ready in time waits for.
+    pub(in crate::world) fn unanswered_stage(&mut self, socket: Socket) -> Failure {
+        match self.layers(socket) {
+            Some(layers) if layers.talk.is_some() => Failure::NoFirstAnswer,
+            Some(layers) if layers.tls.is_some() => Failure::Tls(metrics::TlsFault::NoAnswer),
+            _ => Failure::ConnectTimeout,
+        }
+    }
+
+    /// The attempt is given up: its stream, its place in the queue, or the connection that was opened for it.
+    pub(in crate::world) fn give_up<S: Sockets>(
+        &mut self,
+        Given { key, socket, stream, sent }: Given,
+        is_late: bool,
+        now: Nanos,
+        sockets: &mut S,
+    ) {
+        let late = self.unanswered_stage(socket);
+        let Some(connection) = self.connections.find(socket) else { return };
+        match connection.phase {
+            Phase::Shared => {
+                let Some(layers) = connection.layers.as_deref_mut() else { return };
+                layers.waiting.retain(|waiting| *waiting != key);
+                let is_silent = sent != Nanos::NEVER && now.since(layers.heard_at) >= SILENCE_MAX;
+                if let Some(client) = layers.http2.as_mut().filter(|_| stream != 0) {
+                    client.cancel(stream, &mut layers.out);
+                    self.soil(socket);
+                }
+                if is_silent {
+                    // The peer may be gone, and further requests find out on another connection.
+                    self.unlink(socket);
+                    self.move_waiting(socket, Failure::Timeout, now, sockets);
+                }
+                self.start_waiting(socket);
+                self.retire(socket, now, sockets);
+            }
+            Phase::Connect { attempt, since } if attempt == key => {
+                let is_over = now >= since + self.origins[usize::from(connection.origin)].connect_timeout;
+                let attempts = &mut self.attempts;
+                let next = connection.layers.as_deref_mut().and_then(|layers| {
+                    // One that waited too long is gone already.
+                    layers.waiting.retain(|key| attempts.find(*key).is_some());
+                    layers.waiting.pop_front()
+                });
+                match next.filter(|_| is_late && !is_over) {
+                    // The connection may come in time for those who came later.
+                    Some(next) => connection.phase = Phase::Connect { attempt: next, since },
+                    None => {
+                        if let Some(next) = next {
+                            self.end_attempt(next, Outcome::Failed(late), now, sockets);
+                        }
+                        self.lose(socket, late, now, sockets);
+                    }
+                }
+            }
+            Phase::Connect { .. } | Phase::Prepare { .. } => {
+                if let Some(layers) = connection.layers.as_deref_mut() {
+                    layers.waiting.retain(|waiting| *waiting != key);
+                }
+            }
+            Phase::Answer { .. } if self.is_talk && sockets.unsent(socket) == 0 => {
+                self.say_goodbye(socket, now, sockets);
+            }
+            Phase::Answer { .. } | Phase::Exchange { .. } | Phase::Close => self.close(socket, sockets),
+        }
+    }
+
+    /// The connection is of no use any more: it is closed, and all that ran or waited on it fails.
+    pub(in crate::world) fn lose<S: Sockets>(&mut self, socket: Socket, failure: Failure, at: Nanos, sockets: &mut S) {
+        if self.records {
+            self.record_begun(socket);
+        }
+        self.unlink(socket);
+        let is_shared = self.connections.find(socket).is_some_and(|connection| connection.phase == Phase::Shared);
+        // Only an end that the peer made says what it had taken by then.
+        let unacknowledged =
+            if is_shared && failure == Failure::ClosedEarly { sockets.unacknowledged(socket) } else { None };
+        let untaken = sockets.stop_sending(socket);
+        let Some(connection) = self.connections.remove(socket) else { return };
+        self.uncount(&connection, untaken);
+        sockets.close(socket);
+        self.end_all(connection, unacknowledged, failure, at, sockets);
+    }
+
+    /// What ran or waited on a connection that is gone, ends. `unacknowledged`: bytes that the peer had not taken, where that is
+    /// known.
+    pub(in crate::world) fn end_all<S: Sockets>(
+        &mut self,
+        connection: Connection,
+        unacknowledged: Option<usize>,
+        failure: Failure,
+        at: Nanos,
+        sockets: &mut S,
+    ) {
+        match connection.phase {
+            Phase::Connect { attempt, .. } => {
+                self.hope.failed_connects += 1;
+                self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
+            }
+            Phase::Answer { attempt } => self.end_attempt(attempt, Outcome::Failed(failure), at, sockets),
+            Phase::Prepare { user, .. } => {
+                self.hope.failed_connects += 1;
+                self.next(user, View::NoConnection, at, at, sockets);
+            }
+            Phase::Exchange { user } => self.forget_own(user, &connection),
+            Phase::Shared | Phase::Close => {}
+        }
+        let Some(mut layers) = connection.layers else { return };
+        let was_ready = layers.http2.is_some();
+        // Where it is unknown, the peer may have taken all of it.
+        let taken = unacknowledged.filter(|_| connection.is_reused);
+        let taken = taken.map_or(u64::MAX, |bytes| layers.handed - bytes as u64);
+        let streams = layers.http2.take().map(|mut client| client.take_unprocessed(0)).unwrap_or_default();
+        self.end_streams(streams, taken, failure, at, sockets);
+        for key in layers.waiting {
+            if was_ready {
+                // It has not been sent.
+                self.retry(key, failure, at, sockets);
+            } else {
+                self.end_attempt(key, Outcome::Failed(failure), at, sockets);
+            }
+        }
+    }
+
+    /// What ran on streams of a connection that is gone, ends. `taken`: bytes of it that the peer may have seen.
+    pub(in crate::world) fn end_streams<S: Sockets>(
+        &mut self,
+        streams: Vec<u64>,
+        taken: u64,
+        failure: Failure,
+        at: Nanos,
+        sockets: &mut S,
+    ) {
+        for key in streams.into_iter().map(Key::from_bits) {
+            let Some(attempt) = self.attempts.find(key) else { continue };
+            let is_unheard = attempt.first_byte == Nanos::NEVER;
+            if !attempt.was_sent() {
+                self.retry(key, failure, at, sockets);
+                continue;
+            }
+            if is_unheard && attempt.begins >= taken {
+                self.end_stale_attempt(key, failure, at, sockets);
+            } else {
+                self.end_attempt(key, Outcome::Failed(failure), at, sockets);
+            }
+        }
+    }
+
+    /// A user has left: when it was the last of its link, the connection is closed.
+    pub(in crate::world) fn leave_link<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
+        let streams = self.work.streams as usize;
+        let from = user as usize / streams * streams;
+        let users = &self.users[from..self.users.len().min(from + streams)];
+        if !users.iter().all(|user| user.is_parked) {
+            return;
+        }
+        for origin in 0..self.origins.len() as u16 {
+            let link = self.link_of(user, origin);
+            if let Some(Some(socket)) = self.links.sockets.get(link).copied() {
+                self.unlink(socket);
+                let now = sockets.now();
+                self.retire(socket, now, sockets);
+            }
+        }
+    }
+
+    /// Bytes that were counted as sent, and that the kernel never took.
+    pub(in crate::world) fn uncount(&mut self, connection: &Connection, untaken: usize) {
+        if connection.layers.is_none() || untaken == 0 {
+            return;
+        }
+        self.seen.counts.bytes_untaken += untaken as u64;
+        let talk = connection.layers.as_ref().and_then(|layers| layers.talk.as_deref());
+        let is_late = talk.is_some_and(|talk| talk.has_late_message && untaken as u64 > talk.close_bytes);
+        self.seen.counts.messages_untaken += u64::from(is_late);
+        if let Phase::Answer { attempt } = connection.phase
+            && self.is_talk
+        {
+            // The message that waits for its answer never left as a whole.
+            let is_counted = |attempt: &mut Attempt| attempt.was_sent() && attempt.is_measured;
+            self.seen.counts.messages_untaken += u64::from(self.attempts.find(attempt).is_some_and(is_counted));
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! Requests on the streams of HTTP/2: they wait for a connection or a stream, leave in one piece at the end of the turn, and are
+//! answered frame by frame.
+
+use std::sync::Arc;
+
+use driver::{Socket, Sockets};
+use metrics::{Failure, Outcome, PartKind};
+use pacing::Nanos;
+use wire::http2::{Event, Fault};
+
+use super::{CANCEL, Held, REFUSED_STREAM};
+use crate::faults;
+use crate::slab::Key;
+use crate::world::World;
+use crate::world::calls::CallState;
+use crate::world::exchanges::Attempt;
+use crate::world::step::PreparedCall;
+
+impl World {
+    /// Something is to be sent when this event has been handled.
+    pub(super) fn soil(&mut self, socket: Socket) {
+        if let Some(layers) = self.layers(socket)
+            && !std::mem::replace(&mut layers.is_dirty, true)
+        {
+            self.links.dirty.push(socket);
+        }
+    }
+
+    /// An attempt on a connection that others use too: it gets a stream, or waits for one.
+    pub(in crate::world) fn share<S: Sockets>(&mut self, exchange: Key, socket: Socket, step: usize, sockets: &mut S) {
+        let now = sockets.now();
+        let Some(known) = self.exchanges.find(exchange) else { return };
+        let (intended, is_first_try, is_measured) = (known.intended, known.tries == 0, known.is_measured);
+        let attempt = self.insert_attempt(exchange, step, is_measured, socket);
+        let Some(layers) = self.layers(socket) else { return };
+        layers.waiting.push_back(attempt);
+        self.start_waiting(socket);
+        if self.attempts.find(attempt).is_some_and(|attempt| attempt.stream == 0) {
+            let mut deadline = now + self.steps[step].connect_timeout;
+            if let Some(open) = self.open.as_ref().filter(|_| is_first_try) {
+                deadline = deadline.min(open.send_before(intended));
+            }
+            self.arm(attempt, deadline);
+        }
+    }
+
+    /// Attempts that wait get streams, as many as there are.
+    pub(super) fn start_waiting(&mut self, socket: Socket) {
+        let mut has_begun = false;
+        while let Some(connection) = self.connections.find(socket)
+            && let Some(layers) = connection.layers.as_deref_mut()
+            && let Some(client) = &mut layers.http2
+            && client.can_send()
+            && let Some(key) = layers.waiting.pop_front()
+        {
+            // One that waited too long is gone already.
+            let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.socket == socket) else { continue };
+            let Some(exchange) = self.exchanges.find(attempt.exchange) else { continue };
+            let Some(request) = &self.steps[exchange.step as usize].http2 else { continue };
+            let call = self.steps[exchange.step as usize].call.as_ref();
+            attempt.call = call.map(|call| CallState::new(call.is_stream));
+            attempt.stream = client.send(request, key.to_bits(), &mut layers.out);
+            if call.is_some_and(PreparedCall::is_empty) {
+                client.send_more(attempt.stream, Arc::new([]), true, &mut layers.out);
+            }
+            layers.leaving.push(key);
+            has_begun = true;
+        }
+        if has_begun {
+            self.soil(socket);
+        }
+    }
+
+    /// All that was framed since the last time leaves.
+    #[cold]
+    pub(in crate::world) fn flush<S: Sockets>(&mut self, sockets: &mut S) {
+        while let Some(socket) = self.links.dirty.pop() {
+            let mut buffer = self.links.buffer();
+            let Some(layers) = self.layers(socket) else {
+                self.links.give_back(buffer);
+                continue;
+            };
+            layers.is_dirty = false;
+            let sealed = match &mut layers.tls {
+                Some(session) => session.seal(&layers.out, &mut buffer).map(|()| layers.out.clear()),
+                None => {
+                    std::mem::swap(&mut layers.out, &mut buffer);
+                    Ok(())
+                }
+            };
+            let mut leaving = std::mem::take(&mut layers.leaving);
+            if let Err(fault) = sealed {
+                let now = sockets.now();
+                self.lose(socket, faults::tls(fault), now, sockets);
+                continue;
+            }
+            let (sent, begins) = (sockets.now(), self.handed_to(socket));
+            self.send_lent(socket, buffer, sockets);
+            for key in leaving.drain(..) {
+                self.mark_sent(key, sent, begins);
+            }
+            if let Some(layers) = self.layers(socket) {
+                layers.leaving = leaving;
+            }
+        }
+    }
+
+    /// The request is in a piece that left, which begins behind so many bytes.
+    pub(super) fn mark_sent(&mut self, key: Key, sent: Nanos, begins: u64) {
+        let Some(attempt) = self.attempts.find(key) else { return };
+        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
+        (attempt.sent, attempt.begins) = (sent, begins);
+        let deadline = sent + self.steps[exchange.step as usize].timeout;
+        self.seen.counts.sent += u64::from(exchange.is_measured);
+        let is_call = attempt.call.is_some();
+        self.arm(key, deadline);
+        if is_call {
+            self.call_sent(key, sent);
+        }
+    }
+
+    /// More on a stream that was kept open.
+    pub(in crate::world) fn send_more(&mut self, socket: Socket, stream: u32, bytes: Arc<[u8]>, ends: bool) {
+        let Some(layers) = self.layers(socket) else { return };
+        if let Some(client) = &mut layers.http2 {
+            client.send_more(stream, bytes, ends, &mut layers.out);
+            self.soil(socket);
+        }
+    }
+
+    /// The kernel took a buffer: what was held back follows.
+    #[inline(never)]
+    pub(in crate::world) fn taken<S: Sockets>(&mut self, socket: Socket, buffer: Option<Vec<u8>>, sockets: &mut S) {
+        if let Some(buffer) = buffer {
+            self.links.give_back(buffer);
+        }
+        if self.is_talk {
+            return self.message_taken(socket, sockets);
+        }
+        self.resume(socket);
+    }
+
+    pub(super) fn resume(&mut self, socket: Socket) {
+        let Some(layers) = self.layers(socket) else { return };
+        let Some(client) = layers.http2.as_mut().filter(|client| client.holds_back()) else { return };
+        client.resume(&mut layers.out);
+        let (mut framed, is_dirty) = (0, !layers.out.is_empty());
+        layers.held.retain(|held| {
+            let is_held = client.holds_back_of(held.stream);
+            // A stream that ended before it was framed took its messages with it.
+            framed += if !is_held && client.has(held.stream) { held.count } else { 0 };
+            is_held
+        });
+        self.seen.counts.messages_sent += framed;
+        if is_dirty {
+            self.soil(socket);
+        }
+    }
+
+    pub(in crate::world) fn is_held_back(&mut self, socket: Socket, stream: u32) -> bool {
+        let client = self.layers(socket).and_then(|layers| layers.http2.as_mut());
+        client.is_some_and(|client| client.holds_back_of(stream))
+    }
+
+    pub(in crate::world) fn hold_messages(&mut self, socket: Socket, held: Held) {
+        if let Some(layers) = self.layers(socket) {
+            layers.held.push(held);
+        }
+    }
+
+    /// Frames came.
+    pub(in crate::world) fn read_frames<S: Sockets>(
+        &mut self,
+        socket: Socket,
+        bytes: &[u8],
+        at: Nanos,
+        sockets: &mut S,
+    ) {
+        if let Some(layers) = self.layers(socket) {
+            layers.heard_at = at;
+        }
+        let mut fields = std::mem::take(&mut self.links.fields);
+        let mut rest = bytes;
+        while let Some(connection) = self.connections.find(socket)
+            && let Some(layers) = connection.layers.as_deref_mut()
+            && let Some(client) = &mut layers.http2
+        {
+            match client.handle(rest, &mut fields, &mut layers.out) {
+                Ok((taken, Event::Broken { tag, fault, .. })) => {
+                    rest = &rest[taken..];
+                    // What was wrong with a head stands in it.
+                    if let Some(attempt) = self.attempts.find(Key::from_bits(tag)).filter(|_| fault == Fault::Headers) {
+                        attempt.record_fields(PartKind::Head, &fields);
+                    }
+                    self.end_attempt(Key::from_bits(tag), Outcome::Failed(faults::http2(fault)), at, sockets);
+                }
+                Ok((taken, event)) => {
+                    rest = &rest[taken..];
+                    let is_done = matches!(event, Event::NeedMore) && rest.is_empty();
+                    self.act_on(socket, &event, at, sockets);
+                    if is_done {
+                        break;
+                    }
+                }
+                Err(error) => {
+                    self.record_broken(socket, rest);
+                    self.part(socket, faults::http2(error.fault), at, sockets);
+                    break;
+                }
+            }
+        }
+        self.links.fields = fields;
+        self.start_waiting(socket);
+        if self.layers(socket).is_some_and(|layers| !layers.out.is_empty()) {
+            self.soil(socket);
+        }
+        self.retire(socket, at, sockets);
+    }
+
+    /// The peer has broken the protocol, and hears so before it is left: a close with bytes unread would take that back.
+    pub(super) fn part<S: Sockets>(&mut self, socket: Socket, failure: Failure, at: Nanos, sockets: &mut S) {
+        self.flush_last(socket, sockets);
+        self.unlink(socket);
+        let Some(connection) = self.connections.find(socket) else { return };
+        let Some(layers) = connection.layers.as_deref_mut() else { return };
+        let (streams, waiting) = layers.take_attempts();
+        sockets.shutdown(socket);
+        self.await_close(socket, at, sockets);
+        self.end_streams(streams, u64::MAX, failure, at, sockets);
+        for key in waiting {
+            self.retry(key, failure, at, sockets);
+        }
+    }
+
+    pub(super) fn flush_last<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
+        self.soil(socket);
+        self.flush(sockets);
+    }
+
+    pub(super) fn act_on<S: Sockets>(&mut self, socket: Socket, event: &Event<'_>, at: Nanos, sockets: &mut S) {
+        match *event {
+            Event::NeedMore | Event::Nothing | Event::Request { .. } | Event::Broken { .. } => {}
+            Event::Settings | Event::Window => self.resume(socket),
+            Event::Interim { tag, fields } => {
+                self.hear_first(Key::from_bits(tag), at);
+                if let Some(attempt) = self.attempts.find(Key::from_bits(tag)) {
+                    attempt.record_fields(PartKind::Head, fields);
+                }
+            }
+            Event::Head { tag, status, is_last, fields } => {
+                let key = Key::from_bits(tag);
+                self.hear_first(key, at);
+                let has_room = self.has_room_for_head(key, fields);
+                if let Some(attempt) = self.attempts.find(key) {
+                    attempt.status = Some(status);
+                    if attempt.needs.head && !has_room {
+                        attempt.kept.get_or_insert_default().is_crowded = true;
+                    } else if attempt.needs.head {
+                        attempt.keep_fields(status, fields);
+                    }
+                }
+                self.call_head(key, fields, is_last);
+                if is_last {
+                    self.end_stream(key, at, sockets);
+                }
+            }
+            Event::Body { tag, bytes, is_last, .. } => {
+                let key = Key::from_bits(tag);
+                self.hear_first(key, at);
+                if !self.take_messages(key, bytes, at) {
+                    self.take_body(key, bytes);
+                }
+                if is_last {
+                    self.end_stream(key, at, sockets);
+                }
+            }
+            Event::Trailers { tag, fields, .. } => {
+                let key = Key::from_bits(tag);
+                if let Some(attempt) = self.attempts.find(key) {
+                    attempt.record_fields(PartKind::Trailers, fields);
+                }
+                self.call_trailers(key, fields);
+                self.end_stream(key, at, sockets);
+            }
+            Event::Reset { tag, code: REFUSED_STREAM, .. } => {
+                let failure = Failure::StreamReset(REFUSED_STREAM as u8);
+                self.retry(Key::from_bits(tag), failure, at, sockets);
+            }
+            Event::Reset { tag, code, .. } => {
+                let key = Key::from_bits(tag);
+                // A server that was told the deadline may give the call up just then.
+                let is_due = |attempt: &mut Attempt| at >= attempt.deadline;
+                let is_due = code == CANCEL && self.attempts.find(key).is_some_and(is_due);
+                let expired = if is_due { self.expire_call(key, at) } else { None };
+                let reset = Failure::StreamReset(u8::try_from(code).unwrap_or(u8::MAX));
+                let ended = expired.or_else(|| self.judge_reset(key, reset));
+                self.end_attempt(key, ended.unwrap_or(Outcome::Failed(reset)), at, sockets);
+            }
+            Event::GoAway { last, .. } => self.go_away(socket, last, at, sockets),
+        }
+    }
+
+    pub(super) fn hear_first(&mut self, key: Key, at: Nanos) {
+        if let Some(attempt) = self.attempts.find(key) {
+            attempt.first_byte = attempt.first_byte.min(at);
+        }
+    }
+
+    /// An answer on a stream is complete.
+    pub(super) fn end_stream<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
+        let Some((socket, outcome)) = self.judge(key, now) else { return };
+        if let Some(connection) = self.connections.find(socket) {
+            let is_first = !std::mem::replace(&mut connection.is_reused, true);
+            self.connections.proven += u64::from(is_first);
+        }
+        // Each step says whether its connection is used again.
+        let step = self.attempts.find(key).and_then(|attempt| self.exchanges.find(attempt.exchange));
+        if step.is_some_and(|exchange| !self.steps[exchange.step as usize].keep_alive) {
+            self.unlink(socket);
+        }
+        self.end_attempt(key, outcome, now, sockets);
+    }
+}
