@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use driver::Chosen;
 use engine::{HoldResult, LateThread, MemoryUse, StoppedOpening};
-use metrics::{Censored, Failure, Held as Recorded, HeldCounts, HeldNow, TlsFault};
+use metrics::{Censored, Failure, HeldCounts, HeldNow, TlsFault};
 use pacing::Nanos;
 use plan::{Hold, Work};
 use wire::tls::Refused;
@@ -163,7 +163,7 @@ impl HeldInterval {
 }
 
 /// Times of messages: those that were given up belong to them.
-fn of_answers(seen: &Recorded, times: &metrics::Distribution) -> Times {
+fn of_answers(seen: &metrics::Held, times: &metrics::Distribution) -> Times {
     Times::of(times, &Censored::of_times(&seen.given_up, times), Spoiled::default())
 }
 
