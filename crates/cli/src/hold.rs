@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use engine::{HoldOptions, Places, StopHandle};
-use figures::{Held, HeldGiven, HeldInterval};
+use figures::{Held, HeldInput, HeldInterval};
 use host::{Settings, Situation};
 use plan::{Hold, PlanError};
 use report::{HoldJson, HoldTable, Language};
@@ -94,7 +94,7 @@ impl Session {
                 return Exit::System;
             }
         };
-        let held = Held::of(HeldGiven {
+        let held = Held::of(HeldInput {
             plan: Arc::new(self.plan.clone()),
             address: self.options.address,
             lookup: self.lookup,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Resolved, RunOptions, RunResult, StopHandle};
-use figures::{Given, Run};
+use figures::{Run, RunInput};
 use metrics::Threshold;
 use plan::{Flags, Known, Plan, PlanError, Reflection, Schema, Target, parse_count};
 use report::{Language, Showing, Table};
@@ -135,9 +135,9 @@ fn without_secrets(plan: &Plan, mut result: RunResult, wishes: &Wishes) -> RunRe
 }
 
 /// Of what the figures of a run are made.
-pub(crate) fn given<'a>(plan: Arc<Plan>, resolved: &Resolved, result: RunResult) -> Given<'a> {
+pub(crate) fn run_input<'a>(plan: Arc<Plan>, resolved: &Resolved, result: RunResult) -> RunInput<'a> {
     let (address, lookup) = (resolved.address, resolved.lookup);
-    Given { plan, address, lookup, result, thresholds: &[], notes: Vec::new(), host: machine::host_facts() }
+    RunInput { plan, address, lookup, result, thresholds: &[], notes: Vec::new(), host: machine::host_facts() }
 }
 
 /// One load and its views.
@@ -232,8 +232,8 @@ impl Load {
         };
         let (was_aborted, notes) = (live.was_aborted(), live.take_notes());
         let result = without_secrets(&plan, result, wishes);
-        let given = given(shown.clone(), &resolved, result);
-        let run = Run::of(Given { thresholds: &wishes.thresholds, notes, ..given });
+        let input = run_input(shown.clone(), &resolved, result);
+        let run = Run::of(RunInput { thresholds: &wishes.thresholds, notes, ..input });
         let outcome = Outcome { wrote: live.finish(&run), was_asked: asked.is_asked(), was_aborted };
         self.exit(&plan, &run, wishes, outcome)
     }
@@ -271,7 +271,7 @@ impl Load {
         };
         let (showing, run) = (
             self.showing(plan, wishes),
-            Run::of(given(shown_plan(plan, wishes), resolved, without_secrets(plan, result, wishes))),
+            Run::of(run_input(shown_plan(plan, wishes), resolved, without_secrets(plan, result, wishes))),
         );
         let wrote = output::write_stdout(&report::exchange_in_full(&run, &showing), self.language);
         let counts = &run.tally;

@@ -77,7 +77,7 @@ fn carry_out(asked: &ToolRun, load: &Load, prepared: &Prepared) -> ExitCode {
         Err(error) => return load.refuse(&report::run_error(&error, language), Exit::System).into(),
     };
     // A tool shows what it was given: the plan stays as it is.
-    let run = Run::of(load::given(Arc::new(plan.clone()), resolved, result));
+    let run = Run::of(load::run_input(Arc::new(plan.clone()), resolved, result));
     let is_unreached = run.tally.connections_established == 0;
     if is_unreached && matches!(tool, Tool::Wrk | Tool::Wrk2 | Tool::Ab | Tool::Webbench) {
         output::complain(&report::nothing_measured(&run, language));

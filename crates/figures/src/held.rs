@@ -191,7 +191,7 @@ pub struct Owed {
 
 /// Of what figures of held connections are made.
 #[derive(Debug)]
-pub struct HeldGiven {
+pub struct HeldInput {
     /// What was to be done.
     pub plan: Arc<Hold>,
     /// The target, resolved.
@@ -279,8 +279,8 @@ pub struct Held {
 
 impl Held {
     /// All figures of held connections.
-    pub fn of(given: HeldGiven) -> Self {
-        let HeldGiven { plan, address, lookup, result, host } = given;
+    pub fn of(input: HeldInput) -> Self {
+        let HeldInput { plan, address, lookup, result, host } = input;
         let (total, tally) = (&result.total, HeldTally::of(&result.total.counts));
         let has_answers = plan.step.talk.as_ref().is_none_or(|talk| talk.answer != plan::AnswerEnd::None);
         let owed = owed(&tally, has_answers);

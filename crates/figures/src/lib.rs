@@ -13,10 +13,10 @@ mod tests;
 mod times;
 mod watch;
 
-pub use held::{Held, HeldGiven, HeldInterval, HeldTally, Owed, OwedBy};
+pub use held::{Held, HeldInput, HeldInterval, HeldTally, Owed, OwedBy};
 pub use interval::{Added, Interval};
 pub use parts::{ScenarioPart, StepPart};
-pub use run::{Behind, Close, Given, Hidden, HostFacts, Iterations, Judged, Recorded, Run, Stalled};
+pub use run::{Behind, Close, Hidden, HostFacts, Iterations, Judged, Recorded, Run, RunInput, Stalled};
 pub use tally::{FailureCount, Tally};
 pub use times::{At, Bar, ClassTimes, MeasureTimes, Quantile, Spoiled, Spread, Times, histogram};
 pub use watch::{Kernel, Note, Ports, Wants, Watch};

@@ -37,7 +37,7 @@ pub struct HostFacts {
 
 /// Of what a run is made.
 #[derive(Debug)]
-pub struct Given<'a> {
+pub struct RunInput<'a> {
     /// What was to be done.
     pub plan: Arc<Plan>,
     /// The target, resolved.
@@ -224,8 +224,8 @@ pub struct Run {
 
 impl Run {
     /// All figures of a run.
-    pub fn of(given: Given<'_>) -> Self {
-        let Given { plan, address, lookup, result, thresholds, notes, host } = given;
+    pub fn of(input: RunInput<'_>) -> Self {
+        let RunInput { plan, address, lookup, result, thresholds, notes, host } = input;
         let mut total = result.total;
         let (tally, recorded) = (Tally::of(&total), Recorded::of(&total));
         let (wall, started_for) = (result.wall, result.started_for);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Limit, RunResult, ShardUse, Verdict};
-use figures::{Given, HostFacts, Interval, Run};
+use figures::{HostFacts, Interval, Run, RunInput};
 use metrics::{Failure, Measure, Outcome, ProtocolFault, Snapshot};
 use pacing::Nanos;
 use plan::{Flags, Plan};
@@ -69,7 +69,7 @@ fn result(total: Snapshot) -> RunResult {
 }
 
 fn run(plan: &Plan, result: RunResult) -> Run {
-    Run::of(Given {
+    Run::of(RunInput {
         plan: Arc::new(plan.clone()),
         address: "127.0.0.1:8080".parse().expect("an address"),
         lookup: Some(Duration::from_millis(3)),

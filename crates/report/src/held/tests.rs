@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use engine::{HoldResult, MemoryUse};
-use figures::{HeldGiven, HostFacts};
+use figures::{HeldInput, HostFacts};
 use metrics::{Distribution, HeldCounts, HeldNow};
 use pacing::Nanos;
 use plan::{Flags, HoldFlags};
@@ -58,7 +58,7 @@ fn told(result: &HoldResult) -> ([String; 2], [String; 2], Value) {
     let plan = plan();
     let address = "127.0.0.1:8080".parse().expect("an address");
     let (plan, result) = (Arc::new(plan), result.clone());
-    let held = Held::of(HeldGiven { plan, address, lookup: None, result, host: HostFacts::default() });
+    let held = Held::of(HeldInput { plan, address, lookup: None, result, host: HostFacts::default() });
     let languages = [Language::En, Language::Zh];
     let json = serde_json::from_str(&HoldJson::default().report(&held)).expect("JSON");
     let verdicts = languages.map(|language| verdicts(&held, language).join("\n"));
