@@ -3,15 +3,18 @@
 use std::fs::File;
 use std::io::Write;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
-use engine::{HoldInterval, HoldOptions, HoldResult, Places, StopHandle};
+use engine::{HoldOptions, Places, StopHandle};
+use figures::{Held, HeldInput, HeldInterval};
 use host::{Settings, Situation};
 use plan::{Hold, PlanError};
-use report::{HoldJson, HoldRun, HoldTable, Language};
+use report::{HoldJson, HoldTable, Language};
 
 use crate::args::HoldArgs;
 use crate::exit::Exit;
 use crate::load::{self, threads};
+use crate::machine;
 use crate::output::{self, Wrote};
 use crate::usage;
 
@@ -75,7 +78,8 @@ impl Session {
         let (mut json, mut wrote, mut has_head) = (HoldJson::default(), Wrote::All, false);
         let wants_file = self.json_file.is_some();
         let is_shown = !is_json && !args.view.quiet;
-        let result = engine::hold(&self.plan, &self.options, &stop, |interval: &HoldInterval<'_>| {
+        let result = engine::hold(&self.plan, &self.options, &stop, |interval| {
+            let interval = &HeldInterval::of(interval);
             json.interval(interval);
             if is_shown && !interval.is_again && wrote == Wrote::All {
                 let head = if std::mem::replace(&mut has_head, true) { String::new() } else { table.head() };
@@ -90,28 +94,33 @@ impl Session {
                 return Exit::System;
             }
         };
-        let run = HoldRun { plan: &self.plan, address: self.options.address, lookup: self.lookup, result: &result };
-        let is_empty = result.total.counts.established == 0;
-        let text = if is_json || wants_file { json.report(&run) } else { String::new() };
+        let held = Held::of(HeldInput {
+            plan: Arc::new(self.plan.clone()),
+            address: self.options.address,
+            lookup: self.lookup,
+            result,
+            host: machine::host_facts(),
+        });
+        let is_empty = held.tally.established == 0;
+        let text = if is_json || wants_file { json.report(&held) } else { String::new() };
         if is_empty {
-            output::complain(&report::nothing_held(&run, language));
+            output::complain(&report::nothing_held(&held, language));
         }
         if wrote == Wrote::All {
             if is_json {
                 wrote = output::write_stdout(&text, language);
             } else if !is_empty {
-                let page = report::hold_summary(&run, language, output::is_colorful(args.view.no_color));
+                let page = report::hold_summary(&held, language, output::is_colorful(args.view.no_color));
                 wrote = output::write_stdout(&page, language);
             }
         }
-        let is_kept = run.is_kept();
         if let Some((path, file)) = &mut self.json_file
             && let Err(error) = file.write_all(text.as_bytes()).and_then(|()| file.flush())
         {
             output::complain(&output::cannot_write(path, &error, language));
             wrote = Wrote::Failed;
         }
-        exit(&result, wrote, asked.is_asked(), is_kept, wants_file)
+        exit(&held, wrote, asked.is_asked(), wants_file)
     }
 
     /// What is seen before the first connection: not all that was asked for can be had here.
@@ -132,16 +141,16 @@ impl Session {
     }
 }
 
-fn exit(result: &HoldResult, wrote: Wrote, was_asked: bool, is_kept: bool, wants_file: bool) -> Exit {
+fn exit(held: &Held, wrote: Wrote, was_asked: bool, wants_file: bool) -> Exit {
     if wrote == Wrote::Failed {
         Exit::System
     } else if was_asked {
         Exit::Stopped
     } else if wrote == Wrote::PipeClosed && !wants_file {
         Exit::Done
-    } else if result.total.counts.established == 0 {
+    } else if held.tally.established == 0 {
         Exit::NothingMeasured
-    } else if is_kept {
+    } else if held.is_kept {
         Exit::Done
     } else {
         Exit::Unmet

@@ -1,14 +1,15 @@
 //! `onrush URL` and `onrush demo`: from the flags to the last line of the summary.
 
-use std::borrow::Cow;
 use std::io::IsTerminal;
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Resolved, RunOptions, RunResult, StopHandle};
+use figures::{Run, RunInput};
 use metrics::Threshold;
 use plan::{Flags, Known, Plan, PlanError, Reflection, Schema, Target, parse_count};
-use report::{Language, Run, Showing, Table};
+use report::{Language, Showing, Table};
 use target::{ServeOptions, Server};
 use wire::tls::ClientConfig;
 
@@ -17,7 +18,7 @@ use crate::exit::Exit;
 use crate::files::Files;
 use crate::live::Live;
 use crate::output::{self, Wrote};
-use crate::{grpc, serve, signals, usage};
+use crate::{grpc, machine, serve, signals, usage};
 
 /// After a second signal the end takes no longer than this.
 const SECOND_SIGNAL_WAIT: Duration = Duration::from_secs(2);
@@ -119,14 +120,24 @@ impl Wishes {
     }
 }
 
-/// The plan as views may show it; what servers said goes without its secrets too.
-fn shown_plan<'a>(plan: &'a Plan, result: &mut RunResult, wishes: &Wishes) -> Cow<'a, Plan> {
-    if wishes.with_secrets {
-        return Cow::Borrowed(plan);
+/// The plan as views may show it.
+fn shown_plan(plan: &Plan, wishes: &Wishes) -> Arc<Plan> {
+    Arc::new(if wishes.with_secrets { plan.clone() } else { plan.without_secrets() })
+}
+
+/// What servers said, without what the plan knows to be secret.
+fn without_secrets(plan: &Plan, mut result: RunResult, wishes: &Wishes) -> RunResult {
+    if !wishes.with_secrets {
+        let known = Known::of_plan(plan);
+        result.total.change_heard(|said| known.hide(&plan::masked(said)));
     }
-    let known = Known::of_plan(plan);
-    result.total.change_heard(|said| known.hide(&plan::masked(said)));
-    Cow::Owned(plan.without_secrets())
+    result
+}
+
+/// Of what the figures of a run are made.
+pub(crate) fn run_input<'a>(plan: Arc<Plan>, resolved: &Resolved, result: RunResult) -> RunInput<'a> {
+    let (address, lookup) = (resolved.address, resolved.lookup);
+    RunInput { plan, address, lookup, result, thresholds: &[], notes: Vec::new(), host: machine::host_facts() }
 }
 
 /// One load and its views.
@@ -210,19 +221,21 @@ impl Load {
         if wishes.is_debug {
             return self.show_exchange(&plan, &resolved, &options, &stop, wishes);
         }
-        let is_several = plan.scenarios.iter().any(|scenario| scenario.targets.len() > 1);
-        let mut live = Live::new(self, &wishes.thresholds, (resolved.address, is_several), files, stop.clone());
+        let shown = shown_plan(&plan, wishes);
+        let mut live = Live::new(self, (&shown, resolved.address), &wishes.thresholds, files, stop.clone());
         if wishes.shows_failures {
             live.show_failures(self.showing(&plan, wishes));
         }
-        let mut result = match engine::run(&plan, &options, &stop, |interval| live.interval(interval)) {
+        let result = match engine::run(&plan, &options, &stop, |interval| live.interval(interval)) {
             Ok(result) => result,
             Err(error) => return self.refuse(&report::run_error(&error, self.language), Exit::System),
         };
-        let (address, lookup, was_aborted) = (resolved.address, resolved.lookup, live.was_aborted());
-        let wrote = live.finish(&shown_plan(&plan, &mut result, wishes), address, lookup, &result);
-        let outcome = Outcome { wrote, was_asked: asked.is_asked(), was_aborted };
-        self.exit(&plan, &result, wishes, outcome)
+        let (was_aborted, notes) = (live.was_aborted(), live.take_notes());
+        let result = without_secrets(&plan, result, wishes);
+        let input = run_input(shown.clone(), &resolved, result);
+        let run = Run::of(RunInput { thresholds: &wishes.thresholds, notes, ..input });
+        let outcome = Outcome { wrote: live.finish(&run), was_asked: asked.is_asked(), was_aborted };
+        self.exit(&plan, &run, wishes, outcome)
     }
 
     /// Where each target is, and what makes its sessions.
@@ -252,20 +265,21 @@ impl Load {
         stop: &StopHandle,
         wishes: &Wishes,
     ) -> Exit {
-        let mut result = match engine::run(plan, options, stop, |_| std::ops::ControlFlow::Continue(())) {
+        let result = match engine::run(plan, options, stop, |_| std::ops::ControlFlow::Continue(())) {
             Ok(result) => result,
             Err(error) => return self.refuse(&report::run_error(&error, self.language), Exit::System),
         };
-        let (address, lookup) = (resolved.address, resolved.lookup);
-        let (showing, plan) = (self.showing(plan, wishes), &shown_plan(plan, &mut result, wishes));
-        let run = Run { plan, address, lookup, result: &result, thresholds: &[], notes: &[] };
+        let (showing, run) = (
+            self.showing(plan, wishes),
+            Run::of(run_input(shown_plan(plan, wishes), resolved, without_secrets(plan, result, wishes))),
+        );
         let wrote = output::write_stdout(&report::exchange_in_full(&run, &showing), self.language);
-        let counts = &result.total.counts;
+        let counts = &run.tally;
         match wrote {
             Wrote::Failed => Exit::System,
             _ if stop.is_stopped() && counts.connections_established > 0 => Exit::Stopped,
             _ if counts.connections_established == 0 => Exit::NothingMeasured,
-            _ if counts.failed() > 0 => Exit::Unmet,
+            _ if counts.failed > 0 => Exit::Unmet,
             _ => Exit::Done,
         }
     }
@@ -285,14 +299,13 @@ impl Load {
         exit
     }
 
-    fn exit(&self, plan: &Plan, result: &RunResult, wishes: &Wishes, outcome: Outcome) -> Exit {
-        let counts = &result.total.counts;
-        let span = result.started_for.as_duration();
+    fn exit(&self, plan: &Plan, run: &Run, wishes: &Wishes, outcome: Outcome) -> Exit {
+        let counts = &run.tally;
         // What was never answered met no expectation.
         let is_unexpected = plan.has_expectations()
-            && (counts.failed() + counts.dropped + (counts.unfinished - counts.cut) > 0 || counts.succeeded == 0);
-        let is_crossed = wishes.thresholds.iter().any(|threshold| !threshold.judge(&result.total, span).holds);
-        let is_spoiled = wishes.is_strict && result.verdict.is_spoiled();
+            && (counts.failed + counts.dropped + (counts.unfinished - counts.cut) > 0 || counts.succeeded == 0);
+        let is_crossed = run.judged.iter().any(|judged| !judged.judgement.holds);
+        let is_spoiled = wishes.is_strict && run.verdict.is_spoiled();
         let is_unmet = is_unexpected || is_crossed || is_spoiled || outcome.was_aborted;
         if outcome.wrote == Wrote::Failed {
             Exit::System

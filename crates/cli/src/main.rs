@@ -11,6 +11,7 @@ mod help;
 mod hold;
 mod live;
 mod load;
+mod machine;
 mod output;
 mod selftest;
 mod serve;

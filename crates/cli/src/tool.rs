@@ -2,10 +2,12 @@
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use engine::StopHandle;
+use figures::{Interval, Run};
 use plan::{Tool, ToolRun};
-use report::{Language, Pages, Run, ToolView};
+use report::{Language, Pages, ToolView};
 
 use crate::args::{EngineArgs, USER_AGENT};
 use crate::exit::Exit;
@@ -64,7 +66,7 @@ fn carry_out(asked: &ToolRun, load: &Load, prepared: &Prepared) -> ExitCode {
         Err(error) => return load.refuse(&report::run_error(&error.into(), language), Exit::System).into(),
     };
     let observed = engine::run(plan, options, &stop, |interval| {
-        let pages = view.interval(interval);
+        let pages = view.interval(&Interval::of(interval, plan));
         if wrote == Wrote::All {
             wrote = write(&pages, language);
         }
@@ -74,9 +76,9 @@ fn carry_out(asked: &ToolRun, load: &Load, prepared: &Prepared) -> ExitCode {
         Ok(result) => result,
         Err(error) => return load.refuse(&report::run_error(&error, language), Exit::System).into(),
     };
-    let (address, lookup) = (resolved.address, resolved.lookup);
-    let run = Run { plan, address, lookup, result: &result, thresholds: &[], notes: &[] };
-    let is_unreached = result.total.counts.connections_established == 0;
+    // A tool shows what it was given: the plan stays as it is.
+    let run = Run::of(load::run_input(Arc::new(plan.clone()), resolved, result));
+    let is_unreached = run.tally.connections_established == 0;
     if is_unreached && matches!(tool, Tool::Wrk | Tool::Wrk2 | Tool::Ab | Tool::Webbench) {
         output::complain(&report::nothing_measured(&run, language));
         return if tool == Tool::Ab { AB_REFUSED } else { 1 }.into();
@@ -92,7 +94,7 @@ fn carry_out(asked: &ToolRun, load: &Load, prepared: &Prepared) -> ExitCode {
         }
     }
     output::note(&view.note(language));
-    let left_out = result.total.rows_left_out;
+    let left_out = run.rows_left_out;
     if left_out > 0 {
         output::complain(&language.pick(
             format!("{left_out} requests found no room among those that are kept one by one; run fewer"),

@@ -90,7 +90,7 @@ pub struct StoppedOpening {
 }
 
 /// What it came to.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct HoldResult {
     /// All that was seen.
     pub total: Held,

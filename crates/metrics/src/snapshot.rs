@@ -505,6 +505,11 @@ impl Snapshot {
         &self.rows
     }
 
+    /// The same, for whoever goes on with them: there may be millions.
+    pub fn take_rows(&mut self) -> Vec<Row> {
+        std::mem::take(&mut self.rows)
+    }
+
     /// Keeps the head of an answer, unless there is one.
     pub fn hear_head(&mut self, head: &[u8]) {
         if self.head.is_empty() {

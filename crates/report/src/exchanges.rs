@@ -7,9 +7,9 @@ use std::fmt::Write;
 use metrics::{Failure, Outcome, Sample};
 use plan::{Known, Step};
 
-use crate::figures::Run;
 use crate::format::{count, time};
 use crate::{Language, say};
+use figures::{Quantile, Run};
 pub(crate) use parts::masked_line;
 
 /// How exchanges are shown.
@@ -32,10 +32,10 @@ impl Showing {
 }
 
 /// The failed exchanges that were kept; empty when there are none.
-pub fn failed_answers(run: &Run<'_>, showing: &Showing) -> String {
+pub fn failed_answers(run: &Run, showing: &Showing) -> String {
     let samples: Vec<&Sample> =
-        run.seen().samples().iter().filter(|sample| matches!(sample.outcome, Outcome::Failed(_))).collect();
-    let failed: u64 = run.seen().counts.failures().map(|(_, number)| number).sum();
+        run.samples.iter().filter(|sample| matches!(sample.outcome, Outcome::Failed(_))).collect();
+    let failed = run.tally.failed;
     if samples.is_empty() {
         return String::new();
     }
@@ -56,33 +56,33 @@ pub fn failed_answers(run: &Run<'_>, showing: &Showing) -> String {
 }
 
 /// Something came of an exchange that was kept.
-pub fn has_answers(run: &Run<'_>) -> bool {
-    run.seen().samples().iter().flat_map(|sample| &sample.parts).any(|part| !part.is_ours)
+pub fn has_answers(run: &Run) -> bool {
+    run.samples.iter().flat_map(|sample| &sample.parts).any(|part| !part.is_ours)
 }
 
 /// One exchange, or those that redirects made of it, as curl shows them with `-v`, with its instants.
-pub fn exchange_in_full(run: &Run<'_>, showing: &Showing) -> String {
+pub fn exchange_in_full(run: &Run, showing: &Showing) -> String {
     let language = showing.language;
-    let seen = run.seen();
     let mut text = String::new();
-    let connected = seen.connect.max().map(|ns| time(ns as f64));
+    let connected = run.connect.at(Quantile::Max).map(|known| time(known.ns as f64));
     let _ = writeln!(
         text,
         "* {}",
         match connected {
             Some(span) => language.pick(
-                format!("connected to {} in {span}", run.place()),
-                format!("已连接 {}，用时 {span}", run.place())
+                format!("connected to {} in {span}", say::place(run)),
+                format!("已连接 {}，用时 {span}", say::place(run))
             ),
-            None => language.pick(format!("not connected to {}", run.place()), format!("未能连接 {}", run.place())),
+            None =>
+                language.pick(format!("not connected to {}", say::place(run)), format!("未能连接 {}", say::place(run))),
         }
     );
-    if let Some(span) = seen.tls.max().map(|ns| time(ns as f64)) {
+    if let Some(span) = run.tls.at(Quantile::Max).map(|known| time(known.ns as f64)) {
         let _ = writeln!(text, "* {}", language.pick(format!("TLS handshake {span}"), format!("TLS 握手 {span}")));
     }
     let first_place = run.plan.scenarios.first().map(|scenario| scenario.target().place()).unwrap_or_default();
     let mut place = first_place.as_str();
-    for sample in seen.samples() {
+    for sample in &run.samples {
         if sample.place != place {
             place = &sample.place;
             let shown = visible(place);
@@ -121,11 +121,11 @@ fn instants(sample: &Sample, language: Language, text: &mut String) {
     );
 }
 
-fn step_of<'a>(run: &'a Run<'_>, sample: &Sample) -> Option<&'a Step> {
+fn step_of<'a>(run: &'a Run, sample: &Sample) -> Option<&'a Step> {
     run.plan.scenarios.first()?.steps.get(sample.step as usize)
 }
 
-fn reason(sample: &Sample, run: &Run<'_>, showing: &Showing) -> String {
+fn reason(sample: &Sample, run: &Run, showing: &Showing) -> String {
     let Outcome::Failed(failure) = sample.outcome else { return String::new() };
     let name = say::failure_name(failure);
     if !sample.reason.is_empty() {

@@ -1,6 +1,6 @@
 //! Figures as people read them, and columns that stay aligned with wide characters.
 
-use std::time::Duration;
+use core::time::Duration;
 
 use unicode_width::UnicodeWidthStr;
 

@@ -2,17 +2,17 @@
 //!
 //! Times in the text are milliseconds, in the log nanoseconds; both hold the response and service times of what succeeded.
 
+use core::time::Duration;
 use std::fmt::Write;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use engine::Interval;
+use figures::{Interval, Run};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use metrics::{Censored, Class, Distribution, Measure, VALUE_NS_MAX};
+use metrics::{Distribution, Measure, VALUE_NS_MAX};
 
-use crate::{Language, Run, verdict};
+use crate::{Language, verdict};
 
 /// As precise as what is measured.
 const SIGNIFICANT_DIGITS: u8 = 3;
@@ -21,8 +21,6 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 const MILLI: f64 = 1e6;
 /// Steps of the percentile text for each halving of what is left, as its writers usually have.
 const TICKS_PER_HALF: u32 = 5;
-/// The series of the log, by their tags.
-const SERIES: [Measure; 2] = [Measure::Response, Measure::Service];
 
 /// Writes the log, piece by piece.
 #[derive(Debug, Default)]
@@ -31,12 +29,12 @@ pub struct HdrLog {
 }
 
 impl HdrLog {
-    /// The lines of an interval, and before the first the head; `now` is the end of the interval.
-    pub fn interval(&mut self, interval: &Interval<'_>, now: SystemTime) -> String {
+    /// The lines of an interval, and before the first the head; `now` is the end of the interval, since the
+    /// epoch of Unix.
+    pub fn interval(&mut self, interval: &Interval, now: Duration) -> String {
         let mut text = String::new();
         if !std::mem::replace(&mut self.has_head, true) {
-            let began = now.checked_sub(interval.to.as_duration()).unwrap_or(UNIX_EPOCH);
-            let began = began.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs_f64();
+            let began = now.saturating_sub(interval.to.as_duration()).as_secs_f64();
             write!(
                 text,
                 "#[Logged by onrush]\n#[Histogram log format version 1.3]\n#[BaseTime: {began:.3} (seconds since epoch)]\n#[StartTime: {began:.3} (seconds since epoch)]\n\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
@@ -44,9 +42,8 @@ impl HdrLog {
             .expect("writing to a string does not fail");
         }
         // What came late of an interval is a line more with its times.
-        let succeeded = interval.added.class(Class::Succeeded);
-        for measure in SERIES {
-            let times = succeeded.of(measure);
+        let added = &interval.added;
+        for (measure, times) in [(Measure::Response, &added.response), (Measure::Service, &added.service)] {
             let (from, length) = (interval.from.as_secs_f64(), (interval.to - interval.from).as_secs_f64());
             let max = times.max().unwrap_or(0) as f64 / MILLI;
             let mut bytes = Vec::new();
@@ -62,13 +59,12 @@ impl HdrLog {
 }
 
 /// The percentile text of the response times of what succeeded.
-pub fn hdr_text(run: &Run<'_>) -> String {
-    let mut text = percentiles(run.succeeded().of(Measure::Response));
+pub fn hdr_text(run: &Run) -> String {
+    let mut text = percentiles(run.recorded.succeeded.of(Measure::Response));
     text.push_str("#[response_time of what succeeded, in milliseconds]\n");
-    let seen = run.seen();
-    let given_up = Censored::of(seen, Measure::Response).count();
+    let given_up = run.succeeded.of(Measure::Response).given_up;
     if given_up > 0 {
-        let of = seen.counts.started;
+        let of = run.tally.started;
         writeln!(
             text,
             "#[{given_up} of {of} timed out, were dropped or did not end, and are not in here: they would have taken longer]"

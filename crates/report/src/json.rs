@@ -1,80 +1,68 @@
 //! The JSON report. Its schema is `docs/report.schema.json`; it holds every figure that the text has.
 
-use std::time::Duration;
+pub(crate) mod intervals;
 
-use engine::{Interval, ShardUse};
-use metrics::{
-    CLOSE_WITHOUT_CODE, Censored, Class, Distribution, Failure, Judgement, Measure, Snapshot, Threshold, Unit,
-};
+use core::time::Duration;
+
+use engine::ShardUse;
+use figures::{FailureCount, Interval, Judged, Run, Times, per_second};
+use metrics::{Measure, Unit};
 use plan::{Arrivals, Load, Protocol, RateStage, Scenario, Step, UserShape, UserStage};
 use serde_json::{Map, Value, json};
 
-use crate::figures::{QUANTILES, Run, Spoiled, histogram, per_second};
-use crate::{Language, say, steps, verdict};
+use crate::{Language, notes, say, steps, verdict};
+use intervals::Intervals;
 
 /// Grows with every change that a reader could stumble over.
 const SCHEMA: u32 = 1;
-/// Intervals that are kept: a day of seconds. Later ones are only counted.
-const INTERVALS_MAX: usize = 86_400;
 
 /// Collects intervals and writes the report.
 #[derive(Debug, Default)]
 pub struct Json {
-    intervals: Vec<Value>,
-    intervals_left_out: u64,
+    intervals: Intervals,
 }
 
 impl Json {
     /// Keeps an interval.
-    pub fn interval(&mut self, interval: &Interval<'_>) {
-        let index = (interval.number - 1) as usize;
-        if index >= INTERVALS_MAX {
-            self.intervals_left_out += u64::from(!interval.is_again);
-            return;
-        }
-        let seen = interval.seen;
-        let seconds = (interval.to - interval.from).as_secs_f64();
-        let succeeded = seen.class(Class::Succeeded);
-        let censored = Censored::of(seen, Measure::Response);
-        let mut value = json!({
-            "from_s": interval.from.as_secs_f64(),
-            "to_s": interval.to.as_secs_f64(),
-            "users": seen.users,
-            "started": seen.counts.started,
-            "succeeded": seen.counts.succeeded,
-            "dropped": seen.counts.dropped,
-            "unfinished": seen.counts.unfinished,
-            "failed": seen.counts.failed(),
-            "requests_per_s": per_second(seen.counts.finished(), seconds),
-            "bytes_received": seen.counts.bytes_received,
-            "bytes_received_per_s": per_second(seen.counts.bytes_received, seconds),
-            "statuses": statuses(seen),
+    pub fn interval(&mut self, interval: &Interval) {
+        let seen = &interval.seen;
+        self.intervals.put(interval.number, interval.is_again, || {
+            json!({
+                "from_s": interval.from.as_secs_f64(),
+                "to_s": interval.to.as_secs_f64(),
+                "users": seen.users,
+                "started": seen.started,
+                "succeeded": seen.succeeded,
+                "dropped": seen.dropped,
+                "unfinished": seen.unfinished,
+                "failed": seen.failed,
+                "requests_per_s": interval.requests_per_s,
+                "bytes_received": seen.bytes_received,
+                "bytes_received_per_s": interval.bytes_received_per_s,
+                "statuses": statuses(&seen.statuses),
+                "grpc_statuses": grpc_statuses(&seen.grpc_statuses),
+                "late_shards": interval.late_shards,
+                "response_time": times(&interval.response),
+            })
         });
-        value["grpc_statuses"] = grpc_statuses(seen);
-        value["late_shards"] = interval.late_shards.into();
-        value["response_time"] = times(succeeded.of(Measure::Response), censored, Spoiled::default());
-        // What came late makes an earlier interval whole.
-        match self.intervals.get_mut(index) {
-            Some(told) => *told = value,
-            None => self.intervals.push(value),
-        }
     }
 
     /// The whole report, with a line end.
-    pub fn report(&mut self, run: &Run<'_>) -> String {
+    pub fn report(&mut self, run: &Run) -> String {
         let mut report = facts(run);
         report["times"] = all_times(run);
-        report["statuses"] = statuses(run.seen());
-        report["grpc_statuses"] = grpc_statuses(run.seen());
-        report["closes"] = closes(run.seen());
+        report["statuses"] = statuses(&run.tally.statuses);
+        report["grpc_statuses"] = grpc_statuses(&run.tally.grpc_statuses);
+        report["closes"] = closes(run);
         report["failures"] = failures(run);
         report["steps"] = steps::values(run);
         report["thresholds"] = thresholds(run);
         report["verdict"] = verdict_of(run);
-        report["notes"] = run.notes.iter().map(|note| json!({ "kind": note.kind, "text": note.en })).collect();
+        let note = |note| json!({ "kind": figures::Note::kind(note), "text": notes::note_text(note, Language::En) });
+        report["notes"] = run.notes.iter().map(note).collect();
         report["generator"] = generator(run);
-        report["intervals"] = Value::Array(std::mem::take(&mut self.intervals));
-        report["intervals_left_out"] = self.intervals_left_out.into();
+        report["intervals"] = self.intervals.take();
+        report["intervals_left_out"] = self.intervals.left_out().into();
         format!("{report:#}\n")
     }
 }
@@ -145,33 +133,33 @@ fn protocol_of(scenario: &Scenario) -> &'static str {
     }
 }
 
-fn facts(run: &Run<'_>) -> Value {
+fn facts(run: &Run) -> Value {
     let scenario = run.plan.scenarios.first().expect("a plan has a scenario");
     let step = scenario.steps.first().expect("a scenario has a step");
-    let counts = &run.seen().counts;
-    let seconds = run.result.wall.as_secs_f64();
+    let counts = &run.tally;
+    let seconds = run.wall.as_secs_f64();
     let mut plan = plan_of(scenario, step);
     plan["warmup_s"] = run.plan.warmup.as_secs_f64().into();
     json!({
         "schema": SCHEMA,
         "target": {
             "url": scenario.target().url,
-            "address": run.place(),
+            "address": say::place(run),
             "lookup_s": run.lookup.map(|span| span.as_secs_f64()),
         },
         "plan": plan,
-        "stopped": run.result.was_stopped,
+        "stopped": run.was_stopped,
         "requests": {
             "started": counts.started,
             "succeeded": counts.succeeded,
-            "failed": counts.failed(),
+            "failed": counts.failed,
             "dropped": counts.dropped,
             "dropped_by_generator": counts.dropped_by_generator,
             "unfinished": counts.unfinished,
             "cut": counts.cut,
             "success_ratio": counts.success_ratio(),
             "answered_ratio": ratio(counts.succeeded, counts.finished()),
-            "iterations": { "completed": run.iterations().0, "cut": run.iterations().1 },
+            "iterations": { "completed": run.iterations.completed, "cut": run.iterations.cut },
             "covered": counts.covered_responses,
             "attempts": counts.attempts,
             "sent": counts.sent,
@@ -180,76 +168,67 @@ fn facts(run: &Run<'_>) -> Value {
             "redirects": counts.redirects,
         },
         "wall_s": seconds,
-        "planned_s": run.result.started_for.as_secs_f64(),
-        "requests_per_s": run.rate(),
-        "achieved_per_s": run.achieved(),
-        "asked_per_s": run.result.asked_per_s,
+        "planned_s": run.started_for.as_secs_f64(),
+        "requests_per_s": run.rate,
+        "achieved_per_s": run.achieved_per_s,
+        "asked_per_s": run.asked_per_s,
         "bytes": {
             "received": counts.bytes_received,
             "received_per_s": per_second(counts.bytes_received, seconds),
             "bodies": counts.body_bytes,
-            "sent": counts.bytes_sent(),
-            "sent_per_s": per_second(counts.bytes_sent(), seconds),
+            "sent": counts.bytes_sent,
+            "sent_per_s": per_second(counts.bytes_sent, seconds),
         },
-        "messages": { "sent": counts.messages_left(), "received": counts.messages_received, "unasked": counts.unasked },
+        "messages": { "sent": counts.messages_sent, "received": counts.messages_received, "unasked": counts.unasked },
         "connections": {
             "tried": counts.connections_tried,
             "established": counts.connections_established,
             "unsolicited": counts.unsolicited,
-            "tls_handshakes": run.seen().tls.count(),
+            "tls_handshakes": run.tls.count,
             "tls_resumed": counts.tls_resumed,
         },
     })
 }
 
 /// For each class that has any: each measure.
-fn all_times(run: &Run<'_>) -> Value {
-    let seen = run.seen();
+fn all_times(run: &Run) -> Value {
     let mut by_class = Map::new();
-    let classes = Class::ALL.iter().map(|&class| (class.name(), seen.class(class))).chain([("all", seen.all())]);
-    for (name, timings) in classes {
-        if timings.of(Measure::Response).count() == 0 && !["all", Class::Succeeded.name()].contains(&name) {
-            continue;
-        }
-        let measures = Measure::ALL.iter().map(|&measure| {
-            let is_headline =
-                name == Class::Succeeded.name() && matches!(measure, Measure::Response | Measure::Service);
-            let censored = if is_headline { Censored::of(seen, measure) } else { Censored::default() };
-            let is_of_success = name == Class::Succeeded.name();
-            let spoiled = if is_of_success { run.spoiled(measure) } else { Spoiled::default() };
-            (measure.name().to_owned(), times(timings.of(measure), censored, spoiled))
-        });
-        by_class.insert(name.to_owned(), Value::Object(measures.collect()));
+    for class in &run.classes {
+        let measures = Measure::ALL.iter().map(|&measure| (measure.name().to_owned(), times(class.times.of(measure))));
+        by_class.insert(class.name().to_owned(), Value::Object(measures.collect()));
     }
-    by_class.insert("connect".to_owned(), times(&seen.connect, Censored::default(), Spoiled::default()));
-    by_class.insert("tls_handshake".to_owned(), times(&seen.tls, Censored::default(), Spoiled::default()));
-    by_class.insert("message".to_owned(), times(&seen.message, Censored::of_messages(seen), Spoiled::default()));
-    by_class.insert("message_gap".to_owned(), times(&seen.message_gap, Censored::default(), Spoiled::default()));
-    let bars: Vec<Value> = histogram(run.succeeded().of(Measure::Response))
-        .iter()
-        .map(|bar| json!({"from_ns": bar.from_ns, "to_ns": bar.to_ns, "count": bar.count}))
-        .collect();
+    let others = [
+        ("connect", &run.connect),
+        ("tls_handshake", &run.tls),
+        ("message", &run.message),
+        ("message_gap", &run.message_gap),
+    ];
+    for (name, of) in others {
+        by_class.insert(name.to_owned(), times(of));
+    }
+    let bars: Vec<Value> =
+        run.bars.iter().map(|bar| json!({"from_ns": bar.from_ns, "to_ns": bar.to_ns, "count": bar.count})).collect();
     by_class.insert("response_time_histogram".to_owned(), bars.into());
     Value::Object(by_class)
 }
 
 /// A distribution. Percentiles that are only lower bounds are named in `at_least`, those that our own stalls may have made in
 /// `spoiled`.
-fn times(times: &Distribution, censored: Censored, spoiled: Spoiled) -> Value {
+fn times(times: &Times) -> Value {
     let mut value = Map::new();
-    value.insert("count".to_owned(), times.count().into());
-    value.insert("min_ns".to_owned(), censored.min(times).into());
-    value.insert("mean_ns".to_owned(), times.mean().into());
-    value.insert("stdev_ns".to_owned(), times.stdev().into());
+    value.insert("count".to_owned(), times.count.into());
+    value.insert("min_ns".to_owned(), times.least_min_ns.into());
+    value.insert("mean_ns".to_owned(), times.mean_ns.into());
+    value.insert("stdev_ns".to_owned(), times.stdev_ns.into());
     let (mut at_least, mut by_us) = (Vec::new(), Vec::new());
-    for (name, quantile) in QUANTILES.iter().copied().chain([("max", 1.0)]) {
-        let known = censored.percentile(times, quantile);
-        value.insert(format!("{}_ns", name.replace('.', "_")), known.map(|known| known.ns).into());
+    for (quantile, known) in times.named() {
+        let name = quantile.name().replace('.', "_");
+        value.insert(format!("{name}_ns"), known.map(|known| known.ns).into());
         if known.is_some_and(|known| known.at_least) {
-            at_least.push(Value::from(name.replace('.', "_")));
+            at_least.push(Value::from(name.clone()));
         }
-        if known.is_some() && spoiled.is(quantile) {
-            by_us.push(Value::from(name.replace('.', "_")));
+        if known.is_some_and(|known| known.is_spoiled) {
+            by_us.push(Value::from(name));
         }
     }
     value.insert("at_least".to_owned(), at_least.into());
@@ -257,42 +236,37 @@ fn times(times: &Distribution, censored: Censored, spoiled: Spoiled) -> Value {
     Value::Object(value)
 }
 
-fn statuses(seen: &Snapshot) -> Value {
-    Value::Object(seen.counts.statuses().map(|(status, count)| (status.to_string(), count.into())).collect())
+fn statuses(of: &[(u16, u64)]) -> Value {
+    Value::Object(of.iter().map(|(status, count)| (status.to_string(), (*count).into())).collect())
 }
 
-fn grpc_statuses(seen: &Snapshot) -> Value {
-    Value::Object(seen.counts.grpc_statuses().map(|(name, count)| (name.to_owned(), count.into())).collect())
+fn grpc_statuses(of: &[(&'static str, u64)]) -> Value {
+    Value::Object(of.iter().map(|(name, count)| ((*name).to_owned(), (*count).into())).collect())
 }
 
 /// Conversations of WebSocket that the server ended.
-fn closes(seen: &Snapshot) -> Value {
-    let one = |(code, count): (&u16, &u64)| {
-        json!({
-            "code": (*code != CLOSE_WITHOUT_CODE).then_some(code),
-            "reason": seen.heard(usize::from(*code)).filter(|reason| !reason.is_empty()),
-            "count": count,
-        })
-    };
-    seen.counts.closes.iter().map(one).collect()
+fn closes(run: &Run) -> Value {
+    let one = |close: &figures::Close| json!({"code": close.code, "reason": close.reason, "count": close.count});
+    run.closes.iter().map(one).collect()
 }
 
-fn failures(run: &Run<'_>) -> Value {
-    let one = |(failure, count): (Failure, u64)| {
+fn failures(run: &Run) -> Value {
+    let one = |each: &FailureCount| {
         json!({
-            "reason": failure.name(),
-            "detail": failure.detail(),
-            "grpc_status": say::call_status_name(failure, run),
-            "count": count,
-            "places": run.seen().blamed.places(failure).into_iter().map(|(place, _)| place).collect::<Vec<_>>(),
-            "remedy": say::failure_remedy(failure, run, Language::En),
+            "reason": each.failure.name(),
+            "detail": each.failure.detail(),
+            "grpc_status": say::call_status_name(each.failure, run),
+            "count": each.count,
+            "places": each.places,
+            "remedy": say::failure_remedy(each.failure, run, Language::En),
         })
     };
-    run.seen().counts.failures().map(one).collect()
+    run.tally.failures.iter().map(one).collect()
 }
 
-fn thresholds(run: &Run<'_>) -> Value {
-    let one = |(threshold, judgement): (&Threshold, Judgement)| {
+fn thresholds(run: &Run) -> Value {
+    let one = |judged: &Judged| {
+        let judgement = &judged.judgement;
         let unit = match judgement.unit {
             Unit::Time => "ns",
             Unit::Count => "count",
@@ -300,7 +274,7 @@ fn thresholds(run: &Run<'_>) -> Value {
             Unit::PerSecond => "per_s",
         };
         json!({
-            "threshold": threshold.text,
+            "threshold": judged.threshold,
             "holds": judgement.holds,
             "value": judgement.value,
             "at_least": judgement.at_least,
@@ -308,11 +282,11 @@ fn thresholds(run: &Run<'_>) -> Value {
             "unit": unit,
         })
     };
-    run.judgements().map(one).collect()
+    run.judged.iter().map(one).collect()
 }
 
-fn verdict_of(run: &Run<'_>) -> Value {
-    let verdict = &run.result.verdict;
+fn verdict_of(run: &Run) -> Value {
+    let verdict = &run.verdict;
     json!({
         "limit": verdict.limit.name(),
         "is_spoiled": verdict.is_spoiled(),
@@ -350,20 +324,20 @@ fn shard_use(spent: &ShardUse) -> Value {
     })
 }
 
-fn generator(run: &Run<'_>) -> Value {
-    let cpu = run.result.cpu;
+fn generator(run: &Run) -> Value {
+    let cpu = run.cpu;
     json!({
-        "driver": run.result.driver.kind.name(),
-        "driver_reason": say::driver_reason(&run.result.driver, Language::En),
-        "threads": run.result.threads,
+        "driver": run.driver.kind.name(),
+        "driver_reason": say::driver_reason(&run.driver, Language::En),
+        "threads": run.threads,
         "users": run.users(),
-        "cpu_s": run.seen().cpu_ns as f64 / 1e9,
+        "cpu_s": run.cpu_ns as f64 / 1e9,
         "process_cpu_user_s": cpu.user_ns as f64 / 1e9,
         "process_cpu_system_s": cpu.system_ns as f64 / 1e9,
-        "cpu_us_per_request": run.cpu_us_per_request(),
-        "cpu_share": run.cpu_share(),
-        "shards": run.result.shards.iter().map(shard_use).collect::<Vec<_>>(),
-        "resident_bytes": host::resident_bytes(),
+        "cpu_us_per_request": run.cpu_us_per_request,
+        "cpu_share": run.cpu_share,
+        "shards": run.shards.iter().map(shard_use).collect::<Vec<_>>(),
+        "resident_bytes": run.host.resident_bytes,
     })
 }
 

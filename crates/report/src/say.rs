@@ -10,7 +10,8 @@ use driver::Chosen;
 use std::net::SocketAddr;
 
 use engine::{PlacesError, ResolveError, RunError};
-use metrics::{Failure, ProtocolFault, Snapshot, TlsFault};
+use figures::{FailureCount, Held, Run};
+use metrics::{Failure, ProtocolFault, TlsFault};
 use plan::Step;
 use wire::tls::Refused;
 
@@ -20,8 +21,8 @@ pub use plan_error::plan_error;
 pub use secure::tls_error;
 pub use threshold_error::threshold_error;
 
+use crate::Language;
 use crate::format::span;
-use crate::{Language, Run};
 
 /// The name of a failure, with the detail that some have.
 pub(crate) fn failure_name(failure: Failure) -> String {
@@ -33,10 +34,11 @@ pub(crate) fn failure_name(failure: Failure) -> String {
 
 /// Places of a failure that are named.
 const BLAMED_SHOWN_MAX: usize = 3;
+
 /// The same, with the status that a call of gRPC has which failed so.
-pub(crate) fn failure_of(failure: Failure, run: &Run<'_>, language: Language) -> String {
+pub(crate) fn failure_in(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
     let name = failure_name(failure);
-    match call_status_name(failure, run) {
+    match call_status(failure, scene.is_grpc) {
         Some(status) if !matches!(failure, Failure::GrpcStatus(_)) => {
             language.pick(format!("{name}, counted as {status}"), format!("{name}，计为 {status}"))
         }
@@ -45,9 +47,22 @@ pub(crate) fn failure_of(failure: Failure, run: &Run<'_>, language: Language) ->
 }
 
 /// The status of a call of gRPC that failed so; `None` when it has one of its own, or no calls are made.
-pub(crate) fn call_status_name(failure: Failure, run: &Run<'_>) -> Option<&'static str> {
-    let status = engine::call_status(failure).filter(|_| run.is_grpc())?;
+pub(crate) fn call_status_name(failure: Failure, run: &Run) -> Option<&'static str> {
+    call_status(failure, run.is_grpc())
+}
+
+fn call_status(failure: Failure, is_grpc: bool) -> Option<&'static str> {
+    let status = engine::call_status(failure).filter(|_| is_grpc)?;
     Some(metrics::GRPC_STATUSES[status.index()])
+}
+
+/// Where the load went.
+pub(crate) fn place(run: &Run) -> String {
+    let scenario = run.plan.scenarios.first();
+    match scenario.and_then(|scenario| scenario.targets.first()).and_then(|target| target.unix.as_ref()) {
+        Some(path) => format!("unix:{}", path.display()),
+        None => run.address.to_string(),
+    }
 }
 
 /// What is known of the circumstances of a failure.
@@ -57,21 +72,66 @@ pub(crate) struct Scene<'a> {
     /// Where the failure was met, when that is known.
     pub(crate) place: Option<&'a str>,
     pub(crate) step: Option<&'a Step>,
-    /// What was seen of exchanges.
-    pub(crate) seen: Option<&'a Snapshot>,
+    /// What failed, and where.
+    pub(crate) failures: &'a [FailureCount],
+    /// What servers said of a status of gRPC, or with a code of a close.
+    pub(crate) heard: &'a [(u16, String)],
     /// Connections are held, and mean more than what is asked on them.
     pub(crate) is_held: bool,
+    /// Calls of gRPC are made.
+    pub(crate) is_grpc: bool,
     pub(crate) refused: Option<&'a Refused>,
     pub(crate) lacked_certificate: bool,
+    /// The first and the last local port that connections come from.
+    pub(crate) local_ports: Option<(u16, u16)>,
+}
+
+impl<'a> Scene<'a> {
+    /// That of a load.
+    pub(crate) fn of_run(run: &'a Run) -> Self {
+        Self {
+            address: run.is_one_place().then_some(run.address),
+            place: None,
+            step: run.plan.scenarios.first().and_then(|scenario| scenario.steps.first()),
+            failures: &run.tally.failures,
+            heard: &run.heard,
+            is_held: false,
+            is_grpc: run.is_grpc(),
+            refused: run.refused.as_ref(),
+            lacked_certificate: run.lacked_certificate,
+            local_ports: run.host.local_ports,
+        }
+    }
+
+    /// That of connections that are held.
+    pub(crate) fn of_held(held: &'a Held) -> Self {
+        Self {
+            address: Some(held.address),
+            place: None,
+            step: Some(&held.plan.step),
+            failures: &[],
+            heard: &[],
+            is_held: true,
+            is_grpc: false,
+            refused: held.refused.as_ref(),
+            lacked_certificate: held.lacked_certificate,
+            local_ports: held.host.local_ports,
+        }
+    }
+
+    /// What a server said of this status, or with this code.
+    fn heard(&self, number: u16) -> Option<&str> {
+        self.heard.iter().find(|(known, _)| *known == number).map(|(_, text)| &**text)
+    }
 }
 
 impl Scene<'_> {
     /// Whom a failure is to be blamed on.
     fn where_met(&self, failure: Failure, language: Language) -> String {
         let of_several = || {
-            let places = self.seen.map(|seen| seen.blamed.places(failure)).unwrap_or_default();
+            let places = self.failures.iter().find(|each| each.failure == failure).map_or(&[][..], |each| &each.places);
             let more = places.len() > BLAMED_SHOWN_MAX;
-            let named: Vec<&str> = places.into_iter().take(BLAMED_SHOWN_MAX).map(|(place, _)| place).collect();
+            let named = &places[..places.len().min(BLAMED_SHOWN_MAX)];
             match (named.is_empty(), more) {
                 (true, _) => language.pick("one of the targets", "其中一个目标").to_owned(),
                 (false, false) => named.join(", "),
@@ -89,13 +149,13 @@ impl Scene<'_> {
 }
 
 /// What a person can do about a failure.
-pub fn failure_remedy(failure: Failure, run: &Run<'_>, language: Language) -> String {
-    remedy_in(failure, &run.scene(), language)
+pub fn failure_remedy(failure: Failure, run: &Run, language: Language) -> String {
+    remedy_in(failure, &Scene::of_run(run), language)
 }
 
 /// The same of a failure that was met at this place.
-pub(crate) fn remedy_at(failure: Failure, place: &str, run: &Run<'_>, language: Language) -> String {
-    let scene = run.scene();
+pub(crate) fn remedy_at(failure: Failure, place: &str, run: &Run, language: Language) -> String {
+    let scene = Scene::of_run(run);
     // Of a single target the address says more than its name.
     let place = Some(place).filter(|place| scene.address.is_none() && !place.is_empty());
     remedy_in(failure, &Scene { place, ..scene }, language)
@@ -157,7 +217,7 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
             format!("到 {address} 的连接已建立，但首个请求在 {connect_limit} 内没有收到响应；请检查该端口的协议以及服务端是否过载，或调大 --connect-timeout"),
         ),
         Failure::NoLocalPort => {
-            let ports = host::local_port_range().map_or(String::new(), |(first, last)| {
+            let ports = scene.local_ports.map_or(String::new(), |(first, last)| {
                 let number = u32::from(last.saturating_sub(first)) + 1;
                 language.pick(format!(" (there are {number})"), format!("（共 {number} 个）"))
             });

@@ -1,27 +1,30 @@
 //! The summary: what a run has come to, as text.
 
+mod plan;
+
 use std::fmt::Write;
 
-use metrics::{Censored, Counts, Distribution, Measure, Snapshot};
-use plan::{Arrivals, Call, ConnectionCount, Load, MessageKind, Order, Protocol, RateStage, Talk, UserShape};
+use figures::{FailureCount, Judged, Quantile, Run, Tally, Times, per_second};
+use metrics::Measure;
 
-use crate::figures::{QUANTILES, Run, Spoiled, histogram, per_second};
-use crate::format::{Align, bytes, count, counted, pad, percent, rate, red, span, time};
+use crate::format::{Align, bytes, count, pad, percent, rate, time};
+use crate::page::{LABEL_WIDTH, Page, percentiles};
+use crate::say::Scene;
 use crate::{Language, say, steps, verdict};
+use plan::plan_in_words;
 
-const LABEL_WIDTH: usize = 14;
 const TIME_WIDTH: usize = 12;
 const BAR_WIDTH: usize = 40;
 
 /// The whole summary, with a line end, with colors or without.
-pub fn summary(run: &Run<'_>, language: Language, is_colorful: bool) -> String {
+pub fn summary(run: &Run, language: Language, is_colorful: bool) -> String {
     let mut page = Page { text: String::new(), language, is_colorful };
     page.facts(run);
     page.times(run);
     page.histogram(run);
     page.text.push_str(&steps::table(run, language));
     page.statuses(run);
-    page.failures(run);
+    page.failures_of(run);
     page.thresholds(run);
     page.generator(run);
     page.verdict(run);
@@ -29,9 +32,8 @@ pub fn summary(run: &Run<'_>, language: Language, is_colorful: bool) -> String {
 }
 
 /// One line for a run in which no connection was ever established.
-pub fn nothing_measured(run: &Run<'_>, language: Language) -> String {
-    let seen = run.seen();
-    let (started, dropped) = (seen.counts.started, seen.counts.dropped);
+pub fn nothing_measured(run: &Run, language: Language) -> String {
+    let (started, dropped) = (run.tally.started, run.tally.dropped);
     if started == 0 && !run.plan.warmup.is_zero() {
         let address = run.address;
         return language.pick(
@@ -45,17 +47,18 @@ pub fn nothing_measured(run: &Run<'_>, language: Language) -> String {
             "没有测到任何数据：没有发起任何请求；请延长时间或提高速率".to_owned(),
         );
     }
-    if dropped > 0 && seen.counts.failed() == 0 {
+    if dropped > 0 && run.tally.failed == 0 {
         let (address, started, dropped) = (run.address, count(started), count(dropped));
         return language.pick(
             format!("nothing was measured: no connection to {address} was established, and {dropped} of {started} starts were dropped after --max-lateness; look whether the server accepts connections, or raise --max-lateness"),
             format!("没有测到任何数据：未能与 {address} 建立连接，{started} 个请求中有 {dropped} 个超过 --max-lateness 而放弃；请检查服务端是否接受连接，或增大 --max-lateness"),
         );
     }
-    let tried = count(seen.counts.connections_tried.max(seen.counts.attempts));
+    let tried = count(run.tally.connections_tried.max(run.tally.attempts));
     let address = run.address;
-    match seen.counts.failures().max_by_key(|(_, count)| *count) {
-        Some((failure, _)) => {
+    match run.tally.failures.iter().max_by_key(|each| each.count) {
+        Some(FailureCount { failure, .. }) => {
+            let failure = *failure;
             let name = say::failure_name(failure);
             let remedy = say::failure_remedy(failure, run, language);
             language.pick(
@@ -70,27 +73,16 @@ pub fn nothing_measured(run: &Run<'_>, language: Language) -> String {
     }
 }
 
-struct Page {
-    text: String,
-    language: Language,
-    is_colorful: bool,
-}
-
 impl Page {
-    fn line(&mut self, label: &str, value: &str) {
-        let label = pad(label, LABEL_WIDTH, Align::Left);
-        writeln!(self.text, "{label}{value}").expect("writing to a string does not fail");
-    }
-
-    fn facts(&mut self, run: &Run<'_>) {
+    fn facts(&mut self, run: &Run) {
         let words = self.language.words();
-        let counts = &run.seen().counts;
-        let seconds = run.result.wall.as_secs_f64();
+        let counts = &run.tally;
+        let seconds = run.wall.as_secs_f64();
         let scenario = run.plan.scenarios.first().expect("a plan has a scenario");
         self.text.push('\n');
         let lookup =
             run.lookup.map_or(String::new(), |span| format!(", {} {}", words.lookup, time(span.as_nanos() as f64)));
-        self.line(words.target, &format!("{} ({}{lookup})", scenario.target().url, run.place()));
+        self.line(words.target, &format!("{} ({}{lookup})", scenario.target().url, say::place(run)));
         self.line(words.plan, &plan_in_words(run, self.language));
         let number_of = |word: &str, number: u64| {
             self.language.pick(format!("{} {word}", count(number)), format!("{word} {}", count(number)))
@@ -99,7 +91,7 @@ impl Page {
             "{} = {} + {}",
             number_of(words.started, counts.started),
             number_of(words.succeeded, counts.succeeded),
-            number_of(words.failed, counts.failed())
+            number_of(words.failed, counts.failed)
         );
         for (number, word) in [(counts.unfinished, words.unfinished), (counts.dropped, words.dropped)] {
             if number > 0 {
@@ -124,7 +116,7 @@ impl Page {
             self.line("", &line);
         }
         if run.plan.scenarios.iter().any(|scenario| scenario.steps.len() > 1) {
-            let (completed, cut) = run.iterations();
+            let figures::Iterations { completed, cut } = run.iterations;
             let (completed, is_cut, cut) = (count(completed), cut > 0, count(cut));
             let line = self.language.pick(
                 if is_cut {
@@ -167,11 +159,11 @@ impl Page {
             format!("{received}（{speed}/s，其中正文 {bodies}）"),
         );
         self.line(words.received, &received);
-        let (sent, speed) = (bytes(counts.bytes_sent() as f64), bytes(per_second(counts.bytes_sent(), seconds)));
+        let (sent, speed) = (bytes(counts.bytes_sent as f64), bytes(per_second(counts.bytes_sent, seconds)));
         let sent = self.language.pick(format!("{sent} ({speed}/s)"), format!("{sent}（{speed}/s）"));
         self.line(words.sent, &sent);
         if run.has_messages() {
-            let (sent, received) = (count(counts.messages_left()), count(counts.messages_received));
+            let (sent, received) = (count(counts.messages_sent), count(counts.messages_received));
             let mut messages = self
                 .language
                 .pick(format!("{sent} sent, {received} received"), format!("发送 {sent} 条，接收 {received} 条"));
@@ -186,19 +178,16 @@ impl Page {
             }
             self.line(words.messages, &messages);
         }
-        let connections = connections_in_words(run.seen(), self.language);
+        let connections = connections_in_words(run, self.language);
         self.line(words.connections, &connections);
     }
 
-    fn times(&mut self, run: &Run<'_>) {
+    fn times(&mut self, run: &Run) {
         let words = self.language.words();
-        let names =
-            [words.min, words.mean, words.stdev].into_iter().chain(QUANTILES.map(|(name, _)| name)).chain([words.max]);
-        let head: String = names.map(|name| pad(name, TIME_WIDTH, Align::Right)).collect();
+        let quantiles = Quantile::ALL.into_iter().filter(|quantile| *quantile != Quantile::Max).map(Quantile::name);
+        let names = [words.min, words.mean, words.stdev].into_iter().chain(quantiles).chain([words.max]);
         self.text.push('\n');
-        self.line("", &head);
-        let succeeded = run.succeeded();
-        let seen = run.seen();
+        self.cells("", names, TIME_WIDTH);
         let measures = [
             (words.response_time, Measure::Response),
             (words.service_time, Measure::Service),
@@ -207,53 +196,35 @@ impl Page {
             (words.first_byte, Measure::FirstByte),
         ];
         for (name, measure) in measures {
-            // Only these two grow with an exchange that was given up.
-            let is_open_ended = matches!(measure, Measure::Response | Measure::Service);
-            let censored = if is_open_ended { Censored::of(seen, measure) } else { Censored::default() };
-            self.time_line(name, succeeded.of(measure), &censored, run.spoiled(measure));
+            self.time_line(name, run.succeeded.of(measure));
         }
-        self.time_line(words.connect, &seen.connect, &Censored::default(), Spoiled::default());
-        if seen.tls.count() > 0 {
-            self.time_line(words.tls_handshake, &seen.tls, &Censored::default(), Spoiled::default());
-        }
-        if seen.message.count() + seen.message_given_up.count() > 0 {
-            self.time_line(words.message, &seen.message, &Censored::of_messages(seen), Spoiled::default());
-        }
-        if seen.message_gap.count() > 0 {
-            self.time_line(words.message_gap, &seen.message_gap, &Censored::default(), Spoiled::default());
+        self.time_line(words.connect, &run.connect);
+        let others =
+            [(words.tls_handshake, &run.tls), (words.message, &run.message), (words.message_gap, &run.message_gap)];
+        for (name, times) in others.into_iter().filter(|(_, times)| times.count + times.given_up > 0) {
+            self.time_line(name, times);
         }
         if let Some(stalls) = verdict::stalls(run, self.language) {
-            self.line("", &if self.is_colorful { red(&stalls) } else { stalls });
+            self.warn("", &stalls);
         }
         if let Some(difference) = verdict::difference(run, self.language) {
             self.line("", &difference);
         }
     }
 
-    fn time_line(&mut self, name: &str, times: &Distribution, censored: &Censored, spoiled: Spoiled) {
+    fn time_line(&mut self, name: &str, times: &Times) {
         let plain = |ns: Option<f64>| ns.map_or("-".to_owned(), time);
-        let least = censored.min(times).map(|ns| ns as f64);
-        let is_open_ended = censored.count() > 0;
-        let mean = format!("{}{}", if is_open_ended { ">=" } else { "" }, plain(censored.mean(times)));
+        let is_open_ended = times.given_up > 0;
+        let mean = format!("{}{}", if is_open_ended { ">=" } else { "" }, plain(times.least_mean_ns));
         // Nobody knows how far apart times are that never ended.
-        let mut cells = vec![plain(least), mean, plain(times.stdev().filter(|_| !is_open_ended))];
-        for quantile in QUANTILES.iter().map(|(_, quantile)| *quantile).chain([1.0]) {
-            cells.push(match censored.percentile(times, quantile) {
-                Some(known) => {
-                    let bound = if known.at_least { ">=" } else { "" };
-                    let mark = if spoiled.is(quantile) { "!" } else { "" };
-                    format!("{bound}{}{mark}", time(known.ns as f64))
-                }
-                None => "-".to_owned(),
-            });
-        }
-        let row: String = cells.iter().map(|cell| pad(cell, TIME_WIDTH, Align::Right)).collect();
-        self.line(name, &row);
+        let stdev = plain(times.stdev_ns.filter(|_| !is_open_ended));
+        let first = [plain(times.least_min_ns.map(|ns| ns as f64)), mean, stdev];
+        let cells: Vec<String> = first.into_iter().chain(percentiles(times)).collect();
+        self.cells(name, cells.iter().map(String::as_str), TIME_WIDTH);
     }
 
-    fn histogram(&mut self, run: &Run<'_>) {
-        let succeeded = run.succeeded();
-        let bars = histogram(succeeded.of(Measure::Response));
+    fn histogram(&mut self, run: &Run) {
+        let bars = &run.bars;
         let Some(most) = bars.iter().map(|bar| bar.count).max().filter(|most| *most > 0) else { return };
         self.text.push('\n');
         let title = self.language.words().histogram;
@@ -266,19 +237,20 @@ impl Page {
         }
     }
 
-    fn statuses(&mut self, run: &Run<'_>) {
-        let (words, seen) = (self.language.words(), run.seen());
+    fn statuses(&mut self, run: &Run) {
+        let words = self.language.words();
         self.text.push('\n');
         let one = |name: String, number: u64| format!("{name}: {}", count(number));
         if run.is_grpc() {
-            let all = seen.counts.grpc_statuses().map(|(name, number)| one(name.to_owned(), number)).collect();
+            let all = run.tally.grpc_statuses.iter().map(|(name, number)| one((*name).to_owned(), *number)).collect();
             self.list(words.grpc_statuses, all);
         }
-        let all = seen.counts.statuses().map(|(status, number)| one(status.to_string(), number)).collect();
+        let all = run.tally.statuses.iter().map(|(status, number)| one(status.to_string(), *number)).collect();
         self.list(words.statuses, all);
-        if !seen.counts.closes.is_empty() {
-            let said = |code: u16| say::code_and_reason(code, seen.heard(usize::from(code)), self.language);
-            let all = seen.counts.closes.iter().map(|(code, number)| one(said(*code), *number)).collect();
+        if !run.closes.is_empty() {
+            let said =
+                |close: &figures::Close| say::code_and_reason(close.code, close.reason.as_deref(), self.language);
+            let all = run.closes.iter().map(|close| one(said(close), close.count)).collect();
             self.list(words.closes, all);
         }
     }
@@ -288,47 +260,44 @@ impl Page {
         self.line(name, &list);
     }
 
-    fn failures(&mut self, run: &Run<'_>) {
+    fn failures_of(&mut self, run: &Run) {
         let words = self.language.words();
-        let mut all: Vec<_> = run.seen().counts.failures().collect();
+        let mut all: Vec<&FailureCount> = run.tally.failures.iter().collect();
         if all.is_empty() {
             return self.line(words.failures, words.none);
         }
-        all.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
-        for (index, (failure, number)) in all.into_iter().enumerate() {
-            let label = if index == 0 { words.failures } else { "" };
-            let name = say::failure_of(failure, run, self.language);
-            let remedy = say::failure_remedy(failure, run, self.language);
-            let line = format!("{} {name} - {remedy}", count(number));
-            self.line(label, &if self.is_colorful { red(&line) } else { line });
-        }
+        all.sort_by_key(|each| std::cmp::Reverse(each.count));
+        self.failures(words.failures, &all, &Scene::of_run(run), " - ");
     }
 
-    fn thresholds(&mut self, run: &Run<'_>) {
+    fn thresholds(&mut self, run: &Run) {
         let mut label = self.language.words().thresholds;
-        for (threshold, judgement) in run.judgements() {
-            let line = verdict::threshold_line(&threshold.text, &judgement, self.language);
-            self.line(label, &if self.is_colorful && !judgement.holds { red(&line) } else { line });
+        for Judged { threshold, judgement } in &run.judged {
+            let line = verdict::threshold_line(threshold, judgement, self.language);
+            if judgement.holds {
+                self.line(label, &line);
+            } else {
+                self.warn(label, &line);
+            }
             label = "";
         }
     }
 
-    fn verdict(&mut self, run: &Run<'_>) {
+    fn verdict(&mut self, run: &Run) {
         self.line(self.language.words().verdict, &verdict::verdict(run, self.language));
         if let Some(mark) = verdict::spoiled(run, self.language) {
-            self.line("", &if self.is_colorful { red(mark) } else { mark.to_owned() });
+            self.warn("", mark);
         }
     }
 
-    fn generator(&mut self, run: &Run<'_>) {
+    fn generator(&mut self, run: &Run) {
         let words = self.language.words();
-        let cpu = time(run.seen().cpu_ns as f64);
-        let memory = host::resident_bytes().map_or("-".to_owned(), |resident| bytes(resident as f64));
-        let each = run.cpu_us_per_request().map_or("-".to_owned(), |each| format!("{each:.2}us"));
-        let share = run.cpu_share() * 100.0;
-        let threads = run.result.threads;
-        let driver =
-            format!("{} ({})", run.result.driver.kind.name(), say::driver_reason(&run.result.driver, self.language));
+        let cpu = time(run.cpu_ns as f64);
+        let memory = run.host.resident_bytes.map_or("-".to_owned(), |resident| bytes(resident as f64));
+        let each = run.cpu_us_per_request.map_or("-".to_owned(), |each| format!("{each:.2}us"));
+        let share = run.cpu_share * 100.0;
+        let threads = run.threads;
+        let driver = format!("{} ({})", run.driver.kind.name(), say::driver_reason(&run.driver, self.language));
         let text = self.language.pick(
             format!(
                 "CPU {cpu}, {each} a request, {share:.0}% of {threads} thread(s); memory {memory}; driver {driver}"
@@ -340,9 +309,9 @@ impl Page {
 }
 
 /// Of an open load what was started, of what was asked, and what of it was answered where that differs; else what was done.
-fn rates_in_words(run: &Run<'_>, language: Language) -> String {
-    let done = rate(run.rate());
-    let (Some(achieved), Some(asked)) = (run.achieved().map(rate), run.result.asked_per_s.map(rate)) else {
+fn rates_in_words(run: &Run, language: Language) -> String {
+    let done = rate(run.rate);
+    let (Some(achieved), Some(asked)) = (run.achieved_per_s.map(rate), run.asked_per_s.map(rate)) else {
         return done;
     };
     let started = language.pick(format!("{achieved} of {asked} asked"), format!("{achieved}（计划 {asked}）"));
@@ -353,7 +322,7 @@ fn rates_in_words(run: &Run<'_>, language: Language) -> String {
 }
 
 /// Of all starts; and of those that ended, where that differs.
-fn success_in_words(counts: &Counts, language: Language) -> String {
+fn success_in_words(counts: &Tally, language: Language) -> String {
     let (of_all, of_ended) =
         (percent(counts.succeeded, counts.started - counts.cut), percent(counts.succeeded, counts.finished()));
     if of_all == of_ended || counts.finished() == 0 {
@@ -362,12 +331,12 @@ fn success_in_words(counts: &Counts, language: Language) -> String {
     language.pick(format!("{of_all} ({of_ended} of what ended)"), format!("{of_all}（已结束的请求中 {of_ended}）"))
 }
 
-fn connections_in_words(seen: &Snapshot, language: Language) -> String {
-    let counts = &seen.counts;
+fn connections_in_words(run: &Run, language: Language) -> String {
+    let counts = &run.tally;
     let established = count(counts.connections_established);
     let mut parts = vec![language.pick(format!("{established} established"), format!("已建立 {established} 个"))];
-    if seen.tls.count() > 0 {
-        let (handshakes, resumed) = (count(seen.tls.count()), count(counts.tls_resumed));
+    if run.tls.count > 0 {
+        let (handshakes, resumed) = (count(run.tls.count), count(counts.tls_resumed));
         parts.push(language.pick(
             format!("{handshakes} TLS handshakes ({resumed} resumed)"),
             format!("TLS 握手 {handshakes} 次（其中 {resumed} 次会话恢复）"),
@@ -386,146 +355,6 @@ fn connections_in_words(seen: &Snapshot, language: Language) -> String {
             format!("{unsolicited} closed because the server sent bytes that belong to no request; look with curl -v"),
             format!("{unsolicited} 个因服务端发送了多余数据而关闭；可用 curl -v 查看"),
         ));
-    }
-    parts.join(language.pick(", ", "，"))
-}
-
-/// The users of a closed load.
-fn users_in_words(users: u64, shape: &UserShape, language: Language) -> String {
-    let number = count(users);
-    match shape {
-        UserShape::AtOnce => {
-            language.pick(format!("closed model, {}", counted(users, "user")), format!("固定并发 {number} 个用户"))
-        }
-        UserShape::Rendezvous => language.pick(
-            format!("closed model, {number} users who start together in rounds"),
-            format!("固定并发 {number} 个用户，每轮在集合点同时发起"),
-        ),
-        UserShape::Ramp(ramp) => {
-            let ramp = span(*ramp);
-            language.pick(
-                format!("closed model, {number} users who come within {ramp}"),
-                format!("固定并发 {number} 个用户，在 {ramp} 内逐个加入"),
-            )
-        }
-        UserShape::Stages(stages) => {
-            let mut levels = vec![count(stages.first().map_or(0, |stage| stage.from))];
-            levels.extend(stages.iter().map(|stage| format!("{} ({})", count(stage.to), span(stage.span))));
-            let levels = levels.join(" -> ");
-            language.pick(format!("closed model, users {levels}"), format!("用户数 {levels}"))
-        }
-    }
-}
-
-/// The rates of an open load: one when it never changes, else from stage to stage.
-fn stages_in_words(stages: &[RateStage], language: Language) -> String {
-    // In the largest unit in which it is a whole number, or else as a decimal of the one that shows it best.
-    let named = |thousandths_per_hour: u64| match thousandths_per_hour {
-        0 => "0/s".to_owned(),
-        exact if exact % 3_600_000 == 0 => format!("{}/s", count(exact / 3_600_000)),
-        exact if exact % 60_000 == 0 => format!("{}/m", count(exact / 60_000)),
-        some if some >= 3_600_000 => format!("{}/s", rate(some as f64 / 3.6e6)),
-        few => format!("{}/h", few as f64 / 1e3),
-    };
-    let is_constant = stages.iter().all(|stage| stage.from == stage.to && stage.to == stages[0].to);
-    let rates = match stages.first() {
-        Some(stage) if is_constant => named(stage.to),
-        _ => {
-            let mut rates = vec![named(stages.first().map_or(0, |stage| stage.from))];
-            rates.extend(stages.iter().map(|stage| format!("{} ({})", named(stage.to), span(stage.span))));
-            rates.join(" -> ")
-        }
-    };
-    language.pick(format!("open model, {rates}"), format!("固定速率 {rates}"))
-}
-
-/// What a call sends, when that is not just one message.
-fn messages_in_words(call: &Call, language: Language) -> Option<String> {
-    let number = call.messages.len() as u64;
-    if number == 1 {
-        return None;
-    }
-    let messages = language.pick(counted(number, "message"), format!("每次 {} 条消息", count(number)));
-    if call.interval.is_zero() {
-        return Some(messages);
-    }
-    let interval = span(call.interval);
-    Some(language.pick(format!("{messages} {interval} apart"), format!("{messages}，间隔 {interval}")))
-}
-
-fn talk_in_words(talk: &Talk, path: &str, language: Language) -> String {
-    let Some(message) = &talk.message else { return path.to_owned() };
-    let bytes = message.bytes.len() as u64;
-    let size = language.pick(counted(bytes, "byte"), format!("{} 字节", count(bytes)));
-    match message.kind {
-        MessageKind::Ping => language.pick(format!("WebSocket pings on {path}"), format!("WebSocket ping {path}")),
-        MessageKind::Plain => language.pick(format!("TCP messages of {size}"), format!("TCP 消息（{size}）")),
-        MessageKind::Text | MessageKind::Binary => {
-            language.pick(format!("WebSocket messages of {size} on {path}"), format!("WebSocket 消息（{size}）{path}"))
-        }
-    }
-}
-
-fn plan_in_words(run: &Run<'_>, language: Language) -> String {
-    let scenario = run.plan.scenarios.first().expect("a plan has a scenario");
-    let step = scenario.steps.first().expect("a scenario has a step");
-    let (method, path) = (&step.request.method, &step.request.path);
-    let mut parts = vec![match (&step.call, &step.talk) {
-        (Some(_), _) => format!("gRPC {path}"),
-        (None, Some(talk)) => talk_in_words(talk, path, language),
-        (None, None) if scenario.steps.len() > 1 => {
-            let steps = count(scenario.steps.len() as u64);
-            match scenario.order {
-                Order::InTurn => language.pick(format!("{steps} steps in turn"), format!("{steps} 个步骤依次执行")),
-                Order::Shuffled { .. } => language
-                    .pick(format!("{steps} steps, shuffled each time round"), format!("{steps} 个步骤，每轮随机排列")),
-            }
-        }
-        (None, None) => format!("{method} {path}"),
-    }];
-    if let Some(call) = &step.call {
-        parts.extend(messages_in_words(call, language));
-    }
-    let (requests, duration) = match &scenario.load {
-        Load::Closed { users, shape, requests, duration } => {
-            parts.push(users_in_words(*users, shape, language));
-            (*requests, *duration)
-        }
-        Load::Open { stages, arrivals, requests, connections, .. } => {
-            parts.push(stages_in_words(stages, language));
-            if let Arrivals::Poisson { .. } = arrivals {
-                parts.push(language.pick("at random (Poisson)", "随机间隔（泊松）").to_owned());
-            }
-            parts.push(match connections {
-                ConnectionCount::Exactly(most) => {
-                    language.pick(counted(*most, "connection"), format!("{} 个连接", count(*most)))
-                }
-                ConnectionCount::UpTo(most) => language
-                    .pick(format!("up to {} connections", count(*most)), format!("最多 {} 个连接", count(*most))),
-            });
-            (*requests, Some(stages.iter().map(|stage| stage.span).sum()))
-        }
-    };
-    if !run.plan.warmup.is_zero() {
-        let warmup = span(run.plan.warmup);
-        parts.push(language.pick(format!("after a warm-up of {warmup}"), format!("预热 {warmup}（不计入结果）")));
-    }
-    if let Some(requests) = requests {
-        parts.push(language.pick(counted(requests, "request"), format!("共 {} 个请求", count(requests))));
-    }
-    if let Some(duration) = duration {
-        parts.push(language.pick(format!("for {}", span(duration)), format!("持续 {}", span(duration))));
-    }
-    let streams = scenario.target().streams;
-    if streams > 1 {
-        let streams = count(u64::from(streams));
-        parts.push(language.pick(format!("{streams} streams each"), format!("每个连接 {streams} 个流")));
-    }
-    if scenario.target().protocol == Protocol::Http2 && step.call.is_none() {
-        parts.push("HTTP/2".to_owned());
-    }
-    if !step.keep_alive {
-        parts.push(language.pick("a new connection for each", "每个请求新建连接").to_owned());
     }
     parts.join(language.pick(", ", "，"))
 }

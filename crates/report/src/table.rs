@@ -1,10 +1,9 @@
 //! The live table: one line for each interval.
 
-use engine::Interval;
-use metrics::{Censored, Class, Measure};
+use figures::{Interval, Quantile};
 
-use crate::figures::per_second;
-use crate::format::{Align, bytes, count, pad, rate, time};
+use crate::format::{Align, bytes, count, pad, rate};
+use crate::page::percentile;
 use crate::{Language, format};
 
 /// Columns of the terminal, in the order of the headings.
@@ -40,41 +39,33 @@ impl Table {
     }
 
     /// One interval. Rate, times and bytes a second are those of the interval; the rest is from the start.
-    pub fn row(&self, interval: &Interval<'_>) -> String {
-        let (seen, total) = (interval.seen, interval.total);
-        let seconds = (interval.to - interval.from).as_secs_f64();
-        let succeeded = seen.class(Class::Succeeded);
-        let times = succeeded.of(Measure::Response);
-        let censored = Censored::of(seen, Measure::Response);
-        let shown = |quantile: f64| match censored.percentile(times, quantile) {
-            Some(known) => format!("{}{}", if known.at_least { ">=" } else { "" }, time(known.ns as f64)),
-            None => "-".to_owned(),
-        };
+    pub fn row(&self, interval: &Interval) -> String {
+        let (total, response) = (&interval.total, &interval.response);
         let cells = [
             elapsed(interval.to.as_secs_f64()),
             count(total.users),
-            count(total.counts.succeeded),
-            count(total.counts.failed()),
-            rate(per_second(seen.counts.finished(), seconds)),
-            shown(0.5),
-            shown(0.99),
-            shown(1.0),
-            bytes(total.counts.bytes_received as f64),
-            bytes(per_second(seen.counts.bytes_received, seconds)),
+            count(total.succeeded),
+            count(total.failed),
+            rate(interval.requests_per_s),
+            percentile(response, Quantile::P50),
+            percentile(response, Quantile::P99),
+            percentile(response, Quantile::Max),
+            bytes(total.bytes_received as f64),
+            bytes(interval.bytes_received_per_s),
         ];
         let mut cells: Vec<String> =
             WIDTHS.iter().zip(&cells).map(|(width, cell)| pad(cell, *width, Align::Right)).collect();
-        if self.is_colorful && total.counts.failed() > 0 {
+        if self.is_colorful && total.failed > 0 {
             cells[FAILED] = format::red(&cells[FAILED]);
         }
         // Where calls are counted, that HTTP was fine is no news.
         let mut statuses: Vec<String> =
-            total.counts.grpc_statuses().map(|(name, count)| format!("{name}:{}", format::count(count))).collect();
+            total.grpc_statuses.iter().map(|(name, count)| format!("{name}:{}", format::count(*count))).collect();
         let is_grpc = !statuses.is_empty();
-        let of_http = total.counts.statuses().filter(|(status, _)| !is_grpc || *status != 200);
-        statuses.extend(of_http.map(|(status, count)| format!("{status}:{}", format::count(count))));
-        if total.counts.dropped > 0 {
-            statuses.push(format!("{}:{}", self.language.words().dropped, count(total.counts.dropped)));
+        let of_http = total.statuses.iter().filter(|(status, _)| !is_grpc || *status != 200);
+        statuses.extend(of_http.map(|(status, count)| format!("{status}:{}", format::count(*count))));
+        if total.dropped > 0 {
+            statuses.push(format!("{}:{}", self.language.words().dropped, count(total.dropped)));
         }
         if interval.late_shards > 0 {
             let late = interval.late_shards;

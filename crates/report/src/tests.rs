@@ -1,15 +1,16 @@
 //! What people see, letter by letter.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Interval, Limit, RunResult, ShardUse, Verdict};
+use engine::{Limit, RunResult, ShardUse, Verdict};
+use figures::{HostFacts, Interval, Run, RunInput};
 use metrics::{Failure, Measure, Outcome, ProtocolFault, Snapshot};
 use pacing::Nanos;
 use plan::{Flags, Plan};
 use unicode_width::UnicodeWidthStr;
 
 use super::*;
-use crate::figures::histogram;
 
 fn plan() -> Plan {
     let flags = Flags { url: Some("http://127.0.0.1:8080/x".to_owned()), ..Flags::default() };
@@ -67,14 +68,32 @@ fn result(total: Snapshot) -> RunResult {
     }
 }
 
-fn run<'a>(plan: &'a Plan, result: &'a RunResult) -> Run<'a> {
-    let address = "127.0.0.1:8080".parse().expect("an address");
-    Run { plan, address, lookup: Some(Duration::from_millis(3)), result, thresholds: &[], notes: &[] }
+fn run(plan: &Plan, result: RunResult) -> Run {
+    Run::of(RunInput {
+        plan: Arc::new(plan.clone()),
+        address: "127.0.0.1:8080".parse().expect("an address"),
+        lookup: Some(Duration::from_millis(3)),
+        result,
+        thresholds: &[],
+        notes: Vec::new(),
+        host: HostFacts::default(),
+    })
 }
 
 /// An interval that all shards have told.
-fn interval<'a>(from: Nanos, to: Nanos, seen: &'a Snapshot, total: &'a Snapshot) -> Interval<'a> {
-    Interval { number: 1, from, to, paused: Nanos::ZERO, late_shards: 0, is_again: false, seen, added: seen, total }
+fn interval(from: Nanos, to: Nanos, seen: &Snapshot, total: &Snapshot) -> Interval {
+    let told = engine::Interval {
+        number: 1,
+        from,
+        to,
+        paused: Nanos::ZERO,
+        late_shards: 0,
+        is_again: false,
+        seen,
+        added: seen,
+        total,
+    };
+    Interval::of(&told, &plan())
 }
 
 /// The columns of the terminal at which the cells end.
@@ -128,22 +147,12 @@ fn red_is_for_failures_only() {
 }
 
 #[test]
-fn timeouts_hide_the_percentiles_above_them() {
-    let total = seen(95, &[(Failure::Timeout, 5)]);
-    let times = total.class(metrics::Class::Succeeded);
-    let known = percentiles_of(times.of(Measure::Response), &total, Measure::Response);
-    let bounds: Vec<(&str, bool)> = known.iter().map(|(name, percentile)| (*name, percentile.at_least)).collect();
-    assert_eq!(bounds, [("p50", false), ("p90", false), ("p95", false), ("p99", true), ("p99.9", true), ("max", true)]);
-    assert!(known.iter().filter(|(_, known)| known.at_least).all(|(_, known)| known.ns == 2_000_000_000));
-}
-
-#[test]
 fn the_summary_says_it_all_in_both_languages() {
     let plan = plan();
     let failures =
         [(Failure::ConnectRefused, 3), (Failure::Protocol(ProtocolFault::ChunkSize), 2), (Failure::Os(5), 1)];
     let result = result(seen(1_000, &failures));
-    let run = run(&plan, &result);
+    let run = run(&plan, result);
     let english = summary(&run, Language::En, false);
     for part in [
         "http://127.0.0.1:8080/x (127.0.0.1:8080, name lookup 3.00ms)",
@@ -178,7 +187,7 @@ fn the_summary_says_it_all_in_both_languages() {
 fn every_failure_has_a_remedy_in_both_languages() {
     let plan = plan();
     let result = result(seen(0, &[]));
-    let run = run(&plan, &result);
+    let run = run(&plan, result);
     for failure in (0..metrics::FAILURE_COUNT).filter_map(Failure::of_index) {
         let (english, chinese) =
             (failure_remedy(failure, &run, Language::En), failure_remedy(failure, &run, Language::Zh));
@@ -223,30 +232,6 @@ fn figures_as_people_read_them() {
 }
 
 proptest::proptest! {
-    #[test]
-    fn bars_hold_every_value(values in proptest::collection::vec(1u64..1_000_000_000_000, 1..200)) {
-        let mut times = metrics::Distribution::default();
-        values.iter().for_each(|&value| times.record(value));
-        let bars = histogram(&times);
-        proptest::prop_assert_eq!(bars.iter().map(|bar| bar.count).sum::<u64>(), values.len() as u64);
-        proptest::prop_assert!(bars.len() <= 11 && bars.windows(2).all(|pair| pair[0].to_ns == pair[1].from_ns));
-    }
-
-    #[test]
-    fn no_percentile_is_above_the_maximum(values in proptest::collection::vec(0u64..10_000_000_000_000, 1..100), timeouts in 0u64..5) {
-        let mut total = Snapshot::default();
-        for value in values {
-            total.outcome(0, Outcome::Succeeded).record(Measure::Response, value);
-        }
-        for _ in 0..timeouts {
-            total.outcome(0, Outcome::Failed(Failure::Timeout)).record(Measure::Response, 1_000_000);
-        }
-        let times = total.class(metrics::Class::Succeeded);
-        let known = percentiles_of(times.of(Measure::Response), &total, Measure::Response);
-        let max = known.last().expect("a maximum").1.ns;
-        proptest::prop_assert!(known.iter().all(|(_, percentile)| percentile.ns <= max));
-    }
-
     /// Whatever is merged: in every output each percentile is at most the next, and the maximum is above them all.
     #[test]
     fn percentiles_stay_in_order_over_merges(
@@ -272,7 +257,7 @@ proptest::proptest! {
         }
         let plan = plan();
         let result = result(total);
-        let run = run(&plan, &result);
+        let run = run(&plan, result);
         let report: serde_json::Value = serde_json::from_str(&Json::default().report(&run)).expect("JSON");
         let mut distributions = Vec::new();
         for class in report["times"].as_object().expect("classes").values().filter(|class| class.is_object()) {

@@ -10,12 +10,11 @@ mod say;
 mod webbench;
 mod wrk;
 
-use engine::Interval;
-use metrics::{Class, Counts, Distribution, Failure, Measure, Outcome, Snapshot, Timings};
+use figures::{FailureCount, Interval, Run, Tally};
+use metrics::{Class, Distribution, Failure, Measure, Outcome, Timings};
 use plan::{Settings, ToolRun};
 
 use crate::Language;
-use crate::figures::Run;
 pub use say::{tool_fault, tool_note};
 
 /// What is to be written.
@@ -57,17 +56,16 @@ impl<'a> ToolView<'a> {
     }
 
     /// What is printed when an interval is over.
-    pub fn interval(&mut self, interval: &Interval<'_>) -> Pages {
+    pub fn interval(&mut self, interval: &Interval) -> Pages {
         // What came late of an interval that was told is no row of a tool.
-        if interval.is_again && interval.added.counts.is_empty() {
+        if interval.is_again && interval.added.is_empty {
             return Pages::default();
         }
-        let seconds = (interval.to - interval.from).as_secs_f64();
-        self.rates.push((seconds, interval.seen.counts.answers));
+        self.rates.push((interval.working_s(), interval.seen.answers));
         match &self.run.settings {
-            Settings::Ab(settings) => ab::interval(settings, &mut self.told, interval.total),
+            Settings::Ab(settings) => ab::interval(settings, &mut self.told, &interval.total),
             Settings::GoStress(settings) => {
-                let stdout = gostress::row(settings, interval.to.as_secs_f64(), interval.total);
+                let stdout = gostress::row(settings, interval);
                 Pages { stdout, ..Pages::default() }
             }
             _ => Pages::default(),
@@ -75,7 +73,7 @@ impl<'a> ToolView<'a> {
     }
 
     /// What is printed at the end.
-    pub fn finish(&self, run: &Run<'_>) -> Pages {
+    pub fn finish(&self, run: &Run) -> Pages {
         match &self.run.settings {
             Settings::Wrk(settings) => wrk::finish(settings, run, &self.rates),
             Settings::Ab(settings) => ab::finish(settings, run),
@@ -92,20 +90,14 @@ impl<'a> ToolView<'a> {
     }
 }
 
-/// What was answered, whatever the answer was.
-fn answered(seen: &Snapshot) -> Timings {
-    let mut all = seen.class(Class::Succeeded);
-    all.merge(&seen.class(Class::FailedAnswered));
-    all
-}
-
 /// From the first request to the last answer, where redirects were followed; else the response time.
-fn whole<'a>(seen: &'a Snapshot, times: &'a Timings) -> &'a Distribution {
-    if seen.chains.count() > 0 { &seen.chains } else { times.of(Measure::Response) }
+fn whole<'a>(run: &'a Run, times: &'a Timings) -> &'a Distribution {
+    let chains = &run.recorded.chains;
+    if chains.count() > 0 { chains } else { times.of(Measure::Response) }
 }
 
 /// The one lookup of a run, for whoever was answered.
-fn lookup(run: &Run<'_>, times: &Distribution) -> Distribution {
+fn lookup(run: &Run, times: &Distribution) -> Distribution {
     let mut lookup = Distribution::default();
     if times.count() > 0 {
         lookup.record(run.lookup.map_or(0, |span| span.as_nanos() as u64));
@@ -114,9 +106,9 @@ fn lookup(run: &Run<'_>, times: &Distribution) -> Distribution {
 }
 
 /// How often each status was met, without those of redirects that were followed.
-fn last_statuses(counts: &Counts) -> Vec<(u16, u64)> {
+fn last_statuses(counts: &Tally) -> Vec<(u16, u64)> {
     let mut hops = counts.redirects;
-    let last = counts.statuses().map(|(status, count)| {
+    let last = counts.statuses.iter().map(|&(status, count)| {
         let hidden = if (300..400).contains(&status) { hops.min(count) } else { 0 };
         hops -= hidden;
         (status, count - hidden)
@@ -125,8 +117,8 @@ fn last_statuses(counts: &Counts) -> Vec<(u16, u64)> {
 }
 
 /// Exchanges that were answered.
-fn answers(seen: &Snapshot) -> u64 {
-    answered(seen).of(Measure::Response).count()
+fn answers(run: &Run) -> u64 {
+    run.recorded.answered.of(Measure::Response).count()
 }
 
 /// Failures without an answer, by kind.
@@ -138,9 +130,9 @@ struct Faults {
 }
 
 impl Faults {
-    fn of(counts: &Counts) -> Self {
+    fn of(counts: &Tally) -> Self {
         let mut faults = Self::default();
-        for (failure, number) in counts.failures() {
+        for &FailureCount { failure, count: number, .. } in &counts.failures {
             match failure {
                 failure if Class::of(Outcome::Failed(failure)) == Class::TimedOut => faults.timeout += number,
                 Failure::Unreachable

@@ -1,11 +1,12 @@
 //! Who was the limit, what the times hide, and which thresholds hold: in words, with the figures.
 
 use engine::{Limit, ShardUse, Verdict};
-use metrics::{Judgement, Measure, Unit};
+use figures::{Behind, Run};
+use metrics::{Judgement, Unit};
 use plan::Load;
 
+use crate::Language;
 use crate::format::{count, counted, rate, time};
-use crate::{Language, Run};
 
 /// A thread that needs less of a core, and waits for one less, was late for another reason.
 const NEEDED_SHARE_MIN: f64 = 0.5;
@@ -14,16 +15,13 @@ const DELAYED_SHARE_MIN: f64 = 0.1;
 const UNANSWERED_SHARE_MIN: f64 = 0.01;
 /// A thread that stood still for this part of its time is told so.
 const STALLED_SHARE_MIN: f64 = 0.01;
-/// A difference below this is no news.
-const DIFFERENCE_MIN_NS: u64 = 1_000_000;
-/// A slowest time so many times the mean, and so long, was a stall.
-const STALL_FACTOR: f64 = 10.0;
-const STALL_MIN_NS: u64 = 100_000_000;
+/// A wait that is longer than this shows that the target did not follow.
+const WAIT_MIN_NS: u64 = 10_000_000;
 
 /// The verdict in one line.
-pub(crate) fn verdict(run: &Run<'_>, language: Language) -> String {
+pub(crate) fn verdict(run: &Run, language: Language) -> String {
     let verdict = verdict_in_words(run, language);
-    if run.result.was_stopped {
+    if run.was_stopped {
         return language.pick(
             format!("stopped before the end of the plan; until then {verdict}"),
             format!("压测提前停止；在此之前{verdict}"),
@@ -32,16 +30,16 @@ pub(crate) fn verdict(run: &Run<'_>, language: Language) -> String {
     verdict
 }
 
-fn verdict_in_words(run: &Run<'_>, language: Language) -> String {
-    let verdict = &run.result.verdict;
-    let counts = &run.seen().counts;
+fn verdict_in_words(run: &Run, language: Language) -> String {
+    let verdict = &run.verdict;
+    let counts = &run.tally;
     let lateness = time(verdict.lateness_p99_ns as f64);
     let wait = time(verdict.wait_p99_ns as f64);
     let pick = |en: String, zh: String| language.pick(en, zh);
-    let achieved = rate(run.rate());
+    let achieved = rate(run.rate);
     match verdict.limit {
         Limit::PlanKept => {
-            let asked = run.result.asked_per_s.map_or(String::new(), rate);
+            let asked = run.asked_per_s.map_or(String::new(), rate);
             let started = count(counts.started);
             pick(
                 format!("the plan was kept: {started} starts at {asked}/s; lateness p99 {lateness}, wait p99 {wait}"),
@@ -50,7 +48,7 @@ fn verdict_in_words(run: &Run<'_>, language: Language) -> String {
         }
         Limit::Target => {
             let signs = signs(run, language).join(language.pick(", ", "，"));
-            let asked = run.result.asked_per_s.map_or(String::new(), |asked| {
+            let asked = run.asked_per_s.map_or(String::new(), |asked| {
                 pick(format!(" of {}/s asked", rate(asked)), format!("，计划 {}/s", rate(asked)))
             });
             pick(
@@ -78,8 +76,8 @@ fn verdict_in_words(run: &Run<'_>, language: Language) -> String {
 }
 
 /// What shows that the target did not follow.
-fn signs(run: &Run<'_>, language: Language) -> Vec<String> {
-    let (verdict, counts) = (&run.result.verdict, &run.seen().counts);
+fn signs(run: &Run, language: Language) -> Vec<String> {
+    let (verdict, counts) = (&run.verdict, &run.tally);
     let pick = |en: String, zh: String| language.pick(en, zh);
     let mut signs = Vec::new();
     if verdict.unanswered > 0 {
@@ -87,7 +85,7 @@ fn signs(run: &Run<'_>, language: Language) -> Vec<String> {
         signs.push(pick(format!("{number} requests got no answer"), format!("{number} 个请求没有收到响应")));
     }
     let share = verdict.unanswered_time_share;
-    if share >= UNANSWERED_SHARE_MIN && run.result.asked_per_s.is_none() {
+    if share >= UNANSWERED_SHARE_MIN && run.asked_per_s.is_none() {
         let share = format!("{:.0}%", share * 100.0);
         signs.push(pick(
             format!("users spent {share} of their time on requests that got none"),
@@ -113,7 +111,7 @@ fn signs(run: &Run<'_>, language: Language) -> Vec<String> {
             format!("来不及处理：结束时有 {number} 个在途，每个约 {end}，而中途约 {halfway}"),
         ));
     }
-    if verdict.wait_p99_ns > DIFFERENCE_MIN_NS * 10 {
+    if verdict.wait_p99_ns > WAIT_MIN_NS {
         let wait = time(verdict.wait_p99_ns as f64);
         signs.push(pick(format!("starts waited (p99 {wait})"), format!("请求排队等待（p99 {wait}）")));
     }
@@ -121,9 +119,9 @@ fn signs(run: &Run<'_>, language: Language) -> Vec<String> {
 }
 
 /// Users, or connections of an open load, that wait for their answers.
-fn users(run: &Run<'_>, language: Language) -> String {
-    let verdict = &run.result.verdict;
-    let achieved = rate(run.rate());
+fn users(run: &Run, language: Language) -> String {
+    let verdict = &run.verdict;
+    let achieved = rate(run.rate);
     let mean = verdict.service_mean_ns.map_or("-".to_owned(), time);
     // What a user of a closed load spends with each, connections included.
     let each = verdict.users_can_per_s.map_or("-".to_owned(), |can| time(run.users() as f64 / can * 1e9));
@@ -131,7 +129,7 @@ fn users(run: &Run<'_>, language: Language) -> String {
     let load = run.plan.scenarios.first().map(|scenario| &scenario.load);
     match (load, can) {
         (Some(Load::Open { connections, .. }), Some(can)) => {
-            let (number, asked) = (connections.most(), run.result.asked_per_s.map_or(String::new(), rate));
+            let (number, asked) = (connections.most(), run.asked_per_s.map_or(String::new(), rate));
             language.pick(
                 format!("the connections were the limit: {} / {mean} = {can}/s at most, and {asked}/s were asked; raise -c, or leave it out", counted(number, "connection")),
                 format!("瓶颈在连接数：{} 个连接 / {mean} = 最多 {can}/s，而计划 {asked}/s；请增大或去掉 -c", count(number)),
@@ -179,13 +177,9 @@ fn is_idle_stall(spent: &ShardUse) -> bool {
 }
 
 /// What our own stalls did to the times, when they did.
-pub(crate) fn stalls(run: &Run<'_>, language: Language) -> Option<String> {
-    let covered = run.seen().counts.covered_responses.max(run.seen().covered_count());
-    if covered == 0 {
-        return None;
-    }
-    let stalled = run.result.shards.iter().map(|spent| spent.stalled_ns).max().unwrap_or(0);
-    let (covered, stalled) = (count(covered), time(stalled as f64));
+pub(crate) fn stalls(run: &Run, language: Language) -> Option<String> {
+    let stalled = run.stalled?;
+    let (covered, stalled) = (count(stalled.covered), time(stalled.stalled_ns as f64));
     Some(language.pick(
         format!("! SPOILED by a stall of this machine: {covered} requests spent more than a tenth of their time while a thread of ours stood still ({stalled} in all), so percentiles marked ! are ours as much as the target's"),
         format!("! 结果不可信：本机线程曾停顿（共 {stalled}），{covered} 个请求有超过十分之一的时间处于停顿中；带 ! 的百分位既反映被测服务，也反映压测机自身"),
@@ -193,8 +187,8 @@ pub(crate) fn stalls(run: &Run<'_>, language: Language) -> Option<String> {
 }
 
 /// The mark of a result that the generator spoiled.
-pub(crate) fn spoiled(run: &Run<'_>, language: Language) -> Option<&'static str> {
-    run.result.verdict.is_spoiled().then(|| mark_of_spoiled(language))
+pub(crate) fn spoiled(run: &Run, language: Language) -> Option<&'static str> {
+    run.verdict.is_spoiled().then(|| mark_of_spoiled(language))
 }
 
 pub(crate) fn mark_of_spoiled(language: Language) -> &'static str {
@@ -205,38 +199,25 @@ pub(crate) fn mark_of_spoiled(language: Language) -> &'static str {
 }
 
 /// What the difference between response and service time means, when there is one.
-pub(crate) fn difference(run: &Run<'_>, language: Language) -> Option<String> {
-    let succeeded = run.succeeded();
-    let p99 = |measure| succeeded.of(measure).quantile(0.99).unwrap_or(0);
-    let (response, service) = (p99(Measure::Response), p99(Measure::Service));
+pub(crate) fn difference(run: &Run, language: Language) -> Option<String> {
     // What a stall hides is more than what a moment adds.
     if let Some(hidden) = hidden_by_users(run, language) {
         return Some(hidden);
     }
-    let behind = response.saturating_sub(service);
-    if behind > DIFFERENCE_MIN_NS && behind > service / 10 {
-        let [behind, wait, lateness] =
-            [behind, p99(Measure::Wait), p99(Measure::Lateness)].map(|value| time(value as f64));
-        return Some(language.pick(
+    let Behind { behind_ns, wait_ns, lateness_ns } = run.behind?;
+    let [behind, wait, lateness] = [behind_ns, wait_ns, lateness_ns].map(|value| time(value as f64));
+    Some(language.pick(
             format!("response time counts from the start that was planned, as a user waits; service time from the sending. Their p99 differ by {behind}: wait p99 {wait} (connecting, or no free connection), lateness p99 {lateness} (our own)"),
             format!("响应时间从计划发起的时刻算起，即用户的实际等待；服务时间从发出请求算起。两者 p99 相差 {behind}：等待 p99 {wait}（建立连接或没有空闲连接），发起滞后 p99 {lateness}（压测机自身）"),
-        ));
-    }
-    None
+        ))
 }
 
 /// A closed load starts nothing while it waits: what a stall hides.
-fn hidden_by_users(run: &Run<'_>, language: Language) -> Option<String> {
-    let service = run.succeeded();
-    let service = service.of(Measure::Service);
-    // What a stall of ours made of an answer says nothing of the target.
-    let (max, mean) = (service.max_without(run.seen().covered())?, service.mean()?);
-    if run.result.asked_per_s.is_some() || max < STALL_MIN_NS || (max as f64) < STALL_FACTOR * mean {
-        return None;
-    }
-    let hidden = count((run.users() as f64 * max as f64 / mean) as u64);
+fn hidden_by_users(run: &Run, language: Language) -> Option<String> {
+    let hidden = run.hidden?;
+    let (hidden, max) = (count(hidden.requests), hidden.slowest_ns);
     // As a rate that the flag reads.
-    let (max, own) = (time(max as f64), format!("{:.0}", run.rate().max(1.0)));
+    let (max, own) = (time(max as f64), format!("{:.0}", run.rate.max(1.0)));
     Some(language.pick(
         format!("a closed load starts nothing while its users wait: the slowest answer took {max}, and up to {hidden} requests that would have met it were never started. To see what users would wait, ask for a rate: -q {own}"),
         format!("固定并发的用户在等待时不会发起新请求：最慢的响应用了 {max}，期间最多有 {hidden} 个请求根本没有发起。要看到用户的真实等待，请改用固定速率：-q {own}"),

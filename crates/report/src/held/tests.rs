@@ -1,6 +1,11 @@
-use metrics::HeldNow;
+use std::sync::Arc;
+
+use engine::{HoldResult, MemoryUse};
+use figures::{HeldInput, HostFacts};
+use metrics::{Distribution, HeldCounts, HeldNow};
 use pacing::Nanos;
 use plan::{Flags, HoldFlags};
+use serde_json::Value;
 
 use super::*;
 
@@ -23,7 +28,7 @@ fn lag(looks: u64, late: u64, late_ns: u64) -> Distribution {
 /// Ten seconds in which all went well, on two threads.
 fn good() -> HoldResult {
     let now = HeldNow { open: 100, ..HeldNow::default() };
-    let mut total = Held::default();
+    let mut total = metrics::Held::default();
     let counts = &mut total.counts;
     (counts.tried, counts.established, counts.closed) = (100, 100, 100);
     (counts.due, counts.sent, counts.answered) = (1_000, 1_000, 1_000);
@@ -52,11 +57,12 @@ fn good() -> HoldResult {
 fn told(result: &HoldResult) -> ([String; 2], [String; 2], Value) {
     let plan = plan();
     let address = "127.0.0.1:8080".parse().expect("an address");
-    let run = HoldRun { plan: &plan, address, lookup: None, result };
+    let (plan, result) = (Arc::new(plan), result.clone());
+    let held = Held::of(HeldInput { plan, address, lookup: None, result, host: HostFacts::default() });
     let languages = [Language::En, Language::Zh];
-    let json = serde_json::from_str(&HoldJson::default().report(&run)).expect("JSON");
-    let verdicts = languages.map(|language| verdicts(&run, language).join("\n"));
-    (verdicts, languages.map(|language| hold_summary(&run, language, false)), json)
+    let json = serde_json::from_str(&HoldJson::default().report(&held)).expect("JSON");
+    let verdicts = languages.map(|language| verdicts(&held, language).join("\n"));
+    (verdicts, languages.map(|language| hold_summary(&held, language, false)), json)
 }
 
 #[test]

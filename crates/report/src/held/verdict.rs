@@ -1,35 +1,36 @@
 //! What is to be said of connections that were held.
 
-use super::HoldRun;
+use figures::{Held, Owed, OwedBy};
+
 use crate::Language;
 use crate::format::{bytes, count, rate, time};
 
 /// What is to be said of the whole.
-pub(super) fn verdicts(run: &HoldRun<'_>, language: Language) -> Vec<String> {
-    let (result, counts, plan) = (run.result, run.seen(), run.plan);
+pub(super) fn verdicts(held: &Held, language: Language) -> Vec<String> {
+    let (counts, plan) = (&held.tally, &held.plan);
     let mut all = Vec::new();
-    let (most, asked) = (count(result.most_open), count(plan.connections));
-    if let Some(stopped) = result.stopped_opening {
+    let (most, asked) = (count(held.most_open), count(plan.connections));
+    if let Some(stopped) = held.stopped_opening {
         let (available, tried) = (bytes(stopped.available as f64), count(stopped.tried));
         all.push(language.pick(
             format!("opening stopped at {tried} connections: only {available} of memory were left on this machine; use another machine, or less memory elsewhere"),
             format!("在 {tried} 个连接时停止新建：本机只剩 {available} 内存；请换一台机器，或减少其他内存占用"),
         ));
     }
-    if let Some((open, limit)) = run.target_limit() {
+    if let Some((open, limit)) = held.target_limit {
         let (open, limit) = (count(open), count(limit));
         all.push(language.pick(
             format!("the target took {open} connections and no more: that is about {limit}, a common limit of open files; raise it for the server (ulimit -n, LimitNOFILE= of systemd, --ulimit nofile= of docker)"),
             format!("服务端接受了 {open} 个连接后不再接受：接近常见的打开文件数上限 {limit}；请为服务端调大（ulimit -n、systemd 的 LimitNOFILE=、docker 的 --ulimit nofile=）"),
         ));
     }
-    if result.most_open < plan.connections {
+    if held.most_open < plan.connections {
         all.push(language.pick(
             format!("not all connections were there at one time: {most} of {asked}"),
             format!("未能同时保持全部连接：{most} / {asked}"),
         ));
     }
-    let lost = counts.lost_in_all();
+    let lost = counts.lost;
     if lost > 0 {
         let lost = count(lost);
         all.push(language.pick(
@@ -37,30 +38,30 @@ pub(super) fn verdicts(run: &HoldRun<'_>, language: Language) -> Vec<String> {
             format!("保持期间断开了 {lost} 个连接"),
         ));
     }
-    if !run.is_rate_kept() {
-        let who = match run.is_generator_busy() {
+    if !held.is_rate_kept {
+        let who = match held.is_generator_busy {
             true => language.pick(
                 "the generator had no time left: give it more cores (--threads), or another machine",
                 "压测机已无余力：请增加核数（--threads）或更换机器",
             ),
             false => language.pick("the target did not answer in time", "服务端未能及时应答"),
         };
-        let (asked, achieved) = run.asked_and_achieved().unwrap_or((0.0, 0.0));
+        let (asked, achieved) = held.asked_and_achieved.unwrap_or((0.0, 0.0));
         let (asked, achieved) = (rate(asked), rate(achieved));
         all.push(language.pick(
             format!("the messages were not kept up with ({achieved} of {asked} a second): {who}"),
             format!("消息速率未达到计划（每秒 {achieved} / {asked}）：{who}"),
         ));
     }
-    let owed = run.owed_by_reason();
+    let owed = &held.owed;
     if !owed.is_empty() {
         let planned = count(counts.due + counts.missed);
-        let part = |(number, en, zh): &(u64, &str, &str)| {
-            let number = count(*number);
+        let part = |owed: &Owed| {
+            let (number, (en, zh)) = (count(owed.count), owed_by(owed.by));
             language.pick(format!("{number} {en}"), format!("{number} 条{zh}"))
         };
         let parts = owed.iter().map(part).collect::<Vec<_>>().join(language.pick(", ", "，"));
-        let (en, zh) = match run.has_answers() {
+        let (en, zh) = match held.has_answers {
             true => ("had a good answer", "得到正确应答"),
             false => ("was sent", "发出"),
         };
@@ -69,15 +70,15 @@ pub(super) fn verdicts(run: &HoldRun<'_>, language: Language) -> Vec<String> {
             format!("并非每条消息都{zh}：应发 {planned} 条，其中 {parts}"),
         ));
     }
-    if result.is_spoiled() {
-        all.push(lateness(run, language));
+    if held.is_spoiled {
+        all.push(lateness(held, language));
     }
     let is_good = all.is_empty();
     if is_good {
-        all.push(good(run, language));
+        all.push(good(held, language));
     }
     let Some(first) = all.first_mut() else { return all };
-    *first = match (result.was_stopped, is_good) {
+    *first = match (held.was_stopped, is_good) {
         (true, _) => language.pick(
             format!("stopped before the end of the plan; until then {first}"),
             format!("压测提前停止；在此之前，{first}"),
@@ -89,9 +90,9 @@ pub(super) fn verdicts(run: &HoldRun<'_>, language: Language) -> Vec<String> {
 }
 
 /// All went well.
-fn good(run: &HoldRun<'_>, language: Language) -> String {
-    let asked = count(run.plan.connections);
-    let (en, zh) = match (run.seen().due, run.has_answers()) {
+fn good(held: &Held, language: Language) -> String {
+    let asked = count(held.plan.connections);
+    let (en, zh) = match (held.tally.due, held.has_answers) {
         (0, _) => (" and none was lost", "，无一断开"),
         (_, true) => (", none was lost, and every message was answered", "，无一断开，消息全部得到应答"),
         (_, false) => (", none was lost, and every message was sent", "，无一断开，消息全部发出"),
@@ -100,8 +101,8 @@ fn good(run: &HoldRun<'_>, language: Language) -> String {
 }
 
 /// Our own loops were late: what they measured is their own lateness too.
-fn lateness(run: &HoldRun<'_>, language: Language) -> String {
-    let thread = run.result.late_thread().map(|late| {
+fn lateness(held: &Held, language: Language) -> String {
+    let thread = held.late_thread.map(|late| {
         let (thread, share) = (late.thread, format!("{:.1}%", late.late_share * 100.0));
         let [p99, max] = [late.lag_p99_ns, late.lag_max_ns].map(|ns| time(ns as f64));
         language.pick(
@@ -109,8 +110,8 @@ fn lateness(run: &HoldRun<'_>, language: Language) -> String {
             format!("线程 {thread} 的循环有 {share} 的时间滞后超过 20 ms（p99 {p99}，最长 {max}）"),
         )
     });
-    let (late, due) = (count(run.seen().late), count(run.seen().due));
-    let messages = (run.seen().late > 0).then(|| {
+    let (late, due) = (count(held.tally.late), count(held.tally.due));
+    let messages = (held.tally.late > 0).then(|| {
         language.pick(format!("{late} of {due} messages were taken up late"), format!("{due} 条消息中有 {late} 条迟发"))
     });
     let what = [thread, messages].into_iter().flatten().collect::<Vec<_>>().join(language.pick(", and ", "，"));
@@ -120,26 +121,12 @@ fn lateness(run: &HoldRun<'_>, language: Language) -> String {
     )
 }
 
-impl HoldRun<'_> {
-    /// Messages that were due and of which not all is well, by what became of them.
-    pub(super) fn owed_by_reason(&self) -> Vec<(u64, &'static str, &'static str)> {
-        let counts = self.seen();
-        // What is not known to be answered is not answered.
-        let unanswered = match self.has_answers() {
-            true => counts.due.saturating_sub(counts.unsent + counts.answered).max(counts.unanswered),
-            false => counts.unanswered,
-        };
-        let unsent = match self.has_answers() {
-            true => counts.unsent,
-            false => counts.due.saturating_sub(counts.sent).max(counts.unsent),
-        };
-        let mut owed = vec![
-            (unsent, "never sent", "未能发出"),
-            (unanswered, "not answered", "未得到应答"),
-            (counts.missed, "due on lost connections", "因连接断开未发"),
-            (counts.refused, "refused by the check", "未通过检查"),
-        ];
-        owed.retain(|(number, ..)| *number > 0);
-        owed
+/// What became of messages of which not all is well.
+fn owed_by(by: OwedBy) -> (&'static str, &'static str) {
+    match by {
+        OwedBy::Unsent => ("never sent", "未能发出"),
+        OwedBy::Unanswered => ("not answered", "未得到应答"),
+        OwedBy::Missed => ("due on lost connections", "因连接断开未发"),
+        OwedBy::Refused => ("refused by the check", "未通过检查"),
     }
 }

@@ -49,11 +49,8 @@ fn meaning(code: u16) -> (&'static str, &'static str) {
 }
 
 /// The code and the reason as the server gave them.
-pub(crate) fn code_and_reason(code: u16, reason: Option<&str>, language: Language) -> String {
-    let code = match code {
-        CLOSE_WITHOUT_CODE => language.pick("no code", "无代码").to_owned(),
-        code => code.to_string(),
-    };
+pub(crate) fn code_and_reason(code: Option<u16>, reason: Option<&str>, language: Language) -> String {
+    let code = code.map_or_else(|| language.pick("no code", "无代码").to_owned(), |code| code.to_string());
     match reason.filter(|reason| !reason.is_empty()) {
         Some(reason) => format!("{code} '{reason}'"),
         None => code,
@@ -63,7 +60,6 @@ pub(crate) fn code_and_reason(code: u16, reason: Option<&str>, language: Languag
 /// Why a conversation ended before its answer, and what a person can do.
 pub(super) fn remedy(code: u16, scene: &Scene<'_>, language: Language) -> String {
     let (en, zh) = meaning(code);
-    let heard = scene.seen.and_then(|seen| seen.heard(usize::from(code)));
-    let said = code_and_reason(code, heard, language);
+    let said = code_and_reason((code != CLOSE_WITHOUT_CODE).then_some(code), scene.heard(code), language);
     language.pick(format!("closed by the server with {said}: {en}"), format!("被服务端关闭（{said}）：{zh}"))
 }

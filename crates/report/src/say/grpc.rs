@@ -67,7 +67,7 @@ pub(super) fn status(status: u8, scene: &Scene<'_>, language: Language) -> Strin
         _ => ("the status is not a success; look at the log of the server", "状态不属于成功；请查看服务端日志"),
     };
     let text = language.pick(en, zh);
-    let heard = scene.seen.and_then(|seen| seen.heard(usize::from(status))).filter(|heard| !heard.is_empty());
+    let heard = scene.heard(u16::from(status)).filter(|heard| !heard.is_empty());
     let or = language.pick("; say which are a success with --expect-status", "；可用 --expect-status 指定哪些算成功");
     match heard.map(plan::masked) {
         Some(heard) => {

@@ -6,6 +6,12 @@ use wire::tls::Refused;
 
 use crate::Language;
 
+#[cfg(test)]
+mod tests;
+
+/// Keys of RSA with fewer bits are too weak to be verified.
+const RSA_BITS_MIN: usize = 2_048;
+
 /// Why there is no TLS session, and what a person can do. `limit`: how long it may take to get one.
 pub(super) fn tls(
     fault: TlsFault,
@@ -14,79 +20,104 @@ pub(super) fn tls(
     limit: &str,
     language: Language,
 ) -> String {
-    let certificate = certificate(address, refused, language);
-    let wanted = refused.map_or(String::new(), |refused| refused.wanted.clone());
-    let pick = |en: String, zh: String| language.pick(en, zh);
+    let weak_bits = refused.and_then(|refused| refused.rsa_bits).filter(|bits| *bits < RSA_BITS_MIN);
+    let (en, zh) = tls_texts(fault, weak_bits.is_some());
+    let values = [
+        ("{certificate}", certificate(address, refused, language)),
+        ("{address}", address.to_owned()),
+        ("{wanted}", refused.map_or(String::new(), |refused| refused.wanted.clone())),
+        ("{limit}", limit.to_owned()),
+        ("{bits}", weak_bits.map_or(String::new(), |bits| bits.to_string())),
+    ];
+    fill(language.pick(en, zh), &values)
+}
+
+/// A text with values in their places. What a value says stays as it is.
+fn fill(text: &str, values: &[(&str, String)]) -> String {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('{') {
+        let (before, behind) = rest.split_at(at);
+        filled.push_str(before);
+        let known = values.iter().find(|(name, _)| behind.starts_with(name));
+        let (name, value) = known.map_or(("{", "{"), |(name, value)| (*name, value.as_str()));
+        filled.push_str(value);
+        rest = &behind[name.len()..];
+    }
+    filled.push_str(rest);
+    filled
+}
+
+/// A fault in English and in Chinese, with names where values go.
+fn tls_texts(fault: TlsFault, has_weak_key: bool) -> (&'static str, &'static str) {
     match fault {
-        TlsFault::UnknownIssuer => pick(
-            format!("{certificate} is signed by nobody who is trusted here; name its authority with --cacert FILE, or trust whoever answers with --insecure"),
-            format!("{certificate}的签发者不受信任；请用 --cacert FILE 指定其 CA，或用 --insecure 跳过校验"),
+        TlsFault::UnknownIssuer => (
+            "{certificate} is signed by nobody who is trusted here; name its authority with --cacert FILE, or trust whoever answers with --insecure",
+            "{certificate}的签发者不受信任；请用 --cacert FILE 指定其 CA，或用 --insecure 跳过校验",
         ),
-        TlsFault::Expired => pick(
-            format!("{certificate} has expired; renew it, or trust whoever answers with --insecure"),
-            format!("{certificate}已过期；请更换证书，或用 --insecure 跳过校验"),
+        TlsFault::Expired => (
+            "{certificate} has expired; renew it, or trust whoever answers with --insecure",
+            "{certificate}已过期；请更换证书，或用 --insecure 跳过校验",
         ),
-        TlsFault::NotYetValid => pick(
-            format!("{certificate} is not valid yet; look at the clocks of both machines, or give --insecure"),
-            format!("{certificate}尚未生效；请检查两台机器的时钟，或用 --insecure 跳过校验"),
+        TlsFault::NotYetValid => (
+            "{certificate} is not valid yet; look at the clocks of both machines, or give --insecure",
+            "{certificate}尚未生效；请检查两台机器的时钟，或用 --insecure 跳过校验",
         ),
-        TlsFault::WrongName => pick(
-            format!("{certificate} is not of the name '{wanted}'; ask for one of its names with --sni NAME, or give --insecure"),
-            format!("{certificate}与名称 '{wanted}' 不符；请用 --sni NAME 指定证书上的名称，或用 --insecure 跳过校验"),
+        TlsFault::WrongName => (
+            "{certificate} is not of the name '{wanted}'; ask for one of its names with --sni NAME, or give --insecure",
+            "{certificate}与名称 '{wanted}' 不符；请用 --sni NAME 指定证书上的名称，或用 --insecure 跳过校验",
         ),
-        TlsFault::Certificate => pick(
-            format!("{certificate} cannot be used (its key, purpose or form); look at it with openssl s_client, or give --insecure"),
-            format!("{certificate}无法使用（密钥、用途或格式有误）；可用 openssl s_client 查看，或用 --insecure 跳过校验"),
+        TlsFault::Certificate => (
+            "{certificate} cannot be used (its key, purpose or form); look at it with openssl s_client, or give --insecure",
+            "{certificate}无法使用（密钥、用途或格式有误）；可用 openssl s_client 查看，或用 --insecure 跳过校验",
         ),
-        TlsFault::ClientCertificate => pick(
-            "the server wants a client certificate, or does not accept ours; give one that it knows with --cert FILE --key FILE".to_owned(),
-            "服务端要求客户端证书，或不接受我们的证书；请用 --cert FILE --key FILE 给出它认可的证书".to_owned(),
+        TlsFault::ClientCertificate => (
+            "the server wants a client certificate, or does not accept ours; give one that it knows with --cert FILE --key FILE",
+            "服务端要求客户端证书，或不接受我们的证书；请用 --cert FILE --key FILE 给出它认可的证书",
         ),
-        TlsFault::NothingInCommon => pick(
-            "no TLS version, group or cipher in common; look at --tls-min and --tls-groups, and at what the server offers".to_owned(),
-            "双方没有共同的 TLS 版本、密钥交换组或加密套件；请检查 --tls-min、--tls-groups 以及服务端的设置".to_owned(),
+        TlsFault::NothingInCommon => (
+            "no TLS version, group or cipher in common; look at --tls-min and --tls-groups, and at what the server offers",
+            "双方没有共同的 TLS 版本、密钥交换组或加密套件；请检查 --tls-min、--tls-groups 以及服务端的设置",
         ),
-        TlsFault::NoProtocol => pick(
-            "the server does not agree to the protocol (ALPN): it may not speak HTTP/2, which --http2, --streams and grpcs:// want; look at --alpn".to_owned(),
-            "服务端不接受该协议（ALPN），可能不支持 HTTP/2（--http2、--streams 和 grpcs:// 都需要它）；请检查 --alpn".to_owned(),
+        TlsFault::NoProtocol => (
+            "the server does not agree to the protocol (ALPN): it may not speak HTTP/2, which --http2, --streams and grpcs:// want; look at --alpn",
+            "服务端不接受该协议（ALPN），可能不支持 HTTP/2（--http2、--streams 和 grpcs:// 都需要它）；请检查 --alpn",
         ),
-        TlsFault::NotTls => pick(
-            format!("{address} does not speak TLS; write http:// (or grpc://) if it is plain, or check the port"),
-            format!("{address} 不是 TLS 服务；如为明文请写 http://（或 grpc://），或检查端口"),
+        TlsFault::NotTls => (
+            "{address} does not speak TLS; write http:// (or grpc://) if it is plain, or check the port",
+            "{address} 不是 TLS 服务；如为明文请写 http://（或 grpc://），或检查端口",
         ),
-        TlsFault::WeakKey => match refused.and_then(|refused| refused.rsa_bits).filter(|bits| *bits < 2_048) {
-            Some(bits) => pick(
-                format!("{certificate} has an RSA key of {bits} bits, too weak to be verified; make it anew with 2048 bits or more, or give --insecure"),
-                format!("{certificate}的 RSA 密钥只有 {bits} 位，强度过低，无法校验；请换用 2048 位以上的密钥，或用 --insecure 跳过校验"),
-            ),
-            None => pick(
-                format!("{certificate} is signed with an RSA key of fewer than 2048 bits, too weak to be verified; let an authority with a larger key sign it, or give --insecure"),
-                format!("{certificate}由不足 2048 位的 RSA 密钥签发，强度过低，无法校验；请换用密钥更长的 CA 签发，或用 --insecure 跳过校验"),
-            ),
-        },
-        TlsFault::ChainTooLong => pick(
-            format!("{certificate} is reached through more than 6 intermediate certificates, the most that are verified; shorten the chain, name one of the intermediates with --cacert FILE, or give --insecure"),
-            format!("{certificate}的证书链超过 6 个中间证书，超出校验上限；请缩短证书链，用 --cacert FILE 指定其中一个中间证书，或用 --insecure 跳过校验"),
+        TlsFault::WeakKey if has_weak_key => (
+            "{certificate} has an RSA key of {bits} bits, too weak to be verified; make it anew with 2048 bits or more, or give --insecure",
+            "{certificate}的 RSA 密钥只有 {bits} 位，强度过低，无法校验；请换用 2048 位以上的密钥，或用 --insecure 跳过校验",
         ),
-        TlsFault::TooLarge => pick(
-            format!("{address} sends more than 64 KiB of certificates in its TLS handshake, the most that is taken; let it send its own certificate and the intermediates only"),
-            format!("{address} 在 TLS 握手中发送的证书超过 64 KiB 的上限；请只发送服务端证书和必要的中间证书"),
+        TlsFault::WeakKey => (
+            "{certificate} is signed with an RSA key of fewer than 2048 bits, too weak to be verified; let an authority with a larger key sign it, or give --insecure",
+            "{certificate}由不足 2048 位的 RSA 密钥签发，强度过低，无法校验；请换用密钥更长的 CA 签发，或用 --insecure 跳过校验",
         ),
-        TlsFault::Renegotiation => pick(
-            "the server demands a new handshake within a TLS 1.2 session (renegotiation), which is not supported; turn that off in the server, ask for the client certificate in the first handshake, or let it speak TLS 1.3".to_owned(),
-            "服务端要求在 TLS 1.2 会话中重新协商，本工具不支持；请在服务端关闭重新协商、在首次握手时就要求客户端证书，或启用 TLS 1.3".to_owned(),
+        TlsFault::ChainTooLong => (
+            "{certificate} is reached through more than 6 intermediate certificates, the most that are verified; shorten the chain, name one of the intermediates with --cacert FILE, or give --insecure",
+            "{certificate}的证书链超过 6 个中间证书，超出校验上限；请缩短证书链，用 --cacert FILE 指定其中一个中间证书，或用 --insecure 跳过校验",
         ),
-        TlsFault::NoAnswer => pick(
-            format!("the TCP connection to {address} was there, the TLS handshake had no answer within {limit}; check that the port speaks TLS and that the server is not overloaded, or raise --connect-timeout"),
-            format!("到 {address} 的 TCP 连接已建立，但 TLS 握手在 {limit} 内没有收到回应；请确认该端口是 TLS 服务且服务端没有过载，或调大 --connect-timeout"),
+        TlsFault::TooLarge => (
+            "{address} sends more than 64 KiB of certificates in its TLS handshake, the most that is taken; let it send its own certificate and the intermediates only",
+            "{address} 在 TLS 握手中发送的证书超过 64 KiB 的上限；请只发送服务端证书和必要的中间证书",
         ),
-        TlsFault::Alert | TlsFault::Other => pick(
-            "the TLS session failed; look at the log of the server, or at openssl s_client".to_owned(),
-            "TLS 会话失败；请查看服务端日志，或用 openssl s_client 排查".to_owned(),
+        TlsFault::Renegotiation => (
+            "the server demands a new handshake within a TLS 1.2 session (renegotiation), which is not supported; turn that off in the server, ask for the client certificate in the first handshake, or let it speak TLS 1.3",
+            "服务端要求在 TLS 1.2 会话中重新协商，本工具不支持；请在服务端关闭重新协商、在首次握手时就要求客户端证书，或启用 TLS 1.3",
         ),
-        TlsFault::ClosedEarly => pick(
-            "the server closed during the TLS handshake; look at its log, and whether the port speaks TLS".to_owned(),
-            "服务端在 TLS 握手期间关闭了连接；请查看其日志，并确认该端口是 TLS 服务".to_owned(),
+        TlsFault::NoAnswer => (
+            "the TCP connection to {address} was there, the TLS handshake had no answer within {limit}; check that the port speaks TLS and that the server is not overloaded, or raise --connect-timeout",
+            "到 {address} 的 TCP 连接已建立，但 TLS 握手在 {limit} 内没有收到回应；请确认该端口是 TLS 服务且服务端没有过载，或调大 --connect-timeout",
+        ),
+        TlsFault::Alert | TlsFault::Other => (
+            "the TLS session failed; look at the log of the server, or at openssl s_client",
+            "TLS 会话失败；请查看服务端日志，或用 openssl s_client 排查",
+        ),
+        TlsFault::ClosedEarly => (
+            "the server closed during the TLS handshake; look at its log, and whether the port speaks TLS",
+            "服务端在 TLS 握手期间关闭了连接；请查看其日志，并确认该端口是 TLS 服务",
         ),
     }
 }

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use metrics::{Distribution, Measure, Snapshot, Timings};
+use metrics::{Distribution, Measure, Timings};
 use plan::AbSettings;
 use wire::http1;
 
-use super::{Faults, Pages, answered};
-use crate::figures::Run;
+use super::{Faults, Pages};
+use figures::{Run, Tally};
 
 pub(super) fn begin(settings: &AbSettings) -> Pages {
     let mut text = String::new();
@@ -31,12 +31,12 @@ fn heartbeat(settings: &AbSettings) -> u64 {
     (settings.requests / 10).max(100)
 }
 
-pub(super) fn interval(settings: &AbSettings, told: &mut u64, total: &Snapshot) -> Pages {
+pub(super) fn interval(settings: &AbSettings, told: &mut u64, total: &Tally) -> Pages {
     let mut pages = Pages::default();
     if settings.is_quiet {
         return pages;
     }
-    let (done, step) = (total.counts.finished(), heartbeat(settings));
+    let (done, step) = (total.finished(), heartbeat(settings));
     while *told + step <= done {
         *told += step;
         let _ = writeln!(pages.stderr, "Completed {told} requests");
@@ -99,11 +99,10 @@ struct Figures {
 }
 
 impl Figures {
-    fn of(settings: &AbSettings, run: &Run<'_>) -> Self {
-        let seen = run.seen();
-        let counts = &seen.counts;
+    fn of(settings: &AbSettings, run: &Run) -> Self {
+        let counts = &run.tally;
         let faults = Faults::of(counts);
-        let server = http1::fields(seen.head()).find(|(name, _)| name.eq_ignore_ascii_case(b"server"));
+        let server = http1::fields(&run.head).find(|(name, _)| name.eq_ignore_ascii_case(b"server"));
         let server = server.map_or(String::new(), |(_, value)| {
             String::from_utf8_lossy(value)
                 .chars()
@@ -117,17 +116,23 @@ impl Figures {
             } else {
                 format!("{} bytes", counts.first_length)
             },
-            seconds: run.result.wall.as_secs_f64(),
+            seconds: run.wall.as_secs_f64(),
             done: counts.finished(),
             connect: faults.connect,
             receive: faults.read,
             differ: if settings.variable_length { 0 } else { counts.lengths_differ },
             exceptions: faults.timeout,
-            non_2xx: counts.statuses().filter(|(status, _)| status / 100 != 2).map(|(_, count)| count).sum(),
+            non_2xx: counts
+                .statuses
+                .iter()
+                .copied()
+                .filter(|(status, _)| status / 100 != 2)
+                .map(|(_, count)| count)
+                .sum(),
             kept: counts.kept,
             total_read: counts.bytes_received,
             body_read: counts.body_bytes,
-            sent: counts.bytes_sent(),
+            sent: counts.bytes_sent,
         }
     }
 
@@ -136,13 +141,13 @@ impl Figures {
     }
 }
 
-pub(super) fn finish(settings: &AbSettings, run: &Run<'_>) -> Pages {
+pub(super) fn finish(settings: &AbSettings, run: &Run) -> Pages {
     let figures = Figures::of(settings, run);
-    let times = answered(run.seen());
+    let times = &run.recorded.answered;
     let mut pages = Pages::default();
     if settings.verbosity >= 2 {
         // One of them for all: they are rarely different.
-        let head = String::from_utf8_lossy(run.seen().head());
+        let head = String::from_utf8_lossy(&run.head);
         let shown: Vec<String> = head.lines().map(crate::exchanges::masked_line).collect();
         let _ = write!(pages.stdout, "LOG: header received:\n{}\n", shown.join("\r\n"));
     }
@@ -152,8 +157,8 @@ pub(super) fn finish(settings: &AbSettings, run: &Run<'_>) -> Pages {
         let _ = writeln!(pages.stderr, "Finished {} requests", figures.done);
     }
     match &settings.html {
-        Some(attributes) => html(&mut pages.stdout, settings, &figures, (&times, &run.seen().before), attributes),
-        None => text(&mut pages.stdout, settings, &figures, &times, &run.seen().before),
+        Some(attributes) => html(&mut pages.stdout, settings, &figures, (times, &run.recorded.before), attributes),
+        None => text(&mut pages.stdout, settings, &figures, times, &run.recorded.before),
     }
     let response = times.of(Measure::Response);
     if let Some(path) = settings.csv.as_ref().filter(|_| settings.html.is_none() && response.count() > 0) {
@@ -174,15 +179,15 @@ pub(super) fn finish(settings: &AbSettings, run: &Run<'_>) -> Pages {
     pages
 }
 
-fn gnuplot(run: &Run<'_>) -> String {
-    let mut rows: Vec<_> = run.seen().rows().iter().filter(|row| row.is_answered).collect();
+fn gnuplot(run: &Run) -> String {
+    let mut rows: Vec<_> = run.rows.iter().filter(|row| row.is_answered).collect();
     rows.sort_by_key(|row| row.response_ns);
     let began = run.began_unix_ns();
     let mut text = "starttime\tseconds\tctime\tdtime\tttime\twait\n".to_owned();
     for row in rows {
-        let seconds = (began + u128::from(row.start_ns)) / 1_000_000_000;
+        let seconds = (began + row.start_ns) / 1_000_000_000;
         let (connect, process) = (ms(row.response_ns - row.service_ns.min(row.response_ns)), ms(row.service_ns));
-        let date = calendar(seconds as u64);
+        let date = calendar(seconds);
         let (total, wait) = (ms(row.response_ns), ms(row.first_byte_ns));
         let _ = writeln!(text, "{date}\t{seconds}\t{connect}\t{process}\t{total}\t{wait}");
     }

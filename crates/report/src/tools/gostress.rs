@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use metrics::{Class, Failure, Snapshot};
+use metrics::{Class, Failure, Outcome};
 use plan::GoStressSettings;
 
 use super::{Pages, hey};
-use crate::figures::Run;
+use figures::{FailureCount, Interval, Run, Spread, Tally};
 
 /// A request that was not answered.
 const UNANSWERED: u64 = 509;
@@ -62,16 +62,15 @@ pub(super) fn begin(settings: &GoStressSettings) -> Pages {
 }
 
 /// How often each code was met, in the order of the texts.
-fn codes(settings: &GoStressSettings, seen: &Snapshot) -> String {
+fn codes(settings: &GoStressSettings, counts: &Tally) -> String {
     let mut all: Vec<(u64, u64)> = Vec::new();
     let mut add = |code: u64, count: u64| match all.iter_mut().find(|(known, _)| *known == code) {
         Some((_, known)) => *known += count,
         None if count > 0 => all.push((code, count)),
         None => {}
     };
-    let counts = &seen.counts;
     let mut unreadable = 0;
-    for (failure, count) in counts.failures() {
+    for &FailureCount { failure, count, .. } in &counts.failures {
         match failure {
             Failure::Status | Failure::CallHttp(_) => {}
             Failure::Check | Failure::BodyLimit => unreadable += count,
@@ -87,7 +86,7 @@ fn codes(settings: &GoStressSettings, seen: &Snapshot) -> String {
     } else {
         let code = if settings.form == "http" { settings.code } else { 200 };
         add(code, counts.succeeded.saturating_sub(counts.redirects));
-        for (status, count) in counts.statuses().filter(|(status, _)| *status >= 400) {
+        for (status, count) in counts.statuses.iter().copied().filter(|(status, _)| *status >= 400) {
             add(u64::from(status), count);
         }
     }
@@ -96,17 +95,16 @@ fn codes(settings: &GoStressSettings, seen: &Snapshot) -> String {
     texts.join(";")
 }
 
-pub(super) fn row(settings: &GoStressSettings, elapsed_s: f64, seen: &Snapshot) -> String {
-    let counts = &seen.counts;
+pub(super) fn row(settings: &GoStressSettings, interval: &Interval) -> String {
+    let (counts, elapsed_s) = (&interval.total, interval.to.as_secs_f64());
     let good = counts.succeeded.saturating_sub(counts.redirects);
-    let failed = counts.failed();
-    let times = seen.all();
-    let response = super::whole(seen, &times);
+    let failed = counts.failed;
+    let Spread { min_ns, max_ns, .. } = interval.whole;
     let ms = |ns: f64| ns / 1e6;
     let users = settings.users.min(good + failed);
     let per_s = if elapsed_s > 0.0 { good as f64 / elapsed_s } else { 0.0 };
-    let (most, least) = (response.max().unwrap_or(0) as f64, response.min().unwrap_or(0) as f64);
-    let mean = response.mean().unwrap_or(0.0);
+    let (most, least) = (max_ns.unwrap_or(0) as f64, min_ns.unwrap_or(0) as f64);
+    let mean = interval.whole.mean_ns().unwrap_or(0.0);
     let bytes = if settings.form == "http" { counts.body_bytes } else { 0 };
     let (bytes, bytes_per_s) = match bytes {
         0 => (String::new(), String::new()),
@@ -117,19 +115,17 @@ pub(super) fn row(settings: &GoStressSettings, elapsed_s: f64, seen: &Snapshot) 
         ms(most),
         ms(least),
         ms(mean),
-        codes(settings, seen)
+        codes(settings, counts)
     )
 }
 
-pub(super) fn finish(settings: &GoStressSettings, run: &Run<'_>) -> Pages {
-    let seen = run.seen();
-    let counts = &seen.counts;
-    let seconds = run.result.wall.as_secs_f64();
-    let (good, failed) = (counts.succeeded.saturating_sub(counts.redirects), counts.failed());
+pub(super) fn finish(settings: &GoStressSettings, run: &Run) -> Pages {
+    let counts = &run.tally;
+    let seconds = run.wall.as_secs_f64();
+    let (good, failed) = (counts.succeeded.saturating_sub(counts.redirects), counts.failed);
     let mut pages = Pages::default();
-    for (failure, count) in
-        counts.failures().filter(|(failure, _)| Class::of(metrics::Outcome::Failed(*failure)) != Class::FailedAnswered)
-    {
+    let is_unanswered = |each: &&FailureCount| Class::of(Outcome::Failed(each.failure)) != Class::FailedAnswered;
+    for &FailureCount { failure, count, .. } in counts.failures.iter().filter(is_unanswered) {
         let method = if settings.method == "POST" { "Post" } else { "Get" };
         let _ = writeln!(
             pages.stderr,
@@ -146,8 +142,7 @@ pub(super) fn finish(settings: &GoStressSettings, run: &Run<'_>) -> Pages {
         "请求总数（并发数*请求数 -c * -n）: {} 总请求时间: {seconds:.3} 秒 successNum: {good} failureNum: {failed}",
         good + failed
     );
-    let times = seen.all();
-    let response = super::whole(seen, &times);
+    let response = super::whole(run, &run.recorded.every);
     for (name, quantile) in [("tp90", 0.9), ("tp95", 0.95), ("tp99", 0.99)] {
         if let Some(ns) = response.quantile(quantile) {
             let _ = writeln!(text, "{name}: {:.3}", ns as f64 / 1e6);

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use metrics::{Distribution, Failure, Measure, TlsFault};
 use plan::HeySettings;
 
-use super::{Pages, answered};
-use crate::figures::Run;
+use super::Pages;
 use crate::say;
+use figures::Run;
 
 /// Seconds, as hey writes them.
 fn seconds(ns: f64) -> String {
@@ -20,16 +20,15 @@ fn detail(text: &mut String, name: &str, times: &Distribution) {
     let _ = writeln!(text, "  {name}:\t{mean} secs, {min} secs, {max} secs");
 }
 
-pub(super) fn finish(settings: &HeySettings, run: &Run<'_>) -> Pages {
+pub(super) fn finish(settings: &HeySettings, run: &Run) -> Pages {
     if settings.is_csv {
         return Pages { stdout: csv(run), ..Pages::default() };
     }
-    let seen = run.seen();
-    let all = answered(seen);
-    let times = super::whole(seen, &all);
-    let total = run.result.wall.as_secs_f64();
+    let all = &run.recorded.answered;
+    let times = super::whole(run, all);
+    let total = run.wall.as_secs_f64();
     // A redirect that was followed is no request of its own there.
-    let finished = seen.counts.finished().saturating_sub(seen.counts.redirects);
+    let finished = run.tally.finished().saturating_sub(run.tally.redirects);
     let (slowest, fastest) = (times.max().unwrap_or(0) as f64, times.min().unwrap_or(0) as f64);
     let mut text = "\nSummary:\n".to_owned();
     let _ = writeln!(text, "  Total:\t{total:.4} secs");
@@ -38,9 +37,9 @@ pub(super) fn finish(settings: &HeySettings, run: &Run<'_>) -> Pages {
     let _ = writeln!(text, "  Average:\t{} secs", seconds(times.mean().unwrap_or(f64::NAN)));
     let _ = writeln!(text, "  Requests/sec:\t{:.4}", finished as f64 / total.max(1e-9));
     text.push_str("  \n");
-    if seen.counts.body_bytes > 0 && times.count() > 0 {
-        let _ = writeln!(text, "  Total data:\t{} bytes", seen.counts.body_bytes);
-        let _ = writeln!(text, "  Size/request:\t{} bytes", seen.counts.body_bytes / times.count());
+    if run.tally.body_bytes > 0 && times.count() > 0 {
+        let _ = writeln!(text, "  Total data:\t{} bytes", run.tally.body_bytes);
+        let _ = writeln!(text, "  Size/request:\t{} bytes", run.tally.body_bytes / times.count());
         text.push('\n');
     } else {
         text.push('\n');
@@ -63,7 +62,7 @@ pub(super) fn finish(settings: &HeySettings, run: &Run<'_>) -> Pages {
         }
     }
     text.push_str("\nDetails (average, fastest, slowest):\n");
-    detail(&mut text, "DNS+dialup", &seen.connect);
+    detail(&mut text, "DNS+dialup", &run.recorded.connect);
     let lookup = super::lookup(run, times);
     detail(&mut text, "DNS-lookup", &lookup);
     let mut write = Distribution::default();
@@ -72,17 +71,19 @@ pub(super) fn finish(settings: &HeySettings, run: &Run<'_>) -> Pages {
     }
     detail(&mut text, "req write", &write);
     detail(&mut text, "resp wait", all.of(Measure::FirstByte));
-    detail(&mut text, "resp read", &seen.reading);
+    detail(&mut text, "resp read", &run.recorded.reading);
     text.push_str("\nStatus code distribution:\n");
-    for (status, count) in super::last_statuses(&seen.counts) {
+    for (status, count) in super::last_statuses(&run.tally) {
         let _ = writeln!(text, "  [{status}]\t{count} responses");
     }
     text.push('\n');
-    let mut errors: Vec<(String, u64)> = seen
-        .counts
-        .failures()
-        .filter(|(failure, _)| !matches!(failure, Failure::Status | Failure::Check))
-        .map(|(failure, count)| (format!("{}: {}", plan::masked(&settings.request), go_error(failure, run)), count))
+    let text_of = |failure| format!("{}: {}", plan::masked(&settings.request), go_error(failure, run));
+    let mut errors: Vec<(String, u64)> = run
+        .tally
+        .failures
+        .iter()
+        .filter(|each| !matches!(each.failure, Failure::Status | Failure::Check))
+        .map(|each| (text_of(each.failure), each.count))
         .collect();
     errors.sort();
     if errors.is_empty() {
@@ -112,7 +113,7 @@ pub(super) fn counts_up_to(times: &Distribution, marks: &[f64]) -> Vec<u64> {
 }
 
 /// What a client of Go says.
-pub(super) fn go_error(failure: Failure, run: &Run<'_>) -> String {
+pub(super) fn go_error(failure: Failure, run: &Run) -> String {
     let address = run.address;
     match failure {
         Failure::ConnectRefused => format!("dial tcp {address}: connect: connection refused"),
@@ -129,10 +130,10 @@ pub(super) fn go_error(failure: Failure, run: &Run<'_>) -> String {
     }
 }
 
-fn csv(run: &Run<'_>) -> String {
+fn csv(run: &Run) -> String {
     let mut text =
         "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset".to_owned();
-    for row in run.seen().rows().iter().filter(|row| row.is_answered) {
+    for row in run.rows.iter().filter(|row| row.is_answered) {
         let of = |ns: u64| format!("{:.4}", ns as f64 / 1e9);
         let _ = write!(
             text,

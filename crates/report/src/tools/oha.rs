@@ -6,10 +6,10 @@ use metrics::{Class, Distribution, Failure, Measure, Outcome};
 use plan::{OhaFormat, OhaSettings};
 use serde_json::{Map, Value, json};
 
+use super::Pages;
 use super::hey::counts_up_to;
-use super::{Pages, answered};
-use crate::figures::Run;
 use crate::say;
+use figures::{FailureCount, Run};
 
 const PERCENTS: [f64; 9] = [10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
@@ -75,10 +75,10 @@ fn bytes(count: f64) -> String {
 }
 
 /// What went wrong, in its words.
-fn errors(settings: &OhaSettings, run: &Run<'_>) -> Vec<(String, u64)> {
-    let counts = &run.seen().counts;
+fn errors(settings: &OhaSettings, run: &Run) -> Vec<(String, u64)> {
+    let counts = &run.tally;
     let mut all: Vec<(String, u64)> = Vec::new();
-    for (failure, count) in counts.failures() {
+    for &FailureCount { failure, count, .. } in &counts.failures {
         let text = match failure {
             Failure::Status | Failure::Check => continue,
             Failure::ConnectRefused => "Connection refused (os error 111)".to_owned(),
@@ -102,7 +102,7 @@ fn errors(settings: &OhaSettings, run: &Run<'_>) -> Vec<(String, u64)> {
 
 const ABORTED: &str = "aborted due to deadline";
 
-pub(super) fn finish(settings: &OhaSettings, run: &Run<'_>, rates: &[(f64, u64)]) -> Pages {
+pub(super) fn finish(settings: &OhaSettings, run: &Run, rates: &[(f64, u64)]) -> Pages {
     let text = match settings.format {
         OhaFormat::Text => text(settings, run),
         OhaFormat::Json => json_report(settings, run, rates),
@@ -121,20 +121,19 @@ fn marks_of(times: &Distribution) -> Vec<f64> {
 }
 
 /// Successes, and what counts beside them for the rate of success.
-fn shares(settings: &OhaSettings, run: &Run<'_>) -> (u64, u64, u64) {
-    let counts = &run.seen().counts;
-    let good = super::answers(run.seen()).saturating_sub(counts.redirects);
+fn shares(settings: &OhaSettings, run: &Run) -> (u64, u64, u64) {
+    let counts = &run.tally;
+    let good = super::answers(run).saturating_sub(counts.redirects);
     let all: u64 = errors(settings, run).iter().map(|(_, count)| count).sum();
     let aborted = if settings.aborts { counts.unfinished } else { 0 };
     (good, all, aborted)
 }
 
-fn text(settings: &OhaSettings, run: &Run<'_>) -> String {
-    let seen = run.seen();
-    let all = answered(seen);
-    let times = super::whole(seen, &all);
+fn text(settings: &OhaSettings, run: &Run) -> String {
+    let all = &run.recorded.answered;
+    let times = super::whole(run, all);
     let unit = settings.unit.map_or_else(|| Unit::of(times.max()), Unit::named);
-    let total = run.result.wall.as_secs_f64();
+    let total = run.wall.as_secs_f64();
     let (good, bad, aborted) = shares(settings, run);
     let edge = |ns: Option<u64>, none: f64| ns.map_or(none, |ns| ns as f64);
     let mut text = "Summary:\n".to_owned();
@@ -146,7 +145,7 @@ fn text(settings: &OhaSettings, run: &Run<'_>) -> String {
     let _ = writeln!(text, "  Fastest:\t{}", unit.text(edge(times.min(), f64::INFINITY)));
     let _ = writeln!(text, "  Average:\t{}", unit.text(times.mean().unwrap_or(f64::NAN)));
     let _ = writeln!(text, "  Requests/sec:\t{}", number((good + bad) as f64 / total.max(1e-9)));
-    let data = seen.counts.body_bytes;
+    let data = run.tally.body_bytes;
     let _ = writeln!(text, "\n  Total data:\t{}", bytes(data as f64));
     let size = data.checked_div(good).map_or("NaN".to_owned(), |size| bytes(size as f64));
     let _ = writeln!(text, "  Size/request:\t{size}");
@@ -170,7 +169,7 @@ fn text(settings: &OhaSettings, run: &Run<'_>) -> String {
     }
     text.push_str("\n\nDetails (average, fastest, slowest):\n");
     let lookup = super::lookup(run, times);
-    for (name, times) in [("DNS+dialup", &seen.connect), ("DNS-lookup", &lookup)] {
+    for (name, times) in [("DNS+dialup", &run.recorded.connect), ("DNS-lookup", &lookup)] {
         let (mean, min, max) = (
             unit.text(times.mean().unwrap_or(f64::NAN)),
             unit.text(edge(times.min(), f64::INFINITY)),
@@ -179,7 +178,7 @@ fn text(settings: &OhaSettings, run: &Run<'_>) -> String {
         let _ = writeln!(text, "  {name}:\t{mean}, {min}, {max}");
     }
     text.push_str("\nStatus code distribution:\n");
-    let mut statuses = super::last_statuses(&seen.counts);
+    let mut statuses = super::last_statuses(&run.tally);
     statuses.sort_by_key(|(status, count)| (std::cmp::Reverse(*count), *status));
     for (status, count) in statuses {
         let _ = writeln!(text, "  [{status}] {count} responses");
@@ -226,16 +225,15 @@ fn three(times: &Distribution) -> Value {
     })
 }
 
-fn json_report(settings: &OhaSettings, run: &Run<'_>, rates: &[(f64, u64)]) -> String {
-    let seen = run.seen();
-    let all = answered(seen);
-    let (times, first) = (super::whole(seen, &all), all.of(Measure::FirstByte));
-    let total = run.result.wall.as_secs_f64();
+fn json_report(settings: &OhaSettings, run: &Run, rates: &[(f64, u64)]) -> String {
+    let all = &run.recorded.answered;
+    let (times, first) = (super::whole(run, all), all.of(Measure::FirstByte));
+    let total = run.wall.as_secs_f64();
     let (good, bad, aborted) = shares(settings, run);
     let success =
         if good + bad > aborted { Value::from(good as f64 / (good + bad - aborted) as f64) } else { Value::Null };
     let per_s = (good + bad) as f64 / total.max(1e-9);
-    let data = seen.counts.body_bytes;
+    let data = run.tally.body_bytes;
     let ms = |ns: Option<f64>| ns.map_or(Value::Null, |ns| ((ns / 1e3).round() / 1e3).into());
     let at = |quantile: f64| times.quantile(quantile).map(|ns| ns as f64);
     let mut rate: Vec<f64> =
@@ -249,7 +247,7 @@ fn json_report(settings: &OhaSettings, run: &Run<'_>, rates: &[(f64, u64)]) -> S
         (format!("p{percent}"), rate.get(index).or(rate.last()).copied().map_or(Value::Null, Value::from))
     };
     let rate_quantiles: Map<String, Value> = PERCENTS.into_iter().map(of_rate).collect();
-    let statuses: Map<String, Value> = super::last_statuses(&seen.counts)
+    let statuses: Map<String, Value> = super::last_statuses(&run.tally)
         .into_iter()
         .map(|(status, count)| (status.to_string(), count.into()))
         .collect();
@@ -292,7 +290,7 @@ fn json_report(settings: &OhaSettings, run: &Run<'_>, rates: &[(f64, u64)]) -> S
             "percentiles": rate_quantiles,
         },
         "details": {
-            "DNSDialup": three(&seen.connect),
+            "DNSDialup": three(&run.recorded.connect),
             "DNSLookup": three(&lookup),
             "firstByte": three(first),
         },
@@ -302,8 +300,8 @@ fn json_report(settings: &OhaSettings, run: &Run<'_>, rates: &[(f64, u64)]) -> S
     format!("{report:#}")
 }
 
-fn csv(run: &Run<'_>) -> String {
-    let mut rows: Vec<_> = run.seen().rows().iter().filter(|row| row.is_answered).collect();
+fn csv(run: &Run) -> String {
+    let mut rows: Vec<_> = run.rows.iter().filter(|row| row.is_answered).collect();
     rows.sort_by_key(|row| row.start_ns);
     let mut text = "request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status\n".to_owned();
     for row in rows {

@@ -3,7 +3,7 @@
 use plan::WebbenchSettings;
 
 use super::{Faults, Pages, answers};
-use crate::figures::Run;
+use figures::Run;
 
 pub(super) fn begin(settings: &WebbenchSettings) -> Pages {
     let clients = if settings.clients == 1 { "1 client".to_owned() } else { format!("{} clients", settings.clients) };
@@ -20,12 +20,11 @@ pub(super) fn begin(settings: &WebbenchSettings) -> Pages {
     }
 }
 
-pub(super) fn finish(_: &WebbenchSettings, run: &Run<'_>) -> Pages {
-    let seen = run.seen();
-    let (good, failed) = (answers(seen), Faults::of(&seen.counts).all());
-    let seconds = run.result.wall.as_secs_f64().max(1e-9);
+pub(super) fn finish(_: &WebbenchSettings, run: &Run) -> Pages {
+    let (good, failed) = (answers(run), Faults::of(&run.tally).all());
+    let seconds = run.wall.as_secs_f64().max(1e-9);
     let pages_per_minute = ((good + failed) as f64 / seconds * 60.0) as u64;
-    let bytes_per_s = (seen.counts.bytes_received as f64 / seconds) as u64;
+    let bytes_per_s = (run.tally.bytes_received as f64 / seconds) as u64;
     let stdout = format!(
         "\nSpeed={pages_per_minute} pages/min, {bytes_per_s} bytes/sec.\nRequests: {good} susceed, {failed} failed.\n"
     );

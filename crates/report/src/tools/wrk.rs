@@ -5,8 +5,8 @@ use std::fmt::Write;
 use metrics::{Distribution, Measure};
 use plan::WrkSettings;
 
-use super::{Faults, Pages, answered, answers};
-use crate::figures::Run;
+use super::{Faults, Pages, answers};
+use figures::Run;
 
 /// A number with its unit.
 fn units(mut amount: f64, scale: f64, base: &str, names: &[&str], digits: usize) -> String {
@@ -80,9 +80,8 @@ impl Stats {
     }
 }
 
-pub(super) fn finish(settings: &WrkSettings, run: &Run<'_>, rates: &[(f64, u64)]) -> Pages {
-    let seen = run.seen();
-    let all = answered(seen);
+pub(super) fn finish(settings: &WrkSettings, run: &Run, rates: &[(f64, u64)]) -> Pages {
+    let all = &run.recorded.answered;
     let (response, service) = (all.of(Measure::Response), all.of(Measure::Service));
     let each: Vec<f64> = rates
         .iter()
@@ -107,15 +106,15 @@ pub(super) fn finish(settings: &WrkSettings, run: &Run<'_>, rates: &[(f64, u64)]
             let _ = writeln!(text, "{percent:>7.0}%{}", column(&time_us(value), 10));
         }
     }
-    let seconds = run.result.wall.as_secs_f64();
-    let (complete, bytes) = (answers(seen), seen.counts.bytes_received as f64);
+    let seconds = run.wall.as_secs_f64();
+    let (complete, bytes) = (answers(run), run.tally.bytes_received as f64);
     let _ = writeln!(text, "  {complete} requests in {}, {}B read", time_us(seconds * 1e6), binary(bytes));
-    let faults = Faults::of(&seen.counts);
+    let faults = Faults::of(&run.tally);
     if faults.all() > 0 {
         let Faults { connect, read, timeout } = faults;
         let _ = writeln!(text, "  Socket errors: connect {connect}, read {read}, write 0, timeout {timeout}");
     }
-    let bad: u64 = seen.counts.statuses().filter(|(status, _)| *status > 399).map(|(_, count)| count).sum();
+    let bad: u64 = run.tally.statuses.iter().copied().filter(|(status, _)| *status > 399).map(|(_, count)| count).sum();
     if bad > 0 {
         let _ = writeln!(text, "  Non-2xx or 3xx responses: {bad}");
     }

@@ -1,5 +1,7 @@
-use metrics::{Measure, Outcome};
+use figures::{Interval, Kernel, Watch};
+use metrics::{Failure, Measure, Outcome, Snapshot};
 use pacing::Nanos;
+use plan::Flags;
 
 use super::*;
 
@@ -18,22 +20,30 @@ fn seen(failures: &[(Failure, u64)], slow: u64) -> Snapshot {
 
 #[test]
 fn notes_carry_the_figures_of_the_whole_run() {
-    let mut watch = Watch::new("192.0.2.1:80".parse().expect("an address"), false);
+    let mut watch = Watch::new("192.0.2.1:80".parse().expect("an address"), false, &Kernel::default());
+    let flags = Flags { url: Some("http://192.0.2.1/".to_owned()), ..Flags::default() };
+    let plan = flags.plan().expect("a good plan");
     let mut total = Snapshot::default();
     total.counts.connections_established = 100;
     let mut tell = |seen: &Snapshot| {
-        let notes = watch.interval(&Interval {
-            number: 1,
-            from: Nanos::ZERO,
-            to: Nanos::from_millis(1_000),
-            paused: Nanos::ZERO,
-            late_shards: 0,
-            is_again: false,
-            seen,
-            added: seen,
-            total: &total,
-        });
-        notes.iter().map(|note| (note.kind, note.en.clone())).collect::<Vec<_>>()
+        let interval = Interval::of(
+            &engine::Interval {
+                number: 1,
+                from: Nanos::ZERO,
+                to: Nanos::from_millis(1_000),
+                paused: Nanos::ZERO,
+                late_shards: 0,
+                is_again: false,
+                seen,
+                added: seen,
+                total: &total,
+            },
+            &plan,
+        );
+        let wants = watch.wants(&interval);
+        let kernel = Kernel { descriptors_max: wants.descriptors.then_some(1_024), ..Kernel::default() };
+        let notes = watch.interval(&interval, &kernel);
+        notes.iter().map(|note| (note.kind(), note_text(note, Language::En))).collect::<Vec<_>>()
     };
     let first = tell(&seen(&[(Failure::ConnectTimeout, 5), (Failure::ConnectRefused, 2)], 1));
     assert_eq!(first.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["refused", "accept-queue"]);
@@ -46,8 +56,8 @@ fn notes_carry_the_figures_of_the_whole_run() {
     assert_eq!(tell(&later).iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["server-limit"]);
     later.counts.cut_off = 7;
     assert_eq!(tell(&later), [], "each kind is told once");
-    let notes = watch.take_notes();
-    let kinds: Vec<&str> = notes.iter().map(|note| note.kind).collect();
+    let notes = watch.take_notes(&Kernel::default());
+    let kinds: Vec<&str> = notes.iter().map(figures::Note::kind).collect();
     assert_eq!(kinds, ["refused", "accept-queue", "descriptors", "server-limit"]);
     for (note, en, zh) in [
         (&notes[0], "refused 22 new connections", "拒绝了 22 个新连接"),
@@ -55,8 +65,8 @@ fn notes_carry_the_figures_of_the_whole_run() {
         (&notes[2], "and 16 connections found none", "16 个连接因此失败"),
         (&notes[3], "cut 15 new connections off", "断开了 15 个新连接，而另外 1,000 个"),
     ] {
-        assert!(note.text(Language::En).contains(en), "{note:?}");
-        assert!(note.text(Language::Zh).contains(zh), "{note:?}");
+        assert!(note_text(note, Language::En).contains(en), "{note:?}");
+        assert!(note_text(note, Language::Zh).contains(zh), "{note:?}");
     }
-    assert_eq!(watch.take_notes(), []);
+    assert_eq!(watch.take_notes(&Kernel::default()), []);
 }

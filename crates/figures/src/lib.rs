@@ -1,0 +1,27 @@
+//! What an interval and a run look like, as plain values: made once of a merged snapshot, read by every view.
+//!
+//! Nothing here reads a clock or the kernel, and nothing is written in words. What the machine says is given as [`HostFacts`] and
+//! [`Kernel`]. A value owns all that it holds, so that it can be shared, kept and sent.
+
+mod held;
+mod interval;
+mod parts;
+mod run;
+mod tally;
+#[cfg(test)]
+mod tests;
+mod times;
+mod watch;
+
+pub use held::{Held, HeldInput, HeldInterval, HeldTally, Owed, OwedBy};
+pub use interval::{Added, Interval};
+pub use parts::{ScenarioPart, StepPart};
+pub use run::{Behind, Close, Hidden, HostFacts, Iterations, Judged, Recorded, Run, RunInput, Stalled};
+pub use tally::{FailureCount, Tally};
+pub use times::{At, Bar, ClassTimes, MeasureTimes, Quantile, Spoiled, Spread, Times, histogram};
+pub use watch::{Kernel, Note, Ports, Wants, Watch};
+
+/// A count over a time, per second; 0 when there was no time.
+pub fn per_second(count: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
+}

@@ -1,0 +1,430 @@
+//! A run that is over.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use driver::Chosen;
+use engine::{RunResult, ShardUse, Verdict};
+use host::CpuTime;
+use metrics::{
+    CLOSE_WITHOUT_CODE, Censored, Class, Distribution, Failure, GRPC_STATUSES, Judgement, Measure, Row, Sample,
+    Snapshot, Threshold, Timings,
+};
+use pacing::Nanos;
+use plan::Plan;
+use wire::tls::Refused;
+
+use crate::times::{Spoiled, histogram};
+use crate::{Bar, ClassTimes, MeasureTimes, Note, ScenarioPart, Tally, Times, per_second};
+
+/// A difference below this is no news.
+const DIFFERENCE_MIN_NS: u64 = 1_000_000;
+/// A slowest time so many times the mean, and so long, was a stall.
+const STALL_FACTOR: f64 = 10.0;
+const STALL_MIN_NS: u64 = 100_000_000;
+
+/// What the machine says when a run is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostFacts {
+    /// The time of day, in the nanoseconds of Unix.
+    pub now_unix_ns: u64,
+    /// Memory of this process.
+    pub resident_bytes: Option<u64>,
+    /// The first and the last local port that connections come from.
+    pub local_ports: Option<(u16, u16)>,
+}
+
+/// Of what a run is made.
+#[derive(Debug)]
+pub struct RunInput<'a> {
+    /// What was to be done.
+    pub plan: Arc<Plan>,
+    /// The target, resolved.
+    pub address: SocketAddr,
+    /// How long the lookup of its name took, when there was one.
+    pub lookup: Option<Duration>,
+    /// What it has come to.
+    pub result: RunResult,
+    /// What its figures must be.
+    pub thresholds: &'a [Threshold],
+    /// What was noted while it ran.
+    pub notes: Vec<Note>,
+    /// What the machine says.
+    pub host: HostFacts,
+}
+
+/// A threshold, and what was seen of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// As it was written.
+    pub threshold: String,
+    /// Whether it holds.
+    pub judgement: Judgement,
+}
+
+/// Conversations of WebSocket that the server ended with one code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Close {
+    /// The code; `None` when it said none.
+    pub code: Option<u16>,
+    /// What it said, when it said something.
+    pub reason: Option<String>,
+    /// How many.
+    pub count: u64,
+}
+
+/// Passes of users through the steps. Of a single URL each request with its redirects is one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Iterations {
+    /// Those that came to their end.
+    pub completed: u64,
+    /// Those that were cut.
+    pub cut: u64,
+}
+
+/// Response times are longer than service times, by so much that it is news.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Behind {
+    /// The difference of the 99th percentiles.
+    pub behind_ns: u64,
+    /// 99th percentile of the wait.
+    pub wait_ns: u64,
+    /// 99th percentile of the lateness.
+    pub lateness_ns: u64,
+}
+
+/// What a closed load never started, because its users waited for one that was slow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hidden {
+    /// The slowest answer.
+    pub slowest_ns: u64,
+    /// Requests that would have met it, at most.
+    pub requests: u64,
+}
+
+/// Stalls of our own that are in the times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stalled {
+    /// Exchanges that contain one.
+    pub covered: u64,
+    /// How long the thread that stood still longest did so.
+    pub stalled_ns: u64,
+}
+
+/// Histograms, for views that need more than the percentiles of all.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded {
+    /// What succeeded.
+    pub succeeded: Timings,
+    /// What was answered, whatever the answer was.
+    pub answered: Timings,
+    /// Whatever ended.
+    pub every: Timings,
+    /// From the first request to the last answer, where redirects are followed.
+    pub chains: Distribution,
+    /// Connections.
+    pub connect: Distribution,
+    /// From intended to sent, where that was kept.
+    pub before: Distribution,
+    /// From the first byte of an answer to its last, where that was kept.
+    pub reading: Distribution,
+}
+
+/// A run that is over.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What was to be done.
+    pub plan: Arc<Plan>,
+    /// The target, resolved.
+    pub address: SocketAddr,
+    /// How long the lookup of its name took, when there was one.
+    pub lookup: Option<Duration>,
+    /// From the start to the end of the last shard.
+    pub wall: Nanos,
+    /// From the start to the instant from which nothing was started any more, without pauses: the time of all rates.
+    pub started_for: Nanos,
+    /// How long the load was paused.
+    pub paused: Nanos,
+    /// Somebody stopped it before its plan was done.
+    pub was_stopped: bool,
+    /// What was counted.
+    pub tally: Tally,
+    /// Finished exchanges a second of the time in which exchanges were started; what ended later is left out.
+    pub rate: f64,
+    /// Of an open load: starts a second of the same time, without those that were dropped.
+    pub achieved_per_s: Option<f64>,
+    /// The mean rate that an open load was asked for; `None` of a closed load.
+    pub asked_per_s: Option<f64>,
+    /// Iterations.
+    pub iterations: Iterations,
+    /// Times of what succeeded, with those that were given up.
+    pub succeeded: MeasureTimes,
+    /// Times by class, those of which there are none left out, and of all classes.
+    pub classes: Vec<ClassTimes>,
+    /// Times of connections.
+    pub connect: Times,
+    /// Times of TLS handshakes.
+    pub tls: Times,
+    /// Times of messages.
+    pub message: Times,
+    /// Times between messages that answer none of ours.
+    pub message_gap: Times,
+    /// Response times of what succeeded, as a histogram of few bars.
+    pub bars: Vec<Bar>,
+    /// Each scenario and its steps.
+    pub scenarios: Vec<ScenarioPart>,
+    /// Conversations of WebSocket that the server ended.
+    pub closes: Vec<Close>,
+    /// What servers said of a status of gRPC or a code of a close.
+    pub heard: Vec<(u16, String)>,
+    /// Each threshold.
+    pub judged: Vec<Judged>,
+    /// Who was the limit.
+    pub verdict: Verdict,
+    /// Response times are longer than service times.
+    pub behind: Option<Behind>,
+    /// What a stall of the target hides.
+    pub hidden: Option<Hidden>,
+    /// Stalls of our own.
+    pub stalled: Option<Stalled>,
+    /// What was noted while it ran.
+    pub notes: Vec<Note>,
+    /// Shards that worked.
+    pub threads: usize,
+    /// What each of them spent.
+    pub shards: Vec<ShardUse>,
+    /// CPU time of the shards.
+    pub cpu_ns: u64,
+    /// CPU time of the shards for each finished exchange, in microseconds; `None` when none finished.
+    pub cpu_us_per_request: Option<f64>,
+    /// CPU time of the shards as a share of what their threads could have had.
+    pub cpu_share: f64,
+    /// CPU time of this process during the run.
+    pub cpu: CpuTime,
+    /// The driver that ran, and why.
+    pub driver: Chosen,
+    /// What the first certificate that was refused said of itself.
+    pub refused: Option<Refused>,
+    /// The target asked for a certificate of ours, and there was none.
+    pub lacked_certificate: bool,
+    /// What the machine says.
+    pub host: HostFacts,
+    /// A head of an answer.
+    pub head: Vec<u8>,
+    /// Exchanges as they went, where they were kept: the first ones.
+    pub samples: Vec<Sample>,
+    /// Each exchange by itself, where they were kept.
+    pub rows: Vec<Row>,
+    /// Exchanges that found no room there.
+    pub rows_left_out: u64,
+    /// Histograms.
+    pub recorded: Recorded,
+}
+
+impl Run {
+    /// All figures of a run.
+    pub fn of(input: RunInput<'_>) -> Self {
+        let RunInput { plan, address, lookup, result, thresholds, notes, host } = input;
+        let mut total = result.total;
+        let (tally, recorded) = (Tally::of(&total), Recorded::of(&total));
+        let (wall, started_for) = (result.wall, result.started_for);
+        let per_s_of_starts = |count| per_second(count, started_for.as_secs_f64());
+        let succeeded = succeeded(&total, &recorded.succeeded);
+        let available = wall.0 as f64 * result.threads as f64;
+        let rate = per_s_of_starts(tally.finished() - tally.drained);
+        let users: u64 = plan.scenarios.iter().map(plan::Scenario::users).sum();
+        let is_closed = result.asked_per_s.is_none();
+        Self {
+            address,
+            lookup,
+            wall,
+            started_for,
+            paused: result.paused,
+            was_stopped: result.was_stopped,
+            rate,
+            achieved_per_s: result.asked_per_s.map(|_| per_s_of_starts(tally.started - tally.dropped)),
+            asked_per_s: result.asked_per_s,
+            iterations: iterations(&plan, &tally),
+            classes: classes(&total, &succeeded, &recorded),
+            connect: Times::known(&total.connect),
+            tls: Times::known(&total.tls),
+            message: Times::of(&total.message, &Censored::of_messages(&total), Spoiled::default()),
+            message_gap: Times::known(&total.message_gap),
+            bars: histogram(recorded.succeeded.of(Measure::Response)),
+            scenarios: ScenarioPart::all(&plan, &total),
+            closes: closes(&total),
+            heard: heard(&total, &tally),
+            judged: judged(thresholds, &total, started_for),
+            verdict: result.verdict,
+            behind: Behind::of(&recorded.succeeded),
+            hidden: if is_closed { Hidden::of(&total, &recorded.succeeded, users) } else { None },
+            stalled: Stalled::of(&total, &result.shards),
+            notes,
+            threads: result.threads,
+            shards: result.shards,
+            cpu_ns: total.cpu_ns,
+            cpu_us_per_request: (tally.finished() > 0).then(|| total.cpu_ns as f64 / 1e3 / tally.finished() as f64),
+            // A run that was stopped in its warm-up has no time to speak of.
+            cpu_share: if wall >= Nanos::from_millis(1) { total.cpu_ns as f64 / available } else { 0.0 },
+            cpu: result.cpu,
+            driver: result.driver,
+            refused: result.refused,
+            lacked_certificate: result.lacked_certificate,
+            host,
+            head: total.head().to_vec(),
+            samples: total.samples().to_vec(),
+            rows_left_out: total.rows_left_out,
+            rows: total.take_rows(),
+            succeeded,
+            tally,
+            recorded,
+            plan,
+        }
+    }
+
+    /// The users of a closed load, or the most connections of an open one.
+    pub fn users(&self) -> u64 {
+        self.plan.scenarios.iter().map(plan::Scenario::users).sum()
+    }
+
+    /// When it began, in the nanoseconds of Unix.
+    pub fn began_unix_ns(&self) -> u64 {
+        self.host.now_unix_ns.saturating_sub(self.wall.0)
+    }
+
+    /// All connections go to one address.
+    pub fn is_one_place(&self) -> bool {
+        self.plan.scenarios.iter().all(|scenario| {
+            scenario.targets.len() == 1
+                && (self.tally.redirects == 0 || scenario.steps.iter().all(|step| step.follow.is_none()))
+        })
+    }
+
+    /// Messages are counted: those of gRPC, WebSocket and TCP.
+    pub fn has_messages(&self) -> bool {
+        let mut steps = self.plan.scenarios.iter().flat_map(|scenario| &scenario.steps);
+        steps.any(|step| step.call.is_some() || step.talk.is_some())
+    }
+
+    /// Calls of gRPC are made.
+    pub fn is_grpc(&self) -> bool {
+        self.plan.scenarios.iter().flat_map(|scenario| &scenario.steps).any(|step| step.call.is_some())
+    }
+
+    /// What servers said of a status of gRPC, or with a code of a close.
+    pub fn heard(&self, number: u16) -> Option<&str> {
+        self.heard.iter().find(|(known, _)| *known == number).map(|(_, text)| &**text)
+    }
+}
+
+/// Times of what succeeded; response and service times grow with what was given up.
+fn succeeded(total: &Snapshot, times: &Timings) -> MeasureTimes {
+    MeasureTimes::of_each(|measure| {
+        let is_open_ended = matches!(measure, Measure::Response | Measure::Service);
+        let all = Censored::of(total, measure);
+        let spoiled = Spoiled::of(total, times, all.count(), measure);
+        let censored = if is_open_ended { all } else { Censored::default() };
+        Times::of(times.of(measure), &censored, spoiled)
+    })
+}
+
+fn classes(total: &Snapshot, succeeded: &MeasureTimes, recorded: &Recorded) -> Vec<ClassTimes> {
+    let known = |timings: &Timings| MeasureTimes::of_each(|measure| Times::known(timings.of(measure)));
+    let of = |class| match class {
+        Class::Succeeded => succeeded.clone(),
+        class => known(&total.class(class)),
+    };
+    let mut all: Vec<ClassTimes> = Class::ALL
+        .into_iter()
+        .map(|class| ClassTimes { class: Some(class), times: of(class) })
+        .filter(|one| one.class == Some(Class::Succeeded) || one.times.of(Measure::Response).count > 0)
+        .collect();
+    all.push(ClassTimes { class: None, times: known(&recorded.every) });
+    all
+}
+
+fn iterations(plan: &Plan, tally: &Tally) -> Iterations {
+    if plan.scenarios.iter().any(|scenario| scenario.steps.len() > 1) {
+        return Iterations { completed: tally.iterations, cut: tally.iterations_cut };
+    }
+    Iterations { completed: tally.finished().saturating_sub(tally.redirects), cut: tally.unfinished }
+}
+
+fn judged(thresholds: &[Threshold], total: &Snapshot, span: Nanos) -> Vec<Judged> {
+    let one = |threshold: &Threshold| Judged {
+        threshold: threshold.text.clone(),
+        judgement: threshold.judge(total, span.as_duration()),
+    };
+    thresholds.iter().map(one).collect()
+}
+
+fn closes(total: &Snapshot) -> Vec<Close> {
+    let one = |(&code, &count): (&u16, &u64)| Close {
+        code: (code != CLOSE_WITHOUT_CODE).then_some(code),
+        reason: total.heard(usize::from(code)).filter(|reason| !reason.is_empty()).map(str::to_owned),
+        count,
+    };
+    total.counts.closes.iter().map(one).collect()
+}
+
+/// What servers said: of each status of gRPC, of each code with which they closed.
+fn heard(total: &Snapshot, tally: &Tally) -> Vec<(u16, String)> {
+    let statuses = 0..GRPC_STATUSES.len() as u16;
+    let codes = total.counts.closes.keys().copied();
+    let failed = tally.failures.iter().filter_map(|each| match each.failure {
+        Failure::WebSocketClose(code) => Some(code),
+        _ => None,
+    });
+    let mut numbers: Vec<u16> = statuses.chain(codes).chain(failed).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let said = |number: u16| Some((number, total.heard(usize::from(number))?.to_owned()));
+    numbers.into_iter().filter_map(said).collect()
+}
+
+impl Recorded {
+    fn of(total: &Snapshot) -> Self {
+        let succeeded = total.class(Class::Succeeded);
+        let mut answered = succeeded.clone();
+        answered.merge(&total.class(Class::FailedAnswered));
+        Self {
+            succeeded,
+            answered,
+            every: total.all(),
+            chains: total.chains.clone(),
+            connect: total.connect.clone(),
+            before: total.before.clone(),
+            reading: total.reading.clone(),
+        }
+    }
+}
+
+impl Behind {
+    fn of(succeeded: &Timings) -> Option<Self> {
+        let p99 = |measure| succeeded.of(measure).quantile(0.99).unwrap_or(0);
+        let (response, service) = (p99(Measure::Response), p99(Measure::Service));
+        let behind_ns = response.saturating_sub(service);
+        let is_news = behind_ns > DIFFERENCE_MIN_NS && behind_ns > service / 10;
+        is_news.then(|| Self { behind_ns, wait_ns: p99(Measure::Wait), lateness_ns: p99(Measure::Lateness) })
+    }
+}
+
+impl Hidden {
+    /// A closed load starts nothing while it waits.
+    fn of(total: &Snapshot, succeeded: &Timings, users: u64) -> Option<Self> {
+        let service = succeeded.of(Measure::Service);
+        // What a stall of ours made of an answer says nothing of the target.
+        let (slowest_ns, mean) = (service.max_without(total.covered())?, service.mean()?);
+        let is_stall = slowest_ns >= STALL_MIN_NS && (slowest_ns as f64) >= STALL_FACTOR * mean;
+        is_stall.then(|| Self { slowest_ns, requests: (users as f64 * slowest_ns as f64 / mean) as u64 })
+    }
+}
+
+impl Stalled {
+    fn of(total: &Snapshot, shards: &[ShardUse]) -> Option<Self> {
+        let covered = total.counts.covered_responses.max(total.covered_count());
+        let stalled_ns = shards.iter().map(|spent| spent.stalled_ns).max().unwrap_or(0);
+        (covered > 0).then_some(Self { covered, stalled_ns })
+    }
+}

@@ -1,0 +1,178 @@
+//! The values that views read, against what was recorded.
+
+use metrics::{Censored, Class, Distribution, Failure, Measure, Outcome, SERIES_MAX, SeriesKey, Snapshot};
+use pacing::Nanos;
+use plan::{Flags, Plan, Step};
+
+use crate::times::Spoiled;
+use crate::{At, Interval, Spread, Times, histogram};
+
+fn seen(successes: u64, failures: &[(Failure, u64)]) -> Snapshot {
+    let mut seen = Snapshot::default();
+    for number in 1..=successes {
+        seen.outcome(0, Outcome::Succeeded).record(Measure::Response, number * 1_000_000);
+    }
+    for &(failure, count) in failures {
+        for _ in 0..count {
+            seen.outcome(0, Outcome::Failed(failure)).record(Measure::Response, 2_000_000_000);
+        }
+    }
+    seen
+}
+
+/// The percentiles that views show of response times.
+fn percentiles_of(times: &Distribution, seen: &Snapshot) -> Vec<(&'static str, At)> {
+    let times = Times::of(times, &Censored::of(seen, Measure::Response), Spoiled::default());
+    times.named().filter_map(|(quantile, at)| Some((quantile.name(), at?))).collect()
+}
+
+#[test]
+fn timeouts_hide_the_percentiles_above_them() {
+    let total = seen(95, &[(Failure::Timeout, 5)]);
+    let times = total.class(Class::Succeeded);
+    let known = percentiles_of(times.of(Measure::Response), &total);
+    let bounds: Vec<(&str, bool)> = known.iter().map(|(name, percentile)| (*name, percentile.at_least)).collect();
+    assert_eq!(bounds, [("p50", false), ("p90", false), ("p95", false), ("p99", true), ("p99.9", true), ("max", true)]);
+    assert!(known.iter().filter(|(_, known)| known.at_least).all(|(_, known)| known.ns == 2_000_000_000));
+}
+
+proptest::proptest! {
+    #[test]
+    fn bars_hold_every_value(values in proptest::collection::vec(1u64..1_000_000_000_000, 1..200)) {
+        let mut times = Distribution::default();
+        values.iter().for_each(|&value| times.record(value));
+        let bars = histogram(&times);
+        proptest::prop_assert_eq!(bars.iter().map(|bar| bar.count).sum::<u64>(), values.len() as u64);
+        proptest::prop_assert!(bars.len() <= 11 && bars.windows(2).all(|pair| pair[0].to_ns == pair[1].from_ns));
+    }
+
+    #[test]
+    fn no_percentile_is_above_the_maximum(values in proptest::collection::vec(0u64..10_000_000_000_000, 1..100), timeouts in 0u64..5) {
+        let mut total = Snapshot::default();
+        for value in values {
+            total.outcome(0, Outcome::Succeeded).record(Measure::Response, value);
+        }
+        for _ in 0..timeouts {
+            total.outcome(0, Outcome::Failed(Failure::Timeout)).record(Measure::Response, 1_000_000);
+        }
+        let times = total.class(Class::Succeeded);
+        let known = percentiles_of(times.of(Measure::Response), &total);
+        let max = known.last().expect("a maximum").1.ns;
+        proptest::prop_assert!(known.iter().all(|(_, percentile)| percentile.ns <= max));
+    }
+}
+
+fn plan(steps: usize) -> Plan {
+    let flags = Flags { url: Some("http://127.0.0.1:8080/x".to_owned()), ..Flags::default() };
+    let mut plan = flags.plan().expect("a good plan");
+    let first = plan.scenarios[0].steps[0].clone();
+    plan.scenarios[0].steps =
+        (0..steps).map(|number| Step { name: format!("step {number}"), ..first.clone() }).collect();
+    plan
+}
+
+/// An interval of a second, told first or again.
+fn told<'a>(seen: &'a Snapshot, added: &'a Snapshot, total: &'a Snapshot, is_again: bool) -> engine::Interval<'a> {
+    let (from, to) = (Nanos::from_millis(1_000), Nanos::from_millis(2_000));
+    engine::Interval { number: 2, from, to, paused: Nanos::ZERO, late_shards: 0, is_again, seen, added, total }
+}
+
+/// A snapshot with exchanges of several steps that ended in every way.
+fn mixed(steps: u32) -> Snapshot {
+    let mut seen = Snapshot::default();
+    for step in 0..steps {
+        for number in 1..=u64::from(step) + 3 {
+            let timings = seen.outcome(step, Outcome::Succeeded);
+            timings.record(Measure::Response, number * 1_000_000);
+            timings.record(Measure::Service, number * 500_000);
+        }
+        seen.outcome(step, Outcome::Failed(Failure::Timeout)).record(Measure::Response, 900_000_000);
+        seen.outcome(step, Outcome::Failed(Failure::Status)).record(Measure::Response, 3_000_000);
+    }
+    seen.leave_unfinished(0, 700_000_000, None);
+    seen.drop_start(600_000_000);
+    seen
+}
+
+#[test]
+fn an_interval_is_what_the_snapshots_say() {
+    for steps in [1, 2, 3, 17] {
+        let (seen, total, plan) = (mixed(steps), mixed(steps), plan(steps as usize));
+        let interval = Interval::of(&told(&seen, &seen, &total, false), &plan);
+        let succeeded = seen.class(Class::Succeeded);
+        let censored = Censored::of(&seen, Measure::Response);
+        let expect = Times::of(succeeded.of(Measure::Response), &censored, Spoiled::default());
+        assert_eq!(interval.response, expect, "{steps}");
+        // A timeout of each step, what did not end, and what was dropped.
+        assert_eq!(interval.response.given_up, u64::from(steps) + 2);
+        let classes: Vec<(Class, u64)> = interval.others.iter().map(|(class, times)| (*class, times.count)).collect();
+        assert_eq!(classes, [(Class::FailedAnswered, u64::from(steps)), (Class::TimedOut, u64::from(steps))]);
+        assert_eq!(interval.whole, Spread::of(total.all().of(Measure::Response)), "{steps}");
+        assert_eq!(interval.requests_per_s, seen.counts.finished() as f64);
+        // The parts make up the whole.
+        let [scenario] = &interval.scenarios[..] else { panic!("one scenario") };
+        assert_eq!(scenario.steps.len(), steps as usize);
+        assert_eq!((scenario.finished, scenario.failed), (interval.seen.finished(), interval.seen.failed));
+        for (step, part) in scenario.steps.iter().enumerate() {
+            assert_eq!((part.finished, part.failed), (step as u64 + 5, 2), "{part:?}");
+            let censored = Censored::of_step(&seen, step as u32, Measure::Response);
+            let key = SeriesKey { step: step as u32, class: Class::Succeeded };
+            let times = seen.timings(key).expect("times").of(Measure::Response);
+            assert_eq!(part.response, Times::of(times, &censored, Spoiled::default()));
+        }
+    }
+}
+
+#[test]
+fn what_came_late_is_what_is_added() {
+    let (seen, added, total) = (mixed(3), mixed(1), mixed(3));
+    let first = Interval::of(&told(&seen, &seen, &total, false), &plan(3));
+    assert_eq!((first.added.response.count(), first.added.service.count()), (12, 12));
+    assert!(!first.added.is_empty);
+    let again = Interval::of(&told(&seen, &added, &total, true), &plan(3));
+    assert_eq!((again.added.response.count(), again.added.service.count()), (3, 3));
+    assert_eq!(again.added.failures_of(Failure::Timeout), 1);
+    assert_eq!(again.response, first.response);
+    let nothing = Snapshot::default();
+    let again = Interval::of(&told(&seen, &nothing, &total, true), &plan(3));
+    assert!(again.added.is_empty && again.added.response.count() == 0);
+}
+
+#[test]
+fn a_pause_is_in_no_rate() {
+    let (seen, plan) = (mixed(1), plan(1));
+    for (paused_ms, factor) in [(0, 1.0), (500, 2.0), (900, 10.0), (1_000, 0.0)] {
+        let told = engine::Interval { paused: Nanos::from_millis(paused_ms), ..told(&seen, &seen, &seen, false) };
+        let interval = Interval::of(&told, &plan);
+        assert_eq!(interval.requests_per_s, 5.0 * factor, "{paused_ms}");
+        assert!((interval.working_s() - (1.0 - paused_ms as f64 / 1e3)).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn more_steps_than_have_series_share_the_last() {
+    let steps = SERIES_MAX as usize + 5;
+    let interval = Interval::of(&told(&mixed(2), &mixed(2), &mixed(2), false), &plan(steps));
+    let parts = &interval.scenarios[0].steps;
+    assert_eq!(parts.len(), SERIES_MAX as usize);
+    assert_eq!(parts[0].name, "step 0");
+    assert_eq!(parts[parts.len() - 1].name, format!("step {} ...", SERIES_MAX - 1));
+    assert_eq!(parts[5].finished, 0);
+    assert_eq!(parts[5].response, Times::default());
+}
+
+proptest::proptest! {
+    /// Spreads of parts are the spread of the whole.
+    #[test]
+    fn spreads_add_up(parts in proptest::collection::vec(proptest::collection::vec(1u64..1_000_000_000, 0..20), 0..6)) {
+        let (mut sum, mut whole) = (Spread::default(), Distribution::default());
+        for part in parts {
+            let mut times = Distribution::default();
+            part.iter().for_each(|&ns| times.record(ns));
+            whole.merge(&times);
+            sum = sum.with(Spread::of(&times));
+        }
+        proptest::prop_assert_eq!(sum, Spread::of(&whole));
+        proptest::prop_assert_eq!(sum.mean_ns(), whole.mean());
+    }
+}

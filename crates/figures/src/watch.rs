@@ -1,0 +1,298 @@
+//! What is worth a word while a load runs: the limits of either side, with their figures. Each kind is told once while the load runs,
+//! when it is first seen, and again at the end with the figures of the whole run.
+//!
+//! For each interval: ask [`Watch::wants`], read that from the kernel, give both to [`Watch::interval`].
+
+use std::net::SocketAddr;
+
+use metrics::Failure;
+
+use crate::Interval;
+
+#[cfg(test)]
+mod tests;
+
+/// The share of the local ports to a target from which on it is worth a word.
+const PORTS_SHARE: f64 = 0.7;
+/// New connections that are cut off in one interval, from which on a limit of the server is likely.
+const CUT_OFF_MIN: u64 = 3;
+/// The open connections of two intervals differ by less than this share at a limit.
+const SAME_SHARE: f64 = 0.02;
+/// New connections between two looks at the ports: counting them reads the kernel's whole table.
+const CONNECTIONS_BETWEEN_LOOKS: u64 = 2_000;
+/// Places that refused connections, and are named.
+const PLACES_MAX: usize = 3;
+
+/// Local ports to a target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ports {
+    /// In use.
+    pub in_use: u64,
+    /// Those of them that only wait for their end.
+    pub time_wait: u64,
+    /// How many there are.
+    pub all: u64,
+}
+
+/// What should be read from the kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wants {
+    /// The ports to the target. Reading them takes time.
+    pub ports: bool,
+    /// How many descriptors this process may have.
+    pub descriptors: bool,
+    /// The accept queues of this machine, when the target is on it.
+    pub queue: bool,
+}
+
+/// What the kernel said, of what was wanted and of what it tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kernel {
+    /// The ports to the target.
+    pub ports: Option<Ports>,
+    /// How many descriptors this process may have.
+    pub descriptors_max: Option<u64>,
+    /// Overflows of accept queues since the start of this machine, when the target is on it.
+    pub overflows: Option<u64>,
+    /// `net.core.somaxconn`, when the target is on this machine.
+    pub backlog_max: Option<u64>,
+}
+
+/// Something that was noted during a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// Local ports are used up, or soon will be.
+    LocalPorts {
+        /// To where.
+        address: SocketAddr,
+        /// How many.
+        ports: Ports,
+    },
+    /// Connections found no descriptor.
+    Descriptors {
+        /// How many descriptors this process may have.
+        limit: u64,
+        /// Connections that found none.
+        without: u64,
+    },
+    /// New connections were refused after others had been taken.
+    Refused {
+        /// The target.
+        address: SocketAddr,
+        /// How many.
+        count: u64,
+        /// Where, when connections go to several places.
+        places: Vec<String>,
+    },
+    /// New connections took longer than the kernel waits before it asks again.
+    AcceptQueue {
+        /// The target; `None` when connections go to several places.
+        address: Option<SocketAddr>,
+        /// How many took so long.
+        slow: u64,
+        /// How many were not there in time.
+        timed_out: u64,
+        /// Overflows of accept queues on this machine since the start of the run.
+        overflows: u64,
+        /// `net.core.somaxconn`, when the target is on this machine.
+        backlog_max: Option<u64>,
+    },
+    /// The server ends new connections while others stay.
+    ServerLimit {
+        /// Those that it ended.
+        cut: u64,
+        /// Those that stayed.
+        open: u64,
+    },
+}
+
+impl Note {
+    /// A stable name.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::LocalPorts { .. } => "local-ports",
+            Self::Descriptors { .. } => "descriptors",
+            Self::Refused { .. } => "refused",
+            Self::AcceptQueue { .. } => "accept-queue",
+            Self::ServerLimit { .. } => "server-limit",
+        }
+    }
+}
+
+/// What can be noted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    LocalPorts,
+    Descriptors,
+    Refused,
+    AcceptQueue,
+    ServerLimit,
+}
+
+/// What all intervals so far had of each kind.
+#[derive(Debug, Default)]
+struct Sums {
+    no_descriptor: u64,
+    descriptors_max: u64,
+    refused: u64,
+    refused_at: Vec<String>,
+    slow: u64,
+    timed_out: u64,
+    cut_off: u64,
+    open_at_limit: u64,
+    ports: Option<Ports>,
+}
+
+/// Looks at each interval.
+#[derive(Debug)]
+pub struct Watch {
+    address: SocketAddr,
+    /// Connections go to several places: a slow one may be to any.
+    is_several: bool,
+    noted: Vec<Kind>,
+    sums: Sums,
+    established_at_look: u64,
+    /// Overflows of accept queues before the run.
+    overflows: Option<u64>,
+    /// Open connections at the first interval in which new ones were cut off.
+    open_at_cut: Option<u64>,
+}
+
+impl Watch {
+    /// For a load on an address, which may be the first of several. `kernel`: what it says before the load.
+    pub fn new(address: SocketAddr, is_several: bool, kernel: &Kernel) -> Self {
+        Self {
+            address,
+            is_several,
+            noted: Vec::new(),
+            sums: Sums::default(),
+            established_at_look: 0,
+            overflows: kernel.overflows,
+            open_at_cut: None,
+        }
+    }
+
+    /// What should be read for an interval: nothing as long as nothing fails and few connections are made.
+    pub fn wants(&self, interval: &Interval) -> Wants {
+        let established = interval.total.connections_established;
+        let (added, is_new) = (&interval.added, |kind| !self.noted.contains(&kind));
+        // Without a port left, the first look is worth its price at once.
+        let lacks_ports = added.failures_of(Failure::NoLocalPort) > 0 && is_new(Kind::LocalPorts);
+        let has_slow = added.slow_connects + added.failures_of(Failure::ConnectTimeout) > 0 && established > 0;
+        Wants {
+            ports: self.is_look_due(established) || lacks_ports,
+            descriptors: added.failures_of(Failure::NoDescriptor) > 0,
+            queue: has_slow && is_new(Kind::AcceptQueue),
+        }
+    }
+
+    /// What should be read for [`Watch::take_notes`].
+    pub fn wants_at_end(&self) -> Wants {
+        Wants { queue: self.noted.contains(&Kind::AcceptQueue), ..Wants::default() }
+    }
+
+    /// What there is to say about an interval, and was not said before.
+    pub fn interval(&mut self, interval: &Interval, kernel: &Kernel) -> Vec<Note> {
+        let told = self.noted.len();
+        self.look(interval, kernel);
+        self.noted[told..].iter().map(|kind| self.note(*kind, kernel)).collect()
+    }
+
+    /// All that was said, with the figures of the whole run.
+    pub fn take_notes(&mut self, kernel: &Kernel) -> Vec<Note> {
+        std::mem::take(&mut self.noted).into_iter().map(|kind| self.note(kind, kernel)).collect()
+    }
+
+    fn is_look_due(&self, established: u64) -> bool {
+        established.saturating_sub(self.established_at_look) >= CONNECTIONS_BETWEEN_LOOKS
+    }
+
+    fn look(&mut self, interval: &Interval, kernel: &Kernel) {
+        let (added, established) = (&interval.added, interval.total.connections_established);
+        let lacks_ports = added.failures_of(Failure::NoLocalPort) > 0;
+        if self.is_look_due(established) {
+            self.established_at_look = established;
+        }
+        if let Some(ports) = kernel.ports {
+            self.look_at_ports(ports, lacks_ports);
+        }
+        let no_descriptor = added.failures_of(Failure::NoDescriptor);
+        self.sums.no_descriptor += no_descriptor;
+        if let Some(limit) = kernel.descriptors_max.filter(|_| no_descriptor > 0) {
+            self.sums.descriptors_max = limit;
+            self.notice(Kind::Descriptors);
+        }
+        self.look_at_refusals(interval);
+        let timed_out = added.failures_of(Failure::ConnectTimeout);
+        self.sums.slow += added.slow_connects;
+        self.sums.timed_out += timed_out;
+        if added.slow_connects + timed_out > 0 && established > 0 {
+            self.notice(Kind::AcceptQueue);
+        }
+        self.sums.cut_off += added.cut_off;
+        if added.cut_off >= CUT_OFF_MIN {
+            self.look_at_limit(added.connections_open);
+        }
+    }
+
+    fn look_at_refusals(&mut self, interval: &Interval) {
+        let refused = interval.added.failures_of(Failure::ConnectRefused);
+        self.sums.refused += refused;
+        self.is_several |= interval.total.redirects > 0;
+        let refusals = interval.added.failures.iter().filter(|each| each.failure == Failure::ConnectRefused);
+        for place in refusals.flat_map(|each| &each.places) {
+            self.is_several = true;
+            if self.sums.refused_at.len() < PLACES_MAX && !self.sums.refused_at.contains(place) {
+                self.sums.refused_at.push(place.clone());
+            }
+        }
+        if refused > 0 && interval.total.connections_established > 0 {
+            self.notice(Kind::Refused);
+        }
+    }
+
+    fn notice(&mut self, kind: Kind) {
+        if !self.noted.contains(&kind) {
+            self.noted.push(kind);
+        }
+    }
+
+    /// Ports are used up, or soon will be.
+    fn look_at_ports(&mut self, ports: Ports, lacks_ports: bool) {
+        if !lacks_ports && (ports.in_use as f64) < PORTS_SHARE * ports.all as f64 {
+            return;
+        }
+        if self.sums.ports.is_none_or(|most| ports.in_use > most.in_use) {
+            self.sums.ports = Some(ports);
+        }
+        self.notice(Kind::LocalPorts);
+    }
+
+    /// The server ends new connections while others stay: the number that stays is its limit.
+    fn look_at_limit(&mut self, open: u64) {
+        let Some(before) = self.open_at_cut.replace(open) else { return };
+        let is_same = before.abs_diff(open) as f64 <= SAME_SHARE * before.max(open) as f64;
+        if open > 0 && is_same {
+            self.sums.open_at_limit = open;
+            self.notice(Kind::ServerLimit);
+        }
+    }
+
+    /// A kind with what all intervals so far had of it.
+    fn note(&self, kind: Kind, kernel: &Kernel) -> Note {
+        let (address, sums) = (self.address, &self.sums);
+        match kind {
+            Kind::LocalPorts => Note::LocalPorts { address, ports: sums.ports.unwrap_or_default() },
+            Kind::Descriptors => Note::Descriptors { limit: sums.descriptors_max, without: sums.no_descriptor },
+            Kind::Refused => Note::Refused { address, count: sums.refused, places: sums.refused_at.clone() },
+            Kind::AcceptQueue => Note::AcceptQueue {
+                address: (!self.is_several).then_some(address),
+                slow: sums.slow,
+                timed_out: sums.timed_out,
+                overflows: self.overflows.zip(kernel.overflows).map_or(0, |(before, now)| now.saturating_sub(before)),
+                backlog_max: kernel.backlog_max,
+            },
+            Kind::ServerLimit => Note::ServerLimit { cut: sums.cut_off, open: sums.open_at_limit },
+        }
+    }
+}

@@ -1,0 +1,94 @@
+use metrics::{Measure, Outcome, Snapshot};
+use pacing::Nanos;
+use plan::Flags;
+
+use super::*;
+
+const ADDRESS: &str = "192.0.2.1:80";
+
+/// An interval with failures and slow connections, of a run that has established so many.
+fn interval(failures: &[(Failure, u64)], slow: u64, established: u64) -> Interval {
+    let (mut seen, mut total) = (Snapshot::default(), Snapshot::default());
+    for &(failure, count) in failures {
+        (0..count).for_each(|_| seen.outcome(0, Outcome::Failed(failure)).record(Measure::Response, 1));
+    }
+    (0..slow).for_each(|_| seen.connect.record(3_000_000_000));
+    total.counts.connections_established = established;
+    let (from, to, paused) = (Nanos::ZERO, Nanos::from_millis(1_000), Nanos::ZERO);
+    let (seen, total) = (&seen, &total);
+    let told =
+        engine::Interval { number: 1, from, to, paused, late_shards: 0, is_again: false, seen, added: seen, total };
+    let flags = Flags { url: Some(format!("http://{ADDRESS}/")), ..Flags::default() };
+    Interval::of(&told, &flags.plan().expect("a good plan"))
+}
+
+fn watch(kernel: &Kernel) -> Watch {
+    Watch::new(ADDRESS.parse().expect("an address"), false, kernel)
+}
+
+fn kinds(notes: &[Note]) -> Vec<&'static str> {
+    notes.iter().map(Note::kind).collect()
+}
+
+#[test]
+fn the_kernel_is_asked_only_when_there_is_a_reason() {
+    let nothing = Wants::default();
+    let queue = Wants { queue: true, ..nothing };
+    let ports = Wants { ports: true, ..nothing };
+    let descriptors = Wants { descriptors: true, ..nothing };
+    let cases = [
+        (interval(&[], 0, 100), nothing),
+        (interval(&[(Failure::Timeout, 9), (Failure::Reset, 9)], 0, 100), nothing),
+        (interval(&[(Failure::ConnectRefused, 9)], 0, 100), nothing),
+        (interval(&[], 0, CONNECTIONS_BETWEEN_LOOKS - 1), nothing),
+        (interval(&[], 0, CONNECTIONS_BETWEEN_LOOKS), ports),
+        (interval(&[(Failure::NoLocalPort, 1)], 0, 1), ports),
+        (interval(&[(Failure::NoDescriptor, 1)], 0, 1), descriptors),
+        (interval(&[], 1, 1), queue),
+        (interval(&[(Failure::ConnectTimeout, 1)], 0, 1), queue),
+        // Nobody was ever reached: that is told in another way.
+        (interval(&[(Failure::ConnectTimeout, 1)], 1, 0), nothing),
+    ];
+    for (interval, expect) in cases {
+        assert_eq!(watch(&Kernel::default()).wants(&interval), expect, "{interval:?}");
+    }
+}
+
+#[test]
+fn ports_are_worth_a_word_when_most_are_taken_or_none_is_left() {
+    let many = interval(&[], 0, CONNECTIONS_BETWEEN_LOOKS);
+    let none_left = interval(&[(Failure::NoLocalPort, 1)], 0, 1);
+    let with = |in_use| Kernel { ports: Some(Ports { in_use, time_wait: 1, all: 1_000 }), ..Kernel::default() };
+    for (interval, in_use, expect) in
+        [(&many, 699, false), (&many, 700, true), (&none_left, 1, true), (&none_left, 999, true)]
+    {
+        let noted = watch(&Kernel::default()).interval(interval, &with(in_use));
+        assert_eq!(kinds(&noted) == ["local-ports"], expect, "{in_use}: {noted:?}");
+    }
+    // The most that was seen is what is told at the end.
+    let mut watch = watch(&Kernel::default());
+    assert_eq!(watch.interval(&many, &with(700)).len(), 1);
+    assert_eq!(watch.interval(&interval(&[], 0, 2 * CONNECTIONS_BETWEEN_LOOKS), &with(900)), []);
+    assert_eq!(watch.interval(&interval(&[], 0, 3 * CONNECTIONS_BETWEEN_LOOKS), &with(800)), []);
+    let [Note::LocalPorts { ports, .. }] = watch.take_notes(&Kernel::default())[..] else { panic!("one note") };
+    assert_eq!(ports.in_use, 900);
+}
+
+#[test]
+fn overflows_are_those_of_the_run() {
+    let before = Kernel { overflows: Some(40), ..Kernel::default() };
+    let mut watch = watch(&before);
+    let slow = interval(&[], 2, 1);
+    let now = |overflows| Kernel { overflows: Some(overflows), backlog_max: Some(128), ..Kernel::default() };
+    let of = |notes: Vec<Note>| match notes[..] {
+        [Note::AcceptQueue { slow, overflows, backlog_max, .. }] => (slow, overflows, backlog_max),
+        _ => panic!("{notes:?}"),
+    };
+    assert_eq!(of(watch.interval(&slow, &now(45))), (2, 5, Some(128)));
+    assert!(!watch.wants(&slow).queue && watch.wants_at_end().queue);
+    assert_eq!(watch.interval(&slow, &Kernel::default()), []);
+    assert_eq!(of(watch.take_notes(&now(47))), (4, 7, Some(128)));
+    // One that began anew counts nothing.
+    assert_eq!(watch.interval(&slow, &now(3)).len(), 1);
+    assert_eq!(of(watch.take_notes(&now(3))).1, 0);
+}

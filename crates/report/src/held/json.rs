@@ -1,0 +1,165 @@
+//! The JSON report of connections that were held.
+
+use engine::{LateThread, MemoryUse};
+use figures::{FailureCount, Held, HeldInterval, HeldTally, Times};
+use plan::Work;
+use serde_json::{Value, json};
+
+use super::verdict::verdicts;
+use crate::Language;
+use crate::json::intervals::Intervals;
+
+/// Grows with every change that a reader could stumble over.
+const SCHEMA: u32 = 1;
+
+/// Collects intervals and writes the report.
+#[derive(Debug, Default)]
+pub struct HoldJson {
+    intervals: Intervals,
+}
+
+impl HoldJson {
+    /// Keeps an interval.
+    pub fn interval(&mut self, interval: &HeldInterval) {
+        let (seen, now) = (&interval.seen, interval.now);
+        self.intervals.put(interval.number, interval.is_again, || {
+            json!({
+                "from_s": interval.from.as_secs_f64(),
+                "to_s": interval.to.as_secs_f64(),
+                "open": now.open,
+                "connecting": now.connecting,
+                "waiting": now.waiting,
+                "established": seen.established,
+                "failed": seen.failed,
+                "lost": seen.lost,
+                "messages": messages(seen),
+                "bytes_sent": seen.bytes_sent,
+                "bytes_received": seen.bytes_received,
+                "memory": memory(interval.memory),
+                "response_time": times(&interval.response),
+            })
+        });
+    }
+
+    /// The whole report, with a line end.
+    pub fn report(&mut self, held: &Held) -> String {
+        let (counts, plan) = (&held.tally, &held.plan);
+        let reasons = |of: &[FailureCount]| -> Value {
+            let one = |each: &FailureCount| json!({"name": each.failure.name(), "detail": each.failure.detail(), "count": each.count});
+            of.iter().map(one).collect()
+        };
+        let report = json!({
+            "schema": SCHEMA,
+            "kind": "hold",
+            "url": plan::masked_url(&plan.target.url),
+            "address": held.address.to_string(),
+            "lookup_ns": held.lookup.map(|span| span.as_nanos() as u64),
+            "source_addresses": held.places.0,
+            "target_places": held.places.1,
+            "plan": {
+                "connections": plan.connections,
+                "ramp_per_s": plan.ramp.map(|rate| rate as f64 / 3_600_000.0),
+                "hold_s": plan.duration.as_secs_f64(),
+                "every_s": match plan.work { Work::Every(every) => Some(every.as_secs_f64()), _ => None },
+                "reconnects": plan.reconnects,
+            },
+            "wall_s": held.wall.as_secs_f64(),
+            "opened_after_s": held.opened_after.map(|at| at.as_secs_f64()),
+            "closing_after_s": held.closing_after.map(|at| at.as_secs_f64()),
+            "was_stopped": held.was_stopped,
+            "connections": {
+                "tried": counts.tried,
+                "established": counts.established,
+                "retries": counts.retries,
+                "failed": counts.failed,
+                "failed_by": reasons(&counts.failed_by),
+                "lost": counts.lost,
+                "lost_by": reasons(&counts.lost_by),
+                "closed": counts.closed,
+                "closed_without_answer": counts.closed_unheard,
+                "abandoned": counts.abandoned,
+                "most_open": held.most_open,
+                "open_when_opened": held.open_when_opened,
+                "open_when_closing": held.open_when_closing,
+                "tls_resumed": counts.tls_resumed,
+            },
+            "messages": messages(counts),
+            "messages_asked_per_s": held.asked_and_achieved.map(|(asked, _)| asked),
+            "messages_achieved_per_s": held.asked_and_achieved.map(|(_, achieved)| achieved),
+            "bytes_sent": counts.bytes_sent,
+            "bytes_received": counts.bytes_received,
+            "times": {
+                "connect": times(&held.connect),
+                "response_time": times(&held.response),
+                "service_time": times(&held.service),
+                "message_gap": times(&held.gap),
+                "loop_lag": times(&held.lag),
+            },
+            "memory": memory(held.memory),
+            "stopped_opening": held.stopped_opening.map(|stopped| json!({
+                "tried": stopped.tried, "available_bytes": stopped.available, "reserve_bytes": stopped.reserve
+            })),
+            "generator": {
+                "threads": held.threads,
+                "driver": held.driver.kind.name(),
+                "cpu_ns": counts.cpu_ns,
+                "loops": held.loops.iter().map(loop_of).collect::<Vec<_>>(),
+                "late_thread": held.late_thread.map(|late| late.thread),
+            },
+            "is_kept": held.is_kept,
+            "is_spoiled": held.is_spoiled,
+            "verdicts": verdicts(held, Language::En),
+            "intervals": self.intervals.take(),
+            "intervals_left_out": self.intervals.left_out(),
+        });
+        format!("{report:#}\n")
+    }
+}
+
+fn messages(counts: &HeldTally) -> Value {
+    json!({
+        "due": counts.due,
+        "late": counts.late,
+        "missed": counts.missed,
+        "unsent": counts.unsent,
+        "sent": counts.sent,
+        "answered": counts.answered,
+        "unanswered": counts.unanswered,
+        "refused": counts.refused,
+        "pushed": counts.pushed,
+    })
+}
+
+fn loop_of(one: &LateThread) -> Value {
+    json!({
+        "thread": one.thread,
+        "late_share": one.late_share,
+        "lag_p99_ns": one.lag_p99_ns,
+        "lag_max_ns": one.lag_max_ns,
+    })
+}
+
+fn memory(memory: MemoryUse) -> Value {
+    json!({
+        "resident_bytes": memory.resident,
+        "resident_bytes_before": memory.resident_before,
+        "kernel_bytes": memory.kernel,
+        "available_bytes": memory.available,
+    })
+}
+
+fn times(times: &Times) -> Value {
+    let mut value = json!({
+        "count": times.count,
+        "min_ns": times.min_ns,
+        "mean_ns": times.mean_ns,
+    });
+    for (quantile, known) in times.named() {
+        let name = quantile.name().replace('.', "_");
+        value[format!("{name}_ns")] = known.map(|known| known.ns).into();
+        if known.is_some_and(|known| known.at_least) {
+            value[format!("{name}_is_at_least")] = true.into();
+        }
+    }
+    value
+}

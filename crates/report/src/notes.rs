@@ -1,0 +1,99 @@
+//! What was noted while a load ran, in both languages: the limit, its figure, and the command that helps.
+
+#[cfg(test)]
+mod tests;
+
+use figures::Note;
+
+use crate::Language;
+use crate::format::count;
+
+/// A note in words.
+pub fn note_text(note: &Note, language: Language) -> String {
+    let (en, zh) = match note {
+        Note::LocalPorts { address, ports } => {
+            let (in_use, all, waiting) = (count(ports.in_use), count(ports.all), count(ports.time_wait));
+            (
+                format!(
+                    "{in_use} of {all} ports to {address} are in use, {waiting} of them in TIME_WAIT; widen them with sysctl -w net.ipv4.ip_local_port_range='1024 65535', or keep connections alive"
+                ),
+                format!(
+                    "到 {address} 的 {all} 个本地端口已用 {in_use} 个，其中 {waiting} 个处于 TIME_WAIT；可用 sysctl -w net.ipv4.ip_local_port_range='1024 65535' 扩大范围，或使用长连接"
+                ),
+            )
+        }
+        Note::Descriptors { limit, without } => {
+            let (limit, without) = (count(*limit), count(*without));
+            (
+                format!(
+                    "all {limit} descriptors that this process may have were in use, and {without} connections found none; raise the limit with ulimit -n, use --driver uring where io_uring works, or lower -c"
+                ),
+                format!(
+                    "本进程允许的 {limit} 个文件描述符已全部用完，{without} 个连接因此失败；请用 ulimit -n 调大上限，在支持 io_uring 的系统上使用 --driver uring，或调小 -c"
+                ),
+            )
+        }
+        Note::Refused { address, count: refused, places } if places.is_empty() => {
+            let refused = count(*refused);
+            (
+                format!(
+                    "{address} refused {refused} new connections after it had taken others: it stopped listening, or its accept queue is full and it says so (net.ipv4.tcp_abort_on_overflow)"
+                ),
+                format!(
+                    "{address} 在接受过连接之后又拒绝了 {refused} 个新连接：服务已停止监听，或其 accept 队列已满并直接拒绝（net.ipv4.tcp_abort_on_overflow）"
+                ),
+            )
+        }
+        Note::Refused { count: refused, places, .. } => {
+            let (refused, places) = (count(*refused), places.join(", "));
+            (
+                format!(
+                    "{refused} new connections were refused by {places}: nobody listens there, or the accept queue is full"
+                ),
+                format!("{refused} 个新连接被 {places} 拒绝：该处没有服务在监听，或其 accept 队列已满"),
+            )
+        }
+        Note::AcceptQueue { .. } => return accept_queue(note, language),
+        Note::ServerLimit { cut, open } => {
+            let (cut, open) = (count(*cut), count(*open));
+            (
+                format!(
+                    "the server cut {cut} new connections off without a byte while {open} others stayed open: it looks like its own limit of about {open} (ulimit -n of the server, worker_connections of nginx)"
+                ),
+                format!(
+                    "服务端未返回任何数据就断开了 {cut} 个新连接，而另外 {open} 个一直保持：很可能是服务端约 {open} 个连接的上限（服务端的 ulimit -n，或 nginx 的 worker_connections）"
+                ),
+            )
+        }
+    };
+    language.pick(en, zh)
+}
+
+/// Connections took longer than the kernel waits before it asks again.
+fn accept_queue(note: &Note, language: Language) -> String {
+    let Note::AcceptQueue { address, slow, timed_out, overflows, backlog_max } = note else { return String::new() };
+    let (slow, failed) = (count(*slow), count(*timed_out));
+    let (where_en, where_zh) = match address {
+        None => ("one of the targets".to_owned(), "其中一个目标".to_owned()),
+        Some(address) => (address.to_string(), address.to_string()),
+    };
+    let (seen_en, seen_zh) = match *overflows {
+        0 => (String::new(), String::new()),
+        overflows => {
+            let overflows = count(overflows);
+            (
+                format!(" ({overflows} overflows of accept queues on this machine)"),
+                format!("（本机 accept 队列溢出 {overflows} 次）"),
+            )
+        }
+    };
+    let now = backlog_max.map_or(String::new(), |limit| format!(" (net.core.somaxconn {limit})"));
+    language.pick(
+        format!(
+            "of the new connections {slow} took more than 1 s and {failed} were not there in time: {where_en} does not accept fast enough, so that its accept queue is full{seen_en}; raise the backlog of the server and sysctl -w net.core.somaxconn=65535 there{now}, or open fewer at a time with --ramp"
+        ),
+        format!(
+            "新连接中有 {slow} 个用了 1 秒以上，{failed} 个未能按时建立：{where_zh} 接受连接不够快，accept 队列已满{seen_zh}；请在服务端调大 backlog 并执行 sysctl -w net.core.somaxconn=65535{now}，或用 --ramp 放慢建立连接的速度"
+        ),
+    )
+}

@@ -1,0 +1,148 @@
+//! What was to be done, in words.
+
+use figures::Run;
+use plan::{Arrivals, Call, ConnectionCount, Load, MessageKind, Order, Protocol, RateStage, Talk, UserShape};
+
+use crate::Language;
+use crate::format::{count, counted, rate, span};
+
+/// The users of a closed load.
+fn users_in_words(users: u64, shape: &UserShape, language: Language) -> String {
+    let number = count(users);
+    match shape {
+        UserShape::AtOnce => {
+            language.pick(format!("closed model, {}", counted(users, "user")), format!("固定并发 {number} 个用户"))
+        }
+        UserShape::Rendezvous => language.pick(
+            format!("closed model, {number} users who start together in rounds"),
+            format!("固定并发 {number} 个用户，每轮在集合点同时发起"),
+        ),
+        UserShape::Ramp(ramp) => {
+            let ramp = span(*ramp);
+            language.pick(
+                format!("closed model, {number} users who come within {ramp}"),
+                format!("固定并发 {number} 个用户，在 {ramp} 内逐个加入"),
+            )
+        }
+        UserShape::Stages(stages) => {
+            let mut levels = vec![count(stages.first().map_or(0, |stage| stage.from))];
+            levels.extend(stages.iter().map(|stage| format!("{} ({})", count(stage.to), span(stage.span))));
+            let levels = levels.join(" -> ");
+            language.pick(format!("closed model, users {levels}"), format!("用户数 {levels}"))
+        }
+    }
+}
+
+/// The rates of an open load: one when it never changes, else from stage to stage.
+fn stages_in_words(stages: &[RateStage], language: Language) -> String {
+    // In the largest unit in which it is a whole number, or else as a decimal of the one that shows it best.
+    let named = |thousandths_per_hour: u64| match thousandths_per_hour {
+        0 => "0/s".to_owned(),
+        exact if exact % 3_600_000 == 0 => format!("{}/s", count(exact / 3_600_000)),
+        exact if exact % 60_000 == 0 => format!("{}/m", count(exact / 60_000)),
+        some if some >= 3_600_000 => format!("{}/s", rate(some as f64 / 3.6e6)),
+        few => format!("{}/h", few as f64 / 1e3),
+    };
+    let is_constant = stages.iter().all(|stage| stage.from == stage.to && stage.to == stages[0].to);
+    let rates = match stages.first() {
+        Some(stage) if is_constant => named(stage.to),
+        _ => {
+            let mut rates = vec![named(stages.first().map_or(0, |stage| stage.from))];
+            rates.extend(stages.iter().map(|stage| format!("{} ({})", named(stage.to), span(stage.span))));
+            rates.join(" -> ")
+        }
+    };
+    language.pick(format!("open model, {rates}"), format!("固定速率 {rates}"))
+}
+
+/// What a call sends, when that is not just one message.
+fn messages_in_words(call: &Call, language: Language) -> Option<String> {
+    let number = call.messages.len() as u64;
+    if number == 1 {
+        return None;
+    }
+    let messages = language.pick(counted(number, "message"), format!("每次 {} 条消息", count(number)));
+    if call.interval.is_zero() {
+        return Some(messages);
+    }
+    let interval = span(call.interval);
+    Some(language.pick(format!("{messages} {interval} apart"), format!("{messages}，间隔 {interval}")))
+}
+
+fn talk_in_words(talk: &Talk, path: &str, language: Language) -> String {
+    let Some(message) = &talk.message else { return path.to_owned() };
+    let bytes = message.bytes.len() as u64;
+    let size = language.pick(counted(bytes, "byte"), format!("{} 字节", count(bytes)));
+    match message.kind {
+        MessageKind::Ping => language.pick(format!("WebSocket pings on {path}"), format!("WebSocket ping {path}")),
+        MessageKind::Plain => language.pick(format!("TCP messages of {size}"), format!("TCP 消息（{size}）")),
+        MessageKind::Text | MessageKind::Binary => {
+            language.pick(format!("WebSocket messages of {size} on {path}"), format!("WebSocket 消息（{size}）{path}"))
+        }
+    }
+}
+
+/// What was to be done, in one line.
+pub(super) fn plan_in_words(run: &Run, language: Language) -> String {
+    let scenario = run.plan.scenarios.first().expect("a plan has a scenario");
+    let step = scenario.steps.first().expect("a scenario has a step");
+    let (method, path) = (&step.request.method, &step.request.path);
+    let mut parts = vec![match (&step.call, &step.talk) {
+        (Some(_), _) => format!("gRPC {path}"),
+        (None, Some(talk)) => talk_in_words(talk, path, language),
+        (None, None) if scenario.steps.len() > 1 => {
+            let steps = count(scenario.steps.len() as u64);
+            match scenario.order {
+                Order::InTurn => language.pick(format!("{steps} steps in turn"), format!("{steps} 个步骤依次执行")),
+                Order::Shuffled { .. } => language
+                    .pick(format!("{steps} steps, shuffled each time round"), format!("{steps} 个步骤，每轮随机排列")),
+            }
+        }
+        (None, None) => format!("{method} {path}"),
+    }];
+    if let Some(call) = &step.call {
+        parts.extend(messages_in_words(call, language));
+    }
+    let (requests, duration) = match &scenario.load {
+        Load::Closed { users, shape, requests, duration } => {
+            parts.push(users_in_words(*users, shape, language));
+            (*requests, *duration)
+        }
+        Load::Open { stages, arrivals, requests, connections, .. } => {
+            parts.push(stages_in_words(stages, language));
+            if let Arrivals::Poisson { .. } = arrivals {
+                parts.push(language.pick("at random (Poisson)", "随机间隔（泊松）").to_owned());
+            }
+            parts.push(match connections {
+                ConnectionCount::Exactly(most) => {
+                    language.pick(counted(*most, "connection"), format!("{} 个连接", count(*most)))
+                }
+                ConnectionCount::UpTo(most) => language
+                    .pick(format!("up to {} connections", count(*most)), format!("最多 {} 个连接", count(*most))),
+            });
+            (*requests, Some(stages.iter().map(|stage| stage.span).sum()))
+        }
+    };
+    if !run.plan.warmup.is_zero() {
+        let warmup = span(run.plan.warmup);
+        parts.push(language.pick(format!("after a warm-up of {warmup}"), format!("预热 {warmup}（不计入结果）")));
+    }
+    if let Some(requests) = requests {
+        parts.push(language.pick(counted(requests, "request"), format!("共 {} 个请求", count(requests))));
+    }
+    if let Some(duration) = duration {
+        parts.push(language.pick(format!("for {}", span(duration)), format!("持续 {}", span(duration))));
+    }
+    let streams = scenario.target().streams;
+    if streams > 1 {
+        let streams = count(u64::from(streams));
+        parts.push(language.pick(format!("{streams} streams each"), format!("每个连接 {streams} 个流")));
+    }
+    if scenario.target().protocol == Protocol::Http2 && step.call.is_none() {
+        parts.push("HTTP/2".to_owned());
+    }
+    if !step.keep_alive {
+        parts.push(language.pick("a new connection for each", "每个请求新建连接").to_owned());
+    }
+    parts.join(language.pick(", ", "，"))
+}
