@@ -13,6 +13,8 @@ mod hold;
 mod live;
 mod load;
 mod output;
+#[cfg(test)]
+mod reference;
 mod selftest;
 mod serve;
 mod signals;
