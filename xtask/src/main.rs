@@ -18,6 +18,7 @@ const USAGE: &str = "usage: cargo xtask VERB
                      once more beside two programs that never rest
   fuzz [--seconds N] each fuzzer for N seconds (default 10), on the nightly toolchain
   sim --seed N       one seed of the simulated world, event by event
+  reference          docs/reference.md and docs/reference.zh.md, from the table of flags
   million [N]        N connections (default 1000000) between two processes of this machine, by WebSocket and by TCP, and the grid
                      of messages; needs about 12 GiB of memory and a quarter of an hour
   bench [--update]   instructions of the hot path beside bench/instructions.json, on the CPU model that is named there;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         ["bench"] => bench::instructions(bench::Mode::Compare),
         ["bench", "--update"] => bench::instructions(bench::Mode::Update),
         ["bench", "peers", words @ ..] => bench::peers(words),
+        ["reference"] => reference(),
         ["million"] => million::million(1_000_000),
         ["million", count] if count.parse::<u64>().is_ok_and(|count| count > 0) => {
             million::million(count.parse().unwrap_or(1_000_000))
@@ -85,6 +87,12 @@ fn check() -> Result<(), Failure> {
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
     // What the first build leaves out, and packages have.
     run(&mut cargo(&["clippy", "--package", "engine", "--features", "dns", "--quiet", "--", "-D", "warnings"]))
+}
+
+/// The pages are written by the test that compares them with the table otherwise.
+fn reference() -> Result<(), Failure> {
+    let words = ["test", "--package", "onrush", "--bin", "onrush", "the_reference_page_is_that_of_the_table"];
+    run(cargo(&words).env("ONRUSH_WRITE_REFERENCE", "1"))
 }
 
 fn test(is_long: bool) -> Result<(), Failure> {

@@ -3,11 +3,10 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
-use clap::FromArgMatches;
 use plan::Tool;
 use report::Language;
 
-use crate::args::{Cli, Command};
+use crate::args::Command;
 use crate::help;
 
 /// What stands before `curl`, and the words behind it, when a command of curl begins there.
@@ -15,10 +14,9 @@ pub(crate) fn split_at_curl(mut words: Vec<OsString>, language: Language) -> (Ve
     // A word behind a flag that wants a value is that value: then what stands before it is no whole command line.
     let begins = |place: &usize| {
         let before = help::command(language).try_get_matches_from(&words[..*place]);
-        before.ok().and_then(|matches| Cli::from_arg_matches(&matches).ok()).is_some_and(|cli| match cli.command {
-            None => cli.run.url.is_none(),
-            Some(Command::Run(args)) => args.url.is_none(),
-            Some(_) => false,
+        before.is_ok_and(|matches| match Command::of(&matches) {
+            Command::Run(args) => args.flags.url.is_none(),
+            _ => false,
         })
     };
     let place = (1..words.len()).filter(|place| words[*place] == "curl").find(begins);

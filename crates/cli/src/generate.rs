@@ -1,14 +1,14 @@
 //! Completions and manual, from the same definition as the help.
 
+use clap_complete::Shell;
 use report::Language;
 
-use crate::args::CompletionsArgs;
 use crate::exit::Exit;
 use crate::{help, output};
 
-pub(crate) fn completions(args: &CompletionsArgs, language: Language) -> Exit {
+pub(crate) fn completions(shell: Shell, language: Language) -> Exit {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut help::command(language), "onrush", &mut script);
+    clap_complete::generate(shell, &mut help::command(language), "onrush", &mut script);
     output::to_stdout(&String::from_utf8_lossy(&script), language)
 }
 

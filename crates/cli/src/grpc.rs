@@ -4,17 +4,22 @@ use engine::ReflectError;
 use plan::{Flags, PlanError, Reflection, Schema};
 use report::Language;
 
-use crate::args::{GrpcArgs, GrpcAskArgs, GrpcCommand};
+use crate::args::GrpcArgs;
 use crate::exit::Exit;
 use crate::{output, usage};
 
-/// `onrush grpc ...`.
-pub(crate) fn grpc(args: &GrpcArgs) -> Exit {
+/// `onrush grpc list`.
+pub(crate) fn list(args: &GrpcArgs) -> Exit {
+    tell(list_of(&Ask::new(args)))
+}
+
+/// `onrush grpc describe`.
+pub(crate) fn describe(args: &GrpcArgs) -> Exit {
+    tell(description_of(&Ask::new(args)))
+}
+
+fn tell(said: Result<String, Wrong>) -> Exit {
     let language = usage::language_of(&std::env::args_os().collect::<Vec<_>>());
-    let said = match &args.command {
-        GrpcCommand::List(asked) => list(&Ask::new(asked)),
-        GrpcCommand::Describe(asked) => describe(&Ask::new(asked)),
-    };
     match said {
         Ok(text) => output::to_stdout(&text, language),
         Err(error) => {
@@ -72,9 +77,9 @@ struct Ask {
 }
 
 impl Ask {
-    fn new(args: &GrpcAskArgs) -> Self {
-        let mut words = [args.url.clone(), args.symbol.clone()].into_iter().flatten().peekable();
-        let mut flags = args.flags(None);
+    fn new(args: &GrpcArgs) -> Self {
+        let mut words = [args.flags.url.clone(), args.symbol.clone()].into_iter().flatten().peekable();
+        let mut flags = Flags { url: None, ..args.flags.clone() };
         // Where files say all, no address is needed.
         let is_address = |word: &String| word.contains("://") || word.contains(':');
         if !flags.has_schema() || words.peek().is_some_and(is_address) {
@@ -105,7 +110,7 @@ fn lines(names: &[String]) -> String {
 }
 
 /// All services, or all methods of one.
-fn list(ask: &Ask) -> Result<String, Wrong> {
+fn list_of(ask: &Ask) -> Result<String, Wrong> {
     let schema = ask.flags.schema()?;
     match (schema, &ask.symbol) {
         (Some(schema), None) => Ok(lines(&schema.services())),
@@ -119,7 +124,7 @@ fn list(ask: &Ask) -> Result<String, Wrong> {
 }
 
 /// What is known of a symbol, or of all services.
-fn describe(ask: &Ask) -> Result<String, Wrong> {
+fn description_of(ask: &Ask) -> Result<String, Wrong> {
     let schema = ask.flags.schema()?;
     let Some(symbol) = &ask.symbol else {
         let (names, schema) = match schema {

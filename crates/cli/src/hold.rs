@@ -42,7 +42,7 @@ struct Session {
 impl Session {
     fn new(args: &HoldArgs, language: Language) -> Result<Self, (String, Exit)> {
         let wrong = |error: PlanError| (report::plan_error(&error, language), Exit::Usage);
-        let plan = args.flags().plan().map_err(wrong)?;
+        let plan = args.flags.plan().map_err(wrong)?;
         let threads = threads(args.engine.threads.as_deref()).map_err(wrong)?;
         let timeout = plan.step.connect_timeout;
         let resolved = engine::resolve(&plan.target, timeout)

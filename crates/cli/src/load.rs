@@ -27,7 +27,7 @@ const THREADS_MAX: u64 = 1_024;
 
 /// `onrush URL`.
 pub(crate) fn run(args: &RunArgs) -> Exit {
-    let (load, flags) = (Load::new(&args.view), args.flags());
+    let (load, flags) = (Load::new(&args.view), &args.flags);
     if let Some(word) = flags.url.as_deref().filter(|word| COMMANDS.contains(word)) {
         let text = load.language.pick(
             format!("'{word}' is a command, not a URL; write it first: onrush {word}, see onrush --help"),
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &RunArgs) -> Exit {
         shows_failures: args.show_failures,
         with_secrets: args.show_secrets,
     };
-    load.carry_out(&flags, &args.engine, &wishes)
+    load.carry_out(flags, &args.engine, &wishes)
 }
 
 /// Words that nobody means as a host.

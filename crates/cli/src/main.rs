@@ -5,6 +5,7 @@ mod come;
 mod doctor;
 mod exit;
 mod files;
+mod flags;
 mod generate;
 mod grpc;
 mod help;
@@ -13,6 +14,8 @@ mod live;
 mod load;
 mod machine;
 mod output;
+#[cfg(test)]
+mod reference;
 mod selftest;
 mod serve;
 mod signals;
@@ -21,9 +24,7 @@ mod usage;
 
 use std::process::ExitCode;
 
-use clap::FromArgMatches;
-
-use args::{Cli, Command};
+use args::Command;
 use exit::Exit;
 
 fn main() -> ExitCode {
@@ -37,24 +38,21 @@ fn main() -> ExitCode {
         Ok(matches) => matches,
         Err(error) => return usage::explain(&error, language).into(),
     };
-    let mut cli = Cli::from_arg_matches(&matches).expect("the definition and the struct are one");
-    if let Some(words) = curl {
-        match &mut cli.command {
-            Some(Command::Run(args)) => args.curl = Some(words),
-            _ => cli.run.curl = Some(words),
-        }
+    let mut command = Command::of(&matches);
+    if let (Some(words), Command::Run(args)) = (curl, &mut command) {
+        args.flags.curl = Some(words);
     }
-    let exit = match cli.command {
-        None => load::run(&cli.run),
-        Some(Command::Run(args)) => load::run(&args),
-        Some(Command::Demo(args)) => load::demo(&args),
-        Some(Command::Serve(args)) => serve::serve(&args),
-        Some(Command::Doctor(args)) => doctor::doctor(&args),
-        Some(Command::Hold(args)) => hold::hold(&args),
-        Some(Command::Selftest(args)) => selftest::selftest(&args),
-        Some(Command::Grpc(args)) => grpc::grpc(&args),
-        Some(Command::Completions(args)) => generate::completions(&args, language),
-        Some(Command::Man(_)) => generate::manual(language),
+    let exit = match command {
+        Command::Run(args) => load::run(&args),
+        Command::Demo(args) => load::demo(&args),
+        Command::Serve(args) => serve::serve(&args),
+        Command::Doctor(args) => doctor::doctor(&args),
+        Command::Hold(args) => hold::hold(&args),
+        Command::Selftest(driver) => selftest::selftest(&driver),
+        Command::List(args) => grpc::list(&args),
+        Command::Describe(args) => grpc::describe(&args),
+        Command::Completions(shell) => generate::completions(shell, language),
+        Command::Man => generate::manual(language),
     };
     exit.into()
 }

@@ -3,14 +3,14 @@
 use report::Language;
 use selftest::{Row, SelftestError};
 
-use crate::args::SelftestArgs;
+use crate::args::DriverArgs;
 use crate::exit::Exit;
 use crate::output::{self, Wrote};
 use crate::{serve, usage};
 
-pub(crate) fn selftest(args: &SelftestArgs) -> Exit {
+pub(crate) fn selftest(driver: &DriverArgs) -> Exit {
     let language = usage::language_of(&std::env::args_os().collect::<Vec<_>>());
-    let drivers = match selftest::drivers(args.driver.choice()) {
+    let drivers = match selftest::drivers(driver.choice()) {
         Ok(drivers) => drivers,
         Err(error) => {
             output::complain(&report::driver_error(&error, language));

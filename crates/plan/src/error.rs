@@ -1,8 +1,10 @@
 //! What can be wrong with a plan: what, where, and the remedy.
 
+mod parts;
 mod secrets;
 
 use crate::CurlFault;
+pub use parts::{Need, Remedy, StageFault};
 
 /// Where a mistake is, as the beginning of a line.
 fn line_before(line: usize) -> String {
@@ -453,139 +455,4 @@ pub enum PlanError {
         /// As given.
         value: String,
     },
-}
-
-/// What is wrong with a stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum StageFault {
-    /// There is no colon.
-    #[error("it has no colon")]
-    NoColon,
-    /// The part before the colon.
-    #[error("the part before the colon is no rate")]
-    Target,
-    /// The part before the colon, where users are counted.
-    #[error("the part before the colon is no number of users")]
-    Users,
-    /// The part after the colon.
-    #[error("the part after the colon is no time")]
-    Time,
-    /// There are too many stages.
-    #[error("there are more than 1000")]
-    TooMany,
-}
-
-/// What a flag needs beside it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Need {
-    /// Commands of curl.
-    #[error("several curl commands, --curl FILE")]
-    Curl,
-    /// HTTP.
-    #[error("an http:// or https:// URL")]
-    Http,
-    /// Redirects are followed.
-    #[error("--location, which follows redirects")]
-    Location,
-    /// The open model.
-    #[error("a rate, -q or --stages")]
-    Rate,
-    /// Stages.
-    #[error("--stages")]
-    Stages,
-    /// TLS.
-    #[error("an https://, wss:// or grpcs:// URL")]
-    Https,
-    /// A certificate.
-    #[error("--cert, the certificate that the key belongs to")]
-    Cert,
-    /// HTTP/2.
-    #[error("--http2, or an https:// URL")]
-    Http2,
-    /// gRPC.
-    #[error("a grpc:// or grpcs:// URL")]
-    Grpc,
-    /// A file to begin with.
-    #[error("--proto, the file whose imports it is for")]
-    Proto,
-    /// A connection without HTTP.
-    #[error("a ws://, wss:// or tcp:// URL")]
-    Talk,
-    /// WebSocket.
-    #[error("a ws:// or wss:// URL")]
-    WebSocket,
-    /// A message.
-    #[error("a message, -d or --data-bytes")]
-    Data,
-    /// Random bytes.
-    #[error("--data-bytes, the random bytes that it is for")]
-    DataBytes,
-    /// A time to speak.
-    #[error("a time to send it: --every 30s, or --once")]
-    Work,
-    /// A method that takes any number of messages.
-    #[error("a method that takes a stream of messages")]
-    ClientStream,
-}
-
-/// What to do about flags that contradict each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Remedy {
-    /// A request is described in one place.
-    #[error("the curl command says what is sent; write it there")]
-    InCurl,
-    /// Connections go one way.
-    #[error("each says where connections go; leave one of them out")]
-    OneWay,
-    /// A rate is one stage.
-    #[error("write the rate as a stage")]
-    RateAsStage,
-    /// Stages have their times.
-    #[error("the stages say how long the load lasts")]
-    StagesHaveTimes,
-    /// A random number of starts has no exact bound.
-    #[error("a random number of starts ends with a time, -z")]
-    RandomEndsWithTime,
-    /// Users are what the stages count.
-    #[error("the stages say how many users there are")]
-    StagesSayUsers,
-    /// A rate rises by stages.
-    #[error("a ramp starts users; let a rate rise with --stages 1000:30s,1000:1m")]
-    RampIsOfUsers,
-    /// One version is spoken.
-    #[error("choose one version")]
-    OneVersion,
-    /// HTTP/1 has one exchange at a time.
-    #[error("only HTTP/2 has more than one exchange at a time on a connection")]
-    StreamsAreHttp2,
-    /// Streams are of a connection that stays.
-    #[error("streams share a connection that stays; use -c for connections that do not")]
-    StreamsStay,
-    /// gRPC has one method and one version.
-    #[error("a gRPC call is a POST over HTTP/2")]
-    GrpcIsHttp2,
-    /// One source of descriptions.
-    #[error("one of them describes the messages")]
-    OneSchema,
-    /// Trust is one thing.
-    #[error("--insecure trusts whoever answers; leave one of them out")]
-    TrustOneWay,
-    /// A message is one thing.
-    #[error("each gives the message; leave one of them out")]
-    OneMessage,
-    /// An answer ends in one way.
-    #[error("an answer ends in one way; leave one of them out")]
-    OneEnd,
-    /// Messages of WebSocket have ends.
-    #[error("a message of WebSocket says itself where it ends")]
-    MessagesEnd,
-    /// Work is one thing.
-    #[error("each says when a connection speaks; leave one of them out")]
-    OneWork,
-    /// What is no exchange of HTTP.
-    #[error("it belongs to requests of HTTP")]
-    TalkIsNoHttp,
-    /// A rendezvous has everybody.
-    #[error("a rendezvous is of a fixed number of users, -c")]
-    RendezvousIsConstant,
 }
