@@ -5,6 +5,7 @@
 //! serve the built-in target.
 
 mod control;
+mod error;
 mod faults;
 mod hold;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod resolve;
 mod run;
 mod shard;
 pub mod slab;
+mod spent;
 #[cfg(test)]
 mod swarm;
 mod talk;
@@ -26,11 +28,13 @@ mod verdict;
 mod world;
 
 pub use control::{Control, Refused, StopHandle};
+pub use error::RunError;
 pub use faults::call_status;
 pub use hold::{HoldInterval, HoldOptions, HoldResult, LateThread, MemoryUse, StoppedOpening, hold};
 pub use places::{Places, PlacesError};
 pub use reflect::{ReflectError, describe, describe_all, list_services};
 pub use resolve::{ResolveError, Resolved, resolve};
-pub use run::{Finished, Interval, RunError, RunOptions, RunResult, Running, ShardUse, SteppedRun, Told, run, run_on};
+pub use run::{Finished, Interval, RunOptions, RunResult, Running, SteppedRun, Told, run, run_on};
+pub use spent::ShardUse;
 pub use tls::{TlsError, client_tls, flag as tls_flag};
 pub use verdict::{Growth, Limit, LinkUse, Verdict};

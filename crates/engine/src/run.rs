@@ -19,10 +19,12 @@ use plan::Plan;
 use wire::tls::{ClientConfig, Refused as RefusedCertificate};
 
 use crate::control::StopHandle;
+use crate::error::RunError;
+use crate::spent::ShardUse;
 use crate::verdict::Verdict;
 #[cfg(test)]
 pub(crate) use divide::asked_per_s;
-pub use merge::{Finished, ShardUse};
+pub use merge::Finished;
 pub use running::{Running, Told};
 pub use stepped::SteppedRun;
 
@@ -95,25 +97,6 @@ pub struct RunResult {
     pub lacked_certificate: bool,
     /// Somebody stopped it before its plan was done.
     pub was_stopped: bool,
-}
-
-/// Why a run could not be carried out.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The kernel gives no poller, no thread or no memory.
-    #[error("the engine cannot work on this system: {0}; raise its limits (ulimit -n, memory) or lower --threads")]
-    System(#[from] std::io::Error),
-    /// Connections cannot come from where they should.
-    #[error(transparent)]
-    Places(#[from] crate::PlacesError),
-    /// A thread could not be bound to a core.
-    #[error("a thread could not be pinned to core {core}: {reason}; run without --pin-threads")]
-    Pin {
-        /// The core.
-        core: usize,
-        /// What the system says.
-        reason: std::io::Error,
-    },
 }
 
 /// Carries out a plan. `observe` is called at the end of each interval; when it breaks, the run ends at once.

@@ -10,7 +10,7 @@ use metrics::{Class, Counts, Failure, Measure, Outcome, Snapshot, Timings};
 use pacing::Nanos;
 use plan::{ConnectionCount, Load, Plan, UserShape};
 
-use crate::run::ShardUse;
+use crate::spent::ShardUse;
 
 /// Starts that are later than this at the 99th percentile are no more what was asked for; a scheduler's own hiccups are below.
 const LATENESS_MAX: Nanos = Nanos::from_millis(10);

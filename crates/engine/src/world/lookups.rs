@@ -3,13 +3,17 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
+use driver::Sockets;
 use metrics::Failure;
 use pacing::Nanos;
 use plan::Target;
 
-use super::Origin;
+use super::World;
+use super::origins::{ORIGINS_MAX, Origin, is_same_place};
 use crate::Places;
 
+/// While names are looked up, the loop asks for them at this interval.
+const LOOKUP_EVERY: Nanos = Nanos::from_millis(1);
 /// Names that a shard looks up at a time; a further one waits for its turn.
 const THREADS_MAX: usize = 8;
 
@@ -103,14 +107,74 @@ impl Lookups {
     }
 }
 
-/// Two targets are reached in the same way.
-pub(super) fn is_same_place(one: &Target, other: &Target) -> bool {
-    one.host == other.host
-        && one.port == other.port
-        && one.tls.is_some() == other.tls.is_some()
-        && one.dial == other.dial
-        && one.unix == other.unix
-        && one.places == other.places
+impl World {
+    /// Starts a hop at an origin that may still have to be found.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn hop_to<S: Sockets>(
+        &mut self,
+        user: u32,
+        step: u32,
+        elsewhere: Option<Box<Target>>,
+        intended: Nanos,
+        sockets: &mut S,
+    ) {
+        let Some(target) = elsewhere else {
+            return self.begin_exchange(user, step, intended, intended, sockets);
+        };
+        if let Some(origin) = self.known_origin(&target) {
+            self.steps.lead(step, origin);
+            return self.begin_exchange(user, step, intended, intended, sockets);
+        }
+        let waiting = Waiting { user, step, intended };
+        if let Some((_, failure)) = self.unknown.iter().find(|(known, _)| is_same_place(known, &target)) {
+            let failure = *failure;
+            return self.fail_hop(user, step, intended, failure, sockets);
+        }
+        let timeout = self.steps[step as usize].connect_timeout;
+        self.lookups.ask(target, waiting, timeout);
+    }
+
+    /// Names that were found let their exchanges go on.
+    #[cold]
+    pub(super) fn look_at_lookups<S: Sockets>(&mut self, sockets: &mut S) {
+        while let Some((lookup, found)) = self.lookups.poll() {
+            let origin = found.and_then(|origin| self.add_origin(origin).ok_or(Failure::Redirect));
+            // A name that nobody knows is not asked for again and again.
+            if let Err(failure) = origin
+                && self.unknown.len() < ORIGINS_MAX
+            {
+                self.unknown.push((lookup.target.clone(), failure));
+            }
+            for Waiting { user, step, intended } in lookup.waiting {
+                match origin {
+                    Ok(origin) => {
+                        self.steps.lead(step, origin);
+                        self.begin_exchange(user, step, intended, intended, sockets);
+                    }
+                    Err(failure) => self.fail_hop(user, step, intended, failure, sockets),
+                }
+            }
+        }
+    }
+
+    /// Hops that wait for a name when the run ends were started, and did not end.
+    pub(super) fn give_up_lookups(&mut self, now: Nanos) {
+        for waiting in self.lookups.give_up() {
+            if waiting.intended >= self.measured_from {
+                self.seen.counts.started += 1;
+                self.seen.counts.attempts += 1;
+                let series = self.steps[waiting.step as usize].series;
+                self.seen.leave_unfinished(series, now.since(waiting.intended).0, None);
+            }
+            self.steps.remove(waiting.step);
+        }
+    }
+
+    /// When names are asked for again.
+    pub(super) fn next_lookup(&self, now: Nanos) -> Nanos {
+        if self.lookups.is_empty() { Nanos::NEVER } else { now + LOOKUP_EVERY }
+    }
 }
 
 #[cfg(test)]

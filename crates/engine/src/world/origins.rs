@@ -4,7 +4,6 @@
 //! that nobody knew before the run.
 
 use driver::{Peer, Socket, Sockets};
-use metrics::Failure;
 use pacing::Nanos;
 use plan::{Protocol, Target};
 use std::collections::HashMap;
@@ -12,13 +11,10 @@ use std::sync::Arc;
 use wire::tls::ClientConfig;
 
 use super::World;
-use super::lookups::{Waiting, is_same_place};
 use crate::Places;
 
 /// Origins of a shard that redirects may add; a further one is a failure.
-const ORIGINS_MAX: usize = 256;
-/// While names are looked up, the loop asks for them at this interval.
-const LOOKUP_EVERY: Nanos = Nanos::from_millis(1);
+pub(super) const ORIGINS_MAX: usize = 256;
 
 /// A target, and how its connections are made.
 #[derive(Clone)]
@@ -75,6 +71,16 @@ impl Elsewhere {
     }
 }
 
+/// Two targets are reached in the same way.
+pub(super) fn is_same_place(one: &Target, other: &Target) -> bool {
+    one.host == other.host
+        && one.port == other.port
+        && one.tls.is_some() == other.tls.is_some()
+        && one.dial == other.dial
+        && one.unix == other.unix
+        && one.places == other.places
+}
+
 impl World {
     /// The idle connection of a user to an origin leaves its place.
     #[inline]
@@ -115,12 +121,12 @@ impl World {
     }
 
     /// The origin of a host that a redirect names; an error when there are too many.
-    fn known_origin(&self, wanted: &Target) -> Option<u16> {
+    pub(super) fn known_origin(&self, wanted: &Target) -> Option<u16> {
         let fits = |origin: &Origin| is_same_place(&origin.target, wanted);
         self.origins.iter().position(fits).map(|index| index as u16)
     }
 
-    fn add_origin(&mut self, origin: Origin) -> Option<u16> {
+    pub(super) fn add_origin(&mut self, origin: Origin) -> Option<u16> {
         if self.origins.len() >= ORIGINS_MAX {
             return None;
         }
@@ -128,73 +134,5 @@ impl World {
         self.links.make_room(self.origins.len() + 1, origin.is_shared());
         self.origins.push(origin);
         Some((self.origins.len() - 1) as u16)
-    }
-
-    /// Starts a hop at an origin that may still have to be found.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn hop_to<S: Sockets>(
-        &mut self,
-        user: u32,
-        step: u32,
-        elsewhere: Option<Box<Target>>,
-        intended: Nanos,
-        sockets: &mut S,
-    ) {
-        let Some(target) = elsewhere else {
-            return self.begin_exchange(user, step, intended, intended, sockets);
-        };
-        if let Some(origin) = self.known_origin(&target) {
-            self.steps.lead(step, origin);
-            return self.begin_exchange(user, step, intended, intended, sockets);
-        }
-        let waiting = Waiting { user, step, intended };
-        if let Some((_, failure)) = self.unknown.iter().find(|(known, _)| is_same_place(known, &target)) {
-            let failure = *failure;
-            return self.fail_hop(user, step, intended, failure, sockets);
-        }
-        let timeout = self.steps[step as usize].connect_timeout;
-        self.lookups.ask(target, waiting, timeout);
-    }
-
-    /// Names that were found let their exchanges go on.
-    #[cold]
-    pub(super) fn look_at_lookups<S: Sockets>(&mut self, sockets: &mut S) {
-        while let Some((lookup, found)) = self.lookups.poll() {
-            let origin = found.and_then(|origin| self.add_origin(origin).ok_or(Failure::Redirect));
-            // A name that nobody knows is not asked for again and again.
-            if let Err(failure) = origin
-                && self.unknown.len() < ORIGINS_MAX
-            {
-                self.unknown.push((lookup.target.clone(), failure));
-            }
-            for Waiting { user, step, intended } in lookup.waiting {
-                match origin {
-                    Ok(origin) => {
-                        self.steps.lead(step, origin);
-                        self.begin_exchange(user, step, intended, intended, sockets);
-                    }
-                    Err(failure) => self.fail_hop(user, step, intended, failure, sockets),
-                }
-            }
-        }
-    }
-
-    /// Hops that wait for a name when the run ends were started, and did not end.
-    pub(super) fn give_up_lookups(&mut self, now: Nanos) {
-        for waiting in self.lookups.give_up() {
-            if waiting.intended >= self.measured_from {
-                self.seen.counts.started += 1;
-                self.seen.counts.attempts += 1;
-                let series = self.steps[waiting.step as usize].series;
-                self.seen.leave_unfinished(series, now.since(waiting.intended).0, None);
-            }
-            self.steps.remove(waiting.step);
-        }
-    }
-
-    /// When names are asked for again.
-    pub(super) fn next_lookup(&self, now: Nanos) -> Nanos {
-        if self.lookups.is_empty() { Nanos::NEVER } else { now + LOOKUP_EVERY }
     }
 }

@@ -1,0 +1,20 @@
+//! Why the engine cannot work.
+
+/// Why a run could not be carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The kernel gives no poller, no thread or no memory.
+    #[error("the engine cannot work on this system: {0}; raise its limits (ulimit -n, memory) or lower --threads")]
+    System(#[from] std::io::Error),
+    /// Connections cannot come from where they should.
+    #[error(transparent)]
+    Places(#[from] crate::PlacesError),
+    /// A thread could not be bound to a core.
+    #[error("a thread could not be pinned to core {core}: {reason}; run without --pin-threads")]
+    Pin {
+        /// The core.
+        core: usize,
+        /// What the system says.
+        reason: std::io::Error,
+    },
+}

@@ -1,0 +1,131 @@
+//! Schedules are their integrals, and segments tile them.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const SECOND: u64 = 3_600_000;
+
+fn rate(per_second: u64) -> Rate {
+    Rate::per_hour_thousandths(per_second * SECOND)
+}
+
+fn stage(from: u64, to: u64, millis: u64) -> Stage {
+    Stage { from: rate(from), to: rate(to), span: Nanos::from_millis(millis) }
+}
+
+fn starts(stages: &[Stage], spacing: Spacing, segment: Segment) -> Vec<Nanos> {
+    Starts::new(Arc::new(Schedule::new(stages)), spacing, segment).collect()
+}
+
+#[test]
+fn a_constant_rate() {
+    let all = starts(&[stage(1_000, 1_000, 10_000)], Spacing::Even, Segment::WHOLE);
+    assert_eq!(all.len(), 10_000);
+    assert!(all.iter().enumerate().all(|(number, at)| at.0.abs_diff(number as u64 * 1_000_000) <= 1));
+}
+
+#[test]
+fn a_ramp_is_its_triangle() {
+    let all = starts(&[stage(0, 1_000, 10_000)], Spacing::Even, Segment::WHOLE);
+    assert_eq!(all.len(), 5_000);
+    // The integral is 50 t^2, t in seconds: start 1,250 comes after 5 s.
+    assert!(all[1_250].0.abs_diff(5_000_000_000) <= 1, "{:?}", all[1_250]);
+}
+
+#[test]
+fn rates_that_seconds_do_not_divide() {
+    let hundred_a_minute = Rate::per_hour_thousandths(6_000_000);
+    let hour = Stage { from: hundred_a_minute, to: hundred_a_minute, span: Nanos(3_600_000_000_000) };
+    assert_eq!(Schedule::new(&[hour]).count(), 6_000);
+    let short = Stage { span: Nanos(3_599_999_999_999), ..hour };
+    assert_eq!(Schedule::new(&[short]).count(), 5_999);
+}
+
+#[test]
+fn pauses_jumps_and_nothing() {
+    let all = starts(
+        &[stage(10, 10, 1_000), stage(0, 0, 5_000), stage(20, 20, 0), stage(20, 20, 1_000)],
+        Spacing::Even,
+        Segment::WHOLE,
+    );
+    assert_eq!(all.len(), 30);
+    assert_eq!(all[9], Nanos::from_millis(900));
+    assert_eq!(all[10], Nanos::from_millis(6_000));
+    assert_eq!(Schedule::new(&[]).count(), 0);
+    assert_eq!(starts(&[stage(0, 0, 1_000)], Spacing::Poisson { seed: 1 }, Segment::WHOLE), []);
+}
+
+#[test]
+fn random_starts_are_random_and_repeat() {
+    let stages = [stage(0, 2_000, 10_000), stage(2_000, 2_000, 10_000)];
+    let all = starts(&stages, Spacing::Poisson { seed: 7 }, Segment::WHOLE);
+    // 30,000 are expected, with a deviation of 173.
+    assert!((29_000..31_000).contains(&all.len()), "{}", all.len());
+    assert_eq!(all, starts(&stages, Spacing::Poisson { seed: 7 }, Segment::WHOLE));
+    assert_ne!(all, starts(&stages, Spacing::Poisson { seed: 8 }, Segment::WHOLE));
+    let gaps: Vec<f64> = all[11_000..].windows(2).map(|pair| pair[1].since(pair[0]).0 as f64).collect();
+    let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+    let deviation = (gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64).sqrt();
+    assert!((mean / 500_000.0 - 1.0).abs() < 0.05, "{mean}");
+    assert!((deviation / mean - 1.0).abs() < 0.05, "exponential gaps deviate by their mean: {deviation} of {mean}");
+}
+
+#[test]
+fn the_mean_rate_until_an_instant() {
+    let ramp = Schedule::new(&[stage(0, 1_000, 10_000), stage(1_000, 1_000, 10_000)]);
+    for (millis, mean) in [(10_000, 500.0), (5_000, 250.0), (20_000, 750.0), (99_000, 750.0), (0, 0.0)] {
+        let is = ramp.mean_rate_until(Nanos::from_millis(millis));
+        assert!((is - mean).abs() < 1e-6, "{is} until {millis} ms");
+    }
+    let rates = [0, 5_000, 12_000, 20_000].map(|millis| ramp.rate_at(Nanos::from_millis(millis)));
+    assert_eq!(rates, [0.0, 500.0, 1_000.0, 0.0]);
+    let limited = Schedule::new(&[stage(10, 10, 4_000)]).with_limit(Some(10));
+    assert!((limited.mean_rate_until(Nanos::from_millis(4_000)) - 10.0).abs() < 1e-6);
+}
+
+proptest! {
+    #[test]
+    fn taking_many_is_taking_each(
+        rates in prop::collection::vec((0u64..2_000, 0u64..2_000, 0u64..1_000), 1..4),
+        shards in 1u32..5,
+        first in 0usize..200,
+        millis in 0u64..4_000,
+        is_random: bool,
+    ) {
+        let stages: Vec<Stage> = rates.into_iter().map(|(from, to, millis)| stage(from, to, millis)).collect();
+        let spacing = if is_random { Spacing::Poisson { seed: 5 } } else { Spacing::Even };
+        let mut one = Starts::new(Arc::new(Schedule::new(&stages)), spacing, Segment::share(shards - 1, shards));
+        one.by_ref().take(first).for_each(drop);
+        let mut other = one.clone();
+        let at = Nanos::from_millis(millis);
+        let mut count = 0;
+        while other.peek().is_some_and(|next| next <= at) {
+            other.next();
+            count += 1;
+        }
+        prop_assert_eq!(one.take_until(at), count);
+        prop_assert_eq!(one.collect::<Vec<_>>(), other.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn segments_tile_the_schedule(
+        rates in prop::collection::vec((0u64..3_000, 0u64..3_000, 0u64..4_000), 1..5),
+        shards in 1u32..9,
+        is_random: bool,
+    ) {
+        let stages: Vec<Stage> = rates.into_iter().map(|(from, to, millis)| stage(from, to, millis)).collect();
+        let spacing = if is_random { Spacing::Poisson { seed: 3 } } else { Spacing::Even };
+        let whole = starts(&stages, spacing, Segment::WHOLE);
+        let mut parts: Vec<Nanos> =
+            (0..shards).flat_map(|shard| starts(&stages, spacing, Segment::share(shard, shards))).collect();
+        parts.sort_unstable();
+        prop_assert!(whole.is_sorted());
+        prop_assert_eq!(&whole, &parts);
+        let schedule = Schedule::new(&stages);
+        prop_assert!(whole.iter().all(|at| *at <= schedule.end()));
+        if !is_random {
+            prop_assert_eq!(whole.len() as u64, schedule.count());
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! Modules of a crate use each other in one direction: no circles but those of a parent and its children, and no file that is
+//! longer than one can hold in mind.
+//!
+//! What this reads is text: paths that begin with `crate`, `self` or `super`, and names that a module passes on with `pub use`. Methods
+//! that siblings call on a type of their parent leave no path, so such circles are not seen.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The most lines of a file in `crates/*/src`.
+const LINES_MAX: usize = 500;
+
+/// Files that are longer still. The list may only shrink: cut a file at its seam, and take it out here.
+const LONGER: [(&str, usize); 2] =
+    [("crates/wire/src/http2/tests.rs", 504), ("crates/wire/src/websocket/tests.rs", 515)];
+
+/// Steps of circles that are still there. The list may only shrink.
+const KNOWN: [&str; 77] = [
+    "cli: live -> load",
+    "cli: load -> live",
+    "cli: load -> serve",
+    "cli: serve -> load",
+    "engine: world::calls -> world::layers",
+    "engine: world::calls -> world::record",
+    "engine: world::calls -> world::samples",
+    "engine: world::calls -> world::step",
+    "engine: world::connections -> world::layers",
+    "engine: world::exchanges -> world::calls",
+    "engine: world::exchanges -> world::connections",
+    "engine: world::exchanges -> world::layers",
+    "engine: world::exchanges -> world::samples",
+    "engine: world::exchanges -> world::step",
+    "engine: world::hops -> world::exchanges",
+    "engine: world::hops -> world::step",
+    "engine: world::layers -> world::connections",
+    "engine: world::layers -> world::talks",
+    "engine: world::record -> world::connections",
+    "engine: world::record -> world::exchanges",
+    "engine: world::record -> world::samples",
+    "engine: world::samples -> world::calls",
+    "engine: world::samples -> world::exchanges",
+    "engine: world::samples -> world::hops",
+    "engine: world::samples -> world::record",
+    "engine: world::samples -> world::step",
+    "engine: world::step -> world::hops",
+    "engine: world::step -> world::record",
+    "engine: world::talks -> world::connections",
+    "engine: world::talks -> world::record",
+    "plan: checks -> error",
+    "plan: checks -> flags",
+    "plan: checks -> status",
+    "plan: curl -> error",
+    "plan: curl -> flags",
+    "plan: curl -> redirect",
+    "plan: error -> curl",
+    "plan: flags -> checks",
+    "plan: flags -> error",
+    "plan: flags -> grpc::schema",
+    "plan: flags -> redirect",
+    "plan: flags -> status",
+    "plan: flags -> text",
+    "plan: grpc::schema -> error",
+    "plan: grpc::schema -> flags",
+    "plan: places -> error",
+    "plan: redirect -> flags",
+    "plan: redirect -> places",
+    "plan: status -> error",
+    "plan: text -> error",
+    "target: action -> routes",
+    "target: action -> shard",
+    "target: connection -> action",
+    "target: connection -> routes",
+    "target: connection -> shard",
+    "target: peer -> connection",
+    "target: peer -> shard",
+    "target: peer -> streams",
+    "target: peer -> talk",
+    "target: routes -> action",
+    "target: shard -> connection",
+    "target: shard -> peer",
+    "target: shard -> stats",
+    "target: stats -> routes",
+    "target: streams -> action",
+    "target: streams -> connection",
+    "target: streams -> peer",
+    "target: streams -> routes",
+    "target: streams -> shard",
+    "target: talk -> connection",
+    "target: talk -> shard",
+    "wire: http1::client -> http1::head",
+    "wire: http1::head -> http1::client",
+    "wire: http2::blocks -> http2::connection",
+    "wire: http2::connection -> http2::blocks",
+    "wire: websocket::frame -> websocket::machine",
+    "wire: websocket::machine -> websocket::frame",
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").to_owned()
+}
+
+fn files_in(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        if entry.is_dir() {
+            files_in(&entry, found);
+        } else if entry.extension().is_some_and(|end| end == "rs") {
+            found.push(entry);
+        }
+    }
+    found.sort();
+}
+
+fn crates() -> Vec<PathBuf> {
+    let mut crates: Vec<PathBuf> = std::fs::read_dir(root().join("crates"))
+        .expect("the crates")
+        .map(|entry| entry.expect("an entry").path().join("src"))
+        .filter(|source| source.is_dir())
+        .collect();
+    crates.sort();
+    crates
+}
+
+/// A module, by the names that lead to it from the root of its crate.
+type Module = Vec<String>;
+
+fn module_of(file: &Path, source: &Path) -> Module {
+    let path = file.strip_prefix(source).expect("a file of the crate").with_extension("");
+    let names: Module = path.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+    if names == ["lib"] || names == ["main"] { Module::new() } else { names }
+}
+
+/// The text without comments, strings and what follows `#[cfg(test)]` at the end of a file.
+fn code_of(text: &str) -> String {
+    let text = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or(text);
+    let lines = text.lines().map(|line| line.split("//").next().unwrap_or(line));
+    let mut code = String::new();
+    for line in lines {
+        for (number, part) in line.split('"').enumerate() {
+            code.push_str(if number % 2 == 0 { part } else { "" });
+        }
+        code.push('\n');
+    }
+    code
+}
+
+fn is_word(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
+}
+
+/// The paths that begin with `crate`, `self` or `super`, each name of a list by itself.
+fn paths_of(code: &str) -> Vec<Vec<String>> {
+    let mut paths = Vec::new();
+    for start in ["crate::", "super::", "self::"] {
+        for (at, _) in code.match_indices(start) {
+            let before = code[..at].chars().next_back();
+            // `$crate::`, `super::super::`, and names that end so.
+            if !before.is_some_and(|character| is_word(character) || character == ':' || character == '$') {
+                read_path(&code[at..], Vec::new(), &mut paths);
+            }
+        }
+    }
+    paths
+}
+
+/// Reads one path, and the lists in it; gives how many bytes it has.
+fn read_path(text: &str, mut so_far: Vec<String>, paths: &mut Vec<Vec<String>>) -> usize {
+    let mut at = 0;
+    loop {
+        let word: String = text[at..].chars().take_while(|character| is_word(*character)).collect();
+        at += word.len();
+        if !word.is_empty() {
+            so_far.push(word);
+        }
+        let rest = &text[at..];
+        if let Some(list) = rest.strip_prefix("::{").or_else(|| rest.strip_prefix('{').filter(|_| so_far.is_empty())) {
+            let mut inside = rest.len() - list.len();
+            loop {
+                inside += rest[inside..].len() - rest[inside..].trim_start().len();
+                if rest[inside..].is_empty() || rest[inside..].starts_with('}') {
+                    return at + inside + 1;
+                }
+                let read = read_path(&rest[inside..], so_far.clone(), paths);
+                inside += read;
+                let skipped = rest[inside..].find([',', '}']).unwrap_or(rest.len() - inside);
+                inside += skipped;
+                if rest[inside..].starts_with(',') {
+                    inside += 1;
+                }
+            }
+        }
+        if !rest.starts_with("::") {
+            paths.push(so_far);
+            return at;
+        }
+        at += 2;
+    }
+}
+
+/// Where a path leads, from a module: the module that has what is named, as far as names are modules.
+fn target_of(path: &[String], from: &Module, modules: &BTreeSet<Module>) -> (Module, usize) {
+    let (mut to, mut used) = match path.first().map(String::as_str) {
+        Some("self") => (from.clone(), 1),
+        Some("super") => {
+            let ups = path.iter().take_while(|name| *name == "super").count();
+            (from[..from.len().saturating_sub(ups)].to_vec(), ups)
+        }
+        _ => (Module::new(), 1),
+    };
+    while let Some(name) = path.get(used) {
+        let next: Module = to.iter().cloned().chain([name.clone()]).collect();
+        if !modules.contains(&next) {
+            break;
+        }
+        (to, used) = (next, used + 1);
+    }
+    (to, used)
+}
+
+fn is_family(one: &Module, other: &Module) -> bool {
+    one.starts_with(other) || other.starts_with(one)
+}
+
+/// The names of modules that are there for tests only.
+fn modules_for_tests(files: &[PathBuf]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for file in files {
+        let text = std::fs::read_to_string(file).expect("a source");
+        for declared in text.split("#[cfg(test)]\n").skip(1) {
+            let line = declared.lines().next().unwrap_or("");
+            let name =
+                line.trim_start_matches("pub(crate) ").strip_prefix("mod ").and_then(|rest| rest.strip_suffix(';'));
+            names.extend(name.map(str::to_owned));
+        }
+    }
+    names
+}
+
+/// Which modules each one uses, but for its parents and children.
+fn uses_of(source: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
+    let mut files = Vec::new();
+    files_in(source, &mut files);
+    let for_tests = modules_for_tests(&files);
+    files.retain(|file| !module_of(file, source).iter().any(|name| for_tests.contains(name)));
+    let codes: Vec<(Module, String)> = files
+        .iter()
+        .map(|file| (module_of(file, source), code_of(&std::fs::read_to_string(file).expect("a source"))))
+        .collect();
+    let modules: BTreeSet<Module> = codes.iter().map(|(module, _)| module.clone()).collect();
+    // Names that a module passes on, and from where.
+    let mut passed: BTreeMap<(Module, String), Module> = BTreeMap::new();
+    for (module, code) in &codes {
+        for statement in code.split("pub use ").chain(code.split("pub(crate) use ")).skip(1) {
+            let statement = statement.split(';').next().unwrap_or("");
+            let mut paths = Vec::new();
+            read_path(&format!("self::{statement}"), Vec::new(), &mut paths);
+            for path in paths {
+                let (to, used) = target_of(&path, module, &modules);
+                if let Some(name) = path.get(used) {
+                    passed.insert((module.clone(), name.clone()), to);
+                }
+            }
+        }
+    }
+    let mut uses: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
+    for (module, code) in &codes {
+        for path in paths_of(code) {
+            let (mut to, used) = target_of(&path, module, &modules);
+            if let Some(other) = path.get(used).and_then(|name| passed.get(&(to.clone(), name.clone()))) {
+                to.clone_from(other);
+            }
+            if !is_family(module, &to) {
+                uses.entry(module.clone()).or_default().insert(to);
+            }
+        }
+    }
+    uses
+}
+
+/// Pairs of modules that use each other, on whatever way.
+fn circles(uses: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<String> {
+    let reach = |from: &Module| {
+        let (mut seen, mut todo) = (BTreeSet::new(), vec![from.clone()]);
+        while let Some(module) = todo.pop() {
+            for next in uses.get(&module).into_iter().flatten() {
+                if seen.insert(next.clone()) {
+                    todo.push(next.clone());
+                }
+            }
+        }
+        seen
+    };
+    let reached: BTreeMap<&Module, BTreeSet<Module>> = uses.keys().map(|module| (module, reach(module))).collect();
+    let mut found = Vec::new();
+    for (module, others) in uses {
+        for other in others {
+            let is_back = reached.get(other).is_some_and(|back| back.contains(module));
+            if is_back {
+                found.push(format!("{} -> {}", module.join("::"), other.join("::")));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn modules_use_each_other_in_one_direction() {
+    let found: Vec<String> = crates()
+        .iter()
+        .flat_map(|source| {
+            let name = source.parent().and_then(Path::file_name).expect("a crate").to_string_lossy().into_owned();
+            circles(&uses_of(source)).into_iter().map(move |step| format!("{name}: {step}"))
+        })
+        .collect();
+    let known: BTreeSet<&str> = KNOWN.into_iter().collect();
+    let new: Vec<&String> = found.iter().filter(|step| !known.contains(step.as_str())).collect();
+    let gone: Vec<&&str> = known.iter().filter(|step| !found.iter().any(|one| one == **step)).collect();
+    assert!(new.is_empty(), "circles between modules; move what both need to a module below them: {new:#?}");
+    assert!(gone.is_empty(), "these are no circles any more, take them out of the list: {gone:#?}");
+}
+
+#[test]
+fn a_circle_is_seen() {
+    let module = |text: &str| -> Module { text.split("::").map(str::to_owned).collect() };
+    let uses = |steps: &[(&str, &str)]| {
+        let mut uses: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
+        for (from, to) in steps {
+            uses.entry(module(from)).or_default().insert(module(to));
+        }
+        uses
+    };
+    assert_eq!(circles(&uses(&[("a", "b"), ("b", "c"), ("a", "c")])), Vec::<String>::new());
+    assert_eq!(circles(&uses(&[("a", "b"), ("b", "c::d"), ("c::d", "a")])).len(), 3);
+    let code = code_of("use crate::a::{B, c::{D, E}};\nfn f() { super::g::h(); } // crate::no\nlet s = \"crate::no\";");
+    let words = |path: Vec<String>| path.join("::");
+    let paths: Vec<String> = paths_of(&code).into_iter().map(words).collect();
+    assert_eq!(paths, ["crate::a::B", "crate::a::c::D", "crate::a::c::E", "super::g::h"]);
+}
+
+#[test]
+fn files_are_not_longer_than_one_can_hold_in_mind() {
+    let mut files = Vec::new();
+    crates().iter().for_each(|source| files_in(source, &mut files));
+    let mut wrong = Vec::new();
+    for file in files {
+        let name = file.strip_prefix(root()).expect("a file of ours").to_string_lossy().into_owned();
+        let lines = std::fs::read_to_string(&file).expect("a source").lines().count();
+        let most = LONGER.iter().find(|(known, _)| *known == name).map_or(LINES_MAX, |(_, most)| *most);
+        if lines > most {
+            wrong.push(format!("{name} has {lines} lines, at most {most}: cut it at its seam"));
+        } else if most > LINES_MAX && lines <= LINES_MAX {
+            wrong.push(format!("{name} is short enough now: take it out of the list"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
