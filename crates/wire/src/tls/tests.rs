@@ -211,7 +211,7 @@ fn clients_show_certificates() {
 fn groups_and_versions() {
     let authority = authority();
     let server = ServerConfig::new(&server_of(authority.signs("here", 2020..2100))).expect("settings");
-    for group in GROUPS {
+    for group in GROUPS.iter().copied() {
         let mut settings = client_of(&authority, "here");
         settings.groups = vec![group.to_owned()];
         settings.only_tls13 = true;
