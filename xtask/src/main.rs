@@ -86,7 +86,7 @@ fn check() -> Result<(), Failure> {
     run(&mut cargo(&["fmt", "--all", "--check"]))?;
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
     // What the first build leaves out, and packages have.
-    run(&mut cargo(&["clippy", "--package", "engine", "--features", "dns", "--quiet", "--", "-D", "warnings"]))
+    run(&mut cargo(&["clippy", "--package", "onrush", "--features", "dns,aws-lc", "--quiet", "--", "-D", "warnings"]))
 }
 
 /// The pages are written by the test that compares them with the table otherwise.

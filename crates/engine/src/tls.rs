@@ -29,7 +29,8 @@ pub fn flag(error: &SetupError) -> &'static str {
         SetupError::NoCertificate { of: Part::Own } | SetupError::BadCertificate { of: Part::Own, .. } => "--cert",
         SetupError::NoKey => "--key (or --cert)",
         SetupError::BadPair { .. } => "--cert and --key",
-        SetupError::Group { .. } => "--tls-groups",
+        SetupError::Group { .. } | SetupError::GroupNotBuilt { .. } => "--tls-groups",
+        SetupError::Cpu => "TLS",
         SetupError::Name { .. } => "--sni, or the host of the URL",
         SetupError::Versions { .. } => "--tls-min and --tls-groups",
     }
@@ -38,6 +39,9 @@ pub fn flag(error: &SetupError) -> &'static str {
 fn remedy(error: &SetupError) -> String {
     match error {
         SetupError::Group { .. } => format!("; known are {}", wire::tls::GROUPS.join(", ")),
+        SetupError::GroupNotBuilt { .. } | SetupError::Cpu => {
+            "; packages do, and builds with cargo build --release --features aws-lc".to_owned()
+        }
         SetupError::Name { .. } => "; give the name of the certificate with --sni".to_owned(),
         SetupError::NoCertificate { .. } | SetupError::NoKey => "; it begins with -----BEGIN".to_owned(),
         _ => String::new(),

@@ -2,11 +2,17 @@
 
 use std::net::IpAddr;
 
-use rcgen::{CertificateParams, KeyPair};
+#[cfg(not(feature = "aws-lc"))]
+mod key;
+
+use rcgen::{CertificateParams, KeyIdMethod, SerialNumber};
 use wire::tls::{ServerConfig, ServerSettings, SetupError};
 
 /// Protocols of the target, the dearest first.
 const ALPN: [&str; 2] = ["h2", "http/1.1"];
+
+/// Bytes of the public key that number a certificate: as random as the key.
+const SERIAL: std::ops::Range<usize> = 1..17;
 
 /// A certificate and its key, as PEM texts.
 #[derive(Clone)]
@@ -21,18 +27,33 @@ impl Certificate {
     /// Signs itself, for loopback and an address. It is made anew each time, so that no key lies about.
     ///
     /// # Errors
-    /// The crypto gives no key.
+    /// The crypto gives no key, or does not run on this CPU.
     pub fn self_signed(address: IpAddr) -> Result<Self, SetupError> {
+        wire::tls::runs_here()?;
         let made = || {
             let mut names = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()];
             if !address.is_unspecified() && !address.is_loopback() {
                 names.push(address.to_string());
             }
-            let key = KeyPair::generate()?;
+            #[cfg(not(feature = "aws-lc"))]
+            let (key, key_pem) = {
+                let key = key::Key::generate()?;
+                let pem = key.serialize_pem()?;
+                (key, pem)
+            };
+            #[cfg(feature = "aws-lc")]
+            let (key, key_pem) = {
+                let key = rcgen::KeyPair::generate()?;
+                let pem = key.serialize_pem();
+                (key, pem)
+            };
             let mut params = CertificateParams::new(names)?;
             params.distinguished_name.push(rcgen::DnType::CommonName, "onrush serve");
+            // Two certificates of one issuer must not share a number: browsers refuse the second.
+            params.serial_number = Some(SerialNumber::from(rcgen::PublicKeyData::der_bytes(&key)[SERIAL].to_vec()));
+            params.key_identifier_method = KeyIdMethod::PreSpecified(Vec::new());
             let certificate = params.self_signed(&key)?;
-            Ok(Self { chain: certificate.pem().into_bytes(), key: key.serialize_pem().into_bytes() })
+            Ok(Self { chain: certificate.pem().into_bytes(), key: key_pem.into_bytes() })
         };
         made().map_err(|error: rcgen::Error| SetupError::BadPair { reason: error.to_string() })
     }

@@ -4,6 +4,7 @@
 //! handshake it also writes what has to go back. [`Session::seal`] wraps what is to be sent. An idle session keeps no bytes.
 
 mod client;
+mod crypto;
 mod fault;
 mod server;
 mod verify;
@@ -15,7 +16,8 @@ use rustls::client::UnbufferedClientConnection;
 use rustls::server::UnbufferedServerConnection;
 use rustls::unbuffered::{ConnectionState, EncryptError, UnbufferedStatus};
 
-pub use client::{ClientConfig, ClientSettings, GROUPS, Trust};
+pub use client::{ClientConfig, ClientSettings, Trust};
+pub use crypto::{GROUPS, runs_here};
 pub use fault::{Part, SetupError, TlsFault};
 pub use server::{ServerConfig, ServerSettings};
 pub use verify::Refused;

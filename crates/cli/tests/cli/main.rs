@@ -5,6 +5,7 @@ mod autobahn;
 mod binary;
 mod come;
 mod conversations;
+mod crypto;
 mod curl;
 mod grpc;
 mod hdr;

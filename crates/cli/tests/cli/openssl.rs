@@ -64,13 +64,13 @@ impl Drop for Folder {
 }
 
 /// `openssl s_server`; it ends with the value.
-struct Server {
+pub(crate) struct Server {
     child: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Server {
-    fn start(folder: &Folder, words: &str) -> Self {
+    pub(crate) fn start(folder: &Folder, words: &str) -> Self {
         let port = closed_port();
         // The test of its keys is ours, so it may have weak ones.
         let child = Command::new("openssl")
@@ -102,7 +102,7 @@ fn on_both(mut check: impl FnMut(&str)) {
     ["uring", "poll"].into_iter().for_each(&mut check);
 }
 
-fn succeeds(url: &str, words: &[&str]) {
+pub(crate) fn succeeds(url: &str, words: &[&str]) {
     on_both(|driver| {
         let common = ["-n", "4", "-c", "1", "--driver", driver, "--output", "json", url];
         let seen = report(&output(&[words, &common].concat()));
@@ -110,7 +110,7 @@ fn succeeds(url: &str, words: &[&str]) {
     });
 }
 
-fn fails(url: &str, words: &[&str], says: [&str; 3]) {
+pub(crate) fn fails(url: &str, words: &[&str], says: [&str; 3]) {
     on_both(|driver| {
         for (language, text_of_it) in [("en_US.UTF-8", says[1]), ("zh_CN.UTF-8", says[2])] {
             let args = [words, &["-n", "2", "-c", "1", "--driver", driver, url]].concat();

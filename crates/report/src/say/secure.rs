@@ -195,6 +195,14 @@ pub fn tls_error(error: &TlsError, language: Language) -> String {
         SetupError::Group { name } => {
             format!("不认识密钥交换组 '{name}'；可用的有 {}", wire::tls::GROUPS.join("、"))
         }
+        SetupError::GroupNotBuilt { name } => {
+            format!("此构建不支持密钥交换组 '{name}'；请用安装包，或用 cargo build --release --features aws-lc 构建")
+        }
+        SetupError::Cpu => {
+            "此构建的加密库需要支持 AES、AVX2 和 ADX 的 CPU（2015 年以后的 x86-64）或支持 AES 和 PMULL 的 ARM；\
+                            请用安装包，或用 cargo build --release --features aws-lc 构建"
+                .to_owned()
+        }
         SetupError::Name { name } => format!("'{name}' 不能作为证书名称；请用 --sni 给出证书上的名称"),
         SetupError::Versions { reason } => format!("TLS 版本与密钥交换组不能配合：{reason}"),
     };

@@ -3,19 +3,17 @@
 use std::sync::Arc;
 
 use rustls::client::{Resumption, UnbufferedClientConnection, WebPkiServerVerifier};
-use rustls::crypto::{CryptoProvider, SupportedKxGroup, aws_lc_rs};
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{RootCertStore, SupportedProtocolVersion, version};
 
+use super::crypto;
 use super::verify::{Anybody, NoCertificate, Refused, Verifier, Witness};
 use super::{Part, Session, SetupError, Side, TlsFault};
 
 /// Sessions of a thread that can be taken up again. One target has few names; each keeps up to eight tickets.
 const SESSIONS_MAX: usize = 64;
-
-/// The groups that can be asked for, by the names of the field.
-pub const GROUPS: [&str; 6] = ["X25519MLKEM768", "X25519", "secp256r1", "secp384r1", "SECP256R1MLKEM768", "MLKEM768"];
 
 /// Whom a client trusts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -162,27 +160,11 @@ fn verifier(
 
 /// The provider with the groups that were asked for.
 fn provider(groups: &[String]) -> Result<CryptoProvider, SetupError> {
-    let mut provider = aws_lc_rs::default_provider();
+    let mut provider = crypto::provider()?;
     if !groups.is_empty() {
-        provider.kx_groups = groups
-            .iter()
-            .map(|name| group(name).ok_or(SetupError::Group { name: name.clone() }))
-            .collect::<Result<_, _>>()?;
+        provider.kx_groups = groups.iter().map(|name| crypto::group(name)).collect::<Result<_, _>>()?;
     }
     Ok(provider)
-}
-
-fn group(name: &str) -> Option<&'static dyn SupportedKxGroup> {
-    use aws_lc_rs::kx_group as group;
-    Some(match name.to_ascii_uppercase().as_str() {
-        "X25519MLKEM768" => group::X25519MLKEM768,
-        "X25519" => group::X25519,
-        "SECP256R1" | "P-256" | "P256" | "PRIME256V1" => group::SECP256R1,
-        "SECP384R1" | "P-384" | "P384" => group::SECP384R1,
-        "SECP256R1MLKEM768" => group::SECP256R1MLKEM768,
-        "MLKEM768" => group::MLKEM768,
-        _ => return None,
-    })
 }
 
 /// All certificates of a PEM text.

@@ -155,6 +155,15 @@ pub enum SetupError {
         /// As given.
         name: String,
     },
+    /// A group that is spoken with other crypto than that of this build.
+    #[error("'{name}' is a key exchange group that this build does not speak")]
+    GroupNotBuilt {
+        /// As given.
+        name: String,
+    },
+    /// The crypto of this build does not run on this CPU.
+    #[error("the crypto of this build wants a CPU with AES, AVX2 and ADX (x86-64 since 2015) or AES and PMULL (ARM)")]
+    Cpu,
     /// A name that no certificate can have.
     #[error("'{name}' is no name that a certificate can have")]
     Name {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use rustls::RootCertStore;
-use rustls::crypto::aws_lc_rs;
 use rustls::server::{UnbufferedServerConnection, WebPkiClientVerifier};
 
 use super::client::{certificates, private_key};
+use super::crypto;
 use super::{Part, Session, SetupError, Side, TlsFault};
 
 /// How a server makes its sessions.
@@ -38,7 +38,7 @@ impl ServerConfig {
     /// # Errors
     /// A text is no certificate or key, or they do not belong together.
     pub fn new(settings: &ServerSettings) -> Result<Self, SetupError> {
-        let provider = Arc::new(aws_lc_rs::default_provider());
+        let provider = Arc::new(crypto::provider()?);
         let builder = rustls::ServerConfig::builder_with_provider(provider.clone())
             .with_safe_default_protocol_versions()
             .map_err(|error| SetupError::Versions { reason: error.to_string() })?;
@@ -63,7 +63,7 @@ impl ServerConfig {
             .with_single_cert(certificates(&settings.certificates, Part::Own)?, private_key(&settings.key)?)
             .map_err(|error| SetupError::BadPair { reason: error.to_string() })?;
         config.alpn_protocols = settings.alpn.iter().map(|name| name.clone().into_bytes()).collect();
-        if let Ok(ticketer) = aws_lc_rs::Ticketer::new() {
+        if let Some(ticketer) = crypto::ticketer() {
             config.ticketer = ticketer;
         }
         Ok(Self(Arc::new(config)))

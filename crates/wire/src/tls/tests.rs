@@ -211,9 +211,9 @@ fn clients_show_certificates() {
 fn groups_and_versions() {
     let authority = authority();
     let server = ServerConfig::new(&server_of(authority.signs("here", 2020..2100))).expect("settings");
-    for group in GROUPS {
+    for group in GROUPS.iter() {
         let mut settings = client_of(&authority, "here");
-        settings.groups = vec![group.to_owned()];
+        settings.groups = vec![(*group).to_owned()];
         settings.only_tls13 = true;
         let client = ClientConfig::new(&settings).expect("settings");
         // Servers of this machine take all but the rare ones.
