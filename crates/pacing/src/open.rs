@@ -62,6 +62,8 @@ struct Piece {
     stage: Stage,
     /// What of the stage is over before the piece begins.
     skipped: Nanos,
+    /// Where the integral of the whole stage would have begun; it wraps where a change came early in a schedule.
+    base: u128,
     /// How long the piece lasts; the whole stage when nothing was cut off.
     span: Nanos,
     begin: Nanos,
@@ -145,8 +147,10 @@ impl Schedule {
     /// A stage, or a part of it, behind what is there.
     fn push(&mut self, stage: &Stage, skipped: Nanos, span: Nanos) {
         let (begin, before) = (self.end, self.integral);
-        let after = before + stage.integral(skipped + span) - stage.integral(skipped);
-        self.pieces.push(Piece { stage: *stage, skipped, span, begin, before, after });
+        let skipped_integral = stage.integral(skipped);
+        let after = before + stage.integral(skipped + span) - skipped_integral;
+        let base = before.wrapping_sub(skipped_integral);
+        self.pieces.push(Piece { stage: *stage, skipped, base, span, begin, before, after });
         (self.end, self.integral) = (begin + span, after);
     }
 
@@ -246,8 +250,7 @@ impl Schedule {
     fn reach(&self, integral: u128) -> Option<Nanos> {
         let index = self.pieces.partition_point(|piece| piece.after <= integral);
         let piece = self.pieces.get(index)?;
-        let skipped = piece.stage.integral(piece.skipped);
-        let starts = (integral.saturating_sub(piece.before) + skipped) as f64 / START as f64;
+        let starts = integral.wrapping_sub(piece.base) as f64 / START as f64;
         Some(piece.reach(starts))
     }
 

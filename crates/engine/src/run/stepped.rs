@@ -92,12 +92,16 @@ impl<D: Driver> SteppedRun<D> {
             None => {}
         }
         let is_on = place.is_some();
+        let mut is_told = false;
         while let Ok(told) = self.reports.try_recv() {
             self.desk.take(told);
+            is_told = true;
         }
-        // Nobody waits in a simulated world: what came at this instant came.
-        self.desk.merger.gives_up_waiting();
-        self.tell(&mut observe);
+        if is_told {
+            // Nobody waits in a simulated world: what came at this instant came.
+            self.desk.merger.gives_up_waiting();
+            self.tell(&mut observe);
+        }
         Ok(is_on)
     }
 

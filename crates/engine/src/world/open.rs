@@ -130,8 +130,12 @@ impl Open {
 
     pub(super) fn is_over(&self) -> bool {
         let may_end = self.work.ends_with_last || self.last != Nanos::NEVER;
-        let goes_on = self.last == Nanos::NEVER && (self.is_paused || !self.halted.is_empty());
-        may_end && !goes_on && self.queue.is_empty() && self.peek().is_none()
+        may_end && self.queue.is_empty() && self.peek().is_none() && !self.goes_on()
+    }
+
+    /// It stands still, or will, and starts more when it goes on.
+    fn goes_on(&self) -> bool {
+        self.last == Nanos::NEVER && (self.is_paused || !self.halted.is_empty())
     }
 
     /// The run is over: starts that came and found no user, and those that were due and not yet taken up, did not end.
