@@ -67,9 +67,7 @@ struct Piece {
     /// How long the piece lasts; the whole stage when nothing was cut off.
     span: Nanos,
     begin: Nanos,
-    /// The integral at its beginning, in units of [`START`].
-    before: u128,
-    /// The integral at its end.
+    /// The integral at its end, in units of [`START`].
     after: u128,
 }
 
@@ -150,7 +148,7 @@ impl Schedule {
         let skipped_integral = stage.integral(skipped);
         let after = before + stage.integral(skipped + span) - skipped_integral;
         let base = before.wrapping_sub(skipped_integral);
-        self.pieces.push(Piece { stage: *stage, skipped, base, span, begin, before, after });
+        self.pieces.push(Piece { stage: *stage, skipped, base, span, begin, after });
         (self.end, self.integral) = (begin + span, after);
     }
 
