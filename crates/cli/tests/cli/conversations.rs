@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use wire::websocket::{self, Heard, Role, Scratch, Session, Terms};
 
 use crate::binary::{onrush, output, report, text};
+use crate::raw::opening_of;
 use crate::signal;
 
 /// What a peer has to say, it says within this time on any machine.
@@ -148,14 +149,8 @@ fn stubborn() -> (String, Receiver<(Option<u16>, Duration)>) {
 }
 
 fn echo_without_end(mut stream: TcpStream) -> Option<(Option<u16>, Duration)> {
-    let (mut head, mut bytes) = (Vec::new(), [0; 4096]);
-    let asked = loop {
-        let count = stream.read(&mut bytes).ok().filter(|count| *count > 0)?;
-        head.extend_from_slice(&bytes[..count]);
-        if let Some(asked) = websocket::read_request(&head).ok()? {
-            break asked;
-        }
-    };
+    let asked = opening_of(&mut stream)?;
+    let mut bytes = [0; 4096];
     let mut out = Vec::new();
     websocket::render_answer(&asked.key, None, None, &mut out);
     let terms = Terms { role: Role::Server, deflate: None, message_bytes_max: 1 << 20, kept_bytes_max: 1 << 20 };

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use wire::websocket::{self, Deflater, Kind, Opcode};
 
 use crate::binary::{onrush, report};
+use crate::raw::opening_of;
 
 /// With three connections, all programs and buffers included.
 const RESIDENT_KIB_MAX: u64 = 150 * 1024;
@@ -47,14 +48,8 @@ impl Hostile {
 }
 
 fn serve(mut stream: TcpStream, extensions: &str, is_unasked: bool, pieces: &Pieces, sent: &AtomicU64) -> Option<()> {
-    let (mut head, mut bytes) = (Vec::new(), [0; 4096]);
-    let asked = loop {
-        let count = stream.read(&mut bytes).ok().filter(|count| *count > 0)?;
-        head.extend_from_slice(&bytes[..count]);
-        if let Some(asked) = websocket::read_request(&head).ok()? {
-            break asked;
-        }
-    };
+    let asked = opening_of(&mut stream)?;
+    let mut bytes = [0; 4096];
     let mut answer = Vec::new();
     websocket::render_answer(&asked.key, None, None, &mut answer);
     answer.truncate(answer.len() - 2);

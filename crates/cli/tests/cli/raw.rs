@@ -5,6 +5,8 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use wire::websocket::{self, Asked};
+
 pub(crate) const DATA: u8 = 0;
 pub(crate) const HEADERS: u8 = 1;
 pub(crate) const RST_STREAM: u8 = 3;
@@ -185,4 +187,16 @@ fn head_of(buffer: &[u8]) -> Option<(u8, u8, u32, usize)> {
     let [l2, l1, l0, kind, flags, s3, s2, s1, s0] = *buffer.first_chunk::<9>()?;
     let length = u32::from_be_bytes([0, l2, l1, l0]) as usize;
     Some((kind, flags, u32::from_be_bytes([s3 & 0x7f, s2, s1, s0]), length))
+}
+
+/// Reads how a WebSocket is opened; none when the peer leaves or asks for something else.
+pub(crate) fn opening_of(stream: &mut TcpStream) -> Option<Asked> {
+    let (mut head, mut bytes) = (Vec::new(), [0; 4096]);
+    loop {
+        let count = stream.read(&mut bytes).ok().filter(|count| *count > 0)?;
+        head.extend_from_slice(&bytes[..count]);
+        if let Some(asked) = websocket::read_request(&head).ok()? {
+            return Some(asked);
+        }
+    }
 }
