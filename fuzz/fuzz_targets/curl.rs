@@ -11,7 +11,9 @@ fuzz_target!(|input: &[u8]| {
     let words: Vec<Vec<u8>> = input.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
     let is_safe = |word: &Vec<u8>| {
         let named = [&b"-T"[..], b"--up", b"-b", b"--coo", b"--ce", b"-E", b"--k", b"--ca", b"-K"];
-        !word.iter().any(|byte| b"@<".contains(byte)) && !named.iter().any(|name| word.starts_with(name)) && !is_cluster(word)
+        !word.iter().any(|byte| b"@<".contains(byte))
+            && !named.iter().any(|name| word.starts_with(name))
+            && !is_cluster(word)
     };
     if words.iter().all(is_safe) {
         let flags = Flags { curl: Some(words.clone()), ..Flags::default() };

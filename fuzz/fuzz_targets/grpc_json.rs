@@ -31,7 +31,7 @@ fuzz_target!(|text: &str| {
                 let lines = text.split('\n').count();
                 assert!(line >= 1 && line <= lines && column <= text.len() + 1, "{line}:{column} of {lines} lines");
             }
-            Err(PlanError::OneMessage { .. }) => {}
+            Err(PlanError::OneMessage { .. } | PlanError::DataIsTime { .. }) => {}
             Err(other) => panic!("{other}"),
         }
     }

@@ -26,7 +26,14 @@ fuzz_target!(|input: &str| {
             let request = &plan.scenarios[0].steps[0].request;
             let mut bytes = Vec::new();
             let version = wire::http1::Version::Http11;
-            wire::http1::render_request(&request.method, &request.path, version, &request.headers, &request.body, &mut bytes);
+            wire::http1::render_request(
+                &request.method,
+                &request.path,
+                version,
+                &request.headers,
+                &request.body,
+                &mut bytes,
+            );
             // What a plan lets through is one request to a server: no line end was smuggled in.
             let mut server = wire::http1::Server::default();
             if let Ok((taken, wire::http1::ServerEvent::Head(head))) = server.handle(&bytes) {

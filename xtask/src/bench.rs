@@ -1,6 +1,6 @@
 //! Benches: instructions of the hot path, and CPU per request beside peers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
@@ -21,52 +21,71 @@ pub(crate) enum Mode {
     Update,
 }
 
-/// The counts as they are kept.
+/// Instructions by bench.
+type Counts = BTreeMap<String, u64>;
+
+/// The counts as they are kept, by the model of the CPU: other models take other paths through the same libraries.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Kept {
-    /// Other models take other paths through the same libraries.
-    cpu_model: String,
-    /// Instructions by bench.
-    instructions: BTreeMap<String, u64>,
+#[serde(transparent)]
+struct Kept(BTreeMap<String, Counts>);
+
+impl Kept {
+    /// The counts of this model take the place of those before. What is counted no more is forgotten for all.
+    fn update(&mut self, model: String, now: Counts) {
+        self.0.values_mut().for_each(|counts| counts.retain(|name, _| now.contains_key(name)));
+        self.0.insert(model, now);
+    }
+
+    /// Some model has a count of this bench.
+    fn knows(&self, name: &str) -> bool {
+        self.0.values().any(|counts| counts.contains_key(name))
+    }
 }
 
 /// Counts the instructions of the hot path, and compares them with those that are kept.
 pub(crate) fn instructions(mode: Mode) -> Result<(), Failure> {
     install::ensure("valgrind", "valgrind", &["/usr/bin/valgrind"])?;
     ensure_runner()?;
-    let now = Kept { cpu_model: cpu_model(), instructions: count()? };
+    let (model, now) = (cpu_model(), count()?);
     let path = root().join("bench/instructions.json");
+    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut kept: Kept = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
     if mode == Mode::Update {
-        let mut text = serde_json::to_string_pretty(&now).map_err(|error| error.to_string())?;
+        kept.update(model, now);
+        let mut text = serde_json::to_string_pretty(&kept).map_err(|error| error.to_string())?;
         text.push('\n');
         return std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()));
     }
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let kept: Kept = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
-    let (lines, grown) = compare(&kept, &now);
-    println!("instructions on {}", now.cpu_model);
+    let (lines, grown) = compare(&kept, &model, &now);
+    println!("instructions on {model}");
     lines.iter().for_each(|line| println!("{line}"));
-    if kept.cpu_model != now.cpu_model {
-        println!("the kept counts are of {}: nothing is judged here", kept.cpu_model);
-        return Ok(());
+    if !kept.0.contains_key(&model) {
+        println!(
+            "the kept counts are of other CPU models: only names are judged here; --update keeps those of this one"
+        );
     }
     if grown.is_empty() {
         return Ok(());
     }
     Err(format!(
-        "these grew by more than {} %: {}; make them smaller, or write the new counts with: cargo xtask bench --update",
+        "these grew by more than {} %, or are kept or counted alone: {}; make them smaller, or write the new counts with: \
+         cargo xtask bench --update",
         GROWTH_MAX_PERCENT,
         grown.join(", ")
     ))
 }
 
-/// A line for each bench, and the names of those that grew too much or are missing on one side.
-fn compare(kept: &Kept, now: &Kept) -> (Vec<String>, Vec<String>) {
+/// A line for each bench, and the names of those that grew too much. A bench of which only other models have a count is not judged; one
+/// that no model has, or that is kept and counted no more, is named too.
+fn compare(kept: &Kept, model: &str, now: &Counts) -> (Vec<String>, Vec<String>) {
     let (mut lines, mut grown) = (Vec::new(), Vec::new());
-    for (name, count) in &now.instructions {
-        let Some(before) = kept.instructions.get(name) else {
-            lines.push(format!("  {name:<36} {count:>12}  not kept yet"));
-            grown.push(name.clone());
+    let before = kept.0.get(model);
+    for (name, count) in now {
+        let Some(before) = before.and_then(|counts| counts.get(name)) else {
+            let is_known = kept.knows(name);
+            let why = if is_known { "not kept for this CPU model" } else { "not kept yet" };
+            lines.push(format!("  {name:<36} {count:>12}  {why}"));
+            grown.extend((!is_known).then(|| name.clone()));
             continue;
         };
         let growth = *count as f64 / *before as f64 - 1.0;
@@ -75,7 +94,8 @@ fn compare(kept: &Kept, now: &Kept) -> (Vec<String>, Vec<String>) {
             grown.push(name.clone());
         }
     }
-    for name in kept.instructions.keys().filter(|name| !now.instructions.contains_key(*name)) {
+    let names: BTreeSet<&String> = kept.0.values().flat_map(Counts::keys).collect();
+    for name in names.into_iter().filter(|name| !now.contains_key(*name)) {
         lines.push(format!("  {name:<36} {:>12}  kept, and not counted", "-"));
         grown.push(name.clone());
     }
@@ -83,8 +103,18 @@ fn compare(kept: &Kept, now: &Kept) -> (Vec<String>, Vec<String>) {
 }
 
 /// Runs the benches; each prints one line of JSON.
-fn count() -> Result<BTreeMap<String, u64>, Failure> {
-    let mut command = cargo(&["bench", "--package", "engine", "--bench", "instructions", "--", "--output-format=json"]);
+fn count() -> Result<Counts, Failure> {
+    let mut command = cargo(&[
+        "bench",
+        "--package",
+        "engine",
+        "--bench",
+        "instructions",
+        "--bench",
+        "protocols",
+        "--",
+        "--output-format=json",
+    ]);
     println!("+ {command:?}");
     let output = command.current_dir(root()).stderr(Stdio::inherit()).output().map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout);
@@ -120,7 +150,15 @@ fn ensure_runner() -> Result<(), Failure> {
         return Ok(());
     }
     // It only starts valgrind: a quick build serves as well as a fast one.
-    run(&mut cargo(&["install", "gungraun-runner", "--version", RUNNER_VERSION, "--locked", "--debug", "--force"]))
+    install::fetch(&mut cargo(&[
+        "install",
+        "gungraun-runner",
+        "--version",
+        RUNNER_VERSION,
+        "--locked",
+        "--debug",
+        "--force",
+    ]))
 }
 
 /// A peer of gRPC.
@@ -146,9 +184,13 @@ pub(crate) fn peers(words: &[&str]) -> Result<(), Failure> {
         let (server, path) = (install::grpc_peer()?, std::env::var("PATH").unwrap_or_default());
         let tools = server.parent().map_or(String::new(), |folder| folder.display().to_string());
         if !root().join("target/tools/ghz").exists() {
-            run(Command::new("go").env("GOBIN", &tools).args(["install", GHZ]))?;
+            install::fetch(Command::new("go").env("GOBIN", &tools).args(["install", GHZ]))?;
         }
         command.env("PATH", format!("{path}:{tools}"));
+    }
+    if words[0] == "scenario" {
+        let (tools, path) = (install::k6()?, std::env::var("PATH").unwrap_or_default());
+        command.env("PATH", format!("{path}:{}", tools.display()));
     }
     command.arg("bench/peers.py").args(words);
     let flags = match words[0] {
@@ -161,27 +203,86 @@ pub(crate) fn peers(words: &[&str]) -> Result<(), Failure> {
     };
     for driver in ["uring", "poll"] {
         let onrush = root().join("target/release/onrush");
-        let ours = format!("{} --driver {driver} {flags}-c {{connections}} -z {{seconds}}s {{url}}", onrush.display());
+        let onrush = onrush.display();
+        if words[0] == "scenario" {
+            command.args(["--ours", &format!("{onrush} run --driver {driver} {{dir}}/scenario.yaml")]);
+        }
+        let ours = format!("{onrush} --driver {driver} {flags}-c {{connections}} -z {{seconds}}s {{url}}");
         command.args(["--ours", &ours]);
     }
     run(&mut command)
+}
+
+/// How long each of the tools that people come from is measured: a Java that has just started is not the Java of a test.
+const TOOLS_SECONDS: &str = "20";
+
+/// Ours beside wrk, k6, JMeter and Locust, in one run: CPU and memory of a closed load.
+pub(crate) fn tools(words: &[&str]) -> Result<(), Failure> {
+    install::ensure("nginx", "nginx-light", &["/usr/sbin/nginx"])?;
+    install::ensure("wrk", "wrk", &["/usr/bin/wrk"])?;
+    let tools = install::well_known_tools()?;
+    run(&mut cargo(&["build", "--release"]))?;
+    let ours = root().join("target/release/onrush");
+    let ours = format!("{} -c {{connections}} -z {{seconds}}s {{url}}", ours.display());
+    let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap_or_default());
+    let mut command = Command::new("python3");
+    command.env("PATH", path).args(["bench/peers.py", "http1", "--ours", &ours, "--only", "wrk,k6,jmeter,locust"]);
+    run(command.args(["--rounds", "3", "--seconds", TOOLS_SECONDS]).args(words))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn kept(counts: &[(&str, u64)]) -> Kept {
-        let instructions = counts.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
-        Kept { cpu_model: "one".to_owned(), instructions }
+    fn counts(counts: &[(&str, u64)]) -> Counts {
+        counts.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
+    }
+
+    fn kept(models: &[(&str, &[(&str, u64)])]) -> Kept {
+        Kept(models.iter().map(|(model, rows)| ((*model).to_owned(), counts(rows))).collect())
     }
 
     #[test]
     fn growth_is_judged() {
-        let before = kept(&[("a", 1_000), ("b", 1_000), ("c", 1_000), ("gone", 1)]);
-        let now = kept(&[("a", 1_020), ("b", 1_021), ("c", 1), ("new", 5)]);
-        let (lines, grown) = compare(&before, &now);
+        let before = kept(&[("one", &[("a", 1_000), ("b", 1_000), ("c", 1_000), ("gone", 1)])]);
+        let now = counts(&[("a", 1_020), ("b", 1_021), ("c", 1), ("new", 5)]);
+        let (lines, grown) = compare(&before, "one", &now);
         assert_eq!(grown, ["b", "new", "gone"]);
         assert_eq!(lines.len(), 5);
+    }
+
+    #[test]
+    fn each_cpu_model_is_judged_by_its_own_counts() {
+        let before = kept(&[("one", &[("a", 1_000), ("b", 1_000)]), ("other", &[("a", 2_000)])]);
+        let judged = |model, a, b| compare(&before, model, &counts(&[("a", a), ("b", b)])).1;
+        assert_eq!(judged("one", 1_020, 1_020), Vec::<String>::new());
+        assert_eq!(judged("one", 1_021, 1_021), ["a", "b"]);
+        // Of `b` it has no count.
+        assert_eq!(judged("other", 2_040, 9_000), Vec::<String>::new());
+        assert_eq!(judged("other", 2_041, 9_000), ["a"]);
+        // One that nobody knows judges names alone.
+        assert_eq!(judged("third", 9_000, 9_000), Vec::<String>::new());
+        assert_eq!(compare(&before, "third", &counts(&[("a", 1), ("new", 1)])).1, ["new", "b"]);
+    }
+
+    #[test]
+    fn an_update_is_of_one_model_and_forgets_what_is_gone() {
+        let mut before = kept(&[("one", &[("a", 1), ("gone", 1)]), ("other", &[("a", 2), ("gone", 2)])]);
+        before.update("one".to_owned(), counts(&[("a", 3), ("new", 4)]));
+        assert_eq!(before, kept(&[("one", &[("a", 3), ("new", 4)]), ("other", &[("a", 2)])]));
+        before.update("third".to_owned(), counts(&[("a", 5), ("new", 6)]));
+        let all: [(&str, &[(&str, u64)]); 3] =
+            [("one", &[("a", 3), ("new", 4)]), ("other", &[("a", 2)]), ("third", &[("a", 5), ("new", 6)])];
+        assert_eq!(before, kept(&all));
+    }
+
+    #[test]
+    fn the_kept_counts_can_be_read() {
+        let text = std::fs::read_to_string(root().join("bench/instructions.json")).expect("the kept counts");
+        let kept: Kept = serde_json::from_str(&text).expect("a map of maps");
+        assert!(
+            kept.0.len() >= 2 && kept.0.values().all(|counts| counts.contains_key("exchange keep_alive")),
+            "{kept:?}"
+        );
     }
 }

@@ -5,6 +5,31 @@ use std::process::Command;
 
 use crate::{Failure, run, run_in};
 
+/// Says whether anything may be installed: `no` to have it named instead.
+const MAY_INSTALL: &str = "ONRUSH_INSTALL";
+
+/// Whoever said no is told what to do by hand.
+fn permission(answer: Option<&str>, by_hand: &str) -> Result<(), Failure> {
+    match answer {
+        Some("no") => Err(format!("{MAY_INSTALL}=no, so this is left to you: {by_hand}")),
+        _ => Ok(()),
+    }
+}
+
+fn answer() -> Option<String> {
+    std::env::var(MAY_INSTALL).ok()
+}
+
+/// Runs what installs something, if that is allowed.
+pub(crate) fn fetch(command: &mut Command) -> Result<(), Failure> {
+    fetch_in(&crate::root(), command)
+}
+
+fn fetch_in(folder: &Path, command: &mut Command) -> Result<(), Failure> {
+    permission(answer().as_deref(), &format!("{command:?}"))?;
+    run_in(folder, command)
+}
+
 /// Makes sure that one of `paths` exists, by installing a Debian package when none does.
 pub(crate) fn ensure(program: &str, package: &str, paths: &[&str]) -> Result<(), Failure> {
     let is_there = || paths.iter().any(|path| Path::new(path).exists());
@@ -18,14 +43,21 @@ pub(crate) fn ensure(program: &str, package: &str, paths: &[&str]) -> Result<(),
 
 /// Installs a Debian package.
 pub(crate) fn install(package: &str) -> Result<(), Failure> {
-    let root: &[&str] = if is_root() { &[] } else { &["sudo", "--non-interactive"] };
-    let apt = |words: &[&str]| {
-        let all: Vec<&str> = root.iter().chain(&["apt-get"]).chain(words).copied().collect();
-        run(Command::new(all[0]).args(&all[1..]).env("DEBIAN_FRONTEND", "noninteractive"))
-    };
+    permission(answer().as_deref(), &format!("apt-get install {package}"))?;
+    let apt = |words: &[&str]| run(as_root("apt-get").args(words).env("DEBIAN_FRONTEND", "noninteractive"));
     // A list that is old, or a mirror that is down, shows in the installation.
     let _ = apt(&["update", "-qq"]);
     apt(&["install", "-y", "-qq", "--no-install-recommends", package])
+}
+
+/// A program that needs the rights of root, with them.
+pub(crate) fn as_root(program: &str) -> Command {
+    if is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("sudo");
+    command.args(["--non-interactive", program]);
+    command
 }
 
 /// What is written in Go, in `target/tools`: the judge of HTTP/2 clients, a client of gRPC, a load generator, and servers for our tests.
@@ -33,7 +65,7 @@ pub(crate) fn go_tools() -> Result<(), Failure> {
     let tools = crate::root().join("target/tools");
     for (program, module) in [("h2specd", H2SPECD), ("grpcurl", GRPCURL), ("hey", HEY)] {
         if !tools.join(program).exists() {
-            run(go()?.env("GOBIN", &tools).args(["install", module]))?;
+            fetch(go()?.env("GOBIN", &tools).args(["install", module]))?;
         }
     }
     grpc_peer().and_then(|_| websocket_peer())
@@ -61,7 +93,7 @@ pub(crate) fn autobahn() -> Result<(), Failure> {
         return Ok(());
     }
     run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
-    run(Command::new(folder.join("bin/pip")).args(["install", "--quiet", "--disable-pip-version-check", KOSOKU]))
+    fetch(Command::new(folder.join("bin/pip")).args(["install", "--quiet", "--disable-pip-version-check", KOSOKU]))
 }
 
 /// The server of WebSocket on ws, in `target/tools/node`.
@@ -73,7 +105,61 @@ pub(crate) fn node_peer() -> Result<(), Failure> {
     }
     ensure("npm", "npm", &["/usr/bin/npm", "/usr/local/bin/npm"])?;
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    run_in(&folder, Command::new("npm").args(["install", "--no-audit", "--no-fund", "--silent", "--no-save", WS]))
+    fetch_in(&folder, Command::new("npm").args(["install", "--no-audit", "--no-fund", "--silent", "--no-save", WS]))
+}
+
+/// Load generators that people come from, where `bench/peers.py` finds them: k6, Locust and JMeter in the folder that is returned.
+pub(crate) fn well_known_tools() -> Result<PathBuf, Failure> {
+    let tools = k6()?;
+    let python = tools.join("locust-environment");
+    if !python.join("bin/locust").exists() {
+        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&python))?;
+        fetch(Command::new(python.join("bin/pip")).args([
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            LOCUST,
+        ]))?;
+    }
+    script(&tools.join("locust"), &format!("exec {} \"$@\"\n", python.join("bin/locust").display()))?;
+    jmeter(&tools)?;
+    Ok(tools)
+}
+
+/// k6, in the folder that is returned.
+pub(crate) fn k6() -> Result<PathBuf, Failure> {
+    let tools = crate::root().join("target/tools");
+    if !tools.join("k6").exists() {
+        fetch(go()?.env("GOBIN", &tools).args(["install", K6]))?;
+    }
+    Ok(tools)
+}
+
+/// JMeter from Maven, laid out as its starter wants it, with the memory that its own script gives it.
+fn jmeter(tools: &Path) -> Result<(), Failure> {
+    let home = tools.join("apache-jmeter");
+    let starter = home.join("bin/ApacheJMeter.jar");
+    if !starter.exists() {
+        ensure("java", "default-jre-headless", &["/usr/bin/java", "/usr/local/bin/java"])?;
+        ensure("mvn", "maven", &["/usr/bin/mvn", "/usr/local/bin/mvn"])?;
+        ensure("unzip", "unzip", &["/usr/bin/unzip"])?;
+        let (pom, parts) = (crate::root().join("bench/jmeter/pom.xml"), home.join("parts"));
+        let into = format!("-DoutputDirectory={}", parts.display());
+        fetch(Command::new("mvn").args(["-q", "-B", "-f"]).arg(pom).args(["dependency:copy-dependencies", &into]))?;
+        run_in(&home, Command::new("unzip").args(["-qo", "parts/ApacheJMeter_config-*.jar", "bin/*"]))?;
+        let steps = "mkdir -p lib/ext lib/junit && mv parts/ApacheJMeter_*.jar lib/ext/ \
+            && mv parts/ApacheJMeter-*.jar bin/ApacheJMeter.jar && mv parts/*.jar lib/ && rmdir parts";
+        run_in(&home, Command::new("sh").args(["-ec", steps]))?;
+    }
+    let memory = "-Xms1g -Xmx1g -XX:MaxMetaspaceSize=256m";
+    script(&tools.join("jmeter"), &format!("exec java {memory} -jar {} \"$@\"\n", starter.display()))
+}
+
+/// A program of one line.
+fn script(path: &Path, line: &str) -> Result<(), Failure> {
+    let told = |error: std::io::Error| format!("{}: {error}", path.display());
+    std::fs::write(path, format!("#!/bin/sh\n{line}")).map_err(told)?;
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).map_err(told)
 }
 
 /// Go, installed when missing.
@@ -99,6 +185,10 @@ const HEY: &str = "github.com/rakyll/hey@v0.1.4";
 /// Another one; it is built from its source.
 const OHA_VERSION: &str = "1.16.0";
 
+/// Load generators in Go and in Python; JMeter's version stands in `bench/jmeter/pom.xml`.
+const K6: &str = "go.k6.io/k6@v1.8.1";
+const LOCUST: &str = "locust==2.47.0";
+
 /// oha is where the tests look for it.
 pub(crate) fn has_oha() -> bool {
     let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo/bin/oha"));
@@ -114,10 +204,51 @@ pub(crate) fn oha() -> Result<(), Failure> {
         return Ok(());
     }
     let folder = tools.join("cargo");
-    run(Command::new("cargo").args(["install", "oha", "--version", OHA_VERSION, "--locked", "--root"]).arg(&folder))?;
+    fetch(Command::new("cargo").args(["install", "oha", "--version", OHA_VERSION, "--locked", "--root"]).arg(&folder))?;
     std::fs::copy(folder.join("bin/oha"), tools.join("oha")).map(|_| ()).map_err(|error| format!("oha: {error}"))
 }
 
 fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_says_no_is_told_what_is_missing() {
+        let by_hand = "apt-get install nginx-light";
+        let said = permission(Some("no"), by_hand).expect_err("nothing is installed");
+        assert!(said.contains("ONRUSH_INSTALL=no") && said.contains(by_hand), "{said}");
+        for answer in [None, Some(""), Some("yes")] {
+            assert_eq!(permission(answer, by_hand), Ok(()), "{answer:?}");
+        }
+    }
+
+    /// Nothing goes around the question.
+    #[test]
+    fn every_way_to_install_asks() {
+        let folder = crate::root().join("xtask/src");
+        let mut open = vec![folder];
+        let mut asked = 0;
+        while let Some(path) = open.pop() {
+            if path.is_dir() {
+                open.extend(std::fs::read_dir(&path).expect("a folder").flatten().map(|entry| entry.path()));
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).expect("UTF-8");
+            // What fetches: from the registries of Go and Rust, Python, Node and Java. apt asks by itself.
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            for statement in code.split([';', '{', '}']) {
+                let fetches =
+                    ["[\"install\"", "bin/pip\"", "\"npm\"", "\"mvn\""].iter().any(|word| statement.contains(word));
+                if fetches && !statement.contains("apt(") && !statement.contains("ensure(") {
+                    asked += 1;
+                    assert!(statement.contains("fetch"), "{}: {statement}", path.display());
+                }
+            }
+        }
+        assert!(asked >= 8, "only {asked} were found");
+    }
 }

@@ -3,8 +3,12 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for developers talks to its terminal")]
 
 mod bench;
+mod dist;
 mod install;
 mod million;
+mod picture;
+mod served;
+mod suite;
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -16,15 +20,21 @@ const USAGE: &str = "usage: cargo xtask VERB
   test [--long]      every test; --long runs the sums over ten million exchanges, and
                      the books of every load with every way to end, and everything
                      once more beside two programs that never rest
-  fuzz [--seconds N] each fuzzer for N seconds (default 10), on the nightly toolchain
+  fuzz [--seconds N] each fuzzer for N seconds (default 10), on the nightly toolchain; what it finds is new each time
+  fuzz --runs N      N inputs for each fuzzer, the same ones each time: what fails here is the commit's doing
   sim --seed N       one seed of the simulated world, event by event
-  reference          docs/reference.md and docs/reference.zh.md, from the table of flags
+  reference          docs/reference.md and docs/reference.zh.md, from the table of flags, and the pages and the schema
+                     of scenario files, from the tables of their keys
+  dist [--check]     target/dist: a static binary, an archive and a Debian package with completions and manual; --check tries
+                     them in clean roots, and does the steps of the Dockerfile; --binary makes the binary alone
+  picture            docs/run.svg and docs/run.zh.svg, of a real run
   million [N]        N connections (default 1000000) between two processes of this machine, by WebSocket and by TCP, and the grid
                      of messages; needs about 12 GiB of memory and a quarter of an hour
-  bench [--update]   instructions of the hot path beside bench/instructions.json, on the CPU model that is named there;
+  bench [--update]   instructions of the hot path beside bench/instructions.json, on the CPU models that are named there;
                      --update writes them
   bench peers [...]  CPU per request beside wrk, ab, h2load and the floor; what follows goes to bench/peers.py
-                     (default: http1 --rounds 3 --seconds 5)";
+                     (default: http1 --rounds 3 --seconds 5)
+  bench tools [...]  CPU per request and memory beside wrk, k6, JMeter and Locust; what follows goes to bench/peers.py";
 
 /// Why a verb failed, as a line for a person.
 type Failure = String;
@@ -36,13 +46,19 @@ fn main() -> ExitCode {
         ["check"] => check(),
         ["test"] => test(false),
         ["test", "--long"] => test(true),
-        ["fuzz"] => fuzz("10"),
-        ["fuzz", "--seconds", seconds] if seconds.parse::<u32>().is_ok() => fuzz(seconds),
+        ["fuzz"] => fuzz(&Fuzzing::Explore { seconds: 10 }),
+        ["fuzz", "--seconds", seconds] if let Ok(seconds) = seconds.parse() => fuzz(&Fuzzing::Explore { seconds }),
+        ["fuzz", "--runs", runs] if let Ok(runs) = runs.parse() => fuzz(&Fuzzing::Repeat { runs }),
         ["sim", "--seed", seed] if seed.parse::<u64>().is_ok() => sim(seed),
         ["bench"] => bench::instructions(bench::Mode::Compare),
         ["bench", "--update"] => bench::instructions(bench::Mode::Update),
         ["bench", "peers", words @ ..] => bench::peers(words),
+        ["bench", "tools", words @ ..] => bench::tools(words),
         ["reference"] => reference(),
+        ["dist"] => dist::dist(dist::Extent::All),
+        ["dist", "--binary"] => dist::dist(dist::Extent::Binary),
+        ["dist", "--check"] => dist::dist(dist::Extent::Checked),
+        ["picture"] => picture::pictures(),
         ["million"] => million::million(1_000_000),
         ["million", count] if count.parse::<u64>().is_ok_and(|count| count > 0) => {
             million::million(count.parse().unwrap_or(1_000_000))
@@ -85,13 +101,17 @@ fn cargo(words: &[&str]) -> Command {
 fn check() -> Result<(), Failure> {
     run(&mut cargo(&["fmt", "--all", "--check"]))?;
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
-    // What the first build leaves out, and packages have.
-    run(&mut cargo(&["clippy", "--package", "onrush", "--features", "dns,aws-lc", "--quiet", "--", "-D", "warnings"]))
+    // What the first build leaves out, and packages have. All the rest is asked for too: with fewer targets half of the dependencies
+    // would have other features, and be built again.
+    let features = ["--features", "onrush/dns,onrush/aws-lc,onrush/css"];
+    run(cargo(&["clippy", "--workspace", "--all-targets", "--quiet"]).args(features).args(["--", "-D", "warnings"]))
 }
 
 /// The pages are written by the test that compares them with the table otherwise.
 fn reference() -> Result<(), Failure> {
     let words = ["test", "--package", "onrush", "--bin", "onrush", "the_reference_page_is_that_of_the_table"];
+    run(cargo(&words).env("ONRUSH_WRITE_REFERENCE", "1"))?;
+    let words = ["test", "--package", "scenario", "the_published"];
     run(cargo(&words).env("ONRUSH_WRITE_REFERENCE", "1"))
 }
 
@@ -111,6 +131,10 @@ fn test(is_long: bool) -> Result<(), Failure> {
         ("ab", "apache2-utils"),
         ("h2load", "nghttp2-client"),
         ("nghttpd", "nghttp2-server"),
+        // Completions and manual pages are tried where they are used.
+        ("zsh", "zsh"),
+        ("fish", "fish"),
+        ("groff", "groff-base"),
     ] {
         install::ensure(program, package, &[&format!("/usr/bin/{program}"), &format!("/usr/sbin/{program}")])?;
     }
@@ -122,9 +146,10 @@ fn test(is_long: bool) -> Result<(), Failure> {
     } else if !install::has_oha() {
         println!("oha is not here, and building it takes minutes: its sample is the judge; --long builds it");
     }
-    run(&mut cargo(&["test", "--workspace"]))?;
+    suite::run_all(&test_threads())?;
     if is_long {
         run(&mut cargo(&["test", "--package", "engine", "--features", "dns", "resolve"]))?;
+        dist::dist(dist::Extent::Checked)?;
         beside_busy_loops()?;
         for (package, test) in [("target", "sums"), ("target", "ruler"), ("onrush", "books")] {
             let words = ["test", "--release", "--package", package, "--test", test];
@@ -132,6 +157,14 @@ fn test(is_long: bool) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Many tests wait for programs that they have started: two cores can do more than two at a time. Those that measure take turns.
+const TEST_THREADS_MIN: usize = 4;
+
+fn test_threads() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    cores.max(TEST_THREADS_MIN).to_string()
 }
 
 /// Tests that look at times.
@@ -163,7 +196,7 @@ impl Drop for BusyLoops {
 /// A machine that is disturbed fails no test: the whole suite once, and each test that looks at times again and again.
 fn beside_busy_loops() -> Result<(), Failure> {
     let _busy = BusyLoops::start()?;
-    run(&mut cargo(&["test", "--workspace"]))?;
+    suite::run_all(&test_threads())?;
     for (package, test) in TIMED {
         for _ in 0..TIMED_RUNS {
             run(&mut cargo(&["test", "--package", package, "--test", test]))?;
@@ -178,7 +211,8 @@ fn sim(seed: &str) -> Result<(), Failure> {
     run(cargo(&words).env("ONRUSH_SEED", seed))
 }
 
-const FUZZERS: [&str; 14] = [
+const FUZZERS: &[&str] = &[
+    "certificate",
     "http1_client",
     "http1_server",
     "http2_client",
@@ -189,40 +223,122 @@ const FUZZERS: [&str; 14] = [
     "grpc_described",
     "websocket",
     "tcp",
+    "line",
     "plan_text",
+    "pattern",
+    "scenario",
     "threshold",
+    "config",
     "curl",
     "checks",
+    "snapshot",
+    "take",
+    "rows",
 ];
 
-fn fuzz(seconds: &str) -> Result<(), Failure> {
+/// How long the fuzzers run, and on what.
+enum Fuzzing {
+    /// By the clock, onward from what earlier runs found.
+    Explore {
+        /// For each fuzzer.
+        seconds: u32,
+    },
+    /// From the seeds of the repository alone, by one sequence of chances.
+    Repeat {
+        /// Inputs for each fuzzer.
+        runs: u32,
+    },
+}
+
+/// Where the chances of [`Fuzzing::Repeat`] begin.
+const FUZZ_SEED: u32 = 1;
+
+fn fuzz(fuzzing: &Fuzzing) -> Result<(), Failure> {
     install::ensure("g++", "g++", &["/usr/bin/g++"])?;
     if !Command::new("cargo").args(["+nightly", "--version"]).output().is_ok_and(|output| output.status.success()) {
         return Err("fuzzing needs the nightly toolchain: rustup toolchain install nightly".to_owned());
     }
     if !Command::new("cargo").args(["fuzz", "--version"]).output().is_ok_and(|output| output.status.success()) {
-        run(&mut cargo(&["install", "cargo-fuzz", "--locked"]))?;
+        install::fetch(&mut cargo(&["install", "cargo-fuzz", "--locked"]))?;
     }
-    for fuzzer in FUZZERS {
-        let mut command = Command::new("cargo");
-        // The toolchain that started us must not be the one that fuzzes.
-        command.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO");
-        let (time, corpus) = (format!("-max_total_time={seconds}"), format!("fuzz/corpus/{fuzzer}"));
-        // New finds go to a folder of their own; what is worth keeping is put into the seeds by hand.
-        let seeds = format!("fuzz/seeds/{fuzzer}");
-        std::fs::create_dir_all(root().join(&corpus)).map_err(|error| format!("{corpus}: {error}"))?;
-        run(command.args([
-            "+nightly",
-            "fuzz",
-            "run",
-            fuzzer,
-            &corpus,
-            &seeds,
-            "--",
-            &time,
-            "-max_len=4096",
-            "-verbosity=0",
-        ]))?;
+    // Built once; several may run then, since each has one thread.
+    run(nightly().args(["fuzz", "build"]))?;
+    let width = std::thread::available_parallelism().map_or(1, usize::from);
+    for together in FUZZERS.chunks(width) {
+        std::thread::scope(|scope| {
+            let runs: Vec<_> = together.iter().map(|fuzzer| scope.spawn(|| fuzz_one(fuzzer, fuzzing))).collect();
+            runs.into_iter().try_for_each(|run| run.join().expect("a fuzzer is run without a panic of ours"))
+        })?;
     }
     Ok(())
+}
+
+/// Cargo on the toolchain that fuzzes; the one that started us must not be it.
+fn nightly() -> Command {
+    let mut command = Command::new("cargo");
+    command.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").arg("+nightly");
+    command
+}
+
+fn fuzz_one(fuzzer: &str, fuzzing: &Fuzzing) -> Result<(), Failure> {
+    let seeds = format!("fuzz/seeds/{fuzzer}");
+    // New finds go to a folder of their own; what is worth keeping is put into the seeds by hand.
+    let (corpus, bounds) = match fuzzing {
+        Fuzzing::Explore { seconds } => (format!("fuzz/corpus/{fuzzer}"), vec![format!("-max_total_time={seconds}")]),
+        Fuzzing::Repeat { runs } => {
+            (format!("fuzz/corpus/repeated/{fuzzer}"), vec![format!("-runs={runs}"), format!("-seed={FUZZ_SEED}")])
+        }
+    };
+    let folder = root().join(&corpus);
+    if matches!(fuzzing, Fuzzing::Repeat { .. }) && folder.exists() {
+        std::fs::remove_dir_all(&folder).map_err(|error| format!("{corpus}: {error}"))?;
+    }
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{corpus}: {error}"))?;
+    let mut words = vec!["fuzz", "run", fuzzer, &corpus, &seeds, "--", "-max_len=4096", "-verbosity=0"];
+    words.extend(bounds.iter().map(String::as_str));
+    run(nightly().args(words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pages, and what follows `cargo xtask ` in them.
+    fn told() -> Vec<(String, String)> {
+        let folders = [root(), root().join("docs")];
+        let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("a folder")).flatten();
+        let pages = files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|end| end == "md"));
+        let mut told = Vec::new();
+        for path in pages.filter(|path| !path.ends_with("CHANGELOG.md")) {
+            let text = std::fs::read_to_string(&path).expect("UTF-8");
+            let verbs = text
+                .split("cargo xtask ")
+                .skip(1)
+                .map(|rest| rest.split(|each: char| !each.is_ascii_alphabetic()).next().unwrap_or_default().to_owned());
+            told.extend(verbs.filter(|verb| !verb.is_empty()).map(|verb| (path.display().to_string(), verb)));
+        }
+        told
+    }
+
+    fn verbs() -> Vec<&'static str> {
+        let lines = USAGE.lines().filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
+        lines.filter_map(|line| line.split(' ').next()).collect()
+    }
+
+    #[test]
+    fn pages_tell_of_verbs_that_are_there() {
+        let told = told();
+        assert!(told.len() > 10, "only {} were found", told.len());
+        for (page, verb) in told {
+            assert!(verbs().contains(&verb.as_str()), "{page}: cargo xtask {verb} is no verb");
+        }
+    }
+
+    #[test]
+    fn every_verb_stands_in_contributing() {
+        let text = std::fs::read_to_string(root().join("CONTRIBUTING.md")).expect("a page");
+        for verb in verbs().iter().filter(|verb| **verb != "million") {
+            assert!(text.contains(&format!("cargo xtask {verb}")), "{verb}");
+        }
+    }
 }

@@ -149,12 +149,12 @@ const ROWS: [&str; 14] = [
     "response time p50",
     "response time p99",
     "held at the end",
-    "closed in order",
+    "closed cleanly",
     "client, each connection",
     "target, each connection",
     "kernel (both ends), each",
-    "all-in",
-    "not given back",
+    "memory of the machine, at most",
+    "not freed afterwards",
 ];
 
 /// Connections, bytes and milliseconds between two messages of each.

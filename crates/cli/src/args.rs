@@ -16,11 +16,14 @@ pub(crate) enum Command {
     Serve(Box<ServeArgs>),
     Hold(Box<HoldArgs>),
     Doctor(DoctorArgs),
+    /// The files.
+    Check(Vec<String>),
     Selftest(DriverArgs),
     List(Box<GrpcArgs>),
     Describe(Box<GrpcArgs>),
     Completions(clap_complete::Shell),
-    Man,
+    /// The manual page of this command.
+    Man(String),
 }
 
 impl Command {
@@ -36,13 +39,14 @@ impl Command {
             "serve" => Self::Serve(Box::new(ServeArgs::of(&given))),
             "hold" => Self::Hold(Box::new(HoldArgs::of(&given))),
             "doctor" => Self::Doctor(DoctorArgs::of(&given)),
+            "check" => Self::Check(given.list("file")),
             "selftest" => Self::Selftest(DriverArgs::of(&given)),
             "grpc" => match inner.subcommand().expect("the parser asks for a question") {
                 ("list", asked) => Self::List(Box::new(GrpcArgs::of(&Given(asked)))),
                 (_, asked) => Self::Describe(Box::new(GrpcArgs::of(&Given(asked)))),
             },
             "completions" => Self::Completions(*inner.get_one("shell").expect("the parser asks for a shell")),
-            _ => Self::Man,
+            _ => Self::Man(given.text("command").unwrap_or_default()),
         }
     }
 }
@@ -68,6 +72,7 @@ impl Given<'_> {
         Flags {
             url: self.text("url"),
             curl_file: self.text("curl"),
+            urls: self.text("urls"),
             shuffle: self.has("shuffle"),
             connections: self.text("connections"),
             requests: self.text("requests"),
@@ -82,6 +87,10 @@ impl Given<'_> {
             max_lateness: self.text("max-lateness"),
             method: self.text("method"),
             headers: self.list("header"),
+            user: self.text("user"),
+            cookies: self.list("cookie"),
+            host: self.text("host"),
+            form: self.list("form"),
             data: self.text("data"),
             timeout: self.text("timeout"),
             connect_timeout: self.text("connect-timeout"),
@@ -126,14 +135,18 @@ impl Given<'_> {
             location: self.has("location"),
             max_redirs: self.text("max-redirs"),
             interval: self.text("interval"),
-            user_agent: USER_AGENT.to_owned(),
+            consents: self.list("i-may-load"),
+            persists: self.has("persist"),
+            budget: self.text("budget"),
+            log_share: self.text("log-share"),
+            user_agent: self.text("user-agent").unwrap_or_else(|| USER_AGENT.to_owned()),
             ..Flags::default()
         }
     }
 }
 
 /// `onrush URL`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct RunArgs {
     pub(crate) flags: Flags,
     pub(crate) show_failures: bool,
@@ -142,6 +155,12 @@ pub(crate) struct RunArgs {
     pub(crate) thresholds: Vec<String>,
     pub(crate) strict: bool,
     pub(crate) hdr: Option<String>,
+    pub(crate) stop_file: Option<String>,
+    /// `NAME=VALUE`, for a scenario file.
+    pub(crate) vars: Vec<String>,
+    /// Scenarios of a file.
+    pub(crate) only: Vec<String>,
+    pub(crate) log: LogArgs,
     pub(crate) engine: EngineArgs,
     pub(crate) view: ViewArgs,
 }
@@ -156,6 +175,10 @@ impl RunArgs {
             thresholds: given.list("threshold"),
             strict: given.has("strict"),
             hdr: given.text("hdr"),
+            stop_file: given.text("stop-file"),
+            vars: given.list("var"),
+            only: given.list("only"),
+            log: LogArgs::of(given),
             engine: EngineArgs::of(given),
             view: ViewArgs::of(given),
         }
@@ -166,6 +189,7 @@ impl RunArgs {
 #[derive(Debug)]
 pub(crate) struct HoldArgs {
     pub(crate) flags: HoldFlags,
+    pub(crate) stop_file: Option<String>,
     pub(crate) engine: EngineArgs,
     pub(crate) view: ViewArgs,
 }
@@ -180,7 +204,7 @@ impl HoldArgs {
             receive_only: given.has("receive-only"),
             reconnect: given.has("reconnect"),
         };
-        Self { flags, engine: EngineArgs::of(given), view: ViewArgs::of(given) }
+        Self { flags, stop_file: given.text("stop-file"), engine: EngineArgs::of(given), view: ViewArgs::of(given) }
     }
 }
 
@@ -266,6 +290,26 @@ impl ServeArgs {
     }
 }
 
+/// Which exchanges are shown one by one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LogArgs {
+    pub(crate) slowest: Option<String>,
+    pub(crate) log: Option<String>,
+    pub(crate) log_only: Option<String>,
+    pub(crate) log_share: Option<String>,
+}
+
+impl LogArgs {
+    fn of(given: &Given) -> Self {
+        Self {
+            slowest: given.text("slowest"),
+            log: given.text("log"),
+            log_only: given.text("log-only"),
+            log_share: given.text("log-share"),
+        }
+    }
+}
+
 /// Who carries a load out.
 #[derive(Clone, Debug)]
 pub(crate) struct EngineArgs {
@@ -307,6 +351,7 @@ pub(crate) struct ViewArgs {
     pub(crate) json: Option<String>,
     pub(crate) quiet: bool,
     pub(crate) no_color: bool,
+    pub(crate) full: bool,
 }
 
 impl ViewArgs {
@@ -316,6 +361,7 @@ impl ViewArgs {
             json: given.text("json"),
             quiet: given.has("quiet"),
             no_color: given.has("no-color"),
+            full: given.has("full"),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use engine::Places;
 use host::{Change, Settings, Situation};
-use plan::{Flags, HOLD_MAX, PlanError, parse_count};
+use plan::{Flags, HOLD_MAX, PlanError, Reach, parse_count};
 use report::{Checkup, Language};
 
 use crate::args::DoctorArgs;
@@ -13,7 +13,7 @@ use crate::{output, usage};
 const CONNECTIONS_DEFAULT: u64 = 1;
 
 pub(crate) fn doctor(args: &DoctorArgs) -> Exit {
-    let language = usage::language_of(&std::env::args_os().collect::<Vec<_>>());
+    let language = usage::language();
     let (wanted, situation) = match situation(args, language) {
         Ok(known) => known,
         Err(text) => {
@@ -36,7 +36,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Exit {
     let changes = wanted.map(|wanted| host::changes(&settings, situation, wanted)).unwrap_or_default();
     let checkup =
         Checkup { settings: &settings, situation, wanted, limits: &limits, changes: &changes, driver: &driver };
-    let text = if args.is_json { checkup.json() } else { checkup.text(language) };
+    let text = if args.is_json { checkup.json() } else { checkup.text(&output::screen(language, false, false)) };
     let exit = output::to_stdout(&text, language);
     if args.apply && !apply(&changes, language) {
         return Exit::System;
@@ -66,7 +66,7 @@ fn situation(args: &DoctorArgs, language: Language) -> Result<(Option<u64>, Situ
         no_answer: url.starts_with("tcp:"),
         ..Flags::default()
     };
-    let plan = flags.plan().map_err(wrong)?;
+    let plan = flags.plan().map_err(wrong)?.reaching(&Reach::Anywhere);
     let scenario = plan.scenarios.first().expect("a plan has a scenario");
     let timeout = scenario.steps.first().expect("a scenario has a step").connect_timeout;
     let resolved =
@@ -92,7 +92,10 @@ fn apply(changes: &[Change], language: Language) -> bool {
                         "cannot set {}: {error}; run it as root, outside of a container that forbids it",
                         change.key
                     ),
-                    format!("无法设置 {}：{error}；请以 root 运行，并确认容器允许修改", change.key),
+                    report::in_chinese(&format!(
+                        "无法设置 {}：{error}；请以 root 运行，并确认容器允许修改",
+                        change.key
+                    )),
                 ));
                 return false;
             }

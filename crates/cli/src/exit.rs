@@ -6,7 +6,7 @@
 pub(crate) enum Exit {
     /// Done.
     Done = 0,
-    /// An expectation or a threshold was not met.
+    /// Nothing succeeded, or an expectation or a threshold was not met.
     Unmet = 1,
     /// The command line is wrong.
     Usage = 2,

@@ -5,7 +5,7 @@ use std::io::{Error, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// A file of a report, and its path for messages.
-struct Place {
+pub(crate) struct Place {
     path: PathBuf,
     /// None for a pipe or a device: opening a pipe waits for its reader, so that comes when there is something to write.
     file: Option<File>,
@@ -20,21 +20,42 @@ pub(crate) struct Files {
     hdr_log: Option<(Place, u64)>,
 }
 
+/// What is wrong with a file that is named twice.
+const TWO_REPORTS: &str = "two reports would go into it";
+
+/// Both lead to one plain file, under whatever names.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let whole = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let in_folder = || Some(std::fs::canonicalize(folder).ok()?.join(path.file_name()?));
+        std::fs::canonicalize(path).ok().or_else(in_folder)
+    };
+    let is_plain = !std::fs::metadata(one).is_ok_and(|known| !known.is_file());
+    is_plain && (one == other || whole(one).is_some_and(|one| Some(one) == whole(other)))
+}
+
 /// A path, and why it cannot be written.
 pub(crate) type NotWritten = (String, Error);
 
 impl Files {
-    pub(crate) fn open(json: Option<&str>, hdr: Option<&str>) -> Result<Self, NotWritten> {
+    /// `log`: what is written beside them.
+    pub(crate) fn open(json: Option<&str>, hdr: Option<&str>, log: Option<&str>) -> Result<Self, NotWritten> {
+        let two = |path: &str| (path.to_owned(), Error::new(ErrorKind::InvalidInput, TWO_REPORTS));
+        if let (Some(json), Some(log)) = (json, log)
+            && is_same(Path::new(json), Path::new(log))
+        {
+            return Err(two(log));
+        }
         let mut files = Self { json: json.map(|path| Place::open(Path::new(path))).transpose()?, ..Self::default() };
         if let Some(hdr) = hdr.map(Path::new) {
             // Whoever names the log means the text beside it.
             let is_log = hdr.extension().is_some_and(|ending| ending == "hlog");
             let text = if is_log { hdr.with_extension("hgrm") } else { hdr.to_owned() };
-            let log = hdr.with_extension("hlog");
-            for path in [&text, &log] {
+            let series = hdr.with_extension("hlog");
+            for path in [&text, &series] {
                 let refuse = |why: &str| Err((path.display().to_string(), Error::new(ErrorKind::InvalidInput, why)));
-                if json.is_some_and(|json| Path::new(json) == path) {
-                    return refuse("two reports would go into it");
+                if json.into_iter().chain(log).any(|other| is_same(Path::new(other), path)) {
+                    return refuse(TWO_REPORTS);
                 }
                 // The log stands beside the text, and both grow as files do.
                 if std::fs::metadata(path).is_ok_and(|known| !known.is_file()) {
@@ -42,7 +63,7 @@ impl Files {
                 }
             }
             files.hdr_text = Some(Place::open(&text)?);
-            files.hdr_log = Some((Place::open(&log)?, 0));
+            files.hdr_log = Some((Place::open(&series)?, 0));
         }
         Ok(files)
     }
@@ -92,7 +113,7 @@ impl Files {
 }
 
 impl Place {
-    fn open(path: &Path) -> Result<Self, NotWritten> {
+    pub(crate) fn open(path: &Path) -> Result<Self, NotWritten> {
         let file = match std::fs::metadata(path) {
             Ok(known) if !known.is_file() && !known.is_dir() => Ok(None),
             _ => File::options().write(true).create(true).truncate(false).open(path).map(Some),
@@ -104,11 +125,11 @@ impl Place {
         }
     }
 
-    fn not_written(&self, error: Error) -> NotWritten {
+    pub(crate) fn not_written(&self, error: Error) -> NotWritten {
         (self.path.display().to_string(), error)
     }
 
-    fn write(&mut self, text: &str) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, text: &str) -> Result<(), Error> {
         if self.file.is_none() {
             self.file = Some(File::options().write(true).open(&self.path)?);
         }
@@ -120,7 +141,7 @@ impl Place {
         self.end(text.len() as u64)
     }
 
-    fn end(self, bytes: u64) -> Result<(), NotWritten> {
+    pub(crate) fn end(self, bytes: u64) -> Result<(), NotWritten> {
         let Some(file) = &self.file else { return Ok(()) };
         let end = || {
             // A device or a pipe has no length to set.

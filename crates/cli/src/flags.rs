@@ -2,15 +2,15 @@
 //!
 //! A flag is a row in one of the files below; its position there is its position in the help.
 
-mod answer;
-mod connect;
+mod answers;
+mod connections;
 mod load;
 mod request;
 mod run;
 mod serve;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Arg, ArgAction};
+use clap::{Arg, ArgAction, ValueHint};
 use report::Language;
 
 /// What is behind `onrush`, and so which flags there are.
@@ -23,6 +23,8 @@ pub(crate) enum Mode {
     Serve,
     Hold,
     Doctor,
+    /// `check FILE`.
+    Check,
     Selftest,
     /// `grpc` without a question.
     Grpc,
@@ -34,10 +36,11 @@ pub(crate) enum Mode {
 
 /// The commands that flags are shared by.
 mod modes {
-    use super::Mode::{self, Ask, Completions, Demo, Doctor, Grpc, Hold, Man, Run, Selftest, Serve, Top};
+    use super::Mode::{self, Ask, Check, Completions, Demo, Doctor, Grpc, Hold, Man, Run, Selftest, Serve, Top};
 
-    pub(super) const ALL: &[Mode] = &[Run, Demo, Serve, Hold, Doctor, Selftest, Grpc, Ask, Completions, Man];
+    pub(super) const ALL: &[Mode] = &[Run, Demo, Serve, Hold, Doctor, Check, Selftest, Grpc, Ask, Completions, Man];
     pub(super) const ASK: &[Mode] = &[Ask];
+    pub(super) const CHECK: &[Mode] = &[Check];
     pub(super) const ASKING: &[Mode] = &[Run, Hold, Ask];
     pub(super) const CALLS: &[Mode] = &[Run, Ask];
     pub(super) const COMPLETIONS: &[Mode] = &[Completions];
@@ -46,6 +49,7 @@ mod modes {
     pub(super) const HOLD: &[Mode] = &[Hold];
     pub(super) const KEYED: &[Mode] = &[Run, Serve, Hold, Ask];
     pub(super) const LOADS: &[Mode] = &[Run, Hold];
+    pub(super) const MAN: &[Mode] = &[Man];
     pub(super) const PLACED: &[Mode] = &[Run, Hold, Doctor];
     pub(super) const RUN: &[Mode] = &[Run];
     pub(super) const SERVE: &[Mode] = &[Serve];
@@ -58,6 +62,8 @@ mod modes {
 pub(crate) enum Kind {
     /// A word without a flag.
     Word(&'static str),
+    /// Words without a flag, at least one.
+    Words(&'static str),
     /// The name of a shell, without a flag.
     Shell,
     /// Nothing.
@@ -87,6 +93,10 @@ pub(crate) struct Row {
     pub(crate) name: &'static str,
     pub(crate) short: Option<char>,
     pub(crate) kind: Kind,
+    /// Where it stands in the help.
+    pub(crate) group: Group,
+    /// One of the few that the short help shows.
+    pub(crate) is_common: bool,
     modes: &'static [Mode],
     english: &'static str,
     chinese: &'static str,
@@ -94,52 +104,80 @@ pub(crate) struct Row {
 
 /// A flag, or a word, of some commands.
 const fn flag(name: &'static str, kind: Kind, modes: &'static [Mode]) -> Row {
-    Row { name, short: None, kind, modes, english: "", chinese: "" }
+    Row { name, short: None, kind, group: Group::Load, is_common: false, modes, english: "", chinese: "" }
+}
+
+/// What flags are about: a heading of the help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Group {
+    Load,
+    Server,
+    Request,
+    Answers,
+    Connections,
+    Http,
+    Tls,
+    Talk,
+    Grpc,
+    Curl,
+    Output,
+    Generator,
+}
+
+impl Group {
+    /// Its heading.
+    pub(crate) fn title(self, language: Language) -> &'static str {
+        let (english, chinese) = match self {
+            Self::Load => ("Load", "压力"),
+            Self::Server => ("Server", "被测服务"),
+            Self::Request => ("Request", "请求"),
+            Self::Answers => ("Answers", "响应与阈值"),
+            Self::Connections => ("Connections and routing", "连接与路由"),
+            Self::Http => ("HTTP version", "HTTP 版本"),
+            Self::Tls => ("TLS", "TLS"),
+            Self::Talk => ("WebSocket and TCP", "WebSocket 与 TCP"),
+            Self::Grpc => ("gRPC", "gRPC"),
+            Self::Curl => ("curl steps", "curl 步骤"),
+            Self::Output => ("Output", "输出"),
+            Self::Generator => ("Generator", "压测机"),
+        };
+        language.pick(english, chinese)
+    }
 }
 
 /// The table, in the order of the help.
-const USUAL: &[&[Row]] = &[
-    load::ROWS,
-    load::HELD,
-    serve::ROWS,
-    request::ROWS,
-    connect::TLS,
-    connect::TALK,
-    answer::CALLS,
-    answer::CHECKS,
-    answer::SHOWN,
-    run::ENGINE,
-    run::VIEW,
-];
-
-/// The table as `hold` shows it: what is said comes before how it is secured.
-const HELD: &[&[Row]] = &[
-    load::ROWS,
-    load::HELD,
-    request::ROWS,
-    answer::CHECKS,
-    connect::TALK,
-    connect::TLS,
-    answer::SHOWN,
-    run::ENGINE,
-    run::VIEW,
+const TABLE: &[(Group, &[Row])] = &[
+    (Group::Load, load::ROWS),
+    (Group::Load, load::HELD),
+    (Group::Load, load::FILES),
+    (Group::Server, serve::ROWS),
+    (Group::Request, request::ROWS),
+    (Group::Answers, answers::ROWS),
+    (Group::Connections, connections::ROWS),
+    (Group::Http, request::HTTP),
+    (Group::Tls, connections::TLS),
+    (Group::Talk, connections::TALK),
+    (Group::Grpc, answers::GRPC),
+    (Group::Curl, load::CURL),
+    (Group::Output, run::VIEW),
+    (Group::Generator, run::ENGINE),
 ];
 
 /// The flags of a command, in the order of its help.
 pub(crate) fn rows(mode: Mode) -> Vec<Row> {
-    let of = |table: &[&[Row]], mode: Mode| {
-        table.concat().into_iter().filter(|row| row.modes.contains(&mode)).collect::<Vec<_>>()
-    };
-    match mode {
-        Mode::Top => [of(USUAL, Mode::Run), of(USUAL, Mode::Top)].concat(),
-        Mode::Hold => of(HELD, mode),
-        _ => of(USUAL, mode),
-    }
+    let all = || TABLE.iter().flat_map(|&(group, rows)| rows.iter().map(move |row| Row { group, ..*row }));
+    let is_of = |row: &Row| row.modes.contains(&mode) || (mode == Mode::Top && row.modes.contains(&Mode::Run));
+    all().filter(is_of).collect()
 }
 
 impl Row {
     const fn short(mut self, short: char) -> Self {
         self.short = Some(short);
+        self
+    }
+
+    const fn common(mut self) -> Self {
+        self.is_common = true;
         self
     }
 
@@ -156,7 +194,9 @@ impl Row {
     /// What its value is called, if it takes one.
     pub(crate) fn value(&self) -> Option<&'static str> {
         match self.kind {
-            Kind::Word(name) | Kind::Text(name) | Kind::Number(name) | Kind::Free(name) => Some(name),
+            Kind::Word(name) | Kind::Words(name) | Kind::Text(name) | Kind::Number(name) | Kind::Free(name) => {
+                Some(name)
+            }
             Kind::List(name) | Kind::FreeList(name) | Kind::Choice(name, _) => Some(name),
             Kind::Shell => Some("SHELL"),
             Kind::Switch | Kind::Help | Kind::Version => None,
@@ -165,13 +205,13 @@ impl Row {
 
     /// Whether it stands without a flag.
     pub(crate) fn is_word(&self) -> bool {
-        matches!(self.kind, Kind::Word(_) | Kind::Shell)
+        matches!(self.kind, Kind::Word(_) | Kind::Words(_) | Kind::Shell)
     }
 
     /// The flag for the parser of command lines.
     pub(crate) fn arg(&self, language: Language) -> Arg {
         let mut arg = Arg::new(self.name).help(self.text(language));
-        arg = arg.help_heading(language.pick("Options", "选项"));
+        arg = arg.help_heading(self.group.title(language));
         if !self.is_word() {
             arg = arg.long(self.name);
         }
@@ -183,6 +223,9 @@ impl Row {
         }
         match self.kind {
             Kind::Word(_) | Kind::Text(_) => arg.action(ArgAction::Set),
+            Kind::Words(_) => {
+                arg.action(ArgAction::Append).num_args(1..).required(true).value_hint(ValueHint::FilePath)
+            }
             Kind::Shell => {
                 let shells = clap::value_parser!(clap_complete::Shell);
                 arg.action(ArgAction::Set).required(true).value_parser(shells).hide_possible_values(true)

@@ -1,7 +1,7 @@
 //! `onrush grpc`: what services a target has, and what their messages look like.
 
 use engine::ReflectError;
-use plan::{Flags, PlanError, Reflection, Schema};
+use plan::{Draft, Flags, PlanError, Reflection, Schema};
 use report::Language;
 
 use crate::args::GrpcArgs;
@@ -10,16 +10,16 @@ use crate::{output, usage};
 
 /// `onrush grpc list`.
 pub(crate) fn list(args: &GrpcArgs) -> Exit {
-    tell(list_of(&Ask::new(args)))
+    tell(Ask::new(args).map_err(Wrong::from).and_then(|ask| list_of(&ask)))
 }
 
 /// `onrush grpc describe`.
 pub(crate) fn describe(args: &GrpcArgs) -> Exit {
-    tell(description_of(&Ask::new(args)))
+    tell(Ask::new(args).map_err(Wrong::from).and_then(|ask| description_of(&ask)))
 }
 
 fn tell(said: Result<String, Wrong>) -> Exit {
-    let language = usage::language_of(&std::env::args_os().collect::<Vec<_>>());
+    let language = usage::language();
     match said {
         Ok(text) => output::to_stdout(&text, language),
         Err(error) => {
@@ -34,6 +34,7 @@ fn tell(said: Result<String, Wrong>) -> Exit {
 fn exit_of(error: &ReflectError) -> Exit {
     match error {
         ReflectError::Settings(_) | ReflectError::NoSymbol { .. } => Exit::Usage,
+        ReflectError::Resolve(engine::ResolveError::Consent { .. }) => Exit::Usage,
         _ => Exit::NothingMeasured,
     }
 }
@@ -72,17 +73,18 @@ impl From<ReflectError> for Wrong {
 
 /// A question, as it was typed.
 struct Ask {
-    flags: Flags,
+    draft: Draft,
     symbol: Option<String>,
 }
 
 impl Ask {
-    fn new(args: &GrpcArgs) -> Self {
+    fn new(args: &GrpcArgs) -> Result<Self, PlanError> {
         let mut words = [args.flags.url.clone(), args.symbol.clone()].into_iter().flatten().peekable();
         let mut flags = Flags { url: None, ..args.flags.clone() };
         // Where files say all, no address is needed.
         let is_address = |word: &String| word.contains("://") || word.contains(':');
-        if !flags.has_schema() || words.peek().is_some_and(is_address) {
+        let has_schema = !flags.protos.is_empty() || !flags.protosets.is_empty();
+        if !has_schema || words.peek().is_some_and(is_address) {
             flags.url = words.next().map(|url| if url.contains("://") { url } else { format!("grpc://{url}") });
         }
         // What stands behind the address in its path may be the name too.
@@ -91,11 +93,11 @@ impl Ask {
             (!address.is_empty() && !path.is_empty()).then(|| path.to_owned())
         };
         let symbol = words.next().or_else(of_path);
-        Self { flags, symbol }
+        Ok(Self { draft: flags.draft()?, symbol })
     }
 
     fn reflection(&self) -> Result<Reflection, PlanError> {
-        self.flags.catalog(self.symbol.clone())
+        self.draft.catalog(self.symbol.clone())
     }
 }
 
@@ -111,7 +113,7 @@ fn lines(names: &[String]) -> String {
 
 /// All services, or all methods of one.
 fn list_of(ask: &Ask) -> Result<String, Wrong> {
-    let schema = ask.flags.schema()?;
+    let schema = ask.draft.request.call.schema()?;
     match (schema, &ask.symbol) {
         (Some(schema), None) => Ok(lines(&schema.services())),
         (Some(schema), Some(symbol)) => Ok(lines(&schema.methods(service_of(symbol))?)),
@@ -125,7 +127,7 @@ fn list_of(ask: &Ask) -> Result<String, Wrong> {
 
 /// What is known of a symbol, or of all services.
 fn description_of(ask: &Ask) -> Result<String, Wrong> {
-    let schema = ask.flags.schema()?;
+    let schema = ask.draft.request.call.schema()?;
     let Some(symbol) = &ask.symbol else {
         let (names, schema) = match schema {
             Some(schema) => (schema.services(), schema),

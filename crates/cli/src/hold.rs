@@ -2,25 +2,27 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use engine::{HoldOptions, Places, StopHandle};
+use engine::{HoldOptions, Holding, Places, StopHandle};
 use figures::{Held, HeldInput, HeldInterval};
 use host::{Settings, Situation};
 use plan::{Hold, PlanError};
 use report::{HoldJson, HoldTable, Language};
 
 use crate::args::HoldArgs;
+use crate::consent::Asking;
 use crate::exit::Exit;
 use crate::load::{self, threads};
 use crate::machine;
 use crate::output::{self, Wrote};
+use crate::progress::Progress;
+use crate::stop_file::StopFile;
 use crate::usage;
 
 /// `onrush hold URL`.
 pub(crate) fn hold(args: &HoldArgs) -> Exit {
-    let language = usage::language_of(&std::env::args_os().collect::<Vec<_>>());
+    let language = usage::language();
     match Session::new(args, language) {
         Ok(session) => session.carry_out(args),
         Err((text, exit)) => {
@@ -33,7 +35,7 @@ pub(crate) fn hold(args: &HoldArgs) -> Exit {
 /// A run with all that it needs.
 struct Session {
     language: Language,
-    plan: Hold,
+    plan: Arc<Hold>,
     options: HoldOptions,
     lookup: Option<std::time::Duration>,
     json_file: Option<(String, File)>,
@@ -42,13 +44,14 @@ struct Session {
 impl Session {
     fn new(args: &HoldArgs, language: Language) -> Result<Self, (String, Exit)> {
         let wrong = |error: PlanError| (report::plan_error(&error, language), Exit::Usage);
-        let plan = args.flags.plan().map_err(wrong)?;
+        let draft = args.flags.draft().map_err(wrong)?;
+        let mut plan = draft.plan().map_err(wrong)?;
         let threads = threads(args.engine.threads.as_deref()).map_err(wrong)?;
         let timeout = plan.step.connect_timeout;
-        let resolved = engine::resolve(&plan.target, timeout)
-            .map_err(|error| (report::resolve_error(&error, language), Exit::NothingMeasured))?;
-        let tls =
-            engine::client_tls(&plan.target).map_err(|error| (report::tls_error(&error, language), Exit::Usage))?;
+        let connections = plan.connections;
+        let load = language.pick(format!("{connections} connections"), format!("{connections} 个连接"));
+        let asking = Asking { connection: &draft.common.connection, load, language };
+        let (resolved, tls) = asking.way(&mut plan.target, timeout)?;
         let json_file = match &args.view.json {
             None => None,
             Some(path) => match File::create(path) {
@@ -60,7 +63,7 @@ impl Session {
         let driver = driver::choose(args.engine.driver.choice())
             .map_err(|error| (report::driver_error(&error, language), Exit::System))?;
         let options = HoldOptions { address: resolved.address, tls, threads, driver };
-        Ok(Self { language, plan, options, lookup: resolved.lookup, json_file })
+        Ok(Self { language, plan: Arc::new(plan), options, lookup: resolved.lookup, json_file })
     }
 
     fn carry_out(mut self, args: &HoldArgs) -> Exit {
@@ -73,20 +76,34 @@ impl Session {
                 return Exit::System;
             }
         };
+        let stop_file = match StopFile::watch(args.stop_file.as_deref(), &stop, language) {
+            Ok(stop_file) => stop_file,
+            Err(text) => {
+                output::complain(&text);
+                return Exit::Usage;
+            }
+        };
         self.warn();
-        let table = HoldTable::new(language, output::is_colorful(args.view.no_color));
-        let (mut json, mut wrote, mut has_head) = (HoldJson::default(), Wrote::All, false);
+        let screen = output::screen(language, args.view.no_color, args.view.full);
+        let mut table = HoldTable::new(screen);
+        let (mut json, mut wrote) = (HoldJson::default(), Wrote::All);
         let wants_file = self.json_file.is_some();
         let is_shown = !is_json && !args.view.quiet;
-        let result = engine::hold(&self.plan, &self.options, &stop, |interval| {
-            let interval = &HeldInterval::of(interval);
-            json.interval(interval);
-            if is_shown && !interval.is_again && wrote == Wrote::All {
-                let head = if std::mem::replace(&mut has_head, true) { String::new() } else { table.head() };
-                wrote = output::write_stdout(&format!("{head}{}", table.row(interval)), language);
+        let mut progress = Progress::of_hold(&screen, is_shown, &self.plan, self.options.address);
+        let result = Holding::start(self.plan.clone(), self.options.clone(), &stop).and_then(|mut holding| {
+            while let Some(interval) = holding.wait() {
+                let interval = &HeldInterval::of(&interval);
+                json.interval(interval);
+                if is_shown && !interval.is_again && !is_closing_moment(interval, &self.plan) && wrote == Wrote::All {
+                    wrote = output::write_stdout(&table.next(interval), language);
+                }
+                if wrote != Wrote::All && !wants_file {
+                    stop.abort();
+                }
             }
-            if wrote == Wrote::All || wants_file { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            holding.finish()
         });
+        progress.end();
         let result = match result {
             Ok(result) => result,
             Err(error) => {
@@ -95,13 +112,13 @@ impl Session {
             }
         };
         let held = Held::of(HeldInput {
-            plan: Arc::new(self.plan.clone()),
+            plan: self.plan.clone(),
             address: self.options.address,
             lookup: self.lookup,
             result,
             host: machine::host_facts(),
         });
-        let is_empty = held.tally.established == 0;
+        let is_empty = held.tally.established() == 0;
         let text = if is_json || wants_file { json.report(&held) } else { String::new() };
         if is_empty {
             output::complain(&report::nothing_held(&held, language));
@@ -110,7 +127,7 @@ impl Session {
             if is_json {
                 wrote = output::write_stdout(&text, language);
             } else if !is_empty {
-                let page = report::hold_summary(&held, language, output::is_colorful(args.view.no_color));
+                let page = report::hold_summary(&held, screen);
                 wrote = output::write_stdout(&page, language);
             }
         }
@@ -120,7 +137,7 @@ impl Session {
             output::complain(&output::cannot_write(path, &error, language));
             wrote = Wrote::Failed;
         }
-        exit(&held, wrote, asked.is_asked(), wants_file)
+        exit(&held, wrote, asked.is_asked() || stop_file.has_come(), wants_file)
     }
 
     /// What is seen before the first connection: not all that was asked for can be had here.
@@ -141,6 +158,16 @@ impl Session {
     }
 }
 
+/// A share of an interval that is a row of its own only when something happened to a connection.
+const MOMENT_SHARE: u32 = 10;
+
+/// The last moment, in which all connections are closed: a row of it would look as if they had been lost.
+fn is_closing_moment(interval: &HeldInterval, plan: &Hold) -> bool {
+    let (span, seen) = ((interval.to - interval.from).as_duration(), &interval.seen);
+    let is_moment = interval.number > 1 && span < plan.interval / MOMENT_SHARE;
+    is_moment && interval.now.open == 0 && seen.established() + seen.failed + seen.lost == 0
+}
+
 fn exit(held: &Held, wrote: Wrote, was_asked: bool, wants_file: bool) -> Exit {
     if wrote == Wrote::Failed {
         Exit::System
@@ -148,7 +175,7 @@ fn exit(held: &Held, wrote: Wrote, was_asked: bool, wants_file: bool) -> Exit {
         Exit::Stopped
     } else if wrote == Wrote::PipeClosed && !wants_file {
         Exit::Done
-    } else if held.tally.established == 0 {
+    } else if held.tally.established() == 0 {
         Exit::NothingMeasured
     } else if held.is_kept {
         Exit::Done

@@ -8,16 +8,26 @@ use engine::StopHandle;
 use figures::{Interval, Note, Run, Watch};
 use metrics::{Snapshot, Threshold};
 use plan::Plan;
-use report::{HdrLog, Json, Showing};
+use report::{HdrLog, Json, Language, Screen, Showing, Table};
 
 use crate::files::{Files, NotWritten};
-use crate::load::Load;
+use crate::hopeless::Hopeless;
 use crate::machine;
 use crate::output::{self, Wrote};
+use crate::progress::Progress;
+
+/// How a load is shown.
+#[derive(Clone, Copy)]
+pub(crate) struct View {
+    pub(crate) language: Language,
+    pub(crate) screen: Screen,
+    pub(crate) is_json: bool,
+    pub(crate) is_quiet: bool,
+}
 
 /// Everything that looks at intervals.
 pub(crate) struct Live<'a> {
-    load: &'a Load,
+    view: View,
     plan: &'a Plan,
     /// The first of the targets.
     address: SocketAddr,
@@ -30,17 +40,21 @@ pub(crate) struct Live<'a> {
     wrote: Wrote,
     /// How failed answers are shown, if they are.
     failures: Option<Showing>,
+    /// Exchanges are logged, whether the table is read or not.
+    is_logged: bool,
     /// A file could not be written.
     has_lost: bool,
-    has_head: bool,
+    table: Table,
+    progress: Progress,
     /// The end of the last row.
     shown_to: Duration,
     was_aborted: bool,
+    hopeless: Hopeless,
 }
 
 impl<'a> Live<'a> {
     pub(crate) fn new(
-        load: &'a Load,
+        view: View,
         (plan, address): (&'a Plan, SocketAddr),
         thresholds: &'a [Threshold],
         files: Files,
@@ -48,7 +62,7 @@ impl<'a> Live<'a> {
     ) -> Self {
         let is_several = plan.scenarios.iter().any(|scenario| scenario.targets.len() > 1);
         Self {
-            load,
+            view,
             plan,
             address,
             thresholds,
@@ -59,16 +73,24 @@ impl<'a> Live<'a> {
             watch: Watch::new(address, is_several, &machine::kernel(machine::BEFORE, address)),
             wrote: Wrote::All,
             failures: None,
+            is_logged: false,
             has_lost: false,
-            has_head: false,
+            table: Table::new(view.screen),
+            progress: Progress::of_load(&view.screen, !view.is_json && !view.is_quiet, plan, address),
             shown_to: Duration::ZERO,
             was_aborted: false,
+            hopeless: Hopeless::default(),
         }
     }
 
     /// Failed answers are shown at the end.
     pub(crate) fn show_failures(&mut self, showing: Showing) {
         self.failures = Some(showing);
+    }
+
+    /// Exchanges are logged.
+    pub(crate) fn goes_on_for_log(&mut self, is_logged: bool) {
+        self.is_logged = is_logged;
     }
 
     /// A threshold ended the run.
@@ -79,6 +101,7 @@ impl<'a> Live<'a> {
     /// What has become of an interval is made once, for all views.
     pub(crate) fn interval(&mut self, told: &engine::Interval<'_>) -> ControlFlow<()> {
         let interval = &Interval::of(told, self.plan);
+        self.progress.interval(interval.total.planned_finished());
         self.json.interval(interval);
         if self.files.wants_hdr() {
             let lines = self.hdr.interval(interval, machine::now_unix());
@@ -88,14 +111,15 @@ impl<'a> Live<'a> {
         self.show(interval);
         let kernel = machine::kernel(self.watch.wants(interval), self.address);
         for note in self.watch.interval(interval, &kernel) {
-            output::note(&format!("onrush: {}", report::note_text(&note, self.load.language)));
+            output::note(&format!("onrush: {}", report::note_so_far(&note, self.view.language)));
         }
         // What came late of an earlier interval is looked at with the next one, whose time it has.
         if !interval.is_again {
             self.look_at_thresholds(told.total, interval.to.as_duration());
+            self.look_at_failures(told.total, interval.to.as_duration());
         }
         // Whoever wants a file gets it, also when nobody reads the table any more.
-        if self.wrote == Wrote::All || self.files.wants_any() {
+        if self.wrote == Wrote::All || self.files.wants_any() || self.is_logged {
             ControlFlow::Continue(())
         } else {
             ControlFlow::Break(())
@@ -105,19 +129,19 @@ impl<'a> Live<'a> {
     fn show(&mut self, interval: &Interval) {
         // A target that was never reached is told in one line at the end.
         // What is left of a run that was stopped in its warm-up is no line.
-        let is_span = (interval.to - interval.from).as_duration() >= Duration::from_millis(1);
+        let is_moment = (interval.to - interval.from).as_duration() < Duration::from_millis(1);
+        let is_nothing = is_moment && interval.total.finished() == 0;
         // What came late is in the reports; but a last row that grew is shown as it is now.
         let to = interval.to.as_duration();
         let is_new = !interval.is_again || to > self.shown_to;
         self.shown_to = self.shown_to.max(to);
-        let is_shown = is_span
+        let is_shown = !is_nothing
             && is_new
-            && !self.load.is_json
-            && !self.load.is_quiet
-            && interval.total.connections_established > 0;
+            && !self.view.is_json
+            && !self.view.is_quiet
+            && interval.total.connections_established() > 0;
         if is_shown && self.wrote == Wrote::All {
-            let head = if std::mem::replace(&mut self.has_head, true) { String::new() } else { self.load.table.head() };
-            self.wrote = output::write_stdout(&format!("{head}{}", self.load.table.row(interval)), self.load.language);
+            self.wrote = output::write_stdout(&self.table.next(interval), self.view.language);
         }
     }
 
@@ -126,17 +150,39 @@ impl<'a> Live<'a> {
         if self.was_aborted {
             return;
         }
-        let Some(broken) = self.thresholds.iter().find(|threshold| threshold.aborts(total, elapsed)) else { return };
-        let language = self.load.language;
+        let Some(broken) = self
+            .thresholds
+            .iter()
+            .filter(|threshold| threshold.of.is_none())
+            .find(|threshold| threshold.aborts(total, elapsed))
+        else {
+            return;
+        };
+        let language = self.view.language;
         let line = report::threshold_line(&broken.text, &broken.judge(total, elapsed), language);
         output::note(&language.pick(format!("onrush: stopping: {line}"), format!("onrush: 停止压测：{line}")));
         self.was_aborted = true;
         self.stop.stop();
     }
 
+    /// Stops a run that is nothing but failures any more, unless it was said that it may go on.
+    fn look_at_failures(&mut self, total: &Snapshot, elapsed: Duration) {
+        let (ended, failed) = (total.counts.finished(), total.counts.failed());
+        let is_hopeless = self.hopeless.looks_so(elapsed, ended, failed);
+        if self.was_aborted || self.plan.keeps.persists || !is_hopeless {
+            return;
+        }
+        output::note(self.view.language.pick(
+            "onrush: stopping: 95% of the requests of the last 30s failed; --persist goes on",
+            "onrush: 停止压测：最近 30s 有 95% 的请求失败；加上 --persist 可继续",
+        ));
+        self.was_aborted = true;
+        self.stop.stop();
+    }
+
     fn tell(&mut self, written: Result<(), NotWritten>) {
         if let Err((path, error)) = written {
-            output::complain(&output::cannot_write(&path, &error, self.load.language));
+            output::complain(&output::cannot_write(&path, &error, self.view.language));
             self.has_lost = true;
         }
     }
@@ -149,27 +195,28 @@ impl<'a> Live<'a> {
 
     /// Everything that is shown at the end.
     pub(crate) fn finish(mut self, run: &Run) -> Wrote {
-        let load = self.load;
-        let is_empty = run.tally.connections_established == 0;
+        self.progress.end();
+        let view = self.view;
+        let is_empty = run.tally.connections_established() == 0;
         if is_empty && self.wrote == Wrote::All {
-            output::complain(&report::nothing_measured(run, load.language));
+            output::complain(&report::nothing_measured(run, view.language));
         }
-        let needs_json = load.is_json || self.files.wants_json();
+        let needs_json = view.is_json || self.files.wants_json();
         let json = if needs_json { self.json.report(run) } else { String::new() };
         if self.wrote == Wrote::All {
-            if load.is_json {
-                self.wrote = output::write_stdout(&json, load.language);
+            if view.is_json {
+                self.wrote = output::write_stdout(&json, view.language);
             } else if is_empty {
                 // Whoever answered without opening a connection for messages is shown too.
                 let shown = self.failures.as_ref().filter(|_| report::has_answers(run));
                 let text = shown.map(|showing| report::failed_answers(run, showing));
-                self.wrote = text.map_or(Wrote::All, |text| output::write_stdout(&text, load.language));
+                self.wrote = text.map_or(Wrote::All, |text| output::write_stdout(&text, view.language));
             } else {
-                let mut summary = report::summary(run, load.language, load.is_colorful);
+                let mut summary = report::summary(run, view.screen);
                 if let Some(showing) = &self.failures {
                     summary.push_str(&report::failed_answers(run, showing));
                 }
-                self.wrote = output::write_stdout(&summary, load.language);
+                self.wrote = output::write_stdout(&summary, view.language);
             }
         }
         let written = self.files.json(&json);

@@ -1,24 +1,25 @@
-//! `onrush URL` and `onrush demo`: from the flags to the last line of the summary.
+//! `onrush URL`: from the flags to the last line of the summary.
 
-use std::io::IsTerminal;
-use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Resolved, RunOptions, RunResult, StopHandle};
-use figures::{Run, RunInput};
-use metrics::Threshold;
-use plan::{Flags, Known, Plan, PlanError, Reflection, Schema, Target, parse_count};
-use report::{Language, Showing, Table};
-use target::{ServeOptions, Server};
-use wire::tls::ClientConfig;
+use engine::{Lookout, Resolved, RunOptions, RunResult, StopHandle, Supplies};
+use figures::{Note, Run, RunInput};
+use metrics::{Counts, Threshold};
+use plan::draft::Connection;
+use plan::{Draft, Known, Need, Plan, PlanError, Protocol, Reach, Remedy, Schema, parse_count};
+use report::{Language, Showing};
 
-use crate::args::{DemoArgs, EngineArgs, RunArgs, USER_AGENT, ViewArgs};
+use crate::args::{EngineArgs, RunArgs, ViewArgs};
+use crate::consent::{self, Asking, Way};
 use crate::exit::Exit;
 use crate::files::Files;
-use crate::live::Live;
+use crate::live::{Live, View};
 use crate::output::{self, Wrote};
-use crate::{grpc, machine, serve, signals, usage};
+use crate::request_log::Tracing;
+use crate::stop_file::StopFile;
+use crate::supplies::supplies;
+use crate::{grpc, machine, probe, signals, usage};
 
 /// After a second signal the end takes no longer than this.
 const SECOND_SIGNAL_WAIT: Duration = Duration::from_secs(2);
@@ -28,69 +29,47 @@ const THREADS_MAX: u64 = 1_024;
 /// `onrush URL`.
 pub(crate) fn run(args: &RunArgs) -> Exit {
     let (load, flags) = (Load::new(&args.view), &args.flags);
-    if let Some(word) = flags.url.as_deref().filter(|word| COMMANDS.contains(word)) {
-        let text = load.language.pick(
-            format!("'{word}' is a command, not a URL; write it first: onrush {word}, see onrush --help"),
-            format!("'{word}' 是命令，不是 URL；请写在最前面：onrush {word}，详见 onrush --help"),
-        );
-        return load.refuse(&text, Exit::Usage);
+    let bare = flags.url.as_deref().map(str::trim).filter(|word| usage::is_bare_word(word));
+    if let Some(word) = bare.filter(|word| usage::is_command(word)) {
+        return load.refuse(&usage::say_bare_word(word, load.view.language), Exit::Usage);
     }
-    let thresholds = args.thresholds.iter().map(|text| Threshold::parse(text)).collect();
-    let thresholds = match thresholds {
-        Ok(thresholds) => thresholds,
-        Err(error) => {
-            output::note(&format!("onrush: {}", report::threshold_error(&error, load.language)));
-            return Exit::Usage;
-        }
+    let wishes = match load.wishes(args) {
+        Ok(wishes) => wishes,
+        Err(exit) => return exit,
     };
-    let wishes = Wishes {
-        thresholds,
-        is_strict: args.strict,
-        hdr_file: args.hdr.clone(),
-        is_debug: args.debug,
-        shows_failures: args.show_failures,
-        with_secrets: args.show_secrets,
-    };
-    load.carry_out(flags, &args.engine, &wishes)
+    if let Some(error) = needs_file(args) {
+        return load.refuse(&report::plan_error(&error, load.view.language), Exit::Usage);
+    }
+    // A word that is no host: what else is wrong comes first.
+    let made = flags.draft().and_then(|draft| {
+        let others =
+            if bare.is_some() { draft.plan().and(threads(args.engine.threads.as_deref())).map(drop) } else { Ok(()) };
+        others.map(|()| draft)
+    });
+    match (made, bare) {
+        (Ok(_), Some(word)) => load.refuse(&usage::say_bare_word(word, load.view.language), Exit::Usage),
+        (Ok(draft), None) => load.carry_out(&draft, &args.engine, &wishes),
+        (Err(error), _) => load.refuse(&report::plan_error(&error, load.view.language), Exit::Usage),
+    }
 }
 
-/// Words that nobody means as a host.
-const COMMANDS: [&str; 11] =
-    ["run", "demo", "serve", "hold", "doctor", "selftest", "grpc", "completions", "man", "help", "as"];
+/// The first flag that wants a report of a load.
+fn reported(args: &RunArgs) -> Option<&'static str> {
+    let wanted = [
+        ("--json", args.view.json.is_some()),
+        ("--output json", args.view.output.as_deref() == Some("json")),
+        ("--hdr", args.hdr.is_some()),
+        ("--log", args.log.log.is_some()),
+        ("--slowest", args.log.slowest.is_some()),
+    ];
+    wanted.into_iter().find(|(_, is_wanted)| *is_wanted).map(|(flag, _)| flag)
+}
 
-/// `onrush demo`.
-pub(crate) fn demo(args: &DemoArgs) -> Exit {
-    let load = Load::new(&args.view);
-    let language = load.language;
-    let listen = (IpAddr::V4(Ipv4Addr::LOCALHOST), 0).into();
-    let driver = match driver::choose(args.driver.choice()) {
-        Ok(driver) => driver.kind,
-        Err(error) => return load.refuse(&report::driver_error(&error, language), Exit::System),
-    };
-    let server = match Server::start(&ServeOptions::plain(listen, host::allowed_cores().len(), driver)) {
-        Ok(server) => server,
-        Err(error) => {
-            output::complain(&serve::serve_error(&error, language));
-            return Exit::System;
-        }
-    };
-    let flags = Flags {
-        url: Some(format!("http://{}/", server.address())),
-        duration: Some("5s".to_owned()),
-        user_agent: USER_AGENT.to_owned(),
-        ..Flags::default()
-    };
-    let engine = EngineArgs { threads: None, pin_threads: false, driver: args.driver.clone() };
-    let exit = load.carry_out(&flags, &engine, &Wishes::default());
-    server.stop();
-    // A word for a person; who reads from a pipe, or has gone away, gets the figures only.
-    if exit == Exit::Done && std::io::stdout().is_terminal() {
-        output::note(language.pick(
-            "\nThis was onrush against its own server: both share the cores of this machine, and the verdict says so. Your own: onrush http://host:port/path",
-            "\n以上是 onrush 在本机压测自带服务的结果：两者共用本机的核，结论也如实说明。压测您自己的服务：onrush http://主机:端口/路径",
-        ));
-    }
-    exit
+/// Flags of scenario files without one.
+fn needs_file(args: &RunArgs) -> Option<PlanError> {
+    let given = [("--var", !args.vars.is_empty()), ("--only", !args.only.is_empty())];
+    let flag = given.into_iter().find(|(_, is_given)| *is_given);
+    flag.map(|(flag, _)| PlanError::Needs { flag, needed: Need::File })
 }
 
 /// The threads that were asked for, or the cores that this process may use.
@@ -111,9 +90,22 @@ pub(crate) struct Wishes {
     is_debug: bool,
     shows_failures: bool,
     with_secrets: bool,
+    /// The load ends when it comes.
+    stop_file: Option<String>,
+    /// Exchanges that are shown one by one.
+    tracing: Tracing,
 }
 
 impl Wishes {
+    /// Thresholds of a file beside those of the command line.
+    pub(crate) fn add_thresholds(&mut self, more: impl IntoIterator<Item = Threshold>) {
+        self.thresholds.extend(more);
+    }
+
+    pub(crate) fn is_debug(&self) -> bool {
+        self.is_debug
+    }
+
     /// Nothing but, perhaps, one exchange to look at.
     pub(crate) fn of_debug(is_debug: bool) -> Self {
         Self { is_debug, ..Self::default() }
@@ -129,7 +121,8 @@ fn shown_plan(plan: &Plan, wishes: &Wishes) -> Arc<Plan> {
 fn without_secrets(plan: &Plan, mut result: RunResult, wishes: &Wishes) -> RunResult {
     if !wishes.with_secrets {
         let known = Known::of_plan(plan);
-        result.total.change_heard(|said| known.hide(&plan::masked(said)));
+        let all = result.apart.iter_mut().chain([&mut result.total]);
+        all.for_each(|seen| seen.change_heard(|said| known.hide(&plan::masked(said))));
     }
     result
 }
@@ -142,118 +135,200 @@ pub(crate) fn run_input<'a>(plan: Arc<Plan>, resolved: &Resolved, result: RunRes
 
 /// One load and its views.
 pub(crate) struct Load {
-    pub(crate) language: Language,
-    pub(crate) table: Table,
-    pub(crate) is_json: bool,
-    pub(crate) is_quiet: bool,
-    pub(crate) is_colorful: bool,
+    pub(crate) view: View,
     json_file: Option<String>,
 }
 
 impl Load {
     /// One whose views are those of another tool, or the usual ones.
     pub(crate) fn of_tool(language: Language) -> Self {
-        let is_colorful = output::is_colorful(false);
-        let table = Table::new(language, is_colorful);
-        Self { language, table, is_json: false, is_quiet: false, is_colorful, json_file: None }
+        let screen = output::screen(language, false, false);
+        Self { view: View { language, screen, is_json: false, is_quiet: false }, json_file: None }
     }
 
-    fn new(view: &ViewArgs) -> Self {
-        let language = usage::language_of(&std::env::args_os().collect::<Vec<_>>());
-        let is_colorful = output::is_colorful(view.no_color);
-        Self {
+    pub(crate) fn new(args: &ViewArgs) -> Self {
+        let language = usage::language();
+        let view = View {
             language,
-            table: Table::new(language, is_colorful),
-            is_json: view.output.as_deref() == Some("json"),
-            is_quiet: view.quiet,
-            is_colorful,
-            json_file: view.json.clone(),
+            screen: output::screen(language, args.no_color, args.full),
+            is_json: args.output.as_deref() == Some("json"),
+            is_quiet: args.quiet,
+        };
+        Self { view, json_file: args.json.clone() }
+    }
+
+    /// What is wanted beside the plan.
+    pub(crate) fn wishes(&self, args: &RunArgs) -> Result<Wishes, Exit> {
+        let thresholds = args.thresholds.iter().map(|text| Threshold::parse(text)).collect();
+        let thresholds = match thresholds {
+            Ok(thresholds) => thresholds,
+            Err(error) => {
+                output::note(&format!("onrush: {}", report::threshold_error(&error, self.view.language)));
+                return Err(Exit::Usage);
+            }
+        };
+        if let Some(other) = reported(args).filter(|_| args.debug) {
+            let error = PlanError::Conflict { one: "--debug", other, remedy: Remedy::DebugIsText };
+            return Err(self.refuse(&report::plan_error(&error, self.view.language), Exit::Usage));
         }
+        let tracing = match Tracing::of(&args.log, args.flags.seed.as_deref()) {
+            Ok(tracing) => tracing,
+            Err(error) => return Err(self.refuse(&report::plan_error(&error, self.view.language), Exit::Usage)),
+        };
+        Ok(Wishes {
+            tracing,
+            thresholds,
+            is_strict: args.strict,
+            hdr_file: args.hdr.clone(),
+            is_debug: args.debug,
+            shows_failures: args.show_failures,
+            with_secrets: args.show_secrets,
+            stop_file: args.stop_file.clone(),
+        })
     }
 
     /// Everything that can be wrong before a load is found here.
-    pub(crate) fn prepare(&self, flags: &Flags, engine: &EngineArgs, wishes: &Wishes) -> Result<Prepared, Exit> {
-        let (is_debug, shows_failures) = (wishes.is_debug, wishes.shows_failures);
-        let described = self.described(flags)?;
-        let made = flags.plan_with(described.as_ref()).and_then(|plan| Ok((plan, threads(engine.threads.as_deref())?)));
-        let (mut plan, threads) =
-            made.map_err(|error| self.refuse(&report::plan_error(&error, self.language), Exit::Usage))?;
-        if is_debug {
+    pub(crate) fn prepare(&self, draft: &Draft, engine: &EngineArgs, wishes: &Wishes) -> Result<Prepared, Exit> {
+        let (described, reach) = self.described(draft)?.unzip();
+        let plan = draft.plan_with(described.as_ref());
+        let plan = plan.map_err(|error| self.refuse(&report::plan_error(&error, self.view.language), Exit::Usage))?;
+        let sources = Sources { connection: &draft.connection, reach, supplies: supplies() };
+        self.ready(plan, sources, engine, wishes)
+    }
+
+    /// What a plan needs of this machine and of its targets.
+    pub(crate) fn ready(
+        &self,
+        mut plan: Plan,
+        sources: Sources<'_>,
+        engine: &EngineArgs,
+        wishes: &Wishes,
+    ) -> Result<Prepared, Exit> {
+        let threads = threads(engine.threads.as_deref())
+            .map_err(|error| self.refuse(&report::plan_error(&error, self.view.language), Exit::Usage))?;
+        if wishes.is_debug {
             plan = plan.for_debug();
         }
-        if shows_failures {
+        if wishes.shows_failures {
             plan = plan.for_failures();
         }
-        let mut ways = self.ways(&plan)?.into_iter();
+        let Sources { connection, reach, supplies } = sources;
+        let mut ways = self.ways(&mut plan, connection, reach)?.into_iter();
         let (resolved, tls) = ways.next().expect("a scenario has a target");
         let others = ways.map(|(resolved, tls)| (resolved.address, tls)).collect();
         host::raise_descriptor_limit();
         let driver = driver::choose(engine.driver.choice())
-            .map_err(|error| self.refuse(&report::driver_error(&error, self.language), Exit::System))?;
+            .map_err(|error| self.refuse(&report::driver_error(&error, self.view.language), Exit::System))?;
         let address = resolved.address;
-        let options = RunOptions { address, tls, others, threads, pins_threads: engine.pin_threads, driver };
+        let options = RunOptions {
+            address,
+            tls,
+            others,
+            threads,
+            pins_threads: engine.pin_threads,
+            driver,
+            lookout: Lookout::default(),
+            supplies,
+        };
         Ok(Prepared { plan, resolved, options })
     }
 
-    pub(crate) fn carry_out(&self, flags: &Flags, engine: &EngineArgs, wishes: &Wishes) -> Exit {
-        let Prepared { plan, resolved, options } = match self.prepare(flags, engine, wishes) {
-            Ok(prepared) => prepared,
-            Err(exit) => return exit,
-        };
+    pub(crate) fn carry_out(&self, draft: &Draft, engine: &EngineArgs, wishes: &Wishes) -> Exit {
+        match self.prepare(draft, engine, wishes) {
+            Ok(prepared) => self.carry_out_prepared(prepared, wishes),
+            Err(exit) => exit,
+        }
+    }
+
+    pub(crate) fn carry_out_prepared(&self, prepared: Prepared, wishes: &Wishes) -> Exit {
+        let Prepared { plan, resolved, mut options } = prepared;
         // Before the load: nobody wants to learn after an hour that the report has no place.
-        let files = match Files::open(self.json_file.as_deref(), wishes.hdr_file.as_deref()) {
+        let files = match Files::open(self.json_file.as_deref(), wishes.hdr_file.as_deref(), wishes.tracing.path()) {
             Ok(files) => files,
             Err((path, error)) => {
-                return self.refuse(&output::cannot_write(&path, &error, self.language), Exit::Usage);
+                return self.refuse(&output::cannot_write(&path, &error, self.view.language), Exit::Usage);
             }
         };
         let stop = StopHandle::default();
-        let asked = match watch_signals(&stop, self.language) {
+        let asked = match watch_signals(&stop, self.view.language) {
             Ok(asked) => asked,
-            Err(error) => return self.refuse(&report::run_error(&error.into(), self.language), Exit::System),
+            Err(error) => return self.refuse(&report::run_error(&error.into(), self.view.language), Exit::System),
         };
-        if !plan.warmup.is_zero() && !self.is_quiet {
+        if !plan.warmup.is_zero() && !self.view.is_quiet {
             let span = plan.warmup.as_secs_f64();
             output::note(
-                &self.language.pick(format!("onrush: warming up for {span}s"), format!("onrush: 预热 {span}s")),
+                &self.view.language.pick(format!("onrush: warming up for {span}s"), format!("onrush: 预热 {span}s")),
             );
         }
         if wishes.is_debug {
             return self.show_exchange(&plan, &resolved, &options, &stop, wishes);
         }
         let shown = shown_plan(&plan, wishes);
-        let mut live = Live::new(self, (&shown, resolved.address), &wishes.thresholds, files, stop.clone());
+        let writing = match wishes.tracing.begin(report::step_names(&shown)) {
+            Ok((lookout, writing)) => {
+                options.lookout = lookout;
+                writing
+            }
+            Err((path, error)) => {
+                return self.refuse(&output::cannot_write(&path, &error, self.view.language), Exit::Usage);
+            }
+        };
+        let stop_file = match StopFile::watch(wishes.stop_file.as_deref(), &stop, self.view.language) {
+            Ok(stop_file) => stop_file,
+            Err(text) => return self.refuse(&text, Exit::Usage),
+        };
+        let mut live = Live::new(self.view, (&shown, resolved.address), &wishes.thresholds, files, stop.clone());
+        live.goes_on_for_log(writing.is_some());
         if wishes.shows_failures {
             live.show_failures(self.showing(&plan, wishes));
         }
         let result = match engine::run(&plan, &options, &stop, |interval| live.interval(interval)) {
             Ok(result) => result,
-            Err(error) => return self.refuse(&report::run_error(&error, self.language), Exit::System),
+            // The log ends with the program.
+            Err(error) => return self.refuse(&report::run_error(&error, self.view.language), Exit::System),
         };
-        let (was_aborted, notes) = (live.was_aborted(), live.take_notes());
+        let (was_aborted, mut notes) = (live.was_aborted(), live.take_notes());
+        let counts = &result.total.counts;
+        if !asked.is_asked() && may_need_tls(&plan, counts) && probe::speaks_tls(resolved.address) {
+            notes.push(Note::SpeaksTls);
+        }
         let result = without_secrets(&plan, result, wishes);
         let input = run_input(shown.clone(), &resolved, result);
         let run = Run::of(RunInput { thresholds: &wishes.thresholds, notes, ..input });
-        let outcome = Outcome { wrote: live.finish(&run), was_asked: asked.is_asked(), was_aborted };
+        let wrote = live.finish(&run);
+        let is_logged = writing.is_none_or(|writing| writing.finish(self.view.language));
+        let wrote = if is_logged { wrote } else { Wrote::Failed };
+        let outcome = Outcome { wrote, was_asked: asked.is_asked() || stop_file.has_come(), was_aborted };
         self.exit(&plan, &run, wishes, outcome)
     }
 
-    /// Where each target is, and what makes its sessions.
-    fn ways(&self, plan: &Plan) -> Result<Vec<(Resolved, Option<ClientConfig>)>, Exit> {
-        let scenario = plan.scenarios.first().expect("a plan has a scenario");
-        let connect_timeout = scenario.steps.first().expect("a scenario has a step").connect_timeout;
-        let one = |target: &Target| {
-            let resolved = engine::resolve(target, connect_timeout)
-                .map_err(|error| self.refuse(&report::resolve_error(&error, self.language), Exit::NothingMeasured))?;
-            let tls = engine::client_tls(target)
-                .map_err(|error| self.refuse(&report::tls_error(&error, self.language), Exit::Usage))?;
-            Ok((resolved, tls))
-        };
-        scenario.targets.iter().map(one).collect()
+    /// Where each target is, and what makes its sessions. The plan learns whom it may reach. `reach`: whom somebody has consented to.
+    pub(crate) fn ways(
+        &self,
+        plan: &mut Plan,
+        connection: &Connection,
+        reach: Option<Reach>,
+    ) -> Result<Vec<Way>, Exit> {
+        let language = self.view.language;
+        let loads: Vec<String> =
+            plan.scenarios.iter().map(|one| consent::load_in_words(&one.load, one.requests_most(), language)).collect();
+        let asking = Asking { connection, load: loads.join(language.pick("; ", "；")), language };
+        let mut targets = Vec::new();
+        for scenario in &mut plan.scenarios {
+            let connect_timeout = scenario.steps.first().expect("a scenario has a step").connect_timeout;
+            for target in &mut scenario.targets {
+                target.reach = reach.clone().unwrap_or_else(|| target.reach.clone());
+                targets.push((target, connect_timeout));
+            }
+        }
+        let ways = asking.ways(targets).map_err(|(text, exit)| self.refuse(&text, exit))?;
+        let reach = plan.scenarios[0].target().reach.clone();
+        *plan = plan.clone().reaching(&reach);
+        Ok(ways)
     }
 
-    fn showing(&self, plan: &Plan, wishes: &Wishes) -> Showing {
-        Showing { language: self.language, secrets: (!wishes.with_secrets).then(|| Known::of_plan(plan)) }
+    pub(crate) fn showing(&self, plan: &Plan, wishes: &Wishes) -> Showing {
+        Showing { language: self.view.language, secrets: (!wishes.with_secrets).then(|| Known::of_plan(plan)) }
     }
 
     /// One exchange of each step, in full.
@@ -267,31 +342,38 @@ impl Load {
     ) -> Exit {
         let result = match engine::run(plan, options, stop, |_| std::ops::ControlFlow::Continue(())) {
             Ok(result) => result,
-            Err(error) => return self.refuse(&report::run_error(&error, self.language), Exit::System),
+            Err(error) => return self.refuse(&report::run_error(&error, self.view.language), Exit::System),
         };
         let (showing, run) = (
             self.showing(plan, wishes),
             Run::of(run_input(shown_plan(plan, wishes), resolved, without_secrets(plan, result, wishes))),
         );
-        let wrote = output::write_stdout(&report::exchange_in_full(&run, &showing), self.language);
+        let wrote = output::write_stdout(&report::exchange_in_full(&run, &showing), self.view.language);
         let counts = &run.tally;
         match wrote {
             Wrote::Failed => Exit::System,
-            _ if stop.is_stopped() && counts.connections_established > 0 => Exit::Stopped,
-            _ if counts.connections_established == 0 => Exit::NothingMeasured,
+            _ if stop.is_stopped() && counts.connections_established() > 0 => Exit::Stopped,
+            _ if counts.connections_established() == 0 => Exit::NothingMeasured,
             _ if counts.failed > 0 => Exit::Unmet,
             _ => Exit::Done,
         }
     }
 
-    /// What the target says of its services, where the plan needs it.
-    fn described(&self, flags: &Flags) -> Result<Option<Schema>, Exit> {
-        let asked = flags.reflection().map_err(grpc::Wrong::from);
-        let reflect = |asked: Reflection| grpc::reflected(&asked, asked.symbol.as_deref().unwrap_or_default());
-        asked.and_then(|asked| asked.map(reflect).transpose()).map_err(|wrong| {
-            let (text, exit) = wrong.say(self.language);
+    /// What the target says of its services, where the plan needs it, and whom the load may reach then.
+    pub(crate) fn described(&self, draft: &Draft) -> Result<Option<(Schema, Reach)>, Exit> {
+        let say = |wrong: grpc::Wrong| {
+            let (text, exit) = wrong.say(self.view.language);
             self.refuse(&text, exit)
-        })
+        };
+        let Some(mut asked) = draft.reflection().map_err(|error| say(error.into()))? else { return Ok(None) };
+        if let Some(load) = &asked.load {
+            let load = consent::load_in_words(load, 1, self.view.language);
+            let asking = Asking { connection: &draft.connection, load, language: self.view.language };
+            let way = asking.way(&mut asked.target, asked.connect_timeout);
+            way.map_err(|(text, exit)| self.refuse(&text, exit))?;
+        }
+        let schema = grpc::reflected(&asked, asked.symbol.as_deref().unwrap_or_default()).map_err(say)?;
+        Ok(Some((schema, asked.target.reach)))
     }
 
     pub(crate) fn refuse(&self, text: &str, exit: Exit) -> Exit {
@@ -303,7 +385,7 @@ impl Load {
         let counts = &run.tally;
         // What was never answered met no expectation.
         let is_unexpected = plan.has_expectations()
-            && (counts.failed + counts.dropped + (counts.unfinished - counts.cut) > 0 || counts.succeeded == 0);
+            && (counts.failed + counts.dropped() + (counts.unfinished() - counts.cut()) > 0 || counts.succeeded() == 0);
         let is_crossed = run.judged.iter().any(|judged| !judged.judgement.holds);
         let is_spoiled = wishes.is_strict && run.verdict.is_spoiled();
         let is_unmet = is_unexpected || is_crossed || is_spoiled || outcome.was_aborted;
@@ -311,16 +393,31 @@ impl Load {
             Exit::System
         } else if outcome.was_asked {
             Exit::Stopped
-        } else if outcome.wrote == Wrote::PipeClosed && self.json_file.is_none() && wishes.hdr_file.is_none() {
+        } else if outcome.wrote == Wrote::PipeClosed
+            && self.json_file.is_none()
+            && wishes.hdr_file.is_none()
+            && !wishes.tracing.is_logged()
+        {
             Exit::Done
-        } else if counts.connections_established == 0 {
+        } else if counts.connections_established() == 0 {
             Exit::NothingMeasured
-        } else if is_unmet {
+        } else if is_unmet || counts.succeeded() == 0 {
             Exit::Unmet
         } else {
             Exit::Done
         }
     }
+}
+
+/// Requests went out plain, by a protocol that TLS is spoken for, and nobody understood them: there was no answer, or 400 at best.
+/// Whoever answers otherwise is not asked, and counts no connection but those of the load; nor is who was said to speak HTTP/2.
+fn may_need_tls(plan: &Plan, counts: &Counts) -> bool {
+    let target = plan.scenarios.first().expect("a plan has a scenario").target();
+    let is_plain = target.tls.is_none()
+        && target.unix.is_none()
+        && matches!(target.protocol, Protocol::Http1 | Protocol::WebSocket);
+    let is_misunderstood = counts.statuses().all(|(status, _)| status == 400);
+    is_plain && is_misunderstood && counts.succeeded() == 0 && counts.failed() > 0
 }
 
 /// Ctrl-C ends a run gently, and once more at once.
@@ -342,6 +439,15 @@ pub(crate) fn watch_signals(stop: &StopHandle, language: Language) -> Result<sig
         });
     };
     signals::watch(first, again)
+}
+
+/// What a plan stands on beside itself.
+pub(crate) struct Sources<'a> {
+    /// How targets are reached.
+    pub(crate) connection: &'a Connection,
+    /// Whom somebody has consented to.
+    pub(crate) reach: Option<Reach>,
+    pub(crate) supplies: Supplies,
 }
 
 /// A load that can begin.

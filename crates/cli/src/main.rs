@@ -1,7 +1,11 @@
 //! The `onrush` binary: the only place that reads the command line and the environment, prints, and exits.
 
 mod args;
+mod borrowed;
+mod check;
 mod come;
+mod consent;
+mod demo;
 mod doctor;
 mod exit;
 mod files;
@@ -10,22 +14,32 @@ mod generate;
 mod grpc;
 mod help;
 mod hold;
+mod hopeless;
 mod live;
 mod load;
 mod machine;
 mod output;
+mod play;
+mod probe;
+mod progress;
 #[cfg(test)]
 mod reference;
+mod request_log;
 mod selftest;
 mod serve;
 mod signals;
+mod stop_file;
+mod supplies;
 mod tool;
 mod usage;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use args::Command;
+use borrowed::Borrowed;
 use exit::Exit;
+use report::Language;
 
 fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
@@ -33,28 +47,60 @@ fn main() -> ExitCode {
     if let Some((tool, words)) = come::tool_of(&words) {
         return tool::run(tool, &words, language);
     }
+    let words = match usage::early(words) {
+        usage::Early::Words(words) => words,
+        usage::Early::Near(word) => {
+            output::complain(&usage::say_bare_word(&word, language));
+            return Exit::Usage.into();
+        }
+    };
     let (words, curl) = come::split_at_curl(words, language);
+    let borrowed = match Borrowed::add(words, curl.is_some(), language) {
+        Ok(borrowed) => borrowed,
+        Err(text) => {
+            output::complain(&text);
+            return Exit::Usage.into();
+        }
+    };
+    let language = usage::language_of(&borrowed.words);
+    usage::speak(language);
+    let exit = obey(&borrowed.words, curl, language);
+    if let Some(sources) = borrowed.say_sources(language).filter(|_| exit == Exit::Usage) {
+        output::note(&sources);
+    }
+    exit.into()
+}
+
+/// Does what the words say. `curl`: what stands behind that word.
+fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> Exit {
     let matches = match help::command(language).try_get_matches_from(words) {
         Ok(matches) => matches,
-        Err(error) => return usage::explain(&error, language).into(),
+        Err(error) => return usage::explain(&error, language),
     };
+    if let Some(text) = usage::taken_url(&matches, language).filter(|_| curl.is_none()) {
+        output::complain(&text);
+        return Exit::Usage;
+    }
     let mut command = Command::of(&matches);
     if let (Some(words), Command::Run(args)) = (curl, &mut command) {
         args.flags.curl = Some(words);
     }
-    let exit = match command {
-        Command::Run(args) => load::run(&args),
-        Command::Demo(args) => load::demo(&args),
+    match command {
+        Command::Run(args) => match play::file_of(&args) {
+            Some(file) => play::play(&args, file),
+            None => load::run(&args),
+        },
+        Command::Demo(args) => demo::demo(&args),
         Command::Serve(args) => serve::serve(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Hold(args) => hold::hold(&args),
+        Command::Check(files) => check::check(&files),
         Command::Selftest(driver) => selftest::selftest(&driver),
         Command::List(args) => grpc::list(&args),
         Command::Describe(args) => grpc::describe(&args),
         Command::Completions(shell) => generate::completions(shell, language),
-        Command::Man => generate::manual(language),
-    };
-    exit.into()
+        Command::Man(called) => generate::manual(&called, language),
+    }
 }
 
 impl From<Exit> for ExitCode {

@@ -1,9 +1,10 @@
 //! Data to stdout, all else to stderr. A reader that went away is no error.
 
 use std::io::{IsTerminal, Write};
+use std::sync::Mutex;
 
 use plan::Known;
-use report::Language;
+use report::{Language, Room, Screen};
 
 use crate::exit::Exit;
 
@@ -18,10 +19,32 @@ pub(crate) enum Wrote {
     Failed,
 }
 
+/// What stands below all that was printed, on a terminal only: it goes when something else is printed, and comes again.
+static BELOW: Mutex<String> = Mutex::new(String::new());
+
+/// Goes to the begin of the line and clears it.
+const CLEAR_LINE: &str = "\r\x1b[K";
+
+/// Shows a text below all that was printed; an empty one takes it away.
+pub(crate) fn show_below(text: &str) {
+    let mut below = BELOW.lock().expect("nobody panics with it");
+    let mut out = std::io::stdout().lock();
+    // Nobody is left to be told when the terminal is gone.
+    let _ = out.write_all(format!("{CLEAR_LINE}{text}").as_bytes()).and_then(|()| out.flush());
+    text.clone_into(&mut below);
+}
+
 /// Writes data at once, so that a reader sees each line when it is there.
 pub(crate) fn write_stdout(text: &str, language: Language) -> Wrote {
+    let below = BELOW.lock().expect("nobody panics with it");
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    let written = match below.is_empty() {
+        true => out.write_all(text.as_bytes()),
+        false => out.write_all(format!("{CLEAR_LINE}{text}{below}").as_bytes()),
+    };
+    let written = written.and_then(|()| out.flush());
+    drop((out, below));
+    match written {
         Ok(()) => Wrote::All,
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Wrote::PipeClosed,
         Err(error) => {
@@ -39,7 +62,7 @@ pub(crate) fn to_stdout(text: &str, language: Language) -> Exit {
 pub(crate) fn cannot_write(what: &str, error: &std::io::Error, language: Language) -> String {
     language.pick(
         format!("cannot write to {what}: {error}; choose another place, or make room if it is full"),
-        format!("无法写入 {what}：{error}；请换一个位置，空间不足时请先清理"),
+        report::in_chinese(&format!("无法写入 {what}：{error}；请换一个位置，空间不足时请先清理")),
     )
 }
 
@@ -47,6 +70,16 @@ pub(crate) fn cannot_write(what: &str, error: &std::io::Error, language: Languag
 pub(crate) fn complain(text: &str) {
     let visible: String = text.chars().flat_map(visible).collect();
     note(&format!("onrush: {visible}"));
+}
+
+/// The same of a text that has lines of its own, like those of a file with a mark below; an editor finds its places there.
+pub(crate) fn complain_in_lines(text: &str) {
+    if !text.contains('\n') {
+        return complain(text);
+    }
+    for line in text.lines() {
+        note(&line.chars().flat_map(visible).collect::<String>());
+    }
 }
 
 fn visible(each: char) -> impl Iterator<Item = char> {
@@ -59,12 +92,27 @@ fn visible(each: char) -> impl Iterator<Item = char> {
 pub(crate) fn note(text: &str) {
     let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let text = Known::of_words(words.iter().map(String::as_str)).hide(text);
+    let below = BELOW.lock().expect("nobody panics with it");
+    let mut out = std::io::stdout().lock();
     // Nobody is left to be told when stderr is gone.
+    if below.is_empty() {
+        let _ = writeln!(std::io::stderr().lock(), "{text}");
+        return;
+    }
+    let _ = out.write_all(CLEAR_LINE.as_bytes()).and_then(|()| out.flush());
     let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = out.write_all(below.as_bytes()).and_then(|()| out.flush());
+}
+
+/// What pages are shown on. A pipe or a file has lines of any length.
+pub(crate) fn screen(language: Language, no_color: bool, is_full: bool) -> Screen {
+    let room = host::terminal_size().filter(|_| std::io::stdout().is_terminal());
+    let room = room.map(|(columns, rows)| Room { columns, rows });
+    Screen { language, room, is_colorful: is_colorful(no_color), is_full }
 }
 
 /// Colors are for terminals, and only when nobody said no (no-color.org).
-pub(crate) fn is_colorful(no_color: bool) -> bool {
+fn is_colorful(no_color: bool) -> bool {
     let is_refused = no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     !is_refused && std::io::stdout().is_terminal()
 }

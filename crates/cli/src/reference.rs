@@ -31,8 +31,8 @@ fn page(language: Language) -> String {
             }
         }
     }
-    let top = flags::rows(Mode::Top).into_iter().skip(flags::rows(Mode::Run).len());
     write!(page, "\n## onrush\n\n").expect("text grows");
+    let top = flags::rows(Mode::Top).into_iter().filter(|row| row.name == "version");
     top.for_each(|row| page.push_str(&item(&row, language)));
     page
 }
@@ -40,8 +40,13 @@ fn page(language: Language) -> String {
 fn section(page: &mut String, title: &str, name: &str, mode: Mode, language: Language) {
     let (english, chinese) = help::about(name);
     write!(page, "\n## {title}\n\n{}\n", wrapped(language.pick(english, chinese), "")).expect("text grows");
-    page.push('\n');
-    flags::rows(mode).iter().for_each(|row| page.push_str(&item(row, language)));
+    let mut group = None;
+    for row in flags::rows(mode) {
+        if group.replace(row.group) != Some(row.group) {
+            write!(page, "\n### {}\n\n", row.group.title(language)).expect("text grows");
+        }
+        page.push_str(&item(&row, language));
+    }
 }
 
 /// A flag with its value and what it means.

@@ -9,7 +9,7 @@ use crate::output::{self, Wrote};
 use crate::{serve, usage};
 
 pub(crate) fn selftest(driver: &DriverArgs) -> Exit {
-    let language = usage::language_of(&std::env::args_os().collect::<Vec<_>>());
+    let language = usage::language();
     let drivers = match selftest::drivers(driver.choice()) {
         Ok(drivers) => drivers,
         Err(error) => {

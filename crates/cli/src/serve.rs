@@ -15,7 +15,7 @@ use crate::{load, output, signals, usage};
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 
 pub(crate) fn serve(args: &ServeArgs) -> Exit {
-    let language = usage::language_of(&std::env::args_os().collect::<Vec<_>>());
+    let language = usage::language();
     let listen = match args.listen.as_deref().map_or(Some(LISTEN_DEFAULT), read_address) {
         Some(listen) => listen,
         None => {
@@ -118,7 +118,7 @@ fn tls(args: &ServeArgs, address: IpAddr, language: Language) -> Result<Option<S
         std::fs::read(path).map_err(|reason| {
             language.pick(
                 format!("cannot read the file '{path}' given to {flag}: {reason}; check the path"),
-                format!("无法读取 {flag} 指定的文件 '{path}'：{reason}；请检查路径"),
+                report::in_chinese(&format!("无法读取 {flag} 指定的文件 '{path}'：{reason}；请检查路径")),
             )
         })
     };
@@ -158,7 +158,7 @@ pub(crate) fn serve_error(error: &ServeError, language: Language) -> String {
     match (language, error) {
         (Language::En, error) => error.to_string(),
         (Language::Zh, ServeError::Listen { address, reason }) => {
-            format!("无法监听 {address}：{reason}；请用 --listen 换一个地址")
+            report::in_chinese(&format!("无法监听 {address}：{reason}；请用 --listen 换一个地址"))
         }
         (Language::Zh, ServeError::System(reason)) => {
             format!("被测服务无法在此系统上运行：{reason}；请调大上限（ulimit -n、内存）或减少 --threads")

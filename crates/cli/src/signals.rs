@@ -1,9 +1,9 @@
-//! Ctrl-C and SIGTERM: the first asks, the second insists.
+//! Ctrl-C, SIGTERM and SIGHUP: the first asks, the second insists.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 /// Whether the user asked for the end.
@@ -16,7 +16,8 @@ impl Asked {
     }
 }
 
-/// Calls `first` at the first signal and `again` at each later one, from a thread of its own.
+/// Calls `first` at the first signal and `again` at each later one, from a thread of its own. A terminal that goes away says
+/// so more than once (the shell does, and then the kernel), so SIGHUP asks and never insists.
 ///
 /// # Errors
 /// The system refuses the handler.
@@ -24,18 +25,62 @@ pub(crate) fn watch(
     first: impl FnOnce() + Send + 'static,
     again: impl Fn() + Send + 'static,
 ) -> Result<Asked, std::io::Error> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let mut ends = vec![SIGINT, SIGTERM];
+    // Whoever starts us with `nohup` wants us to outlive the terminal.
+    if !is_ignored(SIGHUP) {
+        ends.push(SIGHUP);
+    }
+    let mut signals = Signals::new(ends)?;
     let asked = Asked::default();
     let tell = asked.clone();
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut first = Some(first);
-        for _ in signals.forever() {
+        for signal in signals.forever() {
             tell.0.store(true, Ordering::Relaxed);
             match first.take() {
                 Some(first) => first(),
+                None if signal == SIGHUP => {}
                 None => again(),
             }
         }
     })?;
     Ok(asked)
+}
+
+/// The process was started with this signal ignored.
+fn is_ignored(signal: i32) -> bool {
+    std::fs::read_to_string("/proc/self/status").is_ok_and(|status| is_in_mask(&status, signal))
+}
+
+/// The line `SigIgn` of a status has one bit for each signal, in hexadecimal; the lowest is that of signal 1.
+fn is_in_mask(status: &str, signal: i32) -> bool {
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SIGHUP, SIGINT, SIGTERM, is_in_mask};
+
+    #[test]
+    fn ignored_signals_are_read_from_the_mask() {
+        let status = |mask: &str| format!("Name:\tonrush\nSigBlk:\tffffffffffffffff\nSigIgn:\t{mask}\nSigCgt:\t0\n");
+        for (mask, hangup, interrupt, terminate) in [
+            ("0000000000000000", false, false, false),
+            ("0000000000000001", true, false, false),
+            ("0000000000001000", false, false, false),
+            ("0000000000001001", true, false, false),
+            ("0000000000000003", true, true, false),
+            ("0000000000004002", false, true, true),
+            ("fffffffffffffffe", false, true, true),
+            ("", false, false, false),
+            ("no mask", false, false, false),
+        ] {
+            let status = status(mask);
+            let seen = [SIGHUP, SIGINT, SIGTERM].map(|signal| is_in_mask(&status, signal));
+            assert_eq!(seen, [hangup, interrupt, terminate], "{mask}");
+        }
+        assert!(!is_in_mask("", SIGHUP));
+    }
 }

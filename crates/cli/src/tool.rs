@@ -24,7 +24,7 @@ pub(crate) fn run(tool: Result<Tool, String>, words: &[String], language: Langua
         Err(name) => {
             let known = Tool::ALL.map(Tool::name).join(", ");
             output::complain(&language.pick(
-                format!("as '{name}': this tool is not known; known are {known}"),
+                format!("as '{name}': this tool is not supported; supported are {known}"),
                 format!("as '{name}'：不认识这个工具；支持的有 {known}"),
             ));
             return Exit::Usage.into();
@@ -43,11 +43,11 @@ pub(crate) fn run(tool: Result<Tool, String>, words: &[String], language: Langua
     let engine = EngineArgs { threads, pin_threads: false, driver: Default::default() };
     if asked.is_native || asked.is_debug {
         let wishes = Wishes::of_debug(asked.is_debug);
-        let mut flags = asked.flags;
-        flags.interval = None;
-        return load.carry_out(&flags, &engine, &wishes).into();
+        let mut draft = asked.draft;
+        draft.interval = None;
+        return load.carry_out(&draft, &engine, &wishes).into();
     }
-    let prepared = match load.prepare(&asked.flags, &engine, &Wishes::default()) {
+    let prepared = match load.prepare(&asked.draft, &engine, &Wishes::default()) {
         Ok(prepared) => prepared,
         Err(Exit::Usage) => return tool.usage_exit(&plan::ToolFault::Url).into(),
         Err(exit) => return exit.into(),
@@ -56,7 +56,7 @@ pub(crate) fn run(tool: Result<Tool, String>, words: &[String], language: Langua
 }
 
 fn carry_out(asked: &ToolRun, load: &Load, prepared: &Prepared) -> ExitCode {
-    let (language, tool) = (load.language, asked.tool);
+    let (language, tool) = (load.view.language, asked.tool);
     let Prepared { plan, resolved, options } = prepared;
     let mut view = ToolView::new(asked);
     let mut wrote = write(&view.begin(), language);
@@ -78,7 +78,7 @@ fn carry_out(asked: &ToolRun, load: &Load, prepared: &Prepared) -> ExitCode {
     };
     // A tool shows what it was given: the plan stays as it is.
     let run = Run::of(load::run_input(Arc::new(plan.clone()), resolved, result));
-    let is_unreached = run.tally.connections_established == 0;
+    let is_unreached = run.tally.connections_established() == 0;
     if is_unreached && matches!(tool, Tool::Wrk | Tool::Wrk2 | Tool::Ab | Tool::Webbench) {
         output::complain(&report::nothing_measured(&run, language));
         return if tool == Tool::Ab { AB_REFUSED } else { 1 }.into();
@@ -97,7 +97,7 @@ fn carry_out(asked: &ToolRun, load: &Load, prepared: &Prepared) -> ExitCode {
     let left_out = run.rows_left_out;
     if left_out > 0 {
         output::complain(&language.pick(
-            format!("{left_out} requests found no room among those that are kept one by one; run fewer"),
+            format!("{left_out} requests were not kept one by one, because there is no room for more; run fewer"),
             format!("逐条保存的请求已满，有 {left_out} 个未保存；请减少请求数"),
         ));
     }

@@ -1,12 +1,18 @@
 //! What is wrong with a command line: one line that names the mistake and the remedy.
 
+mod foreign;
+mod words;
+
 use std::ffi::OsString;
+use std::sync::OnceLock;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use plan::nearest;
 use report::Language;
 
 use crate::exit::Exit;
-use crate::output;
+use crate::{help, output};
+pub(crate) use words::{Early, early, is_bare_word, is_command, say_bare_word, taken_url};
 
 /// The language of everything that is said: the flag wins, then the environment.
 pub(crate) fn language_of(words: &[OsString]) -> Language {
@@ -23,22 +29,78 @@ pub(crate) fn language_of(words: &[OsString]) -> Language {
     by_flag.unwrap_or_else(by_environment)
 }
 
+/// What the whole command line says, with what it borrows.
+static SPOKEN: OnceLock<Language> = OnceLock::new();
+
+/// From now on this language is spoken.
+pub(crate) fn speak(language: Language) {
+    SPOKEN.set(language).expect("the command line is read once");
+}
+
+/// The language that is spoken.
+pub(crate) fn language() -> Language {
+    *SPOKEN.get_or_init(|| language_of(&std::env::args_os().collect::<Vec<_>>()))
+}
+
 /// Says what the parser found.
 pub(crate) fn explain(error: &clap::Error, language: Language) -> Exit {
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => output::to_stdout(&error.to_string(), language),
+        ErrorKind::DisplayHelp => output::to_stdout(&help_page(language), language),
+        ErrorKind::DisplayVersion => output::to_stdout(&error.to_string(), language),
         _ => {
-            let (text, see) = (mistake(error, language), language.pick("see onrush --help", "详见 onrush --help"));
-            output::complain(&format!("{text}{}{see}", language.pick("; ", "；")));
+            let command = words::command_of(&std::env::args_os().collect::<Vec<_>>());
+            let help = command.map_or("onrush --help".to_owned(), |command| format!("onrush {command} --help"));
+            let (text, see) = (mistake(error, language), language.pick(format!("see {help}"), format!("详见 {help}")));
+            // A question has its own end.
+            let link = match text.chars().last() {
+                Some('?') => " ",
+                Some('？') => "",
+                _ => language.pick("; ", "；"),
+            };
+            output::complain(&format!("{text}{link}{see}"));
             Exit::Usage
         }
     }
 }
 
+/// The page that was asked for: `--help` has all, `-h` what is common.
+fn help_page(language: Language) -> String {
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let (name, mode) = help::asked(&words);
+    let is_long = words.iter().any(|word| word == "--help") || words.iter().any(|word| word == "help");
+    let columns = output::screen(language, true, false).room.map(|room| room.columns);
+    help::page::page(name, mode, is_long, columns, language)
+}
+
+/// Dashes that input methods and web pages put where a hyphen was meant; the last is the full-width hyphen.
+const DASHES: [char; 6] = ['\u{2010}', '\u{2012}', '\u{2013}', '\u{2014}', '\u{2212}', '\u{ff0d}'];
+
+/// The flag that was meant by a word that begins with such a dash.
+fn plain_flag(word: &str) -> Option<String> {
+    let name = word.trim_start_matches(DASHES);
+    let hyphens = if name.chars().count() > 1 { "--" } else { "-" };
+    (name.len() < word.len() && name.starts_with(|first: char| first.is_ascii_alphabetic()))
+        .then(|| format!("{hyphens}{name}"))
+}
+
+/// The first word of the command line that begins so.
+fn typed_dash() -> Option<(String, String)> {
+    std::env::args().skip(1).find_map(|word| plain_flag(&word).map(|plain| (word, plain)))
+}
+
+/// Commands that load no URL of the user's.
+const WITHOUT_URL: [&str; 5] = ["selftest", "serve", "demo", "completions", "man"];
+
+/// The command that was typed loads a URL.
+fn is_load() -> bool {
+    let command = words::command_of(&std::env::args_os().collect::<Vec<_>>());
+    command.is_none_or(|command| !WITHOUT_URL.contains(&&*command))
+}
+
 fn mistake(error: &clap::Error, language: Language) -> String {
     let context = |kind: ContextKind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
-        Some(ContextValue::Strings(texts)) => Some(texts.join(", ")),
+        Some(ContextValue::Strings(texts)) => Some(texts.join(language.pick(", ", "、"))),
         _ => None,
     };
     let pick = |en: String, zh: String| language.pick(en, zh);
@@ -46,14 +108,27 @@ fn mistake(error: &clap::Error, language: Language) -> String {
     let value = context(ContextKind::InvalidValue).unwrap_or_default();
     match error.kind() {
         ErrorKind::UnknownArgument => {
-            let meant = context(ContextKind::SuggestedArg).map_or(String::new(), |meant| {
-                pick(format!(", did you mean '{meant}'?"), format!("，是否想写 '{meant}'？"))
-            });
+            let near = context(ContextKind::SuggestedArg).filter(|meant| nearest(&arg, [meant.as_str()]).is_some());
+            let meant = match (foreign::meant(&arg), near) {
+                (Some(meant), _) => {
+                    let said = meant.say(language);
+                    pick(format!("; {said}"), format!("；{said}"))
+                }
+                (None, Some(meant)) => pick(format!(", did you mean '{meant}'?"), format!("，是否想写 '{meant}'？")),
+                (None, None) => String::new(),
+            };
             if arg.starts_with('-') {
                 pick(format!("unknown flag '{arg}'{meant}"), format!("未知参数 '{arg}'{meant}"))
+            } else if let Some(plain) = plain_flag(&arg) {
+                pick(
+                    format!("'{arg}' begins with a dash of printed text; write {plain} with a hyphen"),
+                    format!("'{arg}' 开头的是排版用的破折号；请改用连字符写成 {plain}"),
+                )
+            } else if !is_load() {
+                pick(format!("unexpected argument '{arg}'"), format!("多出了参数 '{arg}'"))
             } else {
                 pick(
-                    format!("'{arg}' is one word too many; one URL is loaded at a time"),
+                    format!("unexpected argument '{arg}'; one URL is loaded at a time"),
                     format!("多出了 '{arg}'；一次只压测一个 URL"),
                 )
             }
@@ -63,15 +138,25 @@ fn mistake(error: &clap::Error, language: Language) -> String {
         }
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
             let valid = context(ContextKind::ValidValue).unwrap_or_default();
-            let valid = if valid.is_empty() { "bash, elvish, fish, powershell, zsh".to_owned() } else { valid };
+            let valid = if valid.is_empty() {
+                ["bash", "elvish", "fish", "powershell", "zsh"].join(language.pick(", ", "、"))
+            } else {
+                valid
+            };
             pick(
-                format!("'{value}' is no value of '{arg}'; it takes {valid}"),
+                format!("'{value}' is not valid for '{arg}'; it takes {valid}"),
                 format!("'{value}' 不是 '{arg}' 的有效值；可选：{valid}"),
             )
         }
         ErrorKind::ArgumentConflict => {
             let other = context(ContextKind::PriorArg).unwrap_or_default();
             if arg.is_empty() || other.is_empty() {
+                if let Some((arg, plain)) = typed_dash() {
+                    return pick(
+                        format!("'{arg}' begins with a dash of printed text; write {plain} with a hyphen"),
+                        format!("'{arg}' 开头的是排版用的破折号；请改用连字符写成 {plain}"),
+                    );
+                }
                 pick(
                     "one URL is loaded at a time, and flags stand behind their command".to_owned(),
                     "一次只压测一个 URL，参数写在命令之后".to_owned(),

@@ -43,7 +43,8 @@ impl Drop for Served {
 fn load(driver: &str, ramp_s: u64, url: &str, output: &str) -> Output {
     let (rate, until) = (CONNECTIONS / ramp_s, 2 * ramp_s);
     let words = format!("--quiet --output {output} {url}");
-    let words = format!("--driver {driver} -c {CONNECTIONS} --ramp {rate} -z {until}s {words}");
+    // A queue of connections that overflows once, since somebody had no core, is asked again for half a minute by the kernel.
+    let words = format!("--driver {driver} -c {CONNECTIONS} --ramp {rate} -z {until}s -t 120s {words}");
     limited(&words).output().expect("bash starts")
 }
 

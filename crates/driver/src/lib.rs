@@ -10,6 +10,7 @@ mod error;
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "no library has this option")]
 mod late_port;
+mod nap;
 mod peer;
 mod pending;
 pub mod poll;
@@ -223,6 +224,10 @@ pub trait Driver {
     /// # Errors
     /// The driver itself is broken; no socket of it can be used any more.
     fn wait(&mut self, until: Nanos, handle: impl FnMut(&mut Self::Sockets, Event<'_>)) -> Result<(), std::io::Error>;
+
+    /// What comes to the sockets may lie unseen for so long, so that a wait finds more at once and each costs less. No wait becomes
+    /// longer by it. At first it is zero: all is seen at once. A driver may do without.
+    fn gather(&mut self, _span: Nanos) {}
 
     /// The last [`Driver::wait`] left something that was ready and that it did not tell; the next one does not sleep.
     /// When peers are silent it becomes false after some waits. Under load it may stay true, so whoever waits again

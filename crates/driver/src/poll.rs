@@ -16,6 +16,7 @@ use pacing::Nanos;
 use rustix::io::Errno;
 use table::{Kind, Slot, write};
 
+use crate::nap::Nap;
 use crate::pending::Pending;
 use crate::table::Table;
 use crate::timer::Timer;
@@ -43,6 +44,7 @@ pub struct PollDriver {
     /// The last wait filled the list: there may be more.
     was_full: bool,
     timer: Timer,
+    nap: Nap,
     waker: Waker,
 }
 
@@ -86,6 +88,7 @@ impl PollDriver {
             buffer: vec![0; READ_BYTES].into_boxed_slice(),
             was_full: false,
             timer,
+            nap: Nap::new(),
             // A full pipe already wakes, so the result says nothing new.
             waker: Waker::new(move || drop(wake.wake())),
         })
@@ -115,10 +118,13 @@ impl Driver for PollDriver {
         let sockets = &mut self.sockets;
         // What was told may have set an earlier deadline than the caller knows of.
         let has_told = sockets.hand_out(&mut self.buffer, &mut handle);
+        // Nobody sleeps while something is known to wait.
+        let may_nap = self.nap.is_allowed() && sockets.again.is_empty();
+        let woken = may_nap.then(|| self.nap.take(until, &sockets.clock));
         let timeout = if has_told || !sockets.again.is_empty() || !sockets.sent.is_empty() {
             Some(std::time::Duration::ZERO)
         } else {
-            let now = sockets.clock.now();
+            let now = woken.unwrap_or_else(|| sockets.clock.now());
             let until = if sockets.starved.is_empty() { until } else { until.min(now + STARVED_WAIT) };
             self.timer.timeout(until, now)
         };
@@ -141,9 +147,24 @@ impl Driver for PollDriver {
         Ok(())
     }
 
+    fn gather(&mut self, span: Nanos) {
+        self.nap.allow(span);
+    }
+
     fn has_more(&self) -> bool {
         self.was_full || !self.sockets.again.is_empty() || !self.sockets.sent.is_empty()
     }
+}
+
+/// What stands behind the data that a socket has, as far as its event says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    /// A new edge tells of all that comes.
+    Nothing,
+    /// The end of the stream: all data is there.
+    End,
+    /// An end or an error may be there, of which no edge will tell again.
+    Unknown,
 }
 
 /// What one event of the poller says.
@@ -288,7 +309,7 @@ impl PollSockets {
             if slot.kind == Kind::Listener {
                 self.accept(socket, handle);
             } else {
-                self.read(socket, true, buffer, handle);
+                self.read(socket, Behind::Unknown, buffer, handle);
             }
         }
         has_told
@@ -322,9 +343,13 @@ impl PollSockets {
         {
             slot.send_error = sys::take_error(&slot.fd).or(slot.send_error).or(Some(SocketError::Reset));
         }
-        if ready.readable || ready.read_closed || ready.error {
-            self.read(socket, ready.read_closed || ready.error, buffer, handle);
-        }
+        let behind = match ready {
+            Readiness { error: true, .. } => Behind::Unknown,
+            Readiness { read_closed: true, .. } => Behind::End,
+            Readiness { readable: true, .. } => Behind::Nothing,
+            _ => return,
+        };
+        self.read(socket, behind, buffer, handle);
     }
 
     /// Writes what is queued until the kernel takes no more.
@@ -352,14 +377,13 @@ impl PollSockets {
         }
     }
 
-    /// Reads until the kernel has no more. `to_the_end`: an end of the stream may stand behind the data, and no edge
-    /// will tell of it again.
-    fn read(&mut self, socket: Socket, to_the_end: bool, buffer: &mut [u8], handle: Handle<'_>) {
+    /// Reads until the kernel has no more.
+    fn read(&mut self, socket: Socket, behind: Behind, buffer: &mut [u8], handle: Handle<'_>) {
         for _ in 0..TURNS_MAX {
             let Some(slot) = self.table.find(socket) else { return };
             if !slot.receives {
                 slot.unread = true;
-                // A peer that is gone takes nothing more; whoever sends to it must hear that.
+                // A peer that is gone takes nothing more; the sender must be told.
                 return self.fail_if_send_failed(socket, handle);
             }
             slot.unread = false;
@@ -368,17 +392,17 @@ impl PollSockets {
             }
             match sys::receive(&slot.fd, buffer) {
                 Ok(0) => {
-                    slot.peer_closed = true;
                     let at = self.clock.now();
-                    handle(self, Event::PeerClosed { socket, at });
-                    return self.fail_if_send_failed(socket, handle);
+                    return self.tell_end(socket, at, handle);
                 }
                 Ok(count) => {
                     let at = self.clock.now();
                     handle(self, Event::Received { socket, bytes: &mut buffer[..count], at });
-                    // A short read emptied the socket: what comes later is a new edge.
-                    if count < buffer.len() && !to_the_end {
-                        return;
+                    // A short read emptied the socket.
+                    match behind {
+                        Behind::Nothing if count < buffer.len() => return,
+                        Behind::End if count < buffer.len() => return self.tell_end(socket, at, handle),
+                        _ => {}
                     }
                 }
                 Err(Errno::AGAIN) => return self.fail_if_send_failed(socket, handle),
@@ -387,6 +411,19 @@ impl PollSockets {
             }
         }
         self.again.push_back(socket);
+    }
+
+    /// The peer sends no more, and all that it sent was read.
+    fn tell_end(&mut self, socket: Socket, at: Nanos, handle: Handle<'_>) {
+        let Some(slot) = self.table.find(socket) else { return };
+        if !slot.receives {
+            // Whoever switches it on reads the end again.
+            slot.unread = true;
+            return self.fail_if_send_failed(socket, handle);
+        }
+        slot.peer_closed = true;
+        handle(self, Event::PeerClosed { socket, at });
+        self.fail_if_send_failed(socket, handle);
     }
 
     fn fail_if_send_failed(&mut self, socket: Socket, handle: Handle<'_>) {

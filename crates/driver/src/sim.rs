@@ -77,6 +77,11 @@ impl Network {
         self.0.borrow().most_open_sockets(host)
     }
 
+    /// The longest for which a host let what came lie unseen.
+    pub fn most_gathered(&self, host: Host) -> Nanos {
+        self.0.borrow().most_gathered(host)
+    }
+
     /// Losses of a connection so far, of which one end or both may never hear.
     pub fn lost_connections(&self) -> usize {
         self.0.borrow().lost_connections()
@@ -87,7 +92,7 @@ impl Network {
         self.0.borrow_mut().completions_to_loss = Some(nth);
     }
 
-    /// The program of a host has ended: what is told to it is heard by nobody.
+    /// The program of a host has ended: nobody reads its events.
     pub fn park(&self, host: Host) {
         self.0.borrow_mut().park(host);
     }
@@ -169,8 +174,12 @@ impl Driver for SimDriver {
         Ok(())
     }
 
+    fn gather(&mut self, span: Nanos) {
+        self.sockets.net.borrow_mut().gather(self.sockets.host, span);
+    }
+
     fn has_more(&self) -> bool {
-        self.sockets.net.borrow().begin_wait(self.sockets.host) > 0
+        self.sockets.net.borrow().due(self.sockets.host) > 0
     }
 }
 

@@ -32,7 +32,7 @@ impl Timer {
         Ok(Self { fd, armed: Nanos::NEVER })
     }
 
-    /// Readable at each instant; nothing has to be read, since whoever waits for it takes edges.
+    /// Readable at each instant; nothing has to be read, since waiting is edge-triggered.
     pub(crate) fn fd(&self) -> std::os::fd::RawFd {
         std::os::fd::AsRawFd::as_raw_fd(&self.fd)
     }

@@ -28,6 +28,7 @@ use io_uring::{opcode, squeue, types};
 use pacing::Nanos;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
+use crate::nap::Nap;
 use crate::pending::Pending;
 use crate::table::Table;
 use crate::timer::Timer;
@@ -94,6 +95,7 @@ pub struct UringSockets {
     broken: Option<std::io::Error>,
     wake: Arc<OwnedFd>,
     timer: Timer,
+    nap: Nap,
     /// The last wait left something of which the rings do not say that it is carried.
     has_more: bool,
     /// Questions so far: an answer that comes late is not taken for that of another.
@@ -126,6 +128,7 @@ impl UringDriver {
             broken: None,
             wake: wake.clone(),
             timer: Timer::new()?,
+            nap: Nap::new(),
             has_more: false,
             questions: 0,
         };
@@ -167,6 +170,7 @@ impl Driver for UringDriver {
         sockets.submit_and_wait(until)?;
         let is_cut_short = sockets.rings.iter_mut().any(Ring::is_cut_short);
         for index in 0..sockets.rings.len() {
+            sockets.rings[index].begin_wait();
             sockets.rings[index].reap();
             // What is carried while these are handled waits for the next look.
             for _ in 0..sockets.rings[index].carried.len() {
@@ -177,6 +181,10 @@ impl Driver for UringDriver {
         }
         sockets.has_more = is_cut_short || !sockets.rearm.is_empty() || sockets.has_left_over();
         sockets.broken.take().map_or(Ok(()), Err)
+    }
+
+    fn gather(&mut self, span: Nanos) {
+        self.sockets.nap.allow(span);
     }
 
     fn has_more(&self) -> bool {
@@ -254,6 +262,9 @@ impl UringSockets {
     }
 
     fn submit_and_wait(&mut self, until: Nanos) -> Result<(), std::io::Error> {
+        if self.nap.is_allowed() {
+            self.gather(until);
+        }
         let now = self.now();
         self.stamps.leave(now);
         self.push_opening();
@@ -279,6 +290,15 @@ impl UringSockets {
             }
         }
         self.rings.iter_mut().filter_map(|ring| ring.has_work().then(|| ring.run_tasks())).collect()
+    }
+
+    /// What is queued leaves before anybody sleeps, and what the last wait left is told first.
+    fn gather(&mut self, until: Nanos) {
+        if self.again.is_empty() && self.rings.iter().all(|ring| ring.carried.is_empty()) {
+            self.push_opening();
+            self.submit_all();
+            self.nap.take(until, &self.clock);
+        }
     }
 
     fn arm_receive(&mut self, socket: Socket) {

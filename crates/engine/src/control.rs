@@ -7,6 +7,8 @@ use driver::{Clock, Waker};
 use pacing::Nanos;
 use pacing::change::{Change, Course, Timeline, What};
 
+use crate::times::longest;
+
 /// From the instant of a change to the instant from which on it holds: time for all shards to hear of it. One that hears later
 /// is late, and starts what the others start.
 const LEAD: Nanos = Nanos::from_millis(100);
@@ -16,8 +18,6 @@ const LEAD: Nanos = Nanos::from_millis(100);
 pub(crate) struct Wish {
     /// How often the load was changed, above a byte that says whether it goes on.
     word: AtomicU64,
-    /// When users that wait for each other start; 0 before the first round.
-    round_at: AtomicU64,
 }
 
 impl Wish {
@@ -60,15 +60,6 @@ impl Wish {
     fn tell_of_change(&self) {
         self.word.fetch_add(Self::CHANGE, Ordering::Relaxed);
     }
-
-    /// The next round starts at `at`, later than the one before.
-    pub(crate) fn release(&self, at: Nanos) {
-        self.round_at.store(at.0, Ordering::Relaxed);
-    }
-
-    pub(crate) fn round_at(&self) -> Nanos {
-        Nanos(self.round_at.load(Ordering::Relaxed))
-    }
 }
 
 /// Stops a run from another thread.
@@ -94,12 +85,6 @@ impl StopHandle {
         self.wish.get() > Wish::RUN
     }
 
-    /// The next round of users that wait for each other.
-    pub(crate) fn release(&self, at: Nanos) {
-        self.wish.release(at);
-        self.wake_all();
-    }
-
     fn raise(&self, wish: u8) {
         self.wish.raise(wish);
         self.wake_all();
@@ -121,6 +106,9 @@ impl StopHandle {
 /// Why a run is not changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
+    /// There is no such scenario.
+    #[error("this run has no such scenario; they are counted from 0")]
+    NoScenario,
     /// It has no rate.
     #[error("this load has users and no rate; change its users instead")]
     NoRate,
@@ -142,42 +130,56 @@ pub enum Refused {
     /// It starts nothing any more.
     #[error("this load is over; start it anew")]
     Over,
+    /// Connections are held, and nothing of it changes but its end.
+    #[error("connections that are held have no load to pause or to change; stop them instead")]
+    Held,
 }
 
 /// What a run is told while it goes on. All copies are of the same run.
 #[derive(Clone)]
 pub struct Control {
     stop: StopHandle,
-    changes: Arc<Changes>,
+    /// None of connections that are held.
+    changes: Option<Arc<Changes>>,
 }
 
 impl Control {
     pub(crate) fn new(stop: StopHandle, changes: Arc<Changes>) -> Self {
-        Self { stop, changes }
+        Self { stop, changes: Some(changes) }
     }
 
-    /// Changes the load from a named instant on, a little later than now: all threads start exactly what the changed plan says.
+    /// Of connections that are held: they can be ended.
+    pub(crate) fn of_held(stop: StopHandle) -> Self {
+        Self { stop, changes: None }
+    }
+
+    /// Changes the load of a scenario from a named instant on, a little later than now: all threads start exactly what the changed
+    /// plan says. Scenarios are counted from 0.
     ///
     /// # Errors
     /// The load is none that can be changed so, or no longer.
-    pub fn change(&self, what: What) -> Result<Change, Refused> {
-        self.change_at(what, self.changes.clock().now())
+    pub fn change(&self, scenario: usize, what: What) -> Result<Change, Refused> {
+        let now = self.changes.as_ref().map_or(Nanos::ZERO, |changes| changes.clock().now());
+        self.change_at(scenario, what, now)
     }
 
     /// The same, when it is `now` on the clock of the run.
-    pub(crate) fn change_at(&self, what: What, now: Nanos) -> Result<Change, Refused> {
+    pub(crate) fn change_at(&self, scenario: usize, what: What, now: Nanos) -> Result<Change, Refused> {
         if self.stop.is_stopped() {
             return Err(Refused::Over);
         }
-        let change = self.changes.add(what, now)?;
+        let change = self.changes.as_ref().ok_or(Refused::Held)?.add(scenario, what, now)?;
         self.stop.wish_of().tell_of_change();
         self.stop.wake_all();
         Ok(change)
     }
 
-    /// The load over time, by all changes so far.
-    pub fn timeline(&self) -> Arc<Timeline> {
-        self.changes.timeline()
+    /// The load of a scenario over time, by all changes so far.
+    ///
+    /// # Panics
+    /// There is no such scenario, as with connections that are held.
+    pub fn timeline(&self, scenario: usize) -> Arc<Timeline> {
+        self.changes.as_ref().expect("connections that are held have no scenario").timeline(scenario)
     }
 
     /// Starts nothing more and waits for what is in flight, as long as the plan's grace.
@@ -191,26 +193,37 @@ impl Control {
     }
 }
 
-/// The load over time as it was planned, and what was changed of it.
+/// The loads of a run over time as they were planned, and what was changed of them.
 pub(crate) struct Changes {
     clock: Clock,
+    loads: Vec<Changing>,
+    folded: Mutex<Folded>,
+}
+
+/// The load of a scenario, which may be changed.
+struct Changing {
     /// Why the number of users stays as it is, if it does.
     fixed: Option<Refused>,
-    folded: Mutex<Folded>,
+    /// When users that wait for each other start; 0 before the first round.
+    round_at: AtomicU64,
 }
 
 struct Folded {
     /// When the measured load begins; never, before the run has started.
     measured_from: Nanos,
     all: Vec<Change>,
-    timeline: Arc<Timeline>,
+    /// Scenario by scenario.
+    timelines: Vec<Arc<Timeline>>,
 }
 
 impl Changes {
-    /// Of a load that nobody has changed. `fixed`: why its number of users stays as it is, if it does.
-    pub(crate) fn new(timeline: Timeline, fixed: Option<Refused>, clock: Clock) -> Self {
-        let folded = Folded { measured_from: Nanos::NEVER, all: Vec::new(), timeline: Arc::new(timeline) };
-        Self { clock, fixed, folded: Mutex::new(folded) }
+    /// Of loads that nobody has changed, each with the reason why its number of users stays as it is, if it does.
+    pub(crate) fn new(loads: Vec<(Timeline, Option<Refused>)>, clock: Clock) -> Self {
+        let (timelines, fixed): (Vec<_>, Vec<_>) = loads.into_iter().unzip();
+        let timelines = timelines.into_iter().map(Arc::new).collect();
+        let loads = fixed.into_iter().map(|fixed| Changing { fixed, round_at: AtomicU64::new(0) }).collect();
+        let folded = Folded { measured_from: Nanos::NEVER, all: Vec::new(), timelines };
+        Self { clock, loads, folded: Mutex::new(folded) }
     }
 
     fn folded(&self) -> MutexGuard<'_, Folded> {
@@ -226,9 +239,28 @@ impl Changes {
         self.folded().measured_from = measured_from;
     }
 
-    /// The load as it is by all changes so far.
-    pub(crate) fn timeline(&self) -> Arc<Timeline> {
-        self.folded().timeline.clone()
+    /// The load of a scenario as it is by all changes so far.
+    pub(crate) fn timeline(&self, scenario: usize) -> Arc<Timeline> {
+        self.folded().timelines[scenario].clone()
+    }
+
+    /// The same of all scenarios.
+    pub(crate) fn timelines(&self) -> Vec<Arc<Timeline>> {
+        self.folded().timelines.clone()
+    }
+
+    /// When all of them are over; `None` when no time ends one.
+    pub(crate) fn end(&self) -> Option<Nanos> {
+        longest(self.folded().timelines.iter().map(|timeline| timeline.end()))
+    }
+
+    /// The next round of users that wait for each other starts at `at`, later than the one before.
+    pub(crate) fn release(&self, scenario: usize, at: Nanos) {
+        self.loads[scenario].round_at.store(at.0, Ordering::Relaxed);
+    }
+
+    pub(crate) fn round_at(&self, scenario: usize) -> Nanos {
+        Nanos(self.loads[scenario].round_at.load(Ordering::Relaxed))
     }
 
     /// The first change behind a revision.
@@ -236,13 +268,13 @@ impl Changes {
         self.folded().all.get(revision as usize).cloned()
     }
 
-    fn add(&self, what: What, now: Nanos) -> Result<Change, Refused> {
+    fn add(&self, scenario: usize, what: What, now: Nanos) -> Result<Change, Refused> {
         let mut folded = self.folded();
-        let timeline = &folded.timeline;
+        let Some(timeline) = folded.timelines.get(scenario) else { return Err(Refused::NoScenario) };
         match (&what, timeline.course()) {
             (What::Rate(_), Course::Users(..)) => return Err(Refused::NoRate),
             (What::Users(_), Course::Rate(_)) => return Err(Refused::NoUsers),
-            (What::Users(_), Course::Users(..)) => self.fixed.map_or(Ok(()), Err)?,
+            (What::Users(_), Course::Users(..)) => self.loads[scenario].fixed.map_or(Ok(()), Err)?,
             (What::Pause, _) if timeline.is_paused() => return Err(Refused::IsPaused),
             (What::Resume, _) if !timeline.is_paused() => return Err(Refused::NotPaused),
             _ => {}
@@ -252,8 +284,8 @@ impl Changes {
         if timeline.end().is_some_and(|end| effective_at >= end) {
             return Err(Refused::Over);
         }
-        let change = Change { revision: folded.all.len() as u32 + 1, effective_at, what };
-        Arc::make_mut(&mut folded.timeline).change(&change);
+        let change = Change { revision: folded.all.len() as u32 + 1, scenario, effective_at, what };
+        Arc::make_mut(&mut folded.timelines[scenario]).change(&change);
         folded.all.push(change.clone());
         Ok(change)
     }

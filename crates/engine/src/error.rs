@@ -17,4 +17,13 @@ pub enum RunError {
         /// What the system says.
         reason: std::io::Error,
     },
+    /// A plan has expressions, and nobody evaluates them.
+    #[error("the plan has expressions, and this build has no JavaScript; build it with --features script")]
+    NoInterpreter,
+    /// An expression is none.
+    #[error("an expression cannot be used: {reason}")]
+    Expression {
+        /// What the interpreter says.
+        reason: String,
+    },
 }

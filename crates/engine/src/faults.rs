@@ -2,10 +2,10 @@
 
 use driver::SocketError;
 use metrics::{Failure, ProtocolFault};
-use wire::grpc::Status;
+use wire::grpc::{self, Status};
 use wire::http1::ProtocolError;
 use wire::websocket::HandshakeFault;
-use wire::{http2, tls, websocket};
+use wire::{http2, line, tls, websocket};
 
 /// A connection that was not established.
 pub(crate) fn while_connecting(error: SocketError) -> Failure {
@@ -46,6 +46,35 @@ pub(crate) fn protocol(error: ProtocolError) -> Failure {
         ProtocolError::UnexpectedUpgrade => ProtocolFault::UnexpectedUpgrade,
         ProtocolError::TooManyInterim => ProtocolFault::TooManyInterim,
         ProtocolError::Unsolicited => ProtocolFault::Unsolicited,
+    })
+}
+
+/// What is spoken on a connection was broken.
+pub(crate) fn line(fault: line::Fault) -> Failure {
+    match fault {
+        line::Fault::Http1(error) => protocol(error),
+        line::Fault::Http2(fault) => http2(fault),
+        line::Fault::Handshake(fault) => handshake(fault),
+        line::Fault::WebSocket(fault) => websocket(fault),
+        line::Fault::AnswerLength(_) => Failure::Protocol(ProtocolFault::AnswerLength),
+    }
+}
+
+/// The answer to a call breaks the rules.
+pub(crate) fn grpc(fault: grpc::Fault) -> Failure {
+    use grpc::Fault as F;
+    Failure::Protocol(match fault {
+        F::Flag => ProtocolFault::MessageFlag,
+        F::Encoding => ProtocolFault::MessageEncoding,
+        F::NotOffered => ProtocolFault::EncodingNotOffered,
+        F::Unzip => ProtocolFault::MessageUnzip,
+        F::UnzippedTooLarge => ProtocolFault::UnzippedTooLarge,
+        F::Type => ProtocolFault::MessageType,
+        F::Cut => ProtocolFault::MessageCut,
+        F::Count => ProtocolFault::MessageCount,
+        F::NoStatus => ProtocolFault::NoGrpcStatus,
+        F::BadStatus => ProtocolFault::BadGrpcStatus,
+        F::ContentType => ProtocolFault::ContentType,
     })
 }
 
@@ -108,9 +137,18 @@ pub fn call_status(failure: Failure) -> Option<Status> {
             _ => Status::INTERNAL,
         },
         // It looked at the answer, or at none of this call.
-        Failure::Status | Failure::BodyLimit | Failure::Check | Failure::Redirect => return None,
+        Failure::Status
+        | Failure::BodyLimit
+        | Failure::Check
+        | Failure::TimeCheck
+        | Failure::SizeCheck
+        | Failure::Redirect
+        | Failure::NotTaken => return None,
         Failure::Unreachable
         | Failure::Permission
+        | Failure::NoConsent
+        | Failure::NotFilled
+        | Failure::LoopLimit
         | Failure::ConnectRefused
         | Failure::ConnectTimeout
         | Failure::NoLocalPort

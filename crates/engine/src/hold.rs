@@ -1,4 +1,4 @@
-//! Connections that are held: opened at a pace, kept, spoken on, closed in order.
+//! Connections that are held: opened at a pace, kept, spoken on, closed cleanly.
 //!
 //! Connections are what counts here, not exchanges, and there may be a million: so each is a few words ([`world`]), and what only a
 //! busy one needs is given back when it is idle again.
@@ -6,6 +6,8 @@
 mod closing;
 mod desk;
 mod events;
+mod holding;
+mod job;
 mod opening;
 mod shard;
 #[cfg(test)]
@@ -14,24 +16,17 @@ mod work;
 mod world;
 
 use std::net::SocketAddr;
-use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::channel;
-use std::thread::JoinHandle;
 
-use driver::poll::PollDriver;
-use driver::{Chosen, Clock, Driver, Kind};
+use driver::Chosen;
 use host::CpuTime;
 use metrics::{Distribution, Held, HeldNow};
-use pacing::{Nanos, Segment};
+use pacing::Nanos;
 use plan::Hold;
 use wire::tls::{ClientConfig, Refused};
 
-use crate::{Places, RunError, StopHandle};
-use desk::{Desk, Setting};
-use shard::{Ends, Report};
-use world::{Job, World};
+use crate::subscribers::Join;
+pub use holding::Holding;
 
 /// How a plan is carried out on this machine.
 #[derive(Clone, Debug)]
@@ -63,6 +58,42 @@ pub struct HoldInterval<'a> {
     pub total: &'a Held,
     /// Memory at its end.
     pub memory: MemoryUse,
+}
+
+/// An interval that owns what it tells.
+#[derive(Clone, Debug)]
+pub struct KeptHold {
+    number: u64,
+    is_again: bool,
+    from: Nanos,
+    to: Nanos,
+    seen: Held,
+    /// What of it was not told before.
+    added: Held,
+    total: Held,
+    memory: MemoryUse,
+}
+
+impl KeptHold {
+    /// What it tells.
+    pub fn interval(&self) -> HoldInterval<'_> {
+        let &Self { number, is_again, from, to, ref seen, ref total, memory, .. } = self;
+        HoldInterval { number, is_again, from, to, seen, total, memory }
+    }
+}
+
+impl Join for KeptHold {
+    /// What was new in either, once, in the time from the first to the last. It takes the place of no row that was told before.
+    fn join(&mut self, later: &Self) {
+        self.added.add_counts(&later.added);
+        self.added.now = later.total.now;
+        self.seen.clone_from(&self.added);
+        self.total.clone_from(&later.total);
+        self.memory = later.memory;
+        self.number = self.number.max(later.number);
+        (self.from, self.to) = (self.from.min(later.from), self.to.max(later.to));
+        self.is_again = false;
+    }
 }
 
 /// What connections take of memory.
@@ -171,7 +202,7 @@ impl HoldResult {
     /// taken up late.
     pub fn is_spoiled(&self) -> bool {
         let counts = &self.total.counts;
-        self.late_thread().is_some() || counts.late as f64 > LATE_SHARE_MAX * counts.due as f64
+        self.late_thread().is_some() || counts.late() as f64 > LATE_SHARE_MAX * counts.due() as f64
     }
 }
 
@@ -180,16 +211,35 @@ const LAG_MAX: Nanos = Nanos::from_millis(20);
 /// The share of a thread's time, or of the messages, that may be late.
 const LATE_SHARE_MAX: f64 = 0.01;
 
-/// What the shards are told while they run.
-#[derive(Debug, Default)]
+/// What the shards are told while they run, and tell each other.
+#[derive(Debug)]
 pub(crate) struct Orders {
     /// No more connections are opened.
     stops_opening: AtomicBool,
     /// When the closing begins; 0 as long as nobody knows.
     end_at: AtomicU64,
+    /// Shards that have not tried all of theirs.
+    left: AtomicU64,
+    /// Connections that were there when theirs had been tried.
+    open: AtomicU64,
+    /// For so long they are held then.
+    duration: Nanos,
+    /// Those that are lost come back.
+    reconnects: bool,
 }
 
 impl Orders {
+    fn new(plan: &Hold, shards: u64) -> Self {
+        Self {
+            stops_opening: AtomicBool::new(false),
+            end_at: AtomicU64::new(0),
+            left: AtomicU64::new(shards),
+            open: AtomicU64::new(0),
+            duration: plan.duration.into(),
+            reconnects: plan.reconnects,
+        }
+    }
+
     fn end_at(&self) -> Nanos {
         match self.end_at.load(Ordering::Relaxed) {
             0 => Nanos::NEVER,
@@ -200,113 +250,17 @@ impl Orders {
     fn stops_opening(&self) -> bool {
         self.stops_opening.load(Ordering::Relaxed)
     }
-}
 
-/// Holds connections. `observe` is called at the end of each interval; when it breaks, everything ends at once.
-///
-/// # Errors
-/// The system refuses what the engine needs, or the connections cannot come from where they should. What the target does is
-/// never an error, but data.
-pub fn hold(
-    plan: &Hold,
-    options: &HoldOptions,
-    stop: &StopHandle,
-    observe: impl FnMut(&HoldInterval<'_>) -> ControlFlow<()>,
-) -> Result<HoldResult, RunError> {
-    match options.driver.kind {
-        Kind::Poll => hold_on(plan, options, stop, PollDriver::new, observe),
-        #[cfg(target_os = "linux")]
-        Kind::Uring => hold_on(plan, options, stop, driver::uring::UringDriver::new, observe),
-        #[cfg(not(target_os = "linux"))]
-        Kind::Uring => Err(std::io::Error::from(std::io::ErrorKind::Unsupported).into()),
-    }
-}
-
-fn hold_on<D: Driver>(
-    plan: &Hold,
-    options: &HoldOptions,
-    stop: &StopHandle,
-    make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static,
-    observe: impl FnMut(&HoldInterval<'_>) -> ControlFlow<()>,
-) -> Result<HoldResult, RunError> {
-    let clock = Clock::start();
-    let places = Places::of(&plan.target, options.address, plan.connections)?;
-    let counts = places.counts();
-    let shards = (options.threads.max(1) as u64).min(plan.connections) as u32;
-    let orders = Arc::new(Orders::default());
-    let (report, reports) = channel();
-    let mut threads: Vec<JoinHandle<()>> = Vec::new();
-    let (mut starts, mut takes) = (Vec::new(), Vec::new());
-    for index in 0..shards {
-        let (start, begins) = channel();
-        starts.push(start);
-        let (take, taken) = channel();
-        takes.push(take);
-        let (reports, orders, wish) = (report.clone(), orders.clone(), stop.wish_of());
-        let ends = Ends { shard: index as usize, reports, taken, orders, wish };
-        // One for each: threads that share it would write its count of references in turn.
-        let job = Arc::new(Job::new(plan, places.clone(), options.tls.clone()));
-        let make = make.clone();
-        let share = Segment::share(index, shards);
-        let thread = std::thread::Builder::new().name(format!("hold-{index}"));
-        threads.push(thread.spawn(move || match make(clock) {
-            Ok(mut driver) => {
-                let world = World::new(job, share, driver.sockets());
-                shard::run(driver, world, &ends, &begins);
-            }
-            // The run may be gone already; then nobody asks why.
-            Err(error) => drop(ends.reports.send(Report::Broken(error.into()))),
-        })?);
-    }
-    drop(report);
-    for _ in 0..shards {
-        match reports.recv() {
-            Ok(Report::Ready { waker }) => stop.add_waker(waker),
-            Ok(Report::Broken(error)) => return Err(error),
-            _ => break,
+    /// A shard has tried all of its connections. True for the last one: with that the end is known.
+    fn has_opened(&self, open: u64, now: Nanos) -> bool {
+        let all_open = self.open.fetch_add(open, Ordering::AcqRel) + open;
+        if self.left.fetch_sub(1, Ordering::AcqRel) > 1 {
+            return false;
         }
+        // With none there, and none to come, there is nothing to hold.
+        let is_empty = !self.reconnects && all_open == 0;
+        let span = if is_empty { Nanos(1) } else { self.duration };
+        self.end_at.store((now + span).0, Ordering::Relaxed);
+        true
     }
-    // What is there before the first connection is no part of what connections cost.
-    let before = (host::resident_bytes().unwrap_or(0), host::kernel_memory());
-    let cpu_before = host::process_cpu_time();
-    let started = clock.now();
-    for start in starts {
-        // A shard that broke before its start is met in the reports.
-        let _ = start.send(started);
-    }
-    let desk = Desk::new(Setting { clock, started, plan, stop, orders, before }, takes);
-    let desk = desk.run(&reports, observe);
-    for thread in threads {
-        thread.join().expect("a shard does not panic");
-    }
-    if let Some(error) = desk.failure {
-        return Err(error);
-    }
-    let mut desk = desk;
-    let add = |all: &[HeldNow]| {
-        let mut sum = HeldNow::default();
-        all.iter().for_each(|now| sum.add(*now));
-        sum
-    };
-    let (when_opened, when_closing) = (add(&desk.opened), add(&desk.closing));
-    desk.most_open = desk.most_open.max(when_opened.open).max(when_closing.open);
-    Ok(HoldResult {
-        wall: desk.shown_to,
-        opened_after: desk.opened_after,
-        when_opened,
-        when_closing,
-        closing_after: desk.closing_after,
-        most_open: desk.most_open,
-        memory: desk.memory,
-        stopped_opening: desk.stopped_opening,
-        places: counts,
-        threads: desk.shards,
-        cpu: host::process_cpu_time().since(cpu_before),
-        driver: options.driver.clone(),
-        refused: options.tls.as_ref().and_then(ClientConfig::refused),
-        lacked_certificate: options.tls.as_ref().is_some_and(ClientConfig::was_asked_in_vain),
-        was_stopped: stop.is_stopped(),
-        lags: desk.lags,
-        total: desk.total,
-    })
 }

@@ -41,7 +41,7 @@ const START_EVERY: Nanos = Nanos(400_000);
 pub(crate) fn pause_after(view: View) -> Option<Nanos> {
     match (PAUSE_MS.load(Ordering::Relaxed), view) {
         (0, _) | (_, View::NoConnection | View::Rested) => None,
-        (millis, View::Ended) => Some(Nanos::from_millis(millis)),
+        (millis, View::Ended | View::Failed) => Some(Nanos::from_millis(millis)),
         (_, View::Nothing) => {
             let number = STARTED.fetch_add(1, Ordering::Relaxed);
             (number < USERS.load(Ordering::Relaxed)).then(|| Nanos(number * START_EVERY.0))
@@ -88,12 +88,21 @@ fn hold(kind: Kind, count: &str, address: SocketAddr) {
     let plan = flags.plan().expect("a good plan");
     let choice = if kind == Kind::Poll { Choice::Poll } else { Choice::Uring };
     let driver = driver::choose(choice).expect("the driver works here");
-    let options = RunOptions { address, tls: None, others: Vec::new(), threads: 1, pins_threads: false, driver };
+    let options = RunOptions {
+        address,
+        tls: None,
+        others: Vec::new(),
+        threads: 1,
+        pins_threads: false,
+        driver,
+        lookout: crate::Lookout::default(),
+        supplies: crate::Supplies::default(),
+    };
     let goal: u64 = count.parse().expect("a number");
     USERS.store(goal, Ordering::Relaxed);
     let mut quiet = 0;
     let run = crate::run(&plan, &options, &StopHandle::default(), |interval| {
-        quiet += u32::from(interval.total.counts.succeeded == goal);
+        quiet += u32::from(interval.total.counts.succeeded() == goal);
         // Two intervals later the memory of what was in flight has been given back.
         if quiet < 3 {
             return ControlFlow::Continue(());
@@ -102,7 +111,7 @@ fn hold(kind: Kind, count: &str, address: SocketAddr) {
         ControlFlow::Break(())
     });
     let total = run.expect("a run").total.counts;
-    assert_eq!((total.succeeded, total.failed()), (goal, 0), "each connection was used once");
+    assert_eq!((total.succeeded(), total.failed()), (goal, 0), "each connection was used once");
 }
 
 type Lines = std::io::Lines<BufReader<std::process::ChildStdout>>;

@@ -5,23 +5,33 @@
 //! serve the built-in target.
 
 mod control;
+mod crew;
 mod error;
 mod faults;
+mod going;
 mod hold;
 #[cfg(test)]
 mod idle;
+mod lookout;
 pub mod pages;
 mod places;
+mod program;
+mod purse;
 mod reflect;
 mod resolve;
 mod run;
+mod scene;
+mod series;
 mod shard;
 pub mod slab;
 mod spent;
+mod subscribers;
+mod supplies;
 #[cfg(test)]
 mod swarm;
 mod talk;
 pub mod timers;
+mod times;
 mod tls;
 mod user;
 mod verdict;
@@ -30,11 +40,18 @@ mod world;
 pub use control::{Control, Refused, StopHandle};
 pub use error::RunError;
 pub use faults::call_status;
-pub use hold::{HoldInterval, HoldOptions, HoldResult, LateThread, MemoryUse, StoppedOpening, hold};
+pub use hold::{HoldInterval, HoldOptions, HoldResult, Holding, KeptHold, LateThread, MemoryUse, StoppedOpening};
+pub use lookout::{LogBatch, LogPipe, LogReader, LogWish, Lookout};
 pub use places::{Places, PlacesError};
 pub use reflect::{ReflectError, describe, describe_all, list_services};
-pub use resolve::{ResolveError, Resolved, resolve};
-pub use run::{Finished, Interval, RunOptions, RunResult, Running, SteppedRun, Told, run, run_on};
+pub use resolve::{ResolveError, Resolved, STRANGERS_SHOWN_MAX, Stranger, resolve};
+pub use run::{
+    Finished, Interval, KeptInterval, RunOptions, RunResult, Running, ScenarioInterval, ScenarioResult, SteppedRun,
+    Told, run, run_on,
+};
+pub use series::catalog;
 pub use spent::ShardUse;
+pub use subscribers::{Delivered, Delivery, HOLD_UP_MAX, Subscription};
+pub use supplies::{Supplies, UsedUp};
 pub use tls::{TlsError, client_tls, flag as tls_flag};
 pub use verdict::{Growth, Limit, LinkUse, Verdict};

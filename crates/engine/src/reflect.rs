@@ -36,7 +36,7 @@ pub enum ReflectError {
     Settings(#[from] TlsError),
     /// No connection.
     #[error(
-        "cannot ask {address} for its services: {reason}; start the server, check address and port, or describe them with --proto FILE"
+        "cannot ask {address} for its services: {reason}; start the server, check address and port (with TLS: grpcs://), or describe them with --proto FILE"
     )]
     Connection {
         /// Where it was tried.

@@ -30,6 +30,54 @@ pub struct Resolved {
     pub lookup: Option<Duration>,
 }
 
+/// Hosts that are named in one sentence; the others are counted.
+pub const STRANGERS_SHOWN_MAX: usize = 8;
+
+/// Who would be loaded, and nobody said that it may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stranger {
+    /// By what it may be consented to: its name, or its address where it has none of its own.
+    pub host: String,
+    /// Where it is.
+    pub address: IpAddr,
+    /// Its port.
+    pub port: u16,
+    /// The user said that it is there; no name was looked up.
+    pub is_given: bool,
+}
+
+impl Stranger {
+    /// What a consent speaks for: a name where it was looked up, else the address alone.
+    pub fn meant(&self) -> String {
+        if self.is_given { self.address.to_string() } else { self.host.clone() }
+    }
+}
+
+/// Cause and remedy.
+fn refusal(strangers: &[Stranger]) -> String {
+    let (are, them) = if strangers.len() == 1 { ("is", "it") } else { ("are", "them") };
+    let shown = &strangers[..strangers.len().min(STRANGERS_SHOWN_MAX)];
+    let more = strangers.len() - shown.len();
+    let who: Vec<String> = shown.iter().map(Stranger::to_string).collect();
+    let who = format!("{}{}", who.join(", "), if more > 0 { format!(" and {more} more") } else { String::new() });
+    let mut hosts: Vec<&str> = shown.iter().map(|one| one.host.as_str()).collect();
+    hosts.dedup();
+    let flags: Vec<String> = hosts.iter().map(|host| format!("--i-may-load {host}")).collect();
+    let (flags, first, rate) = (flags.join(" "), hosts[0], plan::UNASKED_RATE_MAX);
+    let connections = plan::UNASKED_CONNECTIONS_MAX;
+    format!(
+        "{who} {are} neither this machine nor in a private network; if you may load {them}, add {flags}, or let {them} say so in /.well-known/onrush-consent (onrush: allow {first}); up to {rate} requests/s (-q, steps and redirects counted) and {connections} connections (-c) go without"
+    )
+}
+
+impl std::fmt::Display for Stranger {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { host, address, .. } = self;
+        let is_address = host.parse() == Ok(*address);
+        if is_address { write!(out, "{host}") } else { write!(out, "{host} ({address})") }
+    }
+}
+
 /// The name leads nowhere.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
@@ -38,6 +86,12 @@ pub enum ResolveError {
     Unknown {
         /// The name.
         host: String,
+    },
+    /// Addresses are public, and nobody said that they may be loaded.
+    #[error("{}", refusal(strangers))]
+    Consent {
+        /// All of them, at least one.
+        strangers: Vec<Stranger>,
     },
     /// The name servers cannot be asked.
     #[error("the host '{host}' cannot be looked up: {reason}; check /etc/resolv.conf, or write its address")]
@@ -54,18 +108,39 @@ pub enum ResolveError {
 /// # Errors
 /// The name is unknown, or no name server answers.
 pub fn resolve(target: &Target, connect_timeout: Duration) -> Result<Resolved, ResolveError> {
-    // A socket of this machine needs no name, and places that say all need none either.
+    resolve_by(target, look_up, |address| accepts(address, connect_timeout))
+}
+
+/// The same, with somebody who knows names, and somebody who tries addresses: those alone that the load may go to.
+fn resolve_by(
+    target: &Target,
+    look_up: impl Fn(&str) -> Result<Vec<IpAddr>, ResolveError>,
+    accepts: impl Fn(&SocketAddr) -> bool,
+) -> Result<Resolved, ResolveError> {
+    // A socket of this machine needs no name.
     if target.unix.is_some() {
         return Ok(Resolved { address: (Ipv4Addr::LOCALHOST, target.port).into(), lookup: None });
     }
+    let (host, port) = target.dial.as_ref().map_or((&target.host, target.port), |(host, port)| (host, *port));
+    let mut strangers = given_strangers(target);
+    let allow_all = |strangers: Vec<Stranger>| match strangers.is_empty() {
+        true => Ok(()),
+        false => Err(ResolveError::Consent { strangers }),
+    };
+    // Places that say all need no name either.
     if let Some(first) = target.places.first()
         && let Some(address) = first.address
         && target.places.iter().all(|place| place.address.is_some())
     {
+        allow_all(strangers)?;
         return Ok(Resolved { address: (address, first.port).into(), lookup: None });
     }
-    let (host, port) = target.dial.as_ref().map_or((&target.host, target.port), |(host, port)| (host, *port));
+    let names = [host.as_str(), target.host.as_str()];
     if let Ok(address) = host.parse::<IpAddr>() {
+        if !target.reach.allows(&names, address) {
+            strangers.push(Stranger { host: host.clone(), address, port, is_given: true });
+        }
+        allow_all(strangers)?;
         return Ok(Resolved { address: (address, port).into(), lookup: None });
     }
     let begun = Instant::now();
@@ -73,15 +148,36 @@ pub fn resolve(target: &Target, connect_timeout: Duration) -> Result<Resolved, R
     let is_local = host.to_ascii_lowercase().trim_end_matches('.').ends_with(".localhost");
     let addresses = look_up(if is_local { "localhost" } else { host })?;
     let lookup = Some(begun.elapsed());
+    // One address of a name is enough to ask for the name.
+    let far = addresses.iter().find(|address| !target.reach.allows(&names, **address));
+    strangers.extend(far.map(|address| Stranger { host: host.clone(), address: *address, port, is_given: false }));
+    allow_all(strangers)?;
     let addresses: Vec<SocketAddr> = addresses.into_iter().map(|address| (address, port).into()).collect();
     let chosen = match addresses.as_slice() {
         [] => return Err(ResolveError::Unknown { host: host.clone() }),
         [only] => *only,
-        [first, ..] => *addresses.iter().find(|address| accepts(address, connect_timeout)).unwrap_or(first),
+        [first, ..] => *addresses.iter().find(|address| accepts(address)).unwrap_or(first),
     };
     Ok(Resolved { address: chosen, lookup })
+}
+
+/// Those among the addresses that the user gave, each once.
+fn given_strangers(target: &Target) -> Vec<Stranger> {
+    let mut strangers: Vec<Stranger> = Vec::new();
+    for place in &target.places {
+        let Some(address) = place.address else { continue };
+        if target.reach.allows(&[&target.host], address) || strangers.iter().any(|known| known.address == address) {
+            continue;
+        }
+        let host = if plan::is_name_of_others(&target.host) { target.host.clone() } else { address.to_string() };
+        strangers.push(Stranger { host, address, port: place.port, is_given: true });
+    }
+    strangers
 }
 
 fn accepts(address: &SocketAddr, timeout: Duration) -> bool {
     TcpStream::connect_timeout(address, timeout).is_ok()
 }
+
+#[cfg(test)]
+mod tests;

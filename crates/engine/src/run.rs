@@ -1,30 +1,35 @@
 //! A run: shards are started, their snapshots merged interval by interval, and the whole added up.
 
-mod crew;
 mod desk;
 mod divide;
 mod merge;
+mod rows;
 mod running;
 mod stepped;
+mod whole;
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use driver::{Chosen, Clock, Driver};
 use host::CpuTime;
 use metrics::Snapshot;
 use pacing::Nanos;
-use plan::Plan;
+use plan::{BudgetPart, Plan};
 use wire::tls::{ClientConfig, Refused as RefusedCertificate};
 
 use crate::control::StopHandle;
 use crate::error::RunError;
+use crate::lookout::Lookout;
 use crate::spent::ShardUse;
+use crate::supplies::{Supplies, UsedUp};
 use crate::verdict::Verdict;
 #[cfg(test)]
 pub(crate) use divide::asked_per_s;
 pub use merge::Finished;
+pub use rows::KeptInterval;
 pub use running::{Running, Told};
 pub use stepped::SteppedRun;
 
@@ -35,7 +40,7 @@ pub struct RunOptions {
     pub address: SocketAddr,
     /// What makes TLS sessions, of a plan that wants them ([`crate::client_tls`]).
     pub tls: Option<ClientConfig>,
-    /// The same of the other targets of the plan, in their order.
+    /// The same of the other targets of the plan, scenario by scenario, in their order.
     pub others: Vec<(SocketAddr, Option<ClientConfig>)>,
     /// At most this many shards.
     pub threads: usize,
@@ -43,6 +48,17 @@ pub struct RunOptions {
     pub pins_threads: bool,
     /// The driver of each shard.
     pub driver: Chosen,
+    /// Exchanges that are shown one by one.
+    pub lookout: Lookout,
+    /// What users read and reckon with.
+    pub supplies: Supplies,
+}
+
+impl RunOptions {
+    /// What makes the sessions of all targets that want TLS.
+    fn sessions(&self) -> impl Iterator<Item = &ClientConfig> {
+        self.others.iter().map(|(_, tls)| tls).chain([&self.tls]).flatten()
+    }
 }
 
 /// What all shards saw in one interval.
@@ -54,13 +70,28 @@ pub struct Interval<'a> {
     pub from: Nanos,
     /// Since the start of the run.
     pub to: Nanos,
-    /// How long of it the load was paused; that is in no rate.
+    /// How long of it the loads of all scenarios were paused; that is in no rate.
     pub paused: Nanos,
     /// Shards that had not told of it when it was told first: they stood still. It is told again when they have.
     pub late_shards: usize,
     /// It was told before, and is more complete now.
     pub is_again: bool,
     /// What happened in between, as far as it is known.
+    pub seen: &'a Snapshot,
+    /// What of it was not told before.
+    pub added: &'a Snapshot,
+    /// What happened since the start.
+    pub total: &'a Snapshot,
+    /// The same of each scenario.
+    pub scenarios: Vec<ScenarioInterval<'a>>,
+}
+
+/// What one scenario did in an interval; the words are those of [`Interval`].
+#[derive(Clone, Copy, Debug)]
+pub struct ScenarioInterval<'a> {
+    /// How long of it the load was paused.
+    pub paused: Nanos,
+    /// What happened in between.
     pub seen: &'a Snapshot,
     /// What of it was not told before.
     pub added: &'a Snapshot,
@@ -77,10 +108,14 @@ pub struct RunResult {
     pub wall: Nanos,
     /// From the start to the instant from which nothing was started any more, without pauses: the time of all rates.
     pub started_for: Nanos,
-    /// How long the load was paused.
+    /// How long the loads of all scenarios were paused.
     pub paused: Nanos,
-    /// The mean rate that an open load was asked for, until nothing was started any more; `None` of a closed load.
+    /// The mean rate that open loads were asked for, until nothing was started any more; `None` when one is closed.
     pub asked_per_s: Option<f64>,
+    /// The same of each scenario.
+    pub scenarios: Vec<ScenarioResult>,
+    /// What was seen of each, where there are several.
+    pub apart: Vec<Snapshot>,
     /// Shards that worked.
     pub threads: usize,
     /// What each of them spent.
@@ -97,6 +132,34 @@ pub struct RunResult {
     pub lacked_certificate: bool,
     /// Somebody stopped it before its plan was done.
     pub was_stopped: bool,
+    /// The part of its budget that ended it.
+    pub spent: Option<BudgetPart>,
+    /// When the measured time began, since the epoch of Unix.
+    pub began_unix: Duration,
+    /// Files whose rows were used up.
+    pub used_up: Vec<UsedUp>,
+    /// Variables of the first user of the first scenario at the end, where the plan wants them.
+    pub values: Vec<plan::Value>,
+}
+
+/// What one scenario has come to; the words are those of [`RunResult`].
+#[derive(Clone, Debug)]
+pub struct ScenarioResult {
+    /// From the start to the instant from which nothing of it was started any more, without pauses.
+    pub started_for: Nanos,
+    /// How long its load was paused.
+    pub paused: Nanos,
+    /// The mean rate that an open load was asked for; `None` of a closed load.
+    pub asked_per_s: Option<f64>,
+    /// Who was its limit.
+    pub verdict: Verdict,
+}
+
+impl RunResult {
+    /// All that was seen of a scenario.
+    pub fn total_of(&self, scenario: usize) -> &Snapshot {
+        self.apart.get(scenario).unwrap_or(&self.total)
+    }
 }
 
 /// Carries out a plan. `observe` is called at the end of each interval; when it breaks, the run ends at once.

@@ -2,17 +2,24 @@
 //! faults; checkers look at every turn and at the end. A failing seed is replayed with `cargo xtask sim --seed N`.
 #![expect(clippy::print_stdout, reason = "a replay is there to be read")]
 
+mod bounds;
 mod changes;
 mod checks;
+mod expected;
+mod gathering;
 mod history;
 mod oracles;
 mod plans;
 pub(crate) mod plant;
+mod programs;
+mod rates;
 mod stalls;
+mod supplies;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use history::{History, Setting};
+use history::{History, Setting, Town};
 use metrics::{Class, Measure};
 use plan::{Load, UserShape};
 use plant::Bug;
@@ -21,6 +28,13 @@ use crate::idle::QUIET;
 
 /// The seeds of the swarm; `ONRUSH_SEEDS` asks for another number.
 const SEEDS: u64 = 500;
+
+/// One in so many is run twice, and must come to the same.
+const AGAIN_EVERY: u64 = 4;
+/// Seeds that are played at a time.
+const SWARM_THREADS: usize = 2;
+/// Seeds of worlds in which two runs follow each other.
+const SECOND_SEEDS: u64 = 200;
 
 /// A run of a seed, checked.
 fn checked(setting: Setting, is_traced: bool) -> Result<History, String> {
@@ -33,6 +47,7 @@ fn checked(setting: Setting, is_traced: bool) -> Result<History, String> {
 /// All that a report is made of, as text.
 fn digest(history: &History) -> String {
     let mut text = format!("{:?} {:?}", history.total.counts, history.wall);
+    history.others.iter().for_each(|other| text.push_str(&digest(other)));
     for class in Class::ALL {
         let timings = history.total.class(class);
         for measure in Measure::ALL {
@@ -45,29 +60,97 @@ fn digest(history: &History) -> String {
     text
 }
 
+/// What the seeds of one thread came to.
+#[derive(Debug, Default)]
+struct Tally {
+    exchanges: u64,
+    failed: u64,
+    faults: u64,
+    mixed: u32,
+    gathering: u32,
+    reasons: BTreeMap<&'static str, u64>,
+}
+
+impl Tally {
+    fn play(&mut self, seed: u64) {
+        let history = checked(Setting::of(seed), false).unwrap_or_else(|found| panic!("{found}"));
+        self.exchanges += history.whole.started();
+        self.failed += history.whole.failed();
+        self.mixed += u32::from(is_mixed(&history));
+        self.gathering += u32::from(history.most_gathered > pacing::Nanos::ZERO);
+        self.faults += history.fault_count;
+        for (failure, count) in history.whole.failures() {
+            *self.reasons.entry(failure.name()).or_insert(0) += count;
+        }
+        if seed.is_multiple_of(AGAIN_EVERY) {
+            let again = checked(Setting::of(seed), false).unwrap_or_else(|found| panic!("{found}"));
+            assert_eq!(digest(&history), digest(&again), "seed {seed} gave two reports");
+        }
+    }
+
+    fn add(mut self, other: Self) -> Self {
+        self.exchanges += other.exchanges;
+        self.failed += other.failed;
+        self.faults += other.faults;
+        self.mixed += other.mixed;
+        self.gathering += other.gathering;
+        other.reasons.into_iter().for_each(|(name, count)| *self.reasons.entry(name).or_insert(0) += count);
+        self
+    }
+}
+
 #[test]
 fn many_seeds() {
     let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     let asked = std::env::var("ONRUSH_SEEDS").ok().map(|text| text.parse().expect("ONRUSH_SEEDS is a number"));
-    let begun = std::time::Instant::now();
-    let (mut exchanges, mut failed, mut faults) = (0, 0, 0);
-    let mut reasons = std::collections::BTreeMap::new();
-    for seed in 0..asked.unwrap_or(SEEDS) {
-        let history = checked(Setting::of(seed), false).unwrap_or_else(|found| panic!("{found}"));
-        exchanges += history.total.counts.started;
-        failed += history.total.counts.failed();
-        faults += history.fault_count;
-        for (failure, count) in history.total.counts.failures() {
-            *reasons.entry(failure.name()).or_insert(0) += count;
-        }
-        let again = checked(Setting::of(seed), false).unwrap_or_else(|found| panic!("{found}"));
-        assert_eq!(digest(&history), digest(&again), "seed {seed} gave two reports");
-    }
+    let (begun, seeds) = (std::time::Instant::now(), asked.unwrap_or(SEEDS));
+    let play = |first: u64| {
+        let mut tally = Tally::default();
+        (first..seeds).step_by(SWARM_THREADS).for_each(|seed| tally.play(seed));
+        tally
+    };
+    let tally = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..SWARM_THREADS as u64).map(|first| scope.spawn(move || play(first))).collect();
+        let ends = threads.into_iter().map(|thread| thread.join());
+        let tallies: Vec<Tally> =
+            ends.map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect();
+        tallies.into_iter().fold(Tally::default(), Tally::add)
+    });
+    let Tally { exchanges, failed, faults, mixed, gathering, reasons } = tally;
     println!(
-        "{exchanges} exchanges, {failed} failed, {faults} faults, {:.1} s; failures: {reasons:?}",
+        "{exchanges} exchanges, {failed} failed, {faults} faults, {mixed} of several protocols, {gathering} gathering, {:.1} s; failures: {reasons:?}",
         begun.elapsed().as_secs_f64()
     );
     assert!(faults > 0 && failed > 0 && exchanges > failed, "a swarm without faults shows nothing");
+    assert!(mixed > 0, "no seed ran scenarios of different protocols side by side");
+}
+
+/// A second run in the same world: the target, its clock and what is left of the first are those of before.
+#[test]
+fn a_second_run_after_the_first() {
+    let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let (mut exchanges, mut late) = (0, 0);
+    // Where connections are lost the target keeps them for ever, and may have no room for more.
+    let settings = (0..SECOND_SEEDS).map(Setting::of).filter(|setting| setting.faults.loss == 0);
+    for first in settings {
+        let seed = first.seed;
+        let second = Setting { threads: first.threads % 3 + 1, ..first.clone() };
+        let mut town = Town::of(&first, false).expect("a target");
+        for (setting, which) in [(first, "first"), (second, "second")] {
+            let history = town.run(setting).and_then(|history| checks::all(&history).map(|()| history));
+            let history = history.unwrap_or_else(|found| panic!("seed {seed}, {which}: {found}"));
+            exchanges += history.whole.started();
+            late += u64::from(which == "second") * history.whole.succeeded();
+        }
+    }
+    println!("{exchanges} exchanges, {late} of second runs succeeded");
+    assert!(late > 0, "no second run came to anything");
+}
+
+/// Scenarios with different protocols ran side by side, or steps one after the other.
+fn is_mixed(history: &History) -> bool {
+    let protocol = |one: &History| one.scenario().target().protocol;
+    history.is_mixed() || history.others.iter().any(|other| protocol(other) != protocol(history))
 }
 
 /// `cargo xtask sim --seed N`
@@ -101,7 +184,7 @@ fn is_caught(bug: Bug, words: &[&str]) {
 
 #[test]
 fn a_lost_completion_is_caught() {
-    is_caught(Bug::LostCompletion, &["started", "attempts for", "no end"]);
+    is_caught(Bug::LostCompletion, &["started", "attempts for", "no end", "steps that were made for"]);
 }
 
 #[test]

@@ -4,9 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use metrics::PartKind;
 use pacing::Random;
-use plan::{AnswerEnd, CHECKED_BODY_BYTES_MAX, Message, MessageKind, Step};
+use plan::{AnswerEnd, CHECKED_BODY_BYTES_MAX, Message, MessageKind, Request, Step};
+use wire::line::{Awaited, Offer};
 use wire::tcp::{Delimiter, Framing};
-use wire::websocket::{self, Deflate, Deflater, Kind, Opcode, Opening, Role, Terms, WINDOW_BITS_MAX, WINDOW_BITS_MIN};
+use wire::websocket::{self, Deflate, Deflater, Kind, Opcode, WINDOW_BITS_MAX, WINDOW_BITS_MIN};
 
 /// The same message is covered in so many ways, which take turns: rendering it anew for each send would cost more than sending it.
 const MASKS: u32 = 16;
@@ -15,7 +16,7 @@ const LARGE_BYTES: usize = 64 * 1024;
 /// Where masks and keys come from. They protect proxies from what a page makes a browser send, and there is none here.
 const SEED: u64 = 0x6f6e_7275_7368;
 /// So much of a message of ours is shown.
-const SAID_BYTES_MAX: usize = 64 * 1024;
+pub(crate) const SAID_BYTES_MAX: usize = 64 * 1024;
 /// The largest message that is taken; of one that is looked at less is kept.
 const MESSAGE_BYTES_MAX: u64 = 1 << 30;
 
@@ -28,10 +29,27 @@ pub(crate) enum Expects {
     /// A pong.
     Pong,
     /// On a plain connection.
-    Framed(Framing),
+    Framed(Arc<Framing>),
 }
 
-/// See the module.
+impl Expects {
+    /// The same for a line.
+    pub(crate) fn awaited(&self) -> Awaited<'_> {
+        match self {
+            Self::Nothing => Awaited::Nothing,
+            Self::Message => Awaited::Message,
+            Self::Pong => Awaited::Pong,
+            Self::Framed(framing) => Awaited::Framed(framing),
+        }
+    }
+
+    /// Where answers on a plain connection end, if anything says it.
+    pub(crate) fn framing(&self) -> Option<&Arc<Framing>> {
+        if let Self::Framed(framing) = self { Some(framing) } else { None }
+    }
+}
+
+/// What is said on connections of a step of WebSocket or TCP.
 #[derive(Debug)]
 pub(crate) struct PreparedTalk {
     /// The message as it goes out; none of those who only listen.
@@ -42,19 +60,34 @@ pub(crate) struct PreparedTalk {
     narrow: [OnceLock<Vec<Arc<[u8]>>>; NARROW_WINDOWS],
     /// What that is made of.
     message: Option<Message>,
+    /// How what is sent is framed.
+    pub(crate) kind: MessageKind,
     pub(crate) expects: Expects,
-    host: String,
-    path: String,
-    headers: Vec<(String, Vec<u8>)>,
-    subprotocols: Vec<String>,
-    offers_deflate: bool,
+    /// How its connections become ones of WebSocket.
+    pub(crate) offer: Arc<Offer>,
     pub(crate) is_numbered: bool,
     /// Messages are looked at as a whole.
     pub(crate) is_looked_at: bool,
-    /// So much of a message is kept, since it is looked at or shown; 0 when nobody wants it.
-    kept_bytes_max: usize,
+    /// Messages that fail the checks are passed over.
+    pub(crate) awaits: bool,
     /// The message, where it is shown.
     pub(crate) said: Option<Said>,
+}
+
+/// The head of a frame of WebSocket with a mask, at most.
+const FRAME_HEAD_BYTES: usize = 14;
+
+/// What compresses messages that are made anew; it is kept from one to the next.
+#[derive(Default)]
+pub(crate) struct Spare(Option<(u8, Deflater)>);
+
+impl Spare {
+    fn compress(&mut self, deflate: Deflate, bytes: &[u8]) -> Vec<u8> {
+        if self.0.as_ref().is_none_or(|(bits, _)| *bits != deflate.window_bits) {
+            self.0 = Some((deflate.window_bits, Deflater::with_window(deflate.window_bits)));
+        }
+        self.0.as_mut().map(|(_, deflater)| deflater.compress(bytes)).unwrap_or_default()
+    }
 }
 
 /// Windows that are smaller than the usual one.
@@ -114,13 +147,15 @@ impl PreparedTalk {
         let is_ping = talk.message.as_ref().is_some_and(|message| message.kind == MessageKind::Ping);
         let compressible = talk.message.as_ref().filter(|_| talk.offers_deflate && !is_ping).cloned();
         let is_numbered = talk.message.as_ref().is_some_and(|message| message.is_numbered);
-        let is_looked_at = is_numbered || step.checks.want_body();
-        let framed = |framing| Expects::Framed(framing);
+        let takes_body = step.making.iter().flat_map(|making| &making.takes).any(|taking| taking.take.wants_body());
+        let is_looked_at = is_numbered || takes_body || step.checks.want_body();
+        let framed = |framing| Expects::Framed(Arc::new(framing));
         Some(Self {
             frames: talk.message.as_ref().map(|message| frames(message, None)).unwrap_or_default(),
             deflated: compressible.as_ref().map(|message| frames(message, Some(WINDOW_BITS_MAX))).unwrap_or_default(),
             narrow: Default::default(),
             message: compressible,
+            kind: talk.message.as_ref().map_or(MessageKind::Plain, |message| message.kind),
             expects: match &talk.answer {
                 AnswerEnd::None => Expects::Nothing,
                 AnswerEnd::Message if is_ping => Expects::Pong,
@@ -133,54 +168,64 @@ impl PreparedTalk {
                     framed(Framing::LengthPrefix { width: *width, is_little_endian: *is_little_endian })
                 }
             },
-            host,
-            path: step.request.path.clone(),
-            headers,
-            subprotocols: talk.subprotocols.clone(),
-            offers_deflate: talk.offers_deflate,
+            offer: Arc::new(Offer {
+                host,
+                target: step.request.path.clone(),
+                protocols: talk.subprotocols.clone(),
+                headers,
+                offers_deflate: talk.offers_deflate,
+                message_bytes_max: MESSAGE_BYTES_MAX,
+                kept_bytes_max: if is_looked_at || is_recorded { CHECKED_BODY_BYTES_MAX } else { 0 },
+            }),
             is_numbered,
             is_looked_at,
-            kept_bytes_max: if is_looked_at || is_recorded { CHECKED_BODY_BYTES_MAX } else { 0 },
+            awaits: talk.awaits,
             said: talk.message.as_ref().filter(|message| is_recorded && !message.is_numbered).map(Said::of),
         })
     }
 
-    /// The key of a connection, which needs not be remembered.
-    pub(crate) fn key(number: u64) -> String {
+    /// How a connection becomes one of WebSocket by a request that was made for it.
+    pub(crate) fn offer_of(&self, request: &Request) -> Arc<Offer> {
+        let mut headers = request.headers.clone();
+        let host = headers.iter().position(|(name, _)| name.eq_ignore_ascii_case("host"));
+        let host = host.map(|at| String::from_utf8_lossy(&headers.remove(at).1).into_owned());
+        let host = host.unwrap_or_else(|| self.offer.host.clone());
+        Arc::new(Offer { host, headers, target: request.path.clone(), ..(*self.offer).clone() })
+    }
+
+    /// A message that was made for one exchange, as it goes out.
+    pub(crate) fn framed(
+        &self,
+        bytes: &[u8],
+        deflate: Option<Deflate>,
+        mask: [u8; 4],
+        deflater: &mut Spare,
+    ) -> Vec<u8> {
+        let kind = match self.kind {
+            MessageKind::Plain => return bytes.to_vec(),
+            MessageKind::Text => Kind::Text,
+            MessageKind::Binary => Kind::Binary,
+            MessageKind::Ping => {
+                let mut frame = Vec::new();
+                websocket::push_frame(Opcode::Ping, true, Some(mask), bytes, &mut frame);
+                return frame;
+            }
+        };
+        let compressed = deflate.filter(|_| self.message.is_some()).map(|deflate| deflater.compress(deflate, bytes));
+        let mut frame = Vec::with_capacity(bytes.len() + FRAME_HEAD_BYTES);
+        let payload = compressed.as_deref().unwrap_or(bytes);
+        websocket::push_message(kind, compressed.is_some(), Some(mask), payload, &mut frame);
+        frame
+    }
+
+    /// What the key of a connection is made of: it is no secret, and another one for each.
+    pub(crate) fn key(number: u64) -> [u8; 16] {
         let mut random = Random::of_stream(SEED, number);
         let words = [random.next_u64().to_le_bytes(), random.next_u64().to_le_bytes()];
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&words[0]);
         bytes[8..].copy_from_slice(&words[1]);
-        websocket::key_of(bytes)
-    }
-
-    /// Asks for WebSocket.
-    pub(crate) fn push_opening(&self, key: &str, out: &mut Vec<u8>) {
-        let opening = Opening {
-            host: &self.host,
-            target: &self.path,
-            protocols: &self.subprotocols,
-            headers: &self.headers,
-            offers_deflate: self.offers_deflate,
-        };
-        websocket::render_request(&opening, key, out);
-    }
-
-    /// What the server made of it: bytes of its answer, and how messages may be compressed.
-    pub(crate) fn read_answer(
-        &self,
-        input: &[u8],
-        key: &str,
-    ) -> Result<Option<(usize, Option<Deflate>)>, websocket::HandshakeFault> {
-        let read = websocket::read_answer(input, key, &self.subprotocols, self.offers_deflate)?;
-        Ok(read.map(|(length, answer)| (length, answer.deflate)))
-    }
-
-    /// How a conversation goes.
-    pub(crate) fn terms(&self, deflate: Option<Deflate>) -> Terms {
-        let kept_bytes_max = self.kept_bytes_max;
-        Terms { role: Role::Client, deflate, message_bytes_max: MESSAGE_BYTES_MAX, kept_bytes_max }
+        bytes
     }
 
     /// The message for the `turn`-th send, and its number among [`PreparedTalk::all_frames`] if it is one of them.

@@ -12,7 +12,7 @@ pub(crate) enum Next {
     /// Starts the exchange of its next step.
     Exchange,
     /// Pauses; never counted as latency.
-    Think(Nanos),
+    Rest(Nanos),
     /// Is at the end of its work.
     End,
 }
@@ -24,8 +24,10 @@ pub(crate) enum View {
     Nothing,
     /// A pause has passed since.
     Rested,
-    /// Its request went out and it ended, well or badly.
+    /// Its request went out and it ended well.
     Ended,
+    /// Its request went out and it failed.
+    Failed,
     /// There was no connection to send it on.
     NoConnection,
 }
@@ -44,7 +46,7 @@ impl Budget {
     }
 
     /// One more start. What is not measured comes out of no bound but time.
-    fn take(&mut self, is_measured: bool) -> bool {
+    pub(crate) fn take(&mut self, is_measured: bool) -> bool {
         if self.is_spent() {
             return false;
         }
@@ -58,40 +60,49 @@ impl Budget {
     }
 }
 
+/// Where a user is between its first iteration and its last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// It has begun nothing.
+    #[default]
+    New,
+    /// It does what comes before its first iteration, or has to do it again.
+    Starting,
+    /// It goes through iterations.
+    Ready,
+    /// It does what comes behind its last iteration.
+    Stopping,
+}
+
 /// A user, and where it is in its iteration.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct User {
     /// Its own connection, idle, when it has one.
     pub(crate) connection: Option<Socket>,
-    /// Its next step, by its place in the order of the iteration.
-    pub(crate) position: u16,
-    /// It has begun an iteration of several steps.
+    /// Where it is in its program.
+    pub(crate) counter: u32,
+    /// It has begun an iteration.
     pub(crate) is_inside: bool,
     /// That iteration is part of what is measured.
     pub(crate) is_counted: bool,
+    /// Where it is between its first iteration and its last.
+    pub(crate) stage: Stage,
+    /// It leaves: its program says so.
+    pub(crate) has_given_up: bool,
     /// It has gone, and comes back when the load wants more users again.
     pub(crate) is_parked: bool,
 }
 
-impl User {
-    /// Sends, waits for the whole answer, sends again. An iteration that has begun goes on until the time is over, not until no
-    /// further one may begin.
-    pub(crate) fn next(&self, view: View, pause: Nanos, budget: &mut Budget, is_measured: bool) -> Next {
-        let is_spent = if self.is_inside { budget.is_over } else { budget.is_spent() };
-        if view == View::NoConnection && !is_spent {
-            return Next::Think(REFUSED_PAUSE);
+impl Budget {
+    /// What a user does that sends, waits for the whole answer, and sends again.
+    pub(crate) fn next(&mut self, view: View, is_measured: bool) -> Next {
+        if view == View::NoConnection && !self.is_spent() {
+            return Next::Rest(REFUSED_PAUSE);
         }
         #[cfg(test)]
         if let Some(pause) = crate::idle::pause_after(view) {
-            return Next::Think(pause);
+            return Next::Rest(pause);
         }
-        // One that has nothing left to do does not wait for it.
-        if pause > Nanos::ZERO && view != View::Rested && !is_spent {
-            return Next::Think(pause);
-        }
-        if self.is_inside {
-            return if is_spent { Next::End } else { Next::Exchange };
-        }
-        if budget.take(is_measured) { Next::Exchange } else { Next::End }
+        if self.take(is_measured) { Next::Exchange } else { Next::End }
     }
 }

@@ -8,7 +8,7 @@ mod tests;
 
 use metrics::{Class, Counts, Failure, Measure, Outcome, Snapshot, Timings};
 use pacing::Nanos;
-use plan::{ConnectionCount, Load, Plan, UserShape};
+use plan::{ConnectionCount, Load, Scenario, UserShape};
 
 use crate::spent::ShardUse;
 
@@ -117,10 +117,11 @@ impl Growth {
 pub struct Verdict {
     /// Who was the limit.
     pub limit: Limit,
-    /// 99th percentile of the starts' lateness, over all outcomes.
-    pub lateness_p99_ns: u64,
+    /// 99th percentile of the starts' lateness, over all outcomes; `None` where none was measured: a closed load has none, and what
+    /// did not end has left none.
+    pub lateness_p99_ns: Option<u64>,
     /// The same of the wait for a connection.
-    pub wait_p99_ns: u64,
+    pub wait_p99_ns: Option<u64>,
     /// The same of the loop's lag, of the thread that was latest.
     pub lag_p99_ns: u64,
     /// The shard that wanted most of its core, and what it spent.
@@ -144,7 +145,7 @@ pub struct Verdict {
 
 /// What the verdict looks at.
 pub(crate) struct Evidence<'a> {
-    pub(crate) plan: &'a Plan,
+    pub(crate) scenario: &'a Scenario,
     pub(crate) total: &'a Snapshot,
     pub(crate) wall: Nanos,
     pub(crate) shards: &'a [ShardUse],
@@ -153,7 +154,28 @@ pub(crate) struct Evidence<'a> {
     pub(crate) growth: Option<Growth>,
 }
 
+impl Limit {
+    /// What spoils figures comes first, then what the load met, then what met nothing.
+    fn rank(self) -> u8 {
+        match self {
+            Self::Generator => 0,
+            Self::PortsOrDescriptors => 1,
+            Self::Link => 2,
+            Self::Target => 3,
+            Self::Users => 4,
+            Self::Unknown => 5,
+            Self::PlanKept => 6,
+        }
+    }
+}
+
 impl Verdict {
+    /// That of a run of several scenarios: of the one that was limited most.
+    pub(crate) fn worst<'a>(verdicts: impl IntoIterator<Item = &'a Self>) -> Self {
+        let worst = verdicts.into_iter().min_by_key(|verdict| verdict.limit.rank());
+        worst.expect("a plan has a scenario").clone()
+    }
+
     /// The figures are the generator's as much as the target's.
     pub fn is_spoiled(&self) -> bool {
         matches!(self.limit, Limit::Generator | Limit::PortsOrDescriptors)
@@ -161,14 +183,12 @@ impl Verdict {
 
     pub(crate) fn of(evidence: Evidence<'_>) -> Self {
         let all = evidence.total.all();
-        let p99 = |measure| all.of(measure).quantile(0.99).unwrap_or(0);
+        let p99 = |measure| all.of(measure).quantile(0.99);
         let service_mean_ns = all.of(Measure::Service).mean();
         // Those that are there all the time, and wait for the target alone.
-        let users = match evidence.plan.scenarios.first().map(|scenario| &scenario.load) {
-            Some(Load::Closed { shape: UserShape::AtOnce, .. })
-            | Some(Load::Open { connections: ConnectionCount::Exactly(_), .. }) => {
-                evidence.plan.scenarios.first().map(plan::Scenario::users)
-            }
+        let users = match evidence.scenario.load {
+            Load::Closed { shape: UserShape::AtOnce, .. }
+            | Load::Open { connections: ConnectionCount::Exactly(_), .. } => Some(evidence.scenario.users()),
             _ => None,
         };
         // A user of a closed load waits for its connections too; who waits in an open one waits for a free one of them.
@@ -184,7 +204,7 @@ impl Verdict {
         let stalled = shards().filter(|(_, spent)| spent.stalled_ns > 0).max_by_key(|(_, spent)| spent.stalled_ns);
         let mut verdict = Self {
             limit: Limit::Unknown,
-            lateness_p99_ns: p99(Measure::Lateness),
+            lateness_p99_ns: p99(Measure::Lateness).filter(|_| !is_closed),
             wait_p99_ns: p99(Measure::Wait),
             lag_p99_ns: evidence.shards.iter().filter_map(|spent| spent.lag.quantile(0.99)).max().unwrap_or(0),
             busiest,
@@ -204,10 +224,10 @@ impl Verdict {
 
     fn limit(&self, evidence: &Evidence<'_>, all: &Timings) -> Limit {
         let counts = &evidence.total.counts;
-        let share_of_started = |count: u64| count as f64 / counts.started.max(1) as f64;
+        let share_of_started = |count: u64| count as f64 / counts.started().max(1) as f64;
         // A target that nobody ever reached is told at once, whatever our threads did in so short a time.
-        let is_dead = counts.answers == 0 && self.unanswered > 0 && self.unanswered == counts.finished();
-        if counts.started == 0 || evidence.wall < RUN_MIN {
+        let is_dead = counts.answers() == 0 && self.unanswered > 0 && self.unanswered == counts.finished();
+        if counts.started() == 0 || evidence.wall < RUN_MIN {
             return if is_dead { Limit::Target } else { Limit::Unknown };
         }
         if share_of_started(failed(counts, is_local)) > LOSS_SHARE_MAX {
@@ -244,17 +264,17 @@ impl Verdict {
     /// What the target did not answer: of the starts, and in a closed load of the users' time. What was cut is nobody's doing.
     fn lost_share(&self, evidence: &Evidence<'_>) -> f64 {
         let counts = &evidence.total.counts;
-        let of_starts = |count: u64| count as f64 / counts.started.max(1) as f64;
+        let of_starts = |count: u64| count as f64 / counts.started().max(1) as f64;
         if evidence.asked_per_s.is_none() {
             return of_starts(self.unanswered).max(self.unanswered_time_share);
         }
-        let left = counts.unfinished - counts.cut;
-        of_starts(counts.dropped - counts.dropped_by_generator + left + self.unanswered)
+        let left = counts.unfinished() - counts.cut();
+        of_starts(counts.dropped() - counts.dropped_by_generator() + left + self.unanswered)
     }
 
     fn generator_was_late(&self, evidence: &Evidence<'_>, all: &Timings) -> bool {
         let counts = &evidence.total.counts;
-        let dropped = counts.dropped_by_generator as f64 > LOSS_SHARE_MAX * counts.started as f64;
+        let dropped = counts.dropped_by_generator() as f64 > LOSS_SHARE_MAX * counts.started() as f64;
         let usual = all.of(Measure::Service).quantile(0.5).unwrap_or(u64::MAX);
         let late_ns = usual.saturating_mul(LAG_FACTOR).clamp(LAG_MIN.0, LAG_MAX.0);
         let was_kept = |spent: &ShardUse| {
@@ -270,7 +290,7 @@ impl Verdict {
         let p99 = |measure| all.of(measure).quantile(0.99).unwrap_or(0);
         let (response, service) = (p99(Measure::Response), p99(Measure::Service));
         let behind = response.saturating_sub(service);
-        behind > BACKLOG_MIN.0 && behind > service / 2 && self.wait_p99_ns > BACKLOG_MIN.0
+        behind > BACKLOG_MIN.0 && behind > service / 2 && self.wait_p99_ns > Some(BACKLOG_MIN.0)
     }
 }
 
@@ -288,7 +308,7 @@ fn late_starts(all: &Timings) -> f64 {
 
 /// How much of the time a thread wanted all of its core for what somebody answered: whoever is refused at once tries again at once.
 fn saturated_share(spent: &ShardUse, counts: &Counts) -> f64 {
-    let is_refused = counts.answers + counts.succeeded == 0 && counts.failed() > 0;
+    let is_refused = counts.answers() + counts.succeeded() == 0 && counts.failed() > 0;
     if is_refused { 0.0 } else { spent.saturated_share() }
 }
 
@@ -301,7 +321,7 @@ fn own_share(evidence: &Evidence<'_>, all: &Timings) -> f64 {
             late as f64 / spent.lag.count().max(1) as f64
         })
     };
-    let dropped = counts.dropped_by_generator as f64 / counts.started.max(1) as f64;
+    let dropped = counts.dropped_by_generator() as f64 / counts.started().max(1) as f64;
     evidence.shards.iter().map(of_thread).fold(dropped.max(late_starts(all)), f64::max)
 }
 
@@ -318,7 +338,7 @@ fn unanswered_time_share(total: &Snapshot) -> f64 {
     let (unfinished, succeeded) = (total.unfinished(), total.class(Class::Succeeded));
     // What was cut before it had waited longer than others that were answered might have been answered too.
     let longest = |timings: &Timings| timings.of(Measure::Response).max();
-    let might_have_ended = total.counts.cut > 0 && longest(&unfinished) <= longest(&succeeded);
+    let might_have_ended = total.counts.cut() > 0 && longest(&unfinished) <= longest(&succeeded);
     let lost = unanswered + timed_out + if might_have_ended { 0.0 } else { time_of(&unfinished) };
     let all = lost + time_of(&total.class(Class::Succeeded)) + time_of(&total.class(Class::FailedAnswered));
     if all > 0.0 { lost / all } else { 0.0 }

@@ -1,12 +1,13 @@
 //! Connections that were held.
 
 use std::net::SocketAddr;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
 use driver::Chosen;
 use engine::{HoldResult, LateThread, MemoryUse, StoppedOpening};
-use metrics::{Censored, Failure, HeldCounts, HeldNow, TlsFault};
+use metrics::{Censored, Failure, HeldCounters, HeldCounts, HeldNow, TlsFault};
 use pacing::Nanos;
 use plan::{Hold, Work};
 use wire::tls::Refused;
@@ -24,13 +25,11 @@ const RATE_SHARE_MIN: f64 = 0.99;
 /// A generator that spent this share of its threads' time has none left.
 const BUSY_SHARE: f64 = 0.85;
 
-/// What was counted of held connections. The numbers are those of [`metrics::HeldCounts`].
+/// What was counted of held connections. The plain counters are read as if they stood here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeldTally {
-    /// Connections that were tried.
-    pub tried: u64,
-    /// Connections that were established.
-    pub established: u64,
+    /// The plain counters.
+    pub counters: HeldCounters,
     /// Tries that failed.
     pub failed: u64,
     /// The same by reason, the most frequent first.
@@ -39,42 +38,14 @@ pub struct HeldTally {
     pub lost: u64,
     /// The same by reason, the most frequent first.
     pub lost_by: Vec<FailureCount>,
-    /// Connections that were closed in order.
-    pub closed: u64,
-    /// Connections whose peer did not answer the close.
-    pub closed_unheard: u64,
-    /// Connections that were left at the end.
-    pub abandoned: u64,
-    /// Connections that were tried again.
-    pub retries: u64,
-    /// TLS sessions that were resumed.
-    pub tls_resumed: u64,
-    /// Messages that were due.
-    pub due: u64,
-    /// Messages that the generator took up late.
-    pub late: u64,
-    /// Messages that were due on lost connections.
-    pub missed: u64,
-    /// Messages that were never sent.
-    pub unsent: u64,
-    /// Messages that were sent.
-    pub sent: u64,
-    /// Messages that were answered.
-    pub answered: u64,
-    /// Messages that were not.
-    pub unanswered: u64,
-    /// Answers that a check refused.
-    pub refused: u64,
-    /// Messages that came unasked.
-    pub pushed: u64,
-    /// Bytes that were handed to the kernel.
-    pub bytes_handed: u64,
-    /// Bytes that the kernel took.
-    pub bytes_sent: u64,
-    /// Bytes that came.
-    pub bytes_received: u64,
-    /// CPU time of the shards.
-    pub cpu_ns: u64,
+}
+
+impl Deref for HeldTally {
+    type Target = HeldCounters;
+
+    fn deref(&self) -> &HeldCounters {
+        &self.counters
+    }
 }
 
 impl HeldTally {
@@ -82,30 +53,11 @@ impl HeldTally {
     pub fn of(counts: &HeldCounts) -> Self {
         let reasons = |of: &[u64]| HeldCounts::reasons(of).into_iter().map(FailureCount::held).collect();
         Self {
-            tried: counts.tried,
-            established: counts.established,
+            counters: counts.counters,
             failed: counts.failed_in_all(),
             failed_by: reasons(&counts.failed),
             lost: counts.lost_in_all(),
             lost_by: reasons(&counts.lost),
-            closed: counts.closed,
-            closed_unheard: counts.closed_unheard,
-            abandoned: counts.abandoned,
-            retries: counts.retries,
-            tls_resumed: counts.tls_resumed,
-            due: counts.due,
-            late: counts.late,
-            missed: counts.missed,
-            unsent: counts.unsent,
-            sent: counts.sent,
-            answered: counts.answered,
-            unanswered: counts.unanswered,
-            refused: counts.refused,
-            pushed: counts.pushed,
-            bytes_handed: counts.bytes_sent,
-            bytes_sent: counts.bytes_taken(),
-            bytes_received: counts.bytes_received,
-            cpu_ns: counts.cpu_ns,
         }
     }
 }
@@ -152,9 +104,9 @@ impl HeldInterval {
             to,
             now: seen.now,
             response: of_answers(seen, &seen.response),
-            established_per_s: per_second(tally.established, seconds),
-            messages_per_s: per_second(tally.answered + tally.pushed, seconds),
-            bytes_per_s: per_second(tally.bytes_received + tally.bytes_handed, seconds),
+            established_per_s: per_second(tally.established(), seconds),
+            messages_per_s: per_second(tally.answered() + tally.pushed(), seconds),
+            bytes_per_s: per_second(tally.bytes_received() + tally.bytes_handed(), seconds),
             seen: tally,
             total: HeldTally::of(&total.counts),
             memory,
@@ -314,7 +266,7 @@ impl Held {
             loops: result.loops(),
             late_thread: result.late_thread(),
             is_spoiled,
-            is_generator_busy: is_spoiled || tally.cpu_ns as f64 > BUSY_SHARE * could,
+            is_generator_busy: is_spoiled || tally.cpu_ns() as f64 > BUSY_SHARE * could,
             driver: result.driver,
             refused: result.refused,
             lacked_certificate: result.lacked_certificate,
@@ -327,18 +279,18 @@ impl Held {
 
 /// Messages that count as done.
 fn done(tally: &HeldTally, has_answers: bool) -> u64 {
-    if has_answers { tally.answered } else { tally.sent }
+    if has_answers { tally.answered() } else { tally.sent() }
 }
 
 fn asked_and_achieved(plan: &Hold, result: &HoldResult, tally: &HeldTally, has_answers: bool) -> Option<(f64, f64)> {
     let Work::Every(_) = plan.work else { return None };
     let span = result.closing_after.unwrap_or(result.wall).as_secs_f64();
-    Some((per_second(tally.due + tally.missed, span), per_second(done(tally, has_answers), span)))
+    Some((per_second(tally.due() + tally.missed(), span), per_second(done(tally, has_answers), span)))
 }
 
 fn is_rate_kept(plan: &Hold, tally: &HeldTally, has_answers: bool) -> bool {
     let Work::Every(_) = plan.work else { return true };
-    done(tally, has_answers) as f64 >= RATE_SHARE_MIN * (tally.due + tally.missed) as f64
+    done(tally, has_answers) as f64 >= RATE_SHARE_MIN * (tally.due() + tally.missed()) as f64
 }
 
 fn target_limit(plan: &Hold, open: u64, tally: &HeldTally) -> Option<(u64, u64)> {
@@ -361,18 +313,18 @@ fn target_limit(plan: &Hold, open: u64, tally: &HeldTally) -> Option<(u64, u64)>
 fn owed(tally: &HeldTally, has_answers: bool) -> Vec<Owed> {
     // What is not known to be answered is not answered.
     let unanswered = match has_answers {
-        true => tally.due.saturating_sub(tally.unsent + tally.answered).max(tally.unanswered),
-        false => tally.unanswered,
+        true => tally.due().saturating_sub(tally.unsent() + tally.answered()).max(tally.unanswered()),
+        false => tally.unanswered(),
     };
     let unsent = match has_answers {
-        true => tally.unsent,
-        false => tally.due.saturating_sub(tally.sent).max(tally.unsent),
+        true => tally.unsent(),
+        false => tally.due().saturating_sub(tally.sent()).max(tally.unsent()),
     };
     let all = [
         (OwedBy::Unsent, unsent),
         (OwedBy::Unanswered, unanswered),
-        (OwedBy::Missed, tally.missed),
-        (OwedBy::Refused, tally.refused),
+        (OwedBy::Missed, tally.missed()),
+        (OwedBy::Refused, tally.refused()),
     ];
     all.into_iter().filter(|(_, count)| *count > 0).map(|(by, count)| Owed { by, count }).collect()
 }

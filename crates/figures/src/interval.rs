@@ -36,7 +36,7 @@ pub struct Interval {
     pub requests_per_s: f64,
     /// Bytes that came a second.
     pub bytes_received_per_s: f64,
-    /// Response times of what succeeded in it.
+    /// Response times of successful requests in it.
     pub response: Times,
     /// Response times of whatever else ended in it, by how it ended; without those of which there are none.
     pub others: Vec<(Class, Times)>,
@@ -61,7 +61,7 @@ pub struct Added {
     pub slow_connects: u64,
     /// Failures.
     pub failures: Vec<FailureCount>,
-    /// Response times of what succeeded.
+    /// Response times of successful requests.
     pub response: Distribution,
     /// Service times of what succeeded.
     pub service: Distribution,
@@ -85,12 +85,12 @@ impl Interval {
             late_shards,
             is_again,
             requests_per_s: per_second(tally.finished(), seconds),
-            bytes_received_per_s: per_second(tally.bytes_received, seconds),
+            bytes_received_per_s: per_second(tally.bytes_received(), seconds),
             seen: tally,
             total: Tally::of(total),
             response: Times::of(&response, &censored, Spoiled::default()),
             others: others.filter(|(_, times)| times.count > 0).collect(),
-            scenarios: ScenarioPart::all(plan, seen),
+            scenarios: ScenarioPart::all(plan, interval.scenarios.iter().map(|part| part.seen)),
             whole: match total.chains.count() {
                 0 => parts::spread_of_all(total, Measure::Response),
                 _ => Spread::of(&total.chains),
@@ -113,8 +113,8 @@ impl Added {
             if interval.is_again { parts::of_class(added, Class::Succeeded, Measure::Response) } else { response };
         Self {
             is_empty: added.counts.is_empty(),
-            cut_off: added.counts.cut_off,
-            connections_open: added.connections_open,
+            cut_off: added.counts.cut_off(),
+            connections_open: added.gauges.connections_open,
             slow_connects: added.connect.count_between(SYN_AGAIN_NS, CONNECT_NS_MAX),
             failures: FailureCount::all(&added.counts, &added.blamed),
             response,

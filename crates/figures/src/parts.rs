@@ -1,21 +1,27 @@
-//! The scenarios and the steps that make up a whole.
+//! The scenarios, the steps and the transactions that make up a whole.
 
-use metrics::{Censored, Class, Distribution, Measure, SERIES_MAX, SeriesKey, Snapshot, Timings};
-use plan::{Plan, Scenario};
+use metrics::{
+    Catalog, Censored, Class, Distribution, Failure, Measure, Series, SeriesId, SeriesKind, Snapshot, Timings,
+};
+use plan::Plan;
 
 use crate::Times;
 use crate::times::{Spoiled, Spread};
 
-/// What came of one step.
+/// What came of one step, or of one transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepPart {
     /// Its name; that of the last one stands for those behind it too, where there are more than have figures of their own.
     pub name: String,
-    /// Exchanges that ended.
+    /// Exchanges that ended; of a transaction, how often it came to an end.
     pub finished: u64,
-    /// Exchanges that failed.
+    /// Those of them that failed.
     pub failed: u64,
-    /// Response times of what succeeded.
+    /// What was under way when the run was over.
+    pub unfinished: u64,
+    /// Why they failed.
+    pub failures: Vec<(Failure, u64)>,
+    /// Response times of successful requests; of a transaction, its time where all that it holds came to its end.
     pub response: Times,
 }
 
@@ -30,46 +36,44 @@ pub struct ScenarioPart {
     pub failed: u64,
     /// Its steps, in their order.
     pub steps: Vec<StepPart>,
+    /// Its transactions, in their order.
+    pub transactions: Vec<StepPart>,
 }
 
 impl ScenarioPart {
-    /// Each scenario of a plan.
-    pub(crate) fn all(plan: &Plan, seen: &Snapshot) -> Vec<Self> {
-        // The series of a snapshot are those of the first scenario, which is the only one that a plan has.
-        plan.scenarios.iter().take(1).map(|scenario| Self::of(scenario, seen)).collect()
+    /// Each scenario of a plan, and what was seen of it.
+    pub(crate) fn all<'a>(plan: &Plan, seen: impl Iterator<Item = &'a Snapshot>) -> Vec<Self> {
+        let catalog = engine::catalog(plan);
+        seen.enumerate().take(catalog.scenarios()).map(|(scenario, seen)| Self::of(&catalog, scenario, seen)).collect()
     }
 
-    fn of(scenario: &Scenario, seen: &Snapshot) -> Self {
-        let shown = scenario.steps.len().min(SERIES_MAX as usize);
-        let name = |index: usize| {
-            let is_last_of_more = index + 1 == SERIES_MAX as usize && scenario.steps.len() > shown;
-            format!("{}{}", scenario.steps[index].name, if is_last_of_more { " ..." } else { "" })
-        };
-        let steps: Vec<StepPart> = (0..shown).map(|index| StepPart::of(name(index), index as u32, seen)).collect();
+    fn of(catalog: &Catalog, scenario: usize, seen: &Snapshot) -> Self {
+        let parts = |kind| catalog.of(scenario, kind).map(|series| StepPart::of(series, seen)).collect();
+        let steps: Vec<StepPart> = parts(SeriesKind::Step);
         Self {
-            name: scenario.name.clone(),
+            name: catalog.name(scenario).unwrap_or_default().to_owned(),
             finished: steps.iter().map(|step| step.finished).sum(),
             failed: steps.iter().map(|step| step.failed).sum(),
             steps,
+            transactions: parts(SeriesKind::Transaction),
         }
     }
 }
 
 impl StepPart {
-    fn of(name: String, step: u32, seen: &Snapshot) -> Self {
+    fn of(series: &Series, seen: &Snapshot) -> Self {
+        let id = series.id;
+        let finished: u64 = Class::ALL.iter().map(|class| seen.count_of(id, *class)).sum();
         let none = Distribution::default();
-        let of = |class| seen.timings(SeriesKey { step, class }).map_or(&none, |timings| timings.of(Measure::Response));
-        let finished: u64 = Class::ALL.iter().map(|class| of(*class).count()).sum();
-        let succeeded = of(Class::Succeeded);
-        let mut given_up = of(Class::TimedOut).clone();
-        if let Some(unfinished) = seen.unfinished_of(step) {
-            given_up.merge(unfinished.of(Measure::Response));
-        }
-        let censored = Censored::of_times(&given_up, succeeded);
+        let response = |timings: &'_ Timings| timings.of(Measure::Response).count();
+        let succeeded = seen.timings(id, Class::Succeeded).map_or(&none, |timings| timings.of(Measure::Response));
+        let censored = Censored::of_series(seen, id, Measure::Response);
         Self {
-            name,
+            name: format!("{}{}", series.name, if series.shared_by > 0 { " ..." } else { "" }),
             finished,
             failed: finished - succeeded.count(),
+            unfinished: seen.unfinished_of(id).map_or(0, response),
+            failures: seen.failures_of(id).collect(),
             response: Times::of(succeeded, &censored, Spoiled::default()),
         }
     }
@@ -91,7 +95,7 @@ pub(crate) fn spread_of_all(seen: &Snapshot, measure: Measure) -> Spread {
 /// Exchanges whose response time was given up, all steps.
 pub(crate) fn given_up(seen: &Snapshot) -> Distribution {
     let mut sum = of_class(seen, Class::TimedOut, Measure::Response);
-    for timings in (0..SERIES_MAX).filter_map(|step| seen.unfinished_of(step)) {
+    for timings in SeriesId::all(SeriesKind::Step).filter_map(|step| seen.unfinished_of(step)) {
         sum.merge(timings.of(Measure::Response));
     }
     sum.merge(&seen.dropped_after);
@@ -99,5 +103,5 @@ pub(crate) fn given_up(seen: &Snapshot) -> Distribution {
 }
 
 fn each(seen: &Snapshot, class: Class) -> impl Iterator<Item = &Timings> {
-    (0..SERIES_MAX).filter_map(move |step| seen.timings(SeriesKey { step, class }))
+    SeriesId::all(SeriesKind::Step).filter_map(move |step| seen.timings(step, class))
 }

@@ -9,7 +9,7 @@ use engine::{RunResult, ShardUse, Verdict};
 use host::CpuTime;
 use metrics::{
     CLOSE_WITHOUT_CODE, Censored, Class, Distribution, Failure, GRPC_STATUSES, Judgement, Measure, Row, Sample,
-    Snapshot, Threshold, Timings,
+    SeriesKind, Snapshot, Threshold, Timings, Traced,
 };
 use pacing::Nanos;
 use plan::Plan;
@@ -20,6 +20,8 @@ use crate::{Bar, ClassTimes, MeasureTimes, Note, ScenarioPart, Tally, Times, per
 
 /// A difference below this is no news.
 const DIFFERENCE_MIN_NS: u64 = 1_000_000;
+/// Its parts explain a difference when they come to this share of it.
+const EXPLAINED_SHARE_MIN: f64 = 0.8;
 /// A slowest time so many times the mean, and so long, was a stall.
 const STALL_FACTOR: f64 = 10.0;
 const STALL_MIN_NS: u64 = 100_000_000;
@@ -148,11 +150,15 @@ pub struct Run {
     pub paused: Nanos,
     /// Somebody stopped it before its plan was done.
     pub was_stopped: bool,
+    /// The part of its budget that ended it.
+    pub spent: Option<plan::BudgetPart>,
+    /// Files whose rows were used up.
+    pub used_up: Vec<engine::UsedUp>,
     /// What was counted.
     pub tally: Tally,
     /// Finished exchanges a second of the time in which exchanges were started; what ended later is left out.
     pub rate: f64,
-    /// Of an open load: starts a second of the same time, without those that were dropped.
+    /// Of an open load: starts a second of the same time, without those that were dropped, and without redirects, which no plan starts.
     pub achieved_per_s: Option<f64>,
     /// The mean rate that an open load was asked for; `None` of a closed load.
     pub asked_per_s: Option<f64>,
@@ -170,7 +176,7 @@ pub struct Run {
     pub message: Times,
     /// Times between messages that answer none of ours.
     pub message_gap: Times,
-    /// Response times of what succeeded, as a histogram of few bars.
+    /// Response times of successful requests, as a histogram of few bars.
     pub bars: Vec<Bar>,
     /// Each scenario and its steps.
     pub scenarios: Vec<ScenarioPart>,
@@ -218,6 +224,10 @@ pub struct Run {
     pub rows: Vec<Row>,
     /// Exchanges that found no room there.
     pub rows_left_out: u64,
+    /// The slowest exchanges, the slowest first.
+    pub slowest: Vec<Traced>,
+    /// When the measured time began, since the epoch of Unix.
+    pub began_unix: Duration,
     /// Histograms.
     pub recorded: Recorded,
 }
@@ -226,13 +236,15 @@ impl Run {
     /// All figures of a run.
     pub fn of(input: RunInput<'_>) -> Self {
         let RunInput { plan, address, lookup, result, thresholds, notes, host } = input;
+        let scenarios = ScenarioPart::all(&plan, (0..plan.scenarios.len()).map(|scenario| result.total_of(scenario)));
+        let parts = thresholds.iter().map(|threshold| part_of(threshold, &plan, &result)).collect::<Vec<_>>();
         let mut total = result.total;
         let (tally, recorded) = (Tally::of(&total), Recorded::of(&total));
         let (wall, started_for) = (result.wall, result.started_for);
         let per_s_of_starts = |count| per_second(count, started_for.as_secs_f64());
         let succeeded = succeeded(&total, &recorded.succeeded);
         let available = wall.0 as f64 * result.threads as f64;
-        let rate = per_s_of_starts(tally.finished() - tally.drained);
+        let rate = per_s_of_starts(tally.finished() - tally.drained());
         let users: u64 = plan.scenarios.iter().map(plan::Scenario::users).sum();
         let is_closed = result.asked_per_s.is_none();
         Self {
@@ -242,8 +254,10 @@ impl Run {
             started_for,
             paused: result.paused,
             was_stopped: result.was_stopped,
+            spent: result.spent,
+            used_up: result.used_up,
             rate,
-            achieved_per_s: result.asked_per_s.map(|_| per_s_of_starts(tally.started - tally.dropped)),
+            achieved_per_s: result.asked_per_s.map(|_| per_s_of_starts(tally.planned_starts() - tally.dropped())),
             asked_per_s: result.asked_per_s,
             iterations: iterations(&plan, &tally),
             classes: classes(&total, &succeeded, &recorded),
@@ -252,10 +266,10 @@ impl Run {
             message: Times::of(&total.message, &Censored::of_messages(&total), Spoiled::default()),
             message_gap: Times::known(&total.message_gap),
             bars: histogram(recorded.succeeded.of(Measure::Response)),
-            scenarios: ScenarioPart::all(&plan, &total),
+            scenarios,
             closes: closes(&total),
             heard: heard(&total, &tally),
-            judged: judged(thresholds, &total, started_for),
+            judged: judged(thresholds, &parts, &total, started_for),
             verdict: result.verdict,
             behind: Behind::of(&recorded.succeeded),
             hidden: if is_closed { Hidden::of(&total, &recorded.succeeded, users) } else { None },
@@ -272,10 +286,12 @@ impl Run {
             refused: result.refused,
             lacked_certificate: result.lacked_certificate,
             host,
-            head: total.head().to_vec(),
+            head: total.particulars.head().to_vec(),
             samples: total.samples().to_vec(),
-            rows_left_out: total.rows_left_out,
-            rows: total.take_rows(),
+            slowest: total.particulars.slowest.sorted(),
+            began_unix: result.began_unix,
+            rows_left_out: total.particulars.rows_left_out,
+            rows: total.particulars.take_rows(),
             succeeded,
             tally,
             recorded,
@@ -297,7 +313,7 @@ impl Run {
     pub fn is_one_place(&self) -> bool {
         self.plan.scenarios.iter().all(|scenario| {
             scenario.targets.len() == 1
-                && (self.tally.redirects == 0 || scenario.steps.iter().all(|step| step.follow.is_none()))
+                && (self.tally.redirects() == 0 || scenario.steps.iter().all(|step| step.follow.is_none()))
         })
     }
 
@@ -346,17 +362,35 @@ fn classes(total: &Snapshot, succeeded: &MeasureTimes, recorded: &Recorded) -> V
 
 fn iterations(plan: &Plan, tally: &Tally) -> Iterations {
     if plan.scenarios.iter().any(|scenario| scenario.steps.len() > 1) {
-        return Iterations { completed: tally.iterations, cut: tally.iterations_cut };
+        return Iterations { completed: tally.iterations(), cut: tally.iterations_cut() };
     }
-    Iterations { completed: tally.finished().saturating_sub(tally.redirects), cut: tally.unfinished }
+    Iterations { completed: tally.finished().saturating_sub(tally.redirects()), cut: tally.unfinished() }
 }
 
-fn judged(thresholds: &[Threshold], total: &Snapshot, span: Nanos) -> Vec<Judged> {
-    let one = |threshold: &Threshold| Judged {
+/// What a threshold of a part looks at; `None` for one of all.
+fn part_of(threshold: &Threshold, plan: &Plan, result: &RunResult) -> Option<Snapshot> {
+    let name = threshold.of.as_deref()?;
+    let catalog = engine::catalog(plan);
+    for scenario in 0..plan.scenarios.len() {
+        if catalog.name(scenario) == Some(name) {
+            return Some(result.total_of(scenario).clone());
+        }
+        for kind in [SeriesKind::Transaction, SeriesKind::Step] {
+            if let Some(series) = catalog.of(scenario, kind).find(|series| series.name == name) {
+                return Some(result.total_of(scenario).only(series.id));
+            }
+        }
+    }
+    // Nothing of that name was seen.
+    Some(Snapshot::default())
+}
+
+fn judged(thresholds: &[Threshold], parts: &[Option<Snapshot>], total: &Snapshot, span: Nanos) -> Vec<Judged> {
+    let one = |(threshold, part): (&Threshold, &Option<Snapshot>)| Judged {
         threshold: threshold.text.clone(),
-        judgement: threshold.judge(total, span.as_duration()),
+        judgement: threshold.judge(part.as_ref().unwrap_or(total), span.as_duration()),
     };
-    thresholds.iter().map(one).collect()
+    thresholds.iter().zip(parts).map(one).collect()
 }
 
 fn closes(total: &Snapshot) -> Vec<Close> {
@@ -394,8 +428,8 @@ impl Recorded {
             every: total.all(),
             chains: total.chains.clone(),
             connect: total.connect.clone(),
-            before: total.before.clone(),
-            reading: total.reading.clone(),
+            before: total.particulars.before.clone(),
+            reading: total.particulars.reading.clone(),
         }
     }
 }
@@ -405,8 +439,11 @@ impl Behind {
         let p99 = |measure| succeeded.of(measure).quantile(0.99).unwrap_or(0);
         let (response, service) = (p99(Measure::Response), p99(Measure::Service));
         let behind_ns = response.saturating_sub(service);
+        let (wait_ns, lateness_ns) = (p99(Measure::Wait), p99(Measure::Lateness));
         let is_news = behind_ns > DIFFERENCE_MIN_NS && behind_ns > service / 10;
-        is_news.then(|| Self { behind_ns, wait_ns: p99(Measure::Wait), lateness_ns: p99(Measure::Lateness) })
+        // Percentiles do not add: the slowest to connect need not be the slowest to be answered.
+        let is_explained = (wait_ns + lateness_ns) as f64 >= behind_ns as f64 * EXPLAINED_SHARE_MIN;
+        (is_news && is_explained).then_some(Self { behind_ns, wait_ns, lateness_ns })
     }
 }
 
@@ -423,8 +460,11 @@ impl Hidden {
 
 impl Stalled {
     fn of(total: &Snapshot, shards: &[ShardUse]) -> Option<Self> {
-        let covered = total.counts.covered_responses.max(total.covered_count());
+        let covered = total.counts.covered_responses().max(total.covered_count());
         let stalled_ns = shards.iter().map(|spent| spent.stalled_ns).max().unwrap_or(0);
         (covered > 0).then_some(Self { covered, stalled_ns })
     }
 }
+
+#[cfg(test)]
+mod tests;

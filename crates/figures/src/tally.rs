@@ -1,6 +1,8 @@
 //! How many of what there were.
 
-use metrics::{Blamed, Counts, Failure, Snapshot};
+use std::ops::Deref;
+
+use metrics::{Blamed, Counters, Counts, Failure, Snapshot};
 
 /// A failure, how often it was met, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,73 +31,21 @@ impl FailureCount {
     }
 }
 
-/// What was counted from one instant to another. The numbers are those of [`metrics::Counts`].
+/// What was counted from one instant to another. The plain counters are read as if they stood here.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
+    /// The plain counters.
+    pub counters: Counters,
     /// Users that are at work at the end.
     pub users: u64,
     /// Connections that have carried an answer and are open at the end.
     pub connections_open: u64,
-    /// Exchanges whose intended start has come.
-    pub started: u64,
-    /// Exchanges that succeeded.
-    pub succeeded: u64,
     /// Exchanges that failed.
     pub failed: u64,
-    /// Starts that came too late and were given up.
-    pub dropped: u64,
-    /// Those of them that were too late before a connection was looked for.
-    pub dropped_by_generator: u64,
-    /// Exchanges that did not end.
-    pub unfinished: u64,
-    /// Those of them that were cut off without a grace.
-    pub cut: u64,
-    /// Exchanges that ended after the last start.
-    pub drained: u64,
-    /// Iterations that came to their end.
-    pub iterations: u64,
-    /// Iterations that were cut.
-    pub iterations_cut: u64,
-    /// Responses that contain a stall of our own.
-    pub covered_responses: u64,
-    /// Tries of exchanges.
-    pub attempts: u64,
-    /// Requests that were sent.
-    pub sent: u64,
-    /// Answers that came.
-    pub answers: u64,
-    /// Answers after which the connection was kept.
-    pub kept: u64,
     /// The length of the first body.
     pub first_length: u64,
     /// Bodies of another length.
     pub lengths_differ: u64,
-    /// Exchanges that a redirect made.
-    pub redirects: u64,
-    /// Requests that were sent again.
-    pub reconnects: u64,
-    /// Bytes that came.
-    pub bytes_received: u64,
-    /// Bytes that left.
-    pub bytes_sent: u64,
-    /// Bytes of bodies that came.
-    pub body_bytes: u64,
-    /// Connections that were tried.
-    pub connections_tried: u64,
-    /// Connections that were established.
-    pub connections_established: u64,
-    /// TLS sessions that were resumed.
-    pub tls_resumed: u64,
-    /// New connections that the server cut off.
-    pub cut_off: u64,
-    /// Connections on which bytes came that belong to no request.
-    pub unsolicited: u64,
-    /// Messages that left.
-    pub messages_sent: u64,
-    /// Messages that came.
-    pub messages_received: u64,
-    /// Those of them that answer none of ours.
-    pub unasked: u64,
     /// Statuses of HTTP.
     pub statuses: Vec<(u16, u64)>,
     /// Statuses of gRPC.
@@ -104,62 +54,48 @@ pub struct Tally {
     pub failures: Vec<FailureCount>,
 }
 
+impl Deref for Tally {
+    type Target = Counters;
+
+    fn deref(&self) -> &Counters {
+        &self.counters
+    }
+}
+
 impl Tally {
     /// What a snapshot counts.
     pub fn of(seen: &Snapshot) -> Self {
         let counts = &seen.counts;
         Self {
-            users: seen.users,
-            connections_open: seen.connections_open,
-            started: counts.started,
-            succeeded: counts.succeeded,
+            counters: counts.counters,
+            users: seen.gauges.users,
+            connections_open: seen.gauges.connections_open,
             failed: counts.failed(),
-            dropped: counts.dropped,
-            dropped_by_generator: counts.dropped_by_generator,
-            unfinished: counts.unfinished,
-            cut: counts.cut,
-            drained: counts.drained,
-            iterations: counts.iterations,
-            iterations_cut: counts.iterations_cut,
-            covered_responses: counts.covered_responses,
-            attempts: counts.attempts,
-            sent: counts.sent,
-            answers: counts.answers,
-            kept: counts.kept,
-            first_length: counts.first_length,
-            lengths_differ: counts.lengths_differ,
-            redirects: counts.redirects,
-            reconnects: counts.reconnects,
-            bytes_received: counts.bytes_received,
-            bytes_sent: counts.bytes_sent(),
-            body_bytes: counts.body_bytes,
-            connections_tried: counts.connections_tried,
-            connections_established: counts.connections_established,
-            tls_resumed: counts.tls_resumed,
-            cut_off: counts.cut_off,
-            unsolicited: counts.unsolicited,
-            messages_sent: counts.messages_left(),
-            messages_received: counts.messages_received,
-            unasked: counts.unasked,
+            first_length: seen.particulars.first_length,
+            lengths_differ: seen.particulars.lengths_differ,
             statuses: counts.statuses().collect(),
             grpc_statuses: counts.grpc_statuses().collect(),
             failures: FailureCount::all(counts, &seen.blamed),
         }
     }
 
+    /// Exchanges that the plan started; the others are redirects that were followed.
+    pub fn planned_starts(&self) -> u64 {
+        self.started().saturating_sub(self.redirects())
+    }
+
+    /// What the plan asked for and ended, each with the redirects behind it.
+    pub fn planned_finished(&self) -> u64 {
+        self.finished().saturating_sub(self.redirects())
+    }
+
     /// Exchanges that ended.
     pub fn finished(&self) -> u64 {
-        self.succeeded + self.failed
+        self.succeeded() + self.failed
     }
 
     /// How often a failure was met.
     pub fn failures_of(&self, failure: Failure) -> u64 {
         self.failures.iter().find(|each| each.failure == failure).map_or(0, |each| each.count)
-    }
-
-    /// Successes of all starts that were not cut off; `None` when there were none.
-    pub fn success_ratio(&self) -> Option<f64> {
-        let of = self.started.saturating_sub(self.cut);
-        (of > 0).then(|| self.succeeded as f64 / of as f64)
     }
 }

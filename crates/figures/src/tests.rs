@@ -1,20 +1,20 @@
 //! The values that views read, against what was recorded.
 
-use metrics::{Censored, Class, Distribution, Failure, Measure, Outcome, SERIES_MAX, SeriesKey, Snapshot};
+use metrics::{Censored, Class, Distribution, Failure, Measure, Outcome, SERIES_MAX, SeriesId, Snapshot};
 use pacing::Nanos;
-use plan::{Flags, Plan, Step};
+use plan::{Flags, Plan, Step, Transaction};
 
 use crate::times::Spoiled;
-use crate::{At, Interval, Spread, Times, histogram};
+use crate::{At, Interval, Quantile, Spread, Times, histogram};
 
 fn seen(successes: u64, failures: &[(Failure, u64)]) -> Snapshot {
     let mut seen = Snapshot::default();
     for number in 1..=successes {
-        seen.outcome(0, Outcome::Succeeded).record(Measure::Response, number * 1_000_000);
+        seen.outcome(SeriesId::step(0), Outcome::Succeeded).record(Measure::Response, number * 1_000_000);
     }
     for &(failure, count) in failures {
         for _ in 0..count {
-            seen.outcome(0, Outcome::Failed(failure)).record(Measure::Response, 2_000_000_000);
+            seen.outcome(SeriesId::step(0), Outcome::Failed(failure)).record(Measure::Response, 2_000_000_000);
         }
     }
     seen
@@ -36,7 +36,37 @@ fn timeouts_hide_the_percentiles_above_them() {
     assert!(known.iter().filter(|(_, known)| known.at_least).all(|(_, known)| known.ns == 2_000_000_000));
 }
 
+/// Whoever asked for 20 requests has done 20 of them, however many redirects each of them had.
+#[test]
+fn redirects_are_none_of_what_was_planned() {
+    for (asked, each) in [(20, 0), (20, 1), (1, 50), (7, 3), (0, 0)] {
+        let mut seen = seen(asked * (each + 1), &[]);
+        seen.counts[metrics::Counter::Started] = asked * (each + 1);
+        seen.counts[metrics::Counter::Redirects] = asked * each;
+        let tally = crate::Tally::of(&seen);
+        assert_eq!((tally.planned_starts(), tally.planned_finished()), (asked, asked));
+    }
+}
+
 proptest::proptest! {
+    /// Whatever was given up: the known times are those that would be there without it.
+    #[test]
+    fn what_was_given_up_is_in_no_known_time(
+        values in proptest::collection::vec(1u64..10_000_000_000, 0..60),
+        given_up in proptest::collection::vec(1u64..10_000_000_000, 0..20),
+    ) {
+        let [mut times, mut waited] = [(); 2].map(|()| Distribution::default());
+        values.iter().for_each(|&value| times.record(value));
+        given_up.iter().for_each(|&value| waited.record(value));
+        let (alone, both) = (Times::known(&times), Times::of(&times, &Censored::of_times(&waited, &times), Spoiled::default()));
+        proptest::prop_assert_eq!(both.known, alone.percentiles);
+        proptest::prop_assert_eq!((both.count, both.min_ns, both.mean_ns), (alone.count, alone.min_ns, alone.mean_ns));
+        proptest::prop_assert_eq!(both.given_up, given_up.len() as u64);
+        let max = both.known[Quantile::Max as usize].map(|at| at.ns);
+        proptest::prop_assert_eq!(max, values.iter().max().copied());
+        proptest::prop_assert!(both.mean_ns <= max.map(|max| max as f64));
+    }
+
     #[test]
     fn bars_hold_every_value(values in proptest::collection::vec(1u64..1_000_000_000_000, 1..200)) {
         let mut times = Distribution::default();
@@ -50,10 +80,10 @@ proptest::proptest! {
     fn no_percentile_is_above_the_maximum(values in proptest::collection::vec(0u64..10_000_000_000_000, 1..100), timeouts in 0u64..5) {
         let mut total = Snapshot::default();
         for value in values {
-            total.outcome(0, Outcome::Succeeded).record(Measure::Response, value);
+            total.outcome(SeriesId::step(0), Outcome::Succeeded).record(Measure::Response, value);
         }
         for _ in 0..timeouts {
-            total.outcome(0, Outcome::Failed(Failure::Timeout)).record(Measure::Response, 1_000_000);
+            total.outcome(SeriesId::step(0), Outcome::Failed(Failure::Timeout)).record(Measure::Response, 1_000_000);
         }
         let times = total.class(Class::Succeeded);
         let known = percentiles_of(times.of(Measure::Response), &total);
@@ -74,7 +104,9 @@ fn plan(steps: usize) -> Plan {
 /// An interval of a second, told first or again.
 fn told<'a>(seen: &'a Snapshot, added: &'a Snapshot, total: &'a Snapshot, is_again: bool) -> engine::Interval<'a> {
     let (from, to) = (Nanos::from_millis(1_000), Nanos::from_millis(2_000));
-    engine::Interval { number: 2, from, to, paused: Nanos::ZERO, late_shards: 0, is_again, seen, added, total }
+    let paused = Nanos::ZERO;
+    let scenarios = vec![engine::ScenarioInterval { paused, seen, added, total }];
+    engine::Interval { number: 2, from, to, paused, late_shards: 0, is_again, seen, added, total, scenarios }
 }
 
 /// A snapshot with exchanges of several steps that ended in every way.
@@ -82,14 +114,14 @@ fn mixed(steps: u32) -> Snapshot {
     let mut seen = Snapshot::default();
     for step in 0..steps {
         for number in 1..=u64::from(step) + 3 {
-            let timings = seen.outcome(step, Outcome::Succeeded);
+            let timings = seen.outcome(SeriesId::step(step), Outcome::Succeeded);
             timings.record(Measure::Response, number * 1_000_000);
             timings.record(Measure::Service, number * 500_000);
         }
-        seen.outcome(step, Outcome::Failed(Failure::Timeout)).record(Measure::Response, 900_000_000);
-        seen.outcome(step, Outcome::Failed(Failure::Status)).record(Measure::Response, 3_000_000);
+        seen.outcome(SeriesId::step(step), Outcome::Failed(Failure::Timeout)).record(Measure::Response, 900_000_000);
+        seen.outcome(SeriesId::step(step), Outcome::Failed(Failure::Status)).record(Measure::Response, 3_000_000);
     }
-    seen.leave_unfinished(0, 700_000_000, None);
+    seen.leave_unfinished(SeriesId::step(0), 700_000_000, None);
     seen.drop_start(600_000_000);
     seen
 }
@@ -115,9 +147,9 @@ fn an_interval_is_what_the_snapshots_say() {
         assert_eq!((scenario.finished, scenario.failed), (interval.seen.finished(), interval.seen.failed));
         for (step, part) in scenario.steps.iter().enumerate() {
             assert_eq!((part.finished, part.failed), (step as u64 + 5, 2), "{part:?}");
-            let censored = Censored::of_step(&seen, step as u32, Measure::Response);
-            let key = SeriesKey { step: step as u32, class: Class::Succeeded };
-            let times = seen.timings(key).expect("times").of(Measure::Response);
+            let censored = Censored::of_series(&seen, SeriesId::step(step as u32), Measure::Response);
+            let times =
+                seen.timings(SeriesId::step(step as u32), Class::Succeeded).expect("times").of(Measure::Response);
             assert_eq!(part.response, Times::of(times, &censored, Spoiled::default()));
         }
     }
@@ -159,6 +191,66 @@ fn more_steps_than_have_series_share_the_last() {
     assert_eq!(parts[parts.len() - 1].name, format!("step {} ...", SERIES_MAX - 1));
     assert_eq!(parts[5].finished, 0);
     assert_eq!(parts[5].response, Times::default());
+}
+
+/// Transactions stand beside the steps, and are in none of their sums.
+#[test]
+fn transactions_are_told_beside_the_steps() {
+    let mut seen = mixed(2);
+    let whole = Interval::of(&told(&seen, &seen, &seen, false), &plan(2));
+    for (number, times) in [(0, 40), (2, 7)] {
+        let series = SeriesId::transaction(number);
+        (1..=times).for_each(|time| seen.record(series, Class::Succeeded, time * 10_000_000));
+        seen.record(series, Class::FailedAnswered, 5_000_000);
+        seen.fail(series, Failure::Status);
+        seen.record(series, Class::TimedOut, 2_000_000_000);
+        seen.fail(series, Failure::Timeout);
+        seen.record_unfinished(series, 3_000_000_000);
+    }
+    let mut plan = plan(2);
+    let name = |name: &str| Transaction { name: name.to_owned(), has_pauses: false };
+    plan.scenarios[0].program.transactions = ["log in", "look", "buy"].map(name).into();
+    let interval = Interval::of(&told(&seen, &seen, &seen, false), &plan);
+    let [scenario] = &interval.scenarios[..] else { panic!("one scenario") };
+    assert_eq!((&interval.response, &interval.whole, interval.requests_per_s), (&whole.response, &whole.whole, 11.0));
+    assert_eq!((&scenario.steps, scenario.finished), (&whole.scenarios[0].steps, 11));
+    let [log_in, look, buy] = &scenario.transactions[..] else { panic!("three transactions") };
+    assert_eq!((&*log_in.name, log_in.finished, log_in.failed, log_in.unfinished), ("log in", 42, 2, 1));
+    assert_eq!(log_in.failures, [(Failure::Timeout, 1), (Failure::Status, 1)]);
+    // What timed out and what did not end would have taken longer, nobody knows how much.
+    assert_eq!((log_in.response.count, log_in.response.given_up), (40, 2));
+    assert_eq!((&*look.name, look.finished, look.response.clone()), ("look", 0, Times::default()));
+    assert_eq!((&*buy.name, buy.finished, buy.response.count), ("buy", 9, 7));
+    // A step says why it failed, too.
+    assert_eq!(scenario.steps[1].failures, [(Failure::Timeout, 1), (Failure::Status, 1)]);
+    assert_eq!((scenario.steps[0].unfinished, scenario.steps[1].unfinished), (1, 0));
+}
+
+/// A second scenario has its steps and transactions behind those of the first.
+#[test]
+fn scenarios_know_their_own_series() {
+    let mut plan = plan(2);
+    let name = |name: &str| Transaction { name: name.to_owned(), has_pauses: false };
+    plan.scenarios[0].program.transactions = vec![name("log in")];
+    let mut second = plan.scenarios[0].clone();
+    second.steps.truncate(1);
+    second.program.transactions = vec![name("buy"), name("leave")];
+    plan.scenarios.push(second);
+    let (mut first, mut second) = (Snapshot::default(), Snapshot::default());
+    first.outcome(SeriesId::step(1), Outcome::Succeeded).record(Measure::Response, 1);
+    first.record(SeriesId::transaction(0), Class::Succeeded, 1);
+    second.outcome(SeriesId::step(2), Outcome::Succeeded).record(Measure::Response, 1);
+    second.record(SeriesId::transaction(2), Class::Succeeded, 1);
+    let mut all = first.clone();
+    all.merge(&second);
+    let mut told = told(&all, &all, &all, false);
+    let part = |seen| engine::ScenarioInterval { paused: Nanos::ZERO, seen, added: seen, total: seen };
+    told.scenarios = vec![part(&first), part(&second)];
+    let interval = Interval::of(&told, &plan);
+    let finished = |parts: &[crate::StepPart]| parts.iter().map(|part| part.finished).collect::<Vec<_>>();
+    let [first, second] = &interval.scenarios[..] else { panic!("two scenarios") };
+    assert_eq!((finished(&first.steps), finished(&first.transactions)), (vec![0, 1], vec![1]));
+    assert_eq!((finished(&second.steps), finished(&second.transactions)), (vec![1], vec![0, 1]));
 }
 
 proptest::proptest! {

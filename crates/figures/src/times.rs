@@ -76,8 +76,10 @@ pub struct Times {
     pub least_min_ns: Option<u64>,
     /// The mean, reckoned so.
     pub least_mean_ns: Option<f64>,
-    /// In the order of [`Quantile::ALL`].
+    /// In the order of [`Quantile::ALL`], with those that were given up as long as they waited.
     pub percentiles: [Option<At>; 6],
+    /// The same of those alone that are known.
+    pub known: [Option<At>; 6],
 }
 
 impl Times {
@@ -92,6 +94,12 @@ impl Times {
             let Percentile { ns, at_least, .. } = censored.percentile(times, quantile.share())?;
             Some(At { ns, at_least, is_spoiled: spoiled.is(quantile.share()) })
         };
+        let percentiles = Quantile::ALL.map(at);
+        let spoiled = Spoiled { of: times.count(), ..spoiled };
+        let at_known = |quantile: Quantile| {
+            let ns = if quantile == Quantile::Max { times.max() } else { times.quantile(quantile.share()) }?;
+            Some(At { ns, at_least: false, is_spoiled: spoiled.is(quantile.share()) })
+        };
         Self {
             count: times.count(),
             given_up: censored.count(),
@@ -100,13 +108,19 @@ impl Times {
             stdev_ns: times.stdev(),
             least_min_ns: censored.min(times),
             least_mean_ns: censored.mean(times),
-            percentiles: Quantile::ALL.map(at),
+            known: if censored.count() == 0 { percentiles } else { Quantile::ALL.map(at_known) },
+            percentiles,
         }
     }
 
     /// One of the percentiles; `None` when there are no times.
     pub fn at(&self, quantile: Quantile) -> Option<At> {
         self.percentiles[quantile as usize]
+    }
+
+    /// All percentiles of those that are known, with their names.
+    pub fn named_known(&self) -> impl Iterator<Item = (Quantile, Option<At>)> + '_ {
+        Quantile::ALL.into_iter().zip(self.known)
     }
 
     /// All percentiles, with their names.
@@ -158,7 +172,7 @@ impl Spoiled {
     /// Of what succeeded, and of what was given up.
     pub(crate) fn of(seen: &Snapshot, succeeded: &Timings, given_up: u64, measure: Measure) -> Self {
         let covered = match measure {
-            Measure::Response => seen.counts.covered_responses,
+            Measure::Response => seen.counts.covered_responses(),
             Measure::Service => seen.covered_count(),
             // It begins with the service time, and whoever reads it late reads both late.
             Measure::FirstByte => seen.covered_count(),

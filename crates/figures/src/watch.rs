@@ -18,8 +18,12 @@ const PORTS_SHARE: f64 = 0.7;
 const CUT_OFF_MIN: u64 = 3;
 /// The open connections of two intervals differ by less than this share at a limit.
 const SAME_SHARE: f64 = 0.02;
-/// New connections between two looks at the ports: counting them reads the kernel's whole table.
+/// New connections between two looks at the ports: counting them reads the kernel's whole table. As long as few ports are taken, each
+/// look is twice as far from the last, up to the most.
 const CONNECTIONS_BETWEEN_LOOKS: u64 = 2_000;
+const CONNECTIONS_BETWEEN_LOOKS_MAX: u64 = 500_000;
+/// Few of the ports.
+const FEW_PORTS_SHARE: f64 = PORTS_SHARE / 2.0;
 /// Places that refused connections, and are named.
 const PLACES_MAX: usize = 3;
 
@@ -104,6 +108,8 @@ pub enum Note {
         /// Those that stayed.
         open: u64,
     },
+    /// Nothing succeeded on plain connections, and the port speaks TLS.
+    SpeaksTls,
 }
 
 impl Note {
@@ -115,6 +121,7 @@ impl Note {
             Self::Refused { .. } => "refused",
             Self::AcceptQueue { .. } => "accept-queue",
             Self::ServerLimit { .. } => "server-limit",
+            Self::SpeaksTls => "speaks-tls",
         }
     }
 }
@@ -152,6 +159,8 @@ pub struct Watch {
     noted: Vec<Kind>,
     sums: Sums,
     established_at_look: u64,
+    /// New connections until the next look.
+    between_looks: u64,
     /// Overflows of accept queues before the run.
     overflows: Option<u64>,
     /// Open connections at the first interval in which new ones were cut off.
@@ -167,6 +176,7 @@ impl Watch {
             noted: Vec::new(),
             sums: Sums::default(),
             established_at_look: 0,
+            between_looks: CONNECTIONS_BETWEEN_LOOKS,
             overflows: kernel.overflows,
             open_at_cut: None,
         }
@@ -174,7 +184,7 @@ impl Watch {
 
     /// What should be read for an interval: nothing as long as nothing fails and few connections are made.
     pub fn wants(&self, interval: &Interval) -> Wants {
-        let established = interval.total.connections_established;
+        let established = interval.total.connections_established();
         let (added, is_new) = (&interval.added, |kind| !self.noted.contains(&kind));
         // Without a port left, the first look is worth its price at once.
         let lacks_ports = added.failures_of(Failure::NoLocalPort) > 0 && is_new(Kind::LocalPorts);
@@ -204,14 +214,19 @@ impl Watch {
     }
 
     fn is_look_due(&self, established: u64) -> bool {
-        established.saturating_sub(self.established_at_look) >= CONNECTIONS_BETWEEN_LOOKS
+        established.saturating_sub(self.established_at_look) >= self.between_looks
     }
 
     fn look(&mut self, interval: &Interval, kernel: &Kernel) {
-        let (added, established) = (&interval.added, interval.total.connections_established);
+        let (added, established) = (&interval.added, interval.total.connections_established());
         let lacks_ports = added.failures_of(Failure::NoLocalPort) > 0;
         if self.is_look_due(established) {
-            self.established_at_look = established;
+            let since = established - std::mem::replace(&mut self.established_at_look, established);
+            let is_few = |ports: Ports| (ports.in_use as f64) < FEW_PORTS_SHARE * ports.all as f64;
+            self.between_looks = match kernel.ports {
+                Some(ports) if is_few(ports) => (2 * since).min(CONNECTIONS_BETWEEN_LOOKS_MAX),
+                _ => CONNECTIONS_BETWEEN_LOOKS,
+            };
         }
         if let Some(ports) = kernel.ports {
             self.look_at_ports(ports, lacks_ports);
@@ -238,7 +253,7 @@ impl Watch {
     fn look_at_refusals(&mut self, interval: &Interval) {
         let refused = interval.added.failures_of(Failure::ConnectRefused);
         self.sums.refused += refused;
-        self.is_several |= interval.total.redirects > 0;
+        self.is_several |= interval.total.redirects() > 0;
         let refusals = interval.added.failures.iter().filter(|each| each.failure == Failure::ConnectRefused);
         for place in refusals.flat_map(|each| &each.places) {
             self.is_several = true;
@@ -246,7 +261,7 @@ impl Watch {
                 self.sums.refused_at.push(place.clone());
             }
         }
-        if refused > 0 && interval.total.connections_established > 0 {
+        if refused > 0 && interval.total.connections_established() > 0 {
             self.notice(Kind::Refused);
         }
     }

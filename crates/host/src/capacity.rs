@@ -177,7 +177,7 @@ pub struct Limit {
     pub connections: u64,
 }
 
-/// What bounds connections here, the narrowest first.
+/// What limits connections here, the tightest limit first.
 pub fn limits(settings: &Settings, situation: Situation) -> Vec<Limit> {
     let ends = if situation.has_both_ends { 2 } else { 1 };
     let descriptors = settings.nofile_hard.filter(|_| situation.takes_descriptors);

@@ -9,6 +9,7 @@ mod link;
 mod memory;
 mod sockets;
 mod spent;
+mod terminal;
 mod trust;
 
 pub use addresses::addresses_towards;
@@ -20,4 +21,5 @@ pub use link::{Link, link_to};
 pub use memory::{KernelMemory, Memory, PAGE_BYTES, kernel_memory, memory};
 pub use sockets::{PortUse, is_own, listen_overflows, ports_to};
 pub use spent::{CpuTime, process_cpu_time, resident_bytes, thread_cpu_ns, thread_run_delay_ns};
+pub use terminal::terminal_size;
 pub use trust::trusted_certificates;

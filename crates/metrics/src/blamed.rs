@@ -33,6 +33,11 @@ impl Blamed {
         self.0.clear();
     }
 
+    /// All of them, in the order in which they were met.
+    pub(crate) fn all(&self) -> &[(Failure, Arc<str>, u64)] {
+        &self.0
+    }
+
     /// Where a failure was met, and how often: the most frequent first, then by name.
     pub fn places(&self, failure: Failure) -> Vec<(&str, u64)> {
         let mut places: Vec<(&str, u64)> = self

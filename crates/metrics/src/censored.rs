@@ -3,7 +3,7 @@
 //! What timed out, was dropped or did not end would have taken longer than it had when it was given up, nobody knows how much. So a
 //! percentile lies between two bounds: with those times as waited so far, and with the same at infinity.
 
-use crate::{Class, Distribution, Measure, SeriesKey, Snapshot, Timings};
+use crate::{Class, Distribution, Measure, SeriesId, Snapshot, Timings};
 
 /// Bounds that differ by less than this part are one time: histograms tell no less apart.
 const RESOLUTION: u64 = 500;
@@ -41,7 +41,7 @@ impl Censored {
     /// The same, and what is in flight.
     pub fn of_now(seen: &Snapshot, measure: Measure) -> Self {
         let mut all = Self::of(seen, measure);
-        if let Some(ages) = seen.in_flight.of(measure).filter(|ages| ages.count() > 0) {
+        if let Some(ages) = seen.gauges.in_flight.of(measure).filter(|ages| ages.count() > 0) {
             if all.count == 0 {
                 all.at_least.merge(seen.class(Class::Succeeded).of(measure));
             }
@@ -51,12 +51,12 @@ impl Censored {
         all
     }
 
-    /// Those of one step that timed out or did not end.
-    pub fn of_step(seen: &Snapshot, step: u32, measure: Measure) -> Self {
+    /// Those of one series that timed out or did not end.
+    pub fn of_series(seen: &Snapshot, series: SeriesId, measure: Measure) -> Self {
         let times = |timings: Option<&Timings>| timings.map(|timings| timings.of(measure).clone()).unwrap_or_default();
-        let mut given_up = times(seen.timings(SeriesKey { step, class: Class::TimedOut }));
-        given_up.merge(&times(seen.unfinished_of(step)));
-        Self::of_times(&given_up, &times(seen.timings(SeriesKey { step, class: Class::Succeeded })))
+        let mut given_up = times(seen.timings(series, Class::TimedOut));
+        given_up.merge(&times(seen.unfinished_of(series)));
+        Self::of_times(&given_up, &times(seen.timings(series, Class::Succeeded)))
     }
 
     /// Messages whose call timed out before they were answered, of all that wait for an answer.

@@ -27,6 +27,16 @@ impl Default for Distribution {
     }
 }
 
+/// The same was recorded, whatever memory it takes.
+impl PartialEq for Distribution {
+    fn eq(&self, other: &Self) -> bool {
+        let exact = |times: &Self| (times.count, times.sum, times.min, times.max);
+        exact(self) == exact(other) && self.counted().eq(other.counted())
+    }
+}
+
+impl Eq for Distribution {}
+
 impl Distribution {
     /// Adds one time.
     #[inline]
@@ -73,6 +83,30 @@ impl Distribution {
     /// The buckets that hold something, the lowest first.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
         self.pages.recorded()
+    }
+
+    /// Buckets that there are.
+    pub(crate) const BUCKETS: usize = pages::BUCKETS;
+
+    /// Buckets that hold something, by their numbers, the lowest first.
+    pub(crate) fn counted(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        self.pages.counted()
+    }
+
+    /// Adds to a bucket. What is exact must be set when all are there.
+    pub(crate) fn add_bucket(&mut self, bucket: usize, count: u64) {
+        self.pages.add(bucket, count);
+        self.count += count;
+    }
+
+    /// Sets what is exact. False when it is not what the buckets say, and cannot be.
+    pub(crate) fn set_exact(&mut self, min: u64, max: u64, sum: u128) -> bool {
+        (self.min, self.max, self.sum) = (min, max, sum);
+        let (lowest, highest) = (self.counted().next(), self.counted().last());
+        let is_in =
+            |value, bucket: Option<(usize, u64)>| bucket.is_some_and(|(bucket, _)| pages::bucket_of(value) == bucket);
+        let bounds = u128::from(min) * u128::from(self.count)..=u128::from(max) * u128::from(self.count);
+        min <= max && is_in(min, lowest) && is_in(max, highest) && bounds.contains(&sum)
     }
 
     /// Bytes that it takes on the heap, which depends on how far its times are spread.

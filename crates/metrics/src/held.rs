@@ -1,83 +1,41 @@
 //! What happened to connections that are held.
 
-use crate::{Distribution, FAILURE_COUNT, Failure};
+use std::ops::{Deref, DerefMut};
 
-/// Counts of a time; those of shards and of times add up.
+use crate::counter::add_each;
+use crate::{Distribution, FAILURE_COUNT, Failure, HeldCounters};
+
+/// Counts of a time; those of shards and of times add up. The plain counters are read and counted as if they stood here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldCounts {
-    /// Connections that were tried, each time.
-    pub tried: u64,
-    /// Connections that were established, each time.
-    pub established: u64,
+    /// The plain counters.
+    pub counters: HeldCounters,
     /// Connections that could not be established, by reason.
     pub failed: Box<[u64]>,
     /// Established connections that were lost, by reason.
     pub lost: Box<[u64]>,
-    /// Connections that we closed, and whose peers agreed.
-    pub closed: u64,
-    /// Connections that we closed, and whose peers did not answer that in time.
-    pub closed_unheard: u64,
-    /// Connections that were on their way when it was over.
-    pub abandoned: u64,
-    /// Tries that were made because a connection was lost, or could not be established before.
-    pub retries: u64,
-    /// Messages whose time had come.
-    pub due: u64,
-    /// Of those, messages that our own loop took up too late.
-    pub late: u64,
-    /// Messages whose time came while their connections were lost.
-    pub missed: u64,
-    /// Messages that were due and never left: the one before them was not answered in time.
-    pub unsent: u64,
-    /// Messages that left.
-    pub sent: u64,
-    /// Messages that were answered.
-    pub answered: u64,
-    /// Messages that were not answered within their time, or before their connections ended.
-    pub unanswered: u64,
-    /// Answers that a check refused.
-    pub refused: u64,
-    /// Messages that came unasked.
-    pub pushed: u64,
-    /// Bytes that were handed to sockets.
-    pub bytes_sent: u64,
-    /// Of those, bytes that the kernel had not taken when their connections ended.
-    pub bytes_unsent: u64,
-    /// Bytes that came from sockets.
-    pub bytes_received: u64,
-    /// CPU time of the shards, in nanoseconds.
-    pub cpu_ns: u64,
-    /// TLS sessions that took up an earlier one.
-    pub tls_resumed: u64,
 }
 
 impl Default for HeldCounts {
     fn default() -> Self {
         let none = || vec![0; FAILURE_COUNT].into_boxed_slice();
-        Self {
-            tried: 0,
-            established: 0,
-            failed: none(),
-            lost: none(),
-            closed: 0,
-            closed_unheard: 0,
-            abandoned: 0,
-            retries: 0,
-            due: 0,
-            late: 0,
-            missed: 0,
-            unsent: 0,
-            sent: 0,
-            answered: 0,
-            unanswered: 0,
-            refused: 0,
-            pushed: 0,
-            bytes_sent: 0,
-            bytes_unsent: 0,
-            bytes_received: 0,
-            cpu_ns: 0,
-            tls_resumed: 0,
-        }
+        Self { counters: HeldCounters::default(), failed: none(), lost: none() }
+    }
+}
+
+impl Deref for HeldCounts {
+    type Target = HeldCounters;
+
+    #[inline]
+    fn deref(&self) -> &HeldCounters {
+        &self.counters
+    }
+}
+
+impl DerefMut for HeldCounts {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut HeldCounters {
+        &mut self.counters
     }
 }
 
@@ -92,11 +50,6 @@ impl HeldCounts {
         self.lost.iter().sum()
     }
 
-    /// Bytes that the kernel took.
-    pub fn bytes_taken(&self) -> u64 {
-        self.bytes_sent.saturating_sub(self.bytes_unsent)
-    }
-
     /// The reasons of failures that there were, the most frequent first.
     pub fn reasons(of: &[u64]) -> Vec<(Failure, u64)> {
         let mut reasons: Vec<(Failure, u64)> =
@@ -105,30 +58,16 @@ impl HeldCounts {
         reasons
     }
 
-    fn add(&mut self, other: &Self) {
-        self.tried += other.tried;
-        self.established += other.established;
-        for (all, more) in self.failed.iter_mut().zip(&other.failed).chain(self.lost.iter_mut().zip(&other.lost)) {
-            *all += more;
-        }
-        self.closed += other.closed;
-        self.closed_unheard += other.closed_unheard;
-        self.abandoned += other.abandoned;
-        self.retries += other.retries;
-        self.due += other.due;
-        self.late += other.late;
-        self.missed += other.missed;
-        self.unsent += other.unsent;
-        self.sent += other.sent;
-        self.answered += other.answered;
-        self.unanswered += other.unanswered;
-        self.refused += other.refused;
-        self.pushed += other.pushed;
-        self.bytes_sent += other.bytes_sent;
-        self.bytes_unsent += other.bytes_unsent;
-        self.bytes_received += other.bytes_received;
-        self.cpu_ns += other.cpu_ns;
-        self.tls_resumed += other.tls_resumed;
+    fn merge(&mut self, other: &Self) {
+        self.counters.merge(&other.counters);
+        add_each(&mut self.failed, &other.failed);
+        add_each(&mut self.lost, &other.lost);
+    }
+
+    fn clear(&mut self) {
+        self.counters.clear();
+        self.failed.fill(0);
+        self.lost.fill(0);
     }
 }
 
@@ -191,7 +130,7 @@ impl Held {
 
     /// Adds what happened, and leaves how things stand.
     pub fn add_counts(&mut self, other: &Self) {
-        self.counts.add(&other.counts);
+        self.counts.merge(&other.counts);
         self.connect.merge(&other.connect);
         self.response.merge(&other.response);
         self.service.merge(&other.service);
@@ -202,7 +141,8 @@ impl Held {
 
     /// Forgets everything and keeps the memory.
     pub fn clear(&mut self) {
-        (self.counts, self.now) = (HeldCounts::default(), HeldNow::default());
+        self.counts.clear();
+        self.now = HeldNow::default();
         for times in
             [&mut self.connect, &mut self.response, &mut self.service, &mut self.given_up, &mut self.gap, &mut self.lag]
         {
@@ -214,12 +154,13 @@ impl Held {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::HeldCounter;
 
     #[test]
     fn shards_and_times_add_up() {
         let one = |open: u64, lost: Failure| {
             let mut held = Held::default();
-            (held.counts.tried, held.counts.late) = (3, 2);
+            (held.counts[HeldCounter::Tried], held.counts[HeldCounter::Late]) = (3, 2);
             held.counts.lost[lost.index()] = 2;
             held.now.open = open;
             held.connect.record(open * 1_000);
@@ -228,12 +169,12 @@ mod tests {
         let (first, second) = (one(5, Failure::Reset), one(7, Failure::ClosedEarly));
         let mut whole = first.clone();
         whole.add_shard(&second);
-        assert_eq!((whole.now.open, whole.counts.tried, whole.connect.count()), (12, 6, 2));
+        assert_eq!((whole.now.open, whole.counts.tried(), whole.connect.count()), (12, 6, 2));
         whole.add_time(&one(1, Failure::Reset));
-        assert_eq!((whole.now.open, whole.counts.lost_in_all(), whole.counts.late), (1, 6, 6));
+        assert_eq!((whole.now.open, whole.counts.lost_in_all(), whole.counts.late()), (1, 6, 6));
         let standing = whole.now;
         whole.add_counts(&second);
-        assert_eq!((whole.now, whole.counts.tried), (standing, 12));
+        assert_eq!((whole.now, whole.counts.tried()), (standing, 12));
         let reasons = [(Failure::Reset, 4), (Failure::ClosedEarly, 4)];
         assert_eq!(HeldCounts::reasons(&whole.counts.lost), reasons);
         whole.clear();

@@ -3,24 +3,39 @@
 //! A shard records into a [`Snapshot`] of its own and hands it over whole; nothing here is shared between threads.
 
 mod blamed;
+mod catalog;
 mod censored;
+mod codec;
+mod counter;
 mod counts;
 mod distribution;
+mod gauges;
 mod held;
 mod outcome;
+mod particulars;
 mod sample;
 mod snapshot;
+mod table;
 mod threshold;
+mod timings;
+mod traced;
 
 pub use blamed::Blamed;
+pub use catalog::{Catalog, SERIES_MAX, Series, SeriesId, SeriesKind};
 pub use censored::{Censored, Percentile};
+pub use codec::{DECODED_BYTES_FIXED, DECODED_BYTES_PER_BYTE, SNAPSHOT_BYTES_MAX, SNAPSHOT_VERSION, SnapshotError};
+pub use counter::{Counter, Counters, HeldCounter, HeldCounters};
 pub use counts::{Counts, STATUS_COUNT};
 pub use distribution::{Bucket, Distribution, VALUE_NS_MAX};
+pub use gauges::{Ages, Gauges};
 pub use held::{Held, HeldCounts, HeldNow};
 pub use outcome::{CLOSE_WITHOUT_CODE, Class, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome, ProtocolFault, TlsFault};
+pub use particulars::Particulars;
 pub use sample::{Part, PartKind, ROWS_MAX, Row, SAMPLE_BODY_BYTES_MAX, SAMPLES_MAX, SHOWN_MAX, Sample};
-pub use snapshot::{Ages, Measure, SERIES_MAX, SeriesKey, Snapshot, Timings};
+pub use snapshot::Snapshot;
 pub use threshold::{Judgement, THRESHOLD_BYTES_MAX, Threshold, ThresholdError, ThresholdFault, Unit};
+pub use timings::{Measure, Timings};
 
 #[cfg(test)]
 mod tests;
+pub use traced::{SLOWEST_MAX, Slowest, Traced, TracedEnd};

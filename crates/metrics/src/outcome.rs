@@ -17,7 +17,7 @@ pub enum Outcome {
 }
 
 /// Why an exchange failed, as a reason a person can act on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Failure {
     /// No route to the target.
     Unreachable,
@@ -62,14 +62,26 @@ pub enum Failure {
     Check,
     /// The host of a redirect is unknown.
     Dns,
+    /// A redirect leads to a public host that nobody said may be loaded.
+    NoConsent,
     /// Redirects without end, or to where nobody can follow.
     Redirect,
+    /// A value that the user needs later is not in the answer.
+    NotTaken,
+    /// A value that the request needs cannot be had, or cannot stand where it should.
+    NotFilled,
+    /// A complete answer that took longer, or less, than the check on its time allows.
+    TimeCheck,
+    /// A complete answer that is larger, or smaller, than the check on its size allows.
+    SizeCheck,
+    /// A loop of a scenario went round as often as it may, and its condition did not end it.
+    LoopLimit,
     /// Another error of the operating system.
     Os(u16),
 }
 
 /// How the peer broke the protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "each is named by `name`, and described where the protocol machine says it")]
 #[repr(u8)]
 pub enum ProtocolFault {
@@ -274,7 +286,7 @@ pub const GRPC_STATUSES: [&str; 18] = [
 /// The statuses of HTTP that mean something for a call without a status of its own; all others are counted as one.
 const CALL_STATUSES: [u16; 9] = [400, 401, 403, 404, 429, 431, 502, 503, 504];
 
-const PROTOCOL_FIRST: usize = 16;
+const PROTOCOL_FIRST: usize = 22;
 const TLS_FIRST: usize = 96;
 const RESET_FIRST: usize = 128;
 const CALL_FIRST: usize = 144;
@@ -287,7 +299,7 @@ const CLOSE_FIRST: usize = GRPC_FIRST + GRPC_STATUSES.len();
 pub const FAILURE_COUNT: usize = CLOSE_FIRST + CLOSE_COUNT;
 
 impl Failure {
-    const PLAIN: [Self; 16] = [
+    const PLAIN: [Self; 22] = [
         Self::Unreachable,
         Self::Permission,
         Self::ConnectRefused,
@@ -304,6 +316,12 @@ impl Failure {
         Self::Dns,
         Self::Redirect,
         Self::NoFirstAnswer,
+        Self::NoConsent,
+        Self::NotTaken,
+        Self::NotFilled,
+        Self::TimeCheck,
+        Self::SizeCheck,
+        Self::LoopLimit,
     ];
 
     /// A call whose answer has this status of HTTP, and none of its own.
@@ -387,6 +405,7 @@ impl Failure {
         match self {
             Self::Unreachable => "unreachable",
             Self::Permission => "permission",
+            Self::NoConsent => "no-consent",
             Self::ConnectRefused => "connect-refused",
             Self::ConnectTimeout => "connect-timeout",
             Self::NoLocalPort => "no-local-port",
@@ -404,6 +423,11 @@ impl Failure {
             Self::Check => "check",
             Self::Dns => "dns",
             Self::Redirect => "redirect",
+            Self::NotTaken => "not-taken",
+            Self::NotFilled => "not-filled",
+            Self::TimeCheck => "time-check",
+            Self::SizeCheck => "size-check",
+            Self::LoopLimit => "loop-limit",
             Self::WebSocketClose(_) => "websocket-close",
             Self::NoFirstAnswer => "no-first-answer",
             Self::Os(_) => "os",
@@ -438,7 +462,10 @@ impl Class {
                 | Failure::CallHttp(_)
                 | Failure::Check
                 | Failure::BodyLimit
-                | Failure::Redirect,
+                | Failure::Redirect
+                | Failure::NotTaken
+                | Failure::TimeCheck
+                | Failure::SizeCheck,
             ) => Self::FailedAnswered,
             Outcome::Failed(
                 Failure::Timeout | Failure::ConnectTimeout | Failure::NoFirstAnswer | Failure::Tls(TlsFault::NoAnswer),

@@ -1,134 +1,19 @@
 //! All that one shard saw in one span of time. Snapshots merge exactly, in any order.
 
-use crate::counts::Counts;
+use crate::catalog::{SeriesId, SeriesKind};
+use crate::table::{Ended, Table};
+use crate::{
+    Blamed, Class, Counter, Counts, Distribution, Failure, Gauges, Measure, Outcome, Particulars, SAMPLES_MAX,
+    SHOWN_MAX, Sample, Timings,
+};
 
-use crate::{Blamed, Class, Distribution, Outcome, ROWS_MAX, Row, SAMPLES_MAX, SHOWN_MAX, Sample};
-
-/// Steps that have series of their own; those behind them share the last.
-pub const SERIES_MAX: u32 = 64;
 /// The longest text of a server that is kept.
 const HEARD_CHARS_MAX: usize = 200;
 /// Statuses and codes whose texts are kept.
-const HEARD_MAX: usize = 256;
-
-/// What is measured of an exchange.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
-    /// done - intended.
-    Response,
-    /// done - sent.
-    Service,
-    /// sent - taken up.
-    Wait,
-    /// taken up - intended.
-    Lateness,
-    /// first byte - sent.
-    FirstByte,
-}
-
-impl Measure {
-    /// All of them, in the order of their index.
-    pub const ALL: [Self; 5] = [Self::Response, Self::Service, Self::Wait, Self::Lateness, Self::FirstByte];
-
-    /// A stable name for reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Response => "response_time",
-            Self::Service => "service_time",
-            Self::Wait => "wait",
-            Self::Lateness => "lateness",
-            Self::FirstByte => "first_byte",
-        }
-    }
-}
-
-/// One distribution for each [`Measure`].
-#[derive(Clone, Debug, Default)]
-pub struct Timings([Distribution; Measure::ALL.len()]);
-
-impl Timings {
-    /// The distribution of a measure.
-    pub fn of(&self, measure: Measure) -> &Distribution {
-        &self.0[measure as usize]
-    }
-
-    /// Adds one time.
-    #[inline]
-    pub fn record(&mut self, measure: Measure, value_ns: u64) {
-        self.0[measure as usize].record(value_ns);
-    }
-
-    /// Adds all of `other`.
-    pub fn merge(&mut self, other: &Self) {
-        for (own, more) in self.0.iter_mut().zip(&other.0) {
-            own.merge(more);
-        }
-    }
-
-    /// Bytes that the distributions take on the heap.
-    pub fn heap_bytes(&self) -> usize {
-        self.0.iter().map(Distribution::heap_bytes).sum()
-    }
-
-    fn clear(&mut self) {
-        self.0.iter_mut().for_each(Distribution::clear);
-    }
-}
-
-/// Which series a record goes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SeriesKey {
-    /// Index in the plan, over all scenarios.
-    pub step: u32,
-    /// How it ended.
-    pub class: Class,
-}
-
-/// Series of one step: one for each class, and one for what did not end.
-const SERIES_OF_STEP: usize = Class::ALL.len() + 1;
-/// The place of what did not end among them.
-const UNFINISHED: usize = Class::ALL.len();
-
-impl SeriesKey {
-    fn id(self) -> usize {
-        self.step as usize * SERIES_OF_STEP + self.class as usize
-    }
-}
-
-/// How long exchanges have waited that are in flight at one instant.
-#[derive(Clone, Debug, Default)]
-pub struct Ages {
-    /// Since they were intended.
-    pub response: Distribution,
-    /// Since they were sent; of those that were.
-    pub service: Distribution,
-}
-
-impl Ages {
-    /// Those of a measure that grows with an exchange; `None` of another.
-    pub fn of(&self, measure: Measure) -> Option<&Distribution> {
-        match measure {
-            Measure::Response => Some(&self.response),
-            Measure::Service => Some(&self.service),
-            Measure::Wait | Measure::Lateness | Measure::FirstByte => None,
-        }
-    }
-
-    /// Adds what is in flight elsewhere at the same instant.
-    pub fn merge(&mut self, other: &Self) {
-        self.response.merge(&other.response);
-        self.service.merge(&other.service);
-    }
-
-    /// Forgets everything and keeps the memory.
-    pub fn clear(&mut self) {
-        self.response.clear();
-        self.service.clear();
-    }
-}
+pub(crate) const HEARD_MAX: usize = 256;
 
 /// What one shard saw from one instant to another; merged, what all of them saw.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
     /// The counters.
     pub counts: Counts,
@@ -144,54 +29,61 @@ pub struct Snapshot {
     pub message_gap: Distribution,
     /// The time that dropped starts had waited when they were given up.
     pub dropped_after: Distribution,
-    /// Users that are at work (a gauge: merged over shards of one instant, not over time).
-    pub users: u64,
-    /// Connections that have carried an answer and are open (a gauge too).
-    pub connections_open: u64,
-    /// What is in flight at the end (a gauge as well).
-    pub in_flight: Ages,
+    /// How things stand at the end.
+    pub gauges: Gauges,
     /// How late the shard's loop came to ticks that are evenly spaced; a stall is as many late ticks as it covers.
     pub lag: Distribution,
     /// Time in which the shard's loop stood still though something was due.
     pub stalled_ns: u64,
     /// Service times of successes that contain a stall of ours; most runs have none.
-    covered: Option<Box<Distribution>>,
+    pub(crate) covered: Option<Box<Distribution>>,
     /// CPU time that the shard's thread spent.
     pub cpu_ns: u64,
     /// Time that it was ready to run and had no core.
     pub run_delay_ns: u64,
     /// What servers said of a status of gRPC, or of a code with which they closed WebSockets: one text for each, of those that were
-    /// heard the first in the alphabet.
-    heard: Vec<(u16, Box<str>)>,
-    /// From the first byte of an answer to its last, where that was kept.
-    pub reading: Distribution,
-    /// From intended to sent, where that was kept.
-    pub before: Distribution,
+    /// heard the first in the alphabet. By their numbers.
+    pub(crate) heard: Vec<(u16, Box<str>)>,
     /// Where redirects are followed: from the intended instant of the first request to the end of the last answer.
     pub chains: Distribution,
-    /// Each exchange by itself, where they were kept.
-    rows: Vec<Row>,
-    /// Exchanges that found no room there.
-    pub rows_left_out: u64,
-    /// A head of an answer.
-    head: Vec<u8>,
+    /// What only some views ask for.
+    pub particulars: Particulars,
     /// Where failures were met, when the load goes to several places.
     pub blamed: Blamed,
     /// Exchanges as they went, where they were kept: the first ones.
-    samples: Vec<Sample>,
-    /// A series is allocated at its first record.
-    series: Vec<Option<Box<Timings>>>,
+    pub(crate) samples: Vec<Sample>,
+    /// Steps, transactions and custom values.
+    pub(crate) table: Table,
 }
 
 impl Snapshot {
-    /// Counts an outcome and gives the timings of its series.
+    /// Counts the outcome of an exchange, and gives the timings of its series: the response time of each is recorded there.
     #[inline]
-    pub fn outcome(&mut self, step: u32, outcome: Outcome) -> &mut Timings {
+    pub fn outcome(&mut self, series: SeriesId, outcome: Outcome) -> &mut Timings {
         match outcome {
-            Outcome::Succeeded => self.counts.succeeded += 1,
-            Outcome::Failed(failure) => self.counts.failures[failure.index()] += 1,
+            Outcome::Succeeded => self.counts[Counter::Succeeded] += 1,
+            Outcome::Failed(failure) => {
+                self.counts.failures[failure.index()] += 1;
+                self.table.fail(series, failure, 1);
+            }
         }
-        self.timings_mut(SeriesKey { step, class: Class::of(outcome) }.id())
+        self.table.timings_mut(series, Ended::As(Class::of(outcome)))
+    }
+
+    /// Records one value into a series that is no step: the time of a transaction, or what a script measured. It counts once.
+    #[inline]
+    pub fn record(&mut self, series: SeriesId, class: Class, value: u64) {
+        self.table.timings_mut(series, Ended::As(class)).record(Measure::Response, value);
+    }
+
+    /// What was recorded as failed failed for this reason.
+    pub fn fail(&mut self, series: SeriesId, failure: Failure) {
+        self.table.fail(series, failure, 1);
+    }
+
+    /// The same of what did not end before the run: it takes this long at least.
+    pub fn record_unfinished(&mut self, series: SeriesId, value: u64) {
+        self.table.timings_mut(series, Ended::Not).record(Measure::Response, value);
     }
 
     /// The service time of a success contains a stall of ours.
@@ -224,18 +116,17 @@ impl Snapshot {
         let line: String =
             text.chars().map(|each| if each.is_control() { ' ' } else { each }).take(HEARD_CHARS_MAX).collect();
         let Ok(number) = u16::try_from(status) else { return };
-        let has_room = self.heard.len() < HEARD_MAX;
-        match self.heard.iter_mut().find(|(known, _)| *known == number) {
-            Some((_, known)) if **known <= *line => {}
-            Some((_, known)) => *known = line.into(),
-            None if has_room => self.heard.push((number, line.into())),
-            None => {}
+        match self.heard.binary_search_by_key(&number, |(known, _)| *known) {
+            Ok(place) if *self.heard[place].1 <= *line => {}
+            Ok(place) => self.heard[place].1 = line.into(),
+            Err(place) if self.heard.len() < HEARD_MAX => self.heard.insert(place, (number, line.into())),
+            Err(_) => {}
         }
     }
 
     /// Counts a start that was given up after `waited_ns`.
     pub fn drop_start(&mut self, waited_ns: u64) {
-        self.counts.dropped += 1;
+        self.counts[Counter::Dropped] += 1;
         self.dropped_after.record(waited_ns);
     }
 
@@ -255,37 +146,6 @@ impl Snapshot {
         &self.samples
     }
 
-    /// Keeps an exchange by itself, as long as there is room.
-    pub fn keep_row(&mut self, row: Row) {
-        if self.rows.len() < ROWS_MAX {
-            self.rows.push(row);
-        } else {
-            self.rows_left_out += 1;
-        }
-    }
-
-    /// Exchanges that were kept by themselves.
-    pub fn rows(&self) -> &[Row] {
-        &self.rows
-    }
-
-    /// The same, for whoever goes on with them: there may be millions.
-    pub fn take_rows(&mut self) -> Vec<Row> {
-        std::mem::take(&mut self.rows)
-    }
-
-    /// Keeps the head of an answer, unless there is one.
-    pub fn hear_head(&mut self, head: &[u8]) {
-        if self.head.is_empty() {
-            self.head = head.to_vec();
-        }
-    }
-
-    /// A head of an answer, where one was kept.
-    pub fn head(&self) -> &[u8] {
-        &self.head
-    }
-
     /// Keeps an exchange, as long as it is among the first.
     pub fn keep_sample(&mut self, sample: Sample) {
         let most = if sample.is_shown { SHOWN_MAX } else { SAMPLES_MAX };
@@ -294,17 +154,10 @@ impl Snapshot {
         self.samples.truncate(most);
     }
 
-    fn timings_mut(&mut self, id: usize) -> &mut Timings {
-        if id >= self.series.len() {
-            self.series.resize_with(id + 1, || None);
-        }
-        self.series[id].get_or_insert_default()
-    }
-
     /// Counts an exchange that did not end. `waited_ns`: since it was intended, and since it was sent if it was.
-    pub fn leave_unfinished(&mut self, step: u32, waited_ns: u64, sent_ns: Option<u64>) {
-        self.counts.unfinished += 1;
-        let timings = self.timings_mut(step as usize * SERIES_OF_STEP + UNFINISHED);
+    pub fn leave_unfinished(&mut self, series: SeriesId, waited_ns: u64, sent_ns: Option<u64>) {
+        self.counts[Counter::Unfinished] += 1;
+        let timings = self.table.timings_mut(series, Ended::Not);
         timings.record(Measure::Response, waited_ns);
         if let Some(sent_ns) = sent_ns {
             timings.record(Measure::Service, sent_ns);
@@ -312,47 +165,72 @@ impl Snapshot {
     }
 
     /// The same of so many that were never taken up, each of which waited at least so long.
-    pub fn leave_many_unfinished(&mut self, count: u64, waited_ns: u64) {
-        self.counts.unfinished += count;
-        self.timings_mut(UNFINISHED).0[Measure::Response as usize].record_many(waited_ns, count);
+    pub fn leave_many_unfinished(&mut self, series: SeriesId, count: u64, waited_ns: u64) {
+        self.counts[Counter::Unfinished] += count;
+        self.table.timings_mut(series, Ended::Not).record_many(Measure::Response, waited_ns, count);
     }
 
-    /// The times of what did not end, as far as they are known; empty when everything did.
+    /// The times of exchanges that did not end, as far as they are known; empty when all did.
     pub fn unfinished(&self) -> Timings {
-        self.series_at(UNFINISHED)
+        self.of_steps(Ended::Not)
     }
 
-    /// The same of one step.
-    pub fn unfinished_of(&self, step: u32) -> Option<&Timings> {
-        self.series.get(step as usize * SERIES_OF_STEP + UNFINISHED)?.as_deref()
+    /// The same of one series.
+    pub fn unfinished_of(&self, series: SeriesId) -> Option<&Timings> {
+        self.table.timings(series, Ended::Not)
     }
 
-    /// The timings of a series; `None` when nothing was recorded.
-    pub fn timings(&self, key: SeriesKey) -> Option<&Timings> {
-        self.series.get(key.id())?.as_deref()
+    /// The timings of a series, of those that ended so; `None` when nothing was recorded.
+    pub fn timings(&self, series: SeriesId, class: Class) -> Option<&Timings> {
+        self.table.timings(series, Ended::As(class))
     }
 
-    /// All series of a class, merged; empty when nothing was recorded.
-    pub fn class(&self, class: Class) -> Timings {
-        self.series_at(class as usize)
+    /// How many of a series ended so: each has one response time.
+    pub fn count_of(&self, series: SeriesId, class: Class) -> u64 {
+        self.timings(series, class).map_or(0, |timings| timings.of(Measure::Response).count())
     }
 
-    fn series_at(&self, place: usize) -> Timings {
-        let mut sum = Timings::default();
-        for timings in self.series.iter().skip(place).step_by(SERIES_OF_STEP).flatten() {
-            sum.merge(timings);
+    /// One series alone, as if nothing else had been seen: its times, and how many there are.
+    #[must_use]
+    pub fn only(&self, series: SeriesId) -> Self {
+        let (mut seen, step) = (Self::default(), SeriesId::step(0));
+        for class in Class::ALL {
+            if let Some(timings) = self.timings(series, class) {
+                let count = timings.of(Measure::Response).count();
+                seen.counts[Counter::Started] += count;
+                seen.counts[Counter::Succeeded] += if class == Class::Succeeded { count } else { 0 };
+                seen.table.timings_mut(step, Ended::As(class)).merge(timings);
+            }
         }
+        if let Some(timings) = self.unfinished_of(series) {
+            seen.counts[Counter::Started] += timings.of(Measure::Response).count();
+            seen.table.timings_mut(step, Ended::Not).merge(timings);
+        }
+        seen
+    }
+
+    /// The reasons for which some of a series failed, and how often each was met.
+    pub fn failures_of(&self, series: SeriesId) -> impl Iterator<Item = (Failure, u64)> + '_ {
+        let own = self.table.failures().filter(move |(known, _, _)| *known == series);
+        own.map(|(_, failure, count)| (failure, count))
+    }
+
+    /// All steps of a class, merged; empty when nothing was recorded.
+    pub fn class(&self, class: Class) -> Timings {
+        self.of_steps(Ended::As(class))
+    }
+
+    fn of_steps(&self, ended: Ended) -> Timings {
+        let mut sum = Timings::default();
+        let steps = SeriesId::all(SeriesKind::Step).filter_map(|step| self.table.timings(step, ended));
+        steps.for_each(|timings| sum.merge(timings));
         sum
     }
 
-    /// All classes merged: whatever ended.
+    /// All classes of all steps, merged: whatever ended.
     pub fn all(&self) -> Timings {
         let mut sum = Timings::default();
-        for (id, timings) in self.series.iter().enumerate() {
-            if let Some(timings) = timings.as_deref().filter(|_| id % SERIES_OF_STEP != UNFINISHED) {
-                sum.merge(timings);
-            }
-        }
+        Class::ALL.into_iter().for_each(|class| sum.merge(&self.class(class)));
         sum
     }
 
@@ -365,11 +243,9 @@ impl Snapshot {
         self.message_given_up.merge(&other.message_given_up);
         self.message_gap.merge(&other.message_gap);
         self.dropped_after.merge(&other.dropped_after);
-        self.users += other.users;
-        self.connections_open += other.connections_open;
         self.cpu_ns += other.cpu_ns;
         self.run_delay_ns += other.run_delay_ns;
-        self.in_flight.merge(&other.in_flight);
+        self.gauges.merge(&other.gauges);
         self.lag.merge(&other.lag);
         self.stalled_ns += other.stalled_ns;
         if let Some(covered) = &other.covered {
@@ -379,34 +255,17 @@ impl Snapshot {
             self.hear(usize::from(*status), text);
         }
         self.blamed.merge(&other.blamed);
-        self.reading.merge(&other.reading);
-        self.before.merge(&other.before);
         self.chains.merge(&other.chains);
-        self.rows_left_out += other.rows_left_out;
-        other.rows.iter().for_each(|row| self.keep_row(*row));
-        self.hear_head(&other.head);
+        self.particulars.merge(&other.particulars);
         for sample in &other.samples {
             self.keep_sample(sample.clone());
         }
-        for (id, timings) in other.series.iter().enumerate() {
-            if let Some(timings) = timings {
-                self.timings_mut(id).merge(timings);
-            }
-        }
+        self.table.merge(&other.table);
     }
 
-    /// The gauges of an instant take the place of those of an earlier one.
-    pub fn set_gauges(&mut self, now: &Self) {
-        (self.users, self.connections_open) = (now.users, now.connections_open);
-        self.in_flight.clear();
-        self.in_flight.merge(&now.in_flight);
-    }
-
-    /// Bytes that the series of steps take.
+    /// Bytes that the series take.
     pub fn series_bytes(&self) -> usize {
-        let of = |timings: &Timings| size_of::<Timings>() + timings.heap_bytes();
-        self.series.capacity() * size_of::<usize>()
-            + self.series.iter().flatten().map(|timings| of(timings)).sum::<usize>()
+        self.table.bytes()
     }
 
     /// Forgets everything and keeps the memory.
@@ -419,19 +278,15 @@ impl Snapshot {
         self.message_gap.clear();
         self.dropped_after.clear();
         self.lag.clear();
-        self.in_flight.clear();
+        self.gauges.clear();
         self.covered = None;
         self.stalled_ns = 0;
-        (self.users, self.connections_open, self.cpu_ns, self.run_delay_ns) = (0, 0, 0, 0);
+        (self.cpu_ns, self.run_delay_ns) = (0, 0);
         self.heard.clear();
         self.samples.clear();
         self.blamed.clear();
-        self.reading.clear();
-        self.before.clear();
         self.chains.clear();
-        self.rows.clear();
-        self.rows_left_out = 0;
-        self.head.clear();
-        self.series.iter_mut().flatten().for_each(|timings| timings.clear());
+        self.particulars.clear();
+        self.table.clear();
     }
 }

@@ -11,7 +11,7 @@ fn every_failure_has_a_counter_of_its_own() {
             assert!(named.insert(failure), "{failure:?} twice");
         }
     }
-    assert_eq!(named.len(), 16 + 48 + 17 + 15 + 10 + 256 + 18 + 16 + 2_000);
+    assert_eq!(named.len(), 22 + 48 + 17 + 15 + 10 + 256 + 18 + 16 + 2_000);
 }
 
 /// Each code of a close has its counter; one that nobody may send counts as none.
@@ -94,7 +94,7 @@ proptest! {
         let mut halves = [Snapshot::default(), Snapshot::default()];
         for (number, (index, step)) in outcomes.iter().enumerate() {
             let outcome = Failure::of_index(*index).map_or(Outcome::Succeeded, Outcome::Failed);
-            halves[number % 2].outcome(*step, outcome).record(Measure::Response, 1 + number as u64);
+            halves[number % 2].outcome(SeriesId::step(*step), outcome).record(Measure::Response, 1 + number as u64);
         }
         let [mut sum, more] = halves;
         sum.merge(&more);
@@ -102,7 +102,7 @@ proptest! {
         prop_assert_eq!(sum.all().of(Measure::Response).count(), outcomes.len() as u64);
         let by_class: u64 = Class::ALL.iter().map(|&class| sum.class(class).of(Measure::Response).count()).sum();
         prop_assert_eq!(by_class, outcomes.len() as u64);
-        prop_assert_eq!(sum.class(Class::Succeeded).of(Measure::Response).count(), sum.counts.succeeded);
+        prop_assert_eq!(sum.class(Class::Succeeded).of(Measure::Response).count(), sum.counts.succeeded());
     }
 }
 
@@ -118,7 +118,7 @@ fn many_steps_cost_what_their_times_spread_over() {
             // Two octaves from some place on, each bucket of them used; waits and lateness are spread as far, only shorter.
             let least = 1u64 << (20 + step % 8);
             for value in (least..4 * least).step_by(usize::try_from(least / 2_048).expect("small")) {
-                let timings = seen.outcome(step, Outcome::Succeeded);
+                let timings = seen.outcome(SeriesId::step(step), Outcome::Succeeded);
                 for measure in [Measure::Response, Measure::Service, Measure::FirstByte] {
                     timings.record(measure, value);
                 }
@@ -133,4 +133,81 @@ fn many_steps_cost_what_their_times_spread_over() {
     }
     let bytes = seen.series_bytes() * SHARDS * SNAPSHOTS;
     assert!(bytes <= 100_000_000, "{bytes}");
+}
+
+/// A counter that some loop forgot would be lost between shards, or show in the next interval.
+#[test]
+fn whatever_is_counted_is_seen_added_and_forgotten() {
+    let mut cases: Vec<(String, Counts)> = Vec::new();
+    let mut case = |name: String, count: &dyn Fn(&mut Counts)| {
+        let mut counts = Counts::default();
+        count(&mut counts);
+        cases.push((name, counts));
+    };
+    for &counter in Counter::ALL {
+        case(counter.name().to_owned(), &move |counts| counts[counter] = 3);
+    }
+    case("a status".to_owned(), &|counts| counts.statuses[999] = 3);
+    case("a status of gRPC".to_owned(), &|counts| *counts.grpc_statuses.last_mut().expect("some") = 3);
+    case("a close".to_owned(), &|counts| *counts.closes.entry(1_000).or_default() = 3);
+    case("a failure".to_owned(), &|counts| counts.failures[FAILURE_COUNT - 1] = 3);
+    let mut all = Counts::default();
+    for (name, counts) in &mut cases {
+        assert!(!counts.is_empty(), "{name}");
+        all.merge(counts);
+        counts.merge(&counts.clone());
+        let tables = counts.statuses[999] + counts.failures[FAILURE_COUNT - 1] + counts.closes.values().sum::<u64>();
+        let sum = counts.values().iter().sum::<u64>() + tables + counts.grpc_statuses.iter().sum::<u64>();
+        assert_eq!(sum, 6, "{name}");
+        counts.clear();
+        assert!(counts.is_empty(), "{name}");
+    }
+    assert!(Counter::ALL.iter().all(|&counter| all[counter] == 3), "{all:?}");
+    assert!(Counts::default().is_empty());
+}
+
+/// Each row of the tables is read, counted and named as one and the same.
+#[test]
+fn counters_are_read_by_the_name_that_they_are_counted_by() {
+    let mut counters = Counters::default();
+    for (value, &counter) in (1..).zip(Counter::ALL) {
+        counters[counter] = value;
+    }
+    assert_eq!((counters.started(), counters.succeeded(), counters.dropped()), (1, 2, 3));
+    assert_eq!(counters.unasked(), Counter::ALL.len() as u64);
+    assert_eq!(counters.values(), (1..=Counter::ALL.len() as u64).collect::<Vec<_>>());
+    let names: std::collections::BTreeSet<_> = Counter::ALL.iter().map(|counter| counter.name()).collect();
+    assert_eq!(names.len(), Counter::ALL.len());
+    let mut held = HeldCounters::default();
+    held[HeldCounter::BytesHanded] = 10;
+    held[HeldCounter::BytesUntaken] = 3;
+    assert_eq!((held.bytes_sent(), HeldCounter::BytesHanded.name()), (7, "bytes_handed"));
+    assert_eq!(format!("{held:?}"), r#"{"bytes_handed": 10, "bytes_untaken": 3}"#);
+}
+
+/// An interval ends for each shard every second; its memory is used again.
+#[test]
+fn counts_that_are_cleared_keep_their_memory() {
+    let mut counts = Counts::default();
+    counts.statuses[200] = 1;
+    let places = (counts.statuses.as_ptr(), counts.failures.as_ptr());
+    counts.clear();
+    assert_eq!(places, (counts.statuses.as_ptr(), counts.failures.as_ptr()));
+}
+
+/// Gauges of shards add; those of a later instant take the place of earlier ones.
+#[test]
+fn gauges_add_over_shards_and_not_over_time() {
+    let at = |users: u64, age: u64| {
+        let mut gauges = Gauges { users, connections_open: 2 * users, ..Gauges::default() };
+        gauges.in_flight.response.record(age);
+        gauges.in_flight.service.record(age / 2);
+        gauges
+    };
+    let mut now = at(5, 100);
+    now.merge(&at(7, 300));
+    assert_eq!((now.users, now.connections_open, now.in_flight.response.max()), (12, 24, Some(300)));
+    now.replace(&at(1, 50));
+    assert_eq!((now.users, now.connections_open, now.in_flight.response.max()), (1, 2, Some(50)));
+    assert_eq!((now.in_flight.service.count(), now.in_flight.service.max()), (1, Some(25)));
 }

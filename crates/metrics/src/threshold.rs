@@ -25,6 +25,8 @@ pub struct Threshold {
     limit: f64,
     /// The run is stopped when it does not hold, after so long at the earliest.
     pub abort_after: Option<Duration>,
+    /// The scenario, step or transaction that it is of; `None`: of all.
+    pub of: Option<String>,
 }
 
 /// The figure that is compared.
@@ -33,11 +35,11 @@ enum Subject {
     /// Of a time: nanoseconds.
     Time(Statistic, Timed),
     /// How many.
-    Count(Counter),
+    Count(Counted),
     /// A share of something.
-    Ratio(Counter, Counter),
+    Ratio(Counted, Counted),
     /// A second.
-    Rate(Counter),
+    Rate(Counted),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,7 +61,7 @@ enum Timed {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Counter {
+enum Counted {
     Started,
     Done,
     Succeeded,
@@ -114,6 +116,15 @@ pub struct Judgement {
 }
 
 impl Threshold {
+    /// The same, of one scenario, step or transaction alone.
+    #[must_use]
+    pub fn of_part(mut self, name: &str) -> Self {
+        if let Some(at) = self.text.find(')') {
+            self.text.insert_str(at, &format!(", {name}"));
+        }
+        Self { of: Some(name.to_owned()), ..self }
+    }
+
     /// Whether it holds of what was seen. `span`: the time in which things were started, for rates. What nobody could measure does not hold, and what did not end might have
     /// ended in any way.
     pub fn judge(&self, seen: &Snapshot, span: Duration) -> Judgement {
@@ -136,7 +147,7 @@ impl Threshold {
             }
         };
         // Of a run in which nothing was to be done, nothing is known.
-        let value = value.filter(|_| seen.counts.started > 0);
+        let value = value.filter(|_| seen.counts.started() > 0);
         let is_known = value.is_some();
         let meets = |value: f64| self.comparison.holds(value, self.limit);
         Judgement {
@@ -157,7 +168,7 @@ impl Threshold {
 }
 
 /// The share that is known, and the least and the most that it can be.
-fn ratio(part: Counter, whole: Counter, seen: &Snapshot) -> (Option<f64>, f64, f64) {
+fn ratio(part: Counted, whole: Counted, seen: &Snapshot) -> (Option<f64>, f64, f64) {
     let (known, of) = (part.of(seen) as f64, whole.of(seen) as f64);
     let (more, more_of) = (part.open(seen) as f64, whole.open(seen) as f64);
     let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
@@ -179,12 +190,31 @@ impl Comparison {
     }
 }
 
-impl Counter {
+impl Counted {
+    /// Its name, where a share of it may be meant.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Started => "started",
+            Self::Done => "done",
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::TimedOut => "timed_out",
+            Self::Dropped => "dropped",
+            Self::Unfinished => "unfinished",
+            Self::Answers => "answers",
+            Self::Reconnects => "reconnects",
+            Self::Status(_) => "status(N)",
+            Self::GrpcStatus(_) => "grpc_status(NAME)",
+            Self::MessagesSent => "messages_sent",
+            Self::MessagesReceived => "messages_received",
+        }
+    }
+
     /// Exchanges that have not ended, and may still be counted here.
     fn open(self, seen: &Snapshot) -> u64 {
         match self {
             Self::Done | Self::Succeeded | Self::Failed | Self::TimedOut => {
-                seen.counts.unfinished + seen.in_flight.response.count()
+                seen.counts.unfinished() + seen.gauges.in_flight.response.count()
             }
             _ => 0,
         }
@@ -194,9 +224,11 @@ impl Counter {
     fn per_second(self, seen: &Snapshot, span: Duration) -> Option<f64> {
         let counts = &seen.counts;
         let late = match self {
-            Self::Done => counts.drained,
-            Self::Succeeded => counts.drained_well,
-            Self::Failed | Self::TimedOut => counts.drained - counts.drained_well,
+            Self::Done => counts.drained(),
+            Self::Succeeded => counts.drained_well(),
+            // Those of the plan, as the report has them: not what was dropped, and no redirects.
+            Self::Started => counts.dropped() + counts.redirects(),
+            Self::Failed | Self::TimedOut => counts.drained() - counts.drained_well(),
             _ => 0,
         };
         let seconds = span.as_secs_f64();
@@ -206,19 +238,19 @@ impl Counter {
     fn of(self, seen: &Snapshot) -> u64 {
         let counts: &Counts = &seen.counts;
         match self {
-            Self::Started => counts.started,
+            Self::Started => counts.started(),
             Self::Done => counts.finished(),
-            Self::Succeeded => counts.succeeded,
+            Self::Succeeded => counts.succeeded(),
             Self::Failed => counts.failed(),
             Self::TimedOut => seen.class(Class::TimedOut).of(Measure::Response).count(),
-            Self::Dropped => counts.dropped,
-            Self::Unfinished => counts.unfinished,
-            Self::Answers => counts.answers,
-            Self::Reconnects => counts.reconnects,
+            Self::Dropped => counts.dropped(),
+            Self::Unfinished => counts.unfinished(),
+            Self::Answers => counts.answers(),
+            Self::Reconnects => counts.reconnects(),
             Self::Status(status) => counts.statuses.get(usize::from(status)).copied().unwrap_or(0),
             Self::GrpcStatus(status) => counts.grpc_statuses.get(usize::from(status)).copied().unwrap_or(0),
             Self::MessagesSent => counts.messages_left(),
-            Self::MessagesReceived => counts.messages_received,
+            Self::MessagesReceived => counts.messages_received(),
         }
     }
 }

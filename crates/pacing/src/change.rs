@@ -28,8 +28,10 @@ pub enum What {
 /// A change, and from when on it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The first is 1.
+    /// The first of a run is 1, whatever scenario it is for.
     pub revision: u32,
+    /// Which scenario of the plan.
+    pub scenario: usize,
     /// Counted from the beginning of the measured load.
     pub effective_at: Nanos,
     /// What is changed.
@@ -103,11 +105,15 @@ impl Timeline {
         self.paused.is_some()
     }
 
+    /// The spans in which its clock stands still; the last ends never while nobody has let it go on.
+    pub fn pauses(&self) -> impl Iterator<Item = (Nanos, Nanos)> + '_ {
+        let open = self.paused.as_ref().map(|paused| (paused.from, Nanos::NEVER));
+        self.pauses.iter().copied().chain(open)
+    }
+
     /// How long its clock stood still between two instants.
     pub fn paused_between(&self, from: Nanos, to: Nanos) -> Nanos {
-        let open = self.paused.as_ref().map(|paused| (paused.from, Nanos::NEVER));
-        let all = self.pauses.iter().copied().chain(open);
-        all.map(|(begin, end)| end.min(to).since(begin.max(from))).fold(Nanos::ZERO, |sum, span| sum + span)
+        self.pauses().map(|(begin, end)| end.min(to).since(begin.max(from))).fold(Nanos::ZERO, |sum, span| sum + span)
     }
 
     /// The same load with one more change, which is no earlier than the others. What is not for such a load changes nothing.
@@ -230,7 +236,7 @@ mod tests {
     fn changed(mut timeline: Timeline, changes: &[(u64, What)]) -> Timeline {
         for (number, (millis, what)) in changes.iter().enumerate() {
             let effective_at = Nanos::from_millis(*millis);
-            timeline.change(&Change { revision: number as u32 + 1, effective_at, what: what.clone() });
+            timeline.change(&Change { revision: number as u32 + 1, scenario: 0, effective_at, what: what.clone() });
         }
         timeline
     }
@@ -362,7 +368,7 @@ mod tests {
                     while own.peek().is_some_and(|at| at < effective_at) {
                         all.extend(own.next());
                     }
-                    timeline.change(&Change { revision: number as u32 + 1, effective_at, what: what.clone() });
+                    timeline.change(&Change { revision: number as u32 + 1, scenario: 0, effective_at, what: what.clone() });
                     own.change(schedule(&timeline));
                 }
                 all.extend(own);

@@ -99,7 +99,7 @@ impl Levels {
         Self { pieces, end: begin, last: stages.last().map_or(0, |stage| stage.to) }
     }
 
-    /// Stays from an instant on as it is then; what would have followed is given back.
+    /// Stays from an instant on as it is then; returns what would have followed.
     pub fn cut(&mut self, at: Nanos) -> LevelRest {
         let (end, last) = (self.end, self.count(at));
         // What it was until now stays what it was.
@@ -139,7 +139,7 @@ impl Levels {
         self.pieces.iter().map(|piece| piece.count(piece.begin).max(piece.count(piece.end))).fold(self.last, u64::max)
     }
 
-    /// Always so many.
+    /// A constant number.
     pub fn constant(count: u64) -> Self {
         Self { pieces: Vec::new(), end: Nanos::ZERO, last: count }
     }

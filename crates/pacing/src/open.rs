@@ -152,7 +152,7 @@ impl Schedule {
         (self.end, self.integral) = (begin + span, after);
     }
 
-    /// Ends at an instant; what would have followed is given back. What comes before stays as it is, and the fraction of a
+    /// Ends at an instant; returns what would have followed. What comes before stays as it is, and the fraction of a
     /// start that the integral has reached is carried on.
     pub fn cut(&mut self, at: Nanos) -> Rest {
         let index = self.pieces.partition_point(|piece| piece.end() <= at);
@@ -207,6 +207,12 @@ impl Schedule {
     /// The integral, rounded down: the number of starts that are spaced evenly.
     pub fn count(&self) -> u64 {
         u64::try_from(self.integral / START).unwrap_or(u64::MAX).min(self.limit)
+    }
+
+    /// When the time of all starts is over, that of the last one included: five starts at 5/s take a second.
+    pub fn end_of_starts(&self) -> Nanos {
+        let limited = self.is_limited().then(|| self.reach(u128::from(self.limit) * START)).flatten();
+        limited.map_or(self.end, |limited| limited.min(self.end))
     }
 
     /// How many evenly spaced starts are intended until `at`, at it included.
@@ -307,6 +313,15 @@ impl Starts {
     /// When the next start is intended, counted from the beginning of the schedule; `None` after the last.
     pub fn peek(&self) -> Option<Nanos> {
         self.next
+    }
+
+    /// When the time of all starts is over, those of other segments included.
+    pub fn end(&self) -> Nanos {
+        match self.source {
+            Source::Even { .. } => self.schedule.end_of_starts(),
+            // Random ones go on until the last stage is over, however many come.
+            Source::Poisson { .. } => self.schedule.end(),
+        }
     }
 
     /// Takes all starts until `at`, at it included, and says how many they were.

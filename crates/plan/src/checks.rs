@@ -1,6 +1,8 @@
 //! What makes an answer a success: checks on its status, its head and its body.
 
 mod exact;
+#[cfg(test)]
+mod tests;
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -10,10 +12,11 @@ use regex::bytes::Regex;
 use serde_json::{Number, Value};
 use serde_json_path::JsonPath;
 
+use crate::bound::Bound;
 use crate::{PlanError, StatusSet, masked_header, text_of};
 
 /// The largest compiled pattern.
-const PATTERN_BYTES_MAX: usize = 1024 * 1024;
+pub(crate) const PATTERN_BYTES_MAX: usize = 1024 * 1024;
 
 /// The most memory that a body takes as JSON while it is looked at.
 pub const JSON_MEMORY_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -31,6 +34,10 @@ pub struct Checks {
     pub headers: Vec<HeaderCheck>,
     /// What the body must say as JSON.
     pub json: Vec<JsonCheck>,
+    /// From sent to done, in nanoseconds.
+    pub time: Vec<Bound>,
+    /// Of the body without its coding, in bytes.
+    pub size: Vec<Bound>,
     /// The user asked for it, so a failed exchange fails the run.
     pub is_expectation: bool,
 }
@@ -41,18 +48,19 @@ impl Checks {
         !self.bodies.is_empty() || !self.json.is_empty()
     }
 
+    /// The time or the size of an answer is looked at.
+    pub fn want_bounds(&self) -> bool {
+        !self.time.is_empty() || self.want_size()
+    }
+
+    /// The size of an answer is looked at.
+    pub fn want_size(&self) -> bool {
+        !self.size.is_empty()
+    }
+
     /// A body would take too much memory as JSON: reckoned by the signs in it, each by what the value takes that it makes.
     pub fn json_is_too_large(&self, body: &[u8]) -> bool {
-        if self.json.is_empty() || body.len() <= JSON_BYTES_SMALL {
-            return false;
-        }
-        let memory = |byte: &u8| match byte {
-            b'{' => 640,
-            b'[' => 320,
-            b',' | b':' => 96,
-            _ => 0usize,
-        };
-        body.iter().map(memory).sum::<usize>() > JSON_MEMORY_BYTES_MAX
+        !self.json.is_empty() && json_is_too_large(body)
     }
 
     /// The head is looked at.
@@ -67,9 +75,20 @@ impl Checks {
 
     /// What is thought of a text; gives the check that fails.
     pub fn look_at_body(&self, body: &[u8]) -> Result<(), String> {
-        if let Some(check) = self.bodies.iter().find(|check| !check.holds(body)) {
-            return Err(format!("--expect-body {check}"));
+        self.look_at_text(body)?;
+        self.look_at_json(body)
+    }
+
+    /// What is thought of a text that is not read as JSON; gives the check that fails.
+    pub fn look_at_text(&self, body: &[u8]) -> Result<(), String> {
+        match self.bodies.iter().find(|check| !check.holds(body)) {
+            Some(check) => Err(format!("--expect-body {check}")),
+            None => Ok(()),
         }
+    }
+
+    /// What is thought of JSON; gives the check that fails.
+    pub fn look_at_json(&self, body: &[u8]) -> Result<(), String> {
         if self.json.is_empty() {
             return Ok(());
         }
@@ -87,6 +106,17 @@ impl Checks {
             None => Ok(()),
         }
     }
+}
+
+/// A body would take more memory as JSON than [`JSON_MEMORY_BYTES_MAX`].
+pub(crate) fn json_is_too_large(body: &[u8]) -> bool {
+    let memory = |byte: &u8| match byte {
+        b'{' => 640,
+        b'[' => 320,
+        b',' | b':' => 96,
+        _ => 0usize,
+    };
+    body.len() > JSON_BYTES_SMALL && body.iter().map(memory).sum::<usize>() > JSON_MEMORY_BYTES_MAX
 }
 
 /// A message says this `seq`.
@@ -163,7 +193,7 @@ impl HeaderCheck {
             Some((name, value)) => (name.trim(), Some(value.trim())),
             None => (text.trim(), None),
         };
-        if name.is_empty() || !name.bytes().all(crate::flags::is_token) {
+        if name.is_empty() || !name.bytes().all(crate::header::is_token) {
             return Err(PlanError::HeaderName { header: masked_header(text).escape_debug().to_string() });
         }
         let value = value.filter(|value| !value.is_empty());
@@ -357,141 +387,5 @@ fn is_same(one: &Value, other: &Value) -> bool {
             one.len() == other.len() && one.iter().all(has_same)
         }
         (one, other) => one == other,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn json(check: &str, body: &str) -> bool {
-        JsonCheck::parse(check).expect("a check").holds(body.as_bytes()).expect("JSON")
-    }
-
-    #[test]
-    fn paths_are_compared() {
-        let body = r#"{"code": 200, "data": {"list": [{"id": 1, "name": "a=b"}, {"id": 2, "name": "c"}]}, "ok": true, "x": 1.0}"#;
-        for check in [
-            "$.code == 200",
-            "$.code==200",
-            "$.code != 201",
-            "$.code >= 200",
-            "$.code > 199.5",
-            "$.code < 1e3",
-            "$.x == 1",
-            "$.ok == true",
-            "$.data.list[*].id >= 1",
-            "$.data.list[?@.name == 'a=b'].id == 1",
-            "$.data.list[0].name == 'a=b'",
-            "$.data.list[0].name == \"a=b\"",
-            "$['code'] == 200",
-            "$..id",
-            "$.data.list[?match(@.name, '[a-z]')].id == 2",
-            "$.data.list[1] == {\"name\": \"c\", \"id\": 2}",
-        ] {
-            assert!(json(check, body), "{check}");
-        }
-        for check in
-            ["$.code == 201", "$.code == \"200\"", "$.nothing", "$.nothing != 1", "$.data.list[*].id == 1", "$.ok < 2"]
-        {
-            assert!(!json(check, body), "{check}");
-        }
-        for check in ["code == 200", "$.code == ", "$.code == abc", "$.[", "", "$.code = 200"] {
-            assert!(JsonCheck::parse(check).is_err(), "{check}");
-        }
-    }
-
-    #[test]
-    fn integers_of_any_size_are_compared_exactly() {
-        let body = r#"{"id": 1234567890123456890, "text": "1234567890123456890", "u": 18446744073709551615,
-            "long": 123456789012345678901234567890, "minus": -123456789012345678901234567890, "e": 1.5e25, "huge": 7e400,
-            "list": [{"id": 1234567890123456889, "n": 1}, {"id": 1234567890123456890, "n": 2}, {"id": 7, "n": 3}],
-            "pair": [9007199254740993, 1000], "same": {"a": 9007199254740993, "b": 9007199254740992}, "x12345678901234567890": 1}"#;
-        for check in [
-            "$.id == 1234567890123456890",
-            "$.id != 1234567890123456891",
-            "$.id < 1234567890123456891",
-            "$.id > 1234567890123456889",
-            "$.id >= 7",
-            "$.u == 18446744073709551615",
-            "$.u > 18446744073709551614",
-            "$.long == 123456789012345678901234567890",
-            "$.long == 12345678901234567890123456789e1",
-            "$.long == 123456789012345678901234567890.0",
-            "$.long < 123456789012345678901234567890.1",
-            "$.minus == -123456789012345678901234567890",
-            "$.minus > -123456789012345678901234567891",
-            "$.minus < -3",
-            "$.e == 15000000000000000000000000",
-            "$.huge > 6.9e400",
-            "$.text == '1234567890123456890'",
-            "$.text == \"1234567890123456890\"",
-            "$.pair == [9007199254740993, 1e3]",
-            "$.list[1] == {\"n\": 2.0, \"id\": 1234567890123456890}",
-            "$.list[?@.id == 1234567890123456890].n == 2",
-            "$.list[?@.id == $.id].n == 2",
-            "$.list[?@.id < 1234567890123456890 && @.id > 1234567890123456888].n == 1",
-            "$.list[?@.id < 1234567890123456889].n == 3",
-            "$.list[?@.id >= 8 && @.n == 1].id == 1234567890123456889",
-            "$.x12345678901234567890 == 1",
-            "$['x12345678901234567890'] == 1",
-        ] {
-            assert!(json(check, body), "{check}");
-        }
-        for check in [
-            "$.id == 1234567890123456891",
-            "$.id == 1234567890123456889",
-            "$.u == 18446744073709551614",
-            "$.u == 18446744073709551616",
-            "$.long == 123456789012345678901234567891",
-            "$.minus == -123456789012345678901234567891",
-            "$.minus == 123456789012345678901234567890",
-            "$.text == 1234567890123456890",
-            "$.id == '1234567890123456890'",
-            "$.pair == [9007199254740992, 1000]",
-            "$.list[1] == {\"id\": 1234567890123456891, \"n\": 2}",
-            "$.list[?@.id == 1234567890123456891]",
-            "$.list[?@.id > 1234567890123456890]",
-            "$[?@.a && @.a == @.b]",
-        ] {
-            assert!(!json(check, body), "{check}");
-        }
-        for check in ["$.id == 01234567890123456890", "$.id == 12345678901234567890.", "$.id == 1234567890123456789e"] {
-            assert!(JsonCheck::parse(check).is_err(), "{check}");
-        }
-        let check = JsonCheck::parse("$.id == 1234567890123456890").expect("a check");
-        for body in
-            ["{\"id\": 01234567890123456890}", "{\"id\": 12345678901234567890", "{\"id\": 12345678901234567890x}"]
-        {
-            assert!(check.holds(body.as_bytes()).is_err(), "{body}");
-        }
-    }
-
-    #[test]
-    fn json_that_takes_much_memory_is_found_before_it_is_read() {
-        let checks = Checks { json: vec![JsonCheck::parse("$.a").expect("a check")], ..Checks::default() };
-        let list = |item: &str, count: usize| format!("[{}0]", format!("{item},").repeat(count)).into_bytes();
-        for (item, most) in [("0", 174_000), ("[0]", 40_000), ("{}", 22_000), ("{\"a\":0}", 20_000), ("\"\"", 174_000)]
-        {
-            assert!(!checks.json_is_too_large(&list(item, most)), "{most} of {item}");
-            assert!(checks.json_is_too_large(&list(item, most * 3 / 2)), "{item}");
-        }
-        let text = [b"\"", &vec![b'x'; 10_000_000][..], b"\""].concat();
-        assert!(!checks.json_is_too_large(&text), "one long text takes what it is");
-        assert!(!Checks::default().json_is_too_large(&list("[0]", 1_000_000)), "nobody looks at it");
-    }
-
-    #[test]
-    fn text_and_patterns() {
-        let check = |text: &str| TextCheck::parse("--expect-body", text).expect("a check");
-        assert!(check("ell").holds(b"hello") && !check("elo").holds(b"hello"));
-        assert!(check("/^h.l+o$/").holds(b"hello") && !check("/^e/").holds(b"hello"));
-        assert!(check("/").holds(b"a/b") && check("//").holds(b"a//b"));
-        assert!(TextCheck::parse("--expect-body", "/(/").is_err());
-        let fields = [(&b"Content-Type"[..], &b"text/plain"[..]), (b"X-Id", b"17")];
-        let header = |text: &str| HeaderCheck::parse(text).expect("a check").holds(fields.iter().copied());
-        assert!(header("content-type") && header("X-ID: 17") && header("x-id: /^[0-9]+$/"));
-        assert!(!header("X-No") && !header("x-id: 1") && !header("x-id: /a/"));
-        assert!(HeaderCheck::parse("a b: c").is_err() && HeaderCheck::parse(": c").is_err());
     }
 }

@@ -1,26 +1,23 @@
 //! Commands of curl, as steps: what curl would send, a load sends.
 
-mod address;
 mod body;
 mod command;
-mod cookies;
-mod fault;
 mod foreign;
 mod form;
 mod options;
 mod request;
 mod shell;
 
+pub(crate) use form::command_of_form;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::flags::read_up_to;
-use crate::{Follow, Form, PlanError, Tls, Ways};
-pub(crate) use address::{CurlUrl, Fault};
+use crate::curl_url::{CurlUrl, Fault};
+use crate::error::{CurlFault, at};
+use crate::file::read_up_to;
+use crate::{Follow, Form, PlanError, Reach, Tls, TlsVersion, Version, Ways};
 use command::Command;
-pub(crate) use cookies::{Cookie, pick as pick_cookies};
-pub use fault::CurlFault;
-use fault::at;
 use options::Meaning;
 use shell::Word;
 
@@ -67,6 +64,7 @@ impl Asked {
             form,
             tls: Box::new(tls),
             ways: Box::new(ways),
+            reach: Reach::Anywhere,
             most,
             trusts_others,
             keeps_method,
@@ -83,15 +81,11 @@ pub(crate) struct Way {
     pub(crate) cacert: Option<String>,
     pub(crate) cert: Option<String>,
     pub(crate) key: Option<String>,
-    pub(crate) tls_min: Option<String>,
-    /// Sessions of TLS are not taken up again.
+    pub(crate) least: Option<TlsVersion>,
+    /// Sessions of TLS are not resumed.
     pub(crate) no_resumption: bool,
-    pub(crate) http10: bool,
-    pub(crate) http11: bool,
-    pub(crate) http2: bool,
-    pub(crate) resolve: Vec<String>,
-    pub(crate) connect_to: Vec<String>,
-    pub(crate) unix_socket: Option<String>,
+    pub(crate) version: Option<Version>,
+    pub(crate) ways: Ways,
 }
 
 /// A command in the words of a command line, behind the name of the program.

@@ -1,30 +1,24 @@
 //! What can be wrong with a plan: what, where, and the remedy.
 
+mod curl;
 mod parts;
 mod secrets;
+mod urls;
 
-use crate::CurlFault;
-pub use parts::{Need, Remedy, StageFault};
+use crate::text::grouped;
+pub use curl::CurlFault;
+pub(crate) use curl::at;
+use curl::line_before;
+pub use parts::{DataIs, Need, Remedy, StageFault};
+pub use urls::UrlsFault;
 
-/// Where a mistake is, as the beginning of a line.
-fn line_before(line: usize) -> String {
-    if line == 0 { "curl: ".to_owned() } else { format!("line {line}: ") }
-}
+/// Above this a bound is none that anybody meets.
+pub const BOUND_SAID_MAX: u64 = 1 << 62;
 
-impl PlanError {
-    /// The same at its line.
-    #[must_use]
-    pub fn at_line(self, line: usize) -> Self {
-        match self {
-            Self::Curl { .. } | Self::AtLine { .. } => self,
-            inner => Self::AtLine { line, inner: Box::new(inner) },
-        }
-    }
-
-    /// The same in a file.
-    #[must_use]
-    pub fn in_file(self, path: &str) -> Self {
-        Self::InFile { path: path.to_owned(), inner: Box::new(self) }
+fn range(least: u64, most: u64) -> String {
+    match most {
+        BOUND_SAID_MAX.. => format!("from {} up", grouped(least)),
+        _ => format!("from {} to {}", grouped(least), grouped(most)),
     }
 }
 
@@ -61,6 +55,18 @@ pub enum PlanError {
     /// There is no URL for `hold`.
     #[error("no URL given; try: onrush hold -c 10000 ws://127.0.0.1:8080/")]
     NoHoldUrl,
+    /// A budget with other parts than it may have.
+    #[error(
+        "--budget takes requests=N, bytes=SIZE and time=TIME, like requests=1M,bytes=10GiB,time=10m, not '{value}'"
+    )]
+    Budget {
+        /// As given.
+        value: String,
+    },
+    /// A share that is none.
+    #[error("{flag} wants a share like 1% or 0.01, at least 0.0001%, not '{value}'")]
+    #[expect(missing_docs, reason = "the flag and its value, as given")]
+    Share { flag: &'static str, value: String },
     /// Connections of many streams are not held.
     #[error(
         "'{url}' shares connections by HTTP/2; hold takes ws://, wss://, tcp://, http:// and https://, with HTTP/1.1"
@@ -125,7 +131,7 @@ pub enum PlanError {
         most: usize,
     },
     /// The URL holds a name and a password.
-    #[error("'{url}' holds a name or password; send them with -H 'Authorization: ...' instead")]
+    #[error("'{url}' holds a name or password; send them with -u NAME:PASSWORD, or with -H 'Authorization: ...'")]
     Credentials {
         /// As given.
         url: String,
@@ -161,6 +167,17 @@ pub enum PlanError {
         line: usize,
         /// What is wrong.
         fault: Box<CurlFault>,
+    },
+    /// A file of URLs that cannot be understood.
+    #[error(transparent)]
+    Urls(#[from] UrlsFault),
+    /// A part of a form that cannot be read.
+    #[error("-F wants {wanted}, not '{value}'")]
+    FormPart {
+        /// As given.
+        value: String,
+        /// What it wants.
+        wanted: &'static str,
     },
     /// A mistake within a curl command.
     #[error("{}{inner}", line_before(*line))]
@@ -238,8 +255,23 @@ pub enum PlanError {
         /// [`crate::REQUEST_BODY_BYTES_MAX`].
         limit: u64,
     },
+    /// A password that nobody can be asked for.
+    #[error("-u wants name:password, since nobody is asked; write name: for an empty password")]
+    User,
+    /// A time where a body is wanted: other tools call their duration so.
+    #[error(
+        "-d is the {what}, and '{value}' is a time; a duration is {instead} {value} (to send these bytes: -d @FILE)"
+    )]
+    DataIsTime {
+        /// As given.
+        value: String,
+        /// What `-d` is here.
+        what: DataIs,
+        /// The flag that is meant.
+        instead: &'static str,
+    },
     /// Not a whole number, or out of its range.
-    #[error("{flag} wants a whole number from {least} to {most}, not '{value}'")]
+    #[error("{flag} wants a whole number {}, not '{value}'", range(*least, *most))]
     Number {
         /// The flag.
         flag: &'static str,
@@ -269,7 +301,7 @@ pub enum PlanError {
         least: &'static str,
     },
     /// Not a rate.
-    #[error("{flag} wants a rate like 5000, 100/m or 2.5/s, at most {most} a second, not '{value}'")]
+    #[error("{flag} wants a rate like 5000, 100/m or 2.5/s, at most {} a second, not '{value}'", grouped(*most))]
     Rate {
         /// The flag.
         flag: &'static str,
@@ -414,11 +446,13 @@ pub enum PlanError {
     },
     /// JSON that does not fit a message.
     #[error(
-        "-d does not fit the message {message}: line {line}, column {column}: {reason}; see its fields with: onrush grpc describe grpc://host:port {message}"
+        "-d does not fit the message {message}: line {line}, column {column}: {reason}; see its fields with: onrush grpc describe {source_words} {message}"
     )]
     Json {
         /// The message's name.
         message: String,
+        /// What `onrush grpc describe` is told to find it: an address, or flags that name files.
+        source_words: String,
         /// From 1.
         line: usize,
         /// From 1, in bytes.

@@ -56,6 +56,8 @@ pub struct Reflection {
     pub connect_timeout: Duration,
     /// From there on.
     pub timeout: Duration,
+    /// What comes after the question; nothing where it is all.
+    pub load: Option<crate::Load>,
 }
 
 #[cfg(test)]

@@ -2,46 +2,91 @@
 //!
 //! A plan is complete and checked: whoever holds one needs no flag and no file any more. Making one starts nothing.
 
+mod address;
+mod bound;
+mod budget;
 mod charset;
 mod checks;
+mod config;
+mod cookies;
 mod curl;
+mod curl_url;
+pub mod draft;
 mod error;
+mod expression;
+mod file;
 mod flags;
 mod grpc;
+mod header;
 mod hold;
+mod jar;
+mod making;
+mod nearest;
+mod pattern;
 mod places;
+mod program;
+mod reach;
 mod redirect;
+mod render;
 mod secrets;
 mod status;
+mod take;
 mod talk;
 mod text;
 mod tls;
 mod tools;
+mod value;
+mod version;
+mod ways;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use address::Address;
+pub use bound::{Bound, Relation};
+pub use budget::{Budget, BudgetPart, parse_bytes};
 pub use charset::text_of;
 pub use checks::{Checks, HeaderCheck, JSON_MEMORY_BYTES_MAX, JsonCheck, TextCheck, says_seq};
-pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, CurlFault, curl_words};
-pub use error::{Need, PlanError, Remedy, StageFault};
-pub use flags::{Flags, HoldFlags, Ways};
+pub use config::{CONFIG_BYTES_MAX, ConfigError, ConfigFault, Setting, parse_config, read_config};
+pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, curl_words};
+pub use draft::{Draft, HoldDraft, URLS_FILE_BYTES_MAX, URLS_MAX};
+pub use error::{BOUND_SAID_MAX, CurlFault, DataIs, Need, PlanError, Remedy, StageFault, UrlsFault};
+pub use expression::{Column, Evaluate, Expression, Interpreters, Meaning, Moment};
+pub use flags::{Flags, HoldFlags};
 pub use grpc::{
     Call, MESSAGES_MAX, MessageTypes, Misfit, Reflection, SCHEMA_BYTES_MAX, Schema, Shape, ShapeReader, missing_imports,
 };
+pub use header::Header;
 pub use hold::{HOLD_MAX, Hold, Work};
+pub use jar::{COOKIE_BYTES_MAX, JAR_COOKIES_MAX, Jar, Place as CookiePlace};
+pub use making::{Making, Memory, Taking};
+pub use nearest::{distance, nearest};
+pub use pattern::{
+    ARGUMENTS_MAX, Argument, Filling, Function, Ground, PATTERN_BYTES_MAX, Pattern, PatternError, PatternFault,
+    PatternPart, SLOT_BYTES_MAX, SLOT_DEPTH_MAX, SLOTS_MAX, Slot, SlotPlace, is_name,
+};
 pub use places::{Place, Sources, parse_places, parse_sources};
+pub use program::{
+    Choice, DEPTH_MAX, Meeting, NODES_MAX, Node, OnFailure, OneOf, PARALLEL_MAX, Program, ProgramFault, ROUNDS_MAX,
+    Think, Transaction,
+};
+pub use reach::{Reach, UNASKED_CONNECTIONS_MAX, UNASKED_RATE_MAX, is_name_of_others, is_near};
 pub use redirect::{At, Follow, Form, Hop};
+pub use render::{Names, NotFilled, Rendering, Scope, Unknown, Uses};
 pub use secrets::{Known, is_secret_field, masked, masked_header, masked_url};
 pub use status::StatusSet;
+pub use take::{Answered, NotTaken, TAKEN_MAX, Take, TakeError, TakeFrom, Which};
 pub use talk::{AnswerEnd, MESSAGE_BYTES_MAX, Message, MessageKind, PLACES_MAX, Talk};
-pub use text::{parse_count, parse_duration, parse_rate, parse_stages, parse_user_stages};
+pub use text::{parse_count, parse_duration, parse_rate, parse_share, parse_span, parse_stages, parse_user_stages};
 pub use tls::{OwnCertificate, Protocol, Tls, Trust};
 pub use tools::{
     AbSettings, GoStressSettings, HeySettings, OhaFormat, OhaSettings, Settings, Tool, ToolFault, ToolRun, Verify,
     WebbenchSettings, WrkSettings,
 };
+pub use value::Value;
+pub use version::{TlsVersion, Version};
+pub use ways::{ConnectTo, Resolve, Ways};
 
 /// The most users of a plan.
 pub const USERS_MAX: u64 = 10_000_000;
@@ -51,6 +96,8 @@ pub const STREAMS_MAX: u64 = 10_000;
 pub const OPEN_CONNECTIONS_MAX: u64 = 10_000;
 /// The highest rate, in starts a second.
 pub const RATE_MAX: u64 = 100_000_000;
+/// One start a second, in the unit of rates: thousandths of a start in an hour.
+pub const RATE_UNIT: u64 = 3_600_000;
 /// The most stages of a load.
 pub const STAGES_MAX: usize = 1_000;
 /// The most that a check looks at of one body.
@@ -71,8 +118,12 @@ pub struct Plan {
     pub warmup: Duration,
     /// Time between two snapshots.
     pub interval: Duration,
+    /// Where users wait for each other.
+    pub meetings: Vec<Meeting>,
     /// What is kept beside the usual.
     pub keeps: Keeps,
+    /// What a run may spend at most.
+    pub budget: Budget,
 }
 
 /// What is kept of exchanges beside the usual figures: what the reports of other tools show, and what a person wants to see.
@@ -86,6 +137,8 @@ pub struct Keeps {
     pub persists: bool,
     /// What fails, as it went.
     pub failures: bool,
+    /// The variables of the first user of the first scenario, as they are at the end.
+    pub values: bool,
 }
 
 /// A named script against one target.
@@ -97,22 +150,20 @@ pub struct Scenario {
     pub targets: Vec<Target>,
     /// How much of it.
     pub load: Load,
-    /// What a user does in one iteration.
+    /// Of a closed load: it begins so long after the run. An open one says that by its stages.
+    pub begin: Duration,
+    /// An iteration of a user of a closed load starts so often at most.
+    pub every: Option<Duration>,
+    /// So many iterations of each user of a closed load, at most.
+    pub iterations_each: Option<u64>,
+    /// So many connections that the users of a closed load share; `None`: each has its own.
+    pub shared_connections: Option<u64>,
+    /// What its users ask for.
     pub steps: Vec<Step>,
-    /// In which order it does so.
-    pub order: Order,
-}
-
-/// The order of the steps of an iteration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// One after the other.
-    InTurn,
-    /// Each once, in an order that is drawn anew for each iteration of each user.
-    Shuffled {
-        /// The same seed gives the same orders.
-        seed: u64,
-    },
+    /// What a user does in one iteration.
+    pub program: Program,
+    /// What users remember.
+    pub memory: Memory,
 }
 
 /// What is under load.
@@ -138,6 +189,8 @@ pub struct Target {
     pub sources: Sources,
     /// Where they go, in turn, when not to the host of the URL.
     pub places: Vec<Place>,
+    /// Where the load may go.
+    pub reach: Reach,
 }
 
 /// How much load.
@@ -227,6 +280,11 @@ pub struct RateStage {
     pub span: Duration,
 }
 
+/// The highest rate of some stages.
+pub fn highest(stages: &[RateStage]) -> u64 {
+    stages.iter().map(|stage| stage.from.max(stage.to)).max().unwrap_or(0)
+}
+
 /// How starts are spaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrivals {
@@ -264,14 +322,14 @@ pub struct Step {
     pub name: String,
     /// What goes out.
     pub request: Request,
+    /// What of it is made anew for each exchange, and what is taken from answers.
+    pub making: Option<Arc<Making>>,
     /// What makes it a call of gRPC, if it is one. Then the statuses of the checks are those of gRPC.
     pub call: Option<Call>,
     /// Which of the targets it goes to.
     pub target: usize,
     /// Where answers send it on, it goes.
     pub follow: Option<Follow>,
-    /// A pause before it, which is in no latency.
-    pub pause: Duration,
     /// Its answers are shown to a person.
     pub is_shown: bool,
     /// What is said on a connection of WebSocket or TCP; then the request is how it is opened.
@@ -342,15 +400,18 @@ const SHOWN_BODY_BYTES_MAX: usize = 1024;
 impl Step {
     /// Declared before the run, so that the engine keeps no more than this.
     pub fn needs(&self) -> Needs {
-        let wants_body = self.checks.want_body();
+        let takes = self.making.iter().flat_map(|making| &making.takes);
+        let wants_body =
+            self.checks.want_body() || self.checks.want_size() || takes.clone().any(|taking| taking.take.wants_body());
+        let wants_head = self.checks.want_head() || takes.clone().any(|taking| taking.take.wants_head());
         Needs {
-            body_bytes_max: match (wants_body || self.is_shown, self.checks.want_head()) {
+            body_bytes_max: match (wants_body || self.is_shown, wants_head) {
                 (true, _) => CHECKED_BODY_BYTES_MAX,
                 (false, true) => SHOWN_BODY_BYTES_MAX,
                 (false, false) => 0,
             },
             // How the body is coded stands there.
-            head: wants_body || self.checks.want_head() || self.follow.is_some() || self.is_shown,
+            head: wants_body || wants_head || self.follow.is_some() || self.is_shown,
         }
     }
 }
@@ -395,6 +456,19 @@ impl Plan {
             scenario.steps.iter_mut().for_each(|step| step.is_shown = true);
         }
         self.warmup = Duration::ZERO;
+        // Loops of an iteration may be more than a person makes.
+        let requests = self.scenarios.iter().fold(0, |sum: u64, one| sum.saturating_add(one.requests_most()));
+        if requests > UNASKED_RATE_MAX { self } else { self.reaching(&Reach::Anywhere) }
+    }
+
+    /// The same, of a load that may go there.
+    #[must_use]
+    pub fn reaching(mut self, reach: &Reach) -> Self {
+        for scenario in &mut self.scenarios {
+            scenario.targets.iter_mut().for_each(|target| target.reach = reach.clone());
+            let follows = scenario.steps.iter_mut().filter_map(|step| step.follow.as_mut());
+            follows.for_each(|follow| follow.reach = reach.clone());
+        }
         self
     }
 

@@ -4,7 +4,7 @@ mod form;
 
 use std::sync::Arc;
 
-use crate::{Protocol, Request, Sources, Target, Tls, Ways};
+use crate::{Protocol, Reach, Request, Sources, Target, Tls, Ways};
 pub use form::{At, Form};
 pub(crate) use form::{Content, Field};
 
@@ -17,6 +17,8 @@ pub struct Follow {
     pub tls: Box<Tls>,
     /// Where hosts are, as the user said.
     pub ways: Box<Ways>,
+    /// Where they may lead.
+    pub reach: Reach,
     /// So many, one after the other.
     pub most: u32,
     /// Secrets go to other hosts too.
@@ -53,6 +55,7 @@ impl Follow {
         // What was said of hosts was understood before the run.
         let (places, dial) = self.ways.to(&host, port, Vec::new()).unwrap_or_default();
         Target {
+            reach: self.reach.clone(),
             url: String::new(),
             host,
             dial,

@@ -46,6 +46,16 @@ impl StatusSet {
         ranges.map(Self).ok_or_else(|| PlanError::Statuses { value: text.to_owned() })
     }
 
+    /// Every status of HTTP.
+    pub fn any() -> Self {
+        Self(vec![100..=999])
+    }
+
+    /// One status.
+    pub(crate) fn one(status: u16) -> Self {
+        Self(vec![status..=status])
+    }
+
     /// The status of a call of gRPC that went well.
     pub fn grpc_ok() -> Self {
         Self(vec![0..=0])

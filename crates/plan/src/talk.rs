@@ -14,6 +14,8 @@ pub struct Talk {
     pub answer: AnswerEnd,
     /// Of WebSocket: subprotocols that are offered, the dearest first.
     pub subprotocols: Vec<String>,
+    /// Answers that fail the checks are passed over: it waits for one that does not.
+    pub awaits: bool,
     /// Of WebSocket: compression is offered.
     pub offers_deflate: bool,
 }

@@ -190,11 +190,22 @@ fn durations_as_people_write_them() {
         ("1.5s", 1_500),
         ("3", 3_000),
         ("0.1", 100),
+        ("10 s", 10_000),
+        ("10sec", 10_000),
+        ("5min", 300_000),
+        ("1h 30m", 5_400_000),
+        ("2 hours", 7_200_000),
+        ("1 Day", 86_400_000),
+        ("250 msec", 250),
+        ("1_000ms", 1_000),
+        ("500000µs", 500),
     ];
     for (text, expect) in good {
         assert_eq!(millis(text), Some(expect), "{text}");
     }
-    for text in ["", "s", "-1s", "1x", "1m30", "1..2s", ".5s", "1e3s", "99999999999999d", "10 s", "∞"] {
+    for text in
+        ["", "s", "-1s", "1x", "1m30", "1..2s", ".5s", "1e3s", "99999999999999d", "10 5", "10 s 5", "s10", "1_s", "∞"]
+    {
         assert_eq!(millis(text), None, "{text}");
     }
 }
@@ -231,13 +242,43 @@ fn rates_are_exact() {
         ("100/m", 6_000_000),
         ("1000/h", 1_000_000),
         ("100000000", RATE_MAX * 3_600_000),
+        ("1e3", 1_000 * 3_600_000),
+        ("5k", 5_000 * 3_600_000),
+        ("1.5k/s", 1_500 * 3_600_000),
+        ("2M", 2_000_000 * 3_600_000),
+        ("1,000", 1_000 * 3_600_000),
+        ("100rps", 100 * 3_600_000),
+        ("100 RPS", 100 * 3_600_000),
+        ("100/sec", 100 * 3_600_000),
+        ("60rpm", 3_600_000),
+        ("60/min", 3_600_000),
+        ("1k/hour", 1_000_000),
     ];
     for (text, thousandths_per_hour) in cases {
         assert_eq!(parse_rate("-q", text), Ok(thousandths_per_hour), "{text}");
     }
-    for text in
-        ["", "0", "-5", "5/x", "1e3", "1.0001", "/s", "5/", ".5", "100000001", "99999999999999999999", "5/s/s", "１"]
-    {
+    for text in [
+        "",
+        "0",
+        "-5",
+        "5/x",
+        "1e",
+        "e3",
+        "1k5",
+        "1,00",
+        "1,0000",
+        ",100",
+        "1__",
+        "5 k k",
+        "1.0001",
+        "/s",
+        "5/",
+        ".5",
+        "100000001",
+        "99999999999999999999",
+        "5/s/s",
+        "１",
+    ] {
         assert!(parse_rate("-q", text).is_err(), "{text}");
     }
 }
@@ -278,6 +319,12 @@ fn a_closed_load_of_each_shape() {
     assert_eq!(shape(flags("a")), (50, UserShape::AtOnce, Some(10)));
     let ramp = Flags { ramp: some("20/s"), connections: some("100"), ..flags("a") };
     assert_eq!(shape(ramp), (100, UserShape::Ramp(secs(5)), Some(10)));
+    for (text, span) in
+        [("5s", secs(5)), ("1m", secs(60)), ("100ms", Duration::from_millis(100)), ("20", secs(5)), ("100/m", secs(60))]
+    {
+        let ramp = Flags { ramp: some(text), connections: some("100"), ..flags("a") };
+        assert_eq!(shape(ramp), (100, UserShape::Ramp(span), Some(10)), "{text}");
+    }
     let round = Flags { rendezvous: true, requests: some("7"), ..flags("a") };
     assert_eq!(shape(round), (50, UserShape::Rendezvous, None));
     let stages = Flags { stages: some("10:0s,10:5s,40:1m"), stages_of: some("users"), ..flags("a") };
@@ -301,6 +348,8 @@ fn a_closed_load_of_each_shape() {
         (Flags { ramp: some("5"), rendezvous: true, ..flags("a") }, "--rendezvous and --ramp"),
         (Flags { rendezvous: true, rate: some("5"), ..flags("a") }, "--rendezvous and -q"),
         (Flags { ramp: some("0"), ..flags("a") }, "--ramp wants a rate"),
+        (Flags { ramp: some("0s"), ..flags("a") }, "--ramp wants at least 1ms"),
+        (Flags { ramp: some("10 cats"), ..flags("a") }, "--ramp wants a rate"),
         (Flags { warmup: some("soon"), ..flags("a") }, "--warmup wants a time"),
     ];
     for (flags, says) in refused {
@@ -376,5 +425,33 @@ fn messages_are_what_was_meant() {
     ] {
         let error = hold(url, every).expect_err(says).to_string();
         assert!(error.contains(says), "{error}");
+    }
+}
+
+#[test]
+fn counts_as_people_write_them() {
+    let most = u64::MAX >> 1;
+    for (text, number) in [
+        ("1000", 1_000),
+        ("1_000", 1_000),
+        ("1,000", 1_000),
+        ("1,000,000", 1_000_000),
+        ("1k", 1_000),
+        ("5K", 5_000),
+        ("2M", 2_000_000),
+        ("1.5k", 1_500),
+        ("0.002M", 2_000),
+        ("1e3", 1_000),
+        ("1.25e2", 125),
+        ("1G", 1_000_000_000),
+        (" 7 ", 7),
+        ("9223372036854775807", most),
+    ] {
+        assert_eq!(parse_count("-n", text, 1, most), Ok(number), "{text}");
+    }
+    for text in [
+        "", "0", "-1", "1.5", "1.0005k", "k", "1kk", "1,00", "1,000,00", "1 000", "1e-3", "1e999", "0x10", "١", "9e18k",
+    ] {
+        assert!(parse_count("-n", text, 1, most).is_err(), "{text}");
     }
 }

@@ -51,12 +51,12 @@ pub struct Tls {
     pub certificate: Option<OwnCertificate>,
     /// The name that is asked for, and that the certificate must have.
     pub name: String,
-    /// Protocols that are offered (ALPN), the dearest first.
+    /// Protocols that are offered (ALPN), in order of preference.
     pub alpn: Vec<String>,
-    /// Key exchange groups, the dearest first; none for the usual ones.
+    /// Key exchange groups, in order of preference; none for the usual ones.
     pub groups: Vec<String>,
     /// TLS 1.2 is refused.
     pub only_tls13: bool,
-    /// Earlier sessions are taken up again.
+    /// Earlier sessions are resumed.
     pub resumes: bool,
 }

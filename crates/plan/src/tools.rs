@@ -12,7 +12,8 @@ mod wrk;
 
 use std::time::Duration;
 
-use crate::{Flags, PlanError};
+use crate::draft::{Answers, Body, Connection, Load, Request, Security};
+use crate::{Draft, Header, Keeps, PlanError, StatusSet};
 pub use ab::AbSettings;
 pub use gostress::{GoStressSettings, Verify};
 pub use hey::HeySettings;
@@ -22,9 +23,9 @@ pub use webbench::WebbenchSettings;
 pub use wrk::WrkSettings;
 
 /// Longer than any run.
-const NO_TIMEOUT: &str = "3650d";
-/// Every status is an answer.
-const ANY_STATUS: &str = "100-999";
+const NO_TIMEOUT: Duration = Duration::from_secs(3_650 * 24 * 3_600);
+/// As often as a table of theirs may want a line.
+const INTERVAL: Duration = Duration::from_millis(100);
 
 /// A load generator whose command lines are understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +69,8 @@ impl Tool {
     /// How it ends when its flags are wrong.
     pub fn usage_exit(self, fault: &ToolFault) -> u8 {
         match self {
-            Self::Hey if matches!(fault, ToolFault::Url | ToolFault::FewerRequests { .. }) => 1,
+            Self::Hey if fault.is_of_file() => 2,
+            Self::Hey if matches!(fault, ToolFault::Url | ToolFault::FewerRequests { .. } | ToolFault::Plan(_)) => 1,
             Self::Wrk | Self::Wrk2 => 1,
             Self::Ab => 22,
             Self::Hey | Self::Oha | Self::Webbench | Self::GoStress => 2,
@@ -137,6 +139,14 @@ pub enum ToolFault {
     Plan(Box<PlanError>),
 }
 
+impl ToolFault {
+    /// A file that a flag names is not there, or too large.
+    fn is_of_file(&self) -> bool {
+        let Self::Plan(error) = self else { return false };
+        matches!(**error, PlanError::File { .. } | PlanError::FileTooLarge { .. })
+    }
+}
+
 impl From<PlanError> for ToolFault {
     fn from(error: PlanError) -> Self {
         Self::Plan(Box::new(error))
@@ -160,8 +170,8 @@ pub enum Settings {
 pub struct ToolRun {
     /// Whose it is.
     pub tool: Tool,
-    /// The load, in our own flags.
-    pub flags: Flags,
+    /// The load.
+    pub draft: Draft,
     /// Its threads, where they were named.
     pub threads: Option<u64>,
     /// Our own output is wanted.
@@ -180,6 +190,7 @@ impl ToolRun {
     pub fn parse(tool: Tool, words: &[String], user_agent: &str) -> Result<Self, ToolFault> {
         let is_native = words.iter().any(|word| word == "--native");
         let words: Vec<String> = words.iter().filter(|word| *word != "--native").cloned().collect();
+        let (words, consents) = without_consents(words);
         let mut run = match tool {
             Tool::Wrk | Tool::Wrk2 => wrk::parse(tool, &words),
             Tool::Ab => ab::parse(&words),
@@ -189,9 +200,24 @@ impl ToolRun {
             Tool::GoStress => gostress::parse(&words),
         }?;
         run.is_native = is_native;
-        run.flags.user_agent = user_agent.to_owned();
+        run.draft.consents = consents;
+        run.draft.request.user_agent = user_agent.to_owned();
         Ok(run)
     }
+}
+
+/// The words without our own `--i-may-load HOST`, and the hosts.
+fn without_consents(words: Vec<String>) -> (Vec<String>, Vec<String>) {
+    let (mut rest, mut hosts) = (Vec::new(), Vec::new());
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        match word.strip_prefix("--i-may-load") {
+            Some("") => hosts.extend(words.next()),
+            Some(host) if host.starts_with('=') => hosts.push(host[1..].to_owned()),
+            _ => rest.push(word),
+        }
+    }
+    (rest, hosts)
 }
 
 /// A whole number of one flag.
@@ -227,15 +253,31 @@ fn span_of(text: &str, units: &[(&str, f64)]) -> Option<Duration> {
     Duration::try_from_secs_f64(sum).ok()
 }
 
-/// A rate of starts in our own words: exact to a thousandth.
-fn rate_text(per_s: f64) -> String {
-    format!("{per_s:.3}/s")
+/// What is sent with these headers, and a body as it is.
+fn request_of(method: &str, headers: Vec<Header>, body: Option<Vec<u8>>, timeout: Duration) -> Request {
+    Request {
+        method: Some(method.to_owned()),
+        headers,
+        body: body.map(Body::Bytes),
+        timeout: Some(timeout),
+        ..Request::default()
+    }
 }
 
-/// The Basic authentication of `name:password`.
-fn basic(text: &str) -> String {
-    use base64::Engine;
-    format!("Authorization: Basic {}", base64::engine::general_purpose::STANDARD.encode(text))
+/// Every status is an answer.
+fn any_answer() -> Answers {
+    Answers { status: Some(StatusSet::any()), ..Answers::default() }
+}
+
+/// Certificates are not verified, where `is_insecure`.
+fn trusting(is_insecure: bool) -> Security {
+    Security { insecure: is_insecure, ..Security::default() }
+}
+
+/// A header in the place of one of the same name.
+fn set(headers: &mut Vec<Header>, header: Header) {
+    headers.retain(|known| !known.is(&header.name));
+    headers.push(header);
 }
 
 #[cfg(test)]

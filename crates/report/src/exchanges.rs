@@ -115,7 +115,7 @@ fn instants(sample: &Sample, language: Language, text: &mut String) {
         text,
         "* {}",
         language.pick(
-            format!("intended +0; sent {sent}; first byte {first}; done {done}"),
+            format!("planned +0; sent {sent}; first byte {first}; done {done}"),
             format!("计划 +0；发出 {sent}；首字节 {first}；完成 {done}"),
         )
     );

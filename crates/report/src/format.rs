@@ -33,6 +33,21 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
+/// `1234567` as `1.23M`, for columns that have no room for more.
+pub(crate) fn short_count(number: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")];
+    // Five digits are as short as their short form.
+    let unit = UNITS.into_iter().find(|(size, _)| number >= *size && number >= 10_000);
+    let Some((size, name)) = unit else { return number.to_string() };
+    // Cut, not rounded: it never says more than there were.
+    let hundredths = number / (size / 100);
+    match hundredths {
+        0..1_000 => format!("{}.{:02}{name}", hundredths / 100, hundredths % 100),
+        1_000..10_000 => format!("{}.{}{name}", hundredths / 100, hundredths % 100 / 10),
+        _ => format!("{}{name}", hundredths / 100),
+    }
+}
+
 /// `1 user`, `50 users`.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
@@ -94,9 +109,4 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
     let value = if part < whole { value.min(99.99) } else { value };
     let value = if part > 0 { value.max(0.01) } else { value };
     format!("{value:.2}%")
-}
-
-/// For terminals: what went wrong.
-pub(crate) fn red(text: &str) -> String {
-    format!("\x1b[31m{text}\x1b[0m")
 }

@@ -3,47 +3,45 @@
 mod json;
 mod table;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod verdict;
-
-use std::fmt::Write;
 
 use figures::{FailureCount, Held, Quantile, per_second};
 use plan::{Hold, Work};
 
 use crate::Language;
 use crate::format::{bytes, count, rate, span, time};
-use crate::page::{Page, percentile, percentiles};
+use crate::page::{Page, percentile};
 use crate::say::{self, Scene};
+use crate::screen::{Paint, Screen};
 use crate::verdict::mark_of_spoiled;
 pub use json::HoldJson;
 pub use table::HoldTable;
 use verdict::verdicts;
 
-const TIME_WIDTH: usize = 10;
-
-/// The whole summary, with a line end.
-pub fn hold_summary(held: &Held, language: Language, is_colorful: bool) -> String {
-    let mut page = Page { text: String::from("\n"), language, is_colorful };
+/// The whole summary, with a line end. The verdict comes first.
+pub fn hold_summary(held: &Held, screen: Screen) -> String {
+    let mut page = Page::new(screen);
+    page.text.push('\n');
+    page.held_verdict(held);
+    page.held_failures(held);
     page.held_facts(held);
     page.held_messages(held);
     page.held_times(held);
     page.held_memory(held);
-    page.held_failures(held);
-    page.held_verdict(held);
     page.text
 }
 
 /// What is said when not one connection was established.
 pub fn nothing_held(held: &Held, language: Language) -> String {
-    let (tried, address) = (count(held.tally.tried), held.address);
+    let (tried, address) = (count(held.tally.tried()), say::place_held(held));
     match held.tally.failed_by.first() {
         Some(FailureCount { failure, .. }) => {
             let remedy = say::remedy_in(*failure, &Scene::of_held(held), language);
-            let name = say::failure_name(*failure);
+            let name = say::failure_in_brackets(*failure, language);
             language.pick(
-                format!("none of {tried} connections to {address} was established ({name}); {remedy}"),
-                format!("{tried} 次连接 {address} 均未成功（{name}）；{remedy}"),
+                format!("none of {tried} connections to {address} was established{name}; {remedy}"),
+                format!("{tried} 次连接 {address} 均未成功{name}；{remedy}"),
             )
         }
         None => language.pick(
@@ -60,22 +58,24 @@ impl Page {
         let spread = match (from, to) {
             (1, 1) => String::new(),
             _ => self
-                .language
+                .language()
                 .pick(format!(", from {from} addresses to {to}"), format!("，{from} 个源地址，{to} 个目标")),
         };
         let address = held.address;
-        let lookup = held.lookup.map_or(String::new(), |span| format!(", {}", time(span.as_nanos() as f64)));
+        let between = self.language().pick(", ", "，");
+        let lookup = held.lookup.map_or(String::new(), |span| format!("{between}{}", time(span.as_nanos() as f64)));
+        let (open, close) = self.language().pick((" (", ")"), ("（", "）"));
         self.line(
-            self.language.pick("Target", "压测目标"),
-            &format!("{} ({address}{lookup}{spread})", plan::masked_url(&plan.target.url)),
+            self.language().pick("Target", "压测目标"),
+            &format!("{}{open}{address}{lookup}{spread}{close}", plan::masked_url(&plan.target.url)),
         );
-        let plan_text = plan_in_words(plan, self.language);
-        self.line(self.language.pick("Plan", "压测计划"), &plan_text);
+        let plan_text = plan_in_words(plan, self.language());
+        self.line(self.language().pick("Plan", "压测计划"), &plan_text);
         let (most, asked) = (count(held.most_open), count(plan.connections));
         let (failed, lost) = (count(counts.failed), count(counts.lost));
         self.say(
             ("Connections", "连接"),
-            format!("{most} of {asked} established at one time, {failed} tries failed, {lost} lost"),
+            format!("{most} of {asked} open at one time, {failed} attempts failed, {lost} lost"),
             format!("同时建立 {most} / {asked}，失败 {failed} 次，断开 {lost}"),
         );
         if let Some(opened) = held.opened_after {
@@ -85,48 +85,49 @@ impl Page {
             let (then, end) = (count(held.open_when_opened), count(held.open_when_closing));
             self.say(
                 ("Held", "保持"),
-                format!("opened in {opened} ({per_s}/s); {then} were there then, and {end} after {after} more"),
+                format!("opened in {opened} ({per_s}/s): {then} open after the ramp, {end} after {after} more"),
                 format!("{opened} 内全部尝试完毕（{per_s}/秒），当时 {then} 个；又保持 {after} 后 {end} 个"),
             );
         }
-        let unheard = match counts.closed_unheard + counts.abandoned {
+        let unheard = match counts.closed_unheard() + counts.abandoned() {
             0 => String::new(),
             more => {
                 let more = count(more);
-                self.language
-                    .pick(format!(", {more} without an answer of the peer"), format!("，{more} 个未得到对端回应"))
+                self.language()
+                    .pick(format!(", {more} without a reply from the peer"), format!("，{more} 个未得到对端回应"))
             }
         };
-        let retried = match counts.retries {
+        let retried = match counts.retries() {
             0 => String::new(),
             retries => {
                 let retries = count(retries);
-                self.language.pick(format!("; {retries} were tried again"), format!("；重连 {retries} 次"))
+                self.language().pick(format!("; {retries} reconnects"), format!("；重连 {retries} 次"))
             }
         };
-        let closed = count(counts.closed);
+        let closed = count(counts.closed());
         self.say(
             ("Closed", "关闭"),
-            format!("{closed} in order{unheard}{retried}"),
+            format!("{closed} cleanly{unheard}{retried}"),
             format!("{closed} 个正常关闭{unheard}{retried}"),
         );
     }
 
     fn held_messages(&mut self, held: &Held) {
         let counts = &held.tally;
-        if counts.due > 0 {
-            let (due, sent, answered) = (count(counts.due), count(counts.sent), count(counts.answered));
+        let planned = counts.due() + counts.missed();
+        if planned > 0 {
+            let (due, sent, answered) = (count(planned), count(counts.sent()), count(counts.answered()));
             let mut rest = String::new();
             for (number, en, zh) in [
-                (counts.late, "taken up late by the generator", "因压测机滞后而迟发"),
-                (counts.unanswered, "unanswered", "未应答"),
-                (counts.unsent, "never sent", "未能发出"),
-                (counts.missed, "due on lost connections", "因连接断开未发"),
-                (counts.refused, "refused by the check", "未通过检查"),
+                (counts.late(), "sent late by the generator", "因压测机滞后而迟发"),
+                (counts.unanswered(), "unanswered", "未应答"),
+                (counts.unsent(), "never sent", "未能发出"),
+                (counts.missed(), "due on lost connections", "因连接断开未发"),
+                (counts.refused(), "refused by the check", "未通过检查"),
             ] {
                 if number > 0 {
-                    write!(rest, ", {} {}", count(number), self.language.pick(en, zh))
-                        .expect("writing to a string does not fail");
+                    let number = count(number);
+                    rest.push_str(&self.language().pick(format!(", {number} {en}"), format!("，{number} 条{zh}")));
                 }
             }
             self.say(
@@ -139,16 +140,17 @@ impl Page {
             let (asked, achieved) = (rate(asked), rate(achieved));
             self.say(
                 ("Messages/s", "每秒消息"),
-                format!("{asked} asked, {achieved} achieved"),
+                format!("{asked} requested, {achieved} achieved"),
                 format!("计划 {asked}，实际 {achieved}"),
             );
         }
-        if counts.pushed > 0 {
-            let pushed = count(counts.pushed);
-            self.say(("Pushed", "推送"), format!("{pushed} came unasked"), format!("收到 {pushed} 条主动推送"));
+        if counts.pushed() > 0 {
+            let pushed = count(counts.pushed());
+            self.say(("Pushed", "推送"), format!("{pushed} pushed by the server"), format!("收到 {pushed} 条主动推送"));
         }
         let seconds = held.wall.as_secs_f64();
-        for (label, number) in [(("Received", "下载"), counts.bytes_received), (("Sent", "上传"), counts.bytes_sent)]
+        for (label, number) in
+            [(("Received", "下载"), counts.bytes_received()), (("Sent", "上传"), counts.bytes_sent())]
         {
             let (all, per_s) = (bytes(number as f64), bytes(per_second(number, seconds)));
             self.say(label, format!("{all} ({per_s}/s)"), format!("{all}（{per_s}/秒）"));
@@ -156,20 +158,18 @@ impl Page {
     }
 
     fn held_times(&mut self, held: &Held) {
-        let language = self.language;
-        let quantiles = Quantile::ALL.into_iter().filter(|quantile| *quantile != Quantile::Max).map(Quantile::name);
-        let heads = language.pick(["min", "mean"], ["最短", "平均"]).into_iter().chain(quantiles);
-        self.cells("", heads.chain([language.pick("max", "最长")]), TIME_WIDTH);
-        let series = [
-            (("connect", "建立连接"), &held.connect),
-            (("response time", "响应时间"), &held.response),
-            (("service time", "服务时间"), &held.service),
-            (("message gap", "推送间隔"), &held.gap),
+        let words = self.language().words();
+        let all = [
+            (words.connect, &held.connect),
+            (words.response_time, &held.response),
+            (words.service_time, &held.service),
+            (words.message_gap, &held.gap),
         ];
-        for (label, times) in series.into_iter().filter(|(_, times)| times.count > 0) {
-            let first = [times.min_ns.map_or(0.0, |ns| ns as f64), times.mean_ns.unwrap_or(0.0)].map(time);
-            let cells: Vec<String> = first.into_iter().chain(percentiles(times)).collect();
-            self.cells(language.pick(label.0, label.1), cells.iter().map(String::as_str), TIME_WIDTH);
+        let rows: Vec<_> = all.into_iter().filter(|(_, times)| times.count > 0).collect();
+        if !rows.is_empty() {
+            self.text.push('\n');
+            self.times(&rows);
+            self.text.push('\n');
         }
     }
 
@@ -179,25 +179,27 @@ impl Page {
         let (resident, own) = (bytes(memory.resident as f64), count(ours / open));
         self.say(
             ("Memory", "内存"),
-            format!("this process {resident}, {own} bytes a connection"),
+            format!("this process {resident}, {own} bytes per connection"),
             format!("本进程 {resident}，每连接 {own} 字节"),
         );
         if let Some(kernel) = memory.kernel {
             let (all, one) = (bytes(kernel as f64), count(kernel / open));
             self.say(
                 ("", ""),
-                format!("kernel {all} more than before, {one} bytes a connection (of both ends, if both are here)"),
+                format!(
+                    "kernel {all} more than before, {one} bytes per connection (both ends, if both are on this machine)"
+                ),
                 format!("内核比之前多 {all}，每连接 {one} 字节（两端都在本机时为两端之和）"),
             );
         }
-        let cpu = time(held.tally.cpu_ns as f64);
+        let cpu = time(held.tally.cpu_ns() as f64);
         let (threads, driver) = (held.threads, held.driver.kind.name());
-        let reason = say::driver_reason(&held.driver, self.language);
+        let reason = say::driver_reason(&held.driver, self.language());
         let lag = percentile(&held.lag, Quantile::P99);
         self.say(
             ("Generator", "压测机"),
-            format!("{threads} threads on {driver} ({reason}), CPU {cpu}, loop late by {lag} at p99"),
-            format!("{threads} 个线程，{driver}（{reason}），CPU {cpu}，循环滞后 p99 {lag}"),
+            format!("{threads} threads on {driver} ({reason}), CPU {cpu}, loop lag p99 {lag}"),
+            format!("{threads} 个线程，{driver}（{reason}），CPU {cpu}，事件循环延迟 p99 {lag}"),
         );
     }
 
@@ -205,39 +207,43 @@ impl Page {
         let (scene, counts) = (Scene::of_held(held), &held.tally);
         for (label, of) in [(("Failed", "失败原因"), &counts.failed_by), (("Lost", "断开原因"), &counts.lost_by)]
         {
-            self.failures(self.language.pick(label.0, label.1), &of.iter().collect::<Vec<_>>(), &scene, ": ");
+            self.failures(self.language().pick(label.0, label.1), &of.iter().collect::<Vec<_>>(), &scene, ": ");
         }
     }
 
     fn held_verdict(&mut self, held: &Held) {
-        for text in verdicts(held, self.language) {
-            self.line(self.language.pick("Verdict", "结论"), &text);
+        let paint = if held.is_kept && !held.is_spoiled { Paint::Good } else { Paint::Bad };
+        let mut label = self.language().pick("Verdict", "结论");
+        for text in verdicts(held, self.language()) {
+            self.painted(label, &text, paint);
+            label = "";
         }
         if held.is_spoiled {
-            let mark = mark_of_spoiled(self.language);
+            let mark = mark_of_spoiled(self.language());
             self.warn("", mark);
         }
     }
 }
 
-fn plan_in_words(plan: &Hold, language: Language) -> String {
+/// What was to be done, in one line.
+pub(crate) fn plan_in_words(plan: &Hold, language: Language) -> String {
     let connections = count(plan.connections);
     let pace = plan.ramp.map_or(String::new(), |rate_of| {
-        let per_s = rate(rate_of as f64 / 3_600_000.0);
+        let per_s = rate(rate_of as f64 / plan::RATE_UNIT as f64);
         language.pick(format!(" at {per_s}/s"), format!("，每秒 {per_s} 个"))
     });
     let held = span(plan.duration);
     let work = match plan.work {
         Work::Nothing => language.pick("nothing is sent".to_owned(), "不发送消息".to_owned()),
-        Work::Once => language.pick("each sends one message".to_owned(), "每个连接发送一条消息".to_owned()),
+        Work::Once => language.pick("one message on each connection".to_owned(), "每个连接发送一条消息".to_owned()),
         Work::Every(every) => {
             let every = span(every);
-            language.pick(format!("a message on each every {every}"), format!("每个连接每 {every} 一条消息"))
+            language.pick(format!("a message on each connection every {every}"), format!("每个连接每 {every} 一条消息"))
         }
         Work::Pause { least, most } => {
             let (least, most) = (span(least), span(most));
             language.pick(
-                format!("a message on each after every pause of {least} to {most}"),
+                format!("messages on each connection with pauses of {least} to {most}"),
                 format!("每个连接每次停顿 {least} 到 {most} 后发送一条消息"),
             )
         }

@@ -1,16 +1,18 @@
 //! The JSON report. Its schema is `docs/report.schema.json`; it holds every figure that the text has.
 
+pub(crate) mod distribution;
 pub(crate) mod intervals;
 
 use core::time::Duration;
 
 use engine::ShardUse;
-use figures::{FailureCount, Interval, Judged, Run, Times, per_second};
+use figures::{FailureCount, Interval, Judged, Run, per_second};
 use metrics::{Measure, Unit};
 use plan::{Arrivals, Load, Protocol, RateStage, Scenario, Step, UserShape, UserStage};
 use serde_json::{Map, Value, json};
 
-use crate::{Language, notes, say, steps, verdict};
+use crate::{Language, budget, notes, rows, say, steps, traced, verdict};
+use distribution::distribution;
 use intervals::Intervals;
 
 /// Grows with every change that a reader could stumble over.
@@ -31,18 +33,18 @@ impl Json {
                 "from_s": interval.from.as_secs_f64(),
                 "to_s": interval.to.as_secs_f64(),
                 "users": seen.users,
-                "started": seen.started,
-                "succeeded": seen.succeeded,
-                "dropped": seen.dropped,
-                "unfinished": seen.unfinished,
+                "started": seen.started(),
+                "succeeded": seen.succeeded(),
+                "dropped": seen.dropped(),
+                "unfinished": seen.unfinished(),
                 "failed": seen.failed,
                 "requests_per_s": interval.requests_per_s,
-                "bytes_received": seen.bytes_received,
+                "bytes_received": seen.bytes_received(),
                 "bytes_received_per_s": interval.bytes_received_per_s,
                 "statuses": statuses(&seen.statuses),
                 "grpc_statuses": grpc_statuses(&seen.grpc_statuses),
                 "late_shards": interval.late_shards,
-                "response_time": times(&interval.response),
+                "response_time": distribution(&interval.response),
             })
         });
     }
@@ -56,6 +58,8 @@ impl Json {
         report["closes"] = closes(run);
         report["failures"] = failures(run);
         report["steps"] = steps::values(run);
+        report["scenarios"] = steps::scenarios(run);
+        report["slowest"] = traced::values(run);
         report["thresholds"] = thresholds(run);
         report["verdict"] = verdict_of(run);
         let note = |note| json!({ "kind": figures::Note::kind(note), "text": notes::note_text(note, Language::En) });
@@ -149,23 +153,25 @@ fn facts(run: &Run) -> Value {
         },
         "plan": plan,
         "stopped": run.was_stopped,
+        "budget": budget::value(run),
+        "rows": rows::value(run),
         "requests": {
-            "started": counts.started,
-            "succeeded": counts.succeeded,
+            "started": counts.started(),
+            "succeeded": counts.succeeded(),
             "failed": counts.failed,
-            "dropped": counts.dropped,
-            "dropped_by_generator": counts.dropped_by_generator,
-            "unfinished": counts.unfinished,
-            "cut": counts.cut,
+            "dropped": counts.dropped(),
+            "dropped_by_generator": counts.dropped_by_generator(),
+            "unfinished": counts.unfinished(),
+            "cut": counts.cut(),
             "success_ratio": counts.success_ratio(),
-            "answered_ratio": ratio(counts.succeeded, counts.finished()),
+            "answered_ratio": ratio(counts.succeeded(), counts.finished()),
             "iterations": { "completed": run.iterations.completed, "cut": run.iterations.cut },
-            "covered": counts.covered_responses,
-            "attempts": counts.attempts,
-            "sent": counts.sent,
-            "answers": counts.answers,
-            "reconnects": counts.reconnects,
-            "redirects": counts.redirects,
+            "covered": counts.covered_responses(),
+            "attempts": counts.attempts(),
+            "sent": counts.sent(),
+            "answers": counts.answers(),
+            "reconnects": counts.reconnects(),
+            "redirects": counts.redirects(),
         },
         "wall_s": seconds,
         "planned_s": run.started_for.as_secs_f64(),
@@ -173,19 +179,19 @@ fn facts(run: &Run) -> Value {
         "achieved_per_s": run.achieved_per_s,
         "asked_per_s": run.asked_per_s,
         "bytes": {
-            "received": counts.bytes_received,
-            "received_per_s": per_second(counts.bytes_received, seconds),
-            "bodies": counts.body_bytes,
-            "sent": counts.bytes_sent,
-            "sent_per_s": per_second(counts.bytes_sent, seconds),
+            "received": counts.bytes_received(),
+            "received_per_s": per_second(counts.bytes_received(), seconds),
+            "bodies": counts.body_bytes(),
+            "sent": counts.bytes_sent(),
+            "sent_per_s": per_second(counts.bytes_sent(), seconds),
         },
-        "messages": { "sent": counts.messages_sent, "received": counts.messages_received, "unasked": counts.unasked },
+        "messages": { "sent": counts.messages_left(), "received": counts.messages_received(), "unasked": counts.unasked() },
         "connections": {
-            "tried": counts.connections_tried,
-            "established": counts.connections_established,
-            "unsolicited": counts.unsolicited,
+            "tried": counts.connections_tried(),
+            "established": counts.connections_established(),
+            "unsolicited": counts.unsolicited(),
             "tls_handshakes": run.tls.count,
-            "tls_resumed": counts.tls_resumed,
+            "tls_resumed": counts.tls_resumed(),
         },
     })
 }
@@ -194,7 +200,8 @@ fn facts(run: &Run) -> Value {
 fn all_times(run: &Run) -> Value {
     let mut by_class = Map::new();
     for class in &run.classes {
-        let measures = Measure::ALL.iter().map(|&measure| (measure.name().to_owned(), times(class.times.of(measure))));
+        let measures =
+            Measure::ALL.iter().map(|&measure| (measure.name().to_owned(), distribution(class.times.of(measure))));
         by_class.insert(class.name().to_owned(), Value::Object(measures.collect()));
     }
     let others = [
@@ -204,36 +211,12 @@ fn all_times(run: &Run) -> Value {
         ("message_gap", &run.message_gap),
     ];
     for (name, of) in others {
-        by_class.insert(name.to_owned(), times(of));
+        by_class.insert(name.to_owned(), distribution(of));
     }
     let bars: Vec<Value> =
         run.bars.iter().map(|bar| json!({"from_ns": bar.from_ns, "to_ns": bar.to_ns, "count": bar.count})).collect();
     by_class.insert("response_time_histogram".to_owned(), bars.into());
     Value::Object(by_class)
-}
-
-/// A distribution. Percentiles that are only lower bounds are named in `at_least`, those that our own stalls may have made in
-/// `spoiled`.
-fn times(times: &Times) -> Value {
-    let mut value = Map::new();
-    value.insert("count".to_owned(), times.count.into());
-    value.insert("min_ns".to_owned(), times.least_min_ns.into());
-    value.insert("mean_ns".to_owned(), times.mean_ns.into());
-    value.insert("stdev_ns".to_owned(), times.stdev_ns.into());
-    let (mut at_least, mut by_us) = (Vec::new(), Vec::new());
-    for (quantile, known) in times.named() {
-        let name = quantile.name().replace('.', "_");
-        value.insert(format!("{name}_ns"), known.map(|known| known.ns).into());
-        if known.is_some_and(|known| known.at_least) {
-            at_least.push(Value::from(name.clone()));
-        }
-        if known.is_some_and(|known| known.is_spoiled) {
-            by_us.push(Value::from(name));
-        }
-    }
-    value.insert("at_least".to_owned(), at_least.into());
-    value.insert("spoiled".to_owned(), by_us.into());
-    Value::Object(value)
 }
 
 fn statuses(of: &[(u16, u64)]) -> Value {

@@ -2,9 +2,12 @@
 //!
 //! They only show: every figure is a value of [`figures`]. Nothing here merges, reads a clock, or asks the machine.
 
+mod budget;
 mod capacity;
+mod columns;
 mod doctor;
 mod exchanges;
+mod failed;
 mod format;
 mod hdr;
 mod held;
@@ -12,13 +15,18 @@ mod json;
 mod language;
 mod notes;
 mod page;
+mod progress;
+mod rows;
 mod say;
+mod screen;
 mod steps;
 mod summary;
 mod table;
 mod tools;
+mod traced;
 mod verdict;
 mod words;
+mod wrap;
 
 pub use capacity::limit_warning;
 pub use doctor::Checkup;
@@ -27,14 +35,20 @@ pub use hdr::{HdrLog, hdr_text};
 pub use held::{HoldJson, HoldTable, hold_summary, nothing_held};
 pub use json::Json;
 pub use language::Language;
-pub use notes::note_text;
+pub use notes::{note_so_far, note_text};
+pub use progress::{Aim, begins, hold_begins};
 pub use say::{
-    driver_error, failure_remedy, plan_error, reflect_error, resolve_error, run_error, threshold_error, tls_error,
+    config_error, config_line, driver_error, failure_remedy, feed_error, flag_fault, in_chinese, not_taken, plan_error,
+    reflect_error, resolve_error, run_error, scenario_contents, scenario_mistakes, snapshot_error, strangers,
+    take_error, threshold_error, tls_error,
 };
+pub use screen::{Room, Screen};
 pub use summary::{nothing_measured, summary};
 pub use table::Table;
 pub use tools::{Pages, ToolView, tool_fault, tool_note};
+pub use traced::{LOG_COLUMNS, LogStyle, step_names};
 pub use verdict::threshold_line;
+pub use wrap::wrap;
 
 #[cfg(test)]
 mod tests;

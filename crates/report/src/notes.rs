@@ -8,6 +8,17 @@ use figures::Note;
 use crate::Language;
 use crate::format::count;
 
+/// A note in words while the load runs: what it counts may still grow.
+pub fn note_so_far(note: &Note, language: Language) -> String {
+    let text = note_text(note, language);
+    match note {
+        Note::Refused { .. } | Note::Descriptors { .. } | Note::ServerLimit { .. } => {
+            language.pick(format!("so far: {text}"), format!("截至目前：{text}"))
+        }
+        Note::LocalPorts { .. } | Note::AcceptQueue { .. } | Note::SpeaksTls => text,
+    }
+}
+
 /// A note in words.
 pub fn note_text(note: &Note, language: Language) -> String {
     let (en, zh) = match note {
@@ -26,7 +37,7 @@ pub fn note_text(note: &Note, language: Language) -> String {
             let (limit, without) = (count(*limit), count(*without));
             (
                 format!(
-                    "all {limit} descriptors that this process may have were in use, and {without} connections found none; raise the limit with ulimit -n, use --driver uring where io_uring works, or lower -c"
+                    "all {limit} file descriptors of this process were in use, and {without} connections got none; raise the limit with ulimit -n, use --driver uring where io_uring works, or lower -c"
                 ),
                 format!(
                     "本进程允许的 {limit} 个文件描述符已全部用完，{without} 个连接因此失败；请用 ulimit -n 调大上限，在支持 io_uring 的系统上使用 --driver uring，或调小 -c"
@@ -37,7 +48,7 @@ pub fn note_text(note: &Note, language: Language) -> String {
             let refused = count(*refused);
             (
                 format!(
-                    "{address} refused {refused} new connections after it had taken others: it stopped listening, or its accept queue is full and it says so (net.ipv4.tcp_abort_on_overflow)"
+                    "{address} refused {refused} new connections after it had taken others: it stopped listening, or its accept queue is full and it rejects at once (net.ipv4.tcp_abort_on_overflow)"
                 ),
                 format!(
                     "{address} 在接受过连接之后又拒绝了 {refused} 个新连接：服务已停止监听，或其 accept 队列已满并直接拒绝（net.ipv4.tcp_abort_on_overflow）"
@@ -53,12 +64,16 @@ pub fn note_text(note: &Note, language: Language) -> String {
                 format!("{refused} 个新连接被 {places} 拒绝：该处没有服务在监听，或其 accept 队列已满"),
             )
         }
+        Note::SpeaksTls => (
+            "the port speaks TLS, and was asked without it; write https:// (wss://, grpcs://)".to_owned(),
+            "该端口使用 TLS，而请求没有加密；请写 https://（wss://、grpcs://）".to_owned(),
+        ),
         Note::AcceptQueue { .. } => return accept_queue(note, language),
         Note::ServerLimit { cut, open } => {
             let (cut, open) = (count(*cut), count(*open));
             (
                 format!(
-                    "the server cut {cut} new connections off without a byte while {open} others stayed open: it looks like its own limit of about {open} (ulimit -n of the server, worker_connections of nginx)"
+                    "the server dropped {cut} new connections without a byte while {open} others stayed open: this looks like its own limit of about {open} (ulimit -n of the server, worker_connections of nginx)"
                 ),
                 format!(
                     "服务端未返回任何数据就断开了 {cut} 个新连接，而另外 {open} 个一直保持：很可能是服务端约 {open} 个连接的上限（服务端的 ulimit -n，或 nginx 的 worker_connections）"
@@ -90,7 +105,7 @@ fn accept_queue(note: &Note, language: Language) -> String {
     let now = backlog_max.map_or(String::new(), |limit| format!(" (net.core.somaxconn {limit})"));
     language.pick(
         format!(
-            "of the new connections {slow} took more than 1 s and {failed} were not there in time: {where_en} does not accept fast enough, so that its accept queue is full{seen_en}; raise the backlog of the server and sysctl -w net.core.somaxconn=65535 there{now}, or open fewer at a time with --ramp"
+            "of the new connections {slow} took more than 1 s and {failed} were not established in time: {where_en} does not accept fast enough, and its accept queue is full{seen_en}; raise the backlog of the server and sysctl -w net.core.somaxconn=65535 there{now}, or open them more slowly with --ramp"
         ),
         format!(
             "新连接中有 {slow} 个用了 1 秒以上，{failed} 个未能按时建立：{where_zh} 接受连接不够快，accept 队列已满{seen_zh}；请在服务端调大 backlog 并执行 sysctl -w net.core.somaxconn=65535{now}，或用 --ramp 放慢建立连接的速度"

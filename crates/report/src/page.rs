@@ -3,16 +3,29 @@
 use std::fmt::Write;
 
 use figures::{At, FailureCount, Quantile, Times};
+use unicode_width::UnicodeWidthStr;
 
 use crate::Language;
-use crate::format::{Align, count, pad, red, time};
+use crate::format::{Align, pad, time};
 use crate::say::{self, Scene};
+use crate::screen::{Paint, Screen};
+use crate::wrap::{wrap, wrap_items};
 
 pub(crate) const LABEL_WIDTH: usize = 14;
+/// On a terminal that is narrower still, lines are left to the terminal.
+const VALUE_WIDTH_MIN: usize = 20;
+const TIME_WIDTH_MIN: usize = 9;
+/// Columns of times that a narrow terminal goes without, in this order: stdev, p95, p90, min, p99.9, mean.
+const TIMES_DISPENSABLE: [usize; 6] = [2, 5, 4, 0, 7, 1];
 
 /// A percentile as all tables show it.
 pub(crate) fn percentile(times: &Times, quantile: Quantile) -> String {
     times.at(quantile).map_or("-".to_owned(), known)
+}
+
+/// The same, with a `!` where our own stalls may have made it.
+pub(crate) fn marked(times: &Times, quantile: Quantile) -> String {
+    times.at(quantile).map_or("-".to_owned(), |at| format!("{}{}", known(at), if at.is_spoiled { "!" } else { "" }))
 }
 
 fn known(at: At) -> String {
@@ -23,47 +36,130 @@ fn known(at: At) -> String {
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(crate) text: String,
-    pub(crate) language: Language,
-    pub(crate) is_colorful: bool,
+    pub(crate) screen: Screen,
 }
 
 impl Page {
+    pub(crate) fn new(screen: Screen) -> Self {
+        Self { text: String::new(), screen }
+    }
+
+    pub(crate) fn language(&self) -> Language {
+        self.screen.language
+    }
+
     pub(crate) fn line(&mut self, label: &str, value: &str) {
-        let label = pad(label, LABEL_WIDTH, Align::Left);
-        writeln!(self.text, "{label}{value}").expect("writing to a string does not fail");
+        self.painted(label, value, Paint::Plain);
     }
 
     /// A label and its line, each in English and in Chinese.
     pub(crate) fn say(&mut self, label: (&str, &str), en: String, zh: String) {
-        let value = self.language.pick(en, zh);
-        self.line(self.language.pick(label.0, label.1), &value);
+        let value = self.language().pick(en, zh);
+        self.line(self.language().pick(label.0, label.1), &value);
     }
 
     /// A line that a person must not overlook.
     pub(crate) fn warn(&mut self, label: &str, value: &str) {
-        let value = if self.is_colorful { red(value) } else { value.to_owned() };
-        self.line(label, &value);
+        self.painted(label, value, Paint::Bad);
     }
 
-    /// Cells in columns of one width.
-    pub(crate) fn cells<'a>(&mut self, label: &str, cells: impl IntoIterator<Item = &'a str>, width: usize) {
-        let row: String = cells.into_iter().map(|cell| pad(cell, width, Align::Right)).collect();
-        self.line(label, &row);
+    /// A line that goes on below itself where the terminal is narrow.
+    pub(crate) fn painted(&mut self, label: &str, value: &str, paint: Paint) {
+        let lines = match self.value_columns() {
+            Some(columns) => wrap(value, columns),
+            None => vec![value.to_owned()],
+        };
+        self.lines(label, &lines, paint);
+    }
+
+    /// Items, each whole.
+    pub(crate) fn items(&mut self, label: &str, items: &[String], between: &str) {
+        let lines = wrap_items(items, between, self.value_columns().unwrap_or(usize::MAX));
+        self.lines(label, &lines, Paint::Plain);
+    }
+
+    fn lines(&mut self, label: &str, lines: &[String], paint: Paint) {
+        let mut label = label;
+        for line in lines {
+            let value = self.screen.paint(line, paint);
+            self.raw(label, &value);
+            label = "";
+        }
+    }
+
+    /// A line as it is, painted or not: it is short.
+    pub(crate) fn raw(&mut self, label: &str, value: &str) {
+        let text = format!("{}{value}", pad(label, LABEL_WIDTH, Align::Left));
+        writeln!(self.text, "{}", text.trim_end()).expect("writing to a string does not fail");
+    }
+
+    /// What stands beside a label fits into so many columns.
+    pub(crate) fn value_columns(&self) -> Option<usize> {
+        self.screen.columns().map(|columns| columns.saturating_sub(LABEL_WIDTH).max(VALUE_WIDTH_MIN))
     }
 
     /// Failures with their remedies, as they come. `link`: what stands between the two.
     pub(crate) fn failures(&mut self, label: &str, all: &[&FailureCount], scene: &Scene<'_>, link: &str) {
         for (index, each) in all.iter().enumerate() {
-            let name = say::failure_in(each.failure, scene, self.language);
-            let remedy = say::remedy_in(each.failure, scene, self.language);
-            self.warn(if index == 0 { label } else { "" }, &format!("{} {name}{link}{remedy}", count(each.count)));
+            let said = say::failure_counted(each, scene, self.language());
+            let remedy = say::remedy_in(each.failure, scene, self.language());
+            self.warn(if index == 0 { label } else { "" }, &format!("{said}{link}{remedy}"));
+        }
+    }
+
+    /// A table of times, one line for each name, with as many columns as there is room for.
+    pub(crate) fn times(&mut self, rows: &[(&str, &Times)]) {
+        let (heads, names) = (self.language().words(), Quantile::ALL.map(Quantile::name));
+        let mut columns: Vec<Vec<String>> = [heads.min, heads.mean, heads.stdev]
+            .into_iter()
+            .chain(names[..names.len() - 1].iter().copied())
+            .chain([heads.max])
+            .map(|name| vec![name.to_owned()])
+            .collect();
+        for (_, times) in rows {
+            let cells = summed(times).into_iter().chain(percentiles(times));
+            columns.iter_mut().zip(cells).for_each(|(column, cell)| column.push(cell));
+        }
+        let widest = columns.iter().flatten().map(|cell| cell.width()).max().unwrap_or(0);
+        let width = (widest + 2).max(TIME_WIDTH_MIN);
+        let dispensable = TIMES_DISPENSABLE.iter().copied();
+        let fits = |columns: usize| self.value_columns().is_none_or(|room| columns * width <= room);
+        let mut left_out = Vec::new();
+        for column in dispensable {
+            if fits(columns.len() - left_out.len()) {
+                break;
+            }
+            left_out.push(column);
+        }
+        let kept: Vec<&Vec<String>> = columns
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| !left_out.contains(index))
+            .map(|(_, column)| column)
+            .collect();
+        let labels = std::iter::once("").chain(rows.iter().map(|(name, _)| *name));
+        for (number, label) in labels.enumerate() {
+            let row: String = kept.iter().map(|column| pad(&column[number], width, Align::Right)).collect();
+            writeln!(self.text, "{}{row}", pad(label, LABEL_WIDTH, Align::Left))
+                .expect("writing to a string does not fail");
         }
     }
 }
 
+/// The least, the mean and the deviation of a row.
+fn summed(times: &Times) -> [String; 3] {
+    let plain = |ns: Option<f64>| ns.map_or("-".to_owned(), time);
+    let is_open_ended = times.given_up > 0;
+    let mean = format!("{}{}", if is_open_ended { ">=" } else { "" }, plain(times.least_mean_ns));
+    // Nobody knows how far apart times are that never ended.
+    let stdev = plain(times.stdev_ns.filter(|_| !is_open_ended));
+    // What was given up sooner than anything was answered might have been answered later.
+    let is_least = times.least_min_ns.is_some() && times.min_ns != times.least_min_ns;
+    let min = format!("{}{}", if is_least { ">=" } else { "" }, plain(times.least_min_ns.map(|ns| ns as f64)));
+    [min, mean, stdev]
+}
+
 /// The percentiles of a row. A `!` marks what our own stalls may have made.
-pub(crate) fn percentiles(times: &Times) -> impl Iterator<Item = String> + '_ {
-    times
-        .named()
-        .map(|(_, at)| at.map_or("-".to_owned(), |at| format!("{}{}", known(at), if at.is_spoiled { "!" } else { "" })))
+fn percentiles(times: &Times) -> impl Iterator<Item = String> + '_ {
+    Quantile::ALL.into_iter().map(|quantile| marked(times, quantile))
 }

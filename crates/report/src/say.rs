@@ -1,28 +1,46 @@
 //! What went wrong, in both languages: cause and remedy.
 
 mod closes;
+mod config_error;
+mod feed_error;
 mod grpc;
 mod plan_error;
+mod reach;
+mod run_error;
+mod scenario;
+mod scene;
 mod secure;
+mod silence;
+mod snapshot_error;
+mod system;
+mod take_error;
 mod threshold_error;
 
 use driver::Chosen;
 use std::net::SocketAddr;
+use std::path::Path;
 
-use engine::{PlacesError, ResolveError, RunError};
+use engine::ResolveError;
 use figures::{FailureCount, Held, Run};
 use metrics::{Failure, ProtocolFault, TlsFault};
-use plan::Step;
-use wire::tls::Refused;
 
 pub(crate) use closes::code_and_reason;
+pub use config_error::{config_error, config_line};
+pub use feed_error::feed_error;
 pub use grpc::reflect_error;
 pub use plan_error::plan_error;
+pub use reach::strangers;
+pub use run_error::run_error;
+pub use scenario::{flag_fault, scenario_contents, scenario_mistakes};
+pub(crate) use scene::Scene;
 pub use secure::tls_error;
+pub use snapshot_error::snapshot_error;
+pub use system::in_chinese;
+pub use take_error::{not_taken, take_error};
 pub use threshold_error::threshold_error;
 
 use crate::Language;
-use crate::format::span;
+use crate::format::{count, span};
 
 /// The name of a failure, with the detail that some have.
 pub(crate) fn failure_name(failure: Failure) -> String {
@@ -31,9 +49,6 @@ pub(crate) fn failure_name(failure: Failure) -> String {
         None => failure.name().to_owned(),
     }
 }
-
-/// Places of a failure that are named.
-const BLAMED_SHOWN_MAX: usize = 3;
 
 /// The same, with the status that a call of gRPC has which failed so.
 pub(crate) fn failure_in(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
@@ -51,100 +66,71 @@ pub(crate) fn call_status_name(failure: Failure, run: &Run) -> Option<&'static s
     call_status(failure, run.is_grpc())
 }
 
+/// Statuses that are named one by one.
+const STATUSES_NAMED_MAX: usize = 4;
+
+/// A failure with how often it was met. Of statuses each is counted by itself, where that is known.
+pub(crate) fn failure_counted(failure: &FailureCount, scene: &Scene<'_>, language: Language) -> String {
+    let all = count(failure.count);
+    let plain = || format!("{all} {}", failure_in(failure.failure, scene, language));
+    if failure.failure != Failure::Status {
+        return plain();
+    }
+    let mut statuses = scene.failed_statuses.clone();
+    // A redirect, or an expectation of one step only, makes it unclear which of them failed.
+    if statuses.iter().map(|(_, count)| count).sum::<u64>() != failure.count {
+        return plain();
+    }
+    statuses.sort_by_key(|&(status, count)| (std::cmp::Reverse(count), status));
+    let rest: u64 = statuses.iter().skip(STATUSES_NAMED_MAX).map(|(_, count)| count).sum();
+    let named = statuses.iter().take(STATUSES_NAMED_MAX);
+    let mut parts: Vec<String> = named.map(|(status, number)| format!("{} x HTTP {status}", count(*number))).collect();
+    if rest > 0 {
+        let rest = count(rest);
+        parts.push(language.pick(format!("{rest} x others"), format!("其他 {rest} 个")));
+    }
+    parts.join(language.pick(", ", "，"))
+}
+
+/// Statuses of HTTP that no step takes for a success.
+fn failed_statuses(run: &Run) -> Vec<(u16, u64)> {
+    let steps = || run.plan.scenarios.iter().flat_map(|scenario| &scenario.steps);
+    if steps().any(|step| step.call.is_some()) {
+        return Vec::new();
+    }
+    let is_success = |status: u16| steps().any(|step| step.talk.is_none() && step.checks.status.contains(status));
+    run.tally.statuses.iter().copied().filter(|(status, _)| !is_success(*status)).collect()
+}
+
 fn call_status(failure: Failure, is_grpc: bool) -> Option<&'static str> {
     let status = engine::call_status(failure).filter(|_| is_grpc)?;
     Some(metrics::GRPC_STATUSES[status.index()])
 }
 
+/// ENOENT: what a path names is not there.
+const NO_SUCH_FILE: u16 = 2;
+
 /// Where the load went.
 pub(crate) fn place(run: &Run) -> String {
     let scenario = run.plan.scenarios.first();
-    match scenario.and_then(|scenario| scenario.targets.first()).and_then(|target| target.unix.as_ref()) {
-        Some(path) => format!("unix:{}", path.display()),
-        None => run.address.to_string(),
-    }
+    let unix = scenario.and_then(|scenario| scenario.targets.first()).and_then(|target| target.unix.as_deref());
+    place_of(run.address, unix)
 }
 
-/// What is known of the circumstances of a failure.
-pub(crate) struct Scene<'a> {
-    /// Where all connections go; `None` when they go to several places.
-    pub(crate) address: Option<SocketAddr>,
-    /// Where the failure was met, when that is known.
-    pub(crate) place: Option<&'a str>,
-    pub(crate) step: Option<&'a Step>,
-    /// What failed, and where.
-    pub(crate) failures: &'a [FailureCount],
-    /// What servers said of a status of gRPC, or with a code of a close.
-    pub(crate) heard: &'a [(u16, String)],
-    /// Connections are held, and mean more than what is asked on them.
-    pub(crate) is_held: bool,
-    /// Calls of gRPC are made.
-    pub(crate) is_grpc: bool,
-    pub(crate) refused: Option<&'a Refused>,
-    pub(crate) lacked_certificate: bool,
-    /// The first and the last local port that connections come from.
-    pub(crate) local_ports: Option<(u16, u16)>,
+/// The same of connections that are held.
+pub(crate) fn place_held(held: &Held) -> String {
+    place_of(held.address, held.plan.target.unix.as_deref())
 }
 
-impl<'a> Scene<'a> {
-    /// That of a load.
-    pub(crate) fn of_run(run: &'a Run) -> Self {
-        Self {
-            address: run.is_one_place().then_some(run.address),
-            place: None,
-            step: run.plan.scenarios.first().and_then(|scenario| scenario.steps.first()),
-            failures: &run.tally.failures,
-            heard: &run.heard,
-            is_held: false,
-            is_grpc: run.is_grpc(),
-            refused: run.refused.as_ref(),
-            lacked_certificate: run.lacked_certificate,
-            local_ports: run.host.local_ports,
-        }
-    }
-
-    /// That of connections that are held.
-    pub(crate) fn of_held(held: &'a Held) -> Self {
-        Self {
-            address: Some(held.address),
-            place: None,
-            step: Some(&held.plan.step),
-            failures: &[],
-            heard: &[],
-            is_held: true,
-            is_grpc: false,
-            refused: held.refused.as_ref(),
-            lacked_certificate: held.lacked_certificate,
-            local_ports: held.host.local_ports,
-        }
-    }
-
-    /// What a server said of this status, or with this code.
-    fn heard(&self, number: u16) -> Option<&str> {
-        self.heard.iter().find(|(known, _)| *known == number).map(|(_, text)| &**text)
-    }
+fn place_of(address: SocketAddr, unix: Option<&Path>) -> String {
+    unix.map_or_else(|| address.to_string(), |path| format!("unix:{}", path.display()))
 }
 
-impl Scene<'_> {
-    /// Whom a failure is to be blamed on.
-    fn where_met(&self, failure: Failure, language: Language) -> String {
-        let of_several = || {
-            let places = self.failures.iter().find(|each| each.failure == failure).map_or(&[][..], |each| &each.places);
-            let more = places.len() > BLAMED_SHOWN_MAX;
-            let named = &places[..places.len().min(BLAMED_SHOWN_MAX)];
-            match (named.is_empty(), more) {
-                (true, _) => language.pick("one of the targets", "其中一个目标").to_owned(),
-                (false, false) => named.join(", "),
-                (false, true) => format!("{}, ...", named.join(", ")),
-            }
-        };
-        let place = self.place.map(str::to_owned);
-        place.or_else(|| self.address.map(|one| one.to_string())).unwrap_or_else(of_several)
-    }
-
-    /// Messages of WebSocket or TCP are exchanged.
-    fn is_talk(&self) -> bool {
-        self.step.is_some_and(|step| step.talk.is_some())
+/// Why a connection was not established, in brackets. What the remedy says in words needs no number before it.
+pub(crate) fn failure_in_brackets(failure: Failure, language: Language) -> String {
+    match failure {
+        Failure::Os(_) => String::new(),
+        _ => language.pick(format!(" ({})", failure_name(failure)), format!("（{}）", failure_name(failure))),
     }
 }
 
@@ -174,7 +160,7 @@ pub(crate) fn remedy_in(failure: Failure, scene: &Scene<'_>, language: Language)
     );
     if scene.lacked_certificate && may_be_for_want_of_one {
         return language.pick(
-            "the server asked for a client certificate, and there was none; give one that it knows with --cert FILE --key FILE".to_owned(),
+            "the server asked for a client certificate, but none was given; give one that it accepts with --cert FILE --key FILE".to_owned(),
             "服务端要求客户端证书，但没有给出；请用 --cert FILE --key FILE 给出它认可的证书".to_owned(),
         );
     }
@@ -191,8 +177,13 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
             format!("no route to {address}; check the address and the network"),
             format!("没有到 {address} 的路由；请检查地址和网络"),
         ),
+        Failure::NoConsent => reach::no_consent(&address, language),
+        Failure::Permission if scene.unix.is_some() => pick(
+            format!("this user may not connect to {address}; check who may write to the socket and enter its folder"),
+            format!("当前用户无权连接 {address}；请检查该套接字的写权限和所在目录的访问权限"),
+        ),
         Failure::Permission => pick(
-            "this host forbids the connection; check its firewall and security policy".to_owned(),
+            "this machine does not permit the connection; check its firewall and security policy".to_owned(),
             "本机不允许发起该连接；请检查防火墙和安全策略".to_owned(),
         ),
         Failure::ConnectRefused => pick(
@@ -209,11 +200,11 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
             )
         }
         Failure::NoFirstAnswer if scene.is_talk() => pick(
-            format!("the connection to {address} was there, the WebSocket handshake had no answer within {connect_limit}; check that the path is one of WebSocket and that the server is not overloaded, or raise --connect-timeout"),
+            format!("the connection to {address} was established, but the WebSocket handshake had no answer within {connect_limit}; check that the path is one of WebSocket and that the server is not overloaded, or raise --connect-timeout"),
             format!("到 {address} 的连接已建立，但 WebSocket 握手在 {connect_limit} 内没有收到回应；请确认该路径是 WebSocket 服务且服务端没有过载，或调大 --connect-timeout"),
         ),
         Failure::NoFirstAnswer => pick(
-            format!("the connection to {address} was there, the first request on it had no answer within {connect_limit}; check what the port speaks and whether the server is overloaded, or raise --connect-timeout"),
+            format!("the connection to {address} was established, but the first request on it had no answer within {connect_limit}; check which protocol the port speaks and whether the server is overloaded, or raise --connect-timeout"),
             format!("到 {address} 的连接已建立，但首个请求在 {connect_limit} 内没有收到响应；请检查该端口的协议以及服务端是否过载，或调大 --connect-timeout"),
         ),
         Failure::NoLocalPort => {
@@ -231,42 +222,40 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
             )
         }
         Failure::NoDescriptor => pick(
-            "this process may open no more descriptors; raise the limit with ulimit -n, or lower -c".to_owned(),
+            "this process cannot open more file descriptors; raise the limit with ulimit -n, or lower -c".to_owned(),
             "本进程可打开的文件描述符已用完；请用 ulimit -n 调大上限，或调小 -c".to_owned(),
         ),
         Failure::Reset => pick(
-            "the server reset the connection; look at its log, its limits, and whether it closes connections while requests come".to_owned(),
+            "the server reset the connection; look at its log, its limits, and whether it closes connections while requests arrive".to_owned(),
             "连接被服务端重置；请查看服务端日志、各项上限，以及它是否在请求到达时关闭连接".to_owned(),
         ),
+        Failure::ClosedEarly if scene.is_held && scene.was_answered_and_closed() => pick(
+            "the server answered and closed the connection (as with 'Connection: close'), so none could be held; turn on keep-alive there, or hold another path".to_owned(),
+            "服务端响应后就关闭了连接（如带有 Connection: close），因此无法保持；请在服务端启用长连接，或换一个路径".to_owned(),
+        ),
         Failure::ClosedEarly if scene.is_held => pick(
-            "the server closed the connection; look at its log, its limits, and what it does with idle connections".to_owned(),
+            "the server closed the connection; look at its log, its limits, and how it treats idle connections".to_owned(),
             "服务端关闭了连接；请查看其日志、各项上限，以及它对空闲连接的处理".to_owned(),
         ),
         Failure::ClosedEarly => pick(
-            "the server closed before the answer was complete; look at its log, its limits, and whether it closes connections while requests come".to_owned(),
+            "the server closed before the answer was complete; look at its log, its limits, and whether it closes connections while requests arrive".to_owned(),
             "服务端在响应完成前关闭了连接；请查看服务端日志、各项上限，以及它是否在请求到达时关闭连接".to_owned(),
         ),
-        Failure::Timeout => {
-            let limit = step.map_or(String::new(), |step| span(step.timeout));
-            pick(
-                format!("no complete answer within {limit}; the server is too slow for this load, or raise -t"),
-                format!("{limit} 内没有收到完整响应；服务端承受不了该压力，或调大 -t"),
-            )
-        }
+        Failure::Timeout => silence::timeout(scene, language),
         Failure::Protocol(fault) => protocol(fault, language),
         Failure::Tls(fault) => secure::tls(fault, &address, scene.refused, &connect_limit, language),
         Failure::WebSocketClose(code) => closes::remedy(code, scene, language),
         Failure::StreamReset(_) => pick(
-            "the server gave up the stream with this code of HTTP/2; look at its log and its limits".to_owned(),
+            "the server reset the stream with this HTTP/2 error code; look at its log and its limits".to_owned(),
             "服务端以该 HTTP/2 错误码终止了流；请查看其日志和各项上限".to_owned(),
         ),
         Failure::Goaway => pick(
-            "the server wanted no more requests on 16 connections in a row (GOAWAY) and did not look at these; raise its limit of requests for each connection".to_owned(),
+            "the server refused new requests on 16 connections in a row (GOAWAY) and did not process these; raise its limit of requests per connection".to_owned(),
             "服务端在连续 16 个连接上都拒绝了新请求（GOAWAY），这些请求未被处理；请调大服务端单个连接的请求数上限".to_owned(),
         ),
         Failure::GrpcStatus(status) => grpc::status(status, scene, language),
         Failure::CallHttp(_) => pick(
-            "the answer has this status of HTTP and no grpc-status: what answers may stand before the gRPC server; look at its log".to_owned(),
+            "the answer has this HTTP status and no grpc-status: it may come from a proxy in front of the gRPC server; look at its log".to_owned(),
             "响应是该 HTTP 状态码，且没有 grpc-status：响应的可能是 gRPC 服务前面的代理；请查看其日志".to_owned(),
         ),
         Failure::Status if scene.is_talk() => pick(
@@ -274,12 +263,12 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
             "服务端没有切换到 WebSocket：状态码不是 101；请检查路径和请求头（-H）".to_owned(),
         ),
         Failure::Status => pick(
-            "the status is not a success; see the status codes above, or say which are with --expect-status".to_owned(),
-            "状态码不属于成功；请看上面的状态码，或用 --expect-status 指定哪些算成功".to_owned(),
+            "the status is not a success; look at the server's log, or set which count as success with --expect-status".to_owned(),
+            "状态码不属于成功；请查看服务端日志，或用 --expect-status 指定哪些状态码算成功".to_owned(),
         ),
         Failure::BodyLimit => pick(
             format!(
-                "the body is larger than {} bytes, the most that a check looks at, or takes too much memory with others on its connection or as JSON; see which with --show-failures, and lower --streams if there are many at a time",
+                "the body is larger than {} bytes, the maximum for a check, or takes too much memory together with others on its connection or as JSON; see which with --show-failures, and lower --streams if many run at a time",
                 plan::CHECKED_BODY_BYTES_MAX
             ),
             format!(
@@ -288,20 +277,44 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
             ),
         ),
         Failure::Check => pick(
-            "the answer is not as --expect-body, --expect-header or --expect-json wants it; see it with --show-failures".to_owned(),
+            "the answer does not meet --expect-body, --expect-header or --expect-json; see it with --show-failures".to_owned(),
             "响应不符合 --expect-body、--expect-header 或 --expect-json 的要求；可用 --show-failures 查看".to_owned(),
         ),
+        Failure::NotTaken => pick(
+            "a value that the user needs later is not in the answer; see it with --show-failures, or give the take a default".to_owned(),
+            "响应中没有后续步骤需要的值；可用 --show-failures 查看，或为该提取设置 default".to_owned(),
+        ),
+        Failure::NotFilled => pick(
+            "a value that the request needs cannot be had, or cannot stand in a header; see why with --show-failures".to_owned(),
+            "请求需要的值无法取得，或不能放在请求头中；可用 --show-failures 查看原因".to_owned(),
+        ),
+        Failure::TimeCheck => pick(
+            "a complete answer took longer, or less, than the check on its time allows; see how long with --show-failures".to_owned(),
+            "响应完整，但耗时不符合对时间的校验；可用 --show-failures 查看耗时".to_owned(),
+        ),
+        Failure::SizeCheck => pick(
+            "a complete answer is larger, or smaller, than the check on its size allows; see its size with --show-failures".to_owned(),
+            "响应完整，但大小不符合对大小的校验；可用 --show-failures 查看大小".to_owned(),
+        ),
+        Failure::LoopLimit => pick(
+            "a loop went round as often as it may, and its condition did not end it; raise `most`, or look at what the condition waits for".to_owned(),
+            "循环次数达到上限，条件仍未使其结束；请调大 most，或检查条件所等待的内容".to_owned(),
+        ),
         Failure::Dns => pick(
-            format!("a redirect leads to a host that nobody knows ({address}); see the way there with --show-failures"),
+            format!("a redirect leads to a host that cannot be resolved ({address}); see how it got there with --show-failures"),
             format!("重定向指向一个无法解析的主机（{address}）；可用 --show-failures 查看经过"),
         ),
         Failure::Redirect => pick(
-            "redirects go in a circle, or to where no load can follow; see the way there with --show-failures, or raise --max-redirs".to_owned(),
+            "redirects form a loop, or lead to an address that cannot be loaded; see how it got there with --show-failures, or raise --max-redirs".to_owned(),
             "重定向形成循环，或指向无法跟随的地址；可用 --show-failures 查看经过，或调大 --max-redirs".to_owned(),
+        ),
+        Failure::Os(NO_SUCH_FILE) if scene.unix.is_some() => pick(
+            format!("there is no socket {address}; start the server, or check the path of --unix-socket"),
+            format!("没有套接字 {address}；请启动服务，或检查 --unix-socket 的路径"),
         ),
         Failure::Os(errno) => {
             let reason = std::io::Error::from_raw_os_error(i32::from(errno));
-            pick(format!("the system says: {reason}"), format!("系统返回：{reason}"))
+            pick(format!("the system says: {reason}"), in_chinese(&format!("系统返回：{reason}")))
         }
     }
 }
@@ -355,10 +368,9 @@ fn protocol(fault: ProtocolFault, language: Language) -> String {
             ("a compressed message of the server cannot be taken apart", "服务端的压缩消息无法解压")
         }
         ProtocolFault::MessageTooLarge => ("a message of the server is larger than 1 GiB", "服务端的消息超过 1 GiB"),
-        ProtocolFault::WebSocketFlood => (
-            "the server sent 10000 frames in a row that bring nothing forward",
-            "服务端连续发送了 10000 个无实际内容的帧",
-        ),
+        ProtocolFault::WebSocketFlood => {
+            ("the server sent 10000 frames in a row that carry nothing", "服务端连续发送了 10000 个无实际内容的帧")
+        }
         ProtocolFault::AnswerLength => (
             "the length before an answer is larger than 1 GiB; check --length-prefix",
             "应答前的长度超过 1 GiB；请检查 --length-prefix",
@@ -378,10 +390,9 @@ fn protocol(fault: ProtocolFault, language: Language) -> String {
 /// Why this driver runs.
 pub(crate) fn driver_reason(chosen: &Chosen, language: Language) -> String {
     match (&chosen.refusal, chosen.was_asked) {
-        (Some(refusal), _) => {
-            language.pick(format!("io_uring is not available: {refusal}"), format!("io_uring 不可用：{refusal}"))
-        }
-        (None, true) => language.pick("as asked", "按 --driver 指定").to_owned(),
+        (Some(refusal), _) => language
+            .pick(format!("io_uring is not available: {refusal}"), in_chinese(&format!("io_uring 不可用：{refusal}"))),
+        (None, true) => language.pick("as requested", "按 --driver 指定").to_owned(),
         (None, false) => language.pick("the kernel has io_uring", "内核支持 io_uring").to_owned(),
     }
 }
@@ -390,7 +401,7 @@ pub(crate) fn driver_reason(chosen: &Chosen, language: Language) -> String {
 pub fn driver_error(error: &std::io::Error, language: Language) -> String {
     language.pick(
         format!("--driver uring does not work here: {error}; use --driver poll, or allow io_uring (seccomp, kernel.io_uring_disabled)"),
-        format!("此处无法使用 --driver uring：{error}；请用 --driver poll，或放开 io_uring（seccomp、kernel.io_uring_disabled）"),
+        in_chinese(&format!("此处无法使用 --driver uring：{error}；请用 --driver poll，或放开 io_uring（seccomp、kernel.io_uring_disabled）")),
     )
 }
 
@@ -399,27 +410,9 @@ pub fn resolve_error(error: &ResolveError, language: Language) -> String {
     match (language, error) {
         (Language::En, error) => error.to_string(),
         (Language::Zh, ResolveError::Unknown { host }) => format!("找不到主机 '{host}'；请检查拼写，或直接写 IP 地址"),
+        (Language::Zh, ResolveError::Consent { strangers }) => reach::refusal_in_chinese(strangers),
         (Language::Zh, ResolveError::Lookup { host, reason }) => {
-            format!("无法解析主机 '{host}'：{reason}；请检查 /etc/resolv.conf，或直接写 IP 地址")
-        }
-    }
-}
-
-/// A system that the engine cannot work on.
-pub fn run_error(error: &RunError, language: Language) -> String {
-    match (language, error) {
-        (Language::En, error) => error.to_string(),
-        (Language::Zh, RunError::System(reason)) => {
-            format!("引擎无法在此系统上运行：{reason}；请调大上限（ulimit -n、内存）或减少 --threads")
-        }
-        (Language::Zh, RunError::Places(PlacesError::NotOurs { address })) => {
-            format!("{address} 不是本机地址；请用 ip address 查看，或添加：ip address add {address} dev ...")
-        }
-        (Language::Zh, RunError::Places(PlacesError::Families { from, to })) => {
-            format!("无法从 {from} 连接 {to}：一个是 IPv4，另一个是 IPv6；请使用同一种地址")
-        }
-        (Language::Zh, RunError::Pin { core, reason }) => {
-            format!("无法把线程绑定到核心 {core}：{reason}；请去掉 --pin-threads")
+            in_chinese(&format!("无法解析主机 '{host}'：{reason}；请检查 /etc/resolv.conf，或直接写 IP 地址"))
         }
     }
 }

@@ -1,61 +1,92 @@
 //! The steps of a scenario, each with its own figures.
 
-use figures::{Quantile, Run, StepPart};
+use figures::{Quantile, Run, ScenarioPart, StepPart};
 use serde_json::{Value, json};
 
-use crate::Language;
 use crate::format::{Align, count, pad};
+use crate::json::distribution::distribution;
 use crate::page::percentile;
+use crate::screen::Screen;
+use crate::wrap::cut;
 
 const NAME_WIDTH: usize = 44;
+const NAME_WIDTH_MIN: usize = 12;
 const CELL_WIDTH: usize = 11;
 
-/// The steps of the scenario.
+/// The steps of the first scenario.
 fn all(run: &Run) -> &[StepPart] {
     run.scenarios.first().map_or(&[], |scenario| &scenario.steps)
 }
 
-/// A line for each step; empty when there is only one.
-pub(crate) fn table(run: &Run, language: Language) -> String {
-    let steps = all(run);
-    if steps.len() < 2 {
-        return String::new();
-    }
-    let words = language.words();
-    let cells = [words.requests, words.failed, "p50", "p99", words.max];
-    let head: String = cells.map(|name| pad(name, CELL_WIDTH, Align::Right)).concat();
-    let mut text = format!("\n{}{head}\n", pad(language.pick("steps", "步骤"), NAME_WIDTH, Align::Left));
-    for step in steps {
-        let at = |quantile| percentile(&step.response, quantile);
-        let cells = [count(step.finished), count(step.failed), at(Quantile::P50), at(Quantile::P99), at(Quantile::Max)];
-        let row: String = cells.iter().map(|cell| pad(cell, CELL_WIDTH, Align::Right)).collect();
-        let name: String = step.name.chars().take(NAME_WIDTH - 1).collect();
-        text.push_str(&format!("{}{row}\n", pad(&name, NAME_WIDTH, Align::Left)));
+/// A line for each step, and for each transaction; empty when there is only one step. With several scenarios each has its tables.
+pub(crate) fn table(run: &Run, screen: &Screen) -> String {
+    let (language, mut text) = (screen.language, String::new());
+    let are_several = run.scenarios.len() > 1;
+    for scenario in &run.scenarios {
+        let named = |title: &str| match are_several {
+            true => format!("{title}: {}", scenario.name),
+            false => title.to_owned(),
+        };
+        if are_several || scenario.steps.len() > 1 {
+            rows(
+                &named(language.pick("Steps", "步骤")),
+                screen.language.words().requests_column,
+                &scenario.steps,
+                screen,
+                &mut text,
+            );
+        }
+        if !scenario.transactions.is_empty() {
+            let counted = language.pick("ended", "完成");
+            rows(&named(language.pick("Transactions", "事务")), counted, &scenario.transactions, screen, &mut text);
+        }
     }
     text
 }
 
+fn rows(title: &str, counted: &str, parts: &[StepPart], screen: &Screen, text: &mut String) {
+    let words = screen.language.words();
+    let cells = [counted, words.failed, "p50", "p99", words.max];
+    let rest = CELL_WIDTH * cells.len();
+    let name_width =
+        screen.columns().map_or(NAME_WIDTH, |columns| columns.saturating_sub(rest).clamp(NAME_WIDTH_MIN, NAME_WIDTH));
+    let head: String = cells.map(|name| pad(name, CELL_WIDTH, Align::Right)).concat();
+    text.push_str(&format!("\n{}{head}\n", pad(&cut(title, name_width - 1), name_width, Align::Left)));
+    for part in parts {
+        let at = |quantile| percentile(&part.response, quantile);
+        let cells = [count(part.finished), count(part.failed), at(Quantile::P50), at(Quantile::P99), at(Quantile::Max)];
+        let row: String = cells.iter().map(|cell| pad(cell, CELL_WIDTH, Align::Right)).collect();
+        text.push_str(&format!("{}{row}\n", pad(&cut(&part.name, name_width - 1), name_width, Align::Left)));
+    }
+}
+
 /// The same for the report.
 pub(crate) fn values(run: &Run) -> Value {
+    parts(all(run))
+}
+
+/// Each scenario with its steps and transactions.
+pub(crate) fn scenarios(run: &Run) -> Value {
+    let one = |scenario: &ScenarioPart| {
+        json!({
+            "name": scenario.name,
+            "finished": scenario.finished,
+            "failed": scenario.failed,
+            "steps": parts(&scenario.steps),
+            "transactions": parts(&scenario.transactions),
+        })
+    };
+    run.scenarios.iter().map(one).collect()
+}
+
+fn parts(parts: &[StepPart]) -> Value {
     let one = |step: &StepPart| {
-        let times = &step.response;
-        let shown = [Quantile::P50, Quantile::P90, Quantile::P99, Quantile::Max];
-        let at = |quantile| times.at(quantile).map(|known| known.ns);
-        let is_bound = |quantile: &Quantile| times.at(*quantile).is_some_and(|known| known.at_least);
-        let at_least: Vec<&str> = shown.into_iter().filter(is_bound).map(Quantile::name).collect();
         json!({
             "name": step.name,
             "finished": step.finished,
             "failed": step.failed,
-            "response_time": {
-                "mean_ns": times.mean_ns,
-                "p50_ns": at(Quantile::P50),
-                "p90_ns": at(Quantile::P90),
-                "p99_ns": at(Quantile::P99),
-                "max_ns": at(Quantile::Max),
-                "at_least": at_least,
-            },
+            "response_time": distribution(&step.response),
         })
     };
-    all(run).iter().map(one).collect()
+    parts.iter().map(one).collect()
 }

@@ -1,41 +1,80 @@
 //! The live table: one line for each interval.
 
+mod codes;
+
 use figures::{Interval, Quantile};
 
-use crate::format::{Align, bytes, count, pad, rate};
+use crate::columns::{Column, Columns, Of, Tail, column};
+use crate::format::{bytes, count, rate};
 use crate::page::percentile;
-use crate::{Language, format};
+use crate::screen::{Paint, Screen};
 
 /// Columns of the terminal, in the order of the headings.
-const WIDTHS: [usize; 10] = [6, 8, 11, 8, 9, 8, 8, 8, 9, 10];
+const COLUMNS: [Column; 10] = [
+    column(7, Of::Row),
+    column(7, Of::Now),
+    column(10, Of::Total),
+    column(7, Of::Total),
+    column(8, Of::Interval),
+    column(8, Of::Interval),
+    column(8, Of::Interval),
+    column(8, Of::Interval),
+    column(9, Of::Total),
+    column(10, Of::Interval),
+];
+const USERS: usize = 1;
 /// The column that turns red.
 const FAILED: usize = 3;
+const P50: usize = 5;
+const P99: usize = 6;
+const MAX: usize = 7;
+const BYTES: usize = 8;
+const BYTES_PER_S: usize = 9;
+/// What a narrow terminal goes without, in this order.
+const DISPENSABLE: [usize; 6] = [BYTES, BYTES_PER_S, MAX, USERS, P50, P99];
+/// Room for the status codes, and what else there is to say of an interval.
+const CODES: Tail = Tail { width_min: 18, of: Of::Total };
+/// The head comes again only where there is a screen of rows between two of them.
+const ROWS_MIN: usize = 10;
 
 /// Writes the lines of the table.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Table {
-    language: Language,
-    is_colorful: bool,
+    screen: Screen,
+    columns: Columns,
+    /// Lines since the last head; `None` before the first.
+    rows_since: Option<usize>,
 }
 
 impl Table {
-    /// A table in a language, with colors or without.
-    pub fn new(language: Language, is_colorful: bool) -> Self {
-        Self { language, is_colorful }
+    /// A table for a screen.
+    pub fn new(screen: Screen) -> Self {
+        Self { screen, columns: Columns::fitting(&COLUMNS, &DISPENSABLE, Some(CODES), &screen), rows_since: None }
+    }
+
+    /// The next row, with a head where one is due: above the first, and again when the last is about to leave the screen.
+    pub fn next(&mut self, interval: &Interval) -> String {
+        let head = head_due(&mut self.rows_since, &self.screen).then(|| self.head());
+        format!("{}{}", head.unwrap_or_default(), self.row(interval))
     }
 
     /// The lines above the first interval.
     pub fn head(&self) -> String {
-        let words = self.language.words();
-        let p50_and_p99 = ["p50", "p99"];
-        let names = [words.elapsed, words.users, words.succeeded, words.failed, words.rate]
-            .into_iter()
-            .chain(p50_and_p99)
-            .chain([words.max, words.bytes, words.bytes_per_second]);
-        let cells: Vec<String> =
-            WIDTHS.iter().zip(names).map(|(width, name)| pad(name, *width, Align::Right)).collect();
-        let (above, below) = (rule('┬'), rule('┼'));
-        format!("{above}\n{}│ {}\n{below}\n", cells.join("│"), words.statuses)
+        let words = self.screen.language.words();
+        let names = [
+            words.elapsed,
+            words.users,
+            words.succeeded,
+            words.failed,
+            words.rate,
+            "p50",
+            "p99",
+            words.max,
+            words.bytes,
+            words.bytes_per_second,
+            words.statuses,
+        ];
+        self.columns.head(&names, &self.screen)
     }
 
     /// One interval. Rate, times and bytes a second are those of the interval; the rest is from the start.
@@ -44,44 +83,37 @@ impl Table {
         let cells = [
             elapsed(interval.to.as_secs_f64()),
             count(total.users),
-            count(total.succeeded),
+            count(total.succeeded()),
             count(total.failed),
             rate(interval.requests_per_s),
             percentile(response, Quantile::P50),
             percentile(response, Quantile::P99),
             percentile(response, Quantile::Max),
-            bytes(total.bytes_received as f64),
+            bytes(total.bytes_received() as f64),
             bytes(interval.bytes_received_per_s),
         ];
-        let mut cells: Vec<String> =
-            WIDTHS.iter().zip(&cells).map(|(width, cell)| pad(cell, *width, Align::Right)).collect();
-        if self.is_colorful && total.failed > 0 {
-            cells[FAILED] = format::red(&cells[FAILED]);
-        }
-        // Where calls are counted, that HTTP was fine is no news.
-        let mut statuses: Vec<String> =
-            total.grpc_statuses.iter().map(|(name, count)| format!("{name}:{}", format::count(*count))).collect();
-        let is_grpc = !statuses.is_empty();
-        let of_http = total.statuses.iter().filter(|(status, _)| !is_grpc || *status != 200);
-        statuses.extend(of_http.map(|(status, count)| format!("{status}:{}", format::count(*count))));
-        if total.dropped > 0 {
-            statuses.push(format!("{}:{}", self.language.words().dropped, count(total.dropped)));
-        }
-        if interval.late_shards > 0 {
-            let late = interval.late_shards;
-            statuses.push(self.language.pick(format!("({late} thread(s) late)"), format!("（{late} 个线程滞后）")));
-        }
-        format!("{}│ {}\n", cells.join("│"), statuses.join(" "))
+        let codes = codes::codes(interval, &self.screen, self.columns.tail_columns(&self.screen));
+        let paint = |column: usize, cell: String| match column {
+            FAILED if total.failed > 0 => self.screen.paint(&cell, Paint::Bad),
+            _ => cell,
+        };
+        format!("{}\n", self.columns.painted_row(&cells, &codes, paint))
     }
 }
 
-fn rule(cross: char) -> String {
-    let parts: Vec<String> = WIDTHS.iter().map(|width| "─".repeat(*width)).collect();
-    format!("{}{cross}{}", parts.join(&cross.to_string()), "─".repeat(14))
+/// Whether a head stands above the next row. Without a terminal there is one only: programs read on.
+pub(crate) fn head_due(rows_since: &mut Option<usize>, screen: &Screen) -> bool {
+    let is_due = match (*rows_since, screen.room) {
+        (None, _) => true,
+        (Some(_), None) => false,
+        // The head has four lines, and the progress stands below the rows.
+        (Some(rows), Some(room)) => rows >= room.rows.saturating_sub(5).max(ROWS_MIN),
+    };
+    *rows_since = Some(if is_due { 1 } else { rows_since.unwrap_or(0) + 1 });
+    is_due
 }
 
-/// Whole seconds where the interval is one, tenths where it is shorter.
-fn elapsed(seconds: f64) -> String {
-    let tenths = (seconds * 10.0).round();
-    if (tenths % 10.0).abs() < 0.5 { format!("{:.0}s", tenths / 10.0) } else { format!("{:.1}s", tenths / 10.0) }
+/// Seconds, always with one decimal.
+pub(crate) fn elapsed(seconds: f64) -> String {
+    format!("{seconds:.1}s")
 }

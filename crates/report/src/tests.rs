@@ -1,11 +1,14 @@
 //! What people see, letter by letter.
 
+mod screens;
+mod truths;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Limit, RunResult, ShardUse, Verdict};
 use figures::{HostFacts, Interval, Run, RunInput};
-use metrics::{Failure, Measure, Outcome, ProtocolFault, Snapshot};
+use metrics::{Counter, Failure, Measure, Outcome, ProtocolFault, SeriesId, Snapshot};
 use pacing::Nanos;
 use plan::{Flags, Plan};
 use unicode_width::UnicodeWidthStr;
@@ -20,20 +23,20 @@ fn plan() -> Plan {
 fn seen(successes: u64, failures: &[(Failure, u64)]) -> Snapshot {
     let mut seen = Snapshot::default();
     for number in 1..=successes {
-        let timings = seen.outcome(0, Outcome::Succeeded);
+        let timings = seen.outcome(SeriesId::step(0), Outcome::Succeeded);
         timings.record(Measure::Response, number * 1_000_000);
         timings.record(Measure::Service, number * 999_000);
         seen.counts.statuses[200] += 1;
     }
     for &(failure, count) in failures {
         for _ in 0..count {
-            seen.outcome(0, Outcome::Failed(failure)).record(Measure::Response, 2_000_000_000);
+            seen.outcome(SeriesId::step(0), Outcome::Failed(failure)).record(Measure::Response, 2_000_000_000);
         }
     }
-    seen.counts.started = successes + failures.iter().map(|(_, count)| count).sum::<u64>();
-    seen.counts.connections_established = 5;
-    seen.counts.bytes_received = 123_456;
-    seen.users = 50;
+    seen.counts[Counter::Started] = successes + failures.iter().map(|(_, count)| count).sum::<u64>();
+    seen.counts[Counter::ConnectionsEstablished] = 5;
+    seen.counts[Counter::BytesReceived] = 123_456;
+    seen.gauges.users = 50;
     seen
 }
 
@@ -42,14 +45,16 @@ fn result(total: Snapshot) -> RunResult {
         started_for: Nanos::from_millis(2_000),
         paused: Nanos::ZERO,
         asked_per_s: None,
+        scenarios: Vec::new(),
+        apart: Vec::new(),
         total,
         wall: Nanos::from_millis(2_000),
         threads: 2,
         shards: vec![ShardUse { cpu_ns: 600_000_000, span_ns: 2_000_000_000, ..ShardUse::default() }; 2],
         verdict: Verdict {
             limit: Limit::Users,
-            lateness_p99_ns: 70_000,
-            wait_p99_ns: 0,
+            lateness_p99_ns: Some(70_000),
+            wait_p99_ns: Some(0),
             lag_p99_ns: 90_000,
             busiest: None,
             stalled: None,
@@ -63,6 +68,10 @@ fn result(total: Snapshot) -> RunResult {
         cpu: host::CpuTime { user_ns: 1_000_000, system_ns: 2_000_000 },
         driver: driver::Chosen { kind: driver::Kind::Poll, was_asked: false, refusal: Some("no ring".to_owned()) },
         was_stopped: false,
+        spent: None,
+        used_up: Vec::new(),
+        values: Vec::new(),
+        began_unix: std::time::Duration::from_millis(1_700_000_000_123),
         refused: None,
         lacked_certificate: false,
     }
@@ -82,6 +91,7 @@ fn run(plan: &Plan, result: RunResult) -> Run {
 
 /// An interval that all shards have told.
 fn interval(from: Nanos, to: Nanos, seen: &Snapshot, total: &Snapshot) -> Interval {
+    let part = engine::ScenarioInterval { paused: Nanos::ZERO, seen, added: seen, total };
     let told = engine::Interval {
         number: 1,
         from,
@@ -92,6 +102,7 @@ fn interval(from: Nanos, to: Nanos, seen: &Snapshot, total: &Snapshot) -> Interv
         seen,
         added: seen,
         total,
+        scenarios: vec![part],
     };
     Interval::of(&told, &plan())
 }
@@ -106,14 +117,14 @@ fn borders(line: &str) -> Vec<usize> {
 fn columns_stay_aligned_in_both_languages() {
     let (small, large) = (seen(3, &[]), seen(900, &[(Failure::Timeout, 123_456)]));
     for language in [Language::En, Language::Zh] {
-        let table = Table::new(language, false);
+        let table = Table::new(Screen::plain(language));
         let mut page = table.head();
         for total in [&small, &large] {
             let (from, to) = (Nanos::ZERO, Nanos::from_millis(1_000));
             page.push_str(&table.row(&interval(from, to, total, total)));
         }
         let lines: Vec<&str> = page.lines().collect();
-        assert_eq!(lines.len(), 5, "{page}");
+        assert_eq!(lines.len(), 6, "{page}");
         assert_eq!(borders(lines[0]).len(), 10, "{page}");
         for line in &lines {
             assert_eq!(borders(line), borders(lines[0]), "{page}");
@@ -125,7 +136,7 @@ fn columns_stay_aligned_in_both_languages() {
 fn a_row_shows_its_interval() {
     let (seen, total) = (seen(100, &[(Failure::Status, 2)]), seen(1_500, &[(Failure::Status, 2)]));
     let interval = interval(Nanos::from_millis(1_000), Nanos::from_millis(1_500), &seen, &total);
-    let cells: Vec<String> = Table::new(Language::En, false)
+    let cells: Vec<String> = Table::new(Screen::plain(Language::En))
         .row(&interval)
         .trim_end()
         .split('│')
@@ -141,7 +152,12 @@ fn a_row_shows_its_interval() {
 fn red_is_for_failures_only() {
     let (good, bad) = (seen(1, &[]), seen(1, &[(Failure::Reset, 1)]));
     let row = |total: &Snapshot| {
-        Table::new(Language::En, true).row(&interval(Nanos::ZERO, Nanos::from_millis(1_000), total, total))
+        Table::new(Screen { is_colorful: true, ..Screen::plain(Language::En) }).row(&interval(
+            Nanos::ZERO,
+            Nanos::from_millis(1_000),
+            total,
+            total,
+        ))
     };
     assert!(!row(&good).contains('\u{1b}') && row(&bad).contains("\u{1b}[31m"));
 }
@@ -153,7 +169,7 @@ fn the_summary_says_it_all_in_both_languages() {
         [(Failure::ConnectRefused, 3), (Failure::Protocol(ProtocolFault::ChunkSize), 2), (Failure::Os(5), 1)];
     let result = result(seen(1_000, &failures));
     let run = run(&plan, result);
-    let english = summary(&run, Language::En, false);
+    let english = summary(&run, Screen::plain(Language::En));
     for part in [
         "http://127.0.0.1:8080/x (127.0.0.1:8080, name lookup 3.00ms)",
         "GET /x, closed model, 50 users, for 10s",
@@ -169,7 +185,7 @@ fn the_summary_says_it_all_in_both_languages() {
     ] {
         assert!(english.contains(part), "{part} in {english}");
     }
-    let chinese = summary(&run, Language::Zh, false);
+    let chinese = summary(&run, Screen::plain(Language::Zh));
     for part in [
         "已发起 1,006 = 成功数 1,000 + 失败数 6",
         "99.40%",
@@ -180,7 +196,7 @@ fn the_summary_says_it_all_in_both_languages() {
         assert!(chinese.contains(part), "{part} in {chinese}");
     }
     assert_eq!(english.lines().count(), chinese.lines().count());
-    assert!(summary(&run, Language::En, true).contains("\u{1b}[31m"));
+    assert!(summary(&run, Screen { is_colorful: true, ..Screen::plain(Language::En) }).contains("\u{1b}[31m"));
 }
 
 #[test]
@@ -243,16 +259,16 @@ proptest::proptest! {
         for (times, timeouts, drops, unfinished) in parts {
             let mut part = Snapshot::default();
             for time in times {
-                let timings = part.outcome(0, Outcome::Succeeded);
+                let timings = part.outcome(SeriesId::step(0), Outcome::Succeeded);
                 Measure::ALL.iter().for_each(|&measure| timings.record(measure, time));
             }
             for _ in 0..timeouts {
-                let timings = part.outcome(0, Outcome::Failed(Failure::Timeout));
+                let timings = part.outcome(SeriesId::step(0), Outcome::Failed(Failure::Timeout));
                 Measure::ALL.iter().for_each(|&measure| timings.record(measure, 3_000_000_000));
             }
             (0..drops).for_each(|number| part.drop_start(number * 1_000_000_000));
-            (0..unfinished).for_each(|number| part.leave_unfinished(0, number * 700_000_000, Some(number)));
-            part.counts.started = part.counts.finished() + part.counts.dropped + part.counts.unfinished;
+            (0..unfinished).for_each(|number| part.leave_unfinished(SeriesId::step(0), number * 700_000_000, Some(number)));
+            part.counts[Counter::Started] = part.counts.finished() + part.counts.dropped() + part.counts.unfinished();
             total.merge(&part);
         }
         let plan = plan();
@@ -274,4 +290,33 @@ proptest::proptest! {
         let values: Vec<f64> = rows.filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect();
         proptest::prop_assert!(values.is_sorted(), "{}", text);
     }
+}
+
+/// Each file once, in both languages, and for programs.
+#[test]
+fn files_that_were_used_up_are_told() {
+    let of = |rows: &[(&str, u64, bool)]| {
+        let used_up = rows.iter().map(|&(file, rows, is_again)| engine::UsedUp { file: file.into(), rows, is_again });
+        let mut result = result(seen(1_000, &[]));
+        result.used_up = used_up.collect();
+        let run = run(&plan(), result);
+        let pages = [Language::En, Language::Zh].map(|language| summary(&run, Screen::plain(language)));
+        let report: serde_json::Value = serde_json::from_str(&Json::default().report(&run)).expect("JSON");
+        (pages, report["rows"].clone())
+    };
+    let ([english, chinese], rows) = of(&[]);
+    assert!(!english.contains("rows") && !chinese.contains("数据"), "{english} {chinese}");
+    assert_eq!(rows, serde_json::json!([]));
+    let ([english, chinese], rows) = of(&[("users.csv", 1_200, false), ("codes.csv", 7, true)]);
+    for part in ["rows used up: all 1,200 of users.csv", "rows used twice: codes.csv has 7,"] {
+        assert!(english.contains(part), "{english}");
+    }
+    for part in ["数据已用完：users.csv 共 1,200 行", "数据行被重复使用：codes.csv 只有 7 行"] {
+        assert!(chinese.contains(part), "{chinese}");
+    }
+    let expect = serde_json::json!([
+        {"file": "users.csv", "rows": 1_200, "then": "stop"},
+        {"file": "codes.csv", "rows": 7, "then": "again"},
+    ]);
+    assert_eq!(rows, expect);
 }

@@ -61,7 +61,7 @@ impl<'a> ToolView<'a> {
         if interval.is_again && interval.added.is_empty {
             return Pages::default();
         }
-        self.rates.push((interval.working_s(), interval.seen.answers));
+        self.rates.push((interval.working_s(), interval.seen.answers()));
         match &self.run.settings {
             Settings::Ab(settings) => ab::interval(settings, &mut self.told, &interval.total),
             Settings::GoStress(settings) => {
@@ -107,7 +107,7 @@ fn lookup(run: &Run, times: &Distribution) -> Distribution {
 
 /// How often each status was met, without those of redirects that were followed.
 fn last_statuses(counts: &Tally) -> Vec<(u16, u64)> {
-    let mut hops = counts.redirects;
+    let mut hops = counts.redirects();
     let last = counts.statuses.iter().map(|&(status, count)| {
         let hidden = if (300..400).contains(&status) { hops.min(count) } else { 0 };
         hops -= hidden;
@@ -137,6 +137,9 @@ impl Faults {
                 failure if Class::of(Outcome::Failed(failure)) == Class::TimedOut => faults.timeout += number,
                 Failure::Unreachable
                 | Failure::Permission
+                | Failure::NoConsent
+                | Failure::NotFilled
+                | Failure::LoopLimit
                 | Failure::ConnectRefused
                 | Failure::NoLocalPort
                 | Failure::NoDescriptor
@@ -145,6 +148,9 @@ impl Faults {
                 Failure::Status
                 | Failure::CallHttp(_)
                 | Failure::Check
+                | Failure::TimeCheck
+                | Failure::SizeCheck
+                | Failure::NotTaken
                 | Failure::BodyLimit
                 | Failure::GrpcStatus(_) => {}
                 _ => faults.read += number,

@@ -1,11 +1,12 @@
 //! Who was the limit, what the times hide, and which thresholds hold: in words, with the figures.
 
 use engine::{Limit, ShardUse, Verdict};
-use figures::{Behind, Run};
+use figures::{Behind, Note, Run};
 use metrics::{Judgement, Unit};
 use plan::Load;
 
 use crate::Language;
+use crate::failed::nothing_succeeded;
 use crate::format::{count, counted, rate, time};
 
 /// A thread that needs less of a core, and waits for one less, was late for another reason.
@@ -15,12 +16,26 @@ const DELAYED_SHARE_MIN: f64 = 0.1;
 const UNANSWERED_SHARE_MIN: f64 = 0.01;
 /// A thread that stood still for this part of its time is told so.
 const STALLED_SHARE_MIN: f64 = 0.01;
+/// A rate at which a target still keeps up, as a share of what it did when its users did not let it rest.
+const BEARABLE_SHARE: f64 = 0.7;
+/// Refused connections for this share of all requests: the target was gone, and its rate says nothing of what it can do.
+const REFUSED_SHARE_MIN: f64 = 0.1;
 /// A wait that is longer than this shows that the target did not follow.
 const WAIT_MIN_NS: u64 = 10_000_000;
 
 /// The verdict in one line.
 pub(crate) fn verdict(run: &Run, language: Language) -> String {
-    let verdict = verdict_in_words(run, language);
+    let verdict = match nothing_succeeded(run, language) {
+        // Who was the limit of failures says nothing, unless it made them.
+        Some(said) if !is_of_this_machine(run.verdict.limit) => said,
+        Some(said) => language.pick(format!("{said}; "), format!("{said}；")) + &verdict_in_words(run, language),
+        None => verdict_in_words(run, language),
+    };
+    if run.was_stopped && is_without_time(run) {
+        return language
+            .pick("nothing was measured: stopped in the warm-up", "没有数据：在预热阶段就被停止")
+            .to_owned();
+    }
     if run.was_stopped {
         return language.pick(
             format!("stopped before the end of the plan; until then {verdict}"),
@@ -30,30 +45,71 @@ pub(crate) fn verdict(run: &Run, language: Language) -> String {
     verdict
 }
 
+/// Somebody stopped it in the warm-up.
+pub(crate) fn is_without_time(run: &Run) -> bool {
+    run.started_for.0 == 0 && !run.plan.warmup.is_zero()
+}
+
+/// This machine, or its way to the target, may be why nothing succeeded.
+fn is_of_this_machine(limit: Limit) -> bool {
+    matches!(limit, Limit::Generator | Limit::PortsOrDescriptors | Limit::Link)
+}
+
 fn verdict_in_words(run: &Run, language: Language) -> String {
     let verdict = &run.verdict;
     let counts = &run.tally;
-    let lateness = time(verdict.lateness_p99_ns as f64);
-    let wait = time(verdict.wait_p99_ns as f64);
     let pick = |en: String, zh: String| language.pick(en, zh);
     let achieved = rate(run.rate);
     match verdict.limit {
         Limit::PlanKept => {
             let asked = run.asked_per_s.map_or(String::new(), rate);
-            let started = count(counts.started);
+            let started = counts.planned_starts();
+            let redirects =
+                Some(counts.redirects()).filter(|followed| *followed > 0).map_or(String::new(), |followed| {
+                    pick(
+                        format!(" and {}", counted(followed, "redirect")),
+                        format!("，另有 {} 次重定向", count(followed)),
+                    )
+                });
+            let delays = delays(verdict, language);
             pick(
-                format!("the plan was kept: {started} starts at {asked}/s; lateness p99 {lateness}, wait p99 {wait}"),
-                format!("计划已达成：按 {asked}/s 发起 {started} 个请求；发起滞后 p99 {lateness}，等待 p99 {wait}"),
+                format!("the plan was kept: {} at {asked}/s{redirects}{delays}", counted(started, "start")),
+                format!("计划已达成：按 {asked}/s 发起 {} 个请求{redirects}{delays}", count(started)),
+            )
+        }
+        Limit::Target if went_away(run).is_some() => {
+            let (refused, started) = (count(went_away(run).unwrap_or_default()), count(counts.started()));
+            let signs = signs(run, language).into_iter().map(|sign| language.pick("; ", "；").to_owned() + &sign);
+            let signs = signs.collect::<String>();
+            pick(
+                format!(
+                    "the target stopped taking connections: {refused} new ones were refused after it had answered ({started} requests){signs}; see whether it still runs, and its log"
+                ),
+                format!(
+                    "被测服务停止接受连接：有过响应之后又拒绝了 {refused} 个新连接（共 {started} 个请求）{signs}；请检查服务是否仍在运行，并查看其日志"
+                ),
             )
         }
         Limit::Target => {
             let signs = signs(run, language).join(language.pick(", ", "，"));
-            let asked = run.asked_per_s.map_or(String::new(), |asked| {
-                pick(format!(" of {}/s asked", rate(asked)), format!("，计划 {}/s", rate(asked)))
+            let asked = run.asked_per_s.map_or(String::new(), |asked| match run.achieved_per_s.map(rate) {
+                // A plan asks for starts; redirects come on top.
+                Some(started) if counts.redirects() > 0 => pick(
+                    format!(" with redirects; {started}/s of {}/s requested were started", rate(asked)),
+                    format!("（含重定向）；实际发起 {started}/s，计划 {}/s", rate(asked)),
+                ),
+                _ => pick(format!(" of {}/s requested", rate(asked)), format!("，计划 {}/s", rate(asked))),
+            });
+            let own = verdict.lateness_p99_ns.map_or(String::new(), |lateness| {
+                let lateness = time(lateness as f64);
+                pick(
+                    format!("; our lateness p99 of all requests was {lateness}"),
+                    format!("；全部请求的调度延迟 p99 仅 {lateness}"),
+                )
             });
             pick(
-                format!("the target was the limit: {achieved}/s{asked}; {signs}; our lateness p99 was {lateness}"),
-                format!("瓶颈在被测服务：实际 {achieved}/s{asked}；{signs}；发起滞后 p99 仅 {lateness}"),
+                format!("the target was the limit: {achieved}/s{asked}; {signs}{own}"),
+                format!("瓶颈在被测服务：实际 {achieved}/s{asked}；{signs}{own}"),
             )
         }
         Limit::Users => users(run, language),
@@ -70,9 +126,29 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
             )
         }),
         Limit::Unknown => {
-            pick("too little was measured to say who was the limit".to_owned(), "数据太少，无法判断瓶颈所在".to_owned())
+            pick("too little was measured to tell the bottleneck".to_owned(), "数据太少，无法判断瓶颈所在".to_owned())
         }
     }
+}
+
+/// New connections that were refused by a target that had answered, where they are many of all requests.
+fn went_away(run: &Run) -> Option<u64> {
+    let refused = run.notes.iter().find_map(|note| match note {
+        Note::Refused { count, .. } => Some(*count),
+        _ => None,
+    })?;
+    let is_large = refused as f64 >= REFUSED_SHARE_MIN * run.tally.started() as f64;
+    (is_large && run.tally.succeeded() > 0).then_some(refused)
+}
+
+/// Lateness and wait of all that was taken up, well or not: the rows of the table are of what succeeded.
+fn delays(verdict: &Verdict, language: Language) -> String {
+    let Some((lateness, wait)) = verdict.lateness_p99_ns.zip(verdict.wait_p99_ns) else { return String::new() };
+    let [lateness, wait] = [lateness, wait].map(|ns| time(ns as f64));
+    language.pick(
+        format!("; of all requests lateness p99 {lateness}, wait p99 {wait}"),
+        format!("；全部请求的调度延迟 p99 {lateness}，等待 p99 {wait}"),
+    )
 }
 
 /// What shows that the target did not follow.
@@ -92,13 +168,13 @@ fn signs(run: &Run, language: Language) -> Vec<String> {
             format!("用户有 {share} 的时间耗在没有响应的请求上"),
         ));
     }
-    let dropped = counts.dropped - counts.dropped_by_generator;
+    let dropped = counts.dropped() - counts.dropped_by_generator();
     if dropped > 0 {
         let number = count(dropped);
-        signs.push(pick(format!("{number} starts were dropped"), format!("{number} 个请求未能按时发起")));
+        signs.push(pick(format!("{number} starts were dropped"), format!("{number} 个请求被丢弃")));
     }
-    if counts.unfinished > counts.cut {
-        let number = count(counts.unfinished - counts.cut);
+    if counts.unfinished() > counts.cut() {
+        let number = count(counts.unfinished() - counts.cut());
         signs.push(pick(format!("{number} were unfinished at the end"), format!("结束时 {number} 个未完成")));
     }
     if let Some(growth) = verdict.growth {
@@ -106,13 +182,13 @@ fn signs(run: &Run, language: Language) -> Vec<String> {
         let [halfway, end] = [growth.halfway_s, growth.at_end_s].map(|seconds| time(seconds * 1e9));
         signs.push(pick(
             format!(
-                "more came than went: {number} were in flight at the end, each for about {end}, after {halfway} halfway"
+                "requests piled up: {number} in flight at the end, for about {end} each, against {halfway} halfway"
             ),
             format!("来不及处理：结束时有 {number} 个在途，每个约 {end}，而中途约 {halfway}"),
         ));
     }
-    if verdict.wait_p99_ns > WAIT_MIN_NS {
-        let wait = time(verdict.wait_p99_ns as f64);
+    if let Some(wait) = verdict.wait_p99_ns.filter(|wait| *wait > WAIT_MIN_NS) {
+        let wait = time(wait as f64);
         signs.push(pick(format!("starts waited (p99 {wait})"), format!("请求排队等待（p99 {wait}）")));
     }
     signs
@@ -128,46 +204,49 @@ fn users(run: &Run, language: Language) -> String {
     let can = verdict.users_can_per_s.map(rate);
     let load = run.plan.scenarios.first().map(|scenario| &scenario.load);
     match (load, can) {
-        (Some(Load::Open { connections, .. }), Some(can)) => {
+        (Some(Load::Open { connections, .. }), Some(can)) if run.asked_per_s.is_some() => {
             let (number, asked) = (connections.most(), run.asked_per_s.map_or(String::new(), rate));
             language.pick(
-                format!("the connections were the limit: {} / {mean} = {can}/s at most, and {asked}/s were asked; raise -c, or leave it out", counted(number, "connection")),
+                format!("the connections were the limit: {} / {mean} = {can}/s at most, but {asked}/s were requested; raise -c, or leave it out", counted(number, "connection")),
                 format!("瓶颈在连接数：{} 个连接 / {mean} = 最多 {can}/s，而计划 {asked}/s；请增大或去掉 -c", count(number)),
             )
         }
         (_, Some(can)) => language.pick(
-            format!("the users were the limit: {} / {each} = {can}/s at most, {achieved}/s were done; more users (-c) may give more, until the target only takes longer", counted(run.users(), "user")),
-            format!("瓶颈在并发用户数：{} 个用户 / {each} = 最多 {can}/s，实际 {achieved}/s；增加用户数（-c）可能得到更高的吞吐，直到响应只是变慢", count(run.users())),
+            format!("the users were the limit: {} / {each} = {can}/s at most, {achieved}/s achieved; more users (-c) may give more, until throughput stops growing", counted(run.users(), "user")),
+            format!("瓶颈在并发用户数：{} 个用户 / {each} = 最多 {can}/s，实际 {achieved}/s；增加用户数（-c）可能得到更高的吞吐，直至吞吐不再上升", count(run.users())),
         ),
         (_, None) => language.pick(
-            format!("the users were the limit: each exchange took {mean}, {achieved}/s were done; more users at a time may give more, until the target only takes longer"),
-            format!("瓶颈在并发用户数：每个请求约 {mean}，实际 {achieved}/s；同时有更多用户可能得到更高的吞吐，直到响应只是变慢"),
+            format!("the users were the limit: each request took {mean}, {achieved}/s achieved; more concurrent users may give more, until throughput stops growing"),
+            format!("瓶颈在并发用户数：每个请求约 {mean}，实际 {achieved}/s；同时有更多用户可能得到更高的吞吐，直至吞吐不再上升"),
         ),
     }
 }
 
 fn generator(verdict: &Verdict, language: Language) -> String {
-    let (lateness, lag) = (time(verdict.lateness_p99_ns as f64), time(verdict.lag_p99_ns as f64));
+    let lag = time(verdict.lag_p99_ns as f64);
+    let lateness = verdict.lateness_p99_ns.map(|ns| time(ns as f64)).map_or(String::new(), |lateness| {
+        language.pick(format!("lateness p99 {lateness}, "), format!("调度延迟 p99 {lateness}，"))
+    });
     let stood_still = verdict.stalled.as_ref().filter(|(_, spent)| is_idle_stall(spent));
     if let Some((shard, spent)) = stood_still {
         let (stalled, span) = (time(spent.stalled_ns as f64), time(spent.span_ns as f64));
         return language.pick(
-            format!("the generator was the limit: thread {shard} stood still for {stalled} of {span} (another program had its core, or it was stopped), lateness p99 {lateness}, loop lag p99 {lag}; give it more cores (--threads), or take other work off this machine"),
-            format!("瓶颈在压测机：线程 {shard} 在 {span} 中停顿了 {stalled}（核被其他程序占用，或进程被暂停）；发起滞后 p99 {lateness}，循环滞后 p99 {lag}；请增加核数（--threads），或移走本机的其他负载"),
+            format!("the generator was the limit: thread {shard} stood still for {stalled} of {span} (another program had its core, or it was stopped), {lateness}loop lag p99 {lag}; give it more cores (--threads), or take other work off this machine"),
+            format!("瓶颈在压测机：线程 {shard} 在 {span} 中停顿了 {stalled}（核被其他程序占用，或进程被暂停）；{lateness}事件循环延迟 p99 {lag}；请增加核数（--threads），或移走本机的其他负载"),
         );
     }
     let (shard, spent) = verdict.busiest.clone().unwrap_or_default();
     if spent.wanted_share() < NEEDED_SHARE_MIN && spent.run_delay_share() < DELAYED_SHARE_MIN {
         return language.pick(
-            format!("the generator was the limit: it was late though it had little to do, lateness p99 {lateness}, loop lag p99 {lag}; look what else runs on this machine, or how it is shared (a virtual machine may stand still)"),
-            format!("瓶颈在压测机：负载不高却未能按时运行，发起滞后 p99 {lateness}，循环滞后 p99 {lag}；请查看本机还有哪些程序在运行，或本机如何与他人共享（虚拟机可能被暂停）"),
+            format!("the generator was the limit: it was late although it had little to do, {lateness}loop lag p99 {lag}; check what else runs on this machine, and how it is shared (a virtual machine may be paused)"),
+            format!("瓶颈在压测机：负载不高却未能按时运行，{lateness}事件循环延迟 p99 {lag}；请查看本机还有哪些程序在运行，或本机如何与他人共享（虚拟机可能被暂停）"),
         );
     }
     let share = |value: f64| format!("{:.0}%", value * 100.0);
     let (cpu, wanted) = (share(spent.cpu_share()), share(spent.wanted_share()));
     language.pick(
-        format!("the generator was the limit: thread {shard} needed {wanted} of a core and got {cpu}, lateness p99 {lateness}, loop lag p99 {lag}; give it more cores (--threads), or take other work off this machine"),
-        format!("瓶颈在压测机：线程 {shard} 需要 {wanted} 的核，实际得到 {cpu}；发起滞后 p99 {lateness}，循环滞后 p99 {lag}；请增加核数（--threads），或移走本机的其他负载"),
+        format!("the generator was the limit: thread {shard} needed {wanted} of a core and got {cpu}, {lateness}loop lag p99 {lag}; give it more cores (--threads), or take other work off this machine"),
+        format!("瓶颈在压测机：线程 {shard} 需要 {wanted} 的核，实际得到 {cpu}；{lateness}事件循环延迟 p99 {lag}；请增加核数（--threads），或移走本机的其他负载"),
     )
 }
 
@@ -181,7 +260,7 @@ pub(crate) fn stalls(run: &Run, language: Language) -> Option<String> {
     let stalled = run.stalled?;
     let (covered, stalled) = (count(stalled.covered), time(stalled.stalled_ns as f64));
     Some(language.pick(
-        format!("! SPOILED by a stall of this machine: {covered} requests spent more than a tenth of their time while a thread of ours stood still ({stalled} in all), so percentiles marked ! are ours as much as the target's"),
+        format!("! SPOILED by a stall of this machine: {covered} requests spent more than a tenth of their time while a generator thread stood still ({stalled} in all), so percentiles marked ! reflect this machine as much as the target"),
         format!("! 结果不可信：本机线程曾停顿（共 {stalled}），{covered} 个请求有超过十分之一的时间处于停顿中；带 ! 的百分位既反映被测服务，也反映压测机自身"),
     ))
 }
@@ -193,7 +272,7 @@ pub(crate) fn spoiled(run: &Run, language: Language) -> Option<&'static str> {
 
 pub(crate) fn mark_of_spoiled(language: Language) -> &'static str {
     language.pick(
-        "SPOILED: these figures are those of this machine as much as of the target",
+        "SPOILED: these figures reflect this machine as much as the target",
         "结果不可信：以上数据既反映被测服务，也反映压测机自身",
     )
 }
@@ -207,8 +286,8 @@ pub(crate) fn difference(run: &Run, language: Language) -> Option<String> {
     let Behind { behind_ns, wait_ns, lateness_ns } = run.behind?;
     let [behind, wait, lateness] = [behind_ns, wait_ns, lateness_ns].map(|value| time(value as f64));
     Some(language.pick(
-            format!("response time counts from the start that was planned, as a user waits; service time from the sending. Their p99 differ by {behind}: wait p99 {wait} (connecting, or no free connection), lateness p99 {lateness} (our own)"),
-            format!("响应时间从计划发起的时刻算起，即用户的实际等待；服务时间从发出请求算起。两者 p99 相差 {behind}：等待 p99 {wait}（建立连接或没有空闲连接），发起滞后 p99 {lateness}（压测机自身）"),
+            format!("response time counts from the planned start, as a user waits; service time from sending. Their p99 differ by {behind}: wait p99 {wait} (connecting, or no free connection), lateness p99 {lateness} (of the generator)"),
+            format!("响应时间从计划发起的时刻算起，即用户的实际等待；服务时间从发出请求算起。两者 p99 相差 {behind}：等待 p99 {wait}（建立连接或没有空闲连接），调度延迟 p99 {lateness}（压测机自身）"),
         ))
 }
 
@@ -217,9 +296,9 @@ fn hidden_by_users(run: &Run, language: Language) -> Option<String> {
     let hidden = run.hidden?;
     let (hidden, max) = (count(hidden.requests), hidden.slowest_ns);
     // As a rate that the flag reads.
-    let (max, own) = (time(max as f64), format!("{:.0}", run.rate.max(1.0)));
+    let (max, own) = (time(max as f64), format!("{:.0}", (run.rate * BEARABLE_SHARE).max(1.0)));
     Some(language.pick(
-        format!("a closed load starts nothing while its users wait: the slowest answer took {max}, and up to {hidden} requests that would have met it were never started. To see what users would wait, ask for a rate: -q {own}"),
+        format!("a closed load starts nothing while its users wait: the slowest answer took {max}, and up to {hidden} requests that would have met it were never started. To see how long users would wait, load at a rate: -q {own}"),
         format!("固定并发的用户在等待时不会发起新请求：最慢的响应用了 {max}，期间最多有 {hidden} 个请求根本没有发起。要看到用户的真实等待，请改用固定速率：-q {own}"),
     ))
 }

@@ -76,6 +76,8 @@ impl Bench<'_> {
             threads: 1,
             pins_threads: false,
             driver: self.driver.clone(),
+            lookout: engine::Lookout::default(),
+            supplies: engine::Supplies::default(),
         };
         Ok(engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(()))?)
     }
@@ -97,14 +99,14 @@ impl Bench<'_> {
         self.tell(
             load,
             [
-                exact(("succeeded", "成功数"), 1_750, counts.succeeded),
+                exact(("succeeded", "成功数"), 1_750, counts.succeeded()),
                 exact(("failed by status", "状态码失败数"), 250, failed),
                 exact(("status 500", "状态码 500"), 250, u64::from(counts.statuses[500] as u32)),
             ],
         );
         let result = self.load(&server, "/bytes/10000", flags(&[("c", "7"), ("n", "500")]))?;
         let load = ("500 bodies of 10,000 bytes", "500 个 10,000 字节的响应体");
-        self.tell(load, [exact(("bytes of bodies", "正文字节"), 5_000_000, result.total.counts.body_bytes)]);
+        self.tell(load, [exact(("bytes of bodies", "正文字节"), 5_000_000, result.total.counts.body_bytes())]);
         Ok(())
     }
 
@@ -117,7 +119,7 @@ impl Bench<'_> {
         self.tell(
             load,
             [
-                exact(("started", "发起数"), 400, result.total.counts.started),
+                exact(("started", "发起数"), 400, result.total.counts.started()),
                 held_at(("service p50, of the target's own", "服务时间 p50，对比服务端"), 0.5, service, &held),
                 time(("service p50, of theory", "服务时间 p50，对比理论"), 5.0 * MILLI, at(service, 0.5), MILLI),
             ],
@@ -135,7 +137,7 @@ impl Bench<'_> {
         self.tell(
             load,
             [
-                exact(("started", "发起数"), 1_200, result.total.counts.started),
+                exact(("started", "发起数"), 1_200, result.total.counts.started()),
                 held_at(("service p50, of the target's own", "服务时间 p50，对比服务端"), 0.5, service, &held),
                 held_at(("service p90, of the target's own", "服务时间 p90，对比服务端"), 0.9, service, &held),
                 held_at(("service p99, of the target's own", "服务时间 p99，对比服务端"), 0.99, service, &held),
@@ -223,7 +225,7 @@ impl Bench<'_> {
         self.tell(
             ("frozen for 1 s, 1,000/s", "停顿 1 s，1,000/s"),
             [
-                exact(("started", "发起数"), STARTS as u64, result.total.counts.started),
+                exact(("started", "发起数"), STARTS as u64, result.total.counts.started()),
                 waited(("response p90", "响应时间 p90"), 0.9),
                 waited(("response p99", "响应时间 p99"), 0.99),
                 waited(("response max", "响应时间最大值"), 1.0),

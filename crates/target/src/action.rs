@@ -5,25 +5,12 @@ use std::borrow::Cow;
 use pacing::Nanos;
 
 use crate::respond::{self, Kind};
-use crate::routes::Route;
-use crate::shard::Tools;
+use crate::routes::{REDIRECTS, Route};
+use crate::shop::{self, Asked, Reply};
+use crate::tools::Tools;
 
 /// A freeze begins at the earliest so long after it was asked for.
 const FREEZE_LEAD: Nanos = Nanos::from_millis(1);
-
-/// Where redirects lead: each has one less before it.
-pub(crate) const REDIRECTS: [&str; 10] = [
-    "/",
-    "/redirect/1",
-    "/redirect/2",
-    "/redirect/3",
-    "/redirect/4",
-    "/redirect/5",
-    "/redirect/6",
-    "/redirect/7",
-    "/redirect/8",
-    "/redirect/9",
-];
 
 /// What is done.
 #[derive(Debug, PartialEq, Eq)]
@@ -40,9 +27,41 @@ pub(crate) enum Action {
     Drop,
 }
 
+/// What a route wants of a request beyond its path.
+#[derive(Debug, Default)]
+pub(crate) struct Came {
+    /// What came with it; `None` when it was too large.
+    body: Option<Vec<u8>>,
+    /// For the shop. In a box, as other routes pay for its place.
+    asked: Option<Box<Asked>>,
+}
+
+impl Came {
+    /// `ask` reads the head.
+    pub(crate) fn new(route: Route, ask: impl FnOnce() -> Asked) -> Self {
+        let asked = matches!(route, Route::Shop(_)).then(|| Box::new(ask()));
+        Self { body: Some(Vec::new()), asked }
+    }
+
+    /// A piece of the body, which is kept as far as the route wants it.
+    pub(crate) fn take_body(&mut self, route: Route, bytes: &[u8]) {
+        let most = route.body_bytes_max();
+        let Some(body) = self.body.as_mut().filter(|_| most > 0) else { return };
+        if body.len() + bytes.len() > most {
+            self.body = None;
+        } else {
+            body.extend_from_slice(bytes);
+        }
+    }
+
+    /// As it is; nothing of it stays.
+    pub(crate) fn take(&mut self) -> Self {
+        Self { body: self.body.take(), asked: self.asked.take() }
+    }
+}
+
 impl Action {
-    /// `body`: what came with the request, where its route wants it; `None` when it was too large.
-    pub(crate) fn of(route: Route, body: Option<Vec<u8>>, at: Nanos, tools: &mut Tools) -> Self {
+    pub(crate) fn of(route: Route, came: Came, at: Nanos, tools: &mut Tools) -> Self {
         match route {
             Route::Root => Self::text(200, respond::ROOT_BODY),
             Route::Close => Self::text(200, b"bye\n"),
@@ -70,11 +89,19 @@ impl Action {
                 Self::Whole { status: 302, kind, body: Cow::Borrowed(b"elsewhere\n") }
             }
             Route::Status(status) => Self::owned(status, "text/plain", format!("{status}\n").into_bytes()),
-            Route::Echo => match body {
+            Route::Echo => match came.body {
                 Some(body) => Self::owned(200, "text/plain", body),
                 None => Self::text(413, b"the body is too large\n"),
             },
             Route::Drop => Self::Drop,
+            Route::Shop(page) => {
+                let asked = came.asked.expect("a request for the shop has its head");
+                let mut shop = tools.shop();
+                let Reply { status, kind, body } = shop::answer(page, &asked, came.body.as_deref(), &mut shop);
+                let seen = shop.seen;
+                tools.stats().see(seen);
+                Self::Whole { status, kind, body: Cow::Owned(body.into_bytes()) }
+            }
             Route::Conns => Self::owned(200, "application/json", tools.conns_json().into_bytes()),
             Route::Stats => Self::owned(200, "application/json", tools.stats_json().into_bytes()),
             Route::NotFound | Route::Grpc => Self::text(404, b"no such path\n"),

@@ -16,11 +16,11 @@ const SIGMA_THOUSANDTHS_MAX: u64 = 3_000;
 pub struct Behavior {
     /// Of what is random: the same seed gives the same delays to the requests of a thread.
     pub seed: u64,
-    /// A new connection is left alone for so long before it is first read.
+    /// A new connection is not read for this long.
     pub accept_delay: Duration,
     /// The server ends a connection with its so-manieth answer, and says so in it.
     pub close_after: Option<u32>,
-    /// Each long connection is sent two bytes so often.
+    /// The time between two pushes of two bytes on each long connection.
     pub push: Option<Duration>,
 }
 
@@ -138,7 +138,7 @@ impl Agreed {
         Nanos(self.freeze_from.load(Ordering::Relaxed))
     }
 
-    /// The freeze in which whoever acts at `at` must stand still.
+    /// The freeze that covers the instant `at`.
     #[inline]
     pub(crate) fn frozen_at(&self, at: Nanos) -> Option<Freeze> {
         if at < self.freeze_from() {

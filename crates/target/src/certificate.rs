@@ -8,7 +8,7 @@ mod key;
 use rcgen::{CertificateParams, KeyIdMethod, SerialNumber};
 use wire::tls::{ServerConfig, ServerSettings, SetupError};
 
-/// Protocols of the target, the dearest first.
+/// Protocols of the target, in order of preference.
 const ALPN: [&str; 2] = ["h2", "http/1.1"];
 
 /// Bytes of the public key that number a certificate: as random as the key.

@@ -2,38 +2,24 @@
 
 use driver::{Outgoing, Socket, Sockets};
 use pacing::Nanos;
-use wire::http1::{ProtocolError, RequestHead, Server, ServerEvent, Version};
+use wire::http1::{ProtocolError, RequestHead, Server, ServerEvent, Version, fields};
 
-use crate::action::Action;
+use crate::action::{Action, Came};
+use crate::happened::Wait;
 use crate::respond::{self, BLOCK_BYTES, DRIP_BYTES, Kind, Manner};
 use crate::routes::Route;
-use crate::shard::Tools;
-
-/// The largest body that `/echo` gives back.
-pub(crate) const ECHO_BYTES_MAX: usize = 64 * 1024 * 1024;
+use crate::shop::Asked;
+use crate::tools::Tools;
 
 /// Bytes of further requests that are kept while an answer is on its way; beyond it the peer has to wait.
 const HELD_BYTES_MAX: usize = 64 * 1024;
-
-/// What a connection waits for after something happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wait {
-    /// The next event.
-    More,
-    /// The peer's close; we have sent our last.
-    PeerClose,
-    /// Nothing: it is to be closed.
-    Nothing,
-}
 
 /// A request that is being read or answered.
 #[derive(Debug)]
 struct Request {
     route: Route,
     manner: Manner,
-    /// What `/echo` gives back.
-    body: Vec<u8>,
-    body_is_too_large: bool,
+    came: Came,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,9 +179,9 @@ impl Connection {
             self.request = None;
             return Wait::More;
         }
-        let body = (!request.body_is_too_large).then(|| std::mem::take(&mut request.body));
-        match Action::of(request.route, body, at, tools) {
-            Action::Whole { status, kind, body } => self.answer_with(status, kind, &body, tools, sockets),
+        let came = request.came.take();
+        match Action::of(request.route, came, at, tools) {
+            Action::Whole { status, kind, body } => self.answer_with(status, &kind, &body, tools, sockets),
             // HTTP/1.0 has no chunks; it gets the same body with a length.
             Action::Long { bytes, says_length } if says_length || manner.is_old => {
                 self.answer_long(Some(bytes), manner, tools, sockets)
@@ -245,13 +231,13 @@ impl Connection {
     }
 
     fn answer_plain<S: Sockets>(&mut self, status: u16, body: &[u8], tools: &mut Tools, sockets: &mut S) -> Wait {
-        self.answer_with(status, Kind::of("text/plain"), body, tools, sockets)
+        self.answer_with(status, &Kind::of("text/plain"), body, tools, sockets)
     }
 
     fn answer_with<S: Sockets>(
         &mut self,
         status: u16,
-        kind: Kind,
+        kind: &Kind,
         body: &[u8],
         tools: &mut Tools,
         sockets: &mut S,
@@ -323,7 +309,7 @@ impl Connection {
         };
         tools.stats().requests[Route::BadNumber.index()].add(1);
         let manner = Manner { is_head: false, close: true, is_old: false };
-        self.request = Some(Request { route: Route::BadNumber, manner, body: Vec::new(), body_is_too_large: false });
+        self.request = Some(Request { route: Route::BadNumber, manner, came: Came::default() });
         let body = format!("{error}\n");
         self.answer_plain(status, body.as_bytes(), tools, sockets)
     }
@@ -338,18 +324,11 @@ impl Request {
             close: is_last || !head.keep_alive || route == Route::Close,
             is_old: head.version == Version::Http10,
         };
-        Self { route, manner, body: Vec::new(), body_is_too_large: false }
+        let came = Came::new(route, || Asked::read(head.method, head.target, fields(head.bytes)));
+        Self { route, manner, came }
     }
 
     fn take_body(&mut self, bytes: &[u8]) {
-        if self.route != Route::Echo {
-            return;
-        }
-        if self.body.len() + bytes.len() > ECHO_BYTES_MAX {
-            self.body_is_too_large = true;
-            self.body = Vec::new();
-        } else if !self.body_is_too_large {
-            self.body.extend_from_slice(bytes);
-        }
+        self.came.take_body(self.route, bytes);
     }
 }

@@ -8,15 +8,19 @@ mod certificate;
 mod connection;
 mod described;
 mod greeter;
+mod happened;
 mod peer;
 mod respond;
 mod routes;
 mod shard;
+mod shop;
 mod stats;
 mod stepped;
 mod streams;
 mod talk;
+mod tools;
 
+use std::hash::{BuildHasher, RandomState};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -33,6 +37,7 @@ pub use described::descriptors;
 use metrics::Distribution;
 use pacing::Nanos;
 use shard::Listeners;
+use shop::Sessions;
 use stats::Stats;
 pub use stepped::SteppedServer;
 use wire::tls::ServerConfig;
@@ -64,6 +69,9 @@ impl ServeOptions {
 /// What the threads of a server share: counters that each writes for itself, and what they agree on.
 pub(crate) struct Shared {
     stats: Box<[Stats]>,
+    sessions: Sessions,
+    /// What the secrets of sessions are made of.
+    secret: u64,
     agreed: Agreed,
     behavior: Behavior,
     tls: Option<ServerConfig>,
@@ -73,10 +81,12 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    fn new(threads: usize, behavior: Behavior, tls: Option<ServerConfig>, clock: Clock) -> Arc<Self> {
+    fn new(threads: usize, behavior: Behavior, tls: Option<ServerConfig>, clock: Clock, secret: u64) -> Arc<Self> {
         let stats = std::iter::repeat_with(Stats::default).take(threads).collect();
         Arc::new(Self {
             stats,
+            sessions: Sessions::default(),
+            secret,
             agreed: Agreed::default(),
             behavior,
             tls,
@@ -136,11 +146,13 @@ impl Server {
     ) -> Result<Self, ServeError> {
         let count = options.threads.max(1);
         let clock = Clock::start();
+        // A server that starts again knows none of the cookies that it gave before.
+        let secret = RandomState::new().hash_one(clock.now().0);
         let mut server = Self {
             address: options.listen,
             tcp: options.tcp,
             threads: Vec::new(),
-            shared: Shared::new(count, options.behavior, options.tls.clone(), clock),
+            shared: Shared::new(count, options.behavior, options.tls.clone(), clock, secret),
         };
         ensure_free(options.listen, clock)?;
         options.tcp.map_or(Ok(()), |tcp| ensure_free(tcp, clock))?;
@@ -186,7 +198,7 @@ impl Server {
 
     /// What `/stats` says, now.
     pub fn stats_json(&self) -> String {
-        stats::to_json(&self.shared.stats)
+        stats::to_json(&self.shared.stats, &self.shared.sessions)
     }
 
     /// How long answers were held that were to be held (`/delay`, `/serial`): from the end of the request to the answer.

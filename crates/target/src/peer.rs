@@ -8,23 +8,16 @@ use wire::http2::PREFACE;
 use wire::tls::Session;
 use wire::websocket::{self, HandshakeFault};
 
-use crate::connection::{Connection, Wait};
-use crate::shard::Tools;
+use crate::connection::Connection;
+use crate::happened::{Happened, Wait};
 use crate::streams::Streams;
 use crate::talk::{Speech, Talk};
+use crate::tools::Tools;
 
 /// So much of the preface tells HTTP/2 from a request of HTTP/1: none has the method PRI.
 const TELLING_BYTES: usize = 4;
-/// What comes while a connection is left alone; beyond it the peer has to wait.
+/// Bytes kept while a connection is not read; beyond it the peer has to wait.
 const HELD_BYTES_MAX: usize = 64 * 1024;
-
-/// What happened to a connection.
-pub(crate) enum Happened<'a> {
-    Received(&'a mut [u8], Nanos),
-    Sent,
-    Due(Nanos),
-    PeerClosed,
-}
 
 enum Speaks {
     /// Nothing yet that tells.
@@ -38,9 +31,9 @@ pub(crate) struct Peer {
     socket: Socket,
     tls: Option<Box<Session>>,
     speaks: Speaks,
-    /// What came before it was known what is spoken, or while the connection is left alone.
+    /// What arrived before the protocol was known, or while the connection is not read.
     held: Vec<u8>,
-    /// It is left alone until then.
+    /// It is not read until then.
     alone_until: Option<Nanos>,
     /// We have sent our last, and wait so long for the peer to close.
     drains_until: Option<Nanos>,

@@ -2,11 +2,26 @@
 
 use pacing::Nanos;
 
-use crate::action::REDIRECTS;
 use crate::behavior::{Delay, millis, thousandths};
+use crate::respond::ECHO_BYTES_MAX;
+use crate::shop::{FORM_BYTES_MAX, Page};
 
 /// The most bytes that one answer has.
 pub(crate) const ANSWER_BYTES_MAX: u64 = 1 << 40;
+
+/// Where redirects lead: each has one less before it.
+pub(crate) const REDIRECTS: [&str; 10] = [
+    "/",
+    "/redirect/1",
+    "/redirect/2",
+    "/redirect/3",
+    "/redirect/4",
+    "/redirect/5",
+    "/redirect/6",
+    "/redirect/7",
+    "/redirect/8",
+    "/redirect/9",
+];
 
 /// What a path asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +30,7 @@ pub(crate) enum Route {
     Bytes(u64),
     Chunked(u64),
     Delay(Delay),
-    /// Served one at a time, each for so long.
+    /// Served one at a time, each for this time.
     Serial(Nanos),
     /// All threads stand still: after how long, and for how long.
     Stall {
@@ -40,6 +55,8 @@ pub(crate) enum Route {
     Drop,
     Stats,
     Conns,
+    /// A page of the shop.
+    Shop(Page),
     /// A call of gRPC; no path leads there.
     Grpc,
     NotFound,
@@ -48,7 +65,7 @@ pub(crate) enum Route {
 }
 
 /// The names under which requests are counted.
-pub(crate) const NAMES: [&str; 18] = [
+pub(crate) const NAMES: [&str; SHOP + 11] = [
     "/",
     "/bytes",
     "/chunked",
@@ -67,7 +84,21 @@ pub(crate) const NAMES: [&str; 18] = [
     "grpc",
     "/conns",
     "/redirect",
+    "/login",
+    "/logout",
+    "/account",
+    "/api/token",
+    "/api/sessions",
+    "/items",
+    "/search",
+    "/cart",
+    "/pay",
+    "/order",
+    "/stats/sessions",
 ];
+
+/// The first of the shop in [`NAMES`].
+const SHOP: usize = 18;
 
 impl Route {
     pub(crate) fn of(target: &str) -> Self {
@@ -118,7 +149,19 @@ impl Route {
                 Some(count) if count > 0 => Self::Redirect(count as u8),
                 _ => Self::BadNumber,
             },
-            _ => Self::NotFound,
+            _ => match Page::of(name, number) {
+                Some(page) => page.map_or(Self::BadNumber, Self::Shop),
+                None => Self::NotFound,
+            },
+        }
+    }
+
+    /// Bytes of a request's body that are kept.
+    pub(crate) fn body_bytes_max(self) -> usize {
+        match self {
+            Self::Echo => ECHO_BYTES_MAX,
+            Self::Shop(_) => FORM_BYTES_MAX,
+            _ => 0,
         }
     }
 
@@ -143,6 +186,7 @@ impl Route {
             Self::Grpc => 15,
             Self::Conns => 16,
             Self::Redirect(_) => 17,
+            Self::Shop(page) => SHOP + page.index(),
         }
     }
 }
@@ -195,9 +239,37 @@ mod tests {
             ("/echo/x", Route::NotFound),
             ("", Route::NotFound),
             ("*", Route::NotFound),
+            ("/login", Route::Shop(Page::Login)),
+            ("/login?next=/cart", Route::Shop(Page::Login)),
+            ("/login/", Route::NotFound),
+            ("/items", Route::Shop(Page::Items)),
+            ("/items/7", Route::Shop(Page::Item(7))),
+            ("/items/0", Route::Shop(Page::Item(0))),
+            ("/items/x", Route::BadNumber),
+            ("/items/99999999999999999999", Route::BadNumber),
+            ("/items/7/more", Route::BadNumber),
+            ("/api/token", Route::Shop(Page::Token)),
+            ("/api/sessions/", Route::BadNumber),
+            ("/api/sessions/000000000000001G", Route::BadNumber),
+            ("/api", Route::NotFound),
+            ("/api/else", Route::NotFound),
+            ("/stats/sessions", Route::Shop(Page::Sessions)),
+            ("/stats/else", Route::NotFound),
         ];
         for (path, expect) in cases {
             assert_eq!(Route::of(path), expect, "{path}");
+        }
+    }
+
+    /// What is counted under a name was asked for under it.
+    #[test]
+    fn requests_are_counted_under_their_path() {
+        for (place, name) in NAMES.iter().enumerate().filter(|(_, name)| name.starts_with('/')) {
+            let tails = ["", "/1", "/1/1", "/200", "/0000000000040001"];
+            let routes: Vec<Route> = tails.iter().map(|tail| Route::of(&format!("{name}{tail}"))).collect();
+            let is_known = |route: &&Route| !matches!(route, Route::NotFound | Route::BadNumber);
+            let known: Vec<usize> = routes.iter().filter(is_known).map(|route| route.index()).collect();
+            assert!(!known.is_empty() && known.iter().all(|known| *known == place), "{name}: {routes:?}");
         }
     }
 }

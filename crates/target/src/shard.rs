@@ -3,29 +3,20 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use driver::{Driver, Event, Outgoing, Socket, Sockets, Template};
+use driver::{Driver, Event, Socket, Sockets};
 use engine::pages::Pages;
-use engine::timers::Timers;
-use pacing::{Nanos, Random};
-use wire::hpack::FieldList;
+use pacing::Nanos;
 use wire::tls::ServerConfig;
 
 use crate::Shared;
-use crate::behavior::{Agreed, Behavior};
-use crate::connection::Wait;
-use crate::peer::{Happened, Peer};
-use crate::respond::{self, Manner};
-use crate::stats::Stats;
-use wire::websocket::{Deflater, Scratch};
+use crate::happened::{Happened, Wait};
+use crate::peer::Peer;
+use crate::tools::Tools;
 
 /// How long a connection that we end waits for the peer's end, so that our last bytes are not reset away.
 const DRAIN_WAIT: Nanos = Nanos::from_millis(1_000);
 /// A freeze looks so often whether the server is to end.
 const FREEZE_SLICE: Nanos = Nanos::from_millis(100);
-/// Buffers that are kept for later.
-const SPARE_MAX: usize = 256;
-/// A buffer that grew beyond this for one answer is not kept.
-const SPARE_BYTES_MAX: usize = 64 * 1024;
 
 /// Serves until the server is over.
 pub(crate) fn run<D: Driver>(driver: D, listeners: Listeners, shared: &Arc<Shared>, index: usize) {
@@ -60,7 +51,7 @@ impl<D: Driver> Thread<D> {
         Self { driver, listeners, shard }
     }
 
-    /// Answers whoever is due, and waits for what comes.
+    /// Sends the answers that are due, and waits for input.
     pub(crate) fn step(&mut self) -> Result<(), std::io::Error> {
         let now = self.driver.now();
         self.shard.freeze(now);
@@ -94,110 +85,9 @@ struct Shard {
     tcp: Option<Socket>,
 }
 
-/// What all connections of a thread use.
-pub(crate) struct Tools {
-    pub(crate) timers: Timers<Socket>,
-    pub(crate) block: Arc<[u8]>,
-    shared: Arc<Shared>,
-    index: usize,
-    pub(crate) random: Random,
-    /// Thousandths of a percent that `/fail` owes.
-    failures_due: u32,
-    /// It has a thread of its own, which may sleep.
-    pub(crate) can_freeze: bool,
-    spare: Vec<Vec<u8>>,
-    /// The answer to a plain GET of `/`, rendered once.
-    root: Template,
-    pub(crate) root_bytes: Arc<[u8]>,
-    /// What TLS gave, and the fields of a request: for the time of a call.
-    pub(crate) plain: Vec<u8>,
-    pub(crate) fields: FieldList,
-    pub(crate) scratch: Scratch,
-    /// One for each window that a client allows us.
-    deflaters: Vec<(u8, Deflater)>,
-}
-
-impl Tools {
-    pub(crate) fn stats(&self) -> &Stats {
-        &self.shared.stats[self.index]
-    }
-
-    pub(crate) fn stats_json(&self) -> String {
-        crate::stats::to_json(&self.shared.stats)
-    }
-
-    pub(crate) fn conns_json(&self) -> String {
-        crate::stats::conns_json(&self.shared.stats)
-    }
-
-    pub(crate) fn agreed(&self) -> &Agreed {
-        &self.shared.agreed
-    }
-
-    pub(crate) fn behavior(&self) -> &Behavior {
-        &self.shared.behavior
-    }
-
-    /// Every thread looks up, from whatever it waits for.
-    pub(crate) fn wake_all(&self) {
-        self.shared.wake_all();
-    }
-
-    /// Whether the next answer fails, so that `share` of 100,000 do, spread evenly.
-    pub(crate) fn fails(&mut self, share: u32) -> bool {
-        self.failures_due += share;
-        let fails = self.failures_due >= 100_000;
-        self.failures_due -= if fails { 100_000 } else { 0 };
-        fails
-    }
-
-    /// What compresses for a window.
-    pub(crate) fn deflater(&mut self, bits: u8) -> &mut Deflater {
-        let place = self.deflaters.iter().position(|(known, _)| *known == bits).unwrap_or_else(|| {
-            self.deflaters.push((bits, Deflater::with_window(bits)));
-            self.deflaters.len() - 1
-        });
-        &mut self.deflaters[place].1
-    }
-
-    pub(crate) fn buffer(&mut self) -> Vec<u8> {
-        self.spare.pop().unwrap_or_default()
-    }
-
-    pub(crate) fn give_back(&mut self, mut buffer: Vec<u8>) {
-        if self.spare.len() < SPARE_MAX && buffer.capacity() <= SPARE_BYTES_MAX {
-            buffer.clear();
-            self.spare.push(buffer);
-        }
-    }
-
-    pub(crate) fn root(&self) -> Outgoing {
-        Outgoing::Template(self.root, 0..self.root_bytes.len())
-    }
-}
-
 impl Shard {
     fn new(sockets: &mut impl Sockets, shared: Arc<Shared>, index: usize, tcp: Option<Socket>) -> Self {
-        let mut root = Vec::new();
-        let manner = Manner { is_head: false, close: false, is_old: false };
-        respond::whole(manner, 200, respond::Kind::of("text/plain"), respond::ROOT_BODY, &mut root);
-        let root_bytes: Arc<[u8]> = root.into();
-        let tools = Tools {
-            timers: Timers::default(),
-            block: respond::block(),
-            random: Random::of_stream(shared.behavior.seed, index as u64),
-            shared,
-            index,
-            failures_due: 0,
-            can_freeze: false,
-            spare: Vec::new(),
-            root: sockets.register(root_bytes.clone()),
-            root_bytes,
-            plain: Vec::new(),
-            fields: FieldList::default(),
-            scratch: Scratch::default(),
-            deflaters: Vec::new(),
-        };
+        let tools = Tools::new(sockets, shared, index);
         Self { connections: Pages::default(), tools, tcp }
     }
 

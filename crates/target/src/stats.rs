@@ -1,4 +1,4 @@
-//! What the target counted. Each thread writes its own counters; whoever answers `/stats` reads them all.
+//! What the target counted. Each thread writes its own counters; the thread that answers `/stats` reads them all.
 
 use std::fmt::Write;
 use std::sync::Mutex;
@@ -8,6 +8,7 @@ use metrics::Distribution;
 use pacing::Nanos;
 
 use crate::routes::NAMES;
+use crate::shop::{Seen, Sessions};
 
 const STATUS_COUNT: usize = 1_000;
 
@@ -43,9 +44,13 @@ pub(crate) struct Stats {
     pub(crate) talk_pushes: Counter,
     pub(crate) requests: [Counter; NAMES.len()],
     pub(crate) statuses: [Counter; STATUS_COUNT],
+    /// Requests of sessions, with cookies or tokens of none, and with those of several.
+    session_requests: Counter,
+    session_unknown: Counter,
+    session_mixed: Counter,
     /// Time in freezes that were asked for, from the agreed instant to the true end.
     pub(crate) frozen_ns: Counter,
-    /// How long answers were held. Its lock is taken for those alone, and by whoever asks.
+    /// How long answers were delayed. Its lock is taken for delayed answers and for reading only.
     held: Mutex<Option<Box<Distribution>>>,
 }
 
@@ -61,6 +66,9 @@ impl Default for Stats {
             talk_pushes: Counter::default(),
             requests: std::array::from_fn(|_| Counter::default()),
             statuses: std::array::from_fn(|_| Counter::default()),
+            session_requests: Counter::default(),
+            session_unknown: Counter::default(),
+            session_mixed: Counter::default(),
             frozen_ns: Counter::default(),
             held: Mutex::default(),
         }
@@ -72,10 +80,16 @@ impl Stats {
         self.requests.iter().map(Counter::get).sum::<u64>() + self.talk_messages.get()
     }
 
-    /// An answer was held for so long.
+    /// An answer was delayed by this time.
     pub(crate) fn hold(&self, span: Nanos) {
         let mut held = self.held.lock().expect("no holder of the lock panics");
         held.get_or_insert_default().record(span.0);
+    }
+
+    pub(crate) fn see(&self, seen: Seen) {
+        self.session_requests.add(u64::from(seen.is_of_session));
+        self.session_unknown.add(u64::from(seen.is_unknown));
+        self.session_mixed.add(u64::from(seen.is_mixed));
     }
 
     pub(crate) fn open_now(&self) -> u64 {
@@ -109,7 +123,7 @@ pub(crate) fn conns_json(threads: &[Stats]) -> String {
 type Pick<'a> = &'a dyn Fn(&Stats) -> u64;
 
 /// The sum over all threads. Names and numbers only, so nothing needs escaping.
-pub(crate) fn to_json(threads: &[Stats]) -> String {
+pub(crate) fn to_json(threads: &[Stats], sessions: &Sessions) -> String {
     let sum = |pick: &dyn Fn(&Stats) -> u64| threads.iter().fold(0u64, |sum, stats| sum.wrapping_add(pick(stats)));
     let mut json = format!(
         "{{\"connections\":{{\"accepted\":{},\"open\":{}}},\"requests_by_path\":{{",
@@ -134,6 +148,7 @@ pub(crate) fn to_json(threads: &[Stats]) -> String {
         push_members(&mut json, names.into_iter().map(|(name, pick)| (name, sum(pick))));
         json.push('}');
     }
+    push_sessions(&mut json, threads, sessions);
     if let Some(resident) = host::resident_bytes() {
         let open = sum(&|stats| stats.open.get());
         write!(json, ",\"memory\":{{\"resident_bytes\":{resident}").expect("writing to a string does not fail");
@@ -154,6 +169,31 @@ pub(crate) fn to_json(threads: &[Stats]) -> String {
     }
     json.push_str("}\n");
     json
+}
+
+/// Sessions of the shop, once there was one or was asked for one.
+fn push_sessions(json: &mut String, threads: &[Stats], sessions: &Sessions) {
+    let sum = |pick: Pick<'_>| threads.iter().map(pick).sum::<u64>();
+    let tally = sessions.tally();
+    let unknown = sum(&|stats| stats.session_unknown.get());
+    if tally.made == 0 && unknown == 0 {
+        return;
+    }
+    let (least, most) = tally.requests.unwrap_or((0, 0));
+    let members = [
+        ("made", tally.made),
+        ("open", tally.open()),
+        ("ended", tally.ended),
+        ("displaced", tally.displaced),
+        ("requests", sum(&|stats| stats.session_requests.get())),
+        ("requests_least", least),
+        ("requests_most", most),
+        ("mixed", sum(&|stats| stats.session_mixed.get())),
+        ("unknown", unknown),
+    ];
+    json.push_str(",\"sessions\":{");
+    push_members(json, members.into_iter());
+    json.push('}');
 }
 
 fn push_members<K: std::fmt::Display>(json: &mut String, members: impl Iterator<Item = (K, u64)>) {

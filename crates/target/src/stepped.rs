@@ -1,4 +1,4 @@
-//! A server without a thread: whoever owns it says when it acts. A simulated world has no threads.
+//! A server without a thread: its owner says when it acts. A simulated world has no threads.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,6 +7,9 @@ use driver::{Clock, Driver, ListenOptions};
 
 use crate::shard::{Listeners, Thread};
 use crate::{Behavior, ServeError, Shared, listen_on};
+
+/// The same run of a world has the same answers.
+const SECRET: u64 = 1;
 
 /// A server that is stepped by its owner.
 pub struct SteppedServer<D: Driver> {
@@ -23,7 +26,7 @@ impl<D: Driver> SteppedServer<D> {
     pub fn start(mut driver: D, listen: SocketAddr) -> Result<Self, ServeError> {
         let (http, address) = listen_on(driver.sockets(), &ListenOptions { on: listen, share_port: false })?;
         // Its freezes come from its world, which has a clock of its own.
-        let shared = Shared::new(1, Behavior::default(), None, Clock::start());
+        let shared = Shared::new(1, Behavior::default(), None, Clock::start(), SECRET);
         Ok(Self { thread: Thread::new(driver, Listeners { http, tcp: None }, shared.clone(), 0), shared, address })
     }
 
@@ -32,7 +35,7 @@ impl<D: Driver> SteppedServer<D> {
         self.address
     }
 
-    /// Answers whoever is due, and waits once as its driver waits.
+    /// Sends the answers that are due, and waits once as its driver waits.
     ///
     /// # Errors
     /// The driver is broken.

@@ -12,12 +12,12 @@ use wire::http2::{Code, Event, Server};
 
 use calls::Calls;
 
-use crate::action::Action;
-use crate::connection::{ECHO_BYTES_MAX, Wait};
-use crate::peer::Happened;
+use crate::action::{Action, Came};
+use crate::happened::{Happened, Wait};
 use crate::respond::{BLOCK_BYTES, DRIP_BYTES, Kind};
 use crate::routes::Route;
-use crate::shard::Tools;
+use crate::shop::Asked;
+use crate::tools::Tools;
 
 /// No more is framed than this before the peer has taken it.
 const AHEAD_BYTES_MAX: usize = 128 * 1024;
@@ -37,6 +37,14 @@ enum Reply {
     Sends { body: Body, from: u64 },
     /// A slow body.
     Drips { pieces: u32, gap: Nanos, until: Nanos },
+}
+
+/// What the head of an answer says.
+struct Head {
+    status: u16,
+    kind: Kind,
+    /// The bytes behind it, if they are said.
+    length: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -59,8 +67,7 @@ impl Body {
 struct Stream {
     route: Route,
     is_head: bool,
-    /// What `/echo` gives back; `None` when it was too large.
-    body: Option<Vec<u8>>,
+    came: Came,
     reply: Reply,
 }
 
@@ -226,12 +233,15 @@ impl Streams {
     fn accept(&mut self, number: u32, fields: &FieldList) -> bool {
         let path = fields.find(b":path").unwrap_or_default();
         let route = std::str::from_utf8(path).map_or(Route::NotFound, Route::of);
-        let is_head = fields.find(b":method") == Some(b"HEAD");
+        let method = fields.find(b":method").unwrap_or_default();
+        let is_head = method == b"HEAD";
         if fields.find(b"expect").is_some_and(|value| value.eq_ignore_ascii_case(b"100-continue")) {
             self.machine.answer(number, 100, std::iter::empty(), false, &mut self.out);
         }
         self.requests = self.requests.saturating_add(1);
-        self.streams.insert(number, Stream { route, is_head, body: Some(Vec::new()), reply: Reply::Reads });
+        let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
+        let came = Came::new(route, || Asked::read(text(method), text(path), fields.iter()));
+        self.streams.insert(number, Stream { route, is_head, came, reply: Reply::Reads });
         route == Route::Close
     }
 
@@ -240,12 +250,8 @@ impl Streams {
     }
 
     fn take_body(&mut self, number: u32, bytes: &[u8]) {
-        let Some(stream) = self.streams.get_mut(&number).filter(|stream| stream.route == Route::Echo) else { return };
-        let Some(body) = &mut stream.body else { return };
-        if body.len() + bytes.len() > ECHO_BYTES_MAX {
-            stream.body = None;
-        } else {
-            body.extend_from_slice(bytes);
+        if let Some(stream) = self.streams.get_mut(&number) {
+            stream.came.take_body(stream.route, bytes);
         }
     }
 
@@ -254,13 +260,14 @@ impl Streams {
         let Some(stream) = self.streams.get_mut(&number) else { return Wait::More };
         let (route, is_head) = (stream.route, stream.is_head);
         tools.stats().requests[route.index()].add(1);
-        match Action::of(route, stream.body.take(), at, tools) {
+        match Action::of(route, stream.came.take(), at, tools) {
             Action::Whole { status, kind, body } => {
-                self.whole(number, status, kind, body.into_owned(), is_head, tools);
+                self.whole(number, (status, kind), body.into_owned(), is_head, tools);
             }
             Action::Long { bytes, says_length } => {
                 let length = says_length.then_some(bytes);
-                self.begin(number, 200, Kind::of("application/octet-stream"), length, is_head || bytes == 0, tools);
+                let head = Head { status: 200, kind: Kind::of("application/octet-stream"), length };
+                self.begin(number, head, is_head || bytes == 0, tools);
                 if !is_head && bytes > 0 {
                     self.send(number, Body::Block(bytes));
                 }
@@ -270,7 +277,8 @@ impl Streams {
                 self.wait_until(number, until, tools);
             }
             Action::Drip { pieces, gap } => {
-                self.begin(number, 200, Kind::of("application/octet-stream"), None, is_head, tools);
+                let head = Head { status: 200, kind: Kind::of("application/octet-stream"), length: None };
+                self.begin(number, head, is_head, tools);
                 if let Some(stream) = self.streams.get_mut(&number) {
                     stream.reply = Reply::Drips { pieces, gap, until: at };
                     self.wait_until(number, at, tools);
@@ -286,22 +294,27 @@ impl Streams {
         tools.timers.insert(until, self.socket);
     }
 
-    fn whole(&mut self, number: u32, status: u16, kind: Kind, body: Vec<u8>, is_head: bool, tools: &Tools) {
+    fn whole(&mut self, number: u32, said: (u16, Kind), body: Vec<u8>, is_head: bool, tools: &Tools) {
+        let (status, kind) = said;
         let is_bodiless = is_head || body.is_empty() || status == 204 || status == 304;
         let length = (status != 204 && status != 304).then_some(body.len() as u64);
-        self.begin(number, status, kind, length, is_bodiless, tools);
+        self.begin(number, Head { status, kind, length }, is_bodiless, tools);
         if !is_bodiless {
             self.send(number, Body::Own(body));
         }
     }
 
     /// The head of an answer.
-    fn begin(&mut self, number: u32, status: u16, kind: Kind, length: Option<u64>, is_last: bool, tools: &Tools) {
+    fn begin(&mut self, number: u32, head: Head, is_last: bool, tools: &Tools) {
+        let Head { status, kind, length } = head;
         let length = length.map(|length| length.to_string());
+        // RFC 9113 8.2: names are in lower case.
+        let more = kind.more.as_ref().map(|(name, value)| (name.to_ascii_lowercase(), value));
         let location = kind.location.map(|location| (&b"location"[..], location.as_bytes()));
         let fields = [(&b"content-type"[..], kind.content_type.as_bytes())]
             .into_iter()
             .chain(location)
+            .chain(more.as_ref().map(|(name, value)| (name.as_bytes(), value.as_bytes())))
             .chain(length.as_ref().map(|length| (&b"content-length"[..], length.as_bytes())));
         self.machine.answer(number, status, fields, is_last, &mut self.out);
         tools.stats().statuses[usize::from(status)].add(1);
@@ -366,7 +379,7 @@ impl Streams {
                     let is_head = stream.is_head;
                     // Whoever has the answer finds it counted.
                     tools.stats().hold(sockets.now().since(since));
-                    self.whole(number, 200, Kind::of("text/plain"), Vec::new(), is_head, tools);
+                    self.whole(number, (200, Kind::of("text/plain")), Vec::new(), is_head, tools);
                 }
                 Reply::Drips { pieces, gap, until } if until <= now => self.drip(number, pieces, gap, until, tools),
                 _ => {}

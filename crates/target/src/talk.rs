@@ -1,11 +1,12 @@
-//! Long connections of the target: WebSocket on any path, and plain TCP. What comes is given back; what is to be pushed is pushed.
+//! Long connections of the target: WebSocket on any path, and plain TCP. It echoes, and pushes when asked to.
 
 use driver::{Outgoing, Socket, Sockets};
 use pacing::Nanos;
 use wire::websocket::{self, Asked, Deflate, Heard, Kind, Role, Session, Terms};
 
-use crate::connection::{ECHO_BYTES_MAX, Wait};
-use crate::shard::Tools;
+use crate::happened::Wait;
+use crate::respond::ECHO_BYTES_MAX;
+use crate::tools::Tools;
 
 /// What is pushed.
 const PUSHED: &[u8] = b"ok";
@@ -15,7 +16,7 @@ const UNSENT_MAX: usize = 1024 * 1024;
 /// What is spoken on a long connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speech {
-    /// Bytes, given back as they come.
+    /// Bytes, echoed as they arrive.
     Tcp,
     /// Messages; compressed in this window, as a power of two, if that was agreed on.
     WebSocket { deflate: Option<u8> },
@@ -42,7 +43,7 @@ impl Talk {
         Self { socket, speech, push_at, is_full: false, session: None }
     }
 
-    /// The answer to whoever asked for WebSocket, and the conversation.
+    /// The answer to the handshake of WebSocket, and the conversation.
     pub(crate) fn upgrade<S: Sockets>(
         socket: Socket,
         asked: &Asked,

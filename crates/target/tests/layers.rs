@@ -29,14 +29,22 @@ fn run(kind: Kind, flags: &Flags, server: &Server) -> RunResult {
     let plan = flags.plan().expect("a good plan");
     let tls = engine::client_tls(plan.scenarios[0].target()).expect("settings");
     let driver = Chosen { kind, was_asked: true, refusal: None };
-    let options =
-        RunOptions { address: server.address(), tls, others: Vec::new(), threads: 2, pins_threads: false, driver };
+    let options = RunOptions {
+        address: server.address(),
+        tls,
+        others: Vec::new(),
+        threads: 2,
+        pins_threads: false,
+        driver,
+        lookout: engine::Lookout::default(),
+        supplies: engine::Supplies::default(),
+    };
     let result = engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(())).expect("a run");
     let counts = &result.total.counts;
-    let ended = counts.succeeded + counts.failed() + counts.dropped + counts.unfinished;
-    assert_eq!(counts.started, ended, "every start ends once");
+    let ended = counts.succeeded() + counts.failed() + counts.dropped() + counts.unfinished();
+    assert_eq!(counts.started(), ended, "every start ends once");
     assert_eq!(result.total.all().of(Measure::Response).count(), counts.finished());
-    assert_eq!(counts.statuses().map(|(_, count)| count).sum::<u64>(), counts.answers);
+    assert_eq!(counts.statuses().map(|(_, count)| count).sum::<u64>(), counts.answers());
     result
 }
 
@@ -82,23 +90,23 @@ fn counts_agree(kind: Kind) {
         let (server, way) = (server(kind, each.0, Behavior::default()), way(each));
         let some = |path: &str, requests: u64| some(&server, each, path, requests);
         let result = run(kind, &some("/", 1_003), &server);
-        assert_eq!(result.total.counts.succeeded, 1_003, "{way}");
+        assert_eq!(result.total.counts.succeeded(), 1_003, "{way}");
         assert_eq!(served(&server, "/"), 1_003, "{way}");
-        assert_eq!(result.total.counts.connections_established, 5, "{way}");
+        assert_eq!(result.total.counts.connections_established(), 5, "{way}");
         assert_eq!(result.total.tls.count(), if each.0 { 5 } else { 0 }, "{way}");
-        assert_eq!(result.total.counts.body_bytes, 27 * 1_003, "{way}");
+        assert_eq!(result.total.counts.body_bytes(), 27 * 1_003, "{way}");
         let result = run(kind, &some("/bytes/300000", 40), &server);
-        assert_eq!((result.total.counts.succeeded, result.total.counts.body_bytes), (40, 40 * 300_000), "{way}");
+        assert_eq!((result.total.counts.succeeded(), result.total.counts.body_bytes()), (40, 40 * 300_000), "{way}");
         let result = run(kind, &some("/drip/3/5", 20), &server);
-        assert_eq!((result.total.counts.succeeded, result.total.counts.body_bytes), (20, 20 * 192), "{way}");
+        assert_eq!((result.total.counts.succeeded(), result.total.counts.body_bytes()), (20, 20 * 192), "{way}");
         let up = Flags { data: text("x".repeat(200_000)), ..some("/echo", 30) };
         let result = run(kind, &up, &server);
-        assert_eq!((result.total.counts.succeeded, result.total.counts.body_bytes), (30, 30 * 200_000), "{way}");
+        assert_eq!((result.total.counts.succeeded(), result.total.counts.body_bytes()), (30, 30 * 200_000), "{way}");
         assert!(result.total.counts.bytes_sent() > 30 * 200_000, "{way}");
         let wrong = Flags { expect_body: vec!["no such text".to_owned()], ..some("/", 10) };
         assert_eq!(run(kind, &wrong, &server).total.counts.failures().collect::<Vec<_>>(), [(Failure::Check, 10)]);
         let open = Flags { rate: text(500), duration: text("400ms"), requests: None, ..some("/", 1) };
-        assert_eq!(run(kind, &open, &server).total.counts.succeeded, 200, "{way}");
+        assert_eq!(run(kind, &open, &server).total.counts.succeeded(), 200, "{way}");
     }
 }
 
@@ -109,9 +117,9 @@ fn a_server_that_says_goodbye_is_asked_again(kind: Kind) {
         let server = server(kind, each.0, behavior);
         let result = run(kind, &some(&server, each, "/", 2_000), &server);
         let (counts, way) = (&result.total.counts, way(each));
-        assert_eq!(counts.succeeded, 2_000, "{way}: {:?}", counts.failures().collect::<Vec<_>>());
+        assert_eq!(counts.succeeded(), 2_000, "{way}: {:?}", counts.failures().collect::<Vec<_>>());
         assert_eq!(served(&server, "/"), 2_000, "{way}");
-        assert!(counts.connections_established >= 40, "{way}");
+        assert!(counts.connections_established() >= 40, "{way}");
     }
 }
 
@@ -126,10 +134,10 @@ fn a_timeout_costs_its_stream_only(kind: Kind) {
         };
         let result = run(kind, &slow, &server);
         let counts = &result.total.counts;
-        assert_eq!(counts.succeeded + counts.failed(), 40);
-        assert!(counts.succeeded > 0 && counts.failed() > 0, "{} and {}", counts.succeeded, counts.failed());
+        assert_eq!(counts.succeeded() + counts.failed(), 40);
+        assert!(counts.succeeded() > 0 && counts.failed() > 0, "{} and {}", counts.succeeded(), counts.failed());
         assert!(counts.failures().all(|(failure, _)| failure == Failure::Timeout));
-        assert_eq!(counts.connections_established, 2, "both connections stay");
+        assert_eq!(counts.connections_established(), 2, "both connections stay");
         let times = result.total.class(Class::TimedOut);
         let least = times.of(Measure::Service).min().unwrap_or(0);
         assert!(least >= 100_000_000, "given up after {least} ns");
@@ -144,9 +152,9 @@ fn connections_for_one_exchange(kind: Kind) {
         let result = run(kind, &short, &server);
         let counts = &result.total.counts;
         let failures: Vec<_> = counts.failures().collect();
-        let seen = (counts.succeeded, counts.connections_established);
-        assert_eq!(seen, (200, 200), "HTTP/2 {http2}: {failures:?}, {} unfinished", counts.unfinished);
-        assert!(counts.tls_resumed > 150, "{} resumed", counts.tls_resumed);
+        let seen = (counts.succeeded(), counts.connections_established());
+        assert_eq!(seen, (200, 200), "HTTP/2 {http2}: {failures:?}, {} unfinished", counts.unfinished());
+        assert!(counts.tls_resumed() > 150, "{} resumed", counts.tls_resumed());
         let service = result.total.class(Class::Succeeded).of(Measure::Service).quantile(0.5).unwrap_or(0);
         assert!(service < 30_000_000, "a request waits {service} ns: small pieces are held back");
     }

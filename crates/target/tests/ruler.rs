@@ -50,7 +50,16 @@ fn load(kind: Kind, server: &Server, path: &str, flags: Flags) -> RunResult {
     let flags = Flags { url: Some(format!("http://{address}{path}")), user_agent: "ruler".to_owned(), ..flags };
     let plan = flags.plan().expect("a good plan");
     let driver = Chosen { kind, was_asked: true, refusal: None };
-    let options = RunOptions { address, tls: None, others: Vec::new(), threads: 1, pins_threads: false, driver };
+    let options = RunOptions {
+        address,
+        tls: None,
+        others: Vec::new(),
+        threads: 1,
+        pins_threads: false,
+        driver,
+        lookout: engine::Lookout::default(),
+        supplies: engine::Supplies::default(),
+    };
     engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(())).expect("a run")
 }
 
@@ -72,8 +81,8 @@ fn delays(kind: Kind, path: &str, theory: [f64; 2]) {
     let result = load(kind, &server, path, flags(Some("500"), seconds, 400));
     let of_client: u64 = result.shards.iter().map(|spent| spent.run_delay_ns).sum();
     // Time that threads of both ends were ready and had no core, for each exchange.
-    let delayed = (run_delay_ns() - delayed + of_client) as f64 / (500 * seconds) as f64;
-    assert_eq!(result.total.counts.succeeded, 500 * seconds);
+    let delayed = (run_delay_ns().saturating_sub(delayed) + of_client) as f64 / (500 * seconds) as f64;
+    assert_eq!(result.total.counts.succeeded(), 500 * seconds);
     let (seen, held) = (result.total.class(Class::Succeeded), server.held());
     let service = seen.of(Measure::Service);
     // The tail of a thousand is one exchange: it is judged in the long run only.
@@ -136,7 +145,7 @@ fn a_freeze(kind: Kind) {
     let is_calm = lateness.is_calm();
     let drain = if is_calm { drain } else { 4.0 * drain + 4.0 * lateness.at(1.0).as_nanos() as f64 + 20.0 * MILLI };
     let starts = 1_000 * seconds;
-    assert_eq!((result.total.counts.started, result.total.counts.succeeded), (starts, starts));
+    assert_eq!((result.total.counts.started(), result.total.counts.succeeded()), (starts, starts));
     let seen = result.total.class(Class::Succeeded);
     let (response, service) = (seen.of(Measure::Response), seen.of(Measure::Service));
     let frozen = server.frozen().0 as f64;

@@ -1,6 +1,7 @@
 //! gRPC over HTTP/2 (the protocol as github.com/grpc/grpc has it in `doc/PROTOCOL-HTTP2.md`): messages in the bytes of a body,
 //! statuses, deadlines, compression, and the messages of server reflection.
 
+mod answer;
 mod deadline;
 mod gzip;
 mod message;
@@ -8,6 +9,7 @@ pub mod reflection;
 mod status;
 mod unzip;
 
+pub use answer::{Answer, Fault, Wrong};
 pub use deadline::parse_timeout;
 pub use gzip::{Unzipped, gunzip, gzip};
 pub use message::{Messages, PREFIX_BYTES, Piece, push_message};

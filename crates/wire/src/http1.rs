@@ -11,7 +11,7 @@ mod server;
 mod write;
 
 pub use body::{BodyLength, dechunk};
-pub use client::{Answer, Client, Ending, HeadMemory, RequestKind};
+pub use client::{Answer, Client, Ending, HeadMemory};
 pub use head::{RequestHead, ResponseHead, fields, unfold};
 pub use server::{Server, ServerEvent};
 pub use write::{ResponseStart, reason_phrase, render_request, write_response_head};
@@ -35,6 +35,28 @@ impl Version {
         match self {
             Self::Http10 => "HTTP/1.0",
             Self::Http11 => "HTTP/1.1",
+        }
+    }
+}
+
+/// What the request was, as far as it decides about the body of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestKind {
+    /// HEAD: the answer has no body, whatever its fields say.
+    Head,
+    /// CONNECT: a 2xx opens a tunnel.
+    Connect,
+    /// Everything else.
+    Other,
+}
+
+impl RequestKind {
+    /// The kind of a method token; methods are case-sensitive (RFC 9110 9.1).
+    pub fn of(method: &str) -> Self {
+        match method {
+            "HEAD" => Self::Head,
+            "CONNECT" => Self::Connect,
+            _ => Self::Other,
         }
     }
 }

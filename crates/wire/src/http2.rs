@@ -4,7 +4,6 @@
 //! updates, is added to `out`, as is all that is sent. Both machines give the same events however the bytes were cut, but for the
 //! pieces of a body. They keep incomplete frames only, and nothing of a body.
 
-mod blocks;
 mod client;
 mod connection;
 mod frame;

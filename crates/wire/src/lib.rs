@@ -3,11 +3,13 @@
 //! A machine takes bytes and gives events; it owns no socket, no clock and no thread, so a test of it is a list of byte
 //! strings. Layer 1: it depends on no other room of the house.
 
+pub mod certificate;
 pub mod coding;
 pub mod grpc;
 pub mod hpack;
 pub mod http1;
 pub mod http2;
+pub mod line;
 pub mod tcp;
 #[cfg(feature = "tls")]
 pub mod tls;

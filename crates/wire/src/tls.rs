@@ -296,7 +296,7 @@ fn advance<Data>(
             Step::Again
         }
         ConnectionState::TransmitTlsData(data) => {
-            // What was encoded is in `out`, which whoever called us sends.
+            // What was encoded is in `out`, which the caller sends.
             data.done();
             Step::Again
         }

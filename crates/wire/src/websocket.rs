@@ -14,12 +14,12 @@ mod utf8;
 
 pub use deflate::{Deflate, Deflater, WINDOW_BITS_MAX, WINDOW_BITS_MIN};
 pub use fault::Fault;
-pub use frame::{CONTROL_BYTES_MAX, Mask, Opcode, push_close, push_frame, push_message};
+pub use frame::{CONTROL_BYTES_MAX, Kind, Mask, Opcode, Role, push_close, push_frame, push_message};
 pub use handshake::{
     Answer, Asked, HEAD_BYTES_MAX, HandshakeFault, Opening, accept_of, key_of, read_answer, read_request,
     render_answer, render_request,
 };
-pub use machine::{Event, IDLE_FRAMES_MAX, Kind, Machine, Role};
+pub use machine::{Event, IDLE_FRAMES_MAX, Machine};
 pub use session::{Heard, Scratch, Session, Terms};
 
 #[cfg(test)]

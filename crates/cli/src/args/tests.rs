@@ -7,7 +7,7 @@ use report::Language;
 fn given(row: &Row) -> Vec<String> {
     let name = format!("--{}", row.name);
     match row.kind {
-        Kind::Word(_) => vec!["given".to_owned()],
+        Kind::Word(_) | Kind::Words(_) => vec!["given".to_owned()],
         Kind::Shell => vec!["zsh".to_owned()],
         Kind::Switch => vec![name],
         Kind::Choice(_, words) => vec![name, words[words.len() - 1].to_owned()],
@@ -34,8 +34,8 @@ fn every_flag_is_read(command: &[&str], mode: Mode) {
         command.iter().map(ToString::to_string).chain(before).collect()
     };
     for row in rows.iter().filter(|row| !matches!(row.kind, Kind::Shell | Kind::Help | Kind::Version)) {
-        // The language is read from the bare words, before the parser has a language to speak.
-        if row.name == "lang" {
+        // The language is read from the bare words, before the parser has a language to speak; and so is the file that has flags.
+        if row.name == "lang" || row.name == "config" {
             continue;
         }
         let (without, with) = (words(row), [words(row), given(row)].concat());
@@ -55,6 +55,7 @@ fn every_flag_of_every_command_is_read() {
     for (name, mode) in COMMANDS {
         match mode {
             Mode::Grpc => QUESTIONS.iter().for_each(|question| every_flag_is_read(&[name, question], Mode::Ask)),
+            Mode::Check => every_flag_is_read(&[name, "first.yaml"], mode),
             Mode::Completions => every_flag_is_read(&[name, "bash"], mode),
             _ => every_flag_is_read(&[name], mode),
         }

@@ -2,114 +2,160 @@
 
 use super::{Kind, Row, flag, modes};
 
-/// What is loaded, and the load.
+/// The target and the load.
 pub(super) const ROWS: &[Row] = &[
     flag("url", Kind::Word("URL"), modes::DOCTOR).help(
-        "Where connections are to go; with it, addresses are counted and both ends seen",
-        "连接的目标；给出时会计入源地址数，并识别两端是否都在本机",
+        "Target of the connections; with it, source addresses are counted and a target on this machine is recognized",
+        "连接的目标；给出后会计入源地址数，并识别目标是否就在本机",
     ),
     flag("connections", Kind::Number("N"), modes::DOCTOR).short('c').help(
-        "How many connections are wanted; then it says what to change",
-        "需要多少个连接；给出时会说明如何调整",
+        "Number of connections to check for; shows what to change to reach it",
+        "需要的连接数；给出后会说明如何调整才能达到",
     ),
     flag("server", Kind::Switch, modes::DOCTOR).help(
-        "Look at this machine as a server that accepts them",
-        "按接受连接的服务端检查",
+        "Check this machine as a server that accepts the connections",
+        "按接受连接的服务端来检查本机",
     ),
-    flag("url", Kind::Word("URL"), modes::RUN).help(
-        "What to load: http://, https://, ws://, wss://, tcp://host:port, or a method grpc://host:port/package.Service/Method (grpcs:// with TLS); without a scheme, http:// is meant",
-        "压测地址：http://、https://、ws://、wss://、tcp://主机:端口，或 gRPC 方法 grpc://主机:端口/包名.服务/方法（TLS 用 grpcs://）；不写协议时为 http://",
+    flag("url", Kind::Word("URL"), modes::RUN).common().help(
+        "URL to load: http://, https://, ws://, wss://, tcp://host:port, or a gRPC method as grpc://host:port/package.Service/Method (grpcs:// for TLS); http:// may be left out",
+        "压测地址：http://、https://、ws://、wss://、tcp://主机:端口，或 gRPC 方法 grpc://主机:端口/包名.服务/方法（TLS 用 grpcs://）；http:// 可以省略",
     ),
-    flag("url", Kind::Word("URL"), modes::HOLD).help(
-        "Where: ws://, wss://, tcp://host:port, or http:// and https:// kept alive",
+    flag("url", Kind::Word("URL"), modes::HOLD).common().help(
+        "Target: ws://, wss://, tcp://host:port, or http:// and https:// with keep-alive",
         "目标：ws://、wss://、tcp://主机:端口，或 http://、https:// 长连接",
     ),
     flag("url", Kind::Word("URL"), modes::ASK).help(
-        "Who is asked, like grpc://host:port; not needed with --proto or --protoset",
-        "查询地址，如 grpc://主机:端口；有 --proto 或 --protoset 时不需要",
+        "gRPC server to ask, like grpc://host:port; not needed with --proto or --protoset",
+        "要查询的 gRPC 服务端，如 grpc://主机:端口；有 --proto 或 --protoset 时不需要",
     ),
     flag("symbol", Kind::Word("SYMBOL"), modes::ASK).help(
-        "The name, with its package",
-        "名称，需带包名",
+        "Full name, with the package",
+        "完整名称，需带包名",
     ),
     flag("shell", Kind::Shell, modes::COMPLETIONS).help(
         "bash, elvish, fish, powershell or zsh",
         "bash、elvish、fish、powershell 或 zsh",
     ),
-    flag("curl", Kind::Text("FILE"), modes::RUN).short('p').help(
-        "A file with curl commands, as browsers copy them (bash or cmd); several are done in order by each user",
-        "写有 curl 命令的文件（浏览器复制的 bash 或 cmd 格式均可）；多条命令由每个用户依次执行",
+    flag("file", Kind::Words("FILE"), modes::CHECK).common().help("The scenario files to check", "要检查的场景文件"),
+    flag("command", Kind::Word("COMMAND"), modes::MAN).help(
+        "Command whose page is printed, like hold or 'grpc list' [default: the page of onrush]",
+        "要输出手册页的命令，如 hold 或 'grpc list' [默认：onrush 本身]",
     ),
-    flag("shuffle", Kind::Switch, modes::RUN).help(
-        "The commands of --curl in an order that is drawn anew each time round",
-        "--curl 中的命令每一轮都随机排列顺序",
+    flag("connections", Kind::Number("N"), modes::RUN).short('c').common().help(
+        "Connections, each kept busy by one user [default: 50; with a rate as many as needed, up to 10000]",
+        "连接数（并发数），每个连接由一个用户持续发请求 [默认：50；给出速率时按需增加，最多 10000]",
     ),
-    flag("connections", Kind::Number("N"), modes::RUN).short('c').help(
-        "Connections, each with one user that is kept busy [default: 50; with a rate as many as needed, up to 10000]",
-        "连接数（并发数），每个连接对应一个持续发请求的用户 [默认：50；给出速率时按需增加，最多 10000]",
-    ),
-    flag("connections", Kind::Number("N"), modes::HOLD).short('c').help(
-        "How many connections are held [default: 1000]",
+    flag("connections", Kind::Number("N"), modes::HOLD).short('c').common().help(
+        "Number of connections to hold [default: 1000]",
         "保持的连接数 [默认：1000]",
     ),
-    flag("requests", Kind::Number("N"), modes::RUN).short('n').help(
-        "Iterations in all: requests, or rounds of several commands [default: no bound]",
-        "总轮数：请求数，多条命令时为轮数 [默认：不限]",
+    flag("requests", Kind::Number("N"), modes::RUN).short('n').common().help(
+        "Total number of requests, or of rounds when there are several steps [default: no limit]",
+        "总请求数；有多个步骤时为总轮数 [默认：不限]",
     ),
-    flag("duration", Kind::Number("TIME"), modes::RUN).short('z').help(
-        "How long requests are started, like 10s, 2m, 1h30m [default: 10s without -n]",
-        "持续时间，如 10s、2m、1h30m [默认：没有 -n 时为 10s]",
+    flag("duration", Kind::Number("TIME"), modes::RUN).short('z').common().help(
+        "How long to start requests, like 10s, 2m, 1h30m [default: 10s without -n]",
+        "压测时长，如 10s、2m、1h30m [默认：没有 -n 时为 10s]",
     ),
-    flag("rate", Kind::Number("RATE"), modes::RUN).short('q').help(
-        "Starts a second in all, whatever the target does (open model): 5000, 100/m, 2.5/s",
-        "每秒总共发起多少个请求，不受服务端快慢影响（开放模型）：5000、100/m、2.5/s",
+    flag("rate", Kind::Number("RATE"), modes::RUN).short('q').common().help(
+        "Requests to start per second in total, however fast the target answers (open model): 5000, 100/m, 2.5/s",
+        "每秒总共发起的请求数（QPS），不受服务端快慢影响（开放模型）：5000、100/m、2.5/s",
     ),
     flag("stages", Kind::Free("STAGES"), modes::RUN).help(
-        "Rates (or users) over time, TARGET:TIME each, changing evenly from the one before, 0 at first: 1000:30s,1000:1m,0:10s",
-        "速率（或用户数）随时间的变化，每段为 目标:时间，从上一段均匀变化，起点为 0：1000:30s,1000:1m,0:10s",
+        "Rates (or users) over time, as TARGET:TIME; each stage changes evenly from the one before, the first from 0: 1000:30s,1000:1m,0:10s",
+        "速率（或用户数）随时间的变化，每段写作 目标:时间，从上一段均匀变化，第一段从 0 开始：1000:30s,1000:1m,0:10s",
     ),
     flag("stages-of", Kind::Text("WHAT"), modes::RUN).help(
-        "What the stages count: rate or users [default: rate]",
+        "What --stages sets: rate or users [default: rate]",
         "--stages 的含义：rate（速率）或 users（用户数）[默认：rate]",
     ),
-    flag("ramp", Kind::Number("RATE"), modes::RUN).help(
-        "Users of -c that are started a second, like 100/s [default: all at once]",
-        "每秒启动多少个用户（共 -c 个），如 100/s [默认：同时启动]",
+    flag("ramp", Kind::Number("TIME|RATE"), modes::RUN).help(
+        "Start the users of -c one after the other: over a time like 10s, or at a rate like 100/s [default: all at once]",
+        "逐步启动 -c 个用户：在 10s 这样的时间内全部启动，或按 100/s 这样的速率启动 [默认：同时启动]",
     ),
-    flag("ramp", Kind::Number("RATE"), modes::HOLD).help(
-        "Connections that are opened a second, like 20000/s [default: as fast as they are taken]",
-        "每秒新建多少个连接，如 20000/s [默认：对端能接受多快就多快]",
+    flag("ramp", Kind::Number("RATE|TIME"), modes::HOLD).common().help(
+        "Open the connections at a rate like 20000/s, or over a time like 10s [default: as fast as the target accepts them]",
+        "按 20000/s 这样的速率新建连接，或在 10s 这样的时间内全部建立 [默认：服务端能接受多快就多快]",
     ),
     flag("rendezvous", Kind::Switch, modes::RUN).help(
-        "All users wait for each other and start in one instant, round after round",
+        "All users wait for each other and start at the same instant, every round",
         "集合点：所有用户互相等待，每一轮在同一时刻发起请求",
     ),
     flag("warmup", Kind::Number("TIME"), modes::RUN).help(
-        "Run the load for so long before it counts [default: 0s]",
+        "Warm up for this long; not measured [default: 0s]",
         "预热时间，期间的请求不计入结果 [默认：0s]",
     ),
     flag("arrivals", Kind::Text("KIND"), modes::RUN).help(
-        "How starts are spaced: even or poisson (at random) [default: even]",
+        "Spacing of starts: even or poisson (random) [default: even]",
         "请求的间隔：even（均匀）或 poisson（随机）[默认：even]",
     ),
     flag("max-lateness", Kind::Number("TIME"), modes::RUN).help(
-        "A start that could not be sent for so long is dropped and counted [default: the timeout]",
-        "请求超过这个时间仍未能发出就放弃并计数 [默认：与超时相同]",
+        "Drop and count a start that could not be sent within this time [default: the timeout]",
+        "超过这个时间仍未能发出的请求将被丢弃并计数 [默认：与超时相同]",
+    ),
+    flag("grace", Kind::Number("TIME"), modes::RUN).help(
+        "Time to wait at the end for requests in flight [default: 5s]",
+        "结束时等待在途请求的时间 [默认：5s]",
+    ),
+    flag("i-may-load", Kind::List("HOST"), modes::LOADS).help(
+        "Public host that you may load; repeatable; needed above 100 requests per second or 50 connections, and for any closed load",
+        "您有权压测的公网主机，可重复；超过每秒 100 个请求或 50 个连接，以及固定并发压测时需要",
+    ),
+    flag("persist", Kind::Switch, modes::RUN).help(
+        "Go on when hardly anything succeeds [default: stop after 30s with 95% failures]",
+        "几乎全部失败时也继续 [默认：连续 30s 失败率达到 95% 即停止]",
+    ),
+    flag("budget", Kind::Text("PARTS"), modes::RUN).help(
+        "Spend no more than this, whatever the load says: requests=1M,bytes=10GiB,time=10m, or some of them. Requests and time are exact; bytes (sent and received) are looked at 20 times a second, so what those 50ms and the requests in flight need comes on top",
+        "无论负载如何设置都不超过这个预算：requests=1M,bytes=10GiB,time=10m，可只写其中几项。请求数和时间是精确的；字节数（收发合计）每秒检查 20 次，因此会多出这 50ms 内和在途请求的部分",
+    ),
+    flag("stop-file", Kind::Text("FILE"), modes::LOADS).help(
+        "End the load, as Ctrl-C does, when this file appears",
+        "该文件一出现就结束压测，与 Ctrl-C 相同",
     ),
 ];
 
-/// The work of connections that are held.
+/// What connections do while they are held.
+/// What a scenario file is run with.
+pub(super) const FILES: &[Row] = &[
+    flag("var", Kind::FreeList("NAME=VALUE"), modes::RUN).help(
+        "Set a variable of a scenario file, repeatable; target=URL sets what relative URLs begin with",
+        "设置场景文件中的变量，可重复；target=URL 设置相对地址的前缀",
+    ),
+    flag("only", Kind::List("NAME"), modes::RUN)
+        .help("Run only this scenario of a file, repeatable", "只运行文件中的这个场景，可重复"),
+];
+
 pub(super) const HELD: &[Row] = &[
     flag("hold", Kind::Number("TIME"), modes::HOLD)
-        .help("How long they are held when all have been tried [default: 60s]", "全部尝试建立之后保持多久 [默认：60s]"),
-    flag("every", Kind::Number("TIME"), modes::HOLD).help(
-        "Each sends its message once in this time, spread evenly over all: 30s; or after a random pause: 100ms-1s",
+        .common()
+        .help("How long to hold them once all have been tried [default: 60s]", "全部尝试建立之后保持多久 [默认：60s]"),
+    flag("every", Kind::Number("TIME"), modes::HOLD).common().help(
+        "Send the message once per interval on each connection, spread evenly: 30s; or after random pauses: 100ms-1s",
         "每个连接每隔这么久发送一条消息，所有连接均匀错开：30s；或每次随机停顿后发送：100ms-1s",
     ),
     flag("once", Kind::Switch, modes::HOLD)
-        .help("Each sends its message once, when it is there", "每个连接建立后只发送一条消息"),
+        .help("Send the message once on each connection, when it is open", "每个连接建立后只发送一条消息"),
     flag("receive-only", Kind::Switch, modes::HOLD)
-        .help("Send nothing, count what is pushed", "不发送，只统计服务端推送的消息"),
+        .help("Send nothing; count what the server pushes", "不发送，只统计服务端推送的消息"),
     flag("reconnect", Kind::Switch, modes::HOLD)
-        .help("Try lost connections again, after a pause that grows", "断开的连接重新建立，间隔逐渐增大"),
+        .help("Reopen lost connections, with growing pauses", "断开的连接重新建立，间隔逐渐增大"),
+    flag("grace", Kind::Number("TIME"), modes::HOLD)
+        .help("Time to wait at the end for answers in flight [default: 5s]", "结束时等待在途应答的时间 [默认：5s]"),
+];
+
+/// Curl commands as steps.
+pub(super) const CURL: &[Row] = &[
+    flag("curl", Kind::Text("FILE"), modes::RUN).short('p').help(
+        "File with curl commands, as browsers copy them (bash or cmd); each user runs them in order",
+        "写有 curl 命令的文件（浏览器复制的 bash 或 cmd 格式均可）；每个用户依次执行其中的命令",
+    ),
+    flag("urls", Kind::Text("FILE"), modes::RUN).help(
+        "File with a URL, or METHOD URL BODY, a line (- for standard input); each request takes the next line; paths go to URL",
+        "每行一个 URL 或“方法 URL 请求体”的文件（- 为标准输入）；每个请求取下一行；路径相对于 URL",
+    ),
+    flag("shuffle", Kind::Switch, modes::RUN).help(
+        "Run the commands of --curl in random order, reshuffled every round; draw each URL of --urls at random",
+        "--curl 中的命令每一轮都随机排列顺序；--urls 的每个 URL 随机抽取",
+    ),
 ];

@@ -1,22 +1,22 @@
-//! How a load is carried out, and where its figures go.
+//! What carries out the load, and where its figures go.
 
 use super::{Kind, Row, flag, modes};
 
 /// Threads and driver.
 pub(super) const ENGINE: &[Row] = &[
     flag("apply", Kind::Switch, modes::DOCTOR).help(
-        "Make the changes of sysctl now, and say how each is undone; files are left alone",
+        "Make the sysctl changes now and show how to undo each; files are not changed",
         "立即执行 sysctl 修改，并给出撤销命令；不修改任何文件",
     ),
     flag("json", Kind::Switch, modes::DOCTOR).help("Print JSON", "输出 JSON"),
     flag("threads", Kind::Number("N"), modes::LOADS).help(
-        "Threads that make the load [default: the cores that this process may use]",
+        "Threads that generate the load [default: the cores available to this process]",
         "压测线程数 [默认：本进程可用的核数]",
     ),
     flag("pin-threads", Kind::Switch, modes::RUN)
-        .help("Keep each thread on a core of its own", "把每个线程绑定到各自的核"),
+        .help("Pin each thread to a core of its own", "把每个线程绑定到各自的核"),
     flag("driver", Kind::Choice("DRIVER", &["auto", "uring", "poll"]), modes::DRIVING).help(
-        "How sockets are driven: auto, uring or poll [default: auto, io_uring where it works]",
+        "How sockets are driven: auto, uring or poll [default: auto, which is io_uring where it works]",
         "套接字驱动：auto、uring 或 poll [默认：auto，能用 io_uring 时使用它]",
     ),
 ];
@@ -24,15 +24,63 @@ pub(super) const ENGINE: &[Row] = &[
 /// What is printed, where, and in which language.
 pub(super) const VIEW: &[Row] = &[
     flag("output", Kind::Choice("FORMAT", &["text", "json"]), modes::SHOWN)
-        .help("What stdout gets: text or json [default: text]", "标准输出的格式：text 或 json [默认：text]"),
+        .short('o')
+        .common()
+        .help("Format of stdout: text or json [default: text]", "标准输出的格式：text 或 json [默认：text]"),
     flag("json", Kind::Text("FILE"), modes::SHOWN)
-        .help("Write the JSON report to a file too", "同时把 JSON 报告写入文件"),
-    flag("quiet", Kind::Switch, modes::SHOWN).help("Only the summary, no table", "只显示汇总，不显示表格"),
-    flag("no-color", Kind::Switch, modes::SHOWN).help("No colors", "不使用颜色"),
+        .help("Also write the JSON report to a file", "同时把 JSON 报告写入文件"),
+    flag("hdr", Kind::Text("FILE"), modes::RUN).help(
+        "Write the percentiles to FILE, and the intervals to FILE with the extension .hlog, for HdrHistogram tools",
+        "把百分位写入 FILE，把各周期写入扩展名为 .hlog 的同名文件，供 HdrHistogram 工具使用",
+    ),
+    flag("slowest", Kind::Number("N"), modes::RUN).help(
+        "Show the N slowest requests with their instants, up to 1000",
+        "显示最慢的 N 个请求及其时刻，最多 1000 个",
+    ),
+    flag("log", Kind::Text("FILE"), modes::RUN).help(
+        "Write a line for each request: JSON, or CSV when the name ends in .csv. Lines that come faster than they are written are left out and counted",
+        "为每个请求写一行日志：JSON，文件名以 .csv 结尾时为 CSV；来不及写入的行会被略去并计数",
+    ),
+    flag("log-only", Kind::Choice("WHICH", &["failed"]), modes::RUN).help(
+        "Log only these requests: failed, which includes dropped and unfinished ones",
+        "只记录这些请求：failed（失败，含丢弃和未完成的）",
+    ),
+    flag("log-share", Kind::Text("SHARE"), modes::RUN).help(
+        "Log this share of the requests, drawn at random from --seed: 1%, 0.01 [default: 100%]",
+        "只记录这个比例的请求，按 --seed 随机抽取：1%、0.01 [默认：100%]",
+    ),
+    flag("interval", Kind::Number("TIME"), modes::LOADS).help(
+        "Time between two lines of the table [default: 1s]",
+        "表格每行的周期 [默认：1s]",
+    ),
+    flag("debug", Kind::Switch, modes::RUN).common().help(
+        "Send one request (of each step), show everything that was sent and received, and exit",
+        "只发送一个请求（每个步骤各一个），完整显示收发的内容，然后退出",
+    ),
+    flag("show-failures", Kind::Switch, modes::RUN).help(
+        "Show up to 10 failures: the redirects on the way, and what was received (the first 1 KB of a body)",
+        "显示最多 10 个失败：经过的重定向，以及收到的内容（响应体前 1 KB）",
+    ),
+    flag("show-secrets", Kind::Switch, modes::RUN).help(
+        "Show secrets (Authorization, cookies, tokens, passwords), which are masked by default",
+        "显示密钥类内容（Authorization、Cookie、令牌、密码），默认一律隐藏",
+    ),
+    flag("full", Kind::Switch, modes::SHOWN).help(
+        "Show every line of the summary: also delays too short to matter, empty lists, and the histogram on any terminal",
+        "显示汇总的全部内容：包括可忽略的延迟、空的列表，以及任意终端上的直方图",
+    ),
+    flag("quiet", Kind::Switch, modes::SHOWN).help("Show only the summary, no table", "只显示汇总，不显示表格"),
+    flag("no-color", Kind::Switch, modes::SHOWN)
+        .help("Use no colors; NO_COLOR is respected too", "不使用颜色；也可设置 NO_COLOR"),
+    flag("config", Kind::Text("FILE"), modes::DRIVING).help(
+        "Read flags from FILE, a line each, like: connections = 100. The command line comes first, then variables like ONRUSH_CONNECTIONS=100, then the file",
+        "从 FILE 读取参数，每行一个，如 connections = 100；优先级：命令行、ONRUSH_CONNECTIONS=100 这样的环境变量、文件",
+    ),
     flag("lang", Kind::Choice("LANG", &["zh", "en"]), modes::ALL).help(
         "Language: zh or en [default: from LC_ALL, LC_MESSAGES, LANG]",
         "语言：zh 或 en [默认：取自 LC_ALL、LC_MESSAGES、LANG]",
     ),
-    flag("help", Kind::Help, modes::ALL).short('h').help("Show this help", "显示本帮助"),
+    flag("help", Kind::Help, modes::ALL).short('h').common()
+        .help("Show the common flags (-h), or all of them (--help)", "显示常用参数（-h），或全部参数（--help）"),
     flag("version", Kind::Version, modes::TOP).short('V').help("Show the version", "显示版本"),
 ];

@@ -6,6 +6,10 @@ use std::process::{Command, Output, Stdio};
 /// The binary, with a plain environment.
 pub(crate) fn onrush(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_onrush"));
+    // Variables of ours are flags.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("ONRUSH_")) {
+        command.env_remove(name);
+    }
     command.args(args).env_remove("LC_ALL").env_remove("LC_MESSAGES").env("LANG", "C.UTF-8").stdin(Stdio::null());
     command
 }

@@ -54,7 +54,9 @@ struct Figure {
 
 fn percentile(ran: &Ran, bounds: &Bounds, figure: &Figure, wrong: &mut Complaints) {
     let Figure { measure, name, quantile } = *figure;
-    let seen = &ran.report["times"]["succeeded"][measure];
+    let known = &ran.report["times"]["succeeded"][measure];
+    // What was given up is told apart.
+    let seen = if known["with_given_up"].is_null() { known } else { &known["with_given_up"] };
     let Some(value) = seen[format!("{name}_ns")].as_u64().map(Duration::from_nanos) else { return };
     let lists = || bounds.censored.iter();
     let least = lists().filter_map(|censored| least(bounds, censored, quantile)).min().unwrap_or_default();
@@ -214,7 +216,9 @@ fn waiting(ran: &Ran, wrong: &mut Complaints) {
 
 /// A percentile is spoiled when more than the rest above it overlapped a stall of ours.
 fn spoiled(ran: &Ran, wrong: &mut Complaints) {
-    let path = "/times/succeeded/response_time/spoiled";
+    let known = "/times/succeeded/response_time";
+    let has_given_up = ran.report.pointer(known).is_some_and(|times| !times["with_given_up"].is_null());
+    let path = &format!("{known}{}/spoiled", if has_given_up { "/with_given_up" } else { "" });
     let (Some(names), Some(_)) = (wrong.field(ran, path), wrong.field(ran, "/requests/covered")) else {
         return;
     };

@@ -49,12 +49,13 @@ fn verdicts(folder: &Path) -> BTreeMap<String, (String, String)> {
     cases.iter().map(|(id, case)| (id.clone(), (word(case, "behavior"), word(case, "behaviorClose")))).collect()
 }
 
-fn all_pass(folder: &Path, count: usize) {
+/// `endings` says how our side of each case ended.
+fn all_pass(folder: &Path, count: usize, endings: &[String]) {
     let verdicts = verdicts(folder);
     assert_eq!(verdicts.len(), count);
     let passes = |word: &str| ["OK", "NON-STRICT", "INFORMATIONAL"].contains(&word);
     let failed: Vec<_> = verdicts.iter().filter(|(_, (how, end))| !passes(how) || !passes(end)).collect();
-    assert!(failed.is_empty(), "{failed:?}");
+    assert!(failed.is_empty(), "{failed:?} {endings:?}");
     let _ = std::fs::remove_dir_all(folder);
 }
 
@@ -81,7 +82,7 @@ fn server_passes(name: &str, cases: &[String], count: usize) {
     let url = served.url.replace("http://", "ws://");
     let ended = run(&[&url], &folder, cases).status().expect("the cases start");
     assert!(ended.code().is_some(), "{ended}");
-    all_pass(&folder, count);
+    all_pass(&folder, count, &[]);
 }
 
 #[test]
@@ -109,11 +110,12 @@ fn compressed_messages_pass_on_both_sides() {
 }
 
 fn client_passes(name: &str, cases: &[String], count: usize) {
-    all_pass(&client_in(name, cases), count);
+    let (folder, endings) = client_in(name, cases);
+    all_pass(&folder, count, &endings);
 }
 
-/// The client's side in all cases; gives where the report is.
-fn client_in(name: &str, cases: &[String]) -> PathBuf {
+/// The client's side in all cases; gives where the report is, and how each case ended here.
+fn client_in(name: &str, cases: &[String]) -> (PathBuf, Vec<String>) {
     let folder = folder(name);
     let address = format!("127.0.0.1:{}", closed_port());
     let server = run(&["-m", "fuzzingserver", &address], &folder, cases).spawn().expect("the cases start");
@@ -123,17 +125,16 @@ fn client_in(name: &str, cases: &[String]) -> PathBuf {
         assert!(since.elapsed() < Duration::from_secs(20), "the cases do not listen");
         std::thread::sleep(Duration::from_millis(50));
     }
-    let number: usize = echo(&address, "/getCaseCount").parse().expect("a number");
-    for case in 1..=number {
-        echo(&address, &format!("/runCase?case={case}&agent=onrush"));
-    }
+    let number: usize = echo(&address, "/getCaseCount").0.parse().expect("a number");
+    let run = |case| echo(&address, &format!("/runCase?case={case}&agent=onrush")).1;
+    let endings = (1..=number).map(|case| format!("{case}: {}", run(case))).collect();
     echo(&address, "/updateReports?agent=onrush");
     let _ = server.0.wait();
-    folder
+    (folder, endings)
 }
 
-/// An echo on the client's session, until the server closes; gives the last text that it heard.
-fn echo(address: &str, path: &str) -> String {
+/// An echo on the client's session, until the server closes; gives the last text that it heard, and how it ended.
+fn echo(address: &str, path: &str) -> (String, String) {
     let mut stream = TcpStream::connect(address).expect("a connection");
     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time");
     let key = websocket::key_of(*b"sixteen bytes ok");
@@ -155,18 +156,19 @@ fn echo(address: &str, path: &str) -> String {
     let mut deflater = websocket::Deflater::with_window(bits);
     let mask = Some([0x12, 0xef, 0x34, 0xcd]);
     loop {
-        let count = reader.read(&mut buffer).unwrap_or(0);
-        if count == 0 {
-            return last;
-        }
+        let count = match reader.read(&mut buffer) {
+            Ok(0) => return (last, "the end of the stream".to_owned()),
+            Ok(count) => count,
+            Err(error) => return (last, format!("no more could be read: {error}")),
+        };
         let mut rest = &mut buffer[..count];
         let mut out = Vec::new();
-        let mut is_over = false;
+        let mut over = None;
         loop {
             match session.handle(rest, &mut scratch, mask, &mut out) {
                 Ok((_, Heard::NeedMore)) => break,
-                Err(_) => {
-                    is_over = true;
+                Err(fault) => {
+                    over = Some(format!("{fault:?}"));
                     break;
                 }
                 Ok((taken, heard)) => {
@@ -177,19 +179,21 @@ fn echo(address: &str, path: &str) -> String {
                             false => websocket::push_message(*kind, false, mask, bytes, &mut out),
                         }
                     }
-                    is_over |= matches!(heard, Heard::Close { .. });
+                    if let Heard::Close { code, .. } = heard {
+                        over = Some(format!("close {code:?}"));
+                    }
                     rest = &mut rest[taken..];
                 }
             }
         }
-        if stream.write_all(&out).is_err() {
-            return last;
+        if let Err(error) = stream.write_all(&out) {
+            return (last, format!("no more could be written: {error}"));
         }
-        if is_over {
+        if let Some(how) = over {
             // The server closes first; what it still says means nothing.
             let _ = stream.shutdown(std::net::Shutdown::Write);
             let _ = reader.read_to_end(&mut Vec::new());
-            return last;
+            return (last, how);
         }
     }
 }

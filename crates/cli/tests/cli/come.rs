@@ -338,7 +338,7 @@ fn debug_shows_one_exchange_and_ends() {
         "> Content-Length: 5\n",
         "\nhello\n",
         "< HTTP/1.1 200 OK\n",
-        "* intended +0; sent +",
+        "* planned +0; sent +",
         "* succeeded\n",
     ] {
         assert!(said.contains(part), "{part}: {said}");

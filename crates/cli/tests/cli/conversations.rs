@@ -204,28 +204,33 @@ fn who_does_not_agree_is_left_in_time() {
 #[test]
 fn why_a_server_closes_is_told() {
     let cases: [(Value, Option<u16>, &str, &str); 12] = [
-        (json!({"code": 1000, "reason": "enough"}), Some(1_000), "1000 'enough': it says that all is done", "正常结束"),
-        (json!({"code": 1001}), Some(1_001), "1001: it goes away", "服务端即将离开"),
-        (json!({"code": 1002}), Some(1_002), "1002: it says that we broke the protocol", "违反了协议"),
+        (json!({"code": 1000, "reason": "enough"}), Some(1_000), "1000 'enough': it is done", "正常结束"),
+        (json!({"code": 1001}), Some(1_001), "1001: it is going away", "服务端即将离开"),
+        (json!({"code": 1002}), Some(1_002), "1002: it says that we violated the protocol", "违反了协议"),
         (json!({"code": 1003}), Some(1_003), "1003: it does not take messages of this kind", "不接受这类消息"),
-        (json!({"code": 1008, "reason": "no"}), Some(1_008), "1008 'no': it forbids", "违反了服务端的策略"),
+        (
+            json!({"code": 1008, "reason": "no"}),
+            Some(1_008),
+            "1008 'no': the request violates its policy",
+            "违反了服务端的策略",
+        ),
         (json!({"code": 1009}), Some(1_009), "1009: the message is too large", "消息超过服务端上限"),
-        (json!({"code": 1011}), Some(1_011), "1011: it failed by itself", "服务端内部出错"),
-        (json!({"code": 1012}), Some(1_012), "1012: it restarts", "正在重启"),
+        (json!({"code": 1011}), Some(1_011), "1011: it had an internal error", "服务端内部出错"),
+        (json!({"code": 1012}), Some(1_012), "1012: it is restarting", "正在重启"),
         (
             json!({"code": 1013, "reason": "try again later"}),
             Some(1_013),
             "1013 'try again later': it is overloaded",
             "1013 'try again later'",
         ),
-        (json!({"code": 3000}), Some(3_000), "3000: it wants other credentials", "其他凭证"),
+        (json!({"code": 3000}), Some(3_000), "3000: it needs other credentials", "其他凭证"),
         (
             json!({"code": 4999, "reason": "明天再来"}),
             Some(4_999),
-            "4999 '明天再来': what this code means",
+            "4999 '明天再来': the application defines",
             "由应用定义",
         ),
-        (json!({}), None, "no code: it says no code", "无代码"),
+        (json!({}), None, "no code: it gave no code", "无代码"),
     ];
     for (mut close, code, en, zh) in cases {
         let reason = close["reason"].clone();

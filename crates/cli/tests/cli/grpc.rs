@@ -191,7 +191,7 @@ fn messages_without_an_answer_are_in_their_percentiles() {
     let args = ["-d", data, "-t", "300ms", "-n", "4", "-c", "2", "--threshold", "p90(message) < 100ms"];
     let seen = run(&[&[url.as_str()], &args[..]].concat());
     assert_eq!((&seen["messages"]["sent"], &seen["messages"]["received"]), (&12.into(), &4.into()), "{seen:#}");
-    let message = &seen["times"]["message"];
+    let message = &seen["times"]["message"]["with_given_up"];
     assert!(message["p50_ns"].as_u64() >= Some(300_000_000), "{message:#}");
     assert!(message["at_least"].as_array().is_some_and(|names| names.iter().any(|name| name == "p90")), "{message:#}");
     assert_eq!(seen["thresholds"][0]["holds"], false);
@@ -205,7 +205,10 @@ fn the_only_answer_is_for_all_messages() {
     let seen = run(&[&url, "-d", "{}{}{}", "--message-interval", "100ms", "-n", "4", "-c", "2"]);
     let message = &seen["times"]["message"];
     assert_eq!(message["count"], 4);
-    assert!(message["max_ns"].as_u64() < Some(90_000_000), "{message:#}");
+    // It is timed from the last message on, and that left 200 ms behind the first, or later.
+    let most = |times: &serde_json::Value| times["max_ns"].as_u64().expect("a number");
+    let service = &seen["times"]["succeeded"]["service_time"];
+    assert!(most(message) + 200_000_000 <= most(service), "{message:#} {service:#}");
 }
 
 /// Large and many: windows and clients that read slowly cost nobody an answer.
@@ -317,7 +320,7 @@ fn calls_over_tls() {
     assert_eq!(seen["connections"]["tls_handshakes"], 4);
     assert_eq!(peer.calls(), 200);
     // Reflection asks by the same rules.
-    for (language, says) in [("en", "is signed by nobody who is trusted here"), ("zh", "签发者不受信任")] {
+    for (language, says) in [("en", "is not signed by a trusted CA"), ("zh", "签发者不受信任")] {
         let done = output(&[&url, "-d", "a", "--lang", language]);
         let complaint = text(&done.stderr);
         assert_eq!(done.status.code(), Some(3), "{complaint}");
@@ -325,7 +328,8 @@ fn calls_over_tls() {
     }
     let plain = output(&[&peer.url("/hello.Greeter/SayHello"), "-d", "a"]);
     assert_eq!(plain.status.code(), Some(3));
-    assert!(text(&plain.stderr).contains("with TLS for grpcs://"), "{}", text(&plain.stderr));
+    // The server hangs up, or resets: either way the remedy is named.
+    assert!(text(&plain.stderr).contains("grpcs://"), "{}", text(&plain.stderr));
     let served = Served::with(&["--tls"]);
     let url = format!("{}/hello.Greeter/Chat", served.url.replace("https://", "grpcs://"));
     let seen = run(&[&url, "-k", "-d", "a", "-n", "50", "-c", "2"]);

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use wire::websocket::{self, Deflater, Kind, Opcode};
 
 use crate::binary::{onrush, report};
+use crate::hostile::peak_kib;
 use crate::raw::opening_of;
 
 /// With three connections, all programs and buffers included.
@@ -76,10 +77,7 @@ fn serve(mut stream: TcpStream, extensions: &str, is_unasked: bool, pieces: &Pie
 fn watch(child: &mut Child) -> u64 {
     let (mut most, since) = (0, Instant::now());
     while child.try_wait().expect("a child").is_none() {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
-        most = most.max(kib.unwrap_or(0));
+        most = most.max(peak_kib(child).unwrap_or(0));
         assert!(since.elapsed() < Duration::from_secs(100), "it does not end");
         std::thread::sleep(Duration::from_millis(5));
     }

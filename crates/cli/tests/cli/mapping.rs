@@ -477,7 +477,7 @@ fn causes_are_told_in_words() {
     let cases: [Told<'_>; 5] = [
         (
             |stream| only(stream, "503", HTML, &[]),
-            "status (503), counted as UNAVAILABLE - the answer has this status of HTTP and no grpc-status",
+            "status (503), counted as UNAVAILABLE - the answer has this HTTP status and no grpc-status",
             "status (503)，计为 UNAVAILABLE",
             &[],
         ),

@@ -271,7 +271,7 @@ fn weak_keys_are_named() {
                 Some(says) => fails(&server.url, &["--cacert", &ca], says),
                 None => succeeds(&server.url, &["--cacert", &ca]),
             }
-            let stranger = ["tls (unknown-issuer)", "signed by nobody who is trusted here", "签发者不受信任"];
+            let stranger = ["tls (unknown-issuer)", "is not signed by a trusted CA", "签发者不受信任"];
             fails(&server.url, &[], stranger);
         }
     }
@@ -294,7 +294,8 @@ fn long_chains_and_large_ones_are_named() {
             succeeds(&server.url, &["--cacert", &root]);
             continue;
         }
-        let says = ["tls (chain-too-long)", "through more than 6 intermediate certificates", "证书链超过 6 个中间证书"];
+        let says =
+            ["tls (chain-too-long)", "a chain of more than 6 intermediate certificates", "证书链超过 6 个中间证书"];
         fails(&server.url, &["--cacert", &root], says);
         // The remedy that is named is one.
         succeeds(&server.url, &["--cacert", &folder.path("ca2.pem")]);
@@ -331,7 +332,7 @@ fn a_certificate_of_ours_that_is_demanded_is_named() {
         succeeds(&server.url, &["-k", "--cert", &cert, "--key", &key]);
         let none = [
             "tls (client-certificate)",
-            "the server asked for a client certificate, and there was none",
+            "the server asked for a client certificate, but none was given",
             "服务端要求客户端证书，但没有给出",
         ];
         fails(&server.url, &["-k"], none);

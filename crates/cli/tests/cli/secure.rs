@@ -101,7 +101,14 @@ fn sessions_are_not_taken_up_when_nobody_wants_that() {
 fn who_cannot_be_trusted_is_named() {
     let cases = [
         ("127.0.0.1", (2001, 2002), true, "expired", "has expired", "已过期"),
-        ("elsewhere.example", GOOD, true, "wrong-name", "is not of the name '127.0.0.1'", "与名称 '127.0.0.1' 不符"),
+        (
+            "elsewhere.example",
+            GOOD,
+            true,
+            "wrong-name",
+            "is not valid for the name '127.0.0.1'",
+            "与名称 '127.0.0.1' 不符",
+        ),
         ("127.0.0.1", GOOD, false, "unknown-issuer", "--cacert FILE", "--cacert FILE"),
         ("127.0.0.1", (2090, 2100), true, "not-yet-valid", "is not valid yet", "尚未生效"),
     ];

@@ -76,12 +76,12 @@ const CASES: [Case; 16] = [
     (b"SSH-2.0-OpenSSH_9.9\r\nmore\r\n", &["protocol (start-line)", "< S"], true),
     (
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\nrest",
-        &["protocol (chunk-size)", "\nhello\n", "bytes that are not understood", "z"],
+        &["protocol (chunk-size)", "\nhello\n", "bytes, not understood", "z"],
         true,
     ),
     (
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloXX",
-        &["protocol (chunk-end)", "\nhello\n", "bytes that are not understood", "X"],
+        &["protocol (chunk-end)", "\nhello\n", "bytes, not understood", "X"],
         true,
     ),
     (
@@ -127,10 +127,7 @@ fn an_answer_is_shown_as_far_as_it_came() {
                 // What failed stands behind what came.
                 let (kind, parts) = if *is_failure { (Some(parts[0]), &parts[1..]) } else { (None, *parts) };
                 let all = debug(driver, "en", &[&url]);
-                in_order(
-                    &all,
-                    &[&[&*format!("> GET /{number}/{size} HTTP/1.1\n")], parts, &["* intended +0"]].concat(),
-                );
+                in_order(&all, &[&[&*format!("> GET /{number}/{size} HTTP/1.1\n")], parts, &["* planned +0"]].concat());
                 let end = kind.map_or("* succeeded".to_owned(), |kind| format!("* failed: {kind}"));
                 assert!(all.contains(&end), "{answer:?}: {all}");
                 if let Some(kind) = kind {
@@ -173,7 +170,7 @@ fn what_is_no_text_is_shown_as_numbers() {
         pieces(stream, b"HTTP/1.1 500 Oh\r\nContent-Length: 4\r\n\r\n\xff\x00\x80\x7f", 1_000);
     });
     for driver in DRIVERS {
-        in_order(&failure(driver, "en", &[&script.url("/")]), &["[4 bytes that are no text]\n  ff 00 80 7f\n"]);
+        in_order(&failure(driver, "en", &[&script.url("/")]), &["[4 bytes, not text]\n  ff 00 80 7f\n"]);
         in_order(
             &debug(driver, "zh", &[&script.url("/")]),
             &["[4 字节的非文本内容]\n  ff 00 80 7f\n", "状态", ""][..1],

@@ -9,7 +9,7 @@ use crate::{Served, onrush, output, report, signal, text};
 #[test]
 fn the_demo_shows_table_and_summary() {
     for (lang, words) in
-        [("en", ["succeeded", "Requests/s", "p99.9", "Generator"]), ("zh", ["成功数", "每秒请求数", "p99.9", "压测机"])]
+        [("en", ["succeeded", "Requests/s", "p99.9", "Generator"]), ("zh", ["成功数", "QPS", "p99.9", "压测机"])]
     {
         let output = output(&["demo", "--lang", lang]);
         assert_eq!(output.status.code(), Some(0));
@@ -38,7 +38,7 @@ fn failures_are_named_with_a_remedy() {
     let page = text(&output(&["-n", "100", &served.url("/drop")]).stdout);
     assert!(page.contains("100 closed-early - the server closed"), "{page}");
     let page = text(&output(&["-n", "100", "--lang", "zh", &served.url("/status/503")]).stdout);
-    assert!(page.contains("503: 100") && page.contains("100 status - 状态码不属于成功"), "{page}");
+    assert!(page.contains("503: 100") && page.contains("100 x HTTP 503 - 状态码不属于成功"), "{page}");
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_pipe_that_closes_is_quiet() {
         format!("{} -z 20s {} | head -1; echo ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_onrush"), served.url("/"));
     let begun = Instant::now();
     let output = Command::new("bash").args(["-c", &line]).stdin(Stdio::null()).output().expect("bash starts");
-    assert!(begun.elapsed() < Duration::from_secs(6), "it ends with its reader");
+    assert!(begun.elapsed() < Duration::from_secs(15), "it ends with its reader, not after 20 s");
     assert_eq!(text(&output.stderr), "");
     let page = text(&output.stdout);
     assert_eq!(page.lines().last(), Some("0"), "{page}");
@@ -96,7 +96,7 @@ fn a_second_signal_ends_at_once() {
     std::thread::sleep(Duration::from_millis(300));
     signal(&child, "-INT");
     let output = child.wait_with_output().expect("it ends");
-    assert!(begun.elapsed() < Duration::from_secs(2), "without the grace of 5 s");
+    assert!(begun.elapsed() < Duration::from_secs(5), "without the grace of 5 s");
     assert_eq!(output.status.code(), Some(130));
     let report = report(&output);
     assert_eq!((&report["requests"]["started"], &report["requests"]["unfinished"]), (&5.into(), &5.into()));
@@ -127,4 +127,14 @@ fn serve_ends_with_a_signal() {
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(0));
     assert!(text(&output.stderr).contains("\"accepted\":0"));
+}
+
+/// However short a run is, its row stands there.
+#[test]
+fn the_shortest_run_has_a_row() {
+    let served = Served::start();
+    for count in ["1", "2", "3", "1", "2", "3"] {
+        let page = text(&output(&["-n", count, "--threads", "1", &served.url("/")]).stdout);
+        assert!(page.contains(&format!("200:{count}\n")), "{page}");
+    }
 }

@@ -98,7 +98,7 @@ pub(super) fn send(fd: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
     send_to(fd, bytes, SendFlags::NOSIGNAL)
 }
 
-/// The error that a socket keeps for whoever asks.
+/// The pending error of a socket (SO_ERROR).
 pub(super) fn take_error(fd: &OwnedFd) -> Option<SocketError> {
     match sockopt::socket_error(fd) {
         Ok(Ok(())) => None,

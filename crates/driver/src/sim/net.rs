@@ -67,6 +67,10 @@ struct HostState {
     inbox: BTreeMap<(Nanos, u64), Completion>,
     /// Until when its program waits.
     until: Nanos,
+    /// For how long a wait looks at nothing, the longest of it, and until when that of now does not.
+    gather: Nanos,
+    most_gathered: Nanos,
+    blind_until: Nanos,
     frozen: Vec<(Nanos, Nanos)>,
     wake: Arc<AtomicBool>,
 }
@@ -76,7 +80,7 @@ impl HostState {
     fn next_turn(&self, now: Nanos) -> Nanos {
         let first = self.inbox.first_key_value().map_or(Nanos::NEVER, |((at, _), _)| *at);
         let wake = if self.wake.load(Ordering::Relaxed) { Nanos::ZERO } else { Nanos::NEVER };
-        let at = first.min(self.until).min(wake).max(now);
+        let at = first.max(self.blind_until).min(self.until).min(wake).max(now);
         self.frozen.iter().fold(at, |at, &(from, to)| if (from..to).contains(&at) { to } else { at })
     }
 
@@ -140,6 +144,9 @@ impl Net {
             templates: Vec::new(),
             inbox: BTreeMap::new(),
             until: Nanos::ZERO,
+            gather: Nanos::ZERO,
+            most_gathered: Nanos::ZERO,
+            blind_until: Nanos::ZERO,
             frozen: Vec::new(),
             wake,
         });
@@ -213,12 +220,28 @@ impl Net {
 
     /// The completions that a wait hands out.
     pub(super) fn begin_wait(&self, host: Host) -> usize {
+        if self.now < self.hosts[host.0].blind_until { 0 } else { self.due(host) }
+    }
+
+    /// Completions that are there.
+    pub(super) fn due(&self, host: Host) -> usize {
         self.hosts[host.0].inbox.range(..=(self.now, u64::MAX)).count()
     }
 
     pub(super) fn end_wait(&mut self, host: Host, until: Nanos) {
         self.spend();
-        self.hosts[host.0].until = until;
+        let state = &mut self.hosts[host.0];
+        state.until = until;
+        state.blind_until = (self.now + state.gather).min(until);
+        state.most_gathered = state.most_gathered.max(state.blind_until.since(self.now));
+    }
+
+    pub(super) fn gather(&mut self, host: Host, span: Nanos) {
+        self.hosts[host.0].gather = span;
+    }
+
+    pub(super) fn most_gathered(&self, host: Host) -> Nanos {
+        self.hosts[host.0].most_gathered
     }
 
     pub(super) fn park(&mut self, host: Host) {

@@ -15,11 +15,13 @@ pub(super) struct Shape {
     pub(super) bytes: usize,
     /// How many there may be: a power of two.
     pub(super) count: u16,
-    /// How many are offered at first; each time they were too few, as many again. The kernel takes them in turn, and few of them stay
-    /// in the caches.
+    /// How many are offered at first; each time they were too few, a quarter more. The kernel takes them in turn, so that all of them
+    /// go through the caches.
     pub(super) first: u16,
     /// No more than these are offered.
     pub(super) most: u16,
+    /// While they are enough, one of them rests from time to time, until these are left.
+    pub(super) least: u16,
 }
 
 impl Shape {
@@ -39,6 +41,8 @@ impl Shape {
     }
 }
 
+/// Waits in which there were enough, before one rests: a receive that finds none costs as much as some that miss the caches.
+const CALM_WAITS: u32 = 16;
 /// The kernel wants the ring at the start of a page.
 const PAGE_BYTES: usize = 4_096;
 
@@ -48,7 +52,15 @@ pub(super) struct Buffers {
     memory: *mut u8,
     tail: u16,
     /// Buffers below this were offered at least once.
-    in_use: u16,
+    touched: u16,
+    /// Of these, the ones that take no turn now.
+    resting: Vec<u16>,
+    /// Waits since they were too few, or since the last came to rest.
+    calm: u32,
+    /// They were too few in this wait.
+    was_short: bool,
+    /// The next that comes back rests.
+    rests_next: bool,
     shape: Shape,
     /// Operations may still write here after the ring is gone.
     is_left: bool,
@@ -63,11 +75,22 @@ impl Buffers {
         if entries.is_null() || memory.is_null() {
             handle_alloc_error(shape.memory_layout());
         }
-        let mut buffers = Self { ring: entries.cast(), memory, tail: 0, in_use: 0, shape, is_left: false };
+        let mut buffers = Self {
+            ring: entries.cast(),
+            memory,
+            tail: 0,
+            touched: 0,
+            resting: Vec::with_capacity(usize::from(shape.count)),
+            calm: 0,
+            was_short: false,
+            rests_next: false,
+            shape,
+            is_left: false,
+        };
         // SAFETY: the memory has the size of `count` entries, is aligned to a page, and lives as long as `Buffers`,
         // which the owner drops after the ring.
         unsafe { ring.submitter().register_buf_ring_with_flags(entries as u64, shape.count, shape.group, 0)? };
-        buffers.offer_up_to(shape.first);
+        buffers.offer_more(shape.first);
         Ok(buffers)
     }
 
@@ -81,16 +104,47 @@ impl Buffers {
         self.is_left = true;
     }
 
-    /// Too few were offered: the number doubles, up to all.
+    /// Too few were offered, in this wait for the first time: there are a quarter more from now on.
     pub(super) fn grow(&mut self) {
-        self.offer_up_to((self.in_use * 2).min(self.shape.most));
+        if !std::mem::replace(&mut self.was_short, true) {
+            self.rests_next = false;
+            self.offer_more((self.turning() / 4).max(1));
+        }
     }
 
-    fn offer_up_to(&mut self, more: u16) {
-        for id in self.in_use..more {
+    /// Those that take turns.
+    fn turning(&self) -> u16 {
+        self.touched - self.resting.len() as u16
+    }
+
+    fn offer_more(&mut self, count: u16) {
+        for _ in 0..count.min(self.shape.most - self.turning()) {
+            let id = self.resting.pop().unwrap_or_else(|| {
+                self.touched += 1;
+                self.touched - 1
+            });
             self.offer(id);
         }
-        self.in_use = more;
+    }
+
+    /// A wait begins.
+    #[inline]
+    pub(super) fn begin_wait(&mut self) {
+        self.calm = if std::mem::take(&mut self.was_short) { 0 } else { self.calm + 1 };
+        if self.calm >= CALM_WAITS {
+            self.calm = 0;
+            self.rests_next = self.turning() > self.shape.least;
+        }
+    }
+
+    /// It was read.
+    #[inline]
+    pub(super) fn give_back(&mut self, id: u16) {
+        if std::mem::take(&mut self.rests_next) {
+            self.resting.push(id);
+        } else {
+            self.offer(id);
+        }
     }
 
     /// What the kernel wrote into a buffer that it picked.
@@ -105,7 +159,7 @@ impl Buffers {
     }
 
     /// Gives a buffer to the kernel.
-    pub(super) fn offer(&mut self, id: u16) {
+    fn offer(&mut self, id: u16) {
         let place = usize::from(self.tail & (self.shape.count - 1));
         // SAFETY: `place` is below `count`; the kernel reads an entry only below the tail, which is published after it.
         unsafe {
@@ -132,5 +186,79 @@ impl Drop for Buffers {
             dealloc(self.ring.cast(), self.shape.ring_layout());
             dealloc(self.memory, self.shape.memory_layout());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPE: Shape = Shape { group: 0, bytes: 64, count: 64, first: 4, most: 40, least: 2 };
+
+    /// The ring comes first: it writes into the buffers no more when they go.
+    fn registered(shape: Shape) -> (Buffers, IoUring) {
+        let ring = IoUring::new(8).expect("a ring");
+        let buffers = Buffers::register(&ring, shape).expect("room for it");
+        (buffers, ring)
+    }
+
+    /// So many waits, in each of which a buffer comes back.
+    fn waits(buffers: &mut Buffers, count: u32, is_short: bool) {
+        for _ in 0..count {
+            buffers.begin_wait();
+            if is_short {
+                buffers.grow();
+            }
+            let id = buffers.touched - 1 - u16::from(buffers.resting.contains(&(buffers.touched - 1)));
+            buffers.give_back(id);
+        }
+    }
+
+    #[test]
+    fn while_they_are_enough_few_are_left() {
+        let (mut buffers, _ring) = registered(SHAPE);
+        assert_eq!(buffers.turning(), 4);
+        waits(&mut buffers, CALM_WAITS - 1, false);
+        assert_eq!(buffers.turning(), 4, "not yet");
+        waits(&mut buffers, 1, false);
+        assert_eq!(buffers.turning(), 3);
+        waits(&mut buffers, 100 * CALM_WAITS, false);
+        assert_eq!(buffers.turning(), SHAPE.least);
+    }
+
+    #[test]
+    fn when_they_are_too_few_they_are_more_once_in_a_wait_up_to_the_most() {
+        let (mut buffers, _ring) = registered(SHAPE);
+        buffers.begin_wait();
+        (0..9).for_each(|_| buffers.grow());
+        assert_eq!(buffers.turning(), 5, "many sockets that found none are one shortage");
+        waits(&mut buffers, 1_000, true);
+        assert_eq!(buffers.turning(), SHAPE.most);
+        assert!(buffers.touched <= SHAPE.most, "no more memory is touched than was needed at once");
+    }
+
+    #[test]
+    fn those_that_rest_come_first() {
+        let (mut buffers, _ring) = registered(SHAPE);
+        waits(&mut buffers, 100 * CALM_WAITS, false);
+        waits(&mut buffers, 2, true);
+        assert_eq!((buffers.turning(), buffers.touched), (4, 4));
+    }
+
+    #[test]
+    fn a_shortage_puts_rest_off() {
+        let (mut buffers, _ring) = registered(SHAPE);
+        for _ in 0..50 {
+            waits(&mut buffers, CALM_WAITS - 2, false);
+            waits(&mut buffers, 1, true);
+        }
+        assert_eq!(buffers.turning(), SHAPE.most);
+    }
+
+    #[test]
+    fn where_the_least_is_the_most_none_rests() {
+        let (mut buffers, _ring) = registered(Shape { least: SHAPE.most, ..SHAPE });
+        waits(&mut buffers, 100 * CALM_WAITS, false);
+        assert_eq!((buffers.turning(), buffers.resting.len()), (4, 0));
     }
 }

@@ -156,7 +156,7 @@ impl UringSockets {
             }
         }
         if let Some(id) = buffer {
-            self.rings[ring].buffers(is_large).offer(id);
+            self.rings[ring].buffers(is_large).give_back(id);
         }
     }
 

@@ -19,15 +19,15 @@ const SLOTS_MAX: u32 = 16 * 1_024;
 /// A full queue is submitted so often before the ring counts as broken: the kernel takes nothing any more.
 const PUSH_TRIES_MAX: usize = 1_000;
 /// Small buffers: an answer with its head fits, a large one comes in several.
-const SMALL: Shape = Shape { group: 0, bytes: 4 * 1_024, count: 1_024, first: 128, most: 1_024 };
+const SMALL: Shape = Shape { group: 0, bytes: 4 * 1_024, count: 1_024, first: 128, most: 1_024, least: 1_024 };
 /// Of a ring that is not the first: it has neighbours, and most of its sockets say little at a time. When they are too few for a
 /// moment, receives are armed again.
 pub(super) const BUFFERS_OF_MANY: Shape = Shape { first: 32, most: 64, ..SMALL };
 /// Of the first ring.
 pub(super) const BUFFERS_OF_ONE: Shape = SMALL;
 /// For sockets whose answers fill small buffers: each receive costs a call into the socket and a completion. A ring has them from the
-/// first such socket on.
-const LARGE: Shape = Shape { group: 1, bytes: 64 * 1_024, count: 128, first: 16, most: 128 };
+/// first such socket on. As few take turns as will do, since a copy to where no cache holds anything costs twice as much.
+const LARGE: Shape = Shape { group: 1, bytes: 64 * 1_024, count: 128, first: 4, most: 128, least: 2 };
 /// Connections that may wait to be accepted.
 const BACKLOG_MAX: u32 = 4_096;
 
@@ -270,6 +270,15 @@ impl Ring {
     /// Another call may bring completions: something is not submitted yet, or not posted.
     pub(super) fn may_bring_more(&mut self) -> bool {
         !self.ring.submission().is_empty() || self.is_cut_short()
+    }
+
+    /// A wait begins.
+    #[inline]
+    pub(super) fn begin_wait(&mut self) {
+        if let Some(large) = &mut self.large {
+            large.begin_wait();
+        }
+        self.small.begin_wait();
     }
 
     /// Takes what the kernel has posted, behind what is carried already.

@@ -1,6 +1,8 @@
 //! What every driver must do. Each test is written once and runs on each driver: on real sockets against the standard
 //! library's, and in simulated networks of several seeds.
 
+#[cfg(target_os = "linux")]
+mod gathering;
 mod ready;
 mod real;
 mod simulated;

@@ -10,12 +10,17 @@ use std::sync::Arc;
 use driver::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker};
 use engine::{SteppedRun, StopHandle};
 use pacing::Nanos;
-use plan::Flags;
+use plan::{Flags, Ground, Making, Memory, Names, Pattern, Plan, Rendering, Take, TakeFrom, Taking, Value, Which};
 
 /// What nginx answers.
 pub(super) const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Sat, 21 Nov 2026 12:00:00 GMT\r\n\
 Content-Type: text/plain\r\nContent-Length: 27\r\nLast-Modified: Fri, 20 Nov 2026 12:00:00 GMT\r\nConnection: keep-alive\r\n\
 ETag: \"673dc1a0-1b\"\r\nAccept-Ranges: bytes\r\n\r\nabcdefghijklmnopqrstuvwxyz\n";
+
+/// The same with something to take from it.
+const JSON: &[u8] = b"HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Sat, 21 Nov 2026 12:00:00 GMT\r\n\
+Content-Type: application/json\r\nContent-Length: 78\r\nConnection: keep-alive\r\nETag: \"673dc1a0-1b\"\r\n\
+Accept-Ranges: bytes\r\n\r\n{\"id\":731,\"token\":\"b1946ac92492d2347c6235b4d2611184\",\"price\":99.5,\"stock\":17}\n";
 
 /// Users of a run.
 const USERS: u64 = 10;
@@ -25,6 +30,7 @@ const WARM_UP: u64 = 200;
 enum Next {
     Connected(Socket),
     Answer(Socket),
+    Sent(Socket),
     Closed(Socket),
 }
 
@@ -35,11 +41,22 @@ pub(super) struct Canned {
 
 pub(super) struct CannedSockets {
     next: VecDeque<Next>,
+    /// Buffers on their way back.
+    lent: VecDeque<Vec<u8>>,
     free: Vec<Socket>,
     opened: u32,
     now: u64,
     answers: Rc<Cell<u64>>,
     closes: bool,
+}
+
+impl CannedSockets {
+    #[cold]
+    #[inline(never)]
+    fn give_back(&mut self, socket: Socket, buffer: Vec<u8>) {
+        self.lent.push_back(buffer);
+        self.next.push_back(Next::Sent(socket));
+    }
 }
 
 impl Sockets for CannedSockets {
@@ -64,7 +81,11 @@ impl Sockets for CannedSockets {
         Err(SocketError::Permission)
     }
 
-    fn send(&mut self, socket: Socket, _: Outgoing) {
+    #[inline]
+    fn send(&mut self, socket: Socket, outgoing: Outgoing) {
+        if let Outgoing::Lent(buffer) = outgoing {
+            self.give_back(socket, buffer);
+        }
         self.next.push_back(Next::Answer(socket));
         if self.closes {
             self.next.push_back(Next::Closed(socket));
@@ -125,6 +146,7 @@ impl Driver for Canned {
                     self.sockets.answers.set(self.sockets.answers.get() + 1);
                     Event::Received { socket, bytes: &mut self.answer, at }
                 }
+                Next::Sent(socket) => Event::Sent { socket, buffer: self.sockets.lent.pop_front() },
                 Next::Closed(socket) => Event::PeerClosed { socket, at },
             };
             handle(&mut self.sockets, event);
@@ -141,6 +163,31 @@ impl Driver for Canned {
 pub(super) fn other_heads() -> Vec<Vec<u8>> {
     let text = String::from_utf8_lossy(HEAD);
     (0..4).map(|number| text.replace("nginx", &format!("ng{number}")).into_bytes()).collect()
+}
+
+/// One variable.
+struct Token;
+
+impl Names for Token {
+    fn variable(&mut self, name: &str) -> Option<u32> {
+        (name == "token").then_some(0)
+    }
+
+    fn column(&mut self, _: &str, _: &str) -> Option<u32> {
+        None
+    }
+
+    fn environment(&mut self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn counter(&mut self, _: &str) -> u32 {
+        0
+    }
+
+    fn expression(&mut self, _: &str) -> Option<u32> {
+        None
+    }
 }
 
 /// A run in memory that is warm and has no end.
@@ -169,21 +216,51 @@ impl CannedRun {
         }
     }
 
+    /// Path, a header and a value that is taken, each exchange anew.
+    pub(super) fn warm_and_rendered() -> Self {
+        let headers = vec!["Authorization: Bearer x".to_owned(), "Accept: application/json".to_owned()];
+        let flags = Flags { connections: Some(USERS.to_string()), headers, ..Self::flags(false) };
+        let mut plan = flags.plan().expect("a good plan");
+        let scenario = &mut plan.scenarios[0];
+        let step = &mut scenario.steps[0];
+        let header = step.request.headers.iter().position(|(name, _)| name == "Authorization").expect("it is there");
+        let rendering = |text, ground| {
+            Rendering::new(&Pattern::parse(text, ground).expect("a pattern"), &mut Token).expect("known names")
+        };
+        let token = Taking {
+            variable: 0,
+            name: "token".to_owned(),
+            take: Take::new(&TakeFrom::Json("$.token".to_owned()), Which::First).expect("a path"),
+            default: None,
+        };
+        step.making = Some(Arc::new(Making {
+            path: Some(rendering("/items/${random(1,1000)}?token=${token}", Ground::Url)),
+            headers: vec![(header, rendering("Bearer ${token}", Ground::Header))],
+            takes: vec![token],
+            ..Making::default()
+        }));
+        scenario.memory = Memory { variables: vec![Value::text("none")], keeps: true, ..Memory::default() };
+        Self::warm_of(&plan, JSON, false)
+    }
+
     fn warm_with(flags: &Flags) -> Self {
-        let closes = flags.no_keepalive;
-        let plan = flags.plan().expect("a good plan");
+        Self::warm_of(&flags.plan().expect("a good plan"), HEAD, flags.no_keepalive)
+    }
+
+    fn warm_of(plan: &Plan, answer: &[u8], closes: bool) -> Self {
         let address = "10.0.0.1:80".parse().expect("an address");
         let answers = Rc::new(Cell::new(0));
-        let run = SteppedRun::start(&plan, address, 1, &StopHandle::default(), || Canned {
+        let run = SteppedRun::start(plan, address, 1, &StopHandle::default(), || Canned {
             sockets: CannedSockets {
                 next: VecDeque::with_capacity(1_024),
+                lent: VecDeque::new(),
                 free: Vec::new(),
                 opened: 0,
                 now: 0,
                 answers: answers.clone(),
                 closes,
             },
-            answer: HEAD.to_vec(),
+            answer: answer.to_vec(),
         });
         let mut warm = Self { run, answers };
         warm.exchange(WARM_UP);

@@ -10,7 +10,7 @@ use std::hint::black_box;
 use canned::CannedRun;
 use engine::timers::Timers;
 use gungraun::{library_benchmark, library_benchmark_group, main};
-use metrics::{Measure, Outcome, Snapshot};
+use metrics::{Measure, Outcome, SeriesId, Snapshot};
 use pacing::Nanos;
 use wire::http1::{Answer, Client, HeadMemory, RequestKind};
 
@@ -48,6 +48,7 @@ fn head(heads: Vec<Vec<u8>>) -> u64 {
 #[bench::keep_alive(CannedRun::warm(false))]
 #[bench::new_connection_each(CannedRun::warm(true))]
 #[bench::at_a_rate(CannedRun::warm_at_a_rate())]
+#[bench::rendered(CannedRun::warm_and_rendered())]
 fn exchange(mut run: CannedRun) -> CannedRun {
     run.exchange(TIMES);
     run
@@ -55,7 +56,7 @@ fn exchange(mut run: CannedRun) -> CannedRun {
 
 fn warm_snapshot() -> Snapshot {
     let mut snapshot = Snapshot::default();
-    let timings = snapshot.outcome(0, Outcome::Succeeded);
+    let timings = snapshot.outcome(SeriesId::step(0), Outcome::Succeeded);
     Measure::ALL.into_iter().for_each(|measure| timings.record(measure, 1 << 40));
     snapshot
 }
@@ -64,7 +65,7 @@ fn warm_snapshot() -> Snapshot {
 #[bench::five_times_each(warm_snapshot())]
 fn record(mut snapshot: Snapshot) -> Snapshot {
     for number in 0..TIMES {
-        let timings = snapshot.outcome(0, Outcome::Succeeded);
+        let timings = snapshot.outcome(SeriesId::step(0), Outcome::Succeeded);
         for (index, measure) in Measure::ALL.into_iter().enumerate() {
             timings.record(measure, black_box(50_000 + number * 977 * (index as u64 + 1)));
         }

@@ -1,9 +1,10 @@
 //! The end: what is in flight may come, and connections are closed in an orderly way, few at a time.
 
 use driver::Sockets;
+use metrics::HeldCounter;
 use pacing::Nanos;
 use plan::Protocol;
-use wire::websocket::push_close;
+use wire::line::Line;
 
 use super::world::{Phase, Wake, World};
 
@@ -16,9 +17,6 @@ const CLOSE_BATCH: u32 = 256;
 const CLOSE_WAIT: Nanos = Nanos::from_millis(5_000);
 /// A peer that has agreed to a close has so long to close first.
 const PART_WAIT: Nanos = Nanos::from_millis(500);
-/// The code of a close without a fault (RFC 6455, 7.4.1).
-const NORMAL: u16 = 1_000;
-
 impl World {
     pub(super) fn is_closing(&self) -> bool {
         self.closing_since.is_some()
@@ -64,7 +62,7 @@ impl World {
                 Phase::Idle => self.close_one(number, now, sockets),
                 // Its answer may still come.
                 Phase::Asks | Phase::Says if grace_is_over => {
-                    self.seen.counts.closed_unheard += 1;
+                    self.seen.counts[HeldCounter::ClosedUnheard] += 1;
                     self.drop_one(number, now, sockets);
                 }
                 Phase::Asks | Phase::Says => connection.is_ending = true,
@@ -75,7 +73,7 @@ impl World {
         if now >= self.grace_end() && !std::mem::replace(&mut self.grace_is_over, true) {
             for number in 0..self.connections.len() as u32 {
                 if matches!(self.get(number).phase, Phase::Asks | Phase::Says) {
-                    self.seen.counts.closed_unheard += 1;
+                    self.seen.counts[HeldCounter::ClosedUnheard] += 1;
                     self.drop_one(number, now, sockets);
                 }
             }
@@ -89,7 +87,7 @@ impl World {
         let socket = connection.socket;
         sockets.close(socket);
         self.opening -= 1;
-        self.seen.counts.abandoned += 1;
+        self.seen.counts[HeldCounter::Abandoned] += 1;
     }
 
     /// An established connection is closed without another word.
@@ -97,7 +95,7 @@ impl World {
         self.give_up_owed(number, now);
         let connection = &mut self.connections[number as usize];
         if connection.phase == Phase::Asks {
-            self.seen.counts.unanswered += 1;
+            self.seen.counts[HeldCounter::Unanswered] += 1;
             self.seen.given_up.record(now.since(connection.intended).0);
         }
         (connection.phase, connection.more) = (Phase::Gone, None);
@@ -105,7 +103,7 @@ impl World {
         let socket = connection.socket;
         let unsent = sockets.unsent(socket) as u64;
         sockets.close(socket);
-        self.seen.counts.bytes_unsent += unsent;
+        self.seen.counts[HeldCounter::BytesUntaken] += unsent;
         self.open -= 1;
     }
 
@@ -116,7 +114,7 @@ impl World {
         let is_sealed = connection.more.as_ref().is_some_and(|more| more.tls.is_some());
         if !is_ws && !is_sealed {
             // The kernel tells the peer that nothing more comes.
-            self.seen.counts.closed += 1;
+            self.seen.counts[HeldCounter::Closed] += 1;
             return self.drop_one(number, now, sockets);
         }
         (connection.phase, connection.since) = (Phase::Closes, now);
@@ -127,8 +125,12 @@ impl World {
         self.close_deadlines.push(number, now);
         if is_ws {
             let mut close = self.buffer();
-            let mask = (self.random.next_u64() as u32).to_le_bytes();
-            push_close(NORMAL, "", Some(mask), &mut close);
+            let (mask, job) = (self.mask(), self.job.clone());
+            let connection = self.get(number);
+            let parked = connection.parked;
+            // What comes until the peer agrees is heard by a line that knows of the close.
+            let line = connection.more().line.get_or_insert_with(|| job.unparked(parked));
+            line.close(mask, &mut close);
             self.send_own(number, close, sockets);
             return;
         }
@@ -185,7 +187,7 @@ impl World {
             if connection.is_opening() {
                 self.abandon(number, sockets);
             } else if connection.is_established() {
-                self.seen.counts.closed_unheard += 1;
+                self.seen.counts[HeldCounter::ClosedUnheard] += 1;
                 let now = sockets.now();
                 self.drop_one(number, now, sockets);
             } else if connection.is_parting() {

@@ -1,10 +1,9 @@
 //! Where the reports of the shards come together: the rows, the totals, and what the shards are told.
 
 use std::collections::VecDeque;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use driver::Clock;
@@ -14,7 +13,8 @@ use pacing::Nanos;
 use plan::Hold;
 
 use super::shard::Report;
-use super::{HoldInterval, MemoryUse, Orders, StoppedOpening};
+use super::{HoldInterval, KeptHold, MemoryUse, Orders, StoppedOpening};
+use crate::going::Desk;
 use crate::{RunError, StopHandle};
 
 #[cfg(test)]
@@ -32,11 +32,11 @@ const RESERVE_SHARE: u64 = 20;
 const RESERVE_MAX: u64 = 512 * 1024 * 1024;
 
 /// What a desk knows from the start.
-pub(super) struct Setting<'a> {
+pub(super) struct Setting {
     pub(super) clock: Clock,
     pub(super) started: Nanos,
-    pub(super) plan: &'a Hold,
-    pub(super) stop: &'a StopHandle,
+    pub(super) plan: Arc<Hold>,
+    pub(super) stop: StopHandle,
     pub(super) orders: Arc<Orders>,
     /// Memory before the first connection: of this process, and of the kernel.
     pub(super) before: (u64, Option<KernelMemory>),
@@ -62,12 +62,32 @@ struct Kept {
     upto: u64,
     began: Nanos,
     seen: Held,
+    /// What of it was not told.
+    added: Held,
     is_changed: bool,
 }
 
+/// A row that is ready to be told.
+pub(super) struct Ready {
+    number: u64,
+    /// Where it is kept, of one that is told again.
+    again: Option<usize>,
+    from: Nanos,
+    to: Nanos,
+    memory: MemoryUse,
+}
+
+/// A row that comes after those that are told again first.
+struct Next {
+    seen: Held,
+    to: Nanos,
+    /// From the end of so many intervals, to that of so many; `None` of the last row.
+    span: Option<(u64, u64)>,
+}
+
 /// Where the reports of the shards come together.
-pub(super) struct Desk<'a> {
-    setting: Setting<'a>,
+pub(super) struct HoldDesk {
+    setting: Setting,
     pub(super) shards: usize,
     reserve: u64,
     told: Vec<Teller>,
@@ -80,6 +100,13 @@ pub(super) struct Desk<'a> {
     shown: u64,
     rows: u64,
     kept: Vec<Kept>,
+    next: Option<Next>,
+    /// The row that was told last, but for those that are told again.
+    current: Held,
+    /// What the shards saw after the last row that all of them had is in a row.
+    has_ended: bool,
+    /// All shards have gone without a word.
+    is_lost: bool,
     pub(super) total: Held,
     pub(super) shown_to: Nanos,
     pub(super) opened: Vec<HeldNow>,
@@ -93,8 +120,8 @@ pub(super) struct Desk<'a> {
     pub(super) failure: Option<RunError>,
 }
 
-impl<'a> Desk<'a> {
-    pub(super) fn new(setting: Setting<'a>, taken: Vec<Sender<()>>) -> Self {
+impl HoldDesk {
+    pub(super) fn new(setting: Setting, taken: Vec<Sender<()>>) -> Self {
         let shards = taken.len();
         Self {
             taken,
@@ -107,6 +134,10 @@ impl<'a> Desk<'a> {
             shown: 0,
             rows: 0,
             kept: Vec::new(),
+            next: None,
+            current: Held::default(),
+            has_ended: false,
+            is_lost: false,
             total: Held::default(),
             shown_to: Nanos::ZERO,
             opened: Vec::new(),
@@ -121,65 +152,72 @@ impl<'a> Desk<'a> {
         }
     }
 
-    pub(super) fn run(
-        mut self,
-        reports: &Receiver<Report>,
-        mut observe: impl FnMut(&HoldInterval<'_>) -> ControlFlow<()>,
-    ) -> Self {
-        while self.over < self.shards && self.failure.is_none() {
-            match reports.recv_timeout(MEMORY_EVERY) {
-                Ok(report) => self.take(report),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            self.watch_memory();
-            self.close_rows(&mut observe);
-        }
-        // What the shards saw since the last interval that all of them had.
-        let rest = self.told_up_to(OVER);
-        self.show_again(&mut observe);
-        let to = self.setting.clock.now().since(self.setting.started);
-        if self.failure.is_none() && to > self.shown_to {
-            self.show(&rest, to, &mut observe);
-        }
-        if let Some(stopped) = &mut self.stopped_opening {
-            stopped.tried = self.total.counts.tried;
-        }
-        self
+    /// A row that is ready.
+    pub(super) fn interval(&self, ready: &Ready) -> HoldInterval<'_> {
+        let seen = ready.again.map_or(&self.current, |place| &self.kept[place].seen);
+        let (number, from, to, memory) = (ready.number, ready.from, ready.to, ready.memory);
+        HoldInterval { number, is_again: ready.again.is_some(), from, to, seen, total: &self.total, memory }
     }
 
-    /// Shows the intervals that are over: for all shards, or for one that is far ahead of those that hang.
-    fn close_rows(&mut self, observe: &mut impl FnMut(&HoldInterval<'_>) -> ControlFlow<()>) {
+    /// The same, for those who take it later.
+    fn kept(&self, ready: &Ready) -> KeptHold {
+        let HoldInterval { number, is_again, from, to, seen, total, memory } = self.interval(ready);
+        let added = ready.again.map_or(seen, |place| &self.kept[place].added).clone();
+        KeptHold { number, is_again, from, to, seen: seen.clone(), added, total: total.clone(), memory }
+    }
+
+    /// What it came to.
+    pub(super) fn finish(mut self) -> Result<Self, RunError> {
+        if let Some(error) = self.failure.take() {
+            return Err(error);
+        }
+        if let Some(stopped) = &mut self.stopped_opening {
+            stopped.tried = self.total.counts.tried();
+        }
+        Ok(self)
+    }
+
+    /// The intervals that are over become a row: for all shards, or for one that is far ahead of those that hang. False when none
+    /// are.
+    fn close_row(&mut self) -> bool {
         let least = self.reached.iter().copied().min().unwrap_or(0);
         let furthest = self.reached.iter().copied().filter(|reached| *reached < OVER).max().unwrap_or(0);
         let upto = least.max(furthest.saturating_sub(AHEAD_MAX));
-        if upto > self.shown && upto < OVER {
+        let is_due = upto > self.shown && upto < OVER;
+        if is_due {
             let seen = self.told_up_to(upto);
-            self.show_again(observe);
-            let (from, began) = (std::mem::replace(&mut self.shown, upto), self.shown_to);
-            self.show(&seen, Nanos(Nanos::from(self.setting.plan.interval).0 * upto), observe);
-            let is_first_missed = |teller: &Teller| (from..upto).contains(&teller.added);
-            if self.told.iter().any(is_first_missed) {
-                let number = self.rows;
-                self.kept.push(Kept { number, from, upto, began, seen, is_changed: false });
-            }
+            let from = std::mem::replace(&mut self.shown, upto);
+            self.next = Some(Next { seen, to: self.end_of(upto), span: Some((from, upto)) });
         }
+        is_due
     }
 
-    /// Tells rows again to which somebody has added what was missing; and forgets those of which nobody will tell any more.
-    fn show_again(&mut self, observe: &mut impl FnMut(&HoldInterval<'_>) -> ControlFlow<()>) {
-        let memory = self.memory_now();
-        for kept in self.kept.iter_mut().filter(|kept| kept.is_changed) {
-            kept.is_changed = false;
-            let to = Nanos(Nanos::from(self.setting.plan.interval).0 * kept.upto);
-            let (number, from) = (kept.number, kept.began);
-            let row = HoldInterval { number, is_again: true, from, to, seen: &kept.seen, total: &self.total, memory };
-            if observe(&row).is_break() {
-                self.setting.stop.abort();
-            }
+    /// What the shards saw since the last interval that all of them had. False when that was told.
+    fn close_last_row(&mut self) -> bool {
+        if std::mem::replace(&mut self.has_ended, true) {
+            return false;
         }
+        let (seen, to) = (self.told_up_to(OVER), self.setting.clock.now().since(self.setting.started));
+        if self.failure.is_none() && to > self.shown_to {
+            self.next = Some(Next { seen, to, span: None });
+        }
+        true
+    }
+
+    fn end_of(&self, interval: u64) -> Nanos {
+        Nanos(Nanos::from(self.setting.plan.interval).0 * interval)
+    }
+
+    /// A row to which somebody has added what was missing; and those of which nobody will tell any more are forgotten.
+    fn show_again(&mut self) -> Option<Ready> {
         let told = &self.told;
-        self.kept.retain(|kept| told.iter().any(|teller| (kept.from..kept.upto).contains(&teller.added)));
+        let is_missed = |kept: &Kept| told.iter().any(|teller| (kept.from..kept.upto).contains(&teller.added));
+        self.kept.retain(|kept| kept.is_changed || is_missed(kept));
+        let place = self.kept.iter().position(|kept| kept.is_changed)?;
+        self.kept[place].is_changed = false;
+        let kept = &self.kept[place];
+        let (number, from, to) = (kept.number, kept.began, self.end_of(kept.upto));
+        Some(Ready { number, again: Some(place), from, to, memory: self.memory_now() })
     }
 
     /// What all shards told up to the end of so many intervals, together. What began in a row that was shown without it is added
@@ -192,6 +230,10 @@ impl<'a> Desk<'a> {
                 (teller.added, teller.standing) = (reached, seen.now);
                 match row {
                     Some(row) => {
+                        if !row.is_changed {
+                            row.added.clear();
+                        }
+                        row.added.add_counts(&seen);
                         row.seen.add_counts(&seen);
                         row.is_changed = true;
                         self.total.add_counts(&seen);
@@ -206,19 +248,31 @@ impl<'a> Desk<'a> {
         all
     }
 
-    fn show(&mut self, seen: &Held, to: Nanos, observe: &mut impl FnMut(&HoldInterval<'_>) -> ControlFlow<()>) {
-        self.total.add_time(seen);
+    fn show(&mut self, next: Next) -> Ready {
+        let Next { seen, to, span } = next;
+        self.total.add_time(&seen);
         let memory = self.memory_now();
         if seen.now.open >= self.most_open && seen.now.open > 0 {
             (self.most_open, self.memory) = (seen.now.open, memory);
         }
         self.rows += 1;
-        let (number, from) = (self.rows, self.shown_to);
-        let interval = HoldInterval { number, is_again: false, from, to, seen, total: &self.total, memory };
-        if observe(&interval).is_break() {
-            self.setting.stop.abort();
+        let (number, from) = (self.rows, std::mem::replace(&mut self.shown_to, to));
+        if let Some((first, upto)) = span
+            && self.told.iter().any(|teller| (first..upto).contains(&teller.added))
+        {
+            let seen = seen.clone();
+            self.kept.push(Kept {
+                number,
+                from: first,
+                upto,
+                began: from,
+                seen,
+                added: Held::default(),
+                is_changed: false,
+            });
         }
-        self.shown_to = to;
+        self.current = seen;
+        Ready { number, again: None, from, to, memory }
     }
 
     fn memory_now(&self) -> MemoryUse {
@@ -240,6 +294,26 @@ impl<'a> Desk<'a> {
         self.told[shard].told.push_back((reached, seen));
     }
 
+    /// Stops opening before the kernel would have to kill somebody.
+    fn watch_memory(&mut self) {
+        if self.opened_after.is_some() || self.stopped_opening.is_some() {
+            return;
+        }
+        let Some(memory) = host::memory() else { return };
+        if memory.available < self.reserve {
+            self.setting.orders.stops_opening.store(true, Ordering::Relaxed);
+            self.setting.stop.wake_all();
+            let tried = self.total.counts.tried();
+            self.stopped_opening = Some(StoppedOpening { available: memory.available, reserve: self.reserve, tried });
+        }
+    }
+}
+
+impl Desk for HoldDesk {
+    type Report = Report;
+    type News = Ready;
+    type Row = KeptHold;
+
     fn take(&mut self, report: Report) {
         match report {
             Report::Ready { .. } => {}
@@ -257,12 +331,6 @@ impl<'a> Desk<'a> {
                 if self.opened.len() == self.shards {
                     self.opened_after = Some(at.since(self.setting.started));
                     self.memory = self.memory_now();
-                    // With none there, and none to come, there is nothing to hold.
-                    let is_empty = !self.setting.plan.reconnects && self.opened.iter().all(|now| now.open == 0);
-                    let span = if is_empty { Nanos(1) } else { self.setting.plan.duration.into() };
-                    let end = self.setting.clock.now() + span;
-                    self.setting.orders.end_at.store(end.0, Ordering::Relaxed);
-                    self.setting.stop.wake_all();
                 }
             }
             Report::Closing { now, at } => {
@@ -275,19 +343,41 @@ impl<'a> Desk<'a> {
                 self.hear(shard, OVER, seen);
             }
         }
+        self.watch_memory();
     }
 
-    /// Stops opening before the kernel would have to kill somebody.
-    fn watch_memory(&mut self) {
-        if self.opened_after.is_some() || self.stopped_opening.is_some() {
-            return;
+    fn next(&mut self) -> Option<Ready> {
+        loop {
+            if let Some(ready) = self.show_again() {
+                return Some(ready);
+            }
+            if let Some(next) = self.next.take() {
+                return Some(self.show(next));
+            }
+            let is_closed = if self.is_waiting() { self.close_row() } else { self.close_last_row() };
+            if !is_closed {
+                return None;
+            }
         }
-        let Some(memory) = host::memory() else { return };
-        if memory.available < self.reserve {
-            self.setting.orders.stops_opening.store(true, Ordering::Relaxed);
-            self.setting.stop.wake_all();
-            let tried = self.total.counts.tried;
-            self.stopped_opening = Some(StoppedOpening { available: memory.available, reserve: self.reserve, tried });
-        }
+    }
+
+    fn keep(&self, ready: &Ready) -> Option<KeptHold> {
+        Some(self.kept(ready))
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.over < self.shards && self.failure.is_none() && !self.is_lost
+    }
+
+    fn patience(&mut self) -> Option<Duration> {
+        Some(MEMORY_EVERY)
+    }
+
+    fn waited_in_vain(&mut self) {
+        self.watch_memory();
+    }
+
+    fn lose_all(&mut self) {
+        self.is_lost = true;
     }
 }

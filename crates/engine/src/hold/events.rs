@@ -1,22 +1,22 @@
 //! What the driver says of held connections, and what follows from it.
 
 use driver::{Event, Socket, SocketError, Sockets};
-use metrics::{CLOSE_WITHOUT_CODE, Failure, ProtocolFault};
+use metrics::{CLOSE_WITHOUT_CODE, Failure, HeldCounter, ProtocolFault};
 use pacing::Nanos;
 use plan::Protocol;
-use wire::http1::{Answer, Client};
-use wire::websocket::{Heard, Session};
+use wire::line::{Head, Line, Said};
 
+use super::job::Job;
 use super::world::{Phase, World};
 use crate::faults;
-use crate::talk::{Expects, PreparedTalk};
+use crate::talk::Expects;
 
 /// Answers to a peer that does not read them.
 const UNSENT_MAX: usize = 1024 * 1024;
 
-/// The number of a try of a connection, from which its key is made.
-fn key_of(number: u64, since: Nanos) -> String {
-    PreparedTalk::key(number ^ since.0 << 24)
+/// The number of a try of a connection, from which the key of one of WebSocket is made.
+fn key_of(number: u64, since: Nanos) -> u64 {
+    number ^ since.0 << 24
 }
 
 impl World {
@@ -24,7 +24,7 @@ impl World {
         match event {
             Event::Received { socket, bytes, at } => {
                 let Some(number) = self.find(socket) else { return };
-                self.seen.counts.bytes_received += bytes.len() as u64;
+                self.seen.counts[HeldCounter::BytesReceived] += bytes.len() as u64;
                 self.received(number, bytes, at, sockets);
             }
             Event::Connected { socket, at } => self.connected(socket, at, sockets),
@@ -64,31 +64,23 @@ impl World {
 
     /// Bytes can be exchanged: what is spoken begins.
     fn begin<S: Sockets>(&mut self, number: u32, at: Nanos, sockets: &mut S) {
-        match self.job.protocol {
-            Protocol::Tcp => self.established(number, at, sockets),
-            Protocol::WebSocket => {
-                let own = self.segment.nth(u64::from(number));
-                let connection = self.get(number);
-                connection.phase = Phase::Begins;
-                let key = key_of(own, connection.since);
-                let mut opening = self.buffer();
-                if let Some(talk) = &self.job.talk {
-                    talk.push_opening(&key, &mut opening);
-                }
-                self.send_own(number, opening, sockets);
-            }
-            _ => {
-                let (kind, request) = (self.job.step.kind(), self.job.step.request_bytes().clone());
-                let mut client = Client::default();
-                client.start(kind);
-                let connection = self.get(number);
-                connection.phase = Phase::Begins;
-                connection.more().http = Some(client);
-                let mut copy = self.buffer();
-                copy.extend_from_slice(&request);
-                self.send_own(number, copy, sockets);
-            }
+        let own = self.segment.nth(u64::from(number));
+        let (is_http, since) = (self.request.is_some(), self.get(number).since);
+        let (mut line, mut first) = (self.job.line(key_of(own, since)), self.buffer());
+        line.start(&mut first);
+        if is_http {
+            // A connection of HTTP is there when it has carried an answer.
+            line = self.job.asking();
+            first.extend_from_slice(self.job.step.request_bytes());
         }
+        if first.is_empty() {
+            self.give_back(first);
+            return self.established(number, at, sockets);
+        }
+        let connection = self.get(number);
+        connection.phase = Phase::Begins;
+        connection.more().line = Some(line);
+        self.send_own(number, first, sockets);
     }
 
     fn received<S: Sockets>(&mut self, number: u32, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
@@ -107,7 +99,7 @@ impl World {
             self.send_raw(socket, back, sockets);
         }
         if was_shaking && !is_shaking && fed.is_ok() {
-            self.seen.counts.tls_resumed += u64::from(is_resumed);
+            self.seen.counts[HeldCounter::TlsResumed] += u64::from(is_resumed);
             self.begin(number, at, sockets);
         }
         if !plain.is_empty() && self.find(socket) == Some(number) {
@@ -127,132 +119,118 @@ impl World {
     /// Bytes that nothing covers any more.
     fn heard<S: Sockets>(&mut self, number: u32, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
         match (self.job.protocol, self.get(number).phase) {
-            (_, Phase::Leaves) => {}
-            (Protocol::WebSocket, Phase::Begins) => self.read_opening(number, bytes, at, sockets),
-            (Protocol::WebSocket, _) => self.converse(number, bytes, at, sockets),
-            (Protocol::Tcp, Phase::Closes) => {}
-            (Protocol::Tcp, _) => self.read_stream(number, bytes, at, sockets),
-            _ => self.read_http(number, bytes, at, sockets),
+            // Only WebSocket has words for an end, and somebody who waits for them.
+            (_, Phase::Leaves) => return,
+            (protocol, Phase::Closes) if protocol != Protocol::WebSocket => return,
+            _ => {}
         }
-    }
-
-    /// The answer to our handshake, which may come in pieces.
-    fn read_opening<S: Sockets>(&mut self, number: u32, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
         let job = self.job.clone();
-        let Some(talk) = &job.talk else { return };
-        let own = self.segment.nth(u64::from(number));
-        let connection = self.get(number);
-        let key = key_of(own, connection.since);
-        let mut head = connection.more.as_mut().map(|more| std::mem::take(&mut more.head)).unwrap_or_default();
-        let had = head.len();
-        let read = if had == 0 {
-            talk.read_answer(bytes, &key)
-        } else {
-            head.extend_from_slice(bytes);
-            talk.read_answer(&head, &key)
-        };
-        match read {
-            Err(fault) => self.lose(number, faults::handshake(fault), at, sockets),
-            Ok(None) => {
-                if had == 0 {
-                    head.extend_from_slice(bytes);
-                }
-                connection.more().head = head;
-            }
-            Ok(Some((length, deflate))) => {
-                connection.deflate = deflate;
-                let socket = connection.socket;
-                self.established(number, at, sockets);
-                let rest = &mut bytes[length - had..];
-                if !rest.is_empty() && self.find(socket) == Some(number) {
-                    self.converse(number, rest, at, sockets);
-                }
-            }
-        }
-    }
-
-    fn converse<S: Sockets>(&mut self, number: u32, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
-        let job = self.job.clone();
-        let Some(talk) = &job.talk else { return };
+        let mask = self.mask();
         let connection = &mut self.connections[number as usize];
         let socket = connection.socket;
-        let kept = connection.more.as_mut().and_then(|more| more.websocket.take());
-        let mut session = kept.unwrap_or_else(|| Box::new(Session::new(talk.terms(connection.deflate))));
-        let mask = Some((self.random.next_u64() as u32).to_le_bytes());
+        let kept = connection.more.as_mut().and_then(|more| more.line.take());
+        let mut line = kept.unwrap_or_else(|| job.unparked(connection.parked));
         let (mut out, mut scratch) = (self.buffer(), std::mem::take(&mut self.scratch));
-        let mut rest = bytes;
-        let (mut fault, mut has_closed, mut why) = (None, false, Failure::ClosedEarly);
-        loop {
-            let (taken, news) = match session.handle(rest, &mut scratch, mask, &mut out) {
-                Ok((_, Heard::NeedMore)) => break,
-                Ok((taken, Heard::Nothing)) => (taken, News::Nothing),
-                Ok((taken, Heard::Pong(_))) => (taken, News::Pong),
-                Ok((taken, Heard::Close { code, .. })) => {
-                    why = Failure::WebSocketClose(code.unwrap_or(CLOSE_WITHOUT_CODE));
-                    (taken, News::Close)
-                }
-                Ok((taken, Heard::Message { bytes, is_cut, .. })) => {
-                    (taken, News::Message { is_good: !is_cut && job.step.accepts(bytes) })
-                }
-                Err(broken) => {
-                    fault = Some(broken);
+        let (mut from, mut end) = (0, None);
+        while end.is_none() {
+            let said = line.handle(&mut bytes[from..], &mut scratch, mask, &mut out);
+            let (taken, news) = match said.map(|(taken, said)| (taken, News::of(&said, &job))) {
+                Ok((_, News::NeedMore)) => break,
+                Ok(news) => news,
+                Err(fault) => {
+                    let failure = faults::line(fault);
+                    end = Some(if fault.was_told() { End::Told(failure) } else { End::Lost(failure) });
                     break;
                 }
             };
-            rest = &mut rest[taken..];
-            self.take_news(number, &news, &talk.expects, at, sockets);
-            has_closed |= matches!(news, News::Close);
-            if self.find(socket) != Some(number) || has_closed {
-                break;
+            from += taken;
+            if matches!(news, News::Ready) {
+                self.connections[number as usize].parked = line.park().unwrap_or_default();
+            }
+            end = self.take_news(number, news, from == bytes.len(), at, sockets);
+            if self.find(socket) != Some(number) {
+                end = Some(End::Gone);
             }
         }
         self.scratch = scratch;
-        let is_there = self.find(socket) == Some(number);
-        // Who has sent a close says nothing more.
-        if out.is_empty() || !is_there || self.get(number).is_parting() {
-            self.give_back(out);
-        } else if !self.send_own(number, out, sockets) {
-            return;
+        if matches!(end, Some(End::Gone)) {
+            return self.give_back(out);
         }
-        if self.find(socket) == Some(number) && sockets.unsent(socket) > UNSENT_MAX {
-            // It asks and does not read.
-            let failure = Failure::Protocol(ProtocolFault::WebSocketFlood);
-            return self.lose(number, failure, at, sockets);
-        }
-        if self.find(socket) != Some(number) {
+        if !self.answer_back(number, out, at, sockets) {
             return;
         }
         let connection = self.get(number);
-        if connection.is_established() && (fault.is_some() || has_closed) {
-            // The answer to its close, or what is wrong with what it sent, is on its way.
-            let failure = fault.map_or(why, faults::websocket);
-            return self.leave(number, failure, at, sockets);
+        match end {
+            // What is wrong, or the answer to its close, is on its way to a peer of WebSocket.
+            Some(End::Told(failure)) if connection.is_established() => self.leave(number, failure, at, sockets),
+            Some(End::Lost(failure)) => self.lose(number, failure, at, sockets),
+            _ => {
+                if line.park().is_none() {
+                    connection.more().line = Some(line);
+                }
+                connection.tidy();
+            }
         }
-        if !session.is_at_rest() {
-            connection.more().websocket = Some(session);
-        }
-        connection.tidy();
     }
 
-    fn take_news<S: Sockets>(&mut self, number: u32, news: &News, expects: &Expects, at: Nanos, sockets: &mut S) {
+    /// Sends what the protocol itself answers. False when the connection is gone.
+    fn answer_back<S: Sockets>(&mut self, number: u32, out: Vec<u8>, at: Nanos, sockets: &mut S) -> bool {
+        let connection = self.get(number);
+        let socket = connection.socket;
+        // Who has sent a close says nothing more.
+        if out.is_empty() || connection.is_parting() {
+            self.give_back(out);
+        } else if !self.send_own(number, out, sockets) {
+            return false;
+        }
+        if sockets.unsent(socket) > UNSENT_MAX && self.job.protocol == Protocol::WebSocket {
+            // It asks and does not read.
+            self.lose(number, Failure::Protocol(ProtocolFault::WebSocketFlood), at, sockets);
+            return false;
+        }
+        true
+    }
+
+    /// What came; `is_clean`: nothing came behind it. Gives what ends the hearing, if anything does.
+    fn take_news<S: Sockets>(
+        &mut self,
+        number: u32,
+        news: News,
+        is_clean: bool,
+        at: Nanos,
+        sockets: &mut S,
+    ) -> Option<End> {
+        let job = self.job.clone();
+        let expects = job.talk.as_ref().map_or(&Expects::Nothing, |talk| &talk.expects);
         let connection = self.get(number);
         // What came before a message had left is no answer to it.
-        let phase = match connection.phase {
-            Phase::Asks if connection.since >= at => Phase::Idle,
-            phase => phase,
-        };
-        match (news, expects, phase) {
-            (News::Pong, Expects::Pong, Phase::Asks) => self.answered(number, true, at, sockets),
-            (News::Message { is_good }, Expects::Message, Phase::Asks) => self.answered(number, *is_good, at, sockets),
-            (News::Message { .. }, ..) => self.pushed(number, at),
-            (News::Close, _, Phase::Closes) => self.agreed_to_close(number, at),
-            (News::Close | News::Pong | News::Nothing, ..) => {}
+        let is_awaited = connection.phase == Phase::Asks && connection.since < at;
+        match (news, expects) {
+            (News::Ready, _) => self.established(number, at, sockets),
+            (News::Pong, Expects::Pong) if is_awaited => self.answered(number, true, at, sockets),
+            (News::Message { is_good }, Expects::Message) if is_awaited => {
+                self.answered(number, is_good, at, sockets);
+            }
+            (News::Answer, Expects::Framed(_)) if is_awaited => self.answered(number, true, at, sockets),
+            (News::Message { .. } | News::Answer, _) => self.pushed(number, at),
+            (News::Close(failure), _) => {
+                if connection.phase == Phase::Closes {
+                    self.agreed_to_close(number, at);
+                }
+                return Some(End::Told(failure));
+            }
+            (News::Head { status, stays }, _) => connection.more().answer = Some((status, stays)),
+            // More than was asked for: what follows could not be told from an answer.
+            (News::End, _) if !is_clean => return Some(End::Lost(Failure::Protocol(ProtocolFault::Unsolicited))),
+            (News::End, _) => return self.end_answer(number, at, sockets),
+            (News::Pong | News::NeedMore | News::Nothing, _) => {}
         }
+        None
     }
 
     /// Something came unasked.
     fn pushed(&mut self, number: u32, at: Nanos) {
-        self.seen.counts.pushed += 1;
+        self.seen.counts[HeldCounter::Pushed] += 1;
         let connection = &mut self.connections[number as usize];
         if connection.phase == Phase::Idle {
             let last = std::mem::replace(&mut connection.since, at);
@@ -262,88 +240,20 @@ impl World {
         }
     }
 
-    fn read_stream<S: Sockets>(&mut self, number: u32, bytes: &[u8], at: Nanos, sockets: &mut S) {
-        let job = self.job.clone();
-        let expects = job.talk.as_ref().map_or(&Expects::Nothing, |talk| &talk.expects);
-        let Expects::Framed(framing) = expects else { return self.pushed(number, at) };
-        let socket = self.get(number).socket;
-        let mut rest = bytes;
-        while !rest.is_empty() && self.find(socket) == Some(number) {
-            let connection = self.get(number);
-            let mut reader = connection.more.as_ref().map(|more| more.tcp).unwrap_or_default();
-            let (taken, is_over) = match reader.handle(framing, rest) {
-                Ok(read) => read,
-                Err(_) => {
-                    let failure = Failure::Protocol(ProtocolFault::AnswerLength);
-                    return self.lose(number, failure, at, sockets);
-                }
-            };
-            rest = &rest[taken..];
-            if reader.is_within() || connection.more.is_some() {
-                connection.more().tcp = reader;
-                connection.tidy();
-            }
-            if !is_over {
-                continue;
-            }
-            if connection.phase == Phase::Asks && connection.since < at {
-                self.answered(number, true, at, sockets);
-            } else {
-                self.pushed(number, at);
-            }
-        }
-    }
-
-    fn read_http<S: Sockets>(&mut self, number: u32, bytes: &[u8], at: Nanos, sockets: &mut S) {
-        let connection = &mut self.connections[number as usize];
-        let Some(more) = connection.more.as_deref_mut().filter(|more| more.http.is_some()) else {
-            // Nobody asked for these bytes.
-            if connection.phase != Phase::Closes {
-                let failure = Failure::Protocol(ProtocolFault::Unsolicited);
-                self.lose(number, failure, at, sockets);
-            }
-            return;
-        };
-        let Some(client) = &mut more.http else { return };
-        let mut rest = bytes;
-        loop {
-            match client.handle(rest, &mut self.heads) {
-                Ok((taken, answer)) => {
-                    rest = &rest[taken..];
-                    match answer {
-                        Answer::NeedMore => return,
-                        Answer::Head(head) => more.answer = Some((head.status, head.keep_alive)),
-                        Answer::Interim(_) | Answer::Body(_) => {}
-                        Answer::End => break,
-                    }
-                }
-                Err(error) => return self.lose(number, faults::protocol(error), at, sockets),
-            }
-        }
-        if !rest.is_empty() {
-            // More than was asked for: what follows could not be told from an answer.
-            let failure = Failure::Protocol(ProtocolFault::Unsolicited);
-            return self.lose(number, failure, at, sockets);
-        }
-        let (status, stays) = more.answer.take().unwrap_or((0, false));
-        more.http = None;
+    /// An answer of HTTP is complete.
+    fn end_answer<S: Sockets>(&mut self, number: u32, at: Nanos, sockets: &mut S) -> Option<End> {
+        let connection = self.get(number);
+        let (status, stays) = connection.more().answer.take().unwrap_or((0, false));
         connection.tidy();
-        let (is_good, is_first) = (self.job.step.accepts_status(status), connection.phase == Phase::Begins);
+        let (socket, is_first) = (connection.socket, connection.phase == Phase::Begins);
+        let is_good = self.job.step.accepts_status(status);
         match (is_first, stays) {
-            (true, _) if !is_good => self.lose(number, Failure::Status, at, sockets),
+            (true, _) if !is_good => return Some(End::Lost(Failure::Status)),
             (true, true) => self.established(number, at, sockets),
-            (_, false) => {
-                if !is_first {
-                    let socket = self.get(number).socket;
-                    self.answered(number, is_good, at, sockets);
-                    if self.find(socket) != Some(number) {
-                        return;
-                    }
-                }
-                self.lose(number, Failure::ClosedEarly, at, sockets);
-            }
-            (false, true) => self.answered(number, is_good, at, sockets),
+            (true, false) => return Some(End::Lost(Failure::ClosedEarly)),
+            (false, _) => self.answered(number, is_good, at, sockets),
         }
+        (!stays && self.find(socket) == Some(number)).then_some(End::Lost(Failure::ClosedEarly))
     }
 
     fn peer_closed<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
@@ -371,10 +281,49 @@ impl World {
     }
 }
 
-/// What a conversation brought, without its bytes.
+/// What a line said, without its bytes.
 enum News {
+    NeedMore,
     Nothing,
+    /// Both sides have agreed on how they speak.
+    Ready,
     Pong,
-    Message { is_good: bool },
-    Close,
+    Message {
+        is_good: bool,
+    },
+    /// Bytes on a plain connection that could be an answer.
+    Answer,
+    Close(Failure),
+    /// Of HTTP.
+    Head {
+        status: u16,
+        stays: bool,
+    },
+    End,
+}
+
+impl News {
+    fn of(said: &Said<'_>, job: &Job) -> Self {
+        match said {
+            Said::NeedMore => Self::NeedMore,
+            Said::Ready => Self::Ready,
+            Said::Pong => Self::Pong,
+            Said::Message { bytes, is_cut, .. } => Self::Message { is_good: !is_cut && job.step.accepts(bytes) },
+            Said::Body { is_last: true, .. } | Said::Unframed(_) => Self::Answer,
+            Said::Close { code, .. } => Self::Close(Failure::WebSocketClose(code.unwrap_or(CLOSE_WITHOUT_CODE))),
+            Said::Head { head: Head::Http1(head), .. } => Self::Head { status: head.status, stays: head.keep_alive },
+            Said::End { .. } => Self::End,
+            _ => Self::Nothing,
+        }
+    }
+}
+
+/// What ends the hearing of what came.
+enum End {
+    /// The connection is not there any more.
+    Gone,
+    /// The peer ends the conversation, or broke its rules: the answer to that is on its way.
+    Told(Failure),
+    /// It is closed at once.
+    Lost(Failure),
 }

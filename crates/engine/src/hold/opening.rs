@@ -1,9 +1,10 @@
 //! How connections come: at a pace, few at a time, and again after a while when they are to.
 
 use driver::{OpenOptions, Sockets};
-use metrics::{Failure, TlsFault};
+use metrics::{Failure, HeldCounter, TlsFault};
 use pacing::Nanos;
 use plan::Work;
+use wire::line::Parked;
 
 use super::world::{Connection, Phase, Wake, World};
 use crate::faults;
@@ -58,8 +59,8 @@ impl World {
     }
 
     pub(super) fn open_some<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
-        let before = self.seen.counts.tried;
-        while self.next_open(now) <= now && self.seen.counts.tried - before < u64::from(OPEN_BATCH) {
+        let before = self.seen.counts.tried();
+        while self.next_open(now) <= now && self.seen.counts.tried() - before < u64::from(OPEN_BATCH) {
             let first = self.connections.len() as u32;
             if first < self.count && self.open_at(first) <= now {
                 self.connections.push(Connection {
@@ -70,7 +71,7 @@ impl World {
                     owed: 0,
                     phase: Phase::Gone,
                     tries: 0,
-                    deflate: None,
+                    parked: Parked::default(),
                     was_tried: false,
                     was_established: false,
                     is_ending: false,
@@ -95,8 +96,8 @@ impl World {
         let opened = sockets.open(&OpenOptions { to, from, no_delay: true });
         let connection = &mut self.connections[number as usize];
         (connection.since, connection.phase) = (since, Phase::Connects);
-        self.seen.counts.retries += u64::from(std::mem::replace(&mut connection.was_tried, true));
-        self.seen.counts.tried += 1;
+        self.seen.counts[HeldCounter::Retries] += u64::from(std::mem::replace(&mut connection.was_tried, true));
+        self.seen.counts[HeldCounter::Tried] += 1;
         self.opening += 1;
         match opened {
             Ok(socket) => {
@@ -145,7 +146,7 @@ impl World {
         connection.tidy();
         self.opening -= 1;
         self.open += 1;
-        self.seen.counts.established += 1;
+        self.seen.counts[HeldCounter::Established] += 1;
         match self.job.work {
             Work::Once => self.due(number, now, now, sockets),
             // The first pause is as long as any, so that the connections do not speak all at once.

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
 use driver::{Driver, Waker};
-use metrics::{Held, HeldNow};
+use metrics::{Held, HeldCounter, HeldNow};
 use pacing::Nanos;
 
 use super::Orders;
 use super::world::World;
 use crate::RunError;
-use crate::control::Wish;
+use crate::control::{StopHandle, Wish};
+use crate::crew;
 
 /// A shard looks so often how late its loop is.
 const LAG_EVERY: Nanos = Nanos::from_millis(50);
@@ -43,6 +44,16 @@ pub(super) enum Report {
     Broken(RunError),
 }
 
+impl crew::Report for Report {
+    fn readiness(self) -> Option<Result<Waker, RunError>> {
+        match self {
+            Self::Ready { waker } => Some(Ok(waker)),
+            Self::Broken(error) => Some(Err(error)),
+            _ => None,
+        }
+    }
+}
+
 /// The ends that a shard holds.
 pub(super) struct Ends {
     pub(super) shard: usize,
@@ -50,7 +61,7 @@ pub(super) struct Ends {
     /// A word for each interval that was taken.
     pub(super) taken: Receiver<()>,
     pub(super) orders: Arc<Orders>,
-    pub(super) wish: Arc<Wish>,
+    pub(super) stop: StopHandle,
 }
 
 /// Runs a shard to its end. The run may be gone: then nobody wants the figures, and the shard ends.
@@ -60,14 +71,14 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
     }
     let Ok(started) = begins.recv() else { return };
     world.start_at(started);
-    let interval = world.interval();
+    let (interval, wishes) = (world.interval(), ends.stop.wish_of());
     let (mut reached, mut told) = (0, 0);
     let (mut next_at, mut lag_at) = (started + interval, started + LAG_EVERY);
     let mut on_their_way = 0;
     let (mut has_opened, mut cpu_ns) = (false, host::thread_cpu_ns());
     let mut complete = |seen: &mut Held, now: HeldNow| {
         let spent = host::thread_cpu_ns();
-        seen.counts.cpu_ns = spent - std::mem::replace(&mut cpu_ns, spent);
+        seen.counts[HeldCounter::CpuNs] = spent - std::mem::replace(&mut cpu_ns, spent);
         seen.now = now;
     };
     loop {
@@ -84,7 +95,7 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
         if ends.orders.stops_opening() {
             world.stop_opening();
         }
-        let (wish, end_at) = (ends.wish.get(), ends.orders.end_at());
+        let (wish, end_at) = (wishes.get(), ends.orders.end_at());
         if !world.is_closing() && (now >= end_at || wish >= Wish::STOP) {
             let told = ends.reports.send(Report::Closing { now: world.now(), at: now });
             world.begin_closing(now, end_at, driver.sockets());
@@ -101,6 +112,9 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
         }
         if !has_opened && !world.is_closing() && world.has_tried_all(now) {
             has_opened = true;
+            if ends.orders.has_opened(world.now().open, now) {
+                ends.stop.wake_all();
+            }
             if ends.reports.send(Report::Opened { now: world.now(), at: now }).is_err() {
                 break;
             }

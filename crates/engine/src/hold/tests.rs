@@ -11,8 +11,9 @@ use plan::{Flags, HoldFlags};
 use target::SteppedServer;
 
 use super::Orders;
+use super::job::Job;
 use super::shard::{Ends, REPORTS_MAX, Report, run, turn};
-use super::world::{Job, Phase, World};
+use super::world::{Phase, World};
 use crate::Places;
 
 const TURNS_MAX: u64 = 2_000_000;
@@ -64,11 +65,11 @@ fn audit(world: &World) {
     assert_eq!(world.owed, world.connections.iter().map(|one| u64::from(one.owed)).sum::<u64>(), "owed");
     let counts = &world.seen.counts;
     let opening = u64::from(world.opening);
-    let tried = counts.established + counts.failed_in_all() + counts.abandoned + opening;
-    assert_eq!(counts.tried, tried, "each try has one end");
-    let ended = counts.lost_in_all() + counts.closed + counts.closed_unheard + u64::from(world.open);
+    let tried = counts.established() + counts.failed_in_all() + counts.abandoned() + opening;
+    assert_eq!(counts.tried(), tried, "each try has one end");
+    let ended = counts.lost_in_all() + counts.closed() + counts.closed_unheard() + u64::from(world.open);
     let closes = u64::from(of(&[Phase::Closes]));
-    assert_eq!(counts.established, ended + closes, "each connection has one end");
+    assert_eq!(counts.established(), ended + closes, "each connection has one end");
 }
 
 fn play(seed: u64, is_calm: bool) -> Story {
@@ -163,16 +164,20 @@ fn each_connection_ends_once_whatever_happens() {
         let counts = &story.seen.counts;
         let about = || format!("seed {seed}: {counts:?} {:?}", story.flags);
         assert_eq!(story.sockets_left, 0, "{}", about());
-        assert!(counts.answered + counts.unanswered <= counts.sent && counts.sent <= counts.due, "{}", about());
-        assert_eq!(story.seen.response.count(), counts.answered, "{}", about());
-        assert_eq!(story.seen.given_up.count(), counts.unanswered + counts.unsent, "{}", about());
-        assert_eq!(counts.due, counts.sent + counts.unsent, "{}", about());
-        assert_eq!(story.seen.connect.count(), counts.established, "{}", about());
-        assert!(story.flags.reconnect || counts.retries == 0, "{}", about());
+        assert!(
+            counts.answered() + counts.unanswered() <= counts.sent() && counts.sent() <= counts.due(),
+            "{}",
+            about()
+        );
+        assert_eq!(story.seen.response.count(), counts.answered(), "{}", about());
+        assert_eq!(story.seen.given_up.count(), counts.unanswered() + counts.unsent(), "{}", about());
+        assert_eq!(counts.due(), counts.sent() + counts.unsent(), "{}", about());
+        assert_eq!(story.seen.connect.count(), counts.established(), "{}", about());
+        assert!(story.flags.reconnect || counts.retries() == 0, "{}", about());
         assert!(story.most_open <= story.count, "{}", about());
         lost += counts.lost_in_all();
         failed += counts.failed_in_all();
-        answered += counts.answered;
+        answered += counts.answered();
         let again = play(seed, false);
         assert_eq!(
             (again.turns, format!("{:?}", again.seen.counts)),
@@ -192,10 +197,10 @@ fn in_a_calm_world_all_goes_well() {
         assert_eq!(counts.failed_in_all() + counts.lost_in_all(), 0, "{}", about());
         // Without a grace some may be in flight at the end.
         let has_grace = story.flags.common.grace.as_deref() != Some("0s");
-        assert!(!has_grace || counts.unanswered == 0, "{}", about());
-        assert_eq!(counts.closed + counts.closed_unheard, counts.established, "{}", about());
+        assert!(!has_grace || counts.unanswered() == 0, "{}", about());
+        assert_eq!(counts.closed() + counts.closed_unheard(), counts.established(), "{}", about());
         let is_slow = story.flags.common.ramp.as_deref() == Some("40");
-        assert!(is_slow || counts.tried == story.count, "{}", about());
+        assert!(is_slow || counts.tried() == story.count, "{}", about());
     }
 }
 
@@ -235,8 +240,8 @@ fn a_stall_of_ours_makes_no_timeouts() {
         let story = with_a_stall(seed, 2_000, "3s");
         let counts = &story.seen.counts;
         let about = format!("seed {seed}: {counts:?}");
-        assert_eq!((counts.lost_in_all(), counts.unanswered, counts.closed), (0, 0, 100), "{about}");
-        assert_eq!(counts.answered, counts.sent, "{about}");
+        assert_eq!((counts.lost_in_all(), counts.unanswered(), counts.closed()), (0, 0, 100), "{about}");
+        assert_eq!(counts.answered(), counts.sent(), "{about}");
     }
 }
 
@@ -247,7 +252,7 @@ fn what_left_only_after_a_stall_is_waited_for() {
         let story = with_freezes(seed, (980, 2_020), (1_000, 2_000), "3s");
         let counts = &story.seen.counts;
         let about = format!("seed {seed}: {counts:?}");
-        assert_eq!((counts.lost_in_all(), counts.unanswered, counts.closed), (0, 0, 100), "{about}");
+        assert_eq!((counts.lost_in_all(), counts.unanswered(), counts.closed()), (0, 0, 100), "{about}");
         // A target that is silent for longer is not.
         let story = with_freezes(seed, (980, 2_500), (1_000, 2_000), "3s");
         assert!(story.seen.counts.lost_in_all() > 0, "{:?}", story.seen.counts);
@@ -259,16 +264,16 @@ fn what_was_due_in_a_stall_of_ours_is_counted_as_late() {
     for seed in 0..20 {
         // Each connection had its turn three or four times in the second.
         let counts = with_a_stall(seed, 2_000, "3s").seen.counts;
-        assert!((1_300..=1_400).contains(&counts.due), "{counts:?}");
-        assert!((300..=350).contains(&counts.late), "{counts:?}");
-        assert_eq!((counts.due, counts.unsent), (counts.sent, 0), "{counts:?}");
+        assert!((1_300..=1_400).contains(&counts.due()), "{counts:?}");
+        assert!((300..=350).contains(&counts.late()), "{counts:?}");
+        assert_eq!((counts.due(), counts.unsent()), (counts.sent(), 0), "{counts:?}");
         // The end of the plan comes within the stall: each has three more turns or four, and says one of them.
         let counts = with_a_stall(seed, 6_000, "3s").seen.counts;
-        assert!((1_300..=1_400).contains(&counts.due), "{counts:?}");
-        assert!((960..=1_050).contains(&counts.late), "{counts:?}");
-        assert_eq!(counts.due, counts.sent + counts.unsent, "{counts:?}");
-        assert!((860..=950).contains(&counts.unsent), "{counts:?}");
-        assert_eq!((counts.answered, counts.unanswered), (counts.sent, 0), "{counts:?}");
+        assert!((1_300..=1_400).contains(&counts.due()), "{counts:?}");
+        assert!((960..=1_050).contains(&counts.late()), "{counts:?}");
+        assert_eq!(counts.due(), counts.sent() + counts.unsent(), "{counts:?}");
+        assert!((860..=950).contains(&counts.unsent()), "{counts:?}");
+        assert_eq!((counts.answered(), counts.unanswered()), (counts.sent(), 0), "{counts:?}");
     }
 }
 
@@ -286,9 +291,9 @@ fn a_run_that_does_not_listen_is_told_little() {
     let world = World::new(job, Segment::share(0, 1), driver.sockets());
     let ((reports, told), (start, begins), (_take, taken)) =
         (std::sync::mpsc::channel(), std::sync::mpsc::channel(), std::sync::mpsc::channel());
-    let orders = Arc::new(Orders::default());
+    let orders = Arc::new(Orders::new(&plan, 1));
     start.send(clock.now()).expect("it listens");
-    let ends = Ends { shard: 0, reports, taken, orders, wish: stop.wish_of() };
+    let ends = Ends { shard: 0, reports, taken, orders, stop: stop.clone() };
     let shard = std::thread::spawn(move || run(driver, world, &ends, &begins));
     std::thread::sleep(std::time::Duration::from_millis(200));
     stop.abort();
@@ -301,8 +306,8 @@ fn a_run_that_does_not_listen_is_told_little() {
             _ => continue,
         };
         intervals += usize::from(is_interval);
-        tried += seen.counts.tried;
-        failed += seen.counts.failed_in_all() + seen.counts.abandoned;
+        tried += seen.counts.tried();
+        failed += seen.counts.failed_in_all() + seen.counts.abandoned();
     }
     assert!((1..=REPORTS_MAX).contains(&intervals), "{intervals} are on their way");
     assert!(tried >= 3 && tried == failed, "{tried} tried, {failed} failed");

@@ -1,6 +1,7 @@
 //! When connections speak, and what.
 
 use driver::{Outgoing, Sockets};
+use metrics::HeldCounter;
 use pacing::Nanos;
 use plan::Work;
 
@@ -50,7 +51,7 @@ impl World {
         self.turns += 1;
         match self.connections.get(number as usize) {
             Some(connection) if connection.is_established() => self.due(number, intended, now, sockets),
-            Some(connection) if connection.was_established => self.seen.counts.missed += 1,
+            Some(connection) if connection.was_established => self.seen.counts[HeldCounter::Missed] += 1,
             _ => {}
         }
     }
@@ -58,7 +59,7 @@ impl World {
     /// What a connection still owes will not be said any more.
     pub(super) fn give_up_owed(&mut self, number: u32, now: Nanos) {
         while let Some(intended) = self.next_owed(number) {
-            self.seen.counts.unsent += 1;
+            self.seen.counts[HeldCounter::Unsent] += 1;
             self.seen.given_up.record(now.since(intended).0);
         }
     }
@@ -75,8 +76,8 @@ impl World {
     }
 
     fn count_due(&mut self, intended: Nanos, now: Nanos) {
-        self.seen.counts.due += 1;
-        self.seen.counts.late += u64::from(now > intended + LATENESS_MAX);
+        self.seen.counts[HeldCounter::Due] += 1;
+        self.seen.counts[HeldCounter::Late] += u64::from(now > intended + LATENESS_MAX);
     }
 
     /// The earliest of the messages that a connection owes.
@@ -101,19 +102,17 @@ impl World {
         let connection = &mut self.connections[number as usize];
         let socket = connection.socket;
         let is_sealed = connection.more.as_ref().is_some_and(|more| more.tls.is_some());
-        let frame = job.talk.as_ref().and_then(|talk| talk.frame(connection.deflate, turn));
+        let frame = job.talk.as_ref().and_then(|talk| talk.frame(connection.parked.deflate, turn));
         let frame_bytes = frame.map(|(bytes, _)| bytes);
         let Some(bytes) = frame_bytes.or(self.request.is_some().then(|| job.step.request_bytes())) else { return };
         let expects = job.talk.as_ref().map_or(&Expects::Message, |talk| &talk.expects);
         let is_awaited = !matches!(expects, Expects::Nothing);
         if self.request.is_some() {
-            let mut client = wire::http1::Client::default();
-            client.start(job.step.kind());
-            connection.more().http = Some(client);
+            connection.more().line = Some(job.asking());
         }
         connection.phase = if is_awaited { Phase::Asks } else { Phase::Says };
         (connection.since, connection.intended) = (now, intended);
-        self.seen.counts.sent += 1;
+        self.seen.counts[HeldCounter::Sent] += 1;
         if is_awaited {
             self.answer_deadlines.push(number, now);
         }
@@ -123,7 +122,7 @@ impl World {
             self.send_own(number, copy, sockets);
             return;
         }
-        self.seen.counts.bytes_sent += bytes.len() as u64;
+        self.seen.counts[HeldCounter::BytesHanded] += bytes.len() as u64;
         let template = frame.map_or(self.request, |(_, number)| self.templates.get(number?).copied());
         match template {
             Some(template) if is_awaited => sockets.send(socket, Outgoing::Template(template, 0..bytes.len())),
@@ -137,8 +136,8 @@ impl World {
         let connection = &mut self.connections[number as usize];
         self.seen.response.record(at.since(connection.intended).0);
         self.seen.service.record(at.since(connection.since).0);
-        self.seen.counts.answered += 1;
-        self.seen.counts.refused += u64::from(!is_good);
+        self.seen.counts[HeldCounter::Answered] += 1;
+        self.seen.counts[HeldCounter::Refused] += u64::from(!is_good);
         self.spoken(number, at, sockets);
     }
 

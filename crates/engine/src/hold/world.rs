@@ -4,19 +4,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use driver::{Outgoing, Socket, Sockets, Template};
-use metrics::{Failure, Held, HeldNow};
+use metrics::{Failure, Held, HeldCounter, HeldNow};
 use pacing::{Nanos, Random, Segment};
-use plan::{Hold, Keeps, Protocol, Work};
-use wire::http1::{Client, HeadMemory};
-use wire::tcp;
-use wire::tls::{self, ClientConfig};
-use wire::websocket::{self, Deflate, Scratch};
+use wire::line::{AnyLine, Mask, Parked, Scratch};
+use wire::tls;
 
-use crate::Places;
+use super::job::Job;
 use crate::faults;
 use crate::talk::PreparedTalk;
 use crate::timers::Timers;
-use crate::world::PreparedStep;
 
 /// Buffers that are kept for later.
 const SPARE_MAX: usize = 64;
@@ -26,39 +22,6 @@ const SPARE_BYTES_MAX: usize = 64 * 1024;
 const STALL_MIN: Nanos = Nanos::from_millis(50);
 /// How long peers have after a stall of ours, whatever deadlines passed in it.
 const SPARED: Nanos = Nanos::from_millis(100);
-
-/// What is to be done; the same for all shards.
-pub(super) struct Job {
-    pub(super) places: Places,
-    pub(super) tls: Option<ClientConfig>,
-    pub(super) protocol: Protocol,
-    pub(super) step: PreparedStep,
-    pub(super) talk: Option<PreparedTalk>,
-    pub(super) work: Work,
-    pub(super) connections: u64,
-    pub(super) ramp: Option<u64>,
-    pub(super) reconnects: bool,
-    pub(super) grace: Nanos,
-    interval: Nanos,
-}
-
-impl Job {
-    pub(super) fn new(plan: &Hold, places: Places, tls: Option<ClientConfig>) -> Self {
-        Self {
-            places,
-            tls,
-            protocol: plan.target.protocol,
-            step: PreparedStep::new(0, &plan.step, &plan.target, Keeps::default()),
-            talk: PreparedTalk::new(&plan.step, false),
-            work: plan.work,
-            connections: plan.connections,
-            ramp: plan.ramp,
-            reconnects: plan.reconnects,
-            grace: plan.grace.into(),
-            interval: plan.interval.into(),
-        }
-    }
-}
 
 /// What a connection is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,8 +62,8 @@ pub(super) struct Connection {
     pub(super) phase: Phase,
     /// Tries that failed since it was established the last time.
     pub(super) tries: u8,
-    /// How messages of WebSocket may be compressed.
-    pub(super) deflate: Option<Deflate>,
+    /// What is known of its line while nothing has come.
+    pub(super) parked: Parked,
     /// It was tried before.
     pub(super) was_tried: bool,
     /// It was there once.
@@ -113,22 +76,15 @@ pub(super) struct Connection {
 #[derive(Default)]
 pub(super) struct More {
     pub(super) tls: Option<tls::Session>,
-    pub(super) websocket: Option<Box<websocket::Session>>,
-    pub(super) http: Option<Client>,
-    pub(super) tcp: tcp::Reader,
-    /// Of a handshake of WebSocket that came in pieces.
-    pub(super) head: Vec<u8>,
+    /// What is spoken, when more is to be known of it than [`Connection::parked`].
+    pub(super) line: Option<AnyLine>,
     /// The status of an answer of HTTP, and whether its connection stays.
     pub(super) answer: Option<(u16, bool)>,
 }
 
 impl More {
     fn is_needed(&self) -> bool {
-        self.tls.is_some()
-            || self.websocket.is_some()
-            || self.http.is_some()
-            || self.tcp.is_within()
-            || !self.head.is_empty()
+        self.tls.is_some() || self.line.is_some()
     }
 }
 
@@ -242,7 +198,6 @@ pub(super) struct World {
     pub(super) agreed: u32,
     pub(super) unheard: u32,
     pub(super) random: Random,
-    pub(super) heads: HeadMemory,
     pub(super) scratch: Scratch,
     pub(super) plain: Vec<u8>,
     spare: Vec<Vec<u8>>,
@@ -287,7 +242,6 @@ impl World {
             agreed: 0,
             unheard: 0,
             random: Random::of_stream(1, segment.nth(0)),
-            heads: HeadMemory::default(),
             scratch: Scratch::default(),
             plain: Vec::new(),
             spare: Vec::new(),
@@ -373,6 +327,11 @@ impl World {
         &mut self.connections[number as usize]
     }
 
+    /// Covers what leaves next.
+    pub(super) fn mask(&mut self) -> Mask {
+        (self.random.next_u64() as u32).to_le_bytes()
+    }
+
     pub(super) fn buffer(&mut self) -> Vec<u8> {
         self.spare.pop().unwrap_or_default()
     }
@@ -410,7 +369,7 @@ impl World {
     }
 
     pub(super) fn send_raw<S: Sockets>(&mut self, socket: Socket, bytes: Vec<u8>, sockets: &mut S) {
-        self.seen.counts.bytes_sent += bytes.len() as u64;
+        self.seen.counts[HeldCounter::BytesHanded] += bytes.len() as u64;
         sockets.send(socket, Outgoing::Lent(bytes));
     }
 
@@ -419,7 +378,7 @@ impl World {
         let socket = self.get(number).socket;
         let unsent = sockets.unsent(socket) as u64;
         sockets.close(socket);
-        self.seen.counts.bytes_unsent += unsent;
+        self.seen.counts[HeldCounter::BytesUntaken] += unsent;
         self.gone(number, failure, now);
     }
 
@@ -429,7 +388,7 @@ impl World {
         self.open -= 1;
         self.seen.counts.lost[failure.index()] += 1;
         if connection.phase == Phase::Asks {
-            self.seen.counts.unanswered += 1;
+            self.seen.counts[HeldCounter::Unanswered] += 1;
             self.seen.given_up.record(now.since(connection.intended).0);
         }
     }
@@ -464,8 +423,7 @@ impl World {
             Phase::Connects | Phase::Shakes | Phase::Begins | Phase::Idle | Phase::Asks | Phase::Says => {}
             Phase::Closes => {
                 self.closing -= 1;
-                let counts = &mut self.seen.counts;
-                *(if is_agreed { &mut counts.closed } else { &mut counts.closed_unheard }) += 1;
+                self.seen.counts[if is_agreed { HeldCounter::Closed } else { HeldCounter::ClosedUnheard }] += 1;
                 if is_agreed {
                     self.agreed += 1;
                 } else {

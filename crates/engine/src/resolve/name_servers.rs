@@ -1,6 +1,6 @@
 //! The name servers of `/etc/resolv.conf`, and `/etc/hosts`, without glibc.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use hickory_resolver::TokioResolver;
@@ -17,7 +17,11 @@ pub(super) fn look_up(host: &str) -> Result<Vec<IpAddr>, ResolveError> {
         .build()
         .map_err(|error| failed(error.to_string()))?;
     runtime.block_on(async {
-        let mut builder = TokioResolver::builder_tokio().map_err(|error| failed(error.to_string()))?;
+        let mut builder = match TokioResolver::builder_tokio() {
+            Ok(builder) => builder,
+            // An image with nothing but the binary has neither file.
+            Err(error) => return without_files(host).ok_or_else(|| failed(error.to_string())),
+        };
         let options = builder.options_mut();
         options.timeout = ANSWER_TIME_MAX;
         options.attempts = 2;
@@ -30,6 +34,11 @@ pub(super) fn look_up(host: &str) -> Result<Vec<IpAddr>, ResolveError> {
     })
 }
 
+/// What every machine is sure of (RFC 6761, 6.3), whatever is set up.
+fn without_files(host: &str) -> Option<Vec<IpAddr>> {
+    (host == "localhost").then(|| vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,5 +47,12 @@ mod tests {
     fn this_machine_has_a_name() {
         let found = look_up("localhost").expect("every system knows it");
         assert!(!found.is_empty() && found.iter().all(IpAddr::is_loopback), "{found:?}");
+    }
+
+    #[test]
+    fn this_machine_has_a_name_where_nothing_is_set_up() {
+        let found = without_files("localhost").expect("it is always known");
+        assert!(found.len() == 2 && found.iter().all(IpAddr::is_loopback), "{found:?}");
+        assert_eq!(without_files("example.com"), None);
     }
 }

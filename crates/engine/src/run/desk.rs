@@ -1,19 +1,25 @@
-//! Where the reports of the shards come together.
+//! Where the reports of the shards of a load come together.
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
+use std::time::Duration;
 
-use metrics::Snapshot;
 use pacing::Nanos;
 use pacing::change::Change;
 
 use super::merge::{Finished, Merger, Ready};
+use super::rows::KeptInterval;
 use super::{Interval, RunError};
 use crate::control::{Changes, StopHandle};
-use crate::shard::{Report, Times};
+use crate::going::Desk;
+use crate::shard::{Report, Seen};
+use crate::times::Times;
 
 /// From the last arrival at a rendezvous to its instant: time for all shards to wake up.
 const ROUND_LEAD: Nanos = Nanos::from_millis(2);
+
+/// Reports that follow each other within this time are of one moment.
+const LATE_WAIT: Duration = Duration::from_millis(50);
 
 /// What is to be told next.
 pub(super) enum News {
@@ -21,12 +27,13 @@ pub(super) enum News {
     Changed(Change),
 }
 
-/// Where the reports of the shards come together.
-pub(super) struct Desk {
+/// Where the reports of the shards of a load come together.
+pub(super) struct LoadDesk {
     pub(super) merger: Merger,
     hopeless: Vec<bool>,
     /// Shards whose users all wait for those of the others, since when.
-    gathered: Vec<Option<Nanos>>,
+    /// Scenario by scenario.
+    gathered: Vec<Vec<Option<Nanos>>>,
     stop: StopHandle,
     failure: Option<RunError>,
     changes: Arc<Changes>,
@@ -34,32 +41,82 @@ pub(super) struct Desk {
     revision: u32,
     /// All shards have gone without a word.
     is_lost: bool,
+    /// Since when a row waits for a late shard.
+    waiting_since: Option<Nanos>,
 }
 
-impl Desk {
+impl LoadDesk {
     pub(super) fn new(
         times: Times,
-        returns: Vec<Sender<Box<Snapshot>>>,
+        scenarios: Vec<Vec<usize>>,
+        returns: Vec<Sender<Seen>>,
         stop: StopHandle,
         changes: Arc<Changes>,
     ) -> Self {
         let shards = returns.len();
-        let merger = Merger::new(times, changes.timeline(), returns);
-        let (hopeless, gathered) = (vec![false; shards], vec![None; shards]);
-        Self { merger, hopeless, gathered, stop, failure: None, changes, revision: 0, is_lost: false }
+        let timelines = changes.timelines();
+        let (hopeless, gathered) = (vec![false; shards], vec![vec![None; shards]; timelines.len()]);
+        let merger = Merger::new(times, timelines, scenarios, returns);
+        Self {
+            merger,
+            hopeless,
+            gathered,
+            stop,
+            failure: None,
+            changes,
+            revision: 0,
+            is_lost: false,
+            waiting_since: None,
+        }
     }
 
-    /// Some shard will still report, and what it says is wanted.
-    pub(super) fn is_waiting(&self) -> bool {
+    /// An interval that is ready.
+    pub(super) fn interval(&self, ready: &Ready) -> Interval<'_> {
+        self.merger.told_as(ready)
+    }
+
+    /// When the users of all shards that still play the scenario wait for each other, they start together.
+    fn start_round(&mut self, scenario: usize) {
+        let gathered = &mut self.gathered[scenario];
+        let Some(last) = gathered.iter().flatten().max().copied() else { return };
+        let is_awaited =
+            |(shard, since): (usize, &Option<Nanos>)| since.is_none() && self.merger.is_playing(shard, scenario);
+        if !gathered.iter().enumerate().any(is_awaited) {
+            gathered.fill(None);
+            self.changes.release(scenario, last + ROUND_LEAD);
+            self.stop.wake_all();
+        }
+    }
+
+    /// What all of it comes to, and how long it took.
+    pub(super) fn finish(self) -> Result<Finished, RunError> {
+        match self.failure {
+            Some(error) => Err(error),
+            None => Ok(self.merger.finish()),
+        }
+    }
+}
+
+impl Desk for LoadDesk {
+    type Report = Report;
+    type News = News;
+    type Row = KeptInterval;
+
+    fn keep(&self, news: &News) -> Option<KeptInterval> {
+        match news {
+            News::Interval(ready) => Some(self.merger.keep(ready)),
+            News::Changed(_) => None,
+        }
+    }
+
+    fn is_waiting(&self) -> bool {
         self.failure.is_none() && !self.is_lost && self.merger.running() > 0
     }
 
-    pub(super) fn take(&mut self, report: Report) {
+    fn take(&mut self, report: Report) {
         match report {
             Report::Interval { shard, upto, at, seen } => self.merger.interval(shard, upto, at, seen),
-            Report::Over { shard, at, stopped_at, backlog, seen } => {
-                self.merger.over(shard, at, stopped_at, backlog, &seen);
-            }
+            Report::Over { shard, at, ends, seen } => self.merger.over(shard, at, &ends, &seen),
             Report::Hopeless { shard, is_hopeless } => {
                 self.hopeless[shard] = is_hopeless;
                 if self.hopeless.iter().all(|&is| is) {
@@ -70,17 +127,17 @@ impl Desk {
                 self.failure = Some(error);
                 return self.stop.abort();
             }
-            Report::Gathered { shard, at } => self.gathered[shard] = Some(at),
+            Report::Left { shard, scenario } => self.merger.leave(shard, scenario),
+            Report::Gathered { shard, scenario, at } => self.gathered[scenario][shard] = Some(at),
             Report::Ready { .. } => {}
         }
-        self.start_round();
+        (0..self.gathered.len()).for_each(|scenario| self.start_round(scenario));
     }
 
-    /// What can be told now. When nobody reports any more, that is all that is left.
-    pub(super) fn next(&mut self) -> Option<News> {
+    fn next(&mut self) -> Option<News> {
         if let Some(change) = self.changes.after(self.revision) {
             self.revision = change.revision;
-            self.merger.change(self.changes.timeline());
+            self.merger.change(self.changes.timelines());
             return Some(News::Changed(change));
         }
         let is_on = self.is_waiting();
@@ -88,31 +145,22 @@ impl Desk {
         ready.map(News::Interval)
     }
 
-    /// An interval that is ready.
-    pub(super) fn interval(&self, ready: &Ready) -> Interval<'_> {
-        self.merger.told_as(ready)
-    }
-
-    /// When the users of all shards that still run wait for each other, they start together.
-    fn start_round(&mut self) {
-        let Some(last) = self.gathered.iter().flatten().max().copied() else { return };
-        let is_awaited = |(shard, since): (usize, &Option<Nanos>)| since.is_none() && self.merger.is_running(shard);
-        if !self.gathered.iter().enumerate().any(is_awaited) {
-            self.gathered.fill(None);
-            self.stop.release(last + ROUND_LEAD);
+    /// A row that misses a late shard waits a moment more: after a stall of all, each tells by itself.
+    fn patience(&mut self) -> Option<Duration> {
+        if !self.merger.awaits_late() {
+            self.waiting_since = None;
+            return None;
         }
+        let now = self.changes.clock().now();
+        let since = *self.waiting_since.get_or_insert(now);
+        Some(LATE_WAIT.saturating_sub(now.since(since).as_duration()))
     }
 
-    /// Nobody will report any more.
-    pub(super) fn lose_all(&mut self) {
+    fn waited_in_vain(&mut self) {
+        self.merger.gives_up_waiting();
+    }
+
+    fn lose_all(&mut self) {
         self.is_lost = true;
-    }
-
-    /// What all of it comes to, and how long it took.
-    pub(super) fn finish(self) -> Result<Finished, RunError> {
-        match self.failure {
-            Some(error) => Err(error),
-            None => Ok(self.merger.finish()),
-        }
     }
 }

@@ -2,33 +2,81 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use driver::Clock;
+use metrics::{Catalog, Counter, SeriesId, SeriesKind, Snapshot};
 use pacing::change::{Course, Timeline};
 use pacing::open::{Rate, Schedule, Spacing, Stage, Starts};
 use pacing::{LevelStage, Levels, Nanos, SLOT_COUNT, Segment};
-use plan::{Arrivals, ConnectionCount, Load, Plan, RateStage, UserShape};
+use plan::{Arrivals, ConnectionCount, Load, Plan, RateStage, Scenario, UserShape};
 use wire::tls::ClientConfig;
 
 use crate::control::{Changes, Refused};
-use crate::shard::Backlog;
+use crate::lookout::Lookout;
+use crate::purse::Pool;
+use crate::series::catalog;
+use crate::shard::Cast;
+use crate::supplies::Depot;
+use crate::times::{Backlog, duration_of};
 use crate::verdict::Growth;
-use crate::world::{ClosedWork, OpenWork, Origin, PreparedStep, Work};
+use crate::world::{ClosedWork, Counters, OpenWork, Origin, PreparedStep, Work};
 use crate::{Places, PlacesError};
 
-/// What each shard of a plan has to do, on at most `threads` shards; one without users is left out.
-pub(super) fn works(
+/// What each shard of a plan has to do, on at most `threads` shards; one without users is left out. `ways`: to the targets of all
+/// scenarios, in their order.
+pub(super) fn casts(
     plan: &Plan,
     ways: &[(SocketAddr, Option<ClientConfig>)],
     threads: usize,
+) -> Result<Vec<Cast>, PlacesError> {
+    let (mut ways, catalog) = (ways, catalog(plan));
+    let pool = plan.budget.is_set().then(|| Arc::new(Pool::new(plan.budget)));
+    let mut shares = Vec::new();
+    for (number, scenario) in plan.scenarios.iter().enumerate() {
+        let (own, rest) = ways.split_at(scenario.targets.len());
+        let mut works = works(plan, number, &catalog, own, threads)?;
+        let counters: Counters = (0..scenario.memory.counters).map(|_| AtomicU64::new(0)).collect();
+        works.iter_mut().for_each(|work| work.counters = counters.clone());
+        works.iter_mut().for_each(|work| work.budget = pool.clone());
+        shares.push(works);
+        ways = rest;
+    }
+    // Scenarios that need few shards are spread over all of them.
+    let count = shares.iter().map(Vec::len).max().unwrap_or(0);
+    let mut casts: Vec<Cast> = (0..count).map(|_| Vec::new()).collect();
+    let mut place = 0;
+    for (works, scenario) in shares.into_iter().zip(&plan.scenarios) {
+        for work in works {
+            casts[place % count].push((work, duration_of(scenario)));
+            place += 1;
+        }
+    }
+    Ok(casts)
+}
+
+/// Which scenarios a shard plays.
+pub(super) fn scenarios_of(cast: &Cast) -> Vec<usize> {
+    cast.iter().map(|(work, _)| work.scenario).collect()
+}
+
+/// What each shard has to do of one scenario.
+fn works(
+    plan: &Plan,
+    number: usize,
+    catalog: &Catalog,
+    ways: &[(SocketAddr, Option<ClientConfig>)],
+    threads: usize,
 ) -> Result<Vec<Work>, PlacesError> {
-    let scenario = plan.scenarios.first().expect("a plan has a scenario");
+    let scenario = &plan.scenarios[number];
+    let first_step = catalog.first(number, SeriesKind::Step);
     let prepared = || -> Arc<[PreparedStep]> {
-        let step = |(number, step): (usize, &plan::Step)| {
-            PreparedStep::new(number as u32, step, &scenario.targets[step.target], plan.keeps)
+        let step = |(number, step): (u32, &plan::Step)| {
+            let prepared = PreparedStep::new(number, step, &scenario.targets[step.target], plan.keeps);
+            if scenario.memory.cookies { prepared.keeping_heads() } else { prepared }
         };
-        scenario.steps.iter().enumerate().map(step).collect()
+        (first_step..).zip(&scenario.steps).map(step).collect()
     };
     let steps = prepared();
     // Shards that share requests write their counts of references in turn, at each that they send.
@@ -52,17 +100,20 @@ pub(super) fn works(
         Load::Open { stages, requests, .. } => Some(Arc::new(schedule_of(stages, *requests))),
     };
     let warmup = Nanos::from(plan.warmup);
-    let levels = Arc::new(levels(&scenario.load, warmup));
+    let levels = Arc::new(levels(scenario, warmup));
     let is_rendezvous = matches!(scenario.load, Load::Closed { shape: UserShape::Rendezvous, .. });
     let connections = scenario.load.connections();
     let origins = scenario.targets.iter().zip(ways).enumerate().map(|(number, (target, (address, tls)))| {
         let to_it = scenario.steps.iter().filter(|step| step.target == number);
         let connect_timeout = to_it.map(|step| step.connect_timeout).max().unwrap_or_default().into();
         let places = Places::of(target, *address, connections)?;
-        Ok(Origin::new(Arc::new(target.clone()), places, tls.clone(), connect_timeout))
+        let opens_with = scenario.steps.iter().position(|step| step.target == number && step.talk.is_some());
+        let origin = Origin::new(Arc::new(target.clone()), places, tls.clone(), connect_timeout);
+        Ok(origin.opened_with(opens_with.map(|step| step as u32)))
     });
     let origins: Arc<[Origin]> = origins.collect::<Result<Vec<_>, PlacesError>>()?.into();
     let secrets = plan::Known::of_plan(plan);
+    let memory = Arc::new(scenario.memory.clone());
     let work = |index| {
         let segment = Segment::share(index, count);
         let open = schedule.as_ref().and_then(|schedule| open_work(&scenario.load, schedule, segment, plan.warmup));
@@ -72,17 +123,29 @@ pub(super) fn works(
         let steps = if index == 0 || is_shared { steps.clone() } else { prepared() };
         let origins = origins.clone();
         Work {
+            scenario: number,
+            first_series: SeriesId::step(first_step),
+            first_transaction: catalog.first(number, SeriesKind::Transaction),
+            names_places: plan.scenarios.len() > 1,
             origins,
             segment,
             steps,
-            order: scenario.order,
+            program: scenario.program.clone().into(),
             keeps: plan.keeps,
+            every: scenario.every.map(Nanos::from),
+            iterations_each: scenario.iterations_each,
             streams,
             share,
             closed,
             open,
             warmup,
             secrets: secrets.clone(),
+            budget: None,
+            memory: memory.clone(),
+            counters: Counters::default(),
+            depot: Depot::default(),
+            lookout: Lookout::default(),
+            shard: 0,
         }
     };
     Ok((0..count).map(work).collect())
@@ -94,18 +157,21 @@ const COPIES_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Connections for each shard of an open load, above which one more or less makes no difference.
 const FEW_CONNECTIONS: u64 = 64;
 
-/// The load of a plan over time, as nobody has changed it.
+/// The loads of a plan over time, as nobody has changed them.
 pub(super) fn changes_of(plan: &Plan, clock: Clock) -> Changes {
-    let load = &plan.scenarios.first().expect("a plan has a scenario").load;
-    let fixed = match load {
+    let warmup = Nanos::from(plan.warmup);
+    Changes::new(plan.scenarios.iter().map(|scenario| changing(scenario, warmup)).collect(), clock)
+}
+
+fn changing(scenario: &Scenario, warmup: Nanos) -> (Timeline, Option<Refused>) {
+    let fixed = match &scenario.load {
         Load::Closed { shape: UserShape::Rendezvous, .. } => Some(Refused::Rendezvous),
         Load::Closed { requests: Some(_), .. } => Some(Refused::Counted),
         _ => None,
     };
-    let warmup = Nanos::from(plan.warmup);
-    let timeline = match load {
-        Load::Closed { duration, .. } => {
-            Timeline::new(Course::Users(Arc::new(levels(load, warmup)), warmup), duration.map(Nanos::from))
+    let timeline = match &scenario.load {
+        Load::Closed { .. } => {
+            Timeline::new(Course::Users(Arc::new(levels(scenario, warmup)), warmup), duration_of(scenario))
         }
         Load::Open { stages, requests, .. } => {
             let schedule = schedule_of(stages, *requests);
@@ -113,17 +179,25 @@ pub(super) fn changes_of(plan: &Plan, clock: Clock) -> Changes {
             Timeline::new(Course::Rate(Arc::new(schedule)), Some(end))
         }
     };
-    Changes::new(timeline, fixed, clock)
+    (timeline, fixed)
 }
 
 /// The mean rate that an open load was asked for, while it was not paused.
-pub(crate) fn asked_per_s(plan: &Plan, timeline: &Timeline, until: Nanos) -> Option<f64> {
+pub(crate) fn asked_per_s(scenario: &Scenario, timeline: &Timeline, until: Nanos, seen: &Snapshot) -> Option<f64> {
     let Course::Rate(schedule) = timeline.course() else { return None };
     let working = until.since(timeline.paused_between(Nanos::ZERO, until));
     let share = if working == Nanos::ZERO { 1.0 } else { until.as_secs_f64() / working.as_secs_f64() };
-    // What starts is an iteration, with all its steps.
-    let steps = plan.scenarios.first()?.steps.len() as f64;
-    Some(schedule.mean_rate_until(until) * share * steps)
+    // What starts is an iteration, with all its exchanges.
+    let each = scenario.program.asks_each().map_or_else(|| asked_each(seen), |each| each as f64);
+    Some(schedule.mean_rate_until(until) * share * each)
+}
+
+/// Exchanges of an iteration where chances and conditions decide: as many as there were.
+fn asked_each(seen: &Snapshot) -> f64 {
+    let counts = &seen.counts;
+    let iterations = counts[Counter::Iterations] + counts[Counter::IterationsCut] + counts[Counter::IterationsFailed];
+    let starts = counts.started().saturating_sub(counts[Counter::Redirects] + counts.dropped());
+    if iterations == 0 { 1.0 } else { starts as f64 / iterations as f64 }
 }
 
 fn schedule_of(stages: &[RateStage], requests: Option<u64>) -> Schedule {
@@ -155,8 +229,11 @@ pub(super) fn growth(timeline: &Timeline, backlog: Backlog) -> Option<Growth> {
 }
 
 /// How many users there are at an instant of the run.
-fn levels(load: &Load, warmup: Nanos) -> Levels {
-    let Load::Closed { users, shape, .. } = load else { return Levels::constant(0) };
+fn levels(scenario: &Scenario, warmup: Nanos) -> Levels {
+    let Load::Closed { users, shape, .. } = &scenario.load else { return Levels::constant(0) };
+    if !scenario.begin.is_zero() {
+        return later_levels(*users, shape, warmup + scenario.begin.into());
+    }
     match shape {
         UserShape::AtOnce | UserShape::Rendezvous => Levels::constant(*users),
         UserShape::Ramp(span) => Levels::new(&[LevelStage { from: 0, to: *users, span: (*span).into() }]),
@@ -169,6 +246,18 @@ fn levels(load: &Load, warmup: Nanos) -> Levels {
             Levels::new(&std::iter::once(warm).chain(stages).collect::<Vec<_>>())
         }
     }
+}
+
+/// Nobody is there before `begin`, in a warm-up neither.
+fn later_levels(users: u64, shape: &UserShape, begin: Nanos) -> Levels {
+    let nobody = LevelStage { from: 0, to: 0, span: begin };
+    let level = |from, to, span: Duration| LevelStage { from, to, span: span.into() };
+    let stages = match shape {
+        UserShape::AtOnce | UserShape::Rendezvous => vec![level(users, users, Duration::ZERO)],
+        UserShape::Ramp(span) => vec![level(0, users, *span)],
+        UserShape::Stages(stages) => stages.iter().map(|stage| level(stage.from, stage.to, stage.span)).collect(),
+    };
+    Levels::new(&std::iter::once(nobody).chain(stages).collect::<Vec<_>>())
 }
 
 fn open_work(load: &Load, schedule: &Arc<Schedule>, segment: Segment, warmup: Duration) -> Option<OpenWork> {
@@ -204,7 +293,8 @@ mod tests {
             ..Flags::default()
         };
         let address = "127.0.0.1:1".parse().expect("an address");
-        works(&flags.plan().expect("a good plan"), &[(address, None)], 2).expect("two shards")
+        let plan = flags.plan().expect("a good plan");
+        works(&plan, 0, &catalog(&plan), &[(address, None)], 2).expect("two shards")
     }
 
     /// A count of references that two threads write at each request goes from core to core.

@@ -11,40 +11,57 @@ use std::sync::mpsc::Sender;
 use metrics::Snapshot;
 use pacing::Nanos;
 use pacing::change::Timeline;
+use plan::BudgetPart;
 
 use super::Interval;
-use crate::shard::{Backlog, Times};
+use super::rows::{KeptInterval, Span};
+use super::whole::{Gauges, Whole, paused_of_all};
+use crate::scene::SceneEnd;
+use crate::shard::Seen;
 use crate::spent::ShardUse;
 #[cfg(test)]
 use crate::swarm::plant::{Bug, strikes};
+use crate::times::{Backlog, SLIVER, Times, longest};
 
 /// An interval waits for a shard until others have told so many more.
 const LATE_MAX: u64 = 2;
-/// A last interval that is shorter than this part of one belongs to the one before it: its rates would be those of a moment.
-const SLIVER: u64 = 10;
 
 /// What is known of one shard.
 struct Source {
     /// The last interval that it told; `None` when it is over.
     told: Option<u64>,
-    /// Users and open connections at the end of the last interval that was shown.
-    gauges: (u64, u64),
+    /// Which scenarios it plays.
+    scenarios: Vec<usize>,
+    /// Those of them whose users waited for each other, and that are over.
+    left: Vec<usize>,
+    /// Those of the last interval that was shown.
+    gauges: Gauges,
     spent: ShardUse,
     /// Until when that was told.
     since: Nanos,
 }
 
 /// What was told of one interval, so far.
-#[derive(Default)]
 struct Row {
-    seen: Snapshot,
-    /// Users and open connections of those who told it.
-    gauges: Vec<(usize, (u64, u64))>,
+    seen: Whole,
+    /// The gauges of those who told it.
+    gauges: Vec<(usize, Gauges)>,
+}
+
+impl Row {
+    fn of(scenarios: usize) -> Self {
+        Self { seen: Whole::of(scenarios), gauges: Vec::new() }
+    }
+
+    fn add(&mut self, shard: usize, scenarios: &[usize], gauges: Gauges, seen: &Seen) {
+        self.seen.add(scenarios, seen);
+        self.gauges.push((shard, gauges));
+    }
 }
 
 /// An interval that was told without a shard.
 struct Kept {
-    seen: Snapshot,
+    seen: Whole,
     from: Nanos,
     to: Nanos,
     /// Shards that may still tell of it.
@@ -57,14 +74,34 @@ struct Kept {
 pub struct Finished {
     /// All that was seen.
     pub total: Snapshot,
+    /// The same of each scenario, where there are several.
+    pub apart: Vec<Snapshot>,
     /// From the start to the end of the last shard.
     pub wall: Nanos,
     /// From the start to the instant from which nothing was started any more.
     pub stopped_at: Nanos,
     /// What each shard spent.
     pub shards: Vec<ShardUse>,
+    /// How each scenario ended.
+    pub(crate) ends: Vec<Ended>,
+}
+
+impl Finished {
+    /// All that was seen of a scenario.
+    pub fn total_of(&self, scenario: usize) -> &Snapshot {
+        self.apart.get(scenario).unwrap_or(&self.total)
+    }
+}
+
+/// How a scenario ended, over all shards.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    /// From the start to the instant from which nothing of it was started any more.
+    pub(crate) stopped_at: Nanos,
     /// What was started and not ended; of a plan that came to its end.
     pub(crate) backlog: Option<Backlog>,
+    /// The part of the budget that ended the run.
+    pub(crate) spent: Option<BudgetPart>,
 }
 
 /// An interval that is to be told: what it is, and what of it is new.
@@ -79,9 +116,9 @@ pub(super) struct Ready {
 }
 
 pub(super) struct Merger {
-    backlog: Option<Backlog>,
+    ends: Vec<Ended>,
     times: Times,
-    timeline: Arc<Timeline>,
+    timelines: Vec<Arc<Timeline>>,
     sources: Vec<Source>,
     /// Intervals that were told by some, and not shown.
     open: BTreeMap<u64, Row>,
@@ -89,20 +126,19 @@ pub(super) struct Merger {
     kept: BTreeMap<u64, Kept>,
     /// What was told of intervals that had been shown.
     late: VecDeque<(u64, Row)>,
-    returns: Vec<Sender<Box<Snapshot>>>,
+    returns: Vec<Sender<Seen>>,
     /// The interval that was shown last.
-    current: Snapshot,
+    current: Whole,
     /// What is new of the one that is shown.
-    added: Snapshot,
+    added: Whole,
     /// An earlier interval that is shown again.
-    again: Snapshot,
-    total: Snapshot,
+    again: Whole,
+    total: Whole,
     from: Nanos,
     /// Where the interval that was shown last begins.
     current_from: Nanos,
     shown: u64,
-    /// When the last shard stopped starting, and when the last was over, since the start.
-    stopped_at: Nanos,
+    /// When the last shard was over, since the start.
     ended_at: Nanos,
     /// See [`Merger::awaits_late`].
     awaits_late: bool,
@@ -110,37 +146,49 @@ pub(super) struct Merger {
 }
 
 impl Merger {
-    pub(super) fn new(times: Times, timeline: Arc<Timeline>, returns: Vec<Sender<Box<Snapshot>>>) -> Self {
-        let shards = returns.len();
-        let source =
-            || Source { told: Some(0), gauges: (0, 0), spent: ShardUse::default(), since: times.measured_from() };
+    /// `scenarios`: which each shard plays.
+    pub(super) fn new(
+        times: Times,
+        timelines: Vec<Arc<Timeline>>,
+        scenarios: Vec<Vec<usize>>,
+        returns: Vec<Sender<Seen>>,
+    ) -> Self {
+        let count = timelines.len();
+        let source = |scenarios| Source {
+            told: Some(0),
+            scenarios,
+            left: Vec::new(),
+            gauges: vec![(0, 0); count],
+            spent: ShardUse::default(),
+            since: times.measured_from(),
+        };
+        let whole = || Whole::of(count);
         Self {
             times,
-            timeline,
-            backlog: Some(Backlog::default()),
-            sources: (0..shards).map(|_| source()).collect(),
+            ends: vec![Ended { stopped_at: Nanos::ZERO, backlog: Some(Backlog::default()), spent: None }; count],
+            timelines,
+            sources: scenarios.into_iter().map(source).collect(),
             open: BTreeMap::new(),
             kept: BTreeMap::new(),
             late: VecDeque::new(),
             returns,
-            current: Snapshot::default(),
-            added: Snapshot::default(),
-            again: Snapshot::default(),
-            total: Snapshot::default(),
+            current: whole(),
+            added: whole(),
+            again: whole(),
+            total: whole(),
             from: Nanos::ZERO,
             current_from: Nanos::ZERO,
             shown: 0,
-            stopped_at: Nanos::ZERO,
             ended_at: Nanos::ZERO,
             awaits_late: false,
             has_waited: false,
         }
     }
 
-    /// The load is another from some instant on.
-    pub(super) fn change(&mut self, timeline: Arc<Timeline>) {
-        self.times.duration = timeline.end();
-        self.timeline = timeline;
+    /// Loads are others from some instant on.
+    pub(super) fn change(&mut self, timelines: Vec<Arc<Timeline>>) {
+        self.times.duration = longest(timelines.iter().map(|timeline| timeline.end()));
+        self.timelines = timelines;
     }
 
     /// Shards that are not over.
@@ -148,55 +196,65 @@ impl Merger {
         self.sources.iter().filter(|source| source.told.is_some()).count()
     }
 
-    pub(super) fn is_running(&self, shard: usize) -> bool {
-        self.sources[shard].told.is_some()
+    /// A shard plays a scenario, and neither is over.
+    pub(super) fn is_playing(&self, shard: usize, scenario: usize) -> bool {
+        let source = &self.sources[shard];
+        source.told.is_some() && source.scenarios.contains(&scenario) && !source.left.contains(&scenario)
+    }
+
+    /// A shard plays a scenario no more.
+    pub(super) fn leave(&mut self, shard: usize, scenario: usize) {
+        self.sources[shard].left.push(scenario);
     }
 
     /// A shard has told all up to the end of interval `upto`.
-    pub(super) fn interval(&mut self, shard: usize, upto: u64, at: Nanos, mut seen: Box<Snapshot>) {
+    pub(super) fn interval(&mut self, shard: usize, upto: u64, at: Nanos, mut seen: Seen) {
         self.take(shard, at, &seen);
         self.sources[shard].told = Some(upto);
-        seen.clear();
+        seen.iter_mut().for_each(|seen| seen.clear());
         // A shard that is over needs no snapshot any more.
         let _ = self.returns[shard].send(seen);
     }
 
-    pub(super) fn over(
-        &mut self,
-        shard: usize,
-        at: Nanos,
-        stopped_at: Nanos,
-        backlog: Option<Backlog>,
-        seen: &Snapshot,
-    ) {
-        self.backlog = self
-            .backlog
-            .zip(backlog)
-            .map(|(sum, more)| Backlog { halfway: sum.halfway + more.halfway, at_end: sum.at_end + more.at_end });
+    pub(super) fn over(&mut self, shard: usize, at: Nanos, ends: &[SceneEnd], seen: &Seen) {
         let started = self.times.measured_from();
-        self.stopped_at = self.stopped_at.max(stopped_at.since(started));
+        for end in ends {
+            let all = &mut self.ends[end.scenario];
+            let sum = |(sum, more): (Backlog, Backlog)| Backlog {
+                halfway: sum.halfway + more.halfway,
+                at_end: sum.at_end + more.at_end,
+            };
+            all.spent = all.spent.or(end.spent);
+            all.backlog = all.backlog.zip(end.backlog).map(sum);
+            all.stopped_at = all.stopped_at.max(end.stopped_at.since(started));
+        }
         self.ended_at = self.ended_at.max(at.since(started));
         self.take(shard, at, seen);
         self.sources[shard].told = None;
     }
 
     /// What a shard saw goes to the first interval that it has not told.
-    fn take(&mut self, shard: usize, at: Nanos, seen: &Snapshot) {
+    fn take(&mut self, shard: usize, at: Nanos, seen: &Seen) {
+        let count = self.timelines.len();
         let source = &mut self.sources[shard];
-        source.spent.add(at.since(source.since), seen);
+        // The first scenario of a shard tells of its thread.
+        if let Some(seen) = seen.first() {
+            source.spent.add(at.since(source.since), seen);
+        }
         source.since = at;
         let number = source.told.map_or(self.shown + 1, |told| told + 1);
-        let gauges = (seen.users, seen.connections_open);
+        let mut gauges = vec![(0, 0); count];
+        for (&scenario, seen) in source.scenarios.iter().zip(seen) {
+            gauges[scenario] = (seen.gauges.users, seen.gauges.connections_open);
+        }
         #[cfg(test)]
         let number = if strikes(Bug::LateSnapshotLast) { self.shown + 1 } else { number };
         if number > self.shown {
-            let row = self.open.entry(number).or_default();
-            row.seen.merge(seen);
-            row.gauges.push((shard, gauges));
+            let row = self.open.entry(number).or_insert_with(|| Row::of(count));
+            row.add(shard, &source.scenarios, gauges, seen);
         } else {
-            let mut row = Row::default();
-            row.seen.merge(seen);
-            row.gauges.push((shard, gauges));
+            let mut row = Row::of(count);
+            row.add(shard, &source.scenarios, gauges, seen);
             self.late.push_back((number, row));
         }
     }
@@ -246,12 +304,12 @@ impl Merger {
         if !is_sliver {
             return self.show(number, to);
         }
-        let row = self.open.remove(&number).unwrap_or_default();
+        let row = self.take_row(number);
         self.set_added(&row);
-        let gauges = (self.current.users, self.current.connections_open);
+        let gauges = self.current.gauges();
         self.current.merge(&row.seen);
         // Whoever worked a moment longer was counted before.
-        (self.current.users, self.current.connections_open) = gauges;
+        self.current.set_gauges(&gauges);
         self.from = to;
         self.add_to_total();
         let ready =
@@ -261,15 +319,21 @@ impl Merger {
 
     pub(super) fn finish(mut self) -> Finished {
         // Whatever was in flight has ended, or was given up.
-        self.total.in_flight.clear();
+        self.total.clear_in_flight();
         let shards = self.sources.into_iter().map(|source| source.spent).collect();
+        let (total, apart) = self.total.into_parts();
         Finished {
-            total: self.total,
+            total,
+            apart,
             wall: self.ended_at.max(self.from),
-            stopped_at: self.stopped_at,
+            stopped_at: self.ends.iter().map(|end| end.stopped_at).max().unwrap_or(Nanos::ZERO),
             shards,
-            backlog: self.backlog,
+            ends: self.ends,
         }
+    }
+
+    fn take_row(&mut self, number: u64) -> Row {
+        self.open.remove(&number).unwrap_or_else(|| Row::of(self.timelines.len()))
     }
 
     fn set_added(&mut self, row: &Row) {
@@ -280,24 +344,28 @@ impl Merger {
     /// What is new goes into the total, whose gauges are those of the latest interval.
     fn add_to_total(&mut self) {
         self.total.merge(&self.added);
-        self.total.set_gauges(&self.current);
+        self.total.take_gauges(&self.current);
     }
 
     fn show(&mut self, number: u64, to: Nanos) -> Option<Ready> {
-        let row = self.open.remove(&number).unwrap_or_default();
+        let row = self.take_row(number);
         self.current.clear();
         self.current.merge(&row.seen);
-        for (shard, gauges) in &row.gauges {
-            self.sources[*shard].gauges = *gauges;
+        for (shard, gauges) in row.gauges {
+            self.sources[shard].gauges = gauges;
         }
-        let sum = |of: fn(&(u64, u64)) -> u64| self.sources.iter().map(|source| of(&source.gauges)).sum::<u64>();
-        let (users, open) = (sum(|gauges| gauges.0), sum(|gauges| gauges.1));
+        let mut gauges = vec![(0, 0); self.timelines.len()];
+        for source in &self.sources {
+            gauges.iter_mut().zip(&source.gauges).for_each(|(sum, more)| *sum = (sum.0 + more.0, sum.1 + more.1));
+        }
         #[cfg(test)]
-        let users = users + if strikes(Bug::GaugeAdded) { self.total.users + 1 } else { 0 };
-        (self.current.users, self.current.connections_open) = (users, open);
+        if strikes(Bug::GaugeAdded) {
+            gauges[0].0 += self.total.all.gauges.users + 1;
+        }
+        self.current.set_gauges(&gauges);
         // One that is over has no users in later intervals.
         for source in self.sources.iter_mut().filter(|source| source.told.is_none()) {
-            source.gauges = (0, 0);
+            source.gauges.fill((0, 0));
         }
         let is_missing = |source: &Source| source.told.is_some_and(|told| told < number);
         let missing: Vec<usize> = (0..self.sources.len()).filter(|&shard| is_missing(&self.sources[shard])).collect();
@@ -310,7 +378,7 @@ impl Merger {
         }
         (self.current_from, self.shown) = (from, number);
         self.total.merge(&self.current);
-        self.total.set_gauges(&self.current);
+        self.total.take_gauges(&self.current);
         let ready = Ready { number, from, to, late: missing.len(), is_again: false, is_current: true };
         Some(ready)
     }
@@ -318,24 +386,23 @@ impl Merger {
     fn show_again(&mut self, number: u64, row: &Row) -> Option<Ready> {
         let is_newest = number == self.shown;
         self.set_added(row);
-        let (users, open) = (self.added.users, self.added.connections_open);
         let kept = self.kept.get_mut(&number).expect("the first interval that a late shard has not told is kept");
         kept.missing.retain(|shard| row.gauges.iter().all(|(told, _)| told != shard));
-        let (gauges, late) = ((kept.seen.users, kept.seen.connections_open), kept.late);
+        let (gauges, late) = (kept.seen.gauges(), kept.late);
         kept.seen.merge(&row.seen);
         // Those who were late were counted with what they had before.
-        (kept.seen.users, kept.seen.connections_open) = gauges;
+        kept.seen.set_gauges(&gauges);
         let (from, to) = (kept.from, kept.to);
         self.again.clone_from(&kept.seen);
         if kept.missing.is_empty() {
             self.kept.remove(&number);
         }
-        for (shard, _) in &row.gauges {
-            self.sources[*shard].gauges = (users, open);
+        for (shard, gauges) in &row.gauges {
+            self.sources[*shard].gauges.clone_from(gauges);
         }
         if is_newest {
             self.current.merge(&row.seen);
-            (self.current.users, self.current.connections_open) = gauges;
+            self.current.set_gauges(&gauges);
         }
         self.add_to_total();
         let ready = Ready { number, from, to, late, is_again: true, is_current: false };
@@ -344,16 +411,32 @@ impl Merger {
 
     /// An interval that is ready, with what is known of it.
     pub(super) fn told_as(&self, ready: &Ready) -> Interval<'_> {
-        Interval {
+        let (seen, added) = self.parts(ready);
+        self.span(ready).interval(seen, added, &self.total)
+    }
+
+    /// The same, for those who take it later.
+    pub(super) fn keep(&self, ready: &Ready) -> KeptInterval {
+        let (seen, added) = self.parts(ready);
+        KeptInterval::new(self.span(ready), seen.clone(), added.clone(), self.total.clone())
+    }
+
+    /// What happened in an interval, and what of it is new.
+    fn parts(&self, ready: &Ready) -> (&Whole, &Whole) {
+        let seen = if ready.is_current { &self.current } else { &self.again };
+        (seen, if ready.is_again { &self.added } else { &self.current })
+    }
+
+    fn span(&self, ready: &Ready) -> Span {
+        let (from, to) = (ready.from, ready.to);
+        Span {
             number: ready.number,
-            from: ready.from,
-            to: ready.to,
-            paused: self.timeline.paused_between(ready.from, ready.to),
+            from,
+            to,
+            paused: paused_of_all(&self.timelines, from, to),
+            paused_of: self.timelines.iter().map(|timeline| timeline.paused_between(from, to)).collect(),
             late_shards: ready.late,
             is_again: ready.is_again,
-            seen: if ready.is_current { &self.current } else { &self.again },
-            added: if ready.is_again { &self.added } else { &self.current },
-            total: &self.total,
         }
     }
 }

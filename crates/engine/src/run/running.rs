@@ -1,27 +1,29 @@
 //! A run as a value: it is started, watched, changed and stopped; one process may have many.
 
 use std::sync::Arc;
-use std::sync::mpsc::RecvTimeoutError;
-use std::time::Duration;
+use std::sync::mpsc::channel;
+use std::time::{Duration, SystemTime};
 
 use driver::poll::PollDriver;
 use driver::{Clock, Driver, Kind};
 use host::CpuTime;
 use metrics::Snapshot;
 use pacing::Nanos;
-use pacing::change::Change;
-use plan::Plan;
+use pacing::change::{Change, Timeline};
+use plan::{Plan, Scenario};
 use wire::tls::ClientConfig;
 
-use super::crew::Crew;
-use super::desk::{Desk, News};
-use super::{Interval, RunError, RunOptions, RunResult, divide};
+use super::desk::{LoadDesk, News};
+use super::whole::paused_of_all;
+use super::{Finished, Interval, KeptInterval, RunError, RunOptions, RunResult, ScenarioResult, divide};
 use crate::control::{Changes, Control, StopHandle};
-use crate::shard::Times;
+use crate::crew::Crew;
+use crate::going::Going;
+use crate::shard::{self, Ends, Report};
+use crate::subscribers::{Delivery, Subscription};
+use crate::supplies::Depot;
+use crate::times::Times;
 use crate::verdict::{Evidence, LinkUse, Verdict};
-
-/// Reports that follow each other within this time are of one moment.
-const LATE_WAIT: Duration = Duration::from_millis(50);
 
 /// What a run tells while it goes on.
 #[derive(Debug)]
@@ -36,13 +38,13 @@ pub enum Told<'a> {
 pub struct Running {
     plan: Arc<Plan>,
     options: RunOptions,
-    crew: Crew,
-    desk: Option<Desk>,
+    going: Going<LoadDesk, Times>,
     stop: StopHandle,
     changes: Arc<Changes>,
+    depot: Depot,
     cpu_before: CpuTime,
-    /// Since when a row waits for a late shard.
-    waiting_since: Option<Nanos>,
+    /// When the measured time begins, since the epoch of Unix.
+    began_unix: Duration,
 }
 
 impl Running {
@@ -70,15 +72,48 @@ impl Running {
         stop: &StopHandle,
         make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static,
     ) -> Result<Self, RunError> {
+        options.supplies.check(&plan)?;
+        let depot = Depot::new(options.supplies.clone());
         let changes = Arc::new(divide::changes_of(&plan, Clock::start()));
-        let crew = Crew::start(&plan, &options, stop, &changes, make)?;
+        let first = (options.address, options.tls.clone());
+        let ways: Vec<_> = std::iter::once(first).chain(options.others.iter().cloned()).collect();
+        let casts = divide::casts(&plan, &ways, options.threads)?;
+        let scenarios = casts.iter().map(divide::scenarios_of).collect();
+        let (cores, clock) = (host::allowed_cores(), changes.clock());
+        let mut returns = Vec::new();
+        let mut rest = casts.into_iter();
+        // One thread for each share that has users.
+        let crew = Crew::start(rest.len(), stop, |place| {
+            let mut cast = rest.next().expect("as many as there are threads");
+            let (back, returned) = channel();
+            returns.push(back);
+            let shard = place.shard;
+            cast.iter_mut().for_each(|(work, _)| {
+                (work.lookout, work.shard, work.depot) = (options.lookout.clone(), shard as u32, depot.clone());
+            });
+            let ends = Ends { shard, reports: place.reports, returned, wish: stop.wish_of(), changes: changes.clone() };
+            let core = options.pins_threads.then(|| cores[shard % cores.len()]);
+            let make = make.clone();
+            std::thread::Builder::new().name(format!("shard-{shard}")).spawn(move || {
+                let pinned = core
+                    .map_or(Ok(()), |core| host::pin_to_core(core).map_err(|reason| RunError::Pin { core, reason }));
+                match pinned.and_then(|()| Ok(make(clock)?)) {
+                    Ok(driver) => shard::run(driver, cast, ends, &place.start),
+                    // The run may be gone already; then nobody asks why.
+                    Err(error) => drop(ends.reports.send(Report::Broken(error))),
+                }
+            })
+        })?;
         let cpu_before = host::process_cpu_time();
         let times = Times::of(&plan, changes.clock().now());
+        let began_unix = now_unix() + plan.warmup;
+        if let Some(log) = &options.lookout.log {
+            log.begin(began_unix);
+        }
         changes.begin(times.measured_from());
-        crew.begin(times);
-        let desk = Some(Desk::new(times, crew.returns.clone(), stop.clone(), changes.clone()));
-        let stop = stop.clone();
-        Ok(Self { plan, options, crew, desk, stop, changes, cpu_before, waiting_since: None })
+        let desk = LoadDesk::new(times, scenarios, returns, stop.clone(), changes.clone());
+        let going = Going::begin(crew, times, desk, stop.clone());
+        Ok(Self { plan, options, going, stop: stop.clone(), changes, depot, cpu_before, began_unix })
     }
 
     /// Changes and stops it, from any thread.
@@ -86,96 +121,88 @@ impl Running {
         Control::new(self.stop.clone(), self.changes.clone())
     }
 
+    /// One more who hears intervals, on a thread of its own: those that are told from now on, while somebody waits for them here or
+    /// for the end. Its mailbox takes `bound` of them. Nobody who listens is felt by the load.
+    pub fn subscribe(&mut self, delivery: Delivery, bound: usize) -> Subscription<KeptInterval> {
+        self.going.subscribe(delivery, bound)
+    }
+
     /// Waits for what is told next; `None` when it is over. Who does not ask holds up the telling, never the load.
     pub fn wait(&mut self) -> Option<Told<'_>> {
-        let news = self.wait_for_news()?;
-        let desk = self.desk.as_ref()?;
+        let (news, desk) = self.going.wait()?;
         Some(match news {
             News::Interval(ready) => Told::Interval(desk.interval(&ready)),
             News::Changed(change) => Told::Changed(change),
         })
     }
 
-    fn wait_for_news(&mut self) -> Option<News> {
-        loop {
-            let desk = self.desk.as_mut()?;
-            if let Some(news) = desk.next() {
-                return Some(news);
-            }
-            if !desk.is_waiting() {
-                return None;
-            }
-            self.wait_for_report();
-        }
-    }
-
-    fn wait_for_report(&mut self) {
-        let Some(desk) = &mut self.desk else { return };
-        // A row that misses a late shard waits a moment more: after a stall of all, each tells by itself.
-        let told = if desk.merger.awaits_late() {
-            let now = self.changes.clock().now();
-            let since = *self.waiting_since.get_or_insert(now);
-            let left = LATE_WAIT.saturating_sub(now.since(since).as_duration());
-            if left.is_zero() { Err(RecvTimeoutError::Timeout) } else { self.crew.reports.recv_timeout(left) }
-        } else {
-            self.waiting_since = None;
-            self.crew.reports.recv().map_err(RecvTimeoutError::from)
-        };
-        match told {
-            Ok(report) => desk.take(report),
-            Err(RecvTimeoutError::Timeout) => desk.merger.gives_up_waiting(),
-            Err(RecvTimeoutError::Disconnected) => desk.lose_all(),
-        }
-    }
-
     /// What it came to. Waits for its end; what was not asked for by then is not told.
     ///
     /// # Errors
     /// As [`Running::start`].
-    pub fn finish(mut self) -> Result<RunResult, RunError> {
-        while self.wait().is_some() {}
-        self.crew.join();
-        let desk = self.desk.take().expect("only the end takes it");
+    pub fn finish(self) -> Result<RunResult, RunError> {
+        let (desk, threads) = self.going.finish();
         let finished = desk.finish()?;
-        let (plan, options, timeline) = (&*self.plan, &self.options, self.changes.timeline());
-        let (total, wall, shards) = (finished.total, finished.wall, finished.shards);
-        let paused = timeline.paused_between(Nanos::ZERO, finished.stopped_at);
-        let started_for = finished.stopped_at.since(paused);
-        let asked_per_s = divide::asked_per_s(plan, &timeline, finished.stopped_at);
-        let link = link_use(options.address, &total, wall);
-        let growth = finished.backlog.and_then(|backlog| divide::growth(&timeline, backlog));
-        let evidence = Evidence { plan, total: &total, wall, shards: &shards, asked_per_s, link, growth };
+        let (options, timelines) = (&self.options, self.changes.timelines());
+        let link = link_use(options.address, &finished.total, finished.wall);
+        let scenarios: Vec<_> = self
+            .plan
+            .scenarios
+            .iter()
+            .enumerate()
+            .map(|(number, scenario)| judged(number, scenario, &timelines[number], &finished, link.clone()))
+            .collect();
+        let paused = paused_of_all(&timelines, Nanos::ZERO, finished.stopped_at);
         Ok(RunResult {
-            started_for,
+            started_for: finished.stopped_at.since(paused),
             paused,
-            asked_per_s,
-            verdict: Verdict::of(evidence),
-            total,
-            wall,
-            threads: self.crew.len(),
-            shards,
+            asked_per_s: scenarios.iter().map(|scenario| scenario.asked_per_s).sum(),
+            verdict: Verdict::worst(scenarios.iter().map(|scenario| &scenario.verdict)),
+            scenarios,
+            total: finished.total,
+            apart: finished.apart,
+            wall: finished.wall,
+            threads,
+            shards: finished.shards,
             cpu: host::process_cpu_time().since(self.cpu_before),
             driver: options.driver.clone(),
-            lacked_certificate: options.tls.as_ref().is_some_and(ClientConfig::was_asked_in_vain),
-            refused: options.tls.as_ref().and_then(ClientConfig::refused),
+            lacked_certificate: options.sessions().any(ClientConfig::was_asked_in_vain),
+            refused: options.sessions().find_map(ClientConfig::refused),
             was_stopped: self.stop.is_stopped(),
+            began_unix: self.began_unix,
+            used_up: self.depot.used_up(),
+            values: self.depot.values(),
+            spent: finished.ends.iter().find_map(|end| end.spent),
         })
     }
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        if self.desk.is_some() {
-            self.stop.abort();
-            self.crew.join();
-        }
-    }
+/// The time of day, since the epoch of Unix.
+fn now_unix() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+}
+
+/// What a scenario has come to.
+fn judged(
+    number: usize,
+    scenario: &Scenario,
+    timeline: &Timeline,
+    finished: &Finished,
+    link: Option<LinkUse>,
+) -> ScenarioResult {
+    let end = finished.ends[number];
+    let (total, wall, shards) = (finished.total_of(number), finished.wall, &finished.shards[..]);
+    let paused = timeline.paused_between(Nanos::ZERO, end.stopped_at);
+    let asked_per_s = divide::asked_per_s(scenario, timeline, end.stopped_at, total);
+    let growth = end.backlog.and_then(|backlog| divide::growth(timeline, backlog));
+    let evidence = Evidence { scenario, total, wall, shards, asked_per_s, link, growth };
+    ScenarioResult { started_for: end.stopped_at.since(paused), paused, asked_per_s, verdict: Verdict::of(evidence) }
 }
 
 /// What the run took of the interface to its target; `None` where the system says no speed, as of loopback.
 fn link_use(to: std::net::SocketAddr, total: &Snapshot, wall: Nanos) -> Option<LinkUse> {
     let link = host::link_to(to.ip())?;
-    let busier = total.counts.bytes_received.max(total.counts.bytes_sent());
+    let busier = total.counts.bytes_received().max(total.counts.bytes_sent());
     let bits_per_s = busier as f64 * 8.0 / wall.as_secs_f64().max(1e-9);
     Some(LinkUse { share: bits_per_s / link.bits_per_s as f64, bits_per_s: link.bits_per_s, name: link.name })
 }

@@ -10,50 +10,73 @@ use pacing::Nanos;
 use pacing::change::{Change, What};
 use plan::Plan;
 
-use super::desk::{Desk, News};
-use super::divide::{changes_of, works};
+use super::desk::{LoadDesk, News};
+use super::divide::{casts, changes_of, scenarios_of};
 use super::{Finished, Interval, RunError};
 use crate::control::{Control, Refused, StopHandle};
-use crate::shard::{Ends, Report, Shard, Times, Turn};
+use crate::going::Desk;
+use crate::shard::{Ends, Report, Shard, Turn};
+use crate::supplies::{Depot, Supplies, UsedUp};
+use crate::times::Times;
 
 /// A run whose shards are stepped by their owner.
 pub struct SteppedRun<D: Driver> {
     shards: Vec<Option<Shard<D>>>,
     reports: Receiver<Report>,
-    desk: Desk,
+    desk: LoadDesk,
     control: Control,
+    depot: Depot,
 }
 
 impl<D: Driver> SteppedRun<D> {
     /// Divides a plan over at most `threads` shards and starts it now, on the clock of its drivers.
-    pub fn start(
+    pub fn start(plan: &Plan, address: SocketAddr, threads: usize, stop: &StopHandle, make: impl FnMut() -> D) -> Self {
+        Self::start_with(plan, Supplies::default(), address, threads, stop, make)
+    }
+
+    /// The same with what its users read and reckon with.
+    ///
+    /// # Panics
+    /// An expression cannot be evaluated.
+    pub fn start_with(
         plan: &Plan,
+        supplies: Supplies,
         address: SocketAddr,
         threads: usize,
         stop: &StopHandle,
         mut make: impl FnMut() -> D,
     ) -> Self {
+        supplies.check(plan).expect("expressions that were looked at");
+        let depot = Depot::new(supplies);
         let (report, reports) = channel();
-        let (mut shards, mut returns, mut started) = (Vec::new(), Vec::new(), Nanos::ZERO);
-        let works = works(plan, &vec![(address, None); plan.scenarios[0].targets.len()], threads)
-            .expect("a plan that names no addresses of ours");
+        let (mut shards, mut returns, mut scenarios, mut started) = (Vec::new(), Vec::new(), Vec::new(), Nanos::ZERO);
+        let targets = plan.scenarios.iter().map(|scenario| scenario.targets.len()).sum();
+        let casts =
+            casts(plan, &vec![(address, None); targets], threads).expect("a plan that names no addresses of ours");
         // The clock of the drivers is the run's; this one is never asked.
         let changes = Arc::new(changes_of(plan, Clock::start()));
-        for (shard, work) in works.into_iter().enumerate() {
+        for (shard, mut cast) in casts.into_iter().enumerate() {
             let (back, returned) = channel();
             returns.push(back);
+            scenarios.push(scenarios_of(&cast));
+            cast.iter_mut().for_each(|(work, _)| work.depot = depot.clone());
             let driver = make();
             started = driver.now();
             stop.add_waker(driver.waker());
             let ends =
                 Ends { shard, reports: report.clone(), returned, wish: stop.wish_of(), changes: changes.clone() };
-            shards.push(Some(Shard::new(driver, work, ends, Times::of(plan, started))));
+            shards.push(Some(Shard::new(driver, cast, ends, Times::of(plan, started))));
         }
         let times = Times::of(plan, started);
         changes.begin(times.measured_from());
-        let desk = Desk::new(times, returns, stop.clone(), changes.clone());
+        let desk = LoadDesk::new(times, scenarios, returns, stop.clone(), changes.clone());
         let control = Control::new(stop.clone(), changes);
-        Self { shards, reports, desk, control }
+        Self { shards, reports, desk, control, depot }
+    }
+
+    /// Files whose rows were used up so far.
+    pub fn used_up(&self) -> Vec<UsedUp> {
+        self.depot.used_up()
     }
 
     /// The number of its shards.
@@ -115,12 +138,12 @@ impl<D: Driver> SteppedRun<D> {
         }
     }
 
-    /// Changes the load, when it is `now` on the clock of its drivers.
+    /// Changes the load of a scenario, when it is `now` on the clock of its drivers.
     ///
     /// # Errors
     /// As [`Control::change`].
-    pub fn change(&self, what: What, now: Nanos) -> Result<Change, Refused> {
-        self.control.change_at(what, now)
+    pub fn change(&self, scenario: usize, what: What, now: Nanos) -> Result<Change, Refused> {
+        self.control.change_at(scenario, what, now)
     }
 
     /// What it came to.
@@ -134,13 +157,13 @@ impl<D: Driver> SteppedRun<D> {
 
     /// Exchanges that have begun and not ended.
     pub fn in_flight(&self) -> usize {
-        self.shards.iter().flatten().map(|shard| shard.world.in_flight()).sum()
+        self.shards.iter().flatten().map(Shard::in_flight).sum()
     }
 
     /// The load over time, as it was changed.
     #[cfg(test)]
-    pub(crate) fn timeline(&self) -> Arc<pacing::change::Timeline> {
-        self.control.timeline()
+    pub(crate) fn timeline(&self, scenario: usize) -> Arc<pacing::change::Timeline> {
+        self.control.timeline(scenario)
     }
 
     #[cfg(test)]

@@ -1,21 +1,36 @@
 //! What must hold at the end of every run, whatever the network did.
 
-use metrics::{Class, Measure};
+use metrics::{Class, Counts, Measure};
 use pacing::Nanos;
 use plan::Load;
 
 use super::history::{History, Row};
-use crate::world::CLOSING_MAX;
+use crate::world::{CLOSING_MAX, GATHER_MAX};
 
 /// The first check that does not hold, in words.
 pub(super) fn all(history: &History) -> Result<(), String> {
-    each_start_ends_once(history)?;
-    histograms_are_counts(history)?;
-    intervals_are_the_whole(history)?;
+    for one in each_scenario(history) {
+        let of =
+            |found: String| if history.others.is_empty() { found } else { format!("scenario {}: {found}", one.number) };
+        each_start_ends_once(one).map_err(of)?;
+        histograms_are_counts(one).map_err(of)?;
+        intervals_are_the_whole(one).map_err(of)?;
+        counts_hold(one).map_err(of)?;
+        messages_add_up(one).map_err(of)?;
+        a_calm_world_is_kind(one).map_err(of)?;
+    }
+    scenarios_are_the_whole(history)?;
     bounds_hold(history)?;
     nothing_leaks(history)?;
-    messages_add_up(history)?;
     the_target_agrees(history)
+}
+
+fn each_scenario(history: &History) -> impl Iterator<Item = &History> {
+    std::iter::once(history).chain(&history.others)
+}
+
+fn sum_of(history: &History, of: impl Fn(&History) -> u64) -> u64 {
+    each_scenario(history).map(of).sum()
 }
 
 macro_rules! ensure {
@@ -28,44 +43,48 @@ macro_rules! ensure {
 
 fn each_start_ends_once(history: &History) -> Result<(), String> {
     let counts = &history.total.counts;
-    let (started, failed) = (counts.started, counts.failed());
+    let (started, failed) = (counts.started(), counts.failed());
     ensure!(
-        started == counts.succeeded + failed + counts.dropped + counts.unfinished,
+        started == counts.succeeded() + failed + counts.dropped() + counts.unfinished(),
         "started {started} = succeeded {} + failed {failed} + dropped {} + unfinished {} does not hold",
-        counts.succeeded,
-        counts.dropped,
-        counts.unfinished
+        counts.succeeded(),
+        counts.dropped(),
+        counts.unfinished()
     );
     let planned = history.starts_planned();
-    let steps = history.setting.plan.scenarios[0].steps.len() as u64;
+    let steps = history.scenario().steps.len() as u64;
     // An iteration that began in the warm-up goes on in the measured time.
     let over = if steps > 1 { history.warm_steps() } else { 0 };
     let is_as_planned = |planned: u64| (planned..=planned + over).contains(&started);
     ensure!(history.was_stopped || planned.is_none_or(is_as_planned), "started {started} of {planned:?}");
     ensure!(planned.is_none_or(|planned| started <= planned + over), "started {started} of {planned:?}");
     let is_open = matches!(history.load(), Load::Open { .. });
-    if steps > 1 {
-        let begun = counts.iterations + counts.iterations_cut;
-        let of_steps = started - counts.redirects;
+    if steps > 1 && history.is_in_turn() {
+        let begun = counts.iterations() + counts.iterations_cut();
+        let of_steps = started - counts.redirects();
         ensure!(
-            counts.iterations * steps <= of_steps + history.warm_steps()
+            counts.iterations() * steps <= of_steps + history.warm_steps()
                 && of_steps <= begun * steps + history.warm_steps(),
             "{of_steps} steps of {} iterations and {} cut ones",
-            counts.iterations,
-            counts.iterations_cut
+            counts.iterations(),
+            counts.iterations_cut()
         );
         let is_by_count = history.duration().is_none() && !history.was_stopped;
-        ensure!(!is_by_count || counts.iterations_cut == 0, "a run that ends by count cut {}", counts.iterations_cut);
+        ensure!(
+            !is_by_count || counts.iterations_cut() == 0,
+            "a run that ends by count cut {}",
+            counts.iterations_cut()
+        );
     }
-    ensure!(is_open || counts.dropped == 0, "{} of a closed load were dropped", counts.dropped);
+    ensure!(is_open || counts.dropped() == 0, "{} of a closed load were dropped", counts.dropped());
     // A start that was dropped from the queue, or that still waits there, has had no attempt.
-    let tried = started + counts.reconnects;
-    let never_tried = if is_open { counts.dropped + counts.unfinished } else { 0 };
+    let tried = started + counts.reconnects();
+    let never_tried = if is_open { counts.dropped() + counts.unfinished() } else { 0 };
     ensure!(
-        counts.attempts <= tried && counts.attempts + never_tried >= tried,
+        counts.attempts() <= tried && counts.attempts() + never_tried >= tried,
         "{} attempts for started {started} and {} second tries",
-        counts.attempts,
-        counts.reconnects
+        counts.attempts(),
+        counts.reconnects()
     );
     Ok(())
 }
@@ -73,7 +92,7 @@ fn each_start_ends_once(history: &History) -> Result<(), String> {
 fn histograms_are_counts(history: &History) -> Result<(), String> {
     let counts = &history.total.counts;
     let responses = |class| history.total.class(class).of(Measure::Response).count();
-    ensure!(responses(Class::Succeeded) == counts.succeeded, "histogram and count of successes differ");
+    ensure!(responses(Class::Succeeded) == counts.succeeded(), "histogram and count of successes differ");
     let all: u64 = Class::ALL.into_iter().map(responses).sum();
     ensure!(all == counts.finished(), "histograms hold {all} times for {} outcomes", counts.finished());
     for class in Class::ALL {
@@ -92,7 +111,7 @@ fn histograms_are_counts(history: &History) -> Result<(), String> {
             ensure!(first_byte == response, "an answer without a first byte");
         }
         let sums = [Measure::Service, Measure::Wait, Measure::Lateness].map(|measure| timings.of(measure).sum());
-        if class == Class::Succeeded && counts.reconnects == 0 {
+        if class == Class::Succeeded && counts.reconnects() == 0 {
             let whole = timings.of(Measure::Response).sum();
             ensure!(
                 sums.iter().sum::<u128>() == whole,
@@ -100,21 +119,21 @@ fn histograms_are_counts(history: &History) -> Result<(), String> {
             );
         }
     }
-    ensure!(history.total.dropped_after.count() == counts.dropped, "a dropped start has no time, or two");
+    ensure!(history.total.dropped_after.count() == counts.dropped(), "a dropped start has no time, or two");
     let unfinished = history.total.unfinished();
     ensure!(
-        unfinished.of(Measure::Response).count() == counts.unfinished,
+        unfinished.of(Measure::Response).count() == counts.unfinished(),
         "{} of {} that did not end have a time",
         unfinished.of(Measure::Response).count(),
-        counts.unfinished
+        counts.unfinished()
     );
-    ensure!(unfinished.of(Measure::Service).count() <= counts.unfinished, "more were sent than did not end");
-    ensure!(counts.cut <= counts.unfinished, "more were cut than did not end");
-    ensure!(history.total.in_flight.response.count() == 0, "something is in flight after the end");
+    ensure!(unfinished.of(Measure::Service).count() <= counts.unfinished(), "more were sent than did not end");
+    ensure!(counts.cut() <= counts.unfinished(), "more were cut than did not end");
+    ensure!(history.total.gauges.in_flight.response.count() == 0, "something is in flight after the end");
     ensure!(
         // Of WebSocket a connection is established when its handshake is over.
-        history.total.connect.count() == counts.connections_established
-            || (history.is_talk() && history.total.connect.count() > counts.connections_established),
+        history.total.connect.count() == counts.connections_established()
+            || (history.is_talk() && history.total.connect.count() > counts.connections_established()),
         "a connect time is missing, or counted twice"
     );
     Ok(())
@@ -125,10 +144,14 @@ fn intervals_are_the_whole(history: &History) -> Result<(), String> {
     ensure!(sum == total, "the intervals add up to\n{sum}\nand the whole is\n{total}");
     let interval = Nanos::from(history.setting.plan.interval);
     let (mut from, users) = (Nanos::ZERO, history.users_max());
+    // Starts wait that ask for something only after a pause, if they come to it; of one exchange nobody counts those that do not.
+    let is_known = history.is_in_turn() || history.code().counts_iterations;
+    let counts = &history.total.counts;
+    let begun = counts.started() + counts.iterations() + counts.iterations_cut() + counts.iterations_failed();
     for (index, row) in history.told.rows.iter().enumerate() {
         ensure!(row.from == from && row.to > from, "interval {index} is not behind the one before it: {row:?}");
         ensure!(row.users <= users, "interval {index} has {} users of {users}", row.users);
-        ensure!(row.in_flight <= row.users.max(users) + history.total.counts.started, "interval {index}: {row:?}");
+        ensure!(!is_known || row.in_flight <= row.users.max(users) + begun, "interval {index}: {row:?}");
         let is_last = index + 1 == history.told.rows.len();
         let span = row.to - row.from;
         ensure!(is_last || span >= interval, "interval {index} is short: {row:?}");
@@ -136,17 +159,27 @@ fn intervals_are_the_whole(history: &History) -> Result<(), String> {
         from = row.to;
     }
     let rows = |of: fn(&Row) -> u64| history.told.rows.iter().map(of).sum::<u64>();
-    let counts = &history.total.counts;
     ensure!(
-        rows(|row| row.started) == counts.started && rows(|row| row.finished) == counts.finished(),
+        rows(|row| row.started) == counts.started() && rows(|row| row.finished) == counts.finished(),
         "the rows as they were told last are not the whole"
     );
     Ok(())
 }
 
+/// What each scenario counted, added up, is what all of them counted.
+fn scenarios_are_the_whole(history: &History) -> Result<(), String> {
+    let mut sum = Counts::default();
+    each_scenario(history).for_each(|one| sum.merge(&one.total.counts));
+    let (sum, whole) = (format!("{sum:?}"), format!("{:?}", history.whole));
+    ensure!(sum == whole, "the scenarios add up to\n{sum}\nand the whole is\n{whole}");
+    Ok(())
+}
+
 fn bounds_hold(history: &History) -> Result<(), String> {
-    let counts = &history.total.counts;
-    let (users, duration) = (history.users_max(), history.duration());
+    let users = sum_of(history, |history| history.users_max() * history.exchanges_of_user());
+    let duration = each_scenario(history)
+        .map(History::duration)
+        .reduce(|most, one| most.zip(one).map(|(most, one)| most.max(one)));
     ensure!(history.most_in_flight as u64 <= users, "{} in flight with {users} users", history.most_in_flight);
     let most_sockets = users as usize + history.shards * CLOSING_MAX;
     ensure!(
@@ -154,17 +187,29 @@ fn bounds_hold(history: &History) -> Result<(), String> {
         "{} sockets at one time, {most_sockets} allowed",
         history.most_sockets
     );
-    ensure!(counts.sent <= counts.attempts, "more requests than attempts");
-    ensure!(counts.answers <= counts.sent, "more answers than requests");
-    let statuses = counts.statuses.iter().sum::<u64>();
-    ensure!(statuses == if history.is_talk() { 0 } else { counts.answers }, "statuses are not answers");
-    ensure!(counts.connections_established <= counts.connections_tried, "more connections than tries");
-    if let Some(duration) = duration {
+    let gathered = history.most_gathered;
+    ensure!(gathered <= GATHER_MAX, "what came lay unseen for {gathered:?}, {GATHER_MAX:?} allowed");
+    let is_shared = |one: &History| one.scenario().target().protocol == plan::Protocol::Http2;
+    let may_gather = each_scenario(history).all(is_shared);
+    ensure!(gathered == Nanos::ZERO || may_gather, "what came lay unseen where no streams were: {gathered:?}");
+    if let Some(duration) = duration.flatten() {
         // The loop may be frozen when its end comes.
         let frozen: u64 = history.setting.freezes.iter().map(|(_, from, to)| to.since(*from).0).sum();
         let most = (duration + history.setting.plan.grace).as_nanos() as u64 + frozen + 50_000_000;
         ensure!(history.wall.0 <= most, "the run took {:?}", history.wall.as_duration());
     }
+    Ok(())
+}
+
+fn counts_hold(history: &History) -> Result<(), String> {
+    let counts = &history.total.counts;
+    ensure!(counts.sent() <= counts.attempts(), "more requests than attempts");
+    ensure!(counts.answers() <= counts.sent(), "more answers than requests");
+    let statuses = counts.statuses.iter().sum::<u64>();
+    // Messages have none.
+    let is_as_answers = statuses == if history.is_talk() { 0 } else { counts.answers() };
+    ensure!(is_as_answers || history.is_mixed() && statuses <= counts.answers(), "statuses are not answers");
+    ensure!(counts.connections_established() <= counts.connections_tried(), "more connections than tries");
     Ok(())
 }
 
@@ -188,12 +233,16 @@ fn nothing_leaks(history: &History) -> Result<(), String> {
 
 fn messages_add_up(history: &History) -> Result<(), String> {
     let counts = &history.total.counts;
+    if history.is_mixed() {
+        ensure!(counts.messages_untaken() <= counts.messages_sent(), "more messages left than were sent");
+        return Ok(());
+    }
     let ended: u64 = counts.grpc_statuses.iter().sum();
     let Some(call) = history.call() else {
-        let messages = counts.messages_sent + counts.messages_received;
+        let messages = counts.messages_sent() + counts.messages_received();
         ensure!(ended == 0 && (messages == 0 || history.is_talk()), "messages without calls");
-        ensure!(counts.messages_left() <= counts.sent, "more messages left than were sent");
-        let answered = counts.answers <= counts.messages_received || history.has_warmup();
+        ensure!(counts.messages_left() <= counts.sent(), "more messages left than were sent");
+        let answered = counts.answers() <= counts.messages_received() || history.has_warmup();
         ensure!(!history.is_talk() || answered, "more answers than messages that came");
         return Ok(());
     };
@@ -201,46 +250,53 @@ fn messages_add_up(history: &History) -> Result<(), String> {
     ensure!(ended == finished, "{ended} statuses of {finished} calls that ended: each has one");
     let timed = history.total.message.count() + history.total.message_gap.count();
     let is_stream = call.sends_stream || call.answers_stream;
-    let to_time = if is_stream { counts.messages_received } else { 0 };
-    ensure!(timed == to_time, "{timed} of {} messages have a time", counts.messages_received);
-    let most = counts.sent * call.messages.len() as u64;
-    ensure!(counts.messages_sent <= most, "{} messages of {most} were sent", counts.messages_sent);
-    if history.setting.is_calm() && counts.unfinished == 0 && !history.has_warmup() {
-        ensure!(counts.messages_sent == most, "{} messages of {most} were sent", counts.messages_sent);
-        ensure!(ended == counts.answers, "{ended} statuses of {} answers", counts.answers);
+    let to_time = if is_stream { counts.messages_received() } else { 0 };
+    ensure!(timed == to_time, "{timed} of {} messages have a time", counts.messages_received());
+    let most = counts.sent() * call.messages.len() as u64;
+    ensure!(counts.messages_sent() <= most, "{} messages of {most} were sent", counts.messages_sent());
+    if history.setting.is_calm() && counts.unfinished() == 0 && !history.has_warmup() {
+        ensure!(counts.messages_sent() == most, "{} messages of {most} were sent", counts.messages_sent());
+        ensure!(ended == counts.answers(), "{ended} statuses of {} answers", counts.answers());
     }
     Ok(())
 }
 
 fn the_target_agrees(history: &History) -> Result<(), String> {
-    let counts = &history.total.counts;
+    let counts = &history.whole;
     ensure!(
-        counts.answers <= history.requests_served && (history.has_warmup() || history.requests_served <= counts.sent),
+        counts.answers() <= history.requests_served
+            && (history.has_warmup() || history.requests_served <= counts.sent()),
         "{} answers to {} requests of which the target read {}",
-        counts.answers,
-        counts.sent,
+        counts.answers(),
+        counts.sent(),
         history.requests_served
     );
     // What goes out again was read by nobody.
     ensure!(
-        history.requests_served <= counts.started || history.has_warmup(),
+        history.requests_served <= counts.started() || history.has_warmup(),
         "the target read {} requests of {} that were started",
         history.requests_served,
-        counts.started
+        counts.started()
     );
+    Ok(())
+}
+
+fn a_calm_world_is_kind(history: &History) -> Result<(), String> {
+    let counts = &history.total.counts;
     if history.setting.is_calm() {
         let reasons: Vec<_> = counts.failures().collect();
         ensure!(counts.failed() == 0, "in a calm world {} failed: {reasons:?}", counts.failed());
         ensure!(
-            counts.reconnects == 0 || history.is_sent_away(),
+            counts.reconnects() == 0 || history.is_sent_away(),
             "in a calm world {} connections were stale",
-            counts.reconnects
+            counts.reconnects()
         );
         ensure!(
-            counts.answers + counts.unfinished + counts.reconnects >= counts.sent && counts.answers == counts.succeeded,
+            counts.answers() + counts.unfinished() + counts.reconnects() >= counts.sent()
+                && counts.answers() == counts.succeeded(),
             "in a calm world {} were sent and {} answered",
-            counts.sent,
-            counts.answers
+            counts.sent(),
+            counts.answers()
         );
     }
     Ok(())

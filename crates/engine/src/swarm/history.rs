@@ -3,18 +3,18 @@
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Duration;
 
 use driver::sim::{Faults, Host, Network, SimDriver};
 use metrics::{Counts, Snapshot};
 use pacing::change::{Course, Timeline, What};
 
 use pacing::{Nanos, Random};
-use plan::{Arrivals, Load, Plan};
+use plan::{Load, Node, Plan, Program, Scenario, Step};
 use target::SteppedServer;
 
-use super::plans::{changes, plan_of};
-use crate::{Interval, ShardUse, SteppedRun, StopHandle};
+use super::plans::{changes, make_anew, plan_of, program_of};
+use crate::program::Code;
+use crate::{Interval, ScenarioInterval, ShardUse, SteppedRun, StopHandle, Supplies, UsedUp};
 
 /// A world that takes more turns than this hangs.
 const TURNS_MAX: u64 = 3_000_000;
@@ -41,9 +41,11 @@ pub(crate) struct Setting {
     /// Somebody stops the run, gently or at once.
     pub(crate) stop_at: Option<(Nanos, bool)>,
     /// The load is changed, in this order; no earlier than these instants.
-    pub(crate) changes: Vec<(Nanos, What)>,
+    pub(crate) changes: Vec<(Nanos, usize, What)>,
     /// This completion of the network is lost.
     pub(crate) lost_completion: Option<u64>,
+    /// What its users read and reckon with.
+    pub(crate) supplies: Supplies,
 }
 
 impl Setting {
@@ -61,6 +63,7 @@ impl Setting {
             stop_at: None,
             changes: Vec::new(),
             lost_completion: None,
+            supplies: Supplies::default(),
         };
         if !is_calm {
             for _ in 0..random.below(3) {
@@ -73,9 +76,69 @@ impl Setting {
             }
         }
         if random.chance(250_000) {
-            setting.changes = changes(&mut random, &setting.plan.scenarios[0].load);
+            let first = changes(&mut random, &setting.plan.scenarios[0].load);
+            setting.changes = first.into_iter().map(|(at, what)| (at, 0, what)).collect();
+        }
+        // Drawn from a source of its own, so that a seed keeps what it meant before there were several.
+        let mut random = Random::of_stream(seed, 1);
+        if random.chance(250_000) {
+            setting.add_scenarios(&mut random, is_calm);
+        }
+        if random.chance(150_000) {
+            setting.add_steps(&mut random, is_calm);
+        }
+        let mut random = Random::of_stream(seed, 2);
+        if random.chance(200_000) {
+            let scenarios = setting.plan.scenarios.iter_mut();
+            scenarios.for_each(|scenario| scenario.program = program_of(&mut random, scenario.steps.len()));
+        }
+        let mut random = Random::of_stream(seed, 3);
+        if random.chance(150_000) {
+            // Whatever is spoken: each iteration is a conversation of its own.
+            for scenario in &mut setting.plan.scenarios {
+                let nodes = std::mem::take(&mut scenario.program.nodes);
+                scenario.program.nodes = vec![Node::Talk { target: 0, nodes }];
+            }
+        }
+        let mut random = Random::of_stream(seed, 7);
+        if random.chance(200_000) {
+            setting.plan.scenarios.iter_mut().flat_map(|scenario| &mut scenario.steps).for_each(make_anew);
         }
         setting
+    }
+
+    /// Steps that speak differently, for the users of the first scenario, where these are kept busy.
+    fn add_steps(&mut self, random: &mut Random, is_calm: bool) {
+        let first = &mut self.plan.scenarios[0];
+        if !matches!(first.load, Load::Closed { .. }) {
+            return;
+        }
+        for _ in 0..random.between(1, 3) {
+            for other in plan_of(random, is_calm).scenarios {
+                let before = first.targets.len();
+                first.steps.extend(other.steps.into_iter().map(|step| Step { target: step.target + before, ..step }));
+                first.targets.extend(other.targets);
+            }
+        }
+        first.program = Program::in_turn(first.steps.len());
+        first.targets.iter_mut().for_each(|target| target.streams = 1);
+    }
+
+    /// One or two scenarios more, each with a load and a protocol of its own, run side by side with the first.
+    fn add_scenarios(&mut self, random: &mut Random, is_calm: bool) {
+        for number in 1..=random.between(1, 2) as usize {
+            let mut other = plan_of(random, is_calm);
+            if other.warmup.is_zero() {
+                // Its load begins with nothing, perhaps.
+                self.plan.warmup = other.warmup;
+            }
+            if random.chance(250_000) {
+                let more = changes(random, &other.scenarios[0].load);
+                self.changes.extend(more.into_iter().map(|(at, what)| (at, number, what)));
+            }
+            self.plan.scenarios.append(&mut other.scenarios);
+        }
+        self.changes.sort_by_key(|(at, ..)| *at);
     }
 
     /// A plain network with one shard, and a plan that is to be replaced.
@@ -89,6 +152,7 @@ impl Setting {
             stop_at: None,
             changes: Vec::new(),
             lost_completion: None,
+            supplies: Supplies::default(),
         }
     }
 
@@ -102,6 +166,12 @@ impl Setting {
 #[derive(Debug)]
 pub(crate) struct History {
     pub(crate) setting: Setting,
+    /// The scenario that it is about.
+    pub(crate) number: usize,
+    /// The histories of those that ran beside it; only the first has any.
+    pub(crate) others: Vec<History>,
+    /// What all of them counted.
+    pub(crate) whole: Counts,
     pub(crate) total: Snapshot,
     pub(crate) wall: Nanos,
     /// What was told while it ran.
@@ -115,6 +185,8 @@ pub(crate) struct History {
     pub(crate) was_stopped: bool,
     pub(crate) most_in_flight: usize,
     pub(crate) most_sockets: usize,
+    /// The longest for which a shard let what came lie unseen.
+    pub(crate) most_gathered: Nanos,
     pub(crate) shards: usize,
     /// Sockets that the engine's hosts still have.
     pub(crate) sockets_left: usize,
@@ -124,111 +196,81 @@ pub(crate) struct History {
     pub(crate) server_open: u64,
     /// Connections that it has.
     pub(crate) server_sockets: usize,
-    /// Connections that somebody between the hosts gave up.
+    /// Connections that somebody between the hosts gave up, in runs before this one too.
     pub(crate) connections_lost: usize,
     pub(crate) fault_count: u64,
+    /// Files whose rows were used up.
+    pub(crate) used_up: Vec<UsedUp>,
 }
 
 impl History {
     pub(crate) fn load(&self) -> &Load {
-        &self.setting.plan.scenarios[0].load
+        &self.scenario().load
+    }
+
+    pub(crate) fn scenario(&self) -> &Scenario {
+        &self.setting.plan.scenarios[self.number]
     }
 
     /// Users of a closed load, connections of an open one.
     pub(crate) fn users_max(&self) -> u64 {
-        let planned = self.setting.plan.scenarios[0].users();
+        let planned = self.scenario().users();
         match self.timeline.course() {
             Course::Rate(_) => planned,
-            Course::Users(levels, _) => {
-                planned.max(levels.most() * u64::from(self.setting.plan.scenarios[0].target().streams))
-            }
+            Course::Users(levels, _) => planned.max(levels.most() * u64::from(self.scenario().target().streams)),
         }
+    }
+
+    /// The most exchanges of a user at a time.
+    pub(crate) fn exchanges_of_user(&self) -> u64 {
+        self.code().most
+    }
+
+    /// What its users go through.
+    pub(crate) fn code(&self) -> Code {
+        Code::new(&self.scenario().program, self.scenario().steps.len())
     }
 
     /// The target takes requests on streams, and says goodbye in the middle of them.
     pub(crate) fn is_sent_away(&self) -> bool {
-        let scenario = &self.setting.plan.scenarios[0];
-        scenario.target().protocol == plan::Protocol::Http2 && scenario.steps[0].request.path == "/close"
+        let scenario = self.scenario();
+        let is_it = |step: &Step| {
+            scenario.targets[step.target].protocol == plan::Protocol::Http2 && step.request.path == "/close"
+        };
+        scenario.steps.iter().any(is_it)
     }
 
     /// Messages of WebSocket are exchanged.
     pub(crate) fn is_talk(&self) -> bool {
-        self.setting.plan.scenarios[0].steps[0].talk.is_some()
+        self.scenario().steps.iter().any(|step| step.talk.is_some())
+    }
+
+    /// The steps of a user speak differently.
+    pub(crate) fn is_mixed(&self) -> bool {
+        let kind = |step: &Step| (step.talk.is_some(), step.call.is_some());
+        self.scenario().steps.iter().any(|step| kind(step) != kind(&self.scenario().steps[0]))
     }
 
     /// The call of gRPC that is made again and again, if that is what is done.
     pub(crate) fn call(&self) -> Option<&plan::Call> {
-        self.setting.plan.scenarios[0].steps[0].call.as_ref()
-    }
-
-    /// How long starts come; none when no time ends the run, but a number of iterations.
-    pub(crate) fn duration(&self) -> Option<Duration> {
-        if self.is_changed() && self.starts_planned().is_none_or(|planned| Some(planned) != self.limit()) {
-            return self.timeline.end().map(Nanos::as_duration);
-        }
-        match self.load() {
-            Load::Closed { duration, .. } => *duration,
-            Load::Open { requests: Some(requests), .. } if self.starts_planned() == Some(*requests) => None,
-            Load::Open { stages, .. } => Some(stages.iter().map(|stage| stage.span).sum()),
-        }
-    }
-
-    /// Part of what happened is left out.
-    pub(crate) fn has_warmup(&self) -> bool {
-        !self.setting.plan.warmup.is_zero()
-    }
-
-    /// Steps that may be measured though their iteration began in the warm-up.
-    pub(crate) fn warm_steps(&self) -> u64 {
-        let steps = self.setting.plan.scenarios[0].steps.len() as u64;
-        if self.has_warmup() { self.users_max() * steps } else { 0 }
-    }
-
-    /// Somebody changed the load.
-    pub(crate) fn is_changed(&self) -> bool {
-        self.timeline.revision() > 0
-    }
-
-    /// The most starts of an open load that the plan allows.
-    fn limit(&self) -> Option<u64> {
-        match self.load() {
-            Load::Open { requests, .. } => *requests,
-            Load::Closed { .. } => None,
-        }
-    }
-
-    /// How many starts the plan has, reckoned by hand; none when nobody knows beforehand.
-    pub(crate) fn starts_planned(&self) -> Option<u64> {
-        match self.load() {
-            // Each redirect that was followed is one start more.
-            Load::Closed { requests, duration: None, .. } => {
-                let steps = self.setting.plan.scenarios[0].steps.len() as u64;
-                requests.map(|requests| requests * steps + self.total.counts.redirects)
-            }
-            Load::Closed { .. } | Load::Open { arrivals: Arrivals::Poisson { .. }, .. } => None,
-            Load::Open { .. } if self.is_changed() => match self.timeline.course() {
-                Course::Rate(schedule) => Some(schedule.count()),
-                Course::Users(..) => None,
-            },
-            Load::Open { stages, requests, .. } => {
-                let doubled: u128 =
-                    stages.iter().map(|stage| u128::from(stage.from + stage.to) * stage.span.as_nanos()).sum();
-                let hour_ns = 3_600_000_000_000;
-                let integral = (doubled / (2 * 1_000 * hour_ns)) as u64;
-                Some(requests.map_or(integral, |requests| integral.min(requests)))
-            }
-        }
+        self.scenario().steps[0].call.as_ref()
     }
 }
 
-struct Stage {
+/// A network with a target in it, which outlives the runs against it.
+pub(crate) struct Town {
     network: Network,
     server: SteppedServer<SimDriver>,
     server_host: Host,
+}
+
+struct Stage<'a> {
+    town: &'a mut Town,
     run: SteppedRun<SimDriver>,
     /// The hosts of the shards, in their order.
     hosts: Vec<Host>,
-    told: Told,
+    /// Scenario by scenario.
+    told: Vec<Told>,
 }
 
 /// Runs a setting to its end, and until the network is quiet.
@@ -236,86 +278,126 @@ struct Stage {
 /// # Errors
 /// What the checkers that look at each turn find.
 pub(crate) fn run(setting: Setting, is_traced: bool) -> Result<History, String> {
-    let network = Network::new(setting.seed ^ 0x5eed, setting.faults.clone());
-    if is_traced {
-        network.trace();
-    }
-    if let Some(nth) = setting.lost_completion {
-        network.lose_completion(nth);
-    }
-    let server_driver = network.add_host();
-    let server_host = server_driver.host();
-    let address: SocketAddr = "10.0.0.1:80".parse().expect("an address");
-    let server = SteppedServer::start(server_driver, address).map_err(|error| error.to_string())?;
-    let stop = StopHandle::default();
-    let mut hosts = Vec::new();
-    let run = SteppedRun::start(&setting.plan, address, setting.threads, &stop, || {
-        let driver = network.add_host();
-        hosts.push(driver.host());
-        driver
-    });
-    for &(who, from, to) in &setting.freezes {
-        match who {
-            TARGET => network.freeze(server_host, from, to),
-            FIRST_SHARD => network.freeze(hosts[0], from, to),
-            _ => hosts.iter().for_each(|host| network.freeze(*host, from, to)),
+    Town::of(&setting, is_traced)?.run(setting)
+}
+
+impl Town {
+    /// The world that a setting wants.
+    pub(crate) fn of(setting: &Setting, is_traced: bool) -> Result<Self, String> {
+        let network = Network::new(setting.seed ^ 0x5eed, setting.faults.clone());
+        if is_traced {
+            network.trace();
         }
+        if let Some(nth) = setting.lost_completion {
+            network.lose_completion(nth);
+        }
+        let server_driver = network.add_host();
+        let server_host = server_driver.host();
+        let server = SteppedServer::start(server_driver, address()).map_err(|error| error.to_string())?;
+        Ok(Self { network, server, server_host })
     }
-    let told = Told::default();
-    let mut stage = Stage { network: network.clone(), server, server_host, run, hosts, told };
-    let mut changes = setting.changes.clone().into_iter().peekable();
-    let (mut turns, mut most_in_flight, mut stop_at) = (0, 0, setting.stop_at);
-    while stage.run.is_waiting() {
-        turns += 1;
-        if turns > TURNS_MAX || network.now() > WALL_MAX {
-            return Err(format!("no end after {turns} turns and {:?}", network.now().as_duration()));
+
+    /// Runs a setting, whose faults are those of this world, to its end, and until the network is quiet.
+    pub(crate) fn run(&mut self, setting: Setting) -> Result<History, String> {
+        let (network, server_host, began) = (self.network.clone(), self.server_host, self.network.now());
+        let (served_before, faults_before) = (self.server.requests(), network.faults_so_far());
+        let stop = StopHandle::default();
+        let mut hosts = Vec::new();
+        let run =
+            SteppedRun::start_with(&setting.plan, setting.supplies.clone(), address(), setting.threads, &stop, || {
+                let driver = network.add_host();
+                hosts.push(driver.host());
+                driver
+            });
+        for &(who, from, to) in &setting.freezes {
+            match who {
+                TARGET => network.freeze(server_host, began + from, began + to),
+                FIRST_SHARD => network.freeze(hosts[0], began + from, began + to),
+                _ => hosts.iter().for_each(|host| network.freeze(*host, began + from, began + to)),
+            }
         }
-        if let Some((_, is_abort)) = stop_at.take_if(|(at, _)| *at <= network.now()) {
-            if is_abort { stop.abort() } else { stop.stop() }
+        let told = vec![Told::default(); setting.plan.scenarios.len()];
+        let mut stage = Stage { town: self, run, hosts, told };
+        let mut changes = setting.changes.clone().into_iter().peekable();
+        let (mut turns, mut most_in_flight, mut stop_at) = (0, 0, setting.stop_at);
+        while stage.run.is_waiting() {
+            turns += 1;
+            if turns > TURNS_MAX || network.now() > began + WALL_MAX {
+                return Err(format!("no end after {turns} turns and {:?}", network.now().as_duration()));
+            }
+            if let Some((_, is_abort)) = stop_at.take_if(|(at, _)| began + *at <= network.now()) {
+                if is_abort { stop.abort() } else { stop.stop() }
+            }
+            while let Some((_, scenario, what)) = changes.next_if(|(at, ..)| began + *at <= network.now()) {
+                // It may be refused: the load may be over, or none that has such a thing.
+                let _ = stage.run.change(scenario, what, network.now());
+            }
+            let Some(host) = network.next() else { return Err("nothing will ever happen again".to_owned()) };
+            stage.step(host)?;
+            most_in_flight = most_in_flight.max(stage.run.in_flight());
         }
-        while let Some((_, what)) = changes.next_if(|(at, _)| *at <= network.now()) {
-            // It may be refused: the load may be over, or none that has such a thing.
-            let _ = stage.run.change(what, network.now());
-        }
-        let Some(host) = network.next() else { return Err("nothing will ever happen again".to_owned()) };
-        stage.step(host)?;
-        most_in_flight = most_in_flight.max(stage.run.in_flight());
+        let sockets_left = stage.hosts.iter().map(|&host| network.open_sockets(host)).sum();
+        let most_sockets = stage.hosts.iter().map(|&host| network.most_open_sockets(host)).sum();
+        let gathered = stage.hosts.iter().map(|&host| network.most_gathered(host));
+        let most_gathered = gathered.max().unwrap_or_default();
+        stage.quieten()?;
+        let (requests_served, server_open) =
+            (stage.town.server.requests() - served_before, stage.town.server.open_connections());
+        let shards = stage.hosts.len();
+        let mut told = stage.told;
+        let timelines: Vec<_> = (0..told.len()).map(|scenario| stage.run.timeline(scenario)).collect();
+        let used_up = stage.run.used_up();
+        let finished = stage.run.finish(|interval| note(&mut told, interval)).map_err(|error| error.to_string())?;
+        // These figures are not virtual.
+        let real = |spent: &ShardUse| ShardUse { cpu_ns: 0, run_delay_ns: 0, saturated_ns: 0, ..spent.clone() };
+        let mut histories = told.into_iter().zip(timelines).enumerate().map(|(number, (told, timeline))| History {
+            number,
+            others: Vec::new(),
+            whole: finished.total.counts.clone(),
+            // Nor is this one.
+            total: without_cpu(finished.total_of(number)),
+            wall: finished.wall,
+            told,
+            started_for: finished.ends[number].stopped_at,
+            uses: finished.shards.iter().map(real).collect(),
+            timeline,
+            was_stopped: stop.is_stopped(),
+            most_in_flight,
+            most_sockets,
+            most_gathered,
+            shards,
+            sockets_left,
+            requests_served,
+            server_open,
+            server_sockets: network.open_sockets(server_host) - 1,
+            connections_lost: network.lost_connections(),
+            fault_count: network.faults_so_far() - faults_before,
+            used_up: used_up.clone(),
+            setting: setting.clone(),
+        });
+        let mut first = histories.next().ok_or("a plan has a scenario")?;
+        first.others = histories.collect();
+        Ok(first)
     }
-    let sockets_left = stage.hosts.iter().map(|&host| network.open_sockets(host)).sum();
-    let most_sockets = stage.hosts.iter().map(|&host| network.most_open_sockets(host)).sum();
-    stage.quieten()?;
-    let (requests_served, server_open) = (stage.server.requests(), stage.server.open_connections());
-    let shards = stage.hosts.len();
-    let mut told = stage.told;
-    let timeline = stage.run.timeline();
-    let finished = stage.run.finish(|interval| told.note(interval)).map_err(|error| error.to_string())?;
-    let (mut total, wall, started_for) = (finished.total, finished.wall, finished.stopped_at);
-    // The one figure that is not virtual.
+}
+
+/// Where the target is.
+fn address() -> SocketAddr {
+    "10.0.0.1:80".parse().expect("an address")
+}
+
+fn without_cpu(total: &Snapshot) -> Snapshot {
+    let mut total = total.clone();
     total.cpu_ns = 0;
-    Ok(History {
-        total,
-        wall,
-        told,
-        started_for,
-        // Nor are these.
-        uses: finished
-            .shards
-            .into_iter()
-            .map(|spent| ShardUse { cpu_ns: 0, run_delay_ns: 0, saturated_ns: 0, ..spent })
-            .collect(),
-        timeline,
-        was_stopped: stop.is_stopped(),
-        most_in_flight,
-        most_sockets,
-        shards,
-        sockets_left,
-        requests_served,
-        server_open,
-        server_sockets: network.open_sockets(server_host) - 1,
-        connections_lost: network.lost_connections(),
-        fault_count: network.faults_so_far(),
-        setting,
-    })
+    total
+}
+
+/// Each scenario has its own rows.
+fn note(told: &mut [Told], interval: &Interval<'_>) -> ControlFlow<()> {
+    for (told, part) in told.iter_mut().zip(&interval.scenarios) {
+        told.note(interval, part);
+    }
+    ControlFlow::Continue(())
 }
 
 /// An interval as it was told last.
@@ -342,15 +424,15 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    fn note(&mut self, interval: &Interval<'_>) -> ControlFlow<()> {
-        self.sum.merge(&interval.added.counts);
+    fn note(&mut self, interval: &Interval<'_>, part: &ScenarioInterval<'_>) {
+        self.sum.merge(&part.added.counts);
         let row = Row {
             from: interval.from,
             to: interval.to,
-            users: interval.seen.users,
-            in_flight: interval.seen.in_flight.response.count(),
-            started: interval.seen.counts.started,
-            finished: interval.seen.counts.finished(),
+            users: part.seen.gauges.users,
+            in_flight: part.seen.gauges.in_flight.response.count(),
+            started: part.seen.counts.started(),
+            finished: part.seen.counts.finished(),
             late_shards: interval.late_shards,
             is_corrected: interval.is_again,
         };
@@ -361,25 +443,28 @@ impl Told {
             assert_eq!(self.rows.len(), index, "intervals are told in their order");
             self.rows.push(row);
         }
-        ControlFlow::Continue(())
     }
 }
 
-impl Stage {
+impl Stage<'_> {
     /// One turn of a host.
     fn step(&mut self, host: Host) -> Result<(), String> {
-        if host == self.server_host {
-            return self.server.step().map_err(|error| error.to_string());
+        if host == self.town.server_host {
+            return self.town.server.step().map_err(|error| error.to_string());
         }
         let Some(number) = self.hosts.iter().position(|of| *of == host) else { return Ok(()) };
         let told = &mut self.told;
-        let is_on = self.run.step(number, |interval| told.note(interval)).map_err(|error| error.to_string())?;
+        let is_on = self.run.step(number, |interval| note(told, interval)).map_err(|error| error.to_string())?;
         let Some(shard) = self.run.shard(number).filter(|_| is_on) else {
-            self.network.park(host);
+            self.town.network.park(host);
             return Ok(());
         };
-        shard.world.audit()?;
-        let (known, open) = (shard.world.known_connections(), self.network.open_sockets(host));
+        let mut known = 0;
+        for scene in &mut shard.scenes {
+            scene.world.audit()?;
+            known += scene.world.known_connections();
+        }
+        let open = self.town.network.open_sockets(host);
         if known != open {
             return Err(format!("{open} sockets are open and {known} are known"));
         }
@@ -388,9 +473,9 @@ impl Stage {
 
     /// Goes on until nothing is on its way any more.
     fn quieten(&mut self) -> Result<(), String> {
-        let end = self.network.now() + QUIET_AFTER;
-        while let Some(host) = self.network.next() {
-            if self.network.now() > end {
+        let end = self.town.network.now() + QUIET_AFTER;
+        while let Some(host) = self.town.network.next() {
+            if self.town.network.now() > end {
                 break;
             }
             self.step(host)?;

@@ -1,9 +1,15 @@
 //! The plan that a seed makes up, and what is changed of it.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use pacing::change::What;
 use pacing::open::{self, Rate};
 use pacing::{LevelStage, Nanos, Random};
-use plan::{Flags, Load, Plan, Schema};
+use plan::{
+    Choice, Flags, Ground, Load, Making, Names, Node, OnFailure, Pattern, Plan, Program, Rendering, Schema, Step,
+    Think, Transaction,
+};
 
 /// Changes for a load, each pause with its end.
 pub(super) fn changes(random: &mut Random, load: &Load) -> Vec<(Nanos, What)> {
@@ -173,5 +179,102 @@ fn calls(random: &mut Random, is_calm: bool, flags: Flags) -> Flags {
         grpc_encoding: random.chance(250_000).then(|| "gzip".to_owned()),
         expect_body: Vec::new(),
         ..flags
+    }
+}
+
+/// The request of a step is made anew for each exchange, with as many bytes as before.
+pub(super) fn make_anew(step: &mut Step) {
+    if step.talk.is_some() || step.call.is_some() {
+        return;
+    }
+    let path =
+        Pattern::parse(&format!("{}?n=${{random(100,999)}}", step.request.path), Ground::Url).expect("a pattern");
+    step.request.path.push_str("?n=100");
+    let path = Some(Rendering::new(&path, &mut Nobody).expect("no names"));
+    step.making = Some(Arc::new(Making { path, ..Making::default() }));
+}
+
+struct Nobody;
+
+impl Names for Nobody {
+    fn variable(&mut self, _: &str) -> Option<u32> {
+        None
+    }
+
+    fn column(&mut self, _: &str, _: &str) -> Option<u32> {
+        None
+    }
+
+    fn environment(&mut self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn counter(&mut self, _: &str) -> u32 {
+        0
+    }
+
+    fn expression(&mut self, _: &str) -> Option<u32> {
+        None
+    }
+}
+
+/// A program that asks for some of the steps, in any way that there is.
+pub(super) fn program_of(random: &mut Random, steps: usize) -> Program {
+    let mut nodes = nodes_of(random, steps, 3);
+    // Something is asked on every way through it, or a user would go round and round for nothing.
+    nodes.push(ask(random, steps));
+    let transactions = vec![transaction("one"), transaction("other")];
+    Program { seed: random.next_u64(), nodes, transactions, ..Program::default() }
+}
+
+fn transaction(name: &str) -> Transaction {
+    Transaction { name: name.to_owned(), has_pauses: name == "one" }
+}
+
+fn ask(random: &mut Random, steps: usize) -> Node {
+    Node::Ask { step: random.below(steps as u64) as usize, on_failure: on_failure(random) }
+}
+
+fn on_failure(random: &mut Random) -> OnFailure {
+    match random.below(8) {
+        0 => OnFailure::Retry(random.between(1, 3) as u16),
+        1 => OnFailure::Stop,
+        2 | 3 => OnFailure::Next,
+        _ => OnFailure::GoOn,
+    }
+}
+
+fn nodes_of(random: &mut Random, steps: usize, depth: usize) -> Vec<Node> {
+    (0..random.below(4)).map(|_| node_of(random, steps, depth)).collect()
+}
+
+fn node_of(random: &mut Random, steps: usize, depth: usize) -> Node {
+    if depth == 0 {
+        return ask(random, steps);
+    }
+    let inner = |random: &mut Random| nodes_of(random, steps, depth - 1);
+    match random.below(8) {
+        0 => Node::Think(Think::Exponential(Duration::from_millis(random.below(50)))),
+        1 => Node::Think(Think::Fixed(Duration::from_millis(random.below(50)))),
+        2 => Node::Transaction { number: random.below(2) as usize, nodes: inner(random) },
+        3 => {
+            let least = random.below(3) as u32;
+            Node::Repeat { least, most: least + random.below(3) as u32, nodes: inner(random) }
+        }
+        4 => Node::Choose(
+            (0..random.between(1, 3))
+                .map(|weight| Choice { weight: weight as u32 + 1, nodes: inner(random) })
+                .collect(),
+        ),
+        5 => match inner(random) {
+            nodes if nodes.len().is_multiple_of(2) && !nodes.is_empty() => Node::InTurn(nodes),
+            nodes => Node::Shuffle(nodes),
+        },
+        6 => Node::Parallel {
+            most: random.between(1, 4) as u16,
+            steps: (0..random.between(1, 6)).map(|_| random.below(steps as u64) as usize).collect(),
+            on_failure: on_failure(random),
+        },
+        _ => ask(random, steps),
     }
 }

@@ -35,13 +35,13 @@ fn run(setting: Setting) -> History {
 }
 
 fn verdict(history: &History) -> Verdict {
-    let plan = &history.setting.plan;
+    let scenario = history.scenario();
     Verdict::of(Evidence {
-        plan,
+        scenario,
         total: &history.total,
         wall: history.wall,
         shards: &history.uses,
-        asked_per_s: crate::run::asked_per_s(plan, &history.timeline, history.started_for),
+        asked_per_s: crate::run::asked_per_s(scenario, &history.timeline, history.started_for, &history.total),
         link: None,
         growth: None,
     })
@@ -71,7 +71,7 @@ fn bounds_contain_the_freeze(history: &History) -> bool {
     let at = |quantile| censored.percentile(times, quantile).expect("there are times");
     let waited = |quantile: f64| (5.0 + 4.0 * (quantile - 0.6) / 0.4) * SECOND as f64;
     let is_near = |quantile: f64| (at(quantile).ns as f64 / waited(quantile) - 1.0).abs() < 0.02;
-    (counts.started, counts.succeeded, counts.unfinished) == (10_000, 6_000, 4_000)
+    (counts.started(), counts.succeeded(), counts.unfinished()) == (10_000, 6_000, 4_000)
         && counts.success_ratio() == Some(0.6)
         && !at(0.5).at_least
         && at(0.5).ns < 20 * MILLI
@@ -163,6 +163,83 @@ fn what_came_in_time_is_no_timeout_because_we_look_late() {
     }
 }
 
+/// What users say, and how: each way of waiting for an answer, or for what comes before it.
+fn loads_that_wait(timeout: &str) -> Vec<Flags> {
+    let base = Flags {
+        connections: Some("10".to_owned()),
+        timeout: Some(timeout.to_owned()),
+        connect_timeout: Some(timeout.to_owned()),
+        ..flags("/delay/5", "3s")
+    };
+    let rate = |flags: &Flags| Flags { rate: Some("400".to_owned()), ..flags.clone() };
+    let talk = Flags { url: Some("ws://10.0.0.1/".to_owned()), data: Some("hello".to_owned()), ..rate(&base) };
+    let streams = Flags { http2: true, streams: Some("4".to_owned()), ..base.clone() };
+    vec![
+        base.clone(),
+        Flags { no_keepalive: true, ..base.clone() },
+        rate(&base),
+        Flags {
+            curl: Some(vec![b"http://10.0.0.1/delay/5".to_vec(), b"http://10.0.0.1/delay/3".to_vec()]),
+            url: None,
+            ..base.clone()
+        },
+        streams.clone(),
+        rate(&streams),
+        Flags {
+            url: Some("grpc://10.0.0.1/hello.Greeter/SayHello".to_owned()),
+            // Its target knows the deadline of each call, so none may be in its hands when it stands still.
+            data: Some(r#"{"name":"a"}"#.to_owned()),
+            ..rate(&streams)
+        },
+        talk.clone(),
+        // A handshake of WebSocket is waited for as well.
+        Flags { no_keepalive: true, ..talk },
+    ]
+}
+
+fn setting_described(flags: &Flags, freezes: Vec<(usize, Nanos, Nanos)>) -> Setting {
+    let described = plan::Schema::of_files(&target::descriptors()).expect("the target describes itself");
+    let plan = flags.plan_with(Some(&described)).expect("a good plan");
+    Setting { plan, freezes, threads: 2, ..Setting::calm(11) }
+}
+
+/// As if we had been stopped between the stamp of a request and its sending: the target hears of it only after our stall.
+#[test]
+fn what_left_only_after_a_stall_is_waited_for() {
+    let freezes = |target_ms, ours_ms| {
+        let span = |(from, to)| (Nanos(from * MILLI), Nanos(to * MILLI));
+        let ((from, to), (our_from, our_to)) = (span(target_ms), span(ours_ms));
+        vec![(TARGET, from, to), (ALL_SHARDS, our_from, our_to)]
+    };
+    // Long stalls, and one of 15 ms: a peer has as long after it as it had left.
+    let cases = [
+        ("200ms", (980, 2_020), (1_000, 2_000)),
+        ("50ms", (980, 2_020), (1_000, 2_000)),
+        ("100ms", (995, 1_140), (1_000, 1_130)),
+        ("20ms", (999, 1_017), (1_000, 1_015)),
+    ];
+    for (number, (timeout, theirs, ours)) in cases.into_iter().enumerate() {
+        for load in loads_that_wait(timeout) {
+            let history = run(setting_described(&load, freezes(theirs, ours)));
+            let (counts, reasons) = (&history.total.counts, history.total.counts.failures().collect::<Vec<_>>());
+            assert_eq!(counts.failed(), 0, "{number}: {reasons:?} {load:?}");
+            assert!(
+                counts.succeeded() > 500 && counts.succeeded() + counts.dropped() == counts.started(),
+                "{counts:?}"
+            );
+        }
+    }
+    // A target that is silent for longer is told, when that while is over and not much later.
+    for load in loads_that_wait("200ms") {
+        let history = run(setting_described(&load, freezes((980, 2_500), (1_000, 2_000))));
+        let counts = &history.total.counts;
+        let of = |class| history.total.class(class).of(Measure::Service).max().unwrap_or(0);
+        let waited = of(Class::TimedOut).max(of(Class::FailedUnanswered));
+        assert!(counts.failed() > 0, "{:?} {load:?}", counts.failures().collect::<Vec<_>>());
+        assert!((1_090 * MILLI..1_130 * MILLI).contains(&waited), "{waited} {counts:?} {load:?}");
+    }
+}
+
 /// Ten users, 13 ms each, and one second of six in which our loops stand still.
 fn stalled_loops() -> History {
     let load = Flags { connections: Some("10".to_owned()), ..flags("/delay/13", "6s") };
@@ -182,7 +259,7 @@ fn a_stall_of_ours_is_as_many_ticks_as_it_covers() {
     let counts = &history.total.counts;
     assert!(the_stall_is_ours(&history), "{:?}", history.uses[0].lag);
     // Each user had one request in flight, and that alone owes its time to us.
-    assert_eq!((counts.covered_responses, history.total.covered_count()), (10, 10));
+    assert_eq!((counts.covered_responses(), history.total.covered_count()), (10, 10));
     let service = history.total.class(Class::Succeeded).of(Measure::Service).clone();
     assert!(service.max() > Some(900 * MILLI) && service.max_without(history.total.covered()) < Some(20 * MILLI));
     assert!((950 * MILLI..=1_001 * MILLI).contains(&history.uses[0].stalled_ns), "{}", history.uses[0].stalled_ns);
@@ -190,7 +267,7 @@ fn a_stall_of_ours_is_as_many_ticks_as_it_covers() {
     // A stall of the target is none of ours.
     let load = Flags { connections: Some("10".to_owned()), ..flags("/delay/13", "6s") };
     let theirs = run(setting(&load, vec![(TARGET, Nanos(3 * SECOND), Nanos(4 * SECOND))]));
-    assert_eq!((theirs.total.counts.covered_responses, theirs.uses[0].stalled_ns), (0, 0));
+    assert_eq!((theirs.total.counts.covered_responses(), theirs.uses[0].stalled_ns), (0, 0));
     assert_ne!(verdict(&theirs).limit, Limit::Generator);
 }
 
@@ -207,10 +284,10 @@ fn what_came_within_the_grace_is_read_when_we_look_late() {
         let freeze = vec![(ALL_SHARDS, Nanos(1_050 * MILLI), Nanos(2_050 * MILLI))];
         let history = run(Setting { threads: 2, ..setting(&load, freeze) });
         let counts = &history.total.counts;
-        assert_eq!((counts.unfinished, counts.started), (0, counts.succeeded), "{counts:?}");
+        assert_eq!((counts.unfinished(), counts.started()), (0, counts.succeeded()), "{counts:?}");
         // A target that does not answer leaves them unfinished, when the grace is over and not much later.
         let hung = run(setting(&load, vec![(TARGET, Nanos(SECOND / 2), FOR_GOOD)]));
-        assert!(hung.total.counts.unfinished >= 10 && hung.wall < Nanos(1_710 * MILLI), "{:?}", hung.wall);
+        assert!(hung.total.counts.unfinished() >= 10 && hung.wall < Nanos(1_710 * MILLI), "{:?}", hung.wall);
     }
 }
 
@@ -222,7 +299,7 @@ fn a_second_stop_accuses_nobody() {
             Flags { connections: Some("10".to_owned()), rate: rate.map(str::to_owned), ..flags("/delay/20", "10s") };
         let history = run(Setting { stop_at: Some((Nanos(505 * MILLI), true)), ..setting(&load, Vec::new()) });
         let counts = &history.total.counts;
-        assert!(counts.cut > 0 && counts.cut == counts.unfinished, "{counts:?}");
+        assert!(counts.cut() > 0 && counts.cut() == counts.unfinished(), "{counts:?}");
         assert_ne!(verdict(&history).limit, Limit::Target, "{counts:?}");
         assert_eq!(counts.success_ratio(), Some(1.0));
     }
@@ -235,7 +312,7 @@ fn users_that_hang_are_the_targets_doing() {
         Flags { connections: Some("10".to_owned()), timeout: Some("60s".to_owned()), ..flags("/delay/5", "15s") };
     let history = run(setting(&load, vec![(TARGET, Nanos(2 * SECOND), FOR_GOOD)]));
     let verdict = verdict(&history);
-    assert_eq!((verdict.limit, history.total.counts.unfinished), (Limit::Target, 10));
+    assert_eq!((verdict.limit, history.total.counts.unfinished()), (Limit::Target, 10));
     assert!(verdict.unanswered_time_share > 0.85, "{}", verdict.unanswered_time_share);
 }
 
@@ -259,17 +336,17 @@ fn no_step_starts_after_the_stop() {
         // In flight then, of each user one step at most: it takes 20 ms and a little.
         let after = history.wall - history.started_for;
         assert!(after < Nanos(30 * MILLI), "{after:?} after the stop: {counts:?}");
-        assert_eq!((counts.unfinished, counts.started), (0, counts.succeeded), "{counts:?}");
-        let (begun, steps) = (counts.iterations + counts.iterations_cut, counts.started);
-        assert!(counts.iterations * 3 <= steps && steps < begun * 3, "{counts:?}");
-        assert!(counts.iterations_cut > 0, "{counts:?}");
+        assert_eq!((counts.unfinished(), counts.started()), (0, counts.succeeded()), "{counts:?}");
+        let (begun, steps) = (counts.iterations() + counts.iterations_cut(), counts.started());
+        assert!(counts.iterations() * 3 <= steps && steps < begun * 3, "{counts:?}");
+        assert!(counts.iterations_cut() > 0, "{counts:?}");
     }
     for load in &loads {
         let by_count = Flags { requests: Some("50".to_owned()), duration: None, ..load.clone() };
         let history = run(Setting { threads: 2, ..setting(&by_count, Vec::new()) });
         let counts = &history.total.counts;
-        assert_eq!((counts.started, counts.succeeded), (150, 150), "{counts:?}");
-        assert_eq!((counts.iterations, counts.iterations_cut), (50, 0), "{counts:?}");
+        assert_eq!((counts.started(), counts.succeeded()), (150, 150), "{counts:?}");
+        assert_eq!((counts.iterations(), counts.iterations_cut()), (50, 0), "{counts:?}");
     }
 }
 
@@ -279,12 +356,12 @@ fn a_rate_is_over_the_time_of_its_starts() {
     let load = Flags { connections: Some("10".to_owned()), ..flags("/delay/300", "2s") };
     let history = run(setting(&load, Vec::new()));
     let counts = &history.total.counts;
-    assert_eq!((counts.finished(), counts.drained, counts.drained_well), (70, 10, 10), "{counts:?}");
+    assert_eq!((counts.finished(), counts.drained(), counts.drained_well()), (70, 10, 10), "{counts:?}");
     assert_eq!(history.started_for, Nanos(2 * SECOND));
     let open = Flags { rate: Some("500".to_owned()), ..flags("/delay/1500", "2s") };
     let history = run(setting(&open, Vec::new()));
     let counts = &history.total.counts;
-    assert!((749..=752).contains(&counts.drained) && counts.finished() == 1_000, "{counts:?}");
+    assert!((749..=752).contains(&counts.drained()) && counts.finished() == 1_000, "{counts:?}");
     assert_eq!(history.started_for, Nanos(2 * SECOND));
 }
 
@@ -310,7 +387,7 @@ fn dropped_ones_fail(history: &History) -> bool {
         .filter(|(failure, _)| matches!(failure, Failure::ClosedEarly | Failure::Reset))
         .map(|(_, count)| count)
         .sum();
-    (counts.started, counts.succeeded, cut, counts.reconnects) == (60, 40, 20, 0) && history.requests_served == 60
+    (counts.started(), counts.succeeded(), cut, counts.reconnects()) == (60, 40, 20, 0) && history.requests_served == 60
 }
 
 #[test]
@@ -341,6 +418,6 @@ fn a_round_starts_when_its_last_user_times_out() {
     let counts = &history.total.counts;
     assert!(counts.failed() > 20, "{counts:?}");
     // A round takes at most the timeout and what the shards need to agree.
-    let rounds = counts.started as f64 / 10.0;
+    let rounds = counts.started() as f64 / 10.0;
     assert!(rounds >= 10.0 / 0.114, "{rounds} rounds");
 }

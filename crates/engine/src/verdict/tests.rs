@@ -1,7 +1,7 @@
 //! Each limit has its signs.
 
-use metrics::Outcome;
-use plan::Flags;
+use metrics::{Counter, Outcome, SeriesId};
+use plan::{Flags, Plan};
 
 use super::*;
 
@@ -21,8 +21,8 @@ fn plan(rate: Option<&str>) -> Plan {
 fn seen(lateness: u64, wait: u64, service: u64) -> Snapshot {
     let mut seen = Snapshot::default();
     for _ in 0..1_000 {
-        seen.counts.started += 1;
-        let timings = seen.outcome(0, Outcome::Succeeded);
+        seen.counts[Counter::Started] += 1;
+        let timings = seen.outcome(SeriesId::step(0), Outcome::Succeeded);
         timings.record(Measure::Lateness, lateness * MILLI);
         timings.record(Measure::Wait, wait * MILLI);
         timings.record(Measure::Service, service * MILLI);
@@ -44,7 +44,7 @@ fn judge(plan: &Plan, total: &Snapshot, shards: &[ShardUse], link: Option<f64>) 
     let link = link.map(|share| LinkUse { name: "eth0".to_owned(), bits_per_s: 1, share });
     let asked_per_s = is_open.then_some(1_000.0);
     let wall = Nanos::from_millis(1_000);
-    Verdict::of(Evidence { plan, total, wall, shards, asked_per_s, link, growth: None })
+    Verdict::of(Evidence { scenario: &plan.scenarios[0], total, wall, shards, asked_per_s, link, growth: None })
 }
 
 fn limit(is_open: bool, total: &Snapshot, shards: &[ShardUse]) -> Limit {
@@ -93,8 +93,8 @@ fn lag_is_set_against_what_is_measured() {
     assert_eq!(limit(false, &seen(0, 0, 5), &[late(&lags)]), Limit::Users);
     let mut quick = Snapshot::default();
     for _ in 0..1_000 {
-        quick.counts.started += 1;
-        let timings = quick.outcome(0, Outcome::Succeeded);
+        quick.counts[Counter::Started] += 1;
+        let timings = quick.outcome(SeriesId::step(0), Outcome::Succeeded);
         timings.record(Measure::Service, 50_000);
         timings.record(Measure::Response, 50_000);
     }
@@ -116,8 +116,8 @@ fn users_that_hang_weigh_their_time() {
     let mut hung = seen(0, 0, 2);
     assert_eq!(limit(false, &hung, &idle), Limit::Users);
     for _ in 0..10 {
-        hung.counts.started += 1;
-        hung.leave_unfinished(0, 13_000 * MILLI, Some(13_000 * MILLI));
+        hung.counts[Counter::Started] += 1;
+        hung.leave_unfinished(SeriesId::step(0), 13_000 * MILLI, Some(13_000 * MILLI));
     }
     let verdict = judge(&plan(None), &hung, &idle, None);
     assert_eq!(verdict.limit, Limit::Target);
@@ -125,8 +125,8 @@ fn users_that_hang_weigh_their_time() {
     // Half of the users wait for connections that do not come.
     let mut refused = seen(0, 0, 2);
     for _ in 0..5 {
-        refused.counts.started += 1;
-        let timings = refused.outcome(0, Outcome::Failed(Failure::ConnectTimeout));
+        refused.counts[Counter::Started] += 1;
+        let timings = refused.outcome(SeriesId::step(0), Outcome::Failed(Failure::ConnectTimeout));
         timings.record(Measure::Response, 3_000 * MILLI);
     }
     assert_eq!(limit(false, &refused, &idle), Limit::Target);
@@ -137,15 +137,15 @@ fn what_is_lost_has_an_owner() {
     let idle = [spent(300, 10)];
     let mut lost = seen(0, 0, 5);
     for _ in 0..50 {
-        lost.counts.started += 1;
-        lost.outcome(0, Outcome::Failed(Failure::NoLocalPort)).record(Measure::Response, 1);
+        lost.counts[Counter::Started] += 1;
+        lost.outcome(SeriesId::step(0), Outcome::Failed(Failure::NoLocalPort)).record(Measure::Response, 1);
     }
     assert_eq!(limit(true, &lost, &idle), Limit::PortsOrDescriptors);
     let mut dropped = seen(0, 0, 5);
-    dropped.counts.started += 50;
+    dropped.counts[Counter::Started] += 50;
     (0..50).for_each(|_| dropped.drop_start(1));
     assert_eq!(limit(true, &dropped, &idle), Limit::Target);
-    dropped.counts.dropped_by_generator = 50;
+    dropped.counts[Counter::DroppedByGenerator] = 50;
     assert_eq!(limit(true, &dropped, &idle), Limit::Generator);
 }
 
@@ -154,8 +154,8 @@ fn who_is_refused_at_once_tries_again_at_once() {
     let busy = [spent(980, 0)];
     let mut refused = Snapshot::default();
     for _ in 0..1_000 {
-        refused.counts.started += 1;
-        let timings = refused.outcome(0, Outcome::Failed(Failure::ConnectRefused));
+        refused.counts[Counter::Started] += 1;
+        let timings = refused.outcome(SeriesId::step(0), Outcome::Failed(Failure::ConnectRefused));
         timings.record(Measure::Response, 20_000);
     }
     assert_eq!(limit(false, &refused, &busy), Limit::Target);
@@ -164,10 +164,11 @@ fn who_is_refused_at_once_tries_again_at_once() {
     let plan = plan(None);
     let (wall, shards) = (Nanos::from_millis(5), [spent(300, 450)]);
     let (total, asked_per_s, link, growth) = (&refused, None, None, None);
-    let at_once = Verdict::of(Evidence { plan: &plan, total, wall, shards: &shards, asked_per_s, link, growth });
+    let at_once =
+        Verdict::of(Evidence { scenario: &plan.scenarios[0], total, wall, shards: &shards, asked_per_s, link, growth });
     assert_eq!(at_once.limit, Limit::Target);
     // One that was answered is a load like any other.
-    refused.counts.answers = 1;
+    refused.counts[Counter::Answers] = 1;
     assert_eq!(limit(false, &refused, &busy), Limit::Generator);
 }
 

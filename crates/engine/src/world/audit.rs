@@ -3,35 +3,35 @@
 use std::collections::HashSet;
 
 use super::World;
-use super::connections::Phase;
+use super::phase::Phase;
 
 impl World {
     /// Connections that the shard knows.
     pub(crate) fn known_connections(&self) -> usize {
-        self.connections.iter().count()
+        self.pool.connections.iter().count()
     }
 
     /// The first contradiction between the slabs.
     pub(crate) fn audit(&mut self) -> Result<(), String> {
-        let exchanges = self.exchanges.len();
-        if exchanges as u64 > self.users_at_work() {
+        let exchanges = self.ledger.exchanges.len();
+        if exchanges as u64 > self.users_at_work() * self.users.programs.most() {
             return Err(format!("{exchanges} exchanges of {} users", self.users_at_work()));
         }
-        let attempts: Vec<_> = self.attempts.keys().collect();
+        let attempts: Vec<_> = self.ledger.attempts.keys().collect();
         if attempts.len() != exchanges {
             return Err(format!("{} attempts for {exchanges} exchanges", attempts.len()));
         }
         let mut tried = HashSet::new();
         for key in attempts {
-            let Some(attempt) = self.attempts.find(key) else { continue };
+            let Some(attempt) = self.ledger.attempts.find(key) else { continue };
             let (exchange, socket) = (attempt.exchange, attempt.socket);
-            if self.exchanges.find(exchange).is_none() {
+            if self.ledger.exchanges.find(exchange).is_none() {
                 return Err(format!("attempt {key:?} belongs to no exchange"));
             }
             if !tried.insert(exchange) {
                 return Err(format!("two attempts for {exchange:?}"));
             }
-            match self.connections.find(socket).map(|connection| connection.phase) {
+            match self.pool.connections.find(socket).map(|connection| connection.phase) {
                 Some(Phase::Answer { attempt } | Phase::Connect { attempt, .. }) if attempt == key => {}
                 // It has a stream, or waits for one.
                 Some(Phase::Shared) => {}
@@ -39,25 +39,25 @@ impl World {
                 phase => return Err(format!("attempt {key:?} runs on a connection that is {phase:?}")),
             }
         }
-        let connections: Vec<_> = self.connections.iter().collect();
+        let connections: Vec<_> = self.pool.connections.iter().collect();
         for (socket, phase, origin) in connections {
             let is_right = match phase {
                 Phase::Answer { attempt } | Phase::Connect { attempt, .. } => {
-                    self.attempts.find(attempt).is_some_and(|attempt| attempt.socket == socket)
+                    self.ledger.attempts.find(attempt).is_some_and(|attempt| attempt.socket == socket)
                 }
-                Phase::Exchange { user } => self.own(user, origin) == Some(socket),
-                Phase::Prepare { user, .. } => self.own(user, origin).is_none(),
+                Phase::Exchange { user } => self.owns(user, origin, socket),
+                Phase::Prepare { user, .. } => !self.owns(user, origin, socket),
                 Phase::Shared | Phase::Close => true,
             };
             if !is_right {
                 return Err(format!("{socket:?} is {phase:?}, and the other side does not know"));
             }
         }
-        let hops = self.steps.hops();
-        if hops > exchanges + self.lookups.len() {
-            return Err(format!("{hops} steps of redirects for {exchanges} exchanges"));
+        let hops = self.ledger.steps.hops();
+        if hops > exchanges + self.pool.lookups.len() {
+            return Err(format!("{hops} steps that were made for {exchanges} exchanges"));
         }
-        let proven = self.connections.proven_now();
+        let proven = self.pool.connections.proven_now();
         if proven != self.connections_open() {
             return Err(format!(
                 "{proven} connections have carried an answer, {} are counted",
@@ -65,11 +65,12 @@ impl World {
             ));
         }
         let in_seen = &self.seen.counts;
-        let of_users = self.users_ended + exchanges as u64;
-        if of_users > self.users_started {
+        let of_users = self.users.ended + (exchanges as u64).div_ceil(self.users.programs.most());
+        if of_users > self.users.started {
             return Err(format!(
                 "{of_users} users end or work, of {}; started {}",
-                self.users_started, in_seen.started
+                self.users.started,
+                in_seen.started()
             ));
         }
         Ok(())

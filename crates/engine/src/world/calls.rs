@@ -3,44 +3,26 @@
 mod inspection;
 mod judging;
 
+use std::cell::Cell;
+
 use driver::Socket;
-use metrics::{Distribution, ProtocolFault};
+use metrics::{Counter, Distribution};
 use pacing::Nanos;
-use wire::grpc::{self, Messages, Piece};
+use wire::grpc::{self, Answer, Fault, Piece};
 use wire::hpack::FieldList;
 
 pub(super) use self::inspection::Inspection;
 use self::inspection::Inspector;
-use self::judging::Said;
-use super::layers::Held;
-use super::record::Records;
-use super::samples::KeptBody;
+use super::kept::KeptBody;
+use super::recorded::Records;
 use super::step::{PreparedCall, PreparedStep};
 use super::{Deadline, World};
 use crate::slab::Key;
 
-/// How the messages of an answer are compressed that say so.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Encoding {
-    /// The answer names none.
-    #[default]
-    None,
-    Gzip,
-    /// The user offered it; it is not known here.
-    Foreign,
-    NotOffered,
-}
-
 /// What is known of a call while it lasts.
 #[derive(Default)]
 pub(super) struct CallState {
-    reader: Messages,
-    encoding: Encoding,
-    /// The answer is one of gRPC; anything else has no messages.
-    is_grpc: bool,
-    received: u64,
-    status: Said,
-    fault: Option<ProtocolFault>,
+    answer: Answer,
     /// When the next message is to leave; never, when there is none.
     next_message: Nanos,
     /// Of a stream of messages only.
@@ -57,47 +39,27 @@ struct Times {
     last_received: Option<Nanos>,
 }
 
+/// Messages of a stream that windows hold back.
+pub(super) struct Held {
+    pub(super) stream: u32,
+    pub(super) count: u64,
+}
+
 impl CallState {
     pub(super) fn new(is_stream: bool) -> Self {
         Self { times: is_stream.then(Box::default), next_message: Nanos::NEVER, ..Self::default() }
     }
 
-    fn begin_message(&mut self, is_compressed: bool, is_read: bool) -> Result<(), ProtocolFault> {
-        match self.encoding {
-            _ if !is_compressed => Ok(()),
-            Encoding::None => Err(ProtocolFault::MessageEncoding),
-            Encoding::NotOffered => Err(ProtocolFault::EncodingNotOffered),
-            // Nobody here can read it.
-            Encoding::Foreign if is_read => Err(ProtocolFault::MessageUnzip),
-            Encoding::Foreign | Encoding::Gzip => Ok(()),
-        }
-    }
-
-    /// The first fault is the one that is told.
-    fn blame(&mut self, fault: ProtocolFault) {
-        self.fault.get_or_insert(fault);
-    }
-
     /// The answer is one of gRPC.
     pub(super) fn is_grpc(&self) -> bool {
-        self.is_grpc
-    }
-
-    fn head(&mut self, fields: &FieldList, call: &PreparedCall) {
-        self.is_grpc = fields.find(b"content-type").is_some_and(grpc::is_content_type);
-        self.encoding = match fields.find(b"grpc-encoding").filter(|name| *name != b"identity") {
-            None => Encoding::None,
-            Some(name) if !call.offers(name) => Encoding::NotOffered,
-            Some(b"gzip") => Encoding::Gzip,
-            Some(_) => Encoding::Foreign,
-        };
+        self.answer.is_grpc()
     }
 
     /// The call timed out: what it still waited for had waited so long.
     fn give_up_messages(&self, step: &PreparedStep, first_sent: Nanos, now: Nanos, given_up: &mut Distribution) {
         let (Some(times), Some(call)) = (&self.times, &step.call) else { return };
         let count = if call.answers_stream { call.first_count + times.sent.len() as u64 } else { 1 };
-        for number in self.received + 1..=count {
+        for number in self.answer.received() + 1..=count {
             if let Some(sent) = times.since(number, call, first_sent) {
                 given_up.record(now.since(sent).0);
             }
@@ -108,11 +70,11 @@ impl CallState {
 impl World {
     /// The head of an answer to a call.
     pub(super) fn call_head(&mut self, key: Key, fields: &FieldList, is_last: bool) {
-        let Some(attempt) = self.attempts.find(key) else { return };
+        let Some(attempt) = self.ledger.attempts.find(key) else { return };
         let Some(call) = attempt.call.as_mut() else { return };
-        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
-        let Some(prepared) = &self.steps[exchange.step as usize].call else { return };
-        call.head(fields, prepared);
+        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
+        let Some(prepared) = &self.ledger.steps[exchange.step as usize].call else { return };
+        call.answer.head(fields, prepared.offered());
         if is_last {
             self.call_status(key, fields);
         }
@@ -120,72 +82,75 @@ impl World {
 
     /// Bytes of messages: each is counted, timed and looked into, and kept as far as the checks need it. False when this is no call.
     pub(super) fn take_messages(&mut self, key: Key, bytes: &[u8], at: Nanos) -> bool {
-        let Some(call) = self.attempts.find(key).and_then(|attempt| attempt.call.as_ref()) else { return false };
+        let Some(call) = self.ledger.attempts.find(key).and_then(|attempt| attempt.call.as_ref()) else { return false };
         // What is compressed may grow.
-        let growth = if call.encoding == Encoding::Gzip { grpc::UNZIP_GROWTH_MAX } else { 1 };
+        let growth = if call.answer.is_gzipped() { grpc::UNZIP_GROWTH_MAX } else { 1 };
         let room_left = self.kept_room(key, bytes.len().saturating_mul(growth));
-        let Some(attempt) = self.attempts.find(key) else { return false };
+        let Some(attempt) = self.ledger.attempts.find(key) else { return false };
         let Some(mut call) = attempt.call.as_mut() else { return false };
-        self.seen.counts.body_bytes += bytes.len() as u64;
-        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return true };
-        let step = &self.steps[exchange.step as usize];
+        self.seen.counts[Counter::BodyBytes] += bytes.len() as u64;
+        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return true };
+        let step = &self.ledger.steps[exchange.step as usize];
         let Some(prepared) = &step.call else { return true };
         let shape = prepared.answer.as_deref();
         let room = attempt.needs.body as usize;
-        if !call.is_grpc {
+        if !call.answer.is_grpc() {
             attempt.keep_within(bytes, room_left);
             return true;
         }
+        let carried = Cell::new(0usize);
         let keep = |kept: &mut Option<Box<KeptBody>>, bytes: &[u8]| {
             if room > 0 {
+                carried.set(carried.get() + bytes.len());
                 kept.get_or_insert_default().keep_within(bytes, room, room_left);
             }
         };
         let mut rest = bytes;
-        while call.fault.is_none() {
-            let Ok((taken, piece)) = call.reader.handle(rest) else {
-                call.blame(ProtocolFault::MessageFlag);
-                attempt.record_unread(rest);
-                break;
+        while !call.answer.is_broken() {
+            let (taken, piece) = match call.answer.handle(rest, room > 0) {
+                Ok(handled) => handled,
+                Err(Fault::Flag) => {
+                    attempt.record_unread(rest);
+                    break;
+                }
+                Err(_) => break,
             };
             rest = &rest[taken..];
             match piece {
                 Piece::NeedMore => break,
                 Piece::Begun { is_compressed, .. } => {
-                    if let Err(fault) = call.begin_message(is_compressed, room > 0) {
-                        call.blame(fault);
-                        break;
-                    }
-                    let unzips = is_compressed && call.encoding == Encoding::Gzip;
+                    let unzips = is_compressed && call.answer.is_gzipped();
                     let has_type = shape.is_some() && (unzips || !is_compressed);
-                    call.inspector = self.inspection.begin(unzips, has_type);
+                    call.inspector = self.ledger.inspection.begin(unzips, has_type);
                 }
                 Piece::Bytes(bytes) => match &mut call.inspector {
                     None => keep(&mut attempt.kept, bytes),
                     Some(inspector) => {
                         let kept = &mut attempt.kept;
                         let mut keep = |bytes: &[u8]| keep(kept, bytes);
-                        if let Err(fault) = self.inspection.feed(inspector, shape, bytes, &mut keep) {
-                            call.blame(fault);
+                        if let Err(fault) = self.ledger.inspection.feed(inspector, shape, bytes, &mut keep) {
+                            call.answer.blame(fault);
                         }
                     }
                 },
                 Piece::End => {
                     if let Some(inspector) = call.inspector.take()
-                        && let Err(fault) = self.inspection.end(inspector)
+                        && let Err(fault) = self.ledger.inspection.end(inspector)
                     {
-                        call.blame(fault);
+                        call.answer.blame(fault);
                     }
-                    call.received += 1;
                     if attempt.needs.records != Records::Nothing {
                         attempt.record_message();
                         let Some(kept) = attempt.call.as_mut() else { break };
                         call = kept;
                     }
+                    if step.reads_messages {
+                        attempt.kept.get_or_insert_default().end_message();
+                    }
                     if exchange.is_measured {
-                        self.seen.counts.messages_received += 1;
+                        self.seen.counts[Counter::MessagesReceived] += 1;
                         if let Some(times) = &mut call.times {
-                            let since = times.since(call.received, prepared, attempt.sent);
+                            let since = times.since(call.answer.received(), prepared, attempt.sent);
                             match (since, times.last_received) {
                                 (Some(sent), _) => self.seen.message.record(at.since(sent).0),
                                 (None, Some(last)) => self.seen.message_gap.record(at.since(last).0),
@@ -197,26 +162,27 @@ impl World {
                 }
             }
         }
+        attempt.body_bytes = attempt.body_bytes.saturating_add(carried.get() as u32);
         true
     }
 
     /// The attempt that lives at this position then may have a message to send, which leaves with the end of this turn.
     pub(super) fn message_due(&mut self, index: u32, now: Nanos) {
-        let armed = &mut self.armed_messages[index as usize];
+        let armed = &mut self.ledger.armed_messages[index as usize];
         if *armed > now {
             // An entry that was overtaken by an earlier one.
             return;
         }
         *armed = Nanos::NEVER;
-        let Some((key, attempt)) = self.attempts.at_index(index) else { return };
+        let Some((key, attempt)) = self.ledger.attempts.at_index(index) else { return };
         let (socket, stream, base, exchange) = (attempt.socket, attempt.stream, attempt.sent, attempt.exchange);
         let Some(state) = attempt.call.as_mut() else { return };
         if state.next_message > now {
             return self.arm_message(key);
         }
         state.next_message = Nanos::NEVER;
-        let Some(step) = self.exchanges.find(exchange).map(|exchange| exchange.step) else { return };
-        let (Some(times), Some(call)) = (&mut state.times, &self.steps[step as usize].call) else { return };
+        let Some(step) = self.ledger.exchanges.find(exchange).map(|exchange| exchange.step) else { return };
+        let (Some(times), Some(call)) = (&mut state.times, &self.ledger.steps[step as usize].call) else { return };
         let Some(message) = call.later.get(times.sent.len()).cloned() else { return };
         times.sent.push(now);
         let count = times.sent.len();
@@ -225,8 +191,8 @@ impl World {
             // The messages keep their rhythm, also when one is late.
             state.next_message = base + Nanos(call.interval.0 * (count as u64 + 1));
         }
-        if self.records
-            && let Some(attempt) = self.attempts.find(key)
+        if self.ledger.records
+            && let Some(attempt) = self.ledger.attempts.find(key)
         {
             attempt.record_framed(&message);
         }
@@ -237,23 +203,24 @@ impl World {
 
     /// As with deadlines, a position keeps one entry in the wheel, which moves on when it comes out.
     fn arm_message(&mut self, key: Key) {
-        let Some(next) = self.attempts.find(key).and_then(|attempt| Some(attempt.call.as_ref()?.next_message)) else {
+        let Some(next) = self.ledger.attempts.find(key).and_then(|attempt| Some(attempt.call.as_ref()?.next_message))
+        else {
             return;
         };
         let index = key.index as usize;
-        if index >= self.armed_messages.len() {
-            self.armed_messages.resize(index + 1, Nanos::NEVER);
+        if index >= self.ledger.armed_messages.len() {
+            self.ledger.armed_messages.resize(index + 1, Nanos::NEVER);
         }
-        if next < self.armed_messages[index] {
-            self.armed_messages[index] = next;
+        if next < self.ledger.armed_messages[index] {
+            self.ledger.armed_messages[index] = next;
             self.timers.insert(next, Deadline::Message(key.index));
         }
     }
 
     /// So many messages of an attempt are framed, or are when windows let them.
     fn count_messages(&mut self, key: Key, socket: Socket, stream: u32, count: u64) {
-        let Some(attempt) = self.attempts.find(key) else { return };
-        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
+        let Some(attempt) = self.ledger.attempts.find(key) else { return };
+        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
         // Each counts once, however often its exchange is tried.
         if !exchange.is_measured || exchange.tries > 0 {
             return;
@@ -261,15 +228,15 @@ impl World {
         if self.is_held_back(socket, stream) {
             self.hold_messages(socket, Held { stream, count });
         } else {
-            self.seen.counts.messages_sent += count;
+            self.seen.counts[Counter::MessagesSent] += count;
         }
     }
 
     /// The first bytes of a call have left: the messages that follow have their time.
     pub(super) fn call_sent(&mut self, key: Key, sent: Nanos) {
-        let Some(attempt) = self.attempts.find(key) else { return };
-        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
-        let Some(call) = &self.steps[exchange.step as usize].call else { return };
+        let Some(attempt) = self.ledger.attempts.find(key) else { return };
+        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
+        let Some(call) = &self.ledger.steps[exchange.step as usize].call else { return };
         if attempt.is_recorded() {
             attempt.record_framed(&call.first);
         }

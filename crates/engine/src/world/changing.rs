@@ -28,22 +28,22 @@ impl World {
     pub(crate) fn change_load(&mut self, timeline: &Timeline) {
         match timeline.course() {
             Course::Rate(schedule) => {
-                if let Some(open) = &mut self.open {
+                if let Some(open) = &mut self.users.open {
                     open.change(schedule, timeline.is_paused());
                 }
             }
             Course::Users(levels, _) => {
-                let users_max = self.closed.change(levels, self.started);
+                let users_max = self.users.closed.change(levels, self.instants.started);
                 if users_max > self.work.share.users {
                     self.work.share.users = users_max;
-                    let is_shared = self.origins.iter().any(super::Origin::is_shared);
-                    self.links.make_room_for(users_max, self.work.streams, self.origins.len(), is_shared);
+                    let is_shared = self.pool.origins.iter().any(super::Origin::is_shared);
+                    self.pool.links.make_room_for(users_max, self.work.streams, self.pool.origins.len(), is_shared);
                 }
             }
         }
         if let Some((from, to)) = timeline.last_pause() {
-            let halt = &mut self.halt;
-            (halt.from, halt.to) = (self.measured_from + from, self.measured_from + to);
+            let halt = &mut self.users.halt;
+            (halt.from, halt.to) = (self.instants.measured_from + from, self.instants.measured_from + to);
             halt.due = if halt.is_on { halt.to } else { halt.from };
         }
     }
@@ -51,26 +51,26 @@ impl World {
     /// The load stands still, or goes on.
     #[cold]
     pub(super) fn look_at_halt<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
-        if !self.halt.is_on {
+        if !self.users.halt.is_on {
             // One that is over before anybody heard of it stops nobody.
-            self.halt.due = if now < self.halt.to { self.halt.to } else { Nanos::NEVER };
-            if now < self.halt.to {
-                self.halt.is_on = true;
-                self.closed.halt();
-                if let Some(open) = &mut self.open {
+            self.users.halt.due = if now < self.users.halt.to { self.users.halt.to } else { Nanos::NEVER };
+            if now < self.users.halt.to {
+                self.users.halt.is_on = true;
+                self.users.closed.halt();
+                if let Some(open) = &mut self.users.open {
                     open.halt();
                 }
             }
             return;
         }
-        let at = self.halt.to;
-        (self.halt.is_on, self.halt.due) = (false, Nanos::NEVER);
-        if self.open.is_some() {
+        let at = self.users.halt.to;
+        (self.users.halt.is_on, self.users.halt.due) = (false, Nanos::NEVER);
+        if self.users.open.is_some() {
             return self.resume_open(now, sockets);
         }
-        for user in self.closed.resume(at, self.started)..self.users.len() as u32 {
+        for user in self.users.closed.resume(at, self.instants.started)..self.users.all.len() as u32 {
             // Who has no place any more kept its connection until now.
-            if self.users[user as usize].is_parked {
+            if self.users.all[user as usize].is_parked {
                 self.leave_connection(user, sockets);
             }
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use driver::Sockets;
 use pacing::{Levels, Nanos, Segment};
 
-use super::{Deadline, START_BATCH, Work, World};
+use super::{START_BATCH, Work, World};
 use crate::user::{Next, View};
 
 /// What a shard has of a closed load.
@@ -135,6 +135,11 @@ impl Closed {
         self.gathering.is_some()
     }
 
+    /// The load stands still.
+    pub(super) fn is_halted(&self) -> bool {
+        self.is_halted
+    }
+
     /// The user has its place at this instant.
     #[inline]
     pub(super) fn has(&self, user: u32) -> bool {
@@ -152,7 +157,7 @@ impl World {
     /// Starts and parks users as their number wants it, and those whose common instant has come.
     #[inline]
     pub(super) fn turn_closed<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
-        if now >= self.closed.due {
+        if now >= self.users.closed.due {
             self.change_users(now, sockets);
         }
     }
@@ -160,14 +165,14 @@ impl World {
     #[cold]
     fn change_users<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         for _ in 0..START_BATCH {
-            let Some(user) = self.closed.waking.next() else { break };
-            let intended = self.started + self.closed.since;
+            let Some(user) = self.users.closed.waking.next() else { break };
+            let intended = self.instants.started + self.users.closed.since;
             self.join(user, intended, now, sockets);
         }
         for _ in 0..START_BATCH {
-            let closed = &mut self.closed;
+            let closed = &mut self.users.closed;
             if closed.active < closed.wanted {
-                let (user, intended) = (closed.active, self.started + closed.since);
+                let (user, intended) = (closed.active, self.instants.started + closed.since);
                 closed.active += 1;
                 self.join(user, intended, now, sockets);
                 continue;
@@ -175,12 +180,12 @@ impl World {
             // Whoever has no place any more notices when it is free.
             closed.active = closed.wanted;
             match closed.next_change {
-                Some(at) if self.started + at <= now => closed.look(at),
+                Some(at) if self.instants.started + at <= now => closed.look(at),
                 _ => break,
             }
         }
         for _ in 0..START_BATCH {
-            let Some(gathering) = &mut self.closed.gathering else { break };
+            let Some(gathering) = &mut self.users.closed.gathering else { break };
             let at = gathering.at;
             if at > now {
                 break;
@@ -188,30 +193,30 @@ impl World {
             let Some(user) = gathering.released.pop() else { break };
             self.act(user, View::Nothing, at, now, sockets);
         }
-        self.closed.reckon(self.started);
+        self.users.closed.reckon(self.instants.started);
     }
 
     /// A user gets its place. The plan wants it at `intended`: one that had to wait for its turn was late, and counts from then.
     fn join<S: Sockets>(&mut self, index: u64, intended: Nanos, now: Nanos, sockets: &mut S) {
-        if index >= self.users.len() as u64 {
+        if index >= self.users.all.len() as u64 {
             let user = self.new_user();
             return self.next(user, View::Nothing, intended, now, sockets);
         }
         // One that has not yet noticed that it was gone just goes on.
-        let user = &mut self.users[index as usize];
+        let user = &mut self.users.all[index as usize];
         if std::mem::take(&mut user.is_parked) {
-            self.closed.parked -= 1;
+            self.users.closed.parked -= 1;
             self.next(index as u32, View::Nothing, intended, now, sockets);
         }
     }
 
     /// A user has no place any more.
     pub(super) fn park<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
-        let place = &mut self.users[user as usize];
+        let place = &mut self.users.all[user as usize];
         place.is_parked = true;
-        self.closed.parked += 1;
+        self.users.closed.parked += 1;
         // In a pause connections stay.
-        if !self.closed.is_halted {
+        if !self.users.closed.is_halted {
             self.leave_connection(user, sockets);
         }
     }
@@ -219,64 +224,54 @@ impl World {
     /// A user that has no place any more needs no connection.
     pub(super) fn leave_connection<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
         self.close_own(user, sockets);
-        if self.is_layered {
+        if self.pool.is_layered {
             self.leave_link(user, sockets);
         }
     }
 
     /// All users of this shard wait for those of the others. True once for each round.
     pub(crate) fn has_gathered(&mut self) -> bool {
-        let working = self.users_started - self.users_ended;
-        let all_started = self.users_started == self.work.share.users;
-        let Some(gathering) = &mut self.closed.gathering else { return false };
+        let working = self.users.started - self.users.ended;
+        let all_started = self.users.started == self.work.share.users;
+        let Some(gathering) = &mut self.users.closed.gathering else { return false };
         let is_complete = all_started && working > 0 && gathering.gathered.len() as u64 == working;
         is_complete && !std::mem::replace(&mut gathering.is_told, true)
     }
 
     /// Those that wait start at `at`.
     pub(crate) fn release(&mut self, at: Nanos) {
-        if let Some(gathering) = &mut self.closed.gathering {
+        if let Some(gathering) = &mut self.users.closed.gathering {
             gathering.released.append(&mut gathering.gathered);
             // Taken from the end: the first user goes first.
             gathering.released.reverse();
             (gathering.at, gathering.is_told) = (at, false);
         }
-        self.closed.reckon(self.started);
+        self.users.closed.reckon(self.instants.started);
     }
 
     /// Whether users wait for each other in this load.
     #[inline]
     pub(crate) fn is_rendezvous(&self) -> bool {
-        self.closed.is_rendezvous()
-    }
-
-    /// The pause before the next step of a user.
-    fn coming_pause(&mut self, user: u32) -> Nanos {
-        let coming = self.coming_step(user);
-        self.steps[coming as usize].pause
+        self.users.closed.is_rendezvous()
     }
 
     /// Lets a user do what it does next.
     #[inline]
     pub(super) fn act<S: Sockets>(&mut self, user: u32, view: View, intended: Nanos, now: Nanos, sockets: &mut S) {
-        let is_measured = intended >= self.measured_from;
-        let pause = if self.is_simple { Nanos::ZERO } else { self.coming_pause(user) };
-        match self.users[user as usize].next(view, pause, &mut self.budget, is_measured) {
-            Next::Exchange => {
-                let step = self.take_step(user, is_measured);
-                self.begin_exchange(user, step, intended, now, sockets);
-            }
-            Next::Think(span) => {
-                let at = intended + span;
-                self.timers.insert(at, Deadline::User { user, at });
-            }
-            Next::End => {
-                if !self.is_simple {
-                    self.cut_iteration(user);
-                }
-                self.users_ended += 1;
-                self.close_own(user, sockets);
-            }
+        if !self.ledger.is_simple {
+            return self.act_in_program(user, view, intended, now, sockets);
         }
+        let is_measured = intended >= self.instants.measured_from;
+        match self.users.budget.next(view, is_measured) {
+            Next::Exchange => self.begin_exchange(user, 0, intended, now, sockets),
+            Next::Rest(span) => self.rest(user, intended + span),
+            Next::End => self.end_user(user, sockets),
+        }
+    }
+
+    /// A user has nothing left to do.
+    pub(super) fn end_user<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
+        self.users.ended += 1;
+        self.close_own(user, sockets);
     }
 }

@@ -4,30 +4,13 @@ use driver::Socket;
 use pacing::Nanos;
 
 use super::layers::Layers;
-use crate::slab::Key;
+use super::phase::Phase;
 
 /// A connection whose peer should close first waits this long for it. The side that closes first keeps the port in
 /// TIME_WAIT for a minute, and 28,000 ports are soon used up.
 pub(crate) const CLOSING_WAIT: Nanos = Nanos::from_millis(500);
 /// Connections of a shard that wait so; beyond it they are closed at once.
 pub(crate) const CLOSING_MAX: usize = 1_024;
-
-/// What a connection is doing. Each state is named for what it waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
-    /// To be established, before this user needs it.
-    Prepare { user: u32, since: Nanos },
-    /// To be established, for this attempt.
-    Connect { attempt: Key, since: Nanos },
-    /// The answer of this attempt.
-    Answer { attempt: Key },
-    /// The next exchange of its user.
-    Exchange { user: u32 },
-    /// The requests of its link: it has streams.
-    Shared,
-    /// The peer's close.
-    Close,
-}
 
 pub(crate) struct Connection {
     generation: u32,

@@ -1,12 +1,14 @@
 //! What the driver says, and what follows from it.
 
 use driver::{Event, Socket, SocketError, Sockets};
-use metrics::{Failure, Outcome};
+use metrics::{Counter, Failure, Outcome};
 use pacing::Nanos;
-use wire::http1::{Answer, Ending};
+use wire::http1::Ending;
+use wire::line::{Head, Line, Said};
 
 use super::World;
-use super::connections::{Connection, Phase};
+use super::connections::Connection;
+use super::phase::Phase;
 use crate::faults;
 use crate::slab::Key;
 use crate::user::View;
@@ -26,6 +28,8 @@ struct Cut {
     is_stale: bool,
     /// The end of the stream says nothing of the end of the answer.
     may_be_short: bool,
+    /// What its line makes of it.
+    ending: Option<Ending>,
 }
 
 impl World {
@@ -44,11 +48,11 @@ impl World {
 
     fn connected<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
         self.wake_at(at);
-        let Some(connection) = self.connections.find(socket) else { return };
+        let Some(connection) = self.pool.connections.find(socket) else { return };
         let (Phase::Connect { since, .. } | Phase::Prepare { since, .. }) = connection.phase else { return };
         self.seen.connect.record(at.since(since).0);
-        if !self.is_layered {
-            return self.ready_for_http1(socket, at, sockets);
+        if !self.pool.is_layered {
+            return self.ready_alone(socket, at, sockets);
         }
         if !self.begin_handshake(socket, at, sockets) {
             self.ready(socket, at, sockets);
@@ -57,8 +61,8 @@ impl World {
 
     /// The connection carries one exchange at a time: its first goes out.
     #[inline]
-    pub(super) fn ready_for_http1<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
-        let Some(connection) = self.connections.find(socket) else { return };
+    pub(super) fn ready_alone<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
+        let Some(connection) = self.pool.connections.find(socket) else { return };
         let attempt = match connection.phase {
             Phase::Connect { attempt, .. } => Ok(attempt),
             Phase::Prepare { user, .. } => Err(user),
@@ -68,8 +72,8 @@ impl World {
             Ok(attempt) => Phase::Answer { attempt },
             Err(user) => Phase::Exchange { user },
         };
-        self.hope.was_connected = true;
-        self.seen.counts.connections_established += 1;
+        self.pool.hope.was_connected = true;
+        self.seen.counts[Counter::ConnectionsEstablished] += 1;
         match attempt {
             Ok(attempt) => self.send_request(attempt, sockets),
             Err(user) => {
@@ -82,8 +86,8 @@ impl World {
 
     fn received<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
         self.wake_at(at);
-        let Some(connection) = self.connections.find(socket) else { return };
-        self.seen.counts.bytes_received += bytes.len() as u64;
+        let Some(connection) = self.pool.connections.find(socket) else { return };
+        self.seen.counts[Counter::BytesReceived] += bytes.len() as u64;
         let phase = connection.phase;
         if connection.layers.is_some() {
             return self.received_in_layers(socket, bytes, at, sockets);
@@ -94,17 +98,22 @@ impl World {
     /// Bytes that no layer covers any more.
     #[inline]
     pub(super) fn received_plain<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
-        if self.is_talk {
-            return self.received_talk(socket, bytes, at, sockets);
-        }
-        let Some(connection) = self.connections.find(socket) else { return };
+        let Some(connection) = self.pool.connections.find(socket) else { return };
         let phase = connection.phase;
-        self.received_in(phase, socket, bytes, at, sockets);
+        match phase {
+            Phase::Shared => self.read_shared(socket, bytes, at, sockets),
+            _ if connection.layers.as_ref().is_some_and(|layers| layers.line.is_some()) => {
+                self.converse(socket, bytes, at, sockets);
+            }
+            _ => self.received_in(phase, socket, bytes, at, sockets),
+        }
     }
 
-    /// A connection of a user is of no use any more.
-    pub(super) fn forget_own(&mut self, user: u32, connection: &Connection) {
-        self.take_own(user, connection.origin);
+    /// Its user forgets a connection that is gone, if it was idle.
+    pub(super) fn forget_idle(&mut self, socket: Socket, connection: &Connection) {
+        if let Phase::Exchange { user } = connection.phase {
+            self.forget_own(user, connection.origin, socket);
+        }
     }
 
     #[inline]
@@ -121,61 +130,61 @@ impl World {
             },
             // Nobody asked for these bytes: what follows them could not be told from an answer.
             Phase::Exchange { user } => {
-                let origin = self.connections.find(socket).map_or(0, |connection| connection.origin);
-                self.take_own(user, origin);
-                self.seen.counts.unsolicited += 1;
+                let origin = self.origin_of(socket);
+                self.forget_own(user, origin, socket);
+                self.seen.counts[Counter::Unsolicited] += 1;
                 self.close(socket, sockets);
             }
-            Phase::Shared => self.read_frames(socket, bytes, at, sockets),
             // What a peer says of its streams before it closes is no news.
-            Phase::Close if self.is_layered => {}
+            Phase::Close if self.pool.is_layered => {}
             Phase::Close => self.close(socket, sockets),
-            Phase::Connect { .. } | Phase::Prepare { .. } => {}
+            Phase::Connect { .. } | Phase::Prepare { .. } | Phase::Shared => {}
         }
     }
 
     /// Takes the bytes of an answer.
     fn hear(&mut self, key: Key, bytes: &[u8], at: Nanos) -> Heard {
-        let Some(attempt) = self.attempts.find(key) else { return Heard::NeedMore };
+        let Some(attempt) = self.ledger.attempts.find(key) else { return Heard::NeedMore };
         attempt.first_byte = attempt.first_byte.min(at);
         let mut rest = bytes;
         loop {
-            match attempt.machine.handle(rest, &mut self.heads) {
-                Ok((taken, answer)) => {
+            match attempt.line.read(rest, &mut self.pool.heads) {
+                Ok((taken, said)) => {
                     let read = &rest[..taken];
                     rest = &rest[taken..];
                     if attempt.needs.head && (attempt.head.is_none() || attempt.is_recorded()) {
-                        attempt.keep_answer(read, &answer);
+                        attempt.keep_answer(read, &said);
                     }
-                    match answer {
-                        Answer::NeedMore => return Heard::NeedMore,
-                        Answer::Interim(_) => attempt.forget_head(),
-                        Answer::Head(head) => {
+                    match said {
+                        Said::Interim { .. } => attempt.forget_head(),
+                        Said::Head { head: Head::Http1(head), .. } => {
                             attempt.head = Some(head);
                             if attempt.kept.is_some() {
                                 attempt.unfold_head();
                             }
                         }
-                        Answer::Body(body) => {
-                            self.seen.counts.body_bytes += body.len() as u64;
-                            attempt.keep(body);
+                        Said::Body { bytes, .. } => {
+                            self.seen.counts[Counter::BodyBytes] += bytes.len() as u64;
+                            attempt.keep(bytes);
                         }
-                        Answer::End => return Heard::Answered { is_clean: rest.is_empty() },
+                        Said::End { .. } => return Heard::Answered { is_clean: rest.is_empty() },
+                        // Nothing else is said of HTTP/1.
+                        _ => return Heard::NeedMore,
                     }
                 }
-                Err(error) => {
+                Err(fault) => {
                     attempt.record_unread(rest);
-                    return Heard::Broken(faults::protocol(error));
+                    return Heard::Broken(faults::line(fault));
                 }
             }
         }
     }
 
     pub(super) fn peer_closed<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
-        if self.records {
+        if self.ledger.records {
             self.record_begun(socket);
         }
-        let Some(connection) = self.connections.find(socket) else { return };
+        let Some(connection) = self.pool.connections.find(socket) else { return };
         let is_cut_off = connection.layers.as_ref().is_some_and(|layers| layers.may_be_cut());
         if connection.layers.is_some() && !matches!(connection.phase, Phase::Answer { .. } | Phase::Close) {
             let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
@@ -184,18 +193,20 @@ impl World {
             return self.lose(socket, failure, at, sockets);
         }
         let (phase, is_reused) = (connection.phase, connection.is_reused);
+        let is_talk = self.is_talk(socket);
         let mut is_stale = false;
         if let Phase::Answer { attempt } = phase {
             let will_complete = !is_cut_off
-                && self.attempts.find(attempt).is_some_and(|attempt| attempt.machine.ends_with_connection());
-            is_stale = is_reused && !self.is_talk && !will_complete && self.was_never_taken(attempt, sockets);
+                && self.ledger.attempts.find(attempt).is_some_and(|attempt| attempt.line.ends_with_connection());
+            is_stale = is_reused && !is_talk && !will_complete && self.was_never_taken(attempt, sockets);
             if !will_complete {
                 self.count_last_sent(attempt, sockets);
             }
         }
-        let cut = Cut { is_reused, is_stale, may_be_short: is_cut_off };
+        let ending = self.handle_end(socket);
+        let cut = Cut { is_reused, is_stale, may_be_short: is_cut_off, ending };
         if let Phase::Answer { attempt } = phase
-            && self.connections.find(socket).is_some_and(|connection| connection.is_told())
+            && self.pool.connections.find(socket).is_some_and(|connection| connection.is_told())
             && sockets.unsent(socket) == 0
         {
             // TLS said so, and is answered.
@@ -203,8 +214,8 @@ impl World {
             self.answer_goodbye(socket, sockets);
             return self.end_cut_attempt(attempt, cut, at, sockets);
         }
-        let untaken = if self.is_layered { sockets.stop_sending(socket) } else { 0 };
-        let Some(connection) = self.connections.remove(socket) else { return };
+        let untaken = if self.pool.is_layered { sockets.stop_sending(socket) } else { 0 };
+        let Some(connection) = self.pool.connections.remove(socket) else { return };
         self.uncount(&connection, untaken);
         sockets.close(socket);
         match connection.phase {
@@ -213,17 +224,27 @@ impl World {
                 self.end_attempt(attempt, Outcome::Failed(Failure::ClosedEarly), at, sockets);
             }
             Phase::Prepare { user, .. } => self.next(user, View::NoConnection, at, at, sockets),
-            Phase::Exchange { user } => self.forget_own(user, &connection),
+            Phase::Exchange { user } => self.forget_own(user, connection.origin, socket),
             Phase::Shared | Phase::Close => {}
+        }
+    }
+
+    /// The stream of bytes of a connection has ended: what that means for the answer that is awaited on it, if one is.
+    fn handle_end(&mut self, socket: Socket) -> Option<Ending> {
+        let connection = self.pool.connections.find(socket)?;
+        let Phase::Answer { attempt } = connection.phase else { return None };
+        let attempt = self.ledger.attempts.find(attempt)?;
+        match connection.layers.as_deref_mut().and_then(|layers| layers.line.as_mut()) {
+            Some(line) => Some(line.handle_end()),
+            None => Some(attempt.line.handle_end()),
         }
     }
 
     /// The peer has ended the connection while an answer was awaited on it.
     fn end_cut_attempt<S: Sockets>(&mut self, key: Key, cut: Cut, at: Nanos, sockets: &mut S) {
-        let ending = self.attempts.find(key).map(|attempt| attempt.machine.handle_eof());
-        let is_cut = !cut.is_reused && ending == Some(Ending::BeforeAnswer);
-        self.seen.counts.cut_off += u64::from(is_cut);
-        match ending {
+        let is_cut = !cut.is_reused && cut.ending == Some(Ending::BeforeAnswer);
+        self.seen.counts[Counter::CutOff] += u64::from(is_cut);
+        match cut.ending {
             Some(Ending::Complete) if !cut.may_be_short => self.end_answer(key, true, at, sockets),
             Some(Ending::BeforeAnswer) if cut.is_stale => {
                 self.end_stale_attempt(key, Failure::ClosedEarly, at, sockets);
@@ -234,13 +255,14 @@ impl World {
 
     /// A socket is gone, with so many bytes that the kernel never took.
     fn failed<S: Sockets>(&mut self, socket: Socket, error: SocketError, untaken: usize, at: Nanos, sockets: &mut S) {
-        if self.records {
+        if self.ledger.records {
             self.record_begun(socket);
         }
-        if self.is_layered {
+        if self.pool.is_layered {
             self.unlink(socket);
         }
-        let Some(connection) = self.connections.remove(socket) else { return };
+        let ending = self.handle_end(socket);
+        let Some(connection) = self.pool.connections.remove(socket) else { return };
         self.uncount(&connection, untaken);
         if connection.layers.is_some() && !matches!(connection.phase, Phase::Answer { .. }) {
             let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
@@ -250,27 +272,27 @@ impl World {
                 _ if is_new => faults::while_connecting(error),
                 _ => faults::while_connected(error),
             };
+            self.forget_idle(socket, &connection);
             return self.end_all(connection, None, failure, at, sockets);
         }
         match connection.phase {
             Phase::Connect { attempt, .. } => {
-                self.hope.failed_connects += 1;
+                self.pool.hope.failed_connects += 1;
                 self.end_attempt(attempt, Outcome::Failed(faults::while_connecting(error)), at, sockets);
             }
             Phase::Prepare { user, .. } => {
-                self.hope.failed_connects += 1;
+                self.pool.hope.failed_connects += 1;
                 self.next(user, View::NoConnection, at, at, sockets);
             }
             Phase::Answer { attempt } => {
                 self.count_sent(attempt, untaken);
                 let failure = faults::while_connected(error);
-                let ending = self.attempts.find(attempt).map(|attempt| attempt.machine.handle_eof());
                 let is_cut = failure == Failure::Reset && !connection.is_reused && ending == Some(Ending::BeforeAnswer);
-                self.seen.counts.cut_off += u64::from(is_cut);
+                self.seen.counts[Counter::CutOff] += u64::from(is_cut);
                 // A reset acknowledges nothing: whether the peer has looked at the request is unknown.
                 self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
             }
-            Phase::Exchange { user } => self.forget_own(user, &connection),
+            Phase::Exchange { user } => self.forget_own(user, connection.origin, socket),
             Phase::Shared | Phase::Close => {}
         }
     }

@@ -4,14 +4,15 @@ mod ending;
 mod opening;
 
 use driver::{Outgoing, Socket, Sockets};
-use metrics::{Failure, Outcome};
+use metrics::{Counter, Failure, Outcome, TracedEnd};
 use pacing::Nanos;
-use wire::http1::{Client, ResponseHead};
+use wire::http1::ResponseHead;
+use wire::line::{ALONE, Ask, Awaited, Http1, Line, Mask, What};
 
 use super::calls::CallState;
-use super::connections::Phase;
-use super::layers::Given;
-use super::samples::KeptBody;
+use super::kept::KeptBody;
+use super::layers::Links;
+use super::phase::Phase;
 use super::step::{PreparedStep, Wants};
 use super::{Deadline, World};
 use crate::faults;
@@ -53,7 +54,8 @@ pub(crate) struct Attempt {
     /// Never, until a byte of the answer comes.
     pub(crate) first_byte: Nanos,
     pub(crate) deadline: Nanos,
-    pub(crate) machine: Client,
+    /// What is spoken for it, of HTTP/1.
+    pub(crate) line: Http1,
     /// The head of an answer of HTTP/1.
     pub(crate) head: Option<ResponseHead>,
     /// The status of an answer on a stream.
@@ -68,10 +70,28 @@ pub(crate) struct Attempt {
     pub(crate) kept: Option<Box<KeptBody>>,
     /// What it sends leaves in layers.
     pub(super) is_layered: bool,
+    /// Its connection was opened for it.
+    pub(super) opened: bool,
     /// Bytes that had been handed to the socket before its first; of one in layers.
     pub(super) begins: u64,
     /// Of a call of gRPC, once it has a stream.
     pub(super) call: Option<CallState>,
+}
+
+/// An attempt that is given up.
+pub(super) struct Given {
+    pub(super) key: Key,
+    pub(super) socket: Socket,
+    pub(super) stream: u32,
+    pub(super) sent: Nanos,
+}
+
+/// The bytes of a request that was made for one exchange. The step keeps its own: they may have to go out again.
+#[inline(never)]
+fn lent(links: &mut Links, step: &PreparedStep) -> Outgoing {
+    let mut buffer = links.buffer();
+    buffer.extend_from_slice(&step.request);
+    Outgoing::Lent(buffer)
 }
 
 impl Exchange {
@@ -129,28 +149,65 @@ impl World {
         taken_up: Nanos,
         sockets: &mut S,
     ) {
-        let exchange = Exchange::new(user, step, intended, taken_up, self.measured_from);
-        self.seen.counts.started += u64::from(exchange.is_measured);
-        let exchange = self.exchanges.insert(exchange);
+        if self.users.purse.is_some() && !self.may_start() {
+            return;
+        }
+        let is_measured = intended >= self.instants.measured_from;
+        self.seen.counts[Counter::Started] += u64::from(is_measured);
+        self.begin_due(user, step, intended, taken_up, sockets);
+    }
+
+    /// The same of one that was counted when it was due.
+    #[inline]
+    pub(super) fn begin_due<S: Sockets>(
+        &mut self,
+        user: u32,
+        step: u32,
+        intended: Nanos,
+        taken_up: Nanos,
+        sockets: &mut S,
+    ) {
+        let exchange = Exchange::new(user, step, intended, taken_up, self.instants.measured_from);
+        if !self.ledger.is_simple {
+            return self.begin_made(exchange, sockets);
+        }
+        let exchange = self.ledger.exchanges.insert(exchange);
+        self.try_exchange(exchange, sockets);
+    }
+
+    /// The same where its step may be made for it alone. Apart, so that the loads of one plain request do not pay for it.
+    #[inline(never)]
+    fn begin_made<S: Sockets>(&mut self, mut exchange: Exchange, sockets: &mut S) {
+        let (user, step) = (exchange.user, exchange.step);
+        let part = self.users.programs.part(user);
+        match self.step_for(user, step, part, sockets) {
+            Ok(Some(step)) => exchange.step = step,
+            Ok(None) => {
+                let exchange = self.ledger.exchanges.insert(exchange);
+                return self.await_rows(exchange, part);
+            }
+            Err(failure) => return self.fail_unmade(exchange, failure, sockets),
+        }
+        let exchange = self.ledger.exchanges.insert(exchange);
         self.try_exchange(exchange, sockets);
     }
 
     /// One attempt: on the user's own connection when it has one, else on a new one.
     pub(super) fn try_exchange<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
-        let Some(exchange) = self.exchanges.find(key) else { return };
+        let Some(exchange) = self.ledger.exchanges.find(key) else { return };
         let (user, step) = (exchange.user, exchange.step as usize);
-        let origin = if self.is_simple { 0 } else { self.steps[step].origin };
+        let origin = if self.ledger.is_simple { 0 } else { self.ledger.steps[step].origin };
         let (intended, is_first_try) = (exchange.intended, exchange.tries == 0);
         let (is_moved, is_measured) = (std::mem::take(&mut exchange.is_moved), exchange.is_measured);
-        self.seen.counts.attempts += u64::from(is_measured && !is_moved);
+        self.seen.counts[Counter::Attempts] += u64::from(is_measured && !is_moved);
         if let Some(socket) = self.take_own(user, origin) {
             let attempt = self.insert_attempt(key, step, is_measured, socket);
-            if let Some(connection) = self.connections.find(socket) {
+            if let Some(connection) = self.pool.connections.find(socket) {
                 connection.phase = Phase::Answer { attempt };
             }
             return self.send_request(attempt, sockets);
         }
-        if self.is_layered
+        if self.pool.is_layered
             && let Some(socket) = self.shared_connection(user, origin)
         {
             return self.share(key, socket, step, sockets);
@@ -160,18 +217,21 @@ impl World {
         match self.open_connection(step, sockets) {
             Ok(socket) => {
                 let attempt = self.insert_attempt(key, step, is_measured, socket);
-                self.connections.insert(socket, Phase::Connect { attempt, since }, origin);
-                if self.origins[usize::from(origin)].is_layered() {
+                if let Some(attempt) = self.ledger.attempts.find(attempt) {
+                    attempt.opened = true;
+                }
+                self.pool.connections.insert(socket, Phase::Connect { attempt, since }, origin);
+                if self.pool.origins[usize::from(origin)].is_layered() {
                     self.add_layers(socket, user, origin);
                 }
-                let mut deadline = since + self.steps[step].connect_timeout;
-                if let Some(open) = self.open.as_ref().filter(|_| is_first_try) {
+                let mut deadline = since + self.ledger.steps[step].connect_timeout;
+                if let Some(open) = self.users.open.as_ref().filter(|_| is_first_try) {
                     deadline = deadline.min(open.send_before(intended));
                 }
                 self.arm(attempt, deadline);
             }
             Err(error) => {
-                self.hope.failed_connects += 1;
+                self.pool.hope.failed_connects += 1;
                 let now = sockets.now();
                 self.end_exchange(key, None, Outcome::Failed(faults::while_connecting(error)), now, sockets);
             }
@@ -179,24 +239,25 @@ impl World {
     }
 
     pub(super) fn insert_attempt(&mut self, exchange: Key, step: usize, is_measured: bool, socket: Socket) -> Key {
-        let (needs, is_layered) = if self.is_simple {
-            (self.steps.fixed[0].needs, self.is_layered)
+        let (needs, is_layered) = if self.ledger.is_simple {
+            (self.ledger.steps.fixed[0].needs, self.pool.is_layered)
         } else {
-            let step = &self.steps[step];
+            let step = &self.ledger.steps[step];
             let needs = if self.seen.wants_samples() { step.needs } else { step.last_needs };
-            (needs, self.is_layered && self.origins[usize::from(step.origin)].is_layered())
+            (needs, self.pool.is_layered && self.pool.origins[usize::from(step.origin)].is_layered())
         };
         let attempt = Attempt {
             body_bytes: 0,
             needs,
             is_layered,
+            opened: false,
             exchange,
             is_measured,
             socket,
             sent: Nanos::NEVER,
             first_byte: Nanos::NEVER,
             deadline: Nanos::NEVER,
-            machine: Client::default(),
+            line: Http1::default(),
             head: None,
             status: None,
             stream: 0,
@@ -204,9 +265,9 @@ impl World {
             kept: None,
             call: None,
         };
-        let key = self.attempts.insert(attempt);
-        if key.index as usize >= self.armed.len() {
-            self.armed.resize(key.index as usize + 1, Nanos::NEVER);
+        let key = self.ledger.attempts.insert(attempt);
+        if key.index as usize >= self.ledger.armed.len() {
+            self.ledger.armed.resize(key.index as usize + 1, Nanos::NEVER);
         }
         key
     }
@@ -215,9 +276,9 @@ impl World {
     /// an exchange that ends in time costs the wheel nothing.
     #[inline]
     pub(super) fn arm(&mut self, key: Key, deadline: Nanos) {
-        let Some(attempt) = self.attempts.find(key) else { return };
+        let Some(attempt) = self.ledger.attempts.find(key) else { return };
         attempt.deadline = deadline;
-        let armed = &mut self.armed[key.index as usize];
+        let armed = &mut self.ledger.armed[key.index as usize];
         if deadline < *armed {
             *armed = deadline;
             self.timers.insert(deadline, Deadline::Attempt(key.index));
@@ -225,7 +286,7 @@ impl World {
     }
 
     pub(super) fn attempt_due<S: Sockets>(&mut self, index: u32, now: Nanos, sockets: &mut S) {
-        let armed = &mut self.armed[index as usize];
+        let armed = &mut self.ledger.armed[index as usize];
         if *armed > now {
             // An entry that was overtaken by an earlier one.
             return;
@@ -237,14 +298,14 @@ impl World {
     /// The attempt at this position has had its time, unless a later deadline has taken the place of the one that came out. What
     /// came before the deadline is read first: while our loop stood still, the answer may have come.
     pub(super) fn expire<S: Sockets>(&mut self, index: u32, now: Nanos, sockets: &mut S) {
-        let read_until = self.read_until;
-        let Some((key, attempt)) = self.attempts.at_index(index) else { return };
+        let read_until = self.instants.read_until;
+        let Some((key, attempt)) = self.ledger.attempts.at_index(index) else { return };
         if attempt.deadline > now {
             let deadline = attempt.deadline;
             return self.arm(key, deadline);
         }
         if attempt.deadline > read_until {
-            return self.overdue.push(index);
+            return self.ledger.overdue.push(index);
         }
         if attempt.stream != 0 && !attempt.was_sent() {
             // It got a stream meanwhile, and leaves at the end of this turn: its time begins then.
@@ -254,15 +315,18 @@ impl World {
         let given = Given { key, socket, stream: attempt.stream, sent: attempt.sent };
         let (was_sent, exchange) = (attempt.was_sent(), attempt.exchange);
         if !was_sent && self.is_too_late(exchange, now) {
-            self.attempts.remove(key);
+            self.ledger.attempts.remove(key);
             self.give_up(given, true, now, sockets);
             return self.drop_exchange(exchange, now, sockets);
         }
+        if self.is_spared(index, now) {
+            return;
+        }
         self.count_last_sent(key, sockets);
         // One that waits for a stream is connected.
-        let is_connected = self.connections.find(socket).is_some_and(|one| matches!(one.phase, Phase::Shared));
+        let is_connected = self.pool.connections.find(socket).is_some_and(|one| matches!(one.phase, Phase::Shared));
         let failure = if was_sent || is_connected { Failure::Timeout } else { self.unanswered_stage(socket) };
-        if self.records {
+        if self.ledger.records {
             self.record_begun(socket);
         }
         let expired = if was_sent { self.expire_call(key, now) } else { None };
@@ -270,47 +334,80 @@ impl World {
         self.end_attempt(key, expired.unwrap_or(Outcome::Failed(failure)), now, sockets);
     }
 
+    /// The time of an attempt passed in a stall of ours, and its peer has a while more; what came within that is read first, too.
+    #[cold]
+    fn is_spared(&mut self, index: u32, now: Nanos) -> bool {
+        let Some((_, attempt)) = self.ledger.attempts.at_index(index) else { return false };
+        let (exchange, deadline, sent) = (attempt.exchange, attempt.deadline, attempt.sent);
+        let since = if attempt.was_sent() {
+            sent
+        } else {
+            let step = self.ledger.exchanges.find(exchange).map_or(0, |exchange| exchange.step as usize);
+            deadline.since(self.ledger.steps[step].connect_timeout)
+        };
+        let deadline = self.stalls.spare(since, deadline);
+        if deadline > now {
+            self.ledger.armed[index as usize] = deadline;
+            self.timers.insert(deadline, Deadline::Attempt(index));
+        } else if deadline > self.instants.read_until {
+            self.ledger.overdue.push(index);
+        } else {
+            return false;
+        }
+        true
+    }
+
     /// An exchange of an open load has waited longer than it may.
-    fn is_too_late(&mut self, key: Key, now: Nanos) -> bool {
-        let (Some(open), Some(exchange)) = (&self.open, self.exchanges.find(key)) else { return false };
+    pub(super) fn is_too_late(&mut self, key: Key, now: Nanos) -> bool {
+        let (Some(open), Some(exchange)) = (&self.users.open, self.ledger.exchanges.find(key)) else { return false };
         // A second try has been sent once.
         exchange.tries == 0 && open.send_before(exchange.intended) <= now
     }
 
+    /// One that waited for what it is made of is too late.
+    #[cold]
+    pub(super) fn drop_unsent<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
+        let is_measured = self.ledger.exchanges.find(key).is_some_and(|exchange| exchange.is_measured);
+        self.seen.counts[Counter::DroppedByGenerator] += u64::from(is_measured);
+        self.drop_exchange(key, now, sockets);
+    }
+
     fn drop_exchange<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
-        if let Some(exchange) = self.exchanges.remove(key) {
+        if let Some(exchange) = self.ledger.exchanges.remove(key) {
             if exchange.is_measured {
+                self.trace_end(&exchange, None, TracedEnd::Dropped, now);
                 self.seen.drop_start(now.since(exchange.intended).0);
             }
+            self.forget_step(exchange.step);
             self.next(exchange.user, View::NoConnection, now, now, sockets);
         }
     }
 
     /// The connection is there: the request goes out.
     pub(super) fn send_request<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
-        let Some(attempt) = self.attempts.find(key) else { return };
-        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
-        let step = &self.steps[exchange.step as usize];
+        let Some(attempt) = self.ledger.attempts.find(key) else { return };
+        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
+        let step = &self.ledger.steps[exchange.step as usize];
         let (request_bytes, is_measured) = (step.request.len(), exchange.is_measured);
-        attempt.machine.start(step.kind);
+        let ask = Ask { what: What::Template, answer: Awaited::Answer(step.kind) };
+        attempt.line.begin(ALONE, ask, Mask::default(), &mut Vec::new());
         let socket = attempt.socket;
-        if self.is_talk {
-            let step = exchange.step as usize;
-            return self.send_message(key, socket, step, is_measured, sockets);
-        }
         if attempt.is_layered {
             let index = exchange.step as usize;
+            if step.talk.is_some() {
+                return self.send_message(key, socket, index, is_measured, sockets);
+            }
             return self.send_request_sealed(key, socket, index, is_measured, sockets);
         }
         let sent = sockets.now();
         attempt.sent = sent;
         let deadline = sent + step.timeout;
-        let outgoing = match self.templates.get(exchange.step as usize) {
+        let outgoing = match self.ledger.templates.get(exchange.step as usize) {
             Some(template) => Outgoing::Template(*template, 0..request_bytes),
-            None => Outgoing::Shared(step.request.clone(), 0..request_bytes),
+            None => lent(&mut self.pool.links, step),
         };
         self.arm(key, deadline);
-        self.seen.counts.sent += u64::from(is_measured);
+        self.seen.counts[Counter::Sent] += u64::from(is_measured);
         sockets.send(socket, outgoing);
     }
 
@@ -324,28 +421,30 @@ impl World {
     ) {
         let begins = self.handed_to(socket);
         let Some(sent) = self.send_sealed(socket, step, sockets) else { return };
-        let Some(attempt) = self.attempts.find(key) else { return };
+        let Some(attempt) = self.ledger.attempts.find(key) else { return };
         (attempt.sent, attempt.begins) = (sent, begins);
-        let deadline = sent + self.steps[step].timeout;
+        let deadline = sent + self.ledger.steps[step].timeout;
         self.arm(key, deadline);
-        self.seen.counts.sent += u64::from(is_measured);
+        self.seen.counts[Counter::Sent] += u64::from(is_measured);
     }
 
     /// Counts the bytes of a request that the kernel took; `untaken`: what it did not take. What leaves in layers is counted when it
     /// leaves.
     pub(super) fn count_sent(&mut self, key: Key, untaken: usize) {
-        let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.was_sent() && !attempt.is_layered) else {
+        let Some(attempt) = self.ledger.attempts.find(key).filter(|attempt| attempt.was_sent() && !attempt.is_layered)
+        else {
             return;
         };
-        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
-        let request_bytes = self.steps[exchange.step as usize].request.len();
-        self.seen.counts.bytes_handed += request_bytes as u64;
-        self.seen.counts.bytes_untaken += untaken.min(request_bytes) as u64;
+        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
+        let request_bytes = self.ledger.steps[exchange.step as usize].request.len();
+        self.seen.counts[Counter::BytesHanded] += request_bytes as u64;
+        self.seen.counts[Counter::BytesUntaken] += untaken.min(request_bytes) as u64;
     }
 
     /// The same of a socket that is closed next: nothing more of the request leaves.
     pub(super) fn count_last_sent<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
-        let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.was_sent() && !attempt.is_layered) else {
+        let Some(attempt) = self.ledger.attempts.find(key).filter(|attempt| attempt.was_sent() && !attempt.is_layered)
+        else {
             return;
         };
         let untaken = sockets.stop_sending(attempt.socket);
@@ -359,11 +458,11 @@ impl World {
         if strikes(Bug::RetriesWhatWasTaken) {
             return true;
         }
-        let Some(attempt) = self.attempts.find(key) else { return false };
-        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return false };
+        let Some(attempt) = self.ledger.attempts.find(key) else { return false };
+        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return false };
         let socket = attempt.socket;
         let (begins, is_layered) = (attempt.begins, attempt.is_layered);
-        let request_bytes = self.steps[exchange.step as usize].request.len();
+        let request_bytes = self.ledger.steps[exchange.step as usize].request.len();
         let Some(unacknowledged) = sockets.unacknowledged(socket) else { return false };
         if is_layered {
             self.layers(socket).is_some_and(|layers| begins >= layers.handed - unacknowledged as u64)

@@ -4,13 +4,11 @@ use driver::{Socket, Sockets};
 use metrics::{Failure, Outcome};
 use pacing::Nanos;
 use plan::Protocol;
-use wire::websocket::push_close;
+use wire::line::Line;
 
 use super::World;
-use super::connections::Phase;
+use super::phase::Phase;
 
-/// The code of a close without a fault (RFC 6455, 7.4.1).
-const NORMAL: u16 = 1_000;
 /// At the end of a run, peers of WebSocket have so long to agree to our closes: many times what an answer takes in one place, and
 /// little to whoever waits for the report. The closes are on their way in any case.
 const PARTING_WAIT: Nanos = Nanos::from_millis(250);
@@ -18,18 +16,18 @@ const PARTING_WAIT: Nanos = Nanos::from_millis(250);
 impl World {
     /// TLS says that nothing more comes. It is answered at once, since some peers wait for that before they close.
     pub(super) fn peer_says_goodbye<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
-        let Some(phase) = self.connections.find(socket).map(|connection| connection.phase) else { return };
+        let Some(phase) = self.pool.connections.find(socket).map(|connection| connection.phase) else { return };
         match phase {
             Phase::Close => self.answer_goodbye(socket, sockets),
             Phase::Exchange { user } => {
-                let origin = self.connections.find(socket).map_or(0, |connection| connection.origin);
-                self.take_own(user, origin);
+                let origin = self.origin_of(socket);
+                self.forget_own(user, origin, socket);
                 self.await_close(socket, at, sockets);
                 self.answer_goodbye(socket, sockets);
             }
             Phase::Answer { attempt } => {
-                let ending = self.attempts.find(attempt).filter(|attempt| attempt.machine.ends_with_connection());
-                match ending.map(|attempt| attempt.machine.handle_eof()) {
+                let ending = self.ledger.attempts.find(attempt).filter(|attempt| attempt.line.ends_with_connection());
+                match ending.map(|attempt| attempt.line.handle_end()) {
                     Some(_) => {
                         self.end_answer(attempt, true, at, sockets);
                         self.answer_goodbye(socket, sockets);
@@ -44,12 +42,12 @@ impl World {
 
     /// Tells the peer that nothing more comes from here either; it closes its socket next.
     pub(super) fn answer_goodbye<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
-        let mut goodbye = self.links.buffer();
-        let Some(layers) = self.layers(socket) else { return self.links.give_back(goodbye) };
+        let mut goodbye = self.pool.links.buffer();
+        let Some(layers) = self.layers(socket) else { return self.pool.links.give_back(goodbye) };
         if layers.say_goodbye(&mut goodbye) {
             self.send_lent(socket, goodbye, sockets);
         } else {
-            self.links.give_back(goodbye);
+            self.pool.links.give_back(goodbye);
         }
         sockets.shutdown(socket);
     }
@@ -58,7 +56,7 @@ impl World {
     fn leave_streams<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
         self.unlink(socket);
         let unacknowledged = sockets.unacknowledged(socket);
-        let Some(connection) = self.connections.find(socket) else { return };
+        let Some(connection) = self.pool.connections.find(socket) else { return };
         let is_reused = connection.is_reused;
         let Some(layers) = connection.layers.as_deref_mut() else { return };
         let (streams, waiting) = layers.take_attempts();
@@ -74,7 +72,7 @@ impl World {
 
     /// The conversation is over for us: its peer hears so, and may close first.
     pub(super) fn say_goodbye<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
-        if self.origins[0].protocol() == Protocol::Tcp {
+        if self.protocol_of(socket) == Some(Protocol::Tcp) {
             return self.close(socket, sockets);
         }
         if self.send_close(socket, sockets) {
@@ -84,13 +82,15 @@ impl World {
 
     /// False when the session of TLS is broken, and the connection lost.
     fn send_close<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) -> bool {
-        let mut close = self.links.buffer();
-        push_close(NORMAL, "", self.talk.mask(), &mut close);
+        let (mut close, mask) = (self.pool.links.buffer(), self.pool.talk.mask());
+        if let Some(line) = self.layers(socket).and_then(|layers| layers.line.as_mut()) {
+            line.close(mask, &mut close);
+        }
         let before = self.handed_to(socket);
         let is_sent = self.send_through(socket, close, sockets);
         let close_bytes = self.handed_to(socket) - before.min(self.handed_to(socket));
-        if let Some(state) = self.talk_of(socket) {
-            state.close_bytes = close_bytes;
+        if let Some(layers) = self.layers(socket) {
+            layers.close_bytes = close_bytes;
         }
         is_sent
     }
@@ -105,19 +105,20 @@ impl World {
         at: Nanos,
         sockets: &mut S,
     ) {
-        let Some(connection) = self.connections.find(socket) else { return };
+        let Some(connection) = self.pool.connections.find(socket) else { return };
         let phase = connection.phase;
         sockets.shutdown(socket);
         self.await_close(socket, at, sockets);
         match phase {
             Phase::Answer { attempt } => {
-                if let Some(attempt) = self.attempts.find(attempt).filter(|_| !reason.is_empty()) {
+                if let Some(attempt) = self.ledger.attempts.find(attempt).filter(|_| !reason.is_empty()) {
                     attempt.kept.get_or_insert_default().reason = reason.to_owned();
                 }
                 self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
             }
             Phase::Exchange { user } => {
-                self.take_own(user, 0);
+                let origin = self.origin_of(socket);
+                self.forget_own(user, origin, socket);
             }
             _ => {}
         }
@@ -125,36 +126,36 @@ impl World {
 
     /// The run is over: peers of WebSocket hear so, and have a moment to agree. Whatever else there is is closed.
     pub(crate) fn part_all<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
-        let is_websocket = self.is_talk && self.origins[0].protocol() == Protocol::WebSocket;
-        for (socket, phase) in self.connections.phases() {
+        for (socket, phase) in self.pool.connections.phases() {
+            let is_websocket = self.protocol_of(socket) == Some(Protocol::WebSocket);
             let is_conversation = is_websocket && matches!(phase, Phase::Answer { .. } | Phase::Exchange { .. });
             if is_conversation && self.send_close(socket, sockets) {
-                if let Some(connection) = self.connections.find(socket) {
+                if let Some(connection) = self.pool.connections.find(socket) {
                     connection.phase = Phase::Close;
-                    self.connections.closing += 1;
+                    self.pool.connections.closing += 1;
                 }
             } else if !is_websocket || phase != Phase::Close {
                 self.close_last(socket, sockets);
             }
         }
-        self.parts_until = now + PARTING_WAIT;
+        self.instants.parts_until = now + PARTING_WAIT;
     }
 
     /// When the peers have had their moment, or all of them are gone.
     pub(crate) fn parts_until(&self) -> Nanos {
-        if self.connections.closing == 0 { Nanos::ZERO } else { self.parts_until }
+        if self.pool.connections.closing == 0 { Nanos::ZERO } else { self.instants.parts_until }
     }
 
     /// Whoever has not agreed by now is left.
     pub(crate) fn leave_all<S: Sockets>(&mut self, sockets: &mut S) {
-        for (socket, _) in self.connections.phases() {
+        for (socket, _) in self.pool.connections.phases() {
             self.close_last(socket, sockets);
         }
     }
 
     /// What leaves in layers was counted when it was handed over.
     fn close_last<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
-        let Some(connection) = self.connections.remove(socket) else { return };
+        let Some(connection) = self.pool.connections.remove(socket) else { return };
         let untaken = if connection.layers.is_some() { sockets.stop_sending(socket) } else { 0 };
         self.uncount(&connection, untaken);
         sockets.close(socket);

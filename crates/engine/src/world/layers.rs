@@ -4,25 +4,29 @@
 //! framed one after the other and leave in one piece at the end of the turn.
 
 mod endings;
+mod gather;
 mod streams;
 
 use std::collections::VecDeque;
 
 use driver::{Outgoing, Socket, Sockets};
-use metrics::Failure;
+use metrics::{Counter, Failure};
 use pacing::Nanos;
 use plan::Protocol;
-use wire::hpack::FieldList;
-use wire::http2::{self};
+use wire::http2;
+use wire::line::{AnyLine, Http2, Line};
 use wire::tls::Session;
 
-use super::World;
-use super::connections::Phase;
+use super::calls::Held;
 use super::origins::Origin;
-use super::talks::TalkState;
+use super::phase::Phase;
+use super::{Work, World};
 use crate::faults;
 use crate::slab::Key;
 use crate::user::View;
+#[cfg(test)]
+pub(crate) use gather::GATHER_MAX;
+use gather::Gather;
 
 /// The error code of a stream that was refused: its request was not looked at (RFC 9113, 8.7).
 const REFUSED_STREAM: u32 = http2::Code::RefusedStream as u32;
@@ -41,27 +45,13 @@ const CLOSING_BYTES_MAX: usize = 256 * 1024;
 /// So much more while its kernel has not acknowledged the goodbye: a close with bytes unread would take that back.
 const CLOSING_BYTES_UNTOLD_MAX: usize = 4 * 1024 * 1024;
 
-/// An attempt that is given up.
-pub(super) struct Given {
-    pub(super) key: Key,
-    pub(super) socket: Socket,
-    pub(super) stream: u32,
-    pub(super) sent: Nanos,
-}
-
-/// Messages of a stream that windows hold back.
-pub(super) struct Held {
-    pub(super) stream: u32,
-    pub(super) count: u64,
-}
-
-/// See the module.
+/// What stands between a socket and its exchanges.
 pub(crate) struct Layers {
     tls: Option<Session>,
-    http2: Option<http2::Client>,
-    pub(super) talk: Option<Box<TalkState>>,
-    /// Frames that leave with the next piece, and the attempts whose requests are among them.
-    out: Vec<u8>,
+    /// What is spoken, once that is known. None of HTTP/1: a line of it that waits is nothing, so attempts have theirs.
+    pub(super) line: Option<AnyLine>,
+    /// What leaves next; of frames, the attempts whose requests are among them.
+    pub(super) out: Vec<u8>,
     leaving: Vec<Key>,
     /// Messages that are to be counted when they are framed.
     held: Vec<Held>,
@@ -76,6 +66,12 @@ pub(crate) struct Layers {
     shakes_since: Nanos,
     /// When frames came the last time.
     heard_at: Nanos,
+    /// The wait whose events were handled when the last message of a conversation left.
+    pub(super) sent_in: u64,
+    /// Bytes of our close, with what seals them.
+    pub(super) close_bytes: u64,
+    /// At the end of the run the kernel had not taken all of a message that counts.
+    pub(super) has_late_message: bool,
     is_dirty: bool,
 }
 
@@ -89,14 +85,20 @@ pub(crate) struct Links {
     /// Connections that have something to send.
     dirty: Vec<Socket>,
     plain: Vec<u8>,
-    fields: FieldList,
     spare: Vec<Vec<u8>>,
+    pub(super) gather: Gather,
 }
 
 impl Links {
-    pub(super) fn new(origins: &[Origin], users: u64, streams: u32) -> Self {
-        let mut links = Self { each: users.div_ceil(u64::from(streams)) as usize, ..Self::default() };
+    pub(super) fn new(origins: &[Origin], work: &Work) -> Self {
+        let each = work.share.users.div_ceil(u64::from(work.streams)) as usize;
+        let mut links = Self { each, ..Self::default() };
         links.make_room(origins.len(), origins.iter().any(Origin::is_shared));
+        // Of these each answer, or each of many messages in it, is timed by itself.
+        let times_more = work.steps.iter().any(|step| step.call.as_ref().is_some_and(|call| call.is_stream));
+        if times_more || !origins.iter().all(Origin::is_shared) {
+            links.gather.end();
+        }
         links
     }
 
@@ -139,23 +141,22 @@ impl Links {
 impl World {
     /// The connection that the users of a link share, when it is there or on its way.
     pub(super) fn shared_connection(&self, user: u32, origin: u16) -> Option<Socket> {
-        if self.links.sockets.is_empty() {
+        if self.pool.links.sockets.is_empty() {
             return None;
         }
-        self.links.sockets[self.link_of(user, origin)]
+        self.pool.links.sockets[self.link_of(user, origin)]
     }
 
     fn link_of(&self, user: u32, origin: u16) -> usize {
-        usize::from(origin) * self.links.each + (user / self.work.streams) as usize
+        usize::from(origin) * self.pool.links.each + (user / self.work.streams) as usize
     }
 
     /// A new connection gets the layers that its target wants.
     pub(super) fn add_layers(&mut self, socket: Socket, user: u32, origin: u16) {
-        let link = if self.links.sockets.is_empty() { 0 } else { self.link_of(user, origin) };
+        let link = if self.pool.links.sockets.is_empty() { 0 } else { self.link_of(user, origin) };
         let layers = Layers {
             tls: None,
-            http2: None,
-            talk: None,
+            line: None,
             out: Vec::new(),
             leaving: Vec::new(),
             held: Vec::new(),
@@ -165,26 +166,29 @@ impl World {
             came_late: 0,
             shakes_since: Nanos::NEVER,
             heard_at: Nanos::ZERO,
+            sent_in: 0,
+            close_bytes: 0,
+            has_late_message: false,
             is_dirty: false,
         };
-        if let Some(connection) = self.connections.find(socket) {
+        if let Some(connection) = self.pool.connections.find(socket) {
             connection.layers = Some(Box::new(layers));
         }
-        if self.origins[usize::from(origin)].protocol() == Protocol::Http2 {
+        if self.pool.origins[usize::from(origin)].protocol() == Protocol::Http2 {
             // Those who come later wait for this one.
-            self.links.sockets[link] = Some(socket);
+            self.pool.links.sockets[link] = Some(socket);
         }
     }
 
     pub(super) fn layers(&mut self, socket: Socket) -> Option<&mut Layers> {
-        self.connections.find(socket)?.layers.as_deref_mut()
+        self.pool.connections.find(socket)?.layers.as_deref_mut()
     }
 
     /// The socket is connected: the handshake begins. False when there is none to make.
     pub(super) fn begin_handshake<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) -> bool {
-        let Some(origin) = self.connections.find(socket).map(|connection| connection.origin) else { return false };
-        let Some(tls) = &self.origins[usize::from(origin)].tls else { return false };
-        let mut flight = self.links.buffer();
+        let Some(origin) = self.pool.connections.find(socket).map(|connection| connection.origin) else { return false };
+        let Some(tls) = &self.pool.origins[usize::from(origin)].tls else { return false };
+        let mut flight = self.pool.links.buffer();
         let begun = tls.session().and_then(|mut session| session.start(&mut flight).map(|()| session));
         let session = match begun {
             Ok(session) => session,
@@ -202,7 +206,7 @@ impl World {
 
     /// Sends bytes, sealed where there is TLS. False when the session is broken, and the connection lost.
     pub(super) fn send_through<S: Sockets>(&mut self, socket: Socket, bytes: Vec<u8>, sockets: &mut S) -> bool {
-        let mut sealed = self.links.buffer();
+        let mut sealed = self.pool.links.buffer();
         let session = self.layers(socket).and_then(|layers| layers.tls.as_mut());
         match session.map(|session| session.seal(&bytes, &mut sealed)) {
             None => self.send_lent(socket, bytes, sockets),
@@ -223,7 +227,7 @@ impl World {
 
     /// Bytes go to a socket with layers.
     pub(super) fn count_handed(&mut self, socket: Socket, bytes: usize) {
-        self.seen.counts.bytes_handed += bytes as u64;
+        self.seen.counts[Counter::BytesHanded] += bytes as u64;
         if let Some(layers) = self.layers(socket) {
             layers.handed += bytes as u64;
         }
@@ -242,23 +246,23 @@ impl World {
         at: Nanos,
         sockets: &mut S,
     ) {
-        let Some(connection) = self.connections.find(socket) else { return };
+        let Some(connection) = self.pool.connections.find(socket) else { return };
         let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
         if connection.phase == Phase::Close && self.comes_too_late(socket, bytes.len(), sockets) {
             return self.close(socket, sockets);
         }
-        let Some(connection) = self.connections.find(socket) else { return };
+        let Some(connection) = self.pool.connections.find(socket) else { return };
         let Some(layers) = connection.layers.as_deref_mut() else { return };
         let Some(session) = &mut layers.tls else { return self.received_plain(socket, bytes, at, sockets) };
-        let (mut plain, mut back) = (std::mem::take(&mut self.links.plain), self.links.buffer());
+        let (mut plain, mut back) = (std::mem::take(&mut self.pool.links.plain), self.pool.links.buffer());
         plain.clear();
         let fed = session.feed(bytes, &mut plain, &mut back);
-        // A conversation that has begun is not new any more.
-        let is_ready = is_new && layers.talk.is_none() && !session.is_handshaking();
+        // Where something is spoken already, both sides agree on how.
+        let is_ready = is_new && layers.line.is_none() && !session.is_handshaking();
         let (is_resumed, is_closed) = (session.is_resumed(), session.is_closed_by_peer());
         let since = layers.shakes_since;
         if back.is_empty() {
-            self.links.give_back(back);
+            self.pool.links.give_back(back);
         } else {
             self.send_lent(socket, back, sockets);
         }
@@ -273,7 +277,7 @@ impl World {
             Ok(()) => {
                 if is_ready {
                     self.seen.tls.record(at.since(since).0);
-                    self.seen.counts.tls_resumed += u64::from(is_resumed);
+                    self.seen.counts[Counter::TlsResumed] += u64::from(is_resumed);
                     self.ready(socket, at, sockets);
                 }
                 if !plain.is_empty() {
@@ -284,7 +288,7 @@ impl World {
                 }
             }
         }
-        self.links.plain = plain;
+        self.pool.links.plain = plain;
     }
 
     /// A peer that was told goodbye sends on and on.
@@ -299,8 +303,8 @@ impl World {
 
     /// What the connection speaks once its handshake is over; `None` when that is not what was asked for.
     fn speaks_http2(&mut self, socket: Socket) -> Option<bool> {
-        let connection = self.connections.find(socket)?;
-        let protocol = self.origins[usize::from(connection.origin)].protocol();
+        let connection = self.pool.connections.find(socket)?;
+        let protocol = self.pool.origins[usize::from(connection.origin)].protocol();
         let Some(layers) = &connection.layers else { return Some(false) };
         let agreed = layers.tls.as_ref().map(|session| session.alpn() == Some(b"h2"));
         match (protocol, agreed) {
@@ -317,20 +321,22 @@ impl World {
             return self.lose(socket, Failure::Tls(metrics::TlsFault::NoProtocol), at, sockets);
         };
         if !is_http2 {
+            // Its answers are timed as well, and nobody says how fast they are.
+            self.pool.links.gather.end();
             if !self.begin_talk(socket, sockets) {
-                self.ready_for_http1(socket, at, sockets);
+                self.ready_alone(socket, at, sockets);
             }
             return;
         }
-        let Some(connection) = self.connections.find(socket) else { return };
+        let Some(connection) = self.pool.connections.find(socket) else { return };
         let (attempt, user) = match connection.phase {
             Phase::Connect { attempt, .. } => (Some(attempt), None),
             Phase::Prepare { user, .. } => (None, Some(user)),
             _ => return,
         };
         connection.phase = Phase::Shared;
-        self.hope.was_connected = true;
-        self.seen.counts.connections_established += 1;
+        self.pool.hope.was_connected = true;
+        self.seen.counts[Counter::ConnectionsEstablished] += 1;
         self.ready_for_streams(socket, attempt, user, at, sockets);
     }
 
@@ -343,14 +349,14 @@ impl World {
         sockets: &mut S,
     ) {
         let Some(layers) = self.layers(socket) else { return };
-        let mut client = http2::Client::default();
-        client.start(&mut layers.out);
-        (layers.http2, layers.heard_at) = (Some(client), at);
+        let mut line = AnyLine::Http2(Box::<Http2>::default());
+        line.start(&mut layers.out);
+        (layers.line, layers.heard_at) = (Some(line), at);
         if let Some(attempt) = attempt {
             layers.waiting.push_front(attempt);
         }
         let link = layers.link;
-        self.links.sockets[link] = Some(socket);
+        self.pool.links.sockets[link] = Some(socket);
         self.soil(socket);
         self.start_waiting(socket);
         if let Some(user) = user {
@@ -360,10 +366,10 @@ impl World {
 
     /// A request of HTTP/1 leaves through TLS. Gives the instant.
     pub(super) fn send_sealed<S: Sockets>(&mut self, socket: Socket, step: usize, sockets: &mut S) -> Option<Nanos> {
-        let mut buffer = self.links.buffer();
-        let connection = self.connections.find(socket)?;
+        let mut buffer = self.pool.links.buffer();
+        let connection = self.pool.connections.find(socket)?;
         let session = connection.layers.as_deref_mut()?.tls.as_mut()?;
-        if let Err(fault) = session.seal(&self.steps[step].request, &mut buffer) {
+        if let Err(fault) = session.seal(&self.ledger.steps[step].request, &mut buffer) {
             let now = sockets.now();
             self.lose(socket, faults::tls(fault), now, sockets);
             return None;
@@ -378,7 +384,7 @@ impl World {
 impl World {
     /// Users share connections.
     pub(super) fn shares_connections(&self) -> bool {
-        !self.links.sockets.is_empty()
+        !self.pool.links.sockets.is_empty()
     }
 }
 
@@ -391,8 +397,13 @@ impl Layers {
 
     /// Whoever has a stream, and whoever waits for one: none of them stays.
     pub(super) fn take_attempts(&mut self) -> (Vec<u64>, VecDeque<Key>) {
-        let streams = self.http2.as_mut().map(|client| client.take_unprocessed(0)).unwrap_or_default();
+        let streams = self.line.as_mut().map(|line| line.take_unprocessed(0)).unwrap_or_default();
         (streams, std::mem::take(&mut self.waiting))
+    }
+
+    /// What leaves is sealed by TLS.
+    pub(super) fn is_sealed(&self) -> bool {
+        self.tls.is_some()
     }
 
     /// The peer has ended the session of TLS.

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
 use driver::Sockets;
-use metrics::Failure;
+use metrics::{Counter, Failure};
 use pacing::Nanos;
 use plan::Target;
 
 use super::World;
 use super::origins::{ORIGINS_MAX, Origin, is_same_place};
-use crate::Places;
+use crate::{Places, ResolveError};
 
 /// While names are looked up, the loop asks for them at this interval.
 const LOOKUP_EVERY: Nanos = Nanos::from_millis(1);
@@ -47,9 +47,17 @@ impl Default for Lookups {
 }
 
 fn find(target: Arc<Target>, connect_timeout: Nanos) -> Found {
-    let resolved = crate::resolve(&target, connect_timeout.as_duration()).map_err(|_| Failure::Dns)?;
+    let resolved = crate::resolve(&target, connect_timeout.as_duration()).map_err(failure)?;
     let tls = crate::client_tls(&target).map_err(|_| Failure::Tls(metrics::TlsFault::Other))?;
     Ok(Origin::new(target, Places::only(resolved.address), tls, connect_timeout))
+}
+
+/// What keeps an exchange from a host.
+fn failure(error: ResolveError) -> Failure {
+    match error {
+        ResolveError::Consent { .. } => Failure::NoConsent,
+        ResolveError::Unknown { .. } | ResolveError::Lookup { .. } => Failure::Dns,
+    }
 }
 
 impl Lookups {
@@ -123,33 +131,33 @@ impl World {
             return self.begin_exchange(user, step, intended, intended, sockets);
         };
         if let Some(origin) = self.known_origin(&target) {
-            self.steps.lead(step, origin);
+            self.ledger.steps.lead(step, origin);
             return self.begin_exchange(user, step, intended, intended, sockets);
         }
         let waiting = Waiting { user, step, intended };
-        if let Some((_, failure)) = self.unknown.iter().find(|(known, _)| is_same_place(known, &target)) {
+        if let Some((_, failure)) = self.pool.unknown.iter().find(|(known, _)| is_same_place(known, &target)) {
             let failure = *failure;
             return self.fail_hop(user, step, intended, failure, sockets);
         }
-        let timeout = self.steps[step as usize].connect_timeout;
-        self.lookups.ask(target, waiting, timeout);
+        let timeout = self.ledger.steps[step as usize].connect_timeout;
+        self.pool.lookups.ask(target, waiting, timeout);
     }
 
     /// Names that were found let their exchanges go on.
     #[cold]
     pub(super) fn look_at_lookups<S: Sockets>(&mut self, sockets: &mut S) {
-        while let Some((lookup, found)) = self.lookups.poll() {
+        while let Some((lookup, found)) = self.pool.lookups.poll() {
             let origin = found.and_then(|origin| self.add_origin(origin).ok_or(Failure::Redirect));
             // A name that nobody knows is not asked for again and again.
             if let Err(failure) = origin
-                && self.unknown.len() < ORIGINS_MAX
+                && self.pool.unknown.len() < ORIGINS_MAX
             {
-                self.unknown.push((lookup.target.clone(), failure));
+                self.pool.unknown.push((lookup.target.clone(), failure));
             }
             for Waiting { user, step, intended } in lookup.waiting {
                 match origin {
                     Ok(origin) => {
-                        self.steps.lead(step, origin);
+                        self.ledger.steps.lead(step, origin);
                         self.begin_exchange(user, step, intended, intended, sockets);
                     }
                     Err(failure) => self.fail_hop(user, step, intended, failure, sockets),
@@ -160,20 +168,20 @@ impl World {
 
     /// Hops that wait for a name when the run ends were started, and did not end.
     pub(super) fn give_up_lookups(&mut self, now: Nanos) {
-        for waiting in self.lookups.give_up() {
-            if waiting.intended >= self.measured_from {
-                self.seen.counts.started += 1;
-                self.seen.counts.attempts += 1;
-                let series = self.steps[waiting.step as usize].series;
+        for waiting in self.pool.lookups.give_up() {
+            if waiting.intended >= self.instants.measured_from {
+                self.seen.counts[Counter::Started] += 1;
+                self.seen.counts[Counter::Attempts] += 1;
+                let series = self.ledger.steps[waiting.step as usize].series;
                 self.seen.leave_unfinished(series, now.since(waiting.intended).0, None);
             }
-            self.steps.remove(waiting.step);
+            self.ledger.steps.remove(waiting.step);
         }
     }
 
     /// When names are asked for again.
     pub(super) fn next_lookup(&self, now: Nanos) -> Nanos {
-        if self.lookups.is_empty() { Nanos::NEVER } else { now + LOOKUP_EVERY }
+        if self.pool.lookups.is_empty() { Nanos::NEVER } else { now + LOOKUP_EVERY }
     }
 }
 

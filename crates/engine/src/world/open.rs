@@ -7,12 +7,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use driver::Sockets;
-use metrics::Snapshot;
+use metrics::{Counter, SeriesId, Snapshot, TracedEnd};
 use pacing::Nanos;
 use pacing::open::{Schedule, Starts};
 
-use super::exchanges::Exchange;
-use super::{START_BATCH, World};
+use super::programs::Turn;
+use super::{START_BATCH, Work, World};
 use crate::user::View;
 
 /// Starts of a shard that wait for a user; a further one is dropped at once.
@@ -42,6 +42,8 @@ pub(crate) struct OpenWork {
 struct Start {
     intended: Nanos,
     taken_up: Nanos,
+    /// Among those of this shard.
+    number: u64,
 }
 
 /// The open side of a shard.
@@ -52,6 +54,11 @@ pub(crate) struct Open {
     queue: VecDeque<Start>,
     /// Users without an exchange. The one that was busy last goes first: its connection is warm.
     idle: VecDeque<u32>,
+    /// Starts that have come.
+    taken: u64,
+    segment: pacing::Segment,
+    /// What comes is counted as started when it is due; else when it asks for something.
+    counts_due: bool,
     /// Nothing that is intended later starts.
     last: Nanos,
     /// When the warm-up starts, and the measured load.
@@ -66,17 +73,18 @@ pub(crate) struct Open {
 }
 
 impl Open {
-    pub(super) fn new(work: OpenWork, users_max: u64, started: Nanos, measured_from: Nanos) -> Self {
-        let last = Nanos::NEVER;
-        let (queue, idle) = (VecDeque::new(), VecDeque::new());
+    pub(super) fn new(work: OpenWork, all: &Work, counts_due: bool, started: Nanos) -> Self {
         Self {
             work,
-            users_max,
-            queue,
-            idle,
-            last,
+            users_max: all.share.users,
+            queue: VecDeque::new(),
+            idle: VecDeque::new(),
+            taken: 0,
+            segment: all.segment,
+            counts_due,
+            last: Nanos::NEVER,
             started,
-            measured_from,
+            measured_from: started + all.warmup,
             is_paused: false,
             is_halted: false,
             halted: Vec::new(),
@@ -101,12 +109,19 @@ impl Open {
         warm.or_else(|| self.work.starts.peek().map(|at| self.measured_from + at)).filter(|at| *at <= self.last)
     }
 
-    /// The start that was peeked at is taken.
-    fn take(&mut self) {
+    /// The start that was peeked at is taken; gives its number among those of this shard.
+    fn take(&mut self) -> u64 {
         let warm = self.work.warmup.as_mut().and_then(Iterator::next);
         if warm.is_none() {
             self.work.starts.next();
         }
+        self.taken += 1;
+        self.taken - 1
+    }
+
+    /// What waits for a user has been counted as started.
+    pub(super) fn counts_due(&self) -> bool {
+        self.counts_due
     }
 
     /// Starts that wait for a user.
@@ -121,11 +136,27 @@ impl Open {
 
     /// Nothing that is intended after `at` starts.
     pub(super) fn stop_at(&mut self, at: Nanos) {
-        self.last = at;
+        self.last = self.last.min(at);
+    }
+
+    /// Nothing more starts, but for what was counted as started and waits for a user.
+    #[cold]
+    pub(super) fn stop_taking(&mut self) {
+        self.last = Nanos::ZERO;
+        if !self.counts_due {
+            self.queue.clear();
+        }
     }
 
     pub(super) fn ends_by_count(&self) -> bool {
         self.work.ends_by_count
+    }
+
+    /// When the time of all starts is over, once a load that ends with its last one has taken all of its own; `None` before, and
+    /// when something else has ended it.
+    pub(super) fn end_of_starts(&self) -> Option<Nanos> {
+        let has_all = self.work.ends_with_last && self.last == Nanos::NEVER && self.peek().is_none() && !self.goes_on();
+        has_all.then(|| self.measured_from + self.work.starts.end())
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -139,10 +170,13 @@ impl Open {
     }
 
     /// The run is over: starts that came and found no user, and those that were due and not yet taken up, did not end.
-    pub(super) fn give_up(&mut self, now: Nanos, seen: &mut Snapshot) {
+    pub(super) fn give_up(&mut self, now: Nanos, series: SeriesId, seen: &mut Snapshot) {
         let waiting: Vec<Nanos> = self.waiting_from(self.measured_from).collect();
         self.queue.clear();
-        waiting.iter().for_each(|intended| seen.leave_unfinished(0, now.since(*intended).0, None));
+        if !self.counts_due {
+            seen.counts[Counter::Started] += waiting.len() as u64;
+        }
+        waiting.iter().for_each(|intended| seen.leave_unfinished(series, now.since(*intended).0, None));
         let until = now.min(self.last);
         if until < self.measured_from {
             return;
@@ -153,12 +187,12 @@ impl Open {
             };
             self.work.starts.next();
             // It was intended all the same.
-            seen.counts.started += 1;
-            seen.leave_unfinished(0, now.since(at).0, None);
+            seen.counts[Counter::Started] += 1;
+            seen.leave_unfinished(series, now.since(at).0, None);
         }
         let rest = self.work.starts.take_until(until.since(self.measured_from));
-        seen.counts.started += rest;
-        seen.leave_many_unfinished(rest, now.since(until).0);
+        seen.counts[Counter::Started] += rest;
+        seen.leave_many_unfinished(series, rest, now.since(until).0);
     }
 
     pub(super) fn next_turn(&self, users: usize) -> Nanos {
@@ -177,31 +211,51 @@ impl Open {
 }
 
 impl World {
+    /// The plan's time is that of its last start, and what has begun by then comes to its end.
+    pub(crate) fn ends_by_count(&self) -> bool {
+        self.users.open.as_ref().is_some_and(Open::ends_by_count)
+    }
+
+    /// When the time of all starts is over, of an open load that has taken all that it had.
+    pub(crate) fn end_of_starts(&self) -> Option<Nanos> {
+        self.users.open.as_ref().and_then(Open::end_of_starts)
+    }
+
     /// Takes up what is due, drops what is too late, and serves what waits.
     pub(super) fn turn_open<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
-        let measured_from = self.measured_from;
-        let Some(open) = &mut self.open else { return };
-        let opens = if open.work.opens_all { open.users_max - self.users.len() as u64 } else { 0 };
+        let measured_from = self.instants.measured_from;
+        let Some(open) = &mut self.users.open else { return };
+        let opens = if open.work.opens_all { open.users_max - self.users.all.len() as u64 } else { 0 };
         for _ in 0..opens.min(START_BATCH) {
             let user = self.new_user();
             self.prepare(user, sockets);
         }
         for _ in 0..START_BATCH {
-            let Some(open) = &mut self.open else { return };
+            let Some(open) = &mut self.users.open else { return };
             let Some(intended) = open.peek().filter(|at| *at <= now) else { break };
-            open.take();
+            let number = open.take();
+            if self.users.states.rows.may_end() && self.ends_with(number) {
+                break;
+            }
+            let Some(open) = &mut self.users.open else { return };
+            if self.users.purse.is_some() && open.counts_due && !self.may_start() {
+                return;
+            }
+            let Some(open) = &mut self.users.open else { return };
             let is_measured = intended >= measured_from;
-            self.seen.counts.started += u64::from(is_measured);
             let late = now.since(intended);
             let is_too_late = late >= open.work.max_lateness;
-            if is_too_late || open.queue.len() >= QUEUE_MAX {
+            let is_dropped = is_too_late || open.queue.len() >= QUEUE_MAX;
+            self.seen.counts[Counter::Started] += u64::from(is_measured && (open.counts_due || is_dropped));
+            if is_dropped {
                 if is_measured {
-                    self.seen.counts.dropped_by_generator += u64::from(is_too_late);
+                    self.seen.counts[Counter::DroppedByGenerator] += u64::from(is_too_late);
                     self.seen.drop_start(late.0);
+                    self.trace_start(intended, now, TracedEnd::Dropped);
                 }
                 continue;
             }
-            open.queue.push_back(Start { intended, taken_up: now });
+            open.queue.push_back(Start { intended, taken_up: now, number });
             self.serve(now, sockets);
         }
         for _ in 0..START_BATCH {
@@ -211,26 +265,52 @@ impl World {
         }
     }
 
+    /// A start finds no row any more: nothing begins from there on.
+    #[cold]
+    #[inline(never)]
+    fn ends_with(&mut self, number: u64) -> bool {
+        let is_used_up = self.users.open.as_ref().is_some_and(|open| self.is_used_up_at(open.segment.nth(number)));
+        if let Some(open) = self.users.open.as_mut().filter(|_| is_used_up) {
+            open.last = Nanos::ZERO;
+        }
+        is_used_up
+    }
+
+    /// Starts that have waited too long are dropped.
+    #[inline]
     fn drop_late(&mut self, now: Nanos) {
-        let Some(open) = &mut self.open else { return };
+        let Some(open) = &self.users.open else { return };
+        if open.queue.front().is_some_and(|start| open.work.max_lateness <= now.since(start.intended)) {
+            self.drop_waiting(now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn drop_waiting(&mut self, now: Nanos) {
+        let Some(open) = &mut self.users.open else { return };
+        let mut late = Vec::new();
         while let Some(start) = open.queue.front().filter(|start| open.work.max_lateness <= now.since(start.intended)) {
-            if start.intended >= self.measured_from {
+            if start.intended >= self.instants.measured_from {
+                self.seen.counts[Counter::Started] += u64::from(!open.counts_due);
                 self.seen.drop_start(now.since(start.intended).0);
+                late.push(start.intended);
             }
             open.queue.pop_front();
         }
+        late.into_iter().for_each(|intended| self.trace_start(intended, now, TracedEnd::Dropped));
     }
 
     /// Gives the oldest start to an idle user, or to a new one. False when there is no start or no user.
     fn serve<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) -> bool {
         self.drop_late(now);
-        let Some(open) = &mut self.open else { return false };
+        let Some(open) = &mut self.users.open else { return false };
         if open.queue.is_empty() {
             return false;
         }
         let user = match open.idle.pop_back() {
             Some(user) => user,
-            None if (self.users.len() as u64) < open.users_max => self.new_user(),
+            None if (self.users.all.len() as u64) < open.users_max => self.new_user(),
             None => return false,
         };
         self.serve_with(user, sockets);
@@ -238,39 +318,55 @@ impl World {
     }
 
     fn serve_with<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
-        let Some(open) = &mut self.open else { return };
+        let Some(open) = &mut self.users.open else { return };
         let Some(start) = open.queue.pop_front() else { return open.idle.push_back(user) };
-        let step = self.take_step(user, start.intended >= self.measured_from);
-        let exchange = Exchange::new(user, step, start.intended, start.taken_up, self.measured_from);
-        let key = self.exchanges.insert(exchange);
-        self.try_exchange(key, sockets);
+        let Start { intended, taken_up, number } = start;
+        if self.ledger.is_simple {
+            return self.begin_due(user, 0, intended, taken_up, sockets);
+        }
+        let (is_counted, number) = (open.counts_due, open.segment.nth(number));
+        self.enter(user, intended >= self.instants.measured_from, Some(number));
+        if !self.go_on(user, Turn { intended, taken_up, is_counted }, sockets)
+            && let Some(open) = &mut self.users.open
+        {
+            // It asked for nothing.
+            open.idle.push_back(user);
+        }
     }
 
     /// The load goes on, with those who were in the middle of an iteration.
     pub(super) fn resume_open<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
-        let Some(open) = &mut self.open else { return };
+        let Some(open) = &mut self.users.open else { return };
         open.is_halted = false;
         for user in std::mem::take(&mut open.halted) {
-            self.next_open(user, View::Ended, now, sockets);
+            self.next_open(user, View::Ended, now, now, sockets);
         }
     }
 
     /// A user is free. One that found no connection waits for the next turn: a target that refuses at once would never let
     /// the loop look at its sockets.
-    pub(super) fn next_open<S: Sockets>(&mut self, user: u32, view: View, now: Nanos, sockets: &mut S) {
+    pub(super) fn next_open<S: Sockets>(
+        &mut self,
+        user: u32,
+        view: View,
+        intended: Nanos,
+        now: Nanos,
+        sockets: &mut S,
+    ) {
         self.drop_late(now);
         // An iteration that has begun goes on, one step after the other, until nothing is started any more.
-        if self.users[user as usize].position > 0 {
-            if view == View::Ended && !self.budget.is_over {
-                if let Some(open) = self.open.as_mut().filter(|open| open.is_halted) {
-                    return open.halted.push(user);
-                }
-                let step = self.take_step(user, true);
-                return self.begin_exchange(user, step, now, now, sockets);
+        if self.users.all[user as usize].is_inside {
+            if let Some(open) = self.users.open.as_mut().filter(|open| open.is_halted)
+                && view != View::NoConnection
+                && !self.users.budget.is_over
+            {
+                return open.halted.push(user);
             }
-            self.cut_iteration(user);
+            if self.goes_on_open(user, view, intended, now, sockets) {
+                return;
+            }
         }
-        let Some(open) = &mut self.open else { return };
+        let Some(open) = &mut self.users.open else { return };
         if view == View::NoConnection {
             // Those that have one go first.
             open.idle.push_front(user);

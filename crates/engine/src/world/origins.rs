@@ -27,12 +27,19 @@ pub(crate) struct Origin {
     pub(super) connect_timeout: Nanos,
     /// Where all of them go, when that is one place.
     pub(super) single_place: Option<Peer>,
+    /// The step whose conversation a connection begins with.
+    pub(super) opens_with: Option<u32>,
 }
 
 impl Origin {
     pub(crate) fn new(target: Arc<Target>, places: Places, tls: Option<ClientConfig>, connect_timeout: Nanos) -> Self {
         let single_place = places.single();
-        Self { target, places, tls, connect_timeout, single_place }
+        Self { target, places, tls, connect_timeout, single_place, opens_with: None }
+    }
+
+    /// The first step that goes to it says how conversations with it are opened.
+    pub(crate) fn opened_with(self, step: Option<u32>) -> Self {
+        Self { opens_with: step, ..self }
     }
 
     /// What is spoken.
@@ -47,27 +54,62 @@ impl Origin {
         self.tls.is_some() || self.target.protocol != Protocol::Http1
     }
 
+    /// Messages of WebSocket or TCP are exchanged with it.
+    pub(crate) fn is_talk(&self) -> bool {
+        matches!(self.target.protocol, Protocol::WebSocket | Protocol::Tcp)
+    }
+
     /// Users share its connections.
     pub(crate) fn is_shared(&self) -> bool {
         matches!(self.target.protocol, Protocol::Http2 | Protocol::Negotiated)
     }
 }
 
-/// Connections of users beyond that to the first origin.
+/// Connections of users beyond one to the first origin.
 #[derive(Default)]
-pub(super) struct Elsewhere(HashMap<(u32, u16), Socket>);
+pub(super) struct Elsewhere {
+    first: HashMap<(u32, u16), Socket>,
+    /// Those of users with several exchanges at a time.
+    further: HashMap<(u32, u16), Vec<Socket>>,
+}
 
 impl Elsewhere {
     #[cold]
     #[inline(never)]
     fn take(&mut self, user: u32, origin: u16) -> Option<Socket> {
-        self.0.remove(&(user, origin))
+        self.take_further(user, origin).or_else(|| self.first.remove(&(user, origin)))
+    }
+
+    #[inline]
+    fn take_further(&mut self, user: u32, origin: u16) -> Option<Socket> {
+        if self.further.is_empty() {
+            return None;
+        }
+        self.further.get_mut(&(user, origin)).and_then(Vec::pop)
     }
 
     #[cold]
     #[inline(never)]
     fn keep(&mut self, user: u32, origin: u16, socket: Socket) {
-        self.0.insert((user, origin), socket);
+        if let Some(first) = self.first.insert((user, origin), socket) {
+            self.keep_further(user, origin, first);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep_further(&mut self, user: u32, origin: u16, socket: Socket) {
+        self.further.entry((user, origin)).or_default().push(socket);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn forget(&mut self, user: u32, origin: u16, socket: Socket) {
+        if self.first.get(&(user, origin)) == Some(&socket) {
+            self.first.remove(&(user, origin));
+        } else if let Some(further) = self.further.get_mut(&(user, origin)) {
+            further.retain(|one| *one != socket);
+        }
     }
 }
 
@@ -85,54 +127,87 @@ impl World {
     /// The idle connection of a user to an origin leaves its place.
     #[inline]
     pub(super) fn take_own(&mut self, user: u32, origin: u16) -> Option<Socket> {
-        if origin == 0 { self.users[user as usize].connection.take() } else { self.elsewhere.take(user, origin) }
+        if origin == 0 {
+            let own = self.users.all[user as usize].connection.take();
+            own.or_else(|| self.pool.elsewhere.take_further(user, origin))
+        } else {
+            self.pool.elsewhere.take(user, origin)
+        }
     }
 
     /// A connection of a user is idle.
     #[inline]
     pub(super) fn keep_own(&mut self, user: u32, origin: u16, socket: Socket) {
         if origin == 0 {
-            self.users[user as usize].connection = Some(socket);
+            if let Some(other) = self.users.all[user as usize].connection.replace(socket) {
+                self.pool.elsewhere.keep_further(user, origin, other);
+            }
         } else {
-            self.elsewhere.keep(user, origin, socket);
+            self.pool.elsewhere.keep(user, origin, socket);
+        }
+    }
+
+    /// An idle connection of a user is of no use any more.
+    pub(super) fn forget_own(&mut self, user: u32, origin: u16, socket: Socket) {
+        let own = &mut self.users.all[user as usize].connection;
+        if origin == 0 && *own == Some(socket) {
+            *own = None;
+        } else {
+            self.pool.elsewhere.forget(user, origin, socket);
         }
     }
 
     #[cfg(test)]
-    pub(super) fn own(&self, user: u32, origin: u16) -> Option<Socket> {
-        if origin == 0 { self.users[user as usize].connection } else { self.elsewhere.0.get(&(user, origin)).copied() }
+    pub(super) fn owns(&self, user: u32, origin: u16, socket: Socket) -> bool {
+        let further = self.pool.elsewhere.further.get(&(user, origin));
+        let first = if origin == 0 {
+            self.users.all[user as usize].connection
+        } else {
+            self.pool.elsewhere.first.get(&(user, origin)).copied()
+        };
+        first == Some(socket) || further.is_some_and(|further| further.contains(&socket))
     }
 
     /// A user leaves: its connections are closed. Peers of WebSocket hear so; at the end of a run all of them together.
     pub(super) fn close_own<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
-        if self.is_talk && (self.budget.is_over || self.budget.is_spent()) {
-            return;
-        }
-        for origin in 0..self.origins.len() as u16 {
-            match self.take_own(user, origin) {
-                Some(socket) if self.is_talk => {
-                    let now = sockets.now();
-                    self.say_goodbye(socket, now, sockets);
-                }
-                Some(socket) => self.close(socket, sockets),
-                None => {}
+        let ends_together = self.users.budget.is_over || self.users.budget.is_spent();
+        for origin in 0..self.pool.origins.len() as u16 {
+            let is_talk = self.pool.origins[usize::from(origin)].is_talk();
+            if is_talk && ends_together {
+                continue;
             }
+            while let Some(socket) = self.take_own(user, origin) {
+                self.part_with(socket, sockets);
+            }
+        }
+    }
+
+    /// An idle connection that its user gave up is closed; a peer of WebSocket hears so.
+    pub(super) fn part_with<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
+        if self.is_talk(socket) {
+            let now = sockets.now();
+            self.say_goodbye(socket, now, sockets);
+        } else {
+            self.close(socket, sockets);
         }
     }
 
     /// The origin of a host that a redirect names; an error when there are too many.
     pub(super) fn known_origin(&self, wanted: &Target) -> Option<u16> {
         let fits = |origin: &Origin| is_same_place(&origin.target, wanted);
-        self.origins.iter().position(fits).map(|index| index as u16)
+        self.pool.origins.iter().position(fits).map(|index| index as u16)
     }
 
     pub(super) fn add_origin(&mut self, origin: Origin) -> Option<u16> {
-        if self.origins.len() >= ORIGINS_MAX {
+        if self.pool.origins.len() >= ORIGINS_MAX {
             return None;
         }
-        self.is_layered |= origin.is_layered();
-        self.links.make_room(self.origins.len() + 1, origin.is_shared());
-        self.origins.push(origin);
-        Some((self.origins.len() - 1) as u16)
+        self.pool.is_layered |= origin.is_layered();
+        if !origin.is_shared() {
+            self.pool.links.gather.end();
+        }
+        self.pool.links.make_room(self.pool.origins.len() + 1, origin.is_shared());
+        self.pool.origins.push(origin);
+        Some((self.pool.origins.len() - 1) as u16)
     }
 }

@@ -4,75 +4,22 @@
 
 use driver::Socket;
 use metrics::{Part, PartKind};
-use wire::grpc::{self, Messages, Piece, Unzipped};
 use wire::hpack::FieldList;
-use wire::http1::{Answer, BodyLength};
-use wire::websocket::Heard;
+use wire::http1::BodyLength;
+use wire::line::{Line, Said};
 
 use super::World;
-use super::connections::Phase;
 use super::exchanges::Attempt;
-use super::samples::KeptBody;
+use super::kept::KeptBody;
+use super::phase::Phase;
+use super::recorded::{Records, SHOWN_BYTES_MAX, SHOWN_PARTS_MAX, lines_of, messages_in, trailers_in};
 use crate::slab::Key;
 
-/// Of an exchange that is shown whatever it says: its parts, and the bytes of all of them but the body.
-const SHOWN_PARTS_MAX: usize = 1_000;
-const SHOWN_BYTES_MAX: usize = 256 * 1024;
 /// Of one that is shown if it fails; there are as many as there are users.
 const FAILED_PARTS_MAX: usize = 40;
 const FAILED_BYTES_MAX: usize = 16 * 1024;
 /// The most of what could not be understood.
 const RAW_BYTES_MAX: usize = 4 * 1024;
-
-/// Which exchanges are kept as they went.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Records {
-    #[default]
-    Nothing,
-    /// Those that fail.
-    Failures,
-    All,
-}
-
-/// See the module.
-#[derive(Default)]
-pub(crate) struct Record {
-    /// What came and went before the head of the answer.
-    before: Vec<Part>,
-    /// And behind it, but for the body.
-    after: Vec<Part>,
-    /// What framed the body since its last piece: of the last chunk, the trailers.
-    framing: Vec<u8>,
-    bytes: usize,
-    left_out: u64,
-    /// Bytes of the body that are in messages already.
-    told: usize,
-}
-
-impl Record {
-    /// The parts around a head and a body, and what found no room.
-    pub(super) fn split(&self) -> (&[Part], &[Part], u64) {
-        (&self.before, &self.after, self.left_out)
-    }
-
-    fn push(&mut self, is_behind: bool, part: Part, most: (usize, usize)) {
-        let (parts_max, bytes_max) = most;
-        let has_room = self.before.len() + self.after.len() < parts_max;
-        let room = if has_room { bytes_max - self.bytes.min(bytes_max) } else { 0 };
-        let taken = part.bytes.len().min(room);
-        self.left_out += (part.bytes.len() - taken) as u64;
-        if taken == 0 && !part.bytes.is_empty() {
-            return;
-        }
-        self.bytes += taken;
-        let list = if is_behind { &mut self.after } else { &mut self.before };
-        if let Some(last) = list.last_mut().filter(|last| part.kind == PartKind::Body && last.kind == part.kind) {
-            last.bytes.extend_from_slice(&part.bytes[..taken]);
-            return;
-        }
-        list.push(Part { bytes: part.bytes[..taken].to_vec(), ..part });
-    }
-}
 
 impl Attempt {
     pub(super) fn is_recorded(&self) -> bool {
@@ -93,37 +40,38 @@ impl Attempt {
         kept.record.push(is_behind, Part { is_ours, kind, bytes }, most);
     }
 
-    /// What the machine of HTTP/1 has taken, and what it made of it.
+    /// What the line of HTTP/1 has taken, and what it made of it.
     #[cold]
-    pub(super) fn keep_answer(&mut self, read: &[u8], answer: &Answer<'_>) {
+    pub(super) fn keep_answer(&mut self, read: &[u8], said: &Said<'_>) {
         if self.head.is_none() {
             self.keep_head(read);
         }
         if !self.is_recorded() {
             return;
         }
-        match answer {
-            Answer::Interim(_) => {
+        match said {
+            Said::Interim { .. } => {
                 let head = self.kept.as_mut().map(|kept| std::mem::take(&mut kept.head)).unwrap_or_default();
                 self.record(false, PartKind::Head, &head);
             }
-            Answer::Head(_) => {}
-            Answer::Body(_) => {
+            Said::Body { .. } => {
                 if let Some(kept) = &mut self.kept {
                     kept.record.framing.clear();
                 }
             }
-            Answer::NeedMore | Answer::End => {
+            Said::NeedMore | Said::End { .. } => {
                 let is_chunked = self.head.is_some_and(|head| head.body == BodyLength::Chunked);
                 let Some(kept) = self.kept.as_mut().filter(|_| is_chunked) else { return };
                 let framing = &mut kept.record.framing;
                 let room = SHOWN_BYTES_MAX - framing.len().min(SHOWN_BYTES_MAX);
                 framing.extend_from_slice(&read[..read.len().min(room)]);
-                let trailers = if *answer == Answer::End { trailers_in(framing) } else { Vec::new() };
+                let is_over = matches!(said, Said::End { .. });
+                let trailers = if is_over { trailers_in(framing) } else { Vec::new() };
                 if !trailers.is_empty() {
                     self.record(false, PartKind::Trailers, &trailers);
                 }
             }
+            _ => {}
         }
     }
 
@@ -176,65 +124,12 @@ impl KeptBody {
     }
 }
 
-/// The trailers among what frames the end of a chunked body.
-fn trailers_in(framing: &[u8]) -> Vec<u8> {
-    let lines = framing.split_inclusive(|byte| *byte == b'\n');
-    // The end of the last chunk's data, and the size of the one that is empty.
-    let trailers = lines.skip_while(|line| line.trim_ascii().is_empty()).skip(1);
-    trailers.take_while(|line| !line.trim_ascii().is_empty()).flatten().copied().collect()
-}
-
-/// Fields as lines, without those that are of HTTP/2 itself.
-pub(super) fn lines_of(fields: &FieldList) -> Vec<u8> {
-    let mut lines = Vec::new();
-    for (name, value) in fields.iter().filter(|(name, _)| name.first() != Some(&b':')) {
-        lines.extend_from_slice(&[name, b": ", value, b"\r\n"].concat());
-    }
-    lines
-}
-
-/// Messages without their frames; what is compressed comes out as it was before.
-fn messages_in(framed: &[u8]) -> Vec<Vec<u8>> {
-    let (mut reader, mut rest) = (Messages::default(), framed);
-    let (mut messages, mut message, mut is_zipped) = (Vec::new(), Vec::new(), false);
-    while let Ok((taken, piece)) = reader.handle(rest) {
-        rest = &rest[taken..];
-        match piece {
-            Piece::NeedMore => break,
-            Piece::Begun { is_compressed, .. } => is_zipped = is_compressed,
-            Piece::Bytes(bytes) => message.extend_from_slice(bytes),
-            Piece::End => {
-                let whole = std::mem::take(&mut message);
-                messages.push(match grpc::gunzip(&whole, SHOWN_BYTES_MAX) {
-                    Unzipped::Whole(plain) if is_zipped => plain,
-                    _ => whole,
-                });
-            }
-        }
-    }
-    messages
-}
-
-/// What was heard, for a person.
-#[cold]
-pub(super) fn note_of(heard: &Heard<'_>) -> Option<(PartKind, Vec<u8>)> {
-    match heard {
-        Heard::NeedMore | Heard::Nothing => None,
-        Heard::Pong(_) => Some((PartKind::Control, b"pong".to_vec())),
-        Heard::Close { code: None, .. } => Some((PartKind::Control, b"close".to_vec())),
-        Heard::Close { code: Some(code), reason } => {
-            Some((PartKind::Control, format!("close {code} {reason}").trim_end().as_bytes().to_vec()))
-        }
-        Heard::Message { bytes, .. } => Some((PartKind::Message, bytes.to_vec())),
-    }
-}
-
 impl World {
     /// What has come of a message of WebSocket that will never be whole.
     #[cold]
     pub(super) fn record_begun(&mut self, socket: Socket) {
-        let Some(session) = self.talk_of(socket).and_then(|state| state.websocket.as_ref()) else { return };
-        let begun = session.begun().to_vec();
+        let Some(line) = self.layers(socket).and_then(|layers| layers.line.as_ref()) else { return };
+        let begun = line.begun().to_vec();
         if !begun.is_empty() {
             self.record_on(socket, false, PartKind::Raw, &begun);
         }
@@ -250,21 +145,22 @@ impl World {
 
     /// The attempt that has a connection for itself, when it is kept as it goes.
     pub(super) fn recorded_on(&mut self, socket: Socket) -> Option<&mut Attempt> {
-        let (Phase::Connect { attempt, .. } | Phase::Answer { attempt }) = self.connections.find(socket)?.phase else {
+        let (Phase::Connect { attempt, .. } | Phase::Answer { attempt }) = self.pool.connections.find(socket)?.phase
+        else {
             return None;
         };
-        self.attempts.find(attempt).filter(|attempt| attempt.is_recorded())
+        self.ledger.attempts.find(attempt).filter(|attempt| attempt.is_recorded())
     }
 
     /// Bytes that broke a connection of many streams.
     #[cold]
     pub(super) fn record_broken(&mut self, socket: Socket, rest: &[u8]) {
-        if !self.records {
+        if !self.ledger.records {
             return;
         }
-        for key in self.attempts.keys().collect::<Vec<Key>>() {
+        for key in self.ledger.attempts.keys().collect::<Vec<Key>>() {
             if let Some(attempt) =
-                self.attempts.find(key).filter(|attempt| attempt.socket == socket && attempt.stream != 0)
+                self.ledger.attempts.find(key).filter(|attempt| attempt.socket == socket && attempt.stream != 0)
             {
                 attempt.record_unread(rest);
             }
@@ -274,6 +170,9 @@ impl World {
 
 #[cfg(test)]
 mod tests {
+    use wire::grpc;
+
+    use super::super::recorded::Record;
     use super::*;
     use crate::world::PreparedStep;
 

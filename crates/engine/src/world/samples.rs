@@ -1,159 +1,30 @@
 //! What is kept of an answer: for the checks, for redirects, and to show what failed.
 
-use std::borrow::Cow;
-
 use driver::Socket;
 use metrics::{Class, Failure, Outcome, Part, PartKind, Row, SAMPLE_BODY_BYTES_MAX, Sample};
 use pacing::Nanos;
 use plan::{CHECKED_BODY_BYTES_MAX, Checks, HttpVersion, JSON_MEMORY_BYTES_MAX, Protocol, Request};
-use wire::coding::{Undecoded, decode, decode_as_far, within_chunks};
+use wire::coding::Undecoded;
 use wire::hpack::FieldList;
 use wire::http1;
 
 use super::World;
 use super::calls::CallState;
 use super::exchanges::{Attempt, Exchange};
-use super::hops::Trail;
-use super::record::{Record, lines_of};
-use super::step::{PreparedChecks, PreparedStep, http2_fields};
+use super::kept::{KeptBody, SHARE_MAX, SHOWN_BODY_BYTES_MAX};
+use super::recorded::lines_of;
+use super::step::{PreparedCall, PreparedChecks, PreparedStep, http2_fields};
+use super::trail::Trail;
 use crate::slab::Key;
 
 /// The most of a head that is kept: what the machine of HTTP/1 takes.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
-/// The most that is shown of a body.
-const SHOWN_BODY_BYTES_MAX: usize = 64 * 1024;
-
 /// The most that is kept of the answers on one connection at a time, beyond what each of them has in any case.
 const KEPT_ON_CONNECTION_MAX: usize = 24 * 1024 * 1024;
 /// What the answers on one connection have together in any case, each its share of it.
 const KEPT_IN_ANY_CASE: usize = 8 * 1024 * 1024;
-/// Such a share lies between these.
+/// Such a share lies between this and [`SHARE_MAX`].
 const SHARE_MIN: usize = 4 * 1024;
-const SHARE_MAX: usize = 1024 * 1024;
-/// The smallest buffer of a body.
-const KEPT_BYTES_MIN: usize = 256;
-
-/// What is kept of an answer.
-#[derive(Default)]
-pub(crate) struct KeptBody {
-    /// Lines of HTTP/1, or what would be.
-    pub(crate) head: Vec<u8>,
-    pub(crate) status: u16,
-    pub(crate) bytes: Vec<u8>,
-    /// It had more than may be kept: what there is, is its beginning.
-    pub(crate) is_too_large: bool,
-    /// Others on the connection left no room for it.
-    pub(crate) is_crowded: bool,
-    /// What failed.
-    pub(crate) reason: String,
-    /// What went beside head and body, where it is shown.
-    pub(crate) record: Record,
-    /// Without the trailers that stand behind it; 0 when there are none.
-    pub(crate) head_bytes: usize,
-}
-
-impl KeptBody {
-    pub(super) fn keep(&mut self, body: &[u8], room: usize) {
-        if self.is_too_large {
-            return;
-        }
-        let length = self.bytes.len();
-        let count = body.len().min(room - length.min(room));
-        if length + count > self.bytes.capacity() {
-            // Large ones move seldom: what they leave behind stays with the process for a while.
-            let growth = if length >= SHARE_MAX { 4 } else { 2 };
-            let capacity = (self.bytes.capacity() * growth).max(length + count).max(KEPT_BYTES_MIN).min(room);
-            self.bytes.reserve_exact(capacity.max(length + count) - length);
-        }
-        self.bytes.extend_from_slice(&body[..count]);
-        if count < body.len() {
-            self.cut();
-        }
-    }
-
-    /// The same where others on the connection leave so much room.
-    #[inline]
-    pub(super) fn keep_within(&mut self, body: &[u8], most: usize, room: Option<usize>) {
-        self.keep(body, room.map_or(most, |room| room.min(most)));
-        self.is_crowded |= self.is_too_large && room.is_some_and(|room| room < most);
-    }
-
-    /// There is more than may be kept. Nobody looks at a part of it but a person.
-    #[cold]
-    fn cut(&mut self) {
-        self.is_too_large = true;
-        if self.bytes.len() > SHOWN_BODY_BYTES_MAX {
-            self.bytes.truncate(SHOWN_BODY_BYTES_MAX);
-            self.bytes.shrink_to_fit();
-        }
-    }
-
-    /// The memory that it takes.
-    fn held(&self) -> usize {
-        self.bytes.len() + self.head.len()
-    }
-
-    /// What the fields of a name say, as one list.
-    fn list(&self, name: &[u8]) -> Vec<u8> {
-        let fields = http1::fields(&self.head).filter(|(known, _)| known.eq_ignore_ascii_case(name));
-        fields.map(|(_, value)| value).collect::<Vec<_>>().join(&b',')
-    }
-
-    /// The codings of the message, and those of what it carries; the last is to come off first.
-    fn codings(&self) -> Codings {
-        let of_message = self.list(b"transfer-encoding");
-        Codings { of_message: within_chunks(&of_message).to_vec(), of_content: self.list(b"content-encoding") }
-    }
-
-    /// The body without its codings.
-    fn decoded(&self, most: usize) -> Result<Cow<'_, [u8]>, Undecoded> {
-        let all = self.codings().all();
-        if all.trim_ascii().is_empty() || self.bytes.is_empty() {
-            return Ok(Cow::Borrowed(&self.bytes));
-        }
-        decode(&all, &self.bytes, most).map(Cow::Owned)
-    }
-
-    /// The value of a field of the head.
-    fn field(&self, wanted: &[u8]) -> Option<&[u8]> {
-        let field = http1::fields(&self.head).find(|(name, _)| name.eq_ignore_ascii_case(wanted));
-        field.map(|(_, value)| value)
-    }
-
-    /// The body for a person: as far as it can be read.
-    fn shown(&self) -> Cow<'_, [u8]> {
-        let all = self.codings().all();
-        if all.trim_ascii().is_empty() {
-            return Cow::Borrowed(&self.bytes);
-        }
-        match decode_as_far(&all, &self.bytes, CHECKED_BODY_BYTES_MAX) {
-            // Nothing of it is what it should be.
-            (text, Some(_)) if text.is_empty() => Cow::Borrowed(&self.bytes),
-            (text, _) => Cow::Owned(text),
-        }
-    }
-}
-
-/// What was done to a body before it was sent.
-struct Codings {
-    of_message: Vec<u8>,
-    of_content: Vec<u8>,
-}
-
-impl Codings {
-    /// In the order in which they were put on.
-    fn all(&self) -> Vec<u8> {
-        [&self.of_content[..], &self.of_message].join(&b',')
-    }
-
-    /// The fields and what they say.
-    fn told(&self) -> String {
-        let fields = [("Content-Encoding", &self.of_content), ("Transfer-Encoding", &self.of_message)];
-        let told = fields.iter().filter(|(_, value)| !value.is_empty());
-        told.map(|(name, value)| format!("{name} {}", String::from_utf8_lossy(value))).collect::<Vec<_>>().join(", ")
-    }
-}
-
 impl Attempt {
     /// The head is complete: each field is in one line from here on.
     #[cold]
@@ -213,9 +84,19 @@ impl PreparedChecks {
     /// What is thought of an answer whose status is a success.
     #[cold]
     pub(super) fn of_answer(&self, kept: Option<&mut KeptBody>) -> Outcome {
+        self.of_kept(kept, None)
+    }
+
+    /// The same of a call.
+    #[cold]
+    pub(super) fn of_call(&self, kept: Option<&mut KeptBody>, call: &PreparedCall) -> Outcome {
+        self.of_kept(kept, Some(call))
+    }
+
+    fn of_kept(&self, kept: Option<&mut KeptBody>, call: Option<&PreparedCall>) -> Outcome {
         let mut nothing = KeptBody::default();
         let kept = kept.unwrap_or(&mut nothing);
-        match look(&self.checks, kept) {
+        match look(&self.checks, kept, call) {
             Ok(()) => Outcome::Succeeded,
             Err((failure, reason)) => {
                 kept.reason = reason;
@@ -225,7 +106,7 @@ impl PreparedChecks {
     }
 }
 
-fn look(checks: &Checks, kept: &KeptBody) -> Result<(), (Failure, String)> {
+fn look(checks: &Checks, kept: &KeptBody, call: Option<&PreparedCall>) -> Result<(), (Failure, String)> {
     if kept.is_crowded {
         let most = KEPT_ON_CONNECTION_MAX;
         return Err((Failure::BodyLimit, format!("more than {most} bytes of answers on one connection at a time")));
@@ -243,17 +124,37 @@ fn look(checks: &Checks, kept: &KeptBody) -> Result<(), (Failure, String)> {
         Undecoded::Unknown => (Failure::Check, format!("{} is not known", coding())),
         Undecoded::Broken => (Failure::Check, format!("the body is not as {} says", coding())),
     })?;
+    if let Some(call) = call {
+        checks.look_at_text(&body).map_err(|reason| (Failure::Check, reason))?;
+        return look_at_messages(checks, kept, call);
+    }
     if checks.json_is_too_large(&body) {
-        return Err((Failure::BodyLimit, format!("JSON of more than {JSON_MEMORY_BYTES_MAX} bytes in memory")));
+        return Err(json_limit());
     }
     checks.look_at_answer(kept.field(b"content-type"), &body).map_err(|reason| (Failure::Check, reason))
+}
+
+/// What a call was answered is Protobuf: for checks on JSON it is what its messages are as JSON, of a stream of answers a list.
+fn look_at_messages(checks: &Checks, kept: &KeptBody, call: &PreparedCall) -> Result<(), (Failure, String)> {
+    let Some(check) = checks.json.first() else { return Ok(()) };
+    let messages = call.types.as_ref().and_then(|types| kept.messages(types, call.answers_stream));
+    let other = || (Failure::Check, format!("--expect-json {check}: a message is not what the method gives"));
+    let json = messages.ok_or_else(other)?;
+    if checks.json_is_too_large(&json) {
+        return Err(json_limit());
+    }
+    checks.look_at_json(&json).map_err(|reason| (Failure::Check, reason))
+}
+
+fn json_limit() -> (Failure, String) {
+    (Failure::BodyLimit, format!("JSON of more than {JSON_MEMORY_BYTES_MAX} bytes in memory"))
 }
 
 impl World {
     /// How much of its body an attempt may keep on a connection that it shares, when so much more comes. `None`: as much as it needs.
     #[inline]
     pub(super) fn kept_room(&mut self, key: Key, more: usize) -> Option<usize> {
-        let attempt = self.attempts.find(key).filter(|attempt| attempt.needs.body > 0)?;
+        let attempt = self.ledger.attempts.find(key).filter(|attempt| attempt.needs.body > 0)?;
         let held = attempt.kept.as_ref().map_or(0, |kept| kept.held());
         let share = (KEPT_IN_ANY_CASE / self.work.streams.max(1) as usize).clamp(SHARE_MIN, SHARE_MAX);
         if held + more.min(attempt.needs.body as usize) <= share {
@@ -266,7 +167,7 @@ impl World {
     /// The head of an answer on a stream can be kept, if that is needed.
     #[inline]
     pub(super) fn has_room_for_head(&mut self, key: Key, fields: &FieldList) -> bool {
-        let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.needs.head) else { return true };
+        let Some(attempt) = self.ledger.attempts.find(key).filter(|attempt| attempt.needs.head) else { return true };
         let more = fields.bytes();
         if more <= SHARE_MIN {
             return true;
@@ -277,9 +178,9 @@ impl World {
 
     #[cold]
     fn crowded_room(&mut self, key: Key, socket: Socket, share: usize) -> usize {
-        let of_connection = self.attempts.values().filter(|attempt| attempt.socket == socket);
+        let of_connection = self.ledger.attempts.values().filter(|attempt| attempt.socket == socket);
         let all: usize = of_connection.filter_map(|attempt| Some(attempt.kept.as_ref()?.held())).sum();
-        let own = self.attempts.find(key).and_then(|attempt| Some(attempt.kept.as_ref()?.held())).unwrap_or(0);
+        let own = self.ledger.attempts.find(key).and_then(|attempt| Some(attempt.kept.as_ref()?.held())).unwrap_or(0);
         share.max(KEPT_ON_CONNECTION_MAX.saturating_sub(all - own))
     }
 
@@ -292,7 +193,7 @@ impl World {
         outcome: Outcome,
         done: Nanos,
     ) {
-        if self.records {
+        if self.ledger.records {
             self.make_sample(exchange, attempt, outcome, done);
         }
     }
@@ -305,15 +206,15 @@ impl World {
         let (sent, length) = attempt.map_or((done, 0), |attempt| (attempt.sent, u64::from(attempt.body_bytes)));
         let first_byte = attempt.map_or(done, |attempt| attempt.first_byte.min(done));
         if self.work.keeps.bodies && is_answered {
-            self.seen.reading.record(done.since(first_byte).0);
-            self.seen.before.record(sent.since(exchange.intended).0);
-            let first = *self.first_length.get_or_insert(length);
-            self.seen.counts.first_length = self.seen.counts.first_length.max(first);
-            self.seen.counts.lengths_differ += u64::from(length != first);
+            self.seen.particulars.reading.record(done.since(first_byte).0);
+            self.seen.particulars.before.record(sent.since(exchange.intended).0);
+            let first = *self.ledger.first_length.get_or_insert(length);
+            self.seen.particulars.first_length = self.seen.particulars.first_length.max(first);
+            self.seen.particulars.lengths_differ += u64::from(length != first);
         }
         if self.work.keeps.rows {
             let row = Row {
-                start_ns: exchange.intended.since(self.started).0,
+                start_ns: exchange.intended.since(self.instants.started).0,
                 wait_ns: sent.since(exchange.taken_up).0,
                 first_byte_ns: first_byte.since(sent).0,
                 service_ns: done.since(sent).0,
@@ -322,13 +223,13 @@ impl World {
                 status: attempt.and_then(|one| one.head.map(|head| head.status).or(one.status)).unwrap_or(0),
                 is_answered,
             };
-            self.seen.keep_row(row);
+            self.seen.particulars.keep_row(row);
         }
     }
 
     #[cold]
     fn make_sample(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
-        let step = &self.steps[exchange.step as usize];
+        let step = &self.ledger.steps[exchange.step as usize];
         let is_wanted = step.is_shown
             || (matches!(outcome, Outcome::Failed(_)) && self.work.keeps.failures && self.seen.wants_samples());
         if !is_wanted {
@@ -340,11 +241,14 @@ impl World {
         let first = attempt.map(|attempt| attempt.first_byte).filter(|first| *first != Nanos::NEVER);
         let (parts, left_out) = self.parts_of(step, attempt, kept);
         let sample = Sample {
-            at_ns: done.since(self.started).0,
-            step: step.series,
+            at_ns: done.since(self.instants.started).0,
+            step: step.series.place(),
             outcome,
             status: attempt.and_then(|attempt| attempt.head.map(|head| head.status).or(attempt.status)).unwrap_or(0),
-            reason: kept.reason.clone(),
+            reason: match outcome {
+                Outcome::Failed(Failure::NotFilled) => self.ledger.why.clone(),
+                _ => kept.reason.clone(),
+            },
             place: step.place.to_string(),
             way: step.trail.as_deref().map(Trail::told).unwrap_or_default(),
             parts,
@@ -365,7 +269,7 @@ impl World {
             left_out += bytes.len().saturating_sub(most) as u64;
             (!bytes.is_empty()).then(|| Part { is_ours, kind, bytes: bytes[..bytes.len().min(most)].to_vec() })
         };
-        let origin = &self.origins[usize::from(step.origin)];
+        let origin = &self.pool.origins[usize::from(step.origin)];
         let mut parts = Vec::new();
         if let Some(request) = step.shown.as_deref().filter(|_| step.talk.is_none()) {
             let is_http2 = attempt.is_some_and(|attempt| attempt.stream != 0) || origin.protocol() == Protocol::Http2;

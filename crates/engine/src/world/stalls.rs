@@ -13,6 +13,10 @@ use super::World;
 const STALL_MIN: Nanos = Nanos::from_millis(1);
 /// An exchange is covered when more than this part of its time was ours.
 const COVERED_PART: u64 = 10;
+/// After a stall of this length the machine itself may have stood still, and with it the target.
+const LONG_STALL: Nanos = Nanos::from_millis(50);
+/// How long peers have after a stall of ours, whatever deadlines passed in it.
+const SPARED: Nanos = Nanos::from_millis(100);
 /// Stalls that are remembered; of an exchange that is older than all of them, the ones before are left out.
 const STALLS_MAX: usize = 256;
 
@@ -51,6 +55,24 @@ impl Stalls {
         from >= self.last_end
     }
 
+    /// When the time of one is over that began at `since` and had until `deadline`. A stall within it puts that off: its peer has as
+    /// long after the stall as it had left before, up to a bound; after a long one, that bound. What stands still once a deadline has
+    /// passed puts it off no further, so it has an end.
+    #[inline]
+    pub(super) fn spare(&self, since: Nanos, deadline: Nanos) -> Nanos {
+        if self.last_end + SPARED <= deadline { deadline } else { self.spare_after(since, deadline) }
+    }
+
+    #[cold]
+    fn spare_after(&self, since: Nanos, deadline: Nanos) -> Nanos {
+        let within = self.recent.iter().filter(|(from, to)| *from <= deadline && *to > since);
+        let spared = within.map(|&(from, to)| {
+            let left = if to.since(from) >= LONG_STALL { SPARED } else { deadline.since(from.max(since)).min(SPARED) };
+            to + left
+        });
+        spared.fold(deadline, Nanos::max)
+    }
+
     /// Enough of the time between two instants was a stall of ours.
     #[cold]
     pub(super) fn cover(&self, from: Nanos, to: Nanos) -> bool {
@@ -73,7 +95,7 @@ impl World {
     #[inline]
     pub(crate) fn sleep_until(&mut self, until: Nanos) {
         self.stalls.awake_at = until;
-        self.waits += 1;
+        self.instants.waits += 1;
     }
 }
 
@@ -104,6 +126,55 @@ mod tests {
         ];
         for (from, to, is_covered) in cases {
             assert_eq!(stalls.cover(millis(from), millis(to)), is_covered, "{from} to {to}");
+        }
+    }
+
+    /// Stalls from 100 to 105 ms, and from 200 to 700.
+    #[test]
+    fn deadlines_that_pass_in_a_stall_are_spared() {
+        let millis = Nanos::from_millis;
+        let mut stalls = Stalls::default();
+        for (from, to) in [(100, 105), (200, 700)] {
+            stalls.awake_at = millis(from);
+            stalls.wake_at(millis(to));
+        }
+        let cases = [
+            // It was over before any of them, or began after all.
+            (10, 99, 99),
+            (700, 720, 720),
+            (750, 5_000, 5_000),
+            // A short one gives back what was left, and no more than it took.
+            (95, 110, 115),
+            (100, 103, 108),
+            (102, 120, 123),
+            (105, 110, 110),
+            // A long one gives the whole time, but not beyond what was there anyway.
+            (190, 200, 800),
+            (190, 400, 800),
+            (190, 750, 800),
+            (190, 900, 900),
+            (690, 701, 800),
+            // In both.
+            (90, 205, 800),
+            (150, 199, 199),
+        ];
+        for (since, deadline, spared) in cases {
+            assert_eq!(stalls.spare(millis(since), millis(deadline)), millis(spared), "{since} to {deadline}");
+        }
+        assert_eq!(Stalls::default().spare(millis(0), millis(1)), millis(1), "there was none");
+    }
+
+    /// One stall after the other: each deadline comes to its end, with the first that began after it.
+    #[test]
+    fn a_deadline_is_not_put_off_for_ever() {
+        let millis = Nanos::from_millis;
+        let mut stalls = Stalls::default();
+        for number in 0..200 {
+            stalls.awake_at = millis(100 * number);
+            stalls.wake_at(millis(100 * number + 60));
+            if number >= 2 {
+                assert_eq!(stalls.spare(millis(50), millis(150)), millis(260), "after {number}");
+            }
         }
     }
 }

@@ -1,15 +1,20 @@
 //! What a step needs while the run lasts: its request as bytes, and what is thought of answers.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
-use metrics::{SAMPLE_BODY_BYTES_MAX, SERIES_MAX};
+use metrics::{SAMPLE_BODY_BYTES_MAX, SeriesId};
 use pacing::Nanos;
-use plan::{Call, Checks, HttpVersion, Keeps, Needs, Protocol, Request, Shape, Step, Target};
+use plan::{
+    Call, Checks, HttpVersion, Keeps, Making, MessageTypes, Needs, NotFilled, Protocol, Request, Scope, Shape, Step,
+    Target,
+};
 use wire::grpc;
 use wire::http1::RequestKind;
 
-use super::hops::Trail;
-use super::record::Records;
+use super::recorded::Records;
+use super::trail::Trail;
+use crate::program::Part;
 use crate::talk::PreparedTalk;
 
 /// What is kept of an answer, in few bytes: each attempt has a copy.
@@ -31,15 +36,33 @@ impl Wants {
     }
 }
 
+/// A request of HTTP/1 as bytes.
+pub(crate) enum Bytes {
+    /// Of a step of the plan: all connections send the same.
+    Shared(Arc<[u8]>),
+    /// Made for one exchange.
+    Own(Vec<u8>),
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Shared(bytes) => bytes,
+            Self::Own(bytes) => bytes,
+        }
+    }
+}
+
 /// A step with its request rendered.
 pub(crate) struct PreparedStep {
-    pub(super) request: Arc<[u8]>,
+    pub(super) request: Bytes,
     /// Its timings go to this series.
-    pub(super) series: u32,
+    pub(super) series: SeriesId,
     /// Where it goes.
     pub(super) origin: u16,
-    /// A pause before it.
-    pub(super) pause: Nanos,
     /// What it needs to follow redirects, if it does.
     pub(super) trail: Option<Box<Trail>>,
     /// Its answers are shown to a person.
@@ -61,7 +84,21 @@ pub(crate) struct PreparedStep {
     /// What makes it a call of gRPC, if it is one.
     pub(super) call: Option<PreparedCall>,
     /// What is said on a connection of WebSocket or TCP, if it is one.
-    pub(super) talk: Option<Box<PreparedTalk>>,
+    pub(super) talk: Option<Arc<PreparedTalk>>,
+    /// What of it is made anew, and the request that it is made of.
+    pub(super) making: Option<(Arc<Making>, Arc<Request>)>,
+    /// Values are taken from what its answers carry.
+    pub(super) takes_body: bool,
+    /// It is a call whose messages are read as JSON, for values or for checks.
+    pub(super) reads_messages: bool,
+    /// The request, where it was made for one exchange.
+    pub(super) made: Option<Box<Request>>,
+    /// The message of a talk, likewise.
+    pub(super) message: Option<Vec<u8>>,
+    /// The step of the plan that it is made of, for one exchange after the other.
+    pub(super) blank_of: Option<u32>,
+    /// Which of several exchanges at a time that is.
+    pub(super) part: Part,
 }
 
 impl PreparedStep {
@@ -82,10 +119,9 @@ impl PreparedStep {
             if call.as_ref().is_some_and(PreparedCall::is_open) { http2.kept_open() } else { http2 }
         });
         Self {
-            request: bytes.into(),
-            series: number.min(SERIES_MAX - 1),
+            request: Bytes::Shared(bytes.into()),
+            series: SeriesId::step(number),
             origin: step.target as u16,
-            pause: step.pause.into(),
             trail: step.follow.clone().map(|follow| {
                 let at = follow.form.begin();
                 Box::new(Trail { follow, at, hops: 0, began: Nanos::NEVER, way: Vec::new() })
@@ -102,9 +138,20 @@ impl PreparedStep {
             place: target.place().into(),
             shown: step.is_shown.then(|| Box::new(request.clone())),
             call,
-            talk: PreparedTalk::new(step, records != Records::Nothing).map(Box::new),
+            talk: PreparedTalk::new(step, records != Records::Nothing).map(Arc::new),
+            making: step.making.clone().map(|making| (making, Arc::new(request.clone()))),
+            takes_body: takes_body(step),
+            reads_messages: step.call.is_some() && (takes_body(step) || !step.checks.json.is_empty()),
+            made: None,
+            message: None,
+            blank_of: None,
+            part: 0,
         }
     }
+}
+
+fn takes_body(step: &Step) -> bool {
+    step.making.iter().flat_map(|making| &making.takes).any(|taking| taking.take.wants_body())
 }
 
 /// A server closes behind a request of HTTP/1.0 that does not ask for another (RFC 9112 9.3), whatever its answer says.
@@ -118,13 +165,12 @@ fn asks_to_stay(request: &Request) -> bool {
 
 impl PreparedStep {
     /// The same for the next request behind a redirect. `number`: of it among all.
-    pub(super) fn for_hop(&self, number: u32, request: &Request, trail: Trail, target: &Target) -> Self {
+    pub(super) fn for_hop(&self, number: u32, request: &Request, trail: Option<Trail>, target: &Target) -> Self {
         let speaks_http2 = matches!(target.protocol, Protocol::Http2 | Protocol::Negotiated);
         Self {
-            request: render(request).into(),
+            request: Bytes::Own(render(request)),
             series: self.series,
             origin: self.origin,
-            pause: Nanos::ZERO,
             is_shown: self.is_shown,
             http2: speaks_http2.then(|| over_http2(number, request, &request.body, target)),
             kind: RequestKind::of(&request.method),
@@ -138,13 +184,85 @@ impl PreparedStep {
             shown: self.is_shown.then(|| Box::new(request.clone())),
             call: None,
             talk: None,
-            trail: Some(Box::new(trail)),
+            trail: trail.map(Box::new),
+            making: self.making.clone(),
+            takes_body: self.takes_body,
+            reads_messages: self.reads_messages,
+            made: self.making.is_some().then(|| Box::new(request.clone())),
+            message: None,
+            blank_of: None,
+            part: self.part,
+        }
+    }
+
+    /// The heads of its answers are kept.
+    pub(crate) fn keeping_heads(mut self) -> Self {
+        (self.needs.head, self.last_needs.head) = (true, true);
+        self
+    }
+
+    /// Its requests are made anew for each exchange. `has_cookies`: those of the user go with them.
+    pub(super) fn is_made(&self, has_cookies: bool) -> bool {
+        let is_made = |(making, _): &(Arc<Making>, _)| has_cookies || making.makes_requests();
+        self.making.as_ref().is_some_and(is_made) && self.made.is_none()
+    }
+
+    /// What is the same in all steps that are made of this one, the `place`-th of the plan.
+    pub(super) fn blank(&self, place: u32, target: &Target) -> Option<Box<Self>> {
+        let (_, base) = self.making.as_ref()?;
+        let mut blank = self.for_hop(0, base, None, target);
+        blank.talk = self.talk.clone();
+        blank.blank_of = Some(place);
+        Some(Box::new(blank))
+    }
+
+    /// Makes what an exchange sends, in the place of what another one sent.
+    pub(super) fn remake(&self, blank: &mut Self, scope: &mut impl Scope) -> Result<(), NotFilled> {
+        let (Some((making, base)), Some(request)) = (&self.making, &mut blank.made) else { return Ok(()) };
+        making.remake(base, request, scope)?;
+        if making.messages.is_empty() {
+            blank.call = self.call.clone();
+            return Ok(());
+        }
+        let texts = making.texts(scope)?;
+        match &self.call {
+            Some(call) => blank.call = Some(call.with_messages(&call.encoded(&texts)?)),
+            None => blank.message = texts.into_iter().next(),
+        }
+        Ok(())
+    }
+
+    /// The bytes of a request that was made. `number`: of it among all.
+    pub(super) fn render(&mut self, number: u32, original: &Self, target: &Target) {
+        let Some(request) = self.made.as_deref() else { return };
+        if matches!(target.protocol, Protocol::Http2 | Protocol::Negotiated) {
+            let body = self.call.as_ref().map_or(&request.body, |call| &call.first);
+            let http2 = over_http2(number, request, body, target);
+            let is_open = self.call.as_ref().is_some_and(PreparedCall::is_open);
+            self.http2 = Some(if is_open { http2.kept_open() } else { http2 });
+        }
+        self.trail = original.trail.as_deref().map(|trail| {
+            let at = trail.follow.form.begin_at(&request.path);
+            Box::new(Trail { follow: trail.follow.clone(), at, hops: 0, began: Nanos::NEVER, way: Vec::new() })
+        });
+        if let Some(shown) = &mut self.shown {
+            (**shown).clone_from(request);
+        }
+        if self.talk.is_none()
+            && target.protocol != Protocol::Http2
+            && let Bytes::Own(bytes) = &mut self.request
+        {
+            bytes.clear();
+            render_into(request, bytes);
         }
     }
 
     /// The request of HTTP/1.
     pub(crate) fn request_bytes(&self) -> &Arc<[u8]> {
-        &self.request
+        match &self.request {
+            Bytes::Shared(bytes) => bytes,
+            Bytes::Own(_) => unreachable!("steps of the plan are asked alone"),
+        }
     }
 
     pub(crate) fn kind(&self) -> RequestKind {
@@ -205,6 +323,12 @@ pub(crate) fn http2_fields(
 
 /// The bytes of a request of HTTP/1. A body whose head says so goes in one chunk: where chunks are cut means nothing.
 fn render(request: &Request) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    render_into(request, &mut bytes);
+    bytes
+}
+
+fn render_into(request: &Request, bytes: &mut Vec<u8>) {
     let version = match request.version {
         plan::HttpVersion::Http10 => wire::http1::Version::Http10,
         plan::HttpVersion::Http11 => wire::http1::Version::Http11,
@@ -220,9 +344,7 @@ fn render(request: &Request) -> Vec<u8> {
         chunk.extend_from_slice(b"0\r\n\r\n");
     }
     let body = if is_chunked { &chunk } else { &request.body };
-    let mut bytes = Vec::new();
-    wire::http1::render_request(&request.method, &request.path, version, &request.headers, body, &mut bytes);
-    bytes
+    wire::http1::render_request(&request.method, &request.path, version, &request.headers, body, bytes);
 }
 
 /// What makes an answer a success.
@@ -231,11 +353,17 @@ pub(crate) struct PreparedChecks {
     pub(super) checks: Arc<Checks>,
     /// More than the status is looked at.
     pub(super) look_further: bool,
+    /// Its time or its size is looked at.
+    pub(super) has_bounds: bool,
 }
 
 impl PreparedChecks {
     fn new(checks: &Checks) -> Self {
-        Self { look_further: checks.want_body() || checks.want_head(), checks: Arc::new(checks.clone()) }
+        Self {
+            look_further: checks.want_body() || checks.want_head(),
+            has_bounds: checks.want_bounds(),
+            checks: Arc::new(checks.clone()),
+        }
     }
 
     #[inline]
@@ -245,6 +373,7 @@ impl PreparedChecks {
 }
 
 /// The messages of a call, framed.
+#[derive(Clone)]
 pub(crate) struct PreparedCall {
     /// What leaves with the head.
     pub(super) first: Vec<u8>,
@@ -258,6 +387,9 @@ pub(crate) struct PreparedCall {
     pub(super) answers_stream: bool,
     /// What an answer looks like, where that is described.
     pub(super) answer: Option<Arc<Shape>>,
+    /// What its messages are, where that is described.
+    pub(super) types: Option<MessageTypes>,
+    is_gzipped: bool,
     /// The encodings in which it may be compressed: what `grpc-accept-encoding` says.
     offered: Vec<u8>,
 }
@@ -273,19 +405,36 @@ impl PreparedCall {
         self.first.is_empty()
     }
 
-    /// Answers may be compressed so.
-    pub(super) fn offers(&self, encoding: &[u8]) -> bool {
-        self.offered.split(|byte| *byte == b',').any(|offered| offered.trim_ascii() == encoding)
+    /// How answers may be compressed.
+    pub(super) fn offered(&self) -> &[u8] {
+        &self.offered
     }
 
     fn new(call: &Call, headers: &[(String, Vec<u8>)]) -> Self {
-        let frame = |message: &Vec<u8>, out: &mut Vec<u8>| match call.is_gzipped {
+        let offered = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("grpc-accept-encoding"));
+        let prepared = Self {
+            first: Vec::new(),
+            first_count: 0,
+            later: Vec::new(),
+            interval: call.interval.into(),
+            is_stream: call.sends_stream || call.answers_stream,
+            answers_stream: call.answers_stream,
+            answer: call.answer.clone(),
+            types: call.types.clone(),
+            is_gzipped: call.is_gzipped,
+            offered: offered.map(|(_, value)| value.as_slice()).collect::<Vec<_>>().join(&b','),
+        };
+        prepared.with_messages(&call.messages)
+    }
+
+    /// The same call with other messages.
+    fn with_messages(&self, messages: &[Vec<u8>]) -> Self {
+        let frame = |message: &Vec<u8>, out: &mut Vec<u8>| match self.is_gzipped {
             true => grpc::push_message(&grpc::gzip(message), true, out),
             false => grpc::push_message(message, false, out),
         };
-        let offered = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("grpc-accept-encoding"));
-        let with_head = if call.interval.is_zero() { call.messages.len() } else { 1 };
-        let (with_head, afterwards) = call.messages.split_at(with_head.min(call.messages.len()));
+        let with_head = if self.interval == Nanos::ZERO { messages.len() } else { 1 };
+        let (with_head, afterwards) = messages.split_at(with_head.min(messages.len()));
         let mut first = Vec::new();
         with_head.iter().for_each(|message| frame(message, &mut first));
         let framed = |message: &Vec<u8>| {
@@ -297,12 +446,23 @@ impl PreparedCall {
             first,
             first_count: with_head.len() as u64,
             later: afterwards.iter().map(framed).collect(),
-            interval: call.interval.into(),
-            is_stream: call.sends_stream || call.answers_stream,
-            answers_stream: call.answers_stream,
-            answer: call.answer.clone(),
-            offered: offered.map(|(_, value)| value.as_slice()).collect::<Vec<_>>().join(&b','),
+            interval: self.interval,
+            is_stream: self.is_stream,
+            answers_stream: self.answers_stream,
+            answer: self.answer.clone(),
+            types: self.types.clone(),
+            is_gzipped: self.is_gzipped,
+            offered: self.offered.clone(),
         }
+    }
+
+    /// Messages as the method takes them, from JSON.
+    pub(super) fn encoded(&self, texts: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, NotFilled> {
+        let Some(types) = &self.types else {
+            let reason = "nobody described the method; give its .proto file, or a server with reflection".to_owned();
+            return Err(NotFilled::Message { reason });
+        };
+        texts.iter().map(|text| types.encode(text).map_err(|reason| NotFilled::Message { reason })).collect()
     }
 }
 

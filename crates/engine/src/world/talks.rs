@@ -2,42 +2,30 @@
 //!
 //! The connection is a layer as TLS is one: what was agreed on, and what has come of an answer, stay with it.
 
-use driver::{Outgoing, Socket, Sockets, Template};
-use metrics::{CLOSE_WITHOUT_CODE, Failure, Outcome, PartKind, ProtocolFault};
+mod passing;
+mod sending;
+
+use std::sync::Arc;
+
+use driver::{Socket, Sockets, Template};
+use metrics::{CLOSE_WITHOUT_CODE, Counter, Failure, Outcome, PartKind, ProtocolFault};
 use pacing::{Nanos, Random};
 use plan::{Protocol, says_seq};
-use wire::tcp;
-use wire::websocket::{self, Deflate, Heard, Kind, Session, push_message};
+use wire::line::{AnyLine, Fault, Line, Mask, Offer, Said, Tcp, WebSocket};
+use wire::websocket::HandshakeFault;
 
-use super::connections::Phase;
-use super::record::note_of;
+use super::phase::Phase;
+use super::recorded::note_of;
+use super::step::PreparedStep;
 use super::{Work, World};
 use crate::faults;
 use crate::slab::Key;
-use crate::talk::{Expects, PreparedTalk};
+use crate::talk::{Expects, PreparedTalk, Spare};
 
 /// Answers to a peer that does not read them.
 const UNSENT_MAX: usize = 1024 * 1024;
 /// Where the masks of small frames come from; they are no secret.
 const SEED: u64 = 0x6d61_736b;
-
-/// What a connection knows of its conversation.
-pub(super) struct TalkState {
-    /// Which of all: its key is made from it.
-    number: u64,
-    /// None until WebSocket is agreed on, and of TCP.
-    pub(super) websocket: Option<Session>,
-    deflate: Option<Deflate>,
-    /// Of an answer to the handshake that came in pieces.
-    head: Vec<u8>,
-    /// The wait whose events were handled when the last message left.
-    sent_in: u64,
-    /// At the end of the run the kernel had not taken all of a message that counts.
-    pub(super) has_late_message: bool,
-    /// Bytes of our close, with what seals them.
-    pub(super) close_bytes: u64,
-    tcp: tcp::Reader,
-}
 
 /// What a shard needs for conversations.
 pub(super) struct Talking {
@@ -45,8 +33,9 @@ pub(super) struct Talking {
     templates: Vec<Vec<Template>>,
     turn: usize,
     connections: u64,
-    scratch: websocket::Scratch,
     random: Random,
+    /// What compresses messages that are made anew.
+    spare: Spare,
 }
 
 impl Talking {
@@ -56,20 +45,25 @@ impl Talking {
         let templates =
             work.steps.iter().map(|step| step.talk.as_deref().map(&mut of_step).unwrap_or_default()).collect();
         let random = Random::of_stream(SEED, work.segment.nth(0));
-        Self { templates, turn: 0, connections: 0, scratch: websocket::Scratch::default(), random }
+        Self { templates, turn: 0, connections: 0, random, spare: Spare::default() }
     }
 
-    pub(super) fn mask(&mut self) -> websocket::Mask {
-        Some((self.random.next_u64() as u32).to_le_bytes())
+    /// Covers what leaves next.
+    pub(super) fn mask(&mut self) -> Mask {
+        (self.random.next_u64() as u32).to_le_bytes()
     }
 }
 
-/// What a conversation brought.
-enum News {
-    Nothing,
-    Pong,
-    Message { outcome: Outcome, bytes: u64 },
-    Close,
+/// What ends the hearing of what came.
+enum End {
+    /// Nothing more of it is heard.
+    Over,
+    /// The peer broke the rules.
+    Fault(Fault),
+    /// The connection cannot go on.
+    Lost(Failure),
+    /// The peer ends the conversation.
+    Close { code: u16, reason: String },
 }
 
 /// What a numbered message calls itself.
@@ -78,141 +72,65 @@ fn seq_of(user: u32, number: u32) -> String {
 }
 
 impl World {
-    pub(super) fn talk_of(&mut self, socket: Socket) -> Option<&mut TalkState> {
-        self.layers(socket)?.talk.as_deref_mut()
+    /// What is spoken on a connection.
+    pub(super) fn protocol_of(&mut self, socket: Socket) -> Option<Protocol> {
+        let origin = self.pool.connections.find(socket)?.origin;
+        Some(self.pool.origins[usize::from(origin)].protocol())
     }
 
-    /// Asks for WebSocket on a connection that is there. False when nothing is to be agreed on any more.
+    /// Where a connection goes.
+    pub(super) fn origin_of(&mut self, socket: Socket) -> u16 {
+        self.pool.connections.find(socket).map_or(0, |connection| connection.origin)
+    }
+
+    /// Messages of WebSocket or TCP are exchanged on it.
+    pub(super) fn is_talk(&mut self, socket: Socket) -> bool {
+        matches!(self.protocol_of(socket), Some(Protocol::WebSocket | Protocol::Tcp))
+    }
+
+    /// How the conversation on a connection is opened.
+    fn opening_of<'a>(&mut self, socket: Socket, steps: &'a [PreparedStep]) -> Option<&'a PreparedTalk> {
+        let origin = self.pool.connections.find(socket)?.origin;
+        steps[self.pool.origins[usize::from(origin)].opens_with? as usize].talk.as_deref()
+    }
+
+    /// The same by the request that was made for the exchange which opens it.
+    fn made_offer(&mut self, socket: Socket) -> Option<Arc<Offer>> {
+        let Phase::Connect { attempt, .. } = self.pool.connections.find(socket)?.phase else { return None };
+        let exchange = self.ledger.attempts.find(attempt)?.exchange;
+        let step = self.ledger.exchanges.find(exchange)?.step;
+        let step = &self.ledger.steps[step as usize];
+        Some(step.talk.as_ref()?.offer_of(step.made.as_deref()?))
+    }
+
+    /// Begins what is spoken on a connection of messages that is there. False when nothing is to be agreed on any more.
     pub(super) fn begin_talk<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) -> bool {
-        if !self.is_talk {
+        let protocol = self.protocol_of(socket);
+        let steps = self.work.steps.clone();
+        let talk = self.opening_of(socket, &steps);
+        let mut line = match (protocol, talk) {
+            (Some(Protocol::WebSocket), Some(talk)) => {
+                let number = self.work.segment.nth(self.pool.talk.connections);
+                let offer = self.made_offer(socket).unwrap_or_else(|| talk.offer.clone());
+                AnyLine::WebSocket(Box::new(WebSocket::new(offer, PreparedTalk::key(number))))
+            }
+            (Some(Protocol::Tcp), _) => AnyLine::Tcp(Tcp::new(talk.and_then(|talk| talk.expects.framing()).cloned())),
+            _ => return false,
+        };
+        self.pool.talk.connections += 1;
+        let mut opening = Vec::new();
+        line.start(&mut opening);
+        if let Some(layers) = self.layers(socket) {
+            layers.line = Some(line);
+        }
+        if opening.is_empty() {
             return false;
         }
-        let number = self.work.segment.nth(self.talk.connections);
-        self.talk.connections += 1;
-        let state = TalkState {
-            number,
-            websocket: None,
-            deflate: None,
-            head: Vec::new(),
-            sent_in: 0,
-            has_late_message: false,
-            close_bytes: 0,
-            tcp: tcp::Reader::default(),
-        };
-        if let Some(layers) = self.layers(socket) {
-            layers.talk = Some(Box::new(state));
+        if self.ledger.records {
+            self.record_on(socket, true, PartKind::Head, &opening);
         }
-        let is_ws = self.origins[0].protocol() == Protocol::WebSocket;
-        if let Some(talk) = self.work.steps.first().and_then(|step| step.talk.as_deref()).filter(|_| is_ws) {
-            let mut opening = Vec::new();
-            talk.push_opening(&PreparedTalk::key(number), &mut opening);
-            if self.records {
-                self.record_on(socket, true, PartKind::Head, &opening);
-            }
-            self.send_through(socket, opening, sockets);
-        }
-        is_ws
-    }
-
-    #[cold]
-    pub(super) fn send_message<S: Sockets>(
-        &mut self,
-        key: Key,
-        socket: Socket,
-        step: usize,
-        is_measured: bool,
-        sockets: &mut S,
-    ) {
-        let deflate = self.talk_of(socket).and_then(|state| state.deflate);
-        let turn = self.talk.turn;
-        self.talk.turn = turn.wrapping_add(1);
-        let prepared = &self.work.steps[step];
-        let Some(talk) = &prepared.talk else { return };
-        let Some((bytes, number)) = talk.frame(deflate, turn) else { return };
-        if let Some(said) = &talk.said
-            && let Some(attempt) = self.attempts.find(key)
-        {
-            attempt.record(true, said.kind, &said.bytes);
-        }
-        if talk.is_numbered {
-            return self.send_numbered(key, socket, step, is_measured, sockets);
-        }
-        let (has_answer, timeout) = (!matches!(talk.expects, Expects::Nothing), prepared.timeout);
-        let template = number.and_then(|number| self.talk.templates[step].get(number).copied());
-        let bytes = bytes.clone();
-        let sent = sockets.now();
-        if self.origins[0].tls.is_some() {
-            let mut copy = self.links.buffer();
-            copy.extend_from_slice(&bytes);
-            if !self.send_through(socket, copy, sockets) {
-                return;
-            }
-        } else {
-            self.count_handed(socket, bytes.len());
-            match template {
-                Some(template) if has_answer => sockets.send(socket, Outgoing::Template(template, 0..bytes.len())),
-                // What has no answer is over when the kernel has taken it, which is told of these.
-                _ => sockets.send(socket, Outgoing::Shared(bytes.clone(), 0..bytes.len())),
-            }
-        }
-        self.mark_message(key, socket, sent, timeout, is_measured);
-    }
-
-    /// A message has left.
-    fn mark_message(&mut self, key: Key, socket: Socket, sent: Nanos, timeout: Nanos, is_measured: bool) {
-        let wait = self.waits;
-        if let Some(state) = self.talk_of(socket) {
-            state.sent_in = wait;
-        }
-        let Some(attempt) = self.attempts.find(key) else { return };
-        attempt.sent = sent;
-        self.arm(key, sent + timeout);
-        self.seen.counts.sent += u64::from(is_measured);
-        self.seen.counts.messages_sent += u64::from(is_measured);
-    }
-
-    /// What is told with the events among which a message left had come before it, and is no answer to it.
-    fn is_before_message(&mut self, socket: Socket) -> bool {
-        let wait = self.waits;
-        self.talk_of(socket).is_some_and(|state| state.sent_in == wait)
-    }
-
-    /// The run is over: a message of which the kernel has not taken all never left. Of WebSocket this is known when its connection is
-    /// closed.
-    pub(super) fn count_untaken_message<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
-        if !self.is_talk {
-            return;
-        }
-        let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.was_sent() && attempt.is_measured) else {
-            return;
-        };
-        let (socket, is_late) = (attempt.socket, sockets.unsent(attempt.socket) > 0);
-        if self.origins[0].protocol() != Protocol::WebSocket {
-            self.seen.counts.messages_untaken += u64::from(is_late);
-        } else if let Some(state) = self.talk_of(socket) {
-            state.has_late_message = is_late;
-        }
-    }
-
-    /// A message that says its own number.
-    fn send_numbered<S: Sockets>(&mut self, key: Key, socket: Socket, step: usize, is_measured: bool, sockets: &mut S) {
-        let (number, timeout) = (self.talk.turn as u32, self.work.steps[step].timeout);
-        let Some(exchange) = self.attempts.find(key).map(|attempt| attempt.exchange) else { return };
-        let Some(user) = self.exchanges.find(exchange).map(|exchange| exchange.user) else { return };
-        let text = format!("{{\"seq\":\"{}\",\"cmd\":\"ping\",\"data\":{{}}}}", seq_of(user, number));
-        if self.records {
-            self.record_on(socket, true, PartKind::Message, text.as_bytes());
-        }
-        let mut frame = self.links.buffer();
-        push_message(Kind::Text, false, self.talk.mask(), text.as_bytes(), &mut frame);
-        let sent = sockets.now();
-        if !self.send_through(socket, frame, sockets) {
-            return;
-        }
-        if let Some(attempt) = self.attempts.find(key) {
-            attempt.stream = number;
-        }
-        self.mark_message(key, socket, sent, timeout, is_measured);
+        self.send_through(socket, opening, sockets);
+        true
     }
 
     /// The kernel has taken a message to which there is no answer.
@@ -221,10 +139,11 @@ impl World {
         if sockets.unsent(socket) > 0 {
             return;
         }
-        let Some(Phase::Answer { attempt }) = self.connections.find(socket).map(|connection| connection.phase) else {
+        let Some(Phase::Answer { attempt }) = self.pool.connections.find(socket).map(|connection| connection.phase)
+        else {
             return;
         };
-        let was_sent = self.attempts.find(attempt).is_some_and(|attempt| attempt.was_sent());
+        let was_sent = self.ledger.attempts.find(attempt).is_some_and(|attempt| attempt.was_sent());
         if was_sent && matches!(self.expects(attempt), Some(Expects::Nothing)) {
             let now = sockets.now();
             self.end_message(attempt, Outcome::Succeeded, true, now, sockets);
@@ -232,253 +151,259 @@ impl World {
     }
 
     fn expects(&mut self, key: Key) -> Option<&Expects> {
-        let attempt = self.attempts.find(key)?;
-        let exchange = self.exchanges.find(attempt.exchange)?;
-        self.work.steps[exchange.step as usize].talk.as_deref().map(|talk| &talk.expects)
+        let attempt = self.ledger.attempts.find(key)?;
+        let exchange = self.ledger.exchanges.find(attempt.exchange)?;
+        self.ledger.steps[exchange.step as usize].talk.as_deref().map(|talk| &talk.expects)
     }
 
-    /// Bytes on a connection of WebSocket or TCP.
+    /// Bytes on a connection of messages.
     #[cold]
-    pub(super) fn received_talk<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
-        let phase = self.connections.find(socket).map(|connection| connection.phase);
-        match (self.origins[0].protocol(), phase) {
-            (_, None | Some(Phase::Close)) => {}
-            (Protocol::Tcp, _) => self.read_stream(socket, bytes, at, sockets),
-            (_, Some(Phase::Connect { .. } | Phase::Prepare { .. })) => self.read_opening(socket, bytes, at, sockets),
-            _ => self.converse(socket, bytes, at, sockets),
-        }
-    }
-
-    fn read_opening<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
-        let steps = self.work.steps.clone();
-        let Some(talk) = steps.first().and_then(|step| step.talk.as_deref()) else { return };
-        let Some(state) = self.talk_of(socket) else { return };
-        let had = state.head.len();
-        state.head.extend_from_slice(bytes);
-        let read = talk.read_answer(&state.head, &PreparedTalk::key(state.number));
-        if self.records {
-            let length = read.as_ref().ok().and_then(Option::as_ref).map_or(bytes.len(), |(length, _)| length - had);
-            if let Some(attempt) = self.recorded_on(socket) {
-                attempt.keep_head(&bytes[..length]);
-            }
-        }
-        let Some(state) = self.talk_of(socket) else { return };
-        match read {
-            Ok(None) => {}
-            Ok(Some((length, deflate))) => {
-                state.head = Vec::new();
-                (state.deflate, state.websocket) = (deflate, Some(Session::new(talk.terms(deflate))));
-                self.ready_for_http1(socket, at, sockets);
-                let rest = &mut bytes[length - had..];
-                if !rest.is_empty() {
-                    self.received_talk(socket, rest, at, sockets);
+    pub(super) fn converse<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
+        let Some(from) = self.agree(socket, bytes, at, sockets) else { return };
+        let (mask, mut scratch) = (self.pool.talk.mask(), self.pool.scratch.take().unwrap_or_default());
+        let (mut from, mut end) = (from, None);
+        while end.is_none()
+            && let Some(connection) = self.pool.connections.find(socket)
+            && connection.phase != Phase::Close
+            && let Some(layers) = connection.layers.as_deref_mut()
+            && let Some(line) = &mut layers.line
+        {
+            let length = bytes.len();
+            match line.handle(&mut bytes[from..], &mut scratch, mask, &mut layers.out) {
+                Ok((_, Said::NeedMore)) => break,
+                Ok((taken, said)) => {
+                    from += taken;
+                    if self.ledger.records
+                        && let Some((kind, bytes)) = note_of(&said)
+                    {
+                        self.record_on(socket, false, kind, &bytes);
+                    }
+                    end = self.hear_alone(socket, &said, from == length, at, sockets);
+                }
+                Err(fault) => {
+                    if self.ledger.records && fault.was_told() {
+                        self.record_on(socket, false, PartKind::Raw, &bytes[from..]);
+                    }
+                    end = Some(End::Fault(fault));
                 }
             }
+        }
+        self.pool.scratch = Some(scratch);
+        self.answer_back(socket, end, at, sockets);
+    }
+
+    /// Until both sides agree on how they speak, nothing else comes. Gives how many bytes that took; `None` when nothing behind them is
+    /// to be heard.
+    fn agree<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) -> Option<usize> {
+        let connection = self.pool.connections.find(socket)?;
+        if !matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. }) {
+            return Some(0);
+        }
+        let (layers, scratch) = (connection.layers.as_deref_mut()?, self.pool.scratch.as_mut()?);
+        let read = layers.line.as_mut()?.handle(bytes, scratch, Mask::default(), &mut layers.out);
+        let read = read.map(|(taken, said)| (taken, matches!(said, Said::Ready)));
+        if self.ledger.records
+            && let Some(attempt) = self.recorded_on(socket)
+        {
+            attempt.keep_head(&bytes[..read.map_or(bytes.len(), |(taken, _)| taken)]);
+        }
+        match read {
+            Ok((_, false)) => None,
+            Ok((taken, true)) => {
+                self.ready_alone(socket, at, sockets);
+                (taken < bytes.len()).then_some(taken)
+            }
             Err(fault) => {
-                if let websocket::HandshakeFault::Status(status) = fault
+                if let Fault::Handshake(HandshakeFault::Status(status)) = fault
                     && let Some(count) = self.seen.counts.statuses.get_mut(usize::from(status))
                 {
                     *count += 1;
                 }
-                self.lose(socket, faults::handshake(fault), at, sockets);
+                self.lose(socket, faults::line(fault), at, sockets);
+                None
             }
         }
     }
 
-    fn converse<S: Sockets>(&mut self, socket: Socket, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
-        let steps = self.work.steps.clone();
-        let mask = self.talk.mask();
-        let mut rest = bytes;
-        let mut out = Vec::new();
-        let mut closed = None;
-        let mut fault = None;
-        while closed.is_none() && fault.is_none() {
-            let phase = self.connections.find(socket).map(|connection| connection.phase);
-            let step = match phase {
-                None | Some(Phase::Close) => break,
-                Some(Phase::Answer { attempt }) => {
-                    self.attempts.find(attempt).map(|attempt| (attempt.exchange, attempt.stream)).and_then(
-                        |(key, number)| {
-                            self.exchanges.find(key).map(|exchange| (exchange.step as usize, exchange.user, number))
-                        },
-                    )
-                }
-                Some(_) => None,
-            };
-            let records = self.records;
-            let mut noted = None;
-            let mut scratch = std::mem::take(&mut self.talk.scratch);
-            let Some(session) = self.talk_of(socket).and_then(|state| state.websocket.as_mut()) else { break };
-            let news = match session.handle(rest, &mut scratch, mask, &mut out) {
-                Ok((_, Heard::NeedMore)) => None,
-                Ok((taken, heard)) => Some((taken, {
-                    if records {
-                        noted = note_of(&heard);
-                    }
-                    match heard {
-                        Heard::NeedMore | Heard::Nothing => News::Nothing,
-                        Heard::Pong(_) => News::Pong,
-                        Heard::Close { code, reason } => {
-                            closed = Some((code.unwrap_or(CLOSE_WITHOUT_CODE), reason.to_owned()));
-                            News::Close
-                        }
-                        Heard::Message { is_cut: true, length, .. } => {
-                            let is_looked_at = |(step, ..): (usize, _, _)| {
-                                steps[step].talk.as_ref().is_some_and(|talk| talk.is_looked_at)
-                            };
-                            let failed = Outcome::Failed(Failure::BodyLimit);
-                            let outcome = if step.is_some_and(is_looked_at) { failed } else { Outcome::Succeeded };
-                            News::Message { outcome, bytes: length }
-                        }
-                        Heard::Message { bytes, length, .. } => {
-                            let is_good = step.is_none_or(|(step, user, number)| {
-                                let is_numbered = steps[step].talk.as_ref().is_some_and(|talk| talk.is_numbered);
-                                (!is_numbered || says_seq(bytes, &seq_of(user, number))) && steps[step].accepts(bytes)
-                            });
-                            let failed = Outcome::Failed(Failure::Check);
-                            let outcome = if is_good { Outcome::Succeeded } else { failed };
-                            News::Message { outcome, bytes: length }
-                        }
-                    }
-                })),
-                Err(broken) => {
-                    if records {
-                        noted = Some((PartKind::Raw, rest.to_vec()));
-                    }
-                    fault = Some(broken);
-                    None
-                }
-            };
-            self.talk.scratch = scratch;
-            if let Some((kind, bytes)) = noted {
-                self.record_on(socket, false, kind, &bytes);
+    /// What a line said that carries one exchange at a time. `is_clean`: nothing came behind it. Gives what ends the hearing, if
+    /// anything does.
+    fn hear_alone<S: Sockets>(
+        &mut self,
+        socket: Socket,
+        said: &Said<'_>,
+        is_clean: bool,
+        at: Nanos,
+        sockets: &mut S,
+    ) -> Option<End> {
+        match *said {
+            Said::Message { .. } | Said::Pong => self.hear_message(socket, said, at, sockets),
+            Said::Close { code, reason } => {
+                return Some(End::Close { code: code.unwrap_or(CLOSE_WITHOUT_CODE), reason: reason.to_owned() });
             }
-            let Some((taken, news)) = news else { break };
-            rest = &mut rest[taken..];
-            self.take_news(phase, &news, at, sockets);
-        }
-        let is_there = self.connections.find(socket).is_some_and(|connection| connection.phase != Phase::Close);
-        if is_there && !out.is_empty() && !self.send_through(socket, out, sockets) {
-            return;
-        }
-        if is_there && sockets.unsent(socket) > UNSENT_MAX {
-            // It asks and does not read.
-            let failure = Failure::Protocol(ProtocolFault::WebSocketFlood);
-            return self.lose(socket, failure, at, sockets);
-        }
-        if !is_there {
-            return;
-        }
-        // The peer hears so before the connection is left.
-        if let Some(fault) = fault {
-            self.part_from(socket, faults::websocket(fault), "", at, sockets);
-        } else if let Some((code, reason)) = closed {
-            if at >= self.measured_from {
-                *self.seen.counts.closes.entry(code).or_default() += 1;
-                let said = self.work.secrets.hide(&reason);
-                self.seen.hear(usize::from(code), &said);
+            Said::Body { bytes, is_last, .. } => {
+                let phase = self.pool.connections.find(socket)?.phase;
+                let Phase::Answer { attempt } = phase else { return self.hear_unasked(socket, phase, sockets) };
+                if self.is_before_message(socket) {
+                    // They came before the message left, and the answer behind them could not be told from them.
+                    self.seen.counts[Counter::Unsolicited] += 1;
+                    return Some(End::Lost(Failure::Protocol(ProtocolFault::Unsolicited)));
+                }
+                self.hear_first(attempt, at);
+                self.take_body(attempt, bytes);
+                if is_last {
+                    self.seen.counts[Counter::MessagesReceived] += u64::from(at >= self.instants.measured_from);
+                    let outcome = self.judge_answer(attempt);
+                    if self.passes_over(attempt, outcome) {
+                        return None;
+                    }
+                    // What stands behind an answer could not be told from the next one.
+                    self.end_message(attempt, outcome, is_clean, at, sockets);
+                    return Some(End::Over);
+                }
             }
-            self.part_from(socket, Failure::WebSocketClose(code), &reason, at, sockets);
+            Said::Unframed(_) => {
+                let phase = self.pool.connections.find(socket)?.phase;
+                let steps = self.work.steps.clone();
+                let is_deaf = |talk: &PreparedTalk| matches!(talk.expects, Expects::Nothing);
+                if !self.opening_of(socket, &steps).is_some_and(is_deaf) {
+                    return self.hear_unasked(socket, phase, sockets);
+                }
+            }
+            // The rest is said of HTTP.
+            _ => {}
         }
+        None
     }
 
-    fn take_news<S: Sockets>(&mut self, phase: Option<Phase>, news: &News, at: Nanos, sockets: &mut S) {
-        if let News::Message { bytes, .. } = news {
-            self.seen.counts.body_bytes += bytes;
-            self.seen.counts.messages_received += u64::from(at >= self.measured_from);
+    /// Nobody asked for these bytes: what follows them could not be told from an answer.
+    #[cold]
+    fn hear_unasked<S: Sockets>(&mut self, socket: Socket, phase: Phase, sockets: &mut S) -> Option<End> {
+        if let Phase::Exchange { user } = phase {
+            let origin = self.origin_of(socket);
+            self.forget_own(user, origin, socket);
+            self.seen.counts[Counter::Unsolicited] += 1;
+            self.close(socket, sockets);
         }
-        let socket = match phase {
-            Some(Phase::Answer { attempt }) => self.attempts.find(attempt).map(|attempt| attempt.socket),
-            _ => None,
-        };
-        let is_early = socket.is_none_or(|socket| self.is_before_message(socket));
+        Some(End::Over)
+    }
+
+    /// A message, or a sign of life: the answer of the attempt that has the connection, when it awaits that, and had sent what it asks
+    /// before this came.
+    fn hear_message<S: Sockets>(&mut self, socket: Socket, said: &Said<'_>, at: Nanos, sockets: &mut S) {
+        let is_measured = u64::from(at >= self.instants.measured_from);
+        let mut is_message = 0;
+        if let Said::Message { length, .. } = said {
+            is_message = is_measured;
+            self.seen.counts[Counter::BodyBytes] += length;
+            self.seen.counts[Counter::MessagesReceived] += is_measured;
+        }
+        let phase = self.pool.connections.find(socket).map(|connection| connection.phase);
+        let is_early = self.is_before_message(socket);
         let Some(Phase::Answer { attempt }) = phase.filter(|_| !is_early) else {
-            self.seen.counts.unasked += u64::from(matches!(news, News::Message { .. }) && at >= self.measured_from);
+            self.seen.counts[Counter::Unasked] += is_message;
             return;
         };
-        let is_awaited = match (news, self.expects(attempt)) {
-            (News::Pong, Some(Expects::Pong)) => {
-                self.seen.counts.messages_received += u64::from(at >= self.measured_from);
-                Some(Outcome::Succeeded)
+        let outcome = match (said, self.expects(attempt)) {
+            (Said::Pong, Some(Expects::Pong)) => {
+                self.seen.counts[Counter::MessagesReceived] += is_measured;
+                Outcome::Succeeded
             }
-            (News::Message { outcome, .. }, Some(Expects::Message)) => Some(*outcome),
-            _ => None,
+            (Said::Message { bytes, is_cut, length, .. }, Some(Expects::Message)) => {
+                self.judge_message(attempt, bytes, *length, *is_cut)
+            }
+            _ => return,
         };
-        if let Some(outcome) = is_awaited {
+        if !self.passes_over(attempt, outcome) {
             self.end_message(attempt, outcome, true, at, sockets);
         }
     }
 
-    fn read_stream<S: Sockets>(&mut self, socket: Socket, bytes: &[u8], at: Nanos, sockets: &mut S) {
-        let steps = self.work.steps.clone();
-        let is_deaf = |talk: &PreparedTalk| matches!(talk.expects, Expects::Nothing);
-        if steps.first().and_then(|step| step.talk.as_deref()).is_some_and(is_deaf) {
+    /// What the plan says of a message that is an answer.
+    fn judge_message(&mut self, key: Key, bytes: &[u8], length: u64, is_cut: bool) -> Outcome {
+        let Some(attempt) = self.ledger.attempts.find(key) else { return Outcome::Succeeded };
+        attempt.body_bytes = u32::try_from(length).unwrap_or(u32::MAX);
+        let number = attempt.stream;
+        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return Outcome::Succeeded };
+        let step = &self.ledger.steps[exchange.step as usize];
+        let Some(talk) = &step.talk else { return Outcome::Succeeded };
+        if !is_cut && step.takes_body {
+            attempt.kept.get_or_insert_default().keep(bytes, attempt.needs.body as usize);
+        }
+        if is_cut {
+            return if talk.is_looked_at { Outcome::Failed(Failure::BodyLimit) } else { Outcome::Succeeded };
+        }
+        let is_its_own = !talk.is_numbered || says_seq(bytes, &seq_of(exchange.user, number));
+        if is_its_own && step.accepts(bytes) { Outcome::Succeeded } else { Outcome::Failed(Failure::Check) }
+    }
+
+    /// All that came was heard: what the protocol itself answers leaves, and the connection is left when its peer ended it or broke its
+    /// rules.
+    fn answer_back<S: Sockets>(&mut self, socket: Socket, end: Option<End>, at: Nanos, sockets: &mut S) {
+        let Some(connection) = self.pool.connections.find(socket).filter(|one| one.phase != Phase::Close) else {
+            return;
+        };
+        let phase = connection.phase;
+        let Some(layers) = connection.layers.as_deref_mut() else { return };
+        let is_websocket = matches!(layers.line, Some(AnyLine::WebSocket(_)));
+        let out = std::mem::take(&mut layers.out);
+        if !out.is_empty() && !self.send_through(socket, out, sockets) {
             return;
         }
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let phase = self.connections.find(socket).map(|connection| connection.phase);
-            let Some(Phase::Answer { attempt }) = phase else {
-                // Nobody asked for these bytes: what follows them could not be told from an answer.
-                if let Some(Phase::Exchange { user }) = phase {
-                    self.take_own(user, 0);
-                    self.seen.counts.unsolicited += 1;
-                    self.close(socket, sockets);
+        if is_websocket && sockets.unsent(socket) > UNSENT_MAX {
+            // It asks and does not read.
+            let failure = Failure::Protocol(ProtocolFault::WebSocketFlood);
+            return self.lose(socket, failure, at, sockets);
+        }
+        match end {
+            None | Some(End::Over) => {}
+            // The peer hears so before the connection is left.
+            Some(End::Fault(fault)) if fault.was_told() => self.part_from(socket, faults::line(fault), "", at, sockets),
+            Some(End::Fault(fault)) => {
+                if let Phase::Answer { attempt } = phase {
+                    self.hear_first(attempt, at);
                 }
-                return;
-            };
-            if self.is_before_message(socket) {
-                // They came before the message left, and the answer behind them could not be told from them.
-                self.seen.counts.unsolicited += 1;
-                return self.lose(socket, Failure::Protocol(ProtocolFault::Unsolicited), at, sockets);
+                self.lose(socket, faults::line(fault), at, sockets);
             }
-            if let Some(attempt) = self.attempts.find(attempt) {
-                attempt.first_byte = attempt.first_byte.min(at);
-            }
-            let Some(Expects::Framed(framing)) = self.expects(attempt).cloned() else { return };
-            let Some(state) = self.talk_of(socket) else { return };
-            let Ok((taken, is_over)) = state.tcp.handle(&framing, rest) else {
-                let failure = Failure::Protocol(ProtocolFault::AnswerLength);
-                return self.lose(socket, failure, at, sockets);
-            };
-            self.take_body(attempt, &rest[..taken]);
-            rest = &rest[taken..];
-            if is_over {
-                self.seen.counts.messages_received += u64::from(at >= self.measured_from);
-                let outcome = self.judge_answer(attempt);
-                // What stands behind an answer could not be told from the next one.
-                return self.end_message(attempt, outcome, rest.is_empty(), at, sockets);
+            Some(End::Lost(failure)) => self.lose(socket, failure, at, sockets),
+            Some(End::Close { code, reason }) => {
+                if at >= self.instants.measured_from {
+                    *self.seen.counts.closes.entry(code).or_default() += 1;
+                    let said = self.work.secrets.hide(&reason);
+                    self.seen.hear(usize::from(code), &said);
+                }
+                self.part_from(socket, Failure::WebSocketClose(code), &reason, at, sockets);
             }
         }
     }
 
     fn judge_answer(&mut self, key: Key) -> Outcome {
-        let Some(attempt) = self.attempts.find(key) else { return Outcome::Succeeded };
-        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return Outcome::Succeeded };
-        let checks = &self.work.steps[exchange.step as usize].checks;
+        let Some(attempt) = self.ledger.attempts.find(key) else { return Outcome::Succeeded };
+        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return Outcome::Succeeded };
+        let checks = &self.ledger.steps[exchange.step as usize].checks;
         if checks.look_further { checks.of_answer(attempt.kept.as_deref_mut()) } else { Outcome::Succeeded }
     }
 
     /// The exchange is over; its connection waits for the next one, unless each has its own. `is_clean`: nothing came after the
     /// answer.
     fn end_message<S: Sockets>(&mut self, key: Key, outcome: Outcome, is_clean: bool, now: Nanos, sockets: &mut S) {
-        let Some(attempt) = self.attempts.find(key) else { return };
+        let Some(attempt) = self.ledger.attempts.find(key) else { return };
         attempt.first_byte = attempt.first_byte.min(now);
         let socket = attempt.socket;
-        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
+        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
         let (user, step, is_measured) = (exchange.user, exchange.step as usize, exchange.is_measured);
-        self.seen.counts.answers += u64::from(is_measured);
-        let is_told = self.connections.find(socket).is_some_and(|connection| connection.is_told());
+        self.seen.counts[Counter::Answers] += u64::from(is_measured);
+        let is_told = self.pool.connections.find(socket).is_some_and(|connection| connection.is_told());
         if !is_clean {
-            self.seen.counts.unsolicited += 1;
+            self.seen.counts[Counter::Unsolicited] += 1;
             self.close(socket, sockets);
-        } else if self.work.steps[step].keep_alive && !is_told {
-            if let Some(connection) = self.connections.find(socket) {
+        } else if self.ledger.steps[step].keep_alive && !is_told {
+            if let Some(connection) = self.pool.connections.find(socket) {
                 connection.phase = Phase::Exchange { user };
                 let is_first = !std::mem::replace(&mut connection.is_reused, true);
-                self.connections.proven += u64::from(is_first);
+                self.pool.connections.proven += u64::from(is_first);
             }
-            self.keep_own(user, 0, socket);
+            let origin = self.origin_of(socket);
+            self.keep_own(user, origin, socket);
         } else {
             self.say_goodbye(socket, now, sockets);
         }

@@ -1,4 +1,4 @@
-use metrics::{Measure, Outcome, Snapshot};
+use metrics::{Counter, Measure, Outcome, SeriesId, Snapshot};
 use pacing::Nanos;
 use plan::Flags;
 
@@ -10,14 +10,15 @@ const ADDRESS: &str = "192.0.2.1:80";
 fn interval(failures: &[(Failure, u64)], slow: u64, established: u64) -> Interval {
     let (mut seen, mut total) = (Snapshot::default(), Snapshot::default());
     for &(failure, count) in failures {
-        (0..count).for_each(|_| seen.outcome(0, Outcome::Failed(failure)).record(Measure::Response, 1));
+        (0..count).for_each(|_| seen.outcome(SeriesId::step(0), Outcome::Failed(failure)).record(Measure::Response, 1));
     }
     (0..slow).for_each(|_| seen.connect.record(3_000_000_000));
-    total.counts.connections_established = established;
+    total.counts[Counter::ConnectionsEstablished] = established;
     let (from, to, paused) = (Nanos::ZERO, Nanos::from_millis(1_000), Nanos::ZERO);
     let (seen, total) = (&seen, &total);
-    let told =
-        engine::Interval { number: 1, from, to, paused, late_shards: 0, is_again: false, seen, added: seen, total };
+    let scenarios = vec![engine::ScenarioInterval { paused, seen, added: seen, total }];
+    let (number, late_shards, is_again, added) = (1, 0, false, seen);
+    let told = engine::Interval { number, from, to, paused, late_shards, is_again, seen, added, total, scenarios };
     let flags = Flags { url: Some(format!("http://{ADDRESS}/")), ..Flags::default() };
     Interval::of(&told, &flags.plan().expect("a good plan"))
 }
@@ -72,6 +73,37 @@ fn ports_are_worth_a_word_when_most_are_taken_or_none_is_left() {
     assert_eq!(watch.interval(&interval(&[], 0, 3 * CONNECTIONS_BETWEEN_LOOKS), &with(800)), []);
     let [Note::LocalPorts { ports, .. }] = watch.take_notes(&Kernel::default())[..] else { panic!("one note") };
     assert_eq!(ports.in_use, 900);
+}
+
+/// At 30,000 connections a second a look at each interval would read the whole table each second.
+#[test]
+fn while_few_ports_are_taken_looks_are_rare() {
+    let with = |in_use| Kernel { ports: Some(Ports { in_use, time_wait: 1, all: 28_232 }), ..Kernel::default() };
+    let looks = |in_use: fn(u64) -> u64| {
+        let mut watch = watch(&Kernel::default());
+        let mut looks = Vec::new();
+        for second in 1..=60 {
+            let interval = interval(&[], 0, second * 30_000);
+            let is_due = watch.wants(&interval).ports;
+            looks.extend(is_due.then_some(second));
+            let noted = watch.interval(&interval, &if is_due { with(in_use(second)) } else { Kernel::default() });
+            if !noted.is_empty() {
+                return (looks, Some(second));
+            }
+        }
+        (looks, None)
+    };
+    assert_eq!(looks(|_| 100), (vec![1, 3, 7, 15, 31, 48], None), "500,000 are no more than 17 s apart");
+    assert_eq!(
+        looks(|second| second * 15_000),
+        (vec![1, 2], Some(2)),
+        "where they stay taken, each interval is looked at"
+    );
+    assert_eq!(looks(|second| if second < 20 { 100 } else { 27_000 }), (vec![1, 3, 7, 15, 31], Some(31)));
+    // Nobody waits for the next look when there is none left.
+    let mut watch = watch(&Kernel::default());
+    watch.interval(&interval(&[], 0, 300_000), &with(1));
+    assert!(watch.wants(&interval(&[(Failure::NoLocalPort, 1)], 0, 300_001)).ports);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Counts of times by bucket, in pages that are there once something was counted in them.
 //!
 //! The buckets are those of HdrHistogram with 3 significant digits: each nanosecond up to 2,047 has its own, and each octave above
-//! is cut in 1,024. A page holds a sixteenth of an octave in 256 bytes, so that a series costs what its times spread over, whether
-//! it is one of a thousand or the only one.
+//! is cut in 1,024. A page holds a sixteenth of an octave in 128 bytes, so that a series costs what its times spread over, whether
+//! it is one of a thousand or the only one. Counters are of 16 bits: few buckets are counted more often in an interval, and what a
+//! full counter held is carried to a list beside the pages.
 
 use super::VALUE_NS_MAX;
 
@@ -10,22 +11,22 @@ use super::VALUE_NS_MAX;
 const SUB_BUCKETS: u64 = 2_048;
 /// Buckets of one octave.
 const GROUP_BUCKETS: usize = 1_024;
-/// Buckets of one page: 256 bytes.
+/// Buckets of one page: 128 bytes.
 const PAGE_BUCKETS: usize = 64;
 const GROUP_PAGES: usize = GROUP_BUCKETS / PAGE_BUCKETS;
 /// Octaves up to [`VALUE_NS_MAX`], and the two halves of what is told apart by the nanosecond.
 const GROUPS: usize = bucket_of(VALUE_NS_MAX) / GROUP_BUCKETS + 1;
 /// A counter of a page is full here, and what it held is carried.
-const FULL: u64 = 1 << u32::BITS;
+const FULL: u64 = 1 << u16::BITS;
 
-type Page = [u32; PAGE_BUCKETS];
+type Page = [u16; PAGE_BUCKETS];
 type Group = [Option<Box<Page>>; GROUP_PAGES];
 
 /// The counts of all buckets.
 #[derive(Clone, Debug)]
 pub(super) struct Pages {
     groups: [Option<Box<Group>>; GROUPS],
-    /// Buckets whose counter was full, and how often.
+    /// Buckets whose counter was full, and how often; the lowest first.
     carried: Vec<(usize, u64)>,
 }
 
@@ -53,8 +54,13 @@ impl Bucket {
     }
 }
 
+/// The number of all buckets.
+pub(super) const BUCKETS: usize = bucket_of(VALUE_NS_MAX) + 1;
+
 /// The bucket of a value.
-const fn bucket_of(value: u64) -> usize {
+#[inline]
+pub(super) const fn bucket_of(value: u64) -> usize {
+    let value = if value < VALUE_NS_MAX { value } else { VALUE_NS_MAX };
     let octave = (SUB_BUCKETS - 1).leading_zeros() - (value | (SUB_BUCKETS - 1)).leading_zeros();
     octave as usize * GROUP_BUCKETS + (value >> octave) as usize
 }
@@ -69,7 +75,7 @@ impl Pages {
     /// Counts a value once.
     #[inline]
     pub(super) fn record(&mut self, value: u64) {
-        let bucket = bucket_of(value.min(VALUE_NS_MAX));
+        let bucket = bucket_of(value);
         let group = &mut self.groups[bucket / GROUP_BUCKETS];
         if let Some(page) = group.as_mut().and_then(|group| group[bucket / PAGE_BUCKETS % GROUP_PAGES].as_mut()) {
             let counter = &mut page[bucket % PAGE_BUCKETS];
@@ -85,17 +91,17 @@ impl Pages {
 
     /// Counts a value `count` times.
     pub(super) fn record_many(&mut self, value: u64, count: u64) {
-        self.add(bucket_of(value.min(VALUE_NS_MAX)), count);
+        self.add(bucket_of(value), count);
     }
 
     #[cold]
     #[inline(never)]
-    fn add(&mut self, bucket: usize, count: u64) {
+    pub(super) fn add(&mut self, bucket: usize, count: u64) {
         let group = self.groups[bucket / GROUP_BUCKETS].get_or_insert_default();
         let page = group[bucket / PAGE_BUCKETS % GROUP_PAGES].get_or_insert_with(|| Box::new([0; PAGE_BUCKETS]));
         let counter = &mut page[bucket % PAGE_BUCKETS];
         let sum = u64::from(*counter) + count;
-        *counter = (sum % FULL) as u32;
+        *counter = (sum % FULL) as u16;
         self.carry(bucket, sum / FULL);
     }
 
@@ -104,9 +110,9 @@ impl Pages {
         if times == 0 {
             return;
         }
-        match self.carried.iter_mut().find(|(known, _)| *known == bucket) {
-            Some((_, known)) => *known += times,
-            None => self.carried.push((bucket, times)),
+        match self.place_of(bucket) {
+            Ok(place) => self.carried[place].1 += times,
+            Err(place) => self.carried.insert(place, (bucket, times)),
         }
     }
 
@@ -146,6 +152,14 @@ impl Pages {
 
     /// The buckets that hold something, the lowest first.
     pub(super) fn recorded(&self) -> impl Iterator<Item = Bucket> + '_ {
+        self.counted().map(|(bucket, count)| {
+            let (lowest_ns, values) = values_of(bucket);
+            Bucket { lowest_ns, highest_ns: lowest_ns + (values - 1), count }
+        })
+    }
+
+    /// The same, by their numbers.
+    pub(super) fn counted(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let groups = self.groups.iter().enumerate().filter_map(|(index, group)| Some((index, group.as_deref()?)));
         let pages = groups.flat_map(|(index, group)| {
             let first = move |place| index * GROUP_BUCKETS + place * PAGE_BUCKETS;
@@ -153,18 +167,22 @@ impl Pages {
         });
         pages.flat_map(|(first, page)| (first..).zip(page)).filter_map(|(bucket, counter)| {
             let count = u64::from(*counter) + self.carried_of(bucket) * FULL;
-            let (lowest_ns, values) = values_of(bucket);
-            (count > 0).then_some(Bucket { lowest_ns, highest_ns: lowest_ns + (values - 1), count })
+            (count > 0).then_some((bucket, count))
         })
     }
 
     fn carried_of(&self, bucket: usize) -> u64 {
-        self.carried.iter().find(|(known, _)| *known == bucket).map_or(0, |(_, times)| *times)
+        self.place_of(bucket).map_or(0, |place| self.carried[place].1)
+    }
+
+    /// Where a bucket is among those that were carried, or would be.
+    fn place_of(&self, bucket: usize) -> Result<usize, usize> {
+        self.carried.binary_search_by_key(&bucket, |(known, _)| *known)
     }
 
     /// How often the bucket of a value was counted.
     pub(super) fn count_at(&self, value: u64) -> u64 {
-        let bucket = bucket_of(value.min(VALUE_NS_MAX));
+        let bucket = bucket_of(value);
         let group = self.groups[bucket / GROUP_BUCKETS].as_deref();
         let page = group.and_then(|group| group[bucket / PAGE_BUCKETS % GROUP_PAGES].as_deref());
         page.map_or(0, |page| u64::from(page[bucket % PAGE_BUCKETS])) + self.carried_of(bucket) * FULL

@@ -1,7 +1,7 @@
 //! Why there is no TLS session, as a reason a person can act on.
 
 /// Why there is no TLS session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "each is named by `name`, and described where the session says it")]
 #[repr(u8)]
 pub enum TlsFault {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Comparison, Counter, Statistic, Subject, THRESHOLD_BYTES_MAX, Threshold, Timed};
+use super::{Comparison, Counted, Statistic, Subject, THRESHOLD_BYTES_MAX, Threshold, Timed};
 use crate::{GRPC_STATUSES, Measure, STATUS_COUNT};
 
 /// A text that is no threshold.
@@ -57,6 +57,9 @@ pub enum ThresholdFault {
     /// A unit that a rate does not have.
     #[error("a rate is a number a second or a minute, like 4900/s or 300/m")]
     RateUnit,
+    /// A percentage of a count alone: of what, is not said.
+    #[error("a count is no share; write {0} / done, as in: {0} / done < 1%")]
+    Share(&'static str),
     /// A unit where there is none.
     #[error("a count has no unit")]
     CountUnit,
@@ -103,6 +106,12 @@ impl<'a> Cursor<'a> {
         &rest[..end]
     }
 
+    /// A comparison comes next; it is not taken.
+    fn compares_next(&mut self) -> bool {
+        self.skip_blanks();
+        self.rest().starts_with(['<', '>'])
+    }
+
     fn name(&mut self) -> &'a str {
         self.word(|each| each.is_ascii_alphanumeric() || each == '_' || each == '.')
     }
@@ -143,7 +152,7 @@ impl Threshold {
         let limit = read_limit(&mut cursor, subject)?;
         let own = text[..cursor.at].trim().to_owned();
         let abort_after = read_abort(&mut cursor)?;
-        Ok(Self { text: own, subject, comparison, limit, abort_after })
+        Ok(Self { text: own, subject, comparison, limit, abort_after, of: None })
     }
 }
 
@@ -152,6 +161,9 @@ fn read_subject(cursor: &mut Cursor<'_>) -> Result<Subject, ThresholdError> {
     let start = cursor.at;
     let name = cursor.name();
     if let Some(statistic) = read_statistic(name).map_err(|fault| cursor.wrong_at(start, fault))? {
+        if cursor.compares_next() {
+            return Ok(Subject::Time(statistic, Timed::Of(Measure::Response)));
+        }
         if !cursor.take("(") {
             return Err(cursor.wrong(ThresholdFault::Parenthesis));
         }
@@ -172,8 +184,11 @@ fn read_subject(cursor: &mut Cursor<'_>) -> Result<Subject, ThresholdError> {
         }
         return Ok(Subject::Time(statistic, timed));
     }
-    if name == "rate" {
-        let mut counter = Counter::Done;
+    if name == "error_rate" {
+        return Ok(Subject::Ratio(Counted::Failed, Counted::Done));
+    }
+    if matches!(name, "rate" | "rps" | "qps" | "tps") {
+        let mut counter = Counted::Done;
         if cursor.take("(") {
             counter = read_counter(cursor)?.ok_or_else(|| cursor.wrong(ThresholdFault::Counter))?;
             if !cursor.take(")") {
@@ -215,19 +230,19 @@ fn read_statistic(name: &str) -> Result<Option<Statistic>, ThresholdFault> {
 }
 
 /// `Ok(None)`, and nothing taken, when no counter comes next.
-fn read_counter(cursor: &mut Cursor<'_>) -> Result<Option<Counter>, ThresholdError> {
+fn read_counter(cursor: &mut Cursor<'_>) -> Result<Option<Counted>, ThresholdError> {
     cursor.skip_blanks();
     let start = cursor.at;
     let counter = match cursor.name() {
-        "started" => Counter::Started,
-        "done" => Counter::Done,
-        "succeeded" => Counter::Succeeded,
-        "failed" => Counter::Failed,
-        "timed_out" => Counter::TimedOut,
-        "dropped" => Counter::Dropped,
-        "unfinished" => Counter::Unfinished,
-        "answers" => Counter::Answers,
-        "reconnects" => Counter::Reconnects,
+        "started" => Counted::Started,
+        "done" => Counted::Done,
+        "succeeded" | "success" | "successes" => Counted::Succeeded,
+        "failed" | "errors" | "failures" => Counted::Failed,
+        "timed_out" => Counted::TimedOut,
+        "dropped" => Counted::Dropped,
+        "unfinished" => Counted::Unfinished,
+        "answers" => Counted::Answers,
+        "reconnects" => Counted::Reconnects,
         "status" => {
             if !cursor.take("(") {
                 return Err(cursor.wrong(ThresholdFault::Parenthesis));
@@ -241,7 +256,7 @@ fn read_counter(cursor: &mut Cursor<'_>) -> Result<Option<Counter>, ThresholdErr
             if !cursor.take(")") {
                 return Err(cursor.wrong(ThresholdFault::Parenthesis));
             }
-            Counter::Status(status)
+            Counted::Status(status)
         }
         "grpc_status" => {
             if !cursor.take("(") {
@@ -256,10 +271,10 @@ fn read_counter(cursor: &mut Cursor<'_>) -> Result<Option<Counter>, ThresholdErr
             if !cursor.take(")") {
                 return Err(cursor.wrong(ThresholdFault::Parenthesis));
             }
-            Counter::GrpcStatus(status as u8)
+            Counted::GrpcStatus(status as u8)
         }
-        "messages_sent" => Counter::MessagesSent,
-        "messages_received" => Counter::MessagesReceived,
+        "messages_sent" => Counted::MessagesSent,
+        "messages_received" => Counted::MessagesReceived,
         _ => {
             cursor.at = start;
             return Ok(None);
@@ -293,6 +308,7 @@ fn read_limit(cursor: &mut Cursor<'_>, subject: Subject) -> Result<f64, Threshol
             };
             (factor, ThresholdFault::TimeUnit)
         }
+        Subject::Count(counter) if unit == "%" => (None, ThresholdFault::Share(counter.word())),
         Subject::Count(_) => (unit.is_empty().then_some(1.0), ThresholdFault::CountUnit),
         Subject::Ratio(..) => {
             let factor = match unit {

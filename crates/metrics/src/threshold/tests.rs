@@ -1,16 +1,16 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Failure, Outcome};
+use crate::{Counter, Failure, Outcome, SeriesId};
 
 const MILLI: u64 = 1_000_000;
 
 /// 990 successes of 1 to 990 ms, 6 answers of 503 and 4 timeouts after 30 s.
 fn seen() -> Snapshot {
     let mut seen = Snapshot::default();
-    seen.counts.started = 1_000;
+    seen.counts[Counter::Started] = 1_000;
     let mut end = |outcome, ms: u64| {
-        let timings = seen.outcome(0, outcome);
+        let timings = seen.outcome(SeriesId::step(0), outcome);
         timings.record(Measure::Response, ms * MILLI);
         timings.record(Measure::Service, ms * MILLI);
     };
@@ -19,7 +19,7 @@ fn seen() -> Snapshot {
     (0..4).for_each(|_| end(Outcome::Failed(Failure::Timeout), 30_000));
     seen.counts.statuses[503] = 6;
     seen.counts.grpc_statuses[14] = 5;
-    (seen.counts.messages_sent, seen.counts.messages_received) = (30, 20);
+    (seen.counts[Counter::MessagesSent], seen.counts[Counter::MessagesReceived]) = (30, 20);
     (1..=10).for_each(|ms| seen.tls.record(ms * MILLI));
     (1..=10).for_each(|ms| seen.message.record(10 * ms * MILLI));
     seen
@@ -90,13 +90,13 @@ fn a_bound_is_no_proof_of_being_small() {
 /// 6,000 answers of 1 ms, and 4,000 that had waited up to 9 s when the run was over.
 fn frozen() -> Snapshot {
     let mut seen = Snapshot::default();
-    seen.counts.started = 10_000;
+    seen.counts[Counter::Started] = 10_000;
     for _ in 0..6_000 {
-        let timings = seen.outcome(0, Outcome::Succeeded);
+        let timings = seen.outcome(SeriesId::step(0), Outcome::Succeeded);
         timings.record(Measure::Response, MILLI);
         timings.record(Measure::Service, MILLI);
     }
-    (0..4_000).for_each(|number| seen.leave_unfinished(0, 9_000 * MILLI - number * MILLI, None));
+    (0..4_000).for_each(|number| seen.leave_unfinished(SeriesId::step(0), 9_000 * MILLI - number * MILLI, None));
     seen
 }
 
@@ -133,17 +133,17 @@ fn what_did_not_end_is_nowhere_left_out() {
 #[test]
 fn what_is_in_flight_is_looked_at_while_the_run_goes_on() {
     let mut seen = Snapshot::default();
-    seen.counts.started = 200;
-    (0..100).for_each(|_| seen.outcome(0, Outcome::Succeeded).record(Measure::Response, MILLI));
+    seen.counts[Counter::Started] = 200;
+    (0..100).for_each(|_| seen.outcome(SeriesId::step(0), Outcome::Succeeded).record(Measure::Response, MILLI));
     let parse = |text: &str| Threshold::parse(text).expect("a threshold");
     let frozen = parse("p99(response_time) < 200ms, abort");
-    (0..100).for_each(|_| seen.in_flight.response.record(150 * MILLI));
+    (0..100).for_each(|_| seen.gauges.in_flight.response.record(150 * MILLI));
     assert!(!frozen.aborts(&seen, Duration::from_secs(1)), "it may end at once");
     let mut later = Snapshot::default();
-    (0..100).for_each(|_| later.in_flight.response.record(250 * MILLI));
-    seen.set_gauges(&later);
+    (0..100).for_each(|_| later.gauges.in_flight.response.record(250 * MILLI));
+    seen.gauges.replace(&later.gauges);
     assert!(frozen.aborts(&seen, Duration::from_secs(1)), "whatever comes is too late");
-    assert_eq!(seen.in_flight.response.count(), 100, "ages take the place of ages");
+    assert_eq!(seen.gauges.in_flight.response.count(), 100, "ages take the place of ages");
     assert!(!parse("failed / done < 50%, abort").aborts(&seen, Duration::from_secs(1)));
 }
 
@@ -151,11 +151,23 @@ fn what_is_in_flight_is_looked_at_while_the_run_goes_on() {
 #[test]
 fn a_rate_has_the_time_of_its_starts() {
     let mut seen = seen();
-    (seen.counts.drained, seen.counts.drained_well) = (200, 190);
+    (seen.counts[Counter::Drained], seen.counts[Counter::DrainedWell]) = (200, 190);
     let per_s = |text: &str| Threshold::parse(text).expect("a threshold").judge(&seen, Duration::from_secs(10)).value;
     assert_eq!(per_s("rate > 1/s"), Some(80.0));
     assert_eq!(per_s("rate(succeeded) > 1/s"), Some(80.0));
     assert_eq!(per_s("rate(failed) > 1/s"), Some(0.0));
+    let started = seen.counts.started() as f64 / 10.0;
+    assert_eq!(per_s("rate(started) > 1/s"), Some(started - seen.counts.dropped() as f64 / 10.0));
+}
+
+/// A plan asks for no redirects.
+#[test]
+fn redirects_are_none_of_the_rate_of_starts() {
+    let mut seen = seen();
+    (seen.counts[Counter::Started], seen.counts[Counter::Redirects]) = (1_000, 900);
+    let judged = Threshold::parse("rate(started) > 10/s").expect("a threshold").judge(&seen, Duration::from_secs(10));
+    assert_eq!(judged.value, Some((100 - seen.counts.dropped()) as f64 / 10.0));
+    assert!(!judged.holds);
 }
 
 #[test]
@@ -183,9 +195,9 @@ fn mistakes_have_their_place() {
         ("p101(wait) < 5ms", 0, Fault::Percentile),
         ("p50.(wait) < 5ms", 0, Fault::Percentile),
         ("p1e1(wait) < 5ms", 0, Fault::Percentile),
-        ("p99 < 5ms", 4, Fault::Parenthesis),
+        ("p99 5ms", 4, Fault::Parenthesis),
         ("p99(wait < 5ms", 9, Fault::Parenthesis),
-        ("errors < 5", 0, Fault::Figure),
+        ("mistakes < 5", 0, Fault::Figure),
         ("failed / all < 5", 9, Fault::Counter),
         ("failed / done = 5", 14, Fault::Comparison),
         ("failed / done", 13, Fault::Comparison),
@@ -194,7 +206,7 @@ fn mistakes_have_their_place() {
         ("p99(wait) < 5%", 13, Fault::TimeUnit),
         ("failed / done < 5ms", 17, Fault::RatioUnit),
         ("rate > 5/d", 8, Fault::RateUnit),
-        ("failed < 5%", 10, Fault::CountUnit),
+        ("failed < 5%", 10, Fault::Share("failed")),
         ("failed < 5 or so", 11, Fault::CountUnit),
         ("rate > 5/s or so", 11, Fault::Rest),
         ("failed < 5, abort soon", 18, Fault::Delay),
@@ -207,7 +219,10 @@ fn mistakes_have_their_place() {
         assert_eq!((error.column, error.fault), (column, fault), "{text}");
     }
     let shown = Threshold::parse("failed < 5%").expect_err("a unit").to_string();
-    assert_eq!(shown, "a count has no unit\n  failed < 5%\n            ^");
+    assert_eq!(
+        shown,
+        "a count is no share; write failed / done, as in: failed / done < 1%\n  failed < 5%\n            ^"
+    );
     assert_eq!(Threshold::parse(&"x".repeat(999)).expect_err("long").fault, Fault::TooLong);
 }
 
@@ -234,5 +249,38 @@ fn statuses_of_grpc_have_names() {
     for (text, column) in [("grpc_status(GREAT) < 1", 12), ("grpc_status(18) < 1", 12), ("grpc_status < 1", 12)] {
         let error = Threshold::parse(text).expect_err(text);
         assert_eq!(error.column, column, "{text}: {error:?}");
+    }
+}
+
+/// What people call them elsewhere, and a percentile of what nobody has to name.
+#[test]
+fn words_of_others_are_understood() {
+    for (text, same) in [
+        ("p95 < 200ms", "p95(response_time) < 200ms"),
+        ("p99.9<1s", "p99.9(response_time)<1s"),
+        ("max <= 2s, abort", "max(response_time) <= 2s, abort"),
+        ("avg < 50ms", "mean(response_time) < 50ms"),
+        ("median < 50ms", "p50(response_time) < 50ms"),
+        ("rps > 4900", "rate > 4900/s"),
+        ("qps >= 100/m", "rate >= 100/m"),
+        ("errors < 5", "failed < 5"),
+        ("errors / done < 1%", "failed / done < 1%"),
+        ("error_rate < 1%", "failed / done < 1%"),
+        ("success / done > 99%", "succeeded / done > 99%"),
+        ("tps(success) > 10", "rate(succeeded) > 10"),
+    ] {
+        let (one, other) = (Threshold::parse(text).expect(text), Threshold::parse(same).expect(same));
+        assert_eq!(Threshold { text: String::new(), ..one }, Threshold { text: String::new(), ..other }, "{text}");
+    }
+    for (text, part) in [
+        ("failed < 1%", "failed / done < 1%"),
+        ("errors<0.1%", "failed / done < 1%"),
+        ("success > 99%", "succeeded / done"),
+        ("timed_out < 1%", "timed_out / done"),
+        ("p95 200ms", "a parenthesis is missing"),
+        ("p95", "a parenthesis is missing"),
+    ] {
+        let error = Threshold::parse(text).expect_err(text).to_string();
+        assert!(error.contains(part), "{text}: {error}");
     }
 }

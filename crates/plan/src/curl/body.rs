@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::fault::{CurlFault, at};
-use crate::flags::read_up_to;
+use crate::error::{CurlFault, at};
+use crate::file::read_up_to;
 use crate::{PlanError, REQUEST_BODY_BYTES_MAX};
 
 /// A file that a command names.
@@ -58,26 +58,6 @@ pub(super) fn percent_encode(bytes: &[u8], space_is_plus: bool) -> String {
             b' ' if space_is_plus => out.push('+'),
             byte if byte.is_ascii_alphanumeric() || b"-._~".contains(byte) => out.push(char::from(*byte)),
             byte => write!(out, "%{byte:02X}").expect("writing to a string does not fail"),
-        }
-    }
-    out
-}
-
-/// What percent signs stand for.
-pub(super) fn percent_decode(text: &str) -> Vec<u8> {
-    let bytes = text.as_bytes();
-    let (mut out, mut place) = (Vec::new(), 0);
-    while let Some(&byte) = bytes.get(place) {
-        let pair = bytes.get(place + 1..place + 3).and_then(|pair| std::str::from_utf8(pair).ok());
-        match pair.filter(|pair| byte == b'%' && !pair.starts_with('+')).map(|pair| u8::from_str_radix(pair, 16)) {
-            Some(Ok(number)) => {
-                out.push(number);
-                place += 3;
-            }
-            _ => {
-                out.push(byte);
-                place += 1;
-            }
         }
     }
     out

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use super::Way;
 use super::body;
-use super::fault::{CurlFault, at};
 use super::form::{self, Part};
 use super::options::{Given, Meaning};
-use crate::PlanError;
-use crate::flags::is_token;
+use crate::error::{CurlFault, at};
+use crate::header::is_token;
+use crate::places::parse_unix_socket;
+use crate::{ConnectTo, PlanError, Resolve, TlsVersion, Version};
 
 /// What carries the body.
 #[derive(Debug, Default)]
@@ -71,6 +72,7 @@ impl Command {
         let (flag, line, value) = (given.flag, given.line, given.value.as_slice());
         let text = || body::text(flag, value, line);
         let is_on = !given.is_off;
+        let at_line = |error: PlanError| error.at_line(line);
         match given.meaning {
             Meaning::Request => {
                 let method = text()?;
@@ -134,16 +136,16 @@ impl Command {
             Meaning::Post302 => self.keep_post(2, is_on),
             Meaning::Post303 => self.keep_post(4, is_on),
             Meaning::Compressed => self.is_compressed = is_on,
-            Meaning::Http10 => self.speak(true, false, false),
-            Meaning::Http11 => self.speak(false, true, false),
+            Meaning::Http10 => self.way.version = Some(Version::Http10),
+            Meaning::Http11 => self.way.version = Some(Version::Http11),
             // Over plain connections curl asks for it within HTTP/1.1, and servers rarely agree; see `way_of`.
-            Meaning::Http2 => self.speak(false, false, false),
-            Meaning::Http2Prior => self.speak(false, false, true),
+            Meaning::Http2 => self.way.version = None,
+            Meaning::Http2Prior => self.way.version = Some(Version::Http2),
             Meaning::MaxTime => self.timeout = seconds(flag, &text()?, line)?,
             Meaning::ConnectTimeout => self.connect_timeout = seconds(flag, &text()?, line)?,
-            Meaning::Resolve => self.way.resolve.push(text()?),
-            Meaning::ConnectTo => self.way.connect_to.push(text()?),
-            Meaning::UnixSocket => self.way.unix_socket = Some(text()?),
+            Meaning::Resolve => self.way.ways.resolve.push(Resolve::parse(&text()?).map_err(at_line)?),
+            Meaning::ConnectTo => self.way.ways.connect_to.push(ConnectTo::parse(&text()?).map_err(at_line)?),
+            Meaning::UnixSocket => self.way.ways.unix = Some(parse_unix_socket(&text()?).map_err(at_line)?),
             Meaning::Cert => self.way.cert = Some(text()?),
             Meaning::Key => self.way.key = Some(text()?),
             Meaning::Cacert => self.way.cacert = Some(text()?),
@@ -158,8 +160,8 @@ impl Command {
                 None => body::data_urlencode(value, line)?,
             }),
             Meaning::RequestTarget => self.request_target = Some(text()?),
-            Meaning::Tls12 => self.way.tls_min = Some("1.2".to_owned()),
-            Meaning::Tls13 => self.way.tls_min = Some("1.3".to_owned()),
+            Meaning::Tls12 => self.way.least = Some(TlsVersion::Tls12),
+            Meaning::Tls13 => self.way.least = Some(TlsVersion::Tls13),
             Meaning::Sessions => self.way.no_resumption = !is_on,
             Meaning::Next | Meaning::Quiet => {}
             Meaning::Alpn if is_on => {}
@@ -183,10 +185,6 @@ impl Command {
 
     fn keep_post(&mut self, bit: u8, is_on: bool) {
         self.keeps_post = if is_on { self.keeps_post | bit } else { self.keeps_post & !bit };
-    }
-
-    fn speak(&mut self, http10: bool, http11: bool, http2: bool) {
-        (self.way.http10, self.way.http11, self.way.http2) = (http10, http11, http2);
     }
 
     /// Data that is given several times is joined.

@@ -1,7 +1,7 @@
 //! What is no curl command, though people copy it from the same menu of a browser.
 
-use super::fault::{CurlFault, at};
 use crate::PlanError;
+use crate::error::{CurlFault, at};
 
 /// Looks at the beginning of a text: what it is instead of commands of curl, when that can be told.
 pub(super) fn refuse(text: &[u8]) -> Result<(), PlanError> {

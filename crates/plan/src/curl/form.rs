@@ -3,8 +3,8 @@
 use base64::Engine;
 
 use super::body::{file, text};
-use super::fault::{CurlFault, at};
-use crate::PlanError;
+use crate::error::{CurlFault, at};
+use crate::{Header, PlanError};
 
 /// Content types by the end of a file's name.
 const CONTENT_TYPES: [(&str, &str); 10] = [
@@ -24,6 +24,34 @@ const ANY_CONTENT: &str = "application/octet-stream";
 
 /// Characters of a line of base64 (RFC 2045, 6.8).
 const BASE64_LINE: usize = 76;
+
+/// A form as the words of a command of curl, for flags and tools whose forms are those of curl.
+pub(crate) fn command_of_form<'a>(
+    parts: impl Iterator<Item = &'a str>,
+    headers: &[Header],
+    method: Option<&str>,
+    url: String,
+) -> Vec<Vec<u8>> {
+    // The address is no pattern here.
+    let mut words: Vec<Vec<u8>> = vec![b"-g".to_vec()];
+    for part in parts {
+        words.extend([b"-F".to_vec(), part.as_bytes().to_vec()]);
+    }
+    for header in headers {
+        let name = header.name.as_bytes();
+        let said = match header.value.as_deref() {
+            None => [name, b":"].concat(),
+            Some([]) => [name, b";"].concat(),
+            Some(value) => [name, b": ", value].concat(),
+        };
+        words.extend([b"-H".to_vec(), said]);
+    }
+    if let Some(method) = method {
+        words.extend([b"-X".to_vec(), method.as_bytes().to_vec()]);
+    }
+    words.push(url.into_bytes());
+    words
+}
 
 /// A part of a form.
 #[derive(Debug)]

@@ -2,9 +2,9 @@
 
 mod known;
 
-use super::fault::{CurlFault, at};
 use super::shell::Word;
 use crate::PlanError;
+use crate::error::{CurlFault, at};
 use known::{KNOWN, Known, NEWER, NONE};
 
 /// What a flag means.

@@ -1,12 +1,12 @@
 //! From the flags of a command to what goes out for each of its URLs.
 
-use super::address::{self, CurlUrl, without_globs};
 use super::command::{Command, Content};
-use super::fault::{CurlFault, at};
-use super::{Asked, Cookie, Sending, body, cookies, form};
-use crate::flags::Header;
+use super::{Asked, Sending, body, form};
+use crate::cookies::{self, Cookie};
+use crate::curl_url::{self, CurlUrl, without_globs};
+use crate::error::{CurlFault, at};
 use crate::redirect::{self, Field};
-use crate::{Form, HttpVersion, PlanError};
+use crate::{Form, Header, HttpVersion, PlanError, Version};
 
 /// As curl.
 const REDIRECTS_DEFAULT: u32 = 50;
@@ -72,8 +72,8 @@ impl Command {
     ) -> Result<Sending, PlanError> {
         let text = body::text("--url", url, line)?;
         let mut url = CurlUrl::parse(&text, self.path_as_is, self.globoff).map_err(|error| match error {
-            address::Fault::Glob => at(line, CurlFault::Glob { url: crate::masked_url(&text) }),
-            address::Fault::Plan(error) => error.at_line(line),
+            curl_url::Fault::Glob => at(line, CurlFault::Glob { url: crate::masked_url(&text) }),
+            curl_url::Fault::Plan(error) => error.at_line(line),
         })?;
         let mut queries = self.queries.clone();
         if let (true, Content::Data(data)) = (self.gets, &self.content) {
@@ -84,7 +84,7 @@ impl Command {
         }
         let written = self.written()?;
         let load = self.load(index, &mut url, &written)?;
-        if self.way.http10
+        if self.way.version == Some(Version::Http10)
             && (load.is_endless || load.content != redirect::Content::None && written.has("transfer-encoding"))
         {
             return Err(at(line, CurlFault::Chunks10));
@@ -111,7 +111,7 @@ impl Command {
         }
         let form = Form {
             method: method.to_owned(),
-            version: if self.way.http10 { HttpVersion::Http10 } else { HttpVersion::Http11 },
+            version: if self.way.version == Some(Version::Http10) { HttpVersion::Http10 } else { HttpVersion::Http11 },
             fields,
             body: load.bytes,
             content: load.content,

@@ -7,8 +7,8 @@
 mod tests;
 mod windows;
 
-use super::fault::{CurlFault, at};
 use crate::PlanError;
+use crate::error::{CurlFault, at};
 
 /// A word, and the line on which it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -24,11 +24,14 @@ pub enum StageFault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Need {
     /// Commands of curl.
-    #[error("several curl commands, --curl FILE")]
+    #[error("several curl commands, --curl FILE, or URLs, --urls FILE")]
     Curl,
     /// HTTP.
     #[error("an http:// or https:// URL")]
     Http,
+    /// A file of scenarios.
+    #[error("a scenario file, like: onrush run FILE.yaml")]
+    File,
     /// Redirects are followed.
     #[error("--location, which follows redirects")]
     Location,
@@ -50,6 +53,9 @@ pub enum Need {
     /// gRPC.
     #[error("a grpc:// or grpcs:// URL")]
     Grpc,
+    /// A method whose messages are described.
+    #[error("a URL that names a method, like grpc://host/package.Service/Method")]
+    Method,
     /// A file to begin with.
     #[error("--proto, the file whose imports it is for")]
     Proto,
@@ -65,6 +71,9 @@ pub enum Need {
     /// Random bytes.
     #[error("--data-bytes, the random bytes that it is for")]
     DataBytes,
+    /// A log.
+    #[error("--log FILE")]
+    Log,
     /// A time to speak.
     #[error("a time to send it: --every 30s, or --once")]
     Work,
@@ -79,6 +88,9 @@ pub enum Remedy {
     /// A request is described in one place.
     #[error("the curl command says what is sent; write it there")]
     InCurl,
+    /// The same of a file of URLs.
+    #[error("each line of --urls says what is sent; write it there: POST URL BODY")]
+    InUrls,
     /// Connections go one way.
     #[error("each says where connections go; leave one of them out")]
     OneWay,
@@ -113,8 +125,11 @@ pub enum Remedy {
     #[error("one of them describes the messages")]
     OneSchema,
     /// Trust is one thing.
-    #[error("--insecure trusts whoever answers; leave one of them out")]
+    #[error("--insecure skips certificate verification; leave one of them out")]
     TrustOneWay,
+    /// A body is one thing.
+    #[error("each gives the body; leave one of them out")]
+    OneBody,
     /// A message is one thing.
     #[error("each gives the message; leave one of them out")]
     OneMessage,
@@ -130,7 +145,24 @@ pub enum Remedy {
     /// What is no exchange of HTTP.
     #[error("it belongs to requests of HTTP")]
     TalkIsNoHttp,
+    /// One exchange is shown.
+    #[error("--debug shows one exchange as text and makes no report; leave one of them out")]
+    DebugIsText,
+    /// What is spoken is offered.
+    #[error("--alpn must offer what is spoken: h2 for HTTP/2 and gRPC, http/1.1 and no h2 for HTTP/1 and WebSocket")]
+    AlpnOffersVersion,
     /// A rendezvous has everybody.
     #[error("a rendezvous is of a fixed number of users, -c")]
     RendezvousIsConstant,
+}
+
+/// What `-d` is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DataIs {
+    /// What a request carries.
+    #[error("body")]
+    Body,
+    /// What is sent on a connection.
+    #[error("message")]
+    Message,
 }

@@ -105,6 +105,7 @@ fn misfit(error: &serde_json::Error, kind: &MessageDescriptor, from: (usize, usi
     let reason = text.split(" at line ").next().unwrap_or_default().to_owned();
     PlanError::Json {
         message: kind.full_name().to_owned(),
+        source_words: "grpc://HOST:PORT".to_owned(),
         line: from.0 + line - 1,
         column: if line == 1 { from.1 + column.max(1) - 1 } else { column },
         reason,

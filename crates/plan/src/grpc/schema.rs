@@ -10,7 +10,7 @@ use protox::Compiler;
 
 use super::{SCHEMA_BYTES_MAX, sound};
 use crate::PlanError;
-use crate::flags::read_up_to;
+use crate::file::read_up_to;
 
 /// Names in a message that says what there is.
 const NAMES_MAX: usize = 20;

@@ -106,7 +106,7 @@ fn headers_are_complete() {
 fn the_habit_of_go_stress_testing_needs_no_file() {
     for url in ["grpc://a:1", "grpc://a:1/"] {
         let flags = Flags { url: Some(url.to_owned()), data: Some("world".to_owned()), ..Flags::default() };
-        assert_eq!(flags.reflection(), Ok(None));
+        assert_eq!(flags.draft().expect("good values").reflection(), Ok(None));
         let plan = flags.plan().expect("a good plan");
         let step = &plan.scenarios[0].steps[0];
         assert_eq!(step.request.path, "/ApiServer/HelloWorld");
@@ -117,17 +117,25 @@ fn the_habit_of_go_stress_testing_needs_no_file() {
 #[test]
 fn what_is_to_be_asked_is_known_beforehand() {
     let flags = |url: &str| Flags { url: Some(url.to_owned()), ..Flags::default() };
-    let asked = flags("grpcs://a:1/x.Y/Z").reflection().expect("good flags").expect("something to ask");
+    let asked = flags("grpcs://a:1/x.Y/Z")
+        .draft()
+        .expect("good values")
+        .reflection()
+        .expect("good flags")
+        .expect("something to ask");
     assert_eq!(asked.symbol.as_deref(), Some("x.Y"));
     assert!(asked.target.tls.is_some());
     for (given, seconds) in [(None, 30), (Some("10ms"), 5), (Some("60s"), 60)] {
         let timed = Flags { timeout: given.map(str::to_owned), ..flags("grpc://a:1/x.Y/Z") };
-        let asked = timed.reflection().expect("good flags").expect("something to ask");
+        let asked = timed.draft().expect("good values").reflection().expect("good flags").expect("something to ask");
         assert_eq!(asked.timeout.as_secs(), seconds, "{given:?}");
     }
-    assert_eq!(flags("http://a/").reflection(), Ok(None));
+    assert_eq!(flags("http://a/").draft().expect("good values").reflection(), Ok(None));
     for bad in ["grpc://a/x", "grpc://a/x/", "grpc://a//x", "grpc://a/x/y/z", "grpc://a/x/y?z", "grpc://a/?x"] {
-        assert!(matches!(flags(bad).reflection(), Err(PlanError::GrpcPath { .. })), "{bad}");
+        assert!(
+            matches!(flags(bad).draft().expect("good values").reflection(), Err(PlanError::GrpcPath { .. })),
+            "{bad}"
+        );
     }
     assert!(matches!(flags("grpc://a/x.Y/Z").plan(), Err(PlanError::NoSchema { .. })));
 }

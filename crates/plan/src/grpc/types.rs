@@ -1,5 +1,6 @@
 //! Messages of a method as a person reads them.
 
+use prost_reflect::prost::Message;
 use prost_reflect::{DynamicMessage, MessageDescriptor, MethodDescriptor};
 
 /// What a method takes and gives.
@@ -12,6 +13,17 @@ pub struct MessageTypes {
 impl MessageTypes {
     pub(crate) fn of(method: &MethodDescriptor) -> Self {
         Self { input: method.input(), output: method.output() }
+    }
+
+    /// The bytes of a message of ours that stands in JSON.
+    ///
+    /// # Errors
+    /// It is not what the method takes; why, for a person.
+    pub fn encode(&self, json: &[u8]) -> Result<Vec<u8>, String> {
+        let mut reader = serde_json::Deserializer::from_slice(json);
+        let read = DynamicMessage::deserialize(self.input.clone(), &mut reader);
+        let message = read.and_then(|message| reader.end().map(|()| message)).map_err(|error| error.to_string())?;
+        Ok(message.encode_to_vec())
     }
 
     /// A message as JSON; `None` when it is not what the method takes, or gives.

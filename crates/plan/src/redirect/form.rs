@@ -2,7 +2,8 @@
 
 use base64::Engine;
 
-use crate::curl::{Cookie, CurlUrl, pick_cookies};
+use crate::cookies::{self, Cookie};
+use crate::curl_url::CurlUrl;
 use crate::{HttpVersion, Request};
 
 /// What carries the body, since redirects treat them differently.
@@ -89,6 +90,13 @@ impl Form {
         }
     }
 
+    /// The same of a way that begins at another path of the same place.
+    pub fn begin_at(&self, path: &str) -> At {
+        let begin = self.begin();
+        let url = self.url.join(path.as_bytes(), self.path_as_is).unwrap_or_else(|| self.url.clone());
+        At { url, ..begin }
+    }
+
     /// A field of this name is there as the user wrote it. `name`: in small letters.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.fields.iter().any(|field| matches!(field, Field::Plain(plain, _) if plain.eq_ignore_ascii_case(name)))
@@ -135,7 +143,7 @@ impl Form {
                 Field::Cookie(written) => {
                     let host = host_asked.and_then(|host| std::str::from_utf8(host).ok()).map(without_port);
                     let host = host.unwrap_or_else(|| at.url.host());
-                    let mut cookies = pick_cookies(&self.cookies, host, at.url.path(), at.url.is_tls());
+                    let mut cookies = cookies::pick(&self.cookies, host, at.url.path(), at.url.is_tls());
                     cookies.extend(written.clone());
                     if !cookies.is_empty() {
                         say("Cookie", &cookies.join(&b"; "[..]));

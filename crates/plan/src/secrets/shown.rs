@@ -10,6 +10,7 @@ impl Plan {
         let known = Known::of_plan(self);
         let hide = |text: &str| known.hide(&masked(text));
         let step = |step: &Step| Step {
+            making: step.making.clone(),
             name: hide(&step.name),
             request: Request {
                 method: step.request.method.clone(),
@@ -21,7 +22,6 @@ impl Plan {
             call: step.call.clone(),
             target: step.target,
             follow: step.follow.clone(),
-            pause: step.pause,
             is_shown: step.is_shown,
             talk: step.talk.clone(),
             checks: step.checks.clone(),
@@ -30,6 +30,7 @@ impl Plan {
             keep_alive: step.keep_alive,
         };
         let scenario = |scenario: &Scenario| Scenario {
+            memory: scenario.memory.clone(),
             name: scenario.name.clone(),
             targets: scenario
                 .targets
@@ -37,14 +38,26 @@ impl Plan {
                 .map(|target| Target { url: known.hide(&masked_url(&target.url)), ..target.clone() })
                 .collect(),
             load: scenario.load.clone(),
+            begin: scenario.begin,
+            every: scenario.every,
+            iterations_each: scenario.iterations_each,
+            shared_connections: scenario.shared_connections,
             steps: scenario.steps.iter().map(step).collect(),
-            order: scenario.order,
+            program: scenario.program.clone(),
         };
         Self { scenarios: self.scenarios.iter().map(scenario).collect(), ..self.clone_without_scenarios() }
     }
 
     fn clone_without_scenarios(&self) -> Self {
-        let Self { scenarios: _, grace, warmup, keeps, interval } = self;
-        Self { scenarios: Vec::new(), grace: *grace, warmup: *warmup, keeps: *keeps, interval: *interval }
+        let Self { scenarios: _, grace, warmup, meetings, keeps, interval, budget } = self;
+        Self {
+            scenarios: Vec::new(),
+            grace: *grace,
+            warmup: *warmup,
+            meetings: meetings.clone(),
+            keeps: *keeps,
+            interval: *interval,
+            budget: *budget,
+        }
     }
 }

@@ -1,8 +1,11 @@
 //! ApacheBench.
 
+use std::time::Duration;
+
 use super::options::{read, switch, value};
-use super::{ANY_STATUS, Opt, Settings, Style, Tool, ToolFault, ToolRun, basic};
-use crate::{Flags, REQUEST_BODY_BYTES_MAX};
+use super::{Connection, Draft, Header, Keeps, Load, Opt, Security, Settings, Style, Tool, ToolFault, ToolRun};
+use crate::places::parse_sources;
+use crate::{Address, REQUEST_BODY_BYTES_MAX, Version};
 
 /// What ab was asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,53 +125,60 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
         (None, Some(file)) => (Some(("-u", file)), "PUT"),
         (None, None) => (None, if given.has("-i") { "HEAD" } else { "GET" }),
     };
-    let body = file.map(|(flag, path)| crate::flags::read_up_to(flag, path, REQUEST_BODY_BYTES_MAX)).transpose()?;
+    let body = file.map(|(flag, path)| crate::file::read_up_to(flag, path, REQUEST_BODY_BYTES_MAX)).transpose()?;
     let method = given.last("-m").unwrap_or(method).to_owned();
     let keep_alive = given.has("-k");
     let mut headers = Vec::new();
     if !keep_alive {
         // HTTP/1.0 without a word about it.
-        headers.push("Connection:".to_owned());
+        headers.push(Header::without("Connection"));
     }
-    headers.extend(given.last("-C").map(|cookie| format!("Cookie: {cookie}")));
-    headers.extend(given.last("-A").map(|user| basic(user.trim_start())));
+    let parsed = |name: &str, value: &str| Header::parse(&format!("{name}: {value}"));
+    headers.extend(given.last("-C").map(|cookie| parsed("Cookie", cookie)).transpose()?);
+    headers.extend(given.last("-A").map(|user| Header::basic(user.trim_start())));
     if body.is_some() {
-        headers.push(format!("Content-Type: {}", given.last("-T").unwrap_or("text/plain")));
+        headers.push(parsed("Content-Type", given.last("-T").unwrap_or("text/plain"))?);
     }
-    headers.extend(given.all("-H").map(str::to_owned));
-    let timeout = number("-s")?.filter(|seconds| *seconds > 0).unwrap_or(30);
-    let own = given.last("-E");
-    let flags = Flags {
-        url: Some(url.clone()),
-        connections: Some(connections.to_string()),
-        requests: Some(requests.to_string()),
-        duration: time_limit_s.map(|seconds| format!("{}s", seconds.max(1))),
-        method: Some(method),
-        raw_data: body.clone(),
-        timeout: Some(format!("{timeout}s")),
-        connect_timeout: Some(format!("{timeout}s")),
-        grace: Some(if time_limit_s.is_some() { "0s".to_owned() } else { format!("{timeout}s") }),
-        interval: Some("100ms".to_owned()),
-        http10: true,
-        no_keepalive: !keep_alive,
-        insecure: url.starts_with("https"),
-        bodies: true,
-        rows: given.has("-g"),
-        cert: own.map(str::to_owned),
-        source_ip: given.last("-B").map(str::to_owned),
-        expect_status: Some(ANY_STATUS.to_owned()),
-        headers,
-        ..Flags::default()
+    for text in given.all("-H") {
+        headers.push(Header::parse(text)?);
+    }
+    let timeout = Duration::from_secs(number("-s")?.filter(|seconds| *seconds > 0).unwrap_or(30));
+    let address = Address::parse(&url)?;
+    let (host, port, path) = (address.host().to_owned(), address.port(), address.path_and_query());
+    let draft = Draft {
+        url: Some(address),
+        load: Load {
+            connections: Some(connections),
+            requests: Some(requests),
+            duration: time_limit_s.map(|seconds| Duration::from_secs(seconds.max(1))),
+            ..Load::default()
+        },
+        request: super::request_of(&method, headers, body.clone(), timeout),
+        answers: super::any_answer(),
+        connection: Connection {
+            connect_timeout: Some(timeout),
+            no_keepalive: !keep_alive,
+            version: Some(Version::Http10),
+            security: Security {
+                cert: given.last("-E").map(str::to_owned),
+                ..super::trusting(url.starts_with("https"))
+            },
+            sources: given.last("-B").map(parse_sources).transpose()?,
+            ..Connection::default()
+        },
+        grace: Some(if time_limit_s.is_some() { Duration::ZERO } else { timeout }),
+        interval: Some(super::INTERVAL),
+        keeps: Keeps { bodies: true, rows: given.has("-g"), ..Keeps::default() },
+        ..Draft::default()
     };
-    let (host, port, path) = crate::flags::parts_of_url(&url)?;
-    let request = request_of(&flags)?;
+    let request = request_of(&draft)?;
     let html = ["-w", "-x", "-y", "-z"].iter().any(|flag| given.has(flag)).then(|| {
         let text = |flag, default: &str| given.last(flag).unwrap_or(default).to_owned();
         [text("-x", ""), text("-y", ""), text("-z", "bgcolor=white")]
     });
     Ok(ToolRun {
         tool: Tool::Ab,
-        flags,
+        draft,
         // It has one thread, and takes the first body for the measure of the others.
         threads: Some(1),
         is_native: false,
@@ -195,9 +205,9 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     })
 }
 
-/// The method and the head that the flags make; what is secret in it is not told.
-fn request_of(flags: &Flags) -> Result<(String, String), ToolFault> {
-    let plan = flags.plan()?;
+/// The method and the head of the request; what is secret in it is not told.
+fn request_of(draft: &Draft) -> Result<(String, String), ToolFault> {
+    let plan = draft.plan()?;
     let request = &plan.scenarios[0].steps[0].request;
     let mut head = format!("{} {} HTTP/1.0\r\n", request.method, request.path);
     for (name, value) in &request.headers {

@@ -1,8 +1,11 @@
 //! go-stress-testing.
 
+use std::time::Duration;
+
 use super::options::{read, switch, value};
-use super::{Opt, Settings, Style, Tool, ToolFault, ToolRun};
-use crate::Flags;
+use super::{Body, Draft, Header, Keeps, Load, Opt, Request, Settings, Style, Tool, ToolFault, ToolRun};
+use crate::draft::Commands;
+use crate::{Address, JsonCheck, PlanError, StatusSet, Version};
 
 /// How answers are judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,55 +137,61 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
         "rpc" => format!("grpc{}", &url[3..]),
         _ => url.to_owned(),
     });
-    let mut flags = Flags {
-        url: full_url.clone(),
-        connections: Some(users.to_string()),
-        requests: Some(users.saturating_mul(requests).to_string()),
-        duration: deadline_s.map(|seconds| format!("{seconds}s")),
-        timeout: Some(format!("{timeout_s}s")),
-        grace: Some(format!("{timeout_s}s")),
-        persists: true,
-        ..Flags::default()
+    let timeout = Duration::from_secs(timeout_s);
+    let mut draft = Draft {
+        url: full_url.as_deref().filter(|_| form != "http" || file.is_none()).map(Address::parse).transpose()?,
+        load: Load {
+            connections: Some(users),
+            requests: Some(users.saturating_mul(requests)),
+            duration: deadline_s.map(Duration::from_secs),
+            ..Load::default()
+        },
+        request: Request { timeout: Some(timeout), ..Request::default() },
+        grace: Some(timeout),
+        keeps: Keeps { persists: true, ..Keeps::default() },
+        ..Draft::default()
     };
+    let said = || headers.iter().map(|(name, value)| Header::parse(&format!("{}: {value}", name.trim())));
     match form {
         "http" => {
-            flags.expect_status = Some(if judges == Verify::Json { "200".to_owned() } else { code.to_string() });
-            flags.no_keepalive = !keep_alive;
-            flags.location = follows;
-            flags.max_redirs = follows.then(|| "10".to_owned());
-            flags.insecure = !http2 && (follows || scheme == "https");
-            flags.http11 = !http2;
+            let status = if judges == Verify::Json { 200 } else { status_of(code)? };
+            draft.answers.status = Some(StatusSet::one(status));
+            draft.answers.location = follows;
+            draft.answers.max_redirs = follows.then_some(10);
+            draft.connection.no_keepalive = !keep_alive;
+            draft.connection.security.insecure = !http2 && (follows || scheme == "https");
+            draft.connection.version = (!http2).then_some(Version::Http11);
             if judges == Verify::Json {
-                flags.expect_json = vec![format!("$.code == {code}")];
+                draft.answers.json = vec![JsonCheck::parse(&format!("$.code == {code}"))?];
             }
             if let Some(file) = file {
-                flags.curl_file = Some(file.to_owned());
                 // The one of its requests that it sends.
-                flags.url = None;
-                flags.curl_url = url.map(str::to_owned);
+                let (path, leads_to) = (file.to_owned(), url.map(str::to_owned));
+                draft.commands = Some(Commands::File { path, leads_to });
             } else {
-                flags.method = Some(method.to_owned());
-                flags.raw_data = (!data.is_empty()).then(|| data.as_bytes().to_vec());
-                flags.headers = vec!["Accept:".to_owned()];
-                let has_encoding = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("accept-encoding"));
-                if !has_encoding {
-                    flags.headers.push("Accept-Encoding: gzip".to_owned());
+                draft.request.method = Some(method.to_owned());
+                draft.request.body = (!data.is_empty()).then(|| Body::Bytes(data.as_bytes().to_vec()));
+                draft.request.headers = vec![Header::without("Accept")];
+                if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("accept-encoding")) {
+                    draft.request.headers.push(Header::of("Accept-Encoding", "gzip"));
                 }
-                flags.headers.extend(headers.iter().map(|(name, value)| format!("{}: {value}", name.trim())));
+                for header in said() {
+                    draft.request.headers.push(header?);
+                }
             }
         }
         "webSocket" => {
-            flags.connect_timeout = Some(format!("{timeout_s}s"));
-            flags.numbered = true;
-            flags.expect_json = vec!["$.response.code == 200".to_owned()];
-            flags.headers = headers.iter().map(|(name, value)| format!("{}: {value}", name.trim())).collect();
-            flags.pause = Some("1s".to_owned());
+            draft.connection.connect_timeout = Some(timeout);
+            draft.request.body = Some(Body::Numbered);
+            draft.request.headers = said().collect::<Result<_, _>>()?;
+            draft.request.pause = Duration::from_secs(1);
+            draft.answers.json = vec![JsonCheck::parse("$.response.code == 200")?];
         }
-        _ => flags.data = Some(data.to_owned()),
+        _ => draft.request.body = Some(data_of(data)),
     }
     Ok(ToolRun {
         tool: Tool::GoStress,
-        flags,
+        draft,
         threads: None,
         is_native: false,
         is_debug,
@@ -205,4 +214,14 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
             max_connections: number("-m", 1)?,
         }),
     })
+}
+
+fn status_of(code: u64) -> Result<u16, PlanError> {
+    let status = u16::try_from(code).ok().filter(|status| (100..=999).contains(status));
+    status.ok_or_else(|| PlanError::Statuses { value: code.to_string() })
+}
+
+/// What its calls say, in the way of `-d`.
+fn data_of(text: &str) -> Body {
+    text.strip_prefix('@').map_or(Body::Bytes(text.as_bytes().to_vec()), |path| Body::File(path.to_owned()))
 }

@@ -3,8 +3,12 @@
 use std::time::Duration;
 
 use super::options::{read, switch, value};
-use super::{ANY_STATUS, NO_TIMEOUT, Opt, Settings, Style, Tool, ToolFault, ToolRun, rate_text};
-use crate::{Flags, REQUEST_BODY_BYTES_MAX};
+use super::{
+    Answers, Connection, Draft, Given, Header, Keeps, Load, NO_TIMEOUT, Opt, Settings, Style, Tool, ToolFault, ToolRun,
+    set,
+};
+use crate::text::rate_of;
+use crate::{Address, REQUEST_BODY_BYTES_MAX, Version};
 
 /// What hey was asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,9 +57,9 @@ fn go_duration(flag: &'static str, text: &str) -> Result<Duration, ToolFault> {
     span.ok_or_else(|| ToolFault::Value { flag, value: text.to_owned(), wanted })
 }
 
-/// A duration in our own words.
-pub(super) fn text_of(span: Duration) -> String {
-    format!("{}ms", span.as_millis().max(1))
+/// A time as the tools of Go and Rust have it, to the millisecond.
+pub(super) fn whole_millis(span: Duration) -> Duration {
+    Duration::from_millis((span.as_millis() as u64).max(1))
 }
 
 pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
@@ -80,68 +84,43 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     let rate = given.last("-q").map_or(Ok(0.0), |text| super::decimal("-q", text))?;
     let method = given.last("-m").unwrap_or("GET").to_ascii_uppercase();
     let body = match (given.last("-D"), given.last("-d")) {
-        (Some(path), _) => Some(crate::flags::read_up_to("-D", path, REQUEST_BODY_BYTES_MAX)?),
+        (Some(path), _) => Some(crate::file::read_up_to("-D", path, REQUEST_BODY_BYTES_MAX)?),
         (None, Some(text)) if !text.is_empty() => Some(text.as_bytes().to_vec()),
         _ => None,
     };
-    let mut headers: Vec<String> = Vec::new();
-    let mut set = |name: &str, value: &str| {
-        headers.retain(|header| !header.split(':').next().is_some_and(|known| known.eq_ignore_ascii_case(name)));
-        headers.push(format!("{name}: {value}"));
+    let headers = headers_of(&given, &method)?;
+    let timeout = match number("-t", 20)? {
+        0 => NO_TIMEOUT,
+        seconds => Duration::from_secs(seconds),
     };
-    set("Content-Type", given.last("-T").unwrap_or("text/html"));
-    let keeps_compression = !given.is_on("-disable-compression")? && method != "HEAD";
-    if keeps_compression {
-        set("Accept-Encoding", "gzip");
-    }
-    for text in given.all("-H") {
-        let wrong = || ToolFault::Value { flag: "-H", value: "***".to_owned(), wanted: "a header like 'Name: value'" };
-        let (name, value) = text.split_once(':').ok_or_else(wrong)?;
-        set(name, value.trim());
-    }
-    if let Some(accept) = given.last("-A") {
-        set("Accept", accept);
-    }
-    if let Some(agent) = given.last("-U") {
-        set("User-Agent", agent);
-    }
-    if let Some(host) = given.last("-host") {
-        set("Host", host);
-    }
-    // The tool of that name loses it on its way; whoever writes it means it.
-    if let Some(user) = given.last("-a") {
-        headers.push(super::basic(user));
-    }
-    if !headers.iter().any(|header| header.to_ascii_lowercase().starts_with("accept:")) {
-        headers.push("Accept:".to_owned());
-    }
-    let timeout = number("-t", 20)?;
-    let timeout = if timeout == 0 { NO_TIMEOUT.to_owned() } else { format!("{timeout}s") };
     let each = requests / users;
     let disables_redirects = given.is_on("-disable-redirects")?;
-    let flags = Flags {
-        url: Some(url.clone()),
-        connections: Some(users.to_string()),
-        requests: (!is_timed).then(|| (each * users).to_string()),
-        duration: is_timed.then(|| text_of(duration)),
-        rate: (rate > 0.0).then(|| rate_text(rate * users as f64)),
-        max_lateness: (rate > 0.0).then(|| NO_TIMEOUT.to_owned()),
-        method: Some(method.clone()),
-        raw_data: body,
-        timeout: Some(timeout.clone()),
+    let draft = Draft {
+        url: Some(Address::parse(&url)?),
+        load: Load {
+            connections: Some(users),
+            requests: (!is_timed).then_some(each * users),
+            duration: is_timed.then(|| whole_millis(duration)),
+            rate: (rate > 0.0).then(|| rate_of(rate * users as f64)),
+            max_lateness: (rate > 0.0).then_some(NO_TIMEOUT),
+            ..Load::default()
+        },
+        request: super::request_of(&method, headers, body, timeout),
+        answers: Answers {
+            location: !disables_redirects,
+            max_redirs: (!disables_redirects).then_some(10),
+            ..super::any_answer()
+        },
+        connection: Connection {
+            no_keepalive: given.is_on("-disable-keepalive")?,
+            version: (!given.is_on("-h2")?).then_some(Version::Http11),
+            security: super::trusting(!disables_redirects || url.starts_with("https")),
+            ..Connection::default()
+        },
         grace: Some(timeout),
-        interval: Some("100ms".to_owned()),
-        no_keepalive: given.is_on("-disable-keepalive")?,
-        http11: !given.is_on("-h2")?,
-        location: !disables_redirects,
-        max_redirs: (!disables_redirects).then(|| "10".to_owned()),
-        insecure: !disables_redirects || url.starts_with("https"),
-        expect_status: Some(ANY_STATUS.to_owned()),
-        rows: output == "csv",
-        headers,
-        persists: true,
-        bodies: true,
-        ..Flags::default()
+        interval: Some(super::INTERVAL),
+        keeps: Keeps { rows: output == "csv", persists: true, bodies: true, ..Keeps::default() },
+        ..Draft::default()
     };
     let mut word = method.to_ascii_lowercase();
     if let Some(first) = word.get_mut(..1) {
@@ -149,10 +128,35 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     }
     Ok(ToolRun {
         tool: Tool::Hey,
-        flags,
+        draft,
         threads: given.last("-cpus").map(|text| super::whole("-cpus", text)).transpose()?.filter(|count| *count > 0),
         is_native: false,
         is_debug: false,
         settings: Settings::Hey(HeySettings { is_csv: output == "csv", request: format!("{word} \"{url}\"") }),
     })
+}
+
+fn headers_of(given: &Given, method: &str) -> Result<Vec<Header>, ToolFault> {
+    let mut headers = Vec::new();
+    let parsed = |name: &str, value: &str| Header::parse(&format!("{name}: {value}"));
+    set(&mut headers, parsed("Content-Type", given.last("-T").unwrap_or("text/html"))?);
+    if !given.is_on("-disable-compression")? && method != "HEAD" {
+        set(&mut headers, Header::of("Accept-Encoding", "gzip"));
+    }
+    for text in given.all("-H") {
+        let wrong = || ToolFault::Value { flag: "-H", value: "***".to_owned(), wanted: "a header like 'Name: value'" };
+        let (name, value) = text.split_once(':').ok_or_else(wrong)?;
+        set(&mut headers, parsed(name, value.trim())?);
+    }
+    for (flag, name) in [("-A", "Accept"), ("-U", "User-Agent"), ("-host", "Host")] {
+        if let Some(value) = given.last(flag) {
+            set(&mut headers, parsed(name, value)?);
+        }
+    }
+    // The tool of that name loses it on its way; whoever writes it means it.
+    headers.extend(given.last("-a").map(Header::basic));
+    if !headers.iter().any(|header| header.is("accept")) {
+        headers.push(Header::without("Accept"));
+    }
+    Ok(headers)
 }

@@ -2,10 +2,17 @@
 
 use std::time::Duration;
 
-use super::hey::text_of;
+use super::hey::whole_millis;
 use super::options::{read, switch, value};
-use super::{ANY_STATUS, NO_TIMEOUT, Opt, Settings, Style, Tool, ToolFault, ToolRun, rate_text};
-use crate::{Flags, REQUEST_BODY_BYTES_MAX};
+use super::{
+    Answers, Connection, Draft, Given, Header, Keeps, Load, NO_TIMEOUT, Opt, Security, Settings, Style, Tool,
+    ToolFault, ToolRun, set,
+};
+use crate::curl::command_of_form;
+use crate::draft::Commands;
+use crate::places::parse_unix_socket;
+use crate::text::rate_of;
+use crate::{Address, ConnectTo, REQUEST_BODY_BYTES_MAX, Version, Ways};
 
 /// How oha prints its report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,10 +183,10 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
         }
     }
     let version = given.last("--http-version").unwrap_or(if given.has("--http2") { "2" } else { "1.1" });
-    let (http10, http2) = match version {
-        "1.0" => (true, false),
-        "1.1" => (false, false),
-        "2" | "2.0" => (false, true),
+    let version = match version {
+        "1.0" => Version::Http10,
+        "1.1" => Version::Http11,
+        "2" | "2.0" => Version::Http2,
         other => {
             let (flag, value) = ("--http-version", other.to_owned());
             return Err(ToolFault::Value { flag, value, wanted: "1.0, 1.1 or 2" });
@@ -187,51 +194,14 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     };
     let duration = given.last("-z").map(|text| human("-z", text)).transpose()?;
     let rate = given.last("-q").map_or(Ok(0.0), |text| super::decimal("-q", text))?;
-    let is_form = given.has("-F");
-    let mut curl_words: Vec<Vec<u8>> = Vec::new();
-    if is_form {
-        // Forms are those of curl.
-        for part in given.all("-F") {
-            curl_words.extend([b"-F".to_vec(), part.as_bytes().to_vec()]);
-        }
-    }
     let body = match (given.last("-d"), given.last("-D")) {
         (Some(text), _) => Some(text.as_bytes().to_vec()),
-        (None, Some(path)) => Some(crate::flags::read_up_to("-D", path, REQUEST_BODY_BYTES_MAX)?),
+        (None, Some(path)) => Some(crate::file::read_up_to("-D", path, REQUEST_BODY_BYTES_MAX)?),
         (None, None) => None,
     };
-    let mut headers: Vec<String> = Vec::new();
-    let mut set = |name: &str, value: &str| {
-        headers.retain(|header| !header.split(':').next().is_some_and(|known| known.eq_ignore_ascii_case(name)));
-        headers.push(format!("{name}: {value}"));
-    };
-    set("Accept", given.last("-A").unwrap_or("*/*"));
-    if !given.has("--disable-compression") {
-        set("Accept-Encoding", "gzip, compress, deflate, br");
-    }
-    if let Some(kind) = given.last("-T") {
-        set("Content-Type", kind);
-    }
-    if let Some(host) = given.last("--host") {
-        set("Host", host);
-    }
-    if let Some(user) = given.last("-a") {
-        if !user.contains(':') {
-            return Err(ToolFault::Value { flag: "-a", value: "***".to_owned(), wanted: "name:password" });
-        }
-        let header = super::basic(user);
-        set("Authorization", header.trim_start_matches("Authorization: "));
-    }
-    for text in given.all("-H") {
-        let wrong = || ToolFault::Value { flag: "-H", value: "***".to_owned(), wanted: "a header like 'Name: value'" };
-        let (name, value) = text.split_once(':').ok_or_else(wrong)?;
-        set(name, value.trim_start());
-    }
-    if body.is_some() && !headers.iter().any(|header| header.to_ascii_lowercase().starts_with("content-type:")) {
-        headers.push("Content-Type:".to_owned());
-    }
+    let headers = headers_of(&given, body.is_some())?;
     let timeout = given.last("-t").map(|text| human("-t", text)).transpose()?;
-    let timeout = timeout.map_or(NO_TIMEOUT.to_owned(), text_of);
+    let timeout = timeout.map_or(NO_TIMEOUT, whole_millis);
     let connect =
         given.last("--connect-timeout").map_or(Ok(Duration::from_secs(5)), |text| human("--connect-timeout", text))?;
     let redirects = given.last("-r").map_or(Ok(0), |text| super::whole("-r", text))?;
@@ -255,51 +225,58 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
             return Err(ToolFault::Value { flag, value, wanted: "text, json, csv or quiet" });
         }
     };
-    let mut flags = Flags {
-        url: Some(url.clone()),
-        connections: Some(if duration.is_none() { users.min(requests) } else { users }.to_string()),
-        requests: duration.is_none().then(|| requests.to_string()),
-        duration: duration.map(text_of),
-        rate: (rate > 0.0).then(|| rate_text(rate)),
-        max_lateness: (rate > 0.0).then(|| NO_TIMEOUT.to_owned()),
-        method: given.last("-m").map(str::to_owned).or_else(|| (!is_form).then(|| "GET".to_owned())),
-        raw_data: body,
-        grace: Some(if waits { timeout.clone() } else { "0s".to_owned() }),
-        timeout: Some(timeout),
-        connect_timeout: Some(text_of(connect)),
-        interval: Some("100ms".to_owned()),
-        no_keepalive: given.has("--disable-keepalive"),
-        http10,
-        http11: !http10 && !http2,
-        http2,
-        streams: (http2 && streams > 1).then(|| streams.to_string()),
-        location: redirects > 0,
-        max_redirs: (redirects > 0).then(|| redirects.to_string()),
-        insecure: given.has("--insecure"),
-        cacert: given.last("--cacert").map(str::to_owned),
-        cert: given.last("--cert").map(str::to_owned),
-        key: given.last("--key").map(str::to_owned),
-        connect_to: given.all("--connect-to").map(str::to_owned).collect(),
-        unix_socket: given.last("--unix-socket").map(str::to_owned),
-        expect_status: Some(ANY_STATUS.to_owned()),
-        rows: format == OhaFormat::Csv,
-        headers,
-        persists: true,
-        bodies: false,
-        ..Flags::default()
+    let address = Address::parse(&url)?;
+    let is_form = given.has("-F");
+    let method = given.last("-m").or((!is_form).then_some("GET"));
+    let mut draft = Draft {
+        load: Load {
+            connections: Some(if duration.is_none() { users.min(requests) } else { users }),
+            requests: duration.is_none().then_some(requests),
+            duration: duration.map(whole_millis),
+            rate: (rate > 0.0).then(|| rate_of(rate)),
+            max_lateness: (rate > 0.0).then_some(NO_TIMEOUT),
+            ..Load::default()
+        },
+        request: super::request_of(method.unwrap_or_default(), headers, body, timeout),
+        answers: Answers {
+            location: redirects > 0,
+            max_redirs: (redirects > 0).then(|| u32::try_from(redirects).unwrap_or(u32::MAX)),
+            ..super::any_answer()
+        },
+        connection: Connection {
+            connect_timeout: Some(whole_millis(connect)),
+            no_keepalive: given.has("--disable-keepalive"),
+            version: Some(version),
+            streams: (version == Version::Http2 && streams > 1).then_some(streams),
+            security: Security {
+                cacert: given.last("--cacert").map(str::to_owned),
+                cert: given.last("--cert").map(str::to_owned),
+                key: given.last("--key").map(str::to_owned),
+                ..super::trusting(given.has("--insecure"))
+            },
+            ways: Ways {
+                connect_to: given.all("--connect-to").map(ConnectTo::parse).collect::<Result<_, _>>()?,
+                unix: given.last("--unix-socket").map(parse_unix_socket).transpose()?,
+                ..Ways::default()
+            },
+            ..Connection::default()
+        },
+        grace: Some(if waits { timeout } else { Duration::ZERO }),
+        interval: Some(super::INTERVAL),
+        keeps: Keeps { rows: format == OhaFormat::Csv, persists: true, ..Keeps::default() },
+        ..Draft::default()
     };
     if is_form {
-        let mut words = std::mem::take(&mut curl_words);
-        words.extend(flags.headers.drain(..).flat_map(|header| [b"-H".to_vec(), header.into_bytes()]));
-        if let Some(method) = flags.method.take() {
-            words.extend([b"-X".to_vec(), method.into_bytes()]);
-        }
-        words.push(url.into_bytes());
-        (flags.url, flags.curl) = (None, Some(words));
+        // Forms are those of curl.
+        let headers = std::mem::take(&mut draft.request.headers);
+        draft.request.method = None;
+        draft.commands = Some(Commands::Form(command_of_form(given.all("-F"), &headers, method, url)));
+    } else {
+        draft.url = Some(address);
     }
     Ok(ToolRun {
         tool: Tool::Oha,
-        flags,
+        draft,
         threads: None,
         is_native: false,
         is_debug,
@@ -310,4 +287,33 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
             aborts: !waits,
         }),
     })
+}
+
+fn headers_of(given: &Given, has_body: bool) -> Result<Vec<Header>, ToolFault> {
+    let mut headers = Vec::new();
+    let parsed = |name: &str, value: &str| Header::parse(&format!("{name}: {value}"));
+    set(&mut headers, parsed("Accept", given.last("-A").unwrap_or("*/*"))?);
+    if !given.has("--disable-compression") {
+        set(&mut headers, Header::of("Accept-Encoding", "gzip, compress, deflate, br"));
+    }
+    for (flag, name) in [("-T", "Content-Type"), ("--host", "Host")] {
+        if let Some(value) = given.last(flag) {
+            set(&mut headers, parsed(name, value)?);
+        }
+    }
+    if let Some(user) = given.last("-a") {
+        if !user.contains(':') {
+            return Err(ToolFault::Value { flag: "-a", value: "***".to_owned(), wanted: "name:password" });
+        }
+        set(&mut headers, Header::basic(user));
+    }
+    for text in given.all("-H") {
+        let wrong = || ToolFault::Value { flag: "-H", value: "***".to_owned(), wanted: "a header like 'Name: value'" };
+        let (name, value) = text.split_once(':').ok_or_else(wrong)?;
+        set(&mut headers, parsed(name, value.trim_start())?);
+    }
+    if has_body && !headers.iter().any(|header| header.is("content-type")) {
+        headers.push(Header::without("Content-Type"));
+    }
+    Ok(headers)
 }

@@ -1,8 +1,10 @@
 //! webbench.
 
+use std::time::Duration;
+
 use super::options::{read, switch, value};
-use super::{ANY_STATUS, Opt, Settings, Style, Tool, ToolFault, ToolRun};
-use crate::Flags;
+use super::{Connection, Draft, Header, Load, Opt, Settings, Style, Tool, ToolFault, ToolRun};
+use crate::{Address, Version};
 
 /// What webbench was asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,38 +61,39 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     // These two are of HTTP/1.1.
     let is_11 = version == Some(11) || matches!(method, "OPTIONS" | "TRACE");
     let reloads = given.has("-r");
-    let (host, _, path) = crate::flags::parts_of_url(&url)?;
+    let address = Address::parse(&url)?;
+    let (host, path) = (address.host(), address.path_and_query());
     let mut request =
         format!("{method} {path} HTTP/1.{}\r\nUser-Agent: WebBench 1.5\r\nHost: {host}\r\n", u8::from(is_11));
     // What is printed is what is sent; its order means nothing.
-    let mut headers = vec!["Accept:".to_owned(), "User-Agent: WebBench 1.5".to_owned(), format!("Host: {host}")];
+    let mut headers =
+        vec![Header::without("Accept"), Header::of("User-Agent", "WebBench 1.5"), Header::of("Host", host)];
     if reloads {
-        headers.push("Pragma: no-cache".to_owned());
+        headers.push(Header::of("Pragma", "no-cache"));
         request.push_str("Pragma: no-cache\r\n");
     }
     if is_11 {
         request.push_str("Connection: close\r\n");
     } else {
-        headers.push("Connection:".to_owned());
+        headers.push(Header::without("Connection"));
     }
     request.push_str("\r\n");
-    let flags = Flags {
-        url: Some(url),
-        connections: Some(clients.to_string()),
-        duration: Some(format!("{duration_s}s")),
-        method: Some(method.to_owned()),
-        timeout: Some(super::NO_TIMEOUT.to_owned()),
-        grace: Some("0s".to_owned()),
-        http10: !is_11,
-        http11: is_11,
-        no_keepalive: true,
-        expect_status: Some(ANY_STATUS.to_owned()),
-        headers,
-        ..Flags::default()
+    let draft = Draft {
+        load: Load { connections: Some(clients), duration: Some(Duration::from_secs(duration_s)), ..Load::default() },
+        request: super::request_of(method, headers, None, super::NO_TIMEOUT),
+        answers: super::any_answer(),
+        connection: Connection {
+            no_keepalive: true,
+            version: Some(if is_11 { Version::Http11 } else { Version::Http10 }),
+            ..Connection::default()
+        },
+        grace: Some(Duration::ZERO),
+        url: Some(address),
+        ..Draft::default()
     };
     Ok(ToolRun {
         tool: Tool::Webbench,
-        flags,
+        draft,
         threads: None,
         is_native: false,
         is_debug: false,

@@ -1,8 +1,11 @@
 //! wrk and wrk2.
 
+use std::time::Duration;
+
 use super::options::{read, switch, value};
-use super::{ANY_STATUS, Given, Opt, Settings, Style, Tool, ToolFault, ToolRun, rate_text};
-use crate::Flags;
+use super::{Connection, Draft, Given, Header, Load, Opt, Request, Settings, Style, Tool, ToolFault, ToolRun};
+use crate::text::rate_of;
+use crate::{Address, Version};
 
 /// What wrk was asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,32 +92,37 @@ pub(super) fn parse(tool: Tool, words: &[String]) -> Result<ToolRun, ToolFault> 
             rate => Some(rate),
         },
     };
-    let mut headers = vec!["Accept:".to_owned(), "User-Agent:".to_owned()];
+    let mut headers = vec![Header::without("Accept"), Header::without("User-Agent")];
     for text in given.all("-H") {
-        // It sends none without a colon and a blank.
-        let is_ours = |name: &str| text.split(':').next().is_some_and(|front| front.eq_ignore_ascii_case(name));
-        headers.retain(|header| !is_ours(header.trim_end_matches(':')));
-        headers.push(text.to_owned());
+        let header = Header::parse(text)?;
+        headers.retain(|known| known.value.is_some() || !known.is(&header.name));
+        headers.push(header);
     }
-    let flags = Flags {
-        url: Some(url.clone()),
-        connections: Some(connections.to_string()),
-        duration: Some(format!("{duration_s}s")),
-        rate: rate.map(|rate| rate_text(rate as f64)),
-        max_lateness: rate.map(|_| super::NO_TIMEOUT.to_owned()),
-        timeout: Some(format!("{timeout_s}s")),
-        grace: Some("0s".to_owned()),
-        interval: Some("100ms".to_owned()),
-        expect_status: Some(ANY_STATUS.to_owned()),
-        insecure: url.starts_with("https"),
-        http11: true,
-        headers,
-        ..Flags::default()
+    let timeout = Duration::from_secs(timeout_s);
+    let draft = Draft {
+        url: Some(Address::parse(&url)?),
+        load: Load {
+            connections: Some(connections),
+            duration: Some(Duration::from_secs(duration_s)),
+            rate: rate.map(|rate| rate_of(rate as f64)),
+            max_lateness: rate.map(|_| super::NO_TIMEOUT),
+            ..Load::default()
+        },
+        request: Request { method: None, ..super::request_of("", headers, None, timeout) },
+        answers: super::any_answer(),
+        connection: Connection {
+            version: Some(Version::Http11),
+            security: super::trusting(url.starts_with("https")),
+            ..Connection::default()
+        },
+        grace: Some(Duration::ZERO),
+        interval: Some(super::INTERVAL),
+        ..Draft::default()
     };
     let shows_uncorrected = given.has("-U");
     Ok(ToolRun {
         tool,
-        flags,
+        draft,
         threads: Some(threads),
         is_native: false,
         is_debug: false,

@@ -94,7 +94,7 @@ fn one(
         PartKind::Raw => {
             let length = count(part.bytes.len() as u64);
             let title = language.pick(
-                format!("[{length} bytes that are not understood, or not whole]"),
+                format!("[{length} bytes, not understood or incomplete]"),
                 format!("[{length} 字节无法理解，或不完整]"),
             );
             let _ = writeln!(text, "{sign} {title}");
@@ -148,7 +148,7 @@ fn content(bytes: &[u8], showing: &Showing) -> String {
 /// Bytes that are no text.
 fn numbers(bytes: &[u8], language: Language) -> String {
     let length = count(bytes.len() as u64);
-    let mut text = language.pick(format!("[{length} bytes that are no text]"), format!("[{length} 字节的非文本内容]"));
+    let mut text = language.pick(format!("[{length} bytes, not text]"), format!("[{length} 字节的非文本内容]"));
     for line in bytes[..bytes.len().min(HEX_BYTES_MAX)].chunks(HEX_BYTES_PER_LINE) {
         text.push_str("\n ");
         line.iter().for_each(|byte| {

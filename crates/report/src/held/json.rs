@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::verdict::verdicts;
 use crate::Language;
+use crate::json::distribution::with_given_up;
 use crate::json::intervals::Intervals;
 
 /// Grows with every change that a reader could stumble over.
@@ -29,12 +30,12 @@ impl HoldJson {
                 "open": now.open,
                 "connecting": now.connecting,
                 "waiting": now.waiting,
-                "established": seen.established,
+                "established": seen.established(),
                 "failed": seen.failed,
                 "lost": seen.lost,
                 "messages": messages(seen),
-                "bytes_sent": seen.bytes_sent,
-                "bytes_received": seen.bytes_received,
+                "bytes_sent": seen.bytes_sent(),
+                "bytes_received": seen.bytes_received(),
                 "memory": memory(interval.memory),
                 "response_time": times(&interval.response),
             })
@@ -58,7 +59,7 @@ impl HoldJson {
             "target_places": held.places.1,
             "plan": {
                 "connections": plan.connections,
-                "ramp_per_s": plan.ramp.map(|rate| rate as f64 / 3_600_000.0),
+                "ramp_per_s": plan.ramp.map(|rate| rate as f64 / plan::RATE_UNIT as f64),
                 "hold_s": plan.duration.as_secs_f64(),
                 "every_s": match plan.work { Work::Every(every) => Some(every.as_secs_f64()), _ => None },
                 "reconnects": plan.reconnects,
@@ -68,26 +69,26 @@ impl HoldJson {
             "closing_after_s": held.closing_after.map(|at| at.as_secs_f64()),
             "was_stopped": held.was_stopped,
             "connections": {
-                "tried": counts.tried,
-                "established": counts.established,
-                "retries": counts.retries,
+                "tried": counts.tried(),
+                "established": counts.established(),
+                "retries": counts.retries(),
                 "failed": counts.failed,
                 "failed_by": reasons(&counts.failed_by),
                 "lost": counts.lost,
                 "lost_by": reasons(&counts.lost_by),
-                "closed": counts.closed,
-                "closed_without_answer": counts.closed_unheard,
-                "abandoned": counts.abandoned,
+                "closed": counts.closed(),
+                "closed_without_answer": counts.closed_unheard(),
+                "abandoned": counts.abandoned(),
                 "most_open": held.most_open,
                 "open_when_opened": held.open_when_opened,
                 "open_when_closing": held.open_when_closing,
-                "tls_resumed": counts.tls_resumed,
+                "tls_resumed": counts.tls_resumed(),
             },
             "messages": messages(counts),
             "messages_asked_per_s": held.asked_and_achieved.map(|(asked, _)| asked),
             "messages_achieved_per_s": held.asked_and_achieved.map(|(_, achieved)| achieved),
-            "bytes_sent": counts.bytes_sent,
-            "bytes_received": counts.bytes_received,
+            "bytes_sent": counts.bytes_sent(),
+            "bytes_received": counts.bytes_received(),
             "times": {
                 "connect": times(&held.connect),
                 "response_time": times(&held.response),
@@ -102,7 +103,7 @@ impl HoldJson {
             "generator": {
                 "threads": held.threads,
                 "driver": held.driver.kind.name(),
-                "cpu_ns": counts.cpu_ns,
+                "cpu_ns": counts.cpu_ns(),
                 "loops": held.loops.iter().map(loop_of).collect::<Vec<_>>(),
                 "late_thread": held.late_thread.map(|late| late.thread),
             },
@@ -118,15 +119,15 @@ impl HoldJson {
 
 fn messages(counts: &HeldTally) -> Value {
     json!({
-        "due": counts.due,
-        "late": counts.late,
-        "missed": counts.missed,
-        "unsent": counts.unsent,
-        "sent": counts.sent,
-        "answered": counts.answered,
-        "unanswered": counts.unanswered,
-        "refused": counts.refused,
-        "pushed": counts.pushed,
+        "due": counts.due(),
+        "late": counts.late(),
+        "missed": counts.missed(),
+        "unsent": counts.unsent(),
+        "sent": counts.sent(),
+        "answered": counts.answered(),
+        "unanswered": counts.unanswered(),
+        "refused": counts.refused(),
+        "pushed": counts.pushed(),
     })
 }
 
@@ -154,12 +155,10 @@ fn times(times: &Times) -> Value {
         "min_ns": times.min_ns,
         "mean_ns": times.mean_ns,
     });
-    for (quantile, known) in times.named() {
+    for (quantile, known) in times.named_known() {
         let name = quantile.name().replace('.', "_");
         value[format!("{name}_ns")] = known.map(|known| known.ns).into();
-        if known.is_some_and(|known| known.at_least) {
-            value[format!("{name}_is_at_least")] = true.into();
-        }
     }
+    value["with_given_up"] = with_given_up(times);
     value
 }

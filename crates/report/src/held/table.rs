@@ -3,28 +3,54 @@
 use engine::MemoryUse;
 use figures::{HeldInterval, Quantile};
 
-use crate::Language;
-use crate::format::{Align, bytes, count, pad, rate, red};
+use crate::columns::{Column, Columns, Of, column};
+use crate::format::{bytes, count, rate};
 use crate::page::percentile;
+use crate::screen::{Paint, Screen};
+use crate::table::{elapsed, head_due};
 
-const WIDTHS: [usize; 11] = [7, 11, 11, 9, 8, 9, 10, 10, 8, 8, 15];
+const COLUMNS: [Column; 11] = [
+    column(7, Of::Row),
+    column(11, Of::Now),
+    column(10, Of::Now),
+    column(9, Of::Interval),
+    column(8, Of::Total),
+    column(8, Of::Total),
+    column(9, Of::Interval),
+    column(9, Of::Interval),
+    column(8, Of::Interval),
+    column(8, Of::Interval),
+    column(15, Of::Now),
+];
+const FAILED: usize = 4;
+const LOST: usize = 5;
+/// What a narrow terminal goes without, in this order: memory, bytes, p50, connecting, messages.
+const DISPENSABLE: [usize; 5] = [10, 7, 8, 2, 6];
 
 /// The table of connections that are held.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct HoldTable {
-    language: Language,
-    is_colorful: bool,
+    screen: Screen,
+    columns: Columns,
+    /// Lines since the last head; `None` before the first.
+    rows_since: Option<usize>,
 }
 
 impl HoldTable {
-    /// A table in a language, with colors or without.
-    pub fn new(language: Language, is_colorful: bool) -> Self {
-        Self { language, is_colorful }
+    /// A table for a screen.
+    pub fn new(screen: Screen) -> Self {
+        Self { screen, columns: Columns::fitting(&COLUMNS, &DISPENSABLE, None, &screen), rows_since: None }
+    }
+
+    /// The next row, with a head where one is due.
+    pub fn next(&mut self, interval: &HeldInterval) -> String {
+        let head = head_due(&mut self.rows_since, &self.screen).then(|| self.head());
+        format!("{}{}", head.unwrap_or_default(), self.row(interval))
     }
 
     /// The lines above the first interval.
     pub fn head(&self) -> String {
-        let names = self.language.pick(
+        let names = self.screen.language.pick(
             [
                 "time",
                 "established",
@@ -40,17 +66,14 @@ impl HoldTable {
             ],
             ["耗时", "已建立", "建立中", "新建/秒", "失败", "断开", "消息/秒", "收发/秒", "p50", "p99", "每连接内存 B"],
         );
-        let cells: Vec<String> =
-            WIDTHS.iter().zip(names).map(|(width, name)| pad(name, *width, Align::Right)).collect();
-        let rule = |joint: &str| WIDTHS.map(|width| "─".repeat(width)).join(joint);
-        format!("{}\n{}\n{}\n", rule("┬"), cells.join("│"), rule("┼"))
+        self.columns.head(&names, &self.screen)
     }
 
     /// One interval. Rates and times are those of the interval; the rest is from the start, or as it stands.
     pub fn row(&self, interval: &HeldInterval) -> String {
         let (total, response) = (&interval.total, &interval.response);
-        let mut cells = [
-            format!("{:.1}s", interval.to.as_secs_f64()),
+        let cells = [
+            elapsed(interval.to.as_secs_f64()),
             count(interval.now.open),
             count(interval.now.connecting),
             rate(interval.established_per_s),
@@ -62,15 +85,15 @@ impl HoldTable {
             percentile(response, Quantile::P99),
             each(interval.memory, interval.now.open),
         ];
-        for (cell, width) in cells.iter_mut().zip(WIDTHS) {
-            *cell = pad(cell, width, Align::Right);
-        }
-        for (column, number) in [(4, total.failed), (5, total.lost)] {
-            if self.is_colorful && number > 0 {
-                cells[column] = red(&cells[column]);
-            }
-        }
-        format!("{}\n", cells.join("│"))
+        let is_bad = |column: usize| match column {
+            FAILED => total.failed > 0,
+            LOST => total.lost > 0,
+            _ => false,
+        };
+        let paint = |column: usize, cell: String| {
+            if is_bad(column) { self.screen.paint(&cell, Paint::Bad) } else { cell }
+        };
+        format!("{}\n", self.columns.painted_row(&cells, "", paint))
     }
 }
 

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use engine::{HoldResult, MemoryUse};
 use figures::{HeldInput, HostFacts};
-use metrics::{Distribution, HeldCounts, HeldNow};
+use metrics::{Distribution, HeldCounter, HeldCounts, HeldNow};
 use pacing::Nanos;
 use plan::{Flags, HoldFlags};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use super::*;
 
 const MILLI: u64 = 1_000_000;
 
-fn plan() -> Hold {
+pub(crate) fn plan() -> Hold {
     let flag = |text: &str| Some(text.to_owned());
     let common = Flags { url: flag("ws://127.0.0.1:8080/"), connections: flag("100"), ..Flags::default() };
     HoldFlags { common, every: flag("1s"), ..HoldFlags::default() }.plan().expect("a good plan")
@@ -26,12 +26,12 @@ fn lag(looks: u64, late: u64, late_ns: u64) -> Distribution {
 }
 
 /// Ten seconds in which all went well, on two threads.
-fn good() -> HoldResult {
+pub(crate) fn good() -> HoldResult {
     let now = HeldNow { open: 100, ..HeldNow::default() };
     let mut total = metrics::Held::default();
     let counts = &mut total.counts;
-    (counts.tried, counts.established, counts.closed) = (100, 100, 100);
-    (counts.due, counts.sent, counts.answered) = (1_000, 1_000, 1_000);
+    (counts[HeldCounter::Tried], counts[HeldCounter::Established], counts[HeldCounter::Closed]) = (100, 100, 100);
+    (counts[HeldCounter::Due], counts[HeldCounter::Sent], counts[HeldCounter::Answered]) = (1_000, 1_000, 1_000);
     HoldResult {
         total,
         wall: Nanos::from_millis(10_000),
@@ -53,6 +53,28 @@ fn good() -> HoldResult {
     }
 }
 
+/// The row of messages and the verdict count the same: what lost connections owed was due, too.
+#[test]
+fn messages_that_were_due_are_one_number() {
+    for (due, missed, shown) in [(42, 78, "120"), (1_000, 5, "1,005"), (0, 7, "7"), (9, 0, "9")] {
+        let mut result = good();
+        let counts = &mut result.total.counts;
+        (counts[HeldCounter::Due], counts[HeldCounter::Sent], counts[HeldCounter::Answered]) = (due, due, due);
+        counts[HeldCounter::Missed] = missed;
+        let (verdicts, pages, _) = told(&result);
+        for ((verdict, page), words) in
+            verdicts.iter().zip(&pages).zip([[" due, ", "of ", " due"], ["应发 ", "应发 ", " 条"]])
+        {
+            let row =
+                page.lines().find(|line| line.starts_with("Messages ") || line.starts_with("消息 ")).expect("a row");
+            let is_first = words[0] == " due, ";
+            let told = if is_first { format!("{shown} due, ") } else { format!("应发 {shown}，") };
+            assert!(row.contains(&told), "{row}");
+            assert!(missed == 0 || verdict.contains(&format!("{}{shown}{}", words[1], words[2])), "{verdict}");
+        }
+    }
+}
+
 /// The verdicts in English and in Chinese, the page and the JSON.
 fn told(result: &HoldResult) -> ([String; 2], [String; 2], Value) {
     let plan = plan();
@@ -62,13 +84,13 @@ fn told(result: &HoldResult) -> ([String; 2], [String; 2], Value) {
     let languages = [Language::En, Language::Zh];
     let json = serde_json::from_str(&HoldJson::default().report(&held)).expect("JSON");
     let verdicts = languages.map(|language| verdicts(&held, language).join("\n"));
-    (verdicts, languages.map(|language| hold_summary(&held, language, false)), json)
+    (verdicts, languages.map(|language| hold_summary(&held, Screen::plain(language))), json)
 }
 
 #[test]
 fn what_went_well_is_kept() {
     let ([en, zh], pages, json) = told(&good());
-    assert_eq!(en, "kept: all 100 connections were there, none was lost, and every message was answered");
+    assert_eq!(en, "kept: all 100 connections were open, none was lost, and every message was answered");
     assert_eq!(zh, "达到：100 个连接全部建立，无一断开，消息全部得到应答");
     assert_eq!((&json["is_kept"], &json["is_spoiled"]), (&true.into(), &false.into()));
     assert_eq!(json["generator"]["late_thread"], Value::Null);
@@ -82,7 +104,7 @@ fn what_was_stopped_is_not_kept() {
     let ([en, zh], _, json) = told(&stopped);
     assert_eq!(
         en,
-        "stopped before the end of the plan; until then all 100 connections were there, none was lost, and every message was answered"
+        "stopped before the end of the plan; until then all 100 connections were open, none was lost, and every message was answered"
     );
     assert_eq!(zh, "压测提前停止；在此之前，100 个连接全部建立，无一断开，消息全部得到应答");
     assert_eq!(json["is_kept"], false);
@@ -90,7 +112,7 @@ fn what_was_stopped_is_not_kept() {
     let ([en, _], ..) = told(&stopped);
     assert_eq!(
         en,
-        "stopped before the end of the plan; until then not all connections were there at one time: 57 of 100"
+        "stopped before the end of the plan; until then not all connections were open at one time: 57 of 100"
     );
 }
 
@@ -99,29 +121,38 @@ fn messages_that_were_not_sent_or_answered_are_counted() {
     type Change = fn(&mut HeldCounts);
     let cases: [(Change, &str, &str); 5] = [
         (
-            |counts| (counts.sent, counts.answered, counts.unsent) = (997, 997, 3),
-            "not every message had a good answer: of 1,000 due, 3 never sent",
+            |counts| {
+                (counts[HeldCounter::Sent], counts[HeldCounter::Answered], counts[HeldCounter::Unsent]) = (997, 997, 3)
+            },
+            "not every message was answered correctly: of 1,000 due, 3 never sent",
             "并非每条消息都得到正确应答：应发 1,000 条，其中 3 条未能发出",
         ),
         (
-            |counts| (counts.answered, counts.unanswered) = (998, 2),
-            "not every message had a good answer: of 1,000 due, 2 not answered",
+            |counts| (counts[HeldCounter::Answered], counts[HeldCounter::Unanswered]) = (998, 2),
+            "not every message was answered correctly: of 1,000 due, 2 not answered",
             "并非每条消息都得到正确应答：应发 1,000 条，其中 2 条未得到应答",
         ),
         // Nobody knows what became of it.
         (
-            |counts| counts.answered = 999,
-            "not every message had a good answer: of 1,000 due, 1 not answered",
+            |counts| counts[HeldCounter::Answered] = 999,
+            "not every message was answered correctly: of 1,000 due, 1 not answered",
             "并非每条消息都得到正确应答：应发 1,000 条，其中 1 条未得到应答",
         ),
         (
-            |counts| counts.refused = 4,
-            "not every message had a good answer: of 1,000 due, 4 refused by the check",
+            |counts| counts[HeldCounter::Refused] = 4,
+            "not every message was answered correctly: of 1,000 due, 4 refused by the check",
             "并非每条消息都得到正确应答：应发 1,000 条，其中 4 条未通过检查",
         ),
         (
-            |counts| (counts.sent, counts.answered, counts.unsent, counts.missed) = (999, 999, 1, 5),
-            "not every message had a good answer: of 1,005 due, 1 never sent, 5 due on lost connections",
+            |counts| {
+                (
+                    counts[HeldCounter::Sent],
+                    counts[HeldCounter::Answered],
+                    counts[HeldCounter::Unsent],
+                    counts[HeldCounter::Missed],
+                ) = (999, 999, 1, 5)
+            },
+            "not every message was answered correctly: of 1,005 due, 1 never sent, 5 due on lost connections",
             "并非每条消息都得到正确应答：应发 1,005 条，其中 1 条未能发出，5 条因连接断开未发",
         ),
     ];
@@ -157,11 +188,11 @@ fn a_generator_that_was_late_is_named() {
     result.lags[1] = lag(1_200, 13, 19 * MILLI);
     assert!(!result.is_spoiled());
     // The loops were not late when they looked, but messages were.
-    (result.total.counts.due, result.total.counts.late) = (1_000, 11);
+    (result.total.counts[HeldCounter::Due], result.total.counts[HeldCounter::Late]) = (1_000, 11);
     let ([en, zh], pages, json) = told(&result);
-    assert!(en.starts_with("the generator was late: 11 of 1,000 messages were taken up late; give it more"), "{en}");
+    assert!(en.starts_with("the generator was late: 11 of 1,000 messages were sent late; give it more"), "{en}");
     assert!(zh.starts_with("压测机滞后：1,000 条消息中有 11 条迟发；请"), "{zh}");
-    assert!(pages[0].contains("1,000 answered, 11 taken up late by the generator"), "{pages:?}");
-    assert!(pages[1].contains("11 因压测机滞后而迟发"), "{pages:?}");
+    assert!(pages[0].contains("1,000 answered, 11 sent late by the generator"), "{pages:?}");
+    assert!(pages[1].contains("11 条因压测机滞后而迟发"), "{pages:?}");
     assert_eq!((&json["is_spoiled"], &json["messages"]["late"]), (&true.into(), &11.into()));
 }

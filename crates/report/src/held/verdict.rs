@@ -13,20 +13,20 @@ pub(super) fn verdicts(held: &Held, language: Language) -> Vec<String> {
     if let Some(stopped) = held.stopped_opening {
         let (available, tried) = (bytes(stopped.available as f64), count(stopped.tried));
         all.push(language.pick(
-            format!("opening stopped at {tried} connections: only {available} of memory were left on this machine; use another machine, or less memory elsewhere"),
+            format!("opening stopped at {tried} connections: only {available} of memory was left on this machine; use another machine, or free memory here"),
             format!("在 {tried} 个连接时停止新建：本机只剩 {available} 内存；请换一台机器，或减少其他内存占用"),
         ));
     }
     if let Some((open, limit)) = held.target_limit {
         let (open, limit) = (count(open), count(limit));
         all.push(language.pick(
-            format!("the target took {open} connections and no more: that is about {limit}, a common limit of open files; raise it for the server (ulimit -n, LimitNOFILE= of systemd, --ulimit nofile= of docker)"),
+            format!("the target accepted {open} connections and no more: that is about {limit}, a common limit of open files; raise it for the server (ulimit -n, LimitNOFILE= of systemd, --ulimit nofile= of docker)"),
             format!("服务端接受了 {open} 个连接后不再接受：接近常见的打开文件数上限 {limit}；请为服务端调大（ulimit -n、systemd 的 LimitNOFILE=、docker 的 --ulimit nofile=）"),
         ));
     }
     if held.most_open < plan.connections {
         all.push(language.pick(
-            format!("not all connections were there at one time: {most} of {asked}"),
+            format!("not all connections were open at one time: {most} of {asked}"),
             format!("未能同时保持全部连接：{most} / {asked}"),
         ));
     }
@@ -41,7 +41,7 @@ pub(super) fn verdicts(held: &Held, language: Language) -> Vec<String> {
     if !held.is_rate_kept {
         let who = match held.is_generator_busy {
             true => language.pick(
-                "the generator had no time left: give it more cores (--threads), or another machine",
+                "the generator was fully busy: give it more cores (--threads), or another machine",
                 "压测机已无余力：请增加核数（--threads）或更换机器",
             ),
             false => language.pick("the target did not answer in time", "服务端未能及时应答"),
@@ -49,20 +49,20 @@ pub(super) fn verdicts(held: &Held, language: Language) -> Vec<String> {
         let (asked, achieved) = held.asked_and_achieved.unwrap_or((0.0, 0.0));
         let (asked, achieved) = (rate(asked), rate(achieved));
         all.push(language.pick(
-            format!("the messages were not kept up with ({achieved} of {asked} a second): {who}"),
+            format!("the message rate was not kept ({achieved} of {asked} per second): {who}"),
             format!("消息速率未达到计划（每秒 {achieved} / {asked}）：{who}"),
         ));
     }
     let owed = &held.owed;
     if !owed.is_empty() {
-        let planned = count(counts.due + counts.missed);
+        let planned = count(counts.due() + counts.missed());
         let part = |owed: &Owed| {
             let (number, (en, zh)) = (count(owed.count), owed_by(owed.by));
             language.pick(format!("{number} {en}"), format!("{number} 条{zh}"))
         };
         let parts = owed.iter().map(part).collect::<Vec<_>>().join(language.pick(", ", "，"));
         let (en, zh) = match held.has_answers {
-            true => ("had a good answer", "得到正确应答"),
+            true => ("was answered correctly", "得到正确应答"),
             false => ("was sent", "发出"),
         };
         all.push(language.pick(
@@ -92,12 +92,12 @@ pub(super) fn verdicts(held: &Held, language: Language) -> Vec<String> {
 /// All went well.
 fn good(held: &Held, language: Language) -> String {
     let asked = count(held.plan.connections);
-    let (en, zh) = match (held.tally.due, held.has_answers) {
+    let (en, zh) = match (held.tally.due(), held.has_answers) {
         (0, _) => (" and none was lost", "，无一断开"),
         (_, true) => (", none was lost, and every message was answered", "，无一断开，消息全部得到应答"),
         (_, false) => (", none was lost, and every message was sent", "，无一断开，消息全部发出"),
     };
-    language.pick(format!("all {asked} connections were there{en}"), format!("{asked} 个连接全部建立{zh}"))
+    language.pick(format!("all {asked} connections were open{en}"), format!("{asked} 个连接全部建立{zh}"))
 }
 
 /// Our own loops were late: what they measured is their own lateness too.
@@ -110,9 +110,9 @@ fn lateness(held: &Held, language: Language) -> String {
             format!("线程 {thread} 的循环有 {share} 的时间滞后超过 20 ms（p99 {p99}，最长 {max}）"),
         )
     });
-    let (late, due) = (count(held.tally.late), count(held.tally.due));
-    let messages = (held.tally.late > 0).then(|| {
-        language.pick(format!("{late} of {due} messages were taken up late"), format!("{due} 条消息中有 {late} 条迟发"))
+    let (late, due) = (count(held.tally.late()), count(held.tally.due()));
+    let messages = (held.tally.late() > 0).then(|| {
+        language.pick(format!("{late} of {due} messages were sent late"), format!("{due} 条消息中有 {late} 条迟发"))
     });
     let what = [thread, messages].into_iter().flatten().collect::<Vec<_>>().join(language.pick(", and ", "，"));
     language.pick(

@@ -1,5 +1,5 @@
 use figures::{Interval, Kernel, Watch};
-use metrics::{Failure, Measure, Outcome, Snapshot};
+use metrics::{Counter, Failure, Measure, Outcome, SeriesId, Snapshot};
 use pacing::Nanos;
 use plan::Flags;
 
@@ -10,11 +10,11 @@ fn seen(failures: &[(Failure, u64)], slow: u64) -> Snapshot {
     let mut seen = Snapshot::default();
     for &(failure, count) in failures {
         for _ in 0..count {
-            seen.outcome(0, Outcome::Failed(failure)).record(Measure::Response, 2_000_000_000);
+            seen.outcome(SeriesId::step(0), Outcome::Failed(failure)).record(Measure::Response, 2_000_000_000);
         }
     }
     (0..slow).for_each(|_| seen.connect.record(3_000_000_000));
-    seen.counts.connections_established = 100;
+    seen.counts[Counter::ConnectionsEstablished] = 100;
     seen
 }
 
@@ -24,8 +24,9 @@ fn notes_carry_the_figures_of_the_whole_run() {
     let flags = Flags { url: Some("http://192.0.2.1/".to_owned()), ..Flags::default() };
     let plan = flags.plan().expect("a good plan");
     let mut total = Snapshot::default();
-    total.counts.connections_established = 100;
+    total.counts[Counter::ConnectionsEstablished] = 100;
     let mut tell = |seen: &Snapshot| {
+        let part = engine::ScenarioInterval { paused: Nanos::ZERO, seen, added: seen, total: &total };
         let interval = Interval::of(
             &engine::Interval {
                 number: 1,
@@ -37,6 +38,7 @@ fn notes_carry_the_figures_of_the_whole_run() {
                 seen,
                 added: seen,
                 total: &total,
+                scenarios: vec![part],
             },
             &plan,
         );
@@ -47,23 +49,23 @@ fn notes_carry_the_figures_of_the_whole_run() {
     };
     let first = tell(&seen(&[(Failure::ConnectTimeout, 5), (Failure::ConnectRefused, 2)], 1));
     assert_eq!(first.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["refused", "accept-queue"]);
-    assert!(first[1].1.contains("1 took more than 1 s and 5 were not there in time"), "{first:?}");
+    assert!(first[1].1.contains("1 took more than 1 s and 5 were not established in time"), "{first:?}");
     let mut later = seen(&[(Failure::ConnectTimeout, 28), (Failure::ConnectRefused, 5), (Failure::NoDescriptor, 4)], 6);
-    (later.counts.cut_off, later.connections_open) = (2, 1_000);
+    (later.counts[Counter::CutOff], later.gauges.connections_open) = (2, 1_000);
     assert_eq!(tell(&later).iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["descriptors"]);
-    (later.counts.cut_off, later.connections_open) = (3, 1_000);
+    (later.counts[Counter::CutOff], later.gauges.connections_open) = (3, 1_000);
     assert_eq!(tell(&later), [], "each kind is told once");
     assert_eq!(tell(&later).iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), ["server-limit"]);
-    later.counts.cut_off = 7;
+    later.counts[Counter::CutOff] = 7;
     assert_eq!(tell(&later), [], "each kind is told once");
     let notes = watch.take_notes(&Kernel::default());
     let kinds: Vec<&str> = notes.iter().map(figures::Note::kind).collect();
     assert_eq!(kinds, ["refused", "accept-queue", "descriptors", "server-limit"]);
     for (note, en, zh) in [
         (&notes[0], "refused 22 new connections", "拒绝了 22 个新连接"),
-        (&notes[1], "25 took more than 1 s and 117 were not there", "有 25 个用了 1 秒以上，117 个未能按时建立"),
-        (&notes[2], "and 16 connections found none", "16 个连接因此失败"),
-        (&notes[3], "cut 15 new connections off", "断开了 15 个新连接，而另外 1,000 个"),
+        (&notes[1], "25 took more than 1 s and 117 were not established", "有 25 个用了 1 秒以上，117 个未能按时建立"),
+        (&notes[2], "and 16 connections got none", "16 个连接因此失败"),
+        (&notes[3], "dropped 15 new connections", "断开了 15 个新连接，而另外 1,000 个"),
     ] {
         assert!(note_text(note, Language::En).contains(en), "{note:?}");
         assert!(note_text(note, Language::Zh).contains(zh), "{note:?}");

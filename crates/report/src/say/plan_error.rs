@@ -1,12 +1,44 @@
 //! A plan that is none, in both languages.
 
-use plan::{CurlFault, Need, PlanError, Remedy, StageFault};
+use plan::{CurlFault, DataIs, Need, PlanError, Remedy, StageFault, UrlsFault};
 
 use crate::Language;
+use crate::format::count;
 
 /// A mistake in the user's words, without the secrets in them.
 pub fn plan_error(error: &PlanError, language: Language) -> String {
-    said(&error.clone().without_secrets(), language)
+    let error = error.clone().without_secrets();
+    let text = said(&error, language);
+    let text = if language == Language::Zh { super::in_chinese(&text) } else { text };
+    text + &wide_in(&error.to_string(), language)
+}
+
+/// What an input method for Chinese types is hard to tell from what is meant: it is named. Nothing else in English is as wide.
+fn wide_in(english: &str, language: Language) -> String {
+    let plain = |wide: char| char::from_u32(u32::from(wide) - 0xFEE0).filter(|plain| plain.is_ascii_graphic());
+    let is_meant = |plain: char| plain.is_ascii_alphanumeric() || "-:/.%=@_".contains(plain);
+    let mut wides = english.chars().filter(|each| ('！'..='～').contains(each));
+    let found = wides.find_map(|wide| plain(wide).filter(|plain| is_meant(*plain)).map(|plain| (wide, plain)));
+    found.map_or(String::new(), |(wide, plain)| {
+        language.pick(
+            format!("; '{wide}' is a full-width character, write '{plain}'"),
+            format!("；'{wide}' 是全角字符，请改为半角的 '{plain}'"),
+        )
+    })
+}
+
+fn share(flag: &str, value: &str) -> String {
+    format!("{flag} 需要 1% 或 0.01 这样的比例，最小 0.0001%，而不是 '{value}'")
+}
+
+fn budget(value: &str) -> String {
+    format!(
+        "--budget 由 requests=数量、bytes=字节数、time=时间 组成，如 requests=1M,bytes=10GiB,time=10m，而不是 '{value}'"
+    )
+}
+
+fn of_handshake(header: &str) -> String {
+    format!("请求头 '{header}' 属于 WebSocket 握手；请去掉，onrush 会自动填写")
 }
 
 fn said(error: &PlanError, language: Language) -> String {
@@ -25,12 +57,12 @@ fn said(error: &PlanError, language: Language) -> String {
         }
         PlanError::TcpUrl { url } => format!("'{url}' 不是 TCP 地址；请写成 tcp://127.0.0.1:9000 的形式"),
         PlanError::NoHoldUrl => "没有给出 URL；例如：onrush hold -c 10000 ws://127.0.0.1:8080/".to_owned(),
+        PlanError::Budget { value } => budget(value),
+        PlanError::Share { flag, value } => share(flag, value),
         PlanError::HoldScheme { url } => format!(
             "'{url}' 的连接由 HTTP/2 共用；hold 支持 ws://、wss://、tcp://，以及使用 HTTP/1.1 的 http:// 和 https://"
         ),
-        PlanError::HeaderOfHandshake { header } => {
-            format!("请求头 '{header}' 属于 WebSocket 握手；请去掉，onrush 会自动填写")
-        }
+        PlanError::HeaderOfHandshake { header } => of_handshake(header),
         PlanError::NothingToSend => {
             "没有要发送的内容；请用 -d 或 --data-bytes 给出消息（或：onrush hold --receive-only）".to_owned()
         }
@@ -50,7 +82,9 @@ fn said(error: &PlanError, language: Language) -> String {
             format!("--to 需要 10.0.0.1:8001-8016,:8080 这样的地址和端口，而不是 '{value}'")
         }
         PlanError::TooManyPlaces { flag, most } => format!("{flag} 给出的地址超过 {most} 个；请减少"),
-        PlanError::Credentials { url } => format!("'{url}' 中带有用户名或密码；请改用 -H 'Authorization: ...' 发送"),
+        PlanError::Credentials { url } => {
+            format!("'{url}' 中带有用户名或密码；请改用 -u 用户名:密码 或 -H 'Authorization: ...' 发送")
+        }
         PlanError::HeaderColon { header } => format!("请求头 '{header}' 缺少冒号；请写成 -H 'Name: value' 的形式"),
         PlanError::HeaderName { header } => {
             format!("请求头 '{header}' 的冒号前不是合法的名称；请写成 -H 'Name: value' 的形式")
@@ -62,15 +96,24 @@ fn said(error: &PlanError, language: Language) -> String {
             format!("无法读取 {flag} 指定的文件 '{path}'：{reason}；请检查路径")
         }
         PlanError::FileTooLarge { path, limit } => format!("文件 '{path}' 超过 {limit} 字节，这是读取的上限"),
-        PlanError::Number { flag, value, least, most } => {
-            format!("{flag} 需要 {least} 到 {most} 之间的整数，而不是 '{value}'")
+        PlanError::User => "-u 需要 用户名:密码（运行时不会询问）；密码为空时写 用户名:".to_owned(),
+        PlanError::DataIsTime { value, what, instead } => {
+            let what = match what {
+                DataIs::Body => "请求体",
+                DataIs::Message => "消息",
+            };
+            format!("-d 是{what}，而 '{value}' 是时间；持续时间请写 {instead} {value}（确实要发送这些字节：-d @FILE）")
         }
+        PlanError::Number { flag, value, least, most } => match *most {
+            plan::BOUND_SAID_MAX.. => format!("{flag} 需要不小于 {} 的整数，而不是 '{value}'", count(*least)),
+            _ => format!("{flag} 需要 {} 到 {} 之间的整数，而不是 '{value}'", count(*least), count(*most)),
+        },
         PlanError::Duration { flag, value } => {
             format!("{flag} 需要 500ms、10s、2m、1h30m 这样的时间（最长 3650d），而不是 '{value}'")
         }
         PlanError::DurationTooShort { flag, value, least } => format!("{flag} 至少为 {least}，而不是 '{value}'"),
         PlanError::Rate { flag, value, most } => {
-            format!("{flag} 需要 5000、100/m 或 2.5/s 这样的速率，每秒最多 {most}，而不是 '{value}'")
+            format!("{flag} 需要 5000、100/m 或 2.5/s 这样的速率，每秒最多 {}，而不是 '{value}'", count(*most))
         }
         PlanError::Stage { number, value, reason } => {
             let reason = match reason {
@@ -88,30 +131,12 @@ fn said(error: &PlanError, language: Language) -> String {
             format!("按 {flag} 的速率，在压测时间内一个请求都不会发起；请提高速率或延长时间")
         }
         PlanError::Conflict { one, other, remedy } => {
-            let remedy = match remedy {
-                Remedy::InCurl => "请求由 curl 命令描述；请写在 curl 命令中",
-                Remedy::OneWay => "两者都规定了连接的去向；请去掉其中一个",
-                Remedy::RateAsStage => "请把速率写成一个阶段",
-                Remedy::StagesHaveTimes => "各阶段已经规定了压测时长",
-                Remedy::StagesSayUsers => "各阶段已经规定了用户数",
-                Remedy::RampIsOfUsers => "--ramp 用于逐步增加用户；速率请用 --stages 1000:30s,1000:1m 逐步增加",
-                Remedy::RendezvousIsConstant => "集合点需要固定的用户数（-c）",
-                Remedy::OneVersion => "请只选一个版本",
-                Remedy::StreamsAreHttp2 => "只有 HTTP/2 能在一个连接上同时进行多个请求",
-                Remedy::StreamsStay => "多个流共用一个长连接；短连接请用 -c 指定并发数",
-                Remedy::GrpcIsHttp2 => "gRPC 调用就是通过 HTTP/2 发送的 POST",
-                Remedy::OneSchema => "消息定义只需其中一种",
-                Remedy::OneMessage => "两者都规定了消息内容；请去掉其中一个",
-                Remedy::OneEnd => "应答只能有一种结束方式；请去掉其中一个",
-                Remedy::MessagesEnd => "WebSocket 消息自带边界",
-                Remedy::OneWork => "两者都规定了何时发送；请去掉其中一个",
-                Remedy::TalkIsNoHttp => "它只用于 HTTP 请求",
-                Remedy::TrustOneWay => "--insecure 表示不校验证书；请去掉其中一个",
-                Remedy::RandomEndsWithTime => "随机发起的请求数不固定，请用 -z 规定时长",
-            };
+            let remedy = remedy_in_chinese(*remedy);
             format!("{one} 和 {other} 不能同时使用；{remedy}")
         }
+        PlanError::Urls(fault) => urls_fault(fault),
         PlanError::Curl { line, fault } => format!("{}{}", line_before(*line), curl_fault(fault)),
+        PlanError::FormPart { value, wanted } => format!("-F 需要{}，而不是 '{value}'", wanted_of_curl(wanted)),
         PlanError::AtLine { line, inner } => format!("{}{}", line_before(*line), said(inner, language)),
         PlanError::InFile { path, inner } => format!("{path}：{}", said(inner, language)),
         PlanError::Pattern { flag, value, reason } => {
@@ -127,8 +152,11 @@ fn said(error: &PlanError, language: Language) -> String {
             format!("--connect-to 需要 主机:端口:主机:端口，如 example.com:443:127.0.0.1:8443，而不是 '{value}'")
         }
         PlanError::UnixSocket { path } => format!("--unix-socket 需要 1 到 107 字节的路径，而不是 '{path}'"),
-        PlanError::Needs { flag, needed: Need::Curl } => format!("{flag} 需要用 --curl 文件 给出多条 curl 命令"),
+        PlanError::Needs { flag, needed: Need::Curl } => {
+            format!("{flag} 需要用 --curl 文件 给出多条 curl 命令，或用 --urls 文件 给出 URL")
+        }
         PlanError::Needs { flag, needed: Need::Http } => format!("{flag} 需要 http:// 或 https:// 开头的 URL"),
+        PlanError::Needs { flag, needed: Need::File } => format!("{flag} 需要场景文件，如：onrush run FILE.yaml"),
         PlanError::Needs { flag, needed: Need::Location } => format!("{flag} 需要同时给出 --location（跟随重定向）"),
         PlanError::Needs { flag, needed: Need::Rate } => format!("{flag} 需要同时给出速率（-q 或 --stages）"),
         PlanError::Needs { flag, needed: Need::Stages } => format!("{flag} 需要同时给出 --stages"),
@@ -139,9 +167,13 @@ fn said(error: &PlanError, language: Language) -> String {
         PlanError::Needs { flag, needed: Need::WebSocket } => format!("{flag} 需要 ws:// 或 wss:// 开头的 URL"),
         PlanError::Needs { flag, needed: Need::Data } => format!("{flag} 需要同时用 -d 或 --data-bytes 给出消息"),
         PlanError::Needs { flag, needed: Need::DataBytes } => format!("{flag} 需要同时给出 --data-bytes"),
+        PlanError::Needs { flag, needed: Need::Log } => format!("{flag} 需要同时给出 --log FILE"),
         PlanError::Needs { flag, needed: Need::Work } => format!("{flag} 需要同时说明何时发送：--every 30s 或 --once"),
 
         PlanError::Needs { flag, needed: Need::Grpc } => format!("{flag} 需要 grpc:// 或 grpcs:// 开头的 URL"),
+        PlanError::Needs { flag, needed: Need::Method } => {
+            format!("{flag} 需要写明方法的 URL，如 grpc://主机:端口/包名.服务/方法")
+        }
         PlanError::Needs { flag, needed: Need::Proto } => format!("{flag} 需要同时用 --proto 给出导入它们的文件"),
         PlanError::Needs { flag, needed: Need::ClientStream } => format!("{flag} 只能用于以流方式接收消息的方法"),
         PlanError::Needs { flag, needed: Need::Cert } => format!("{flag} 需要同时用 --cert 给出对应的证书"),
@@ -182,8 +214,8 @@ fn said(error: &PlanError, language: Language) -> String {
         PlanError::NoSymbol { symbol, known } => {
             format!("没有名为 '{symbol}' 的定义；请写带包名的全名；现有服务：{known}")
         }
-        PlanError::Json { message, line, column, reason } => format!(
-            "-d 与消息 {message} 不符：第 {line} 行第 {column} 列：{reason}；可用 onrush grpc describe grpc://主机:端口 {message} 查看其字段"
+        PlanError::Json { message, source_words, line, column, reason } => format!(
+            "-d 与消息 {message} 不符：第 {line} 行第 {column} 列：{reason}；可用 onrush grpc describe {source_words} {message} 查看其字段"
         ),
         PlanError::DataNotText => {
             "gRPC 调用的 -d 是 JSON，但给出的不是 UTF-8 文本；字节请以 base64 字符串表示".to_owned()
@@ -205,6 +237,52 @@ fn line_before(line: usize) -> String {
     if line == 0 { "curl：".to_owned() } else { format!("第 {line} 行：") }
 }
 
+/// What to do about two flags that contradict each other.
+fn remedy_in_chinese(remedy: Remedy) -> &'static str {
+    match remedy {
+        Remedy::InUrls => "请写在 --urls 的各行中：POST URL 请求体",
+        Remedy::InCurl => "请求由 curl 命令描述；请写在 curl 命令中",
+        Remedy::OneWay => "两者都规定了连接的去向；请去掉其中一个",
+        Remedy::RateAsStage => "请把速率写成一个阶段",
+        Remedy::StagesHaveTimes => "各阶段已经规定了压测时长",
+        Remedy::StagesSayUsers => "各阶段已经规定了用户数",
+        Remedy::RampIsOfUsers => "--ramp 用于逐步增加用户；速率请用 --stages 1000:30s,1000:1m 逐步增加",
+        Remedy::RendezvousIsConstant => "集合点需要固定的用户数（-c）",
+        Remedy::OneVersion => "请只选一个版本",
+        Remedy::StreamsAreHttp2 => "只有 HTTP/2 能在一个连接上同时进行多个请求",
+        Remedy::StreamsStay => "多个流共用一个长连接；短连接请用 -c 指定并发数",
+        Remedy::GrpcIsHttp2 => "gRPC 调用就是通过 HTTP/2 发送的 POST",
+        Remedy::OneSchema => "消息定义只需其中一种",
+        Remedy::OneBody => "两者都规定了请求体；请去掉其中一个",
+        Remedy::OneMessage => "两者都规定了消息内容；请去掉其中一个",
+        Remedy::OneEnd => "应答只能有一种结束方式；请去掉其中一个",
+        Remedy::MessagesEnd => "WebSocket 消息自带边界",
+        Remedy::OneWork => "两者都规定了何时发送；请去掉其中一个",
+        Remedy::TalkIsNoHttp => "它只用于 HTTP 请求",
+        Remedy::DebugIsText => "--debug 以文本显示一次请求的全过程，不生成报告；请去掉其中一个",
+        Remedy::AlpnOffersVersion => {
+            "--alpn 必须包含所用的协议：HTTP/2 和 gRPC 为 h2，HTTP/1 和 WebSocket 为 http/1.1，且不含 h2"
+        }
+        Remedy::TrustOneWay => "--insecure 表示不校验证书；请去掉其中一个",
+        Remedy::RandomEndsWithTime => "随机发起的请求数不固定，请用 -z 规定时长",
+    }
+}
+
+fn urls_fault(fault: &UrlsFault) -> String {
+    match fault {
+        UrlsFault::Empty => "文件中没有 URL；请每行写一个，如：GET http://127.0.0.1:8080/".to_owned(),
+        UrlsFault::TooMany { most } => {
+            format!("URL 超过 {most} 个；更多的请在场景文件中从数据文件读取路径（get: /${{paths.path}}）")
+        }
+        UrlsFault::NoUrl { method } => format!("{method} 之后没有 URL；请写成：{method} http://127.0.0.1:8080/"),
+        UrlsFault::Relative { path } => {
+            format!("'{path}' 只是路径；请同时给出服务地址：onrush --urls 文件 http://127.0.0.1:8080")
+        }
+        UrlsFault::NotHttp { url } => format!("'{url}' 不是 HTTP 的 URL；--urls 只接受 http:// 和 https://"),
+        UrlsFault::NotText => "文件不是 UTF-8 文本；请用 iconv -t UTF-8 转换".to_owned(),
+    }
+}
+
 fn curl_fault(fault: &CurlFault) -> String {
     match fault {
         CurlFault::Quote { quote } => format!("引号 {quote} 没有结束；请补上，或写成 \\{quote}"),
@@ -218,16 +296,7 @@ fn curl_fault(fault: &CurlFault) -> String {
         CurlFault::Ambiguous { flag, one, other } => format!("参数 {flag} 可能是 {one} 或 {other}；请写完整"),
         CurlFault::NoValue { flag } => format!("curl 的参数 {flag} 后面需要一个值；请补上"),
         CurlFault::Value { flag, value, wanted } => {
-            let wanted = match *wanted {
-                "a number, or -1 for no bound" => "数字，或用 -1 表示不限",
-                "seconds, like 5 or 2.5" => "秒数，如 5 或 2.5",
-                "a number of bytes" => "字节数",
-                "a type like ;type=text/plain" => "形如 ;type=text/plain 的类型",
-                "the encoder base64, 8bit, 7bit or binary" => "base64、8bit、7bit 或 binary 编码方式",
-                "name=content or name=@file" => "名称=内容 或 名称=@文件",
-                "a part that is no group of parts" => "单个部分（不支持嵌套的部分）",
-                other => other,
-            };
+            let wanted = wanted_of_curl(wanted);
             format!("curl 的参数 {flag} 需要{wanted}，而不是 '{value}'")
         }
         CurlFault::NoUrl => "curl 命令中没有 URL；请加上，如：curl http://127.0.0.1:8080/".to_owned(),
@@ -252,5 +321,19 @@ fn curl_fault(fault: &CurlFault) -> String {
             "HTTP/1.0 不支持分块传输，而正文长度未知；请去掉 -0，或用 -T 给出文件并去掉 Transfer-Encoding".to_owned()
         }
         CurlFault::NoPassword => "-u 需要 用户名:密码，因为这里不会询问；密码为空时请写 用户名:".to_owned(),
+    }
+}
+
+/// What a flag of curl wants.
+fn wanted_of_curl(wanted: &'static str) -> &'static str {
+    match wanted {
+        "a number, or -1 for no bound" => "数字，或用 -1 表示不限",
+        "seconds, like 5 or 2.5" => "秒数，如 5 或 2.5",
+        "a number of bytes" => "字节数",
+        "a type like ;type=text/plain" => "形如 ;type=text/plain 的类型",
+        "the encoder base64, 8bit, 7bit or binary" => "base64、8bit、7bit 或 binary 编码方式",
+        "name=content or name=@file" => "名称=内容 或 名称=@文件",
+        "a part that is no group of parts" => "单个部分（不支持嵌套的部分）",
+        other => other,
     }
 }

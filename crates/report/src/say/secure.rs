@@ -52,67 +52,67 @@ fn fill(text: &str, values: &[(&str, String)]) -> String {
 fn tls_texts(fault: TlsFault, has_weak_key: bool) -> (&'static str, &'static str) {
     match fault {
         TlsFault::UnknownIssuer => (
-            "{certificate} is signed by nobody who is trusted here; name its authority with --cacert FILE, or trust whoever answers with --insecure",
+            "{certificate} is not signed by a trusted CA; name its CA with --cacert FILE, or skip certificate verification with --insecure",
             "{certificate}的签发者不受信任；请用 --cacert FILE 指定其 CA，或用 --insecure 跳过校验",
         ),
         TlsFault::Expired => (
-            "{certificate} has expired; renew it, or trust whoever answers with --insecure",
+            "{certificate} has expired; renew it, or skip certificate verification with --insecure",
             "{certificate}已过期；请更换证书，或用 --insecure 跳过校验",
         ),
         TlsFault::NotYetValid => (
-            "{certificate} is not valid yet; look at the clocks of both machines, or give --insecure",
+            "{certificate} is not valid yet; look at the clocks of both machines, or skip verification with --insecure",
             "{certificate}尚未生效；请检查两台机器的时钟，或用 --insecure 跳过校验",
         ),
         TlsFault::WrongName => (
-            "{certificate} is not of the name '{wanted}'; ask for one of its names with --sni NAME, or give --insecure",
+            "{certificate} is not valid for the name '{wanted}'; request one of its names with --sni NAME, or skip verification with --insecure",
             "{certificate}与名称 '{wanted}' 不符；请用 --sni NAME 指定证书上的名称，或用 --insecure 跳过校验",
         ),
         TlsFault::Certificate => (
-            "{certificate} cannot be used (its key, purpose or form); look at it with openssl s_client, or give --insecure",
+            "{certificate} cannot be used (its key, purpose or form); look at it with openssl s_client, or skip verification with --insecure",
             "{certificate}无法使用（密钥、用途或格式有误）；可用 openssl s_client 查看，或用 --insecure 跳过校验",
         ),
         TlsFault::ClientCertificate => (
-            "the server wants a client certificate, or does not accept ours; give one that it knows with --cert FILE --key FILE",
+            "the server requires a client certificate, or does not accept ours; give one that it accepts with --cert FILE --key FILE",
             "服务端要求客户端证书，或不接受我们的证书；请用 --cert FILE --key FILE 给出它认可的证书",
         ),
         TlsFault::NothingInCommon => (
-            "no TLS version, group or cipher in common; look at --tls-min and --tls-groups, and at what the server offers",
+            "no TLS version, group or cipher in common; check --tls-min, --tls-groups and the settings of the server",
             "双方没有共同的 TLS 版本、密钥交换组或加密套件；请检查 --tls-min、--tls-groups 以及服务端的设置",
         ),
         TlsFault::NoProtocol => (
-            "the server does not agree to the protocol (ALPN): it may not speak HTTP/2, which --http2, --streams and grpcs:// want; look at --alpn",
+            "the server does not accept the protocol (ALPN): it may not speak HTTP/2, which --http2, --streams and grpcs:// need; check --alpn",
             "服务端不接受该协议（ALPN），可能不支持 HTTP/2（--http2、--streams 和 grpcs:// 都需要它）；请检查 --alpn",
         ),
         TlsFault::NotTls => (
-            "{address} does not speak TLS; write http:// (or grpc://) if it is plain, or check the port",
+            "{address} does not speak TLS; write http:// (or grpc://) if it is plain text, or check the port",
             "{address} 不是 TLS 服务；如为明文请写 http://（或 grpc://），或检查端口",
         ),
         TlsFault::WeakKey if has_weak_key => (
-            "{certificate} has an RSA key of {bits} bits, too weak to be verified; make it anew with 2048 bits or more, or give --insecure",
+            "{certificate} has an RSA key of {bits} bits, too weak to be verified; replace it by one with 2048 bits or more, or skip verification with --insecure",
             "{certificate}的 RSA 密钥只有 {bits} 位，强度过低，无法校验；请换用 2048 位以上的密钥，或用 --insecure 跳过校验",
         ),
         TlsFault::WeakKey => (
-            "{certificate} is signed with an RSA key of fewer than 2048 bits, too weak to be verified; let an authority with a larger key sign it, or give --insecure",
+            "{certificate} is signed with an RSA key of fewer than 2048 bits, too weak to be verified; have it signed by a CA with a larger key, or skip verification with --insecure",
             "{certificate}由不足 2048 位的 RSA 密钥签发，强度过低，无法校验；请换用密钥更长的 CA 签发，或用 --insecure 跳过校验",
         ),
         TlsFault::ChainTooLong => (
-            "{certificate} is reached through more than 6 intermediate certificates, the most that are verified; shorten the chain, name one of the intermediates with --cacert FILE, or give --insecure",
+            "{certificate} has a chain of more than 6 intermediate certificates, the maximum that is verified; shorten the chain, name one of the intermediates with --cacert FILE, or skip verification with --insecure",
             "{certificate}的证书链超过 6 个中间证书，超出校验上限；请缩短证书链，用 --cacert FILE 指定其中一个中间证书，或用 --insecure 跳过校验",
         ),
         TlsFault::TooLarge => (
-            "{address} sends more than 64 KiB of certificates in its TLS handshake, the most that is taken; let it send its own certificate and the intermediates only",
+            "{address} sends more than 64 KiB of certificates in its TLS handshake, the maximum that is accepted; configure it to send only its own certificate and the intermediates",
             "{address} 在 TLS 握手中发送的证书超过 64 KiB 的上限；请只发送服务端证书和必要的中间证书",
         ),
         TlsFault::Renegotiation => (
-            "the server demands a new handshake within a TLS 1.2 session (renegotiation), which is not supported; turn that off in the server, ask for the client certificate in the first handshake, or let it speak TLS 1.3",
+            "the server requires a new handshake within a TLS 1.2 session (renegotiation), which is not supported; turn that off in the server, ask for the client certificate in the first handshake, or let it speak TLS 1.3",
             "服务端要求在 TLS 1.2 会话中重新协商，本工具不支持；请在服务端关闭重新协商、在首次握手时就要求客户端证书，或启用 TLS 1.3",
         ),
         TlsFault::NoAnswer => (
-            "the TCP connection to {address} was there, the TLS handshake had no answer within {limit}; check that the port speaks TLS and that the server is not overloaded, or raise --connect-timeout",
+            "the TCP connection to {address} was established, but the TLS handshake had no answer within {limit}; check that the port speaks TLS and that the server is not overloaded, or raise --connect-timeout",
             "到 {address} 的 TCP 连接已建立，但 TLS 握手在 {limit} 内没有收到回应；请确认该端口是 TLS 服务且服务端没有过载，或调大 --connect-timeout",
         ),
         TlsFault::Alert | TlsFault::Other => (
-            "the TLS session failed; look at the log of the server, or at openssl s_client",
+            "the TLS session failed; look at the log of the server, or try openssl s_client",
             "TLS 会话失败；请查看服务端日志，或用 openssl s_client 排查",
         ),
         TlsFault::ClosedEarly => (
@@ -144,17 +144,17 @@ pub(super) fn http2(fault: ProtocolFault) -> Option<(&'static str, &'static str)
             "what the server sends first is not HTTP/2; it may speak HTTP/1.1 only, without --http2",
             "服务端发送的不是 HTTP/2；可能只支持 HTTP/1.1，请去掉 --http2",
         ),
-        ProtocolFault::FrameSize => ("a frame has a size that it must not have", "帧长度不合法"),
-        ProtocolFault::FrameStream => ("a frame is on a stream where it must not be", "帧出现在不应出现的流上"),
+        ProtocolFault::FrameSize => ("a frame has an invalid size", "帧长度不合法"),
+        ProtocolFault::FrameStream => ("a frame is on a stream where it is not allowed", "帧出现在不应出现的流上"),
         ProtocolFault::Padding => ("the padding of a frame is larger than the frame", "帧的填充超过帧长"),
         ProtocolFault::Continuation => {
-            ("a header block is interrupted or continued out of turn", "头部块被打断或续接错误")
+            ("a header block is interrupted or continued out of order", "头部块被打断或续接错误")
         }
         ProtocolFault::ContinuationFlood => ("a header block does not end", "头部块没有结束"),
         ProtocolFault::Compression => ("a header block cannot be decompressed", "头部块无法解压（HPACK）"),
         ProtocolFault::HeadersTooLarge => ("the header list is larger than 64 KiB", "头部列表超过 64 KiB"),
-        ProtocolFault::Headers => ("the header fields make no valid message", "头部字段不构成合法的消息"),
-        ProtocolFault::Settings => ("a setting has a value that it must not have", "SETTINGS 的值不合法"),
+        ProtocolFault::Headers => ("the header fields are not a valid message", "头部字段不构成合法的消息"),
+        ProtocolFault::Settings => ("a setting has an invalid value", "SETTINGS 的值不合法"),
         ProtocolFault::Window => ("a flow-control window was exceeded or is too large", "流量控制窗口越界"),
         ProtocolFault::Push => ("the server pushed without being allowed to", "服务端未经允许进行推送"),
         ProtocolFault::PingFlood => {
@@ -167,7 +167,7 @@ pub(super) fn http2(fault: ProtocolFault) -> Option<(&'static str, &'static str)
             ("the server sent more than 10,000 resets in a row", "服务端连续发送超过 10,000 个 RST_STREAM")
         }
         ProtocolFault::EmptyFlood => (
-            "the server sent more than 10,000 frames in a row that bring nothing forward",
+            "the server sent more than 10,000 frames in a row that carry nothing",
             "服务端连续发送超过 10,000 个没有内容的帧",
         ),
         _ => return None,
@@ -176,10 +176,14 @@ pub(super) fn http2(fault: ProtocolFault) -> Option<(&'static str, &'static str)
 
 /// Settings that make no TLS session.
 pub fn tls_error(error: &TlsError, language: Language) -> String {
-    use wire::tls::SetupError;
-    if language == Language::En {
-        return error.to_string();
+    match language {
+        Language::En => error.to_string(),
+        Language::Zh => super::in_chinese(&chinese(error)),
     }
+}
+
+fn chinese(error: &TlsError) -> String {
+    use wire::tls::SetupError;
     let error = match error {
         TlsError::NoAuthorities => {
             return "本机没有受信任的证书；请安装 ca-certificates，用 --cacert 指定 CA，或使用 --insecure".to_owned();

@@ -16,7 +16,7 @@ pub fn threshold_error(error: &ThresholdError, language: Language) -> String {
     format!("--threshold: {fault}\n  {}\n  {}^", error.text, " ".repeat(before.width()))
 }
 
-fn in_chinese(fault: ThresholdFault) -> String {
+pub(super) fn in_chinese(fault: ThresholdFault) -> String {
     match fault {
         ThresholdFault::Figure => "没有这个指标；可用：min、mean、stdev、max、p50、p99.9 加 (response_time)、(service_time)、(wait)、(lateness)、(first_byte)、(connect)、(tls_handshake)、(message) 或 (message_gap)；started、done、succeeded、failed、timed_out、dropped、unfinished、answers、reconnects、status(N)、grpc_status(名称)、messages_sent、messages_received；以及 rate".to_owned(),
         ThresholdFault::Percentile => "百分位必须大于 0 且不超过 100".to_owned(),
@@ -31,6 +31,9 @@ fn in_chinese(fault: ThresholdFault) -> String {
         ThresholdFault::TimeUnit => "时间需要单位：us、ms 或 s".to_owned(),
         ThresholdFault::RatioUnit => "比例写成小数或百分数，如 0.001 或 0.1%".to_owned(),
         ThresholdFault::RateUnit => "速率是每秒或每分钟的数量，如 4900/s 或 300/m".to_owned(),
+        ThresholdFault::Share(counter) => {
+            format!("计数不是比例；请写 {counter} / done，例如：{counter} / done < 1%")
+        }
         ThresholdFault::CountUnit => "计数没有单位".to_owned(),
         ThresholdFault::Rest => "后面只能写 ', abort' 或 ', abort 10s'".to_owned(),
         ThresholdFault::Delay => "这里需要 10s 这样的时间".to_owned(),

@@ -1,7 +1,9 @@
 //! What was to be done, in words.
 
-use figures::Run;
-use plan::{Arrivals, Call, ConnectionCount, Load, MessageKind, Order, Protocol, RateStage, Talk, UserShape};
+use plan::{
+    Arrivals, Call, ConnectionCount, Load, MessageKind, OneOf, Plan, Protocol, RATE_UNIT, RateStage, Scenario, Talk,
+    UserShape,
+};
 
 use crate::Language;
 use crate::format::{count, counted, rate, span};
@@ -14,13 +16,13 @@ fn users_in_words(users: u64, shape: &UserShape, language: Language) -> String {
             language.pick(format!("closed model, {}", counted(users, "user")), format!("固定并发 {number} 个用户"))
         }
         UserShape::Rendezvous => language.pick(
-            format!("closed model, {number} users who start together in rounds"),
+            format!("closed model, {number} users who start together every round"),
             format!("固定并发 {number} 个用户，每轮在集合点同时发起"),
         ),
         UserShape::Ramp(ramp) => {
             let ramp = span(*ramp);
             language.pick(
-                format!("closed model, {number} users who come within {ramp}"),
+                format!("closed model, {number} users started over {ramp}"),
                 format!("固定并发 {number} 个用户，在 {ramp} 内逐个加入"),
             )
         }
@@ -38,9 +40,9 @@ fn stages_in_words(stages: &[RateStage], language: Language) -> String {
     // In the largest unit in which it is a whole number, or else as a decimal of the one that shows it best.
     let named = |thousandths_per_hour: u64| match thousandths_per_hour {
         0 => "0/s".to_owned(),
-        exact if exact % 3_600_000 == 0 => format!("{}/s", count(exact / 3_600_000)),
+        exact if exact % RATE_UNIT == 0 => format!("{}/s", count(exact / RATE_UNIT)),
         exact if exact % 60_000 == 0 => format!("{}/m", count(exact / 60_000)),
-        some if some >= 3_600_000 => format!("{}/s", rate(some as f64 / 3.6e6)),
+        some if some >= RATE_UNIT => format!("{}/s", rate(some as f64 / RATE_UNIT as f64)),
         few => format!("{}/h", few as f64 / 1e3),
     };
     let is_constant = stages.iter().all(|stage| stage.from == stage.to && stage.to == stages[0].to);
@@ -82,22 +84,27 @@ fn talk_in_words(talk: &Talk, path: &str, language: Language) -> String {
     }
 }
 
+/// Several steps, and in which order they come.
+fn steps_in_words(scenario: &Scenario, language: Language) -> String {
+    let steps = count(scenario.steps.len() as u64);
+    let (en, zh) = match (scenario.program.asks_one(), scenario.program.is_shuffled()) {
+        (Some(OneOf::InTurn), _) => ("URLs in turn", "个 URL 轮流请求"),
+        (Some(OneOf::Drawn), _) => ("URLs at random", "个 URL 随机请求"),
+        (None, true) => ("steps, reshuffled every round", "个步骤，每轮随机排列"),
+        (None, false) => ("steps in order", "个步骤依次执行"),
+    };
+    language.pick(format!("{steps} {en}"), format!("{steps} {zh}"))
+}
+
 /// What was to be done, in one line.
-pub(super) fn plan_in_words(run: &Run, language: Language) -> String {
-    let scenario = run.plan.scenarios.first().expect("a plan has a scenario");
+pub(crate) fn plan_in_words(plan: &Plan, language: Language) -> String {
+    let scenario = plan.scenarios.first().expect("a plan has a scenario");
     let step = scenario.steps.first().expect("a scenario has a step");
     let (method, path) = (&step.request.method, &step.request.path);
     let mut parts = vec![match (&step.call, &step.talk) {
         (Some(_), _) => format!("gRPC {path}"),
         (None, Some(talk)) => talk_in_words(talk, path, language),
-        (None, None) if scenario.steps.len() > 1 => {
-            let steps = count(scenario.steps.len() as u64);
-            match scenario.order {
-                Order::InTurn => language.pick(format!("{steps} steps in turn"), format!("{steps} 个步骤依次执行")),
-                Order::Shuffled { .. } => language
-                    .pick(format!("{steps} steps, shuffled each time round"), format!("{steps} 个步骤，每轮随机排列")),
-            }
-        }
+        (None, None) if scenario.steps.len() > 1 => steps_in_words(scenario, language),
         (None, None) => format!("{method} {path}"),
     }];
     if let Some(call) = &step.call {
@@ -123,8 +130,8 @@ pub(super) fn plan_in_words(run: &Run, language: Language) -> String {
             (*requests, Some(stages.iter().map(|stage| stage.span).sum()))
         }
     };
-    if !run.plan.warmup.is_zero() {
-        let warmup = span(run.plan.warmup);
+    if !plan.warmup.is_zero() {
+        let warmup = span(plan.warmup);
         parts.push(language.pick(format!("after a warm-up of {warmup}"), format!("预热 {warmup}（不计入结果）")));
     }
     if let Some(requests) = requests {
@@ -142,7 +149,7 @@ pub(super) fn plan_in_words(run: &Run, language: Language) -> String {
         parts.push("HTTP/2".to_owned());
     }
     if !step.keep_alive {
-        parts.push(language.pick("a new connection for each", "每个请求新建连接").to_owned());
+        parts.push(language.pick("a new connection for each request", "每个请求新建连接").to_owned());
     }
     parts.join(language.pick(", ", "，"))
 }

@@ -129,10 +129,10 @@ impl Figures {
                 .filter(|(status, _)| status / 100 != 2)
                 .map(|(_, count)| count)
                 .sum(),
-            kept: counts.kept,
-            total_read: counts.bytes_received,
-            body_read: counts.body_bytes,
-            sent: counts.bytes_sent,
+            kept: counts.kept(),
+            total_read: counts.bytes_received(),
+            body_read: counts.body_bytes(),
+            sent: counts.bytes_sent(),
         }
     }
 

@@ -85,7 +85,7 @@ fn codes(settings: &GoStressSettings, counts: &Tally) -> String {
         }
     } else {
         let code = if settings.form == "http" { settings.code } else { 200 };
-        add(code, counts.succeeded.saturating_sub(counts.redirects));
+        add(code, counts.succeeded().saturating_sub(counts.redirects()));
         for (status, count) in counts.statuses.iter().copied().filter(|(status, _)| *status >= 400) {
             add(u64::from(status), count);
         }
@@ -97,7 +97,7 @@ fn codes(settings: &GoStressSettings, counts: &Tally) -> String {
 
 pub(super) fn row(settings: &GoStressSettings, interval: &Interval) -> String {
     let (counts, elapsed_s) = (&interval.total, interval.to.as_secs_f64());
-    let good = counts.succeeded.saturating_sub(counts.redirects);
+    let good = counts.succeeded().saturating_sub(counts.redirects());
     let failed = counts.failed;
     let Spread { min_ns, max_ns, .. } = interval.whole;
     let ms = |ns: f64| ns / 1e6;
@@ -105,7 +105,7 @@ pub(super) fn row(settings: &GoStressSettings, interval: &Interval) -> String {
     let per_s = if elapsed_s > 0.0 { good as f64 / elapsed_s } else { 0.0 };
     let (most, least) = (max_ns.unwrap_or(0) as f64, min_ns.unwrap_or(0) as f64);
     let mean = interval.whole.mean_ns().unwrap_or(0.0);
-    let bytes = if settings.form == "http" { counts.body_bytes } else { 0 };
+    let bytes = if settings.form == "http" { counts.body_bytes() } else { 0 };
     let (bytes, bytes_per_s) = match bytes {
         0 => (String::new(), String::new()),
         bytes => (grouped(bytes), grouped((bytes as f64 / elapsed_s.max(1e-9)) as u64)),
@@ -122,7 +122,7 @@ pub(super) fn row(settings: &GoStressSettings, interval: &Interval) -> String {
 pub(super) fn finish(settings: &GoStressSettings, run: &Run) -> Pages {
     let counts = &run.tally;
     let seconds = run.wall.as_secs_f64();
-    let (good, failed) = (counts.succeeded.saturating_sub(counts.redirects), counts.failed);
+    let (good, failed) = (counts.succeeded().saturating_sub(counts.redirects()), counts.failed);
     let mut pages = Pages::default();
     let is_unanswered = |each: &&FailureCount| Class::of(Outcome::Failed(each.failure)) != Class::FailedAnswered;
     for &FailureCount { failure, count, .. } in counts.failures.iter().filter(is_unanswered) {

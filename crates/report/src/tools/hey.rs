@@ -28,7 +28,7 @@ pub(super) fn finish(settings: &HeySettings, run: &Run) -> Pages {
     let times = super::whole(run, all);
     let total = run.wall.as_secs_f64();
     // A redirect that was followed is no request of its own there.
-    let finished = run.tally.finished().saturating_sub(run.tally.redirects);
+    let finished = run.tally.finished().saturating_sub(run.tally.redirects());
     let (slowest, fastest) = (times.max().unwrap_or(0) as f64, times.min().unwrap_or(0) as f64);
     let mut text = "\nSummary:\n".to_owned();
     let _ = writeln!(text, "  Total:\t{total:.4} secs");
@@ -37,9 +37,9 @@ pub(super) fn finish(settings: &HeySettings, run: &Run) -> Pages {
     let _ = writeln!(text, "  Average:\t{} secs", seconds(times.mean().unwrap_or(f64::NAN)));
     let _ = writeln!(text, "  Requests/sec:\t{:.4}", finished as f64 / total.max(1e-9));
     text.push_str("  \n");
-    if run.tally.body_bytes > 0 && times.count() > 0 {
-        let _ = writeln!(text, "  Total data:\t{} bytes", run.tally.body_bytes);
-        let _ = writeln!(text, "  Size/request:\t{} bytes", run.tally.body_bytes / times.count());
+    if run.tally.body_bytes() > 0 && times.count() > 0 {
+        let _ = writeln!(text, "  Total data:\t{} bytes", run.tally.body_bytes());
+        let _ = writeln!(text, "  Size/request:\t{} bytes", run.tally.body_bytes() / times.count());
         text.push('\n');
     } else {
         text.push('\n');

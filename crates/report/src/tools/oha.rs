@@ -93,8 +93,8 @@ fn errors(settings: &OhaSettings, run: &Run) -> Vec<(String, u64)> {
             None => all.push((text, count)),
         }
     }
-    if settings.aborts && counts.unfinished > 0 {
-        all.push((ABORTED.to_owned(), counts.unfinished));
+    if settings.aborts && counts.unfinished() > 0 {
+        all.push((ABORTED.to_owned(), counts.unfinished()));
     }
     all.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
     all
@@ -123,9 +123,9 @@ fn marks_of(times: &Distribution) -> Vec<f64> {
 /// Successes, and what counts beside them for the rate of success.
 fn shares(settings: &OhaSettings, run: &Run) -> (u64, u64, u64) {
     let counts = &run.tally;
-    let good = super::answers(run).saturating_sub(counts.redirects);
+    let good = super::answers(run).saturating_sub(counts.redirects());
     let all: u64 = errors(settings, run).iter().map(|(_, count)| count).sum();
-    let aborted = if settings.aborts { counts.unfinished } else { 0 };
+    let aborted = if settings.aborts { counts.unfinished() } else { 0 };
     (good, all, aborted)
 }
 
@@ -145,7 +145,7 @@ fn text(settings: &OhaSettings, run: &Run) -> String {
     let _ = writeln!(text, "  Fastest:\t{}", unit.text(edge(times.min(), f64::INFINITY)));
     let _ = writeln!(text, "  Average:\t{}", unit.text(times.mean().unwrap_or(f64::NAN)));
     let _ = writeln!(text, "  Requests/sec:\t{}", number((good + bad) as f64 / total.max(1e-9)));
-    let data = run.tally.body_bytes;
+    let data = run.tally.body_bytes();
     let _ = writeln!(text, "\n  Total data:\t{}", bytes(data as f64));
     let size = data.checked_div(good).map_or("NaN".to_owned(), |size| bytes(size as f64));
     let _ = writeln!(text, "  Size/request:\t{size}");
@@ -233,7 +233,7 @@ fn json_report(settings: &OhaSettings, run: &Run, rates: &[(f64, u64)]) -> Strin
     let success =
         if good + bad > aborted { Value::from(good as f64 / (good + bad - aborted) as f64) } else { Value::Null };
     let per_s = (good + bad) as f64 / total.max(1e-9);
-    let data = run.tally.body_bytes;
+    let data = run.tally.body_bytes();
     let ms = |ns: Option<f64>| ns.map_or(Value::Null, |ns| ((ns / 1e3).round() / 1e3).into());
     let at = |quantile: f64| times.quantile(quantile).map(|ns| ns as f64);
     let mut rate: Vec<f64> =

@@ -9,7 +9,7 @@ use wire::hpack::FieldList;
 use super::{AHEAD_BYTES_MAX, Streams, TURN_BYTES};
 use crate::greeter::{Call, Ending, Zips};
 use crate::routes::Route;
-use crate::shard::Tools;
+use crate::tools::Tools;
 
 /// What all calls of a connection may keep of their client.
 const HELD_BYTES_MAX: usize = 64 * 1024 * 1024;

@@ -1,7 +1,6 @@
 //! A driver that keeps books: it stands between the engine and the poll driver, sees each request go out and each answer
 //! come in, and adds the times up by itself.
 
-use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
 use driver::poll::PollDriver;
@@ -15,6 +14,57 @@ use pacing::Nanos;
 pub(crate) struct Ledger {
     /// From each send to the answer after it, added up.
     pub(crate) service_ns: u128,
+    /// From each answer to the send after it, added up.
+    pub(crate) idle_ns: u128,
+    lines: Vec<Line>,
+    /// The last instant that was read: the engine reads the clock just before it sends.
+    pub(crate) read: Nanos,
+}
+
+/// What a socket did.
+#[derive(Clone, Copy, Default)]
+struct Line {
+    first_sent: Option<Nanos>,
+    sent: Nanos,
+    answered: Option<Nanos>,
+}
+
+impl Ledger {
+    fn line(&mut self, socket: Socket) -> &mut Line {
+        let index = socket.index as usize;
+        if index >= self.lines.len() {
+            self.lines.resize(index + 1, Line::default());
+        }
+        &mut self.lines[index]
+    }
+
+    fn sends(&mut self, socket: Socket) {
+        let at = self.read;
+        let line = self.line(socket);
+        line.first_sent.get_or_insert(at);
+        line.sent = at;
+        let idle = line.answered.map_or(0, |answered| at.0 - answered.0);
+        self.idle_ns += u128::from(idle);
+    }
+
+    fn hears(&mut self, socket: Socket, at: Nanos) {
+        let line = self.line(socket);
+        let service = at.0 - line.sent.0;
+        line.answered = Some(at);
+        self.service_ns += u128::from(service);
+    }
+
+    /// From the first send of each socket to its last answer, added up.
+    pub(crate) fn spans_ns(&self) -> u128 {
+        let ends = self.lines.iter().filter_map(|line| line.first_sent.zip(line.answered));
+        ends.map(|(first, last)| u128::from(last.0 - first.0)).sum()
+    }
+
+    /// The first send of all, and the last answer.
+    pub(crate) fn span(&self) -> Option<(Nanos, Nanos)> {
+        let first = self.lines.iter().filter_map(|line| line.first_sent).min();
+        first.zip(self.lines.iter().filter_map(|line| line.answered).max())
+    }
 }
 
 pub(crate) struct LedgerDriver {
@@ -24,9 +74,6 @@ pub(crate) struct LedgerDriver {
 
 pub(crate) struct LedgerSockets {
     inner: PollDriver,
-    /// The last instant that was read: the engine reads the clock just before it sends.
-    read: Cell<Nanos>,
-    sent: Vec<Nanos>,
     book: Arc<Mutex<Ledger>>,
 }
 
@@ -40,7 +87,7 @@ enum Owned {
 
 impl LedgerDriver {
     pub(crate) fn new(inner: PollDriver, book: Arc<Mutex<Ledger>>) -> Self {
-        let sockets = LedgerSockets { inner, read: Cell::default(), sent: Vec::new(), book };
+        let sockets = LedgerSockets { inner, book };
         Self { sockets, events: Vec::new() }
     }
 }
@@ -81,8 +128,7 @@ impl Driver for LedgerDriver {
             match event {
                 Owned::Connected(socket, at) => handle(sockets, Event::Connected { socket, at }),
                 Owned::Received(socket, mut bytes, at) => {
-                    let sent = sockets.sent[socket.index as usize];
-                    sockets.book.lock().expect("no thread panicked").service_ns += u128::from(at.0 - sent.0);
+                    sockets.book.lock().expect("no thread panicked").hears(socket, at);
                     handle(sockets, Event::Received { socket, bytes: &mut bytes, at });
                 }
                 Owned::PeerClosed(socket, at) => handle(sockets, Event::PeerClosed { socket, at }),
@@ -109,7 +155,7 @@ impl LedgerSockets {
 impl Sockets for LedgerSockets {
     fn now(&self) -> Nanos {
         let now = self.inner.now();
-        self.read.set(now);
+        self.book.lock().expect("no thread panicked").read = now;
         now
     }
 
@@ -126,11 +172,7 @@ impl Sockets for LedgerSockets {
     }
 
     fn send(&mut self, socket: Socket, bytes: Outgoing) {
-        let index = socket.index as usize;
-        if index >= self.sent.len() {
-            self.sent.resize(index + 1, Nanos::ZERO);
-        }
-        self.sent[index] = self.read.get();
+        self.book.lock().expect("no thread panicked").sends(socket);
         self.inner().send(socket, bytes);
     }
 

@@ -34,7 +34,16 @@ fn plan(flags: &Flags) -> Plan {
 
 fn options(kind: Kind, address: SocketAddr, threads: usize) -> RunOptions {
     let driver = Chosen { kind, was_asked: true, refusal: None };
-    RunOptions { address, tls: None, others: Vec::new(), threads, pins_threads: false, driver }
+    RunOptions {
+        address,
+        tls: None,
+        others: Vec::new(),
+        threads,
+        pins_threads: false,
+        driver,
+        lookout: engine::Lookout::default(),
+        supplies: engine::Supplies::default(),
+    }
 }
 
 fn run(kind: Kind, flags: &Flags, address: SocketAddr, threads: usize) -> RunResult {
@@ -50,13 +59,13 @@ fn server(kind: Kind, threads: usize) -> Server {
 /// What must hold of every run.
 fn check_sums(result: &RunResult) {
     let counts = &result.total.counts;
-    let ended = counts.succeeded + counts.failed() + counts.dropped + counts.unfinished;
-    assert_eq!(counts.started, ended, "every start ends once");
+    let ended = counts.succeeded() + counts.failed() + counts.dropped() + counts.unfinished();
+    assert_eq!(counts.started(), ended, "every start ends once");
     let all = result.total.all();
     assert_eq!(all.of(Measure::Response).count(), counts.finished(), "every finished exchange has a response time");
-    assert_eq!(result.total.class(Class::Succeeded).of(Measure::Response).count(), counts.succeeded);
-    assert_eq!(counts.statuses().map(|(_, count)| count).sum::<u64>(), counts.answers);
-    assert!(counts.attempts >= counts.finished());
+    assert_eq!(result.total.class(Class::Succeeded).of(Measure::Response).count(), counts.succeeded());
+    assert_eq!(counts.statuses().map(|(_, count)| count).sum::<u64>(), counts.answers());
+    assert!(counts.attempts() >= counts.finished());
 }
 
 fn failures(result: &RunResult) -> Vec<(Failure, u64)> {
@@ -69,8 +78,8 @@ fn requests_are_divided_exactly(kind: Kind) {
         let counted = Flags { connections: text(users), requests: text(requests), ..flags(server.address(), "/") };
         let result = run(kind, &counted, server.address(), threads);
         check_sums(&result);
-        assert_eq!(result.total.counts.succeeded, requests, "{users} users on {threads} threads");
-        assert!(result.total.counts.connections_established <= users);
+        assert_eq!(result.total.counts.succeeded(), requests, "{users} users on {threads} threads");
+        assert!(result.total.counts.connections_established() <= users);
     }
 }
 
@@ -141,7 +150,7 @@ fn what_is_in_flight_at_the_end_of_the_grace_is_unfinished(kind: Kind) {
     let calm = Calm::watch();
     let result = run(kind, &hung, address, 2);
     check_sums(&result);
-    assert_eq!((result.total.counts.started, result.total.counts.unfinished), (8, 8));
+    assert_eq!((result.total.counts.started(), result.total.counts.unfinished()), (8, 8));
     assert!(result.wall.as_secs_f64() < 0.8 || !calm.lateness().is_calm(), "{} s", result.wall.as_secs_f64());
 }
 
@@ -153,10 +162,10 @@ fn a_request_that_was_taken_does_not_go_out_again(kind: Kind) {
     let result = run(kind, &counted, address, 2);
     check_sums(&result);
     let counts = &result.total.counts;
-    assert_eq!((counts.started, counts.reconnects, counts.attempts), (1_000, 0, 1_000));
+    assert_eq!((counts.started(), counts.reconnects(), counts.attempts()), (1_000, 0, 1_000));
     assert!((88..=91).contains(&counts.failed()), "{:?}", failures(&result));
     assert!(failures(&result).iter().all(|(failure, _)| matches!(failure, Failure::ClosedEarly | Failure::Reset)));
-    assert!((0..=1).contains(&(counts.connections_established - counts.failed()).saturating_sub(4)), "{counts:?}");
+    assert!((0..=1).contains(&(counts.connections_established() - counts.failed()).saturating_sub(4)), "{counts:?}");
 }
 
 /// Each connection ends with its tenth answer: a request that crosses the end on its way has been taken by nobody, and goes out again,
@@ -169,10 +178,10 @@ fn a_request_that_nobody_took_goes_out_again(kind: Kind) {
         let result = run(kind, &counted, address, 2);
         check_sums(&result);
         let counts = &result.total.counts;
-        assert_eq!((counts.succeeded, counts.failed()), (1_000, 0), "{method}: {:?}", failures(&result));
-        assert_eq!(counts.attempts, 1_000 + counts.reconnects);
+        assert_eq!((counts.succeeded(), counts.failed()), (1_000, 0), "{method}: {:?}", failures(&result));
+        assert_eq!(counts.attempts(), 1_000 + counts.reconnects());
         assert_eq!(read.load(Ordering::Relaxed), 1_000, "{method}");
-        assert!((50..=100).contains(&counts.reconnects), "{method}: {} reconnects", counts.reconnects);
+        assert!((50..=100).contains(&counts.reconnects()), "{method}: {} reconnects", counts.reconnects());
     }
 }
 
@@ -182,7 +191,7 @@ fn a_post_is_not_sent_twice(kind: Kind) {
     let result = run(kind, &posted, address, 1);
     check_sums(&result);
     let counts = &result.total.counts;
-    assert_eq!((counts.succeeded, counts.failed(), counts.reconnects, counts.attempts), (100, 10, 0, 110));
+    assert_eq!((counts.succeeded(), counts.failed(), counts.reconnects(), counts.attempts()), (100, 10, 0, 110));
     assert!(failures(&result).iter().all(|(failure, _)| matches!(failure, Failure::ClosedEarly | Failure::Reset)));
 }
 
@@ -226,7 +235,7 @@ fn large_uploads(kind: Kind, address: SocketAddr, requests: u64, timeout: &str) 
 fn an_early_answer_ends_its_connection(kind: Kind) {
     let result = large_uploads(kind, peers::answers_early(), 10, "2s");
     // What was not read would stand before the next request on the same connection.
-    assert_eq!(result.total.counts.connections_established, 10);
+    assert_eq!(result.total.counts.connections_established(), 10);
     assert!(result.total.class(Class::TimedOut).of(Measure::Response).count() == 0, "{:?}", failures(&result));
     assert!(result.total.counts.bytes_sent() < 10 * 30_000_000, "{}", result.total.counts.bytes_sent());
 }
@@ -278,7 +287,31 @@ fn surplus_bytes_are_counted(kind: Kind) {
     let counted = Flags { connections: text(3), requests: text(60), ..flags(address, "/") };
     let result = run(kind, &counted, address, 2);
     check_sums(&result);
-    assert_eq!((result.total.counts.succeeded, result.total.counts.unsolicited), (60, 60));
+    assert_eq!((result.total.counts.succeeded(), result.total.counts.unsolicited()), (60, 60));
+}
+
+/// New connections that are closed without a byte may be a limit of the server; those whose answer had begun are none.
+fn only_what_had_no_answer_at_all_is_cut_off(kind: Kind) {
+    let cases: [(&'static [u8], bool); 6] = [
+        (b"", false),
+        (b"HTTP/1.1 200", false),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell", false),
+        (b"", true),
+        (b"h", true),
+        (b"hello EN", true),
+    ];
+    for (answer, is_tcp) in cases {
+        let address = peers::answers_and_closes(answer);
+        let mut cut = Flags { connections: text(3), requests: text(30), ..flags(address, "/") };
+        if is_tcp {
+            (cut.url, cut.data, cut.until) = (text(format!("tcp://{address}")), text("x\r\n\r\n"), text("END"));
+        }
+        let result = run(kind, &cut, address, 1);
+        check_sums(&result);
+        assert_eq!(failures(&result), [(Failure::ClosedEarly, 30)], "{answer:?}");
+        let none = if answer.is_empty() { 30 } else { 0 };
+        assert_eq!(result.total.counts.cut_off(), none, "{answer:?}, {is_tcp}");
+    }
 }
 
 fn nobody_listens(kind: Kind) {
@@ -286,9 +319,9 @@ fn nobody_listens(kind: Kind) {
     let begun = std::time::Instant::now();
     let result = run(kind, &flags(nobody, "/"), nobody, 2);
     check_sums(&result);
-    assert_eq!(result.total.counts.connections_established, 0);
+    assert_eq!(result.total.counts.connections_established(), 0);
     assert!(failures(&result).iter().all(|(failure, _)| *failure == Failure::ConnectRefused));
-    assert!(begun.elapsed().as_secs() < 3, "a hopeless run ends early");
+    assert!(begun.elapsed().as_secs() < 10, "a hopeless run ends before its time");
 }
 
 fn every_path_of_the_target_is_answered_as_it_says(kind: Kind) {
@@ -310,7 +343,7 @@ fn every_path_of_the_target_is_answered_as_it_says(kind: Kind) {
         check_sums(&result);
         let counts = &result.total.counts;
         assert_eq!(counts.statuses().collect::<Vec<_>>(), [(status as u16, requests)], "{path}");
-        assert_eq!((counts.succeeded, counts.body_bytes), (requests, requests * body_bytes), "{path}");
+        assert_eq!((counts.succeeded(), counts.body_bytes()), (requests, requests * body_bytes), "{path}");
         let times = result.total.class(Class::Succeeded);
         let min = times.of(Measure::Service).min().expect("some");
         assert!(min as f64 >= least * 1e9, "{path}: {min} ns");
@@ -318,7 +351,7 @@ fn every_path_of_the_target_is_answered_as_it_says(kind: Kind) {
     let dropped = run(kind, &Flags { connections: text(2), requests: text(10), ..flags(address, "/drop") }, address, 1);
     assert_eq!(failures(&dropped), [(Failure::ClosedEarly, 10)]);
     let failed = run(kind, &Flags { requests: text(441), ..flags(address, "/status/429") }, address, 2);
-    assert_eq!((failures(&failed), failed.total.counts.succeeded), (vec![(Failure::Status, 441)], 0));
+    assert_eq!((failures(&failed), failed.total.counts.succeeded()), (vec![(Failure::Status, 441)], 0));
     let stats = server.stats_json();
     assert!(
         stats.contains("\"429\":441") && stats.contains("\"/drop\":10") && stats.contains("\"/chunked\":20"),
@@ -341,7 +374,7 @@ fn bodies_go_out_and_are_checked(kind: Kind) {
     };
     let result = run(kind, &posted, address, 2);
     check_sums(&result);
-    assert_eq!((result.total.counts.succeeded, result.total.counts.body_bytes), (30, 30 * body.len() as u64));
+    assert_eq!((result.total.counts.succeeded(), result.total.counts.body_bytes()), (30, 30 * body.len() as u64));
     let missed =
         run(kind, &Flags { expect_body: vec!["not there".to_owned()], requests: text(30), ..posted }, address, 2);
     assert_eq!(failures(&missed), [(Failure::Check, 30)]);
@@ -373,8 +406,8 @@ fn a_stop_keeps_what_was_measured(kind: Kind) {
     })
     .expect("a run");
     check_sums(&result);
-    assert!(result.was_stopped && result.total.counts.succeeded > 0);
-    assert_eq!(result.total.counts.unfinished, 0, "the grace is long enough for what is in flight");
+    assert!(result.was_stopped && result.total.counts.succeeded() > 0);
+    assert_eq!(result.total.counts.unfinished(), 0, "the grace is long enough for what is in flight");
     assert!(result.wall.as_secs_f64() < 5.0);
 }
 
@@ -388,6 +421,7 @@ on_each_driver! {
     a_post_is_not_sent_twice
     hostile_answers_are_counted_and_the_run_ends
     nobody_listens
+    only_what_had_no_answer_at_all_is_cut_off
     an_early_answer_ends_its_connection
     a_hung_upload_counts_what_was_taken
     what_is_called_sent_is_what_the_peer_gets

@@ -1,3 +1,5 @@
+mod answers;
+
 use std::time::Duration;
 
 use proptest::prelude::*;

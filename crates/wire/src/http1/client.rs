@@ -1,29 +1,7 @@
 //! The client's side: one request out, one answer in, as often as the connection allows.
 
 use super::body::{Body, BodyEvent};
-use super::{LIMITS, Limits, ProtocolError, ResponseHead, head};
-
-/// What the request was, as far as it decides about the body of the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequestKind {
-    /// HEAD: the answer has no body, whatever its fields say.
-    Head,
-    /// CONNECT: a 2xx opens a tunnel.
-    Connect,
-    /// Everything else.
-    Other,
-}
-
-impl RequestKind {
-    /// The kind of a method token; methods are case-sensitive (RFC 9110 9.1).
-    pub fn of(method: &str) -> Self {
-        match method {
-            "HEAD" => Self::Head,
-            "CONNECT" => Self::Connect,
-            _ => Self::Other,
-        }
-    }
-}
+use super::{LIMITS, ProtocolError, RequestKind, ResponseHead, head};
 
 /// What the front of the input meant.
 #[derive(Debug, PartialEq, Eq)]
@@ -100,21 +78,15 @@ pub struct Client {
     interim_count: u32,
     /// An incomplete head. Empty whenever the head came in one piece.
     tail: Vec<u8>,
-    limits: Limits,
 }
 
 impl Default for Client {
     fn default() -> Self {
-        Self::new(LIMITS)
+        Self { waits: Waits::Request, kind: RequestKind::Other, interim_count: 0, tail: Vec::new() }
     }
 }
 
 impl Client {
-    /// A machine on a new connection, with its bounds.
-    pub fn new(limits: Limits) -> Self {
-        Self { waits: Waits::Request, kind: RequestKind::Other, interim_count: 0, tail: Vec::new(), limits }
-    }
-
     /// A request goes out; the machine waits for its answer. Whatever was before is forgotten.
     pub fn start(&mut self, kind: RequestKind) {
         self.waits = Waits::Head;
@@ -139,7 +111,7 @@ impl Client {
             Waits::Request => Err(ProtocolError::Unsolicited),
             Waits::Head => self.handle_head(input, memory),
             Waits::Body(body) => {
-                let (taken, event) = body.handle(input, &self.limits)?;
+                let (taken, event) = body.handle(input, &LIMITS)?;
                 Ok(match event {
                     BodyEvent::NeedMore => (taken, Answer::NeedMore),
                     BodyEvent::Data(data) => (taken, Answer::Body(data)),
@@ -150,6 +122,11 @@ impl Client {
                 })
             }
         }
+    }
+
+    /// No answer is awaited.
+    pub fn is_idle(&self) -> bool {
+        matches!(self.waits, Waits::Request)
     }
 
     /// The end of the connection would complete the answer.
@@ -180,15 +157,15 @@ impl Client {
         let parsed = if recalled.is_some() {
             recalled
         } else if kept == 0 {
-            let parsed = head::response(input, self.kind, &self.limits)?;
+            let parsed = head::response(input, self.kind, &LIMITS)?;
             if let Some((length, head)) = parsed {
                 memory.remember(&input[..length], self.kind, head);
             }
             parsed
         } else {
-            let room = self.limits.head_bytes_max - kept;
+            let room = LIMITS.head_bytes_max - kept;
             self.tail.extend_from_slice(&input[..input.len().min(room)]);
-            head::response(&self.tail, self.kind, &self.limits)?
+            head::response(&self.tail, self.kind, &LIMITS)?
         };
         let Some((length, head)) = parsed else {
             if kept == 0 {
@@ -203,7 +180,7 @@ impl Client {
         }
         if head.status < 200 {
             self.interim_count += 1;
-            if self.interim_count > self.limits.interim_count_max {
+            if self.interim_count > LIMITS.interim_count_max {
                 return Err(ProtocolError::TooManyInterim);
             }
             return Ok((taken, Answer::Interim(head.status)));

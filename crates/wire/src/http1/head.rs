@@ -32,6 +32,8 @@ pub struct RequestHead<'a> {
     pub expect_continue: bool,
     /// Where the body ends; never [`BodyLength::UntilClose`].
     pub body: BodyLength,
+    /// All of it as it came, for [`fields`].
+    pub bytes: &'a [u8],
 }
 
 /// The fields of a head that was kept: what stands before the first colon of each line, and behind it.
@@ -145,6 +147,7 @@ pub(super) fn request<'a>(input: &'a [u8], limits: &Limits) -> Result<Option<(us
             keep_alive: framing.keeps_alive(version),
             expect_continue,
             body,
+            bytes: &window[..length],
         },
     )))
 }

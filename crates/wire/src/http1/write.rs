@@ -41,8 +41,8 @@ pub struct ResponseStart {
     pub keep_alive: bool,
 }
 
-/// Appends the head of an answer.
-pub fn write_response_head(start: &ResponseStart, out: &mut Vec<u8>) {
+/// Appends the head of an answer; `more` is a field beyond those of the start: its name and its value.
+pub fn write_response_head(start: &ResponseStart, more: Option<(&str, &str)>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"HTTP/1.1 ");
     push_decimal(u64::from(start.status), out);
     out.push(b' ');
@@ -65,6 +65,11 @@ pub fn write_response_head(start: &ResponseStart, out: &mut Vec<u8>) {
         out.extend_from_slice(b"Location: ");
         out.extend_from_slice(location.as_bytes());
         out.extend_from_slice(b"\r\n");
+    }
+    if let Some((name, value)) = more {
+        for part in [name, ": ", value, "\r\n"] {
+            out.extend_from_slice(part.as_bytes());
+        }
     }
     if start.close {
         out.extend_from_slice(b"Connection: close\r\n");

@@ -47,9 +47,17 @@ impl Client {
         self.connection.streams.len()
     }
 
+    /// Further requests that can go out now.
+    pub fn room(&self) -> usize {
+        if self.is_used_up() {
+            return 0;
+        }
+        (self.connection.allowed.streams as usize).saturating_sub(self.connection.streams.len())
+    }
+
     /// A further request can go out now.
     pub fn can_send(&self) -> bool {
-        !self.is_used_up() && self.connection.streams.len() < self.connection.allowed.streams as usize
+        self.room() > 0
     }
 
     /// No further request will ever go out on this connection.
@@ -125,14 +133,9 @@ impl Client {
         self.held_back = held_back;
     }
 
-    /// The stream is there.
-    pub fn has(&mut self, number: u32) -> bool {
-        self.connection.streams.find(number).is_some()
-    }
-
-    /// Content of the stream waits for a window, or for what is framed to be sent.
-    pub fn holds_back_of(&mut self, number: u32) -> bool {
-        self.connection.streams.find(number).is_some_and(|stream| !stream.unsent.is_empty())
+    /// Whether content of the stream waits for a window, or for what is framed to be sent; `None` of a stream that is over.
+    pub fn holds_back_of(&mut self, number: u32) -> Option<bool> {
+        self.connection.streams.find(number).map(|stream| !stream.unsent.is_empty())
     }
 
     /// Something waits for a window, or for what is framed to be sent.

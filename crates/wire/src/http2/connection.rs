@@ -1,9 +1,9 @@
 //! What both sides of a connection do alike: frames, windows, settings, and the bounds.
 
+mod blocks;
 mod control;
 mod messages;
 
-use super::blocks::Block;
 use super::frame::{self, HEADER_BYTES, Header};
 use super::streams::{Stream, Streams};
 use super::{
@@ -11,6 +11,7 @@ use super::{
     STREAM_WINDOW, STREAMS_UNTIL_TOLD,
 };
 use crate::hpack::{Decoder, Encoder, FieldList, TABLE_BYTES_DEFAULT};
+use blocks::Block;
 
 /// What windows begin with (RFC 9113, 6.9.2).
 const WINDOW_DEFAULT: i64 = 65_535;
@@ -143,7 +144,7 @@ pub(super) struct Connection {
     /// An incomplete frame.
     tail: Vec<u8>,
     data: Option<Data>,
-    pub(super) block: Option<Box<Block>>,
+    block: Option<Box<Block>>,
     /// How much of the preface has come; of a server.
     preface: usize,
     has_settings: bool,
@@ -155,13 +156,13 @@ pub(super) struct Connection {
     rapid_resets: u32,
 }
 
-pub(super) type Taken<'a> = Result<Event<'a>, Error>;
+type Taken<'a> = Result<Event<'a>, Error>;
 
-pub(super) fn error(fault: Fault, code: Code) -> Error {
+fn error(fault: Fault, code: Code) -> Error {
     Error { fault, code }
 }
 
-pub(super) fn protocol(fault: Fault) -> Error {
+fn protocol(fault: Fault) -> Error {
     error(fault, Code::Protocol)
 }
 
@@ -424,6 +425,6 @@ impl Connection {
     }
 }
 
-pub(super) fn depends_on(priority: &[u8; 5], stream: u32) -> bool {
+fn depends_on(priority: &[u8; 5], stream: u32) -> bool {
     u32::from_be_bytes([priority[0] & 0x7f, priority[1], priority[2], priority[3]]) == stream
 }

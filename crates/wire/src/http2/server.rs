@@ -58,8 +58,13 @@ impl Server {
         self.connection.encoder.begin(&mut block);
         self.connection.encoder.field(b":status", status.as_bytes(), Indexing::Kept, &mut block);
         for (name, value) in fields {
-            // Lengths and dates hardly come twice.
-            let indexing = if name == b"content-length" { Indexing::NotKept } else { Indexing::Kept };
+            let indexing = match name {
+                // A secret enters no table (RFC 7541 7.1.3).
+                b"set-cookie" => Indexing::Never,
+                // Lengths and tags hardly come twice.
+                b"content-length" | b"etag" => Indexing::NotKept,
+                _ => Indexing::Kept,
+            };
             self.connection.encoder.field(name, value, indexing, &mut block);
         }
         self.push_block(stream, &block, is_last, out);

@@ -12,7 +12,7 @@ use super::crypto;
 use super::verify::{Anybody, NoCertificate, Refused, Verifier, Witness};
 use super::{Part, Session, SetupError, Side, TlsFault};
 
-/// Sessions of a thread that can be taken up again. One target has few names; each keeps up to eight tickets.
+/// Sessions of a thread that can be resumed. One target has few names; each keeps up to eight tickets.
 const SESSIONS_MAX: usize = 64;
 
 /// Whom a client trusts.
@@ -35,13 +35,13 @@ pub struct ClientSettings {
     pub certificate: Option<(Vec<u8>, Vec<u8>)>,
     /// The name that is asked for and verified.
     pub name: String,
-    /// Protocols that are offered, the dearest first.
+    /// Protocols that are offered, in order of preference.
     pub alpn: Vec<String>,
-    /// Key exchange groups, the dearest first; none for the usual ones.
+    /// Key exchange groups, in order of preference; none for the usual ones.
     pub groups: Vec<String>,
     /// TLS 1.2 is refused.
     pub only_tls13: bool,
-    /// Earlier sessions are taken up again.
+    /// Earlier sessions are resumed.
     pub resumes: bool,
 }
 
@@ -54,7 +54,7 @@ pub struct ClientConfig {
 }
 
 impl Clone for ClientConfig {
-    /// Sessions that can be taken up again are not shared: each thread has its own.
+    /// Sessions that can be resumed are not shared: each thread has its own.
     fn clone(&self) -> Self {
         let mut config = (*self.config).clone();
         config.resumption = resumption(self.resumes);

@@ -16,7 +16,7 @@ pub struct ServerSettings {
     pub certificates: Vec<u8>,
     /// Its key, as a PEM text.
     pub key: Vec<u8>,
-    /// Protocols that it speaks, the dearest first.
+    /// Protocols that it speaks, in order of preference.
     pub alpn: Vec<String>,
     /// Clients must show a certificate that one of this PEM text has signed.
     pub clients: Option<Vec<u8>>,

@@ -9,8 +9,8 @@ use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signat
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::sign::CertifiedKey;
 use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, SignatureScheme};
-use x509_parser::prelude::{FromDer, GeneralName, X509Certificate};
-use x509_parser::public_key::PublicKey;
+
+use crate::certificate::Certificate;
 
 /// What the first certificate that was refused said of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,16 +45,8 @@ impl WeakKey {
     }
 }
 
-fn rsa_bits(certificate: &X509Certificate<'_>) -> Option<usize> {
-    match certificate.public_key().parsed() {
-        Ok(PublicKey::RSA(key)) => Some(key.key_size()),
-        _ => None,
-    }
-}
-
 fn is_weak(certificate: &CertificateDer<'_>) -> bool {
-    let parsed = X509Certificate::from_der(certificate);
-    parsed.is_ok_and(|(_, parsed)| rsa_bits(&parsed).is_some_and(|bits| bits < RSA_BITS_MIN))
+    Certificate::read(certificate).and_then(|read| read.rsa_bits).is_some_and(|bits| bits < RSA_BITS_MIN)
 }
 
 /// Remembers the first certificate that was refused, and that one of ours was asked for in vain.
@@ -82,36 +74,20 @@ impl Witness {
 }
 
 fn describe(certificate: &CertificateDer<'_>, wanted: &ServerName<'_>) -> Option<Refused> {
-    let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
-    let names = match parsed.subject_alternative_name() {
-        Ok(Some(names)) => names.value.general_names.iter().filter_map(name_of).collect(),
-        _ => Vec::new(),
-    };
+    let read = Certificate::read(certificate)?;
     Some(Refused {
-        subject: parsed.subject().to_string(),
-        issuer: parsed.issuer().to_string(),
-        names,
-        not_before: parsed.validity().not_before.to_string(),
-        not_after: parsed.validity().not_after.to_string(),
+        subject: read.subject.to_string(),
+        issuer: read.issuer.to_string(),
+        names: read.names().collect(),
+        not_before: read.not_before.to_string(),
+        not_after: read.not_after.to_string(),
         wanted: wanted.to_str().into_owned(),
-        rsa_bits: rsa_bits(&parsed),
+        rsa_bits: read.rsa_bits,
     })
 }
 
 fn is_self_signed(certificate: &CertificateDer<'_>) -> bool {
-    X509Certificate::from_der(certificate).is_ok_and(|(_, parsed)| parsed.subject() == parsed.issuer())
-}
-
-fn name_of(name: &GeneralName<'_>) -> Option<String> {
-    match name {
-        GeneralName::DNSName(name) => Some((*name).to_owned()),
-        GeneralName::IPAddress(bytes) => match bytes.len() {
-            4 => <[u8; 4]>::try_from(*bytes).ok().map(|bytes| core::net::Ipv4Addr::from(bytes).to_string()),
-            16 => <[u8; 16]>::try_from(*bytes).ok().map(|bytes| core::net::Ipv6Addr::from(bytes).to_string()),
-            _ => None,
-        },
-        _ => None,
-    }
+    Certificate::read(certificate).is_some_and(|read| read.is_self_signed())
 }
 
 /// Verifies as the web does, and remembers whom it refused.
@@ -130,13 +106,12 @@ impl Verifier {
         if !self.pinned.iter().any(|pinned| pinned == certificate) {
             return Ok(false);
         }
-        let Ok((_, parsed)) = X509Certificate::from_der(certificate) else { return Ok(false) };
-        let validity = parsed.validity();
+        let Some(read) = Certificate::read(certificate) else { return Ok(false) };
         let now = now.as_secs() as i64;
-        if now > validity.not_after.timestamp() {
+        if now > read.not_after.unix_seconds() {
             return Err(CertificateError::Expired.into());
         }
-        if now < validity.not_before.timestamp() {
+        if now < read.not_before.unix_seconds() {
             return Err(CertificateError::NotValidYet.into());
         }
         let parsed = rustls::server::ParsedCertificate::try_from(certificate)?;
@@ -227,7 +202,7 @@ impl ResolvesClientCert for NoCertificate {
     }
 }
 
-/// Trusts whoever answers. That the peer has the key of its certificate is still verified, as other clients do; but for keys of RSA
+/// Skips certificate verification. That the peer has the key of its certificate is still verified, as other clients do; but for keys of RSA
 /// that are too small for the library, since who trusts anybody loses nothing by it.
 #[derive(Debug)]
 pub(super) struct Anybody(pub(super) Arc<CryptoProvider>);

@@ -9,7 +9,7 @@ use super::Fault;
 const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
 /// Bytes that are made room for at a time.
 pub(super) const ROOM: usize = 16 * 1024;
-/// The window of whoever is not asked for a smaller one, as a power of two.
+/// The window when no smaller one was asked for, as a power of two.
 pub const WINDOW_BITS_MAX: u8 = 15;
 /// The smallest window that there is.
 pub const WINDOW_BITS_MIN: u8 = 8;

@@ -1,7 +1,6 @@
-//! Frames: headers, masks, and how they are written.
+//! Frames: who sends them, what they carry, headers, masks, and how they are written.
 
 use super::Fault;
-use super::machine::{Kind, Role};
 
 /// What a control frame carries at most (RFC 6455, 5.5).
 pub const CONTROL_BYTES_MAX: usize = 125;
@@ -12,6 +11,24 @@ const LONG: usize = 1 << 16;
 
 /// What a client covers its bytes with; none of a server.
 pub type Mask = Option<[u8; 4]>;
+
+/// Who somebody is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Who opened the connection, and masks.
+    Client,
+    /// Who accepted it.
+    Server,
+}
+
+/// What a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// UTF-8.
+    Text,
+    /// Any bytes.
+    Binary,
+}
 
 /// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

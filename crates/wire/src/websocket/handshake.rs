@@ -72,7 +72,7 @@ pub struct Opening<'a> {
     pub host: &'a str,
     /// Path and query.
     pub target: &'a str,
-    /// Subprotocols, the dearest first.
+    /// Subprotocols, in order of preference.
     pub protocols: &'a [String],
     /// More fields, in their order.
     pub headers: &'a [(String, Vec<u8>)],
@@ -196,7 +196,7 @@ pub struct Asked {
     pub target: String,
     /// To which the answer must be.
     pub key: String,
-    /// Subprotocols, the dearest first.
+    /// Subprotocols, in order of preference.
     pub protocols: Vec<String>,
     /// The window that it allows us, as a power of two, when it takes compressed messages; the first offer that can be kept.
     pub deflate: Option<u8>,

@@ -1,29 +1,11 @@
 //! Frames in, messages and signs of life out.
 
 use super::Fault;
-use super::frame::{CONTROL_BYTES_MAX, HEADER_BYTES_MAX, Header, Opcode, cover, header_bytes};
+use super::frame::{CONTROL_BYTES_MAX, HEADER_BYTES_MAX, Header, Kind, Opcode, Role, cover, header_bytes};
 use super::utf8::Utf8;
 
 /// Frames that bring nothing forward, one after the other: empty pieces, pings, pongs.
 pub const IDLE_FRAMES_MAX: u32 = 10_000;
-
-/// Who somebody is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Who opened the connection, and masks.
-    Client,
-    /// Who accepted it.
-    Server,
-}
-
-/// What a message is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// UTF-8.
-    Text,
-    /// Any bytes.
-    Binary,
-}
 
 /// What the front of the input meant.
 #[derive(Debug, PartialEq, Eq)]

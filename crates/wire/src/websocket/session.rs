@@ -1,8 +1,8 @@
 //! A side of a conversation: whole messages in, and the answers that the protocol itself wants out (pongs, closes).
 
 use super::deflate::{Deflate, Inflater, ROOM};
-use super::frame::{Opcode, push_close, push_frame};
-use super::machine::{Event, Kind, Machine, Role};
+use super::frame::{Kind, Opcode, Role, push_close, push_frame};
+use super::machine::{Event, Machine};
 use super::utf8::Utf8;
 use super::{Fault, Mask};
 
@@ -11,6 +11,10 @@ use super::{Fault, Mask};
 pub struct Scratch {
     inflaters: Vec<Inflater>,
     room: Vec<u8>,
+    /// The message that was told last.
+    message: Vec<u8>,
+    /// What stood in the last control frame that was told.
+    control: Vec<u8>,
 }
 
 /// Windows that are kept for later messages: 40 KiB each.
@@ -32,6 +36,13 @@ impl Scratch {
         if self.inflaters.len() < INFLATERS_MAX {
             self.inflaters.push(inflater);
         }
+    }
+
+    /// Keeps what a control frame says while its caller looks at it.
+    fn keep(&mut self, bytes: &[u8]) -> &[u8] {
+        self.control.clear();
+        self.control.extend_from_slice(bytes);
+        &self.control
     }
 }
 
@@ -97,8 +108,6 @@ struct Message {
     kept: Vec<u8>,
     length: u64,
     is_cut: bool,
-    /// It was given to whoever asked: what is kept of it is of no use any more.
-    is_told: bool,
     /// Of a text that was compressed; the machine looks at the others.
     utf8: Utf8,
 }
@@ -109,7 +118,7 @@ impl Message {
             self.kept = Vec::new();
         }
         self.kept.clear();
-        (self.length, self.is_cut, self.is_told, self.utf8) = (0, false, false, Utf8::default());
+        (self.length, self.is_cut, self.utf8) = (0, false, Utf8::default());
     }
 
     /// Takes more of it, without its compression.
@@ -165,12 +174,17 @@ impl Session {
         !self.has_closed && self.inflater.is_none() && self.machine.is_between_messages()
     }
 
+    /// A message has begun and is not whole.
+    pub fn is_within_message(&self) -> bool {
+        !self.machine.is_between_messages()
+    }
+
     /// What has come of a message that is not whole, as far as it is kept and not compressed.
     pub fn begun(&self) -> &[u8] {
         if self.is_compressed || self.machine.is_between_messages() { &[] } else { &self.message.kept }
     }
 
-    /// Sends a close; what is heard afterwards is told all the same.
+    /// Sends a close; what arrives afterwards is still reported.
     pub fn close(&mut self, code: u16, mask: Mask, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.has_closed, true) {
             push_close(code, "", mask, out);
@@ -183,20 +197,14 @@ impl Session {
     /// # Errors
     /// The peer broke the protocol; the close that says so stands in `out`.
     pub fn handle<'a>(
-        &'a mut self,
-        input: &'a mut [u8],
+        &mut self,
+        input: &mut [u8],
         scratch: &'a mut Scratch,
         mask: Mask,
         out: &mut Vec<u8>,
     ) -> Result<(usize, Heard<'a>), Fault> {
         let Self { terms, machine, kind, is_compressed, message, inflater, has_closed } = self;
-        if message.is_told {
-            message.begin();
-        }
-        let (taken, event) = match machine.handle(input) {
-            Ok(handled) => handled,
-            Err(fault) => return Err(refuse(fault, *has_closed, mask, out)),
-        };
+        let (taken, event) = machine.handle(input).map_err(|fault| refuse(fault, *has_closed, mask, out))?;
         let heard = match event {
             Event::NeedMore => Heard::NeedMore,
             Event::Nothing => Heard::Nothing,
@@ -230,16 +238,13 @@ impl Session {
                 }
                 Heard::Nothing
             }
-            Event::Pong(bytes) => Heard::Pong(bytes),
+            Event::Pong(bytes) => Heard::Pong(scratch.keep(bytes)),
             Event::Close { code, reason } => {
-                if !*has_closed {
-                    match code {
-                        Some(code) => push_close(code, "", mask, out),
-                        None => push_frame(Opcode::Close, true, mask, &[], out),
-                    }
+                if !std::mem::replace(has_closed, true) {
+                    agree(code, mask, out);
                 }
-                *has_closed = true;
-                Heard::Close { code, reason }
+                // It was text before it was copied.
+                Heard::Close { code, reason: std::str::from_utf8(scratch.keep(reason.as_bytes())).unwrap_or_default() }
             }
             Event::End => {
                 if std::mem::take(is_compressed)
@@ -258,12 +263,21 @@ impl Session {
                         false => scratch.give_back(ended),
                     }
                 }
-                message.is_told = true;
-                let (bytes, length, is_cut) = (message.kept.as_slice(), message.length, message.is_cut);
-                Heard::Message { kind: *kind, bytes, is_cut, length }
+                let (length, is_cut) = (message.length, message.is_cut);
+                std::mem::swap(&mut message.kept, &mut scratch.message);
+                message.begin();
+                Heard::Message { kind: *kind, bytes: &scratch.message, is_cut, length }
             }
         };
         Ok((taken, heard))
+    }
+}
+
+/// The answer to a close of the peer: the same.
+fn agree(code: Option<u16>, mask: Mask, out: &mut Vec<u8>) {
+    match code {
+        Some(code) => push_close(code, "", mask, out),
+        None => push_frame(Opcode::Close, true, mask, &[], out),
     }
 }
 

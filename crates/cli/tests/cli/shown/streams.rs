@@ -108,7 +108,7 @@ fn answers_of_http2_are_shown_as_far_as_they_came() {
                 b"\xff\xff\xff\xff\xff rubbish".to_vec(),
             ],
             Some("protocol"),
-            vec!["< HTTP/2 200\n", "\nhalf\n", "bytes that are not understood"],
+            vec!["< HTTP/2 200\n", "\nhalf\n", "bytes, not understood"],
         ),
         (
             vec![head(false, &[(":status", "500")]), data(true, b"sad")],
@@ -179,7 +179,7 @@ fn calls_are_shown_as_far_as_they_came() {
                 head(true, &[("grpc-status", "0")]),
             ],
             Some("protocol"),
-            vec!["{\"said\":\"one\"}\n", "< grpc-status: 0\n", "bytes that are not understood, or not whole", "ha"],
+            vec!["{\"said\":\"one\"}\n", "< grpc-status: 0\n", "bytes, not understood or incomplete", "ha"],
         ),
         (
             vec![
@@ -188,7 +188,7 @@ fn calls_are_shown_as_far_as_they_came() {
                 head(true, &[("grpc-status", "0")]),
             ],
             Some("protocol"),
-            vec!["{\"said\":\"one\"}\n", "bytes that are not understood", "< grpc-status: 0\n"],
+            vec!["{\"said\":\"one\"}\n", "bytes, not understood", "< grpc-status: 0\n"],
         ),
         (
             vec![begin(&[]), data(false, &said("one"))],
@@ -252,10 +252,10 @@ fn head_of_request(stream: &mut TcpStream) -> String {
 fn conversations_are_shown_as_far_as_they_came() {
     let cases: [(&'static [u8], Option<&str>, &[&str]); 6] = [
         (b"\x81\x05hello", None, &["< [message 1, 5 bytes]\nhello\n"]),
-        (b"\x82\x02\xff\x00", None, &["< [message 1, 2 bytes]\n[2 bytes that are no text]\n  ff 00\n"]),
+        (b"\x82\x02\xff\x00", None, &["< [message 1, 2 bytes]\n[2 bytes, not text]\n  ff 00\n"]),
         (b"\x88\x02\x03\xf3", Some("websocket-close"), &["< [close 1011]\n"]),
-        (b"\x81\x0ahalf", Some("closed-early"), &["bytes that are not understood, or not whole]\nhalf\n"]),
-        (b"\xf1\x05hello", Some("protocol"), &["bytes that are not understood"]),
+        (b"\x81\x0ahalf", Some("closed-early"), &["bytes, not understood or incomplete]\nhalf\n"]),
+        (b"\xf1\x05hello", Some("protocol"), &["bytes, not understood"]),
         (b"", Some("closed-early"), &[]),
     ];
     for (behind, kind, parts) in cases {
@@ -306,7 +306,7 @@ fn plain_connections_are_shown_as_far_as_they_came() {
     for (answer, kind, parts) in [
         (&b"pong\n"[..], None, &["< [message 1, 5 bytes]\npong\n"][..]),
         (b"half", Some("closed-early"), &["< [message 1, 4 bytes]\nhalf\n"]),
-        (b"\xff\xfe\n", None, &["< [message 1, 3 bytes]\n[3 bytes that are no text]\n  ff fe 0a\n"]),
+        (b"\xff\xfe\n", None, &["< [message 1, 3 bytes]\n[3 bytes, not text]\n  ff fe 0a\n"]),
         (b"", Some("closed-early"), &[]),
     ] {
         let script = Script::of_bytes(move |stream| {

@@ -3,61 +3,33 @@
 //! A call ends with one status, whatever happened: the one that its answer says, or what a client of gRPC makes of what came instead
 //! ([`crate::faults::call_status`]).
 
-use metrics::{Failure, Outcome, ProtocolFault};
+use metrics::{Failure, Outcome};
 use pacing::Nanos;
-use wire::grpc::{self, Status};
+use wire::grpc::{self, Status, Wrong};
 use wire::hpack::FieldList;
 
 use super::CallState;
 use crate::faults;
 use crate::slab::Key;
 use crate::world::World;
-use crate::world::samples::KeptBody;
+use crate::world::kept::KeptBody;
 use crate::world::step::PreparedStep;
 
-/// What an answer says of its status.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Said {
-    #[default]
-    Nothing,
-    Status(Status),
-    /// Something that is no number.
-    Nonsense,
-}
-
 impl CallState {
-    /// What is wrong with an answer that came to its end; `None` when it has the status that it says.
-    fn failure(&self, http_status: u16, status: Option<Status>, answers_stream: bool) -> Option<Failure> {
-        let is_ok = status == Some(Status::OK);
-        // Who says how it ended is believed, but not that something else is a good answer.
-        if status.is_none() || (is_ok && !self.is_grpc) {
-            return Some(match self.status {
-                Said::Nonsense => Failure::Protocol(ProtocolFault::BadGrpcStatus),
-                _ if http_status != 200 => Failure::of_http(http_status),
-                _ if !self.is_grpc => Failure::Protocol(ProtocolFault::ContentType),
-                _ => Failure::Protocol(self.fault.unwrap_or(ProtocolFault::NoGrpcStatus)),
-            });
-        }
-        let fault = match self.fault {
-            Some(fault) => fault,
-            None if self.is_grpc && !self.reader.is_between() => ProtocolFault::MessageCut,
-            None if is_ok && !answers_stream && self.received != 1 => ProtocolFault::MessageCount,
-            None => return None,
-        };
-        Some(Failure::Protocol(fault))
-    }
-
     /// What the plan says of a call that is over, and its status.
     fn outcome(&self, http_status: u16, kept: Option<&mut KeptBody>, step: &PreparedStep) -> (Outcome, Status) {
         let answers_stream = step.call.as_ref().is_some_and(|call| call.answers_stream);
-        let said = if let Said::Status(status) = self.status { Some(status) } else { None };
-        match (self.failure(http_status, said, answers_stream), said) {
-            (Some(failure), _) => judge_failure(failure, step),
-            (None, Some(status)) if !step.checks.contains_status(status.index() as u16) => {
+        match self.answer.ending(http_status, answers_stream) {
+            Err(Wrong::Http) => judge_failure(Failure::of_http(http_status), step),
+            Err(Wrong::Fault(fault)) => judge_failure(faults::grpc(fault), step),
+            Ok(status) if !step.checks.contains_status(status.index() as u16) => {
                 (Outcome::Failed(Failure::GrpcStatus(status.index() as u8)), status)
             }
-            (None, status) if step.checks.look_further => (step.checks.of_answer(kept), status.unwrap_or(Status::OK)),
-            (None, status) => (Outcome::Succeeded, status.unwrap_or(Status::OK)),
+            Ok(status) if step.checks.look_further => match &step.call {
+                Some(call) => (step.checks.of_call(kept, call), status),
+                None => (step.checks.of_answer(kept), status),
+            },
+            Ok(status) => (Outcome::Succeeded, status),
         }
     }
 }
@@ -75,17 +47,15 @@ impl World {
     pub(in crate::world) fn call_trailers(&mut self, key: Key, fields: &FieldList) {
         self.call_status(key, fields);
         if let Some(attempt) =
-            self.attempts.find(key).filter(|attempt| attempt.call.is_some() && attempt.kept.is_some())
+            self.ledger.attempts.find(key).filter(|attempt| attempt.call.is_some() && attempt.kept.is_some())
         {
             attempt.keep_trailers(fields);
         }
     }
 
     pub(super) fn call_status(&mut self, key: Key, fields: &FieldList) {
-        let Some(call) = self.attempts.find(key).and_then(|attempt| attempt.call.as_mut()) else { return };
-        let Some(value) = fields.find(b"grpc-status") else { return };
-        let Some(status) = Status::read(value) else { return call.status = Said::Nonsense };
-        call.status = Said::Status(status);
+        let Some(call) = self.ledger.attempts.find(key).and_then(|attempt| attempt.call.as_mut()) else { return };
+        let Some(status) = call.answer.status(fields) else { return };
         if status != Status::OK
             && let Some(message) = fields.find(b"grpc-message")
             && !self.seen.has_heard(status.index())
@@ -97,10 +67,10 @@ impl World {
 
     /// A call was given up at its deadline: so it ends as its target would end it. Messages without an answer waited at least so long.
     pub(in crate::world) fn expire_call(&mut self, key: Key, now: Nanos) -> Option<Outcome> {
-        let attempt = self.attempts.find(key)?;
+        let attempt = self.ledger.attempts.find(key)?;
         let call = attempt.call.as_ref()?;
-        let exchange = self.exchanges.find(attempt.exchange)?;
-        let step = &self.steps[exchange.step as usize];
+        let exchange = self.ledger.exchanges.find(attempt.exchange)?;
+        let step = &self.ledger.steps[exchange.step as usize];
         let status = Status::DEADLINE_EXCEEDED.index();
         let is_expected = step.checks.contains_status(status as u16);
         if exchange.is_measured {
@@ -113,10 +83,10 @@ impl World {
 
     /// A call is over: its status is counted, unless it failed by it. Gives what the plan says of it.
     pub(in crate::world) fn judge_call(&mut self, key: Key, http_status: u16, now: Nanos) -> Option<Outcome> {
-        let attempt = self.attempts.find(key)?;
+        let attempt = self.ledger.attempts.find(key)?;
         let call = attempt.call.as_ref()?;
-        let exchange = self.exchanges.find(attempt.exchange)?;
-        let step = &self.steps[exchange.step as usize];
+        let exchange = self.ledger.exchanges.find(attempt.exchange)?;
+        let step = &self.ledger.steps[exchange.step as usize];
         let (outcome, status) = call.outcome(http_status, attempt.kept.as_deref_mut(), step);
         // The target was told the deadline, and may be a moment ahead of our own timer.
         let is_late = now >= attempt.deadline;
@@ -135,10 +105,10 @@ impl World {
 
     /// The peer gave up the stream of a call: what the plan says of that. `None` when this is no call.
     pub(in crate::world) fn judge_reset(&mut self, key: Key, failure: Failure) -> Option<Outcome> {
-        let attempt = self.attempts.find(key)?;
+        let attempt = self.ledger.attempts.find(key)?;
         attempt.call.as_ref()?;
-        let exchange = self.exchanges.find(attempt.exchange)?;
-        let (outcome, status) = judge_failure(failure, &self.steps[exchange.step as usize]);
+        let exchange = self.ledger.exchanges.find(attempt.exchange)?;
+        let (outcome, status) = judge_failure(failure, &self.ledger.steps[exchange.step as usize]);
         if exchange.is_measured && outcome == Outcome::Succeeded {
             self.seen.counts.grpc_statuses[status.index()] += 1;
         }
@@ -148,7 +118,7 @@ impl World {
     /// A call failed: its status is the one that a client of gRPC would tell, whatever the cause.
     #[cold]
     pub(in crate::world) fn count_failed_call(&mut self, step: u32, failure: Failure) {
-        if self.steps[step as usize].call.is_some()
+        if self.ledger.steps[step as usize].call.is_some()
             && let Some(status) = faults::call_status(failure)
         {
             self.seen.counts.grpc_statuses[status.index()] += 1;

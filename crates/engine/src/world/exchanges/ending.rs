@@ -1,7 +1,7 @@
 //! How an attempt ends, and with it the exchange: it is judged, recorded, and its user goes on.
 
 use driver::{Socket, Sockets};
-use metrics::{Failure, Measure, Outcome};
+use metrics::{Counter, Failure, Measure, Outcome};
 use pacing::Nanos;
 
 use super::{Attempt, Exchange};
@@ -9,8 +9,9 @@ use crate::slab::Key;
 #[cfg(test)]
 use crate::swarm::plant::{Bug, strikes};
 use crate::user::View;
-use crate::world::connections::{CLOSING_MAX, CLOSING_WAIT, Phase};
+use crate::world::connections::{CLOSING_MAX, CLOSING_WAIT};
 use crate::world::hops::Next as Hops;
+use crate::world::phase::Phase;
 use crate::world::{Deadline, World};
 
 impl World {
@@ -23,17 +24,17 @@ impl World {
         now: Nanos,
         sockets: &mut S,
     ) {
-        let retry = self.attempts.find(key).map(|attempt| attempt.exchange).filter(|&exchange| {
-            self.exchanges.find(exchange).is_some_and(|exchange| {
+        let retry = self.ledger.attempts.find(key).map(|attempt| attempt.exchange).filter(|&exchange| {
+            self.ledger.exchanges.find(exchange).is_some_and(|exchange| {
                 let may = exchange.tries == 0;
                 exchange.tries += u8::from(may);
-                self.seen.counts.reconnects += u64::from(may && exchange.is_measured);
+                self.seen.counts[Counter::Reconnects] += u64::from(may && exchange.is_measured);
                 may
             })
         });
         match retry {
             Some(exchange) => {
-                self.attempts.remove(key);
+                self.ledger.attempts.remove(key);
                 self.try_exchange(exchange, sockets);
             }
             None => self.end_attempt(key, Outcome::Failed(failure), now, sockets),
@@ -43,38 +44,38 @@ impl World {
     /// The answer is complete. `is_clean`: nothing came after it.
     pub(in crate::world) fn end_answer<S: Sockets>(&mut self, key: Key, is_clean: bool, now: Nanos, sockets: &mut S) {
         // A peer may answer before it has read the whole request; the rest would stand before the next one.
-        let Some(attempt) = self.attempts.find(key) else { return };
+        let Some(attempt) = self.ledger.attempts.find(key) else { return };
         let mut untaken = sockets.unsent(attempt.socket);
         let is_sent = untaken == 0;
         if !is_sent {
             untaken = sockets.stop_sending(attempt.socket);
         }
         let Some(head) = attempt.head else { return };
-        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
-        let step = &self.steps[exchange.step as usize];
+        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
+        let step = &self.ledger.steps[exchange.step as usize];
         let (user, socket, is_measured) = (exchange.user, attempt.socket, exchange.is_measured);
         if !attempt.is_layered {
-            self.seen.counts.bytes_handed += step.request.len() as u64;
-            self.seen.counts.bytes_untaken += untaken.min(step.request.len()) as u64;
+            self.seen.counts[Counter::BytesHanded] += step.request.len() as u64;
+            self.seen.counts[Counter::BytesUntaken] += untaken.min(step.request.len()) as u64;
         }
         let (outcome, is_layered) = (attempt.outcome(head.status, step), attempt.is_layered);
-        let is_told = is_layered && self.connections.find(socket).is_some_and(|connection| connection.is_told());
+        let is_told = is_layered && self.pool.connections.find(socket).is_some_and(|connection| connection.is_told());
         let is_kept = is_clean && is_sent && head.keep_alive && step.keep_alive && !is_told;
-        self.seen.counts.answers += u64::from(is_measured);
+        self.seen.counts[Counter::Answers] += u64::from(is_measured);
         self.seen.counts.statuses[usize::from(head.status)] += u64::from(is_measured);
-        self.seen.counts.kept += u64::from(is_kept && is_measured);
+        self.seen.counts[Counter::Kept] += u64::from(is_kept && is_measured);
         if is_kept {
-            if let Some(connection) = self.connections.find(socket) {
+            if let Some(connection) = self.pool.connections.find(socket) {
                 connection.phase = Phase::Exchange { user };
                 let is_first = !std::mem::replace(&mut connection.is_reused, true);
-                self.connections.proven += u64::from(is_first);
+                self.pool.connections.proven += u64::from(is_first);
             }
             let origin = step.origin;
             self.keep_own(user, origin, socket);
         } else if is_clean && is_sent {
             self.await_close(socket, now, sockets);
         } else {
-            self.seen.counts.unsolicited += u64::from(!is_clean);
+            self.seen.counts[Counter::Unsolicited] += u64::from(!is_clean);
             self.close(socket, sockets);
         }
         self.end_attempt(key, outcome, now, sockets);
@@ -82,21 +83,21 @@ impl World {
 
     /// A complete answer on a stream is counted; gives its connection, and what the plan says of it.
     pub(in crate::world) fn judge(&mut self, key: Key, now: Nanos) -> Option<(Socket, Outcome)> {
-        let status = self.attempts.find(key)?.status?;
+        let status = self.ledger.attempts.find(key)?.status?;
         let of_call = self.judge_call(key, status, now);
-        let attempt = self.attempts.find(key)?;
-        let exchange = self.exchanges.find(attempt.exchange)?;
-        let outcome = of_call.unwrap_or_else(|| attempt.outcome(status, &self.steps[exchange.step as usize]));
-        self.seen.counts.answers += u64::from(exchange.is_measured);
+        let attempt = self.ledger.attempts.find(key)?;
+        let exchange = self.ledger.exchanges.find(attempt.exchange)?;
+        let outcome = of_call.unwrap_or_else(|| attempt.outcome(status, &self.ledger.steps[exchange.step as usize]));
+        self.seen.counts[Counter::Answers] += u64::from(exchange.is_measured);
         self.seen.counts.statuses[usize::from(status)] += u64::from(exchange.is_measured);
         Some((attempt.socket, outcome))
     }
 
     /// A piece of a body: it is counted, and kept as far as the checks need it.
     pub(in crate::world) fn take_body(&mut self, key: Key, body: &[u8]) {
-        self.seen.counts.body_bytes += body.len() as u64;
+        self.seen.counts[Counter::BodyBytes] += body.len() as u64;
         let room = self.kept_room(key, body.len());
-        let Some(attempt) = self.attempts.find(key) else { return };
+        let Some(attempt) = self.ledger.attempts.find(key) else { return };
         attempt.keep_within(body, room);
     }
 
@@ -110,75 +111,128 @@ impl World {
     ) {
         #[cfg(test)]
         if strikes(Bug::LeakedSlot) {
-            let Some(exchange) = self.attempts.find(key).map(|attempt| attempt.exchange) else { return };
+            let Some(exchange) = self.ledger.attempts.find(key).map(|attempt| attempt.exchange) else { return };
             return self.end_exchange(exchange, None, outcome, now, sockets);
         }
-        if let Some(attempt) = self.attempts.remove(key) {
-            self.end_exchange(attempt.exchange, Some(&attempt), outcome, now, sockets);
+        if let Some(mut attempt) = self.ledger.attempts.remove(key) {
+            self.end_exchange(attempt.exchange, Some(&mut attempt), outcome, now, sockets);
         }
     }
 
     pub(in crate::world) fn end_exchange<S: Sockets>(
         &mut self,
         key: Key,
-        attempt: Option<&Attempt>,
+        attempt: Option<&mut Attempt>,
         outcome: Outcome,
         done: Nanos,
         sockets: &mut S,
     ) {
-        let Some(exchange) = self.exchanges.remove(key) else { return };
+        let Some(exchange) = self.ledger.exchanges.remove(key) else { return };
         #[cfg(test)]
         if strikes(Bug::LostCompletion) {
             return;
         }
         #[cfg(test)]
         if strikes(Bug::DoubleCount) {
-            self.seen.outcome(exchange.step, outcome);
+            self.seen.outcome(metrics::SeriesId::step(exchange.step), outcome);
         }
-        let follows = self.next_hop(&exchange, attempt);
-        let outcome = match &follows {
-            Hops::Nothing => outcome,
-            Hops::Hop { .. } => Outcome::Succeeded,
-            Hops::Stuck => Outcome::Failed(Failure::Redirect),
-        };
+        if !self.ledger.is_simple {
+            return self.end_with_more(&exchange, attempt, outcome, done, sockets);
+        }
+        let attempt = attempt.map(|attempt| &*attempt);
         if exchange.is_measured {
             self.record(&exchange, attempt, outcome, done);
         }
-        if !self.is_simple && !matches!(follows, Hops::Hop { .. }) {
-            self.end_chain(&exchange, outcome, done);
+        self.go_on_behind(&exchange, attempt, outcome, done, sockets);
+    }
+
+    /// The same where something may follow from the answer beside the next step.
+    fn end_with_more<S: Sockets>(
+        &mut self,
+        exchange: &Exchange,
+        mut attempt: Option<&mut Attempt>,
+        outcome: Outcome,
+        done: Nanos,
+        sockets: &mut S,
+    ) {
+        let follows = self.next_hop(exchange, attempt.as_deref(), done);
+        let is_last = matches!(follows, Hops::Nothing);
+        let outcome = match &follows {
+            Hops::Nothing => self.within_bounds(exchange, attempt.as_deref_mut(), outcome, done),
+            Hops::Hop { .. } => Outcome::Succeeded,
+            Hops::Stuck => Outcome::Failed(Failure::Redirect),
+        };
+        let outcome = self.remember(exchange, attempt.as_deref_mut(), outcome, is_last, done);
+        let attempt = attempt.as_deref();
+        if exchange.is_measured {
+            self.record(exchange, attempt, outcome, done);
         }
-        if !self.is_simple && self.steps.is_hop(exchange.step) {
-            self.steps.remove(exchange.step);
+        if !matches!(follows, Hops::Hop { .. }) {
+            self.end_chain(exchange, outcome, done);
         }
+        self.forget_step(exchange.step);
         if let Hops::Hop { step, elsewhere } = follows {
             // The hop may be measured though what led to it was part of a warm-up.
-            self.seen.counts.redirects += u64::from(done >= self.measured_from);
+            self.seen.counts[Counter::Redirects] += u64::from(done >= self.instants.measured_from);
             return self.hop_to(exchange.user, step, elsewhere, done, sockets);
         }
+        self.go_on_behind(exchange, attempt, outcome, done, sockets);
+    }
+
+    /// The user goes on.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every exchange ends here, on one of two ways")]
+    fn go_on_behind<S: Sockets>(
+        &mut self,
+        exchange: &Exchange,
+        attempt: Option<&Attempt>,
+        outcome: Outcome,
+        done: Nanos,
+        sockets: &mut S,
+    ) {
+        if let Outcome::Failed(failure) = outcome {
+            self.note_failure(exchange.user, failure);
+        }
         let was_sent = attempt.is_some_and(Attempt::was_sent);
-        let view = if was_sent { View::Ended } else { View::NoConnection };
+        let view = match (was_sent, outcome) {
+            (false, _) => View::NoConnection,
+            (true, Outcome::Succeeded) => View::Ended,
+            (true, _) => View::Failed,
+        };
         self.next(exchange.user, view, done, done, sockets);
     }
 
     /// Each instant goes to its series.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every exchange ends here, on one of two ways")]
     pub(super) fn record(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
-        self.keep_sample(exchange, attempt, outcome, done);
+        // Where nothing is shown or kept, nothing is a sample.
+        if !self.ledger.is_simple {
+            self.keep_sample(exchange, attempt, outcome, done);
+        }
         if let Outcome::Failed(failure) = outcome {
             self.count_failed_call(exchange.step, failure);
-            if !self.is_simple {
+            if !self.ledger.is_simple || self.work.names_places {
                 self.blame(exchange.step, failure);
             }
         }
-        if !self.is_simple && (self.work.keeps.rows || self.work.keeps.bodies) {
+        if !self.ledger.is_simple && (self.work.keeps.rows || self.work.keeps.bodies) {
             self.keep_more(exchange, attempt, outcome, done);
         }
-        let series = if self.is_simple { 0 } else { self.steps[exchange.step as usize].series };
+        let series = if self.ledger.is_simple {
+            self.work.first_series
+        } else {
+            self.ledger.steps[exchange.step as usize].series
+        };
         if !self.stalls.none_since(exchange.intended) && outcome == Outcome::Succeeded {
             self.look_at_cover(exchange, attempt, done);
         }
+        let response_ns = done.since(exchange.intended).0;
+        if response_ns >= self.traces.least_ns {
+            self.trace(exchange, attempt, outcome, done);
+        }
         let timings = self.seen.outcome(series, outcome);
-        timings.record(Measure::Response, done.since(exchange.intended).0);
+        timings.record(Measure::Response, response_ns);
         timings.record(Measure::Lateness, exchange.taken_up.since(exchange.intended).0);
         if let Some(attempt) = attempt
             && attempt.was_sent()
@@ -195,7 +249,7 @@ impl World {
     /// A success that lived while our loop stood still may owe its time to that.
     #[cold]
     pub(super) fn look_at_cover(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, done: Nanos) {
-        self.seen.counts.covered_responses += u64::from(self.stalls.cover(exchange.intended, done));
+        self.seen.counts[Counter::CoveredResponses] += u64::from(self.stalls.cover(exchange.intended, done));
         if let Some(sent) = attempt.filter(|attempt| attempt.was_sent()).map(|attempt| attempt.sent)
             && self.stalls.cover(sent, done)
         {
@@ -205,19 +259,19 @@ impl World {
 
     /// The connection will not be used again; the peer, which was told so, closes it.
     pub(in crate::world) fn await_close<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
-        if self.connections.closing >= CLOSING_MAX {
+        if self.pool.connections.closing >= CLOSING_MAX {
             return self.close(socket, sockets);
         }
-        if let Some(connection) = self.connections.find(socket) {
+        if let Some(connection) = self.pool.connections.find(socket) {
             connection.phase = Phase::Close;
-            self.connections.closing += 1;
+            self.pool.connections.closing += 1;
             self.timers.insert(now + CLOSING_WAIT, Deadline::Closing(socket));
         }
     }
 
     pub(in crate::world) fn close<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
-        let untaken = if self.is_layered { sockets.stop_sending(socket) } else { 0 };
-        if let Some(connection) = self.connections.remove(socket) {
+        let untaken = if self.pool.is_layered { sockets.stop_sending(socket) } else { 0 };
+        if let Some(connection) = self.pool.connections.remove(socket) {
             self.uncount(&connection, untaken);
             sockets.close(socket);
         }

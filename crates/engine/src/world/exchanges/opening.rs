@@ -1,32 +1,34 @@
 //! Connections that are opened, for an exchange or beforehand.
 
 use driver::{OpenOptions, Socket, SocketError, Sockets};
+use metrics::Counter;
 use pacing::Nanos;
 
 use super::ONE_SEGMENT_BYTES;
 use crate::user::View;
-use crate::world::connections::Phase;
+use crate::world::phase::Phase;
 use crate::world::{Deadline, World};
 
 impl World {
     pub(super) fn open_connection<S: Sockets>(&mut self, step: usize, sockets: &mut S) -> Result<Socket, SocketError> {
-        self.seen.counts.connections_tried += 1;
+        self.seen.counts[Counter::ConnectionsTried] += 1;
+        self.pool.links.gather.open();
         // Handshakes and frames are small pieces that others wait for.
-        let prepared = &self.steps[step];
-        let origin = &self.origins[usize::from(prepared.origin)];
+        let prepared = &self.ledger.steps[step];
+        let origin = &self.pool.origins[usize::from(prepared.origin)];
         let no_delay = origin.is_layered() || prepared.request.len() > ONE_SEGMENT_BYTES;
         let (to, from) = match &origin.single_place {
             Some(to) => (to.clone(), None),
             None => {
-                self.opened += 1;
-                origin.places.pick(self.work.segment.nth(self.opened - 1))
+                self.pool.opened += 1;
+                origin.places.pick(self.work.segment.nth(self.pool.opened - 1))
             }
         };
         let options = OpenOptions { to, from, no_delay };
         let opened = sockets.open(&options);
-        if opened == Err(SocketError::NoDescriptor) && self.connections.closing > 0 {
+        if opened == Err(SocketError::NoDescriptor) && self.pool.connections.closing > 0 {
             // Connections that only wait for the peer's close give way to one that works.
-            self.connections.drain_closing(|socket| sockets.close(socket));
+            self.pool.connections.drain_closing(|socket| sockets.close(socket));
             return sockets.open(&options);
         }
         opened
@@ -42,9 +44,9 @@ impl World {
         }
         match self.open_connection(0, sockets) {
             Ok(socket) => {
-                self.connections.insert(socket, Phase::Prepare { user, since }, 0);
+                self.pool.connections.insert(socket, Phase::Prepare { user, since }, 0);
                 self.add_layers(socket, user, 0);
-                let deadline = since + self.origins[0].connect_timeout;
+                let deadline = since + self.pool.origins[0].connect_timeout;
                 self.timers.insert(deadline, Deadline::Preparing(socket));
             }
             Err(_) => self.next(user, View::NoConnection, since, since, sockets),
@@ -53,10 +55,14 @@ impl World {
 
     /// A connection that was opened beforehand is not there in time.
     pub(in crate::world) fn prepare_due<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
-        let phase = self.connections.find(socket).map(|connection| connection.phase);
+        let phase = self.pool.connections.find(socket).map(|connection| connection.phase);
         let Some(Phase::Prepare { since, .. }) = phase else { return };
-        if since + self.origins[0].connect_timeout > self.read_until {
-            return self.overdue_prepared.push(socket);
+        let deadline = self.stalls.spare(since, since + self.pool.origins[0].connect_timeout);
+        if deadline > now {
+            return self.timers.insert(deadline, Deadline::Preparing(socket));
+        }
+        if deadline > self.instants.read_until {
+            return self.pool.overdue_prepared.push(socket);
         }
         let failure = self.unanswered_stage(socket);
         self.lose(socket, failure, now, sockets);

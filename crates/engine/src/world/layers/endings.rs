@@ -1,23 +1,25 @@
 //! How connections with layers end, and what becomes of the requests that were on them or waited for them.
 
 use driver::{Socket, Sockets};
-use metrics::{Failure, Outcome};
+use metrics::{Counter, Failure, Outcome};
 use pacing::Nanos;
+use wire::line::{Line, Mask};
 
-use super::{Given, SILENCE_MAX};
+use super::SILENCE_MAX;
 use crate::slab::Key;
 use crate::user::View;
 use crate::world::World;
-use crate::world::connections::{Connection, Phase};
-use crate::world::exchanges::{Attempt, TRIES_MAX};
+use crate::world::connections::Connection;
+use crate::world::exchanges::{Attempt, Given, TRIES_MAX};
+use crate::world::phase::Phase;
 
 impl World {
     /// The peer takes no more requests here: those that it has not looked at go out again elsewhere (RFC 9113, 6.8).
     pub(super) fn go_away<S: Sockets>(&mut self, socket: Socket, last: u32, at: Nanos, sockets: &mut S) {
         self.unlink(socket);
         let Some(layers) = self.layers(socket) else { return };
-        let Some(client) = &mut layers.http2 else { return };
-        for key in client.take_unprocessed(last).into_iter().map(Key::from_bits) {
+        let Some(line) = &mut layers.line else { return };
+        for key in line.take_unprocessed(last).into_iter().map(Key::from_bits) {
             self.retry(key, Failure::Goaway, at, sockets);
         }
         self.move_waiting(socket, Failure::Goaway, at, sockets);
@@ -34,7 +36,7 @@ impl World {
     /// The connection takes no further requests.
     pub(in crate::world) fn unlink(&mut self, socket: Socket) {
         let Some(link) = self.layers(socket).map(|layers| layers.link) else { return };
-        if let Some(place) = self.links.sockets.get_mut(link)
+        if let Some(place) = self.pool.links.sockets.get_mut(link)
             && *place == Some(socket)
         {
             *place = None;
@@ -43,46 +45,46 @@ impl World {
 
     /// Tries once more what the peer has not looked at.
     pub(in crate::world) fn retry<S: Sockets>(&mut self, key: Key, failure: Failure, now: Nanos, sockets: &mut S) {
-        let Some(attempt) = self.attempts.find(key) else { return };
+        let Some(attempt) = self.ledger.attempts.find(key) else { return };
         let (exchange, was_sent, was_heard) =
             (attempt.exchange, attempt.was_sent(), attempt.first_byte != Nanos::NEVER);
-        let Some(known) = self.exchanges.find(exchange) else { return };
+        let Some(known) = self.ledger.exchanges.find(exchange) else { return };
         // Whoever has begun to answer has looked at it.
         if was_heard || known.tries >= TRIES_MAX || known.moves >= TRIES_MAX {
             return self.end_attempt(key, Outcome::Failed(failure), now, sockets);
         }
         if was_sent {
             known.tries += 1;
-            self.seen.counts.reconnects += u64::from(known.is_measured);
+            self.seen.counts[Counter::Reconnects] += u64::from(known.is_measured);
         } else {
             // The same attempt, on another connection.
             known.moves += 1;
             known.is_moved = true;
         }
-        self.attempts.remove(key);
+        self.ledger.attempts.remove(key);
         self.try_exchange(exchange, sockets);
     }
 
     /// A connection that takes no further requests and has none in flight is closed.
     pub(super) fn retire<S: Sockets>(&mut self, socket: Socket, now: Nanos, sockets: &mut S) {
-        let Some(connection) = self.connections.find(socket) else { return };
+        let Some(connection) = self.pool.connections.find(socket) else { return };
         if connection.phase != Phase::Shared {
             return;
         }
         let Some(layers) = connection.layers.as_deref_mut() else { return };
-        let Some(client) = &mut layers.http2 else { return };
-        let (is_over, is_used_up) = (client.streams() == 0, client.is_used_up());
+        let Some(line) = &layers.line else { return };
+        let (is_over, is_used_up) = (line.is_idle(), line.is_used_up());
         if is_used_up {
             self.unlink(socket);
             self.move_waiting(socket, Failure::Goaway, now, sockets);
         }
         let is_linked = self.layers(socket).map(|layers| layers.link);
-        let is_linked = is_linked.is_some_and(|link| self.links.sockets[link] == Some(socket));
+        let is_linked = is_linked.is_some_and(|link| self.pool.links.sockets[link] == Some(socket));
         if is_over && !is_linked {
             if let Some(layers) = self.layers(socket)
-                && let Some(client) = &mut layers.http2
+                && let Some(line) = &mut layers.line
             {
-                client.leave(&mut layers.out);
+                line.close(Mask::default(), &mut layers.out);
             }
             self.flush_last(socket, sockets);
             self.await_close(socket, now, sockets);
@@ -92,7 +94,7 @@ impl World {
     /// What a connection that is not ready in time waits for.
     pub(in crate::world) fn unanswered_stage(&mut self, socket: Socket) -> Failure {
         match self.layers(socket) {
-            Some(layers) if layers.talk.is_some() => Failure::NoFirstAnswer,
+            Some(layers) if layers.line.is_some() => Failure::NoFirstAnswer,
             Some(layers) if layers.tls.is_some() => Failure::Tls(metrics::TlsFault::NoAnswer),
             _ => Failure::ConnectTimeout,
         }
@@ -106,15 +108,15 @@ impl World {
         now: Nanos,
         sockets: &mut S,
     ) {
-        let late = self.unanswered_stage(socket);
-        let Some(connection) = self.connections.find(socket) else { return };
+        let (late, is_talk) = (self.unanswered_stage(socket), self.is_talk(socket));
+        let Some(connection) = self.pool.connections.find(socket) else { return };
         match connection.phase {
             Phase::Shared => {
                 let Some(layers) = connection.layers.as_deref_mut() else { return };
                 layers.waiting.retain(|waiting| *waiting != key);
                 let is_silent = sent != Nanos::NEVER && now.since(layers.heard_at) >= SILENCE_MAX;
-                if let Some(client) = layers.http2.as_mut().filter(|_| stream != 0) {
-                    client.cancel(stream, &mut layers.out);
+                if let Some(line) = layers.line.as_mut().filter(|_| stream != 0) {
+                    line.abandon(stream, &mut layers.out);
                     self.soil(socket);
                 }
                 if is_silent {
@@ -126,8 +128,8 @@ impl World {
                 self.retire(socket, now, sockets);
             }
             Phase::Connect { attempt, since } if attempt == key => {
-                let is_over = now >= since + self.origins[usize::from(connection.origin)].connect_timeout;
-                let attempts = &mut self.attempts;
+                let is_over = now >= since + self.pool.origins[usize::from(connection.origin)].connect_timeout;
+                let attempts = &mut self.ledger.attempts;
                 let next = connection.layers.as_deref_mut().and_then(|layers| {
                     // One that waited too long is gone already.
                     layers.waiting.retain(|key| attempts.find(*key).is_some());
@@ -149,7 +151,7 @@ impl World {
                     layers.waiting.retain(|waiting| *waiting != key);
                 }
             }
-            Phase::Answer { .. } if self.is_talk && sockets.unsent(socket) == 0 => {
+            Phase::Answer { .. } if is_talk && sockets.unsent(socket) == 0 => {
                 self.say_goodbye(socket, now, sockets);
             }
             Phase::Answer { .. } | Phase::Exchange { .. } | Phase::Close => self.close(socket, sockets),
@@ -158,18 +160,19 @@ impl World {
 
     /// The connection is of no use any more: it is closed, and all that ran or waited on it fails.
     pub(in crate::world) fn lose<S: Sockets>(&mut self, socket: Socket, failure: Failure, at: Nanos, sockets: &mut S) {
-        if self.records {
+        if self.ledger.records {
             self.record_begun(socket);
         }
         self.unlink(socket);
-        let is_shared = self.connections.find(socket).is_some_and(|connection| connection.phase == Phase::Shared);
+        let is_shared = self.pool.connections.find(socket).is_some_and(|connection| connection.phase == Phase::Shared);
         // Only an end that the peer made says what it had taken by then.
         let unacknowledged =
             if is_shared && failure == Failure::ClosedEarly { sockets.unacknowledged(socket) } else { None };
         let untaken = sockets.stop_sending(socket);
-        let Some(connection) = self.connections.remove(socket) else { return };
+        let Some(connection) = self.pool.connections.remove(socket) else { return };
         self.uncount(&connection, untaken);
         sockets.close(socket);
+        self.forget_idle(socket, &connection);
         self.end_all(connection, unacknowledged, failure, at, sockets);
     }
 
@@ -185,23 +188,22 @@ impl World {
     ) {
         match connection.phase {
             Phase::Connect { attempt, .. } => {
-                self.hope.failed_connects += 1;
+                self.pool.hope.failed_connects += 1;
                 self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
             }
             Phase::Answer { attempt } => self.end_attempt(attempt, Outcome::Failed(failure), at, sockets),
             Phase::Prepare { user, .. } => {
-                self.hope.failed_connects += 1;
+                self.pool.hope.failed_connects += 1;
                 self.next(user, View::NoConnection, at, at, sockets);
             }
-            Phase::Exchange { user } => self.forget_own(user, &connection),
-            Phase::Shared | Phase::Close => {}
+            Phase::Exchange { .. } | Phase::Shared | Phase::Close => {}
         }
         let Some(mut layers) = connection.layers else { return };
-        let was_ready = layers.http2.is_some();
+        let was_ready = layers.line.is_some();
         // Where it is unknown, the peer may have taken all of it.
         let taken = unacknowledged.filter(|_| connection.is_reused);
         let taken = taken.map_or(u64::MAX, |bytes| layers.handed - bytes as u64);
-        let streams = layers.http2.take().map(|mut client| client.take_unprocessed(0)).unwrap_or_default();
+        let streams = layers.line.take().map(|mut line| line.take_unprocessed(0)).unwrap_or_default();
         self.end_streams(streams, taken, failure, at, sockets);
         for key in layers.waiting {
             if was_ready {
@@ -223,7 +225,7 @@ impl World {
         sockets: &mut S,
     ) {
         for key in streams.into_iter().map(Key::from_bits) {
-            let Some(attempt) = self.attempts.find(key) else { continue };
+            let Some(attempt) = self.ledger.attempts.find(key) else { continue };
             let is_unheard = attempt.first_byte == Nanos::NEVER;
             if !attempt.was_sent() {
                 self.retry(key, failure, at, sockets);
@@ -241,13 +243,13 @@ impl World {
     pub(in crate::world) fn leave_link<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
         let streams = self.work.streams as usize;
         let from = user as usize / streams * streams;
-        let users = &self.users[from..self.users.len().min(from + streams)];
+        let users = &self.users.all[from..self.users.all.len().min(from + streams)];
         if !users.iter().all(|user| user.is_parked) {
             return;
         }
-        for origin in 0..self.origins.len() as u16 {
+        for origin in 0..self.pool.origins.len() as u16 {
             let link = self.link_of(user, origin);
-            if let Some(Some(socket)) = self.links.sockets.get(link).copied() {
+            if let Some(Some(socket)) = self.pool.links.sockets.get(link).copied() {
                 self.unlink(socket);
                 let now = sockets.now();
                 self.retire(socket, now, sockets);
@@ -260,16 +262,19 @@ impl World {
         if connection.layers.is_none() || untaken == 0 {
             return;
         }
-        self.seen.counts.bytes_untaken += untaken as u64;
-        let talk = connection.layers.as_ref().and_then(|layers| layers.talk.as_deref());
-        let is_late = talk.is_some_and(|talk| talk.has_late_message && untaken as u64 > talk.close_bytes);
-        self.seen.counts.messages_untaken += u64::from(is_late);
+        self.seen.counts[Counter::BytesUntaken] += untaken as u64;
+        let is_late = connection.layers.as_ref().is_some_and(|layers| {
+            // Our close stands behind the message.
+            layers.has_late_message && untaken as u64 > layers.close_bytes
+        });
+        self.seen.counts[Counter::MessagesUntaken] += u64::from(is_late);
         if let Phase::Answer { attempt } = connection.phase
-            && self.is_talk
+            && self.pool.origins[usize::from(connection.origin)].is_talk()
         {
             // The message that waits for its answer never left as a whole.
             let is_counted = |attempt: &mut Attempt| attempt.was_sent() && attempt.is_measured;
-            self.seen.counts.messages_untaken += u64::from(self.attempts.find(attempt).is_some_and(is_counted));
+            self.seen.counts[Counter::MessagesUntaken] +=
+                u64::from(self.ledger.attempts.find(attempt).is_some_and(is_counted));
         }
     }
 }

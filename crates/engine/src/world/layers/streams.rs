@@ -4,15 +4,16 @@
 use std::sync::Arc;
 
 use driver::{Socket, Sockets};
-use metrics::{Failure, Outcome, PartKind};
+use metrics::{Counter, Failure, Outcome, PartKind};
 use pacing::Nanos;
-use wire::http2::{Event, Fault};
+use wire::http2;
+use wire::line::{Ask, Awaited, Fault, Head, Line, Mask, Progress, Said, What};
 
-use super::{CANCEL, Held, REFUSED_STREAM};
+use super::{CANCEL, REFUSED_STREAM};
 use crate::faults;
 use crate::slab::Key;
 use crate::world::World;
-use crate::world::calls::CallState;
+use crate::world::calls::{CallState, Held};
 use crate::world::exchanges::Attempt;
 use crate::world::step::PreparedCall;
 
@@ -22,22 +23,22 @@ impl World {
         if let Some(layers) = self.layers(socket)
             && !std::mem::replace(&mut layers.is_dirty, true)
         {
-            self.links.dirty.push(socket);
+            self.pool.links.dirty.push(socket);
         }
     }
 
     /// An attempt on a connection that others use too: it gets a stream, or waits for one.
     pub(in crate::world) fn share<S: Sockets>(&mut self, exchange: Key, socket: Socket, step: usize, sockets: &mut S) {
         let now = sockets.now();
-        let Some(known) = self.exchanges.find(exchange) else { return };
+        let Some(known) = self.ledger.exchanges.find(exchange) else { return };
         let (intended, is_first_try, is_measured) = (known.intended, known.tries == 0, known.is_measured);
         let attempt = self.insert_attempt(exchange, step, is_measured, socket);
         let Some(layers) = self.layers(socket) else { return };
         layers.waiting.push_back(attempt);
         self.start_waiting(socket);
-        if self.attempts.find(attempt).is_some_and(|attempt| attempt.stream == 0) {
-            let mut deadline = now + self.steps[step].connect_timeout;
-            if let Some(open) = self.open.as_ref().filter(|_| is_first_try) {
+        if self.ledger.attempts.find(attempt).is_some_and(|attempt| attempt.stream == 0) {
+            let mut deadline = now + self.ledger.steps[step].connect_timeout;
+            if let Some(open) = self.users.open.as_ref().filter(|_| is_first_try) {
                 deadline = deadline.min(open.send_before(intended));
             }
             self.arm(attempt, deadline);
@@ -47,21 +48,25 @@ impl World {
     /// Attempts that wait get streams, as many as there are.
     pub(super) fn start_waiting(&mut self, socket: Socket) {
         let mut has_begun = false;
-        while let Some(connection) = self.connections.find(socket)
+        while let Some(connection) = self.pool.connections.find(socket)
             && let Some(layers) = connection.layers.as_deref_mut()
-            && let Some(client) = &mut layers.http2
-            && client.can_send()
+            && let Some(line) = &mut layers.line
+            && line.room() > 0
             && let Some(key) = layers.waiting.pop_front()
         {
             // One that waited too long is gone already.
-            let Some(attempt) = self.attempts.find(key).filter(|attempt| attempt.socket == socket) else { continue };
-            let Some(exchange) = self.exchanges.find(attempt.exchange) else { continue };
-            let Some(request) = &self.steps[exchange.step as usize].http2 else { continue };
-            let call = self.steps[exchange.step as usize].call.as_ref();
+            let Some(attempt) = self.ledger.attempts.find(key).filter(|attempt| attempt.socket == socket) else {
+                continue;
+            };
+            let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { continue };
+            let step = &self.ledger.steps[exchange.step as usize];
+            let Some(request) = &step.http2 else { continue };
+            let call = step.call.as_ref();
             attempt.call = call.map(|call| CallState::new(call.is_stream));
-            attempt.stream = client.send(request, key.to_bits(), &mut layers.out);
+            let ask = Ask { what: What::Fields(request), answer: Awaited::Answer(step.kind) };
+            attempt.stream = line.begin(key.to_bits(), ask, Mask::default(), &mut layers.out);
             if call.is_some_and(PreparedCall::is_empty) {
-                client.send_more(attempt.stream, Arc::new([]), true, &mut layers.out);
+                line.send(attempt.stream, Arc::new([]), true, &mut layers.out);
             }
             layers.leaving.push(key);
             has_begun = true;
@@ -74,10 +79,10 @@ impl World {
     /// All that was framed since the last time leaves.
     #[cold]
     pub(in crate::world) fn flush<S: Sockets>(&mut self, sockets: &mut S) {
-        while let Some(socket) = self.links.dirty.pop() {
-            let mut buffer = self.links.buffer();
+        while let Some(socket) = self.pool.links.dirty.pop() {
+            let mut buffer = self.pool.links.buffer();
             let Some(layers) = self.layers(socket) else {
-                self.links.give_back(buffer);
+                self.pool.links.give_back(buffer);
                 continue;
             };
             layers.is_dirty = false;
@@ -107,11 +112,11 @@ impl World {
 
     /// The request is in a piece that left, which begins behind so many bytes.
     pub(super) fn mark_sent(&mut self, key: Key, sent: Nanos, begins: u64) {
-        let Some(attempt) = self.attempts.find(key) else { return };
-        let Some(exchange) = self.exchanges.find(attempt.exchange) else { return };
+        let Some(attempt) = self.ledger.attempts.find(key) else { return };
+        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
         (attempt.sent, attempt.begins) = (sent, begins);
-        let deadline = sent + self.steps[exchange.step as usize].timeout;
-        self.seen.counts.sent += u64::from(exchange.is_measured);
+        let deadline = sent + self.ledger.steps[exchange.step as usize].timeout;
+        self.seen.counts[Counter::Sent] += u64::from(exchange.is_measured);
         let is_call = attempt.call.is_some();
         self.arm(key, deadline);
         if is_call {
@@ -122,8 +127,8 @@ impl World {
     /// More on a stream that was kept open.
     pub(in crate::world) fn send_more(&mut self, socket: Socket, stream: u32, bytes: Arc<[u8]>, ends: bool) {
         let Some(layers) = self.layers(socket) else { return };
-        if let Some(client) = &mut layers.http2 {
-            client.send_more(stream, bytes, ends, &mut layers.out);
+        if let Some(line) = &mut layers.line {
+            line.send(stream, bytes, ends, &mut layers.out);
             self.soil(socket);
         }
     }
@@ -132,9 +137,9 @@ impl World {
     #[inline(never)]
     pub(in crate::world) fn taken<S: Sockets>(&mut self, socket: Socket, buffer: Option<Vec<u8>>, sockets: &mut S) {
         if let Some(buffer) = buffer {
-            self.links.give_back(buffer);
+            self.pool.links.give_back(buffer);
         }
-        if self.is_talk {
+        if self.is_talk(socket) {
             return self.message_taken(socket, sockets);
         }
         self.resume(socket);
@@ -142,24 +147,24 @@ impl World {
 
     pub(super) fn resume(&mut self, socket: Socket) {
         let Some(layers) = self.layers(socket) else { return };
-        let Some(client) = layers.http2.as_mut().filter(|client| client.holds_back()) else { return };
-        client.resume(&mut layers.out);
+        let Some(line) = layers.line.as_mut().filter(|line| line.holds_back()) else { return };
+        line.resume(&mut layers.out);
         let (mut framed, is_dirty) = (0, !layers.out.is_empty());
         layers.held.retain(|held| {
-            let is_held = client.holds_back_of(held.stream);
+            let progress = line.progress(held.stream);
             // A stream that ended before it was framed took its messages with it.
-            framed += if !is_held && client.has(held.stream) { held.count } else { 0 };
-            is_held
+            framed += if progress == Progress::Framed { held.count } else { 0 };
+            progress == Progress::HeldBack
         });
-        self.seen.counts.messages_sent += framed;
+        self.seen.counts[Counter::MessagesSent] += framed;
         if is_dirty {
             self.soil(socket);
         }
     }
 
     pub(in crate::world) fn is_held_back(&mut self, socket: Socket, stream: u32) -> bool {
-        let client = self.layers(socket).and_then(|layers| layers.http2.as_mut());
-        client.is_some_and(|client| client.holds_back_of(stream))
+        let line = self.layers(socket).and_then(|layers| layers.line.as_mut());
+        line.is_some_and(|line| line.holds_back() && line.progress(stream) == Progress::HeldBack)
     }
 
     pub(in crate::world) fn hold_messages(&mut self, socket: Socket, held: Held) {
@@ -168,48 +173,51 @@ impl World {
         }
     }
 
-    /// Frames came.
-    pub(in crate::world) fn read_frames<S: Sockets>(
+    /// Bytes came on a connection that is shared.
+    pub(in crate::world) fn read_shared<S: Sockets>(
         &mut self,
         socket: Socket,
-        bytes: &[u8],
+        bytes: &mut [u8],
         at: Nanos,
         sockets: &mut S,
     ) {
         if let Some(layers) = self.layers(socket) {
             layers.heard_at = at;
         }
-        let mut fields = std::mem::take(&mut self.links.fields);
-        let mut rest = bytes;
-        while let Some(connection) = self.connections.find(socket)
+        let mut scratch = self.pool.scratch.take().unwrap_or_default();
+        let mut from = 0;
+        while let Some(connection) = self.pool.connections.find(socket)
             && let Some(layers) = connection.layers.as_deref_mut()
-            && let Some(client) = &mut layers.http2
+            && let Some(line) = &mut layers.line
         {
-            match client.handle(rest, &mut fields, &mut layers.out) {
-                Ok((taken, Event::Broken { tag, fault, .. })) => {
-                    rest = &rest[taken..];
+            match line.handle(&mut bytes[from..], &mut scratch, Mask::default(), &mut layers.out) {
+                Ok((taken, Said::Broken { tag, fault })) => {
+                    from += taken;
                     // What was wrong with a head stands in it.
-                    if let Some(attempt) = self.attempts.find(Key::from_bits(tag)).filter(|_| fault == Fault::Headers) {
-                        attempt.record_fields(PartKind::Head, &fields);
+                    if let Some(attempt) =
+                        self.ledger.attempts.find(Key::from_bits(tag)).filter(|_| fault == http2::Fault::Headers)
+                    {
+                        attempt.record_fields(PartKind::Head, scratch.fields());
                     }
-                    self.end_attempt(Key::from_bits(tag), Outcome::Failed(faults::http2(fault)), at, sockets);
+                    let failure = faults::line(Fault::Http2(fault));
+                    self.end_attempt(Key::from_bits(tag), Outcome::Failed(failure), at, sockets);
                 }
-                Ok((taken, event)) => {
-                    rest = &rest[taken..];
-                    let is_done = matches!(event, Event::NeedMore) && rest.is_empty();
-                    self.act_on(socket, &event, at, sockets);
-                    if is_done {
+                Ok((taken, said)) => {
+                    from += taken;
+                    let needs_more = matches!(said, Said::NeedMore);
+                    self.hear_shared(socket, &said, at, sockets);
+                    if needs_more && from == bytes.len() {
                         break;
                     }
                 }
-                Err(error) => {
-                    self.record_broken(socket, rest);
-                    self.part(socket, faults::http2(error.fault), at, sockets);
+                Err(fault) => {
+                    self.record_broken(socket, &bytes[from..]);
+                    self.part(socket, faults::line(fault), at, sockets);
                     break;
                 }
             }
         }
-        self.links.fields = fields;
+        self.pool.scratch = Some(scratch);
         self.start_waiting(socket);
         if self.layers(socket).is_some_and(|layers| !layers.out.is_empty()) {
             self.soil(socket);
@@ -221,7 +229,7 @@ impl World {
     pub(super) fn part<S: Sockets>(&mut self, socket: Socket, failure: Failure, at: Nanos, sockets: &mut S) {
         self.flush_last(socket, sockets);
         self.unlink(socket);
-        let Some(connection) = self.connections.find(socket) else { return };
+        let Some(connection) = self.pool.connections.find(socket) else { return };
         let Some(layers) = connection.layers.as_deref_mut() else { return };
         let (streams, waiting) = layers.take_attempts();
         sockets.shutdown(socket);
@@ -237,21 +245,21 @@ impl World {
         self.flush(sockets);
     }
 
-    pub(super) fn act_on<S: Sockets>(&mut self, socket: Socket, event: &Event<'_>, at: Nanos, sockets: &mut S) {
-        match *event {
-            Event::NeedMore | Event::Nothing | Event::Request { .. } | Event::Broken { .. } => {}
-            Event::Settings | Event::Window => self.resume(socket),
-            Event::Interim { tag, fields } => {
+    #[inline]
+    fn hear_shared<S: Sockets>(&mut self, socket: Socket, said: &Said<'_>, at: Nanos, sockets: &mut S) {
+        match *said {
+            Said::Room => self.resume(socket),
+            Said::Interim { tag, fields } => {
                 self.hear_first(Key::from_bits(tag), at);
-                if let Some(attempt) = self.attempts.find(Key::from_bits(tag)) {
+                if let (Some(attempt), Some(fields)) = (self.ledger.attempts.find(Key::from_bits(tag)), fields) {
                     attempt.record_fields(PartKind::Head, fields);
                 }
             }
-            Event::Head { tag, status, is_last, fields } => {
+            Said::Head { tag, head: Head::Fields { status, fields }, is_last } => {
                 let key = Key::from_bits(tag);
                 self.hear_first(key, at);
                 let has_room = self.has_room_for_head(key, fields);
-                if let Some(attempt) = self.attempts.find(key) {
+                if let Some(attempt) = self.ledger.attempts.find(key) {
                     attempt.status = Some(status);
                     if attempt.needs.head && !has_room {
                         attempt.kept.get_or_insert_default().is_crowded = true;
@@ -264,7 +272,7 @@ impl World {
                     self.end_stream(key, at, sockets);
                 }
             }
-            Event::Body { tag, bytes, is_last, .. } => {
+            Said::Body { tag, bytes, is_last } => {
                 let key = Key::from_bits(tag);
                 self.hear_first(key, at);
                 if !self.take_messages(key, bytes, at) {
@@ -274,34 +282,36 @@ impl World {
                     self.end_stream(key, at, sockets);
                 }
             }
-            Event::Trailers { tag, fields, .. } => {
+            Said::Trailers { tag, fields } => {
                 let key = Key::from_bits(tag);
-                if let Some(attempt) = self.attempts.find(key) {
+                if let Some(attempt) = self.ledger.attempts.find(key) {
                     attempt.record_fields(PartKind::Trailers, fields);
                 }
                 self.call_trailers(key, fields);
                 self.end_stream(key, at, sockets);
             }
-            Event::Reset { tag, code: REFUSED_STREAM, .. } => {
+            Said::Reset { tag, code: REFUSED_STREAM } => {
                 let failure = Failure::StreamReset(REFUSED_STREAM as u8);
                 self.retry(Key::from_bits(tag), failure, at, sockets);
             }
-            Event::Reset { tag, code, .. } => {
+            Said::Reset { tag, code } => {
                 let key = Key::from_bits(tag);
                 // A server that was told the deadline may give the call up just then.
                 let is_due = |attempt: &mut Attempt| at >= attempt.deadline;
-                let is_due = code == CANCEL && self.attempts.find(key).is_some_and(is_due);
+                let is_due = code == CANCEL && self.ledger.attempts.find(key).is_some_and(is_due);
                 let expired = if is_due { self.expire_call(key, at) } else { None };
                 let reset = Failure::StreamReset(u8::try_from(code).unwrap_or(u8::MAX));
                 let ended = expired.or_else(|| self.judge_reset(key, reset));
                 self.end_attempt(key, ended.unwrap_or(Outcome::Failed(reset)), at, sockets);
             }
-            Event::GoAway { last, .. } => self.go_away(socket, last, at, sockets),
+            Said::GoAway { last } => self.go_away(socket, last, at, sockets),
+            // The rest is said on lines that carry one exchange at a time.
+            _ => {}
         }
     }
 
-    pub(super) fn hear_first(&mut self, key: Key, at: Nanos) {
-        if let Some(attempt) = self.attempts.find(key) {
+    pub(in crate::world) fn hear_first(&mut self, key: Key, at: Nanos) {
+        if let Some(attempt) = self.ledger.attempts.find(key) {
             attempt.first_byte = attempt.first_byte.min(at);
         }
     }
@@ -309,13 +319,16 @@ impl World {
     /// An answer on a stream is complete.
     pub(super) fn end_stream<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
         let Some((socket, outcome)) = self.judge(key, now) else { return };
-        if let Some(connection) = self.connections.find(socket) {
+        if let Some(connection) = self.pool.connections.find(socket) {
             let is_first = !std::mem::replace(&mut connection.is_reused, true);
-            self.connections.proven += u64::from(is_first);
+            self.pool.connections.proven += u64::from(is_first);
+        }
+        if let Some(attempt) = self.ledger.attempts.find(key) {
+            self.pool.links.gather.hear(attempt.first_byte.since(attempt.sent));
         }
         // Each step says whether its connection is used again.
-        let step = self.attempts.find(key).and_then(|attempt| self.exchanges.find(attempt.exchange));
-        if step.is_some_and(|exchange| !self.steps[exchange.step as usize].keep_alive) {
+        let step = self.ledger.attempts.find(key).and_then(|attempt| self.ledger.exchanges.find(attempt.exchange));
+        if step.is_some_and(|exchange| !self.ledger.steps[exchange.step as usize].keep_alive) {
             self.unlink(socket);
         }
         self.end_attempt(key, outcome, now, sockets);

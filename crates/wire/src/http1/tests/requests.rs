@@ -40,7 +40,10 @@ fn transcript(pieces: &[&[u8]]) -> String {
 fn describe(head: &RequestHead<'_>) -> String {
     let keep = if head.keep_alive { "keep" } else { "close" };
     let expect = if head.expect_continue { " expect" } else { "" };
-    format!("{} {} {:?} {keep}{expect}", head.method, head.target, head.body)
+    // Whoever looks for a field of the head finds it at any split.
+    let said = fields(head.bytes).filter(|(name, _)| name.eq_ignore_ascii_case(b"x-said"));
+    let said: String = said.map(|(_, value)| format!(" said {}", String::from_utf8_lossy(value))).collect();
+    format!("{} {} {:?} {keep}{expect}{said}", head.method, head.target, head.body)
 }
 
 fn check(bytes: &[u8], expect: &str) {
@@ -66,6 +69,19 @@ fn good_requests() {
     check(
         b"GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\nGET /3",
         "GET /1 None keep | () end | GET /2 None keep | () end | waits",
+    );
+}
+
+#[test]
+fn heads_come_with_their_fields() {
+    check(b"GET / HTTP/1.1\r\nHost: a\r\nX-Said: one\r\n\r\n", "GET / None keep said one | () end | idle");
+    check(
+        b"\r\nGET / HTTP/1.1\r\nx-said:  a: b \r\nHost: a\r\nX-SAID:\r\n\r\n",
+        "GET / None keep said a: b said  | () end | idle",
+    );
+    check(
+        b"POST /1 HTTP/1.1\r\nHost: a\r\nContent-Length: 13\r\n\r\nX-Said: one\r\nGET /2 HTTP/1.1\r\nHost: a\r\nX-Said: two\r\n\r\n",
+        "POST /1 Known(13) keep | (X-Said: one\r\n) end | GET /2 None keep said two | () end | idle",
     );
 }
 
@@ -107,7 +123,10 @@ fn what_we_answer_a_client_reads() {
             close: false,
             keep_alive: false,
         };
-        write_response_head(&start, &mut bytes);
+        let more = [None, Some(("ETag", "\"7\""))][usize::from(status == 200)];
+        write_response_head(&start, more, &mut bytes);
+        let has_more = fields(&bytes).any(|field| field == (b"ETag", b"\"7\""));
+        assert_eq!(has_more, more.is_some(), "{status}");
         let mut client = Client::default();
         client.start(RequestKind::Other);
         let (taken, answer) = client.handle(&bytes, &mut HeadMemory::default()).expect("our own head");

@@ -1,0 +1,37 @@
+//! `onrush check`: whether scenario files are right. Nothing is sent.
+
+use std::path::Path;
+
+use scenario::Fault;
+
+use crate::exit::Exit;
+use crate::{output, play, usage};
+
+/// Says of each file what is wrong with it, or what it holds.
+pub(crate) fn check(files: &[String]) -> Exit {
+    let language = usage::language();
+    let mut exit = Exit::Done;
+    for file in files {
+        let (text, found) = match scenario::read(Path::new(file)) {
+            Ok(opened) => match play::check(&opened) {
+                Ok(()) => (report::scenario_contents(&opened, language), Exit::Done),
+                Err(mistakes) => (report::scenario_mistakes(&mistakes, language), Exit::Unmet),
+            },
+            Err(mistakes) => {
+                let is_read = !mistakes.all.iter().any(|mistake| matches!(mistake.fault, Fault::File { .. }));
+                if !is_read {
+                    output::complain_in_lines(&report::scenario_mistakes(&mistakes, language));
+                    exit = Exit::Usage;
+                    continue;
+                }
+                (report::scenario_mistakes(&mistakes, language), Exit::Unmet)
+            }
+        };
+        // A file that cannot be read is worse than one that is wrong.
+        exit = if exit == Exit::Done { found } else { exit };
+        if output::to_stdout(&format!("{text}\n"), language) != Exit::Done {
+            return Exit::System;
+        }
+    }
+    exit
+}

@@ -1,0 +1,298 @@
+//! A load that goes to a public address wants consent: of the person, who says so by a flag or at the terminal, or of the target
+//! itself, which says so in a file.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use engine::{ResolveError, Resolved, RunOptions, StopHandle, Stranger};
+use plan::draft::{Answers, Connection, Load, Request};
+use plan::{Address, Draft, Plan, Reach, Resolve, Target, TextCheck, Ways};
+use report::Language;
+use wire::tls::ClientConfig;
+
+use crate::args::USER_AGENT;
+use crate::exit::Exit;
+
+/// Where a target says that it may be loaded.
+const PATH: &str = "/.well-known/onrush-consent";
+/// A target that takes longer to say so says nothing.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A target with its address and what makes its sessions.
+pub(crate) type Way = (Resolved, Option<ClientConfig>);
+
+/// Whom a load is for, and how it is reached.
+pub(crate) struct Asking<'a> {
+    pub(crate) connection: &'a Connection,
+    /// The load, in words.
+    pub(crate) load: String,
+    pub(crate) language: Language,
+}
+
+impl Asking<'_> {
+    /// Where a target is; see [`Self::ways`].
+    pub(crate) fn way(&self, target: &mut Target, connect_timeout: Duration) -> Result<Way, (String, Exit)> {
+        let mut ways = self.ways(vec![(target, connect_timeout)])?;
+        Ok(ways.remove(0))
+    }
+
+    /// Where targets are; whether they may be loaded is asked when nobody said so yet, all in one question, and then belongs to
+    /// their reach. Or what is said instead.
+    pub(crate) fn ways(&self, mut targets: Vec<(&mut Target, Duration)>) -> Result<Vec<Way>, (String, Exit)> {
+        let say = |error: &ResolveError, exit: Exit| (report::resolve_error(error, self.language), exit);
+        let mut ways: Vec<Option<Resolved>> = vec![None; targets.len()];
+        // A name that leads to somebody else after the question is not asked for again.
+        for was_asked in [false, true] {
+            let mut strangers: Vec<(Stranger, usize)> = Vec::new();
+            for (number, (way, (target, connect_timeout))) in ways.iter_mut().zip(&targets).enumerate() {
+                if way.is_some() {
+                    continue;
+                }
+                match engine::resolve(target, *connect_timeout) {
+                    Ok(resolved) => *way = Some(resolved),
+                    Err(ResolveError::Consent { strangers: more }) => {
+                        let unknown = more.into_iter().filter(|one| !strangers.iter().any(|(known, _)| known == one));
+                        strangers.extend(unknown.map(|one| (one, number)).collect::<Vec<_>>());
+                    }
+                    Err(error) => return Err(say(&error, Exit::NothingMeasured)),
+                }
+            }
+            if strangers.is_empty() {
+                break;
+            }
+            let asked: Vec<(&Stranger, &Target)> =
+                strangers.iter().map(|(stranger, number)| (stranger, &*targets[*number].0)).collect();
+            if was_asked || !self.consents(&asked) {
+                let strangers = strangers.into_iter().map(|(stranger, _)| stranger).collect();
+                return Err(say(&ResolveError::Consent { strangers }, Exit::Usage));
+            }
+            for (target, _) in &mut targets {
+                let met =
+                    strangers.iter().fold(target.reach.clone(), |reach, (stranger, _)| reach.with(&stranger.meant()));
+                target.reach = met;
+            }
+        }
+        let ways = ways.into_iter().zip(&targets).map(|(way, (target, _))| {
+            let tls =
+                engine::client_tls(target).map_err(|error| (report::tls_error(&error, self.language), Exit::Usage))?;
+            Ok((way.expect("each was found, or somebody was refused"), tls))
+        });
+        ways.collect()
+    }
+
+    fn consents(&self, strangers: &[(&Stranger, &Target)]) -> bool {
+        match std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
+            true => {
+                let who: Vec<&Stranger> = strangers.iter().map(|(stranger, _)| *stranger).collect();
+                self.person_consents(&who, &mut std::io::stdin().lock(), &mut std::io::stderr().lock())
+            }
+            // Each speaks for itself, and the first that does not is one too many.
+            false => strangers.iter().all(|(stranger, target)| self.target_consents(target, stranger)),
+        }
+    }
+
+    fn person_consents(&self, strangers: &[&Stranger], answers: &mut dyn BufRead, out: &mut dyn Write) -> bool {
+        let (load, is_one) = (&self.load, strangers.len() == 1);
+        let who = report::strangers(strangers, self.language);
+        let (are, them) = if is_one { ("is", "it") } else { ("are", "them") };
+        let question = self.language.pick(
+            format!("onrush: {} {are} neither this machine nor in a private network.\nThe load: {load}. May you load {them}? [y/N] ", who),
+            format!("onrush: {}既不是本机，也不在私有网络中。\n负载：{load}。您是否有权对{}压测？[y/N] ", who, if is_one { "它" } else { "它们" }),
+        );
+        let mut answer = String::new();
+        let asked = out.write_all(question.as_bytes()).and_then(|()| out.flush());
+        let heard = asked.and_then(|()| answers.read_line(&mut answer));
+        heard.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes" | "是")
+    }
+
+    /// One request, which any person could make, for what the target says of itself.
+    fn target_consents(&self, target: &Target, stranger: &Stranger) -> bool {
+        let ask = || {
+            let plan = self.question(target, stranger)?.reaching(&Reach::Anywhere);
+            let target = plan.scenarios[0].target();
+            let resolved = engine::resolve(target, PATIENCE).ok()?;
+            let options = RunOptions {
+                address: resolved.address,
+                tls: engine::client_tls(target).ok()?,
+                others: Vec::new(),
+                threads: 1,
+                pins_threads: false,
+                driver: driver::choose(driver::Choice::Poll).ok()?,
+                lookout: engine::Lookout::default(),
+                supplies: engine::Supplies::default(),
+            };
+            engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(())).ok()
+        };
+        ask().is_some_and(|result| result.total.counts.succeeded() == 1)
+    }
+
+    fn question(&self, target: &Target, stranger: &Stranger) -> Option<Plan> {
+        let Stranger { host, address, port, is_given } = stranger;
+        let scheme = if target.tls.is_some() { "https" } else { "http" };
+        let shown = if host.contains(':') { format!("[{host}]") } else { host.clone() };
+        let line = format!("/(?m)^onrush: allow {}\\s*$/", host.replace('.', "\\."));
+        // Who was given by the user is asked there, and nowhere else.
+        let pinned = is_given.then(|| Resolve { host: host.clone(), port: *port, address: *address });
+        let draft = Draft {
+            url: Some(Address::parse(&format!("{scheme}://{shown}:{port}{PATH}")).ok()?),
+            load: Load { connections: Some(1), requests: Some(1), ..Load::default() },
+            request: Request { user_agent: USER_AGENT.to_owned(), timeout: Some(PATIENCE), ..Request::default() },
+            answers: Answers { bodies: vec![TextCheck::parse("--expect-body", &line).ok()?], ..Answers::default() },
+            connection: Connection {
+                connect_timeout: Some(PATIENCE),
+                version: None,
+                streams: None,
+                places: Vec::new(),
+                ways: Ways { resolve: pinned.into_iter().collect(), ..Ways::default() },
+                ..self.connection.clone()
+            },
+            grace: Some(PATIENCE),
+            ..Draft::default()
+        };
+        draft.plan().ok().map(Plan::for_debug)
+    }
+}
+
+/// A load in words, for the person who is asked. `each`: the most requests that one of its starts can make.
+pub(crate) fn load_in_words(load: &plan::Load, each: u64, language: Language) -> String {
+    let connections = load.connections();
+    match load {
+        plan::Load::Closed { .. } => language.pick(
+            format!("as many requests as {connections} connections can make"),
+            format!("{connections} 个连接持续发送请求"),
+        ),
+        plan::Load::Open { stages, .. } => {
+            let fastest = plan::highest(stages) as f64 / plan::RATE_UNIT as f64;
+            let (en, zh) = match each {
+                0 | 1 => (format!("{fastest} requests a second"), format!("每秒 {fastest} 个请求")),
+                each => (
+                    format!("{fastest} iterations a second of up to {each} requests, redirects counted,"),
+                    format!("每秒 {fastest} 轮，每轮最多 {each} 个请求（含重定向）"),
+                ),
+            };
+            language
+                .pick(format!("{en} over up to {connections} connections"), format!("{zh}，最多 {connections} 个连接"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::net::TcpListener;
+
+    use plan::Flags;
+
+    use super::*;
+
+    fn asking(connection: &Connection) -> Asking<'_> {
+        Asking { connection, load: "50 connections".to_owned(), language: Language::En }
+    }
+
+    #[test]
+    fn a_person_says_yes_or_it_is_no() {
+        let connection = Connection::default();
+        for (answer, expect) in
+            [("y\n", true), ("YES\n", true), ("是\n", true), ("n\n", false), ("\n", false), ("", false)]
+        {
+            let mut out = Vec::new();
+            let address = "93.184.216.34".parse().expect("an address");
+            let stranger = Stranger { host: "site.example".to_owned(), address, port: 80, is_given: false };
+            let heard = asking(&connection).person_consents(&[&stranger], &mut answer.as_bytes(), &mut out);
+            assert_eq!(heard, expect, "{answer:?}");
+            let question = String::from_utf8(out).expect("UTF-8");
+            for part in ["site.example", "93.184.216.34", "50 connections"] {
+                assert!(question.contains(part), "{question}");
+            }
+        }
+    }
+
+    /// A server on this machine that plays the public one.
+    #[test]
+    fn a_target_says_of_itself_who_it_is() {
+        for (says, expect) in [
+            ("onrush: allow site.example\n", true),
+            ("# ours\nonrush: allow site.example\r\n", true),
+            ("onrush: allow other.example\n", false),
+            ("onrush: allow site.example.evil\n", false),
+            ("please do not onrush: allow site.example\n", false),
+            ("onrush: allow siteXexample\n", false),
+        ] {
+            let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+            let port = listener.local_addr().expect("an address").port();
+            let server = std::thread::spawn(move || {
+                let (mut stream, _) = listener.accept().expect("somebody comes");
+                let mut head = Vec::new();
+                while !head.ends_with(b"\r\n\r\n") {
+                    let mut byte = [0];
+                    stream.read_exact(&mut byte).expect("a head");
+                    head.push(byte[0]);
+                }
+                let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{says}", says.len());
+                stream.write_all(answer.as_bytes()).expect("it is taken");
+                String::from_utf8(head).expect("a head")
+            });
+            let connection = Connection::default();
+            let address = "127.0.0.1".parse().expect("an address");
+            let stranger = Stranger { host: "site.example".to_owned(), address, port, is_given: true };
+            let flags = Flags { url: Some(format!("http://site.example:{port}/")), ..Flags::default() };
+            let plan = flags.plan().expect("a plan");
+            let consents = asking(&connection).target_consents(plan.scenarios[0].target(), &stranger);
+            assert_eq!(consents, expect, "{says:?}");
+            let head = server.join().expect("it ends");
+            assert!(head.starts_with("GET /.well-known/onrush-consent HTTP/1.1\r\n"), "{head}");
+            assert!(head.contains("User-Agent: onrush/"), "{head}");
+        }
+    }
+    /// Two places: the first one speaks for itself alone, and is not even asked.
+    #[test]
+    fn nobody_vouches_for_another() {
+        let friend = TcpListener::bind("127.0.0.1:0").expect("a port");
+        friend.set_nonblocking(true).expect("it can be");
+        let stranger = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let ports = [&friend, &stranger].map(|one| one.local_addr().expect("an address").port());
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = stranger.accept().expect("somebody comes");
+            let mut head = [0; 4096];
+            let count = stream.read(&mut head).expect("a head");
+            stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").expect("it is taken");
+            String::from_utf8_lossy(&head[..count]).into_owned()
+        });
+        let flags = Flags {
+            url: Some(format!("http://127.0.0.1:{}/", ports[0])),
+            to: Some(format!("127.0.0.1:{},127.0.0.1:{}", ports[0], ports[1])),
+            ..Flags::default()
+        };
+        let draft = flags.draft().expect("good flags");
+        let plan = draft.plan().expect("a plan");
+        let address = "127.0.0.1".parse().expect("an address");
+        let one = Stranger { host: "127.0.0.1".to_owned(), address, port: ports[1], is_given: true };
+        assert!(!asking(&draft.connection).target_consents(plan.scenarios[0].target(), &one));
+        assert!(server.join().expect("it ends").contains(&format!("Host: 127.0.0.1:{}", ports[1])));
+        assert!(friend.accept().is_err(), "the first place was asked for the second");
+    }
+
+    #[test]
+    fn one_question_names_all() {
+        let connection = Connection::default();
+        let of = |host: &str, at: &str| Stranger {
+            host: host.to_owned(),
+            address: at.parse().expect("an address"),
+            port: 80,
+            is_given: true,
+        };
+        let strangers = [of("192.0.2.7", "192.0.2.7"), of("site.example", "192.0.2.8")];
+        let all: Vec<&Stranger> = strangers.iter().collect();
+        for (language, expect) in [
+            (Language::En, "192.0.2.7, site.example (192.0.2.8) are neither"),
+            (Language::Zh, "192.0.2.7、site.example（192.0.2.8）既不是本机"),
+        ] {
+            let mut out = Vec::new();
+            let asking = Asking { language, ..asking(&connection) };
+            assert!(asking.person_consents(&all, &mut b"y\n".as_slice(), &mut out));
+            let question = String::from_utf8(out).expect("UTF-8");
+            assert!(question.contains(expect), "{question}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! `onrush demo`: a first look, against a server of its own.
+
+use std::io::IsTerminal;
+use std::net::{IpAddr, Ipv4Addr};
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use engine::StopHandle;
+use plan::{Draft, Flags};
+use target::{ServeOptions, Server};
+
+use crate::args::{DemoArgs, EngineArgs, USER_AGENT};
+use crate::exit::Exit;
+use crate::load::{Load, Prepared, Wishes};
+use crate::{output, serve};
+
+/// How long the machine is measured, and how long the load is that is shown.
+const PROBE_SPAN: Duration = Duration::from_secs(1);
+const SHOWN_SPAN: Duration = Duration::from_secs(5);
+/// The part of what the machine can that is asked of it: server and load share its cores, and both must have time left.
+const SHARE: f64 = 0.15;
+/// However slow the machine is, there is something to see.
+const RATE_MIN: u64 = 100;
+
+pub(crate) fn demo(args: &DemoArgs) -> Exit {
+    let load = Load::new(&args.view);
+    let language = load.view.language;
+    let listen = (IpAddr::V4(Ipv4Addr::LOCALHOST), 0).into();
+    let driver = match driver::choose(args.driver.choice()) {
+        Ok(driver) => driver.kind,
+        Err(error) => return load.refuse(&report::driver_error(&error, language), Exit::System),
+    };
+    let server = match Server::start(&ServeOptions::plain(listen, host::allowed_cores().len(), driver)) {
+        Ok(server) => server,
+        Err(error) => {
+            output::complain(&serve::serve_error(&error, language));
+            return Exit::System;
+        }
+    };
+    let url = Some(format!("http://{}/", server.address()));
+    let flags = Flags { url, user_agent: USER_AGENT.to_owned(), ..Flags::default() };
+    let draft = flags.draft().expect("an address makes a URL");
+    let engine = EngineArgs { threads: None, pin_threads: false, driver: args.driver.clone() };
+    let exit = match measured(&load, &draft, &engine) {
+        Ok(rate) => {
+            let mut draft = draft;
+            (draft.load.duration, draft.load.rate) = (Some(SHOWN_SPAN), Some(rate * plan::RATE_UNIT));
+            load.carry_out(&draft, &engine, &Wishes::default())
+        }
+        Err(exit) => exit,
+    };
+    server.stop();
+    // A word for a person; who reads from a pipe, or has gone away, gets the figures only.
+    if exit == Exit::Done && std::io::stdout().is_terminal() {
+        output::note(language.pick(
+            "\nThis was onrush against its own server, at a rate that this machine bears easily. Your own: onrush http://host:port/path",
+            "\n以上是 onrush 以本机可轻松承受的速率压测自带服务的结果。压测您自己的服务：onrush http://主机:端口/路径",
+        ));
+    }
+    exit
+}
+
+/// A rate that this machine bears: a part of what it does in a second with all its might.
+fn measured(load: &Load, draft: &Draft, engine: &EngineArgs) -> Result<u64, Exit> {
+    let mut draft = draft.clone();
+    draft.load.duration = Some(PROBE_SPAN);
+    let Prepared { plan, options, .. } = load.prepare(&draft, engine, &Wishes::default())?;
+    let probed = engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(()));
+    let result = probed.map_err(|error| load.refuse(&report::run_error(&error, load.view.language), Exit::System))?;
+    let done = result.total.counts.finished() as f64 / PROBE_SPAN.as_secs_f64();
+    Ok(rounded((done * SHARE) as u64).max(RATE_MIN))
+}
+
+/// Down to a number of two digits: what is asked for is easy to read.
+fn rounded(rate: u64) -> u64 {
+    let unit = 10u64.pow(rate.max(1).ilog10().saturating_sub(1));
+    rate / unit * unit
+}
+
+#[test]
+fn rates_have_two_digits() {
+    let cases = [(0, 0), (7, 7), (42, 42), (431, 430), (15_999, 15_000), (100_000, 100_000), (1_299_999, 1_200_000)];
+    for (rate, expect) in cases {
+        assert_eq!(rounded(rate), expect);
+    }
+}

@@ -1,0 +1,155 @@
+//! The pages that `-h` and `--help` show, made of the table of flags, wrapped to the terminal.
+
+use std::fmt::Write as _;
+
+use report::{Language, wrap};
+
+use super::texts::{EXIT_CODES, Example, PATHS, about, examples, usage};
+use super::{COMMANDS, QUESTIONS};
+use crate::flags::{self, Mode, Row};
+
+/// Where what a flag means begins.
+const TEXT_COLUMN: usize = 28;
+/// Wider lines are hard to read.
+const COLUMNS_MAX: usize = 120;
+const COLUMNS_MIN: usize = 60;
+/// Where stdout is no terminal.
+const COLUMNS_USUAL: usize = 100;
+/// A command with no more flags than this shows them all.
+const FLAGS_FEW: usize = 16;
+
+/// The page of a command. The short one has the common flags only.
+pub(crate) fn page(name: &str, mode: Mode, is_long: bool, columns: Option<usize>, language: Language) -> String {
+    let columns = columns.unwrap_or(COLUMNS_USUAL).clamp(COLUMNS_MIN, COLUMNS_MAX);
+    let mut page = Page { text: String::new(), columns, language };
+    let rows = flags::rows(mode);
+    let is_all = is_long || rows.len() <= FLAGS_FEW;
+    page.intro(name);
+    if mode == Mode::Top {
+        page.commands();
+    }
+    if mode == Mode::Grpc {
+        page.title("Commands", "命令");
+        QUESTIONS.iter().for_each(|question| page.entry(question, language.pick(about(question).0, about(question).1)));
+    }
+    let shown: Vec<Row> = rows.iter().filter(|row| is_all || row.is_common).copied().collect();
+    if is_all {
+        page.groups(&shown)
+    } else {
+        page.common(&shown)
+    }
+    if mode == Mode::Serve {
+        page.title("Paths (times in milliseconds)", "路径（时间单位为毫秒）");
+        PATHS.iter().for_each(|&(path, en, zh)| page.entry(path, language.pick(en, zh)));
+    }
+    let all = examples(name);
+    page.examples(if is_long { all } else { &all[..all.len().min(3)] });
+    page.ending(name, mode, is_all, rows.len());
+    page.text
+}
+
+struct Page {
+    text: String,
+    columns: usize,
+    language: Language,
+}
+
+impl Page {
+    fn line(&mut self, indent: usize, text: &str) {
+        for line in wrap(text, self.columns - indent) {
+            writeln!(self.text, "{}{line}", " ".repeat(indent)).expect("text grows");
+        }
+    }
+
+    fn title(&mut self, english: &str, chinese: &str) {
+        let title = self.language.pick(format!("{english}:"), format!("{chinese}："));
+        writeln!(self.text, "\n{title}").expect("text grows");
+    }
+
+    /// A name with what it means beside it, or below a long one.
+    fn entry(&mut self, name: &str, meaning: &str) {
+        let lines = wrap(meaning, self.columns - TEXT_COLUMN);
+        let mut head = format!("  {name}");
+        if head.len() + 2 > TEXT_COLUMN {
+            writeln!(self.text, "{head}").expect("text grows");
+            head.clear();
+        }
+        for line in lines {
+            writeln!(self.text, "{head:TEXT_COLUMN$}{line}").expect("text grows");
+            head.clear();
+        }
+    }
+
+    fn intro(&mut self, name: &str) {
+        let (english, chinese) = about(name);
+        self.language.pick(english, chinese).lines().for_each(|line| self.line(0, line));
+        self.title("Usage", "用法");
+        let (english, chinese) = usage(name);
+        self.language.pick(english, chinese).lines().for_each(|line| self.line(2, line));
+    }
+
+    fn commands(&mut self) {
+        self.title("Commands", "命令");
+        for (name, _) in COMMANDS.into_iter().chain(super::FRONT_ENDS.map(|name| (name, Mode::Top))) {
+            let (english, chinese) = about(name);
+            self.entry(name, self.language.pick(english, chinese));
+        }
+    }
+
+    fn groups(&mut self, rows: &[Row]) {
+        let mut group = None;
+        for row in rows {
+            if group.replace(row.group) != Some(row.group) {
+                writeln!(self.text, "\n{}{}", row.group.title(self.language), self.language.pick(":", "："))
+                    .expect("text grows");
+            }
+            self.flag(row);
+        }
+    }
+
+    fn common(&mut self, rows: &[Row]) {
+        self.title("Common flags", "常用参数");
+        rows.iter().for_each(|row| self.flag(row));
+    }
+
+    fn flag(&mut self, row: &Row) {
+        self.entry(&head(row), row.text(self.language));
+    }
+
+    fn examples(&mut self, all: &[Example]) {
+        self.title("Examples", "示例");
+        for (command, english, chinese) in all {
+            // A command is copied as it stands.
+            writeln!(self.text, "  {command}").expect("text grows");
+            self.line(6, self.language.pick(english, chinese));
+        }
+    }
+
+    fn ending(&mut self, name: &str, mode: Mode, is_all: bool, number: usize) {
+        if is_all {
+            let text =
+                self.language.pick(format!("Exit codes: {}.", EXIT_CODES.0), format!("退出码：{}。", EXIT_CODES.1));
+            self.text.push('\n');
+            return self.line(0, &text);
+        }
+        let command = if mode == Mode::Top { "onrush".to_owned() } else { format!("onrush {name}") };
+        self.text.push('\n');
+        self.line(
+            0,
+            &self.language.pick(
+                format!("All {number} flags: {command} --help. Manual: onrush man"),
+                format!("全部 {number} 个参数：{command} --help；手册：onrush man"),
+            ),
+        );
+    }
+}
+
+/// A flag as it is written, with its value.
+pub(crate) fn head(row: &Row) -> String {
+    let value = row.value().unwrap_or_default();
+    if row.is_word() {
+        return value.to_owned();
+    }
+    let short = row.short.map_or("    ".to_owned(), |short| format!("-{short}, "));
+    format!("{short}--{} {value}", row.name).trim_end().to_owned()
+}

@@ -1,0 +1,215 @@
+//! What the commands are, how they are called, and examples of each, in both languages.
+
+/// English and Chinese.
+pub(crate) type Text = (&'static str, &'static str);
+
+const ABOUT: Text = (
+    "onrush is a load generator with accurate results.\nIt sends requests to a server and shows what came back: a line every second, and a summary.",
+    "onrush 是一个结果准确的压测工具。\n它向服务端发送请求，每秒显示一行结果，并在结束时给出汇总。",
+);
+
+/// What a command does.
+pub(crate) fn about(command: &str) -> Text {
+    match command {
+        "run" => ("Load a URL (the word run may be left out)", "压测一个 URL（run 可以省略）"),
+        "demo" => (
+            "Start a server on a free local port, load it for 5 seconds, show table and summary",
+            "在空闲的本地端口启动服务，压测 5 秒，显示表格和汇总",
+        ),
+        "serve" => ("Serve paths with known behavior, to try loads on", "启动行为已知的被测服务，供练习和验证"),
+        "hold" => (
+            "Hold many connections: open them at a steady pace, keep them, send messages, close them cleanly; a million on one machine",
+            "保持大量长连接：匀速建立、保持、收发消息、正常关闭；单机可达百万",
+        ),
+        "doctor" => (
+            "Show how many connections this machine carries, which limit is the tightest, and how to raise it",
+            "检查本机能承载多少连接、瓶颈在哪里、如何放宽",
+        ),
+        "check" => (
+            "Check a scenario file: every mistake at once, with its line and a remedy; nothing is sent",
+            "检查场景文件：一次列出全部错误，附上所在行和改法；不发送任何请求",
+        ),
+        "selftest" => (
+            "Load a server of known behavior and compare every figure with theory; under a minute",
+            "压测行为已知的服务，把每项数据与理论值对比；不到一分钟",
+        ),
+        "grpc" => (
+            "Show the services of a gRPC server (server reflection) or of .proto files",
+            "查看 gRPC 服务端（服务端反射）或 .proto 文件中的服务",
+        ),
+        "list" => ("List the services, or the methods of one", "列出所有服务，或某个服务的方法"),
+        "describe" => (
+            "Describe a service, method, message or enum, with a -d to start from",
+            "查看服务、方法、消息或枚举的定义，并给出 -d 的样例",
+        ),
+        "as" => (
+            "Run with the command line and the output of another tool: wrk, wrk2, ab, hey, oha, webbench, go-stress-testing",
+            "以其他工具的命令行和输出格式运行：wrk、wrk2、ab、hey、oha、webbench、go-stress-testing",
+        ),
+        "curl" => (
+            "Load the request of a curl command; flags before the word curl configure the load",
+            "压测一条 curl 命令的请求；写在 curl 之前的参数设置压力",
+        ),
+        "completions" => ("Print the completions for a shell", "输出 shell 补全脚本"),
+        "man" => ("Print a manual page", "输出 man 手册页"),
+        _ => ABOUT,
+    }
+}
+
+/// How a command is called, a line for each way.
+pub(crate) fn usage(command: &str) -> Text {
+    match command {
+        "run" => ("onrush run [flags] URL", "onrush run [参数] URL"),
+        "demo" => ("onrush demo [flags]", "onrush demo [参数]"),
+        "serve" => ("onrush serve [flags]", "onrush serve [参数]"),
+        "hold" => ("onrush hold [flags] URL", "onrush hold [参数] URL"),
+        "doctor" => ("onrush doctor [flags] [URL]", "onrush doctor [参数] [URL]"),
+        "check" => ("onrush check [flags] FILE...", "onrush check [参数] FILE..."),
+        "selftest" => ("onrush selftest [flags]", "onrush selftest [参数]"),
+        "grpc" => (
+            "onrush grpc list [flags] [URL] [SYMBOL]\nonrush grpc describe [flags] [URL] [SYMBOL]",
+            "onrush grpc list [参数] [URL] [SYMBOL]\nonrush grpc describe [参数] [URL] [SYMBOL]",
+        ),
+        "list" => ("onrush grpc list [flags] [URL] [SYMBOL]", "onrush grpc list [参数] [URL] [SYMBOL]"),
+        "describe" => ("onrush grpc describe [flags] [URL] [SYMBOL]", "onrush grpc describe [参数] [URL] [SYMBOL]"),
+        "as" => ("onrush as TOOL [--native] [flags of the tool]", "onrush as 工具 [--native] [该工具的参数]"),
+        "curl" => ("onrush [flags] curl [flags of curl] URL", "onrush [参数] curl [curl 的参数] URL"),
+        "completions" => ("onrush completions SHELL", "onrush completions SHELL"),
+        "man" => ("onrush man [COMMAND]", "onrush man [COMMAND]"),
+        _ => ("onrush [flags] URL\nonrush COMMAND [flags] ...", "onrush [参数] URL\nonrush 命令 [参数] ..."),
+    }
+}
+
+/// A command line, and what it does in English and in Chinese.
+pub(crate) type Example = (&'static str, &'static str, &'static str);
+
+/// Examples of a command, the simplest first.
+pub(crate) fn examples(command: &str) -> &'static [Example] {
+    match command {
+        "demo" => &[("onrush demo", "a first look, against a server of its own", "快速体验，压测自带的服务")],
+        "serve" => &[
+            ("onrush serve", "a server on 127.0.0.1:8080", "在 127.0.0.1:8080 启动服务"),
+            ("onrush serve --tls --listen 127.0.0.1:8443", "the same with TLS", "启用 TLS"),
+            ("onrush serve --tcp 9000", "plain TCP on port 9000 too", "同时在 9000 端口提供 TCP 回显"),
+        ],
+        "hold" => &[
+            (
+                "onrush hold -c 100000 --ramp 20000/s --hold 1m ws://127.0.0.1:8080/",
+                "100,000 connections for a minute",
+                "保持 10 万个连接 1 分钟",
+            ),
+            (
+                "onrush hold --every 30s ws://127.0.0.1:8080/",
+                "a message on each every 30 s",
+                "每个连接每 30 秒一条消息",
+            ),
+            ("onrush hold --receive-only ws://127.0.0.1:8080/", "count what is pushed", "只统计服务端推送"),
+        ],
+        "doctor" => &[
+            ("onrush doctor", "what this machine allows", "查看本机的各项上限"),
+            ("onrush doctor -c 50000", "what to change for 50,000 connections", "承载 5 万个连接需要怎样调整"),
+        ],
+        "check" => &[
+            ("onrush check shop.yaml", "is this file right?", "检查这个文件"),
+            ("onrush check scenarios/*.yaml", "each of these files", "检查多个文件"),
+        ],
+        "selftest" => &[("onrush selftest", "on every driver that works here", "在本机可用的每个驱动上自检")],
+        "grpc" | "list" | "describe" => &[
+            ("onrush grpc list grpc://127.0.0.1:8080", "the services", "列出服务"),
+            ("onrush grpc list grpc://127.0.0.1:8080 hello.Greeter", "the methods of one", "列出某个服务的方法"),
+            (
+                "onrush grpc describe grpc://127.0.0.1:8080 hello.Greeter/SayHello",
+                "a method and its messages",
+                "查看方法及其消息",
+            ),
+        ],
+        "as" => &[
+            ("onrush as wrk -t2 -c100 -d5s --latency http://127.0.0.1:8080/", "a command line of wrk", "wrk 的命令行"),
+            ("onrush as ab -n 1000 -c 10 http://127.0.0.1:8080/", "one of ab", "ab 的命令行"),
+            (
+                "onrush as wrk --native -t2 -c100 -d5s http://127.0.0.1:8080/",
+                "with the output of onrush",
+                "使用 onrush 自己的输出",
+            ),
+        ],
+        "curl" => &[(
+            "onrush -c 100 -z 10s curl 'http://127.0.0.1:8080/echo' -H 'Cookie: a=b' --data-raw '{}'",
+            "a command as the browser copies it",
+            "浏览器复制出来的命令",
+        )],
+        "completions" => &[
+            ("onrush completions bash > onrush.bash", "to be sourced", "供 source 使用"),
+            ("onrush completions zsh > _onrush", "into a folder of fpath", "放入 fpath 中的目录"),
+        ],
+        "man" => &[("onrush man hold > onrush-hold.1", "man ./onrush-hold.1 shows it", "用 man ./onrush-hold.1 查看")],
+        _ => LOADS,
+    }
+}
+
+const LOADS: &[Example] = &[
+    ("onrush http://127.0.0.1:8080/", "50 connections for 10 seconds", "50 个连接，持续 10 秒"),
+    (
+        "onrush -c 100 -n 100000 http://127.0.0.1:8080/",
+        "100,000 requests over 100 connections",
+        "100 个连接，共 10 万个请求",
+    ),
+    (
+        "onrush -q 2000 -z 10s --threshold 'p99(response_time) < 200ms' http://127.0.0.1:8080/",
+        "2,000 requests/s; exit code 1 if p99 is too long",
+        "每秒 2000 个请求；p99 过长时退出码为 1",
+    ),
+    (
+        "onrush -d '{\"id\": 1}' -H 'Content-Type: application/json' http://127.0.0.1:8080/echo",
+        "POST with a body and a header",
+        "带请求体和请求头的 POST",
+    ),
+    (
+        "onrush grpc://127.0.0.1:8080/hello.Greeter/SayHello -d '{\"name\": \"world\"}'",
+        "calls of a gRPC method",
+        "调用 gRPC 方法",
+    ),
+    ("onrush -c 100 -d hello ws://127.0.0.1:8080/", "messages over WebSocket", "WebSocket 消息"),
+    (
+        "onrush --output json -z 5s http://127.0.0.1:8080/ | jq .requests_per_s",
+        "a report for programs",
+        "供程序读取的报告",
+    ),
+];
+
+/// What the exit codes mean.
+pub(crate) const EXIT_CODES: Text = (
+    "0 done; 1 an expectation (--expect-...), threshold or self-test failed; 2 wrong usage; 3 nothing could be measured; \
+     4 a report could not be written or the system refused; 130 stopped by the user",
+    "0 完成；1 未达到期望（--expect-...）、阈值或自检未通过；2 用法错误；3 没有测到任何数据；\
+     4 报告无法写出或系统不允许运行；130 被用户中止",
+);
+
+/// What `serve` does on its paths.
+pub(crate) const PATHS: &[Example] = &[
+    ("/", "27 bytes", "27 字节"),
+    ("/bytes/N, /chunked/N", "N bytes, with a length or in chunks", "N 字节，带长度或分块"),
+    ("/delay/MS", "waits before the answer", "延迟后响应"),
+    ("/delay/uniform/LOW-HIGH", "waits for a random time, evenly spread", "在两者之间均匀随机延迟"),
+    ("/delay/lognormal/MEDIAN,SIGMA", "waits for a random time with a long tail", "对数正态分布的随机延迟（长尾）"),
+    ("/serial/MS", "serves one request at a time, MS each", "整个服务一次只处理一个请求，每个 MS 毫秒"),
+    ("/drip/PIECES/MS", "a body in pieces, MS apart", "分块逐渐返回响应体"),
+    (
+        "/stall/AFTER/FOR",
+        "answers; AFTER later the whole server stands still FOR",
+        "先响应；AFTER 毫秒后整个服务停顿 FOR 毫秒",
+    ),
+    ("/fail/PERCENT[/STATUS]", "a 500, or STATUS, for this share of requests", "按此比例返回 500 或指定状态码"),
+    ("/status/N, /echo", "a status; the body that was sent", "指定状态码；原样返回请求体"),
+    ("/redirect/N", "redirects N times, then /", "连续重定向 N 次，最后到 /"),
+    ("/close, /drop", "answers and closes; closes without an answer", "响应后关闭；不响应直接关闭"),
+    (
+        "/login, /account, /logout",
+        "a form with a hidden token, a session by cookie",
+        "登录表单（含隐藏令牌）、用 cookie 识别的会话",
+    ),
+    ("/api/token", "a token; the session it belongs to is checked", "返回令牌；之后检查它所属的会话"),
+    ("/items, /items/N, /search?q=", "links; one item as JSON; a few items", "商品链接；单个商品（JSON）；搜索"),
+    ("/cart, /pay, /order", "a cart; an order that is paid after some looks", "购物车；查询几次后完成的订单"),
+    ("/stats/sessions", "requests of each session, as JSON", "每个会话的请求数（JSON）"),
+    ("/stats, /conns", "what the server counted, as JSON", "服务端的统计（JSON）"),
+];

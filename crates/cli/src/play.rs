@@ -1,0 +1,289 @@
+//! `onrush run FILE.yaml`: a scenario file from its first line to the last of the summary.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::{StopHandle, Supplies};
+use feed::{AtEnd, Csv, Feed, Format, Pick, Share, Spec};
+use figures::Run;
+use plan::{Draft, Flags, Keeps, Plan, PlanError, Reach, Value};
+use report::Language;
+use scenario::{
+    Amount, DataFormat, DataSet, Encoding, Fault, Lowered, Lowering, Mistakes, Opened, Outside, RowPick, RowShare,
+};
+
+use crate::args::{RunArgs, USER_AGENT};
+use crate::exit::Exit;
+use crate::load::{Load, Prepared, Sources, Wishes, run_input};
+use crate::output;
+use crate::supplies::supplies;
+
+/// The scenario file that is to be run, if it is one.
+pub(crate) fn file_of(args: &RunArgs) -> Option<&str> {
+    let word = args.flags.url.as_deref()?.trim();
+    let ends = [".yaml", ".yml"].iter().any(|end| word.to_ascii_lowercase().ends_with(end));
+    (ends && !word.contains("://")).then_some(word)
+}
+
+/// Runs a file.
+pub(crate) fn play(args: &RunArgs, file: &str) -> Exit {
+    let language = Load::new(&args.view).view.language;
+    let mut opened = match open(file, &args.vars) {
+        Ok(opened) => opened,
+        Err(mistakes) => {
+            output::complain_in_lines(&report::scenario_mistakes(&mistakes, language));
+            return Exit::Usage;
+        }
+    };
+    // What nobody typed is not given.
+    let is_own_agent = args.flags.user_agent == USER_AGENT;
+    let agent = if is_own_agent { String::new() } else { args.flags.user_agent.clone() };
+    if let Err(fault) = opened.give(&Flags { user_agent: agent, ..args.flags.clone() }, &args.only) {
+        output::complain(&report::flag_fault(&fault, language));
+        return Exit::Usage;
+    }
+    let args = &with_run(args, &opened.file.run);
+    let load = Load::new(&args.view);
+    let wishes = match load.wishes(args) {
+        Ok(wishes) => wishes,
+        Err(exit) => return exit,
+    };
+    let player = Player { load: &load, args, opened: &opened, language };
+    match player.play(wishes) {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+/// The arguments, and what the file says where they say nothing.
+fn with_run(args: &RunArgs, run: &scenario::Run) -> RunArgs {
+    let mut args = args.clone();
+    let or = |own: &mut Option<String>, of_file: &Option<String>| {
+        if own.is_none() {
+            own.clone_from(of_file);
+        }
+    };
+    // What is only looked at makes no reports.
+    if !args.debug {
+        or(&mut args.view.json, &run.json);
+        or(&mut args.hdr, &run.hdr);
+        or(&mut args.log.log, &run.log);
+    }
+    or(&mut args.engine.threads, &run.threads.map(|threads| threads.to_string()));
+    or(&mut args.flags.seed, &run.seed.map(|seed| seed.to_string()));
+    args.strict |= run.strict;
+    args
+}
+
+/// Reads a file, with variables that the command line sets.
+fn open(file: &str, vars: &[String]) -> Result<Opened, Mistakes> {
+    let given = vars.iter().map(|var| var.split_once('=').unwrap_or((var, "")));
+    scenario::read_with(Path::new(file), given)
+}
+
+struct Player<'a> {
+    load: &'a Load,
+    args: &'a RunArgs,
+    opened: &'a Opened,
+    language: Language,
+}
+
+/// Tells all mistakes of a file.
+fn refuse(mistakes: &Mistakes, language: Language) -> Exit {
+    output::complain_in_lines(&report::scenario_mistakes(mistakes, language));
+    Exit::Usage
+}
+
+impl Player<'_> {
+    fn play(&self, mut wishes: Wishes) -> Result<Exit, Exit> {
+        let supplies = self.supplies()?;
+        let file = &self.opened.file;
+        let unknown = self.args.only.iter().find(|name| !file.scenarios.iter().any(|one| one.name.text == **name));
+        if let Some(name) = unknown {
+            let known: Vec<&str> = file.scenarios.iter().map(|one| one.name.text.as_str()).collect();
+            let known = known.join(", ");
+            let text = self.language.pick(
+                format!("--only {name}: the file has no scenario '{name}'; it has: {known}"),
+                format!("--only {name}：文件中没有场景 '{name}'；可用：{known}"),
+            );
+            return Err(self.load.refuse(&text, Exit::Usage));
+        }
+        let folder = Path::new(&self.opened.source.name).parent().map(Path::to_owned).unwrap_or_default();
+        let environment = |name: &str| std::env::var(name).ok();
+        let mut schemas = Vec::new();
+        let asked = Outside {
+            environment: &environment,
+            interpreters: supplies.interpreters.as_deref(),
+            schemas: &[],
+            folder: &folder,
+            user_agent: USER_AGENT,
+        };
+        let first = self.told(Lowering::new(self.opened, &asked))?;
+        let mut reach = None;
+        for draft in first.undescribed() {
+            // The load of the file decides who must consent.
+            let draft = Draft { load: self.whole_load(), consents: file.run.consents.clone(), ..draft };
+            if let Some((schema, reached)) = self.load.described(&draft)? {
+                reach = Some(reached);
+                schemas.push((draft, schema));
+            }
+        }
+        let outside = Outside { schemas: &schemas, ..asked };
+        let mut lowering = self.told(Lowering::new(self.opened, &outside))?;
+        // Everything that is wrong is told before anything is sent, and whoever must be asked is asked.
+        let Lowered { plan: mut checked, .. } = self.told(lowering.run(&self.args.only))?;
+        let connection = &file.defaults.flags.connection;
+        if wishes.is_debug() {
+            checked = checked.for_debug();
+        }
+        self.load.ways(&mut checked, connection, reach)?;
+        let reach = Some(checked.scenarios[0].target().reach.clone());
+        let (before, after) = (self.told(lowering.before())?, self.told(lowering.after())?);
+        let of_before = self.consented(before.as_ref())?;
+        let of_after = if wishes.is_debug() { None } else { self.consented(after.as_ref())? };
+        if let Some(before) = before {
+            let (names, values) = self.once("before", before, of_before, &supplies)?;
+            lowering.learn(&names, &values);
+        }
+        let Lowered { plan, .. } = self.told(lowering.run(&self.args.only))?;
+        let of_part = |limit: &scenario::Limit| match &limit.of {
+            Some(name) => limit.threshold.clone().of_part(&name.text),
+            None => limit.threshold.clone(),
+        };
+        wishes.add_thresholds(file.thresholds.iter().map(of_part));
+        let sources = Sources { connection, reach, supplies: supplies.clone() };
+        let prepared = self.load.ready(plan, sources, &self.args.engine, &wishes)?;
+        let exit = self.load.carry_out_prepared(prepared, &wishes);
+        match self.told(lowering.after())? {
+            Some(after) if !wishes.is_debug() => match self.once("after", after, of_after, &supplies) {
+                Ok(_) => Ok(exit),
+                Err(failed) => Ok(if exit == Exit::Done { failed } else { exit }),
+            },
+            _ => Ok(exit),
+        }
+    }
+
+    fn told<T>(&self, made: Result<T, Mistakes>) -> Result<T, Exit> {
+        made.map_err(|mistakes| refuse(&mistakes, self.language))
+    }
+
+    /// Whom steps that are done once may reach, when somebody has been asked.
+    fn consented(&self, once: Option<&Lowered>) -> Result<Option<Reach>, Exit> {
+        let Some(once) = once else { return Ok(None) };
+        let mut plan = once.plan.clone();
+        self.load.ways(&mut plan, &self.opened.file.defaults.flags.connection, None)?;
+        Ok(Some(plan.scenarios[0].target().reach.clone()))
+    }
+
+    /// What is done once, before the load or after it. Gives what was taken.
+    fn once(
+        &self,
+        which: &str,
+        lowered: Lowered,
+        reach: Option<Reach>,
+        supplies: &Supplies,
+    ) -> Result<(Vec<String>, Vec<Value>), Exit> {
+        let Lowered { plan, variables } = lowered;
+        let plan = Plan { keeps: Keeps { failures: true, ..plan.keeps }, ..plan };
+        let connection = &self.opened.file.defaults.flags.connection;
+        let wishes = Wishes::default();
+        let sources = Sources { connection, reach, supplies: supplies.clone() };
+        let prepared = self.load.ready(plan, sources, &self.args.engine, &wishes)?;
+        let Prepared { plan, resolved, options } = prepared;
+        let result = engine::run(&plan, &options, &StopHandle::default(), |_| std::ops::ControlFlow::Continue(()));
+        let result =
+            result.map_err(|error| self.load.refuse(&report::run_error(&error, self.language), Exit::System))?;
+        let counts = &result.total.counts;
+        let is_good = counts.failed() == 0 && counts.succeeded() > 0 && counts.unfinished() == 0;
+        let values = result.values.clone();
+        if is_good {
+            return Ok((variables, values));
+        }
+        let showing = self.load.showing(&plan, &wishes);
+        let run = Run::of(run_input(Arc::new(plan.without_secrets()), &resolved, result));
+        output::note(report::failed_answers(&run, &showing).trim());
+        let text = self.language.pick(
+            format!(
+                "the steps of '{which}' failed, so nothing was measured; mend what is shown above, or leave them out"
+            ),
+            format!("'{which}' 中的步骤失败，因此没有进行压测；请处理上面显示的问题，或去掉这些步骤"),
+        );
+        Err(self.load.refuse(&text, Exit::Unmet))
+    }
+
+    /// All that the file does at once, for whoever is asked for consent.
+    fn whole_load(&self) -> plan::draft::Load {
+        let users = |one: &scenario::Scenario| match &one.load.amount {
+            Amount::Users { count, .. } => *count,
+            Amount::Rate { .. } => one.connections.unwrap_or(plan::OPEN_CONNECTIONS_MAX),
+        };
+        let connections: u64 = self.opened.file.scenarios.iter().map(users).sum();
+        plan::draft::Load { connections: Some(connections.max(1)), ..plan::draft::Load::default() }
+    }
+
+    /// The rows of all data, and what evaluates expressions.
+    fn supplies(&self) -> Result<Supplies, Exit> {
+        let mut feeds = Vec::new();
+        let folder = Path::new(&self.opened.source.name).parent().map(Path::to_owned).unwrap_or_default();
+        for set in &self.opened.file.data {
+            let feed = spec_of(set, &folder)
+                .and_then(|spec| Feed::open(spec).map_err(|error| report::feed_error(&error, self.language)));
+            feeds.push(feed.map_err(|text| self.load.refuse(&text, Exit::Usage))?);
+        }
+        Ok(Supplies { feeds: feeds.into(), ..supplies() })
+    }
+}
+
+/// A file of rows as the file of scenarios means it.
+fn spec_of(set: &DataSet, folder: &Path) -> Result<Spec, String> {
+    let csv = || Csv {
+        separator: char::from(set.separator),
+        columns: None,
+        charset: (set.encoding == Encoding::Gbk).then(|| "gbk".to_owned()),
+    };
+    let format = match set.format {
+        DataFormat::Csv => Format::Csv(csv()),
+        DataFormat::Json => Format::Json,
+        DataFormat::JsonLines => Format::JsonLines,
+    };
+    Ok(Spec {
+        file: folder.join(&set.file),
+        format,
+        pick: match set.pick {
+            RowPick::Next => Pick::Next,
+            RowPick::Random => Pick::Random,
+        },
+        share: match set.share {
+            RowShare::Split => Share::Split,
+            RowShare::Copy => Share::Copy,
+            RowShare::Unique => Share::Unique,
+        },
+        at_end: match set.at_end {
+            scenario::AtEnd::Again => AtEnd::Again,
+            scenario::AtEnd::Stop => AtEnd::Stop,
+        },
+    })
+}
+
+/// Everything that can be wrong with a file and is found without asking anybody.
+pub(crate) fn check(opened: &Opened) -> Result<(), Mistakes> {
+    let folder = Path::new(&opened.source.name).parent().map(Path::to_owned).unwrap_or_default();
+    // What is not set here may be set where it runs.
+    let (environment, supplies) = (|name: &str| Some(std::env::var(name).unwrap_or_default()), supplies());
+    let outside = Outside {
+        environment: &environment,
+        interpreters: supplies.interpreters.as_deref(),
+        schemas: &[],
+        folder: &folder,
+        user_agent: USER_AGENT,
+    };
+    let found = || -> Result<(), Mistakes> {
+        let lowering = Lowering::new(opened, &outside)?;
+        lowering.before()?;
+        lowering.run(&[])?;
+        lowering.after().map(drop)
+    };
+    let Err(mut mistakes) = found() else { return Ok(()) };
+    // Services may be described by the target, which is not asked here.
+    mistakes.all.retain(|mistake| !matches!(mistake.fault, Fault::Value(PlanError::NoSchema { .. })));
+    if mistakes.all.is_empty() { Ok(()) } else { Err(mistakes) }
+}

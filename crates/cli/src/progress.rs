@@ -1,0 +1,74 @@
+//! What a person at a terminal sees besides the table: what is about to happen, and how much of it is left.
+
+use std::net::SocketAddr;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use plan::{Hold, Plan};
+use report::{Aim, Screen};
+
+use crate::output;
+
+/// How often the line changes.
+const TICK: Duration = Duration::from_millis(500);
+
+/// The line below the table. Without a terminal it does nothing.
+pub(crate) struct Progress {
+    ticker: Option<(Sender<u64>, JoinHandle<()>)>,
+}
+
+impl Progress {
+    /// That of a load.
+    pub(crate) fn of_load(screen: &Screen, is_shown: bool, plan: &Plan, address: SocketAddr) -> Self {
+        Self::start(screen, is_shown, &Aim::of_load(plan), || report::begins(plan, address, screen))
+    }
+
+    /// That of connections that are held.
+    pub(crate) fn of_hold(screen: &Screen, is_shown: bool, plan: &Hold, address: SocketAddr) -> Self {
+        Self::start(screen, is_shown, &Aim::of_hold(plan), || report::hold_begins(plan, address, screen))
+    }
+
+    fn start(screen: &Screen, is_shown: bool, aim: &Aim, begins: impl FnOnce() -> String) -> Self {
+        let Some(room) = screen.room.filter(|_| is_shown) else { return Self { ticker: None } };
+        output::note(&begins());
+        let (aim, language, columns, begun) = (*aim, screen.language, room.columns, Instant::now());
+        let (sender, receiver) = mpsc::channel();
+        let tick = move || {
+            let mut done = 0;
+            loop {
+                output::show_below(&aim.progress(begun.elapsed(), done, columns, language));
+                match receiver.recv_timeout(TICK) {
+                    Ok(number) => done = number,
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => break,
+                }
+            }
+            output::show_below("");
+        };
+        let ticker = std::thread::Builder::new().name("progress".to_owned()).spawn(tick);
+        Self { ticker: ticker.ok().map(|thread| (sender, thread)) }
+    }
+
+    /// So many requests are done.
+    pub(crate) fn interval(&self, done: u64) {
+        if let Some((sender, _)) = &self.ticker {
+            // It ends only when we say so.
+            let _ = sender.send(done);
+        }
+    }
+
+    /// Takes the line away.
+    pub(crate) fn end(&mut self) {
+        if let Some((sender, thread)) = self.ticker.take() {
+            drop(sender);
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

@@ -1,0 +1,217 @@
+//! What other load generators, curl and JMeter call their flags, and what that is here.
+
+use report::Language;
+
+/// What is said of a flag that is not ours.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Meant {
+    /// It is this one.
+    Flag(&'static str),
+    /// It is something else: in English, in Chinese.
+    Said(&'static str, &'static str),
+}
+
+use Meant::{Flag, Said};
+
+const PERCENTILES: Meant = Said("percentiles are always shown; leave it out", "百分位总会显示；去掉即可");
+const PROXIES: Meant = Said(
+    "loads through a proxy are not supported; load the target itself, or the proxy as a target",
+    "不支持经过代理压测；请直接压测目标，或把代理当作目标",
+);
+const SCRIPTS: Meant = Said(
+    "scripts are not supported; several requests come from a file of curl commands: --curl FILE",
+    "不支持脚本；多个请求请写成 curl 命令文件：--curl FILE",
+);
+const TO_SEE: Meant = Said(
+    "--debug shows one exchange in full, --show-failures what fails",
+    "--debug 完整显示一次请求，--show-failures 显示失败的请求",
+);
+const HTTP3: Meant = Said("HTTP/3 is not supported; use --http2", "不支持 HTTP/3；请用 --http2");
+const REPORTS: Meant = Said(
+    "write a report with --json FILE, or for a program: --output json",
+    "用 --json FILE 写出报告；给程序用：--output json",
+);
+const TIMES: Meant = Said("the timeout is -t TIME, the duration -z TIME", "超时是 -t 时间，持续时间是 -z 时间");
+
+/// Names, and what they mean here.
+const TABLE: &[(&[&str], Meant)] = &[
+    (
+        &["--concurrency", "--concurrent", "--vus", "--users", "--clients", "--conns", "--workers", "--parallel"],
+        Flag("-c N"),
+    ),
+    (&["--rps", "--qps", "--tps", "--throughput", "--request-rate", "--target-rate", "-R", "-r"], Flag("-q RATE")),
+    (&["--number", "--num", "--count", "--iterations", "--total", "--loops", "--num-requests"], Flag("-n N")),
+    (&["--time", "--run-time", "--runtime", "--duration-seconds", "--test-time", "--span"], Flag("-z TIME")),
+    (&["--max-time", "--request-timeout", "--read-timeout", "--socket-timeout", "-s"], Flag("-t TIME")),
+    (&["--time-limit", "--timelimit", "-T"], TIMES),
+    (
+        &["--body", "--payload", "--post", "--post-data", "--data-raw", "--data-binary", "--body-string"],
+        Flag("-d DATA"),
+    ),
+    (&["--body-file", "--data-file", "--post-file", "--upload-file"], Flag("-d @FILE")),
+    (&["--json-body", "--content-type"], Flag("-H 'Content-Type: application/json' -d DATA")),
+    (&["--headers", "--add-header", "--request-header"], Flag("-H 'Name: value'")),
+    (&["--request", "--http-method", "--verb", "-m"], Flag("-X METHOD")),
+    (&["--cookies", "-C"], Flag("-b 'name=value'")),
+    (&["--auth", "--basic-auth", "--basic", "-a", "--username", "--credentials"], Flag("-u NAME:PASSWORD")),
+    (&["--agent", "--useragent", "-U"], Flag("-A NAME")),
+    (&["--form-data", "--multipart", "--form-string"], Flag("-F name=value")),
+    (
+        &[
+            "--no-tls-verify",
+            "--skip-tls-verify",
+            "--insecure-skip-tls-verify",
+            "--no-verify",
+            "--no-check-certificate",
+            "--tls-skip-verify",
+            "--ssl-insecure",
+        ],
+        Flag("--insecure"),
+    ),
+    (&["--ca", "--cafile", "--ca-cert", "--tls-ca"], Flag("--cacert FILE")),
+    (&["--follow", "--follow-redirects", "--redirect"], Flag("--location")),
+    (&["--redirects", "--max-redirects"], Flag("--location --max-redirs N")),
+    (
+        &["--disable-keepalive", "--no-keep-alive", "--disable-keep-alive", "--close", "--no-connection-reuse"],
+        Flag("--no-keepalive"),
+    ),
+    (
+        &["--keepalive", "--keep-alive", "-K"],
+        Said(
+            "connections are kept unless --no-keepalive is given; leave it out",
+            "默认就是长连接（短连接用 --no-keepalive）；去掉即可",
+        ),
+    ),
+    (&["--h2", "--http2-prior-knowledge", "-2"], Flag("--http2")),
+    (&["--h1", "--http1", "--http11", "-1"], Flag("--http1.1")),
+    (&["--http10", "-0"], Flag("--http1.0")),
+    (&["--http3", "--h3", "--quic", "-3"], HTTP3),
+    (&["--max-concurrent-streams", "--multiplex", "--pipeline"], Flag("--http2 --streams N")),
+    (&["--ramp-up", "--rampup", "--ramp-up-time", "--hatch-rate", "--spawn-rate"], Flag("--ramp RATE")),
+    (&["--stage", "--steps", "--load-profile"], Flag("--stages TARGET:TIME,...")),
+    (&["--warm-up", "--warmup-time", "--warmup-duration"], Flag("--warmup TIME")),
+    (&["--latency", "--latencies", "--print-latency", "--percentiles", "--histogram"], PERCENTILES),
+    (&["--proxy", "--proxy-header", "--socks5", "-x"], PROXIES),
+    (&["--script", "--lua", "-f", "--file", "--testplan"], SCRIPTS),
+    (&["--verbose", "--trace", "--print", "--dump", "-v", "-i", "--include"], TO_SEE),
+    (&["--report", "--html", "--out", "--summary-export", "--csv", "--save", "--output-file", "-g", "-e"], REPORTS),
+    (&["--silent", "--no-progress", "--no-tui", "--disable-tui"], Flag("--quiet")),
+    (&["--thread", "--cpus", "--cpu", "--procs", "--processes"], Flag("--threads N")),
+    (
+        &["--think-time", "--delay", "--sleep", "--wait", "--pause"],
+        Said("users do not pause; ask for a rate instead: -q RATE", "用户之间没有停顿；请改用固定速率：-q 速率"),
+    ),
+    (
+        &["--slo", "--fail-on", "--assert", "--max-p99", "--thresholds"],
+        Flag("--threshold 'p99(response_time) < 200ms'"),
+    ),
+    (&["--status", "--ok-status", "--expected-status", "--success-codes"], Flag("--expect-status 200,300-399")),
+    (&["--dns", "--dns-server", "--add-host", "--lookup"], Flag("--resolve HOST:PORT:ADDRESS")),
+    (&["--bind", "--interface", "--local-address", "--local-addr", "-B"], Flag("--source-ip ADDRESSES")),
+    (
+        &["--url", "--target", "--uri", "--address"],
+        Said(
+            "the URL stands without a flag: onrush http://host:port/path",
+            "URL 不需要参数名：onrush http://主机:端口/路径",
+        ),
+    ),
+    (&["--import-proto", "--proto-file", "--protofile"], Flag("--proto FILE")),
+    (
+        &["--call", "--rpc"],
+        Said(
+            "the method stands in the URL: grpc://host:port/package.Service/Method",
+            "方法写在 URL 中：grpc://主机:端口/包名.服务/方法",
+        ),
+    ),
+    (&["--metadata", "--rpc-header"], Flag("-H 'name: value'")),
+    (
+        &["--plaintext", "--no-tls", "--no-ssl"],
+        Said(
+            "the scheme says so: grpc:// or http:// for none, grpcs:// or https:// for TLS",
+            "由协议决定：不加密用 grpc://、http://，TLS 用 grpcs://、https://",
+        ),
+    ),
+    (
+        &["--tls", "--ssl", "--https"],
+        Said("the scheme says so: https://, wss:// or grpcs://", "由协议决定：https://、wss:// 或 grpcs://"),
+    ),
+    (&["--language", "--locale"], Flag("--lang en|zh")),
+    (&["--colour", "--color", "--no-colour"], Flag("--no-color")),
+    (&["--dry-run", "--once"], Flag("--debug")),
+    (
+        &["--daemon", "--distributed", "--master", "--agents", "--nodes"],
+        Said("a load comes from one machine", "负载只能由一台机器产生"),
+    ),
+    (&["--compressed", "--gzip", "--accept-encoding"], Flag("-H 'Accept-Encoding: gzip'")),
+    (&["--referer", "--referrer"], Flag("-H 'Referer: URL'")),
+    (&["--bearer", "--token", "--oauth2-bearer"], Flag("-H 'Authorization: Bearer TOKEN'")),
+    (&["--fail", "--strict-mode"], Flag("--strict")),
+];
+
+/// What a flag of somebody else is called here.
+pub(super) fn meant(flag: &str) -> Option<Meant> {
+    let name = flag.split_once('=').map_or(flag, |(name, _)| name);
+    TABLE.iter().find(|(names, _)| names.contains(&name)).map(|(_, meant)| *meant)
+}
+
+impl Meant {
+    /// As the end of a sentence.
+    pub(super) fn say(self, language: Language) -> String {
+        match self {
+            Flag(flag) => language.pick(format!("here it is {flag}"), format!("在这里是 {flag}")),
+            Said(english, chinese) => language.pick(english, chinese).to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use plan::{distance, nearest};
+
+    use super::*;
+    use crate::flags::{Mode, rows};
+
+    #[test]
+    fn no_flag_of_ours_is_taken_for_one_of_others_and_what_is_named_is_ours() {
+        let own: BTreeSet<String> = [Mode::Top, Mode::Hold, Mode::Serve]
+            .into_iter()
+            .flat_map(rows)
+            .flat_map(|row| [Some(format!("--{}", row.name)), row.short.map(|short| format!("-{short}"))])
+            .flatten()
+            .collect();
+        let mut seen = BTreeSet::new();
+        let flags: Vec<_> = rows(Mode::Top).into_iter().filter(|row| !row.is_word()).collect();
+        for (names, meant) in TABLE {
+            for name in *names {
+                assert!(seen.insert(*name), "{name} twice");
+                assert!(!flags.iter().any(|row| format!("--{}", row.name) == *name), "{name} is ours");
+                assert!(
+                    !flags.iter().any(|row| row.short.is_some_and(|short| format!("-{short}") == *name)),
+                    "{name} is ours"
+                );
+            }
+            let text = [Language::En, Language::Zh].map(|language| meant.say(language)).join(" ");
+            let named = text.split(|each: char| !(each.is_ascii_alphanumeric() || "-.".contains(each)));
+            for flag in named.filter(|word| word.starts_with('-')) {
+                assert!(own.contains(flag), "{flag}, named for {names:?}, is none of ours");
+            }
+        }
+    }
+
+    #[test]
+    fn near_words_are_near() {
+        assert_eq!((distance("srve", "serve"), distance("versoin", "version"), distance("", "abc")), (1, 1, 3));
+        let commands = ["serve", "hold", "demo", "doctor"];
+        for (word, meant) in [
+            ("srve", Some("serve")),
+            ("holdd", Some("hold")),
+            ("docter", Some("doctor")),
+            ("a", None),
+            ("myhost", None),
+        ] {
+            assert_eq!(nearest(word, commands), meant, "{word}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Words that stand where a URL should: commands, misspelled or of other programs, and URLs that a flag has taken.
+
+use std::ffi::OsString;
+
+use clap::ArgMatches;
+use plan::nearest;
+use report::Language;
+
+use crate::flags::{Mode, rows};
+use crate::help;
+
+/// Words that nobody means as a host.
+const COMMANDS: [&str; 14] = [
+    "run",
+    "demo",
+    "serve",
+    "hold",
+    "doctor",
+    "check",
+    "selftest",
+    "grpc",
+    "completions",
+    "man",
+    "help",
+    "as",
+    "curl",
+    "version",
+];
+
+/// Shorter words are near to anything.
+const NEAR_BYTES_MIN: usize = 3;
+
+/// What is done before the command line is looked at as a whole.
+pub(crate) enum Early {
+    /// It means this one.
+    Words(Vec<OsString>),
+    /// It is a misspelled command: the word.
+    Near(String),
+}
+
+/// `help`, `help COMMAND` and `version` as people type them, and a first word that is nearly a command.
+pub(crate) fn early(words: Vec<OsString>) -> Early {
+    let Some(place) = first_word(&words) else { return Early::Words(words) };
+    let word = words[place].to_string_lossy().into_owned();
+    let mut rest = words;
+    match word.as_str() {
+        "help" => {
+            let asked = rest.iter().skip(place + 1).any(|word| is_documented(&word.to_string_lossy()));
+            rest.remove(place);
+            // What has no page of its own is in the main one.
+            if !asked {
+                rest.truncate(place);
+            }
+            rest.push("--help".into());
+            Early::Words(rest)
+        }
+        "version" => {
+            rest[place] = "--version".into();
+            Early::Words(rest)
+        }
+        _ => match near_command(&word) {
+            Some(_) => Early::Near(word),
+            None => Early::Words(rest),
+        },
+    }
+}
+
+fn is_documented(word: &str) -> bool {
+    help::COMMANDS.iter().any(|(name, _)| *name == word)
+}
+
+/// The first word that is no flag, behind nothing but the language.
+fn first_word(words: &[OsString]) -> Option<usize> {
+    let mut place = 1;
+    while let Some(word) = words.get(place) {
+        match word.to_string_lossy() {
+            word if word == "--lang" => place += 2,
+            word if word.starts_with("--lang=") => place += 1,
+            word if word.starts_with('-') => return None,
+            _ => return Some(place),
+        }
+    }
+    None
+}
+
+/// The command whose flags are meant, for a hint.
+pub(super) fn command_of(words: &[OsString]) -> Option<String> {
+    let word = words.get(first_word(words)?)?.to_string_lossy().into_owned();
+    is_documented(&word).then_some(word)
+}
+
+/// It is a command, and stands where a URL should.
+pub(crate) fn is_command(word: &str) -> bool {
+    COMMANDS.contains(&word)
+}
+
+/// A command that is nearly this word.
+pub(crate) fn near_command(word: &str) -> Option<&'static str> {
+    let is_exact = COMMANDS.contains(&word);
+    if is_exact || !is_bare_word(word) || word.len() < NEAR_BYTES_MIN { None } else { nearest(word, COMMANDS) }
+}
+
+/// It has nothing that a host would have: no dot, no port, no path.
+pub(crate) fn is_bare_word(word: &str) -> bool {
+    let word = word.trim();
+    !word.is_empty() && !word.contains(['.', ':', '/', '[']) && !word.eq_ignore_ascii_case("localhost")
+}
+
+/// What is said of a bare word where a URL should be.
+pub(crate) fn say_bare_word(word: &str, language: Language) -> String {
+    if word.bytes().all(|byte| byte.is_ascii_digit()) {
+        return language.pick(
+            format!("'{word}' is not a URL; a port of this machine is :{word}"),
+            format!("'{word}' 不是 URL；本机端口请写 :{word}"),
+        );
+    }
+    if COMMANDS.contains(&word) {
+        return language.pick(
+            format!("'{word}' is a command, not a URL; write it first: onrush {word}, see onrush --help"),
+            format!("'{word}' 是命令，不是 URL；请写在最前面：onrush {word}，详见 onrush --help"),
+        );
+    }
+    if let Some(command) = near_command(word) {
+        return language.pick(
+            format!("unknown command '{word}', did you mean '{command}'? a host of that name is http://{word}/"),
+            format!("未知命令 '{word}'，是否想写 '{command}'？若是主机名，请写 http://{word}/"),
+        );
+    }
+    language.pick(
+        format!("'{word}' has no dot, no port and no path; if it is a host, write http://{word}/, see onrush --help for commands"),
+        format!("'{word}' 既没有点，也没有端口和路径；若是主机名，请写 http://{word}/，命令见 onrush --help"),
+    )
+}
+
+/// A flag that has taken the URL for its value, where no URL is left.
+pub(crate) fn taken_url(matches: &ArgMatches, language: Language) -> Option<String> {
+    let (mode, matches) = match matches.subcommand() {
+        Some(("run", inner)) => (Mode::Run, inner),
+        Some(("hold", inner)) => (Mode::Hold, inner),
+        Some(_) => return None,
+        None => (Mode::Top, matches),
+    };
+    let text = |name: &str| matches.try_get_one::<String>(name).ok().flatten().cloned();
+    if text("url").is_some() || text("curl").is_some() {
+        return None;
+    }
+    let schemes = ["http://", "https://", "ws://", "wss://", "tcp://", "grpc://", "grpcs://"];
+    let flags = rows(mode).into_iter().filter(|row| !row.is_word());
+    let (flag, value) = flags.filter_map(|row| Some((row.name, text(row.name)?))).find(|(_, value)| {
+        let lower = value.to_ascii_lowercase();
+        schemes.iter().any(|scheme| lower.starts_with(scheme))
+    })?;
+    let shown = plan::masked_url(&value).escape_debug().to_string();
+    Some(language.pick(
+        format!("--{flag} took '{shown}' for its value, so no URL is left; give --{flag} a value of its own"),
+        format!("--{flag} 把 '{shown}' 当成了自己的值，因此没有 URL；请给 --{flag} 单独写一个值"),
+    ))
+}

@@ -1,0 +1,258 @@
+//! What is named as the cause is the cause, and the remedy is one: in both languages.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crate::{Served, output, report, text};
+
+const LANGUAGES: [&str; 2] = ["en", "zh"];
+
+/// Runs in both languages; each page must say its words, and not the others.
+fn said(words: &[&str], code: i32, says: [&str; 2], not: [&str; 2]) {
+    for (number, language) in LANGUAGES.into_iter().enumerate() {
+        let done = output(&[words, &["--lang", language]].concat());
+        let page = format!("{}{}", text(&done.stdout), text(&done.stderr));
+        assert_eq!(done.status.code(), Some(code), "{words:?}: {page}");
+        assert!(page.contains(says[number]), "{words:?} does not say {:?}: {page}", says[number]);
+        assert!(not[number].is_empty() || !page.contains(not[number]), "{words:?}: {page}");
+    }
+}
+
+/// Who accepts, keeps all that comes, and answers with the same bytes to whatever it was; with none, it never answers.
+struct Peer {
+    address: String,
+    heard: Arc<Mutex<Vec<Vec<u8>>>>,
+}
+
+impl Peer {
+    fn start(answer: &'static [u8]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address").to_string();
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let all = heard.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let Ok(mut stream) = stream else { return };
+                let all = all.clone();
+                std::thread::spawn(move || {
+                    let mut bytes = [0; 4096];
+                    while let Ok(count @ 1..) = stream.read(&mut bytes) {
+                        all.lock().expect("nobody panics with it").push(bytes[..count].to_vec());
+                        if stream.write_all(answer).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+        });
+        Self { address, heard }
+    }
+
+    /// What came that is the beginning of TLS.
+    fn hellos(&self) -> usize {
+        self.heard.lock().expect("nobody panics with it").iter().filter(|bytes| bytes.starts_with(&[0x16, 3])).count()
+    }
+}
+
+#[test]
+fn a_check_that_failed_is_the_cause_and_not_the_status() {
+    let served = Served::start();
+    let (url, ws) = (served.url("/"), served.url("/").replace("http://", "ws://"));
+    let wrong_status = ["every answer was", "所有响应都是"];
+    let json =
+        ["the answers do not meet --expect-json; see them with --show-failures", "响应不符合 --expect-json 的要求"];
+    let body = ["the answers do not meet --expect-body; see", "响应不符合 --expect-body 的要求"];
+    let header = ["the answers do not meet --expect-header; see", "响应不符合 --expect-header 的要求"];
+    let both = ["do not meet --expect-body and --expect-json; see", "不符合 --expect-body 和 --expect-json 的要求"];
+    for (more, says) in [
+        (&["--expect-json", "$.a == 1"][..], json),
+        (&["--expect-json", "$.a == 1", "--http2"], json),
+        (&["--expect-json", "$.a == 1", "--expect-status", "200"], json),
+        (&["--expect-body", "never said"], body),
+        (&["--expect-body", "/^never$/"], body),
+        (&["--expect-header", "never: said"], header),
+        (&["--expect-body", "never said", "--expect-json", "$.a"], both),
+    ] {
+        said(&[&["-n", "5", "-c", "1", &url], more].concat(), 1, says, wrong_status);
+    }
+    said(&["-n", "5", "-c", "1", "-d", "x", "--expect-body", "never", &ws], 1, body, wrong_status);
+    // Where the status is the cause, it is named.
+    let status = ["every answer was 404; check the path", "所有响应都是 404；请检查路径"];
+    said(&["-n", "5", "-c", "1", &served.url("/status/404")], 1, status, ["", ""]);
+    said(
+        &["-n", "5", "-c", "1", "--expect-body", "x", &served.url("/status/404")],
+        1,
+        status,
+        ["do not meet", "不符合"],
+    );
+    let teapot = ["every answer was 418; if it is a success here", "所有响应都是 418；如果这就是期望的结果"];
+    said(&["-n", "5", "-c", "1", &served.url("/status/418")], 1, teapot, ["", ""]);
+    // The answers came with a good status, and too late.
+    let late = ["mostly timeout", "主要是 timeout"];
+    said(&["-n", "2", "-c", "1", "-t", "50ms", &served.url("/delay/1500")], 1, late, wrong_status);
+}
+
+#[test]
+fn files_with_mistakes_are_told_line_by_line() {
+    let folder = std::env::temp_dir().join(format!("onrush-causes-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a place for it");
+    let path = |name: &str| folder.join(name).to_str().expect("UTF-8").to_owned();
+    let (missing, bad, odd) = (path("missing.yaml"), path("bad.yaml"), path("\u{1b}[31m\n.yaml"));
+    std::fs::write(&bad, "a: 1\nb: [\n").expect("a place for it");
+    for (words, lines) in [
+        (vec!["check", &missing], 1),
+        (vec!["check", folder.to_str().expect("UTF-8")], 1),
+        (vec!["run", &missing], 1),
+        (vec!["run", &bad], 10),
+        (vec!["check", &missing, &missing], 2),
+    ] {
+        for language in LANGUAGES {
+            let done = output(&[&words[..], &["--lang", language][..usize::from(words[0] == "run") * 2]].concat());
+            let complaint = text(&done.stderr);
+            assert_eq!(done.status.code(), Some(2), "{words:?}: {complaint}");
+            assert_eq!(complaint.lines().count(), lines, "{words:?}: {complaint}");
+            assert!(!complaint.contains("\\n"), "{words:?}: {complaint}");
+        }
+    }
+    let complaint = text(&output(&["run", &bad]).stderr);
+    assert!(complaint.starts_with(&format!("{bad}:1:1: ")) && complaint.ends_with(": 3 mistakes\n"), "{complaint}");
+    // What a name holds stays harmless.
+    let complaint = text(&output(&["check", &odd]).stderr);
+    assert!(complaint.contains("\\u{1b}[31m") && !complaint.contains('\u{1b}'), "{complaint}");
+    std::fs::remove_dir_all(&folder).expect("it is there");
+}
+
+/// The words that a message names can be typed as they are.
+#[test]
+fn fields_of_a_message_are_shown_by_the_command_that_is_named() {
+    let served = Served::start();
+    let own = served.url.replace("http://", "grpc://");
+    let proto = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/proto/hello.proto");
+    let url = format!("{own}/hello.Greeter/SayHello");
+    let secured = Served::with(&["--tls"]);
+    let over_tls = format!("{}/hello.Greeter/SayHello", secured.url.replace("https://", "grpcs://"));
+    for words in [
+        vec!["-d", r#"{"nme":"x"}"#, &url],
+        vec!["-d", r#"{"name":1}"#, &url],
+        vec!["-d", "{", &url],
+        vec!["-d", r#"{"nme":"x"}"#, "--proto", proto, &url],
+        vec!["-d", r#"{"nme":"x"}"#, "-k", &over_tls],
+    ] {
+        for language in LANGUAGES {
+            let done = output(&[&["-n", "1", "--lang", language][..], &words].concat());
+            let complaint = text(&done.stderr);
+            assert_eq!(done.status.code(), Some(2), "{complaint}");
+            let (_, rest) = complaint.split_once("onrush grpc describe ").unwrap_or_else(|| panic!("{complaint}"));
+            let rest = rest.trim_end().trim_end_matches(" 查看其字段");
+            let command: Vec<&str> = ["grpc", "describe"].into_iter().chain(rest.split_whitespace()).collect();
+            let described = output(&command);
+            assert_eq!(described.status.code(), Some(0), "{command:?}: {described:?}");
+            assert!(text(&described.stdout).contains("name"), "{described:?}");
+        }
+    }
+}
+
+#[test]
+fn a_socket_of_this_machine_is_named_by_its_path() {
+    let folder = std::env::temp_dir().join(format!("onrush-sockets-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a place for it");
+    let path = |name: &str| folder.join(name).to_str().expect("UTF-8").to_owned();
+    let (missing, dead) = (path("missing"), path("dead"));
+    drop(std::os::unix::net::UnixListener::bind(&dead).expect("a socket"));
+    let tcp = ["127.0.0.1:80", "127.0.0.1:80"];
+    for driver in ["uring", "poll"] {
+        for load in [vec!["-n", "5", "-c", "1"], vec!["hold", "-c", "2", "--hold", "1s"]] {
+            let words = |path: &'static str| [&load[..], &["--driver", driver, "--unix-socket", path]].concat();
+            let url = "http://x.localhost/";
+            let no_socket = [
+                format!("to unix:{missing} was established; there is no socket unix:{missing}"),
+                format!("连接 unix:{missing} 均未成功；没有套接字 unix:{missing}"),
+            ];
+            let path: &'static str = missing.clone().leak();
+            said(&[words(path), vec![url]].concat(), 3, [&no_socket[0], &no_socket[1]], tcp);
+            said(&[words(path), vec![url]].concat(), 3, [&no_socket[0], &no_socket[1]], ["os (2)", "os (2)"]);
+            let nobody = [format!("nobody listens on unix:{dead}"), format!("unix:{dead} 上没有服务在监听")];
+            let path: &'static str = dead.clone().leak();
+            said(&[words(path), vec![url]].concat(), 3, [&nobody[0], &nobody[1]], tcp);
+        }
+    }
+    std::fs::remove_dir_all(&folder).expect("it is there");
+}
+
+#[test]
+fn an_answer_without_its_end_is_told_from_one_that_never_came() {
+    let talks = Peer::start(b"hello");
+    let (tcp, mute) = (format!("tcp://{}", talks.address), Peer::start(b""));
+    let (mute_tcp, mute_http) = (format!("tcp://{}", mute.address), format!("http://{}/", mute.address));
+    let slow = ["too slow for this load", "承受不了该压力"];
+    let load = ["-n", "2", "-c", "1", "-t", "200ms"];
+    for (words, says) in [
+        (
+            vec!["-d", "x", "--until", "y", &tcp],
+            [
+                "10 bytes came within 200ms, but not the end that --until names",
+                "收到 10 字节，但没有出现 --until 指定的结尾",
+            ],
+        ),
+        (
+            vec!["-d", "x", "--until", "\\r\\n", &tcp],
+            ["but not the end that --until names; check --until", "请检查 --until"],
+        ),
+        (
+            vec!["-d", "x", "--read-bytes", "7", &tcp],
+            [
+                "no answer had its 7 bytes within 200ms; check --read-bytes",
+                "没有应答在 200ms 内达到 7 字节；请检查 --read-bytes",
+            ],
+        ),
+        (vec!["-d", "x", "--length-prefix", "4", &tcp], ["check --length-prefix", "请检查 --length-prefix"]),
+        (
+            vec!["-d", "x", "--until", "y", &mute_tcp],
+            [
+                "not one byte came back within 200ms; check what the server waits for",
+                "200ms 内没有收到任何字节；请检查服务端在等待什么",
+            ],
+        ),
+        (vec!["-d", "x", "--read-bytes", "1", &mute_tcp], ["not one byte came back", "没有收到任何字节"]),
+        (
+            vec![&mute_http],
+            [
+                "not one byte came back within 200ms; check that the port speaks the protocol of the URL",
+                "请检查该端口的协议是否与 URL 一致",
+            ],
+        ),
+    ] {
+        for driver in ["uring", "poll"] {
+            said(&[&load[..], &["--driver", driver], &words].concat(), 1, says, slow);
+        }
+    }
+    // Who answers some and is late with others, is slow.
+    let served = Served::start();
+    let words = ["-n", "40", "-c", "4", "-t", "100ms", &served.url("/delay/uniform/1-199")];
+    let done = output(&words);
+    assert!(text(&done.stdout).contains(slow[0]), "{done:?}");
+}
+
+/// One connection more asks a mute port whether it speaks TLS; nobody else is asked.
+#[test]
+fn only_a_port_that_understood_nothing_is_asked_for_tls() {
+    let ok = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    let bad = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
+    let gone = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
+    for (answer, asked) in [(&b""[..], 1), (bad, 1), (gone, 0), (ok, 0)] {
+        let peer = Peer::start(answer);
+        let words = ["-n", "3", "-c", "1", "-t", "100ms", "--output", "json", &format!("http://{}/", peer.address)];
+        let seen = report(&output(&words));
+        assert_eq!(seen["requests"]["started"], 3, "{seen:#}");
+        // It has come when the program ends; the thread that reads it may need a moment more.
+        for _ in 0..100 {
+            if peer.hellos() >= asked {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(peer.hellos(), asked, "{}", String::from_utf8_lossy(answer));
+    }
+}

@@ -1,0 +1,44 @@
+//! README and docs: links lead somewhere, both languages say the same commands, and every command runs.
+
+mod commands;
+mod links;
+
+use std::path::{Path, PathBuf};
+
+/// The folder of the whole project.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project is there")
+}
+
+/// A page, by its path from the root.
+struct Page {
+    path: PathBuf,
+    text: String,
+}
+
+impl Page {
+    fn name(&self) -> String {
+        self.path.strip_prefix(root()).expect("it is in the project").display().to_string()
+    }
+}
+
+/// Every page that people read.
+fn pages() -> Vec<Page> {
+    let folders = [root(), root().join("docs")];
+    let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("a folder")).flatten();
+    let mut paths: Vec<PathBuf> =
+        files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
+    paths.sort();
+    let pages: Vec<Page> =
+        paths.into_iter().map(|path| Page { text: std::fs::read_to_string(&path).expect("UTF-8"), path }).collect();
+    assert!(pages.len() > 20, "most pages are missing");
+    pages
+}
+
+#[test]
+fn the_readme_is_short() {
+    for name in ["README.md", "README.zh.md"] {
+        let lines = std::fs::read_to_string(root().join(name)).expect("a page").lines().count();
+        assert!(lines <= 130, "{name} has {lines} lines");
+    }
+}

@@ -1,0 +1,145 @@
+//! The scenario files under `examples/`, each against the target, on both drivers. What the target counts is what is reported.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+
+use serde_json::Value;
+
+use crate::{Served, output};
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+
+fn run(name: &str, served: &Served, driver: &str, more: &[&str]) -> Value {
+    let (file, target) = (format!("{FOLDER}/{name}.yaml"), format!("target={}", served.url("")));
+    let words = ["run", &file, "--var", &target, "--driver", driver, "-o", "json", "--quiet"];
+    let words: Vec<&str> = words.into_iter().chain(more.iter().copied()).collect();
+    let done = output(&words);
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.code() < Some(2), "{name} {driver}: {said}");
+    let report: Value = serde_json::from_slice(&done.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+    // How long things take is a matter of this machine too.
+    let crossed = report["thresholds"].as_array().expect("an array").iter().filter(|one| one["holds"] == false);
+    let others: Vec<&Value> = crossed.clone().filter(|one| one["unit"] != "ns").collect();
+    assert!(others.is_empty(), "{name} {driver}: {others:?}");
+    assert_eq!(done.status.code(), Some(i32::from(crossed.count() > 0)), "{name} {driver}: {said}");
+    report
+}
+
+pub(crate) fn stats(served: &Served) -> Value {
+    let address = served.url.trim_start_matches("http://");
+    let mut stream = std::net::TcpStream::connect(address).expect("a server");
+    stream.write_all(b"GET /stats HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").expect("a request");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    serde_json::from_str(answer.split_once("\r\n\r\n").expect("a body").1).expect("JSON")
+}
+
+/// Requests of the target by path: those of series whose names begin so.
+pub(crate) fn by_path(stats: &Value) -> BTreeMap<String, u64> {
+    let all = stats["requests_by_path"].as_object().expect("an object");
+    all.iter()
+        .filter(|(path, _)| *path != "/stats")
+        .map(|(path, count)| (path.clone(), count.as_u64().expect("a number")))
+        .collect()
+}
+
+/// What was asked for, by the paths of the target: each step has a path of `paths`, in the order of the plan.
+fn asked(report: &Value, paths: &[&str]) -> BTreeMap<String, u64> {
+    let scenarios = report["scenarios"].as_array().expect("an array");
+    let steps: Vec<&Value> = scenarios.iter().flat_map(|one| one["steps"].as_array().expect("an array")).collect();
+    assert_eq!(steps.len(), paths.len(), "{steps:#?}");
+    let mut counts = BTreeMap::new();
+    for (step, path) in steps.into_iter().zip(paths) {
+        *counts.entry((*path).to_owned()).or_insert(0) += step["finished"].as_u64().expect("a number");
+    }
+    counts
+}
+
+fn agrees(name: &str, paths: &[&str], has_sessions: bool) {
+    for driver in ["uring", "poll"] {
+        let served = Served::start();
+        let report = run(name, &served, driver, &[]);
+        let (counts, stats) = (&report["requests"], stats(&served));
+        assert_eq!(counts["failed"], 0, "{name} {driver}: {}", report["failures"]);
+        assert_eq!(counts["unfinished"], counts["cut"], "{name} {driver}");
+        assert_eq!(asked(&report, paths), by_path(&stats), "{name} {driver}");
+        let mut statuses = stats["answers_by_status"].as_object().expect("an object").clone();
+        // The question for these counts is answered while they are made.
+        let own = report["statuses"].as_object().expect("an object");
+        statuses.retain(|status, _| own.contains_key(status));
+        assert_eq!(own, &statuses, "{name} {driver}");
+        if has_sessions {
+            let sessions = &stats["sessions"];
+            assert_eq!(
+                (&sessions["mixed"], &sessions["unknown"]),
+                (&Value::from(0), &Value::from(0)),
+                "{name} {driver}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_shop() {
+    let paths = ["/login", "/login", "/items", "/items", "/cart", "/pay", "/order", "/cart"];
+    agrees("shop", &paths, true);
+}
+
+#[test]
+fn an_api() {
+    agrees("api", &["/api/token", "/api/sessions", "/search", "/items", "/items"], true);
+}
+
+#[test]
+fn a_day() {
+    agrees("day", &["/items", "/items", "/search", "/"], false);
+}
+
+#[test]
+fn a_chat() {
+    for driver in ["uring", "poll"] {
+        let served = Served::start();
+        let report = run("chat", &served, driver, &[]);
+        let stats = stats(&served);
+        let steps = &report["scenarios"][0]["steps"];
+        assert_eq!(report["requests"]["failed"], 0, "{driver}: {}", report["failures"]);
+        // A connection for each iteration, which its steps close; each message is answered.
+        let talks = &stats["long_connections"];
+        assert_eq!((&talks["opened"], &talks["open"]), (&Value::from(100), &Value::from(0)), "{driver}");
+        let messages =
+            steps.as_array().expect("an array").iter().map(|step| step["finished"].as_u64().expect("a number"));
+        assert_eq!(talks["messages"], messages.sum::<u64>(), "{driver}");
+        assert_eq!(report["scenarios"][0]["transactions"][0]["finished"], 100, "{driver}");
+    }
+}
+
+#[test]
+fn calls_beside_requests() {
+    for driver in ["uring", "poll"] {
+        let served = Served::start();
+        let report = run("mixed", &served, driver, &[]);
+        let stats = stats(&served);
+        assert_eq!(report["requests"]["failed"], 0, "{driver}: {}", report["failures"]);
+        let asked = asked(&report, &["grpc", "/items"]);
+        // One call more: the question which services there are.
+        assert_eq!(stats["requests_by_path"]["grpc"], asked["grpc"] + 1, "{driver}");
+        assert_eq!(stats["requests_by_path"]["/items"], asked["/items"], "{driver}");
+        assert_eq!(report["requests"]["started"], asked.values().sum::<u64>(), "{driver}");
+    }
+}
+
+/// Each example is in the tests above, and right.
+#[test]
+fn all_of_them_are_here_and_right() {
+    let files = std::fs::read_dir(FOLDER).expect("a folder").flatten().map(|entry| entry.path());
+    let mut names: Vec<String> = files
+        .filter(|path| path.extension().is_some_and(|end| end == "yaml"))
+        .map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["api", "chat", "day", "mixed", "shop"]);
+    for name in names {
+        let done = output(&["check", &format!("{FOLDER}/{name}.yaml")]);
+        assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stdout));
+    }
+}

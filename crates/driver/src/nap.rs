@@ -1,0 +1,132 @@
+//! A short sleep before a wait, so that what comes meanwhile is found at once: each thing that wakes a sleeper costs both it and
+//! whoever wakes it.
+//!
+//! Nobody may wait longer for it than was said, and a sleep takes longer than it was asked for: by how much is learned.
+
+use pacing::Nanos;
+
+use crate::Clock;
+
+/// A shorter sleep gathers nothing.
+const NAP_MIN: Nanos = Nanos(1_000);
+/// One sample in so many is what a new lateness weighs.
+const SMOOTHING: u64 = 16;
+/// What a sleep is taken to be late before one was measured.
+const FIRST_LATE: Nanos = Nanos(4_000);
+/// A sleep that was not tried lets that much be forgotten of what the last was late, so that it is tried again some time.
+const FORGETTING: u64 = 1_024;
+
+pub(crate) struct Nap {
+    /// The most that anything may lie unseen.
+    span: Nanos,
+    /// How much longer a sleep takes than it is asked for, smoothed.
+    late: u64,
+}
+
+impl Nap {
+    pub(crate) fn new() -> Self {
+        Self { span: Nanos::ZERO, late: FIRST_LATE.0 }
+    }
+
+    #[inline]
+    pub(crate) fn allow(&mut self, span: Nanos) {
+        self.span = span;
+    }
+
+    #[inline]
+    pub(crate) fn is_allowed(&self) -> bool {
+        self.span != Nanos::ZERO
+    }
+
+    /// Sleeps, unless `until` is too near. Gives the instant.
+    pub(crate) fn take(&mut self, until: Nanos, clock: &Clock) -> Nanos {
+        let now = clock.now();
+        let Some(asked) = self.length(until.since(now)) else { return now };
+        std::thread::sleep(asked.as_duration());
+        let then = clock.now();
+        self.learn(asked, then.since(now));
+        then
+    }
+
+    /// What a sleep is asked for, so that it is over in time.
+    fn length(&mut self, left: Nanos) -> Option<Nanos> {
+        // A sleep of other systems may be late by whole milliseconds.
+        let span = if cfg!(target_os = "linux") { self.span.min(left) } else { Nanos::ZERO };
+        if span.0 < NAP_MIN.0 + self.late {
+            if left >= self.span {
+                self.late -= self.late / FORGETTING;
+            }
+            return None;
+        }
+        Some(Nanos(span.0 - self.late))
+    }
+
+    fn learn(&mut self, asked: Nanos, slept: Nanos) {
+        // A thread that lost its processor meanwhile says nothing about sleeps.
+        let sample = slept.since(asked).0.min(4 * self.late + NAP_MIN.0);
+        self.late = (self.late * (SMOOTHING - 1) + sample).div_ceil(SMOOTHING);
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    const SPAN: Nanos = Nanos(20_000);
+    const FAR: Nanos = Nanos(1 << 40);
+
+    fn nap(span: Nanos) -> Nap {
+        let mut nap = Nap::new();
+        nap.allow(span);
+        nap
+    }
+
+    /// Sleeps that are late by so much.
+    fn rounds(nap: &mut Nap, late: u64, count: usize) -> Vec<u64> {
+        let round = |_| {
+            let asked = nap.length(FAR)?;
+            nap.learn(asked, asked + Nanos(late));
+            Some(asked.0 + late)
+        };
+        (0..count).filter_map(round).collect()
+    }
+
+    #[test]
+    fn a_sleep_is_over_in_time_however_late_sleeps_are() {
+        for late in [0, 200, 1_000, 3_300, 8_000, 15_000] {
+            let mut nap = nap(SPAN);
+            rounds(&mut nap, late, 200);
+            let taken = rounds(&mut nap, late, 100);
+            assert_eq!(taken.len(), 100, "late by {late}");
+            assert!(
+                taken.iter().all(|taken| (SPAN.0 - 100..=SPAN.0 + 20).contains(taken)),
+                "late by {late}: {taken:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn where_every_sleep_is_too_late_few_are_tried() {
+        let mut nap = nap(SPAN);
+        assert!(rounds(&mut nap, 60_000, 10_000).len() < 100);
+    }
+
+    #[test]
+    fn one_that_lost_its_processor_teaches_little() {
+        let mut nap = nap(SPAN);
+        rounds(&mut nap, 3_000, 200);
+        nap.learn(Nanos(17_000), Nanos(50_000_000));
+        assert!(nap.length(FAR).is_some());
+    }
+
+    #[test]
+    fn none_is_taken_unasked_or_past_a_deadline() {
+        assert!(!nap(Nanos::ZERO).is_allowed());
+        assert_eq!(nap(Nanos::ZERO).length(FAR), None);
+        let mut nap = nap(SPAN);
+        assert_eq!(nap.length(Nanos::ZERO), None);
+        assert_eq!(nap.length(FIRST_LATE), None);
+        assert_eq!(nap.length(Nanos(10_000)), Some(Nanos(6_000)));
+        assert_eq!(nap.late, FIRST_LATE.0, "a near deadline says nothing of sleeps");
+    }
+}

@@ -1,0 +1,21 @@
+//! A peer of gRPC: each call has one message and the status 0.
+
+use wire::grpc::push_message;
+use wire::hpack::Indexing;
+
+use super::streams::{Answer, Streams};
+
+/// `{"message": "Hello, world"}` as a message of protobuf: field 1, a text of 12 bytes.
+const HELLO: &[u8] = b"\x0a\x0cHello, world";
+
+/// What a server of grpc-go answers; its fields are indexed from the second answer on.
+pub(crate) fn greeter() -> Streams {
+    let mut body = Vec::new();
+    push_message(HELLO, false, &mut body);
+    let head = [(":status", "200"), ("content-type", "application/grpc")];
+    let trailers = [("grpc-status", "0"), ("grpc-message", "")];
+    Streams::new(|encoder| {
+        let answer = Answer::default().headers(&head, Indexing::Kept, false, encoder).data(&body, false);
+        answer.headers(&trailers, Indexing::Kept, true, encoder)
+    })
+}

@@ -1,0 +1,85 @@
+//! The threads of a run, and the channels to them.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use driver::Waker;
+
+use crate::RunError;
+use crate::control::StopHandle;
+
+/// What a shard tells the run.
+pub(crate) trait Report: Send + Sized + 'static {
+    /// A shard is ready to start, and can be woken, or cannot start at all; `None` when it tells of something else.
+    fn readiness(self) -> Option<Result<Waker, RunError>>;
+}
+
+/// What a thread gets: its number, the way to the run, and whence it hears that it starts.
+pub(crate) struct Place<R, S> {
+    pub(crate) shard: usize,
+    pub(crate) reports: Sender<R>,
+    pub(crate) start: Receiver<S>,
+}
+
+/// The threads of a run, and the channels to them.
+pub(crate) struct Crew<R, S> {
+    threads: Vec<JoinHandle<()>>,
+    pub(crate) reports: Receiver<R>,
+    starts: Vec<Sender<S>>,
+}
+
+impl<R: Report, S: Copy> Crew<R, S> {
+    /// Starts threads as `spawn` does it, and waits until all are ready.
+    pub(crate) fn start(
+        shards: usize,
+        stop: &StopHandle,
+        mut spawn: impl FnMut(Place<R, S>) -> Result<JoinHandle<()>, std::io::Error>,
+    ) -> Result<Self, RunError> {
+        let (report, reports) = channel();
+        let mut crew = Self { threads: Vec::new(), reports, starts: Vec::new() };
+        for shard in 0..shards {
+            let (start, started) = channel();
+            crew.starts.push(start);
+            crew.threads.push(spawn(Place { shard, reports: report.clone(), start: started })?);
+        }
+        drop(report);
+        for _ in 0..crew.threads.len() {
+            match crew.reports.recv().ok().and_then(Report::readiness) {
+                Some(Ok(waker)) => stop.add_waker(waker),
+                Some(Err(error)) => return Err(error),
+                None => break,
+            }
+        }
+        Ok(crew)
+    }
+
+    pub(crate) fn begin(&self, start: S) {
+        for shard in &self.starts {
+            // A shard that broke before its start is met in the reports.
+            let _ = shard.send(start);
+        }
+    }
+
+    /// Threads that were started.
+    pub(crate) fn len(&self) -> usize {
+        self.starts.len()
+    }
+}
+
+impl<R, S> Crew<R, S> {
+    /// Waits for the end of all threads.
+    fn join(&mut self) {
+        // Those that have not started never will.
+        self.starts.clear();
+        for thread in self.threads.drain(..) {
+            thread.join().expect("a shard does not panic");
+        }
+    }
+}
+
+/// Threads that are left end: whoever has started them has told them so, or they have not begun.
+impl<R, S> Drop for Crew<R, S> {
+    fn drop(&mut self) {
+        self.join();
+    }
+}

@@ -1,0 +1,72 @@
+//! What held connections are to do, and what is spoken on them.
+
+use pacing::Nanos;
+use plan::{Hold, Keeps, Protocol, Work};
+use wire::line::{ALONE, AnyLine, Ask, Awaited, Http1, Line, Mask, Parked, Tcp, WebSocket, What};
+use wire::tls::ClientConfig;
+
+use crate::Places;
+use crate::talk::PreparedTalk;
+use crate::world::PreparedStep;
+
+/// What is to be done; the same for all shards.
+pub(super) struct Job {
+    pub(super) places: Places,
+    pub(super) tls: Option<ClientConfig>,
+    pub(super) protocol: Protocol,
+    pub(super) step: PreparedStep,
+    pub(super) talk: Option<PreparedTalk>,
+    pub(super) work: Work,
+    pub(super) connections: u64,
+    pub(super) ramp: Option<u64>,
+    pub(super) reconnects: bool,
+    pub(super) grace: Nanos,
+    pub(super) interval: Nanos,
+}
+
+impl Job {
+    pub(super) fn new(plan: &Hold, places: Places, tls: Option<ClientConfig>) -> Self {
+        Self {
+            places,
+            tls,
+            protocol: plan.target.protocol,
+            step: PreparedStep::new(0, &plan.step, &plan.target, Keeps::default()),
+            talk: PreparedTalk::new(&plan.step, false),
+            work: plan.work,
+            connections: plan.connections,
+            ramp: plan.ramp,
+            reconnects: plan.reconnects,
+            grace: plan.grace.into(),
+            interval: plan.interval.into(),
+        }
+    }
+
+    /// What is spoken on a new connection; `number` makes the key of one of WebSocket.
+    pub(super) fn line(&self, number: u64) -> AnyLine {
+        match (&self.talk, self.protocol) {
+            (Some(talk), Protocol::WebSocket) => {
+                AnyLine::WebSocket(Box::new(WebSocket::new(talk.offer.clone(), PreparedTalk::key(number))))
+            }
+            _ => self.unparked(Parked::default()),
+        }
+    }
+
+    /// A line of HTTP on which the request is on its way.
+    pub(super) fn asking(&self) -> AnyLine {
+        let mut line = self.unparked(Parked::default());
+        let ask = Ask { what: What::Template, answer: Awaited::Answer(self.step.kind()) };
+        line.begin(ALONE, ask, Mask::default(), &mut Vec::new());
+        line
+    }
+
+    /// What was spoken on a connection before it was idle.
+    pub(super) fn unparked(&self, parked: Parked) -> AnyLine {
+        match (&self.talk, self.protocol) {
+            (Some(talk), Protocol::WebSocket) => {
+                AnyLine::WebSocket(Box::new(WebSocket::unparked(talk.offer.clone(), parked)))
+            }
+            (Some(talk), _) => AnyLine::Tcp(Tcp::new(talk.expects.framing().cloned())),
+            (None, _) => AnyLine::Http1(Http1::default()),
+        }
+    }
+}

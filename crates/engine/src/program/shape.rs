@@ -1,0 +1,44 @@
+//! What can be said of a program before it runs.
+
+use plan::Node;
+
+/// One exchange, perhaps with pauses around it.
+pub(super) fn is_one_exchange(nodes: &[Node]) -> bool {
+    let is_plain = |node: &Node| matches!(node, Node::Ask { .. } | Node::Think(_));
+    nodes.iter().all(is_plain) && nodes.iter().filter(|node| matches!(node, Node::Ask { .. })).count() == 1
+}
+
+pub(super) fn asks_first(nodes: &[Node]) -> bool {
+    let Some(first) = nodes.first() else { return false };
+    match first {
+        Node::Ask { .. } => true,
+        Node::Think(_) | Node::Parallel { .. } | Node::Meet(_) | Node::If { .. } => false,
+        Node::Loop { is_until, nodes, .. } => *is_until && asks_first(nodes),
+        Node::Talk { nodes, .. } => asks_first(nodes),
+        Node::Transaction { nodes, .. } => asks_first(nodes),
+        Node::Repeat { least, nodes, .. } => *least > 0 && asks_first(nodes),
+        Node::Choose(choices) => {
+            choices.iter().filter(|choice| choice.weight > 0).all(|choice| asks_first(&choice.nodes))
+        }
+        Node::Shuffle(nodes) | Node::InTurn(nodes) => {
+            !nodes.is_empty() && nodes.iter().all(|node| asks_first(std::slice::from_ref(node)))
+        }
+    }
+}
+
+/// The first step that some way through it asks for.
+pub(super) fn first_step(nodes: &[Node]) -> Option<u32> {
+    nodes.iter().find_map(|node| match node {
+        Node::Ask { step, .. } => Some(*step as u32),
+        Node::Parallel { steps, .. } => steps.first().map(|step| *step as u32),
+        Node::Think(_) | Node::Meet(_) => None,
+        Node::If { then, otherwise, .. } => first_step(then).or_else(|| first_step(otherwise)),
+        Node::Transaction { nodes, .. }
+        | Node::Repeat { nodes, .. }
+        | Node::Loop { nodes, .. }
+        | Node::Talk { nodes, .. }
+        | Node::Shuffle(nodes)
+        | Node::InTurn(nodes) => first_step(nodes),
+        Node::Choose(choices) => choices.iter().find_map(|choice| first_step(&choice.nodes)),
+    })
+}

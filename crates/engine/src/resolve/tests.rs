@@ -1,0 +1,197 @@
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use plan::{Draft, Flags, HoldFlags, Reach, Tool, ToolRun};
+
+use super::*;
+
+const FAR: &str = "93.184.216.34";
+
+/// Everybody is at the same address, and nobody but the test hears of it.
+struct Net {
+    at: Vec<IpAddr>,
+    tried: RefCell<Vec<SocketAddr>>,
+}
+
+impl Net {
+    fn new(at: &[&str]) -> Self {
+        let at = at.iter().map(|text| text.parse().expect("an address")).collect();
+        Self { at, tried: RefCell::default() }
+    }
+
+    fn resolve(&self, target: &Target) -> Result<Resolved, ResolveError> {
+        let accepts = |address: &SocketAddr| {
+            self.tried.borrow_mut().push(*address);
+            true
+        };
+        resolve_by(target, |_| Ok(self.at.clone()), accepts)
+    }
+}
+
+fn target(draft: &Draft) -> Target {
+    draft.plan().expect("a plan").scenarios[0].target().clone()
+}
+
+fn flags(url: &str) -> Flags {
+    Flags { url: Some(url.to_owned()), ..Flags::default() }
+}
+
+fn of_flags(flags: &Flags) -> Target {
+    target(&flags.draft().expect("good flags"))
+}
+
+fn of_tool(line: &str) -> Target {
+    let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+    let tool = Tool::of_name(&words[0]).expect("a tool");
+    target(&ToolRun::parse(tool, &words[1..], "test").expect("good words").draft)
+}
+
+fn of_hold(url: &str) -> Target {
+    let connections = Some("51".to_owned());
+    HoldFlags { common: Flags { connections, ..flags(url) }, ..HoldFlags::default() }.plan().expect("a plan").target
+}
+
+fn of_curl(words: &[&str]) -> Target {
+    let words = words.iter().map(|word| word.as_bytes().to_vec()).collect();
+    of_flags(&Flags { curl: Some(words), ..Flags::default() })
+}
+
+fn of_hop(to: &str) -> Target {
+    let follows = Flags { location: true, ..flags("http://127.0.0.1/") };
+    let plan = follows.plan().expect("a plan");
+    let step = &plan.scenarios[0].steps[0];
+    step.follow.as_ref().expect("it follows").target(plan.scenarios[0].target(), false, to.to_owned(), 80)
+}
+
+fn some(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
+fn list(text: &str) -> Vec<String> {
+    vec![text.to_owned()]
+}
+
+/// However a public address is reached by mistake, it is found out before anybody connects to it.
+#[test]
+fn nobody_is_loaded_by_mistake() {
+    let slow = Flags { rate: some("100"), connections: some("50"), ..flags("http://site.example/") };
+    let steps = "http://site.example/ --next http://site.example/".split(' ').map(|word| word.as_bytes().to_vec());
+    let ways: Vec<(&str, Target)> = vec![
+        ("a name", of_flags(&flags("http://site.example/"))),
+        ("an address", of_flags(&flags(&format!("http://{FAR}/")))),
+        ("a number", of_flags(&flags("http://1572395042/"))),
+        ("hexadecimal", of_flags(&flags("http://0x5db8d822/"))),
+        ("a dot behind", of_flags(&flags("http://93.184.216.34./"))),
+        ("IPv6", of_flags(&flags("http://[2606:2800:220:1::1]/"))),
+        ("mapped IPv4", of_flags(&flags("http://[::ffff:93.184.216.34]/"))),
+        ("translated IPv4", of_flags(&flags("http://[64:ff9b::5db8:d822]/"))),
+        ("--resolve", of_flags(&Flags { resolve: list("local.test:80:93.184.216.34"), ..flags("http://local.test/") })),
+        (
+            "--connect-to a name",
+            of_flags(&Flags { connect_to: list("::site.example:80"), ..flags("http://127.0.0.1/") }),
+        ),
+        ("--connect-to", of_flags(&Flags { connect_to: list("::93.184.216.34:80"), ..flags("http://127.0.0.1/") })),
+        ("--to", of_flags(&Flags { to: some("127.0.0.1:80,93.184.216.34:80"), ..flags("http://127.0.0.1/") })),
+        ("TLS", of_flags(&flags("https://site.example/"))),
+        ("WebSocket", of_flags(&flags("wss://site.example/"))),
+        ("TCP", of_flags(&Flags { data: some("x"), no_answer: true, ..flags("tcp://site.example:9") })),
+        ("HTTP/2", of_flags(&Flags { http2: true, ..flags("http://site.example/") })),
+        ("a high rate", of_flags(&Flags { rate: some("101"), ..slow.clone() })),
+        ("many connections", of_flags(&Flags { connections: some("51"), ..slow.clone() })),
+        (
+            "steps of curl",
+            of_flags(&Flags { rate: some("51"), url: None, curl: Some(steps.collect()), ..slow.clone() }),
+        ),
+        ("redirects", of_flags(&Flags { rate: some("2"), location: true, ..slow.clone() })),
+        ("stages", of_flags(&Flags { stages: some("10:1s,500:1s"), ..flags("http://site.example/") })),
+        ("users by stages", {
+            of_flags(&Flags { stages: some("10:1s"), stages_of: some("users"), ..flags("http://site.example/") })
+        }),
+        ("curl", of_curl(&["http://site.example/"])),
+        ("curl --resolve", of_curl(&["--resolve", "h:80:93.184.216.34", "http://h/"])),
+        ("a redirect to a name", of_hop("site.example")),
+        ("a redirect to an address", of_hop(FAR)),
+        ("wrk", of_tool("wrk -t1 -c1 -d1 http://site.example/")),
+        ("wrk2", of_tool("wrk2 -R200 -t1 -c1 -d1 http://site.example/")),
+        ("ab", of_tool("ab -n 1 http://site.example/")),
+        ("hey", of_tool("hey http://site.example/")),
+        ("oha", of_tool("oha http://site.example/")),
+        ("webbench", of_tool("webbench http://site.example/")),
+        ("go-stress-testing", of_tool("go-stress-testing -u http://site.example/")),
+        ("hold", of_hold("ws://site.example/")),
+    ];
+    for (way, target) in ways {
+        // A name that leads to this machine too is no better.
+        for at in [&[FAR][..], &["127.0.0.1", FAR]] {
+            let net = Net::new(at);
+            let refused = net.resolve(&target);
+            assert!(matches!(refused, Err(ResolveError::Consent { .. })), "{way}: {refused:?}");
+            assert!(net.tried.borrow().is_empty(), "{way}: somebody was connected to");
+        }
+    }
+    // What a person could do by hand is nobody's business.
+    assert!(Net::new(&[FAR]).resolve(&of_flags(&slow)).is_ok());
+}
+
+#[test]
+fn who_is_near_or_was_named_is_loaded() {
+    let named = |host: &str| Flags { consents: list(host), ..flags("http://site.example/") };
+    for good in [named("site.example"), named("SITE.example"), named(FAR)] {
+        assert!(Net::new(&[FAR]).resolve(&of_flags(&good)).is_ok(), "{good:?}");
+    }
+    let other = of_flags(&named("other.example"));
+    assert!(matches!(Net::new(&[FAR]).resolve(&other), Err(ResolveError::Consent { .. })));
+    // Who is near vouches for nobody else, and one place for no other.
+    let led = |consent: &str| Flags {
+        connect_to: list("::93.184.216.34:80"),
+        consents: list(consent),
+        ..flags("http://127.0.0.1/")
+    };
+    let spread = |consents: &[&str]| Flags {
+        to: some("93.184.216.34:80,93.184.216.35:80"),
+        consents: consents.iter().map(|&one| one.to_owned()).collect(),
+        ..flags("http://127.0.0.1/")
+    };
+    let pinned = |host: &str, consent: &str| Flags {
+        resolve: list(&format!("{host}:80:93.184.216.34")),
+        consents: list(consent),
+        ..flags(&format!("http://{host}/"))
+    };
+    for bad in [
+        led("127.0.0.1"),
+        led("localhost"),
+        led("93.184.216.35"),
+        spread(&[FAR]),
+        spread(&["127.0.0.1"]),
+        pinned("127.0.0.1", "127.0.0.1"),
+        pinned("localhost", "localhost"),
+        pinned("shop.localhost", "shop.localhost"),
+    ] {
+        let refused = Net::new(&["127.0.0.1"]).resolve(&of_flags(&bad));
+        let Err(ResolveError::Consent { strangers }) = &refused else { panic!("{bad:?}: {refused:?}") };
+        // Who is told is who would be reached.
+        for one in strangers {
+            assert!(one.host == one.address.to_string() && one.is_given, "{one:?}");
+            assert!(
+                refused.as_ref().is_err_and(|error| error.to_string().contains(&format!("--i-may-load {}", one.host)))
+            );
+        }
+    }
+    for good in [led(FAR), spread(&[FAR, "93.184.216.35"]), pinned("shop.test", "shop.test"), pinned("127.0.0.1", FAR)]
+    {
+        assert!(Net::new(&["127.0.0.1"]).resolve(&of_flags(&good)).is_ok(), "{good:?}");
+    }
+    let Err(ResolveError::Consent { strangers }) = Net::new(&[]).resolve(&of_flags(&spread(&[]))) else { panic!() };
+    assert_eq!(strangers.len(), 2);
+    for near in ["127.0.0.1", "10.0.0.1", "::1", "fd00::1", "169.254.0.9"] {
+        assert!(Net::new(&[near]).resolve(&of_flags(&flags("http://site.example/"))).is_ok(), "{near}");
+    }
+    assert!(Net::new(&[FAR]).resolve(&of_tool("wrk -t1 -c1 --i-may-load site.example http://site.example/")).is_ok());
+    let debug = flags("http://site.example/").plan().expect("a plan").for_debug();
+    assert!(Net::new(&[FAR]).resolve(debug.scenarios[0].target()).is_ok());
+    // A socket of this machine is this machine.
+    let socket = of_flags(&Flags { unix_socket: some("/run/x"), ..flags("http://site.example/") });
+    assert!(Net::new(&[FAR]).resolve(&socket).is_ok());
+    let consented: Arc<[String]> = ["site.example".to_owned()].into();
+    assert_eq!(of_flags(&named("site.example")).reach, Reach::Near(consented));
+}

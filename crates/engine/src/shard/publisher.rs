@@ -1,0 +1,92 @@
+//! What a shard tells the run.
+
+use pacing::Nanos;
+
+use super::{Ends, Report, Seen};
+use crate::scene::Scene;
+use crate::times::Times;
+
+/// Snapshots of one shard on their way. Beyond it a shard goes on recording into the one it has, and hands over less often.
+const SNAPSHOTS_MAX: usize = 4;
+
+pub(super) struct Publisher {
+    pub(super) ends: Ends,
+    pub(super) index: u64,
+    pub(super) next_at: Nanos,
+    pub(super) snapshots: usize,
+    pub(super) cpu_ns: u64,
+    pub(super) run_delay_ns: u64,
+    pub(super) was_hopeless: bool,
+}
+
+impl Publisher {
+    /// Hands the snapshots over and goes on with empty ones. False when the run is gone.
+    pub(super) fn hand_over(&mut self, scenes: &mut [Scene], now: Nanos, times: &Times) -> bool {
+        while self.next_at <= now {
+            self.index += 1;
+            self.next_at = times.end_of(self.index + 1);
+        }
+        let mut seen = match self.ends.returned.try_recv() {
+            Ok(returned) => returned,
+            Err(_) if self.snapshots < SNAPSHOTS_MAX => {
+                self.snapshots += 1;
+                scenes.iter().map(|_| Box::default()).collect()
+            }
+            Err(_) => return true,
+        };
+        for (scene, place) in scenes.iter_mut().zip(&mut seen) {
+            scene.hand_over(now, place);
+        }
+        self.tell_spending(&mut seen);
+        let report = Report::Interval { shard: self.ends.shard, upto: self.index, at: now, seen };
+        self.ends.reports.send(report).is_ok()
+    }
+
+    /// What was spent until now is told, or does not count.
+    pub(super) fn look_at_spending(&mut self) {
+        self.cpu_ns = host::thread_cpu_ns();
+        self.run_delay_ns = host::thread_run_delay_ns().unwrap_or(0);
+    }
+
+    /// What the thread spent stands with its first scenario.
+    pub(super) fn tell_spending(&mut self, seen: &mut Seen) {
+        let (cpu_before, delay_before) = (self.cpu_ns, self.run_delay_ns);
+        self.look_at_spending();
+        if let Some(first) = seen.first_mut() {
+            first.cpu_ns = self.cpu_ns - cpu_before;
+            first.run_delay_ns = self.run_delay_ns.saturating_sub(delay_before);
+        }
+    }
+
+    #[cold]
+    pub(super) fn tell_hope(&mut self, is_hopeless: bool) {
+        self.was_hopeless = is_hopeless;
+        // A run that is gone is met at the next hand-over.
+        let _ = self.ends.reports.send(Report::Hopeless { shard: self.ends.shard, is_hopeless });
+    }
+
+    /// Users that wait for each other start, when they were told to.
+    pub(super) fn play_round(&self, scene: &mut Scene) {
+        scene.look_at_round(&self.ends.changes);
+    }
+
+    pub(super) fn tell_gathered(&self, scenario: usize, at: Nanos) {
+        // A run that is gone is met at the next hand-over.
+        let _ = self.ends.reports.send(Report::Gathered { shard: self.ends.shard, scenario, at });
+    }
+
+    pub(super) fn tell_left(&self, scenario: usize) {
+        let _ = self.ends.reports.send(Report::Left { shard: self.ends.shard, scenario });
+    }
+
+    pub(super) fn tell_broken(self, error: std::io::Error) {
+        // The run may be gone already; then nobody asks why.
+        let _ = self.ends.reports.send(Report::Broken(error.into()));
+    }
+
+    pub(super) fn finish(&mut self, scenes: &mut [Scene], at: Nanos) {
+        let (mut seen, ends) = scenes.iter_mut().map(|scene| scene.finish(at)).unzip();
+        self.tell_spending(&mut seen);
+        let _ = self.ends.reports.send(Report::Over { shard: self.ends.shard, at, ends, seen });
+    }
+}

@@ -1,0 +1,150 @@
+use std::thread;
+
+use super::*;
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// The numbers of intervals.
+impl Join for Vec<u32> {
+    fn join(&mut self, later: &Self) {
+        self.extend(later);
+    }
+}
+
+fn subscribers(hold_up_max: Duration) -> Subscribers<Vec<u32>> {
+    Subscribers { all: Vec::new(), hold_up_max }
+}
+
+fn tell(subscribers: &mut Subscribers<Vec<u32>>, numbers: std::ops::RangeInclusive<u32>) {
+    numbers.for_each(|number| subscribers.tell(vec![number]));
+}
+
+/// The numbers, those that were skipped, and those that were joined.
+fn taken(subscription: &Subscription<Vec<u32>>) -> Vec<(Vec<u32>, u64, u64)> {
+    let next = || subscription.try_next().map(|one| (one.row.to_vec(), one.skipped, one.joined));
+    std::iter::from_fn(next).collect()
+}
+
+#[test]
+fn the_latest_have_the_newest_and_know_how_many_were_skipped() {
+    let mut all = subscribers(HOUR);
+    let (screen, three) = (all.add(Delivery::Latest, 1), all.add(Delivery::Latest, 3));
+    assert_eq!(taken(&screen), []);
+    tell(&mut all, 1..=5);
+    assert_eq!(taken(&screen), [(vec![5], 4, 0)]);
+    assert_eq!(taken(&screen), []);
+    tell(&mut all, 6..=6);
+    assert_eq!(taken(&screen), [(vec![6], 0, 0)]);
+    assert_eq!(taken(&three), [(vec![4], 3, 0), (vec![5], 0, 0), (vec![6], 0, 0)]);
+}
+
+#[test]
+fn a_mailbox_takes_one_at_least() {
+    let mut all = subscribers(HOUR);
+    let screen = all.add(Delivery::Latest, 0);
+    tell(&mut all, 1..=2);
+    assert_eq!(taken(&screen), [(vec![2], 1, 0)]);
+}
+
+#[test]
+fn who_comes_late_hears_what_is_told_from_then_on() {
+    let mut all = subscribers(HOUR);
+    tell(&mut all, 1..=3);
+    let file = all.add(Delivery::Lossless, 9);
+    tell(&mut all, 4..=5);
+    assert_eq!(taken(&file), [(vec![4], 0, 0), (vec![5], 0, 0)]);
+}
+
+/// It takes nothing: the desk is held up once, and what is told then comes as one.
+#[test]
+fn a_lossless_one_that_is_slow_has_all_of_it_as_one() {
+    let hold_up_max = Duration::from_millis(20);
+    let mut all = subscribers(hold_up_max);
+    let file = all.add(Delivery::Lossless, 2);
+    tell(&mut all, 1..=2);
+    let began = Instant::now();
+    tell(&mut all, 3..=3);
+    assert!(began.elapsed() >= hold_up_max);
+    // It would take all day if it held up the desk again.
+    all.hold_up_max = HOUR;
+    tell(&mut all, 4..=10);
+    assert_eq!(taken(&file), [(vec![1], 0, 0), ((2..=10).collect(), 0, 8)]);
+    tell(&mut all, 11..=12);
+    assert_eq!(taken(&file), [(vec![11], 0, 0), (vec![12], 0, 0)], "it keeps up again");
+}
+
+/// What two have in common is not joined for both.
+#[test]
+fn what_is_joined_for_one_is_whole_for_others() {
+    let mut all = subscribers(Duration::ZERO);
+    let (slow, quick) = (all.add(Delivery::Lossless, 1), all.add(Delivery::Lossless, 9));
+    tell(&mut all, 1..=3);
+    assert_eq!(taken(&slow), [(vec![1, 2, 3], 0, 2)]);
+    assert_eq!(taken(&quick), [(vec![1], 0, 0), (vec![2], 0, 0), (vec![3], 0, 0)]);
+}
+
+#[test]
+fn a_lossless_one_that_takes_misses_nothing() {
+    let mut all = subscribers(HOUR);
+    let file = all.add(Delivery::Lossless, 1);
+    let reader = thread::spawn(move || {
+        let mut told = Vec::new();
+        while let Some(one) = file.wait() {
+            assert_eq!((one.skipped, one.joined), (0, 0));
+            told.extend(one.row.iter().copied());
+        }
+        told
+    });
+    tell(&mut all, 1..=500);
+    drop(all);
+    assert_eq!(reader.join().expect("it reads"), (1..=500).collect::<Vec<_>>());
+}
+
+/// The desk waits for a file, and the screen has the row already.
+#[test]
+fn one_that_is_held_up_for_holds_up_no_screen() {
+    let mut all = subscribers(HOUR);
+    let (file, screen) = (all.add(Delivery::Lossless, 1), all.add(Delivery::Latest, 1));
+    tell(&mut all, 1..=1);
+    assert_eq!(taken(&screen), [(vec![1], 0, 0)]);
+    let desk = thread::spawn(move || tell(&mut all, 2..=2));
+    assert_eq!(screen.wait().map(|one| one.row.to_vec()), Some(vec![2]));
+    assert_eq!(file.wait().map(|one| one.row.to_vec()), Some(vec![1]));
+    assert_eq!(file.wait().map(|one| one.row.to_vec()), Some(vec![2]));
+    desk.join().expect("nobody holds it up");
+}
+
+#[test]
+fn one_that_is_dropped_holds_up_nobody() {
+    for is_dropped_first in [true, false] {
+        let mut all = subscribers(HOUR);
+        let file = all.add(Delivery::Lossless, 1);
+        tell(&mut all, 1..=1);
+        let waits = if is_dropped_first {
+            drop(file);
+            None
+        } else {
+            Some(thread::spawn(move || drop(file)))
+        };
+        tell(&mut all, 2..=3);
+        if let Some(waits) = waits {
+            waits.join().expect("it goes");
+        }
+        tell(&mut all, 4..=4);
+        assert!(all.is_empty());
+    }
+}
+
+#[test]
+fn at_the_end_what_was_told_can_still_be_taken() {
+    for delivery in [Delivery::Lossless, Delivery::Latest] {
+        let mut all = subscribers(HOUR);
+        let (file, none) = (all.add(delivery, 3), all.add(delivery, 3));
+        tell(&mut all, 1..=2);
+        let waits = thread::spawn(move || std::iter::from_fn(|| none.wait()).count());
+        drop(all);
+        assert_eq!(waits.join().expect("it waits"), 2);
+        assert_eq!(taken(&file), [(vec![1], 0, 0), (vec![2], 0, 0)]);
+        assert!(file.wait().is_none());
+    }
+}

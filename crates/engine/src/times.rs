@@ -1,0 +1,73 @@
+//! When a run starts, how its intervals lie, and when it stops by itself.
+
+use pacing::Nanos;
+use plan::{Load, Plan, Scenario};
+
+/// Starts of an open load that had come and not ended, at two instants of its plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Backlog {
+    /// Halfway through.
+    pub(crate) halfway: u64,
+    /// When the plan was over.
+    pub(crate) at_end: u64,
+}
+
+/// A last interval that is shorter than this part of one belongs to the one before it: its rates would be those of a moment.
+pub(crate) const SLIVER: u64 = 10;
+
+/// When the run starts, and when it stops by itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    pub(crate) started: Nanos,
+    pub(crate) warmup: Nanos,
+    pub(crate) duration: Option<Nanos>,
+    pub(crate) grace: Nanos,
+    pub(crate) interval: Nanos,
+}
+
+impl Times {
+    /// Of a whole plan: it is over when all of its scenarios are.
+    pub(crate) fn of(plan: &Plan, started: Nanos) -> Self {
+        let (warmup, grace, interval) = (plan.warmup.into(), plan.grace.into(), plan.interval.into());
+        let duration = longest(plan.scenarios.iter().map(duration_of));
+        Self { started, warmup, duration, grace, interval }
+    }
+
+    /// When the warm-up is over.
+    pub(crate) fn measured_from(&self) -> Nanos {
+        self.started + self.warmup
+    }
+
+    /// When half of the plan's time is over; never without one.
+    pub(crate) fn halfway(&self) -> Nanos {
+        self.duration.map_or(Nanos::NEVER, |duration| self.measured_from() + Nanos(duration.0 / 2))
+    }
+
+    /// When the plan is over; [`Nanos::NEVER`] when no time ends it.
+    pub(crate) fn planned_end(&self) -> Nanos {
+        self.duration.map_or(Nanos::NEVER, |duration| self.measured_from() + duration)
+    }
+
+    /// The end of an interval, the first being 1. One that would end with the plan waits a moment for the last answers, instead
+    /// of leaving them to a sliver of an interval behind it.
+    pub(crate) fn end_of(&self, number: u64) -> Nanos {
+        let end = self.measured_from() + Nanos(self.interval.0.saturating_mul(number));
+        let ends_with_plan =
+            |last: Nanos| last.since(self.measured_from()).0.is_multiple_of(self.interval.0) && end >= last;
+        let moment = if ends_with_plan(self.planned_end()) { self.interval.0 / SLIVER } else { 0 };
+        end + Nanos(moment)
+    }
+}
+
+/// How long a scenario starts something; `None` when no time ends it.
+pub(crate) fn duration_of(scenario: &Scenario) -> Option<Nanos> {
+    match &scenario.load {
+        Load::Closed { duration, .. } => duration.map(|duration| (scenario.begin + duration).into()),
+        Load::Open { stages, .. } => Some(stages.iter().fold(Nanos::ZERO, |sum, stage| sum + stage.span.into())),
+    }
+}
+
+/// When all of them are over; `None` when one has no end.
+pub(crate) fn longest(ends: impl IntoIterator<Item = Option<Nanos>>) -> Option<Nanos> {
+    ends.into_iter().reduce(|longest, end| longest.zip(end).map(|(longest, end)| longest.max(end))).flatten()
+}

@@ -1,0 +1,221 @@
+//! What users do outside their iterations: before the first, behind the last, and the pace between them.
+
+use driver::Sockets;
+use pacing::Nanos;
+
+use super::programs::Turn;
+use super::{Deadline, Work, World};
+use crate::user::{Stage, View};
+
+/// What comes before the first iteration failed: it is tried again after this.
+const START_PAUSE_MIN: Nanos = Nanos::from_millis(1_000);
+/// Each time it fails the pause is twice as long, up to this.
+const START_PAUSE_MAX: Nanos = Nanos::from_millis(30_000);
+
+/// So long a user waits whose start failed so often.
+fn start_pause(failed: u32) -> Nanos {
+    let times = 2u64.saturating_pow(failed.saturating_sub(1));
+    Nanos(START_PAUSE_MIN.0.saturating_mul(times).min(START_PAUSE_MAX.0))
+}
+
+impl Work {
+    /// Users count their iterations, or keep a pace.
+    pub(super) fn is_paced(&self) -> bool {
+        self.every.is_some() || self.iterations_each.is_some()
+    }
+}
+
+impl World {
+    /// The user has begun something: what comes behind its last iteration is owed from then on.
+    pub(super) fn begin_user(&mut self, user: u32, stage: Stage) {
+        let one = &mut self.users.all[user as usize];
+        let was = std::mem::replace(&mut one.stage, stage);
+        self.users.owing += u64::from(was == Stage::New && self.users.programs.stop_at().is_some());
+    }
+
+    /// Does what comes before the first iteration of a user, when that is not done. True when the user is busy with it.
+    pub(super) fn starts_later<S: Sockets>(
+        &mut self,
+        user: u32,
+        view: View,
+        intended: Nanos,
+        now: Nanos,
+        sockets: &mut S,
+    ) -> bool {
+        let one = self.users.all[user as usize];
+        if one.is_inside || matches!(one.stage, Stage::Ready | Stage::Stopping) {
+            return false;
+        }
+        let Some(start_at) = self.users.programs.start_at() else {
+            self.begin_user(user, Stage::Ready);
+            return false;
+        };
+        let failed = self.users.programs.place(user).map_or(0, |place| place.starts_failed);
+        if failed > 0 && view != View::Rested {
+            self.rest(user, intended.max(now) + start_pause(failed));
+            return true;
+        }
+        self.begin_user(user, Stage::Starting);
+        self.users.states.begins_start(user);
+        self.enter_apart(user, start_at);
+        let turn = Turn { intended, taken_up: now, is_counted: false };
+        // Steps that ask for nothing are done at once.
+        if self.go_on(user, turn, sockets) {
+            return true;
+        }
+        self.next(user, View::Rested, intended, now, sockets);
+        true
+    }
+
+    fn enter_apart(&mut self, user: u32, at: u32) {
+        let users = &mut self.users;
+        let one = &mut users.all[user as usize];
+        (one.is_inside, one.is_counted, one.counter) = (true, false, at);
+        users.inside += 1;
+        if let Some(place) = users.programs.place(user) {
+            let iteration = place.iteration;
+            place.begin(iteration);
+        }
+    }
+
+    /// What a user does outside its iterations is over.
+    pub(super) fn end_apart(&mut self, user: u32, is_good: bool) {
+        let one = &mut self.users.all[user as usize];
+        match one.stage {
+            Stage::Starting if one.is_inside => {
+                if is_good {
+                    one.stage = Stage::Ready;
+                    self.users.states.ends_start(user);
+                }
+                if let Some(place) = self.users.programs.place(user) {
+                    place.starts_failed = if is_good { 0 } else { place.starts_failed + 1 };
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A user begins nothing any more: what comes behind its last iteration is done, and then it is gone.
+    pub(super) fn leave<S: Sockets>(&mut self, user: u32, turn: Turn, sockets: &mut S) {
+        if self.owes(user)
+            && let Some(stop_at) = self.users.programs.stop_at()
+        {
+            self.users.all[user as usize].stage = Stage::Stopping;
+            self.enter_apart(user, stop_at);
+            if self.go_on(user, turn, sockets) {
+                return;
+            }
+        }
+        self.forget_user(user);
+        self.users.gave_up += u64::from(self.users.all[user as usize].has_given_up);
+        self.end_user(user, sockets);
+    }
+
+    /// What comes behind the last iteration of a user is not done.
+    fn owes(&self, user: u32) -> bool {
+        let stage = self.users.all[user as usize].stage;
+        matches!(stage, Stage::Starting | Stage::Ready) && self.users.programs.stop_at().is_some()
+    }
+
+    /// The user is as one that has begun nothing.
+    fn forget_user(&mut self, user: u32) {
+        let was = std::mem::take(&mut self.users.all[user as usize].stage);
+        self.users.owing -= u64::from(was != Stage::New && self.users.programs.stop_at().is_some());
+    }
+
+    /// A user that has no place any more does first what comes behind its last iteration. True when it is busy with it.
+    pub(super) fn stops_before_parking<S: Sockets>(&mut self, user: u32, turn: Turn, sockets: &mut S) -> bool {
+        if !self.users.programs.has_apart() || self.users.closed.is_halted() {
+            return false;
+        }
+        let one = self.users.all[user as usize];
+        if one.stage == Stage::Stopping && one.is_inside {
+            if self.go_on(user, turn, sockets) {
+                return true;
+            }
+        } else if self.owes(user)
+            && let Some(stop_at) = self.users.programs.stop_at()
+        {
+            self.cut_iteration(user, turn.taken_up, sockets);
+            self.users.all[user as usize].stage = Stage::Stopping;
+            self.enter_apart(user, stop_at);
+            if self.go_on(user, turn, sockets) {
+                return true;
+            }
+        }
+        self.forget_user(user);
+        false
+    }
+
+    /// The load is over: whoever rests comes back to do what comes behind its last iteration.
+    pub(super) fn wake_owing(&mut self, at: Nanos) {
+        if self.users.programs.stop_at().is_none() || self.users.owing == 0 {
+            return;
+        }
+        for user in 0..self.users.all.len() as u32 {
+            let owes = self.owes(user);
+            let Some(place) = self.users.programs.place(user).filter(|_| owes) else { continue };
+            if place.wakes_at.is_some_and(|wakes_at| wakes_at > at) {
+                place.wakes_at = Some(at);
+                self.timers.insert(at, Deadline::User { user, at });
+            }
+        }
+    }
+
+    /// A user comes back at this instant; false when it came back before.
+    pub(super) fn wakes(&mut self, user: u32, at: Nanos) -> bool {
+        if !self.users.programs.has_apart() {
+            return true;
+        }
+        let Some(place) = self.users.programs.place(user) else { return true };
+        let is_it = place.wakes_at == Some(at);
+        if is_it {
+            place.wakes_at = None;
+        }
+        is_it
+    }
+
+    /// The load was over while a user rested that has something left to do.
+    pub(super) fn is_called_off(&self, user: u32) -> bool {
+        self.users.budget.is_over && self.owes(user)
+    }
+
+    /// Its pause ends with its iteration.
+    #[cold]
+    pub(super) fn call_off<S: Sockets>(&mut self, user: u32, at: Nanos, now: Nanos, sockets: &mut S) {
+        self.cut_iteration(user, at, sockets);
+        self.leave(user, Turn { intended: at, taken_up: now, is_counted: false }, sockets);
+    }
+
+    /// The user has gone through as many iterations as each does.
+    pub(super) fn has_had_all(&self, user: u32) -> bool {
+        self.work.iterations_each.is_some_and(|each| self.users.programs.iteration(user) >= each)
+    }
+
+    /// It is too early for the next iteration of a user; it comes back.
+    pub(super) fn is_paced(&mut self, user: u32, intended: Nanos) -> bool {
+        let Some(every) = self.work.every else { return false };
+        let Some(place) = self.users.programs.place(user) else { return false };
+        let until = place.paced_until;
+        if intended < until {
+            self.rest(user, until);
+            return true;
+        }
+        place.paced_until = intended + every;
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_up_to_a_bound() {
+        let millis = |failed| start_pause(failed).0 / 1_000_000;
+        assert_eq!(
+            [1, 2, 3, 4, 5, 6, 7, 60, 200].map(millis),
+            [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000, 30_000]
+        );
+    }
+}

@@ -1,0 +1,72 @@
+//! Checks on how long a complete answer took, and on its size.
+
+use metrics::{Failure, Outcome};
+use pacing::Nanos;
+use plan::{Bound, CHECKED_BODY_BYTES_MAX, Checks};
+
+use super::World;
+use super::exchanges::{Attempt, Exchange};
+
+impl World {
+    /// What an answer comes to that is a success so far.
+    #[inline]
+    pub(super) fn within_bounds(
+        &self,
+        exchange: &Exchange,
+        attempt: Option<&mut Attempt>,
+        outcome: Outcome,
+        done: Nanos,
+    ) -> Outcome {
+        let checks = &self.ledger.steps[exchange.step as usize].checks;
+        match attempt {
+            Some(attempt) if checks.has_bounds && outcome == Outcome::Succeeded => judge(&checks.checks, attempt, done),
+            _ => outcome,
+        }
+    }
+}
+
+#[cold]
+fn judge(checks: &Checks, attempt: &mut Attempt, done: Nanos) -> Outcome {
+    match look(checks, attempt, done) {
+        Ok(()) => Outcome::Succeeded,
+        Err((failure, reason)) => {
+            attempt.kept.get_or_insert_default().reason = reason;
+            Outcome::Failed(failure)
+        }
+    }
+}
+
+fn look(checks: &Checks, attempt: &Attempt, done: Nanos) -> Result<(), (Failure, String)> {
+    let unmet = |bounds: &[Bound], number| bounds.iter().find(|bound| !bound.holds(number)).copied();
+    let took = done.since(attempt.sent).0;
+    if let Some(Bound { relation, limit }) = unmet(&checks.time, took) {
+        let millis = |nanos: u64| nanos as f64 / 1e6;
+        let reason = format!("it took {} ms, which is not {relation} {} ms", millis(took), millis(limit));
+        return Err((Failure::TimeCheck, reason));
+    }
+    if !checks.want_size() {
+        return Ok(());
+    }
+    let size = size_of(attempt)?;
+    match unmet(&checks.size, size) {
+        Some(Bound { relation, limit }) => {
+            Err((Failure::SizeCheck, format!("{size} bytes, which is not {relation} {limit}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Bytes of an answer without its codings.
+fn size_of(attempt: &Attempt) -> Result<u64, (Failure, String)> {
+    let kept = attempt.kept.as_deref().filter(|kept| !kept.codings().are_none());
+    let Some(kept) = kept else { return Ok(attempt.body_bytes.into()) };
+    let too_large = || (Failure::BodyLimit, format!("more than {CHECKED_BODY_BYTES_MAX} bytes"));
+    if kept.is_too_large || kept.is_crowded {
+        return Err(too_large());
+    }
+    match kept.decoded(CHECKED_BODY_BYTES_MAX) {
+        Ok(body) => Ok(body.len() as u64),
+        Err(wire::coding::Undecoded::TooLarge) => Err(too_large()),
+        Err(_) => Err((Failure::SizeCheck, format!("the body cannot be decoded: {}", kept.codings().told()))),
+    }
+}

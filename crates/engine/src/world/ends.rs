@@ -1,0 +1,112 @@
+//! What is forgotten when the warm-up is over, and what is given up at the end.
+
+use driver::Sockets;
+use metrics::{Counter, TracedEnd};
+use pacing::Nanos;
+
+use super::World;
+use super::exchanges::{Attempt, Exchange};
+use crate::slab::Key;
+#[cfg(test)]
+use crate::swarm::plant::{Bug, strikes};
+
+impl World {
+    /// Gives up what is in flight, counts it, and closes every connection, or begins to. `is_cut`: it had no grace.
+    pub(crate) fn end<S: Sockets>(&mut self, is_cut: bool, sockets: &mut S) {
+        let now = sockets.now();
+        let before = self.seen.counts.unfinished();
+        self.trace_waiting(now);
+        if let Some(open) = &mut self.users.open {
+            open.give_up(now, self.work.first_series, &mut self.seen);
+        }
+        let open: Vec<Key> = self.ledger.attempts.keys().collect();
+        for key in open {
+            self.count_last_sent(key, sockets);
+            self.count_untaken_message(key, sockets);
+            if let Some(attempt) = self.ledger.attempts.remove(key) {
+                self.leave_unfinished(attempt.exchange, Some(&attempt), now);
+            }
+        }
+        // None is without an attempt; but what has begun must end.
+        for key in self.ledger.exchanges.keys().collect::<Vec<_>>() {
+            self.leave_unfinished(key, None, now);
+        }
+        self.give_up_lookups(now);
+        self.keep_values();
+        self.seen.counts[Counter::IterationsCut] += self.counted_inside();
+        self.cut_transactions(now);
+        if is_cut {
+            self.seen.counts[Counter::Cut] += self.seen.counts.unfinished() - before;
+        }
+        if self.work.keeps.bodies {
+            let mut head = self.pool.heads.last().to_vec();
+            wire::http1::unfold(&mut head);
+            self.seen.particulars.hear_head(&head);
+        }
+        self.part_all(now, sockets);
+    }
+
+    /// An exchange did not end before the run.
+    fn leave_unfinished(&mut self, key: Key, attempt: Option<&Attempt>, now: Nanos) {
+        let Some(exchange) = self.ledger.exchanges.remove(key) else { return };
+        if exchange.is_measured {
+            self.count_unfinished(&exchange, attempt, now);
+        }
+        self.forget_step(exchange.step);
+    }
+
+    fn count_unfinished(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, now: Nanos) {
+        #[cfg(test)]
+        if strikes(Bug::UnfinishedHasNoTime) {
+            self.seen.counts[Counter::Unfinished] += 1;
+            return;
+        }
+        let series = if self.ledger.is_simple {
+            self.work.first_series
+        } else {
+            self.ledger.steps[exchange.step as usize].series
+        };
+        self.trace_end(exchange, attempt, TracedEnd::Unfinished, now);
+        let sent = attempt.filter(|attempt| attempt.was_sent()).map(|attempt| attempt.sent);
+        let since = |at: Nanos| now.since(at).0;
+        self.seen.leave_unfinished(series, since(exchange.intended), sent.map(since));
+    }
+
+    /// The warm-up is over: what was seen is forgotten, but for the connections, which stay.
+    pub(crate) fn begin_measuring(&mut self) {
+        let seen = &mut *self.seen;
+        let (tried, established) = (seen.counts.connections_tried(), seen.counts.connections_established());
+        let (connect, tls) = (std::mem::take(&mut seen.connect), std::mem::take(&mut seen.tls));
+        let tls_resumed = seen.counts.tls_resumed();
+        seen.clear();
+        (seen.tls, seen.counts[Counter::TlsResumed]) = (tls, tls_resumed);
+        (seen.counts[Counter::ConnectionsTried], seen.counts[Counter::ConnectionsEstablished]) = (tried, established);
+        seen.connect = connect;
+        // What was intended after the warm-up may have begun before anybody looked at the clock.
+        self.count_anew();
+    }
+
+    /// Counts what is under way and belongs to the measured time.
+    fn count_anew(&mut self) {
+        let counts = &mut self.seen.counts;
+        for key in self.ledger.exchanges.keys().collect::<Vec<_>>() {
+            let Some(exchange) = self.ledger.exchanges.find(key).filter(|exchange| exchange.is_measured) else {
+                continue;
+            };
+            counts[Counter::Started] += 1;
+            counts[Counter::Attempts] += 1 + u64::from(exchange.tries);
+            counts[Counter::Reconnects] += u64::from(exchange.tries);
+            counts[Counter::Redirects] += u64::from(self.ledger.steps.is_hop(exchange.step));
+        }
+        for key in self.ledger.attempts.keys().collect::<Vec<_>>() {
+            let Some(attempt) = self.ledger.attempts.find(key).filter(|attempt| attempt.was_sent()) else { continue };
+            let exchange = attempt.exchange;
+            counts[Counter::Sent] +=
+                u64::from(self.ledger.exchanges.find(exchange).is_some_and(|exchange| exchange.is_measured));
+        }
+        let measured_from = self.instants.measured_from;
+        let due = self.users.open.as_ref().filter(|open| open.counts_due());
+        let waiting = due.map_or(0, |open| open.waiting_from(measured_from).count());
+        self.seen.counts[Counter::Started] += waiting as u64;
+    }
+}

@@ -1,0 +1,150 @@
+//! How long what comes may lie unseen.
+//!
+//! Answers on streams come one by one, and a loop that runs for each of them makes its target work for each of its requests. A loop
+//! that lets them gather for some microseconds reads several with one call, sends as many requests with one, and wakes nobody. It
+//! sees an answer that much later; so it may do so only where that is less than a histogram tells: a thousandth of the time to the
+//! first byte, for all answers of late but one in a hundred. A new connection is timed too, and ends it for a while.
+
+use pacing::Nanos;
+
+/// The most that anything lies unseen.
+pub(crate) const GATHER_MAX: Nanos = Nanos(20_000);
+/// Of a time it is at most this part, as exact as a quantile of a histogram is.
+const PART: u64 = 1_000;
+/// Answers that count as "of late": these, and as many before.
+const WINDOW: u32 = 1_000;
+/// So many answers of a window may be faster than it minds: they are told late by [`GATHER_MAX`] at most, and no quantile above the
+/// first shows that.
+const FAST_MAX: usize = 10;
+
+/// What a shard knows of its answers.
+#[derive(Debug)]
+pub(crate) struct Gather {
+    /// The shortest times of this window, in order: the last is the first that counts. And that of the last window.
+    fastest: [Nanos; FAST_MAX + 1],
+    least_before: Nanos,
+    answers: u32,
+    span: Nanos,
+    /// Something is timed of which this knows nothing.
+    is_over: bool,
+}
+
+impl Default for Gather {
+    fn default() -> Self {
+        let fastest = [Nanos::NEVER; FAST_MAX + 1];
+        Self { fastest, least_before: Nanos::ZERO, answers: 0, span: Nanos::ZERO, is_over: false }
+    }
+}
+
+impl Gather {
+    /// How long what comes may lie unseen now.
+    #[inline]
+    pub(crate) fn span(&self) -> Nanos {
+        self.span
+    }
+
+    /// An answer began so long after its request.
+    #[inline]
+    pub(crate) fn hear(&mut self, time: Nanos) {
+        self.answers += 1;
+        if time < self.fastest[FAST_MAX] {
+            let place = self.fastest.partition_point(|known| *known <= time);
+            self.fastest[place..].rotate_right(1);
+            self.fastest[place] = time;
+            self.span = self.span.min(self.allowed(self.fastest[FAST_MAX]));
+        }
+        if self.answers == WINDOW {
+            let least = self.fastest[FAST_MAX];
+            self.span = self.allowed(least.min(self.least_before));
+            (self.fastest, self.least_before, self.answers) = ([Nanos::NEVER; FAST_MAX + 1], least, 0);
+        }
+    }
+
+    /// A connection is opened: until a whole window has come after this one, all is seen at once.
+    #[inline]
+    pub(crate) fn open(&mut self) {
+        (self.fastest, self.span) = ([Nanos::ZERO; FAST_MAX + 1], Nanos::ZERO);
+    }
+
+    /// All is seen at once from now on.
+    pub(crate) fn end(&mut self) {
+        (self.is_over, self.span) = (true, Nanos::ZERO);
+    }
+
+    fn allowed(&self, least: Nanos) -> Nanos {
+        if self.is_over { Nanos::ZERO } else { Nanos(least.0 / PART).min(GATHER_MAX) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: u64 = WINDOW as u64;
+
+    /// One that has heard so many answers, each after so long.
+    fn heard(gather: &mut Gather, count: u64, time: Nanos) -> Nanos {
+        (0..count).for_each(|_| gather.hear(time));
+        gather.span()
+    }
+
+    #[test]
+    fn it_is_a_small_part_of_what_answers_take() {
+        for (time, span) in
+            [(0, 0), (1, 1), (100, 100), (1_000, 1_000), (19_999, 19_999), (50_000, 20_000), (9_000_000, 20_000)]
+        {
+            let mut gather = Gather::default();
+            assert_eq!(heard(&mut gather, 2 * WHOLE, Nanos(time * 1_000)), Nanos(span), "{time} us");
+        }
+    }
+
+    #[test]
+    fn nothing_is_known_before_two_windows_are_full() {
+        let mut gather = Gather::default();
+        assert_eq!(heard(&mut gather, 2 * WHOLE - 1, Nanos::from_millis(50)), Nanos::ZERO);
+        assert_eq!(heard(&mut gather, 1, Nanos::from_millis(50)), GATHER_MAX);
+    }
+
+    #[test]
+    fn a_few_fast_answers_change_nothing_and_one_more_at_once_and_for_two_windows() {
+        let mut gather = Gather::default();
+        heard(&mut gather, 2 * WHOLE + WHOLE / 2, Nanos::from_millis(50));
+        assert_eq!(heard(&mut gather, FAST_MAX as u64, Nanos(100_000)), GATHER_MAX);
+        assert_eq!(heard(&mut gather, 1, Nanos(300_000)), Nanos(300));
+        assert_eq!(heard(&mut gather, 2 * WHOLE, Nanos::from_millis(50)), Nanos(300));
+        assert_eq!(heard(&mut gather, WHOLE, Nanos::from_millis(50)), GATHER_MAX);
+    }
+
+    #[test]
+    fn in_every_order_of_times_all_but_a_few_are_long() {
+        let times: Vec<u64> = (0..WHOLE).map(|number| 1 + number * 7_919 % WHOLE).collect();
+        for turned in [0, 1, 17, 500, 999] {
+            let mut gather = Gather::default();
+            for time in times.iter().cycle().skip(turned).take(2 * WHOLE as usize) {
+                gather.hear(Nanos(*time * 10_000));
+            }
+            assert_eq!(gather.span(), Nanos((FAST_MAX as u64 + 1) * 10), "the eleventh of 1 to 1,000, of 10 us each");
+        }
+    }
+
+    #[test]
+    fn a_new_connection_ends_it_for_a_while() {
+        let mut gather = Gather::default();
+        heard(&mut gather, 3 * WHOLE - 1, Nanos::from_millis(50));
+        gather.open();
+        assert_eq!(
+            heard(&mut gather, 1 + WHOLE, Nanos::from_millis(50)),
+            Nanos::ZERO,
+            "all of a window comes after it"
+        );
+        assert_eq!(heard(&mut gather, WHOLE, Nanos::from_millis(50)), GATHER_MAX);
+    }
+
+    #[test]
+    fn what_is_over_stays_over() {
+        let mut gather = Gather::default();
+        heard(&mut gather, 2 * WHOLE, Nanos::from_millis(50));
+        gather.end();
+        assert_eq!(heard(&mut gather, 9 * WHOLE, Nanos::from_millis(50)), Nanos::ZERO);
+    }
+}

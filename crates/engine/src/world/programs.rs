@@ -1,0 +1,478 @@
+//! Users go through their programs: what an exchange that ended means for the iteration, and what comes next.
+
+mod conversations;
+mod forks;
+
+use std::sync::Arc;
+
+use driver::Sockets;
+use metrics::{Class, Counter, Failure, Outcome, SeriesId};
+use pacing::Nanos;
+use plan::{OnFailure, Program};
+
+use super::exchanges::Exchange;
+use super::{Deadline, World};
+pub(super) use forks::Use;
+
+use crate::program::{Code, Do, Drawer, OpenTransaction, Place};
+use crate::user::{REFUSED_PAUSE, Stage, View};
+
+/// A user whose iteration asked for nothing begins the next one after this: a loop of nothing would never end.
+const NOTHING_PAUSE: Nanos = Nanos::from_millis(1);
+
+/// Pauses of no time, and beginnings and ends of what is timed as one, that a user passes at a time.
+const NOTHINGS_MAX: usize = 1_000;
+
+/// What a user takes that needs a place.
+#[cfg(test)]
+pub(super) const PLACE_BYTES: usize = size_of::<Place>();
+
+/// The programs of the users of a shard.
+pub(super) struct Programs {
+    code: Arc<Code>,
+    /// Of users that need one.
+    places: Vec<Place>,
+}
+
+impl Programs {
+    /// `has_places`: users need a place whatever they do.
+    pub(super) fn new(program: &Program, steps: usize, has_places: bool) -> Self {
+        let mut code = Code::new(program, steps);
+        code.has_places |= has_places;
+        Self { code: Arc::new(code), places: Vec::new() }
+    }
+
+    pub(super) fn start_at(&self) -> Option<u32> {
+        self.code.start_at
+    }
+
+    pub(super) fn stop_at(&self) -> Option<u32> {
+        self.code.stop_at
+    }
+
+    /// Users do something before their first iteration, or behind their last.
+    pub(super) fn has_apart(&self) -> bool {
+        self.code.start_at.is_some() || self.code.stop_at.is_some()
+    }
+
+    /// The number of the iteration that a user is in, or was in last.
+    pub(super) fn iteration(&self, user: u32) -> u64 {
+        self.places.get(user as usize).map_or(0, |place| place.iteration)
+    }
+
+    /// One exchange, again and again.
+    pub(super) fn is_constant(&self) -> bool {
+        self.code.is_constant()
+    }
+
+    /// What comes at a rate begins with the exchange of one step.
+    pub(super) fn asks_first(&self) -> bool {
+        self.code.asks_first
+    }
+
+    /// The most exchanges of one user at a time.
+    pub(super) fn most(&self) -> u64 {
+        self.code.most
+    }
+
+    /// Goes through the program of a user, up to what it does next and no further.
+    fn advance(&mut self, user: u32, counter: &mut u32, drawer: Drawer, begins: bool) -> Do {
+        // Not through `place`, which would borrow the code too.
+        let place = if self.code.has_places { self.places.get_mut(user as usize) } else { None };
+        self.code.advance(counter, place, drawer, begins)
+    }
+
+    pub(super) fn place(&mut self, user: u32) -> Option<&mut Place> {
+        if !self.code.has_places {
+            return None;
+        }
+        let user = user as usize;
+        if user >= self.places.len() {
+            self.places.resize_with(user + 1, Place::default);
+        }
+        Some(&mut self.places[user])
+    }
+}
+
+/// What a user has to do, and since when.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn {
+    pub(super) intended: Nanos,
+    pub(super) taken_up: Nanos,
+    /// The exchange that begins now was counted when it was due.
+    pub(super) is_counted: bool,
+}
+
+impl World {
+    fn advance(&mut self, user: u32, begins: bool) -> Do {
+        let drawer = self.drawer(user);
+        let users = &mut self.users;
+        users.programs.advance(user, &mut users.all[user as usize].counter, drawer, begins)
+    }
+
+    /// Whose draws they are. Users of an open load only carry what comes: its number is that of the iteration.
+    pub(super) fn drawer(&self, user: u32) -> Drawer {
+        let (streams, user) = (u64::from(self.work.streams.max(1)), u64::from(user));
+        let number = match self.users.open {
+            Some(_) => u64::MAX,
+            None => self.work.segment.nth(user / streams) * streams + user % streams,
+        };
+        Drawer { scenario: self.work.scenario, user: number }
+    }
+
+    /// An iteration begins. `number`: of what came at a rate; users of a closed load count their own.
+    pub(super) fn enter(&mut self, user: u32, is_measured: bool, number: Option<u64>) {
+        let users = &mut self.users;
+        let counts = users.programs.code.counts_iterations;
+        let one = &mut users.all[user as usize];
+        (one.is_inside, one.is_counted, one.counter) = (true, counts && is_measured, 0);
+        users.inside += 1;
+        users.states.begin(user);
+        if let Some(place) = users.programs.place(user) {
+            place.begin(number.unwrap_or(place.iteration + 1));
+        }
+    }
+
+    /// A user has gone through an iteration.
+    fn complete(&mut self, user: u32) {
+        self.end_apart(user, true);
+        let one = &mut self.users.all[user as usize];
+        one.counter = 0;
+        if std::mem::take(&mut one.is_inside) {
+            self.users.inside -= 1;
+            self.seen.counts[Counter::Iterations] += u64::from(std::mem::take(&mut one.is_counted));
+        }
+    }
+
+    /// A user does not go on with its iteration.
+    #[cold]
+    pub(super) fn cut_iteration<S: Sockets>(&mut self, user: u32, at: Nanos, sockets: &mut S) {
+        self.abandon(user, Counter::IterationsCut, at, sockets);
+    }
+
+    fn abandon<S: Sockets>(&mut self, user: u32, counter: Counter, at: Nanos, sockets: &mut S) {
+        self.leave_talks(user, sockets);
+        // What the end of the load cuts did not fail; what goes no further because nobody can be reached did.
+        let is_cut = counter == Counter::IterationsCut && self.users.budget.is_over;
+        self.close_transactions(user, is_cut, at);
+        self.end_apart(user, false);
+        let one = &mut self.users.all[user as usize];
+        one.counter = 0;
+        if std::mem::take(&mut one.is_inside) {
+            self.users.inside -= 1;
+            self.seen.counts[counter] += u64::from(std::mem::take(&mut one.is_counted));
+        }
+        if let Some(place) = self.users.programs.place(user) {
+            (place.tries, place.fork) = (0, None);
+        }
+    }
+
+    /// Iterations of the measured time that users are in.
+    pub(super) fn counted_inside(&self) -> u64 {
+        self.users.all.iter().filter(|one| one.is_inside && one.is_counted).count() as u64
+    }
+
+    /// What the end of an exchange, or of a pause, means for the iteration of a user. `None` when others of its exchanges are
+    /// under way.
+    #[inline(never)]
+    pub(super) fn hear_of<S: Sockets>(&mut self, user: u32, view: View, at: Nanos, sockets: &mut S) -> Option<View> {
+        if !self.users.all[user as usize].is_inside {
+            return Some(view);
+        }
+        let view = self.hear_of_fork(user, view, at, sockets)?;
+        if matches!(view, View::Failed | View::NoConnection) {
+            self.look_at_failure(user, at, sockets);
+        } else if let Some(place) = self.users.programs.place(user)
+            && view == View::Ended
+        {
+            place.tries = 0;
+        }
+        if self.users.all[user as usize].is_inside {
+            self.settle(user, at, sockets);
+        }
+        Some(view)
+    }
+
+    /// What the program wants when an exchange fails.
+    fn look_at_failure<S: Sockets>(&mut self, user: u32, at: Nanos, sockets: &mut S) {
+        let users = &mut self.users;
+        let counter = users.all[user as usize].counter;
+        match users.programs.code.on_failure(counter) {
+            OnFailure::GoOn => {}
+            OnFailure::Retry(most) => {
+                let place = users.programs.place(user).expect("who tries again has a place");
+                if place.tries < most {
+                    place.tries += 1;
+                    users.all[user as usize].counter -= 1;
+                } else {
+                    self.abandon(user, Counter::IterationsFailed, at, sockets);
+                }
+            }
+            OnFailure::Next => self.abandon(user, Counter::IterationsFailed, at, sockets),
+            OnFailure::Stop => {
+                self.abandon(user, Counter::IterationsFailed, at, sockets);
+                self.users.all[user as usize].has_given_up = true;
+            }
+        }
+    }
+
+    /// Goes through what comes to its end with the exchange that was the last of it.
+    fn settle<S: Sockets>(&mut self, user: u32, at: Nanos, sockets: &mut S) {
+        loop {
+            match self.advance(user, false) {
+                Do::End(number) => self.end_transaction(user, number, at),
+                Do::Leave(target) => self.leave_talk(user, target, sockets),
+                Do::Over => return self.complete(user),
+                Do::Decide(condition, _) => {
+                    if self.decide(user, condition, at).is_err() {
+                        // It is looked at again by whoever can let it fail.
+                        self.users.all[user as usize].counter -= 1;
+                        return;
+                    }
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn begin_transaction(&mut self, user: u32, number: u16, at: Nanos) {
+        if let Some(place) = self.users.programs.place(user) {
+            place.open.push(OpenTransaction { number, began: at, thought: Nanos::ZERO });
+        }
+    }
+
+    fn end_transaction(&mut self, user: u32, number: u16, at: Nanos) {
+        let Some(place) = self.users.programs.place(user) else { return };
+        let (open, rests_until) = (place.open.pop().expect("what ends has begun"), place.rests_until);
+        debug_assert!(open.number == number, "they lie in each other");
+        self.record_transaction(open, rests_until, Some(Class::Succeeded), at);
+    }
+
+    /// What is timed as one and not over does not come to its end. `is_cut`: because the load is over, else because of a failure.
+    #[cold]
+    fn close_transactions(&mut self, user: u32, is_cut: bool, at: Nanos) {
+        let Some(place) = self.users.programs.place(user) else { return };
+        let (rests_until, failure) = (place.rests_until, place.failed);
+        while let Some(open) = self.users.programs.place(user).and_then(|place| place.open.pop()) {
+            // A step that was dropped has no reason: it could not start in time, and nobody knows how long it would have taken.
+            let of_failure = failure.map_or(Class::TimedOut, |failure| Class::of(Outcome::Failed(failure)));
+            let ended = if is_cut { None } else { Some(of_failure) };
+            let is_measured = self.record_transaction(open, rests_until, ended, at);
+            if let Some(failure) = failure.filter(|_| is_measured && !is_cut) {
+                self.seen.fail(self.transaction(open.number), failure);
+            }
+        }
+    }
+
+    /// What is timed as one is over for everybody.
+    pub(super) fn cut_transactions(&mut self, at: Nanos) {
+        for user in 0..self.users.programs.places.len() {
+            self.close_transactions(user as u32, true, at);
+        }
+    }
+
+    /// `None`: it did not end. False when it began before what is measured.
+    fn record_transaction(
+        &mut self,
+        open: OpenTransaction,
+        rests_until: Nanos,
+        ended: Option<Class>,
+        at: Nanos,
+    ) -> bool {
+        if open.began < self.instants.measured_from {
+            return false;
+        }
+        let series = self.transaction(open.number);
+        let has_pauses = self.users.programs.code.transactions[usize::from(open.number)];
+        let span = open.span(at, rests_until, has_pauses).0;
+        match ended {
+            Some(class) => self.seen.record(series, class, span),
+            None => self.seen.record_unfinished(series, span),
+        }
+        true
+    }
+
+    fn transaction(&self, number: u16) -> SeriesId {
+        SeriesId::transaction(self.work.first_transaction + u32::from(number))
+    }
+
+    /// An exchange of a user failed, for whatever is timed around it.
+    #[cold]
+    pub(super) fn note_failure(&mut self, user: u32, failure: Failure) {
+        if self.users.all[user as usize].is_inside
+            && let Some(place) = self.users.programs.place(user)
+        {
+            place.fail(failure);
+        }
+    }
+
+    /// Lets a user that is in an iteration go on, or begin one: it asks, or it pauses. False when the iteration is over and it asked
+    /// for nothing.
+    pub(super) fn go_on<S: Sockets>(&mut self, user: u32, turn: Turn, sockets: &mut S) -> bool {
+        if self.awaits_rows(user, turn) {
+            return true;
+        }
+        let Turn { intended, taken_up, is_counted } = turn;
+        for _ in 0..NOTHINGS_MAX {
+            let next = self.advance(user, true);
+            if let Some(place) = self.users.programs.place(user) {
+                place.failed = None;
+            }
+            match next {
+                Do::Ask(step) if is_counted => self.begin_due(user, step, intended, taken_up, sockets),
+                Do::Ask(step) => self.begin_exchange(user, step, intended, taken_up, sockets),
+                Do::Fork(steps, most) => self.begin_fork(user, steps, most, turn, sockets),
+                Do::Think(Nanos::ZERO) => continue,
+                Do::Think(span) => self.think(user, span, intended),
+                Do::Begin(number) => {
+                    self.begin_transaction(user, number, intended);
+                    continue;
+                }
+                Do::End(number) => {
+                    self.end_transaction(user, number, intended);
+                    continue;
+                }
+                Do::Enter(target) => {
+                    self.enter_talk(user, target, sockets);
+                    continue;
+                }
+                Do::Leave(target) => {
+                    self.leave_talk(user, target, sockets);
+                    continue;
+                }
+                Do::Decide(condition, step) => match self.decide(user, condition, intended) {
+                    Ok(()) => continue,
+                    Err(why) => {
+                        self.ledger.why = why;
+                        self.fail_step(user, step, Failure::NotFilled, turn, sockets);
+                    }
+                },
+                Do::Limit(step) => self.fail_step(user, step, Failure::LoopLimit, turn, sockets),
+                Do::Over | Do::Wait => {
+                    self.complete(user);
+                    return false;
+                }
+            }
+            return true;
+        }
+        // Others have their turn.
+        self.rest(user, intended.max(taken_up) + NOTHING_PAUSE);
+        true
+    }
+
+    /// Lets a condition say where the user goes on.
+    fn decide(&mut self, user: u32, condition: u32, at: Nanos) -> Result<(), String> {
+        let given = self.evaluate(user, condition, at).map_err(|error| error.to_string())?;
+        let users = &mut self.users;
+        users.programs.code.decide(&mut users.all[user as usize].counter, given.is_truthy());
+        Ok(())
+    }
+
+    /// A step fails before anything of it begins.
+    #[cold]
+    fn fail_step<S: Sockets>(&mut self, user: u32, step: u32, failure: Failure, turn: Turn, sockets: &mut S) {
+        let exchange = Exchange::new(user, step, turn.intended, turn.taken_up, self.instants.measured_from);
+        self.seen.counts[Counter::Started] += u64::from(exchange.is_measured && !turn.is_counted);
+        self.fail_unmade(exchange, failure, sockets);
+    }
+
+    fn think(&mut self, user: u32, span: Nanos, intended: Nanos) {
+        let users = &mut self.users;
+        let code = users.programs.code.clone();
+        if let Some(place) = users.programs.place(user) {
+            place.rest(intended, span, &code.transactions);
+        }
+        self.rest(user, intended + span);
+    }
+
+    /// The user comes back at this instant.
+    pub(super) fn rest(&mut self, user: u32, at: Nanos) {
+        if self.users.programs.has_apart()
+            && let Some(place) = self.users.programs.place(user)
+        {
+            place.wakes_at = Some(at);
+        }
+        self.timers.insert(at, Deadline::User { user, at });
+    }
+
+    /// A user of a closed load goes on in its program.
+    pub(super) fn act_in_program<S: Sockets>(
+        &mut self,
+        user: u32,
+        view: View,
+        intended: Nanos,
+        now: Nanos,
+        sockets: &mut S,
+    ) {
+        let one = self.users.all[user as usize];
+        let is_spent = if one.is_inside { self.users.budget.is_over } else { self.users.budget.is_spent() };
+        if (is_spent || one.has_given_up) && one.stage != Stage::Stopping {
+            self.cut_iteration(user, now, sockets);
+            return self.leave(user, Turn { intended, taken_up: now, is_counted: false }, sockets);
+        }
+        if one.stage == Stage::Stopping && !one.is_inside {
+            return self.leave(user, Turn { intended, taken_up: now, is_counted: false }, sockets);
+        }
+        if self.starts_later(user, view, intended, now, sockets) {
+            return;
+        }
+        if view == View::NoConnection {
+            return self.rest(user, intended + REFUSED_PAUSE);
+        }
+        if !one.is_inside && (self.has_had_all(user) || self.is_used_up(user)) {
+            self.users.all[user as usize].has_given_up = true;
+            return self.leave(user, Turn { intended, taken_up: now, is_counted: false }, sockets);
+        }
+        if !one.is_inside && self.is_paced(user, intended) {
+            return;
+        }
+        if !one.is_inside {
+            let is_measured = intended >= self.instants.measured_from;
+            self.users.budget.take(is_measured);
+            self.enter(user, is_measured, None);
+        }
+        let turn = Turn { intended, taken_up: now, is_counted: false };
+        if !self.go_on(user, turn, sockets) {
+            self.rest(user, intended.max(now) + NOTHING_PAUSE);
+        }
+    }
+
+    /// A user goes on that waited for rows.
+    pub(super) fn go_on_behind_rows<S: Sockets>(&mut self, user: u32, turn: Turn, now: Nanos, sockets: &mut S) {
+        if self.users.budget.is_over {
+            // Nothing is begun any more.
+            return self.next(user, View::Rested, now, now, sockets);
+        }
+        if self.go_on(user, turn, sockets) {
+            return;
+        }
+        if self.users.open.is_some() {
+            return self.next(user, View::Rested, now, now, sockets);
+        }
+        self.rest(user, now + NOTHING_PAUSE);
+    }
+
+    /// A user of an open load goes on in the middle of its iteration; false when it has none, or does not go on.
+    pub(super) fn goes_on_open<S: Sockets>(
+        &mut self,
+        user: u32,
+        view: View,
+        intended: Nanos,
+        now: Nanos,
+        sockets: &mut S,
+    ) -> bool {
+        if !self.users.all[user as usize].is_inside {
+            return false;
+        }
+        let tries_again = self.users.programs.place(user).is_some_and(|place| place.tries > 0);
+        if self.users.budget.is_over || (view == View::NoConnection && !tries_again) {
+            self.cut_iteration(user, now, sockets);
+            return false;
+        }
+        if view == View::NoConnection {
+            self.rest(user, intended + REFUSED_PAUSE);
+            return true;
+        }
+        self.go_on(user, Turn { intended, taken_up: now, is_counted: false }, sockets)
+    }
+}

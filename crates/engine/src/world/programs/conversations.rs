@@ -1,0 +1,46 @@
+//! Conversations that have a connection of their own, which ends with them.
+
+use driver::Sockets;
+
+use crate::world::World;
+
+impl World {
+    /// A conversation begins: a connection that has served others before it is left. One that was only opened is as good as new.
+    pub(super) fn enter_talk<S: Sockets>(&mut self, user: u32, target: u16, sockets: &mut S) {
+        self.leave_used(user, target, sockets);
+        if let Some(place) = self.users.programs.place(user) {
+            place.talks.push(target);
+        }
+    }
+
+    /// It has come to its end.
+    pub(super) fn leave_talk<S: Sockets>(&mut self, user: u32, target: u16, sockets: &mut S) {
+        if let Some(place) = self.users.programs.place(user) {
+            place.talks.pop();
+        }
+        self.leave_used(user, target, sockets);
+    }
+
+    /// The iteration ends within conversations.
+    pub(super) fn leave_talks<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
+        while let Some(target) = self.users.programs.place(user).and_then(|place| place.talks.pop()) {
+            self.leave_used(user, target, sockets);
+        }
+    }
+
+    /// The connections of a user to a target are closed in order. At the end of a run all peers hear so together.
+    fn leave_used<S: Sockets>(&mut self, user: u32, target: u16, sockets: &mut S) {
+        if self.users.budget.is_over {
+            return;
+        }
+        let mut new = Vec::new();
+        while let Some(socket) = self.take_own(user, target) {
+            if self.pool.connections.find(socket).is_some_and(|connection| connection.is_reused) {
+                self.part_with(socket, sockets);
+            } else {
+                new.push(socket);
+            }
+        }
+        new.into_iter().for_each(|socket| self.keep_own(user, target, socket));
+    }
+}

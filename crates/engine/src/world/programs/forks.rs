@@ -1,0 +1,106 @@
+//! Exchanges of a user that are under way at a time.
+
+use std::sync::Arc;
+
+use driver::Sockets;
+use pacing::{Nanos, Random};
+
+use super::{Programs, Turn};
+use crate::program::{Drawer, Fork, Part, Place};
+use crate::user::View;
+use crate::world::World;
+
+impl World {
+    /// One of several exchanges is over: another of them begins, or all have ended.
+    pub(super) fn hear_of_fork<S: Sockets>(
+        &mut self,
+        user: u32,
+        view: View,
+        at: Nanos,
+        sockets: &mut S,
+    ) -> Option<View> {
+        let is_over = self.users.budget.is_over;
+        let Some(place) = self.users.programs.place(user) else { return Some(view) };
+        let Some(fork) = &mut place.fork else { return Some(view) };
+        fork.under_way -= 1;
+        fork.has_failed |= view != View::Ended;
+        if !is_over && let Some(step) = fork.steps.get(fork.next).copied() {
+            (fork.next, fork.under_way) = (fork.next + 1, fork.under_way + 1);
+            let part = fork.next as Part;
+            self.begin_part(user, step, part, Turn { intended: at, taken_up: at, is_counted: false }, sockets);
+            return None;
+        }
+        if fork.under_way > 0 {
+            return None;
+        }
+        let all = if fork.has_failed { View::Failed } else { View::Ended };
+        let taken = place.fork.take().map(|fork| fork.taken_in_order()).unwrap_or_default();
+        self.users.states.keep_all(user, taken);
+        Some(all)
+    }
+
+    pub(super) fn begin_fork<S: Sockets>(
+        &mut self,
+        user: u32,
+        steps: Arc<[u32]>,
+        most: u16,
+        turn: Turn,
+        sockets: &mut S,
+    ) {
+        let count = steps.len().min(usize::from(most));
+        let first: Vec<u32> = steps[..count].to_vec();
+        let Some(place) = self.users.programs.place(user) else { return };
+        let draw = place.draw();
+        // All of them are there before the first begins: it may fail at once.
+        let under_way = count as u16;
+        place.fork = Some(Fork { steps, next: count, began: 0, draw, taken: Vec::new(), under_way, has_failed: false });
+        place.failed = None;
+        for (step, part) in first.into_iter().zip(1..) {
+            self.begin_part(user, step, part, turn, sockets);
+        }
+    }
+
+    /// One of them begins.
+    fn begin_part<S: Sockets>(&mut self, user: u32, step: u32, part: Part, turn: Turn, sockets: &mut S) {
+        if let Some(fork) = self.users.programs.place(user).and_then(|place| place.fork.as_mut()) {
+            fork.began = part;
+        }
+        self.begin_exchange(user, step, turn.intended, turn.taken_up, sockets);
+    }
+}
+
+impl Programs {
+    /// Which of several exchanges at a time it is that begins.
+    pub(in crate::world) fn part(&mut self, user: u32) -> Part {
+        self.fork(user).map_or(0, |fork| fork.began)
+    }
+
+    /// Exchanges of a user that are under way at a time, if there are any.
+    pub(in crate::world) fn fork(&mut self, user: u32) -> Option<&mut Fork> {
+        self.place(user)?.fork.as_mut()
+    }
+
+    /// What the request of a step draws from, or what is taken from its answer. Each of several at a time has its own draws, whichever
+    /// begins or ends first.
+    pub(in crate::world) fn random_for(&mut self, user: u32, step: u32, use_of: Use, by: Drawer) -> Random {
+        let mut none = Place::default();
+        let code = self.code.clone();
+        let place = self.place(user).unwrap_or(&mut none);
+        match use_of {
+            Use::Request(0) | Use::Answer(0) | Use::Condition => code.random_for(step, place, by),
+            Use::Request(part) => code.random_for_part(step, place, by, u64::from(part) << 1),
+            Use::Answer(part) => code.random_for_part(step, place, by, u64::from(part) << 1 | 1),
+        }
+    }
+}
+
+/// What something is drawn for.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::world) enum Use {
+    /// A request, perhaps one of several at a time.
+    Request(Part),
+    /// What is taken from its answer.
+    Answer(Part),
+    /// A condition.
+    Condition,
+}

@@ -1,0 +1,73 @@
+//! What a world spends of the budget of its run.
+
+use pacing::Nanos;
+use plan::BudgetPart;
+
+use super::World;
+
+impl World {
+    /// One more request may start; it was not counted before. With the last one nothing starts any more.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn may_start(&mut self) -> bool {
+        // Each iteration that this shard may still begin asks at least once.
+        let most = self.users.budget.starts.map_or(u64::MAX, |starts| starts.saturating_add(1));
+        let may = self.users.purse.as_mut().is_none_or(|purse| purse.take(most));
+        self.look_at_purse();
+        may
+    }
+
+    /// Nothing starts any more when no start is left.
+    pub(super) fn look_at_purse(&mut self) {
+        if let Some(purse) = self.users.purse.as_ref().filter(|purse| purse.is_empty()) {
+            // A load that has begun all of its own was not ended by it.
+            if self.users.budget.starts != Some(0) {
+                purse.end_by_requests();
+            }
+            self.users.budget.is_over = true;
+            if let Some(open) = &mut self.users.open {
+                open.stop_taking();
+            }
+        }
+    }
+
+    /// Tells what it has spent, and says since when bytes or time are over, while something starts. `planned`: when its load ends.
+    pub(crate) fn look_at_budget(&mut self, now: Nanos, planned: Nanos) -> Option<Nanos> {
+        // Others may have made the last start.
+        self.look_at_purse();
+        let bytes = self.bytes_spent();
+        let purse = self.users.purse.as_mut()?;
+        purse.tell_bytes(bytes, false);
+        if self.users.budget.is_over { None } else { purse.is_over_since(now, planned) }
+    }
+
+    /// The snapshot is handed over, or forgotten.
+    pub(crate) fn close_books(&mut self) {
+        let bytes = self.bytes_spent();
+        if let Some(purse) = &mut self.users.purse {
+            purse.tell_bytes(bytes, true);
+        }
+    }
+
+    fn bytes_spent(&self) -> u64 {
+        self.seen.counts.bytes_sent() + self.seen.counts.bytes_received()
+    }
+
+    /// When the time of the budget is over; never, when nothing starts any more.
+    pub(crate) fn budget_until(&self) -> Nanos {
+        let purse = self.users.purse.as_ref().filter(|_| !self.users.budget.is_over);
+        purse.map_or(Nanos::NEVER, |purse| purse.until())
+    }
+
+    /// The load is over here.
+    pub(crate) fn give_back_starts(&mut self) {
+        if let Some(purse) = &mut self.users.purse {
+            purse.give_back();
+        }
+    }
+
+    /// The part of the budget that ended the run.
+    pub(crate) fn ended_by(&self) -> Option<BudgetPart> {
+        self.users.purse.as_ref()?.ended_by()
+    }
+}

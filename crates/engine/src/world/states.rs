@@ -1,0 +1,393 @@
+//! What users remember, and the requests that are made of it.
+
+mod reckoner;
+mod rows;
+mod values;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use driver::{Sockets, Waker};
+use metrics::{Counter, Failure, Outcome};
+use pacing::{Nanos, Random};
+use plan::{Answered, CHECKED_BODY_BYTES_MAX, CookiePlace, Jar, Making, Memory, Request, Target, Value};
+use wire::http1;
+
+use super::exchanges::{Attempt, Exchange};
+use super::kept::KeptBody;
+use super::programs::Use;
+use super::step::{PreparedCall, PreparedStep};
+use super::{Work, World};
+use crate::program::Part;
+use reckoner::Reckoner;
+use rows::{Held, Rows, Supply};
+
+/// Counters that all shards of a run count on.
+pub(crate) type Counters = Arc<[AtomicU64]>;
+
+/// What the users of a shard remember.
+pub(super) struct States {
+    memory: Arc<Memory>,
+    all: Vec<State>,
+    counters: Counters,
+    reckoner: Reckoner,
+    pub(super) rows: Rows,
+    /// The time of day when the clock of the run was at zero.
+    epoch: Duration,
+}
+
+/// What one user remembers.
+#[derive(Default)]
+struct State {
+    variables: Box<[Value]>,
+    jar: Jar,
+    /// Rows that it has drawn, feed by feed.
+    rows: Box<[Option<Held>]>,
+    /// It does what comes before its first iteration.
+    is_starting: bool,
+    /// Variables and cookies as they were behind that.
+    begins_with: Option<Box<(Box<[Value]>, Jar)>>,
+}
+
+impl States {
+    /// `now`: on the clock of the run.
+    pub(super) fn new(work: &Work, waker: &Waker, now: Nanos) -> Self {
+        let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let (memory, counters) = (work.memory.clone(), work.counters.clone());
+        let reckoner = Reckoner::new(work.depot.interpreter(&memory.expressions));
+        let rows = Rows::new(work, &reckoner, waker);
+        let epoch = epoch.saturating_sub(now.as_duration());
+        Self { memory, all: Vec::new(), counters, reckoner, rows, epoch }
+    }
+
+    fn of(&mut self, user: u32) -> &mut State {
+        let user = user as usize;
+        if user >= self.all.len() {
+            self.all.resize_with(user + 1, State::default);
+        }
+        let state = &mut self.all[user];
+        if state.variables.is_empty() {
+            state.variables = self.memory.variables.clone().into();
+        }
+        if state.rows.len() < self.rows.count() {
+            state.rows = std::iter::repeat_with(|| None).take(self.rows.count()).collect();
+        }
+        state
+    }
+
+    /// An iteration begins.
+    pub(super) fn begin(&mut self, user: u32) {
+        if !self.memory.is_needed() {
+            return;
+        }
+        let memory = self.memory.clone();
+        let state = self.of(user);
+        rows::forget(&mut state.rows);
+        state.is_starting = false;
+        if memory.keeps {
+            return;
+        }
+        match &state.begins_with {
+            Some(begins_with) => {
+                state.variables.clone_from_slice(&begins_with.0);
+                state.jar.clone_from(&begins_with.1);
+            }
+            None => {
+                state.variables.clone_from_slice(&memory.variables);
+                state.jar.clear();
+            }
+        }
+    }
+
+    /// What comes before the first iteration of a user begins, or begins again: rows that are drawn in it stay.
+    pub(super) fn begins_start(&mut self, user: u32) {
+        if !self.memory.is_needed() {
+            return;
+        }
+        let memory = self.memory.clone();
+        let state = self.of(user);
+        (state.is_starting, state.begins_with) = (true, None);
+        state.variables.clone_from_slice(&memory.variables);
+        state.jar.clear();
+    }
+
+    /// That is done: each iteration begins with what the user remembers now.
+    pub(super) fn ends_start(&mut self, user: u32) {
+        if !self.memory.is_needed() {
+            return;
+        }
+        let keeps = self.memory.keeps;
+        let state = self.of(user);
+        state.is_starting = false;
+        state.begins_with = (!keeps).then(|| Box::new((state.variables.clone(), state.jar.clone())));
+    }
+
+    /// Exchanges that were under way at a time have all ended: what was taken from them, in their order.
+    pub(super) fn keep_all(&mut self, user: u32, taken: Vec<(Part, u32, Value)>) {
+        for (_, variable, value) in taken {
+            self.of(user).variables[variable as usize] = value;
+        }
+    }
+
+    fn now(&self, now: Nanos) -> Duration {
+        self.epoch + now.as_duration()
+    }
+}
+
+/// Where a request goes, for its cookies.
+fn place_of<'a>(target: &'a Target, request: &'a Request) -> CookiePlace<'a> {
+    let path = request.path.split(['?', '#']).next().unwrap_or_default();
+    CookiePlace { host: &target.host, path, is_tls: target.tls.is_some() }
+}
+
+impl World {
+    /// The step of an exchange that begins: that of the plan, or one that is made for it alone. `None`: what it is made of is on
+    /// its way. `part`: which of several at a time it is.
+    pub(super) fn step_for<S: Sockets>(
+        &mut self,
+        user: u32,
+        step: u32,
+        part: Part,
+        sockets: &S,
+    ) -> Result<Option<u32>, Failure> {
+        let prepared = &self.ledger.steps[step as usize];
+        // What is taken from one of several at a time is told from what is taken from the others.
+        let is_part = part > 0 && prepared.making.is_some() && prepared.made.is_none();
+        if !is_part && !prepared.is_made(self.users.states.memory.cookies) {
+            return Ok(Some(step));
+        }
+        match self.supply_step(user, step) {
+            Supply::Here => self.make_step(user, step, part, sockets.now()).map(Some),
+            Supply::OnItsWay => Ok(None),
+            Supply::Broken(why) => {
+                self.ledger.why = why;
+                Err(Failure::NotFilled)
+            }
+        }
+    }
+
+    fn make_step(&mut self, user: u32, step: u32, part: Part, now: Nanos) -> Result<u32, Failure> {
+        let drawer = self.drawer(user);
+        let random = self.users.programs.random_for(user, step, Use::Request(part), drawer);
+        let states = &mut self.users.states;
+        let (blank, number) = (self.ledger.steps.take_blank(step), self.ledger.steps.next_number());
+        let original = &self.ledger.steps.fixed[step as usize];
+        let target = &self.pool.origins[usize::from(original.origin)].target;
+        let Some(mut made) = blank.or_else(|| original.blank(step, target)) else { return Ok(step) };
+        if let Err(error) = original.remake(&mut made, &mut states.values(user, random, now)) {
+            self.ledger.why = error.to_string();
+            return Err(Failure::NotFilled);
+        }
+        if states.memory.cookies
+            && let Some(request) = &mut made.made
+        {
+            let at = states.now(now).as_secs();
+            add_cookies(request, &states.of(user).jar, target, at);
+        }
+        made.part = part;
+        made.render(number, original, target);
+        Ok(self.ledger.steps.add(made))
+    }
+
+    /// What the first user remembers, where somebody wants to know it.
+    pub(super) fn keep_values(&self) {
+        let is_first = self.work.scenario == 0 && self.work.segment.nth(0) == 0;
+        let variables = self.users.states.all.first().map(|state| &state.variables[..]);
+        if self.work.keeps.values && is_first {
+            self.work.depot.keep_values(variables.unwrap_or(&self.users.states.memory.variables));
+        }
+    }
+
+    /// The cookies of a user go with the request of a redirect too.
+    pub(super) fn add_cookies_of(&mut self, user: u32, request: &mut Request, target: &Target, now: Nanos) {
+        let states = &mut self.users.states;
+        if states.memory.cookies {
+            let at = states.now(now).as_secs();
+            add_cookies(request, &states.of(user).jar, target, at);
+        }
+    }
+
+    /// An exchange whose request cannot be made ends before it began.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn fail_unmade<S: Sockets>(&mut self, exchange: Exchange, failure: Failure, sockets: &mut S) {
+        self.seen.counts[Counter::Attempts] += u64::from(exchange.is_measured);
+        let key = self.ledger.exchanges.insert(exchange);
+        let now = sockets.now();
+        self.end_exchange(key, None, Outcome::Failed(failure), now, sockets);
+    }
+
+    /// What the user remembers of an answer. `is_last`: nothing follows it. Gives what the exchange has come to.
+    #[inline]
+    pub(super) fn remember(
+        &mut self,
+        exchange: &Exchange,
+        attempt: Option<&mut Attempt>,
+        outcome: Outcome,
+        is_last: bool,
+        done: Nanos,
+    ) -> Outcome {
+        if !self.users.states.memory.is_needed() {
+            return outcome;
+        }
+        self.remember_answer(exchange, attempt, outcome, is_last, done)
+    }
+
+    fn remember_answer(
+        &mut self,
+        exchange: &Exchange,
+        attempt: Option<&mut Attempt>,
+        outcome: Outcome,
+        is_last: bool,
+        done: Nanos,
+    ) -> Outcome {
+        let Some(attempt) = attempt else { return outcome };
+        let status = attempt.head.map(|head| head.status).or(attempt.status);
+        // What is said on connections of messages has no status.
+        let is_talk = self.ledger.steps[exchange.step as usize].talk.is_some();
+        let Some(status) = status.or(is_talk.then_some(0)) else { return outcome };
+        let drawer = self.drawer(exchange.user);
+        let states = &mut self.users.states;
+        let (now, has_cookies) = (states.now(done).as_secs(), states.memory.cookies);
+        let state = states.of(exchange.user);
+        let step = &self.ledger.steps[exchange.step as usize];
+        let target = &self.pool.origins[usize::from(step.origin)].target;
+        if has_cookies && let Some(kept) = attempt.kept.as_deref() {
+            let path = step.made.as_deref().or(step.making.as_ref().map(|(_, base)| &**base));
+            hear_cookies(&mut state.jar, kept, target, path, now);
+        }
+        let Some((making, _)) = step.making.as_ref().filter(|_| is_last && outcome == Outcome::Succeeded) else {
+            return outcome;
+        };
+        if making.takes.is_empty() {
+            return outcome;
+        }
+        let (making, part) = (making.clone(), step.part);
+        // Its own number, wherever the step lies that was made of it: draws are the same on any number of shards.
+        let number = step.series.place() - self.work.first_series.place();
+        let random = self.users.programs.random_for(exchange.user, number, Use::Answer(part), drawer);
+        let variables = &mut self.users.states.of(exchange.user).variables;
+        let mut fork = self.users.programs.fork(exchange.user).filter(|_| part > 0);
+        let set = |variable, value| match &mut fork {
+            // Whichever of them ends last, their order is that of the steps.
+            Some(fork) => fork.taken.push((part, variable, value)),
+            None => variables[variable as usize] = value,
+        };
+        match taken(&making, status, attempt.kept.as_deref(), step.call.as_ref(), random, set) {
+            Ok(()) => outcome,
+            Err((failure, reason)) => {
+                attempt.kept.get_or_insert_default().reason = reason;
+                Outcome::Failed(failure)
+            }
+        }
+    }
+}
+
+/// Those that an answer sets.
+fn hear_cookies(jar: &mut Jar, kept: &KeptBody, target: &Target, request: Option<&Request>, now: u64) {
+    let set = http1::fields(&kept.head).filter(|(name, _)| name.eq_ignore_ascii_case(b"set-cookie"));
+    for (_, value) in set {
+        let from = match request {
+            Some(request) => place_of(target, request),
+            None => CookiePlace { host: &target.host, path: "/", is_tls: target.tls.is_some() },
+        };
+        jar.hear(value, from, now);
+    }
+}
+
+fn add_cookies(request: &mut Request, jar: &Jar, target: &Target, now: u64) {
+    if jar.is_empty() {
+        return;
+    }
+    let mut value = Vec::new();
+    jar.write(place_of(target, request), now, &mut value);
+    if value.is_empty() {
+        return;
+    }
+    match request.headers.iter_mut().find(|(name, _)| name.eq_ignore_ascii_case("cookie")) {
+        Some((_, said)) if said.is_empty() => *said = value,
+        Some((_, said)) => {
+            said.extend_from_slice(b"; ");
+            said.extend_from_slice(&value);
+        }
+        None => request.headers.push(("Cookie".to_owned(), value)),
+    }
+}
+
+/// A field that says how a body is coded, beyond its chunks.
+fn is_coding(name: &[u8], value: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b"content-encoding")
+        || name.eq_ignore_ascii_case(b"transfer-encoding") && !value.eq_ignore_ascii_case(b"chunked")
+}
+
+/// What an answer carries, as values are taken from it: messages of a call are JSON.
+fn body_of<'a>(kept: &'a KeptBody, call: Option<&PreparedCall>) -> Result<Cow<'a, [u8]>, (Failure, String)> {
+    if let Some((call, types)) = call.and_then(|call| Some((call, call.types.as_ref()?))) {
+        let messages = kept.messages(types, call.answers_stream);
+        let reason = || (Failure::NotTaken, "a message is not what the method gives".to_owned());
+        return messages.map(Cow::Owned).ok_or_else(reason);
+    }
+    let undecoded = |_| (Failure::NotTaken, format!("the body cannot be decoded: {}", kept.codings().told()));
+    kept.decoded(CHECKED_BODY_BYTES_MAX).map_err(undecoded)
+}
+
+/// Sets variables from an answer, one after the other; gives the first that is not there.
+fn taken(
+    making: &Making,
+    status: u16,
+    kept: Option<&KeptBody>,
+    call: Option<&PreparedCall>,
+    mut random: Random,
+    mut set: impl FnMut(u32, Value),
+) -> Result<(), (Failure, String)> {
+    let nothing = KeptBody::default();
+    let kept = kept.unwrap_or(&nothing);
+    let wants_body = making.takes.iter().any(|taking| taking.take.wants_body());
+    if wants_body && (kept.is_too_large || kept.is_crowded) {
+        return Err((Failure::BodyLimit, format!("more than {CHECKED_BODY_BYTES_MAX} bytes")));
+    }
+    let fields: Vec<(&[u8], &[u8])> = http1::fields(&kept.head).collect();
+    let body = match wants_body {
+        true if call.is_none() && !fields.iter().any(|(name, value)| is_coding(name, value)) => {
+            (&kept.bytes[..]).into()
+        }
+        true => body_of(kept, call)?,
+        false => (&[][..]).into(),
+    };
+    let answer = Answered::new(status, &fields, &body);
+    for taking in &making.takes {
+        let found = taking.take.take(&answer, |below| random.below(below));
+        let value = match (found, &taking.default) {
+            (Ok(value), _) => value,
+            (Err(_), Some(default)) => default.clone(),
+            (Err(why), None) => return Err((Failure::NotTaken, format!("take {}: {why}", taking.name))),
+        };
+        set(taking.variable, value);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::user::User;
+    use crate::world::programs::PLACE_BYTES;
+
+    /// What a user takes that thinks and remembers two values of some bytes, beyond its connection.
+    #[test]
+    fn a_user_that_remembers_is_small() {
+        const TEXTS: usize = 2 * 64;
+        let variables = 2 * size_of::<Value>();
+        let piece = 16;
+        let rows = size_of::<Option<Held>>() + piece;
+        let own = size_of::<User>() + size_of::<State>() + PLACE_BYTES + variables + rows + TEXTS + 4 * piece;
+        assert!(
+            own <= 600,
+            "{own} bytes: user {}, state {}, place {PLACE_BYTES}",
+            size_of::<User>(),
+            size_of::<State>()
+        );
+    }
+}

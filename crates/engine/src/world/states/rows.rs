@@ -1,0 +1,428 @@
+//! Rows of files, as the users of a shard draw them.
+//!
+//! Which row an iteration has is arithmetic, so shards need no talk. A row that is read ahead may be on its way: then the exchange
+//! that needs it waits, with the instant at which it was intended, until the reader has something new.
+
+use std::collections::VecDeque;
+
+use driver::{Sockets, Waker};
+use feed::{AtEnd, Place, Reader, Row, Share, Turn};
+use metrics::{Counter, Outcome};
+use pacing::{Nanos, Random};
+use plan::{Memory, Node};
+
+use super::super::programs::Turn as UserTurn;
+use super::super::{Work, World};
+use super::reckoner::Reckoner;
+use crate::program::Part;
+use crate::slab::Key;
+use crate::supplies::Depot;
+
+/// Of those that wait for rows so many are asked in vain at a time: more than a reader has on its way.
+const MISSES_MAX: usize = 2_048;
+
+/// A row that a user has.
+pub(super) struct Held {
+    pub(super) row: Row,
+    /// It was drawn before the first iteration, and stays.
+    is_of_start: bool,
+}
+
+/// The feeds of a scenario.
+pub(in crate::world) struct Rows {
+    feeds: Vec<OwnFeed>,
+    /// For each column of slots its feed, by its place here, and the place in its rows.
+    columns: Vec<(u16, u32)>,
+    /// For each step what it is made of.
+    of_steps: Vec<Box<[u16]>>,
+    /// What conditions look at.
+    of_conditions: Box<[u16]>,
+    /// Those that iterations draw from, and that end.
+    ending: Box<[u16]>,
+    /// The most users of a closed load.
+    users: u64,
+    depot: Depot,
+    waiting: VecDeque<Waiting>,
+}
+
+struct OwnFeed {
+    /// Its number in the run.
+    number: usize,
+    reader: Reader,
+    seed: u64,
+}
+
+/// Whoever waits for a row.
+enum Waiting {
+    /// An exchange whose request is not made.
+    Exchange(Key, Part),
+    /// A user before a condition.
+    User(u32, UserTurn),
+}
+
+/// What rows are wanted for.
+#[derive(Clone, Copy)]
+enum Want {
+    Step(u32),
+    Conditions,
+}
+
+/// What there is of rows.
+pub(super) enum Supply {
+    Here,
+    OnItsWay,
+    /// It never comes.
+    Broken(String),
+}
+
+impl Rows {
+    pub(super) fn new(work: &Work, reckoner: &Reckoner, waker: &Waker) -> Self {
+        let memory = &work.memory;
+        let mut numbers: Vec<usize> = memory.columns.iter().map(|column| column.feed as usize).collect();
+        numbers.retain(|number| *number < work.depot.supplies.feeds.len());
+        numbers.sort_unstable();
+        numbers.dedup();
+        let of_scenario = Random::of_stream(work.program.seed, work.scenario as u64).next_u64();
+        let own = |number: &usize| {
+            let (feed, waker) = (&work.depot.supplies.feeds[*number], waker.clone());
+            let seed = Random::of_stream(of_scenario, *number as u64).next_u64();
+            OwnFeed { number: *number, reader: feed.reader(move || waker.wake()), seed }
+        };
+        // A feed that is not there has no rows: whoever wants one fails.
+        let place = |feed: u32| numbers.iter().position(|number| *number == feed as usize).unwrap_or(numbers.len());
+        let columns = memory.columns.iter().map(|column| (place(column.feed) as u16, column.column)).collect();
+        let mut rows = Self {
+            feeds: numbers.iter().map(own).collect(),
+            columns,
+            of_steps: Vec::new(),
+            of_conditions: Box::default(),
+            ending: Box::default(),
+            users: work.closed.levels.most() * u64::from(work.streams.max(1)),
+            depot: work.depot.clone(),
+            waiting: VecDeque::new(),
+        };
+        if rows.feeds.is_empty() {
+            return rows;
+        }
+        let needs =
+            |step: &super::PreparedStep| step.making.as_ref().map(|(making, _)| making.uses()).unwrap_or_default();
+        let steps = work.steps.iter().map(needs);
+        rows.of_steps = steps.map(|uses| rows.feeds_of(&uses.columns, &uses.expressions, memory, reckoner)).collect();
+        let (mut of_all, mut of_iteration) = (Found::default(), Found::default());
+        [&work.program.start, &work.program.nodes, &work.program.stop].into_iter().for_each(|nodes| of_all.walk(nodes));
+        of_iteration.walk(&work.program.nodes);
+        rows.of_conditions = rows.feeds_of(&[], &of_all.conditions, memory, reckoner);
+        rows.ending = rows.ending_of(&of_iteration, memory, reckoner);
+        rows
+    }
+
+    /// The feeds of some columns, and of those that expressions use.
+    fn feeds_of(&self, columns: &[u32], expressions: &[u32], memory: &Memory, reckoner: &Reckoner) -> Box<[u16]> {
+        let mut columns = columns.to_vec();
+        for expression in expressions {
+            let names = &memory.expressions[*expression as usize].names;
+            columns.extend(reckoner.uses(*expression).iter().filter_map(|place| match names[*place as usize].1 {
+                plan::Meaning::Column(number) => Some(number),
+                plan::Meaning::Variable(_) => None,
+            }));
+        }
+        let mut feeds: Vec<u16> = columns.iter().map(|column| self.columns[*column as usize].0).collect();
+        feeds.retain(|feed| usize::from(*feed) < self.feeds.len());
+        feeds.sort_unstable();
+        feeds.dedup();
+        feeds.into()
+    }
+
+    fn ending_of(&self, found: &Found, memory: &Memory, reckoner: &Reckoner) -> Box<[u16]> {
+        let mut feeds = self.feeds_of(&[], &found.conditions, memory, reckoner).into_vec();
+        found.steps.iter().for_each(|step| feeds.extend(&self.of_steps[*step]));
+        feeds.sort_unstable();
+        feeds.dedup();
+        feeds.retain(|feed| {
+            let spec = self.depot.supplies.feeds[self.feeds[usize::from(*feed)].number].spec();
+            spec.has_end() && spec.at_end == AtEnd::Stop
+        });
+        feeds.into()
+    }
+
+    pub(super) fn columns(&self) -> &[(u16, u32)] {
+        &self.columns
+    }
+
+    /// How many feeds users have rows of.
+    pub(super) fn count(&self) -> usize {
+        self.feeds.len()
+    }
+
+    fn wanted(&self, want: Want) -> &[u16] {
+        match want {
+            Want::Step(step) => self.of_steps.get(step as usize).map_or(&[], |feeds| feeds),
+            Want::Conditions => &self.of_conditions,
+        }
+    }
+
+    fn place(&self, feed: u16, turn: Turn) -> Place {
+        let own = &self.feeds[usize::from(feed)];
+        self.depot.supplies.feeds[own.number].place(turn, own.seed)
+    }
+
+    /// Whether a turn finds no row any more; that is told.
+    fn is_used_up(&self, turn: Turn, held: &[Option<Held>]) -> bool {
+        let has_row = |feed: u16| held.get(usize::from(feed)).is_some_and(Option::is_some);
+        let ended = self.ending.iter().find(|feed| !has_row(**feed) && self.place(**feed, turn) == Place::End);
+        ended.inspect(|feed| self.depot.has_ended(self.feeds[usize::from(**feed)].number)).is_some()
+    }
+
+    /// Gives a user the row of a feed.
+    fn draw(&mut self, feed: u16, turn: Turn, is_of_start: bool, held: &mut [Option<Held>]) -> Supply {
+        let number = self.feeds[usize::from(feed)].number;
+        let source = &self.depot.supplies.feeds[number];
+        let Place::Row { number: row, round } = self.place(feed, turn) else {
+            self.depot.has_ended(number);
+            return Supply::Broken(format!("all {} rows of {} are used up", source.rows(), source.file().display()));
+        };
+        if round > 0 && source.spec().share == Share::Unique {
+            self.depot.begins_again(number);
+        }
+        match self.feeds[usize::from(feed)].reader.row(row) {
+            Ok(Some(row)) => {
+                held[usize::from(feed)] = Some(Held { row, is_of_start });
+                Supply::Here
+            }
+            Ok(None) => Supply::OnItsWay,
+            Err(error) => Supply::Broken(error.to_string()),
+        }
+    }
+
+    /// Iterations may find no row any more.
+    #[inline]
+    pub(in crate::world) fn may_end(&self) -> bool {
+        !self.ending.is_empty()
+    }
+
+    /// Somebody waits for a row.
+    #[inline]
+    pub(in crate::world) fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    fn has_news(&mut self) -> bool {
+        self.feeds.iter_mut().fold(false, |news, own| own.reader.poll() | news)
+    }
+}
+
+/// Forgets what is drawn anew in each iteration.
+pub(super) fn forget(held: &mut [Option<Held>]) {
+    held.iter_mut().filter(|held| held.as_ref().is_some_and(|held| !held.is_of_start)).for_each(|held| *held = None);
+}
+
+/// Steps and conditions of a program.
+#[derive(Default)]
+struct Found {
+    steps: Vec<usize>,
+    conditions: Vec<u32>,
+}
+
+impl Found {
+    fn walk(&mut self, nodes: &[Node]) {
+        for node in nodes {
+            match node {
+                Node::Ask { step, .. } => self.steps.push(*step),
+                Node::Parallel { steps, .. } => self.steps.extend(steps),
+                Node::Think(_) | Node::Meet(_) => {}
+                Node::If { condition, then, otherwise } => {
+                    self.conditions.push(*condition);
+                    self.walk(then);
+                    self.walk(otherwise);
+                }
+                Node::Loop { condition, nodes, .. } => {
+                    self.conditions.push(*condition);
+                    self.walk(nodes);
+                }
+                Node::Transaction { nodes, .. }
+                | Node::Repeat { nodes, .. }
+                | Node::Talk { nodes, .. }
+                | Node::Shuffle(nodes)
+                | Node::InTurn(nodes) => self.walk(nodes),
+                Node::Choose(choices) => choices.iter().for_each(|choice| self.walk(&choice.nodes)),
+            }
+        }
+    }
+}
+
+impl World {
+    /// Whose turn it is to draw a row. `iteration`: the number of it; from 0 for each user of a closed load.
+    fn turn_of(&self, user: u32, iteration: u64) -> Turn {
+        match self.users.open {
+            Some(_) => Turn::Open { iteration },
+            None => Turn::Closed { user: self.drawer(user).user, users: self.users.states.rows.users, iteration },
+        }
+    }
+
+    fn turn_now(&mut self, user: u32) -> (Turn, bool) {
+        let is_starting = self.users.states.of(user).is_starting;
+        let number = self.users.programs.iteration(user);
+        let number = match (&self.users.open, is_starting) {
+            (Some(_), false) => number,
+            // Users of an open load are carriers, and each has rows of its own.
+            (Some(_), true) => self.work.segment.nth(u64::from(user)),
+            (None, true) => 0,
+            // Users of a closed load count from 1.
+            (None, false) => number.saturating_sub(1),
+        };
+        (self.turn_of(user, number), is_starting)
+    }
+
+    /// The next iteration of a user of a closed load finds no row any more: it leaves.
+    pub(in crate::world) fn is_used_up(&mut self, user: u32) -> bool {
+        if self.users.states.rows.ending.is_empty() {
+            return false;
+        }
+        let turn = self.turn_of(user, self.users.programs.iteration(user));
+        let states = &mut self.users.states;
+        states.of(user);
+        let held = &mut states.all[user as usize].rows;
+        forget(held);
+        states.rows.is_used_up(turn, held)
+    }
+
+    /// The same of an iteration of an open load.
+    pub(in crate::world) fn is_used_up_at(&self, number: u64) -> bool {
+        self.users.states.rows.is_used_up(self.turn_of(0, number), &[])
+    }
+
+    /// The rows that are wanted, as far as the user has none of them yet.
+    fn supply(&mut self, user: u32, want: Want) -> Supply {
+        if self.users.states.rows.wanted(want).is_empty() {
+            return Supply::Here;
+        }
+        let (turn, is_starting) = self.turn_now(user);
+        let states = &mut self.users.states;
+        let held = &mut states.all[user as usize].rows;
+        for place in 0..states.rows.wanted(want).len() {
+            let feed = states.rows.wanted(want)[place];
+            if held[usize::from(feed)].is_some() {
+                continue;
+            }
+            match states.rows.draw(feed, turn, is_starting, held) {
+                Supply::Here => {}
+                other => return other,
+            }
+        }
+        Supply::Here
+    }
+
+    /// The rows that a request is made of.
+    pub(super) fn supply_step(&mut self, user: u32, step: u32) -> Supply {
+        match self.supply(user, Want::Step(step)) {
+            // What follows may depend on it.
+            Supply::Here => self.supply(user, Want::Conditions),
+            other => other,
+        }
+    }
+
+    /// A user waits for rows that conditions look at; it goes on when they are there. False when they are.
+    pub(in crate::world) fn awaits_rows(&mut self, user: u32, turn: UserTurn) -> bool {
+        // What was counted when it was due begins with an exchange, which waits itself. What is broken fails where it is looked at.
+        if turn.is_counted || self.users.states.rows.of_conditions.is_empty() {
+            return false;
+        }
+        let is_awaited = matches!(self.supply(user, Want::Conditions), Supply::OnItsWay);
+        if is_awaited {
+            self.users.states.rows.waiting.push_back(Waiting::User(user, turn));
+        }
+        is_awaited
+    }
+
+    /// An exchange waits for the rows of its request.
+    #[cold]
+    pub(in crate::world) fn await_rows(&mut self, exchange: Key, part: Part) {
+        self.users.states.rows.waiting.push_back(Waiting::Exchange(exchange, part));
+    }
+
+    /// Rows may have come: whoever waits for them goes on.
+    #[cold]
+    pub(in crate::world) fn look_at_rows<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+        if !self.users.states.rows.has_news() {
+            return;
+        }
+        let (mut left, mut still) = (self.users.states.rows.waiting.len(), VecDeque::new());
+        while left > 0
+            && still.len() < MISSES_MAX
+            && let Some(one) = self.users.states.rows.waiting.pop_front()
+        {
+            left -= 1;
+            match one {
+                Waiting::Exchange(key, part) if self.resume_exchange(key, part, now, sockets) => {}
+                Waiting::User(user, turn) if !self.is_awaited(user) => {
+                    self.go_on_behind_rows(user, UserTurn { taken_up: now, ..turn }, now, sockets);
+                }
+                waits => still.push_back(waits),
+            }
+        }
+        let waiting = &mut self.users.states.rows.waiting;
+        still.into_iter().rev().for_each(|one| waiting.push_front(one));
+    }
+
+    fn is_awaited(&mut self, user: u32) -> bool {
+        matches!(self.supply(user, Want::Conditions), Supply::OnItsWay)
+    }
+
+    /// False when its rows are still on their way.
+    fn resume_exchange<S: Sockets>(&mut self, key: Key, part: Part, now: Nanos, sockets: &mut S) -> bool {
+        let Some(exchange) = self.ledger.exchanges.find(key) else { return true };
+        let (user, step) = (exchange.user, exchange.step);
+        if self.is_too_late(key, now) {
+            self.drop_unsent(key, now, sockets);
+            return true;
+        }
+        let made = self.step_for(user, step, part, sockets);
+        let Some(exchange) = self.ledger.exchanges.find(key) else { return true };
+        match made {
+            Ok(None) => return false,
+            Ok(Some(step)) => {
+                // Until now it was ours to wait.
+                (exchange.step, exchange.taken_up) = (step, now);
+                self.try_exchange(key, sockets);
+            }
+            Err(failure) => {
+                self.seen.counts[Counter::Attempts] += u64::from(exchange.is_measured);
+                self.end_exchange(key, None, Outcome::Failed(failure), now, sockets);
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plan::{OnFailure, Program, Think};
+
+    use super::*;
+
+    #[test]
+    fn all_steps_and_conditions_of_a_program_are_found() {
+        let ask = |step| Node::Ask { step, on_failure: OnFailure::GoOn };
+        let way = |step| plan::Choice { weight: 1, nodes: vec![ask(step)] };
+        let until = |condition, step| Node::Loop {
+            condition,
+            is_until: true,
+            most: 3,
+            on_failure: OnFailure::Next,
+            nodes: vec![ask(step)],
+        };
+        let nodes = vec![
+            ask(0),
+            Node::If { condition: 7, then: vec![ask(1)], otherwise: vec![until(8, 2)] },
+            Node::Transaction { number: 0, nodes: vec![Node::Repeat { least: 1, most: 2, nodes: vec![ask(3)] }] },
+            Node::Choose(vec![way(4), way(5)]),
+            Node::Shuffle(vec![ask(6), Node::Talk { target: 0, nodes: vec![ask(7)] }]),
+            Node::Parallel { most: 2, steps: vec![8, 9], on_failure: OnFailure::Next },
+            Node::Think(Think::Fixed(std::time::Duration::ZERO)),
+            Node::Meet(0),
+        ];
+        let mut found = Found::default();
+        found.walk(&Program { nodes, ..Program::default() }.nodes);
+        assert_eq!((found.steps, found.conditions), ((0..10).collect(), vec![7, 8]));
+    }
+}

@@ -1,0 +1,124 @@
+//! What slots and expressions of a user are filled from.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use pacing::{Nanos, Random};
+use plan::{Expression, Meaning, Moment, NotFilled, Scope, Value};
+
+use super::reckoner::Reckoner;
+use super::rows::Held;
+use super::{Counters, State, States};
+use crate::world::World;
+use crate::world::programs::Use;
+
+/// What conditions draw from lies beside what steps draw from.
+const CONDITIONS: u32 = 1 << 31;
+
+/// The values of a user at an instant.
+pub(super) struct Values<'a> {
+    variables: &'a [Value],
+    rows: &'a [Option<Held>],
+    /// The feed, and the place in its rows.
+    columns: &'a [(u16, u32)],
+    counters: &'a Counters,
+    expressions: &'a [Expression],
+    reckoner: &'a mut Reckoner,
+    random: Random,
+    now: Duration,
+}
+
+impl Values<'_> {
+    fn cell(&self, number: u32) -> Option<&Value> {
+        let (feed, column) = self.columns.get(number as usize)?;
+        self.rows.get(usize::from(*feed))?.as_ref()?.row.values().get(*column as usize)
+    }
+}
+
+impl Scope for Values<'_> {
+    fn variable(&self, number: u32) -> &Value {
+        &self.variables[number as usize]
+    }
+
+    fn column(&mut self, number: u32) -> Option<Value> {
+        self.cell(number).cloned()
+    }
+
+    fn draw(&mut self, bound: u64) -> u64 {
+        if bound == 0 { self.random.next_u64() } else { self.random.below(bound) }
+    }
+
+    fn now_ns(&self) -> u128 {
+        self.now.as_nanos()
+    }
+
+    fn count(&mut self, counter: u32) -> u64 {
+        self.counters[counter as usize].fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    fn evaluate(&mut self, expression: u32) -> Result<Value, String> {
+        let mut given = std::mem::take(&mut self.reckoner.given);
+        let evaluated = self.gather(expression, &mut given).and_then(|()| self.reckon(expression, &given));
+        self.reckoner.given = given;
+        evaluated.map_err(|reason| format!("{}: {reason}", self.expressions[expression as usize].text))
+    }
+}
+
+impl Values<'_> {
+    /// The values that an expression uses.
+    fn gather(&self, expression: u32, given: &mut Vec<Value>) -> Result<(), String> {
+        given.clear();
+        let names = &self.expressions[expression as usize].names;
+        for place in self.reckoner.uses(expression) {
+            let (name, meaning) = &names[*place as usize];
+            given.push(match meaning {
+                Meaning::Variable(number) => self.variables[*number as usize].clone(),
+                Meaning::Column(number) => {
+                    self.cell(*number).cloned().ok_or_else(|| format!("{name}: there is no row"))?
+                }
+            });
+        }
+        Ok(())
+    }
+
+    fn reckon(&mut self, expression: u32, given: &[Value]) -> Result<Value, String> {
+        let moment = Moment { seed: self.random.next_u64(), now: self.now };
+        match &mut self.reckoner.interpreter {
+            Some(Ok(interpreter)) => interpreter.evaluate(expression, given, moment),
+            Some(Err(reason)) => Err(reason.clone()),
+            None => Err("nobody evaluates it".to_owned()),
+        }
+    }
+}
+
+impl States {
+    /// The values of a user. `now`: on the clock of the run.
+    pub(super) fn values(&mut self, user: u32, random: Random, now: Nanos) -> Values<'_> {
+        self.of(user);
+        let Self { memory, all, counters, reckoner, rows, epoch } = self;
+        let State { variables, rows: own, .. } = &all[user as usize];
+        Values {
+            variables,
+            rows: own,
+            columns: rows.columns(),
+            counters,
+            expressions: &memory.expressions,
+            reckoner,
+            random,
+            now: *epoch + now.as_duration(),
+        }
+    }
+}
+
+impl World {
+    /// What a condition gives for a user.
+    ///
+    /// # Errors
+    /// It gives nothing, or the rows that it uses are not there.
+    pub(in crate::world) fn evaluate(&mut self, user: u32, expression: u32, at: Nanos) -> Result<Value, NotFilled> {
+        let drawer = self.drawer(user);
+        let random = self.users.programs.random_for(user, CONDITIONS | expression, Use::Condition, drawer);
+        let given = self.users.states.values(user, random, at).evaluate(expression);
+        given.map_err(|reason| NotFilled::Expression { reason })
+    }
+}

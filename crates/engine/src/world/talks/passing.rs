@@ -1,0 +1,31 @@
+//! Messages that are not the one that is waited for.
+
+use metrics::{Failure, Outcome};
+use pacing::Nanos;
+
+use crate::slab::Key;
+use crate::world::World;
+
+impl World {
+    /// The message is not the one that its exchange waits for: it goes on to wait, as long as it may. What cannot be looked at as a
+    /// whole might be the one, so it fails.
+    pub(super) fn passes_over(&mut self, key: Key, outcome: Outcome) -> bool {
+        if outcome != Outcome::Failed(Failure::Check) {
+            return false;
+        }
+        let Some(attempt) = self.ledger.attempts.find(key) else { return false };
+        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return false };
+        let step = &self.work.steps[exchange.step as usize];
+        if !step.talk.as_deref().is_some_and(|talk| talk.awaits) {
+            return false;
+        }
+        // The first byte of the answer is yet to come.
+        (attempt.first_byte, attempt.body_bytes) = (Nanos::NEVER, 0);
+        if let Some(kept) = attempt.kept.as_deref_mut() {
+            kept.bytes.clear();
+            kept.reason.clear();
+            (kept.is_too_large, kept.is_crowded) = (false, false);
+        }
+        true
+    }
+}

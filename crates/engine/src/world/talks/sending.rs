@@ -1,0 +1,188 @@
+//! A message leaves.
+
+use driver::{Outgoing, Socket, Sockets};
+use metrics::{Counter, PartKind};
+use pacing::Nanos;
+use plan::{MessageKind, Protocol};
+use wire::line::{ALONE, AnyLine, Ask, Awaited, Line, Mask, What};
+use wire::websocket::Deflate;
+
+use super::seq_of;
+use crate::slab::Key;
+use crate::talk::{Expects, SAID_BYTES_MAX};
+use crate::world::World;
+use crate::world::exchanges::Attempt;
+
+impl World {
+    #[cold]
+    pub(in crate::world) fn send_message<S: Sockets>(
+        &mut self,
+        key: Key,
+        socket: Socket,
+        step: usize,
+        is_measured: bool,
+        sockets: &mut S,
+    ) {
+        let deflate = self.deflate_on(socket);
+        let turn = self.pool.talk.turn;
+        self.pool.talk.turn = turn.wrapping_add(1);
+        let prepared = &self.ledger.steps[step];
+        let Some(talk) = &prepared.talk else { return };
+        if prepared.message.is_some() {
+            return self.send_made(key, socket, step, is_measured, sockets);
+        }
+        let Some((bytes, number)) = talk.frame(deflate, turn) else {
+            return self.listen(key, socket, step, sockets);
+        };
+        if let Some(said) = &talk.said
+            && let Some(attempt) = self.ledger.attempts.find(key)
+        {
+            attempt.record(true, said.kind, &said.bytes);
+        }
+        if talk.is_numbered {
+            return self.send_numbered(key, socket, step, is_measured, sockets);
+        }
+        if let Some(connection) = self.pool.connections.find(socket)
+            && let Some(layers) = connection.layers.as_deref_mut()
+            && let Some(line) = &mut layers.line
+        {
+            let ask = Ask { what: What::Template, answer: talk.expects.awaited() };
+            line.begin(ALONE, ask, Mask::default(), &mut layers.out);
+        }
+        let (has_answer, timeout) = (!matches!(talk.expects, Expects::Nothing), prepared.timeout);
+        let template = number.and_then(|number| self.pool.talk.templates[step].get(number).copied());
+        let bytes = bytes.clone();
+        let sent = sockets.now();
+        if self.layers(socket).is_some_and(|layers| layers.is_sealed()) {
+            let mut copy = self.pool.links.buffer();
+            copy.extend_from_slice(&bytes);
+            if !self.send_through(socket, copy, sockets) {
+                return;
+            }
+        } else {
+            self.count_handed(socket, bytes.len());
+            match template {
+                Some(template) if has_answer => sockets.send(socket, Outgoing::Template(template, 0..bytes.len())),
+                // What has no answer is over when the kernel has taken it, which is told of these.
+                _ => sockets.send(socket, Outgoing::Shared(bytes.clone(), 0..bytes.len())),
+            }
+        }
+        self.mark_message(key, socket, sent, timeout, is_measured);
+    }
+
+    /// Nothing is sent: the message that comes next is waited for, from now on.
+    fn listen<S: Sockets>(&mut self, key: Key, socket: Socket, step: usize, sockets: &mut S) {
+        let prepared = &self.ledger.steps[step];
+        let Some(talk) = &prepared.talk else { return };
+        if let Some(connection) = self.pool.connections.find(socket)
+            && let Some(layers) = connection.layers.as_deref_mut()
+            && let Some(line) = &mut layers.line
+        {
+            let ask = Ask { what: What::Template, answer: talk.expects.awaited() };
+            line.begin(ALONE, ask, Mask::default(), &mut layers.out);
+        }
+        let (timeout, now) = (prepared.timeout, sockets.now());
+        let Some(attempt) = self.ledger.attempts.find(key) else { return };
+        attempt.sent = now;
+        self.arm(key, now + timeout);
+    }
+
+    /// How messages on a connection may be compressed.
+    fn deflate_on(&mut self, socket: Socket) -> Option<Deflate> {
+        match self.layers(socket)?.line.as_ref()? {
+            AnyLine::WebSocket(line) => line.deflate(),
+            _ => None,
+        }
+    }
+
+    /// A message has left.
+    fn mark_message(&mut self, key: Key, socket: Socket, sent: Nanos, timeout: Nanos, is_measured: bool) {
+        let wait = self.instants.waits;
+        if let Some(layers) = self.layers(socket) {
+            layers.sent_in = wait;
+        }
+        let Some(attempt) = self.ledger.attempts.find(key) else { return };
+        attempt.sent = sent;
+        self.arm(key, sent + timeout);
+        self.seen.counts[Counter::Sent] += u64::from(is_measured);
+        self.seen.counts[Counter::MessagesSent] += u64::from(is_measured);
+    }
+
+    /// What is told with the events among which a message left had come before it, and is no answer to it.
+    pub(super) fn is_before_message(&mut self, socket: Socket) -> bool {
+        let wait = self.instants.waits;
+        self.layers(socket).is_some_and(|layers| layers.sent_in == wait)
+    }
+
+    /// The run is over: a message of which the kernel has not taken all never left. Of WebSocket this is known when its connection is
+    /// closed.
+    pub(in crate::world) fn count_untaken_message<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
+        let is_counted = |attempt: &&mut Attempt| attempt.is_layered && attempt.was_sent() && attempt.is_measured;
+        let Some(attempt) = self.ledger.attempts.find(key).filter(is_counted) else { return };
+        let (socket, is_late) = (attempt.socket, sockets.unsent(attempt.socket) > 0);
+        match self.protocol_of(socket) {
+            Some(Protocol::Tcp) => self.seen.counts[Counter::MessagesUntaken] += u64::from(is_late),
+            Some(Protocol::WebSocket) => {
+                if let Some(layers) = self.layers(socket) {
+                    layers.has_late_message = is_late;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A message that was made for this exchange.
+    fn send_made<S: Sockets>(&mut self, key: Key, socket: Socket, step: usize, is_measured: bool, sockets: &mut S) {
+        let (deflate, mask) = (self.deflate_on(socket), self.pool.talk.mask());
+        let prepared = &self.ledger.steps[step];
+        let (Some(talk), Some(message), timeout) = (&prepared.talk, &prepared.message, prepared.timeout) else {
+            return;
+        };
+        if self.ledger.records
+            && let Some(attempt) = self.ledger.attempts.find(key)
+        {
+            let kind = if talk.kind == MessageKind::Ping { PartKind::Control } else { PartKind::Message };
+            attempt.record(true, kind, &message[..message.len().min(SAID_BYTES_MAX)]);
+        }
+        if let Some(connection) = self.pool.connections.find(socket)
+            && let Some(layers) = connection.layers.as_deref_mut()
+            && let Some(line) = &mut layers.line
+        {
+            let ask = Ask { what: What::Template, answer: talk.expects.awaited() };
+            line.begin(ALONE, ask, Mask::default(), &mut layers.out);
+        }
+        let frame = talk.framed(message, deflate, mask, &mut self.pool.talk.spare);
+        let sent = sockets.now();
+        if self.send_through(socket, frame, sockets) {
+            self.mark_message(key, socket, sent, timeout, is_measured);
+        }
+    }
+
+    /// A message that says its own number.
+    fn send_numbered<S: Sockets>(&mut self, key: Key, socket: Socket, step: usize, is_measured: bool, sockets: &mut S) {
+        let (number, timeout) = (self.pool.talk.turn as u32, self.ledger.steps[step].timeout);
+        let Some(exchange) = self.ledger.attempts.find(key).map(|attempt| attempt.exchange) else { return };
+        let Some(user) = self.ledger.exchanges.find(exchange).map(|exchange| exchange.user) else { return };
+        let text = format!("{{\"seq\":\"{}\",\"cmd\":\"ping\",\"data\":{{}}}}", seq_of(user, number));
+        if self.ledger.records {
+            self.record_on(socket, true, PartKind::Message, text.as_bytes());
+        }
+        let (mut frame, mask) = (self.pool.links.buffer(), self.pool.talk.mask());
+        if let Some(line) = self.layers(socket).and_then(|layers| layers.line.as_mut()) {
+            line.begin(
+                ALONE,
+                Ask { what: What::Rendered(text.as_bytes()), answer: Awaited::Message },
+                mask,
+                &mut frame,
+            );
+        }
+        let sent = sockets.now();
+        if !self.send_through(socket, frame, sockets) {
+            return;
+        }
+        if let Some(attempt) = self.ledger.attempts.find(key) {
+            attempt.stream = number;
+        }
+        self.mark_message(key, socket, sent, timeout, is_measured);
+    }
+}

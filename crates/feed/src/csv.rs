@@ -1,0 +1,129 @@
+//! Rows of CSV. A line is decoded before it is cut into fields: in a charset such as GBK the second byte of a character may look
+//! like a separator, but none looks like a line end.
+
+use std::io::Read;
+
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
+use encoding_rs::{Encoding, UTF_8};
+use plan::Value;
+
+use crate::input::{Input, LineEnd, Misread, Start};
+use crate::{COLUMNS_MAX, Csv, FeedFault, ROW_BYTES_MAX};
+
+pub(crate) struct CsvRows {
+    machine: Reader,
+    charset: &'static Encoding,
+    separator: u8,
+    /// The fields of a row without their quotes, one behind the other.
+    text: Vec<u8>,
+    text_length: usize,
+    /// Where each of them ends.
+    ends: Vec<usize>,
+    ends_length: usize,
+}
+
+impl CsvRows {
+    pub(crate) fn new(csv: &Csv) -> Result<Self, FeedFault> {
+        let (separator, charset) = (csv.separator()?, csv.charset()?);
+        let mut rows = Self {
+            machine: Reader::new(),
+            charset,
+            separator,
+            text: vec![0; 1024],
+            text_length: 0,
+            ends: vec![0; 32],
+            ends_length: 0,
+        };
+        rows.restart();
+        Ok(rows)
+    }
+
+    /// The next byte is the first of a row.
+    pub(crate) fn restart(&mut self) {
+        self.machine = ReaderBuilder::new().delimiter(self.separator).build();
+        // A machine that has read nothing takes a mark of UTF-8 for no part of the first field. It may be part of any field, and
+        // the one before the first row is gone.
+        self.machine.read_record(b"\n", &mut self.text, &mut self.ends);
+    }
+
+    /// Reads the fields of the next row; `None` after the last.
+    pub(crate) fn read(&mut self, input: &mut Input<impl Read>) -> Result<Option<Start>, Misread> {
+        (self.text_length, self.ends_length) = (0, 0);
+        let mut begun: Option<Start> = None;
+        loop {
+            let here = input.start();
+            let start = begun.unwrap_or(here);
+            let line = match input.line(LineEnd::Any) {
+                Ok(line) => line,
+                Err(fault) => return Err(Misread::at(start, fault)),
+            };
+            let Some(line) = line else {
+                let Some(start) = begun else { return Ok(None) };
+                // A row may end where the file ends. A quoted field would go on.
+                let is_whole = self.take(b"\n").map_err(|fault| Misread::at(start, fault))?;
+                return if is_whole { Ok(Some(start)) } else { Err(Misread::at(start, FeedFault::OpenQuote)) };
+            };
+            if begun.is_none() && matches!(line, b"\n" | b"\r" | b"\r\n") {
+                continue;
+            }
+            begun = Some(start);
+            let is_whole = if self.charset == UTF_8 {
+                str::from_utf8(line).map_err(|_| self.no_text(here))?;
+                self.take(line)
+            } else {
+                let text = self.charset.decode_without_bom_handling_and_without_replacement(line);
+                self.take(text.ok_or_else(|| self.no_text(here))?.as_bytes())
+            };
+            if is_whole.map_err(|fault| Misread::at(start, fault))? {
+                return Ok(Some(start));
+            }
+        }
+    }
+
+    fn no_text(&self, start: Start) -> Misread {
+        Misread::at(start, FeedFault::Text { charset: self.charset.name() })
+    }
+
+    /// Takes a line; `true` when the row ends with it.
+    fn take(&mut self, mut line: &[u8]) -> Result<bool, FeedFault> {
+        if self.text_length + line.len() > ROW_BYTES_MAX {
+            return Err(FeedFault::RowTooLong);
+        }
+        while !line.is_empty() {
+            let text = &mut self.text[self.text_length..];
+            let (result, read, written, ended) =
+                self.machine.read_record(line, text, &mut self.ends[self.ends_length..]);
+            line = &line[read..];
+            self.text_length += written;
+            self.ends_length += ended;
+            match result {
+                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::OutputFull => self.text.resize(2 * self.text.len(), 0),
+                ReadRecordResult::OutputEndsFull if self.ends.len() > COLUMNS_MAX => {
+                    return Err(FeedFault::ColumnsTooMany);
+                }
+                ReadRecordResult::OutputEndsFull => self.ends.resize(2 * self.ends.len(), 0),
+                // The LF of a CR LF may be left: the machine would skip it before the next row.
+                ReadRecordResult::Record | ReadRecordResult::End => return Ok(true),
+            }
+        }
+        Ok(false)
+    }
+
+    /// The fields of the row that was read.
+    pub(crate) fn fields(&self) -> impl ExactSizeIterator<Item = &str> {
+        let text = str::from_utf8(&self.text[..self.text_length]).expect("lines are decoded, and cut at ASCII");
+        let ends = &self.ends[..self.ends_length];
+        (0..ends.len()).map(move |at| &text[if at == 0 { 0 } else { ends[at - 1] }..ends[at]])
+    }
+
+    /// The same as values.
+    pub(crate) fn cells(&self, wanted: usize, cells: &mut Vec<Value>) -> Result<(), FeedFault> {
+        let fields = self.fields();
+        if fields.len() != wanted {
+            return Err(FeedFault::Fields { found: fields.len(), wanted });
+        }
+        cells.extend(fields.map(Value::text));
+        Ok(())
+    }
+}

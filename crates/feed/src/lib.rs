@@ -1,0 +1,34 @@
+//! Rows for users, from files: CSV, an array of JSON, JSON lines.
+//!
+//! A [`Feed`] is opened before a run: the whole file is read once, so each mistake in it is told with its line before anything
+//! starts, and the number of rows is known. Which row an iteration takes is arithmetic ([`Feed::place`]), so shards need no talk.
+//! A file of some megabytes is then held in memory; of a larger one a sparse index of offsets stays, and a control thread reads
+//! rows ahead for the [`Reader`] of each shard. A reader never waits: it says that a row is not there yet, and asks for it.
+
+mod bounds;
+mod csv;
+mod error;
+mod feed;
+mod index;
+mod input;
+mod json;
+mod reader;
+mod regular;
+mod row;
+mod rows;
+mod spec;
+mod stream;
+mod turn;
+
+pub use bounds::{COLUMNS_MAX, ROW_BYTES_MAX};
+pub use error::{FeedError, FeedFault, NAMES_SAID_MAX};
+pub use feed::{Feed, HELD_BYTES_MAX};
+pub use index::INDEX_OFFSETS_MAX;
+pub use reader::{READER_BYTES_MAX, Reader};
+pub use row::{Column, Row};
+pub use rows::{Table, read_all};
+pub use spec::{AtEnd, Csv, Format, Pick, Share, Spec};
+pub use turn::{Place, Turn};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,42 @@
+//! A file that stays as it is, and is read as often as one likes.
+
+use std::fs::{File, Metadata};
+use std::path::Path;
+use std::time::SystemTime;
+
+use crate::FeedFault;
+
+/// What a file was when it was opened.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Seen {
+    bytes: u64,
+    changed: Option<SystemTime>,
+}
+
+impl Seen {
+    fn of(metadata: &Metadata) -> Self {
+        Self { bytes: metadata.len(), changed: metadata.modified().ok() }
+    }
+
+    /// The file is still the same.
+    pub(crate) fn compare(&self, file: &File) -> Result<(), FeedFault> {
+        let metadata = file.metadata().map_err(|error| FeedFault::Read { reason: error.to_string() })?;
+        if Self::of(&metadata) == *self { Ok(()) } else { Err(FeedFault::Changed) }
+    }
+}
+
+/// Opens a file that is a regular one.
+pub(crate) fn open_regular(path: &Path) -> Result<(File, Seen), FeedFault> {
+    let failed = |error: std::io::Error| FeedFault::Open { reason: error.to_string() };
+    // To open a pipe waits for its other end, so what it is comes first.
+    let metadata = path.metadata().map_err(failed)?;
+    if metadata.is_dir() {
+        return Err(FeedFault::Directory);
+    }
+    if !metadata.is_file() {
+        return Err(FeedFault::NotRegular);
+    }
+    let file = File::open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    Ok((file, Seen::of(&metadata)))
+}

@@ -1,0 +1,78 @@
+use super::*;
+
+fn of(scenarios: &[(u32, u32)]) -> Catalog {
+    let mut catalog = Catalog::default();
+    for (number, (steps, transactions)) in scenarios.iter().enumerate() {
+        catalog.add_scenario(&format!("scenario {number}"));
+        // Kinds may come in any order.
+        for place in 0..*steps.max(transactions) {
+            if place < *transactions {
+                catalog.add(SeriesKind::Transaction, &format!("transaction {number}.{place}"));
+            }
+            if place < *steps {
+                catalog.add(SeriesKind::Step, &format!("step {number}.{place}"));
+            }
+        }
+    }
+    catalog
+}
+
+fn listed(catalog: &Catalog, scenario: usize, kind: SeriesKind) -> Vec<(u32, String, u32)> {
+    let of = |series: &Series| {
+        assert_eq!(series.id.kind(), kind);
+        (series.id.place(), series.name.clone(), series.shared_by)
+    };
+    catalog.of(scenario, kind).map(of).collect()
+}
+
+#[test]
+fn series_are_numbered_over_all_scenarios_and_listed_by_each() {
+    let catalog = of(&[(2, 1), (0, 0), (1, 3)]);
+    let names = |scenario, kind| listed(&catalog, scenario, kind);
+    let named = |place, name: &str| (place, name.to_owned(), 0);
+    assert_eq!(names(0, SeriesKind::Step), [named(0, "step 0.0"), named(1, "step 0.1")]);
+    assert_eq!(names(0, SeriesKind::Transaction), [named(0, "transaction 0.0")]);
+    assert_eq!(names(1, SeriesKind::Step), []);
+    assert_eq!(names(2, SeriesKind::Step), [named(2, "step 2.0")]);
+    let own = [named(1, "transaction 2.0"), named(2, "transaction 2.1"), named(3, "transaction 2.2")];
+    assert_eq!(names(2, SeriesKind::Transaction), own);
+    assert_eq!(names(3, SeriesKind::Step), []);
+    assert_eq!([0, 1, 2].map(|scenario| catalog.first(scenario, SeriesKind::Transaction)), [0, 1, 1]);
+    assert_eq!((catalog.name(2), catalog.name(3), catalog.scenarios()), (Some("scenario 2"), None, 3));
+}
+
+#[test]
+fn what_finds_no_series_of_its_own_shares_the_last() {
+    let catalog = of(&[(SERIES_MAX - 1, 0), (3, 2), (2, SERIES_MAX)]);
+    let last = SERIES_MAX - 1;
+    assert_eq!(listed(&catalog, 0, SeriesKind::Step).len(), last as usize);
+    assert_eq!(listed(&catalog, 1, SeriesKind::Step), [(last, "step 1.0".to_owned(), 2)]);
+    // Each scenario has a snapshot of its own: what shares a series is told with a name of its own.
+    assert_eq!(listed(&catalog, 2, SeriesKind::Step), [(last, "step 2.0".to_owned(), 1)]);
+    let transactions = listed(&catalog, 2, SeriesKind::Transaction);
+    assert_eq!(transactions.len(), SERIES_MAX as usize - 2);
+    assert_eq!(transactions.last(), Some(&(last, "transaction 2.61".to_owned(), 2)));
+}
+
+#[test]
+fn each_series_has_a_place_of_its_own() {
+    let all: Vec<SeriesId> = SeriesKind::ALL.into_iter().flat_map(SeriesId::all).collect();
+    assert_eq!(all.len(), SeriesId::COUNT);
+    for (index, id) in all.into_iter().enumerate() {
+        assert_eq!((id.index(), SeriesId::of_index(index)), (index, Some(id)));
+        assert_eq!(SeriesId::new(id.kind(), id.place()), id);
+    }
+    assert_eq!(SeriesId::of_index(SeriesId::COUNT), None);
+    assert_eq!(SeriesId::step(u32::MAX), SeriesId::step(SERIES_MAX - 1));
+    let names: std::collections::BTreeSet<_> = SeriesKind::ALL.map(SeriesKind::name).into();
+    assert_eq!(names.len(), SeriesKind::ALL.len());
+}
+
+#[test]
+fn values_have_a_unit_and_times_have_none() {
+    let mut catalog = of(&[(1, 0)]);
+    catalog.add_with_unit(SeriesKind::Custom, "rows", "rows");
+    let units: Vec<&str> = catalog.of(0, SeriesKind::Custom).map(|series| &*series.unit).collect();
+    assert_eq!(units, ["rows"]);
+    assert!(catalog.of(0, SeriesKind::Step).all(|series| series.unit.is_empty()));
+}

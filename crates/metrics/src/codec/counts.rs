@@ -1,0 +1,84 @@
+//! Tables of counters, and failures.
+
+use std::collections::BTreeMap;
+
+use super::SnapshotError;
+use super::number::{Reader, put};
+use crate::Failure;
+
+/// Those that are not zero, each behind the number of zeros before it; nothing where all are.
+pub(super) fn put_sparse(out: &mut Vec<u8>, numbers: &[u64]) {
+    let mut zeros = 0;
+    for &number in numbers {
+        if number == 0 {
+            zeros += 1;
+        } else {
+            put(out, std::mem::take(&mut zeros));
+            put(out, number);
+        }
+    }
+}
+
+/// Up to the end of the section.
+pub(super) fn read_sparse(from: &mut Reader<'_>, numbers: &mut [u64]) -> Result<(), SnapshotError> {
+    let mut place = 0;
+    while !from.is_over() {
+        place += from.index(numbers.len() - place)?;
+        numbers[place] = from.amount()?;
+        from.must(numbers[place] > 0)?;
+        place += 1;
+    }
+    Ok(())
+}
+
+/// Only failures that there are have counters.
+pub(super) fn are_failures(counters: &[u64]) -> bool {
+    counters.iter().enumerate().all(|(index, count)| *count == 0 || Failure::of_index(index).is_some())
+}
+
+/// Each code, as its distance from the one before it, and how often it came.
+pub(super) fn put_closes(out: &mut Vec<u8>, closes: &BTreeMap<u16, u64>) {
+    let mut next = 0;
+    for (&code, &number) in closes {
+        put(out, u64::from(code) - next);
+        put(out, number);
+        next = u64::from(code) + 1;
+    }
+}
+
+pub(super) fn read_closes(from: &mut Reader<'_>) -> Result<BTreeMap<u16, u64>, SnapshotError> {
+    let (mut closes, mut next) = (BTreeMap::new(), 0);
+    while !from.is_over() {
+        next += from.index(usize::from(u16::MAX) + 1 - next)?;
+        closes.insert(next as u16, from.amount()?);
+        next += 1;
+    }
+    Ok(closes)
+}
+
+/// A failure with the number that it carries: several may have one counter.
+pub(super) fn put_failure(out: &mut Vec<u8>, failure: Failure) {
+    put(out, failure.index() as u64);
+    let number = match failure {
+        Failure::StreamReset(number) | Failure::GrpcStatus(number) | Failure::CallHttp(number) => u64::from(number),
+        Failure::WebSocketClose(number) | Failure::Os(number) => u64::from(number),
+        _ => return,
+    };
+    put(out, number);
+}
+
+pub(super) fn read_failure(from: &mut Reader<'_>) -> Result<Failure, SnapshotError> {
+    let index = from.index(crate::FAILURE_COUNT)?;
+    let known = Failure::of_index(index).ok_or_else(|| from.damaged())?;
+    let mut short = || from.up_to(u8::MAX.into()).map(|number| number as u8);
+    let failure = match known {
+        Failure::StreamReset(_) => Failure::StreamReset(short()?),
+        Failure::GrpcStatus(_) => Failure::GrpcStatus(short()?),
+        Failure::CallHttp(_) => Failure::CallHttp(short()?),
+        Failure::WebSocketClose(_) => Failure::WebSocketClose(from.up_to(u16::MAX.into())? as u16),
+        Failure::Os(_) => Failure::Os(from.up_to(u16::MAX.into())? as u16),
+        plain => plain,
+    };
+    from.must(failure.index() == index)?;
+    Ok(failure)
+}

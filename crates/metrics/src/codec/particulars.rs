@@ -1,0 +1,56 @@
+//! What only some views ask for, but for the slowest exchanges, which have a section of their own.
+
+use super::SnapshotError;
+use super::number::{Reader, put, put_bytes};
+use super::times;
+use crate::{Particulars, ROWS_MAX, Row};
+
+/// Nothing where nobody asked.
+pub(super) fn put_all(out: &mut Vec<u8>, particulars: &Particulars) {
+    if !particulars.has_more_than_slowest() {
+        return;
+    }
+    put(out, particulars.first_length);
+    put(out, particulars.lengths_differ);
+    times::put_times(out, &particulars.reading);
+    times::put_times(out, &particulars.before);
+    put(out, particulars.rows_left_out);
+    put_bytes(out, particulars.head());
+    particulars.rows().iter().for_each(|row| put_row(out, row));
+}
+
+/// Up to the end of the section.
+pub(super) fn read_all(from: &mut Reader<'_>) -> Result<Particulars, SnapshotError> {
+    let mut particulars = Particulars::default();
+    (particulars.first_length, particulars.lengths_differ) = (from.number()?, from.amount()?);
+    (particulars.reading, particulars.before) = (times::read(from)?, times::read(from)?);
+    particulars.rows_left_out = from.amount()?;
+    particulars.hear_head(from.bytes()?);
+    while !from.is_over() {
+        from.must(particulars.rows().len() < ROWS_MAX)?;
+        particulars.keep_row(read_row(from)?);
+    }
+    from.must(particulars.has_more_than_slowest())?;
+    Ok(particulars)
+}
+
+fn put_row(out: &mut Vec<u8>, row: &Row) {
+    let times = [row.start_ns, row.wait_ns, row.first_byte_ns, row.service_ns, row.response_ns];
+    times.into_iter().for_each(|time| put(out, time));
+    put(out, row.bytes);
+    put(out, row.status.into());
+    out.push(u8::from(row.is_answered));
+}
+
+fn read_row(from: &mut Reader<'_>) -> Result<Row, SnapshotError> {
+    Ok(Row {
+        start_ns: from.number()?,
+        wait_ns: from.number()?,
+        first_byte_ns: from.number()?,
+        service_ns: from.number()?,
+        response_ns: from.number()?,
+        bytes: from.number()?,
+        status: from.up_to(u16::MAX.into())? as u16,
+        is_answered: from.flag()?,
+    })
+}

@@ -1,0 +1,108 @@
+//! The series of a snapshot.
+//!
+//! A series has a number of its own here, which stays the same when there is room for more of them one day: its kind, then its place.
+
+use super::SnapshotError;
+use super::number::{Reader, put};
+use super::times;
+use crate::catalog::{SERIES_MAX, SeriesId, SeriesKind};
+use crate::table::{Ended, Table};
+use crate::{Class, Distribution, Failure, Measure, Timings};
+
+/// Numbers for the series of one kind.
+const NUMBERS_OF_KIND: u64 = 1 << 16;
+/// Numbers for the ways in which what a series records may end; the last is that it did not.
+const NUMBERS_OF_ENDS: u64 = 16;
+const NOT_ENDED: u64 = NUMBERS_OF_ENDS - 1;
+/// Numbers for failures.
+const NUMBERS_OF_FAILURES: u64 = 1 << 16;
+
+fn number_of(series: SeriesId) -> u64 {
+    series.kind() as u64 * NUMBERS_OF_KIND + u64::from(series.place())
+}
+
+fn series_of(number: u64) -> Option<SeriesId> {
+    let kind = *SeriesKind::ALL.get((number / NUMBERS_OF_KIND) as usize)?;
+    let place = (number % NUMBERS_OF_KIND) as u32;
+    (place < SERIES_MAX).then(|| SeriesId::new(kind, place))
+}
+
+fn ended_of(number: u64) -> Option<Ended> {
+    if number == NOT_ENDED { Some(Ended::Not) } else { Class::ALL.get(number as usize).copied().map(Ended::As) }
+}
+
+/// Numbers that only grow, each written as its distance from the one behind the last.
+#[derive(Default)]
+struct Growing(u64);
+
+impl Growing {
+    fn put(&mut self, out: &mut Vec<u8>, number: u64) {
+        put(out, number - self.0);
+        self.0 = number + 1;
+    }
+
+    fn read(&mut self, from: &mut Reader<'_>) -> Result<u64, SnapshotError> {
+        let number = self.0.checked_add(from.number()?).filter(|number| *number < u64::MAX);
+        let number = number.ok_or_else(|| from.damaged())?;
+        self.0 = number + 1;
+        Ok(number)
+    }
+}
+
+/// Each part of a series in which something is: its number; which measures it has, and their times.
+pub(super) fn put_timings(out: &mut Vec<u8>, table: &Table) {
+    let mut numbers = Growing::default();
+    for (series, ended, timings) in table.recorded() {
+        let end = match ended {
+            Ended::As(class) => class as u64,
+            Ended::Not => NOT_ENDED,
+        };
+        numbers.put(out, number_of(series) * NUMBERS_OF_ENDS + end);
+        let has_times = |measure: &Measure| timings.of(*measure).count() > 0;
+        let bit = |measure: Measure| 1u8 << measure as u8;
+        out.push(Measure::ALL.into_iter().filter(has_times).map(bit).sum());
+        let own = Measure::ALL.into_iter().filter(has_times);
+        own.for_each(|measure| times::put_times(out, timings.of(measure)));
+    }
+}
+
+/// Up to the end of the section.
+pub(super) fn read_timings(from: &mut Reader<'_>, table: &mut Table) -> Result<(), SnapshotError> {
+    let mut numbers = Growing::default();
+    while !from.is_over() {
+        let number = numbers.read(from)?;
+        let series = series_of(number / NUMBERS_OF_ENDS).ok_or_else(|| from.damaged())?;
+        let ended = ended_of(number % NUMBERS_OF_ENDS).ok_or_else(|| from.damaged())?;
+        let measures = from.byte()?;
+        from.must(measures > 0 && measures >> Measure::ALL.len() == 0)?;
+        let mut timings: [Distribution; Measure::ALL.len()] = Default::default();
+        for measure in Measure::ALL.into_iter().filter(|measure| measures >> *measure as u8 & 1 == 1) {
+            timings[measure as usize] = times::read_section(from)?;
+        }
+        *table.timings_mut(series, ended) = Timings::from(timings);
+    }
+    Ok(())
+}
+
+/// Each failure of a series, and how often it was met.
+pub(super) fn put_failures(out: &mut Vec<u8>, table: &Table) {
+    let mut numbers = Growing::default();
+    for (series, failure, count) in table.failures() {
+        numbers.put(out, number_of(series) * NUMBERS_OF_FAILURES + failure.index() as u64);
+        put(out, count);
+    }
+}
+
+/// Up to the end of the section.
+pub(super) fn read_failures(from: &mut Reader<'_>, table: &mut Table) -> Result<(), SnapshotError> {
+    let mut numbers = Growing::default();
+    while !from.is_over() {
+        let number = numbers.read(from)?;
+        let series = series_of(number / NUMBERS_OF_FAILURES).ok_or_else(|| from.damaged())?;
+        let failure = Failure::of_index((number % NUMBERS_OF_FAILURES) as usize).ok_or_else(|| from.damaged())?;
+        let count = from.amount()?;
+        from.must(count > 0)?;
+        table.fail(series, failure, count);
+    }
+    Ok(())
+}

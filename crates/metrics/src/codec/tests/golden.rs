@@ -1,0 +1,204 @@
+//! What was written once is read for ever: files of earlier versions, and the places of counters in them.
+//!
+//! `ONRUSH_GOLDEN=write cargo test -p metrics golden` writes those of a version that is new.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use super::*;
+
+/// The versions that there have been.
+const VERSIONS: std::ops::RangeInclusive<u64> = 1..=SNAPSHOT_VERSION;
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden").join(name)
+}
+
+fn kept(name: &str, now: &str, version: u64) -> String {
+    if version == SNAPSHOT_VERSION && std::env::var("ONRUSH_GOLDEN").is_ok_and(|word| word == "write") {
+        std::fs::write(path(name), now).expect("a golden file is written");
+    }
+    std::fs::read_to_string(path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Something of everything.
+fn all() -> Snapshot {
+    let mut seen = Snapshot::default();
+    for (value, &counter) in (1..).zip(Counter::ALL) {
+        seen.counts[counter] = value * 1_000;
+    }
+    (seen.counts.statuses[200], seen.counts.statuses[503]) = (970, 30);
+    (seen.counts.grpc_statuses[0], seen.counts.grpc_statuses[14]) = (5, 6);
+    seen.counts.closes.extend([(1_000, 3), (4_999, 1)]);
+    for number in 1..=1_000u64 {
+        let timings = seen.outcome(SeriesId::step(0), Outcome::Succeeded);
+        timings.record(Measure::Response, number * 1_000_000);
+        timings.record(Measure::Service, number * 500_000);
+    }
+    for failure in [Failure::Timeout, Failure::Os(113), Failure::Protocol(ProtocolFault::BadGrpcStatus)] {
+        seen.outcome(SeriesId::step(7), Outcome::Failed(failure)).record(Measure::Response, 2_000_000_000);
+        seen.blamed.add(failure, &"a.example:80".into(), 1);
+    }
+    seen.leave_unfinished(SeriesId::step(63), 3_000_000_000, Some(2_500_000_000));
+    seen.record(SeriesId::transaction(2), Class::Succeeded, 75_000_000);
+    seen.record(SeriesId::transaction(2), Class::TimedOut, 95_000_000);
+    seen.fail(SeriesId::transaction(2), Failure::Timeout);
+    seen.record(SeriesId::new(SeriesKind::Custom, 5), Class::Succeeded, 42);
+    for number in 0..12 {
+        // The lowest are counted so often that counters of pages were full.
+        times_of(&mut seen, number).record_many(1_000 * (number as u64 + 1), 3 << 16);
+        times_of(&mut seen, number).record(77_000_000_000_000 + number as u64);
+    }
+    seen.cover(9_000_000);
+    (seen.stalled_ns, seen.cpu_ns, seen.run_delay_ns) = (1, 2, 3);
+    (seen.gauges.users, seen.gauges.connections_open) = (50, 49);
+    seen.hear(14, "too busy");
+    seen.hear(4_999, "bye");
+    seen.keep_sample(Sample {
+        at_ns: 5,
+        step: 1,
+        outcome: Outcome::Failed(Failure::GrpcStatus(200)),
+        status: 503,
+        reason: "body is not \"yes\"".to_owned(),
+        place: "a.example:80".to_owned(),
+        way: vec!["GET http://a.example/ 302".to_owned()],
+        parts: vec![
+            Part { is_ours: true, kind: PartKind::Head, bytes: b"GET / HTTP/1.1".to_vec() },
+            Part { is_ours: false, kind: PartKind::Raw, bytes: vec![0, 255] },
+        ],
+        left_out: 9,
+        wait_ns: Some(1),
+        first_byte_ns: None,
+        service_ns: Some(3),
+        is_shown: true,
+    });
+    keep_particulars(&mut seen.particulars);
+    seen
+}
+
+fn keep_particulars(all: &mut Particulars) {
+    (all.first_length, all.lengths_differ, all.rows_left_out) = (10, 2, 1);
+    all.hear_head(b"HTTP/1.1 200 OK");
+    let times = [1, 2, 3, 4, 5, 6];
+    let [start_ns, wait_ns, first_byte_ns, service_ns, response_ns, bytes] = times;
+    all.keep_row(Row {
+        start_ns,
+        wait_ns,
+        first_byte_ns,
+        service_ns,
+        response_ns,
+        bytes,
+        status: 204,
+        is_answered: true,
+    });
+    let slow = Traced {
+        intended_ns: 7,
+        response_ns: 900,
+        lateness_ns: 8,
+        wait_ns: Some(9),
+        service_ns: Some(800),
+        first_byte_ns: None,
+        body_bytes: 10,
+        step: 11,
+        shard: 12,
+        status: 504,
+        end: TracedEnd::Failed(Failure::Os(113)),
+        is_connection_new: true,
+    };
+    all.slowest.keep(slow, 10);
+    all.slowest.keep(Traced { response_ns: 901, end: TracedEnd::Unfinished, ..slow }, 10);
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for line in bytes.chunks(40) {
+        line.iter().for_each(|byte| write!(text, "{byte:02x}").expect("a string takes all"));
+        text.push('\n');
+    }
+    text
+}
+
+fn bytes_in(text: &str) -> Vec<u8> {
+    let digits: Vec<u32> = text.chars().filter_map(|each| each.to_digit(16)).collect();
+    digits.chunks_exact(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect()
+}
+
+#[test]
+fn golden_snapshots_are_read_for_ever() {
+    for version in VERSIONS {
+        let text = kept(&format!("snapshot-{version}.hex"), &hex(&bytes_of(&all())), version);
+        let seen = Snapshot::decode(&bytes_in(&text)).unwrap_or_else(|error| panic!("version {version}: {error}"));
+        // Counters by what they mean, not by where they stand now.
+        let counts = &seen.counts;
+        assert_eq!((counts.started(), counts.succeeded(), counts.dropped()), (1_000, 3_000, 3_000));
+        assert_eq!((counts.unfinished(), counts.iterations(), counts.bytes_received()), (5_001, 9_000, 19_000));
+        assert_eq!((counts.messages_sent(), counts.unasked()), (28_000, 31_000));
+        assert_eq!(counts.statuses().collect::<Vec<_>>(), [(200, 970), (503, 30)]);
+        assert_eq!(counts.grpc_statuses().collect::<Vec<_>>(), [("OK", 5), ("UNAVAILABLE", 6)]);
+        assert_eq!(
+            counts.closes.iter().map(|(code, count)| (*code, *count)).collect::<Vec<_>>(),
+            [(1_000, 3), (4_999, 1)]
+        );
+        let reasons =
+            [(Failure::Timeout, 1), (Failure::Protocol(ProtocolFault::BadGrpcStatus), 1), (Failure::Os(113), 1)];
+        assert_eq!(counts.failures().collect::<Vec<_>>(), reasons);
+        assert_eq!(seen.failures_of(SeriesId::step(7)).collect::<Vec<_>>(), reasons);
+        assert_eq!(seen.blamed.places(Failure::Os(113)), [("a.example:80", 1)]);
+        let response = seen.timings(SeriesId::step(0), Class::Succeeded).expect("times").of(Measure::Response);
+        assert_eq!((response.count(), response.sum()), (1_000, 500_500_000_000));
+        assert_eq!((response.min(), response.max()), (Some(1_000_000), Some(1_000_000_000)));
+        assert_eq!((response.quantile(0.5), response.quantile(0.99)), (Some(500_170_751), Some(990_380_031)));
+        let unfinished = seen.unfinished_of(SeriesId::step(63)).expect("times");
+        assert_eq!(unfinished.of(Measure::Service).max(), Some(2_500_000_000));
+        let transaction = SeriesId::transaction(2);
+        let ended = Class::ALL.map(|class| seen.count_of(transaction, class));
+        assert_eq!((ended, seen.failures_of(transaction).count()), ([1, 0, 0, 1], 1));
+        assert_eq!(seen.count_of(SeriesId::new(SeriesKind::Custom, 5), Class::Succeeded), 1);
+        assert_eq!((seen.lag.count(), seen.lag.quantile(0.5)), ((3 << 16) + 1, Some(7_003)));
+        assert_eq!(seen.lag.max(), Some(77_000_000_000_006));
+        assert_eq!((seen.heard(14), seen.heard(4_999)), (Some("too busy"), Some("bye")));
+        assert_eq!((seen.covered_count(), seen.gauges.users, seen.cpu_ns), (1, 50, 2));
+        assert_eq!(seen.samples()[0].outcome, Outcome::Failed(Failure::GrpcStatus(200)));
+        assert_eq!((seen.particulars.rows()[0].status, seen.particulars.head()), (204, &b"HTTP/1.1 200 OK"[..]));
+        let slowest = seen.particulars.slowest.sorted();
+        assert_eq!((slowest.len(), slowest[0].end, slowest[1].step), (2, TracedEnd::Unfinished, 11));
+        assert_eq!((slowest[1].end, slowest[1].service_ns), (TracedEnd::Failed(Failure::Os(113)), Some(800)));
+        if version == SNAPSHOT_VERSION {
+            assert!(seen == all(), "the file of this version is another snapshot");
+        }
+    }
+}
+
+/// Places that were written once keep their meaning. What is new goes behind them, and raises the version.
+#[test]
+fn golden_names_keep_their_places() {
+    let mut now = String::new();
+    let mut line = |kind: &str, place: usize, name: &str| {
+        writeln!(now, "{kind} {place} {name}").expect("a string takes all");
+    };
+    Counter::ALL.iter().enumerate().for_each(|(place, counter)| line("counter", place, counter.name()));
+    for failure in Failure::all() {
+        let detail = failure.detail().map(|detail| format!(" {detail}")).unwrap_or_default();
+        // Of those that differ only by a number, some stand for all.
+        if detail.trim().parse().is_ok_and(|number: u32| !number.is_multiple_of(100)) {
+            continue;
+        }
+        line("failure", failure.index(), &format!("{}{detail}", failure.name()));
+    }
+    GRPC_STATUSES.iter().enumerate().for_each(|(place, name)| line("grpc", place, name));
+    Class::ALL.iter().enumerate().for_each(|(place, class)| line("class", place, class.name()));
+    Measure::ALL.iter().enumerate().for_each(|(place, measure)| line("measure", place, measure.name()));
+    for (place, kind) in SeriesKind::ALL.iter().enumerate() {
+        line("kind", place, kind.name());
+    }
+    for version in VERSIONS {
+        let kept = kept(&format!("names-{version}.txt"), &now, version);
+        if version == SNAPSHOT_VERSION {
+            let other = kept.lines().zip(now.lines()).find(|(kept, now)| kept != now);
+            assert_eq!(other, None, "a place means something else: put what is new behind what is there");
+            assert!(kept == now, "something was added: raise SNAPSHOT_VERSION, and write its golden files");
+        }
+        let is_known = |line: &&str| now.lines().any(|known| known == *line);
+        assert!(kept.lines().all(|line| is_known(&line)), "version {version}: a place means something else");
+    }
+}

@@ -1,0 +1,74 @@
+//! Single exchanges with their instants.
+
+use super::SnapshotError;
+use super::counts::{put_failure, read_failure};
+use super::number::{Reader, put, put_option};
+use crate::{SLOWEST_MAX, Slowest, Traced, TracedEnd};
+
+/// How many are kept at most, then each, the slowest first; nothing where none was kept.
+pub(super) fn put_slowest(out: &mut Vec<u8>, slowest: &Slowest) {
+    if !slowest.is_empty() {
+        put(out, slowest.most() as u64);
+        slowest.sorted().iter().for_each(|traced| put_traced(out, traced));
+    }
+}
+
+/// Up to the end of the section.
+pub(super) fn read_slowest(from: &mut Reader<'_>) -> Result<Slowest, SnapshotError> {
+    let (most, mut sorted) = (from.up_to(SLOWEST_MAX as u64)? as usize, Vec::new());
+    while !from.is_over() {
+        from.must(sorted.len() < most)?;
+        sorted.push(read_traced(from)?);
+    }
+    Slowest::of_sorted(sorted, most).ok_or_else(|| from.damaged())
+}
+
+fn put_traced(out: &mut Vec<u8>, traced: &Traced) {
+    [traced.intended_ns, traced.response_ns, traced.lateness_ns].into_iter().for_each(|time| put(out, time));
+    [traced.wait_ns, traced.service_ns, traced.first_byte_ns].into_iter().for_each(|time| put_option(out, time));
+    [traced.body_bytes, traced.step, traced.shard].into_iter().for_each(|number| put(out, number.into()));
+    put(out, traced.status.into());
+    put_end(out, traced.end);
+    out.push(u8::from(traced.is_connection_new));
+}
+
+fn read_traced(from: &mut Reader<'_>) -> Result<Traced, SnapshotError> {
+    let short = |from: &mut Reader<'_>| from.up_to(u32::MAX.into()).map(|number| number as u32);
+    Ok(Traced {
+        intended_ns: from.number()?,
+        response_ns: from.number()?,
+        lateness_ns: from.number()?,
+        wait_ns: from.option()?,
+        service_ns: from.option()?,
+        first_byte_ns: from.option()?,
+        body_bytes: short(from)?,
+        step: short(from)?,
+        shard: short(from)?,
+        status: from.up_to(u16::MAX.into())? as u16,
+        end: read_end(from)?,
+        is_connection_new: from.flag()?,
+    })
+}
+
+/// What stands for an end stays as it is.
+fn put_end(out: &mut Vec<u8>, end: TracedEnd) {
+    match end {
+        TracedEnd::Succeeded => out.push(0),
+        TracedEnd::Failed(failure) => {
+            out.push(1);
+            put_failure(out, failure);
+        }
+        TracedEnd::Unfinished => out.push(2),
+        TracedEnd::Dropped => out.push(3),
+    }
+}
+
+fn read_end(from: &mut Reader<'_>) -> Result<TracedEnd, SnapshotError> {
+    match from.byte()? {
+        0 => Ok(TracedEnd::Succeeded),
+        1 => read_failure(from).map(TracedEnd::Failed),
+        2 => Ok(TracedEnd::Unfinished),
+        3 => Ok(TracedEnd::Dropped),
+        _ => Err(from.damaged()),
+    }
+}

@@ -1,0 +1,110 @@
+//! The series of a snapshot: for each of them its times, by how they ended, and its failures, by their reason.
+
+use crate::catalog::SeriesId;
+use crate::{Class, Failure, Timings};
+
+/// Distributions of one series: those of each class, and those of what did not end.
+const PARTS: usize = Class::ALL.len() + 1;
+/// The place of what did not end among them.
+const UNFINISHED: usize = Class::ALL.len();
+
+/// Which times of a series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// Those of a class.
+    As(Class),
+    /// Those of what did not end.
+    Not,
+}
+
+impl Ended {
+    #[inline]
+    fn place(self) -> usize {
+        match self {
+            Self::As(class) => class as usize,
+            Self::Not => UNFINISHED,
+        }
+    }
+}
+
+/// All series of a snapshot. Each part of one is allocated when something is recorded first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    timings: Vec<Option<Box<Timings>>>,
+    /// By series and the counter of the failure; sorted, so that a failure finds its place among the few that there are.
+    failures: Vec<((SeriesId, u16), u64)>,
+}
+
+/// The same was recorded, whatever memory it takes.
+impl PartialEq for Table {
+    fn eq(&self, other: &Self) -> bool {
+        self.failures == other.failures && self.recorded().eq(other.recorded())
+    }
+}
+
+impl Table {
+    #[inline]
+    pub(crate) fn timings_mut(&mut self, series: SeriesId, ended: Ended) -> &mut Timings {
+        let place = series.index() * PARTS + ended.place();
+        if place >= self.timings.len() {
+            self.timings.resize_with(place + 1, || None);
+        }
+        self.timings[place].get_or_insert_default()
+    }
+
+    pub(crate) fn timings(&self, series: SeriesId, ended: Ended) -> Option<&Timings> {
+        self.timings.get(series.index() * PARTS + ended.place())?.as_deref()
+    }
+
+    /// What holds something, by series and by how it ended.
+    pub(crate) fn recorded(&self) -> impl Iterator<Item = (SeriesId, Ended, &Timings)> {
+        let all = self.timings.iter().enumerate().filter_map(|(place, timings)| Some((place, timings.as_deref()?)));
+        all.filter(|(_, timings)| !timings.is_empty()).filter_map(|(place, timings)| {
+            let ended = Class::ALL.get(place % PARTS).copied().map_or(Ended::Not, Ended::As);
+            Some((SeriesId::of_index(place / PARTS)?, ended, timings))
+        })
+    }
+
+    /// Counts a failure; the times are recorded apart.
+    pub(crate) fn fail(&mut self, series: SeriesId, failure: Failure, count: u64) {
+        let key = (series, failure.index() as u16);
+        match self.failures.binary_search_by_key(&key, |(known, _)| *known) {
+            Ok(place) => self.failures[place].1 += count,
+            Err(place) => self.failures.insert(place, (key, count)),
+        }
+    }
+
+    /// Failures of all series, by series and by counter.
+    pub(crate) fn failures(&self) -> impl Iterator<Item = (SeriesId, Failure, u64)> + '_ {
+        self.failures.iter().filter_map(|((series, index), count)| {
+            Failure::of_index(usize::from(*index)).map(|failure| (*series, failure, *count))
+        })
+    }
+
+    /// Adds all of `other`.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        if self.timings.len() < other.timings.len() {
+            self.timings.resize_with(other.timings.len(), || None);
+        }
+        for (own, more) in self.timings.iter_mut().zip(&other.timings) {
+            if let Some(more) = more {
+                own.get_or_insert_default().merge(more);
+            }
+        }
+        other.failures().for_each(|(series, failure, count)| self.fail(series, failure, count));
+    }
+
+    /// Forgets everything and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.timings.iter_mut().flatten().for_each(|timings| timings.clear());
+        self.failures.clear();
+    }
+
+    /// Bytes that it takes on the heap.
+    pub(crate) fn bytes(&self) -> usize {
+        let of = |timings: &Timings| size_of::<Timings>() + timings.heap_bytes();
+        self.timings.capacity() * size_of::<usize>()
+            + self.failures.capacity() * size_of::<((SeriesId, u16), u64)>()
+            + self.timings.iter().flatten().map(|timings| of(timings)).sum::<usize>()
+    }
+}

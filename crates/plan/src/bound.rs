@@ -1,0 +1,45 @@
+//! Bounds of numbers.
+
+use std::fmt;
+
+/// A bound of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// How it compares.
+    pub relation: Relation,
+    /// With what.
+    pub limit: u64,
+}
+
+/// How a number compares with its bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the sign of its name")]
+pub enum Relation {
+    Below,
+    AtMost,
+    Above,
+    AtLeast,
+}
+
+impl fmt::Display for Relation {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Below => "<",
+            Self::AtMost => "<=",
+            Self::Above => ">",
+            Self::AtLeast => ">=",
+        })
+    }
+}
+
+impl Bound {
+    /// A number is within it.
+    pub fn holds(self, number: u64) -> bool {
+        match self.relation {
+            Relation::Below => number < self.limit,
+            Relation::AtMost => number <= self.limit,
+            Relation::Above => number > self.limit,
+            Relation::AtLeast => number >= self.limit,
+        }
+    }
+}

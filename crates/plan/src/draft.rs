@@ -1,0 +1,249 @@
+//! What is wanted, before it is a plan: plain values with their types, as the flags, a command line of another tool, commands of
+//! curl or a file of scenarios say them.
+//!
+//! It is cut as scenarios are: [`Load`] is of a scenario; [`Request`], [`Answers`] and [`Connection`] are of a step. `None` and
+//! empty stand for what nobody said. [`Draft::plan`] checks all of it, reads the files that it names, and makes the [`Plan`].
+
+mod answers;
+mod body;
+mod calls;
+mod commands;
+mod connection;
+mod held;
+mod load;
+mod request;
+mod talks;
+mod urls;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use answers::Answers;
+pub use body::Body;
+pub use calls::CallWish;
+pub use commands::Commands;
+pub use connection::{Connection, Security};
+pub use held::HoldDraft;
+pub(crate) use load::REQUESTS_MAX;
+pub use load::{Load, Ramp, Stages};
+pub use request::Request;
+pub use talks::TalkWish;
+pub(crate) use talks::{ANSWER_BYTES_MAX, flag_of};
+pub use urls::{URLS_FILE_BYTES_MAX, URLS_MAX};
+
+use crate::address::Scheme;
+use crate::grpc::Schema;
+use crate::text::{check_span, check_span_max};
+use crate::{
+    Address, Budget, INTERVAL_MIN, Keeps, Need, Plan, PlanError, Program, Reach, Remedy, Scenario, Step, Target,
+    USERS_MAX,
+};
+
+const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
+const CONNECT_TIMEOUT_DEFAULT: Duration = Duration::from_secs(10);
+const GRACE_DEFAULT: Duration = Duration::from_secs(5);
+const INTERVAL_DEFAULT: Duration = Duration::from_secs(1);
+/// Orders are the same in each run.
+const ORDER_SEED: u64 = 1;
+
+/// What is wanted of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Draft {
+    /// What is loaded, unless commands of curl say so.
+    pub url: Option<Address>,
+    /// What is loaded, as commands of curl.
+    pub commands: Option<Commands>,
+    /// How much of it.
+    pub load: Load,
+    /// What is sent.
+    pub request: Request,
+    /// What is thought of answers.
+    pub answers: Answers,
+    /// How the target is reached, and what is spoken with it.
+    pub connection: Connection,
+    /// How long the end waits for what is in flight.
+    pub grace: Option<Duration>,
+    /// Time between two lines of the table.
+    pub interval: Option<Duration>,
+    /// What is kept beside the usual.
+    pub keeps: Keeps,
+    /// What it may spend at most.
+    pub budget: Budget,
+    /// Hosts that the user may load, wherever they are.
+    pub consents: Vec<String>,
+}
+
+impl Draft {
+    /// The plan that is meant.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its remedy.
+    pub fn plan(&self) -> Result<Plan, PlanError> {
+        self.plan_with(None)
+    }
+
+    /// The same, with what the target said of itself: see [`Draft::reflection`].
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its remedy.
+    pub fn plan_with(&self, described: Option<&Schema>) -> Result<Plan, PlanError> {
+        let (targets, steps) = match self.command_steps()? {
+            Some(parts) => parts,
+            None => self.single_step(described)?,
+        };
+        let timeout = steps.iter().map(|step| step.timeout).max().unwrap_or(TIMEOUT_DEFAULT);
+        let load = self.load.of_plan(timeout)?;
+        let warmup = self.load.warmup.unwrap_or_default();
+        if !warmup.is_zero() && !load.begins_above_nothing() {
+            return Err(PlanError::ColdWarmup);
+        }
+        let streams = targets.first().map_or(1, |target: &Target| target.streams);
+        if u128::from(streams) * u128::from(load.connections()) > u128::from(USERS_MAX) {
+            return Err(PlanError::TooManyUsers { most: USERS_MAX });
+        }
+        let program = match steps.len() {
+            1 if !self.request.pause.is_zero() => Program::after_pause(check_span_max("--pause", self.request.pause)?),
+            count => match (&self.commands, self.load.shuffle) {
+                (Some(Commands::Urls { .. }), true) => Program::one_drawn(count, ORDER_SEED),
+                (Some(Commands::Urls { .. }), false) => Program::one_in_turn(count),
+                (_, true) => Program::shuffled(count, ORDER_SEED),
+                (_, false) => Program::in_turn(count),
+            },
+        };
+        let scenario = Scenario {
+            name: "main".to_owned(),
+            targets,
+            load,
+            begin: Duration::ZERO,
+            every: None,
+            iterations_each: None,
+            shared_connections: None,
+            steps,
+            program,
+            memory: crate::Memory::default(),
+        };
+        let plan = Plan {
+            scenarios: vec![scenario],
+            grace: self.grace()?,
+            warmup: check_span_max("--warmup", warmup)?,
+            meetings: Vec::new(),
+            keeps: self.keeps,
+            budget: self.budget,
+            interval: self.interval()?,
+        };
+        let reach = self.reach(plan.wants_consent());
+        Ok(plan.reaching(&reach))
+    }
+
+    /// One step of several, and what it goes to. `listens`: of messages, there may be none that is sent.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its remedy.
+    pub fn part(&self, described: Option<&Schema>, listens: bool) -> Result<(Target, Step), PlanError> {
+        let url = self.url.as_ref().ok_or(PlanError::NoUrl)?;
+        let step = match url.scheme {
+            Scheme::Grpc => self.call_step(url, described)?,
+            Scheme::Http => self.step(url)?,
+            Scheme::WebSocket | Scheme::Tcp => self.talk_step(url, listens)?,
+        };
+        Ok((self.target(url)?, step))
+    }
+
+    /// How long the end waits, and the time between two lines of the table.
+    ///
+    /// # Errors
+    /// One of them is too short or too long.
+    pub fn times(&self) -> Result<(Duration, Duration), PlanError> {
+        Ok((self.grace()?, self.interval()?))
+    }
+
+    /// Where a load may go.
+    pub(super) fn reach(&self, wants_consent: bool) -> Reach {
+        if wants_consent { Reach::Near(self.consents.clone().into()) } else { Reach::Anywhere }
+    }
+
+    fn grace(&self) -> Result<Duration, PlanError> {
+        check_span_max("--grace", self.grace.unwrap_or(GRACE_DEFAULT))
+    }
+
+    fn interval(&self) -> Result<Duration, PlanError> {
+        check_span("--interval", self.interval.unwrap_or(INTERVAL_DEFAULT), INTERVAL_MIN)
+    }
+
+    /// The step of a URL.
+    fn single_step(&self, described: Option<&Schema>) -> Result<(Vec<Target>, Vec<Step>), PlanError> {
+        if self.load.shuffle {
+            return Err(PlanError::Needs { flag: "--shuffle", needed: Need::Curl });
+        }
+        let url = self.url.as_ref().ok_or(PlanError::NoUrl)?;
+        if !url.is_grpc() {
+            self.request.call.refuse()?;
+        }
+        if !url.is_talk() {
+            self.request.refuse_talk()?;
+        }
+        let step = match url.scheme {
+            Scheme::Grpc => {
+                self.answers.refuse_redirects()?;
+                self.call_step(url, described)?
+            }
+            Scheme::Http => self.step(url)?,
+            Scheme::WebSocket | Scheme::Tcp => {
+                self.answers.refuse_http()?;
+                self.talk_step(url, false)?
+            }
+        };
+        Ok((vec![self.target(url)?], vec![step]))
+    }
+
+    fn target(&self, address: &Address) -> Result<Target, PlanError> {
+        let connection = &self.connection;
+        let (protocol, streams) = connection.protocol(address)?;
+        let port = address.port();
+        let ways = &connection.ways;
+        let (places, dial) = ways.to(address.host(), port, connection.places.clone())?;
+        let unix = ways.unix.clone();
+        if unix.is_some() && !connection.places.is_empty() {
+            return Err(PlanError::Conflict { one: "--to", other: "--unix-socket", remedy: Remedy::OneWay });
+        }
+        if unix.is_some() && connection.sources.is_some() {
+            return Err(PlanError::Conflict { one: "--source-ip", other: "--unix-socket", remedy: Remedy::OneWay });
+        }
+        Ok(Target {
+            host: address.host().to_owned(),
+            dial,
+            unix,
+            port,
+            url: address.to_string(),
+            protocol,
+            streams,
+            tls: self.tls(address, protocol)?,
+            sources: connection.sources.clone().unwrap_or_default(),
+            places,
+            reach: Reach::Anywhere,
+        })
+    }
+
+    /// A request of HTTP.
+    fn step(&self, url: &Address) -> Result<Step, PlanError> {
+        let form = Arc::new(self.form(url)?);
+        let request = form.request(&form.begin(), false);
+        Ok(Step {
+            name: format!("{} {}", request.method, request.path),
+            request,
+            checks: self.answers.checks(),
+            making: None,
+            call: None,
+            target: 0,
+            follow: self.follow(&form)?,
+            is_shown: false,
+            talk: None,
+            timeout: self.request.timeout()?,
+            connect_timeout: self.connection.connect_timeout()?,
+            keep_alive: !self.connection.no_keepalive,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

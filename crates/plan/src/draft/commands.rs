@@ -1,0 +1,154 @@
+//! Commands of curl as the steps of a load.
+
+use std::sync::Arc;
+
+use super::Draft;
+use crate::curl::{self, Sending};
+use crate::redirect::Field;
+use crate::{Address, PlanError, Remedy, Step, Target};
+
+/// The targets of a scenario, and its steps.
+pub(super) type Parts = (Vec<Target>, Vec<Step>);
+
+/// Commands of curl.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Commands {
+    /// The words behind `curl`.
+    Words(Vec<Vec<u8>>),
+    /// The same, made of a form: nobody wrote `curl`.
+    Form(Vec<Vec<u8>>),
+    /// A file with commands.
+    File {
+        /// Its path.
+        path: String,
+        /// Where the only command in it goes instead.
+        leads_to: Option<String>,
+    },
+    /// A file of URLs, one a line; each iteration asks for one of them.
+    Urls {
+        /// Its path.
+        path: String,
+    },
+}
+
+impl Draft {
+    /// What the commands of curl stand for; `None` when there are none.
+    pub(super) fn command_steps(&self) -> Result<Option<Parts>, PlanError> {
+        let agent = &self.request.user_agent;
+        let sendings = match &self.commands {
+            None => return Ok(None),
+            Some(Commands::Urls { path }) => return self.url_steps(path).map(Some),
+            Some(Commands::Words(words)) => curl::of_words(words, agent)?,
+            Some(Commands::Form(words)) => curl::of_words(words, agent).map_err(PlanError::of_form)?,
+            Some(Commands::File { path, .. }) => curl::of_file("--curl", path, agent)?,
+        };
+        let given = [
+            ("URL", self.url.is_some()),
+            ("-X", self.request.method.is_some()),
+            ("-H", !self.request.headers.is_empty()),
+            ("-d", self.request.body.is_some()),
+        ];
+        if let Some((one, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+            return Err(PlanError::Conflict { one, other: "curl", remedy: Remedy::InCurl });
+        }
+        self.request.call.refuse()?;
+        self.request.refuse_talk()?;
+        match &self.commands {
+            Some(Commands::File { path, leads_to }) => {
+                self.parts_of(sendings, leads_to.as_deref()).map_err(|error| error.in_file(path))
+            }
+            Some(Commands::Form(_)) => self.parts_of(sendings, None).map_err(PlanError::of_form),
+            _ => self.parts_of(sendings, None),
+        }
+        .map(Some)
+    }
+
+    fn parts_of(&self, mut sendings: Vec<Sending>, leads_to: Option<&str>) -> Result<Parts, PlanError> {
+        let is_single = sendings.len() == 1;
+        if let (Some(text), [only]) = (leads_to, sendings.as_mut_slice()) {
+            only.lead(text)?;
+        }
+        let (mut targets, mut steps) = (Vec::new(), Vec::new());
+        for sending in sendings {
+            let line = sending.line;
+            let target = self.target_of(&sending).map_err(|error| error.at_line(line))?;
+            let known = targets.iter().position(|known| *known == target);
+            let index = known.unwrap_or_else(|| {
+                targets.push(target);
+                targets.len() - 1
+            });
+            steps.push(self.step_of(sending, index).map_err(|error| error.at_line(line))?);
+        }
+        if is_single && let (Some(target), Some(step)) = (targets.first_mut(), steps.first()) {
+            target.url = format!("{}{}", target.url.trim_end_matches('/'), step.request.path);
+        }
+        Ok((targets, steps))
+    }
+
+    fn target_of(&self, sending: &Sending) -> Result<Target, PlanError> {
+        let mut draft = self.with_way(sending);
+        if !sending.form.url.is_tls() {
+            // As curl: without TLS they mean nothing.
+            let security = &mut draft.connection.security;
+            (security.insecure, security.cacert, security.cert, security.key) = (false, None, None, None);
+            (security.least, security.no_resumption) = (None, self.connection.security.no_resumption);
+        }
+        draft.target(&Address::of_http(sending.form.url.origin()))
+    }
+
+    /// The draft with what a command says of the way to its target.
+    fn with_way(&self, sending: &Sending) -> Self {
+        let way = &sending.way;
+        let mut draft = self.clone();
+        let connection = &mut draft.connection;
+        let security = &mut connection.security;
+        security.insecure |= way.insecure;
+        security.cacert = way.cacert.clone().or(security.cacert.take()).filter(|_| !security.insecure);
+        if way.cert.is_some() {
+            (security.cert, security.key) = (way.cert.clone(), way.key.clone());
+        }
+        security.least = way.least.or(security.least);
+        security.no_resumption |= way.no_resumption;
+        connection.version = way.version.or(connection.version);
+        connection.ways.resolve.extend(way.ways.resolve.iter().cloned());
+        connection.ways.connect_to.extend(way.ways.connect_to.iter().cloned());
+        connection.ways.unix = way.ways.unix.clone().or(connection.ways.unix.take());
+        draft
+    }
+
+    fn step_of(&self, sending: Sending, target: usize) -> Result<Step, PlanError> {
+        let mut form = sending.form.clone();
+        if self.connection.no_keepalive && !form.has("connection") {
+            form.fields.push(Field::Plain("Connection".to_owned(), b"close".to_vec()));
+        }
+        let form = Arc::new(form);
+        let request = form.request(&form.begin(), false);
+        let follow = match sending.follow.clone() {
+            Some(asked) => {
+                let draft = self.with_way(&sending);
+                Some(asked.with(form, draft.redirect_tls()?, draft.connection.ways))
+            }
+            None => self.follow(&form)?,
+        };
+        Ok(Step {
+            making: None,
+            name: format!("{} {}", request.method, request.path),
+            request,
+            checks: self.answers.checks(),
+            call: None,
+            target,
+            follow,
+            is_shown: false,
+            talk: None,
+            timeout: match (self.request.timeout, sending.timeout) {
+                (None, Some(timeout)) => timeout,
+                _ => self.request.timeout()?,
+            },
+            connect_timeout: match (self.connection.connect_timeout, sending.connect_timeout) {
+                (None, Some(timeout)) => timeout,
+                _ => self.connection.connect_timeout()?,
+            },
+            keep_alive: !self.connection.no_keepalive,
+        })
+    }
+}

@@ -1,0 +1,197 @@
+//! How the target is reached, and what is spoken with it: the version of HTTP, streams, TLS, ways.
+
+use std::time::Duration;
+
+use super::{CONNECT_TIMEOUT_DEFAULT, Draft};
+use crate::address::Scheme;
+use crate::file::read_file;
+use crate::text::{MILLI, check_count, check_span};
+use crate::{
+    Address, Need, OwnCertificate, Place, PlanError, Protocol, Remedy, STREAMS_MAX, Sources, Tls, TlsVersion, Trust,
+    Version, Ways,
+};
+
+/// What is wanted of connections.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Connection {
+    /// From the start of a connection to its establishment.
+    pub connect_timeout: Option<Duration>,
+    /// Each request has a connection of its own.
+    pub no_keepalive: bool,
+    /// The version of HTTP.
+    pub version: Option<Version>,
+    /// How many exchanges go on at a time on each connection.
+    pub streams: Option<u64>,
+    /// How connections are secured.
+    pub security: Security,
+    /// Where they come from.
+    pub sources: Option<Sources>,
+    /// Where they go, in turn, instead of to the host of the URL.
+    pub places: Vec<Place>,
+    /// Where hosts are.
+    pub ways: Ways,
+}
+
+/// What is wanted of TLS. Files are named by their paths.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Security {
+    /// Certificates are not verified.
+    pub insecure: bool,
+    /// The file of the authorities that are trusted.
+    pub cacert: Option<String>,
+    /// The file of the certificate that is shown.
+    pub cert: Option<String>,
+    /// The file of its key; it may stand in the same file.
+    pub key: Option<String>,
+    /// The name that is asked for and expected, when not that of the URL.
+    pub sni: Option<String>,
+    /// The protocols that are offered.
+    pub alpn: Option<Vec<String>>,
+    /// The groups of the key exchange that are offered.
+    pub groups: Option<Vec<String>>,
+    /// The lowest version.
+    pub least: Option<TlsVersion>,
+    /// Sessions are not resumed.
+    pub no_resumption: bool,
+}
+
+impl Connection {
+    pub(super) fn connect_timeout(&self) -> Result<Duration, PlanError> {
+        check_span("--connect-timeout", self.connect_timeout.unwrap_or(CONNECT_TIMEOUT_DEFAULT), MILLI)
+    }
+
+    /// The protocol that is spoken, and how many exchanges go on at a time on each connection.
+    pub(super) fn protocol(&self, address: &Address) -> Result<(Protocol, u32), PlanError> {
+        match address.scheme {
+            Scheme::WebSocket => return Ok((Protocol::WebSocket, 1)),
+            Scheme::Tcp => return Ok((Protocol::Tcp, 1)),
+            Scheme::Http | Scheme::Grpc => {}
+        }
+        let is_tls = address.is_tls();
+        let streams = self.streams.map(|count| check_count("--streams", count, 1, STREAMS_MAX)).transpose()?;
+        let wants_streams = streams.is_some_and(|count| count > 1);
+        let asked = self.version;
+        if wants_streams && let Some(asked) = asked.filter(|version| *version != Version::Http2) {
+            let (one, other, remedy) = (asked.flag(), "--streams", Remedy::StreamsAreHttp2);
+            return Err(PlanError::Conflict { one, other, remedy });
+        }
+        if wants_streams && self.no_keepalive {
+            return Err(PlanError::Conflict { one: "--no-keepalive", other: "--streams", remedy: Remedy::StreamsStay });
+        }
+        if streams.is_some() && !is_tls && asked != Some(Version::Http2) && !address.is_grpc() {
+            return Err(PlanError::Needs { flag: "--streams", needed: Need::Http2 });
+        }
+        let protocol = match (asked, is_tls) {
+            (Some(Version::Http2), _) => Protocol::Http2,
+            _ if wants_streams || address.is_grpc() => Protocol::Http2,
+            (None, true) => Protocol::Negotiated,
+            _ => Protocol::Http1,
+        };
+        Ok((protocol, streams.unwrap_or(1) as u32))
+    }
+}
+
+impl Security {
+    /// The first thing that was asked for.
+    fn asked(&self) -> Option<&'static str> {
+        let given = [
+            ("--insecure", self.insecure),
+            ("--cacert", self.cacert.is_some()),
+            ("--cert", self.cert.is_some()),
+            ("--key", self.key.is_some()),
+            ("--sni", self.sni.is_some()),
+            ("--alpn", self.alpn.is_some()),
+            ("--tls-groups", self.groups.is_some()),
+            ("--tls-min", self.least.is_some()),
+            ("--no-tls-resumption", self.no_resumption),
+        ];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
+    }
+
+    fn trust(&self) -> Result<Trust, PlanError> {
+        match (self.insecure, &self.cacert) {
+            (true, Some(_)) => {
+                let remedy = Remedy::TrustOneWay;
+                Err(PlanError::Conflict { one: "--insecure", other: "--cacert", remedy })
+            }
+            (true, None) => Ok(Trust::Anybody),
+            (false, Some(path)) => Ok(Trust::Pem(read_file("--cacert", path)?)),
+            (false, None) => Ok(Trust::System),
+        }
+    }
+
+    fn certificate(&self) -> Result<Option<OwnCertificate>, PlanError> {
+        match (&self.cert, &self.key) {
+            (None, None) => Ok(None),
+            (None, Some(_)) => Err(PlanError::Needs { flag: "--key", needed: Need::Cert }),
+            // As curl: one file may hold both.
+            (Some(cert), key) => {
+                let chain = read_file("--cert", cert)?;
+                let key = key.as_ref().map_or_else(|| Ok(chain.clone()), |key| read_file("--key", key))?;
+                Ok(Some(OwnCertificate { chain, key }))
+            }
+        }
+    }
+}
+
+impl Draft {
+    /// How connections are secured; `None` of a URL that asks for no security.
+    pub(super) fn tls(&self, address: &Address, protocol: Protocol) -> Result<Option<Tls>, PlanError> {
+        let security = &self.connection.security;
+        // A redirect may lead to where they have a meaning.
+        if !address.is_tls() && self.answers.location {
+            return Ok(None);
+        }
+        if !address.is_tls() {
+            let asked = security.asked();
+            return asked.map_or(Ok(None), |flag| Err(PlanError::Needs { flag, needed: Need::Https }));
+        }
+        self.connection.check_alpn(address, protocol)?;
+        Ok(Some(Tls {
+            trust: security.trust()?,
+            certificate: security.certificate()?,
+            name: security.sni.clone().unwrap_or_else(|| address.host().to_owned()),
+            alpn: self.connection.alpn(protocol),
+            groups: security.groups.clone().unwrap_or_default(),
+            only_tls13: security.least == Some(TlsVersion::Tls13),
+            resumes: !security.no_resumption,
+        }))
+    }
+}
+
+impl Connection {
+    /// Names that are offered must have one for what is spoken: otherwise the server would be blamed for what nobody could settle.
+    fn check_alpn(&self, address: &Address, protocol: Protocol) -> Result<(), PlanError> {
+        let Some(names) = &self.security.alpn else { return Ok(()) };
+        let has_h2 = names.iter().any(|name| name == "h2");
+        let is_wrong = match protocol {
+            Protocol::Http2 => !has_h2,
+            // A server that may choose does choose HTTP/2.
+            Protocol::Http1 | Protocol::WebSocket => has_h2,
+            Protocol::Negotiated | Protocol::Tcp => false,
+        };
+        let one = match (address.scheme, self.version) {
+            (Scheme::Grpc, _) => "grpcs://",
+            (Scheme::WebSocket, _) => "wss://",
+            (_, Some(version)) => version.flag(),
+            (_, None) => "--streams",
+        };
+        let remedy = Remedy::AlpnOffersVersion;
+        if is_wrong { Err(PlanError::Conflict { one, other: "--alpn", remedy }) } else { Ok(()) }
+    }
+
+    fn alpn(&self, protocol: Protocol) -> Vec<String> {
+        if let Some(names) = &self.security.alpn {
+            return names.clone();
+        }
+        let usual: &[&str] = match protocol {
+            // Servers that know no name for it would hang up.
+            Protocol::Http1 if self.version == Some(Version::Http10) => &[],
+            Protocol::Http1 | Protocol::WebSocket => &["http/1.1"],
+            Protocol::Tcp => &[],
+            Protocol::Http2 => &["h2"],
+            Protocol::Negotiated => &["h2", "http/1.1"],
+        };
+        usual.iter().map(|name| (*name).to_owned()).collect()
+    }
+}

@@ -1,0 +1,80 @@
+//! Connections that are held.
+
+use std::time::Duration;
+
+use super::{Draft, Ramp};
+use crate::address::Scheme;
+use crate::hold::{HOLD_MAX, Hold, Work};
+use crate::text::{check_count, check_rate, check_span_max};
+use crate::{Need, PlanError, Protocol};
+
+const CONNECTIONS_DEFAULT: u64 = 1_000;
+const HOLD_DEFAULT: Duration = Duration::from_secs(60);
+
+/// What is wanted of connections that are held.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HoldDraft {
+    /// What a load has too.
+    pub common: Draft,
+    /// How long they are held.
+    pub duration: Option<Duration>,
+    /// When something is said on them.
+    pub work: Work,
+    /// Those that are lost are tried again.
+    pub reconnects: bool,
+}
+
+impl HoldDraft {
+    /// What is to be held.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its remedy.
+    pub fn plan(&self) -> Result<Hold, PlanError> {
+        let draft = &self.common;
+        let address = draft.url.as_ref().ok_or(PlanError::NoHoldUrl)?;
+        draft.answers.refuse_http()?;
+        let work = self.work;
+        let step = match address.scheme {
+            Scheme::Grpc => return Err(PlanError::HoldScheme { url: address.to_string() }),
+            Scheme::Http => {
+                draft.request.refuse_talk()?;
+                draft.step(address)?
+            }
+            Scheme::WebSocket | Scheme::Tcp => {
+                let step = draft.talk_step(address, work == Work::Nothing)?;
+                let says = step.talk.as_ref().is_some_and(|talk| talk.message.is_some());
+                if says && work == Work::Nothing {
+                    return Err(PlanError::Needs { flag: "-d", needed: Need::Work });
+                }
+                step
+            }
+        };
+        let mut target = draft.target(address)?;
+        // A connection is held for one exchange at a time.
+        if target.protocol == Protocol::Http2 {
+            return Err(PlanError::HoldScheme { url: address.to_string() });
+        }
+        if target.protocol == Protocol::Negotiated {
+            target.protocol = Protocol::Http1;
+            if let Some(tls) = target.tls.as_mut().filter(|_| draft.connection.security.alpn.is_none()) {
+                tls.alpn = vec!["http/1.1".to_owned()];
+            }
+        }
+        let connections = check_count("-c", draft.load.connections.unwrap_or(CONNECTIONS_DEFAULT), 1, HOLD_MAX)?;
+        draft.load.ramp.map_or(Ok(()), Ramp::check)?;
+        let ramp = draft.load.ramp.map(|ramp| check_rate("--ramp", ramp.rate_of(connections))).transpose()?;
+        let mut hold = Hold {
+            target,
+            connections,
+            ramp,
+            duration: check_span_max("--hold", self.duration.unwrap_or(HOLD_DEFAULT))?,
+            step,
+            work,
+            reconnects: self.reconnects,
+            grace: draft.grace()?,
+            interval: draft.interval()?,
+        };
+        hold.target.reach = draft.reach(hold.wants_consent());
+        Ok(hold)
+    }
+}

@@ -1,0 +1,211 @@
+//! How much load.
+
+use std::time::Duration;
+
+use crate::text::{MILLI, check_count, check_rate, check_span, check_span_max};
+use crate::{
+    Arrivals, ConnectionCount, Need, OPEN_CONNECTIONS_MAX, PlanError, RateStage, Remedy, USERS_MAX, UserShape,
+    UserStage,
+};
+
+const CONNECTIONS_DEFAULT: u64 = 50;
+const DURATION_DEFAULT: Duration = Duration::from_secs(10);
+const HOUR_NS: u128 = 3_600_000_000_000;
+/// Starts are counted in 64 bits, and so are twice as many.
+pub(crate) const REQUESTS_MAX: u64 = u64::MAX >> 1;
+
+/// What is wanted of a load. Rates are in thousandths of a start in an hour.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Load {
+    /// How many connections.
+    pub connections: Option<u64>,
+    /// How many iterations in all.
+    pub requests: Option<u64>,
+    /// How long they are started.
+    pub duration: Option<Duration>,
+    /// How many are started, whatever the target does.
+    pub rate: Option<u64>,
+    /// Rates or users over time.
+    pub stages: Option<Stages>,
+    /// How fast users or connections come.
+    pub ramp: Option<Ramp>,
+    /// Users wait for each other.
+    pub rendezvous: bool,
+    /// How starts are spaced.
+    pub arrivals: Option<Arrivals>,
+    /// A start that could not be sent for so long is dropped.
+    pub max_lateness: Option<Duration>,
+    /// How long the load runs before it is measured.
+    pub warmup: Option<Duration>,
+    /// The steps of an iteration come in any order.
+    pub shuffle: bool,
+}
+
+/// How users or connections come, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ramp {
+    /// At this rate, in thousandths of one in an hour.
+    Rate(u64),
+    /// All of them within this time.
+    Over(Duration),
+}
+
+impl Ramp {
+    /// It can be carried out.
+    pub(super) fn check(self) -> Result<(), PlanError> {
+        match self {
+            Self::Rate(rate) => check_rate("--ramp", rate).map(drop),
+            Self::Over(span) => check_span("--ramp", span, MILLI).map(drop),
+        }
+    }
+
+    /// How fast so many come, in thousandths of one in an hour.
+    pub(super) fn rate_of(self, count: u64) -> u64 {
+        match self {
+            Self::Rate(rate) => rate,
+            Self::Over(span) => {
+                let rate = u128::from(count) * 1_000 * HOUR_NS / span.as_nanos().max(1);
+                u64::try_from(rate).unwrap_or(u64::MAX).max(1)
+            }
+        }
+    }
+}
+
+/// Stages of a load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stages {
+    /// Of its rate.
+    Rate(Vec<RateStage>),
+    /// Of its users.
+    Users(Vec<UserStage>),
+}
+
+impl Load {
+    /// The load of a plan. `timeout`: the longest of its steps.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its remedy.
+    pub fn of_plan(&self, timeout: Duration) -> Result<crate::Load, PlanError> {
+        self.check()?;
+        match &self.stages {
+            Some(Stages::Users(stages)) => self.staged_users(stages),
+            Some(Stages::Rate(_)) => self.open(timeout),
+            None if self.rate.is_some() => self.open(timeout),
+            None => self.closed(),
+        }
+    }
+
+    /// Each value by itself.
+    fn check(&self) -> Result<(), PlanError> {
+        self.connections.map_or(Ok(0), |count| check_count("-c", count, 1, USERS_MAX))?;
+        self.requests.map_or(Ok(0), |count| check_count("-n", count, 1, REQUESTS_MAX))?;
+        self.duration.map_or(Ok(Duration::ZERO), |span| check_span("-z", span, MILLI))?;
+        self.rate.map_or(Ok(0), |rate| check_rate("-q", rate))?;
+        self.ramp.map_or(Ok(()), Ramp::check)?;
+        self.max_lateness.map_or(Ok(Duration::ZERO), |span| check_span("--max-lateness", span, MILLI))?;
+        self.warmup.map_or(Ok(Duration::ZERO), |span| check_span_max("--warmup", span)).map(drop)
+    }
+
+    /// What belongs to the open model is not given.
+    fn refuse_open(&self) -> Result<(), PlanError> {
+        let given = [("--arrivals", self.arrivals.is_some()), ("--max-lateness", self.max_lateness.is_some())];
+        given
+            .iter()
+            .find(|(_, is_given)| *is_given)
+            .map_or(Ok(()), |(flag, _)| Err(PlanError::Needs { flag, needed: Need::Rate }))
+    }
+
+    /// Users that are kept busy.
+    fn closed(&self) -> Result<crate::Load, PlanError> {
+        self.refuse_open()?;
+        let users = self.connections.unwrap_or(CONNECTIONS_DEFAULT);
+        let shape = match self.ramp {
+            Some(_) if self.rendezvous => {
+                let (one, other, remedy) = ("--rendezvous", "--ramp", Remedy::RendezvousIsConstant);
+                return Err(PlanError::Conflict { one, other, remedy });
+            }
+            Some(Ramp::Rate(rate)) => UserShape::Ramp(time_for(users, rate)),
+            Some(Ramp::Over(span)) => UserShape::Ramp(span),
+            None if self.rendezvous => UserShape::Rendezvous,
+            None => UserShape::AtOnce,
+        };
+        let duration = self.duration.or(self.requests.is_none().then_some(DURATION_DEFAULT));
+        Ok(crate::Load::Closed { users, shape, requests: self.requests, duration })
+    }
+
+    /// Users that come and go by a plan.
+    fn staged_users(&self, stages: &[UserStage]) -> Result<crate::Load, PlanError> {
+        self.refuse_open()?;
+        let conflicts = [
+            ("-q", self.rate.is_some(), Remedy::StagesSayUsers),
+            ("-c", self.connections.is_some(), Remedy::StagesSayUsers),
+            ("-z", self.duration.is_some(), Remedy::StagesHaveTimes),
+            ("--ramp", self.ramp.is_some(), Remedy::StagesSayUsers),
+            ("--rendezvous", self.rendezvous, Remedy::RendezvousIsConstant),
+        ];
+        if let Some((one, _, remedy)) = conflicts.into_iter().find(|(_, is_given, _)| *is_given) {
+            return Err(PlanError::Conflict { one, other: "--stages", remedy });
+        }
+        let duration: Duration = stages.iter().map(|stage| stage.span).sum();
+        let users = stages.iter().filter(|stage| !stage.span.is_zero()).map(|stage| stage.from.max(stage.to)).max();
+        match users {
+            Some(users) if users > 0 && duration >= MILLI => Ok(crate::Load::Closed {
+                users,
+                shape: UserShape::Stages(stages.to_vec()),
+                requests: self.requests,
+                duration: Some(duration),
+            }),
+            _ => Err(PlanError::NoStarts { flag: "--stages" }),
+        }
+    }
+
+    /// Starts at a rate.
+    fn open(&self, timeout: Duration) -> Result<crate::Load, PlanError> {
+        let by = if self.rate.is_some() { "-q" } else { "--stages" };
+        for (one, is_given, remedy) in [
+            ("--ramp", self.ramp.is_some(), Remedy::RampIsOfUsers),
+            ("--rendezvous", self.rendezvous, Remedy::RendezvousIsConstant),
+        ] {
+            if is_given {
+                return Err(PlanError::Conflict { one, other: by, remedy });
+            }
+        }
+        let stages = self.rate_stages()?;
+        let doubled = stages.iter().map(|stage| u128::from(stage.from + stage.to) * stage.span.as_nanos());
+        if doubled.sum::<u128>() < 2 * 1_000 * HOUR_NS {
+            return Err(PlanError::NoStarts { flag: by });
+        }
+        let arrivals = self.arrivals.unwrap_or(Arrivals::Even);
+        if self.requests.is_some() && arrivals != Arrivals::Even {
+            let (one, other, remedy) = ("-n", "--arrivals poisson", Remedy::RandomEndsWithTime);
+            return Err(PlanError::Conflict { one, other, remedy });
+        }
+        let connections =
+            self.connections.map_or(ConnectionCount::UpTo(OPEN_CONNECTIONS_MAX), ConnectionCount::Exactly);
+        let max_lateness = self.max_lateness.unwrap_or(timeout);
+        Ok(crate::Load::Open { stages, arrivals, requests: self.requests, connections, max_lateness })
+    }
+
+    fn rate_stages(&self) -> Result<Vec<RateStage>, PlanError> {
+        match (self.rate, &self.stages) {
+            (Some(_), Some(_)) => {
+                Err(PlanError::Conflict { one: "-q", other: "--stages", remedy: Remedy::RateAsStage })
+            }
+            (Some(rate), None) => {
+                let in_time = || self.requests.map_or(DURATION_DEFAULT, |count| time_for(count, rate));
+                Ok(vec![RateStage { from: rate, to: rate, span: self.duration.unwrap_or_else(in_time) }])
+            }
+            (None, Some(_)) if self.duration.is_some() => {
+                Err(PlanError::Conflict { one: "-z", other: "--stages", remedy: Remedy::StagesHaveTimes })
+            }
+            (None, Some(Stages::Rate(stages))) => Ok(stages.clone()),
+            (None, _) => Ok(Vec::new()),
+        }
+    }
+}
+
+/// A time in which a rate makes `count` starts, and not one more.
+fn time_for(count: u64, thousandths_per_hour: u64) -> Duration {
+    let nanos = (u128::from(count) * 1_000 * HOUR_NS).div_ceil(u128::from(thousandths_per_hour));
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,128 @@
+//! What is sent.
+
+use std::time::Duration;
+
+use super::{Body, CallWish, Draft, TIMEOUT_DEFAULT, TalkWish, flag_of};
+use crate::curl_url::{CurlUrl, Fault};
+use crate::header::is_token;
+use crate::redirect::{Content, Field};
+use crate::text::{MILLI, check_span};
+use crate::{Address, Form, Header, HttpVersion, Need, PlanError, Version};
+
+/// What is wanted of requests.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Request {
+    /// A token.
+    pub method: Option<String>,
+    /// In the order in which they go out.
+    pub headers: Vec<Header>,
+    /// What a request carries, or a message is.
+    pub body: Option<Body>,
+    /// Sent as `User-Agent` unless it is empty, or a header says otherwise.
+    pub user_agent: String,
+    /// From sent to done.
+    pub timeout: Option<Duration>,
+    /// Before each exchange.
+    pub pause: Duration,
+    /// Of WebSocket and TCP.
+    pub talk: TalkWish,
+    /// Of gRPC.
+    pub call: CallWish,
+}
+
+impl Request {
+    /// What only connections of WebSocket or TCP have is not given.
+    pub(super) fn refuse_talk(&self) -> Result<(), PlanError> {
+        let random = matches!(self.body, Some(Body::Random { .. })).then_some("--data-bytes");
+        let flag = self.talk.of_websocket().or(random).or(self.talk.end.as_ref().map(flag_of));
+        flag.map_or(Ok(()), |flag| Err(PlanError::Needs { flag, needed: Need::Talk }))
+    }
+
+    pub(super) fn timeout(&self) -> Result<Duration, PlanError> {
+        check_span("-t", self.timeout.unwrap_or(TIMEOUT_DEFAULT), MILLI)
+    }
+
+    pub(super) fn read_body(&self) -> Result<Option<Vec<u8>>, PlanError> {
+        self.body.as_ref().map(Body::read).transpose()
+    }
+
+    /// The user says what this header is.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.headers.iter().any(|header| header.is(name))
+    }
+
+    /// What the user says that goes out.
+    pub(super) fn said(&self) -> impl Iterator<Item = (String, Vec<u8>)> + '_ {
+        self.headers.iter().filter_map(|header| Some((header.name.clone(), header.value.clone()?)))
+    }
+}
+
+impl Draft {
+    /// The request of a URL.
+    pub(super) fn form(&self, address: &Address) -> Result<Form, PlanError> {
+        let request = &self.request;
+        let body = request.read_body()?;
+        let method = request.method.clone();
+        let method = method.unwrap_or_else(|| if body.is_some() { "POST" } else { "GET" }.to_owned());
+        if method.is_empty() || !method.bytes().all(is_token) {
+            return Err(PlanError::Method { method });
+        }
+        let mut fields = Vec::new();
+        for (name, value) in self.default_headers(address, &method, body.as_deref()) {
+            if request.has(name) {
+                continue;
+            }
+            fields.push(match name {
+                "Host" => Field::Host,
+                "Content-Type" => Field::OfBody(name.to_owned(), value.into_bytes()),
+                "Content-Length" => Field::Length(name.to_owned(), false),
+                _ => Field::Plain(name.to_owned(), value.into_bytes()),
+            });
+        }
+        let has_content = fields.iter().any(|field| matches!(field, Field::Length(..)));
+        fields.extend(request.said().map(|(name, value)| match name.to_ascii_lowercase().as_str() {
+            "host" => Field::HostAsked(name, Some(value)),
+            "authorization" | "cookie" => Field::Secret(name, value),
+            _ => Field::Plain(name, value),
+        }));
+        let curl_url = CurlUrl::parse(address.url.as_str(), true, true).map_err(|fault| match fault {
+            Fault::Plan(error) => error,
+            Fault::Glob => PlanError::Url { url: String::new(), reason: String::new() },
+        })?;
+        let is_http10 = self.connection.version == Some(Version::Http10);
+        Ok(Form {
+            method,
+            version: if is_http10 { HttpVersion::Http10 } else { HttpVersion::Http11 },
+            fields,
+            body: body.unwrap_or_default(),
+            content: if has_content { Content::Data } else { Content::None },
+            url: curl_url,
+            target: None,
+            path_as_is: false,
+            user: None,
+            bearer: None,
+            cookies: Vec::new(),
+        })
+    }
+
+    /// What goes out unless a header of the user says otherwise.
+    fn default_headers(&self, address: &Address, method: &str, body: Option<&[u8]>) -> Vec<(&'static str, String)> {
+        let (host, agent) = (address.host_header(), self.request.user_agent.clone());
+        let mut headers = vec![("Host", host), ("User-Agent", agent), ("Accept", "*/*".to_owned())];
+        headers.retain(|(_, value)| !value.is_empty());
+        // RFC 9110 8.6: a method that usually has content says so when there is none.
+        let length = body.map(<[u8]>::len).or(matches!(method, "POST" | "PUT" | "PATCH").then_some(0));
+        if let Some(length) = length {
+            if body.is_some() {
+                headers.push(("Content-Type", "application/x-www-form-urlencoded".to_owned()));
+            }
+            headers.push(("Content-Length", length.to_string()));
+        }
+        match (self.connection.no_keepalive, self.connection.version) {
+            (true, _) => headers.push(("Connection", "close".to_owned())),
+            (false, Some(Version::Http10)) => headers.push(("Connection", "keep-alive".to_owned())),
+            (false, _) => {}
+        }
+        headers
+    }
+}

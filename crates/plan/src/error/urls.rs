@@ -1,0 +1,38 @@
+//! What is wrong with a file of URLs.
+
+/// What is wrong with a file of URLs.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UrlsFault {
+    /// There is no URL in it.
+    #[error("there is no URL in it; write one a line, as: GET http://127.0.0.1:8080/")]
+    Empty,
+    /// There are too many.
+    #[error(
+        "there are more than {most} URLs; for more, take paths from a data file in a scenario file (get: /${{paths.path}})"
+    )]
+    TooMany {
+        /// [`crate::URLS_MAX`].
+        most: usize,
+    },
+    /// A method without a URL.
+    #[error("{method} is followed by no URL; write: {method} http://127.0.0.1:8080/")]
+    NoUrl {
+        /// As written.
+        method: String,
+    },
+    /// A path, and nobody said of what.
+    #[error("'{path}' is a path; name the server too: onrush --urls FILE http://127.0.0.1:8080")]
+    Relative {
+        /// As written.
+        path: String,
+    },
+    /// Another protocol.
+    #[error("'{url}' is no URL of HTTP; --urls takes http:// and https://")]
+    NotHttp {
+        /// As written, without a password.
+        url: String,
+    },
+    /// Bytes that are no text.
+    #[error("it is not UTF-8 text; convert it with: iconv -t UTF-8")]
+    NotText,
+}

@@ -1,0 +1,344 @@
+//! Texts with slots, which are filled anew for each exchange: `/items/${random(1,1000)}`.
+//!
+//! A slot is a name, a column of a row, a variable of the environment, or a call of one of the [`Function`]s: whoever renders it
+//! needs no interpreter. Everything else between `${` and `}` is an expression: its text is kept, and somebody else compiles it.
+//! `$${` stands for `${`. What a name means is not known here, only that it is one.
+
+mod function;
+mod scan;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::ops::Range;
+
+pub use function::{Argument, Function, is_name};
+use scan::end_of_slot;
+
+/// The most bytes of a text with slots.
+pub const PATTERN_BYTES_MAX: usize = 1024 * 1024;
+/// The most slots of one text.
+pub const SLOTS_MAX: usize = 10_000;
+/// The most bytes between `${` and `}`.
+pub const SLOT_BYTES_MAX: usize = 4096;
+/// How deep brackets and calls may lie in each other in one slot.
+pub const SLOT_DEPTH_MAX: usize = 32;
+/// The most arguments of one call.
+pub const ARGUMENTS_MAX: usize = 100;
+
+/// A text with slots.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pattern {
+    /// One after the other; two texts never follow each other.
+    pub parts: Vec<PatternPart>,
+}
+
+/// A part of a pattern.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PatternPart {
+    /// As it is.
+    Text(String),
+    /// What is there when it is sent.
+    Slot(Slot),
+}
+
+/// A place that is filled.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slot {
+    /// What fills it.
+    pub filling: Filling,
+    /// Where it stands, and so what must be escaped in its value.
+    pub place: SlotPlace,
+    /// As written, without the blanks around it.
+    pub text: String,
+    /// Where that stands in the text of the pattern, in bytes.
+    pub at: Range<usize>,
+}
+
+/// What fills a slot.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Filling {
+    /// The value of this name.
+    Name(String),
+    /// `row.column`: what a row has in a column, or a variable under a key.
+    Column(String, String),
+    /// A variable of the environment of this process.
+    Environment(String),
+    /// What a function gives.
+    Call(Function, Vec<Argument>),
+    /// Anything else: an expression in JavaScript, the text of the slot.
+    Expression,
+}
+
+/// What a text with slots becomes a part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// A URL, or its path.
+    Url,
+    /// The value of a header.
+    Header,
+    /// A name or a value of a form.
+    Form,
+    /// A string in JSON.
+    Json,
+    /// Anything: values go in as they are.
+    Text,
+}
+
+/// Where a slot stands, and so what must be escaped in its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlotPlace {
+    /// The beginning of a URL, up to its path: the value is a URL or the beginning of one, as it is.
+    Origin,
+    /// A part of a path: everything but unreserved characters is escaped (RFC 3986 2.3), slashes too.
+    Path,
+    /// A part of a query: likewise.
+    Query,
+    /// A header: a value with a line end fails the step.
+    Header,
+    /// A form: escaped as `application/x-www-form-urlencoded`.
+    Form,
+    /// Within a string of JSON: escaped as strings are (RFC 8259 7).
+    JsonString,
+    /// All of a string of JSON: the value keeps its type.
+    JsonValue,
+    /// Nothing is escaped.
+    Text,
+}
+
+/// What is wrong with a pattern.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{fault}")]
+pub struct PatternError {
+    /// Where it is, in bytes of the text.
+    pub at: Range<usize>,
+    /// What it is.
+    pub fault: PatternFault,
+}
+
+/// What is wrong with a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PatternFault {
+    /// There is no `}`.
+    #[error("${{ has no }}; close it, or write $${{ for the two characters themselves")]
+    Open,
+    /// There is nothing in it.
+    #[error("${{}} is empty; write a name in it, or $${{ for the two characters themselves")]
+    Empty,
+    /// Arguments that a function does not take.
+    #[error("{}() takes {}", .0.name(), .0.usage())]
+    Arguments(Function),
+    /// From more to less.
+    #[error("random(LEAST, MOST) begins with the smaller number")]
+    Range,
+    /// More than [`ARGUMENTS_MAX`].
+    #[error("a function takes at most {ARGUMENTS_MAX} arguments; use a data file for more")]
+    TooManyArguments,
+    /// More than [`SLOTS_MAX`].
+    #[error("there are more than {SLOTS_MAX} slots; make the text shorter")]
+    TooMany,
+    /// More than [`SLOT_BYTES_MAX`], or [`PATTERN_BYTES_MAX`].
+    #[error("a slot has at most {SLOT_BYTES_MAX} bytes, and its text {PATTERN_BYTES_MAX}; make it shorter")]
+    TooLong,
+    /// Deeper than [`SLOT_DEPTH_MAX`].
+    #[error("brackets lie in each other more than {SLOT_DEPTH_MAX} deep; make it simpler")]
+    TooDeep,
+    /// Brackets that do not belong together.
+    #[error("the brackets of this slot do not match; close each with its own kind")]
+    Brackets,
+    /// What templates of other programs have.
+    #[error("{{{{ }}}} is not a slot here; write ${{name}}")]
+    Braces,
+}
+
+impl PatternFault {
+    fn at(self, at: Range<usize>) -> PatternError {
+        PatternError { at, fault: self }
+    }
+}
+
+impl Pattern {
+    /// Reads a text that becomes a part of `ground`.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub fn parse(text: &str, ground: Ground) -> Result<Self, PatternError> {
+        if text.len() > PATTERN_BYTES_MAX {
+            return Err(PatternFault::TooLong.at(0..0));
+        }
+        refuse_braces(text, ground)?;
+        let mut pattern = Self::default();
+        let (mut plain, mut at, mut slots) = (String::new(), 0, 0);
+        let mut place = Placing::new(ground);
+        while let Some(found) = text[at..].find("${").map(|found| at + found) {
+            let before = &text[at..found];
+            if let Some(before) = before.strip_suffix('$') {
+                plain.push_str(before);
+                plain.push_str("${");
+                at = found + 2;
+                continue;
+            }
+            plain.push_str(before);
+            let end = end_of_slot(text, found + 2)?;
+            place.see(&plain);
+            pattern.push_text(&mut plain);
+            slots += 1;
+            if slots > SLOTS_MAX {
+                return Err(PatternFault::TooMany.at(found..end + 1));
+            }
+            pattern.parts.push(PatternPart::Slot(Slot::read(text, found + 2..end, place.here())?));
+            place.pass_slot();
+            at = end + 1;
+        }
+        plain.push_str(&text[at..]);
+        pattern.push_text(&mut plain);
+        if ground == Ground::Json {
+            pattern.keep_type();
+        }
+        Ok(pattern)
+    }
+
+    /// A text without slots.
+    pub fn plain(text: &str) -> Self {
+        let mut pattern = Self::default();
+        pattern.push_text(&mut text.to_owned());
+        pattern
+    }
+
+    fn push_text(&mut self, plain: &mut String) {
+        if !plain.is_empty() {
+            self.parts.push(PatternPart::Text(std::mem::take(plain)));
+        }
+    }
+
+    /// A string of JSON that is exactly one slot takes the type of its value.
+    fn keep_type(&mut self) {
+        if let [PatternPart::Slot(slot)] = &mut self.parts[..] {
+            slot.place = SlotPlace::JsonValue;
+        }
+    }
+
+    /// The text, when nothing in it changes.
+    pub fn as_plain(&self) -> Option<&str> {
+        match &self.parts[..] {
+            [] => Some(""),
+            [PatternPart::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// What changes in it.
+    pub fn slots(&self) -> impl Iterator<Item = &Slot> {
+        self.parts.iter().filter_map(|part| match part {
+            PatternPart::Slot(slot) => Some(slot),
+            PatternPart::Text(_) => None,
+        })
+    }
+
+    /// The same, to be changed.
+    pub fn slots_mut(&mut self) -> impl Iterator<Item = &mut Slot> {
+        self.parts.iter_mut().filter_map(|part| match part {
+            PatternPart::Slot(slot) => Some(slot),
+            PatternPart::Text(_) => None,
+        })
+    }
+}
+
+impl fmt::Display for Pattern {
+    /// As it could be written.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.parts.iter().try_for_each(|part| match part {
+            PatternPart::Text(text) => out.write_str(&text.replace("${", "$${")),
+            PatternPart::Slot(slot) => write!(out, "${{{}}}", slot.text),
+        })
+    }
+}
+
+impl Slot {
+    /// Reads what stands at `inner`, between the braces.
+    fn read(whole: &str, inner: Range<usize>, place: SlotPlace) -> Result<Self, PatternError> {
+        let raw = &whole[inner.clone()];
+        let text = raw.trim();
+        let start = inner.start + raw.len() - raw.trim_start().len();
+        let at = start..start + text.len();
+        if text.is_empty() {
+            return Err(PatternFault::Empty.at(inner.start - 2..inner.end + 1));
+        }
+        if text.len() > SLOT_BYTES_MAX {
+            return Err(PatternFault::TooLong.at(inner.start - 2..inner.start));
+        }
+        let filling = function::filling(text).map_err(|fault| fault.at(at.clone()))?;
+        Ok(Self { filling, place, text: text.to_owned(), at })
+    }
+}
+
+/// Where the next slot stands.
+struct Placing {
+    ground: Ground,
+    part: UrlPart,
+}
+
+/// How far a URL has come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum UrlPart {
+    /// Nothing was there yet.
+    Nothing,
+    /// A scheme or a host, or a slot that may be anything.
+    Origin,
+    Path,
+    Query,
+}
+
+impl Placing {
+    fn new(ground: Ground) -> Self {
+        Self { ground, part: UrlPart::Nothing }
+    }
+
+    /// What stands before the slot.
+    fn see(&mut self, text: &str) {
+        if self.ground != Ground::Url || text.is_empty() {
+            return;
+        }
+        let rest = match self.part {
+            UrlPart::Nothing => {
+                self.part = UrlPart::Origin;
+                text.split_once("://").map_or(text, |(_, rest)| rest)
+            }
+            _ => text,
+        };
+        if self.part == UrlPart::Origin && rest.contains('/') {
+            self.part = UrlPart::Path;
+        }
+        if rest.contains('?') {
+            self.part = UrlPart::Query;
+        }
+    }
+
+    fn pass_slot(&mut self) {
+        if self.part == UrlPart::Nothing {
+            self.part = UrlPart::Origin;
+        }
+    }
+
+    fn here(&self) -> SlotPlace {
+        match (self.ground, self.part) {
+            (Ground::Url, UrlPart::Nothing | UrlPart::Origin) => SlotPlace::Origin,
+            (Ground::Url, UrlPart::Path) => SlotPlace::Path,
+            (Ground::Url, UrlPart::Query) => SlotPlace::Query,
+            (Ground::Header, _) => SlotPlace::Header,
+            (Ground::Form, _) => SlotPlace::Form,
+            (Ground::Json, _) => SlotPlace::JsonString,
+            (Ground::Text, _) => SlotPlace::Text,
+        }
+    }
+}
+
+/// `{{name}}` in a URL is never meant as it stands: who writes it comes from another program.
+fn refuse_braces(text: &str, ground: Ground) -> Result<(), PatternError> {
+    let Some(start) = text.find("{{").filter(|_| ground == Ground::Url) else { return Ok(()) };
+    // Braces within a slot belong to its expression.
+    match text[start..].find("}}") {
+        Some(length) if !text[..start].contains("${") => Err(PatternFault::Braces.at(start..start + length + 2)),
+        _ => Ok(()),
+    }
+}

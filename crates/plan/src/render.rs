@@ -1,0 +1,350 @@
+//! Patterns filled: bytes of a request, from the values of the moment.
+//!
+//! A [`Rendering`] is a pattern whose names are looked up once. Filling it asks a [`Scope`] for values and writes each as its place
+//! wants it; it makes no text that is thrown away.
+
+mod escape;
+mod people;
+#[cfg(test)]
+mod tests;
+mod uses;
+
+use base64::Engine;
+
+use crate::Value;
+use crate::pattern::{Argument, Filling, Function, Pattern, PatternPart, SlotPlace};
+use escape::write_escaped;
+pub use uses::Uses;
+
+/// What patterns are filled from.
+pub trait Scope {
+    /// A variable, by its number.
+    fn variable(&self, number: u32) -> &Value;
+
+    /// A column of the row that the user has drawn, by its number; `None`: there is no row.
+    fn column(&mut self, number: u32) -> Option<Value>;
+
+    /// A number below `bound`, each as likely; anything of 64 bits for 0.
+    fn draw(&mut self, bound: u64) -> u64;
+
+    /// Nanoseconds since 1970.
+    fn now_ns(&self) -> u128;
+
+    /// The next number of a counter of the run.
+    fn count(&mut self, counter: u32) -> u64;
+
+    /// What an expression gives, by its number.
+    ///
+    /// # Errors
+    /// Why it gives nothing, for a person.
+    fn evaluate(&mut self, expression: u32) -> Result<Value, String>;
+}
+
+/// Who knows what names mean.
+pub trait Names {
+    /// The number of a variable.
+    fn variable(&mut self, name: &str) -> Option<u32>;
+
+    /// The number of a column of rows.
+    fn column(&mut self, row: &str, column: &str) -> Option<u32>;
+
+    /// What the environment says.
+    fn environment(&mut self, name: &str) -> Option<String>;
+
+    /// The number of a counter.
+    fn counter(&mut self, name: &str) -> u32;
+
+    /// The number of an expression.
+    fn expression(&mut self, text: &str) -> Option<u32>;
+}
+
+/// Why a pattern is not filled.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotFilled {
+    /// A header would be two.
+    #[error("a value for a header has a line end; take it without, or encode it")]
+    LineEnd,
+    /// A URL that was taken leads to another host.
+    #[error("'{given}' is no path of this target; take one that begins with /, or write a step for its host")]
+    Elsewhere {
+        /// What was rendered.
+        given: String,
+    },
+    /// There are no more rows.
+    #[error("there is no row")]
+    NoRow,
+    /// Something else than a whole number.
+    #[error("random() wants whole numbers, the smaller first, not '{given}'")]
+    NoRange {
+        /// What it got.
+        given: String,
+    },
+    /// What was rendered is no message of the method.
+    #[error("it is no message of the method: {reason}")]
+    Message {
+        /// Why.
+        reason: String,
+    },
+    /// An expression gave nothing.
+    #[error("{reason}")]
+    Expression {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A name that means nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// As it is written.
+    pub text: String,
+}
+
+/// A pattern made ready.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rendering {
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Part {
+    Text(Box<[u8]>),
+    Slot(SlotPlace, Term),
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq)]
+enum Term {
+    Constant(Value),
+    Variable(u32),
+    Column(u32),
+    Count(u32),
+    Call(Function, Vec<Self>),
+    Expression(u32),
+}
+
+impl Rendering {
+    /// Looks up what the slots of a pattern mean.
+    ///
+    /// # Errors
+    /// The first name that means nothing.
+    pub fn new(pattern: &Pattern, names: &mut impl Names) -> Result<Self, Unknown> {
+        let mut parts = Vec::new();
+        for part in &pattern.parts {
+            parts.push(match part {
+                PatternPart::Text(text) => Part::Text(text.as_bytes().into()),
+                PatternPart::Slot(slot) => {
+                    let term = match &slot.filling {
+                        Filling::Expression => names.expression(&slot.text).map(Term::Expression),
+                        filling => term_of(filling, names),
+                    };
+                    Part::Slot(slot.place, term.ok_or_else(|| Unknown { text: slot.text.clone() })?)
+                }
+            });
+        }
+        Ok(Self { parts })
+    }
+
+    /// Its first byte is the same in each rendering.
+    pub(crate) fn begins_with_text(&self) -> bool {
+        self.parts
+            .iter()
+            .find(|part| !matches!(part, Part::Text(text) if text.is_empty()))
+            .is_some_and(|part| matches!(part, Part::Text(_)))
+    }
+
+    /// Bytes that are always the same.
+    pub fn of_bytes(bytes: &[u8]) -> Self {
+        let text = Part::Text(bytes.into());
+        Self { parts: if bytes.is_empty() { Vec::new() } else { vec![text] } }
+    }
+
+    /// The same with another behind it.
+    #[must_use]
+    pub fn then(mut self, other: Self) -> Self {
+        let mut others = other.parts.into_iter();
+        if let Some(Part::Text(last)) = self.parts.last_mut()
+            && let Some(next) = others.next()
+        {
+            match next {
+                Part::Text(text) => *last = [&last[..], &text[..]].concat().into(),
+                slot @ Part::Slot(..) => self.parts.push(slot),
+            }
+        }
+        self.parts.extend(others);
+        self
+    }
+
+    /// The bytes, when they are always the same.
+    pub fn constant(&self) -> Option<&[u8]> {
+        match &self.parts[..] {
+            [] => Some(b""),
+            [Part::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Writes it, with the values of the moment, behind `out`.
+    ///
+    /// # Errors
+    /// A value cannot be had, or cannot stand where it should.
+    pub fn fill(&self, scope: &mut impl Scope, out: &mut Vec<u8>) -> Result<(), NotFilled> {
+        for part in &self.parts {
+            match part {
+                Part::Text(text) => out.extend_from_slice(text),
+                Part::Slot(place, Term::Constant(value)) => write_escaped(value, *place, out)?,
+                Part::Slot(place, Term::Variable(number)) => write_escaped(scope.variable(*number), *place, out)?,
+                Part::Slot(place, term) => write_escaped(&term.value(scope)?, *place, out)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of a pattern that is nothing but one slot, with its type; of any other the text.
+    ///
+    /// # Errors
+    /// As [`Rendering::fill`].
+    pub fn value(&self, scope: &mut impl Scope) -> Result<Value, NotFilled> {
+        if let [Part::Slot(_, term)] = &self.parts[..] {
+            return term.value(scope);
+        }
+        let mut out = Vec::new();
+        self.fill(scope, &mut out)?;
+        Ok(Value::text(&String::from_utf8_lossy(&out)))
+    }
+}
+
+fn term_of(filling: &Filling, names: &mut impl Names) -> Option<Term> {
+    Some(match filling {
+        // A function that takes nothing may be called like a name; a variable of that name is nearer.
+        Filling::Name(name) => match names.variable(name) {
+            Some(number) => Term::Variable(number),
+            None => call_of(Function::of_name(name).filter(|function| function.is_bare())?, &[], names)?,
+        },
+        Filling::Column(row, column) => Term::Column(names.column(row, column)?),
+        Filling::Environment(name) => Term::Constant(Value::text(&names.environment(name)?)),
+        Filling::Call(function, arguments) => call_of(*function, arguments, names)?,
+        Filling::Expression => return None,
+    })
+}
+
+fn call_of(function: Function, arguments: &[Argument], names: &mut impl Names) -> Option<Term> {
+    if function == Function::Counter {
+        let name = match arguments {
+            [Argument::Text(name)] => name,
+            _ => "",
+        };
+        return Some(Term::Count(names.counter(name)));
+    }
+    let terms = arguments.iter().map(|argument| match argument {
+        Argument::Text(text) => Some(Term::Constant(Value::text(text))),
+        Argument::Whole(number) => Some(Term::Constant(Value::Int(*number))),
+        Argument::Number(number) => Some(Term::Constant(Value::Float(*number))),
+        Argument::Filling(filling) => term_of(filling, names),
+    });
+    Some(Term::Call(function, terms.collect::<Option<_>>()?))
+}
+
+impl Term {
+    fn value(&self, scope: &mut impl Scope) -> Result<Value, NotFilled> {
+        match self {
+            Self::Constant(value) => Ok(value.clone()),
+            Self::Variable(number) => Ok(scope.variable(*number).clone()),
+            Self::Column(number) => scope.column(*number).ok_or(NotFilled::NoRow),
+            Self::Count(counter) => Ok(Value::Int(scope.count(*counter) as i64)),
+            Self::Expression(number) => scope.evaluate(*number).map_err(|reason| NotFilled::Expression { reason }),
+            Self::Call(function, arguments) => called(*function, arguments, scope),
+        }
+    }
+
+    fn text(&self, scope: &mut impl Scope) -> Result<String, NotFilled> {
+        self.value(scope).map(|value| value.to_string())
+    }
+}
+
+fn called(function: Function, arguments: &[Term], scope: &mut impl Scope) -> Result<Value, NotFilled> {
+    let text = |place: usize, scope: &mut _| arguments.get(place).map_or(Ok(String::new()), |term| term.text(scope));
+    Ok(match function {
+        Function::Random => {
+            let (least, most) = (whole(arguments.first(), scope)?, whole(arguments.get(1), scope)?);
+            if least > most {
+                return Err(NotFilled::NoRange { given: format!("{least}, {most}") });
+            }
+            let more = most.abs_diff(least);
+            Value::Int(least.wrapping_add_unsigned(scope.draw(more.wrapping_add(1))))
+        }
+        Function::Uuid => {
+            let bits = u128::from(scope.draw(0)) << 64 | u128::from(scope.draw(0));
+            Value::text(&uuid(bits))
+        }
+        Function::Now => match text(0, scope)?.as_str() {
+            "s" => Value::Int((scope.now_ns() / 1_000_000_000) as i64),
+            "us" => Value::Int((scope.now_ns() / 1_000) as i64),
+            "iso" => Value::text(&iso(scope.now_ns())),
+            _ => Value::Int((scope.now_ns() / 1_000_000) as i64),
+        },
+        Function::Base64 => Value::text(&base64::engine::general_purpose::STANDARD.encode(text(0, scope)?)),
+        Function::Sha256 => Value::text(&hex(&hmac_sha256::Hash::hash(text(0, scope)?.as_bytes()))),
+        Function::Hmac => {
+            let (key, text) = (text(0, scope)?, text(1, scope)?);
+            Value::text(&hex(&hmac_sha256::HMAC::mac(text.as_bytes(), key.as_bytes())))
+        }
+        Function::UrlEncode => {
+            let mut out = Vec::new();
+            write_escaped(&Value::text(&text(0, scope)?), SlotPlace::Query, &mut out)?;
+            Value::text(&String::from_utf8_lossy(&out))
+        }
+        Function::Json => {
+            let mut out = Vec::new();
+            arguments.first().map_or(Ok(Value::Null), |term| term.value(scope))?.write_json(&mut out);
+            Value::text(&String::from_utf8_lossy(&out))
+        }
+        Function::Pick => {
+            let place = scope.draw(arguments.len() as u64) as usize;
+            arguments.get(place).map_or(Ok(Value::Null), |term| term.value(scope))?
+        }
+        Function::Name => Value::text(&people::name(scope)),
+        Function::Email => Value::text(&people::email(scope)),
+        Function::Phone => Value::text(&people::phone(scope)),
+        // A term of its own.
+        Function::Counter => Value::Null,
+    })
+}
+
+fn whole(term: Option<&Term>, scope: &mut impl Scope) -> Result<i64, NotFilled> {
+    let value = term.map_or(Ok(Value::Null), |term| term.value(scope))?;
+    match &value {
+        Value::Int(number) => Ok(*number),
+        other => other.to_string().trim().parse().map_err(|_| NotFilled::NoRange { given: other.to_string() }),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |half: u8| char::from(DIGITS[usize::from(half)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// Version 4 (RFC 9562): all bits are drawn but those that say so.
+fn uuid(bits: u128) -> String {
+    let bits = bits & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
+    let digits = format!("{bits:032x}");
+    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+}
+
+/// RFC 3339, with milliseconds, in UTC.
+fn iso(now_ns: u128) -> String {
+    let (millis, seconds) = (now_ns / 1_000_000 % 1_000, (now_ns / 1_000_000_000) as i64);
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // Years that begin in March, of eras of 400.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let (month, year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let year = year_of_era + era * 400 + year;
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
+}

@@ -1,0 +1,35 @@
+//! Names, addresses and numbers that nobody has.
+
+use super::Scope;
+
+const FIRST: [&str; 24] = [
+    "Ada", "Ben", "Chen", "Dora", "Emil", "Fang", "Gita", "Hugo", "Ines", "Jun", "Karl", "Lina", "Mei", "Nora", "Omar",
+    "Petra", "Qing", "Rosa", "Sven", "Tara", "Uma", "Vera", "Wei", "Yara",
+];
+const LAST: [&str; 24] = [
+    "Alder", "Birch", "Cedar", "Dale", "Elm", "Field", "Grove", "Hill", "Isle", "Juniper", "Knoll", "Lake", "Marsh",
+    "North", "Oak", "Pine", "Quarry", "Ridge", "Stone", "Thorn", "Upland", "Vale", "Wood", "Yew",
+];
+
+fn of<'a>(all: &[&'a str], scope: &mut impl Scope) -> &'a str {
+    all[scope.draw(all.len() as u64) as usize % all.len()]
+}
+
+/// First and last.
+pub(super) fn name(scope: &mut impl Scope) -> String {
+    let first = of(&FIRST, scope);
+    format!("{first} {}", of(&LAST, scope))
+}
+
+/// At a domain that is kept free for examples (RFC 2606).
+pub(super) fn email(scope: &mut impl Scope) -> String {
+    let (first, last) = (of(&FIRST, scope), of(&LAST, scope));
+    let number = scope.draw(1_000_000);
+    format!("{}.{}{number}@example.com", first.to_lowercase(), last.to_lowercase())
+}
+
+/// Of the numbers that North America keeps free for fiction.
+pub(super) fn phone(scope: &mut impl Scope) -> String {
+    let (area, line) = (200 + scope.draw(800), scope.draw(100));
+    format!("+1{area}55501{line:02}")
+}

@@ -1,0 +1,55 @@
+//! What must be there before a pattern can be filled.
+
+use super::{Part, Rendering, Term};
+use crate::Making;
+
+/// What something is filled from beside variables.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Uses {
+    /// Columns of rows, by the numbers that slots have for them; each once, in their order.
+    pub columns: Vec<u32>,
+    /// Expressions, likewise.
+    pub expressions: Vec<u32>,
+}
+
+impl Uses {
+    fn add(&mut self, term: &Term) {
+        match term {
+            Term::Column(number) => self.columns.push(*number),
+            Term::Expression(number) => self.expressions.push(*number),
+            Term::Call(_, arguments) => arguments.iter().for_each(|argument| self.add(argument)),
+            Term::Constant(_) | Term::Variable(_) | Term::Count(_) => {}
+        }
+    }
+
+    fn of<'a>(renderings: impl Iterator<Item = &'a Rendering>) -> Self {
+        let mut uses = Self::default();
+        for rendering in renderings {
+            for part in &rendering.parts {
+                if let Part::Slot(_, term) = part {
+                    uses.add(term);
+                }
+            }
+        }
+        for numbers in [&mut uses.columns, &mut uses.expressions] {
+            numbers.sort_unstable();
+            numbers.dedup();
+        }
+        uses
+    }
+}
+
+impl Rendering {
+    /// What it is filled from.
+    pub fn uses(&self) -> Uses {
+        Uses::of(std::iter::once(self))
+    }
+}
+
+impl Making {
+    /// What a request is made of.
+    pub fn uses(&self) -> Uses {
+        let headers = self.headers.iter().map(|(_, value)| value);
+        Uses::of(self.path.iter().chain(headers).chain(&self.body).chain(&self.messages))
+    }
+}

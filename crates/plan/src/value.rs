@@ -1,0 +1,131 @@
+//! A value of a variable: what was taken from an answer, read from a row, or computed.
+
+use std::fmt;
+
+/// A value, with the type that it had where it comes from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Value {
+    /// Nothing.
+    #[default]
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// Another number.
+    Float(f64),
+    /// A text.
+    Text(Box<str>),
+    /// An array or an object, or a number that the others cannot hold, as JSON.
+    Json(Box<str>),
+}
+
+impl Value {
+    /// A text.
+    pub fn text(text: &str) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// Of JSON, with its type.
+    pub fn of_json(json: &serde_json::Value) -> Self {
+        match json {
+            serde_json::Value::Null => Self::Null,
+            serde_json::Value::Bool(is_so) => Self::Bool(*is_so),
+            serde_json::Value::String(text) => Self::text(text),
+            serde_json::Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+                (Some(whole), _) => Self::Int(whole),
+                (None, Some(_)) if number.is_u64() => Self::Json(number.to_string().into()),
+                (None, Some(number)) => Self::Float(number),
+                (None, None) => Self::Json(number.to_string().into()),
+            },
+            serde_json::Value::Array(_) | serde_json::Value::Object(_) => Self::Json(json.to_string().into()),
+        }
+    }
+
+    /// As JSON; a number that JSON has no words for is null.
+    pub fn write_json(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Text(text) => {
+                let quoted = serde_json::Value::from(&**text).to_string();
+                out.extend_from_slice(quoted.as_bytes());
+            }
+            Self::Float(number) if !number.is_finite() => out.extend_from_slice(b"null"),
+            Self::Null => out.extend_from_slice(b"null"),
+            plain => out.extend_from_slice(plain.to_string().as_bytes()),
+        }
+    }
+
+    /// True in a condition, as JavaScript has it.
+    pub fn is_truthy(&self) -> bool {
+        match self {
+            Self::Null => false,
+            Self::Bool(is_so) => *is_so,
+            Self::Int(number) => *number != 0,
+            Self::Float(number) => *number != 0.0 && !number.is_nan(),
+            Self::Text(text) => !text.is_empty(),
+            // Objects are; so is a large number, but for a zero of BigInt.
+            Self::Json(json) => &**json != "0",
+        }
+    }
+
+    /// Bytes of heap.
+    pub fn heap_bytes(&self) -> usize {
+        match self {
+            Self::Text(text) | Self::Json(text) => text.len(),
+            _ => 0,
+        }
+    }
+}
+
+/// As it stands in a text. Nothing is the empty text.
+impl fmt::Display for Value {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => Ok(()),
+            Self::Bool(is_so) => is_so.fmt(out),
+            Self::Int(number) => number.fmt(out),
+            Self::Float(number) => number.fmt(out),
+            Self::Text(text) | Self::Json(text) => out.write_str(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_keep_their_type() {
+        let cases = [
+            ("null", Value::Null, "", "null"),
+            ("true", Value::Bool(true), "true", "true"),
+            ("7", Value::Int(7), "7", "7"),
+            ("-9223372036854775808", Value::Int(i64::MIN), "-9223372036854775808", "-9223372036854775808"),
+            (
+                "18446744073709551615",
+                Value::Json("18446744073709551615".into()),
+                "18446744073709551615",
+                "18446744073709551615",
+            ),
+            ("1.5", Value::Float(1.5), "1.5", "1.5"),
+            (r#""a\"b\n""#, Value::text("a\"b\n"), "a\"b\n", r#""a\"b\n""#),
+            (r#"["a", {"b": 1}]"#, Value::Json(r#"["a",{"b":1}]"#.into()), r#"["a",{"b":1}]"#, r#"["a",{"b":1}]"#),
+        ];
+        for (json, value, text, again) in cases {
+            let read = Value::of_json(&serde_json::from_str(json).expect("JSON"));
+            assert_eq!(read, value, "{json}");
+            assert_eq!(read.to_string(), text, "{json}");
+            let mut bytes = Vec::new();
+            read.write_json(&mut bytes);
+            assert_eq!(String::from_utf8_lossy(&bytes), again, "{json}");
+        }
+        let mut bytes = Vec::new();
+        Value::Float(f64::NAN).write_json(&mut bytes);
+        assert_eq!(bytes, b"null");
+    }
+
+    #[test]
+    fn a_value_is_small() {
+        assert!(size_of::<Value>() <= 24, "{}", size_of::<Value>());
+    }
+}

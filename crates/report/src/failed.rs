@@ -1,0 +1,86 @@
+//! Why nothing at all succeeded, where that is plain to see.
+
+use figures::{Note, Run};
+use metrics::Failure;
+use plan::Protocol;
+
+use crate::Language;
+use crate::say::failure_name;
+
+/// The beginning of the verdict of a run in which nothing succeeded; `None` of any other.
+pub(crate) fn nothing_succeeded(run: &Run, language: Language) -> Option<String> {
+    let tally = &run.tally;
+    if tally.started() == 0 || tally.succeeded() > 0 || tally.connections_established() == 0 {
+        return None;
+    }
+    let why = why(run, language)?;
+    Some(language.pick(format!("nothing succeeded: {why}"), format!("没有一个请求成功：{why}")))
+}
+
+fn why(run: &Run, language: Language) -> Option<String> {
+    let tally = &run.tally;
+    if run.notes.contains(&Note::SpeaksTls) {
+        let scenario = run.plan.scenarios.first()?;
+        let scheme = match scenario.target().protocol {
+            Protocol::WebSocket => "wss://",
+            _ => "https://",
+        };
+        return Some(
+            language.pick(format!("the port speaks TLS; write {scheme}"), format!("该端口使用 TLS；请写 {scheme}")),
+        );
+    }
+    let most = tally.failures.iter().max_by_key(|each| each.count)?;
+    if most.failure == Failure::Check {
+        return Some(of_checks(run, language));
+    }
+    // A status is the cause only where it is what failed.
+    if let [(status, count)] = tally.statuses[..]
+        && count >= tally.failed
+        && most.failure == Failure::Status
+        && !run.is_grpc()
+    {
+        let remedy = remedy(status, language);
+        return Some(
+            language.pick(format!("every answer was {status}; {remedy}"), format!("所有响应都是 {status}；{remedy}")),
+        );
+    }
+    let name = failure_name(most.failure);
+    Some(language.pick(format!("mostly {name}; see the failures"), format!("主要是 {name}；详见失败原因")))
+}
+
+/// The checks that the answers did not meet, by their flags: one of them, or several.
+fn of_checks(run: &Run, language: Language) -> String {
+    let all = || run.plan.scenarios.iter().flat_map(|scenario| &scenario.steps).map(|step| &step.checks);
+    let flags = [
+        ("--expect-header", all().any(|checks| !checks.headers.is_empty())),
+        ("--expect-body", all().any(|checks| !checks.bodies.is_empty())),
+        ("--expect-json", all().any(|checks| !checks.json.is_empty())),
+    ];
+    let flags: Vec<&str> = flags.iter().filter(|(_, is_used)| *is_used).map(|(flag, _)| *flag).collect();
+    language.pick(
+        format!("the answers do not meet {}; see them with --show-failures", flags.join(" and ")),
+        format!("响应不符合 {} 的要求；可用 --show-failures 查看", flags.join(" 和 ")),
+    )
+}
+
+fn remedy(status: u16, language: Language) -> &'static str {
+    let (english, chinese) = match status {
+        404 | 410 => ("check the path", "请检查路径"),
+        401 | 403 | 407 => (
+            "give what the server asks for, with -u NAME:PASSWORD or -H 'Authorization: ...'",
+            "请用 -u 用户名:密码 或 -H 'Authorization: ...' 提供凭据",
+        ),
+        405 => ("another method may be right: -X POST", "可能需要其他方法，如 -X POST"),
+        400 | 415 | 422 => (
+            "check the body and its type: -d DATA -H 'Content-Type: ...'",
+            "请检查请求体及其类型：-d DATA -H 'Content-Type: ...'",
+        ),
+        429 => ("the server limits the rate; ask for less with -q", "服务端限流；请用 -q 降低速率"),
+        300..=399 => ("follow redirects with -L", "请用 -L 跟随重定向"),
+        500.. => ("look into the log of the server", "请查看服务端日志"),
+        _ => {
+            ("if it is a success here, say so with --expect-status", "如果这就是期望的结果，请用 --expect-status 说明")
+        }
+    };
+    language.pick(english, chinese)
+}

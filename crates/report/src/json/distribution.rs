@@ -1,0 +1,48 @@
+//! Times in reports: those that are known, and apart from them, under a name of their own, those with what was given up.
+
+use figures::{At, Quantile, Times};
+use serde_json::{Map, Value};
+
+/// Those that are known; `with_given_up` holds what the tables show, and is null where nothing was given up.
+pub(crate) fn distribution(times: &Times) -> Value {
+    let mut value = Map::new();
+    value.insert("count".to_owned(), times.count.into());
+    value.insert("min_ns".to_owned(), times.min_ns.into());
+    value.insert("mean_ns".to_owned(), times.mean_ns.into());
+    value.insert("stdev_ns".to_owned(), times.stdev_ns.into());
+    percentiles(&mut value, times.named_known());
+    value.insert("spoiled".to_owned(), names_of(times.named_known(), |at| at.is_spoiled));
+    value.insert("with_given_up".to_owned(), with_given_up(times));
+    Value::Object(value)
+}
+
+/// The same with what was given up, each as long as it had waited: bounds, where they are named in `at_least`.
+pub(crate) fn with_given_up(times: &Times) -> Value {
+    if times.given_up == 0 {
+        return Value::Null;
+    }
+    let mut value = Map::new();
+    value.insert("count".to_owned(), (times.count + times.given_up).into());
+    value.insert("given_up".to_owned(), times.given_up.into());
+    value.insert("least_min_ns".to_owned(), times.least_min_ns.into());
+    value.insert("least_mean_ns".to_owned(), times.least_mean_ns.into());
+    percentiles(&mut value, times.named());
+    value.insert("at_least".to_owned(), names_of(times.named(), |at| at.at_least));
+    value.insert("spoiled".to_owned(), names_of(times.named(), |at| at.is_spoiled));
+    Value::Object(value)
+}
+
+fn percentiles(value: &mut Map<String, Value>, named: impl Iterator<Item = (Quantile, Option<At>)>) {
+    for (quantile, at) in named {
+        value.insert(format!("{}_ns", key(quantile)), at.map(|at| at.ns).into());
+    }
+}
+
+fn names_of(named: impl Iterator<Item = (Quantile, Option<At>)>, is: impl Fn(At) -> bool) -> Value {
+    named.filter(|(_, at)| at.is_some_and(&is)).map(|(quantile, _)| Value::from(key(quantile))).collect()
+}
+
+/// Names without a dot, which would be a path in tools that read reports.
+fn key(quantile: Quantile) -> String {
+    quantile.name().replace('.', "_")
+}

@@ -1,0 +1,114 @@
+//! How far a run is, in one short line, and what is said before it begins.
+
+use core::time::Duration;
+use std::net::SocketAddr;
+
+use plan::{Hold, Load};
+
+use crate::format::{count, span};
+use crate::summary::plan_in_words;
+use crate::wrap::{cut, wrap};
+use crate::{Language, Screen, held};
+
+/// What a run is going to take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Aim {
+    warmup: Duration,
+    duration: Option<Duration>,
+    grace: Duration,
+    requests: Option<u64>,
+}
+
+impl Aim {
+    /// What a load takes.
+    pub fn of_load(plan: &plan::Plan) -> Self {
+        let scenario = plan.scenarios.first().expect("a plan has a scenario");
+        let (requests, duration) = match &scenario.load {
+            Load::Closed { requests, duration, .. } => (*requests, *duration),
+            Load::Open { stages, requests, .. } => (*requests, Some(stages.iter().map(|stage| stage.span).sum())),
+        };
+        Self { warmup: plan.warmup, duration, grace: plan.grace, requests }
+    }
+
+    /// What holding connections takes: the time to open them, and the time to hold them.
+    pub fn of_hold(plan: &Hold) -> Self {
+        // The ramp is in thousandths of connections an hour.
+        let opening =
+            plan.ramp.map_or(0.0, |ramp| (plan.connections * plan::RATE_UNIT) as f64 / (ramp as f64).max(1.0));
+        let duration = Duration::from_secs_f64(opening.min(1e9)) + plan.duration;
+        Self { duration: Some(duration), ..Self::default() }
+    }
+
+    /// How far it is after so long, with so many requests done. At most `columns` wide.
+    pub fn progress(&self, elapsed: Duration, done: u64, columns: usize, language: Language) -> String {
+        // The last column makes some terminals go on to the next line.
+        cut(&self.line(elapsed, done, language), columns.saturating_sub(1))
+    }
+
+    fn line(&self, elapsed: Duration, done: u64, language: Language) -> String {
+        let whole = |span_of: Duration| span(Duration::from_secs(span_of.as_secs()));
+        // A second that has begun is still to come.
+        let left = |until: Duration| span(Duration::from_secs_f64((until - elapsed).as_secs_f64().ceil()));
+        if elapsed < self.warmup {
+            let left = left(self.warmup);
+            return language.pick(format!("warming up, {left} left"), format!("预热中，还剩 {left}"));
+        }
+        let running = elapsed - self.warmup;
+        let requests = self.requests.map(|all| {
+            let share = (done as f64 * 100.0 / all.max(1) as f64).min(100.0);
+            let (done, all) = (count(done), count(all));
+            language.pick(
+                format!("{done} of {all} requests, {share:.0}%"),
+                format!("已完成 {done} / {all} 个请求，{share:.0}%"),
+            )
+        });
+        let time = self.duration.map(|duration| {
+            let end = self.warmup + duration;
+            if elapsed < end {
+                let (now, all, left) = (whole(running), span(duration), left(end));
+                return language.pick(format!("{now} of {all}, {left} left"), format!("{now} / {all}，还剩 {left}"));
+            }
+            let grace = end + self.grace;
+            if elapsed < grace {
+                let left = left(grace);
+                return language.pick(
+                    format!("waiting for the last answers, at most {left}"),
+                    format!("等待最后的响应，最多 {left}"),
+                );
+            }
+            language.pick("finishing", "正在结束").to_owned()
+        });
+        let parts: Vec<String> = time.into_iter().chain(requests).collect();
+        if parts.is_empty() {
+            return language.pick(format!("{} so far", whole(running)), format!("已运行 {}", whole(running)));
+        }
+        parts.join(language.pick("; ", "；"))
+    }
+}
+
+/// What is said before a load: where it goes, and what it is.
+pub fn begins(plan: &plan::Plan, address: SocketAddr, screen: &Screen) -> String {
+    let language = screen.language;
+    let (url, words) =
+        (&plan.scenarios.first().expect("a plan has a scenario").target().url, plan_in_words(plan, language));
+    let line = language.pick(
+        format!("loading {url} ({address}): {words}; Ctrl-C ends it"),
+        format!("压测 {url}（{address}）：{words}；按 Ctrl-C 结束"),
+    );
+    in_lines(&line, screen)
+}
+
+/// The same before connections are held.
+pub fn hold_begins(plan: &Hold, address: SocketAddr, screen: &Screen) -> String {
+    let language = screen.language;
+    let (url, words) = (plan::masked_url(&plan.target.url), held::plan_in_words(plan, language));
+    let line = language.pick(
+        format!("holding connections to {url} ({address}): {words}; Ctrl-C ends it"),
+        format!("保持到 {url}（{address}）的连接：{words}；按 Ctrl-C 结束"),
+    );
+    in_lines(&line, screen)
+}
+
+fn in_lines(text: &str, screen: &Screen) -> String {
+    screen.room.map_or_else(|| text.to_owned(), |room| wrap(text, room.columns).join("\n"))
+}

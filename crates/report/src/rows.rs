@@ -1,0 +1,33 @@
+//! Files whose rows were used up.
+
+use engine::UsedUp;
+use figures::Run;
+use serde_json::{Value, json};
+
+use crate::Language;
+use crate::format::count;
+
+/// A line for each file.
+pub(crate) fn used_up(run: &Run, language: Language) -> Vec<String> {
+    let told = |UsedUp { file, rows, is_again }: &UsedUp| {
+        let (file, rows) = (file.display(), count(*rows));
+        if *is_again {
+            language.pick(
+                format!("rows used twice: {file} has {rows}, and more were needed; add rows, or say at_end: stop"),
+                format!("数据行被重复使用：{file} 只有 {rows} 行，不够用；请增加数据，或设置 at_end: stop"),
+            )
+        } else {
+            language.pick(
+                format!("rows used up: all {rows} of {file}; whoever needed another ended"),
+                format!("数据已用完：{file} 共 {rows} 行；需要更多数据的用户或负载已结束"),
+            )
+        }
+    };
+    run.used_up.iter().map(told).collect()
+}
+
+/// The same for programs.
+pub(crate) fn value(run: &Run) -> Value {
+    let told = |UsedUp { file, rows, is_again }: &UsedUp| json!({ "file": file.display().to_string(), "rows": rows, "then": if *is_again { "again" } else { "stop" } });
+    run.used_up.iter().map(told).collect()
+}

@@ -1,0 +1,32 @@
+//! What is wrong with names, in Chinese.
+
+use scenario::NameFault;
+
+use super::meant;
+
+pub(super) fn chinese(fault: &NameFault) -> String {
+    match fault {
+        NameFault::Bad(name) => {
+            format!("'{name}' 不能用作名称；请使用字母、数字和 _，且不能是 JavaScript 的关键字")
+        }
+        NameFault::Environment => "'env' 表示进程的环境变量；请换一个名称".to_owned(),
+        NameFault::Twice { name, line } => format!("名称 '{name}' 已在第 {line} 行使用；请换一个"),
+        NameFault::Unknown { name, near: Some(near) } => format!("没有名为 '{name}' 的变量或数据；是否想写 '{near}'？"),
+        NameFault::Unknown { name, near: None } => {
+            format!("没有名为 '{name}' 的变量或数据；请加到 vars 或 data 中，或从响应中提取")
+        }
+        NameFault::Later { name, line } => format!("'{name}' 在这里还没有值；它在第 {line} 行提取，不早于这个步骤"),
+        NameFault::Elsewhere { name, scenario } => {
+            format!("'{name}' 由场景 '{scenario}' 提取，其他场景的用户没有它；请在这里或 before 中提取")
+        }
+        NameFault::Column { set, column, near, known } => {
+            format!("'{set}' 没有 '{column}' 这一列；现有：{known}{}", meant(near.as_ref()))
+        }
+        NameFault::Row(name) => format!("'{name}' 是一整行数据；请写明哪一列，如 ${{{name}.name}}"),
+        NameFault::Cycle(names) => format!("这些变量互相引用，都没有值：{names}；请给其中一个确定的值"),
+        NameFault::Series { name, near } => format!("没有名为 '{name}' 的事务、步骤或场景{}", meant(near.as_ref())),
+        NameFault::Meet { name, line } => {
+            format!("集合点 '{name}' 在第 {line} 行等待的用户数不同；请换一个名称，或写相同的数量")
+        }
+    }
+}

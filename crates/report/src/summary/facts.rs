@@ -1,0 +1,181 @@
+//! What was to be done, and what it came to in numbers.
+
+use std::fmt::Write;
+
+use figures::{Run, Tally, per_second};
+
+use super::plan::plan_in_words;
+use crate::format::{bytes, count, time};
+use crate::page::Page;
+use crate::{Language, say};
+
+impl Page {
+    pub(super) fn facts(&mut self, run: &Run) {
+        self.aim(run);
+        self.requests(run);
+        let words = self.language().words();
+        self.line(words.time, &format!("{:.3}s", run.wall.as_secs_f64()));
+        self.traffic(run);
+        self.messages(run);
+        let connections = connections_in_words(run, self.language());
+        self.line(words.connections, &connections);
+    }
+
+    fn aim(&mut self, run: &Run) {
+        let words = self.language().words();
+        let scenario = run.plan.scenarios.first().expect("a plan has a scenario");
+        let span = run.lookup.map(|span| format!("{} {}", words.lookup, time(span.as_nanos() as f64)));
+        let (url, place) = (&scenario.target().url, say::place(run));
+        let target = match (self.language(), span) {
+            (Language::En, Some(span)) => format!("{url} ({place}, {span})"),
+            (Language::En, None) => format!("{url} ({place})"),
+            (Language::Zh, Some(span)) => format!("{url}（{place}，{span}）"),
+            (Language::Zh, None) => format!("{url}（{place}）"),
+        };
+        self.line(words.target, &target);
+        self.line(words.plan, &plan_in_words(&run.plan, self.language()));
+    }
+
+    fn requests(&mut self, run: &Run) {
+        let (words, counts) = (self.language().words(), &run.tally);
+        let sum = sum_in_words(counts, self.language());
+        self.line(words.requests, &sum);
+        if counts.redirects() > 0 {
+            let number = count(counts.redirects());
+            let line = self
+                .language()
+                .pick(format!("{number} of them follow redirects"), format!("其中 {number} 个是跟随重定向发出的"));
+            self.line("", &line);
+        }
+        if counts.cut() > 0 {
+            let number = count(counts.cut());
+            let line = self.language().pick(
+                format!("{number} of the unfinished were cut off: the run was ended at once"),
+                format!("其中 {number} 个未完成的请求因压测被立即终止"),
+            );
+            self.line("", &line);
+        }
+        if run.plan.scenarios.iter().any(|scenario| scenario.steps.len() > 1) {
+            let figures::Iterations { completed, cut } = run.iterations;
+            let (completed, is_cut, cut) = (count(completed), cut > 0, count(cut));
+            let line = self.language().pick(
+                if is_cut {
+                    format!("{completed} iterations, {cut} more were cut off")
+                } else {
+                    format!("{completed} iterations")
+                },
+                if is_cut {
+                    format!("完成 {completed} 轮，另有 {cut} 轮中断")
+                } else {
+                    format!("完成 {completed} 轮")
+                },
+            );
+            self.line("", &line);
+        }
+        if counts.started() == 0 && !run.plan.warmup.is_zero() {
+            self.line(
+                "",
+                self.language().pick(
+                    "nothing was started after the warm-up: it was stopped, or its requests had no answer yet",
+                    "预热之后没有发起任何请求：压测已被中止，或预热的请求一直没有收到响应",
+                ),
+            );
+        }
+        if counts.dropped_by_generator() > 0 {
+            let number = count(counts.dropped_by_generator());
+            let line = self.language().pick(
+                format!(
+                    "{number} of the dropped were late before they needed a connection: the generator was the limit"
+                ),
+                format!("其中 {number} 个在寻找连接之前就已超时：瓶颈在压测机"),
+            );
+            self.line("", &line);
+        }
+    }
+
+    fn traffic(&mut self, run: &Run) {
+        let (words, counts) = (self.language().words(), &run.tally);
+        let seconds = run.wall.as_secs_f64();
+        let (received, speed, bodies) = (
+            bytes(counts.bytes_received() as f64),
+            bytes(per_second(counts.bytes_received(), seconds)),
+            bytes(counts.body_bytes() as f64),
+        );
+        let received = self.language().pick(
+            format!("{received} ({speed}/s, bodies {bodies})"),
+            format!("{received}（{speed}/s，其中正文 {bodies}）"),
+        );
+        self.line(words.received, &received);
+        let (sent, speed) = (bytes(counts.bytes_sent() as f64), bytes(per_second(counts.bytes_sent(), seconds)));
+        let sent = self.language().pick(format!("{sent} ({speed}/s)"), format!("{sent}（{speed}/s）"));
+        self.line(words.sent, &sent);
+    }
+
+    fn messages(&mut self, run: &Run) {
+        let (words, counts) = (self.language().words(), &run.tally);
+        if run.has_messages() {
+            let (sent, received) = (count(counts.messages_left()), count(counts.messages_received()));
+            let mut messages = self
+                .language()
+                .pick(format!("{sent} sent, {received} received"), format!("发送 {sent} 条，接收 {received} 条"));
+            if counts.unasked() > 0 {
+                let unasked = count(counts.unasked());
+                messages.push_str(&self.language().pick(
+                    format!(
+                        ", {unasked} of them pushed by the server; a push that arrives while a message waits counts as its answer"
+                    ),
+                    format!("，其中 {unasked} 条是服务端主动推送的；等待响应期间到达的推送会被当作响应"),
+                ));
+            }
+            self.line(words.messages, &messages);
+        }
+    }
+}
+
+/// What became of all starts: a sum that comes out even.
+fn sum_in_words(counts: &Tally, language: Language) -> String {
+    let words = language.words();
+    let number_of = |word: &str, number: u64| {
+        language.pick(format!("{} {word}", count(number)), format!("{word} {}", count(number)))
+    };
+    let mut sum = format!(
+        "{} = {} + {}",
+        number_of(words.started, counts.started()),
+        number_of(words.succeeded, counts.succeeded()),
+        number_of(words.failed, counts.failed)
+    );
+    for (number, word) in [(counts.unfinished(), words.unfinished), (counts.dropped(), words.dropped)] {
+        if number > 0 {
+            write!(sum, " + {}", number_of(word, number)).expect("writing to a string does not fail");
+        }
+    }
+    sum
+}
+
+fn connections_in_words(run: &Run, language: Language) -> String {
+    let counts = &run.tally;
+    let established = count(counts.connections_established());
+    let mut parts = vec![language.pick(format!("{established} established"), format!("已建立 {established} 个"))];
+    if run.tls.count > 0 {
+        let (handshakes, resumed) = (count(run.tls.count), count(counts.tls_resumed()));
+        parts.push(language.pick(
+            format!("{handshakes} TLS handshakes ({resumed} resumed)"),
+            format!("TLS 握手 {handshakes} 次（其中 {resumed} 次会话恢复）"),
+        ));
+    }
+    if counts.reconnects() > 0 {
+        let reconnects = count(counts.reconnects());
+        parts.push(language.pick(
+            format!("{reconnects} requests sent again (the server had not accepted them)"),
+            format!("重发 {reconnects} 个请求（服务端并未接收）"),
+        ));
+    }
+    if counts.unsolicited() > 0 {
+        let unsolicited = count(counts.unsolicited());
+        parts.push(language.pick(
+            format!("{unsolicited} closed because the server sent unexpected bytes; look with curl -v"),
+            format!("{unsolicited} 个因服务端发送了多余数据而关闭；可用 curl -v 查看"),
+        ));
+    }
+    parts.join(language.pick(", ", "，"))
+}

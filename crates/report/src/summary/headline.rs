@@ -1,0 +1,90 @@
+//! What most people read, and often all that they read.
+
+use figures::{Judged, Quantile, Run, Tally};
+use metrics::Measure;
+
+use crate::format::{percent, rate};
+use crate::page::{Page, marked};
+use crate::screen::Paint;
+use crate::{Language, budget, rows, verdict};
+
+impl Page {
+    /// Verdict and thresholds, the rate, the success, and three times.
+    pub(super) fn headline(&mut self, run: &Run) {
+        let words = self.language().words();
+        self.verdict(run);
+        self.budget(run);
+        self.thresholds(run);
+        if !verdict::is_without_time(run) {
+            self.line(words.per_second, &rates_in_words(run, self.language()));
+        }
+        let success = success_in_words(&run.tally, self.language());
+        self.painted(words.success, &success, if run.tally.failed > 0 { Paint::Bad } else { Paint::Plain });
+        let response = run.succeeded.of(Measure::Response);
+        if response.count + response.given_up > 0 {
+            let shown = [(Quantile::P50, "p50"), (Quantile::P99, "p99"), (Quantile::Max, words.max)];
+            let parts = shown.map(|(quantile, name)| {
+                let text = format!("{name} {}", marked(response, quantile));
+                if quantile == Quantile::P99 { self.screen.paint(&text, Paint::Strong) } else { text }
+            });
+            self.raw(words.response_time, &parts.join("   "));
+        }
+    }
+
+    /// What it was allowed to spend has ended it.
+    fn budget(&mut self, run: &Run) {
+        if let Some(text) = budget::used_up(run, self.language()) {
+            self.line(self.language().pick("Budget", "预算"), &text);
+        }
+        for text in rows::used_up(run, self.language()) {
+            self.line(self.language().pick("Data", "数据"), &text);
+        }
+    }
+
+    fn verdict(&mut self, run: &Run) {
+        let paint = if run.verdict.is_spoiled() { Paint::Bad } else { Paint::Good };
+        self.painted(self.language().words().verdict, &verdict::verdict(run, self.language()), paint);
+        if let Some(mark) = verdict::spoiled(run, self.language()) {
+            self.warn("", mark);
+        }
+    }
+
+    fn thresholds(&mut self, run: &Run) {
+        let mut label = self.language().words().thresholds;
+        for Judged { threshold, judgement } in &run.judged {
+            let line = verdict::threshold_line(threshold, judgement, self.language());
+            self.painted(label, &line, if judgement.holds { Paint::Good } else { Paint::Bad });
+            label = "";
+        }
+    }
+}
+
+/// Of an open load what was started, of what was asked, and what of it was answered where that differs; else what was done.
+fn rates_in_words(run: &Run, language: Language) -> String {
+    let done = rate(run.rate);
+    let (Some(achieved), Some(asked)) = (run.achieved_per_s.map(rate), run.asked_per_s.map(rate)) else {
+        return done;
+    };
+    let started = language.pick(format!("{achieved} of {asked} requested"), format!("{achieved}（计划 {asked}）"));
+    if done == achieved {
+        return started;
+    }
+    if run.tally.redirects() > 0 {
+        return language.pick(
+            format!("{started}; {done} completed, with redirects"),
+            format!("{started}，连同重定向共完成 {done}"),
+        );
+    }
+    language.pick(format!("{started}; {done} completed"), format!("{started}，完成 {done}"))
+}
+
+/// Of all starts; and of those that ended, where that differs.
+fn success_in_words(counts: &Tally, language: Language) -> String {
+    let (of_all, of_ended) =
+        (percent(counts.succeeded(), counts.started() - counts.cut()), percent(counts.succeeded(), counts.finished()));
+    if of_all == of_ended || counts.finished() == 0 {
+        return of_all;
+    }
+    language
+        .pick(format!("{of_all} ({of_ended} of those that ended)"), format!("{of_all}（已结束的请求中 {of_ended}）"))
+}

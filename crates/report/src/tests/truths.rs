@@ -1,0 +1,108 @@
+//! Lines that people read first say no more than was measured, and of whom.
+
+use super::*;
+
+const SCREEN: Screen = Screen { language: Language::En, room: None, is_colorful: false, is_full: true };
+
+fn open_plan() -> Plan {
+    let flags = Flags {
+        url: Some("http://127.0.0.1:8080/".to_owned()),
+        rate: Some("100".to_owned()),
+        duration: Some("2s".to_owned()),
+        ..Flags::default()
+    };
+    flags.plan().expect("a good plan")
+}
+
+/// Of a load at 100/s, judged so.
+fn shown(total: Snapshot, change: impl Fn(&mut RunResult)) -> [String; 2] {
+    [Language::En, Language::Zh].map(|language| {
+        let mut result = result(total.clone());
+        (result.asked_per_s, result.verdict.limit) = (Some(100.0), Limit::PlanKept);
+        change(&mut result);
+        summary(&run(&open_plan(), result), Screen { language, ..SCREEN })
+    })
+}
+
+fn line<'a>(text: &'a str, label: &str) -> &'a str {
+    text.lines().find(|line| line.starts_with(label)).unwrap_or_else(|| panic!("no {label} in {text}"))
+}
+
+#[test]
+fn the_verdict_says_whose_delays_it_tells() {
+    let [en, zh] = shown(seen(200, &[]), |_| ());
+    assert!(line(&en, "Verdict").contains("; of all requests lateness p99 70.0us, wait p99 0.00us"), "{en}");
+    assert!(line(&zh, "结论").contains("；全部请求的调度延迟 p99 70.0us"), "{zh}");
+}
+
+/// What was not measured is not told as zero, whatever the verdict.
+#[test]
+fn no_lateness_is_no_evidence() {
+    for limit in [Limit::PlanKept, Limit::Target, Limit::Generator, Limit::Users, Limit::Unknown] {
+        let [en, zh] = shown(seen(0, &[(Failure::Timeout, 200)]), |result| {
+            (result.verdict.limit, result.verdict.unanswered) = (limit, 200);
+            (result.verdict.lateness_p99_ns, result.verdict.wait_p99_ns) = (None, None);
+        });
+        assert!(!line(&en, "Verdict").contains("lateness"), "{en}");
+        assert!(!line(&zh, "结论").contains("调度延迟"), "{zh}");
+    }
+}
+
+#[test]
+fn redirects_are_no_starts_of_the_plan() {
+    let mut total = seen(600, &[]);
+    total.counts[Counter::Redirects] = 400;
+    let [en, zh] = shown(total.clone(), |_| ());
+    assert!(line(&en, "Verdict").contains("the plan was kept: 200 starts at 100/s and 400 redirects"), "{en}");
+    assert!(line(&en, "Requests/s").contains("100 of 100 requested; 300 completed, with redirects"), "{en}");
+    assert!(line(&zh, "结论").contains("发起 200 个请求，另有 400 次重定向"), "{zh}");
+    let [en, _] = shown(total, |result| (result.verdict.limit, result.verdict.unanswered) = (Limit::Target, 3));
+    let verdict = line(&en, "Verdict");
+    assert!(verdict.contains("300/s with redirects; 100/s of 100/s requested were started"), "{verdict}");
+}
+
+#[test]
+fn a_minimum_that_nothing_reached_is_a_bound() {
+    let waited = |successes| {
+        let mut total = seen(successes, &[]);
+        total.counts[Counter::Started] += 1;
+        total.leave_unfinished(SeriesId::step(0), 500_000, None);
+        shown(total, |_| ())
+    };
+    let min = |text: &str| {
+        let row = text.lines().filter(|line| line.starts_with("Response time")).nth(1).expect("a row");
+        row.split_whitespace().nth(2).expect("a minimum").to_owned()
+    };
+    for [en, _] in [waited(0), waited(20)] {
+        assert_eq!(min(&en), ">=500.0us", "{en}");
+    }
+    let [en, _] = shown(seen(20, &[(Failure::Timeout, 2)]), |_| ());
+    assert_eq!(min(&en), "1.00ms", "the least was answered: {en}");
+}
+
+#[test]
+fn the_first_row_of_times_has_the_marks_of_the_table() {
+    let mut total = seen(1_000, &[]);
+    total.counts[Counter::CoveredResponses] = 20;
+    for text in shown(total, |_| ()) {
+        let row = text.lines().find(|line| line.contains("p50 ")).expect("a row of times");
+        let marks: Vec<bool> =
+            row.split("   ").filter(|part| part.contains('s')).map(|part| part.ends_with('!')).collect();
+        assert_eq!(marks.iter().filter(|is_marked| **is_marked).count(), 2, "{text}");
+        assert!(!row.contains("500ms!") && row.trim_end().ends_with('!'), "{text}");
+    }
+}
+
+#[test]
+fn a_stop_in_the_warm_up_measured_nothing() {
+    let mut plan = open_plan();
+    plan.warmup = Duration::from_secs(5);
+    let mut stopped = result(seen(0, &[]));
+    (stopped.was_stopped, stopped.started_for, stopped.asked_per_s) = (true, Nanos::ZERO, Some(0.0));
+    stopped.verdict.limit = Limit::Unknown;
+    let run = run(&plan, stopped);
+    let said = [Language::En, Language::Zh].map(|language| summary(&run, Screen { language, ..SCREEN }));
+    assert!(line(&said[0], "Verdict").ends_with("nothing was measured: stopped in the warm-up"), "{}", said[0]);
+    assert!(line(&said[1], "结论").contains("没有数据：在预热阶段就被停止"), "{}", said[1]);
+    assert!(!said[0].contains("0.00 of 0.00"), "{}", said[0]);
+}

@@ -1,0 +1,132 @@
+//! Whether the parts of a file fit together: names have values where they are used, messages have connections, loads have work.
+
+mod names;
+mod scope;
+mod visit;
+
+use std::collections::{HashMap, HashSet};
+
+use plan::nearest;
+
+use crate::file::{Action, File, Step};
+use crate::mistake::{Fault, Found, NameFault};
+use crate::source::Source;
+use names::Declared;
+use scope::Walk;
+
+/// Looks at a file as a whole; slots that mean a function without its parentheses become calls of it. `seen`: names that are given
+/// to something that was wrong.
+pub(crate) fn check(file: &mut File, source: &Source, seen: &[String], found: &mut Found) {
+    let declared = Declared::of(file, source, seen);
+    declared.check(file, source, found);
+    cycles(file, found);
+    let before = {
+        let mut walk = Walk::new(&declared, None, found);
+        walk.global(file);
+        walk.steps(&mut file.before, false);
+        walk.into_taken()
+    };
+    for index in 0..file.scenarios.len() {
+        let scenario = &mut file.scenarios[index];
+        let mut walk = Walk::new(&declared, Some(index), found);
+        walk.knows(&before);
+        walk.steps(&mut scenario.start, false);
+        walk.steps(&mut scenario.steps, false);
+        walk.steps(&mut scenario.stop, false);
+        if !scenario.steps.is_empty() && !asks(&scenario.steps) && seen.is_empty() {
+            found.add(scenario.name.at, Fault::Idle { scenario: scenario.name.text.clone() });
+        }
+    }
+    let mut walk = Walk::new(&declared, None, found);
+    walk.knows(&before);
+    walk.steps(&mut file.after, false);
+    series(file, seen, found);
+}
+
+/// Some way through the steps sends something.
+fn asks(steps: &[Step]) -> bool {
+    steps.iter().any(|step| match &step.action {
+        Action::Request(_) | Action::Call(_) | Action::Talk(_) | Action::Send(_) => true,
+        Action::Receive(_) | Action::Think(_) | Action::Meet(_) => false,
+        Action::Transaction { steps, .. }
+        | Action::Repeat { steps, .. }
+        | Action::Loop { steps, .. }
+        | Action::Parallel { steps, .. }
+        | Action::Shuffle(steps) => asks(steps),
+        Action::Choose(choices) => choices.iter().any(|choice| choice.weight > 0 && asks(&choice.steps)),
+        Action::If { then, otherwise, .. } => asks(then) || asks(otherwise),
+    })
+}
+
+/// Variables that are made of each other.
+fn cycles(file: &File, found: &mut Found) {
+    let names: Vec<&str> = file.vars.iter().map(|variable| variable.name.text.as_str()).collect();
+    let places: HashMap<&str, usize> = names.iter().enumerate().map(|(place, name)| (*name, place)).collect();
+    let made_of: Vec<Vec<usize>> = file.vars.iter().map(|variable| names::parts(&variable.value, &places)).collect();
+    // 0: not looked at; 1: on the way; 2: done.
+    let mut state = vec![0u8; names.len()];
+    for start in 0..names.len() {
+        let mut way: Vec<(usize, usize)> = vec![(start, 0)];
+        while let Some((at, next)) = way.last_mut() {
+            let (at, index) = (*at, *next);
+            *next += 1;
+            if index == 0 && state[at] == 2 {
+                way.pop();
+                continue;
+            }
+            state[at] = 1;
+            match made_of[at].get(index) {
+                Some(part) if state[*part] == 1 => {
+                    let first = way.iter().position(|(each, _)| each == part).unwrap_or(0);
+                    let circle = way[first..].iter().map(|(each, _)| names[*each]).chain([names[*part]]);
+                    let circle = circle.collect::<Vec<_>>().join(" -> ");
+                    let name = &file.vars[*part].name;
+                    found.add(name.at, Fault::Name(NameFault::Cycle(crate::mistake::shortened(&circle))));
+                }
+                Some(part) => way.push((*part, 0)),
+                None => {
+                    state[at] = 2;
+                    way.pop();
+                }
+            }
+        }
+    }
+}
+
+/// Thresholds are of something that is there.
+fn series(file: &File, seen: &[String], found: &mut Found) {
+    let mut known: Vec<&str> = file.scenarios.iter().map(|scenario| scenario.name.text.as_str()).collect();
+    for scenario in &file.scenarios {
+        [&scenario.start, &scenario.steps, &scenario.stop].into_iter().for_each(|steps| names_of(steps, &mut known));
+    }
+    known.extend(seen.iter().map(String::as_str));
+    let all: HashSet<&str> = known.iter().copied().collect();
+    for name in file.thresholds.iter().filter_map(|limit| limit.of.as_ref()) {
+        if !all.contains(name.text.as_str()) {
+            if !found.has_room() {
+                found.count();
+                continue;
+            }
+            let near = nearest(&name.text, known.iter().copied()).map(str::to_owned);
+            found.add(name.at, Fault::Name(NameFault::Series { name: name.text.clone(), near }));
+        }
+    }
+}
+
+/// The series of steps and transactions.
+fn names_of<'f>(steps: &'f [Step], names: &mut Vec<&'f str>) {
+    for step in steps {
+        if matches!(
+            step.action,
+            Action::Request(_)
+                | Action::Call(_)
+                | Action::Talk(_)
+                | Action::Send(_)
+                | Action::Receive(_)
+                | Action::Transaction { .. }
+        ) {
+            names.push(&step.name);
+        }
+        step.inner().into_iter().for_each(|steps| names_of(steps, names));
+    }
+}

@@ -1,0 +1,198 @@
+//! All names that a file gives to something, and whether they can be told from each other.
+
+use std::collections::{HashMap, HashSet};
+
+use plan::{Argument, Filling};
+
+use super::visit;
+use crate::expression;
+use crate::file::{Action, DataSet, File, Json, Step};
+use crate::mistake::{Fault, Found, NameFault};
+use crate::source::{Source, Span};
+
+/// A shorter name is near to too many others.
+const NEAR_BYTES_MIN: usize = 3;
+
+/// The columns of a data set, in their order and by their names.
+pub(super) struct Columns {
+    list: Vec<String>,
+    set: HashSet<String>,
+}
+
+impl Columns {
+    fn of(list: &[String]) -> Self {
+        Self { list: list.to_vec(), set: list.iter().cloned().collect() }
+    }
+}
+
+/// All names that a file gives to something.
+pub(super) struct Declared {
+    /// Variables of the beginning, with their lines.
+    pub(super) vars: HashMap<String, usize>,
+    /// Data, with what is known of its columns.
+    pub(super) data: HashMap<String, Option<Columns>>,
+    /// Who takes a name, and in which line first: a scenario, or `before` and `after`.
+    pub(super) taken: HashMap<String, Vec<(Option<usize>, usize)>>,
+    /// Names of scenarios.
+    pub(super) scenarios: Vec<String>,
+    /// Given to something that was wrong.
+    pub(super) seen: HashSet<String>,
+}
+
+impl Declared {
+    pub(super) fn of(file: &File, source: &Source, seen: &[String]) -> Self {
+        let line = |at: Span| source.place(at.start).line;
+        let mut declared = Self {
+            vars: file.vars.iter().map(|variable| (variable.name.text.clone(), line(variable.name.at))).collect(),
+            data: file
+                .data
+                .iter()
+                .map(|set| (set.name.text.clone(), set.columns.as_deref().map(Columns::of)))
+                .collect(),
+            taken: HashMap::new(),
+            scenarios: file.scenarios.iter().map(|scenario| scenario.name.text.clone()).collect(),
+            seen: seen.iter().cloned().collect(),
+        };
+        let mut add = |who: Option<usize>, steps: &[Step]| {
+            each(steps, &mut |step| {
+                for take in visit::takes(step) {
+                    let taken = declared.taken.entry(take.name.text.clone()).or_default();
+                    if !taken.iter().any(|(other, _)| *other == who) {
+                        taken.push((who, line(take.name.at)));
+                    }
+                }
+            })
+        };
+        add(None, &file.before);
+        for (index, scenario) in file.scenarios.iter().enumerate() {
+            [&scenario.start, &scenario.steps, &scenario.stop].into_iter().for_each(|steps| add(Some(index), steps));
+        }
+        add(None, &file.after);
+        declared
+    }
+
+    /// It is the name of something, wherever.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.vars.contains_key(name)
+            || self.data.contains_key(name)
+            || self.taken.contains_key(name)
+            || self.seen.contains(name)
+    }
+
+    /// Names that two things have, and those of secrets that nothing has.
+    pub(super) fn check(&self, file: &File, source: &Source, found: &mut Found) {
+        let line = |at: Span| source.place(at.start).line;
+        for DataSet { name, .. } in &file.data {
+            if let Some(line) = self.vars.get(&name.text) {
+                found.add(name.at, Fault::Name(NameFault::Twice { name: name.text.clone(), line: *line }));
+            }
+        }
+        let data: HashMap<&str, Span> = file.data.iter().map(|set| (set.name.text.as_str(), set.name.at)).collect();
+        let (mut places, mut transactions) = (HashMap::new(), HashMap::new());
+        let all = || {
+            let parts = file.scenarios.iter().flat_map(|scenario| [&scenario.start, &scenario.steps, &scenario.stop]);
+            [&file.before].into_iter().chain(parts).chain([&file.after])
+        };
+        for steps in all() {
+            each(steps, &mut |step| {
+                for take in visit::takes(step) {
+                    if let Some(at) = data.get(take.name.text.as_str()) {
+                        let twice = NameFault::Twice { name: take.name.text.clone(), line: line(*at) };
+                        found.add(take.name.at, Fault::Name(twice));
+                    }
+                }
+                match &step.action {
+                    Action::Meet(meet) => {
+                        let (users, first) = *places.entry(&meet.name.text).or_insert((meet.users, meet.name.at));
+                        if users != meet.users {
+                            let fault = NameFault::Meet { name: meet.name.text.clone(), line: line(first) };
+                            found.add(meet.name.at, Fault::Name(fault));
+                        }
+                    }
+                    Action::Transaction { .. } => {
+                        transactions.entry(step.name.as_str()).or_insert(step.at);
+                    }
+                    _ => {}
+                }
+            });
+        }
+        // A transaction and a step of one name would be one series.
+        for steps in all() {
+            each(steps, &mut |step| {
+                let is_step = matches!(step.action, Action::Request(_) | Action::Call(_) | Action::Talk(_));
+                if let Some(at) = transactions.get(step.name.as_str()).filter(|_| is_step) {
+                    let twice = NameFault::Twice { name: step.name.clone(), line: line(*at) };
+                    found.add(step.at, Fault::Name(twice));
+                }
+            });
+        }
+        for secret in &file.secrets {
+            let (name, at) = (&secret.name.text, secret.name.at);
+            let is_known = if secret.column.is_some() { self.data.contains_key(name) } else { self.has(name) };
+            match (self.data.get(name), &secret.column) {
+                (Some(columns), Some(column)) => {
+                    if let Some(fault) = self.column_fault(name, columns.as_ref(), column) {
+                        found.add(at, fault);
+                    }
+                }
+                _ if is_known || self.seen.contains(name) => {}
+                _ => {
+                    let fault = self.unknown(name, &[]);
+                    found.add(at, fault);
+                }
+            }
+        }
+    }
+
+    /// Nothing is called so.
+    pub(super) fn unknown(&self, name: &str, more: &[&str]) -> Fault {
+        let known = self.vars.keys().chain(self.data.keys()).chain(self.taken.keys()).map(String::as_str);
+        let near = plan::nearest(name, known.chain(more.iter().copied()));
+        let near = near.filter(|_| name.len() >= NEAR_BYTES_MIN).map(str::to_owned);
+        Fault::Name(NameFault::Unknown { name: crate::mistake::shortened(name), near })
+    }
+
+    /// A column that the data does not have, as far as that is known.
+    pub(super) fn column_fault(&self, set: &str, columns: Option<&Columns>, column: &str) -> Option<Fault> {
+        let columns = columns.filter(|columns| !columns.set.contains(column))?;
+        let near = plan::nearest(column, columns.list.iter().map(String::as_str)).map(str::to_owned);
+        let known = crate::mistake::shortened(&columns.list.join(", "));
+        Some(Fault::Name(NameFault::Column { set: set.to_owned(), column: column.to_owned(), near, known }))
+    }
+}
+
+/// Each step, with those within it.
+fn each<'f>(steps: &'f [Step], see: &mut dyn FnMut(&'f Step)) {
+    for step in steps {
+        see(step);
+        step.inner().into_iter().for_each(|steps| each(steps, see));
+    }
+}
+
+/// Which of these names a value is made of.
+pub(super) fn parts(value: &Json, names: &HashMap<&str, usize>) -> Vec<usize> {
+    let mut parts = Vec::new();
+    value.patterns(&mut |pattern| {
+        for slot in pattern.slots() {
+            let mut add = |name: &str| parts.extend(names.get(name).copied());
+            used(&slot.filling, &slot.text, &mut add);
+        }
+    });
+    parts.sort_unstable();
+    parts.dedup();
+    parts
+}
+
+/// The names that fill a slot.
+fn used(filling: &Filling, text: &str, add: &mut dyn FnMut(&str)) {
+    match filling {
+        Filling::Name(name) | Filling::Column(name, _) => add(name),
+        Filling::Call(_, arguments) => arguments.iter().for_each(|argument| {
+            if let Argument::Filling(inner) = argument {
+                used(inner, text, add);
+            }
+        }),
+        Filling::Expression => expression::variables(text).into_iter().for_each(|(name, _)| add(name)),
+        Filling::Environment(_) => {}
+    }
+}

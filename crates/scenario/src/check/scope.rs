@@ -1,0 +1,236 @@
+//! Which names have a value where: in the order of the file, since a value that is taken later is not there yet.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use plan::{Argument, Filling, Function, Pattern, Slot, SlotPlace};
+
+use super::names::Declared;
+use super::visit;
+use crate::expression;
+use crate::file::{Action, Expression, File, Step};
+use crate::mistake::{Fault, Found, NameFault};
+use crate::source::Span;
+
+/// A way through steps, with the names that have been taken on it.
+pub(super) struct Walk<'w> {
+    declared: &'w Declared,
+    /// Whose steps they are.
+    scenario: Option<usize>,
+    taken: HashSet<String>,
+    /// The same in the order in which they were taken.
+    log: Vec<String>,
+    found: &'w mut Found,
+}
+
+impl<'w> Walk<'w> {
+    pub(super) fn new(declared: &'w Declared, scenario: Option<usize>, found: &'w mut Found) -> Self {
+        Self { declared, scenario, taken: HashSet::new(), log: Vec::new(), found }
+    }
+
+    /// These have a value from the beginning on.
+    pub(super) fn knows(&mut self, names: &HashSet<String>) {
+        self.taken.extend(names.iter().cloned());
+    }
+
+    /// What was taken on the way.
+    pub(super) fn into_taken(self) -> HashSet<String> {
+        self.taken
+    }
+
+    /// The target, variables and defaults. A default is there for each step, so any name may have a value by then.
+    pub(super) fn global(&mut self, file: &mut File) {
+        if let Some(target) = &mut file.target {
+            self.pattern(target);
+        }
+        for variable in &mut file.vars {
+            visit::json(&mut variable.value, &mut |pattern| self.pattern(pattern));
+        }
+        let own = std::mem::take(&mut self.taken);
+        self.taken = self.declared.taken.keys().cloned().collect();
+        file.defaults.headers.iter_mut().for_each(|(_, value)| self.pattern(value));
+        self.taken = own;
+    }
+
+    /// One after the other.
+    pub(super) fn steps(&mut self, steps: &mut [Step], is_talking: bool) {
+        steps.iter_mut().for_each(|step| self.step(step, is_talking));
+    }
+
+    fn step(&mut self, step: &mut Step, is_talking: bool) {
+        let verb = match step.action {
+            Action::Send(_) => Some("send"),
+            Action::Receive(_) => Some("receive"),
+            _ => None,
+        };
+        if let Some(verb) = verb.filter(|_| !is_talking) {
+            self.found.add(step.at, Fault::NotTalking { verb });
+        }
+        visit::patterns(step, &mut |pattern| self.pattern(pattern));
+        match &mut step.action {
+            Action::Talk(talk) => self.steps(&mut talk.steps, true),
+            Action::Transaction { steps, .. } | Action::Repeat { steps, .. } => self.steps(steps, is_talking),
+            Action::Loop { condition, is_until: true, steps, .. } => {
+                self.steps(steps, is_talking);
+                self.expression(condition);
+            }
+            Action::Loop { condition, steps, .. } => {
+                self.expression(condition);
+                self.steps(steps, is_talking);
+            }
+            Action::If { condition, then, otherwise } => {
+                self.expression(condition);
+                self.aside(&mut [then, otherwise], is_talking);
+            }
+            Action::Choose(choices) => {
+                let mut ways: Vec<&mut Vec<Step>> = choices.iter_mut().map(|choice| &mut choice.steps).collect();
+                self.aside(&mut ways, is_talking);
+            }
+            // In any order, or at a time: none can count on another.
+            Action::Shuffle(steps) | Action::Parallel { steps, .. } => self.apart(steps, is_talking),
+            _ => {}
+        }
+        visit::takes(step).iter().for_each(|take| self.take(take.name.text.clone()));
+    }
+
+    /// Ways of which one is gone: each begins with what is there now.
+    fn aside(&mut self, ways: &mut [&mut Vec<Step>], is_talking: bool) {
+        let mut all = Vec::new();
+        for way in ways {
+            let mark = self.log.len();
+            self.steps(way, is_talking);
+            all.extend(self.forget(mark));
+        }
+        all.into_iter().for_each(|name| self.take(name));
+    }
+
+    fn apart(&mut self, steps: &mut [Step], is_talking: bool) {
+        let mut all = Vec::new();
+        for step in steps {
+            let mark = self.log.len();
+            self.step(step, is_talking);
+            all.extend(self.forget(mark));
+        }
+        all.into_iter().for_each(|name| self.take(name));
+    }
+
+    fn take(&mut self, name: String) {
+        if self.taken.insert(name.clone()) {
+            self.log.push(name);
+        }
+    }
+
+    /// What was taken since then is not there any more.
+    fn forget(&mut self, mark: usize) -> Vec<String> {
+        let names = self.log.split_off(mark);
+        names.iter().for_each(|name| {
+            self.taken.remove(name);
+        });
+        names
+    }
+
+    fn pattern(&mut self, pattern: &mut Pattern) {
+        pattern.slots_mut().for_each(|slot| self.slot(slot));
+    }
+
+    fn slot(&mut self, slot: &mut Slot) {
+        let at = Span::new(slot.at.start, slot.at.end);
+        let is_value = slot.place == SlotPlace::JsonValue;
+        if slot.filling == Filling::Expression {
+            self.words(&slot.text, at);
+            return;
+        }
+        self.filling(&mut slot.filling, at, is_value);
+    }
+
+    fn filling(&mut self, filling: &mut Filling, at: Span, is_value: bool) {
+        match filling {
+            Filling::Name(name) => {
+                if let Some(function) = Function::of_name(name).filter(|function| function.is_bare())
+                    && !self.declared.has(name)
+                {
+                    *filling = Filling::Call(function, Vec::new());
+                } else if self.declared.data.contains_key(name) && !is_value {
+                    self.found.add(at, Fault::Name(NameFault::Row(name.clone())));
+                } else {
+                    self.name(name, at);
+                }
+            }
+            Filling::Column(set, column) => match self.declared.data.get(set) {
+                Some(_) => self.column(set, column, at),
+                None => self.name(set, at),
+            },
+            Filling::Call(_, arguments) => {
+                for argument in arguments {
+                    if let Argument::Filling(inner) = argument {
+                        self.filling(inner, at, false);
+                    }
+                }
+            }
+            Filling::Environment(_) | Filling::Expression => {}
+        }
+    }
+
+    fn expression(&mut self, expression: &Expression) {
+        self.words(&expression.text, expression.at);
+    }
+
+    /// The names and columns of an expression that stands there.
+    fn words(&mut self, text: &str, at: Span) {
+        let is_direct = at.end - at.start == text.len();
+        let place = |range: Range<usize>| match is_direct {
+            true => Span::new(at.start + range.start, at.start + range.end),
+            false => at,
+        };
+        for (name, range) in expression::variables(text) {
+            self.name(name, place(range));
+        }
+        for (set, column, range) in expression::columns(text) {
+            self.column(set, column, place(range));
+        }
+    }
+
+    /// Data must have the column, as far as its columns are known.
+    fn column(&mut self, set: &str, column: &str, at: Span) {
+        let columns = self.declared.data.get(set).and_then(Option::as_ref);
+        if !self.found.has_room() {
+            // Nobody is told which it was.
+            return;
+        }
+        if let Some(fault) = self.declared.column_fault(set, columns, column) {
+            self.found.add(at, fault);
+        }
+    }
+
+    /// A name must have a value here.
+    fn name(&mut self, name: &str, at: Span) {
+        let declared = self.declared;
+        let is_there =
+            declared.vars.contains_key(name) || declared.data.contains_key(name) || self.taken.contains(name);
+        let taken = declared.taken.get(name).map_or(&[][..], Vec::as_slice);
+        // Whatever gives it a value may be what was wrong.
+        let is_told = taken.is_empty() && declared.seen.contains(name);
+        if is_there || is_told {
+            return;
+        }
+        if !self.found.has_room() {
+            self.found.count();
+            return;
+        }
+        let own = taken.iter().find(|(who, _)| *who == self.scenario);
+        let fault = match (own, taken.first()) {
+            (Some((_, line)), _) => Fault::Name(NameFault::Later { name: name.to_owned(), line: *line }),
+            (None, Some((Some(scenario), _))) => {
+                let scenario = declared.scenarios.get(*scenario).cloned().unwrap_or_default();
+                Fault::Name(NameFault::Elsewhere { name: name.to_owned(), scenario })
+            }
+            (None, Some((None, line))) => Fault::Name(NameFault::Later { name: name.to_owned(), line: *line }),
+            (None, None) => {
+                let functions: Vec<&str> =
+                    Function::all().filter(|function| function.is_bare()).map(Function::name).collect();
+                declared.unknown(name, &functions)
+            }
+        };
+        self.found.add(at, fault);
+    }
+}

@@ -1,0 +1,71 @@
+//! What a step is made of: its texts with slots, its takes, its steps.
+
+use plan::Pattern;
+
+use crate::file::{Action, Body, Json, MessageData, PartValue, Step, Take};
+
+/// Each text with slots of a step, without those of the steps within.
+pub(super) fn patterns(step: &mut Step, see: &mut dyn FnMut(&mut Pattern)) {
+    match &mut step.action {
+        Action::Request(request) => {
+            see(&mut request.url);
+            request.headers.iter_mut().for_each(|(_, value)| see(value));
+            match &mut request.body {
+                Some(Body::Text(text)) => see(text),
+                Some(Body::Json(value)) => json(value, see),
+                Some(Body::Form(fields)) => fields.iter_mut().for_each(|(_, value)| see(value)),
+                Some(Body::Multipart(parts)) => parts.iter_mut().for_each(|part| {
+                    if let PartValue::Text(text) = &mut part.value {
+                        see(text);
+                    }
+                }),
+                Some(Body::File(_)) | None => {}
+            }
+            defaults(&mut request.take, see);
+        }
+        Action::Call(call) => {
+            see(&mut call.url);
+            call.headers.iter_mut().for_each(|(_, value)| see(value));
+            call.messages.iter_mut().for_each(|message| json(message, see));
+            defaults(&mut call.take, see);
+        }
+        Action::Talk(talk) => {
+            see(&mut talk.url);
+            talk.headers.iter_mut().for_each(|(_, value)| see(value));
+        }
+        Action::Send(message) => match &mut message.data {
+            MessageData::Text(text) => see(text),
+            MessageData::Json(value) => json(value, see),
+            MessageData::Bytes(_) | MessageData::File(_) => {}
+        },
+        Action::Receive(receive) => defaults(&mut receive.take, see),
+        _ => {}
+    }
+}
+
+fn defaults(takes: &mut [Take], see: &mut dyn FnMut(&mut Pattern)) {
+    takes.iter_mut().filter_map(|take| take.default.as_mut()).for_each(|value| json(value, see));
+}
+
+/// Each text of a value.
+pub(super) fn json(value: &mut Json, see: &mut dyn FnMut(&mut Pattern)) {
+    match value {
+        Json::Text(text) => see(text),
+        Json::List(items) => items.iter_mut().for_each(|item| json(item, see)),
+        Json::Map(pairs) => pairs.iter_mut().for_each(|(key, value)| {
+            see(key);
+            json(value, see);
+        }),
+        Json::Null | Json::Bool(_) | Json::Number(_) => {}
+    }
+}
+
+/// What a step takes.
+pub(super) fn takes(step: &Step) -> &[Take] {
+    match &step.action {
+        Action::Request(request) => &request.take,
+        Action::Call(call) => &call.take,
+        Action::Receive(receive) => &receive.take,
+        _ => &[],
+    }
+}

@@ -1,0 +1,327 @@
+//! A first look at expressions: what is surely wrong is told with its place, before anything is compiled.
+//!
+//! This is no parser of JavaScript. It cuts a text into words, and knows what cannot follow what; whatever it does not know for sure
+//! it lets pass, and the compiler has the last word.
+
+use std::ops::Range;
+
+use plan::{Function, SLOT_BYTES_MAX, SLOT_DEPTH_MAX};
+
+use crate::mistake::ExpressionFault;
+
+/// The most bytes of an expression.
+pub const EXPRESSION_BYTES_MAX: usize = SLOT_BYTES_MAX;
+
+/// Names that JavaScript has itself, as far as strict functions of their variables can use them.
+const GLOBALS: [&str; 35] = [
+    "Array",
+    "BigInt",
+    "Boolean",
+    "Date",
+    "Infinity",
+    "JSON",
+    "Map",
+    "Math",
+    "NaN",
+    "Number",
+    "Object",
+    "RegExp",
+    "Set",
+    "String",
+    "Symbol",
+    "decodeURI",
+    "decodeURIComponent",
+    "encodeURI",
+    "encodeURIComponent",
+    "env",
+    "escape",
+    "false",
+    "globalThis",
+    "isFinite",
+    "isNaN",
+    "null",
+    "parseFloat",
+    "parseInt",
+    "this",
+    "true",
+    "undefined",
+    "unescape",
+    "Error",
+    "Intl",
+    "Reflect",
+];
+
+/// Words that stand between values, or before one.
+const OPERATOR_WORDS: [&str; 8] = ["in", "instanceof", "typeof", "void", "new", "delete", "of", "await"];
+/// What other languages call operators.
+const FOREIGN_WORDS: [(&str, &str); 3] = [("and", "&&"), ("or", "||"), ("not", "!")];
+
+/// A piece of an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A name, or a word of the language.
+    Word,
+    /// A number, a string, a template.
+    Literal,
+    /// `(`, `[`, `{`
+    Open,
+    /// Their partners.
+    Close,
+    /// `.` and `?.`
+    Dot,
+    /// Anything else.
+    Operator,
+}
+
+#[derive(Clone, Debug)]
+struct Token<'a> {
+    kind: Kind,
+    text: &'a str,
+    at: usize,
+}
+
+impl Token<'_> {
+    fn range(&self) -> Range<usize> {
+        self.at..self.at + self.text.len()
+    }
+}
+
+type Wrong = (Range<usize>, ExpressionFault);
+
+/// Looks at an expression; what is wrong comes with its place in it.
+pub(crate) fn check(text: &str) -> Result<(), Wrong> {
+    if text.len() > EXPRESSION_BYTES_MAX {
+        return Err((0..0, ExpressionFault::TooLong(EXPRESSION_BYTES_MAX)));
+    }
+    let tokens = tokens(text)?;
+    if tokens.is_empty() {
+        return Err((0..text.len(), ExpressionFault::Empty));
+    }
+    brackets(&tokens)?;
+    // Functions and objects have statements and keys of their own: the compiler knows them.
+    if is_beyond(&tokens) {
+        return Ok(());
+    }
+    order(&tokens)
+}
+
+/// The variables that an expression names, each with its place; nothing, when it is beyond what is understood here.
+pub(crate) fn variables(text: &str) -> Vec<(&str, Range<usize>)> {
+    let Ok(tokens) = tokens(text) else { return Vec::new() };
+    if is_beyond(&tokens) {
+        return Vec::new();
+    }
+    let is_after_dot = |index: usize| index > 0 && tokens[index - 1].kind == Kind::Dot;
+    let named = tokens.iter().enumerate().filter(|(index, token)| token.kind == Kind::Word && !is_after_dot(*index));
+    let known =
+        |word: &str| GLOBALS.contains(&word) || OPERATOR_WORDS.contains(&word) || Function::of_name(word).is_some();
+    named.filter(|(_, token)| !known(token.text)).map(|(_, token)| (token.text, token.range())).collect()
+}
+
+/// The columns that are asked for as `row.column`, with the place of the column.
+pub(crate) fn columns(text: &str) -> Vec<(&str, &str, Range<usize>)> {
+    let Ok(tokens) = tokens(text) else { return Vec::new() };
+    let is_start = |index: usize| index == 0 || tokens[index - 1].kind != Kind::Dot;
+    let three = tokens.windows(3).enumerate();
+    let asked = three.filter(|(index, three)| {
+        is_start(*index) && three[0].kind == Kind::Word && three[1].text == "." && three[2].kind == Kind::Word
+    });
+    asked.map(|(_, three)| (three[0].text, three[2].text, three[2].range())).collect()
+}
+
+/// There is a function, an object, a template with slots or the like in it.
+fn is_beyond(tokens: &[Token<'_>]) -> bool {
+    tokens.iter().any(|token| {
+        matches!(token.text, "=>" | "{" | ";" | "function" | "class" | "let" | "const" | "var" | "/")
+            || (token.kind == Kind::Literal && token.text.starts_with('`') && token.text.contains("${"))
+    })
+}
+
+fn tokens(text: &str) -> Result<Vec<Token<'_>>, Wrong> {
+    let (mut tokens, mut at) = (Vec::new(), 0);
+    while let Some(first) = text[at..].chars().next() {
+        if first.is_whitespace() {
+            at += first.len_utf8();
+            continue;
+        }
+        let rest = &text[at..];
+        let is_word = |each: char| each.is_alphanumeric() || each == '_' || each == '$';
+        let (kind, length) = match first {
+            '\'' | '"' | '`' => (Kind::Literal, string(rest).ok_or((at..at + 1, ExpressionFault::Quote))?),
+            '$' if rest.starts_with("${") => return Err((at..at + 2, ExpressionFault::Slot)),
+            _ if first.is_ascii_digit() => {
+                (Kind::Literal, rest.find(|each: char| !is_word(each) && each != '.').unwrap_or(rest.len()))
+            }
+            _ if is_word(first) => (Kind::Word, rest.find(|each| !is_word(each)).unwrap_or(rest.len())),
+            '(' | '[' | '{' => (Kind::Open, 1),
+            ')' | ']' | '}' => (Kind::Close, 1),
+            '.' if rest.starts_with("...") => (Kind::Operator, 3),
+            '.' => (Kind::Dot, 1),
+            '?' if rest.starts_with("?.") => (Kind::Dot, 2),
+            _ => (Kind::Operator, operator(rest)),
+        };
+        tokens.push(Token { kind, text: &rest[..length], at });
+        at += length;
+    }
+    Ok(tokens)
+}
+
+/// How long an operator is.
+fn operator(text: &str) -> usize {
+    const LONG: [&str; 27] = [
+        ">>>=", "===", "!==", "**=", "<<=", ">>=", ">>>", "&&=", "||=", "??=", "=>", "==", "!=", "<=", ">=", "&&",
+        "||", "??", "++", "--", "+=", "-=", "*=", "/=", "**", "<<", ">>",
+    ];
+    let long = LONG.iter().find(|operator| text.starts_with(**operator)).map(|operator| operator.len());
+    long.unwrap_or_else(|| text.chars().next().map_or(1, char::len_utf8))
+}
+
+/// How long a string is, with its quotes.
+fn string(text: &str) -> Option<usize> {
+    let quote = text.chars().next()?;
+    let mut was_escaped = false;
+    for (at, each) in text.char_indices().skip(1) {
+        if each == quote && !was_escaped {
+            return Some(at + 1);
+        }
+        was_escaped = each == '\\' && !was_escaped;
+    }
+    None
+}
+
+fn brackets(tokens: &[Token<'_>]) -> Result<(), Wrong> {
+    let mut open: Vec<&Token<'_>> = Vec::new();
+    for token in tokens {
+        match token.kind {
+            Kind::Open => open.push(token),
+            Kind::Close => {
+                let opened = open.pop().map(|token| token.text);
+                let wanted = match token.text {
+                    ")" => "(",
+                    "]" => "[",
+                    _ => "{",
+                };
+                if opened != Some(wanted) {
+                    return Err((token.range(), ExpressionFault::Brackets));
+                }
+            }
+            _ => {}
+        }
+        if open.len() > SLOT_DEPTH_MAX {
+            return Err((token.range(), ExpressionFault::Brackets));
+        }
+    }
+    open.last().map_or(Ok(()), |token| Err((token.range(), ExpressionFault::Brackets)))
+}
+
+/// Values and operators take turns.
+fn order(tokens: &[Token<'_>]) -> Result<(), Wrong> {
+    // Whether a value has just ended.
+    let mut is_behind_value = false;
+    for (index, token) in tokens.iter().enumerate() {
+        let is_after_dot = index > 0 && tokens[index - 1].kind == Kind::Dot;
+        match token.kind {
+            Kind::Word if is_after_dot => is_behind_value = true,
+            Kind::Word if OPERATOR_WORDS.contains(&token.text) => is_behind_value = false,
+            Kind::Word | Kind::Literal => {
+                // `not` is a word in front of a value, and the others stand behind one.
+                let is_prefix = !is_behind_value
+                    && matches!(tokens.get(index + 1).map(|next| next.kind), Some(Kind::Word | Kind::Literal));
+                if let Some((word, meant)) = FOREIGN_WORDS.iter().find(|(word, _)| *word == token.text)
+                    && (is_behind_value || is_prefix)
+                {
+                    return Err((token.range(), ExpressionFault::Word((*word).to_owned(), meant)));
+                }
+                if is_behind_value {
+                    let text = crate::mistake::shortened(token.text);
+                    return Err((token.range(), ExpressionFault::Operator(text)));
+                }
+                is_behind_value = true;
+            }
+            Kind::Open => is_behind_value = false,
+            Kind::Close => is_behind_value = true,
+            Kind::Dot => {}
+            Kind::Operator => {
+                if is_assignment(token.text) {
+                    return Err((token.range(), ExpressionFault::Assignment));
+                }
+                is_behind_value = false;
+            }
+        }
+    }
+    match tokens.last() {
+        Some(last) if matches!(last.kind, Kind::Operator | Kind::Dot) || OPERATOR_WORDS.contains(&last.text) => {
+            Err((last.range(), ExpressionFault::Operand(last.text.to_owned())))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn is_assignment(text: &str) -> bool {
+    let is_comparison = ["==", "!=", "<=", ">=", "===", "!==", "=>"].contains(&text);
+    (text.ends_with('=') && !is_comparison) || text == "++" || text == "--"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_surely_wrong_is_told() {
+        for good in [
+            "price < 100",
+            "state == \"paid\"",
+            "!ready && (count >= 3 || list[0].ok)",
+            "users.name.length > 2 ? a : b",
+            "typeof x === 'string'",
+            "'k' in order",
+            "list.filter(x => x.price < 10).length",
+            "({a: 1}).a",
+            "`${a}-${b}` == c",
+            "Math.max(a, b) % 2",
+            "a?.b ?? -1",
+            "/^a.b/.test(name)",
+            "价格 < 100",
+            "5 - -3 > 1e3",
+        ] {
+            assert_eq!(check(good), Ok(()), "{good}");
+        }
+        let word = |word: &str, meant| ExpressionFault::Word(word.to_owned(), meant);
+        for (bad, at, fault) in [
+            ("", 0..0, ExpressionFault::Empty),
+            ("  ", 0..2, ExpressionFault::Empty),
+            ("state = \"paid\"", 6..7, ExpressionFault::Assignment),
+            ("n++", 1..3, ExpressionFault::Assignment),
+            ("n += 1", 2..4, ExpressionFault::Assignment),
+            ("price 100", 6..9, ExpressionFault::Operator("100".to_owned())),
+            ("price <", 6..7, ExpressionFault::Operand("<".to_owned())),
+            ("a.", 1..2, ExpressionFault::Operand(".".to_owned())),
+            ("a and b", 2..5, word("and", "&&")),
+            ("a or b", 2..4, word("or", "||")),
+            ("not a", 0..3, word("not", "!")),
+            ("(a < 1", 0..1, ExpressionFault::Brackets),
+            ("a[0)", 3..4, ExpressionFault::Brackets),
+            ("a == 'x", 5..6, ExpressionFault::Quote),
+            ("${a} < 1", 0..2, ExpressionFault::Slot),
+        ] {
+            assert_eq!(check(bad), Err((at, fault)), "{bad}");
+        }
+        let long = "a".repeat(EXPRESSION_BYTES_MAX + 1);
+        assert!(matches!(check(&long), Err((_, ExpressionFault::TooLong(_)))));
+    }
+
+    #[test]
+    fn names_are_told_from_the_words_of_the_language() {
+        for (text, names) in [
+            ("price < limit.max && true", &["price", "limit"][..]),
+            ("Math.max(a, 'b', c.d.e)", &["a", "c"]),
+            ("base64(user) == uuid()", &["user"]),
+            ("typeof x == 'y'", &["x"]),
+            ("list.map(x => x.y)", &[]),
+            ("env.HOME == home", &["home"]),
+        ] {
+            assert_eq!(variables(text).into_iter().map(|(name, _)| name).collect::<Vec<_>>(), names, "{text}");
+        }
+        assert_eq!(columns("a.b.c == users.name"), [("a", "b", 2..3), ("users", "name", 15..19)]);
+    }
+}

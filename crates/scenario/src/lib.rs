@@ -1,0 +1,148 @@
+//! Scenario files: what users do, written as YAML. [`read`] gives the checked value of a file, or everything that is wrong with it.
+//!
+//! The way of a file: `tree` makes values with places of its text, `reader` and `read` make a [`File`] of them by the tables of
+//! `shape`, and `check` looks whether its parts fit together. Nothing is sent, and no expression is compiled.
+
+mod check;
+mod expression;
+mod file;
+mod given;
+mod lower;
+mod mistake;
+mod read;
+mod reader;
+mod schema;
+mod shape;
+mod source;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+pub use expression::EXPRESSION_BYTES_MAX;
+pub use file::*;
+pub use given::FlagFault;
+pub use lower::{Lowered, Lowering, Outside};
+pub use mistake::{
+    ExpressionFault, Fault, Given, LoopWord, MISTAKES_MAX, Mistake, Mistakes, NameFault, SyntaxFault, Things, Wanted,
+    as_keys,
+};
+pub use reader::Files;
+pub use schema::schema;
+pub use shape::{Field, Kind, Object};
+pub use source::{Place, Source, Span};
+
+use mistake::Found;
+use reader::Reader;
+
+/// The largest file.
+pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// A file that was read, with its text.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// What it says.
+    pub file: File,
+    /// Its text, for what is told of places in it later.
+    pub source: Source,
+}
+
+/// Reads and checks a file, with the data files that it names.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn read(path: &Path) -> Result<Opened, Mistakes> {
+    read_with(path, std::iter::empty())
+}
+
+/// The same, with values for variables of the file; `target` is what relative URLs begin with.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn read_with<'v>(path: &Path, vars: impl Iterator<Item = (&'v str, &'v str)>) -> Result<Opened, Mistakes> {
+    let name = path.to_string_lossy();
+    let whole = |fault, text: &str| {
+        let source = Source::new(&name, text);
+        Mistakes { source, all: vec![Mistake { at: Span::default(), fault }], more: 0 }
+    };
+    let mut bytes = Vec::new();
+    let opened = std::fs::File::open(path);
+    let got = opened.and_then(|file| file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes));
+    if let Err(error) = got {
+        return Err(whole(Fault::File { reason: error.to_string() }, ""));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+        let source = Source::new(&name, &text);
+        Mistakes { source, all: vec![Mistake { at: Span::new(valid, valid + 1), fault: Fault::NotUtf8 }], more: 0 }
+    })?;
+    let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+    parse_with(&name, &text, &Folder(folder), vars)
+}
+
+/// Reads and checks the text of a file. `files` has the data files that it names.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn parse(name: &str, text: &str, files: &dyn Files) -> Result<Opened, Mistakes> {
+    parse_with(name, text, files, std::iter::empty())
+}
+
+fn parse_with<'v>(
+    name: &str,
+    text: &str,
+    files: &dyn Files,
+    vars: impl Iterator<Item = (&'v str, &'v str)>,
+) -> Result<Opened, Mistakes> {
+    let source = Source::new(name, text);
+    let mut reader = Reader::new(&source, files);
+    if text.len() > FILE_BYTES_MAX {
+        reader.found.add(Span::default(), Fault::FileTooLarge { most: FILE_BYTES_MAX });
+        let found = reader.found;
+        return Err(found.into_mistakes(source));
+    }
+    let mut syntax = Found::default();
+    let (root, end) = tree::build(&source, &mut syntax);
+    let read = read::file(&mut reader, root.as_ref().unwrap_or(&tree::Node::nothing()));
+    let (mut found, names) = (reader.found, reader.names);
+    let is_whole = end == usize::MAX;
+    if !is_whole {
+        // Of what comes behind nobody knows: only what is wrong anyway is told.
+        found.keep_what_stands_alone(end);
+    }
+    // What is no YAML comes first, also where there is more than is kept.
+    syntax.join(found);
+    let mut found = syntax;
+    let mut file = read.unwrap_or_default();
+    vars.for_each(|(name, value)| given::set(&mut file, name, value, &mut found));
+    if is_whole {
+        // What is wrong in itself gives no value, and what is missing then is not told a second time.
+        let seen = if found.is_empty() { Vec::new() } else { names };
+        check::check(&mut file, &source, &seen, &mut found);
+    }
+    match found.is_empty() {
+        true => Ok(Opened { file, source }),
+        false => Err(found.into_mistakes(source)),
+    }
+}
+
+/// Data files in a folder of this machine.
+#[derive(Clone, Debug)]
+pub struct Folder(pub PathBuf);
+
+impl Files for Folder {
+    fn head(&self, path: &Path, most: usize) -> std::io::Result<Vec<u8>> {
+        let path = self.0.join(path);
+        // Opening a pipe would wait for somebody to write into it.
+        if !std::fs::metadata(&path)?.is_file() {
+            return Err(std::io::Error::other("not a file"));
+        }
+        let mut bytes = Vec::new();
+        std::fs::File::open(path)?.take(most as u64).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,373 @@
+//! A file becomes plans: one of what it runs, and one each of what is done before and after that.
+//!
+//! A step is made as a step of the flags is, from a [`plan::Draft`]; its slots stand there as marks, which are found again in what
+//! was made, and become what is filled anew for each exchange.
+
+mod bodies;
+mod marks;
+mod names;
+mod nodes;
+mod requests;
+mod talks;
+mod urls;
+mod values;
+
+use std::time::Duration;
+
+use plan::draft::Draft;
+use plan::{
+    ConnectionCount, Interpreters, Keeps, Load as PlanLoad, Meeting, Memory, OPEN_CONNECTIONS_MAX, OnFailure, Plan,
+    PlanError, Program, Reach, Scenario as PlanScenario, Schema, UNASKED_RATE_MAX, UserShape, Value,
+};
+
+use crate::Opened;
+use crate::file::{Action, Amount, File, Iterations, Load, Scenario, Step};
+use crate::mistake::{Fault, Found, Mistakes};
+use crate::source::Span;
+use names::Naming;
+use nodes::Nodes;
+
+/// Draws are the same in each run, unless the file has a seed.
+const SEED: u64 = 1;
+
+/// What a file needs of whoever runs it.
+#[derive(Clone, Copy)]
+pub struct Outside<'a> {
+    /// Variables of the environment.
+    pub environment: &'a dyn Fn(&str) -> Option<String>,
+    /// What evaluates expressions.
+    pub interpreters: Option<&'a dyn Interpreters>,
+    /// What servers said of their services, beside what was asked for.
+    pub schemas: &'a [(Draft, Schema)],
+    /// Where the files are that the file names.
+    pub folder: &'a std::path::Path,
+    /// Sent as `User-Agent`, unless the file says otherwise.
+    pub user_agent: &'a str,
+}
+
+/// A file on its way to plans.
+pub struct Lowering<'a> {
+    opened: &'a Opened,
+    outside: &'a Outside<'a>,
+    /// Values that are there from the beginning on.
+    globals: Vec<(String, Value)>,
+}
+
+/// A plan, and what its parts are called.
+#[derive(Clone, Debug)]
+pub struct Lowered {
+    /// What is run.
+    pub plan: Plan,
+    /// The variables of the first scenario, in the order of their numbers.
+    pub variables: Vec<String>,
+}
+
+/// What lies around the steps that are made.
+pub(crate) struct Making<'a> {
+    pub(crate) file: &'a File,
+    pub(crate) outside: &'a Outside<'a>,
+    pub(crate) naming: Naming<'a>,
+    pub(crate) found: Found,
+}
+
+impl<'a> Lowering<'a> {
+    /// Reckons what the variables of a file are from the beginning on.
+    ///
+    /// # Errors
+    /// Everything that is wrong.
+    pub fn new(opened: &'a Opened, outside: &'a Outside<'a>) -> Result<Self, Mistakes> {
+        let mut found = Found::default();
+        let globals = values::globals(&opened.file, outside, &mut found);
+        if !found.is_empty() {
+            return Err(found.into_mistakes(opened.source.clone()));
+        }
+        Ok(Self { opened, outside, globals })
+    }
+
+    /// What was taken before the run is there from then on.
+    pub fn learn(&mut self, names: &[String], values: &[Value]) {
+        for (name, value) in names.iter().zip(values) {
+            match self.globals.iter_mut().find(|(known, _)| known == name) {
+                Some((_, known)) => known.clone_from(value),
+                None => self.globals.push((name.clone(), value.clone())),
+            }
+        }
+    }
+
+    /// What is done before the run, if there is something.
+    ///
+    /// # Errors
+    /// Everything that is wrong.
+    pub fn before(&self) -> Result<Option<Lowered>, Mistakes> {
+        self.once("before", &self.opened.file.before)
+    }
+
+    /// What is done after the run, if there is something.
+    ///
+    /// # Errors
+    /// Everything that is wrong.
+    pub fn after(&self) -> Result<Option<Lowered>, Mistakes> {
+        self.with_awaited().once("after", &self.opened.file.after)
+    }
+
+    /// What is run: the scenarios that are named, or all.
+    ///
+    /// # Errors
+    /// Everything that is wrong.
+    pub fn run(&self, only: &[String]) -> Result<Lowered, Mistakes> {
+        let file = &self.opened.file;
+        let chosen = file.scenarios.iter().filter(|one| only.is_empty() || only.contains(&one.name.text));
+        self.with_awaited().lower(chosen, file.run.warmup.unwrap_or_default())
+    }
+
+    /// The same with a value for each name that is taken before the run, which is not there yet.
+    fn with_awaited(&self) -> Self {
+        let mut names = Vec::new();
+        collect_takes(&self.opened.file.before, &mut names);
+        let mut globals = self.globals.clone();
+        for name in names {
+            if !globals.iter().any(|(known, _)| *known == name) {
+                globals.push((name, Value::text(AWAITED)));
+            }
+        }
+        Self { opened: self.opened, outside: self.outside, globals }
+    }
+
+    /// What must be asked of servers before there can be a plan: calls whose services nobody described.
+    pub fn undescribed(&self) -> Vec<Draft> {
+        let file = &self.opened.file;
+        let lists = file.scenarios.iter().flat_map(|one| [&one.start, &one.steps, &one.stop]);
+        let mut drafts = Vec::new();
+        for steps in lists.chain([&file.before, &file.after]) {
+            self.collect_calls(steps, &mut drafts);
+        }
+        drafts
+    }
+
+    fn collect_calls(&self, steps: &[Step], drafts: &mut Vec<Draft>) {
+        for step in steps {
+            if let Action::Call(call) = &step.action
+                && !self.opened.file.defaults.flags.request.call.has_schema()
+            {
+                let mut making = self.making(&[]);
+                if let Ok(draft) = making.call_draft(call)
+                    && !drafts.iter().any(|known| known.url == draft.url)
+                {
+                    drafts.push(draft);
+                }
+            }
+            step.inner().into_iter().for_each(|steps| self.collect_calls(steps, drafts));
+        }
+    }
+
+    fn making(&self, steps: &[&[Step]]) -> Making<'_> {
+        let naming = Naming::new(&self.opened.file, &self.globals, steps, self.outside.environment);
+        Making { file: &self.opened.file, outside: self.outside, naming, found: Found::default() }
+    }
+
+    /// One user does these steps once.
+    fn once(&self, name: &str, steps: &[Step]) -> Result<Option<Lowered>, Mistakes> {
+        if steps.is_empty() {
+            return Ok(None);
+        }
+        let scenario = Scenario {
+            name: crate::file::Name { text: name.to_owned(), at: Span::default() },
+            load: Load::default(),
+            begin: Duration::ZERO,
+            every: None,
+            connections: None,
+            keep: true,
+            start: Vec::new(),
+            steps: steps.to_vec(),
+            stop: Vec::new(),
+        };
+        let mut lowered = self.lower(std::iter::once(&scenario), Duration::ZERO)?;
+        lowered.plan.keeps = Keeps { values: true, ..lowered.plan.keeps };
+        let requests = lowered.plan.scenarios.iter().fold(0, |sum: u64, one| sum.saturating_add(one.requests_most()));
+        lowered.plan = lowered.plan.reaching(&self.reach(requests > UNASKED_RATE_MAX));
+        Ok(Some(lowered))
+    }
+
+    fn lower<'s>(&self, scenarios: impl Iterator<Item = &'s Scenario>, warmup: Duration) -> Result<Lowered, Mistakes> {
+        let file = &self.opened.file;
+        let (mut found, mut meetings, mut lowered, mut variables) = (Found::default(), Vec::new(), Vec::new(), None);
+        let draft = self.draft_of_run();
+        let times = draft.times();
+        for scenario in scenarios {
+            let mut making = self.making(&[&scenario.start, &scenario.steps, &scenario.stop]);
+            lowered.extend(making.scenario(scenario, &mut meetings));
+            variables.get_or_insert_with(|| making.naming.variable_names());
+            found.join(making.found);
+        }
+        let (grace, interval) = match times {
+            Ok(times) => times,
+            Err(error) => {
+                found.add(Span::default(), Fault::Value(error));
+                (Duration::ZERO, Duration::ZERO)
+            }
+        };
+        // A part is judged when all is over.
+        for limit in file.thresholds.iter().filter(|limit| limit.of.is_some()) {
+            if limit.threshold.abort_after.is_some() {
+                found.add(limit.at, Fault::AbortOfPart);
+            }
+        }
+        if !found.is_empty() {
+            return Err(found.into_mistakes(self.opened.source.clone()));
+        }
+        let keeps = Keeps { persists: file.run.persist, ..Keeps::default() };
+        let budget = file.run.budget.unwrap_or_default();
+        let plan = Plan { scenarios: lowered, grace, warmup, interval, meetings, keeps, budget };
+        let reach = self.reach(plan.wants_consent());
+        Ok(Lowered { plan: plan.reaching(&reach), variables: variables.unwrap_or_default() })
+    }
+
+    /// Where a load may go.
+    fn reach(&self, wants_consent: bool) -> Reach {
+        let consents = &self.opened.file.run.consents;
+        if wants_consent { Reach::Near(consents.clone().into()) } else { Reach::Anywhere }
+    }
+
+    fn draft_of_run(&self) -> Draft {
+        let run = &self.opened.file.run;
+        Draft { grace: run.grace, interval: run.interval, ..Draft::default() }
+    }
+}
+
+/// What stands for a value that is not there yet: as good a path as any.
+const AWAITED: &str = "/";
+
+/// The names that steps take.
+fn collect_takes(steps: &[Step], names: &mut Vec<String>) {
+    for step in steps {
+        let takes = match &step.action {
+            Action::Request(request) => &request.take[..],
+            Action::Call(call) => &call.take,
+            Action::Receive(receive) => &receive.take,
+            _ => &[],
+        };
+        names.extend(takes.iter().map(|take| take.name.text.clone()));
+        step.inner().into_iter().for_each(|steps| collect_takes(steps, names));
+    }
+}
+
+impl Making<'_> {
+    fn scenario(&mut self, scenario: &Scenario, meetings: &mut Vec<Meeting>) -> Option<PlanScenario> {
+        let mut nodes = Nodes::new(self, meetings);
+        let program = Program {
+            start: nodes.all(&scenario.start),
+            nodes: nodes.all(&scenario.steps),
+            stop: nodes.all(&scenario.stop),
+            ..Program::default()
+        };
+        let (steps, targets, transactions) = nodes.into_parts();
+        let program = Program { seed: self.file.run.seed.unwrap_or(SEED), transactions, ..program };
+        if !self.found.is_empty() {
+            return None;
+        }
+        if let Err(fault) = program.check(steps.len()) {
+            self.found.add(scenario.name.at, Fault::Program { fault });
+            return None;
+        }
+        if matches!(scenario.load.amount, Amount::Rate { .. })
+            && !(scenario.start.is_empty() && scenario.stop.is_empty())
+        {
+            self.found.add(scenario.name.at, Fault::StartOfRate);
+            return None;
+        }
+        if scenario.connections.is_some() && matches!(scenario.load.amount, Amount::Users { .. }) {
+            self.found.add(scenario.name.at, Fault::NotYet { what: "connections, shared by users" });
+        }
+        self.compile();
+        if !self.found.is_empty() {
+            return None;
+        }
+        let load = load_of(scenario, steps.iter().map(|step| step.timeout).max().unwrap_or_default());
+        let iterations_each = match scenario.load.iterations {
+            Some(Iterations::Each(count)) => Some(count),
+            _ => None,
+        };
+        let shared_connections = scenario.connections.filter(|_| matches!(load, PlanLoad::Closed { .. }));
+        let (variables, columns, expressions, counters) = self.naming.memory();
+        Some(PlanScenario {
+            name: scenario.name.text.clone(),
+            targets,
+            load,
+            begin: if matches!(scenario.load.amount, Amount::Users { .. }) { scenario.begin } else { Duration::ZERO },
+            every: scenario.every,
+            iterations_each,
+            shared_connections,
+            steps,
+            program,
+            memory: Memory {
+                variables,
+                cookies: self.file.defaults.cookies,
+                keeps: scenario.keep,
+                counters,
+                columns,
+                expressions,
+            },
+        })
+    }
+
+    /// Looks whether each expression is one, where somebody can tell.
+    fn compile(&mut self) {
+        for (expression, at) in self.naming.placed_expressions() {
+            let reason = match self.outside.interpreters {
+                Some(interpreters) => interpreters.start(std::slice::from_ref(expression)).err(),
+                None => Some(values::NO_INTERPRETER.to_owned()),
+            };
+            if let Some(reason) = reason {
+                self.found.add(at, Fault::Script { reason });
+            }
+        }
+    }
+
+    /// What comes after a failure of a step.
+    pub(crate) fn on_failure(&self, step: &Step) -> OnFailure {
+        step.on_failure.or(self.file.defaults.on_failure).unwrap_or(OnFailure::Next)
+    }
+
+    /// What was made, or nothing: then it is told what is wrong.
+    pub(crate) fn told<T>(&mut self, at: Span, made: Result<T, Fault>) -> Option<T> {
+        made.map_err(|fault| self.found.add(at, fault)).ok()
+    }
+}
+
+impl From<PlanError> for Fault {
+    fn from(error: PlanError) -> Self {
+        Self::Value(error)
+    }
+}
+
+/// A stage in which nothing starts.
+fn later(begin: Duration) -> Option<plan::RateStage> {
+    (!begin.is_zero()).then_some(plan::RateStage { from: 0, to: 0, span: begin })
+}
+
+/// `timeout`: the longest of its steps.
+fn load_of(scenario: &Scenario, timeout: Duration) -> PlanLoad {
+    let load = &scenario.load;
+    let requests = match load.iterations {
+        Some(Iterations::Together(count)) => Some(count),
+        _ => None,
+    };
+    match &load.amount {
+        Amount::Users { count, shape } => {
+            let duration = match shape {
+                UserShape::Stages(stages) => Some(stages.iter().map(|stage| stage.span).sum()),
+                _ => load.duration,
+            };
+            PlanLoad::Closed { users: *count, shape: shape.clone(), requests, duration }
+        }
+        Amount::Rate { stages, arrivals, max_lateness } => PlanLoad::Open {
+            stages: later(scenario.begin).into_iter().chain(stages.iter().copied()).collect(),
+            arrivals: *arrivals,
+            requests,
+            connections: scenario
+                .connections
+                .map_or(ConnectionCount::UpTo(OPEN_CONNECTIONS_MAX), ConnectionCount::Exactly),
+            max_lateness: max_lateness.unwrap_or(timeout),
+        },
+    }
+}

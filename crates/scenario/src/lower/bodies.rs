@@ -1,0 +1,182 @@
+//! What requests carry: bytes that are always the same, or parts that are filled anew.
+
+use plan::{Pattern, PatternPart, Rendering, Slot, SlotPlace, Unknown};
+
+use super::Making;
+use crate::file::{Json, Part, PartValue};
+use crate::mistake::Fault;
+
+/// Parts of a form with files are cut by this line, which no usual content has.
+const BOUNDARY: &str = "----onrush-5f3a9c1e7b2d4860";
+
+/// Bytes with slots, piece by piece.
+#[derive(Default)]
+pub(super) struct Pieces {
+    parts: Vec<PatternPart>,
+    /// What was read from files, which may be no text, in the place of an empty slot-less part.
+    rendering: Rendering,
+}
+
+impl Pieces {
+    fn text(&mut self, text: &str) {
+        match self.parts.last_mut() {
+            Some(PatternPart::Text(last)) => last.push_str(text),
+            _ => self.parts.push(PatternPart::Text(text.to_owned())),
+        }
+    }
+
+    /// A pattern whose plain texts are written as `escape` does it.
+    fn pattern(&mut self, pattern: &Pattern, escape: impl Fn(&str) -> String) {
+        for part in &pattern.parts {
+            match part {
+                PatternPart::Text(text) => self.text(&escape(text)),
+                PatternPart::Slot(slot) => self.parts.push(PatternPart::Slot(slot.clone())),
+            }
+        }
+    }
+
+    fn bytes(&mut self, bytes: &[u8], making: &mut Making<'_>) -> Result<(), Unknown> {
+        self.flush(making)?;
+        self.rendering = std::mem::take(&mut self.rendering).then(Rendering::of_bytes(bytes));
+        Ok(())
+    }
+
+    fn flush(&mut self, making: &mut Making<'_>) -> Result<(), Unknown> {
+        let pattern = Pattern { parts: std::mem::take(&mut self.parts) };
+        let rendering = making.naming.rendering(&pattern)?;
+        self.rendering = std::mem::take(&mut self.rendering).then(rendering);
+        Ok(())
+    }
+
+    /// All of it, looked up.
+    pub(super) fn finish(mut self, making: &mut Making<'_>) -> Result<Rendering, Fault> {
+        self.flush(making)?;
+        Ok(self.rendering)
+    }
+}
+
+impl From<Unknown> for Fault {
+    fn from(unknown: Unknown) -> Self {
+        Self::Slot { text: unknown.text }
+    }
+}
+
+/// A text as it is.
+pub(super) fn of_text(pattern: &Pattern) -> Pieces {
+    let mut pieces = Pieces::default();
+    pieces.pattern(pattern, str::to_owned);
+    pieces
+}
+
+/// A form as browsers send it.
+pub(super) fn of_form(fields: &[(String, Pattern)]) -> Pieces {
+    let mut pieces = Pieces::default();
+    for (number, (name, value)) in fields.iter().enumerate() {
+        let between = if number > 0 { "&" } else { "" };
+        pieces.text(&format!("{between}{}=", form_escaped(name)));
+        pieces.pattern(value, form_escaped);
+    }
+    pieces
+}
+
+/// Unreserved characters stay, a blank becomes a plus (the form encoding of the URL standard).
+fn form_escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b' ' => out.push('+'),
+            byte if byte.is_ascii_alphanumeric() || b"*-._".contains(&byte) => out.push(char::from(byte)),
+            byte => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+/// JSON without blanks between its parts.
+pub(super) fn of_json(json: &Json) -> Pieces {
+    let mut pieces = Pieces::default();
+    write_json(json, &mut pieces);
+    pieces
+}
+
+fn write_json(json: &Json, pieces: &mut Pieces) {
+    match json {
+        Json::Null => pieces.text("null"),
+        Json::Bool(is_so) => pieces.text(if *is_so { "true" } else { "false" }),
+        Json::Number(number) => pieces.text(&number.to_string()),
+        Json::Text(pattern) => write_string(pattern, pieces, true),
+        Json::List(items) => {
+            pieces.text("[");
+            for (number, item) in items.iter().enumerate() {
+                if number > 0 {
+                    pieces.text(",");
+                }
+                write_json(item, pieces);
+            }
+            pieces.text("]");
+        }
+        Json::Map(pairs) => {
+            pieces.text("{");
+            for (number, (key, value)) in pairs.iter().enumerate() {
+                if number > 0 {
+                    pieces.text(",");
+                }
+                write_string(key, pieces, false);
+                pieces.text(":");
+                write_json(value, pieces);
+            }
+            pieces.text("}");
+        }
+    }
+}
+
+/// A string. One that is exactly a slot keeps the type of its value, unless it is a key.
+fn write_string(pattern: &Pattern, pieces: &mut Pieces, keeps_type: bool) {
+    let place = |slot: &Slot, place| PatternPart::Slot(Slot { place, ..slot.clone() });
+    if let [PatternPart::Slot(slot)] = &pattern.parts[..]
+        && keeps_type
+    {
+        return pieces.parts.push(place(slot, SlotPlace::JsonValue));
+    }
+    pieces.text("\"");
+    for part in &pattern.parts {
+        match part {
+            PatternPart::Text(text) => {
+                let quoted = serde_json::Value::from(text.as_str()).to_string();
+                pieces.text(&quoted[1..quoted.len() - 1]);
+            }
+            PatternPart::Slot(slot) => pieces.parts.push(place(slot, SlotPlace::JsonString)),
+        }
+    }
+    pieces.text("\"");
+}
+
+/// A form with files, and its media type.
+pub(super) fn of_parts(parts: &[Part], making: &mut Making<'_>) -> Result<(Pieces, String), Fault> {
+    let mut pieces = Pieces::default();
+    for part in parts {
+        pieces.text(&format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{}\"", quoted(&part.name)));
+        match &part.value {
+            PartValue::Text(pattern) => {
+                pieces.text("\r\n\r\n");
+                pieces.pattern(pattern, str::to_owned);
+            }
+            PartValue::File { path, filename, media_type } => {
+                let bytes = making.read(path)?;
+                let own = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+                let name = filename.clone().unwrap_or(own);
+                let kind = media_type.as_deref().unwrap_or("application/octet-stream");
+                pieces.text(&format!("; filename=\"{}\"\r\nContent-Type: {kind}\r\n\r\n", quoted(&name)));
+                pieces.bytes(&bytes, making)?;
+            }
+        }
+        pieces.text("\r\n");
+    }
+    pieces.text(&format!("--{BOUNDARY}--\r\n"));
+    Ok((pieces, format!("multipart/form-data; boundary={BOUNDARY}")))
+}
+
+/// As browsers write names in a part (the HTML standard).
+fn quoted(name: &str) -> String {
+    name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
+}

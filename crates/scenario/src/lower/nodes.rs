@@ -1,0 +1,207 @@
+//! Steps of a file become nodes of a program, and the steps of a plan that these ask for.
+
+use plan::{Choice, Meeting, Node, Step as PlanStep, Target, Transaction};
+
+use super::Making;
+use super::requests::Part;
+use super::talks::Turn;
+use crate::file::{Action, Expression, Step, Talk};
+use crate::mistake::Fault;
+
+/// What the program of one scenario is made of.
+pub(super) struct Nodes<'m, 'a> {
+    making: &'m mut Making<'a>,
+    meetings: &'m mut Vec<Meeting>,
+    steps: Vec<PlanStep>,
+    targets: Vec<Target>,
+    transactions: Vec<Transaction>,
+}
+
+impl<'m, 'a> Nodes<'m, 'a> {
+    pub(super) fn new(making: &'m mut Making<'a>, meetings: &'m mut Vec<Meeting>) -> Self {
+        Self { making, meetings, steps: Vec::new(), targets: Vec::new(), transactions: Vec::new() }
+    }
+
+    pub(super) fn into_parts(self) -> (Vec<PlanStep>, Vec<Target>, Vec<Transaction>) {
+        (self.steps, self.targets, self.transactions)
+    }
+
+    /// Steps one after the other. What is wrong is told and left out.
+    pub(super) fn all(&mut self, steps: &[Step]) -> Vec<Node> {
+        steps.iter().filter_map(|step| self.node(step)).collect()
+    }
+
+    fn node(&mut self, step: &Step) -> Option<Node> {
+        Some(match &step.action {
+            Action::Request(_) | Action::Call(_) => {
+                let number = self.exchange(step)?;
+                Node::Ask { step: number, on_failure: self.making.on_failure(step) }
+            }
+            Action::Talk(talk) => self.talk(step, talk)?,
+            // These stand in a conversation, which goes through them itself.
+            Action::Send(_) | Action::Receive(_) => return None,
+            Action::Think(think) => Node::Think(*think),
+            Action::Transaction { with_think, steps } => {
+                let number = self.transactions.len();
+                self.transactions.push(Transaction { name: step.name.clone(), has_pauses: *with_think });
+                Node::Transaction { number, nodes: self.all(steps) }
+            }
+            Action::Repeat { least, most, steps } => {
+                Node::Repeat { least: *least, most: *most, nodes: self.all(steps) }
+            }
+            Action::Choose(choices) => {
+                let way =
+                    |choice: &crate::file::Choice| Choice { weight: choice.weight, nodes: self.all(&choice.steps) };
+                Node::Choose(choices.iter().map(way).collect())
+            }
+            Action::Shuffle(steps) => Node::Shuffle(self.all(steps)),
+            Action::If { condition, then, otherwise } => {
+                Node::If { condition: self.condition(condition), then: self.all(then), otherwise: self.all(otherwise) }
+            }
+            Action::Loop { condition, is_until, most, steps } => Node::Loop {
+                condition: self.condition(condition),
+                is_until: *is_until,
+                most: *most,
+                on_failure: self.making.on_failure(step),
+                nodes: self.all(steps),
+            },
+            Action::Parallel { most, steps } => Node::Parallel {
+                most: *most,
+                steps: steps.iter().filter_map(|step| self.exchange(step)).collect(),
+                on_failure: self.making.on_failure(step),
+            },
+            Action::Meet(meet) => {
+                self.making.found.add(step.at, Fault::NotYet { what: "meet" });
+                let meeting = Meeting { name: meet.name.text.clone(), users: meet.users, within: meet.within };
+                let known = self.meetings.iter().position(|known| known.name == meeting.name);
+                Node::Meet(known.unwrap_or_else(|| {
+                    self.meetings.push(meeting);
+                    self.meetings.len() - 1
+                }) as u32)
+            }
+        })
+    }
+
+    fn condition(&mut self, condition: &Expression) -> u32 {
+        self.making.naming.at = condition.at;
+        self.making.naming.expression_number(&condition.text)
+    }
+
+    /// A request or a call.
+    fn exchange(&mut self, step: &Step) -> Option<usize> {
+        self.making.naming.at = step.at;
+        let part = match &step.action {
+            Action::Request(request) => self.making.request(step, request),
+            Action::Call(call) => self.making.call(step, call),
+            _ => return None,
+        };
+        self.add(step, part)
+    }
+
+    fn add(&mut self, step: &Step, part: Result<Part, Fault>) -> Option<usize> {
+        let (target, mut made) = self.making.told(step.at, part)?;
+        made.target = self.target(target);
+        self.steps.push(made);
+        Some(self.steps.len() - 1)
+    }
+
+    /// Its number; places that are reached in the same way are one.
+    fn target(&mut self, target: Target) -> usize {
+        let known = self.targets.iter().position(|known| {
+            (&known.host, known.port, &known.dial, &known.unix, known.protocol, &known.tls)
+                == (&target.host, target.port, &target.dial, &target.unix, target.protocol, &target.tls)
+                && !is_talk(known, &target)
+        });
+        known.unwrap_or_else(|| {
+            self.targets.push(target);
+            self.targets.len() - 1
+        })
+    }
+
+    /// A conversation: its exchanges one after the other on a connection of its own.
+    fn talk(&mut self, step: &Step, talk: &Talk) -> Option<Node> {
+        let before = self.steps.len();
+        let nodes = if talk.steps.is_empty() {
+            let turn = Turn { talk, send: None, receive: None, is_alone: true };
+            let part = self.making.turn(step, &turn);
+            let number = self.add(step, part)?;
+            vec![Node::Ask { step: number, on_failure: self.making.on_failure(step) }]
+        } else {
+            self.turns(&talk.steps, talk)
+        };
+        let target = self.steps.get(before).map_or(0, |step| step.target);
+        Some(Node::Talk { target, nodes })
+    }
+
+    fn turns(&mut self, steps: &[Step], talk: &Talk) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        let mut steps = steps.iter().peekable();
+        while let Some(step) = steps.next() {
+            let (send, receive) = match &step.action {
+                Action::Send(send) => {
+                    let next = steps.next_if(|next| matches!(next.action, Action::Receive(_)));
+                    (Some(&**send), next)
+                }
+                Action::Receive(_) => (None, Some(step)),
+                _ => {
+                    nodes.extend(self.turn_node(step, talk));
+                    continue;
+                }
+            };
+            let on_failure = self.making.on_failure(receive.unwrap_or(step));
+            let receive = receive.and_then(|step| match &step.action {
+                Action::Receive(receive) => Some(&**receive),
+                _ => None,
+            });
+            let part = self.making.turn(step, &Turn { talk, send, receive, is_alone: false });
+            if let Some(number) = self.add(step, part) {
+                nodes.push(Node::Ask { step: number, on_failure });
+            }
+        }
+        nodes
+    }
+
+    /// What holds other steps of a conversation.
+    fn turn_node(&mut self, step: &Step, talk: &Talk) -> Option<Node> {
+        Some(match &step.action {
+            Action::Transaction { with_think, steps } => {
+                let number = self.transactions.len();
+                self.transactions.push(Transaction { name: step.name.clone(), has_pauses: *with_think });
+                Node::Transaction { number, nodes: self.turns(steps, talk) }
+            }
+            Action::Repeat { least, most, steps } => {
+                Node::Repeat { least: *least, most: *most, nodes: self.turns(steps, talk) }
+            }
+            Action::Choose(choices) => {
+                let way = |choice: &crate::file::Choice| Choice {
+                    weight: choice.weight,
+                    nodes: self.turns(&choice.steps, talk),
+                };
+                Node::Choose(choices.iter().map(way).collect())
+            }
+            Action::Shuffle(steps) => {
+                // Each by itself: what is shuffled is not one exchange with what comes behind it.
+                Node::Shuffle(steps.iter().flat_map(|step| self.turns(std::slice::from_ref(step), talk)).collect())
+            }
+            Action::If { condition, then, otherwise } => Node::If {
+                condition: self.condition(condition),
+                then: self.turns(then, talk),
+                otherwise: self.turns(otherwise, talk),
+            },
+            Action::Loop { condition, is_until, most, steps } => Node::Loop {
+                condition: self.condition(condition),
+                is_until: *is_until,
+                most: *most,
+                on_failure: self.making.on_failure(step),
+                nodes: self.turns(steps, talk),
+            },
+            _ => return self.node(step),
+        })
+    }
+}
+
+/// Two conversations do not share a connection: each has its own handshake.
+fn is_talk(one: &Target, other: &Target) -> bool {
+    let is_one = |target: &Target| matches!(target.protocol, plan::Protocol::WebSocket | plan::Protocol::Tcp);
+    (is_one(one) || is_one(other)) && one.url != other.url
+}

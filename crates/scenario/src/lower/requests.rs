@@ -1,0 +1,274 @@
+//! Requests and calls as steps of a plan.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use plan::draft::{Body as DraftBody, Draft};
+use plan::{
+    Address, Header, Making as Made, Pattern, REQUEST_BODY_BYTES_MAX, Rendering, SlotPlace, Step as PlanStep, Take,
+    Taking, Target, Value,
+};
+
+use super::marks::Marks;
+use super::urls::Scheme;
+use super::{Making, bodies, values};
+use crate::file::{Body, Call, Expect, Json, Request, Step, Take as FileTake};
+use crate::mistake::Fault;
+
+/// A step and where it goes.
+pub(super) type Part = (Target, PlanStep);
+
+impl Making<'_> {
+    /// What all steps have in common.
+    pub(super) fn draft(&self) -> Draft {
+        let mut draft = self.file.defaults.flags.clone();
+        if draft.request.user_agent.is_empty() {
+            draft.request.user_agent = self.outside.user_agent.to_owned();
+        }
+        draft
+    }
+
+    /// The headers of the defaults, and those of the step, which win.
+    pub(super) fn add_headers(
+        &self,
+        draft: &mut Draft,
+        own: &[(String, Pattern)],
+        marks: &mut Marks,
+    ) -> Result<(), Fault> {
+        let is_own = |name: &str| own.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+        let defaults = self.file.defaults.headers.iter().filter(|(name, _)| !is_own(name));
+        for (name, value) in defaults.chain(own) {
+            let value = marks.text(value);
+            let text = if value.is_empty() { format!("{name};") } else { format!("{name}: {value}") };
+            let header = Header::parse(&text)?;
+            draft.request.headers.retain(|known| !known.name.eq_ignore_ascii_case(name) || is_own(name));
+            draft.request.headers.push(header);
+        }
+        Ok(())
+    }
+
+    /// What a good answer is: what the step says, and the defaults where it says nothing.
+    pub(super) fn add_expects(&self, draft: &mut Draft, own: &Expect) -> (Vec<plan::Bound>, Vec<plan::Bound>) {
+        let usual = &self.file.defaults.expect;
+        let answers = &mut draft.answers;
+        answers.status = own.status.clone().or_else(|| usual.status.clone()).or_else(|| answers.status.take());
+        answers.bodies.extend(usual.bodies.iter().chain(&own.bodies).cloned());
+        answers.headers.extend(usual.headers.iter().chain(&own.headers).cloned());
+        answers.json.extend(usual.json.iter().chain(&own.json).cloned());
+        let all = |own: &[plan::Bound], usual: &[plan::Bound]| usual.iter().chain(own).copied().collect();
+        (all(&own.time, &usual.time), all(&own.size, &usual.size))
+    }
+
+    /// What is taken from the answers of a step.
+    pub(super) fn takings(&mut self, takes: &[FileTake]) -> Result<Vec<Taking>, Fault> {
+        let one = |take: &FileTake| {
+            let default = match &take.default {
+                Some(json) => {
+                    let fill = &mut |pattern: &Pattern| {
+                        let mut marks = Marks::default();
+                        Ok(Value::text(&marks.text(pattern)))
+                    };
+                    let json = values::json_of(json, fill).map_err(|text| Fault::Slot { text })?;
+                    Some(Value::of_json(&json))
+                }
+                None => None,
+            };
+            let name = take.name.text.clone();
+            let variable = self.naming.number(&name).ok_or_else(|| Fault::Slot { text: name.clone() })?;
+            let from = Take::new(&take.from, take.which).map_err(Fault::Take)?;
+            Ok(Taking { variable, name, take: from, default })
+        };
+        takes.iter().map(one).collect()
+    }
+
+    /// A file that lies beside the scenario file.
+    pub(super) fn read(&self, path: &Path) -> Result<Vec<u8>, Fault> {
+        let wrong = |reason: String| Fault::DataFile { path: path.display().to_string(), reason };
+        let whole = self.outside.folder.join(path);
+        let size = std::fs::metadata(&whole).map_err(|error| wrong(error.to_string()))?;
+        if !size.is_file() {
+            return Err(wrong("not a file".to_owned()));
+        }
+        if size.len() > REQUEST_BODY_BYTES_MAX {
+            return Err(wrong(format!("more than {REQUEST_BODY_BYTES_MAX} bytes")));
+        }
+        std::fs::read(whole).map_err(|error| wrong(error.to_string()))
+    }
+
+    /// A request of HTTP.
+    pub(super) fn request(&mut self, step: &Step, request: &Request) -> Result<Part, Fault> {
+        let (mut draft, mut marks) = (self.draft(), Marks::default());
+        draft.request.method = Some(request.method.clone());
+        let place = self.place(&request.url, Scheme::Http, &mut marks)?;
+        draft.url = Some(Address::parse(&place.marked)?);
+        self.add_headers(&mut draft, &request.headers, &mut marks)?;
+        if let Some(timeout) = request.timeout {
+            draft.request.timeout = Some(timeout);
+        }
+        draft.answers.location = request.location.unwrap_or(draft.answers.location);
+        let (time, size) = self.add_expects(&mut draft, &request.expect);
+        let body = request.body.as_ref().map(|body| self.body(body, &mut draft)).transpose()?;
+        if let Some(body) = &body {
+            draft.request.body = Some(DraftBody::Bytes(body.constant().unwrap_or(b"-").to_vec()));
+        }
+        let (mut target, mut made) = draft.part(None, false)?;
+        (made.checks.time, made.checks.size) = (time, size);
+        made.checks.is_expectation |= !made.checks.time.is_empty() || !made.checks.size.is_empty();
+        let path = marks.pattern(&made.request.path, |_| place.is_whole.then_some(SlotPlace::Origin));
+        let path = match path {
+            // The slash stands for what is there in the end.
+            Some(mut path) if place.is_whole => {
+                if let Some(plan::PatternPart::Text(text)) = path.parts.first_mut() {
+                    *text = text.trim_start_matches('/').to_owned();
+                }
+                Some(path)
+            }
+            path => path,
+        };
+        let shown = path.as_ref().map(Pattern::to_string);
+        let mut making = self.making_of(&made.request, path, &marks)?;
+        if let Some(shown) = shown {
+            // What is made anew for each exchange is shown as it is written.
+            target.url = target.url.replace(&made.request.path, &shown);
+            made.request.path = shown;
+        }
+        making.takes = self.takings(&request.take)?;
+        making.body = body.filter(|body| body.constant().is_none());
+        self.finish(step, (target, made), making)
+    }
+
+    /// The parts of a request in which there are marks.
+    pub(super) fn making_of(
+        &mut self,
+        request: &plan::Request,
+        path: Option<Pattern>,
+        marks: &Marks,
+    ) -> Result<Made, Fault> {
+        let path = path.map(|path| self.naming.rendering(&path)).transpose()?;
+        let mut making = Made { path, ..Made::default() };
+        for (number, (_, value)) in request.headers.iter().enumerate() {
+            let found =
+                std::str::from_utf8(value).ok().and_then(|text| marks.pattern(text, |_| Some(SlotPlace::Header)));
+            if let Some(pattern) = found {
+                making.headers.push((number, self.naming.rendering(&pattern)?));
+            }
+        }
+        Ok(making)
+    }
+
+    /// A step with its name, and with what is made anew for each exchange, if there is something.
+    pub(super) fn finish(&mut self, step: &Step, part: Part, making: Made) -> Result<Part, Fault> {
+        let (target, mut made) = part;
+        made.name.clone_from(&step.name);
+        // Cookies of the user go with what is made for it.
+        let is_needed = making.makes_requests() || !making.takes.is_empty() || self.file.defaults.cookies;
+        made.making = is_needed.then(|| Arc::new(making));
+        Ok((target, made))
+    }
+
+    fn body(&mut self, body: &Body, draft: &mut Draft) -> Result<Rendering, Fault> {
+        let (pieces, kind) = match body {
+            Body::Text(pattern) => (bodies::of_text(pattern), None),
+            Body::File(path) => return Ok(Rendering::of_bytes(&self.read(path)?)),
+            Body::Json(json) => (bodies::of_json(json), Some("application/json".to_owned())),
+            Body::Form(fields) => (bodies::of_form(fields), None),
+            Body::Multipart(parts) => {
+                let (pieces, kind) = bodies::of_parts(parts, self)?;
+                (pieces, Some(kind))
+            }
+        };
+        let is_said = draft.request.headers.iter().any(|header| header.name.eq_ignore_ascii_case("content-type"));
+        if let Some(kind) = kind.filter(|_| !is_said) {
+            draft.request.headers.push(Header::parse(&format!("Content-Type: {kind}"))?);
+        }
+        pieces.finish(self)
+    }
+
+    /// What a call is made of, but for its messages.
+    pub(super) fn call_draft(&mut self, call: &Call) -> Result<Draft, Fault> {
+        self.call_parts(call).map(|(draft, _)| draft)
+    }
+
+    fn call_parts(&mut self, call: &Call) -> Result<(Draft, Marks), Fault> {
+        let (mut draft, mut marks) = (self.draft(), Marks::default());
+        let place = self.place(&call.url, Scheme::Grpc, &mut marks)?;
+        if !marks.is_empty() {
+            return Err(Fault::MethodSlot);
+        }
+        draft.url = Some(Address::parse(&place.marked)?);
+        self.add_headers(&mut draft, &call.headers, &mut marks)?;
+        if let Some(timeout) = call.timeout {
+            draft.request.timeout = Some(timeout);
+        }
+        draft.answers.location = false;
+        draft.answers.max_redirs = None;
+        Ok((draft, marks))
+    }
+
+    /// A call of gRPC.
+    pub(super) fn call(&mut self, step: &Step, call: &Call) -> Result<Part, Fault> {
+        let (mut draft, marks) = self.call_parts(call)?;
+        let (time, size) = self.add_expects(&mut draft, &call.expect);
+        if call.expect.status.is_none() {
+            // The statuses of the defaults are those of HTTP.
+            draft.answers.status = None;
+        }
+        let renderings: Vec<Rendering> =
+            call.messages.iter().map(|json| bodies::of_json(json).finish(self)).collect::<Result<_, _>>()?;
+        let has_slots = renderings.iter().any(|rendering| rendering.constant().is_none());
+        if !call.messages.is_empty() {
+            let texts: Vec<String> = call.messages.iter().map(|json| without_slots(json).to_string()).collect();
+            let text = if has_slots { texts } else { constants(&renderings) };
+            draft.request.body = Some(DraftBody::Bytes(text.join("\n").into_bytes()));
+        }
+        let known = self.outside.schemas.iter().find(|(of, _)| of.url == draft.url).map(|(_, schema)| schema);
+        let (target, mut made) = draft.part(known, false)?;
+        (made.checks.time, made.checks.size) = (time, size);
+        let mut making = self.making_of(&made.request, None, &marks)?;
+        making.takes = self.takings(&call.take)?;
+        if has_slots {
+            making.messages = renderings;
+        }
+        self.finish(step, (target, made), making)
+    }
+}
+
+fn constants(renderings: &[Rendering]) -> Vec<String> {
+    let texts = renderings.iter().map(|rendering| rendering.constant().unwrap_or_default());
+    texts.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).collect()
+}
+
+/// The same message, where nothing is said that is not known yet: what fits every type stands there.
+fn without_slots(json: &Json) -> serde_json::Value {
+    match json {
+        Json::Null => serde_json::Value::Null,
+        Json::Bool(is_so) => (*is_so).into(),
+        Json::Number(number) => serde_json::Value::Number(number.clone()),
+        Json::Text(pattern) => {
+            let plain: Option<String> = pattern
+                .parts
+                .iter()
+                .map(|part| match part {
+                    plan::PatternPart::Text(text) => Some(text.as_str()),
+                    plan::PatternPart::Slot(_) => None,
+                })
+                .collect();
+            plain.map_or(serde_json::Value::Null, serde_json::Value::from)
+        }
+        Json::List(items) => {
+            // A list has no place for nothing.
+            let items: Vec<_> = items.iter().map(without_slots).filter(|item| !item.is_null()).collect();
+            items.into()
+        }
+        Json::Map(pairs) => {
+            let mut map = serde_json::Map::new();
+            for (key, value) in pairs {
+                let key = without_slots(&Json::Text(key.clone()));
+                if let Some(key) = key.as_str() {
+                    map.insert(key.to_owned(), without_slots(value));
+                }
+            }
+            map.into()
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Conversations: a message that is sent and the one that is waited for behind it are one exchange.
+
+use std::time::Duration;
+
+use plan::draft::{Body as DraftBody, Draft};
+use plan::{Address, AnswerEnd, MessageKind, Rendering};
+
+use super::marks::Marks;
+use super::requests::Part;
+use super::urls::Scheme;
+use super::{Making, bodies};
+use crate::file::{Message, MessageData, Receive, Step, Talk};
+use crate::mistake::Fault;
+
+/// What is said and heard in one exchange.
+pub(super) struct Turn<'a> {
+    pub(super) talk: &'a Talk,
+    pub(super) send: Option<&'a Message>,
+    pub(super) receive: Option<&'a Receive>,
+    /// Nothing is said in this block: a sign of life is exchanged.
+    pub(super) is_alone: bool,
+}
+
+impl Making<'_> {
+    /// An exchange of a conversation.
+    pub(super) fn turn(&mut self, step: &Step, turn: &Turn<'_>) -> Result<Part, Fault> {
+        let Turn { talk, send, receive, is_alone } = turn;
+        self.naming.at = step.at;
+        let is_ws = talk.answers.is_none();
+        let (mut draft, mut marks) = (self.draft(), Marks::default());
+        let place = self.place(&talk.url, Scheme::WebSocket, &mut marks)?;
+        draft.url = Some(Address::parse(&place.marked)?);
+        self.add_talk_flags(&mut draft, talk, is_ws, &mut marks)?;
+        let message = match send {
+            Some(message) => Some(self.message(message, &mut draft)?),
+            None => None,
+        };
+        if let Some(message) = &message {
+            let bytes = message.constant().unwrap_or(b"-").to_vec();
+            draft.request.body = Some(match draft.request.talk.kind {
+                Some(MessageKind::Binary) => DraftBody::Binary(bytes),
+                _ => DraftBody::Bytes(bytes),
+            });
+        }
+        draft.request.talk.end = match (receive, &talk.answers) {
+            (None, _) if !is_alone => Some(AnswerEnd::None),
+            (_, Some(end)) => Some(end.clone()),
+            (_, None) => None,
+        };
+        let within = receive.and_then(|receive| receive.within).or(talk.timeout);
+        if let Some(within) = within {
+            draft.request.timeout = Some(within.max(Duration::from_millis(1)));
+        }
+        let empty = crate::file::Expect::default();
+        let expect = receive.map_or(&empty, |receive| &receive.expect);
+        // What is usual for answers of HTTP says nothing of messages.
+        draft.answers.bodies.extend(expect.bodies.iter().cloned());
+        draft.answers.json.extend(expect.json.iter().cloned());
+        let (target, mut made) = draft.part(None, receive.is_some() && send.is_none())?;
+        (made.checks.time, made.checks.size) = (expect.time.clone(), expect.size.clone());
+        if let Some(talk) = &mut made.talk {
+            talk.awaits = !expect.bodies.is_empty() || !expect.json.is_empty();
+        }
+        let path = marks.pattern(&made.request.path, |_| None);
+        if path.is_some() {
+            return Err(Fault::MethodSlot);
+        }
+        let mut making = self.making_of(&made.request, None, &marks)?;
+        if !making.headers.is_empty() {
+            return Err(Fault::MethodSlot);
+        }
+        making.takes = self.takings(receive.map_or(&[], |receive| &receive.take))?;
+        making.messages = message.into_iter().filter(|message| message.constant().is_none()).collect();
+        self.finish(step, (target, made), making)
+    }
+
+    fn add_talk_flags(&self, draft: &mut Draft, talk: &Talk, is_ws: bool, marks: &mut Marks) -> Result<(), Fault> {
+        if is_ws {
+            self.add_headers(draft, &talk.headers, marks)?;
+            draft.request.talk.subprotocols.clone_from(&talk.subprotocols);
+        } else {
+            draft.request.headers.clear();
+        }
+        // What only HTTP has stands in the defaults for the requests beside this.
+        (draft.request.method, draft.connection.version, draft.connection.streams) = (None, None, None);
+        draft.answers = plan::draft::Answers::default();
+        Ok(())
+    }
+
+    fn message(&mut self, message: &Message, draft: &mut Draft) -> Result<Rendering, Fault> {
+        draft.request.talk.kind = message.kind;
+        match &message.data {
+            MessageData::Text(pattern) => bodies::of_text(pattern).finish(self),
+            MessageData::Json(json) => bodies::of_json(json).finish(self),
+            MessageData::Bytes(bytes) => Ok(Rendering::of_bytes(bytes)),
+            MessageData::File(path) => Ok(Rendering::of_bytes(&self.read(path)?)),
+        }
+    }
+}

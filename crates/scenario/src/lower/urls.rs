@@ -1,0 +1,95 @@
+//! Where a step goes: the host is known before the run, and the rest may change with each exchange.
+
+use plan::{Pattern, PatternPart, Slot};
+
+use super::Making;
+use super::marks::Marks;
+use crate::mistake::Fault;
+
+/// A URL whose slots are marks.
+pub(super) struct Place {
+    pub(super) marked: String,
+    /// All of path and query is one value, which may be a URL of the target.
+    pub(super) is_whole: bool,
+}
+
+impl Making<'_> {
+    /// The URL of a step. `scheme`: of relative ones, where it is not that of the target.
+    pub(super) fn place(&self, url: &Pattern, scheme: Scheme, marks: &mut Marks) -> Result<Place, Fault> {
+        let first = url.parts.first();
+        let is_dynamic = matches!(first, Some(PatternPart::Slot(slot)) if self.naming.constant(slot).is_none());
+        let is_relative = match first {
+            Some(PatternPart::Text(text)) => text.starts_with('/') || text.starts_with('?'),
+            Some(PatternPart::Slot(slot)) => {
+                self.naming.constant(slot).is_none_or(|value| value.to_string().starts_with('/'))
+            }
+            None => true,
+        };
+        let mut marked = if is_relative { self.base(scheme)? } else { String::new() };
+        if is_dynamic {
+            // What was taken from a page leads to a place of the target, and is looked at when it is there.
+            marked.push('/');
+        }
+        for part in &url.parts {
+            match part {
+                PatternPart::Text(text) => marked.push_str(text),
+                PatternPart::Slot(slot) => match self.naming.constant(slot) {
+                    Some(value) if !has_path(&marked) => marked.push_str(&value.to_string()),
+                    _ if !has_path(&marked) => return Err(Fault::HostSlot { text: slot.text.clone() }),
+                    _ => marked.push_str(&marks.mark(slot)),
+                },
+            }
+        }
+        Ok(Place { marked, is_whole: is_dynamic })
+    }
+
+    /// What relative URLs begin with.
+    fn base(&self, scheme: Scheme) -> Result<String, Fault> {
+        let Some(target) = &self.file.target else { return Err(Fault::NoTarget { url: "/".to_owned() }) };
+        let mut text = String::new();
+        for part in &target.parts {
+            match part {
+                PatternPart::Text(part) => text.push_str(part),
+                PatternPart::Slot(slot) => text.push_str(&self.constant_text(slot)?),
+            }
+        }
+        let text = text.trim_end_matches('/');
+        Ok(scheme.of(text))
+    }
+
+    fn constant_text(&self, slot: &Slot) -> Result<String, Fault> {
+        let value = self.naming.constant(slot).ok_or_else(|| Fault::HostSlot { text: slot.text.clone() })?;
+        Ok(value.to_string())
+    }
+}
+
+/// The host of a URL is over.
+fn has_path(text: &str) -> bool {
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    rest.contains(['/', '?', '#'])
+}
+
+/// What is spoken with the target of a relative URL.
+#[derive(Clone, Copy)]
+pub(super) enum Scheme {
+    Http,
+    Grpc,
+    WebSocket,
+}
+
+impl Scheme {
+    /// The same place, spoken with otherwise.
+    fn of(self, url: &str) -> String {
+        let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
+        let is_tls = matches!(scheme, "https" | "wss" | "grpcs");
+        let own = match (self, is_tls) {
+            (Self::Http, false) => "http",
+            (Self::Http, true) => "https",
+            (Self::Grpc, false) => "grpc",
+            (Self::Grpc, true) => "grpcs",
+            (Self::WebSocket, false) => "ws",
+            (Self::WebSocket, true) => "wss",
+        };
+        format!("{own}://{rest}")
+    }
+}

@@ -1,0 +1,193 @@
+//! Values that are there before anything is sent.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use plan::{Evaluate, Expression, Meaning, Moment, Names as _, NotFilled, Pattern, Scope, Value};
+
+use super::Outside;
+use super::names::Naming;
+use crate::file::{File, Json};
+use crate::mistake::{Fault, Found};
+
+/// What constants are made of.
+struct Fixed<'a> {
+    values: Vec<Value>,
+    counts: Vec<u64>,
+    expressions: &'a [Expression],
+    evaluate: Option<Result<Box<dyn Evaluate>, String>>,
+    state: u64,
+    now: Duration,
+}
+
+impl Scope for Fixed<'_> {
+    fn variable(&self, number: u32) -> &Value {
+        &self.values[number as usize]
+    }
+
+    fn column(&mut self, _: u32) -> Option<Value> {
+        None
+    }
+
+    fn draw(&mut self, bound: u64) -> u64 {
+        // SplitMix64, by its published constants.
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.state;
+        word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^= word >> 31;
+        if bound == 0 { word } else { ((u128::from(word) * u128::from(bound)) >> 64) as u64 }
+    }
+
+    fn now_ns(&self) -> u128 {
+        self.now.as_nanos()
+    }
+
+    fn count(&mut self, counter: u32) -> u64 {
+        let place = counter as usize;
+        self.counts.resize(self.counts.len().max(place + 1), 0);
+        self.counts[place] += 1;
+        self.counts[place]
+    }
+
+    fn evaluate(&mut self, expression: u32) -> Result<Value, String> {
+        let moment = Moment { seed: self.draw(0), now: self.now };
+        let names = &self.expressions[expression as usize].names;
+        let evaluate = match &mut self.evaluate {
+            Some(Ok(evaluate)) => evaluate,
+            Some(Err(reason)) => return Err(reason.clone()),
+            None => return Err(NO_INTERPRETER.to_owned()),
+        };
+        let given: Vec<Value> = evaluate
+            .uses(expression)
+            .iter()
+            .map(|place| match names[*place as usize].1 {
+                Meaning::Variable(number) => self.values[number as usize].clone(),
+                Meaning::Column(_) => Value::Null,
+            })
+            .collect();
+        evaluate.evaluate(expression, &given, moment)
+    }
+}
+
+/// Why no expression is evaluated.
+pub(crate) const NO_INTERPRETER: &str = "this build evaluates no expressions; build it with --features script";
+
+/// The variables of a file, each reckoned once.
+pub(super) fn globals(file: &File, outside: &Outside<'_>, found: &mut Found) -> Vec<(String, Value)> {
+    // All names are there while one is reckoned; none is made of one that is made of it.
+    let empty: Vec<(String, Value)> =
+        file.vars.iter().map(|variable| (variable.name.text.clone(), Value::Null)).collect();
+    let mut naming = Naming::new(file, &empty, &[], outside.environment);
+    let mut patterns: Vec<Vec<Pattern>> = Vec::new();
+    for variable in &file.vars {
+        let mut own = Vec::new();
+        variable.value.patterns(&mut |pattern| own.push(pattern.clone()));
+        for pattern in &own {
+            // Each expression has its number before the interpreter is made.
+            let _ = naming.rendering(pattern);
+        }
+        patterns.push(own);
+    }
+    let names = naming.variable_names();
+    let (values, _, expressions, _) = naming.memory();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let evaluate = if expressions.is_empty() {
+        None
+    } else {
+        Some(match outside.interpreters {
+            Some(interpreters) => interpreters.start(&expressions),
+            None => Err(NO_INTERPRETER.to_owned()),
+        })
+    };
+    let state = file.run.seed.unwrap_or(super::SEED) ^ 0x7661_7273;
+    let mut fixed = Fixed { values, counts: Vec::new(), expressions: &expressions, evaluate, state, now };
+    let mut again = Naming::new(file, &empty, &[], outside.environment);
+    for place in order(file) {
+        let variable = &file.vars[place];
+        let value = json_of(&variable.value, &mut |pattern| {
+            let rendering = again.rendering(pattern).map_err(|unknown| not_there(&unknown.text))?;
+            rendering.value(&mut fixed).map_err(|error: NotFilled| error.to_string())
+        });
+        match value {
+            Ok(value) => {
+                let number = again.variable(&variable.name.text).unwrap_or_default() as usize;
+                fixed.values[number] = Value::of_json(&value);
+            }
+            Err(reason) => found.add(variable.name.at, Fault::Constant { name: variable.name.text.clone(), reason }),
+        }
+    }
+    names.into_iter().zip(fixed.values).collect()
+}
+
+/// What is said of a name that means nothing.
+fn not_there(text: &str) -> String {
+    match text.strip_prefix("env.") {
+        Some(name) => format!("the environment has no {name}; set it before the run"),
+        None => format!("nobody knows what ${{{text}}} is"),
+    }
+}
+
+/// The variables of a file, each behind those that it is made of.
+fn order(file: &File) -> Vec<usize> {
+    let mut done: Vec<usize> = Vec::new();
+    while done.len() < file.vars.len() {
+        let before = done.len();
+        for (place, variable) in file.vars.iter().enumerate() {
+            if done.contains(&place) {
+                continue;
+            }
+            let mut is_ready = true;
+            let text = format!("{:?}", variable.value);
+            for (other, known) in file.vars.iter().enumerate() {
+                // A name that stands somewhere in it; more order than needed does no harm but in a circle, which there is not.
+                let is_part = other != place && uses(&text, &known.name.text);
+                is_ready &= !is_part || done.contains(&other);
+            }
+            if is_ready {
+                done.push(place);
+            }
+        }
+        if done.len() == before {
+            // Names in plain text look like circles: those go as they stand.
+            done.extend((0..file.vars.len()).find(|place| !done.contains(place)));
+        }
+    }
+    done
+}
+
+fn uses(text: &str, name: &str) -> bool {
+    let is_of_name = |each: char| each.is_alphanumeric() || each == '_';
+    text.match_indices(name).any(|(at, _)| {
+        let before = text[..at].chars().next_back().is_some_and(is_of_name);
+        let behind = text[at + name.len()..].chars().next().is_some_and(is_of_name);
+        !before && !behind
+    })
+}
+
+/// JSON with its texts filled.
+pub(super) fn json_of(
+    json: &Json,
+    fill: &mut dyn FnMut(&Pattern) -> Result<Value, String>,
+) -> Result<serde_json::Value, String> {
+    Ok(match json {
+        Json::Null => serde_json::Value::Null,
+        Json::Bool(is_so) => (*is_so).into(),
+        Json::Number(number) => serde_json::Value::Number(number.clone()),
+        Json::Text(pattern) => json_value(&fill(pattern)?),
+        Json::List(items) => items.iter().map(|item| json_of(item, fill)).collect::<Result<Vec<_>, _>>()?.into(),
+        Json::Map(pairs) => {
+            let mut map = serde_json::Map::new();
+            for (key, value) in pairs {
+                map.insert(fill(key)?.to_string(), json_of(value, fill)?);
+            }
+            map.into()
+        }
+    })
+}
+
+/// A value as JSON.
+pub(super) fn json_value(value: &Value) -> serde_json::Value {
+    let mut text = Vec::new();
+    value.write_json(&mut text);
+    serde_json::from_slice(&text).unwrap_or_default()
+}

@@ -1,0 +1,102 @@
+//! What can be wrong with names: of variables, data, columns, scenarios, steps.
+
+use std::fmt;
+
+use super::said_meant;
+
+/// What is wrong with a name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NameFault {
+    /// It cannot be one.
+    #[error("'{0}' cannot be a name here; use letters, digits and _, and no word of JavaScript")]
+    Bad(String),
+    /// It means something already.
+    #[error("'env' is the environment of the process; choose another name")]
+    Environment,
+    /// Two things have it.
+    #[error("'{name}' is the name of something else already, in line {line}; choose another one")]
+    Twice {
+        /// The name.
+        name: String,
+        /// Where the other is.
+        line: usize,
+    },
+    /// Nobody gives it a value.
+    #[error("nothing is called '{name}'{}", .near.as_ref().map_or_else(|| "; add it to vars or data, or take it from an answer".to_owned(), |near| format!("; did you mean '{near}'?")))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The one that is probably meant.
+        near: Option<String>,
+    },
+    /// It gets its value too late.
+    #[error("'{name}' has no value yet here; it is taken in line {line}, not before this step")]
+    Later {
+        /// The name.
+        name: String,
+        /// Where it is taken.
+        line: usize,
+    },
+    /// Another scenario takes it.
+    #[error(
+        "'{name}' is taken in scenario '{scenario}', and users of another one do not have it; take it here, or in 'before'"
+    )]
+    Elsewhere {
+        /// The name.
+        name: String,
+        /// Who takes it.
+        scenario: String,
+    },
+    /// No such column.
+    #[error("'{set}' has no column '{column}'; it has: {known}{}", said_meant(.near.as_ref()))]
+    Column {
+        /// The data.
+        set: String,
+        /// The column.
+        column: String,
+        /// The one that is probably meant.
+        near: Option<String>,
+        /// Those that there are.
+        known: String,
+    },
+    /// A whole row where one value belongs.
+    #[error("'{0}' is a row of data; write which column, like ${{{0}.name}}")]
+    Row(String),
+    /// Variables that are made of each other.
+    #[error("these variables are made of each other, so none has a value: {0}; give one of them a value of its own")]
+    Cycle(String),
+    /// A threshold of nothing.
+    #[error("no transaction, step or scenario is called '{name}'{}", said_meant(.near.as_ref()))]
+    Series {
+        /// The name.
+        name: String,
+        /// The one that is probably meant.
+        near: Option<String>,
+    },
+    /// Users that wait for different numbers of others at one place.
+    #[error("'{name}' is met by another number of users in line {line}; choose another name, or the same number")]
+    Meet {
+        /// The name.
+        name: String,
+        /// Where the other is.
+        line: usize,
+    },
+}
+
+/// A loop, as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopWord {
+    /// Its condition is looked at after its steps.
+    Until,
+    /// Its condition is looked at before its steps.
+    While,
+}
+
+impl fmt::Display for LoopWord {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Until => "'until'",
+            Self::While => "'while'",
+        })
+    }
+}

@@ -1,0 +1,152 @@
+//! The file itself: from the tree to its value, key by key of the tables in `shape`.
+
+mod actions;
+mod data;
+mod defaults;
+mod expects;
+pub(crate) mod load;
+mod requests;
+mod steps;
+mod takes;
+mod talks;
+mod thresholds;
+mod urls;
+
+use std::time::Duration;
+
+use plan::Budget;
+
+use crate::file::{File, Name, Run, Scenario, Secret, Step, Variable};
+use crate::mistake::{Fault, NameFault, Things, shortened};
+use crate::reader::{Fields, Read, Reader};
+use crate::shape::{FILE, Object, RUN, SCENARIO};
+use crate::source::Span;
+use crate::tree::Node;
+
+/// The most scenarios of a file.
+const SCENARIOS_MAX: usize = 1_000;
+/// The most variables and data sets of a file.
+const NAMES_MAX: usize = 10_000;
+
+/// Reads all that a file says.
+pub(crate) fn file(reader: &mut Reader<'_>, node: &Node) -> Read<File> {
+    let mut fields = Fields::open(reader, node, &FILE)?;
+    let mut file = File {
+        name: fields.get("name").and_then(|node| reader.owned(node)),
+        target: fields.get("target").and_then(|node| urls::target(reader, node)),
+        vars: fields.get("vars").map(|node| variables(reader, node)).unwrap_or_default(),
+        secrets: fields.get("secrets").map(|node| reader.one_or_more(node, secret)).unwrap_or_default(),
+        data: fields.get("data").map(|node| data::sets(reader, node)).unwrap_or_default(),
+        ..File::default()
+    };
+    if let Some(node) = fields.get("defaults") {
+        file.defaults = defaults::defaults(reader, node).unwrap_or_default();
+    }
+    file.before = fields.get("before").map(|node| maybe(reader, node)).unwrap_or_default();
+    file.after = fields.get("after").map(|node| maybe(reader, node)).unwrap_or_default();
+    if let Some(node) = fields.need(reader, "scenarios") {
+        file.scenarios = scenarios(reader, node);
+    }
+    if let Some(node) = fields.get("thresholds") {
+        file.thresholds = reader.one_or_more(node, thresholds::limit);
+    }
+    file.run = fields.get("run").and_then(|node| run(reader, node)).unwrap_or_default();
+    fields.close();
+    Some(file)
+}
+
+fn variables(reader: &mut Reader<'_>, node: &Node) -> Vec<Variable> {
+    let named = bounded(reader, node, Things::Variables, NAMES_MAX);
+    let mut all = Vec::new();
+    for (name, at, value) in named {
+        let (name, value) = (reader.name(name, at), reader.json(value));
+        all.extend(name.zip(value).map(|(name, value)| Variable { name, value }));
+    }
+    all
+}
+
+/// The names of a map, not more than are taken.
+fn bounded<'n>(reader: &mut Reader<'_>, node: &'n Node, what: Things, most: usize) -> Vec<(&'n str, Span, &'n Node)> {
+    let mut named = reader.named(node);
+    if let Some((_, at, _)) = named.get(most) {
+        reader.found.add(*at, Fault::TooMany { what, most });
+        named.truncate(most);
+    }
+    named
+}
+
+/// `token`, or `users.password`.
+fn secret(reader: &mut Reader<'_>, node: &Node) -> Read<Secret> {
+    let text = reader.text(node)?;
+    let (name, column) = text.split_once('.').map_or((text, None), |(name, column)| (name, Some(column.to_owned())));
+    let name = reader.name(name.trim(), node.at)?;
+    Some(Secret { name, column })
+}
+
+fn scenarios(reader: &mut Reader<'_>, node: &Node) -> Vec<Scenario> {
+    let named = bounded(reader, node, Things::Scenarios, SCENARIOS_MAX);
+    if named.is_empty() && matches!(&node.value, crate::tree::Value::Map(pairs) if pairs.is_empty()) {
+        reader.found.add(node.at, Fault::Empty { object: &FILE, key: "scenarios" });
+    }
+    named.into_iter().filter_map(|(name, at, node)| scenario(reader, name, at, node)).collect()
+}
+
+fn scenario(reader: &mut Reader<'_>, name: &str, at: Span, node: &Node) -> Read<Scenario> {
+    if name.trim().is_empty() || name.contains(|each: char| each.is_control()) || name.contains("${") {
+        return reader.tell(at, Fault::Name(NameFault::Bad(shortened(name))));
+    }
+    let mut fields = Fields::open(reader, node, &SCENARIO)?;
+    fields.at = at;
+    let load = fields.need(reader, "load").and_then(|node| load::load(reader, node));
+    let begin = fields.get("begin").and_then(|node| reader.time("begin", node)).unwrap_or(Duration::ZERO);
+    let every = fields.get("every").and_then(|node| reader.span("every", node));
+    let connections = fields.get("connections").and_then(|node| reader.count("connections", node, 1, plan::USERS_MAX));
+    let keep = fields.get("keep").and_then(|node| reader.switch(node)).unwrap_or(false);
+    let start = fields.get("start").map(|node| maybe(reader, node)).unwrap_or_default();
+    let steps = fields.need(reader, "steps").map(|node| some(reader, node, &SCENARIO)).unwrap_or_default();
+    let stop = fields.get("stop").map(|node| maybe(reader, node)).unwrap_or_default();
+    fields.close();
+    let name = Name { text: name.to_owned(), at };
+    // A load that was wrong was told; the steps are looked at all the same.
+    let load = load.unwrap_or_default();
+    Some(Scenario { name, load, begin, every, connections, keep, start, steps, stop })
+}
+
+/// Steps that there may be none of.
+fn maybe(reader: &mut Reader<'_>, node: &Node) -> Vec<Step> {
+    steps::maybe(reader, node)
+}
+
+/// Steps of which there must be one.
+fn some(reader: &mut Reader<'_>, node: &Node, object: &'static Object) -> Vec<Step> {
+    steps::some(reader, node, object)
+}
+
+fn run(reader: &mut Reader<'_>, node: &Node) -> Read<Run> {
+    let mut fields = Fields::open(reader, node, &RUN)?;
+    let run = Run {
+        warmup: fields.get("warmup").and_then(|node| reader.time("warmup", node)),
+        grace: fields.get("grace").and_then(|node| reader.time("grace", node)),
+        seed: fields.get("seed").and_then(|node| reader.count("seed", node, 0, u64::MAX)),
+        interval: fields.get("interval").and_then(|node| {
+            let text = reader.measure(node, crate::mistake::Wanted::Time)?;
+            reader.value(node.at, plan::parse_span("interval", text, plan::INTERVAL_MIN))
+        }),
+        budget: fields.get("budget").and_then(|node| {
+            let text = reader.text(node)?;
+            reader.value(node.at, Budget::parse(text))
+        }),
+        consents: fields.get("i_may_load").map(|node| reader.one_or_more(node, Reader::owned)).unwrap_or_default(),
+        threads: fields.get("threads").and_then(|node| reader.count("threads", node, 1, THREADS_MAX)),
+        strict: fields.get("strict").and_then(|node| reader.switch(node)).unwrap_or(false),
+        persist: fields.get("persist").and_then(|node| reader.switch(node)).unwrap_or(false),
+        json: fields.get("json").and_then(|node| reader.owned(node)),
+        hdr: fields.get("hdr").and_then(|node| reader.owned(node)),
+        log: fields.get("log").and_then(|node| reader.owned(node)),
+    };
+    fields.close();
+    Some(run)
+}
+
+/// As the flag `--threads` takes it.
+const THREADS_MAX: u64 = 1_024;

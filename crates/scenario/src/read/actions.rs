@@ -1,0 +1,199 @@
+//! Steps that decide which other steps come next, and pauses.
+
+use std::time::Duration;
+
+use plan::{PARALLEL_MAX, PlanError, ROUNDS_MAX, Think, USERS_MAX, parse_count, parse_duration};
+
+use crate::file::{Action, Choice, Meet, Name};
+use crate::mistake::{Fault, Given, LoopWord, Things, Wanted};
+use crate::reader::{Fields, Read, Reader};
+use crate::shape::{CHOICE, MEET, Object, STEP, verb_of};
+use crate::tree::Node;
+
+/// The most ways of one choice.
+const CHOICES_MAX: usize = 10_000;
+
+/// A step with one of these verbs, and what it is called.
+pub(super) fn action(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'static str) -> Read<(Action, String)> {
+    let head = fields.need(reader, verb);
+    let action = match verb {
+        "think" => Action::Think(think(reader, head?)?),
+        "transaction" => {
+            let with_think = fields.get("with_think").and_then(|node| reader.switch(node)).unwrap_or(false);
+            let inner = inner(reader, fields, verb);
+            let name = name(reader, head?)?;
+            reader.names.push(name.clone());
+            return Some((Action::Transaction { with_think, steps: inner }, name));
+        }
+        "repeat" => {
+            let inner = inner(reader, fields, verb);
+            let (least, most) = rounds(reader, head?)?;
+            Action::Repeat { least, most, steps: inner }
+        }
+        "choose" => Action::Choose(choices(reader, head?)?),
+        "shuffle" => Action::Shuffle(super::some(reader, head?, object_of(verb))),
+        "if" => {
+            let condition = head.and_then(|node| reader.expression(node));
+            let then = fields.need(reader, "then").map(|node| super::maybe(reader, node)).unwrap_or_default();
+            let otherwise = fields.get("else").map(|node| super::maybe(reader, node)).unwrap_or_default();
+            Action::If { condition: condition?, then, otherwise }
+        }
+        "until" | "while" => return looping(reader, fields, head?, verb),
+        "parallel" => {
+            let inner = inner(reader, fields, verb);
+            let most = reader.count("parallel", head?, 1, u64::from(PARALLEL_MAX))? as u16;
+            for step in &inner {
+                if !matches!(step.action, Action::Request(_) | Action::Call(_)) {
+                    let verb = verb_name(&step.action);
+                    reader.found.add(step.at, Fault::NotParallel { verb });
+                }
+            }
+            Action::Parallel { most, steps: inner }
+        }
+        _ => Action::Meet(meet(reader, head?)?),
+    };
+    Some((action, verb.to_owned()))
+}
+
+fn object_of(verb: &str) -> &'static Object {
+    verb_of(verb).unwrap_or(&STEP)
+}
+
+/// The steps within.
+fn inner(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'static str) -> Vec<crate::file::Step> {
+    let object = object_of(verb);
+    fields.need(reader, "steps").map(|node| super::some(reader, node, object)).unwrap_or_default()
+}
+
+/// A name for people: in one line, and not nothing.
+fn name(reader: &mut Reader<'_>, node: &Node) -> Read<String> {
+    let text = reader.text(node)?;
+    match text.trim().is_empty() || text.contains(|each: char| each.is_control()) {
+        true => reader.tell(node.at, Fault::Wrong { wanted: Wanted::Text, given: Given::text(text) }),
+        false => Some(text.to_owned()),
+    }
+}
+
+/// `3`, `1-5`.
+fn rounds(reader: &mut Reader<'_>, node: &Node) -> Read<(u32, u32)> {
+    let text = reader.measure(node, Wanted::Rounds)?;
+    let (least, most) = text.split_once('-').unwrap_or((text, text));
+    let count = |text: &str| parse_count("repeat", text.trim(), 0, u64::from(ROUNDS_MAX));
+    let least = reader.value(node.at, count(least))?;
+    let most = reader.value(node.at, count(most))?;
+    match least <= most && most > 0 {
+        true => Some((least as u32, most as u32)),
+        false => reader.tell(node.at, Fault::Wrong { wanted: Wanted::Rounds, given: Given::text(text) }),
+    }
+}
+
+fn choices(reader: &mut Reader<'_>, node: &Node) -> Read<Vec<Choice>> {
+    let items = reader.list(node, Wanted::List);
+    if let Some(item) = items.get(CHOICES_MAX) {
+        reader.found.add(item.at, Fault::TooMany { what: Things::Choices, most: CHOICES_MAX });
+    }
+    let mut all = Vec::new();
+    for item in items.iter().take(CHOICES_MAX) {
+        let Some(mut fields) = Fields::open(reader, item, &CHOICE) else { continue };
+        let weight = fields.need(reader, "weight");
+        let weight = weight.and_then(|node| reader.count("weight", node, 0, u64::from(u32::MAX)));
+        let steps = fields.need(reader, "steps").map(|node| super::maybe(reader, node)).unwrap_or_default();
+        fields.close();
+        all.push(Choice { weight: weight.unwrap_or(1) as u32, steps });
+    }
+    if matches!(&node.value, crate::tree::Value::List(items) if items.is_empty()) {
+        reader.found.add(node.at, Fault::Empty { object: object_of("choose"), key: "choices" });
+    } else if !all.is_empty() && all.iter().all(|choice| choice.weight == 0) {
+        let error = PlanError::Number { flag: "weight", value: "0".to_owned(), least: 1, most: u64::from(u32::MAX) };
+        reader.found.add(node.at, Fault::Value(error));
+    }
+    Some(all)
+}
+
+fn looping(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    head: &Node,
+    verb: &'static str,
+) -> Read<(Action, String)> {
+    let word = if verb == "until" { LoopWord::Until } else { LoopWord::While };
+    let condition = reader.expression(head);
+    let most = match fields.get("most") {
+        Some(node) => reader.count("most", node, 1, u64::from(ROUNDS_MAX)),
+        None => reader.tell(fields.place(verb), Fault::LoopWithoutEnd(word)),
+    };
+    let steps = inner(reader, fields, verb);
+    let (condition, most) = condition.zip(most)?;
+    let action = Action::Loop { condition, is_until: word == LoopWord::Until, most: most as u32, steps };
+    Some((action, verb.to_owned()))
+}
+
+fn meet(reader: &mut Reader<'_>, node: &Node) -> Read<Meet> {
+    let mut fields = Fields::open(reader, node, &MEET)?;
+    let name_node = fields.need(reader, "name");
+    let name = name_node.and_then(|node| Some(Name { text: name(reader, node)?, at: node.at }));
+    let users = fields.need(reader, "users").and_then(|node| reader.count("users", node, 1, USERS_MAX));
+    let within = fields.get("within").and_then(|node| reader.span("within", node));
+    fields.close();
+    let (name, users) = name.zip(users)?;
+    Some(Meet { name, users, within })
+}
+
+/// The key of a step.
+pub(crate) fn verb_name(action: &Action) -> &'static str {
+    match action {
+        Action::Request(_) => "request",
+        Action::Call(_) => "grpc",
+        Action::Talk(talk) if talk.answers.is_some() => "tcp",
+        Action::Talk(_) => "websocket",
+        Action::Send(_) => "send",
+        Action::Receive(_) => "receive",
+        Action::Think(_) => "think",
+        Action::Transaction { .. } => "transaction",
+        Action::Repeat { .. } => "repeat",
+        Action::Choose(_) => "choose",
+        Action::Shuffle(_) => "shuffle",
+        Action::If { .. } => "if",
+        Action::Loop { is_until: true, .. } => "until",
+        Action::Loop { .. } => "while",
+        Action::Parallel { .. } => "parallel",
+        Action::Meet(_) => "meet",
+    }
+}
+
+/// `2s`, `1s-3s`, `exponential(2s)`.
+fn think(reader: &mut Reader<'_>, node: &Node) -> Read<Think> {
+    let text = reader.text(node)?.trim();
+    let wrong = || Fault::Wrong { wanted: Wanted::Think, given: Given::text(text) };
+    let time = |text: &str| parse_duration("think", text.trim());
+    if let Some((kind, inside)) = text.split_once('(').and_then(|(kind, rest)| Some((kind, rest.strip_suffix(')')?))) {
+        let (first, second) = inside.split_once(',').map_or((inside, None), |(first, second)| (first, Some(second)));
+        let first = reader.value(node.at, time(first))?;
+        let deviation =
+            |second: &str| second.trim().parse::<f64>().ok().filter(|it| (0.0..=DEVIATION_MAX).contains(it));
+        return match (kind.trim(), second) {
+            ("exponential", None) => Some(Think::Exponential(first)),
+            ("normal", Some(second)) => {
+                let second = reader.value(node.at, time(second))?;
+                Some(Think::Normal(first, second))
+            }
+            ("lognormal", Some(second)) => match deviation(second) {
+                Some(deviation) => Some(Think::LogNormal(first, deviation)),
+                None => reader.tell(node.at, wrong()),
+            },
+            _ => reader.tell(node.at, wrong()),
+        };
+    }
+    if let Some((least, most)) = text.split_once('-') {
+        let (least, most): (Duration, Duration) =
+            (reader.value(node.at, time(least))?, reader.value(node.at, time(most))?);
+        return if least <= most { Some(Think::Uniform(least, most)) } else { reader.tell(node.at, wrong()) };
+    }
+    match time(text) {
+        Ok(span) => Some(Think::Fixed(span)),
+        Err(_) => reader.tell(node.at, wrong()),
+    }
+}
+
+/// The largest deviation of the logarithm of a pause: a pause of 1 s would be hours, now and then.
+const DEVIATION_MAX: f64 = 5.0;

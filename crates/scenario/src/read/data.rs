@@ -1,0 +1,211 @@
+//! Data files: what is said of them, and the names of their columns when they can be read.
+
+use std::path::Path;
+
+use crate::file::{AtEnd, DataFormat, DataSet, Encoding, Name, RowPick, RowShare};
+use crate::mistake::{Fault, Things, shortened};
+use crate::reader::{Fields, Read, Reader};
+use crate::shape::{DATA, DATA_FORMATS, ENCODINGS};
+use crate::tree::{Node, Value};
+
+/// So much of a data file is read for the names of its columns.
+const DATA_HEAD_BYTES_MAX: usize = 256 * 1024;
+
+pub(super) fn sets(reader: &mut Reader<'_>, node: &Node) -> Vec<DataSet> {
+    let named = super::bounded(reader, node, Things::DataSets, super::NAMES_MAX);
+    let sets = named.into_iter().filter_map(|(name, at, node)| {
+        let name = reader.name(name, at);
+        set(reader, name.unwrap_or_default(), node)
+    });
+    sets.filter(|set| !set.name.text.is_empty()).collect()
+}
+
+fn set(reader: &mut Reader<'_>, name: Name, node: &Node) -> Read<DataSet> {
+    // A path alone, for what has no wishes.
+    if matches!(node.value, Value::Scalar(_)) {
+        let path = reader.text(node)?;
+        let format = format_of(reader, node, path)?;
+        return finish(reader, node, DataSet { separator: separator_of(path), ..set_of(name, path, format) });
+    }
+    let mut fields = Fields::open(reader, node, &DATA)?;
+    let file = fields.need(reader, "file");
+    let path = file.and_then(|node| reader.text(node));
+    let format = fields.get("format").map(|node| {
+        let all = [DataFormat::Csv, DataFormat::Json, DataFormat::JsonLines];
+        let words: Vec<_> = DATA_FORMATS.iter().copied().zip(all).collect();
+        reader.word(node, &words)
+    });
+    let format = match (format, path) {
+        (Some(format), _) => format,
+        (None, Some(path)) => file.and_then(|node| format_of(reader, node, path)),
+        (None, None) => None,
+    };
+    let encoding = fields.get("encoding").and_then(|node| {
+        let words: Vec<_> = ENCODINGS.iter().copied().zip([Encoding::Utf8, Encoding::Gbk]).collect();
+        reader.word(node, &words)
+    });
+    let separator = fields.get("separator").and_then(|node| separator(reader, node));
+    let pick =
+        fields.get("pick").and_then(|node| reader.word(node, &[("next", RowPick::Next), ("random", RowPick::Random)]));
+    let shares = [("split", RowShare::Split), ("copy", RowShare::Copy), ("unique", RowShare::Unique)];
+    let share = fields.get("share").and_then(|node| reader.word(node, &shares));
+    let at_end =
+        fields.get("at_end").and_then(|node| reader.word(node, &[("again", AtEnd::Again), ("stop", AtEnd::Stop)]));
+    if pick == Some(RowPick::Random) {
+        // A row at random has no end, and is nobody's own.
+        fields.given(&["share", "at_end"]).into_iter().for_each(|one| {
+            reader.found.add(fields.place(one), Fault::Conflict { one, other: "pick: random" });
+        });
+    }
+    if format.is_some_and(|format| format != DataFormat::Csv) && separator.is_some() {
+        reader.found.add(fields.place("separator"), Fault::Conflict { one: "separator", other: "format" });
+    }
+    fields.close();
+    let (path, format) = path.zip(format)?;
+    let set = DataSet {
+        encoding: encoding.unwrap_or_default(),
+        separator: separator.unwrap_or_else(|| separator_of(path)),
+        pick: pick.unwrap_or_default(),
+        share: share.unwrap_or_default(),
+        at_end: at_end.unwrap_or_default(),
+        ..set_of(name, path, format)
+    };
+    finish(reader, file?, set)
+}
+
+fn set_of(name: Name, path: &str, format: DataFormat) -> DataSet {
+    DataSet {
+        name,
+        file: path.into(),
+        format,
+        encoding: Encoding::default(),
+        separator: b',',
+        pick: RowPick::default(),
+        share: RowShare::default(),
+        at_end: AtEnd::default(),
+        columns: None,
+    }
+}
+
+fn format_of(reader: &mut Reader<'_>, node: &Node, path: &str) -> Read<DataFormat> {
+    let end = Path::new(path).extension().map(|end| end.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    match end.as_str() {
+        "csv" | "tsv" => Some(DataFormat::Csv),
+        "json" => Some(DataFormat::Json),
+        "jsonl" | "ndjson" => Some(DataFormat::JsonLines),
+        _ => reader.tell(node.at, Fault::DataFormat { path: shortened(path) }),
+    }
+}
+
+fn separator_of(path: &str) -> u8 {
+    if path.to_ascii_lowercase().ends_with(".tsv") { b'\t' } else { b',' }
+}
+
+fn separator(reader: &mut Reader<'_>, node: &Node) -> Read<u8> {
+    match reader.text(node)?.as_bytes() {
+        [one] if one.is_ascii() && !one.is_ascii_alphanumeric() && *one != b'"' && *one != b'\n' && *one != b'\r' => {
+            Some(*one)
+        }
+        b"\\t" => Some(b'\t'),
+        _ => {
+            let given = shortened(reader.raw_text(node)?);
+            reader.tell(node.at, Fault::Choice { given, near: None, known: "',' ';' '|' '\\t'".to_owned() })
+        }
+    }
+}
+
+/// Looks at the file for its columns.
+fn finish(reader: &mut Reader<'_>, node: &Node, mut set: DataSet) -> Read<DataSet> {
+    let path = set.file.to_string_lossy().into_owned();
+    let head = match reader.files.head(&set.file, DATA_HEAD_BYTES_MAX) {
+        Ok(head) => head,
+        Err(error) => {
+            reader.found.add(node.at, Fault::DataFile { path: shortened(&path), reason: error.to_string() });
+            return Some(set);
+        }
+    };
+    if head.iter().all(u8::is_ascii_whitespace) && head.len() < DATA_HEAD_BYTES_MAX {
+        reader.found.add(node.at, Fault::DataEmpty { path: shortened(&path) });
+        return Some(set);
+    }
+    // Names in GBK are known when the rows are read.
+    if set.encoding == Encoding::Utf8 {
+        set.columns = columns(&head, &set);
+    }
+    Some(set)
+}
+
+/// What each row has; nothing, when its first row is longer than what was read, or no such row.
+fn columns(head: &[u8], set: &DataSet) -> Option<Vec<String>> {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let is_whole = head.len() < DATA_HEAD_BYTES_MAX;
+    match set.format {
+        DataFormat::Csv => csv_columns(head, set.separator, is_whole),
+        DataFormat::JsonLines => {
+            let line = head.split(|byte| *byte == b'\n').find(|line| !line.iter().all(u8::is_ascii_whitespace))?;
+            keys(serde_json::from_slice(line).ok()?)
+        }
+        DataFormat::Json => {
+            let start = head.iter().position(|byte| *byte == b'[')?;
+            let mut rows = serde_json::Deserializer::from_slice(&head[start + 1..]).into_iter::<serde_json::Value>();
+            keys(rows.next()?.ok()?)
+        }
+    }
+}
+
+fn keys(row: serde_json::Value) -> Option<Vec<String>> {
+    row.as_object().map(|row| row.keys().cloned().collect())
+}
+
+/// The fields of the first line (RFC 4180).
+fn csv_columns(head: &[u8], separator: u8, is_whole: bool) -> Option<Vec<String>> {
+    let (mut fields, mut field, mut rest) = (Vec::new(), Vec::new(), head);
+    let mut is_quoted = false;
+    loop {
+        let Some((byte, after)) = rest.split_first() else {
+            if !is_whole || is_quoted {
+                return None;
+            }
+            fields.push(field);
+            break;
+        };
+        rest = after;
+        match byte {
+            b'"' if is_quoted && rest.first() == Some(&b'"') => {
+                field.push(b'"');
+                rest = &rest[1..];
+            }
+            b'"' if is_quoted || field.is_empty() => is_quoted = !is_quoted,
+            b'\n' if !is_quoted => {
+                fields.push(field);
+                break;
+            }
+            byte if *byte == separator && !is_quoted => fields.push(std::mem::take(&mut field)),
+            byte => field.push(*byte),
+        }
+    }
+    let names = fields.into_iter().map(|field| String::from_utf8(field).ok());
+    let names: Option<Vec<String>> = names.collect();
+    names.map(|names| names.into_iter().map(|name| name.trim().to_owned()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_those_of_the_first_row() {
+        let csv = |text: &str, separator| csv_columns(text.as_bytes(), separator, true);
+        let names = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        assert_eq!(csv("name,pass\r\na,b\r\n", b','), names(&["name", "pass"]));
+        assert_eq!(csv("\"a,b\";\"c\"\"d\" ; 价格", b';'), names(&["a,b", "c\"d", "价格"]));
+        assert_eq!(csv("\"two\nlines\",b\n1,2", b','), names(&["two\nlines", "b"]));
+        assert_eq!(csv("\"open,b\n", b','), None);
+        assert_eq!(csv_columns(b"cut,off", b',', false), None);
+        let of = |format, text: &str| columns(text.as_bytes(), &set_of(Name::default(), "", format));
+        assert_eq!(of(DataFormat::Csv, "\u{feff}a,b\n"), names(&["a", "b"]));
+        assert_eq!(of(DataFormat::JsonLines, "\n{\"w\": 1, \"v\": {}}\n{}"), names(&["w", "v"]));
+        assert_eq!(of(DataFormat::Json, " [ {\"w\": [1]}, {"), names(&["w"]));
+        assert_eq!(of(DataFormat::Json, "{}"), None);
+    }
+}

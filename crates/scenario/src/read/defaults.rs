@@ -1,0 +1,100 @@
+//! What is true of each step. What a flag says, too, is read by the flags.
+
+use plan::Flags;
+
+use super::{expects, requests, steps};
+use crate::file::Defaults;
+use crate::mistake::Fault;
+use crate::reader::{Fields, Read, Reader};
+use crate::shape::{DEFAULTS, Kind};
+use crate::tree::Node;
+
+/// Where the text of a key goes.
+type Put = fn(&mut Flags, String);
+
+/// What a switch does.
+type Set = fn(&mut Flags);
+
+/// Keys that are flags with a value.
+const TEXTS: [(&str, Put); 22] = [
+    ("timeout", |flags, text| flags.timeout = Some(text)),
+    ("connect_timeout", |flags, text| flags.connect_timeout = Some(text)),
+    ("max_redirs", |flags, text| flags.max_redirs = Some(text)),
+    ("user", |flags, text| flags.user = Some(text)),
+    ("user_agent", |flags, text| flags.user_agent = text),
+    ("streams", |flags, text| flags.streams = Some(text)),
+    ("cacert", |flags, text| flags.cacert = Some(text)),
+    ("cert", |flags, text| flags.cert = Some(text)),
+    ("key", |flags, text| flags.key = Some(text)),
+    ("sni", |flags, text| flags.sni = Some(text)),
+    ("alpn", |flags, text| flags.alpn = Some(text)),
+    ("tls_groups", |flags, text| flags.tls_groups = Some(text)),
+    ("tls_min", |flags, text| flags.tls_min = Some(text)),
+    ("resolve", |flags, text| flags.resolve.push(text)),
+    ("connect_to", |flags, text| flags.connect_to.push(text)),
+    ("unix_socket", |flags, text| flags.unix_socket = Some(text)),
+    ("source_ip", |flags, text| flags.source_ip = Some(text)),
+    ("to", |flags, text| flags.to = Some(text)),
+    ("proto", |flags, text| flags.protos.push(text)),
+    ("import_path", |flags, text| flags.import_paths.push(text)),
+    ("protoset", |flags, text| flags.protosets.push(text)),
+    ("grpc_encoding", |flags, text| flags.grpc_encoding = Some(text)),
+];
+
+/// Keys that are flags without one, and what they must be to be set.
+const SWITCHES: [(&str, bool, Set); 5] = [
+    ("location", true, |flags| flags.location = true),
+    ("keepalive", false, |flags| flags.no_keepalive = true),
+    ("insecure", true, |flags| flags.insecure = true),
+    ("tls_resumption", false, |flags| flags.no_tls_resumption = true),
+    ("ws_deflate", true, |flags| flags.ws_deflate = true),
+];
+
+pub(super) fn defaults(reader: &mut Reader<'_>, node: &Node) -> Read<Defaults> {
+    let mut fields = Fields::open(reader, node, &DEFAULTS)?;
+    let mut defaults = Defaults {
+        headers: fields.get("headers").map(|node| requests::headers(reader, node)).unwrap_or_default(),
+        cookies: fields.get("cookies").and_then(|node| reader.switch(node)).unwrap_or(false),
+        expect: fields.get("expect").and_then(|node| expects::expect(reader, node, false)).unwrap_or_default(),
+        on_failure: fields.get("on_failure").and_then(|node| steps::on_failure(reader, node)),
+        ..Defaults::default()
+    };
+    let mut flags = Flags::default();
+    for (key, put) in TEXTS {
+        let Some(node) = fields.get(key) else { continue };
+        let texts = match DEFAULTS.field(key).map(|field| &field.kind) {
+            Some(Kind::OneOrMore(_)) => reader.one_or_more(node, Reader::owned),
+            _ => reader.owned(node).into_iter().collect(),
+        };
+        for text in texts {
+            put(&mut flags, text.clone());
+            // By itself, so that a mistake is told where it stands.
+            let mut alone = Flags::default();
+            put(&mut alone, text);
+            reader.value(node.at, alone.draft());
+        }
+    }
+    for (key, when, put) in SWITCHES {
+        let Some(node) = fields.get(key) else { continue };
+        if reader.switch(node) == Some(when) {
+            put(&mut flags);
+        }
+    }
+    if let Some(node) = fields.get("http") {
+        let words: [(&str, Set); 3] = [
+            ("1.0", |flags| flags.http10 = true),
+            ("1.1", |flags| flags.http11 = true),
+            ("2", |flags| flags.http2 = true),
+        ];
+        if let Some(put) = reader.word(node, &words) {
+            put(&mut flags);
+        }
+    }
+    if fields.given(&["max_redirs", "location"]) == ["max_redirs"] {
+        reader.found.add(fields.place("max_redirs"), Fault::Needs { key: "max_redirs", needed: "location" });
+    }
+    fields.close();
+    defaults.flags = flags.draft().unwrap_or_default();
+    defaults.typed = flags;
+    Some(defaults)
+}

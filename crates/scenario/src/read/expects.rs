@@ -1,0 +1,80 @@
+//! What a good answer is: the checks of the flags, and bounds of times and sizes.
+
+use plan::{HeaderCheck, JsonCheck, PlanError, StatusSet, TextCheck, parse_bytes, parse_duration};
+
+use plan::{Bound, Relation};
+
+use crate::file::Expect;
+use crate::mistake::{Fault, Given, Wanted};
+use crate::reader::{Fields, Read, Reader};
+use crate::shape::EXPECT;
+use crate::tree::{Node, Value};
+
+/// The signs of bounds, the longer before the shorter.
+const RELATIONS: [(&str, Relation); 4] =
+    [("<=", Relation::AtMost), (">=", Relation::AtLeast), ("<", Relation::Below), (">", Relation::Above)];
+
+/// `is_call`: statuses are those of gRPC.
+pub(super) fn expect(reader: &mut Reader<'_>, node: &Node, is_call: bool) -> Read<Expect> {
+    let mut fields = Fields::open(reader, node, &EXPECT)?;
+    let expect = Expect {
+        status: fields.get("status").and_then(|node| statuses(reader, node, is_call)),
+        bodies: checks(reader, &mut fields, "body", |text| TextCheck::parse("body", text)),
+        headers: checks(reader, &mut fields, "header", HeaderCheck::parse),
+        json: checks(reader, &mut fields, "json", JsonCheck::parse),
+        time: bounds(reader, &mut fields, "time", |text| {
+            parse_duration("time", text).map(|span| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
+        }),
+        size: bounds(reader, &mut fields, "size", |text| parse_bytes("size", text)),
+    };
+    fields.close();
+    Some(expect)
+}
+
+/// One text, or a list of them, that mean the same as with commas.
+fn statuses(reader: &mut Reader<'_>, node: &Node, is_call: bool) -> Read<StatusSet> {
+    let parse = if is_call { StatusSet::parse_grpc } else { StatusSet::parse };
+    let texts = reader.one_or_more(node, |reader, node| {
+        let text = reader.text(node)?;
+        reader.value(node.at, parse(text)).map(|_| text.to_owned())
+    });
+    if texts.is_empty() {
+        return match &node.value {
+            Value::List(items) if items.is_empty() => {
+                reader.tell(node.at, Fault::Empty { object: &EXPECT, key: "status" })
+            }
+            _ => None,
+        };
+    }
+    parse(&texts.join(",")).ok()
+}
+
+fn checks<T>(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    key: &'static str,
+    parse: impl Fn(&str) -> Result<T, PlanError>,
+) -> Vec<T> {
+    let Some(node) = fields.get(key) else { return Vec::new() };
+    reader.one_or_more(node, |reader, node| {
+        let text = reader.text(node)?;
+        reader.value(node.at, parse(text))
+    })
+}
+
+fn bounds(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    key: &'static str,
+    parse: impl Fn(&str) -> Result<u64, PlanError>,
+) -> Vec<Bound> {
+    let Some(node) = fields.get(key) else { return Vec::new() };
+    reader.one_or_more(node, |reader, node| {
+        let text = reader.text(node)?.trim();
+        let Some((sign, relation)) = RELATIONS.iter().find(|(sign, _)| text.starts_with(sign)) else {
+            return reader.tell(node.at, Fault::Wrong { wanted: Wanted::Bound, given: Given::text(text) });
+        };
+        let limit = reader.value(node.at, parse(text[sign.len()..].trim()))?;
+        Some(Bound { relation: *relation, limit })
+    })
+}

@@ -1,0 +1,178 @@
+//! Requests of HTTP and calls of gRPC.
+
+use plan::{Ground, Header, Pattern, PatternPart, PlanError};
+
+use super::{expects, takes, urls};
+use crate::file::{Action, Body, Call, Part, PartValue, Request};
+use crate::mistake::{Fault, Things, Wanted, shortened};
+use crate::reader::{Fields, Read, Reader};
+use crate::shape::{FILE_BODY, PART};
+use crate::tree::{Node, Value};
+
+/// The most headers of one request.
+const HEADERS_MAX: usize = 1_000;
+/// The most messages of one call.
+const CALL_MESSAGES_MAX: usize = 1_000;
+/// The keys that say what a request carries.
+const BODIES: [&str; 4] = ["body", "json", "form", "multipart"];
+
+/// Names and values; a name that is none, and one that frames the body, are told.
+pub(super) fn headers(reader: &mut Reader<'_>, node: &Node) -> Vec<(String, Pattern)> {
+    let named = super::bounded(reader, node, Things::Headers, HEADERS_MAX);
+    let mut all = Vec::new();
+    for (name, at, node) in named {
+        let shown = name;
+        // The value is looked at with its slots as text: they become one.
+        let header = Header::parse(&format!("{name}: x")).map(|header| header.name);
+        let name = reader.value(at, header);
+        let text = match node.is_null() {
+            // An empty value, as `Name;` of a flag.
+            true => Some(Pattern::default()),
+            false => reader.pattern(node, Ground::Header),
+        };
+        if let Some(text) = &text {
+            refuse_line_ends(reader, node, shown, text);
+        }
+        all.extend(name.zip(text));
+    }
+    all
+}
+
+fn refuse_line_ends(reader: &mut Reader<'_>, node: &Node, name: &str, text: &Pattern) {
+    let is_control = |each: char| each.is_control() && each != '\t';
+    let is_bad = |part: &PatternPart| matches!(part, PatternPart::Text(text) if text.contains(is_control));
+    if text.parts.iter().any(is_bad) {
+        let header = shortened(name);
+        reader.found.add(node.at, Fault::Value(PlanError::HeaderValue { header }));
+    }
+}
+
+/// A step with one of the verbs of HTTP; gives what it is called, too.
+pub(super) fn request(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'static str) -> Read<(Action, String)> {
+    let url = fields.need(reader, verb);
+    let headers = fields.get("headers").map(|node| headers(reader, node)).unwrap_or_default();
+    let body = body(reader, fields);
+    let take = fields.get("take").map(|node| takes::takes(reader, node)).unwrap_or_default();
+    let expect = fields.get("expect").and_then(|node| expects::expect(reader, node, false)).unwrap_or_default();
+    let timeout = fields.get("timeout").and_then(|node| reader.span("timeout", node));
+    let location = fields.get("location").and_then(|node| reader.switch(node));
+    let (method, url) = match verb {
+        "request" => method_and_url(reader, url?)?,
+        _ => (verb.to_ascii_uppercase(), urls::url(reader, url?, verb)?),
+    };
+    let name = series(&method, &url);
+    let request = Request { method, url, headers, body, take, expect, timeout, location };
+    Some((Action::Request(Box::new(request)), name))
+}
+
+/// `PROPFIND /files`.
+fn method_and_url(reader: &mut Reader<'_>, node: &Node) -> Read<(String, Pattern)> {
+    let text = reader.raw_text(node)?;
+    let Some((method, rest)) = text.split_once(' ') else {
+        return reader.tell(node.at, Fault::Value(PlanError::Method { method: shortened(text) }));
+    };
+    let is_token =
+        !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    if !is_token {
+        return reader.tell(node.at, Fault::Value(PlanError::Method { method: shortened(method) }));
+    }
+    let url = rest.trim();
+    let from = text.len() - rest.trim_start().len();
+    let url = reader.pattern_of(node, url, from, Ground::Url)?;
+    urls::check(reader, node, &url, "request");
+    Some((method.to_owned(), url))
+}
+
+/// What a step is called that has no name: its verb and its URL, with `{...}` for slots.
+pub(super) fn series(verb: &str, url: &Pattern) -> String {
+    let mut name = format!("{verb} ");
+    for part in &url.parts {
+        match part {
+            PatternPart::Text(text) => name.push_str(text),
+            PatternPart::Slot(slot) => {
+                name.push('{');
+                name.push_str(&shortened(&slot.text));
+                name.push('}');
+            }
+        }
+    }
+    name
+}
+
+fn body(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Option<Body> {
+    fields.at_most_one(reader, &BODIES);
+    let text = fields.get("body").and_then(|node| match &node.value {
+        Value::Map(_) => {
+            let mut fields = Fields::open(reader, node, &FILE_BODY)?;
+            let path = fields.need(reader, "file").and_then(|node| reader.path(node));
+            fields.close();
+            path.map(Body::File)
+        }
+        _ => reader.pattern(node, Ground::Text).map(Body::Text),
+    });
+    let json = fields.get("json").and_then(|node| reader.json(node)).map(Body::Json);
+    let form = fields.get("form").map(|node| {
+        let mut all = Vec::new();
+        for (name, _, node) in reader.named(node) {
+            all.extend(text_or_nothing(reader, node, Ground::Form).map(|value| (name.to_owned(), value)));
+        }
+        Body::Form(all)
+    });
+    let multipart = fields.get("multipart").map(|node| {
+        let named = reader.named(node);
+        Body::Multipart(named.into_iter().filter_map(|(name, _, node)| part(reader, name, node)).collect())
+    });
+    text.or(json).or(form).or(multipart)
+}
+
+/// A value of a form may be empty.
+fn text_or_nothing(reader: &mut Reader<'_>, node: &Node, ground: Ground) -> Read<Pattern> {
+    if node.is_null() { Some(Pattern::default()) } else { reader.pattern(node, ground) }
+}
+
+fn part(reader: &mut Reader<'_>, name: &str, node: &Node) -> Read<Part> {
+    let value = match &node.value {
+        Value::Map(_) => {
+            let mut fields = Fields::open(reader, node, &PART)?;
+            let path = fields.need(reader, "file").and_then(|node| reader.path(node));
+            let filename = fields.get("filename").and_then(|node| reader.owned(node));
+            let media_type = fields.get("type").and_then(|node| reader.owned(node));
+            fields.close();
+            PartValue::File { path: path?, filename, media_type }
+        }
+        _ => PartValue::Text(text_or_nothing(reader, node, Ground::Text)?),
+    };
+    Some(Part { name: name.to_owned(), value })
+}
+
+/// A call of gRPC.
+pub(super) fn call(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Read<(Action, String)> {
+    fields.at_most_one(reader, &["message", "messages"]);
+    let url = fields.need(reader, "grpc").and_then(|node| urls::url(reader, node, "grpc"));
+    let headers = fields.get("headers").map(|node| headers(reader, node)).unwrap_or_default();
+    let one = fields.get("message").and_then(|node| message(reader, node));
+    let several = fields.get("messages").map(|node| messages(reader, node));
+    let take = fields.get("take").map(|node| takes::takes(reader, node)).unwrap_or_default();
+    let expect = fields.get("expect").and_then(|node| expects::expect(reader, node, true)).unwrap_or_default();
+    let timeout = fields.get("timeout").and_then(|node| reader.span("timeout", node));
+    let messages = several.unwrap_or_else(|| one.into_iter().collect());
+    let url = url?;
+    let name = series("grpc", &url);
+    Some((Action::Call(Box::new(Call { url, headers, messages, take, expect, timeout })), name))
+}
+
+fn messages(reader: &mut Reader<'_>, node: &Node) -> Vec<crate::file::Json> {
+    let items = reader.list(node, Wanted::List);
+    if let Some(item) = items.get(CALL_MESSAGES_MAX) {
+        reader.found.add(item.at, Fault::TooMany { what: Things::Messages, most: CALL_MESSAGES_MAX });
+    }
+    items.iter().take(CALL_MESSAGES_MAX).filter_map(|node| message(reader, node)).collect()
+}
+
+/// A message is an object; whoever has written its JSON as text meant the object.
+fn message(reader: &mut Reader<'_>, node: &Node) -> Read<crate::file::Json> {
+    match &node.value {
+        Value::Map(_) => reader.json(node),
+        _ => reader.wrong(node, Wanted::Map),
+    }
+}

@@ -1,0 +1,125 @@
+//! Steps: the verb is the key.
+
+use plan::{DEPTH_MAX, OnFailure, nearest};
+
+use super::{actions, requests, talks};
+use crate::file::{Action, Step};
+use crate::mistake::{Fault, Given, SyntaxFault, Things, Wanted, shortened};
+use crate::reader::{Fields, Read, Reader};
+use crate::shape::{Object, STEP, STEPS, verb_of};
+use crate::tree::{Key, Node, Value};
+
+/// The most steps of one list.
+const STEPS_MAX: usize = 10_000;
+/// The most tries of a step that is repeated after a failure.
+const RETRIES_MAX: u64 = u16::MAX as u64;
+
+/// Steps that there may be none of.
+pub(super) fn maybe(reader: &mut Reader<'_>, node: &Node) -> Vec<Step> {
+    let items = reader.list(node, Wanted::Steps);
+    if let Some(item) = items.get(STEPS_MAX) {
+        reader.found.add(item.at, Fault::TooMany { what: Things::Steps, most: STEPS_MAX });
+    }
+    items.iter().take(STEPS_MAX).filter_map(|item| step(reader, item)).collect()
+}
+
+/// Steps of which there must be one.
+pub(super) fn some(reader: &mut Reader<'_>, node: &Node, object: &'static Object) -> Vec<Step> {
+    if matches!(&node.value, Value::List(items) if items.is_empty()) || node.is_null() {
+        reader.found.add(node.at, Fault::Empty { object, key: "steps" });
+        return Vec::new();
+    }
+    maybe(reader, node)
+}
+
+fn step(reader: &mut Reader<'_>, node: &Node) -> Read<Step> {
+    let Value::Map(pairs) = &node.value else { return not_a_step(reader, node) };
+    let verb = verb(reader, node, pairs)?;
+    let mut fields = Fields::open(reader, node, verb_of(verb)?)?;
+    let (name, failure) = match verb {
+        "think" | "choose" | "shuffle" | "if" | "until" | "while" | "repeat" | "transaction" | "meet" => (None, None),
+        "parallel" => (None, fields.get("on_failure")),
+        _ => (fields.get("name"), fields.get("on_failure")),
+    };
+    let name = name.and_then(|node| reader.owned(node));
+    reader.names.extend(name.clone());
+    let on_failure = failure.and_then(|node| on_failure(reader, node));
+    let read = match verb {
+        "grpc" => requests::call(reader, &mut fields),
+        "websocket" | "tcp" => talks::talk(reader, &mut fields, verb),
+        "send" => talks::send(reader, &mut fields),
+        "receive" => talks::receive(reader, &mut fields),
+        "get" | "post" | "put" | "patch" | "delete" | "head" | "options" | "request" => {
+            requests::request(reader, &mut fields, verb)
+        }
+        _ => actions::action(reader, &mut fields, verb),
+    };
+    let at = fields.place(verb);
+    fields.close();
+    let (action, made): (Action, String) = read?;
+    Some(Step { at, name: name.unwrap_or(made), action, on_failure })
+}
+
+/// Something in a list of steps that is none.
+fn not_a_step<T>(reader: &mut Reader<'_>, node: &Node) -> Read<T> {
+    match &node.value {
+        // `- get /` lacks its colon.
+        Value::Scalar(scalar) if scalar.is_plain => {
+            let verb = scalar.text.split([' ', '=']).next().unwrap_or_default();
+            match verb_of(verb) {
+                Some(_) if verb.len() < scalar.text.len() => reader.tell(node.at, Fault::Syntax(SyntaxFault::Colon)),
+                _ => reader.wrong(node, Wanted::Map),
+            }
+        }
+        _ => reader.wrong(node, Wanted::Map),
+    }
+}
+
+/// What a step does: the one key that is a verb.
+fn verb(reader: &mut Reader<'_>, node: &Node, pairs: &[(Key, Node)]) -> Read<&'static str> {
+    let verbs: Vec<_> = pairs.iter().filter_map(|(key, _)| verb_of(&key.name).map(|verb| (verb, key.at))).collect();
+    // The key of one verb may be a word of another: `until` of a tcp step.
+    let fits = |(verb, _): &&(&'static Object, _)| verbs.iter().all(|(other, _)| verb.field(other.id).is_some());
+    match (&verbs[..], verbs.iter().find(fits)) {
+        ([], _) => no_verb(reader, node, pairs),
+        (_, Some((verb, _))) => Some(verb.id),
+        ([(one, _), (other, at), ..], None) => reader.tell(*at, Fault::TwoVerbs { one: one.id, other: other.id }),
+        ([(verb, _)], None) => Some(verb.id),
+    }
+}
+
+fn no_verb<T>(reader: &mut Reader<'_>, node: &Node, pairs: &[(Key, Node)]) -> Read<T> {
+    let known = || STEPS.iter().map(|object| object.id).collect::<Vec<_>>().join(", ");
+    if pairs.iter().any(|(key, _)| key.is_broken) {
+        return None;
+    }
+    let verbs = STEPS.iter().map(|object| object.id);
+    let meant = pairs.iter().find_map(|(key, _)| nearest(&key.name, verbs.clone()).map(|near| (key, near)));
+    match meant {
+        Some((key, near)) => {
+            let (key_text, near) = (shortened(&key.name), Some(near.to_owned()));
+            reader.tell(key.at, Fault::UnknownKey { key: key_text, object: &STEP, near, known: known() })
+        }
+        None => {
+            let at = pairs.first().map_or(node.at, |(key, _)| key.at);
+            reader.tell(at, Fault::NoVerb { known: known() })
+        }
+    }
+}
+
+/// `next`, `go on`, `stop`, `retry 3`.
+pub(super) fn on_failure(reader: &mut Reader<'_>, node: &Node) -> Read<OnFailure> {
+    let text = reader.text(node)?.trim();
+    if let Some(count) = text.strip_prefix("retry ") {
+        let count = reader.value(node.at, plan::parse_count("retry", count.trim(), 1, RETRIES_MAX))?;
+        return Some(OnFailure::Retry(count as u16));
+    }
+    match text {
+        "next" => Some(OnFailure::Next),
+        "go on" => Some(OnFailure::GoOn),
+        "stop" => Some(OnFailure::Stop),
+        _ => reader.tell(node.at, Fault::Wrong { wanted: Wanted::OnFailure, given: Given::text(text) }),
+    }
+}
+
+const _: () = assert!(crate::tree::DEPTH_MAX <= DEPTH_MAX, "what can be written can be carried out");

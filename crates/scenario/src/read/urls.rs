@@ -1,0 +1,91 @@
+//! URLs: absolute, or relative to the target.
+
+use plan::{Address, Ground, Pattern, PatternPart, PlanError, masked_url};
+
+use crate::mistake::{Fault, shortened};
+use crate::reader::{Read, Reader, Target};
+use crate::tree::Node;
+
+/// What relative URLs begin with.
+pub(super) fn target(reader: &mut Reader<'_>, node: &Node) -> Read<Pattern> {
+    // Until it is read well, nobody complains of what is relative to it.
+    reader.target = Target::Open;
+    let target = reader.pattern(node, Ground::Url)?;
+    if begins_with_slot(&target) {
+        return Some(target);
+    }
+    let like = sample(&target);
+    reader.value(node.at, Address::parse(&like))?;
+    // As the flags: without a scheme, http:// is meant.
+    let like = if like.contains("://") { like } else { format!("http://{like}") };
+    reader.target = Target::Like(like.trim_end_matches('/').to_owned());
+    Some(target)
+}
+
+/// The URL of a step with this verb.
+pub(super) fn url(reader: &mut Reader<'_>, node: &Node, verb: &'static str) -> Read<Pattern> {
+    let url = reader.pattern(node, Ground::Url)?;
+    check(reader, node, &url, verb);
+    Some(url)
+}
+
+/// Looks whether a URL can be one of this verb.
+pub(super) fn check(reader: &mut Reader<'_>, node: &Node, url: &Pattern, verb: &'static str) {
+    if begins_with_slot(url) {
+        return;
+    }
+    let schemes: &[&str] = match verb {
+        "grpc" => &["grpc", "grpcs"],
+        "websocket" => &["ws", "wss"],
+        "tcp" => &["tcp"],
+        _ => &["http", "https"],
+    };
+    let like = sample(url);
+    let scheme = like.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    let shown = || shortened(&masked_url(&like));
+    match scheme {
+        Some(scheme) if schemes.contains(&scheme.as_str()) => {
+            let read = Address::parse(&like);
+            reader.value(node.at, read);
+        }
+        None if like.starts_with(['/', '?']) && verb != "tcp" => match reader.target.clone() {
+            Target::None => reader.found.add(node.at, Fault::NoTarget { url: shown() }),
+            Target::Open => {}
+            Target::Like(target) => {
+                reader.value(node.at, Address::parse(&format!("{target}{like}")));
+            }
+        },
+        _ => {
+            reader.found.add(node.at, Fault::Scheme { url: shown(), verb });
+            return;
+        }
+    }
+    if verb == "grpc" {
+        method(reader, node, url, &like);
+    }
+}
+
+/// A method is named as `/package.Service/Method`, unless a slot says more of it.
+fn method(reader: &mut Reader<'_>, node: &Node, url: &Pattern, like: &str) {
+    let path = like.split_once("://").map_or(like, |(_, rest)| rest.find('/').map_or("", |at| &rest[at..]));
+    let is_method = path
+        .strip_prefix('/')
+        .and_then(|path| path.split_once('/'))
+        .is_some_and(|(service, method)| !service.is_empty() && !method.is_empty() && !method.contains('/'));
+    if !is_method && url.slots().next().is_none() {
+        reader.found.add(node.at, Fault::Value(PlanError::GrpcPath { path: shortened(path) }));
+    }
+}
+
+fn begins_with_slot(url: &Pattern) -> bool {
+    matches!(url.parts.first(), Some(PatternPart::Slot(_)))
+}
+
+/// What a URL looks like once its slots are filled, as far as anybody can know now.
+fn sample(url: &Pattern) -> String {
+    let parts = url.parts.iter().map(|part| match part {
+        PatternPart::Text(text) => text.as_str(),
+        PatternPart::Slot(_) => "1",
+    });
+    parts.collect()
+}

@@ -1,0 +1,280 @@
+//! Reads values of the tree into their types. What is wrong is told, and the rest is read on.
+
+mod fields;
+mod json;
+
+pub(crate) use fields::Fields;
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use plan::{Ground, Pattern, PlanError, nearest, parse_count, parse_duration, parse_span};
+
+use crate::expression;
+use crate::file::{Expression, Name};
+use crate::mistake::{Fault, Found, Given, NameFault, Wanted, shortened};
+use crate::source::{Source, Span};
+use crate::tree::{Node, Scalar, Value};
+
+/// The shortest time that a load or a timeout takes.
+const MILLI: Duration = Duration::from_millis(1);
+
+/// A shorter word is near to too many others.
+const NEAR_BYTES_MIN: usize = 3;
+
+/// What reads: the file, what is wrong with it, and where other files are.
+pub(crate) struct Reader<'a> {
+    pub(crate) source: &'a Source,
+    pub(crate) found: Found,
+    pub(crate) files: &'a dyn Files,
+    /// What relative URLs begin with.
+    pub(crate) target: Target,
+    /// Names that the file gives to anything, also where the rest of it was wrong.
+    pub(crate) names: Vec<String>,
+}
+
+/// What relative URLs begin with, as far as it is known before a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// There is none.
+    #[default]
+    None,
+    /// A slot says it, or it was wrong.
+    Open,
+    /// With its slots filled by something.
+    Like(String),
+}
+
+/// Where data files come from.
+pub trait Files {
+    /// The first bytes of a file, at most so many; its path as written.
+    ///
+    /// # Errors
+    /// As the system says.
+    fn head(&self, path: &Path, most: usize) -> std::io::Result<Vec<u8>>;
+}
+
+/// What the reader makes of a value: nothing, when it was wrong and told.
+pub(crate) type Read<T> = Option<T>;
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(source: &'a Source, files: &'a dyn Files) -> Self {
+        Self { source, found: Found::default(), files, target: Target::None, names: Vec::new() }
+    }
+}
+
+impl Reader<'_> {
+    pub(crate) fn tell<T>(&mut self, at: Span, fault: Fault) -> Read<T> {
+        self.found.add(at, fault);
+        None
+    }
+
+    /// Tells that something else belongs here.
+    pub(crate) fn wrong<T>(&mut self, node: &Node, wanted: Wanted) -> Read<T> {
+        let given = match &node.value {
+            Value::Broken => return None,
+            Value::List(_) => Given::List,
+            Value::Map(pairs) => {
+                if pairs.iter().any(|(key, _)| key.is_broken) {
+                    // It was told what is wrong with the key.
+                    return None;
+                }
+                Given::Map
+            }
+            Value::Scalar(scalar) if scalar.is_null() => Given::Nothing,
+            Value::Scalar(scalar) => Given::text(&scalar.text),
+        };
+        self.tell(node.at, Fault::Wrong { wanted, given })
+    }
+
+    fn scalar<'n>(&mut self, node: &'n Node, wanted: Wanted) -> Read<&'n Scalar> {
+        match &node.value {
+            Value::Scalar(scalar) if !scalar.is_null() => Some(scalar),
+            _ => self.wrong(node, wanted),
+        }
+    }
+
+    /// A text as it stands there, with slots if somebody wrote some.
+    pub(crate) fn raw_text<'n>(&mut self, node: &'n Node) -> Read<&'n str> {
+        self.scalar(node, Wanted::Text).map(|scalar| scalar.text.as_str())
+    }
+
+    /// A text in which nothing is filled in.
+    pub(crate) fn text<'n>(&mut self, node: &'n Node) -> Read<&'n str> {
+        let text = self.raw_text(node)?;
+        match text.find("${") {
+            Some(start) => self.tell(self.within(node, start..start + 2), Fault::SlotHere),
+            None => Some(text),
+        }
+    }
+
+    /// The same, that is no longer alive than needed.
+    pub(crate) fn owned(&mut self, node: &Node) -> Read<String> {
+        self.text(node).map(str::to_owned)
+    }
+
+    pub(crate) fn path(&mut self, node: &Node) -> Read<PathBuf> {
+        self.text(node).map(PathBuf::from)
+    }
+
+    /// A text with slots; their places are those in the file.
+    pub(crate) fn pattern(&mut self, node: &Node, ground: Ground) -> Read<Pattern> {
+        let text = self.raw_text(node)?;
+        self.pattern_of(node, text, 0, ground)
+    }
+
+    /// The same of a part of a text, which begins at `from`.
+    pub(crate) fn pattern_of(&mut self, node: &Node, text: &str, from: usize, ground: Ground) -> Read<Pattern> {
+        // Looked for once: a text may have thousands of slots.
+        let direct = self.direct(node);
+        let place = |piece: Range<usize>| piece_of(node, direct, from + piece.start..from + piece.end);
+        let mut pattern = match Pattern::parse(text, ground) {
+            Ok(pattern) => pattern,
+            Err(error) => return self.tell(place(error.at), Fault::Pattern(error.fault)),
+        };
+        for slot in pattern.slots_mut() {
+            let at = place(slot.at.clone());
+            slot.at = at.start..at.end;
+            if slot.filling == plan::Filling::Expression
+                && let Err((part, fault)) = expression::check(&slot.text)
+            {
+                let at = direct.map_or(at, |_| Span::new(at.start + part.start, at.start + part.end));
+                self.found.add(at, Fault::Expression(fault));
+            }
+        }
+        Some(pattern)
+    }
+
+    pub(crate) fn expression(&mut self, node: &Node) -> Read<Expression> {
+        let text = self.raw_text(node)?;
+        match expression::check(text) {
+            Ok(()) => {
+                let at = self.within(node, 0..text.len());
+                Some(Expression { text: text.to_owned(), at })
+            }
+            Err((at, fault)) => self.tell(self.within(node, at), Fault::Expression(fault)),
+        }
+    }
+
+    /// Where the text of a node begins in the file; nothing, when it is written in another way than it reads.
+    fn direct(&self, node: &Node) -> Option<usize> {
+        let Value::Scalar(scalar) = &node.value else { return None };
+        let whole = self.source.slice(node.at);
+        let is_quoted = whole.len() == scalar.text.len() + 2 && whole.get(1..whole.len() - 1) == Some(&scalar.text);
+        (is_quoted || whole == scalar.text).then(|| node.at.start + usize::from(is_quoted))
+    }
+
+    /// Where a piece of a text stands in the file: all of it, when it is written in another way than it reads.
+    pub(crate) fn within(&self, node: &Node, piece: Range<usize>) -> Span {
+        piece_of(node, self.direct(node), piece)
+    }
+
+    pub(crate) fn switch(&mut self, node: &Node) -> Read<bool> {
+        match &node.value {
+            Value::Scalar(scalar) => match scalar.as_switch() {
+                Some(switch) => Some(switch),
+                None if scalar.is_doubtful_switch() => {
+                    self.tell(node.at, Fault::Boolean { given: scalar.text.clone() })
+                }
+                None => self.wrong(node, Wanted::Switch),
+            },
+            _ => self.wrong(node, Wanted::Switch),
+        }
+    }
+
+    /// The text of something that is counted or measured.
+    pub(crate) fn measure<'n>(&mut self, node: &'n Node, wanted: Wanted) -> Read<&'n str> {
+        let scalar = self.scalar(node, wanted)?;
+        if scalar.is_doubtful_number() {
+            return self.tell(node.at, Fault::Octal { given: shortened(&scalar.text) });
+        }
+        if scalar.as_switch().is_some() || !scalar.text.contains(|each: char| each.is_ascii_digit()) {
+            return self.wrong(node, wanted);
+        }
+        Some(&scalar.text)
+    }
+
+    /// What a parser of the flags makes of it.
+    pub(crate) fn value<T>(&mut self, at: Span, read: Result<T, PlanError>) -> Read<T> {
+        read.map_or_else(|error| self.tell(at, Fault::Value(error.without_secrets())), Some)
+    }
+
+    pub(crate) fn count(&mut self, key: &'static str, node: &Node, least: u64, most: u64) -> Read<u64> {
+        let text = self.measure(node, Wanted::Number)?;
+        self.value(node.at, parse_count(key, text, least, most))
+    }
+
+    pub(crate) fn time(&mut self, key: &'static str, node: &Node) -> Read<Duration> {
+        let text = self.measure(node, Wanted::Time)?;
+        self.value(node.at, parse_duration(key, text))
+    }
+
+    /// A time that is not nothing.
+    pub(crate) fn span(&mut self, key: &'static str, node: &Node) -> Read<Duration> {
+        let text = self.measure(node, Wanted::Time)?;
+        self.value(node.at, parse_span(key, text, MILLI))
+    }
+
+    /// One word of a few.
+    pub(crate) fn word<T: Copy>(&mut self, node: &Node, words: &[(&str, T)]) -> Read<T> {
+        let text = self.text(node)?;
+        if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
+            return Some(*value);
+        }
+        let known = words.iter().map(|(word, _)| *word);
+        // Words of a letter or two are all near to each other.
+        let near = nearest(text, known.clone()).filter(|_| text.len() >= NEAR_BYTES_MIN).map(str::to_owned);
+        let known = known.collect::<Vec<_>>().join(", ");
+        self.tell(node.at, Fault::Choice { given: shortened(text), near, known })
+    }
+
+    /// Each item of a list, or the one that stands there alone.
+    pub(crate) fn one_or_more<T>(&mut self, node: &Node, mut read: impl FnMut(&mut Self, &Node) -> Read<T>) -> Vec<T> {
+        match &node.value {
+            Value::List(items) => items.iter().filter_map(|item| read(self, item)).collect(),
+            Value::Scalar(scalar) if !scalar.is_null() => read(self, node).into_iter().collect(),
+            _ => self.wrong::<T>(node, Wanted::TextOrList).into_iter().collect(),
+        }
+    }
+
+    pub(crate) fn list<'n>(&mut self, node: &'n Node, wanted: Wanted) -> &'n [Node] {
+        match &node.value {
+            Value::List(items) => items,
+            _ => {
+                self.wrong::<()>(node, wanted);
+                &[]
+            }
+        }
+    }
+
+    /// Names of any kind, and what each has.
+    pub(crate) fn named<'n>(&mut self, node: &'n Node) -> Vec<(&'n str, Span, &'n Node)> {
+        match &node.value {
+            Value::Map(pairs) => {
+                let named = pairs.iter().filter(|(key, _)| !key.is_broken);
+                named.map(|(key, node)| (key.name.as_str(), key.at, node)).collect()
+            }
+            _ => {
+                self.wrong::<()>(node, Wanted::Map);
+                Vec::new()
+            }
+        }
+    }
+
+    /// A name that slots and expressions can have.
+    pub(crate) fn name(&mut self, text: &str, at: Span) -> Read<Name> {
+        self.names.push(text.to_owned());
+        let fault = match text {
+            "env" => NameFault::Environment,
+            _ if plan::is_name(text) => return Some(Name { text: text.to_owned(), at }),
+            _ => NameFault::Bad(shortened(text)),
+        };
+        self.tell(at, Fault::Name(fault))
+    }
+}
+
+/// A piece of a text that begins there, or all of it.
+fn piece_of(node: &Node, direct: Option<usize>, piece: Range<usize>) -> Span {
+    direct.map_or(node.at, |start| Span::new(start + piece.start, start + piece.end))
+}

@@ -1,0 +1,95 @@
+//! The text of a file, and places in it.
+
+/// A piece of the file, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span {
+    /// Its first byte.
+    pub start: usize,
+    /// Behind its last.
+    pub end: usize,
+}
+
+/// Where something is in a file, as people count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The first is 1.
+    pub line: usize,
+    /// The first is 1; in characters.
+    pub column: usize,
+}
+
+/// The text of a file.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// What the file is called in messages.
+    pub name: String,
+    /// What it holds, without a byte order mark.
+    pub text: String,
+    /// Where each line begins.
+    lines: Vec<usize>,
+}
+
+impl Span {
+    /// A piece from one byte to another.
+    pub fn new(start: usize, end: usize) -> Self {
+        Self { start, end: end.max(start) }
+    }
+}
+
+impl Source {
+    /// A file of this name that holds this.
+    pub fn new(name: &str, text: &str) -> Self {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
+        let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Self { name: name.to_owned(), text, lines }
+    }
+
+    /// The place of a byte.
+    pub fn place(&self, at: usize) -> Place {
+        let at = self.floor(at);
+        let line = self.lines.partition_point(|start| *start <= at);
+        let start = self.lines[line - 1];
+        Place { line, column: self.text[start..at].chars().count() + 1 }
+    }
+
+    /// A line without its end. The first is 1.
+    pub fn line(&self, number: usize) -> &str {
+        let start = self.lines.get(number.saturating_sub(1)).copied().unwrap_or(self.text.len());
+        let end = self.lines.get(number).copied().unwrap_or(self.text.len());
+        self.text[start..end].trim_end_matches(['\n', '\r'])
+    }
+
+    /// What stands in a piece.
+    pub fn slice(&self, at: Span) -> &str {
+        &self.text[self.floor(at.start)..self.floor(at.end).max(self.floor(at.start))]
+    }
+
+    /// The nearest place before that is not within a character, nor behind the end.
+    fn floor(&self, at: usize) -> usize {
+        let mut at = at.min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_counted_as_people_do() {
+        let source = Source::new("a.yaml", "\u{feff}one\r\n价格: x\n\nend");
+        for (at, line, column) in
+            [(0, 1, 1), (2, 1, 3), (5, 2, 1), (8, 2, 2), (9, 2, 2), (13, 2, 5), (15, 3, 1), (99, 4, 4)]
+        {
+            assert_eq!(source.place(at), Place { line, column }, "{at}");
+        }
+        let lines: Vec<&str> = (1..=5).map(|number| source.line(number)).collect();
+        assert_eq!(lines, ["one", "价格: x", "", "end", ""]);
+        assert_eq!(source.slice(Span::new(5, 11)), "价格");
+        assert_eq!(source.slice(Span::new(6, 11)), "价格");
+        assert_eq!(Source::new("a", "").place(0), Place { line: 1, column: 1 });
+    }
+}

@@ -1,0 +1,397 @@
+//! A small shop, for users that log in, take a token, look at items, fill a cart, pay and wait until that is done.
+//!
+//! What only one user may know (a cookie, a token, the hidden field of a form) is checked wherever it comes back. When two of them belong
+//! to different users the answer is 403, and it is counted: a client that mixes its users up is found out. Secrets are random, but no more:
+//! this is no place for what is precious.
+
+mod asked;
+mod cart;
+mod pages;
+mod sessions;
+
+use pacing::Random;
+
+pub(crate) use asked::Asked;
+pub(crate) use pages::Page;
+pub(crate) use sessions::Sessions;
+
+use asked::{COOKIE, Method, Proof, Said, Unread};
+use cart::{COUNT_MAX, Item, NoRoom, Price};
+use sessions::{Key, Order, Session, SessionId, USER_BYTES_MAX, hex};
+
+use crate::respond::Kind;
+
+/// The largest form that is read.
+pub(crate) const FORM_BYTES_MAX: usize = 16 * 1024;
+/// The look that finds an order ready, unless the payer says which.
+const LOOKS_USUAL: u32 = 3;
+/// The last look that a payer may ask for.
+const LOOKS_MAX: u32 = 1_000;
+/// Sessions that are told one by one.
+const LISTED_MAX: usize = 10_000;
+
+/// What a thread brings along: its own random numbers, and where the next session goes.
+pub(crate) struct Desk {
+    random: Random,
+    turn: usize,
+}
+
+impl Desk {
+    /// `seed` is that of the server, `index` that of the thread.
+    pub(crate) fn new(seed: u64, index: usize) -> Self {
+        Self { random: Random::of_stream(seed, index as u64), turn: index }
+    }
+}
+
+/// What a request finds.
+pub(crate) struct Shop<'a> {
+    pub(crate) desk: &'a mut Desk,
+    pub(crate) sessions: &'a Sessions,
+    /// Cookies go over TLS only.
+    pub(crate) is_secure: bool,
+    pub(crate) seen: Seen,
+}
+
+/// What is to be counted of a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// It came with the cookie or the token of a session, or began one.
+    pub(crate) is_of_session: bool,
+    /// Its cookie or token is none of ours, or none any more.
+    pub(crate) is_unknown: bool,
+    /// What it shows belongs to different users.
+    pub(crate) is_mixed: bool,
+}
+
+/// An answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) kind: Kind,
+    pub(crate) body: String,
+}
+
+/// Who asks.
+enum Who {
+    Nobody,
+    /// The cookie or the token is none of ours, or none any more.
+    Unknown,
+    /// The cookie of one and the token of another.
+    Mixed,
+    Known(SessionId),
+}
+
+/// The answer to a request for a page of the shop.
+///
+/// `body`: what came with it; `None` when it was too large.
+pub(crate) fn answer(page: Page, asked: &Asked, body: Option<&[u8]>, shop: &mut Shop<'_>) -> Reply {
+    if !page.methods().contains(&asked.method) {
+        return refused(405, Kind::of(TEXT).with("Allow", page.allow()), "this path has other methods, see Allow");
+    }
+    if page == Page::Sessions {
+        return json(200, sessions_json(shop.sessions));
+    }
+    let Some(body) = body else { return refusal(413, "the form is too large") };
+    let who = who(asked, shop.sessions);
+    match &who {
+        Who::Known(_) => shop.seen.is_of_session = true,
+        Who::Unknown => shop.seen.is_unknown = true,
+        Who::Mixed => return mixed("the cookie and the token are those of different sessions", shop),
+        Who::Nobody => {}
+    }
+    if page.is_open() {
+        return open_page(page, asked);
+    }
+    let said = match asked.method {
+        Method::Post => Said::read(asked.form, body),
+        _ => Ok(Said::default()),
+    };
+    let said = match said {
+        Ok(said) => said,
+        Err(Unread::Kind) => return refusal(415, "a form or a JSON object is read here, by its Content-Type"),
+        Err(Unread::Broken) => return bad("the body is no JSON object"),
+    };
+    match (page, asked.method, who) {
+        (Page::Login, Method::Get, who) => form_of_login(&who, shop),
+        (Page::Token, _, who) => give_token(&who, &said, shop),
+        (_, _, Who::Known(id)) => visit(id, page, asked, &said, shop),
+        _ => unknown("no session: ask for /login or /api/token first, and send its cookie or token"),
+    }
+}
+
+/// Whose cookie and token these are. A request counts for its session.
+fn who(asked: &Asked, sessions: &Sessions) -> Who {
+    let fits = |proof: Proof, id: SessionId, secret: Option<u64>| match proof {
+        Proof::Absent => true,
+        Proof::Strange => false,
+        Proof::Key(key) => key.session == id && Some(key.secret) == secret,
+    };
+    let (Proof::Key(first), other) = (match asked.cookie {
+        Proof::Absent => (asked.token, Proof::Absent),
+        cookie => (cookie, asked.token),
+    }) else {
+        return if asked.cookie == Proof::Absent && asked.token == Proof::Absent { Who::Nobody } else { Who::Unknown };
+    };
+    if let Proof::Key(second) = other
+        && second.session != first.session
+    {
+        let is_cookie = sessions.visit(first.session, |session| session.cookie == first.secret);
+        let is_token = sessions.visit(second.session, |session| session.token == Some(second.secret));
+        return if is_cookie == Some(true) && is_token == Some(true) { Who::Mixed } else { Who::Unknown };
+    }
+    let id = first.session;
+    let is_known = sessions.visit(id, |session| {
+        let fits = fits(asked.cookie, id, Some(session.cookie)) && fits(asked.token, id, session.token);
+        session.requests += u64::from(fits);
+        fits
+    });
+    if is_known == Some(true) { Who::Known(id) } else { Who::Unknown }
+}
+
+/// What `look` makes of the session of whoever asks, or of a new one that begins with this request; then the answer gives its cookie.
+/// `None` when others took its place meanwhile.
+fn known_or_new<T>(
+    who: &Who,
+    kind: Kind,
+    shop: &mut Shop<'_>,
+    look: impl FnOnce(&mut Session) -> T,
+) -> Option<(SessionId, Kind, T)> {
+    if let Who::Known(id) = who {
+        return shop.sessions.visit(*id, look).map(|seen| (*id, kind, seen));
+    }
+    let mut session = Session::new(&mut shop.desk.random);
+    let (secret, seen) = (session.cookie, look(&mut session));
+    let id = shop.sessions.keep(shop.desk.turn, session);
+    shop.desk.turn = shop.desk.turn.wrapping_add(1);
+    shop.seen.is_of_session = true;
+    Some((id, with_cookie(kind, Key { session: id, secret }, shop), seen))
+}
+
+fn form_of_login(who: &Who, shop: &mut Shop<'_>) -> Reply {
+    let found = known_or_new(who, Kind::of(HTML), shop, |session| session.csrf);
+    let Some((_, kind, csrf)) = found else { return unknown(LOST) };
+    Reply { status: 200, kind, body: pages::login(csrf) }
+}
+
+fn give_token(who: &Who, said: &Said, shop: &mut Shop<'_>) -> Reply {
+    let Some(user) = user_of(said) else { return bad(NO_USER) };
+    let secret = shop.desk.random.next_u64();
+    let found = known_or_new(who, Kind::of(JSON), shop, |session| {
+        (session.token, session.user) = (Some(secret), user.into());
+    });
+    let Some((session, kind, ())) = found else { return unknown(LOST) };
+    let token = Key { session, secret };
+    let body = format!("{{\"token\":\"{token}\",\"session\":\"{session}\",\"user\":{}}}\n", text_of_json(user));
+    Reply { status: 201, kind, body }
+}
+
+/// What a page does for a session that is known.
+fn visit(id: SessionId, page: Page, asked: &Asked, said: &Said, shop: &mut Shop<'_>) -> Reply {
+    if page == Page::Logout {
+        shop.sessions.end(id);
+        return see(Kind::of(TEXT).with("Set-Cookie", COOKIE_END), "/login");
+    }
+    if page == Page::Login {
+        return log_in(id, said, shop);
+    }
+    let done = shop.sessions.visit(id, |session| {
+        if session.user.is_empty() {
+            return Some(unknown("this session has no user yet: log in first"));
+        }
+        match (page, asked.method) {
+            (Page::Account, _) => match asked.query("user") {
+                Some(user) if *user != *session.user => None,
+                _ => Some(json(200, session_json(id, session))),
+            },
+            (Page::Session(named), _) => (named == id).then(|| json(200, session_json(id, session))),
+            (Page::Cart, Method::Post) => Some(put_into_cart(session, said)),
+            (Page::Cart, Method::Delete) => {
+                session.cart.clear();
+                Some(json(200, session.cart.to_json()))
+            }
+            (Page::Cart, _) => Some(json(200, session.cart.to_json())),
+            (Page::Pay, _) => Some(pay(session, asked, said)),
+            _ => Some(look_at_order(session)),
+        }
+    });
+    match done {
+        Some(Some(action)) => action,
+        Some(None) => mixed("this is the session of another user", shop),
+        None => unknown(LOST),
+    }
+}
+
+/// The token of the form belongs to the session of the cookie, or it is not the user's own wish.
+fn log_in(id: SessionId, said: &Said, shop: &mut Shop<'_>) -> Reply {
+    let csrf = said.of("csrf").and_then(hex);
+    let Some(user) = user_of(said) else { return bad(NO_USER) };
+    let (cookie, next) = (shop.desk.random.next_u64(), shop.desk.random.next_u64());
+    let is_own = shop.sessions.visit(id, |session| {
+        let is_own = csrf == Some(session.csrf);
+        if is_own {
+            // Whoever knew the cookie from before the login does not know that of the user.
+            (session.cookie, session.csrf, session.user) = (cookie, next, user.into());
+        }
+        is_own
+    });
+    match is_own {
+        Some(true) => {
+            let key = Key { session: id, secret: cookie };
+            see(with_cookie(Kind::of(TEXT), key, shop), "/account")
+        }
+        Some(false) if said.of("csrf").is_none() => bad("the form has no csrf: take it from /login"),
+        Some(false) => mixed("the csrf of the form is not that of the session", shop),
+        None => unknown(LOST),
+    }
+}
+
+fn put_into_cart(session: &mut Session, said: &Said) -> Reply {
+    let Some(item) = said.of("sku").and_then(Item::parse) else {
+        return bad("the form has no sku, like 7 or /items/7");
+    };
+    let count = said.of("count").map_or(Some(1), |text| number(text, COUNT_MAX));
+    let Some(count) = count else { return bad("count is from 1 to 1000") };
+    match session.cart.add(item, count) {
+        Ok(()) => json(200, session.cart.to_json()),
+        Err(NoRoom::Lines) => refusal(409, "the cart holds 20 different items"),
+        Err(NoRoom::Count) => refusal(409, "the cart holds 1000 pieces of an item"),
+    }
+}
+
+fn pay(session: &mut Session, asked: &Asked, said: &Said) -> Reply {
+    let looks = said.of("looks").map(str::to_owned).or_else(|| asked.query("looks"));
+    let Some(ready_at) = looks.map_or(Some(LOOKS_USUAL), |text| number(&text, LOOKS_MAX)) else {
+        return bad("looks is from 1 to 1000");
+    };
+    if session.cart.is_empty() {
+        return refusal(409, "the cart is empty");
+    }
+    let order = Order { cents: session.cart.cents(), looks: 0, ready_at };
+    session.cart.clear();
+    session.order = Some(order);
+    json(202, order_json(order))
+}
+
+fn look_at_order(session: &mut Session) -> Reply {
+    let Some(order) = &mut session.order else {
+        return refusal(404, "there is no order: post to /pay first");
+    };
+    order.looks = order.looks.saturating_add(1);
+    json(200, order_json(*order))
+}
+
+/// What needs no session.
+fn open_page(page: Page, asked: &Asked) -> Reply {
+    match page {
+        Page::Item(number) => {
+            let Some(item) = Item::new(number) else { return refusal(404, "there is no such item") };
+            let kind = Kind::of(JSON).with("ETag", item.tag());
+            if asked.has(item) {
+                return Reply { status: 304, kind, body: String::new() };
+            }
+            let (price, stock, next) = (Price(item.cents()), item.stock(), item.next());
+            let body = format!(
+                "{{\"sku\":{item},\"name\":\"item {item}\",\"price\":{price},\"stock\":{stock},\"next\":\"/items/{next}\"}}\n"
+            );
+            Reply { status: 200, kind, body }
+        }
+        Page::Search => {
+            let Some(text) = asked.query("q") else { return bad("ask like /search?q=tea") };
+            json(200, pages::found(&text))
+        }
+        _ => {
+            let page = asked.query("page").map_or(Some(1), |text| number(&text, pages::COUNT));
+            page.map_or_else(
+                || bad("page is from 1 to 50000"),
+                |page| Reply { status: 200, kind: Kind::of(HTML), body: pages::items(page) },
+            )
+        }
+    }
+}
+
+/// Ends the cookie of a session.
+const COOKIE_END: &str = "sid=; Path=/; Max-Age=0";
+const TEXT: &str = "text/plain";
+const HTML: &str = "text/html; charset=utf-8";
+const JSON: &str = "application/json";
+const LOST: &str = "the session is no more: too many came after it";
+const NO_USER: &str = "the form has no user, of 1 to 64 bytes";
+
+fn user_of(said: &Said) -> Option<&str> {
+    said.of("user").filter(|user| (1..=USER_BYTES_MAX).contains(&user.len()))
+}
+
+/// From 1 to `most`.
+fn number(text: &str, most: u32) -> Option<u32> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|number| is_plain && (1..=most).contains(number))
+}
+
+fn with_cookie(kind: Kind, key: Key, shop: &Shop<'_>) -> Kind {
+    let secure = if shop.is_secure { "; Secure" } else { "" };
+    kind.with("Set-Cookie", format!("{COOKIE}={key}; Path=/; HttpOnly; SameSite=Lax{secure}"))
+}
+
+fn session_json(id: SessionId, session: &Session) -> String {
+    let Session { user, requests, .. } = session;
+    format!("{{\"user\":{},\"session\":\"{id}\",\"requests\":{requests}}}\n", text_of_json(user))
+}
+
+fn order_json(order: Order) -> String {
+    let state = if order.looks >= order.ready_at { "paid" } else { "pending" };
+    format!("{{\"state\":\"{state}\",\"looks\":{},\"total\":{}}}\n", order.looks, Price(order.cents))
+}
+
+/// Requests by session; those beyond the bound are counted only.
+fn sessions_json(sessions: &Sessions) -> String {
+    let (mut body, mut listed, mut left_off) = ("{\"sessions\":[".to_owned(), 0, 0u64);
+    sessions.each(|id, session| {
+        if listed < LISTED_MAX {
+            body.push_str(if listed > 0 { "," } else { "" });
+            body.push_str(session_json(id, session).trim_end());
+            listed += 1;
+        } else {
+            left_off += 1;
+        }
+    });
+    body.push_str(&format!("],\"left_off\":{left_off}}}\n"));
+    body
+}
+
+fn text_of_json(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn json(status: u16, body: String) -> Reply {
+    Reply { status, kind: Kind::of(JSON), body }
+}
+
+fn see(kind: Kind, location: &'static str) -> Reply {
+    Reply { status: 302, kind: Kind { location: Some(location), ..kind }, body: "elsewhere\n".to_owned() }
+}
+
+fn refused(status: u16, kind: Kind, why: &str) -> Reply {
+    Reply { status, kind, body: format!("{why}\n") }
+}
+
+fn refusal(status: u16, why: &str) -> Reply {
+    refused(status, Kind::of(TEXT), why)
+}
+
+fn bad(why: &str) -> Reply {
+    refusal(400, why)
+}
+
+/// RFC 9110 15.5.2: the answer says how to be known.
+fn unknown(why: &str) -> Reply {
+    refused(401, Kind::of(TEXT).with("WWW-Authenticate", "Bearer"), why)
+}
+
+/// Two things that belong to different users.
+fn mixed(why: &str, shop: &mut Shop<'_>) -> Reply {
+    shop.seen.is_mixed = true;
+    refusal(403, why)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! What all connections of a thread of the target use: timers, spare buffers, what is random, and its counters.
+
+use std::sync::Arc;
+
+use driver::{Outgoing, Socket, Sockets, Template};
+use engine::timers::Timers;
+use pacing::Random;
+use wire::hpack::FieldList;
+use wire::websocket::{Deflater, Scratch};
+
+use crate::Shared;
+use crate::behavior::{Agreed, Behavior};
+use crate::respond::{self, Manner};
+use crate::shop::{Desk, Seen, Shop};
+use crate::stats::Stats;
+
+/// Buffers that are kept for later.
+const SPARE_MAX: usize = 256;
+/// A buffer that grew beyond this for one answer is not kept.
+const SPARE_BYTES_MAX: usize = 64 * 1024;
+
+/// What all connections of a thread use.
+pub(crate) struct Tools {
+    pub(crate) timers: Timers<Socket>,
+    pub(crate) block: Arc<[u8]>,
+    pub(crate) shared: Arc<Shared>,
+    index: usize,
+    pub(crate) random: Random,
+    /// Thousandths of a percent that `/fail` owes.
+    failures_due: u32,
+    /// It has a thread of its own, which may sleep.
+    pub(crate) can_freeze: bool,
+    spare: Vec<Vec<u8>>,
+    /// The answer to a plain GET of `/`, rendered once.
+    root: Template,
+    pub(crate) root_bytes: Arc<[u8]>,
+    /// What TLS gave, and the fields of a request: for the time of a call.
+    pub(crate) plain: Vec<u8>,
+    pub(crate) fields: FieldList,
+    pub(crate) scratch: Scratch,
+    desk: Desk,
+    /// One for each window that a client allows us.
+    deflaters: Vec<(u8, Deflater)>,
+}
+
+impl Tools {
+    pub(crate) fn new(sockets: &mut impl Sockets, shared: Arc<Shared>, index: usize) -> Self {
+        let mut root = Vec::new();
+        let manner = Manner { is_head: false, close: false, is_old: false };
+        respond::whole(manner, 200, &respond::Kind::of("text/plain"), respond::ROOT_BODY, &mut root);
+        let root_bytes: Arc<[u8]> = root.into();
+        Self {
+            timers: Timers::default(),
+            block: respond::block(),
+            random: Random::of_stream(shared.behavior.seed, index as u64),
+            desk: Desk::new(shared.secret, index),
+            shared,
+            index,
+            failures_due: 0,
+            can_freeze: false,
+            spare: Vec::new(),
+            root: sockets.register(root_bytes.clone()),
+            root_bytes,
+            plain: Vec::new(),
+            fields: FieldList::default(),
+            scratch: Scratch::default(),
+            deflaters: Vec::new(),
+        }
+    }
+
+    pub(crate) fn stats(&self) -> &Stats {
+        &self.shared.stats[self.index]
+    }
+
+    pub(crate) fn stats_json(&self) -> String {
+        crate::stats::to_json(&self.shared.stats, &self.shared.sessions)
+    }
+
+    pub(crate) fn conns_json(&self) -> String {
+        crate::stats::conns_json(&self.shared.stats)
+    }
+
+    pub(crate) fn agreed(&self) -> &Agreed {
+        &self.shared.agreed
+    }
+
+    pub(crate) fn behavior(&self) -> &Behavior {
+        &self.shared.behavior
+    }
+
+    /// What a request for a page of the shop finds.
+    pub(crate) fn shop(&mut self) -> Shop<'_> {
+        let is_secure = self.shared.tls.is_some();
+        Shop { desk: &mut self.desk, sessions: &self.shared.sessions, is_secure, seen: Seen::default() }
+    }
+
+    /// Every thread looks up, from whatever it waits for.
+    pub(crate) fn wake_all(&self) {
+        self.shared.wake_all();
+    }
+
+    /// Whether the next answer fails, so that `share` of 100,000 do, spread evenly.
+    pub(crate) fn fails(&mut self, share: u32) -> bool {
+        self.failures_due += share;
+        let fails = self.failures_due >= 100_000;
+        self.failures_due -= if fails { 100_000 } else { 0 };
+        fails
+    }
+
+    /// What compresses for a window.
+    pub(crate) fn deflater(&mut self, bits: u8) -> &mut Deflater {
+        let place = self.deflaters.iter().position(|(known, _)| *known == bits).unwrap_or_else(|| {
+            self.deflaters.push((bits, Deflater::with_window(bits)));
+            self.deflaters.len() - 1
+        });
+        &mut self.deflaters[place].1
+    }
+
+    pub(crate) fn buffer(&mut self) -> Vec<u8> {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    pub(crate) fn give_back(&mut self, mut buffer: Vec<u8>) {
+        if self.spare.len() < SPARE_MAX && buffer.capacity() <= SPARE_BYTES_MAX {
+            buffer.clear();
+            self.spare.push(buffer);
+        }
+    }
+
+    pub(crate) fn root(&self) -> Outgoing {
+        Outgoing::Template(self.root, 0..self.root_bytes.len())
+    }
+}

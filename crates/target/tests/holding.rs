@@ -1,0 +1,203 @@
+//! Held connections as values: many in one process, beside loads, ended from outside. One process, one test at a time: its
+//! descriptors and threads belong to it alone.
+
+#![expect(clippy::print_stdout, reason = "the figures are the point, and there is no harness to keep them")]
+
+use std::sync::Arc;
+
+use driver::{Chosen, Kind};
+use engine::{Delivery, HoldOptions, HoldResult, Holding, Refused, RunOptions, Running, StopHandle};
+use metrics::HeldCounts;
+use pacing::Nanos;
+use pacing::change::What;
+use plan::{Flags, HoldFlags};
+use target::{ServeOptions, Server};
+
+/// Holds at a time, and how often so many follow each other.
+const SIDE_BY_SIDE: u64 = 10;
+const ROUNDS: u64 = 20;
+/// After so many of them the allocator has the arenas that it will have.
+const ROUNDS_BEFORE: u64 = 5;
+const CONNECTIONS: u64 = 12;
+/// How long a thread that has ended may stand on the list of the kernel.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
+
+fn chosen(kind: Kind) -> Chosen {
+    Chosen { kind, was_asked: true, refusal: None }
+}
+
+fn flags(server: &Server, scheme: &str) -> Flags {
+    Flags { url: Some(format!("{scheme}://{}/", server.address())), ..Flags::default() }
+}
+
+fn start(server: &Server, scheme: &str, span: &str, kind: Kind) -> Holding {
+    let common = Flags {
+        connections: Some(CONNECTIONS.to_string()),
+        interval: Some("100ms".to_owned()),
+        ..flags(server, scheme)
+    };
+    let plan = HoldFlags { common, hold: Some(span.to_owned()), ..HoldFlags::default() }.plan().expect("a good plan");
+    let options = HoldOptions { address: server.address(), tls: None, threads: 2, driver: chosen(kind) };
+    Holding::start(Arc::new(plan), options, &StopHandle::default()).expect("connections")
+}
+
+fn entries(folder: &str) -> usize {
+    std::fs::read_dir(folder).expect("this process").count()
+}
+
+/// Threads of this process once those that were joined are gone: the kernel strikes one off its list a moment after who waits for it
+/// is told.
+fn threads_once(expected: usize) -> usize {
+    let patience = std::time::Instant::now() + PATIENCE;
+    loop {
+        let threads = entries("/proc/self/task");
+        if threads == expected || std::time::Instant::now() >= patience {
+            return threads;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+fn main() {
+    let listen = "127.0.0.1:0".parse().expect("an address");
+    let server = Server::start(&ServeOptions::plain(listen, 1, Kind::Poll)).expect("a server");
+    let threads = entries("/proc/self/task");
+    for kind in [Kind::Uring, Kind::Poll] {
+        many_leave_nothing_behind(&server, kind, threads);
+        a_load_goes_on_beside(&server, kind);
+        what_is_told_is_what_it_came_to(&server, kind);
+        it_is_ended_and_nothing_else(&server, kind);
+        who_drops_it_ends_it(&server, kind, threads);
+        who_listens_hears_all(&server, kind);
+    }
+    println!("6 passed, 0 failed");
+}
+
+fn is_whole(result: &HoldResult, kind: Kind) {
+    let counts = &result.total.counts;
+    assert_eq!(HeldCounts::reasons(&counts.failed), [], "{kind:?}");
+    assert_eq!(HeldCounts::reasons(&counts.lost), [], "{kind:?}");
+    assert_eq!((counts.tried(), counts.established()), (CONNECTIONS, CONNECTIONS), "{kind:?}");
+    assert_eq!(counts.closed() + counts.closed_unheard(), CONNECTIONS, "{kind:?}");
+    assert_eq!((result.when_opened.open, result.most_open), (CONNECTIONS, CONNECTIONS), "{kind:?}");
+}
+
+/// Each comes to its end by itself, while nobody asks for it.
+fn many_leave_nothing_behind(server: &Server, kind: Kind, threads: usize) {
+    let seen = || (entries("/proc/self/fd"), threads_once(threads));
+    let mut before = None;
+    for round in 1..=ROUNDS {
+        let schemes = ["ws", "http"];
+        let all: Vec<Holding> = (0..SIDE_BY_SIDE)
+            .map(|number| start(server, schemes[number as usize % schemes.len()], "50ms", kind))
+            .collect();
+        all.into_iter().for_each(|one| is_whole(&one.finish().expect("an end"), kind));
+        if round == ROUNDS_BEFORE {
+            before = Some(seen());
+        }
+    }
+    let (before, after) = (before.expect("some rounds"), seen());
+    println!("{kind:?}: {} holds; descriptors, threads {before:?} -> {after:?}", ROUNDS * SIDE_BY_SIDE);
+    // The target closes its ends of connections a moment later.
+    let slack = (SIDE_BY_SIDE * CONNECTIONS) as usize;
+    assert!(after.0 <= before.0 + slack, "{} descriptors, {} before", after.0, before.0);
+    assert_eq!((before.1, after.1), (threads, threads), "threads");
+}
+
+fn a_load_goes_on_beside(server: &Server, kind: Kind) {
+    let load = Flags { connections: Some("3".to_owned()), requests: Some("300".to_owned()), ..flags(server, "http") };
+    let options = RunOptions {
+        address: server.address(),
+        tls: None,
+        others: Vec::new(),
+        threads: 2,
+        pins_threads: false,
+        driver: chosen(kind),
+        lookout: engine::Lookout::default(),
+        supplies: engine::Supplies::default(),
+    };
+    let holding = start(server, "ws", "200ms", kind);
+    let running = Running::start(Arc::new(load.plan().expect("a good plan")), options, &StopHandle::default());
+    let total = running.and_then(Running::finish).expect("a run").total;
+    assert_eq!(total.counts.succeeded(), 300, "{kind:?}");
+    is_whole(&holding.finish().expect("an end"), kind);
+}
+
+fn what_is_told_is_what_it_came_to(server: &Server, kind: Kind) {
+    let mut holding = start(server, "ws", "400ms", kind);
+    let (mut rows, mut told, mut last, mut open) = (0, 0, Nanos::ZERO, 0);
+    while let Some(interval) = holding.wait() {
+        rows += u64::from(!interval.is_again);
+        assert!(interval.is_again || interval.from == last, "{kind:?}: rows follow each other");
+        last = last.max(interval.to);
+        told = interval.total.counts.established();
+        open = open.max(interval.seen.now.open);
+    }
+    let result = holding.finish().expect("an end");
+    is_whole(&result, kind);
+    assert!(rows >= 2, "{kind:?}: {rows} rows");
+    assert_eq!((told, open, last, result.was_stopped), (CONNECTIONS, CONNECTIONS, result.wall, false), "{kind:?}");
+}
+
+fn it_is_ended_and_nothing_else(server: &Server, kind: Kind) {
+    let mut holding = start(server, "ws", "1h", kind);
+    let control = holding.control();
+    while holding.wait().is_some_and(|interval| interval.seen.now.open < CONNECTIONS) {}
+    for what in [What::Pause, What::Resume, What::Rate(Vec::new()), What::Users(Vec::new())] {
+        assert_eq!(control.change(0, what), Err(Refused::Held), "{kind:?}");
+    }
+    assert!(Refused::Held.to_string().contains("stop them"), "the reason and the remedy");
+    let other = start(server, "ws", "300ms", kind);
+    control.stop();
+    let result = holding.finish().expect("an end");
+    is_whole(&result, kind);
+    assert!(result.was_stopped, "{kind:?}");
+    assert_eq!(control.change(0, What::Pause), Err(Refused::Over), "{kind:?}");
+    let other = other.finish().expect("an end");
+    assert!(!other.was_stopped, "{kind:?}: an end is of one alone");
+    is_whole(&other, kind);
+}
+
+fn who_drops_it_ends_it(server: &Server, kind: Kind, threads: usize) {
+    let mut holding = start(server, "ws", "1h", kind);
+    assert!(holding.wait().is_some(), "the first interval");
+    drop(holding);
+    assert_eq!(threads_once(threads), threads, "{kind:?}");
+    // Before anybody has asked, too.
+    drop(start(server, "http", "1h", kind));
+    assert_eq!(threads_once(threads), threads, "{kind:?}");
+}
+
+/// One takes all, one nothing until the end, one the newest.
+fn who_listens_hears_all(server: &Server, kind: Kind) {
+    let mut holding = start(server, "ws", "600ms", kind);
+    let (file, slow) = (holding.subscribe(Delivery::Lossless, 4), holding.subscribe(Delivery::Lossless, 1));
+    let screen = holding.subscribe(Delivery::Latest, 1);
+    let reader = std::thread::spawn(move || {
+        std::iter::from_fn(|| file.wait())
+            .map(|one| (one.row.interval().is_again, one.skipped + one.joined))
+            .collect::<Vec<_>>()
+    });
+    let mut rows = 0;
+    while holding.wait().is_some() {
+        rows += 1;
+    }
+    is_whole(&holding.finish().expect("an end"), kind);
+    let all = reader.join().expect("it reads");
+    assert_eq!((all.len(), all.iter().map(|(_, lost)| lost).sum::<u64>()), (rows, 0), "{kind:?}");
+    // One row that stands for all of them.
+    let only = slow.wait().expect("a row");
+    let interval = only.row.interval();
+    println!("{kind:?}: {rows} intervals, {} joined", only.joined);
+    assert_eq!((only.joined + 1, only.skipped, slow.wait().is_none()), (rows as u64, 0, true), "{kind:?}");
+    assert_eq!((interval.is_again, interval.from), (false, Nanos::ZERO), "{kind:?}");
+    for seen in [interval.seen, interval.total] {
+        assert_eq!(
+            (seen.counts.established(), seen.counts.closed() + seen.counts.closed_unheard()),
+            (CONNECTIONS, CONNECTIONS)
+        );
+    }
+    let newest = screen.try_next().expect("the last row");
+    assert_eq!((newest.skipped + 1, newest.joined), (rows as u64, 0), "{kind:?}");
+    assert_eq!(newest.row.interval().to, interval.to, "{kind:?}");
+}

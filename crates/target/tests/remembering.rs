@@ -1,0 +1,264 @@
+//! What users take from answers goes with their later requests, and with nobody else's: against a server that checks it.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use driver::{Chosen, Kind};
+use engine::{RunOptions, RunResult, Running, StopHandle};
+use metrics::{Failure, SeriesId};
+use plan::{
+    Filling, Flags, Ground, Making, Memory, Names, Node, OnFailure, Pattern, Plan, Program, Rendering, Take, TakeFrom,
+    Taking, Value, Which,
+};
+
+/// What the server has seen.
+#[derive(Default)]
+struct Seen {
+    given: AtomicU64,
+    used: AtomicU64,
+    mixed: AtomicU64,
+    /// Each token is used once.
+    tokens: Mutex<HashMap<String, u64>>,
+}
+
+fn serve() -> (SocketAddr, Arc<Seen>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let (address, seen) = (listener.local_addr().expect("an address"), Arc::new(Seen::default()));
+    let all = seen.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let seen = all.clone();
+            std::thread::spawn(move || while_open(stream, &seen));
+        }
+    });
+    (address, seen)
+}
+
+/// Answers on one connection until it ends.
+fn while_open(stream: TcpStream, seen: &Seen) -> Option<()> {
+    let mut input = BufReader::new(stream.try_clone().ok()?);
+    let mut output = stream;
+    loop {
+        let mut line = String::new();
+        if input.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        let path = line.split(' ').nth(1)?.to_owned();
+        let mut fields = HashMap::new();
+        loop {
+            let mut line = String::new();
+            input.read_line(&mut line).ok()?;
+            let Some((name, value)) = line.trim().split_once(':') else { break };
+            fields.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+        }
+        let length = fields.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+        let mut body = vec![0; length];
+        input.read_exact(&mut body).ok()?;
+        let answer = answer(&path, &fields, &String::from_utf8_lossy(&body), seen);
+        output.write_all(answer.as_bytes()).ok()?;
+    }
+}
+
+fn answer(path: &str, fields: &HashMap<String, String>, body: &str, seen: &Seen) -> String {
+    let plain = |status: &str, more: &str, body: &str| {
+        format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{more}\r\n{body}", body.len())
+    };
+    if path.starts_with("/token?u=") {
+        let number = seen.given.fetch_add(1, Ordering::Relaxed);
+        // A byte that must be escaped wherever it goes.
+        let token = format!("t{number}\"&/");
+        seen.tokens.lock().expect("no panic").insert(token.clone(), number);
+        let json = serde_json::json!({"token": token, "number": number});
+        let cookie = format!("Set-Cookie: sid=c{number}; Path=/\r\nSet-Cookie: elsewhere=1; Path=/other\r\n");
+        return plain("200 OK", &cookie, &json.to_string());
+    }
+    let is_moved = path.starts_with("/moved/");
+    if is_moved {
+        // Once more, to the same with the method and the body as they were.
+        let rest = path.trim_start_matches("/moved");
+        return plain("307 Temporary Redirect", &format!("Location: {rest}\r\n"), "");
+    }
+    seen.used.fetch_add(1, Ordering::Relaxed);
+    let said: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
+    let token = said["token"].as_str().unwrap_or_default();
+    let number = seen.tokens.lock().expect("no panic").remove(token);
+    let fits = number.is_some_and(|number| {
+        said["number"] == number
+            && fields.get("cookie").map(String::as_str) == Some(&format!("sid=c{number}"))
+            && fields.get("authorization").map(String::as_str) == Some(&format!("Bearer {number}"))
+            && path == format!("/use/t{number}%22%26%2F?n={number}")
+    });
+    seen.mixed.fetch_add(u64::from(!fits), Ordering::Relaxed);
+    plain(if fits { "200 OK" } else { "400 Bad Request" }, "", "")
+}
+
+struct Known;
+
+impl Names for Known {
+    fn variable(&mut self, name: &str) -> Option<u32> {
+        ["token", "number", "lines"].iter().position(|known| *known == name).map(|place| place as u32)
+    }
+
+    fn column(&mut self, _: &str, _: &str) -> Option<u32> {
+        None
+    }
+
+    fn environment(&mut self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn counter(&mut self, _: &str) -> u32 {
+        0
+    }
+
+    fn expression(&mut self, _: &str) -> Option<u32> {
+        None
+    }
+}
+
+fn rendering(text: &str, ground: Ground) -> Rendering {
+    let pattern = Pattern::parse(text, ground).expect("a pattern");
+    assert!(pattern.slots().all(|slot| slot.filling != Filling::Expression), "{text}");
+    Rendering::new(&pattern, &mut Known).expect("known names")
+}
+
+/// What takes a value from JSON; without `default` it must be there.
+fn taking(variable: u32, path: &str, default: Option<Value>) -> Taking {
+    let take = Take::new(&TakeFrom::Json(path.to_owned()), Which::First).expect("a path");
+    Taking { variable, name: path.to_owned(), take, default }
+}
+
+/// Two steps: a token is given, and used; `way` leads to its use.
+fn plan(address: SocketAddr, load: &Flags, way: &str, on_failure: OnFailure) -> Plan {
+    let flags = |path: &str| Flags { url: Some(format!("http://{address}{path}")), ..load.clone() };
+    let mut plan = flags("/token?u=1").plan().expect("a plan");
+    let with_body = Flags {
+        data: Some("{}".to_owned()),
+        headers: vec!["Authorization: Bearer".to_owned(), "Content-Type: application/json".to_owned()],
+        location: true,
+        ..flags(way)
+    };
+    let mut using = with_body.plan().expect("a plan").scenarios.remove(0).steps.remove(0);
+    let authorization =
+        using.request.headers.iter().position(|(name, _)| name == "Authorization").expect("it is there");
+    let json = r#"{"token":"#.to_owned();
+    let mut body = rendering(&json, Ground::Text);
+    for (text, ground) in
+        [("${token}", Ground::Json), (r#","number":"#, Ground::Text), ("${number}", Ground::Json), ("}", Ground::Text)]
+    {
+        // A string of JSON that is one slot keeps the type of its value, and its quotes.
+        body = body.then(rendering(text, ground));
+    }
+    using.making = Some(Arc::new(Making {
+        messages: Vec::new(),
+        path: Some(rendering(&format!("{way}/${{token}}?n=${{number}}"), Ground::Url)),
+        headers: vec![(authorization, rendering("Bearer ${number}${lines}", Ground::Header))],
+        body: Some(body),
+        takes: Vec::new(),
+    }));
+    let scenario = &mut plan.scenarios[0];
+    scenario.steps[0].making = Some(Arc::new(Making {
+        path: Some(rendering("/token?u=${random(1,1000)}", Ground::Url)),
+        takes: vec![
+            taking(0, "$.token", None),
+            taking(1, "$.number", None),
+            taking(2, "$.lines", Some(Value::text(""))),
+        ],
+        ..Making::default()
+    }));
+    scenario.steps.push(using);
+    scenario.memory = Memory { variables: vec![Value::Null; 3], cookies: true, ..Memory::default() };
+    let ask = |step| Node::Ask { step, on_failure };
+    scenario.program = Program { seed: 5, nodes: vec![ask(0), ask(1)], ..Program::default() };
+    plan
+}
+
+fn run(plan: Plan, address: SocketAddr, kind: Kind, threads: usize) -> RunResult {
+    let options = RunOptions {
+        address,
+        tls: None,
+        others: Vec::new(),
+        threads,
+        pins_threads: false,
+        driver: Chosen { kind, was_asked: true, refusal: None },
+        lookout: engine::Lookout::default(),
+        supplies: engine::Supplies::default(),
+    };
+    Running::start(Arc::new(plan), options, &StopHandle::default()).expect("a run").finish().expect("a result")
+}
+
+fn closed(users: u64, iterations: u64) -> Flags {
+    Flags { connections: Some(users.to_string()), requests: Some(iterations.to_string()), ..Flags::default() }
+}
+
+fn open(rate: u64, iterations: u64) -> Flags {
+    Flags { rate: Some(rate.to_string()), requests: Some(iterations.to_string()), ..Flags::default() }
+}
+
+#[test]
+fn what_one_user_takes_no_other_sends() {
+    for kind in [Kind::Poll, Kind::Uring] {
+        for (load, iterations, threads, way, redirects) in [
+            (closed(20, 2_000), 2_000, 1, "/use", 0),
+            (closed(30, 2_000), 2_000, 3, "/use", 0),
+            (closed(7, 500), 500, 2, "/moved/use", 500),
+            (open(2_000, 1_000), 1_000, 2, "/use", 0),
+        ] {
+            let (address, seen) = serve();
+            let result = run(plan(address, &load, way, OnFailure::Next), address, kind, threads);
+            let counts = &result.total.counts;
+            let (given, used) = (seen.given.load(Ordering::Relaxed), seen.used.load(Ordering::Relaxed));
+            assert_eq!(
+                (given, used, seen.mixed.load(Ordering::Relaxed)),
+                (iterations, iterations, 0),
+                "{kind:?} {way}"
+            );
+            assert!(seen.tokens.lock().expect("no panic").is_empty(), "each token was used");
+            assert_eq!(
+                (counts.iterations(), counts.failed(), counts.redirects()),
+                (iterations, 0, redirects),
+                "{kind:?}"
+            );
+            assert_eq!(counts.succeeded(), 2 * iterations + redirects, "{kind:?} {way}");
+        }
+    }
+}
+
+/// An answer without what is needed fails its step, and what the program says of that comes next.
+#[test]
+fn what_is_not_there_fails_the_step() {
+    let (address, seen) = serve();
+    for on_failure in [OnFailure::Next, OnFailure::GoOn] {
+        let mut plan = plan(address, &closed(5, 200), "/use", on_failure);
+        let making = plan.scenarios[0].steps[0].making.as_deref().cloned().expect("it is made");
+        let takes = vec![taking(0, "$.nobody", None)];
+        plan.scenarios[0].steps[0].making = Some(Arc::new(Making { takes, ..making }));
+        let before = seen.used.load(Ordering::Relaxed);
+        let result = run(plan, address, Kind::Poll, 2);
+        let total = &result.total;
+        assert_eq!(total.failures_of(SeriesId::step(0)).collect::<Vec<_>>(), [(Failure::NotTaken, 200)]);
+        let goes_on = on_failure == OnFailure::GoOn;
+        assert_eq!(seen.used.load(Ordering::Relaxed) - before, if goes_on { 200 } else { 0 }, "{on_failure:?}");
+        assert_eq!(total.counts.iterations(), if goes_on { 200 } else { 0 }, "{on_failure:?}");
+    }
+}
+
+/// A value that would make two headers of one is sent nowhere.
+#[test]
+fn what_cannot_stand_in_a_header_is_not_sent() {
+    let (address, seen) = serve();
+    let mut plan = plan(address, &closed(3, 20), "/use", OnFailure::Next);
+    plan.scenarios[0].memory.variables[2] = Value::text("\r\nX: y");
+    let making = plan.scenarios[0].steps[0].making.as_deref().cloned().expect("it is made");
+    let takes = making.takes[..2].to_vec();
+    plan.scenarios[0].steps[0].making = Some(Arc::new(Making { takes, ..making }));
+    plan.keeps.failures = true;
+    let result = run(plan, address, Kind::Poll, 1);
+    assert_eq!(result.total.failures_of(SeriesId::step(1)).collect::<Vec<_>>(), [(Failure::NotFilled, 20)]);
+    assert_eq!((seen.given.load(Ordering::Relaxed), seen.used.load(Ordering::Relaxed)), (20, 0));
+    let reasons: Vec<&str> = result.total.samples().iter().map(|sample| sample.reason.as_str()).collect();
+    assert!(reasons.iter().all(|reason| reason.contains("line end")) && !reasons.is_empty(), "{reasons:?}");
+}

@@ -1,0 +1,338 @@
+//! Conversations that end with their steps, and messages that are waited for, over sockets: what the peer sees of them.
+
+#[macro_use]
+mod each_driver;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use driver::{Chosen, Kind};
+use engine::{RunOptions, RunResult, Running, StopHandle, Supplies};
+use metrics::{Class, Failure, Measure, SeriesId};
+use plan::{Flags, Node, OnFailure, Plan, Program, Transaction};
+use target::{ServeOptions, Server};
+use wire::websocket::{
+    Heard, Kind as MessageKind, Role, Scratch, Session, Terms, push_message, read_request, render_answer,
+};
+
+/// Ends of conversations that never come are a failure.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Between what nobody waits for and what somebody does.
+const GAP: Duration = Duration::from_millis(30);
+
+/// A conversation as its server saw it.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Seen {
+    messages: u64,
+    /// It ended with a close, and not with the connection.
+    in_order: bool,
+}
+
+/// Answers "ask N" with N messages that are none and one that is; after a gap in each message when it says "slow".
+fn serve() -> (SocketAddr, Receiver<Seen>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let (tell, told) = channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let tell = tell.clone();
+            std::thread::spawn(move || converse(stream, &tell));
+        }
+    });
+    (address, told)
+}
+
+fn converse(mut stream: TcpStream, tell: &Sender<Seen>) {
+    let (mut input, mut chunk) = (Vec::new(), [0; 4096]);
+    let asked = loop {
+        match stream.read(&mut chunk) {
+            Ok(count) if count > 0 => input.extend_from_slice(&chunk[..count]),
+            _ => return,
+        }
+        if let Some(asked) = read_request(&input).expect("a good handshake") {
+            break asked;
+        }
+    };
+    let mut out = Vec::new();
+    render_answer(&asked.key, None, None, &mut out);
+    let mut input = input.split_off(asked.length);
+    let terms = Terms { role: Role::Server, deflate: None, message_bytes_max: 1 << 20, kept_bytes_max: 1 << 20 };
+    let (mut session, mut scratch) = (Session::new(terms), Scratch::default());
+    let mut seen = Seen { messages: 0, in_order: false };
+    loop {
+        let mut from = 0;
+        while !seen.in_order {
+            let (taken, heard) = session.handle(&mut input[from..], &mut scratch, None, &mut out).expect("good frames");
+            from += taken;
+            match heard {
+                Heard::Message { bytes, .. } => {
+                    seen.messages += 1;
+                    let text = String::from_utf8_lossy(bytes).into_owned();
+                    answer(&text, &mut stream, &mut out);
+                }
+                Heard::Close { .. } => seen.in_order = true,
+                Heard::NeedMore => break,
+                _ => {}
+            }
+        }
+        let is_sent = stream.write_all(&std::mem::take(&mut out)).is_ok();
+        if seen.in_order || !is_sent {
+            break;
+        }
+        input.clear();
+        match stream.read(&mut chunk) {
+            Ok(count) if count > 0 => input.extend_from_slice(&chunk[..count]),
+            _ => break,
+        }
+    }
+    // A test that has ended asks no more.
+    let _ = tell.send(seen);
+}
+
+fn answer(text: &str, stream: &mut TcpStream, out: &mut Vec<u8>) {
+    let count = text.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
+    for _ in 0..count {
+        push_message(MessageKind::Text, false, None, b"noise", out);
+    }
+    if text.contains("slow") {
+        // Whoever waits looks into the first of them before the last is there.
+        let _ = stream.write_all(&std::mem::take(out));
+        std::thread::sleep(GAP);
+    }
+    if !text.contains("never") {
+        push_message(MessageKind::Text, false, None, b"the answer", out);
+    }
+}
+
+fn flags(address: SocketAddr, message: &str, users: u64, iterations: u64) -> Flags {
+    Flags {
+        url: Some(format!("ws://{address}/")),
+        data: Some(message.to_owned()),
+        connections: Some(users.to_string()),
+        requests: Some(iterations.to_string()),
+        grace: Some("20s".to_owned()),
+        ..Flags::default()
+    }
+}
+
+fn plan(flags: Flags, nodes: Vec<Node>) -> Plan {
+    let mut plan = flags.plan().expect("a good plan");
+    let transactions = vec![Transaction { name: "all".to_owned(), has_pauses: true }];
+    plan.scenarios[0].program = Program { seed: 3, nodes, transactions, ..Program::default() };
+    plan
+}
+
+/// A second step, at another target.
+fn with(mut plan: Plan, other: Flags) -> Plan {
+    let other = other.plan().expect("a good plan").scenarios.remove(0);
+    let first = &mut plan.scenarios[0];
+    let before = first.targets.len();
+    first.steps.extend(other.steps.into_iter().map(|step| plan::Step { target: step.target + before, ..step }));
+    first.targets.extend(other.targets);
+    plan
+}
+
+fn run(plan: Plan, kind: Kind, threads: usize) -> RunResult {
+    let addresses: Vec<SocketAddr> =
+        plan.scenarios[0].targets.iter().map(|target| target.place().parse().expect("an address")).collect();
+    let options = RunOptions {
+        address: addresses[0],
+        tls: None,
+        others: addresses[1..].iter().map(|address| (*address, None)).collect(),
+        threads,
+        pins_threads: false,
+        driver: Chosen { kind, was_asked: true, refusal: None },
+        lookout: engine::Lookout::default(),
+        supplies: Supplies::default(),
+    };
+    Running::start(Arc::new(plan), options, &StopHandle::default()).expect("a run").finish().expect("a result")
+}
+
+fn ask(step: usize) -> Node {
+    Node::Ask { step, on_failure: OnFailure::Next }
+}
+
+fn talk(nodes: Vec<Node>) -> Node {
+    Node::Talk { target: 0, nodes }
+}
+
+/// So many conversations as they ended, in any order.
+fn ended(told: &Receiver<Seen>, count: usize) -> Vec<Seen> {
+    let next = || told.recv_timeout(PATIENCE).expect("a conversation that ends");
+    let mut seen: Vec<Seen> = std::iter::repeat_with(next).take(count).collect();
+    seen.sort();
+    seen
+}
+
+fn all_of(messages: u64, count: usize) -> Vec<Seen> {
+    std::iter::repeat_with(|| Seen { messages, in_order: true }).take(count).collect()
+}
+
+/// One message after the other, each once, on a connection that ends with them.
+fn a_talk_has_a_connection_of_its_own(kind: Kind) {
+    let transaction = |nodes| Node::Transaction { number: 0, nodes };
+    let repeat = |nodes| Node::Repeat { least: 2, most: 2, nodes };
+    let three = || vec![ask(0), ask(0), ask(0)];
+    for (threads, users, nodes, conversations, messages) in [
+        (1, 3, vec![talk(three())], 60, 3),
+        (3, 3, vec![talk(three())], 60, 3),
+        (1, 1, vec![talk(vec![ask(0)])], 60, 1),
+        (2, 7, vec![talk(vec![ask(0)]), talk(vec![ask(0)])], 120, 1),
+        (2, 3, vec![repeat(vec![talk(three())])], 120, 3),
+        (1, 3, vec![transaction(vec![talk(three())])], 60, 3),
+        (1, 3, vec![talk(vec![transaction(vec![repeat(vec![ask(0)])])])], 60, 2),
+        (1, 3, vec![Node::Shuffle(vec![talk(vec![ask(0)]), talk(vec![ask(0)])])], 120, 1),
+        // Whoever had a connection outside has another one inside.
+        (1, 3, vec![ask(0), talk(vec![ask(0)])], 120, 1),
+        // And without any, one for each user.
+        (1, 3, vec![ask(0)], 3, 20),
+    ] {
+        let (address, told) = serve();
+        let result = run(plan(flags(address, "ask 0", users, 60), nodes.clone()), kind, threads);
+        let counts = &result.total.counts;
+        let answers = conversations as u64 * messages;
+        assert_eq!((counts.succeeded(), counts.failed()), (answers, 0), "{nodes:?}");
+        assert_eq!(counts.connections_established(), conversations as u64, "{nodes:?}");
+        if users == 3 && messages == 20 {
+            let all: Vec<_> = ended(&told, conversations);
+            assert_eq!(all.iter().map(|seen| seen.messages).sum::<u64>(), 60);
+            continue;
+        }
+        assert_eq!(ended(&told, conversations), all_of(messages, conversations), "{nodes:?}");
+    }
+}
+
+/// A failure ends the iteration within a conversation: the peer hears so, and the next iteration has a new one.
+fn a_talk_that_fails_ends_in_order(kind: Kind) {
+    for (on_failure, messages, failed) in
+        [(OnFailure::Next, 1, 60), (OnFailure::Retry(2), 3, 180), (OnFailure::GoOn, 2, 120)]
+    {
+        let (address, told) = serve();
+        let expect_body = vec!["something else".to_owned()];
+        let node = Node::Ask { step: 0, on_failure };
+        let nodes = vec![talk(vec![node.clone(), node])];
+        let result = run(plan(Flags { expect_body, ..flags(address, "ask 0", 3, 60) }, nodes), kind, 2);
+        let counts = &result.total.counts;
+        assert_eq!((counts.failed(), counts.connections_established()), (failed, 60), "{on_failure:?}");
+        assert_eq!(ended(&told, 60), all_of(messages, 60), "{on_failure:?}");
+    }
+}
+
+/// At a rate users are carriers: each iteration has its own conversation all the same.
+fn a_talk_at_a_rate(kind: Kind) {
+    let (address, told) = serve();
+    let rated =
+        Flags { rate: Some("200".to_owned()), max_lateness: Some("20s".to_owned()), ..flags(address, "ask 0", 5, 100) };
+    let result = run(plan(rated, vec![talk(vec![ask(0), ask(0)])]), kind, 2);
+    let opened = result.total.counts.connections_established();
+    assert_eq!(result.total.counts.succeeded(), 200);
+    // All five open one beforehand, and some of them may have nothing to do.
+    let mut all = ended(&told, opened as usize);
+    all.retain(|seen| seen.messages > 0);
+    assert_eq!(all, all_of(2, 100));
+    assert!((100..105).contains(&opened), "{opened}");
+}
+
+/// What a user does elsewhere keeps its connection.
+fn a_talk_beside_requests(kind: Kind) {
+    let server = Server::start(&ServeOptions::plain("127.0.0.1:0".parse().expect("an address"), 1, kind));
+    let server = server.expect("a server");
+    let (address, told) = serve();
+    let nodes = vec![ask(1), talk(vec![ask(0), ask(0)]), ask(1)];
+    let web = Flags { url: Some(format!("http://{}/", server.address())), ..Flags::default() };
+    let result = run(with(plan(flags(address, "ask 0", 3, 60), nodes), web), kind, 1);
+    assert_eq!([0, 1].map(|step| result.total.count_of(SeriesId::step(step), Class::Succeeded)), [120, 120]);
+    assert_eq!(result.total.counts.connections_established(), 60 + 3);
+    assert_eq!(ended(&told, 60), all_of(2, 60));
+    server.stop();
+}
+
+fn awaiting(flags: Flags, awaits: bool) -> Plan {
+    let mut plan = plan(flags, vec![Node::Ask { step: 0, on_failure: OnFailure::GoOn }]);
+    plan.scenarios[0].steps[0].talk.as_mut().expect("a talk").awaits = awaits;
+    plan
+}
+
+/// Messages that are not the one are counted and passed over.
+fn what_is_awaited_is_the_answer(kind: Kind) {
+    for (message, noise) in [("ask 0", 0), ("ask 1", 1), ("ask 5", 5), ("ask 300", 300), ("ask 2 slow", 2)] {
+        for awaits in [true, false] {
+            let (address, _told) = serve();
+            let expect_body = vec!["answer".to_owned()];
+            let users = Flags { expect_body, ..flags(address, message, 2, 30) };
+            let result = run(awaiting(users, awaits), kind, 1);
+            let (counts, told) = (&result.total.counts, format!("{message}, {awaits}"));
+            if !awaits {
+                assert!(noise == 0 || counts.failed() > 0, "{told}");
+                continue;
+            }
+            assert_eq!((counts.succeeded(), counts.failed()), (30, 0), "{told}");
+            assert_eq!((counts.messages_received(), counts.unasked()), (30 * (noise + 1), 0), "{told}");
+            if message.contains("slow") {
+                let timings = result.total.class(Class::Succeeded);
+                let least = [Measure::FirstByte, Measure::Service].map(|measure| timings.of(measure).min());
+                let gap = GAP.as_nanos() as u64;
+                assert!(least.iter().all(|least| *least >= Some(gap - gap / 50)), "{least:?}");
+            }
+        }
+    }
+}
+
+/// It never comes: the time of the exchange ends the waiting.
+fn what_never_comes_is_a_timeout(kind: Kind) {
+    let (address, _told) = serve();
+    let (expect_body, timeout) = (vec!["answer".to_owned()], Some("200ms".to_owned()));
+    let users = Flags { expect_body, timeout, ..flags(address, "ask 3 never", 2, 6) };
+    let result = run(awaiting(users, true), kind, 1);
+    assert_eq!(result.total.failures_of(SeriesId::step(0)).collect::<Vec<_>>(), [(Failure::Timeout, 6)]);
+    assert_eq!(result.total.counts.messages_received(), 18);
+}
+
+/// The same of a plain stream of bytes, whose answers end where the step says.
+fn what_is_awaited_on_a_plain_connection(kind: Kind) {
+    for (message, messages, slow) in [("yes", 1, false), ("no|yes", 2, false), ("no|no|no|no|yes", 5, true)] {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                std::thread::spawn(move || echo_in_pieces(stream, slow));
+            }
+        });
+        let mut users = flags(address, &format!("{message}|;"), 2, 30);
+        users.url = Some(format!("tcp://{address}"));
+        (users.until, users.expect_body) = (Some("|".to_owned()), vec!["yes".to_owned()]);
+        let result = run(awaiting(users, true), kind, 1);
+        let counts = &result.total.counts;
+        assert_eq!((counts.succeeded(), counts.failed(), counts.unsolicited()), (30, 0, 0), "{message}");
+        assert_eq!(counts.messages_received(), 30 * messages, "{message}");
+    }
+}
+
+/// Gives back what came up to a semicolon, at once or byte by byte.
+fn echo_in_pieces(stream: TcpStream, slow: bool) -> Option<()> {
+    stream.set_nodelay(true).ok()?;
+    let (mut input, mut output) = (BufReader::new(stream.try_clone().ok()?), stream);
+    loop {
+        let mut said = Vec::new();
+        if input.read_until(b';', &mut said).ok()? == 0 {
+            return None;
+        }
+        said.pop();
+        for piece in said.chunks(if slow { 1 } else { said.len() }) {
+            output.write_all(piece).ok()?;
+        }
+    }
+}
+
+on_each_driver! {
+    a_talk_has_a_connection_of_its_own
+    a_talk_that_fails_ends_in_order
+    a_talk_at_a_rate
+    a_talk_beside_requests
+    what_is_awaited_is_the_answer
+    what_never_comes_is_a_timeout
+    what_is_awaited_on_a_plain_connection
+}

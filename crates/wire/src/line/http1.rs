@@ -1,0 +1,70 @@
+//! HTTP/1 as a line: one request, its answer, the next one.
+
+use super::{ALONE, Ask, Awaited, Fault, Head, Line, Mask, Parked, Said, Scratch, Tag};
+use crate::http1::{Answer, Client, Ending, HeadMemory, RequestKind};
+
+/// A line of HTTP/1. The caller sends its requests, which are templates.
+#[derive(Debug, Default)]
+pub struct Http1 {
+    client: Client,
+}
+
+impl Http1 {
+    /// The end of the connection would complete the answer.
+    pub fn ends_with_connection(&self) -> bool {
+        self.client.ends_with_connection()
+    }
+
+    /// The same as [`Line::handle`], of bytes that stay as they are.
+    ///
+    /// # Errors
+    /// The peer broke the protocol.
+    #[inline(always)]
+    pub fn read<'a>(&mut self, input: &'a [u8], memory: &mut HeadMemory) -> Result<(usize, Said<'a>), Fault> {
+        let tag = ALONE;
+        let (taken, answer) = self.client.handle(input, memory).map_err(Fault::Http1)?;
+        let said = match answer {
+            Answer::NeedMore => Said::NeedMore,
+            Answer::Interim(_) => Said::Interim { tag, fields: None },
+            Answer::Head(head) => Said::Head { tag, head: Head::Http1(head), is_last: false },
+            Answer::Body(bytes) => Said::Body { tag, bytes, is_last: false },
+            Answer::End => Said::End { tag },
+        };
+        Ok((taken, said))
+    }
+}
+
+impl Line for Http1 {
+    fn room(&self) -> usize {
+        usize::from(self.client.is_idle())
+    }
+
+    #[inline]
+    fn begin(&mut self, _tag: Tag, ask: Ask<'_>, _mask: Mask, _out: &mut Vec<u8>) -> u32 {
+        self.client.start(if let Awaited::Answer(kind) = ask.answer { kind } else { RequestKind::Other });
+        1
+    }
+
+    #[inline]
+    fn handle<'a>(
+        &mut self,
+        input: &'a mut [u8],
+        scratch: &'a mut Scratch,
+        _mask: Mask,
+        _out: &mut Vec<u8>,
+    ) -> Result<(usize, Said<'a>), Fault> {
+        self.read(input, &mut scratch.heads)
+    }
+
+    fn handle_end(&mut self) -> Ending {
+        self.client.handle_eof()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.client.is_idle()
+    }
+
+    fn park(&self) -> Option<Parked> {
+        self.client.is_idle().then(Parked::default)
+    }
+}

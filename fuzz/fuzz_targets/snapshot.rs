@@ -1,0 +1,30 @@
+//! Any bytes as a snapshot: one that is written as it was read, takes no more memory than they justify and merges, or a mistake that
+//! is told.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use metrics::{Class, DECODED_BYTES_FIXED, DECODED_BYTES_PER_BYTE, Measure, Snapshot};
+
+fuzz_target!(|input: &[u8]| match Snapshot::decode(input) {
+    Ok(seen) => {
+        assert!(seen.series_bytes() <= DECODED_BYTES_FIXED + DECODED_BYTES_PER_BYTE * input.len());
+        let mut bytes = Vec::new();
+        seen.encode(&mut bytes);
+        assert_eq!(bytes, input);
+        let mut both = seen.clone();
+        both.merge(&seen);
+        for class in Class::ALL {
+            let (one, two) = (seen.class(class), both.class(class));
+            for measure in Measure::ALL {
+                let (one, two) = (one.of(measure), two.of(measure));
+                assert_eq!((2 * one.count(), 2 * one.sum(), one.max()), (two.count(), two.sum(), two.max()));
+                assert_eq!(one.quantile(0.5), two.quantile(0.5));
+            }
+        }
+        let mut merged = Snapshot::default();
+        merged.merge(&seen);
+        merged.clear();
+        assert!(merged == Snapshot::default());
+    }
+    Err(error) => assert!(!error.to_string().is_empty()),
+});

@@ -1,0 +1,156 @@
+//! What people install: one static binary, and around it an archive, a Debian package and an image.
+//!
+//! The binary asks nothing of the system that it runs on: glibc is linked in, names are looked up without it (the feature `dns`), and
+//! TLS runs on every CPU (the feature `aws-lc`). The same sources make the same bytes: times come from the commit, paths are cut.
+
+mod checks;
+mod content;
+mod deb;
+mod image;
+mod licences;
+mod packed;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{Failure, cargo, install, root, run};
+use content::Content;
+
+/// What packages have beside the usual: lookups without glibc, and the crypto for every CPU.
+const FEATURES: &str = "onrush/dns,onrush/aws-lc,onrush/css";
+
+/// How far it goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// The binary alone, as the image wants it.
+    Binary,
+    /// Archive and Debian package too.
+    All,
+    /// And all of them are tried in clean roots.
+    Checked,
+}
+
+/// What is said of a build in names and in files.
+#[derive(Clone, Debug)]
+struct Build {
+    /// As the manifest says.
+    version: String,
+    /// The triple that it runs on.
+    target: String,
+    /// Seconds since 1970 that every file in a package has.
+    epoch: u64,
+}
+
+impl Build {
+    fn of_this_machine() -> Result<Self, Failure> {
+        let rustc = said(Command::new("rustc").arg("-vV").current_dir(root()))?;
+        let target = rustc.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("rustc -vV names no host")?;
+        if !target.contains("-linux-gnu") {
+            return Err(format!(
+                "packages are made on Linux with glibc, not on {target}: build on Debian, or with Docker"
+            ));
+        }
+        Ok(Self { version: env!("CARGO_PKG_VERSION").to_owned(), target: target.to_owned(), epoch: epoch()? })
+    }
+
+    /// The name of the archive, without its ending.
+    fn name(&self) -> String {
+        format!("onrush-{}-{}", self.version, self.target)
+    }
+}
+
+/// See the module.
+pub(crate) fn dist(extent: Extent) -> Result<(), Failure> {
+    let build = Build::of_this_machine()?;
+    let (binary, third_party) = (static_binary(&build)?, licences::third_party(&build)?);
+    let beside = folder().join("THIRD-PARTY.txt");
+    std::fs::write(&beside, &third_party).map_err(|error| format!("{}: {error}", beside.display()))?;
+    if extent == Extent::Binary {
+        return Ok(());
+    }
+    let ask = |words: &[&str]| bytes_of(Command::new(&binary).args(words));
+    let content = Content::gather(&root(), &binary, &ask, third_party)?;
+    let archive = packed::archive(&folder(), &build, &content)?;
+    println!("{}", archive.display());
+    let package = deb::package(&folder(), &build, &content)?;
+    println!("{}", package.display());
+    if extent == Extent::Checked {
+        checks::all(&build, &binary, &content, &archive, &package)?;
+    }
+    Ok(())
+}
+
+/// Where everything goes that is made here.
+fn folder() -> PathBuf {
+    root().join("target/dist")
+}
+
+/// The binary that packages have: `target/dist/bin/onrush`. What a debugger wants stays beside the build.
+fn static_binary(build: &Build) -> Result<PathBuf, Failure> {
+    for (program, package, path) in [
+        ("a C compiler", "gcc", "/usr/bin/cc"),
+        ("strip", "binutils", "/usr/bin/strip"),
+        // glibc as an archive lies beside its headers.
+        ("the headers of glibc", "libc6-dev", "/usr/include/stdio.h"),
+    ] {
+        install::ensure(program, package, &[path])?;
+    }
+    let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
+    let home = home.map_err(|_| "neither CARGO_HOME nor HOME is set: set one of them".to_owned())?;
+    // The messages of panics name sources: by what they are, not by where they lay on this machine.
+    let flags = [
+        "-Ctarget-feature=+crt-static".to_owned(),
+        format!("--remap-path-prefix={home}=/cargo"),
+        format!("--remap-path-prefix={}=/onrush", root().display()),
+    ];
+    // With a target of its own, what runs while it builds is not linked that way.
+    let words =
+        ["build", "--package", "onrush", "--profile", "dist", "--features", FEATURES, "--target", &build.target];
+    run(cargo(&words).env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f")))?;
+    let bin = folder().join("bin");
+    make(&bin)?;
+    let binary = bin.join("onrush");
+    let built = root().join("target").join(&build.target).join("dist/onrush");
+    run(Command::new("strip").arg("-o").arg(&binary).arg(built))?;
+    Ok(binary)
+}
+
+/// The time of the sources: that of the commit, or of the newest change that is told where there is no commit.
+fn epoch() -> Result<u64, Failure> {
+    if let Ok(said) = std::env::var("SOURCE_DATE_EPOCH") {
+        return said.parse().map_err(|_| format!("SOURCE_DATE_EPOCH is a number of seconds since 1970, not '{said}'"));
+    }
+    if let Ok(text) = said(Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root()))
+        && let Ok(seconds) = text.trim().parse()
+    {
+        return Ok(seconds);
+    }
+    let told = std::fs::metadata(root().join("CHANGELOG.md")).and_then(|file| file.modified());
+    let told = told.map_err(|error| format!("CHANGELOG.md: {error}"))?;
+    Ok(told.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs()))
+}
+
+fn make(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
+}
+
+/// A folder with nothing in it.
+fn make_anew(folder: &Path) -> Result<(), Failure> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(format!("{}: {error}", folder.display())),
+        _ => make(folder),
+    }
+}
+
+/// What a command writes; it must end well.
+fn bytes_of(command: &mut Command) -> Result<Vec<u8>, Failure> {
+    let done = command.output().map_err(|error| format!("{command:?} does not start: {error}"))?;
+    if !done.status.success() {
+        return Err(format!("{command:?} ended with {}: {}", done.status, String::from_utf8_lossy(&done.stderr)));
+    }
+    Ok(done.stdout)
+}
+
+fn said(command: &mut Command) -> Result<String, Failure> {
+    bytes_of(command).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
