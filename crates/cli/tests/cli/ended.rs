@@ -103,12 +103,13 @@ fn a_report_is_written_when_its_reader_has_gone_with_the_terminal() {
 fn nohup_outlives_the_terminal() {
     let served = Served::start();
     let own = onrush(&[]);
-    let words = ["-q", "50", "-n", "60", "--interval", "100ms", &served.url("/")].map(str::to_owned);
+    let words =
+        ["-q", "50", "-n", "60", "--max-lateness", "60s", "--interval", "100ms", &served.url("/")].map(str::to_owned);
     let mut command = Command::new("nohup");
     command.arg(own.get_program()).args(words).env("LANG", "C.UTF-8").stdin(Stdio::null());
     let (page, ended) = signalled(command, &["-HUP", "-HUP"]);
     assert_eq!(ended.status.code(), Some(0), "{ended:?} {page}");
-    assert!(page.contains("60 starts"), "{page}");
+    assert!(page.contains("60 started = 60 succeeded"), "{page}");
 }
 
 /// What was started only to be refused is ended if it was not.
