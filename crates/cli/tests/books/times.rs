@@ -96,10 +96,15 @@ fn least(bounds: &Bounds, censored: &[Duration], quantile: f64) -> Option<Durati
     all.get(rank(bounds, censored, quantile) - 1).copied()
 }
 
-/// With those given up at infinity the percentile would be another; two answers where it falls on the edge.
-fn is_bound(bounds: &Bounds, censored: &[Duration], quantile: f64) -> [bool; 2] {
+/// With those given up at infinity the percentile would be another: two answers where it falls on the edge, or where one
+/// that was given up early may stand before it and move it a place.
+fn is_bound(bounds: &Bounds, censored: &[Duration], quantile: f64) -> Vec<bool> {
     let (known, count) = (bounds.least.len() as f64, (bounds.least.len() + censored.len()) as f64);
-    [-EDGE, EDGE].map(|edge| !censored.is_empty() && quantile * count + edge > known)
+    let mut verdicts: Vec<bool> =
+        [-EDGE, EDGE].map(|edge| !censored.is_empty() && quantile * count + edge > known).to_vec();
+    let highest = bounds.most.get(rank(bounds, censored, quantile) - 1);
+    verdicts.extend(highest.is_some_and(|highest| censored.iter().any(|waited| waited < highest)).then_some(true));
+    verdicts
 }
 
 fn bounds(ran: &Ran, measure: &str) -> Bounds {
