@@ -156,12 +156,12 @@ impl Asking<'_> {
 
 /// A load in words, for the person who is asked. `each`: the most requests that one of its starts can make.
 pub(crate) fn load_in_words(load: &plan::Load, each: u64, language: Language) -> String {
-    let connections = load.connections();
+    let number = load.connections();
+    let connections = format!("{number} connection{}", if number == 1 { "" } else { "s" });
     match load {
-        plan::Load::Closed { .. } => language.pick(
-            format!("as many requests as {connections} connections can make"),
-            format!("{connections} 个连接持续发送请求"),
-        ),
+        plan::Load::Closed { .. } => {
+            language.pick(format!("as many requests as {connections} can make"), format!("{number} 个连接持续发送请求"))
+        }
         plan::Load::Open { stages, .. } => {
             let fastest = plan::highest(stages) as f64 / plan::RATE_UNIT as f64;
             let (en, zh) = match each {
@@ -171,8 +171,7 @@ pub(crate) fn load_in_words(load: &plan::Load, each: u64, language: Language) ->
                     format!("每秒 {fastest} 轮，每轮最多 {each} 个请求（含重定向）"),
                 ),
             };
-            language
-                .pick(format!("{en} over up to {connections} connections"), format!("{zh}，最多 {connections} 个连接"))
+            language.pick(format!("{en} over up to {connections}"), format!("{zh}，最多 {number} 个连接"))
         }
     }
 }

@@ -401,7 +401,7 @@ impl Load {
             Exit::Done
         } else if counts.connections_established() == 0 {
             Exit::NothingMeasured
-        } else if is_unmet || counts.succeeded() == 0 {
+        } else if is_unmet || counts.succeeded() == 0 || run.iterations.all_failed() {
             Exit::Unmet
         } else {
             Exit::Done

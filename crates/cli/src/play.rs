@@ -28,6 +28,13 @@ pub(crate) fn file_of(args: &RunArgs) -> Option<&str> {
 /// Runs a file.
 pub(crate) fn play(args: &RunArgs, file: &str) -> Exit {
     let language = Load::new(&args.view).view.language;
+    if let Some(var) = args.vars.iter().find(|var| !var.contains('=')) {
+        output::complain(&language.pick(
+            format!("--var wants NAME=VALUE, like --var {var}=7, not '{var}'"),
+            format!("--var 需要 名称=值，例如 --var {var}=7，而不是 '{var}'"),
+        ));
+        return Exit::Usage;
+    }
     let mut opened = match open(file, &args.vars) {
         Ok(opened) => opened,
         Err(mistakes) => {
@@ -76,7 +83,7 @@ fn with_run(args: &RunArgs, run: &scenario::Run) -> RunArgs {
 
 /// Reads a file, with variables that the command line sets.
 fn open(file: &str, vars: &[String]) -> Result<Opened, Mistakes> {
-    let given = vars.iter().map(|var| var.split_once('=').unwrap_or((var, "")));
+    let given = vars.iter().filter_map(|var| var.split_once('='));
     scenario::read_with(Path::new(file), given)
 }
 

@@ -88,6 +88,15 @@ fn typed_dash() -> Option<(String, String)> {
     std::env::args().skip(1).find_map(|word| plain_flag(&word).map(|plain| (word, plain)))
 }
 
+/// The first word of the command line that is a time below zero; it is taken for a flag.
+fn negative_time() -> Option<String> {
+    std::env::args().skip(1).find(|word| {
+        let time = word.strip_prefix('-').unwrap_or_default();
+        let unit = time.trim_start_matches(|each: char| each.is_ascii_digit() || each == '.');
+        unit.len() < time.len() && ["ns", "us", "ms", "s", "m", "h", "d"].contains(&unit)
+    })
+}
+
 /// Commands that load no URL of the user's.
 const WITHOUT_URL: [&str; 5] = ["selftest", "serve", "demo", "completions", "man"];
 
@@ -117,7 +126,13 @@ fn mistake(error: &clap::Error, language: Language) -> String {
                 (None, Some(meant)) => pick(format!(", did you mean '{meant}'?"), format!("，是否想写 '{meant}'？")),
                 (None, None) => String::new(),
             };
-            if arg.starts_with('-') {
+            if let Some(time) = negative_time() {
+                let positive = time.trim_start_matches('-');
+                pick(
+                    format!("'{time}' is a negative time; a time is at least 0, like {positive}"),
+                    format!("'{time}' 是负数；时间不能小于 0，例如 {positive}"),
+                )
+            } else if arg.starts_with('-') {
                 pick(format!("unknown flag '{arg}'{meant}"), format!("未知参数 '{arg}'{meant}"))
             } else if let Some(plain) = plain_flag(&arg) {
                 pick(

@@ -8,7 +8,7 @@ use driver::Chosen;
 use engine::{RunResult, ShardUse, Verdict};
 use host::CpuTime;
 use metrics::{
-    CLOSE_WITHOUT_CODE, Censored, Class, Distribution, Failure, GRPC_STATUSES, Judgement, Measure, Row, Sample,
+    CLOSE_WITHOUT_CODE, Censored, Class, Counts, Distribution, Failure, GRPC_STATUSES, Judgement, Measure, Row, Sample,
     SeriesKind, Snapshot, Threshold, Timings, Traced,
 };
 use pacing::Nanos;
@@ -81,8 +81,17 @@ pub struct Close {
 pub struct Iterations {
     /// Those that came to their end.
     pub completed: u64,
+    /// Those that ended where something failed.
+    pub failed: u64,
     /// Those that were cut.
     pub cut: u64,
+}
+
+impl Iterations {
+    /// None came to its end, though some could have.
+    pub fn all_failed(&self) -> bool {
+        self.completed == 0 && self.failed > 0
+    }
 }
 
 /// Response times are longer than service times, by so much that it is news.
@@ -238,10 +247,17 @@ impl Run {
         let RunInput { plan, address, lookup, result, thresholds, notes, host } = input;
         let scenarios = ScenarioPart::all(&plan, (0..plan.scenarios.len()).map(|scenario| result.total_of(scenario)));
         let parts = thresholds.iter().map(|threshold| part_of(threshold, &plan, &result)).collect::<Vec<_>>();
+        let iterations = iterations((0..plan.scenarios.len()).map(|scenario| &result.total_of(scenario).counts));
         let mut total = result.total;
         let (tally, recorded) = (Tally::of(&total), Recorded::of(&total));
         let (wall, started_for) = (result.wall, result.started_for);
         let per_s_of_starts = |count| per_second(count, started_for.as_secs_f64());
+        let achieved_per_s = result.asked_per_s.map(|asked| {
+            let achieved = per_s_of_starts(tally.planned_starts() - tally.dropped());
+            // The last start before a stop stands for the time until the next would have come.
+            let last = per_s_of_starts(plan.scenarios.iter().filter_map(|each| each.program.asks_each()).sum());
+            if result.was_stopped && achieved - asked <= last { achieved.min(asked) } else { achieved }
+        });
         let succeeded = succeeded(&total, &recorded.succeeded);
         let available = wall.0 as f64 * result.threads as f64;
         let rate = per_s_of_starts(tally.finished() - tally.drained());
@@ -257,9 +273,9 @@ impl Run {
             spent: result.spent,
             used_up: result.used_up,
             rate,
-            achieved_per_s: result.asked_per_s.map(|_| per_s_of_starts(tally.planned_starts() - tally.dropped())),
+            achieved_per_s,
             asked_per_s: result.asked_per_s,
-            iterations: iterations(&plan, &tally),
+            iterations,
             classes: classes(&total, &succeeded, &recorded),
             connect: Times::known(&total.connect),
             tls: Times::known(&total.tls),
@@ -360,11 +376,17 @@ fn classes(total: &Snapshot, succeeded: &MeasureTimes, recorded: &Recorded) -> V
     all
 }
 
-fn iterations(plan: &Plan, tally: &Tally) -> Iterations {
-    if plan.scenarios.iter().any(|scenario| scenario.steps.len() > 1) {
-        return Iterations { completed: tally.iterations(), cut: tally.iterations_cut() };
-    }
-    Iterations { completed: tally.finished().saturating_sub(tally.redirects()), cut: tally.unfinished() }
+/// Those of all scenarios. Where an iteration is one exchange, with its redirects, the engine counts exchanges alone.
+fn iterations<'a>(scenarios: impl Iterator<Item = &'a Counts>) -> Iterations {
+    scenarios.fold(Iterations::default(), |sum, counts| {
+        let (completed, failed, cut) = (counts.iterations(), counts.iterations_failed(), counts.iterations_cut());
+        let (completed, failed, cut) = match completed + failed + cut {
+            // A redirect that was followed is a success on the way.
+            0 => (counts.succeeded().saturating_sub(counts.redirects()), counts.failed(), counts.unfinished()),
+            _ => (completed, failed, cut),
+        };
+        Iterations { completed: sum.completed + completed, failed: sum.failed + failed, cut: sum.cut + cut }
+    })
 }
 
 /// What a threshold of a part looks at; `None` for one of all.

@@ -98,10 +98,13 @@ impl Load {
 }
 
 impl Scenario {
-    /// The most requests that one iteration can make.
+    /// The most requests that one iteration can make; each message of a call is one.
     pub fn requests_most(&self) -> u64 {
-        let follows = |step: usize| self.steps.get(step).and_then(|step| step.follow.as_ref());
-        self.program.requests_most(&|step| follows(step).map_or(1, |follow| 1 + u64::from(follow.most)))
+        self.program.requests_most(&|step| {
+            let Some(step) = self.steps.get(step) else { return 1 };
+            let messages = step.call.as_ref().map_or(1, |call| call.messages.len().max(1) as u64);
+            messages + step.follow.as_ref().map_or(0, |follow| u64::from(follow.most))
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use figures::{Note, Run};
 use metrics::Failure;
-use plan::Protocol;
+use plan::{Protocol, Step};
 
 use crate::Language;
 use crate::say::failure_name;
@@ -39,7 +39,9 @@ fn why(run: &Run, language: Language) -> Option<String> {
         && most.failure == Failure::Status
         && !run.is_grpc()
     {
-        let remedy = remedy(status, language);
+        let sends_body = |step: &Step| !matches!(step.request.method.as_str(), "GET" | "HEAD");
+        let has_body = run.plan.scenarios.iter().flat_map(|scenario| &scenario.steps).any(sends_body);
+        let remedy = remedy(status, has_body, language);
         return Some(
             language.pick(format!("every answer was {status}; {remedy}"), format!("所有响应都是 {status}；{remedy}")),
         );
@@ -63,7 +65,7 @@ fn of_checks(run: &Run, language: Language) -> String {
     )
 }
 
-fn remedy(status: u16, language: Language) -> &'static str {
+fn remedy(status: u16, has_body: bool, language: Language) -> &'static str {
     let (english, chinese) = match status {
         404 | 410 => ("check the path", "请检查路径"),
         401 | 403 | 407 => (
@@ -71,6 +73,7 @@ fn remedy(status: u16, language: Language) -> &'static str {
             "请用 -u 用户名:密码 或 -H 'Authorization: ...' 提供凭据",
         ),
         405 => ("another method may be right: -X POST", "可能需要其他方法，如 -X POST"),
+        400 | 415 | 422 if !has_body => ("check the URL, its query and the headers", "请检查 URL、查询参数和请求头"),
         400 | 415 | 422 => (
             "check the body and its type: -d DATA -H 'Content-Type: ...'",
             "请检查请求体及其类型：-d DATA -H 'Content-Type: ...'",

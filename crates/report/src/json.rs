@@ -2,18 +2,17 @@
 
 pub(crate) mod distribution;
 pub(crate) mod intervals;
-
-use core::time::Duration;
+pub(crate) mod plan;
 
 use engine::ShardUse;
 use figures::{FailureCount, Interval, Judged, Run, per_second};
 use metrics::{Measure, Unit};
-use plan::{Arrivals, Load, Protocol, RateStage, Scenario, Step, UserShape, UserStage};
 use serde_json::{Map, Value, json};
 
 use crate::{Language, budget, notes, rows, say, steps, traced, verdict};
 use distribution::distribution;
 use intervals::Intervals;
+use plan::plan_of;
 
 /// Grows with every change that a reader could stumble over.
 const SCHEMA: u32 = 1;
@@ -71,79 +70,10 @@ impl Json {
     }
 }
 
-fn plan_of(scenario: &Scenario, step: &Step) -> Value {
-    let mut plan = json!({
-        "model": "closed",
-        "users": null,
-        "ramp_s": null,
-        "user_stages": null,
-        "rendezvous": false,
-        "connections": null,
-        "requests": null,
-        "duration_s": null,
-        "stages": null,
-        "arrivals": null,
-        "max_lateness_s": null,
-        "method": step.request.method,
-        "path": step.request.path,
-        "protocol": protocol_of(scenario),
-        "streams": scenario.target().streams,
-        "call": step.call.as_ref().map(|call| json!({
-            "messages": call.messages.len(),
-            "interval_s": call.interval.as_secs_f64(),
-            "sends_stream": call.sends_stream,
-            "answers_stream": call.answers_stream,
-            "encoding": if call.is_gzipped { "gzip" } else { "identity" },
-        })),
-        "keep_alive": step.keep_alive,
-        "timeout_s": step.timeout.as_secs_f64(),
-        "connect_timeout_s": step.connect_timeout.as_secs_f64(),
-    });
-    match &scenario.load {
-        Load::Closed { users, shape, requests, duration } => {
-            plan["users"] = (*users).into();
-            let stage = |stage: &UserStage| json!({ "from": stage.from, "to": stage.to, "duration_s": stage.span.as_secs_f64() });
-            match shape {
-                UserShape::AtOnce => {}
-                UserShape::Rendezvous => plan["rendezvous"] = true.into(),
-                UserShape::Ramp(span) => plan["ramp_s"] = span.as_secs_f64().into(),
-                UserShape::Stages(stages) => plan["user_stages"] = stages.iter().map(stage).collect(),
-            }
-            plan["requests"] = (*requests).into();
-            plan["duration_s"] = duration.map(|span| span.as_secs_f64()).into();
-        }
-        Load::Open { stages, arrivals, requests, connections, max_lateness } => {
-            plan["model"] = "open".into();
-            plan["connections"] = connections.most().into();
-            plan["requests"] = (*requests).into();
-            let rate = |thousandths_per_hour: u64| thousandths_per_hour as f64 / 3.6e6;
-            let stage = |stage: &RateStage| json!({ "from_per_s": rate(stage.from), "to_per_s": rate(stage.to), "duration_s": stage.span.as_secs_f64() });
-            plan["stages"] = stages.iter().map(stage).collect();
-            plan["duration_s"] = stages.iter().map(|stage| stage.span).sum::<Duration>().as_secs_f64().into();
-            plan["arrivals"] = if *arrivals == Arrivals::Even { "even" } else { "poisson" }.into();
-            plan["max_lateness_s"] = max_lateness.as_secs_f64().into();
-        }
-    }
-    plan
-}
-
-fn protocol_of(scenario: &Scenario) -> &'static str {
-    match scenario.target().protocol {
-        Protocol::Http1 => "http/1",
-        Protocol::Http2 => "http/2",
-        Protocol::Negotiated => "negotiated",
-        Protocol::WebSocket => "websocket",
-        Protocol::Tcp => "tcp",
-    }
-}
-
 fn facts(run: &Run) -> Value {
     let scenario = run.plan.scenarios.first().expect("a plan has a scenario");
-    let step = scenario.steps.first().expect("a scenario has a step");
     let counts = &run.tally;
     let seconds = run.wall.as_secs_f64();
-    let mut plan = plan_of(scenario, step);
-    plan["warmup_s"] = run.plan.warmup.as_secs_f64().into();
     json!({
         "schema": SCHEMA,
         "target": {
@@ -151,7 +81,7 @@ fn facts(run: &Run) -> Value {
             "address": say::place(run),
             "lookup_s": run.lookup.map(|span| span.as_secs_f64()),
         },
-        "plan": plan,
+        "plan": plan_of(&run.plan, scenario),
         "stopped": run.was_stopped,
         "budget": budget::value(run),
         "rows": rows::value(run),
@@ -165,7 +95,11 @@ fn facts(run: &Run) -> Value {
             "cut": counts.cut(),
             "success_ratio": counts.success_ratio(),
             "answered_ratio": ratio(counts.succeeded(), counts.finished()),
-            "iterations": { "completed": run.iterations.completed, "cut": run.iterations.cut },
+            "iterations": {
+                "completed": run.iterations.completed,
+                "failed": run.iterations.failed,
+                "cut": run.iterations.cut,
+            },
             "covered": counts.covered_responses(),
             "attempts": counts.attempts(),
             "sent": counts.sent(),

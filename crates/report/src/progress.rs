@@ -3,10 +3,10 @@
 use core::time::Duration;
 use std::net::SocketAddr;
 
-use plan::{Hold, Load};
+use plan::{Hold, Load, Scenario};
 
 use crate::format::{count, span};
-use crate::summary::plan_in_words;
+use crate::summary::scenario_in_words;
 use crate::wrap::{cut, wrap};
 use crate::{Language, Screen, held};
 
@@ -22,11 +22,17 @@ pub struct Aim {
 impl Aim {
     /// What a load takes.
     pub fn of_load(plan: &plan::Plan) -> Self {
-        let scenario = plan.scenarios.first().expect("a plan has a scenario");
-        let (requests, duration) = match &scenario.load {
-            Load::Closed { requests, duration, .. } => (*requests, *duration),
-            Load::Open { stages, requests, .. } => (*requests, Some(stages.iter().map(|stage| stage.span).sum())),
+        let of = |scenario: &Scenario| match &scenario.load {
+            Load::Closed { requests, duration, .. } => (*requests, duration.map(|span| scenario.begin + span)),
+            Load::Open { stages, requests, .. } => {
+                (*requests, Some(scenario.begin + stages.iter().map(|stage| stage.span).sum::<Duration>()))
+            }
         };
+        let all: Vec<_> = plan.scenarios.iter().map(of).collect();
+        // The one that takes longest is the last; requests are counted of all together.
+        let duration = all.iter().map(|(_, duration)| *duration).collect::<Option<Vec<_>>>();
+        let duration = duration.and_then(|spans| spans.into_iter().max());
+        let requests = if let [(requests, _)] = all[..] { requests } else { None };
         Self { warmup: plan.warmup, duration, grace: plan.grace, requests }
     }
 
@@ -89,8 +95,16 @@ impl Aim {
 /// What is said before a load: where it goes, and what it is.
 pub fn begins(plan: &plan::Plan, address: SocketAddr, screen: &Screen) -> String {
     let language = screen.language;
-    let (url, words) =
-        (&plan.scenarios.first().expect("a plan has a scenario").target().url, plan_in_words(plan, language));
+    let scenario = plan.scenarios.first().expect("a plan has a scenario");
+    if plan.scenarios.len() > 1 {
+        let names: Vec<&str> = plan.scenarios.iter().map(|each| each.name.as_str()).collect();
+        let line = language.pick(
+            format!("running {} side by side; Ctrl-C ends them", names.join(", ")),
+            format!("同时运行 {}；按 Ctrl-C 结束", names.join("、")),
+        );
+        return in_lines(&line, screen);
+    }
+    let (url, words) = (&scenario.target().url, scenario_in_words(plan, scenario, language));
     let line = language.pick(
         format!("loading {url} ({address}): {words}; Ctrl-C ends it"),
         format!("压测 {url}（{address}）：{words}；按 Ctrl-C 结束"),

@@ -1,10 +1,12 @@
 //! The steps of a scenario, each with its own figures.
 
 use figures::{Quantile, Run, ScenarioPart, StepPart};
+use plan::Scenario;
 use serde_json::{Value, json};
 
 use crate::format::{Align, count, pad};
 use crate::json::distribution::distribution;
+use crate::json::plan::plan_of;
 use crate::page::percentile;
 use crate::screen::Screen;
 use crate::wrap::cut;
@@ -67,16 +69,18 @@ pub(crate) fn values(run: &Run) -> Value {
 
 /// Each scenario with its steps and transactions.
 pub(crate) fn scenarios(run: &Run) -> Value {
-    let one = |scenario: &ScenarioPart| {
+    let one = |(scenario, planned): (&ScenarioPart, &Scenario)| {
         json!({
             "name": scenario.name,
+            "url": planned.target().url,
+            "plan": plan_of(&run.plan, planned),
             "finished": scenario.finished,
             "failed": scenario.failed,
             "steps": parts(&scenario.steps),
             "transactions": parts(&scenario.transactions),
         })
     };
-    run.scenarios.iter().map(one).collect()
+    run.scenarios.iter().zip(&run.plan.scenarios).map(one).collect()
 }
 
 fn parts(parts: &[StepPart]) -> Value {

@@ -12,7 +12,7 @@ use crate::page::Page;
 use crate::screen::Screen;
 use crate::{steps, traced};
 pub use nothing::nothing_measured;
-pub(crate) use plan::plan_in_words;
+pub(crate) use plan::scenario_in_words;
 
 /// The whole summary, with a line end.
 pub fn summary(run: &Run, screen: Screen) -> String {

@@ -29,6 +29,18 @@ impl Drop for Folder {
     }
 }
 
+/// The program with SIGHUP as it is in a terminal: whoever runs the tests may have it ignored, which is inherited.
+fn in_terminal(words: &[&str]) -> Command {
+    let own = onrush(words);
+    let mut command = Command::new("env");
+    command.arg("--default-signal=HUP").arg(own.get_program()).args(own.get_args()).stdin(Stdio::null());
+    own.get_envs().for_each(|(name, value)| match value {
+        Some(value) => drop(command.env(name, value)),
+        None => drop(command.env_remove(name)),
+    });
+    command
+}
+
 /// Runs until the table has a row, then signals it, each time when the last one was heard.
 fn signalled(mut command: Command, signals: &[&str]) -> (String, Output) {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
@@ -66,7 +78,7 @@ fn a_terminal_that_goes_away_loses_nothing() {
         (vec!["run", &plan], vec!["-HUP"]),
     ] {
         let all = [&words[..], &["--interval", "100ms", "--json", &file]].concat();
-        let (page, ended) = signalled(onrush(&all), &signals);
+        let (page, ended) = signalled(in_terminal(&all), &signals);
         assert_eq!(ended.status.code(), Some(130), "{words:?}: {ended:?}");
         assert!(page.contains("stopped before the end of the plan"), "{words:?}: {page}");
         let seen = json(&file);
@@ -76,7 +88,7 @@ fn a_terminal_that_goes_away_loses_nothing() {
         std::fs::remove_file(&file).expect("it is there");
     }
     let words = ["hold", "-c", "5", "--hold", "1h", "--every", "100ms", "--interval", "100ms", "--json", &file, &ws];
-    let (page, ended) = signalled(onrush(&words), &["-HUP"]);
+    let (page, ended) = signalled(in_terminal(&words), &["-HUP"]);
     assert_eq!(ended.status.code(), Some(130), "{ended:?}");
     assert!(page.contains("stopped before the end of the plan"), "{page}");
     let held = json(&file);
@@ -89,7 +101,7 @@ fn a_report_is_written_when_its_reader_has_gone_with_the_terminal() {
     let (served, folder) = (Served::start(), Folder::new("reader"));
     let (url, file) = (served.url("/"), folder.path("report.json"));
     let words = ["-q", "50", "-z", "1h", "--interval", "100ms", "--json", &file, &url];
-    let mut child = onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut child = in_terminal(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     assert!(lines.any(|line| line.is_ok_and(|line| line.contains("0."))));
     drop((lines, child.stderr.take()));

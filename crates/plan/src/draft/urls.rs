@@ -66,6 +66,9 @@ impl Draft {
         let address = match &self.url {
             Some(base) if is_path => Address::parse(&format!("{}{slash}{url}", base.origin()))?,
             None if is_path => return Err(UrlsFault::Relative { path: masked_url(url) }.into()),
+            Some(base) if is_word(url) => {
+                return Err(UrlsFault::NoSlash { word: masked_url(url), base: base.origin() }.into());
+            }
             _ => Address::parse(url)?,
         };
         if address.scheme != Scheme::Http {
@@ -84,16 +87,27 @@ impl Draft {
     }
 }
 
-/// A first word in capitals is a method; what follows the URL is the body.
+/// Methods that are known however they are written.
+const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+/// A first word in capitals, or a known one, is a method; what follows the URL is the body.
 fn read(line: &str) -> Result<Line<'_>, PlanError> {
     let (first, rest) = cut(line);
     let is_method = !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-');
-    let (method, line) = if is_method { (Some(first), rest) } else { (None, line) };
+    let known = METHODS.into_iter().find(|method| method.eq_ignore_ascii_case(first));
+    let method = known.or(is_method.then_some(first));
+    let line = if method.is_some() { rest } else { line };
     let (url, body) = cut(line);
     if url.is_empty() {
         return Err(UrlsFault::NoUrl { method: first.to_owned() }.into());
     }
     Ok(Line { method, url, body: Some(body).filter(|body| !body.is_empty()) })
+}
+
+/// It could be the name of a server, and is more likely a path whose slash is missing.
+fn is_word(url: &str) -> bool {
+    let host = url.split(['/', '?', '#']).next().unwrap_or_default();
+    !url.contains("://") && !host.contains(['.', ':']) && host != "localhost"
 }
 
 fn cut(text: &str) -> (&str, &str) {
@@ -129,6 +143,11 @@ mod tests {
         assert_eq!(steps(text, None).expect("good lines"), expect);
         let expect = ["GET s.test:81/a", "DELETE s.test:81/b?c", "GET t.test:80/"];
         assert_eq!(steps("/a\nDELETE /b?c\nhttp://t.test", Some("http://s.test:81/ignored")).expect("good"), expect);
+        assert_eq!(
+            steps("post http://a.test/ x\nhEAD a.test", None).expect("known"),
+            ["POST a.test:80/ x", "HEAD a.test:80/"]
+        );
+        assert_eq!(steps("localhost/a", Some("http://s.test")).expect("a server"), ["GET localhost:80/a"]);
         assert_eq!(steps("http://a.test/ body", None).expect("a body is posted"), ["POST a.test:80/ body"]);
     }
 
@@ -150,6 +169,11 @@ mod tests {
         ] {
             let error = steps(text, None).expect_err(text);
             assert!(error.contains(expect) && !error.contains("secret"), "{error}");
+        }
+        for word in ["items/7", "items", "items?a=b"] {
+            let error = steps(&format!("/a\nGET {word}\n"), Some("http://s.test/x")).expect_err(word);
+            assert!(error.contains(&format!("line 2: '{word}' has no slash")), "{error}");
+            assert!(error.contains(&format!("/{word}")) && error.contains("http://s.test"), "{error}");
         }
         let draft = Flags::default().draft().expect("no flags");
         assert_eq!(draft.steps_of_text(&[0xff]).map(drop), Err(UrlsFault::NotText.into()));

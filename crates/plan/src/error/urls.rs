@@ -26,6 +26,14 @@ pub enum UrlsFault {
         /// As written.
         path: String,
     },
+    /// A word that may be a path or a server.
+    #[error("'{word}' has no slash before it; write /{word} for a path of {base}, or http://{word} for another server")]
+    NoSlash {
+        /// As written.
+        word: String,
+        /// The server of all paths.
+        base: String,
+    },
     /// Another protocol.
     #[error("'{url}' is no URL of HTTP; --urls takes http:// and https://")]
     NotHttp {

@@ -278,6 +278,9 @@ fn urls_fault(fault: &UrlsFault) -> String {
         UrlsFault::Relative { path } => {
             format!("'{path}' 只是路径；请同时给出服务地址：onrush --urls 文件 http://127.0.0.1:8080")
         }
+        UrlsFault::NoSlash { word, base } => {
+            format!("'{word}' 前面没有斜杠；{base} 的路径请写成 /{word}，其他服务请写成 http://{word}")
+        }
         UrlsFault::NotHttp { url } => format!("'{url}' 不是 HTTP 的 URL；--urls 只接受 http:// 和 https://"),
         UrlsFault::NotText => "文件不是 UTF-8 文本；请用 iconv -t UTF-8 转换".to_owned(),
     }

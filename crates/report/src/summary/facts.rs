@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use figures::{Run, Tally, per_second};
+use figures::{Iterations, Run, Tally, per_second};
 
-use super::plan::plan_in_words;
-use crate::format::{bytes, count, time};
+use super::plan::scenario_in_words;
+use crate::format::{bytes, count, counted, time};
 use crate::page::Page;
 use crate::{Language, say};
 
@@ -33,7 +33,23 @@ impl Page {
             (Language::Zh, None) => format!("{url}（{place}）"),
         };
         self.line(words.target, &target);
-        self.line(words.plan, &plan_in_words(&run.plan, self.language()));
+        // What runs side by side has targets and loads of its own.
+        let others = || run.plan.scenarios.iter().skip(1);
+        let mut urls = vec![url];
+        for other in others().map(|other| &other.target().url) {
+            if !urls.contains(&other) {
+                self.line("", other);
+                urls.push(other);
+            }
+        }
+        let plan = |scenario| scenario_in_words(&run.plan, scenario, self.language());
+        if others().next().is_none() {
+            return self.line(words.plan, &plan(scenario));
+        }
+        let heads = [words.plan].into_iter().chain(std::iter::repeat(""));
+        let lines: Vec<String> =
+            run.plan.scenarios.iter().map(|each| format!("{}: {}", each.name, plan(each))).collect();
+        heads.zip(lines).for_each(|(head, line)| self.line(head, &line));
     }
 
     fn requests(&mut self, run: &Run) {
@@ -56,21 +72,7 @@ impl Page {
             self.line("", &line);
         }
         if run.plan.scenarios.iter().any(|scenario| scenario.steps.len() > 1) {
-            let figures::Iterations { completed, cut } = run.iterations;
-            let (completed, is_cut, cut) = (count(completed), cut > 0, count(cut));
-            let line = self.language().pick(
-                if is_cut {
-                    format!("{completed} iterations, {cut} more were cut off")
-                } else {
-                    format!("{completed} iterations")
-                },
-                if is_cut {
-                    format!("完成 {completed} 轮，另有 {cut} 轮中断")
-                } else {
-                    format!("完成 {completed} 轮")
-                },
-            );
-            self.line("", &line);
+            self.line("", &iterations_in_words(&run.iterations, self.language()));
         }
         if counts.started() == 0 && !run.plan.warmup.is_zero() {
             self.line(
@@ -178,4 +180,17 @@ fn connections_in_words(run: &Run, language: Language) -> String {
         ));
     }
     parts.join(language.pick(", ", "，"))
+}
+
+/// The passes through several steps, each by how it ended.
+fn iterations_in_words(iterations: &Iterations, language: Language) -> String {
+    let &Iterations { completed, failed, cut } = iterations;
+    let mut line = language.pick(counted(completed, "iteration"), format!("完成 {} 轮", count(completed)));
+    if failed > 0 {
+        line += &language.pick(format!(", {} failed", count(failed)), format!("，失败 {} 轮", count(failed)));
+    }
+    if cut > 0 {
+        line += &language.pick(format!(", {} cut off", count(cut)), format!("，中断 {} 轮", count(cut)));
+    }
+    line
 }

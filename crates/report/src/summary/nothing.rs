@@ -1,6 +1,7 @@
 //! A run in which nothing was measured.
 
-use figures::{FailureCount, Run};
+use figures::Run;
+use metrics::Failure;
 
 use crate::format::count;
 use crate::{Language, say};
@@ -28,11 +29,18 @@ pub fn nothing_measured(run: &Run, language: Language) -> String {
             format!("没有测到任何数据：未能与 {address} 建立连接，{started} 个请求中有 {dropped} 个超过 --max-lateness 而放弃；请检查服务端是否接受连接，或增大 --max-lateness"),
         );
     }
+    let most = run.tally.failures.iter().max_by_key(|each| each.count).map(|each| each.failure);
+    if let Some(Failure::NotFilled) = most {
+        let (failed, remedy) = (count(run.tally.failed), say::failure_remedy(Failure::NotFilled, run, language));
+        return language.pick(
+            format!("nothing was measured: none of {failed} requests could be made; {remedy}"),
+            format!("没有测到任何数据：{failed} 个请求都无法生成；{remedy}"),
+        );
+    }
     let tried = count(run.tally.connections_tried().max(run.tally.attempts()));
     let address = say::place(run);
-    match run.tally.failures.iter().max_by_key(|each| each.count) {
-        Some(FailureCount { failure, .. }) => {
-            let failure = *failure;
+    match most {
+        Some(failure) => {
             let name = say::failure_in_brackets(failure, language);
             let remedy = say::failure_remedy(failure, run, language);
             language.pick(

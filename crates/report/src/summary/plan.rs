@@ -96,9 +96,8 @@ fn steps_in_words(scenario: &Scenario, language: Language) -> String {
     language.pick(format!("{steps} {en}"), format!("{steps} {zh}"))
 }
 
-/// What was to be done, in one line.
-pub(crate) fn plan_in_words(plan: &Plan, language: Language) -> String {
-    let scenario = plan.scenarios.first().expect("a plan has a scenario");
+/// What one scenario was to do, in one line.
+pub(crate) fn scenario_in_words(plan: &Plan, scenario: &Scenario, language: Language) -> String {
     let step = scenario.steps.first().expect("a scenario has a step");
     let (method, path) = (&step.request.method, &step.request.path);
     let mut parts = vec![match (&step.call, &step.talk) {
@@ -135,7 +134,11 @@ pub(crate) fn plan_in_words(plan: &Plan, language: Language) -> String {
         parts.push(language.pick(format!("after a warm-up of {warmup}"), format!("预热 {warmup}（不计入结果）")));
     }
     if let Some(requests) = requests {
-        parts.push(language.pick(counted(requests, "request"), format!("共 {} 个请求", count(requests))));
+        let is_one = scenario.program.asks_one().is_some() || scenario.program.asks_each() == Some(1);
+        parts.push(match is_one {
+            true => language.pick(counted(requests, "request"), format!("共 {} 个请求", count(requests))),
+            false => language.pick(counted(requests, "iteration"), format!("共 {} 轮", count(requests))),
+        });
     }
     if let Some(duration) = duration {
         parts.push(language.pick(format!("for {}", span(duration)), format!("持续 {}", span(duration))));

@@ -1,0 +1,154 @@
+//! Iterations of several requests, by how they ended; and what is said of loads whose iterations did not end.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Output, Stdio};
+
+use serde_json::Value;
+
+use crate::{Served, onrush, output, report, signal, text};
+
+/// A scenario file of one test, gone with the value.
+struct File(String);
+
+impl File {
+    fn new(name: &str, served: &Served, scenarios: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("onrush-iterations-{name}-{}.yaml", std::process::id()));
+        let target = served.url("");
+        let text = format!("target: {}\nscenarios:\n{scenarios}", target.trim_end_matches('/'));
+        std::fs::write(&path, text).expect("a place for it");
+        Self(path.to_str().expect("UTF-8").to_owned())
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+const FAILS: &str = "  fails:
+    load: {users: 2, iterations: 5}
+    steps: [{get: /bytes/1}, {get: /status/404}, {get: /bytes/2}]
+";
+const WORKS: &str = "  works:
+    load: {rate: 100/s, iterations: 7, for: 1s}
+    steps: [{get: /bytes/3}]
+";
+
+#[test]
+fn a_load_of_which_no_iteration_came_to_its_end_did_not_succeed() {
+    let served = Served::start();
+    let file = File::new("fails", &served, FAILS);
+    for driver in ["uring", "poll"] {
+        let words = ["run", &file.0, "--driver", driver];
+        for (language, says) in [("en", "0 iterations, 5 failed\n"), ("zh", "完成 0 轮，失败 5 轮\n")] {
+            let done = output(&[&words[..], &["--lang", language]].concat());
+            assert_eq!(done.status.code(), Some(1), "{done:?}");
+            assert!(text(&done.stdout).contains(says), "{}", text(&done.stdout));
+        }
+        let seen = report(&output(&[&words[..], &["-o", "json"]].concat()));
+        assert_eq!(seen["requests"]["iterations"], serde_json::json!({ "completed": 0, "failed": 5, "cut": 0 }));
+        assert_eq!((&seen["requests"]["succeeded"], &seen["requests"]["failed"]), (&5.into(), &5.into()));
+    }
+    // What runs beside it came to its end.
+    let both = File::new("both", &served, &format!("{FAILS}{WORKS}"));
+    let done = output(&["run", &both.0, "-o", "json"]);
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    let seen = report(&done);
+    assert_eq!(seen["requests"]["iterations"], serde_json::json!({ "completed": 7, "failed": 5, "cut": 0 }));
+}
+
+#[test]
+fn each_scenario_says_where_it_goes_and_what_it_does() {
+    let (served, other) = (Served::start(), Served::start());
+    let there = WORKS.replace("/bytes/3", &other.url("/bytes/3"));
+    let file = File::new("plans", &served, &format!("{FAILS}{there}"));
+    for (language, says) in [
+        (
+            "en",
+            ["fails: 3 steps in order, closed model, 2 users, 5 iterations", "works: GET /bytes/3, open model, 100/s"],
+        ),
+        ("zh", ["fails: 3 个步骤依次执行，固定并发 2 个用户，共 5 轮", "works: GET /bytes/3，固定速率 100/s"]),
+    ] {
+        let done = output(&["run", &file.0, "--lang", language]);
+        let page = text(&done.stdout);
+        says.iter().for_each(|says| assert!(page.contains(says), "{says}: {page}"));
+        for served in [&served, &other] {
+            assert!(page.contains(served.url("").trim_end_matches('/')), "{page}");
+        }
+    }
+    let seen = report(&output(&["run", &file.0, "-o", "json"]));
+    let [fails, works] = [0, 1].map(|scenario| &seen["scenarios"][scenario]);
+    assert_eq!((&fails["plan"]["model"], &works["plan"]["model"]), (&"closed".into(), &"open".into()));
+    assert!(works["url"].as_str().is_some_and(|url| other.url("").starts_with(url.trim_end_matches("/bytes/3"))));
+}
+
+/// Ends a load by Ctrl-C, as often as that, when it has shown a row.
+fn interrupted(words: &[&str], times: usize) -> (String, Output) {
+    let mut child = onrush(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines().map(|line| line.expect("UTF-8"));
+    assert!(lines.any(|line| line.contains("0.")), "{words:?}");
+    for _ in 0..times {
+        signal(&child, "-INT");
+        // Two signals that come at once are one.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+    }
+    let page: Vec<String> = lines.collect();
+    (page.join("\n"), child.wait_with_output().expect("it ends"))
+}
+
+#[test]
+fn whoever_was_stopped_early_kept_no_plan() {
+    let served = Served::start();
+    let json = std::env::temp_dir().join(format!("onrush-iterations-{}.json", std::process::id()));
+    let json = json.to_str().expect("UTF-8");
+    let report = || -> Value { serde_json::from_str(&std::fs::read_to_string(json).expect("written")).expect("JSON") };
+    let plan = "  slow:
+    load: {rate: 50/s, for: 1h}
+    steps: [{get: /bytes/1}, {think: 1h}, {get: /bytes/1}]
+";
+    let rounds = File::new("rounds", &served, plan);
+    let silent = served.url("/delay/600000");
+    let rate = ["-q", "50", "-z", "1h", "--interval", "100ms", "--json", json];
+    let run = ["run", rounds.0.as_str(), "--interval", "100ms", "--json", json];
+    for (words, times) in [([&rate[..], &[silent.as_str()]].concat(), 2), (run.to_vec(), 1)] {
+        let (page, ended) = interrupted(&words, times);
+        assert_eq!(ended.status.code(), Some(130), "{ended:?} {page}");
+        assert!(page.contains("stopped before the end") && !page.contains("was kept"), "{page}");
+        assert_ne!(report()["verdict"]["limit"], "plan_kept");
+    }
+    // The last start before the stop is of the time until the next would have come.
+    let url = served.url("/");
+    for driver in ["uring", "poll"] {
+        let (page, _) = interrupted(&[&rate[..], &["--driver", driver, &url]].concat(), 1);
+        let (asked, achieved) = (report()["asked_per_s"].as_f64(), report()["achieved_per_s"].as_f64());
+        assert_eq!(asked, Some(50.0), "{page}");
+        assert!(achieved > Some(0.0) && achieved <= asked, "{achieved:?} {page}");
+    }
+    let _ = std::fs::remove_file(json);
+}
+
+#[test]
+fn words_that_cannot_be_meant_are_told() {
+    let served = Served::start();
+    let file = File::new("words", &served, WORKS);
+    let throws = "  throws:
+    load: {users: 4, iterations: 8}
+    steps: [{get: \"/items/${JSON.parse('null').x}\"}]
+";
+    let throws = File::new("throws", &served, throws);
+    let url = served.url("/");
+    for (words, code, says) in [
+        (vec!["run", &file.0, "--var", "n"], 2, ["--var wants NAME=VALUE, like --var n=7", "--var 需要 名称=值"]),
+        (vec!["-z", "-1s", &url], 2, ["'-1s' is a negative time; a time is at least 0, like 1s", "'-1s' 是负数"]),
+        (vec!["-z", "1s", "--grace", "-2.5m", &url], 2, ["like 2.5m", "例如 2.5m"]),
+        (vec!["run", &throws.0], 3, ["none of 8 requests could be made", "8 个请求都无法生成"]),
+    ] {
+        for (language, says) in ["en", "zh"].into_iter().zip(says) {
+            let done = output(&[&words[..], &["--lang", language]].concat());
+            let complaint = text(&done.stderr);
+            assert_eq!(done.status.code(), Some(code), "{words:?}: {complaint}");
+            assert!(complaint.contains(says) && !complaint.contains("connections"), "{words:?}: {complaint}");
+        }
+    }
+}
