@@ -69,7 +69,12 @@ pub(crate) fn cannot_write(what: &str, error: &std::io::Error, language: Languag
 /// A line for the person, on stderr. What was typed may hold anything; it stays one line, and the terminal stays as it is.
 pub(crate) fn complain(text: &str) {
     let visible: String = text.chars().flat_map(visible).collect();
-    note(&format!("onrush: {visible}"));
+    let line = format!("onrush: {visible}");
+    // Words stay whole where people read them; elsewhere a line is a line.
+    match host::terminal_size().filter(|_| std::io::stderr().is_terminal()) {
+        Some((columns, _)) => note(&report::wrap(&line, columns).join("\n")),
+        None => note(&line),
+    }
 }
 
 /// The same of a text that has lines of its own, like those of a file with a mark below; an editor finds its places there.

@@ -154,12 +154,12 @@ const LOADS: &[Example] = &[
         "100 个连接，共 10 万个请求",
     ),
     (
-        "onrush -q 2000 -z 10s --threshold 'p99(response_time) < 200ms' http://127.0.0.1:8080/",
+        "onrush -q 2000 --threshold 'p99(response_time) < 200ms' http://127.0.0.1:8080/",
         "2,000 requests/s; exit code 1 if p99 is too long",
         "每秒 2000 个请求；p99 过长时退出码为 1",
     ),
     (
-        "onrush -d '{\"id\": 1}' -H 'Content-Type: application/json' http://127.0.0.1:8080/echo",
+        "onrush -d '{}' -H 'Content-Type: application/json' http://127.0.0.1:8080/echo",
         "POST with a body and a header",
         "带请求体和请求头的 POST",
     ),
