@@ -1,8 +1,8 @@
 // A WebSocket server on ws: an echo, which says how each conversation was agreed on and how it ended.
 //
 // node ws.js OPTIONS: a JSON object of `perMessageDeflate`; of `mute`, which answers no message; and of `close`, which is
-// `{ after, later, code, reason }`: so many messages are echoed and the next is answered with a close, or so many milliseconds after
-// each echo the server closes. Without `code` its close frame says none.
+// `{ after, later, together, code, reason }`: so many messages are echoed and the next is answered with a close, or so many milliseconds
+// after each echo the server closes, or in one write with it. Without `code` its close frame says none.
 const { WebSocketServer } = require('ws');
 
 const { perMessageDeflate = false, mute = false, close = {} } = JSON.parse(process.argv[2] || '{}');
@@ -20,7 +20,12 @@ server.on('connection', (socket) => {
     if (mute) return;
     if (left === 0) return part();
     left -= 1;
+    if (close.together) socket._socket.cork();
     socket.send(message, { binary: isBinary });
+    if (close.together) {
+      part();
+      socket._socket.uncork();
+    }
     if (close.later !== undefined) setTimeout(part, close.later);
   });
 });
