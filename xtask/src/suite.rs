@@ -29,6 +29,13 @@ struct Message {
     target: Option<Target>,
     profile: Option<Profile>,
     executable: Option<PathBuf>,
+    /// What the compiler says of our code; of that of others it says nothing.
+    message: Option<Diagnostic>,
+}
+
+#[derive(Deserialize)]
+struct Diagnostic {
+    rendered: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -78,19 +85,24 @@ pub(crate) fn run_all(test_threads: &str) -> Result<(), Failure> {
     run(&mut cargo(&["test", "--workspace", "--doc", "--quiet"]))
 }
 
-/// Builds all tests; gives the programs.
+/// Builds all tests; gives the programs. A warning fails it, in code that only the first build has too.
 fn build() -> Result<Vec<Program>, Failure> {
-    let words = ["test", "--workspace", "--no-run", "--message-format", "json-render-diagnostics"];
+    let words = ["test", "--workspace", "--no-run", "--message-format", "json"];
     let mut command = cargo(&words);
     println!("+ {command:?}");
     let done = command.current_dir(root()).stderr(Stdio::inherit()).output();
     let done = done.map_err(|error| format!("{command:?} does not start: {error}"))?;
+    let text = String::from_utf8_lossy(&done.stdout);
+    let messages: Vec<Message> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let said: Vec<&str> = messages.iter().filter_map(|one| one.message.as_ref()?.rendered.as_deref()).collect();
+    said.iter().for_each(|said| eprintln!("{said}"));
     if !done.status.success() {
         return Err(format!("{command:?} ended with {}", done.status));
     }
-    let text = String::from_utf8_lossy(&done.stdout);
-    let messages = text.lines().filter_map(|line| serde_json::from_str::<Message>(line).ok());
-    let programs: Vec<Program> = messages.filter_map(Program::of).collect();
+    if !said.is_empty() {
+        return Err(format!("{command:?} warned of {} things", said.len()));
+    }
+    let programs: Vec<Program> = messages.into_iter().filter_map(Program::of).collect();
     if programs.is_empty() { Err("cargo has built no tests".to_owned()) } else { Ok(programs) }
 }
 
