@@ -18,6 +18,7 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// The files.
     Check(Vec<String>),
+    Init(Box<InitArgs>),
     Selftest(DriverArgs),
     List(Box<GrpcArgs>),
     Describe(Box<GrpcArgs>),
@@ -40,6 +41,7 @@ impl Command {
             "hold" => Self::Hold(Box::new(HoldArgs::of(&given))),
             "doctor" => Self::Doctor(DoctorArgs::of(&given)),
             "check" => Self::Check(given.list("file")),
+            "init" => Self::Init(Box::new(InitArgs::of(&given))),
             "selftest" => Self::Selftest(DriverArgs::of(&given)),
             "grpc" => match inner.subcommand().expect("the parser asks for a question") {
                 ("list", asked) => Self::List(Box::new(GrpcArgs::of(&Given(asked)))),
@@ -182,6 +184,20 @@ impl RunArgs {
             engine: EngineArgs::of(given),
             view: ViewArgs::of(given),
         }
+    }
+}
+
+/// `onrush init`.
+#[derive(Debug)]
+pub(crate) struct InitArgs {
+    pub(crate) flags: Flags,
+    pub(crate) out: Option<String>,
+    pub(crate) force: bool,
+}
+
+impl InitArgs {
+    fn of(given: &Given) -> Self {
+        Self { flags: given.flags(), out: given.text("out"), force: given.has("force") }
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) fn split_at_curl(mut words: Vec<OsString>, language: Language) -> (Ve
         let before = help::command(language).try_get_matches_from(&words[..*place]);
         before.is_ok_and(|matches| match Command::of(&matches) {
             Command::Run(args) => args.flags.url.is_none(),
+            Command::Init(args) => args.flags.url.is_none(),
             _ => false,
         })
     };

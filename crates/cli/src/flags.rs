@@ -25,6 +25,7 @@ pub(crate) enum Mode {
     Doctor,
     /// `check FILE`.
     Check,
+    Init,
     Selftest,
     /// `grpc` without a question.
     Grpc,
@@ -36,9 +37,10 @@ pub(crate) enum Mode {
 
 /// The commands that flags are shared by.
 mod modes {
-    use super::Mode::{self, Ask, Check, Completions, Demo, Doctor, Grpc, Hold, Man, Run, Selftest, Serve, Top};
+    use super::Mode::{self, Ask, Check, Completions, Demo, Doctor, Grpc, Hold, Init, Man, Run, Selftest, Serve, Top};
 
-    pub(super) const ALL: &[Mode] = &[Run, Demo, Serve, Hold, Doctor, Check, Selftest, Grpc, Ask, Completions, Man];
+    pub(super) const ALL: &[Mode] =
+        &[Run, Demo, Serve, Hold, Doctor, Check, Init, Selftest, Grpc, Ask, Completions, Man];
     pub(super) const ASK: &[Mode] = &[Ask];
     pub(super) const CHECK: &[Mode] = &[Check];
     pub(super) const ASKING: &[Mode] = &[Run, Hold, Ask];
@@ -47,6 +49,7 @@ mod modes {
     pub(super) const DOCTOR: &[Mode] = &[Doctor];
     pub(super) const DRIVING: &[Mode] = &[Run, Demo, Serve, Hold, Doctor, Selftest];
     pub(super) const HOLD: &[Mode] = &[Hold];
+    pub(super) const INIT: &[Mode] = &[Init];
     pub(super) const KEYED: &[Mode] = &[Run, Serve, Hold, Ask];
     pub(super) const LOADS: &[Mode] = &[Run, Hold];
     pub(super) const MAN: &[Mode] = &[Man];

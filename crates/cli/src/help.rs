@@ -12,12 +12,13 @@ use crate::flags::{self, Mode};
 pub(crate) use texts::about;
 
 /// The commands, in the order of the help.
-pub(crate) const COMMANDS: [(&str, Mode); 10] = [
+pub(crate) const COMMANDS: [(&str, Mode); 11] = [
     ("run", Mode::Run),
     ("demo", Mode::Demo),
     ("serve", Mode::Serve),
     ("hold", Mode::Hold),
     ("doctor", Mode::Doctor),
+    ("init", Mode::Init),
     ("check", Mode::Check),
     ("selftest", Mode::Selftest),
     ("grpc", Mode::Grpc),

@@ -15,6 +15,7 @@ mod grpc;
 mod help;
 mod hold;
 mod hopeless;
+mod init;
 mod live;
 mod load;
 mod machine;
@@ -82,8 +83,10 @@ fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> E
         return Exit::Usage;
     }
     let mut command = Command::of(&matches);
-    if let (Some(words), Command::Run(args)) = (curl, &mut command) {
-        args.flags.curl = Some(words);
+    match &mut command {
+        Command::Run(args) => args.flags.curl = curl,
+        Command::Init(args) => args.flags.curl = curl,
+        _ => {}
     }
     match command {
         Command::Run(args) => match play::file_of(&args) {
@@ -95,6 +98,7 @@ fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> E
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Hold(args) => hold::hold(&args),
         Command::Check(files) => check::check(&files),
+        Command::Init(args) => init::init(&args),
         Command::Selftest(driver) => selftest::selftest(&driver),
         Command::List(args) => grpc::list(&args),
         Command::Describe(args) => grpc::describe(&args),

@@ -18,6 +18,7 @@ mod page;
 mod progress;
 mod rows;
 mod say;
+mod scenario_file;
 mod screen;
 mod steps;
 mod summary;
@@ -42,6 +43,7 @@ pub use say::{
     reflect_error, resolve_error, run_error, scenario_contents, scenario_mistakes, snapshot_error, strangers,
     take_error, threshold_error, tls_error,
 };
+pub use scenario_file::{BinaryBody, ScenarioFile, scenario_file, scenario_file_of_talk};
 pub use screen::{Room, Screen};
 pub use summary::{nothing_measured, summary};
 pub use table::Table;

@@ -37,6 +37,10 @@ pub(super) const ROWS: &[Row] = &[
         "bash、elvish、fish、powershell 或 zsh",
     ),
     flag("file", Kind::Words("FILE"), modes::CHECK).common().help("The scenario files to check", "要检查的场景文件"),
+    flag("url", Kind::Word("URL"), modes::INIT).common().help(
+        "What the file loads: http://, https://, ws://, wss://, tcp://host:port, grpc://host:port/package.Service/Method; or a curl command behind the word curl",
+        "文件要压测的地址：http://、https://、ws://、wss://、tcp://主机:端口、grpc://主机:端口/包名.服务/方法；也可以在 curl 一词之后给出 curl 命令",
+    ),
     flag("command", Kind::Word("COMMAND"), modes::MAN).help(
         "Command whose page is printed, like hold or 'grpc list' [default: the page of onrush]",
         "要输出手册页的命令，如 hold 或 'grpc list' [默认：onrush 本身]",
@@ -149,6 +153,10 @@ pub(super) const CURL: &[Row] = &[
     flag("curl", Kind::Text("FILE"), modes::RUN).short('p').help(
         "File with curl commands, as browsers copy them (bash or cmd); each user runs them in order",
         "写有 curl 命令的文件（浏览器复制的 bash 或 cmd 格式均可）；每个用户依次执行其中的命令",
+    ),
+    flag("curl", Kind::Text("FILE"), modes::INIT).short('p').common().help(
+        "File with curl commands, as browsers copy them (bash or cmd); each becomes a step",
+        "写有 curl 命令的文件（浏览器复制的 bash 或 cmd 格式均可）；每条命令成为一个步骤",
     ),
     flag("urls", Kind::Text("FILE"), modes::RUN).help(
         "File with a URL, or METHOD URL BODY, a line (- for standard input); each request takes the next line; paths go to URL",

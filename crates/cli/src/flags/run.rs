@@ -27,6 +27,11 @@ pub(super) const VIEW: &[Row] = &[
         .short('o')
         .common()
         .help("Format of stdout: text or json [default: text]", "标准输出的格式：text 或 json [默认：text]"),
+    flag("out", Kind::Text("FILE"), modes::INIT)
+        .short('o')
+        .common()
+        .help("Write to FILE [default: stdout]", "写入 FILE [默认：标准输出]"),
+    flag("force", Kind::Switch, modes::INIT).common().help("Replace FILE if it is there", "FILE 已存在时覆盖"),
     flag("json", Kind::Text("FILE"), modes::SHOWN)
         .help("Also write the JSON report to a file", "同时把 JSON 报告写入文件"),
     flag("hdr", Kind::Text("FILE"), modes::RUN).help(

@@ -25,6 +25,10 @@ pub(crate) fn about(command: &str) -> Text {
             "Show how many connections this machine carries, which limit is the tightest, and how to raise it",
             "检查本机能承载多少连接、瓶颈在哪里、如何放宽",
         ),
+        "init" => (
+            "Write a scenario file from a URL or from curl commands, to go on from",
+            "根据 URL 或 curl 命令生成场景文件，以此为起点",
+        ),
         "check" => (
             "Check a scenario file: every mistake at once, with its line and a remedy; nothing is sent",
             "检查场景文件：一次列出全部错误，附上所在行和改法；不发送任何请求",
@@ -64,6 +68,10 @@ pub(crate) fn usage(command: &str) -> Text {
         "serve" => ("onrush serve [flags]", "onrush serve [参数]"),
         "hold" => ("onrush hold [flags] URL", "onrush hold [参数] URL"),
         "doctor" => ("onrush doctor [flags] [URL]", "onrush doctor [参数] [URL]"),
+        "init" => (
+            "onrush init [flags] URL\nonrush init [flags] curl [flags of curl] URL",
+            "onrush init [参数] URL\nonrush init [参数] curl [curl 的参数] URL",
+        ),
         "check" => ("onrush check [flags] FILE...", "onrush check [参数] FILE..."),
         "selftest" => ("onrush selftest [flags]", "onrush selftest [参数]"),
         "grpc" => (
@@ -108,6 +116,19 @@ pub(crate) fn examples(command: &str) -> &'static [Example] {
         "doctor" => &[
             ("onrush doctor", "what this machine allows", "查看本机的各项上限"),
             ("onrush doctor -c 50000", "what to change for 50,000 connections", "承载 5 万个连接需要怎样调整"),
+        ],
+        "init" => &[
+            (
+                "onrush init http://127.0.0.1:8080/items/7 -o shop.yaml",
+                "a file with one step",
+                "生成只有一个步骤的文件",
+            ),
+            (
+                "onrush init curl http://127.0.0.1:8080/echo -d '{\"a\":1}'",
+                "the step of a command",
+                "由 curl 命令生成步骤",
+            ),
+            ("onrush init -p commands.txt -o shop.yaml", "a step for each command", "每条命令一个步骤"),
         ],
         "check" => &[
             ("onrush check shop.yaml", "is this file right?", "检查这个文件"),

@@ -10,12 +10,13 @@ use crate::flags::{Mode, rows};
 use crate::help;
 
 /// Words that nobody means as a host.
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "run",
     "demo",
     "serve",
     "hold",
     "doctor",
+    "init",
     "check",
     "selftest",
     "grpc",

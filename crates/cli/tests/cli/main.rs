@@ -23,6 +23,7 @@ mod hidden;
 mod hold;
 mod hostile;
 mod hostile_talks;
+mod init;
 mod iterations;
 mod json;
 mod mapping;

@@ -113,6 +113,7 @@ fn manual_pages_are_shown_without_complaints() {
         "serve",
         "hold",
         "doctor",
+        "init",
         "check",
         "selftest",
         "grpc",

@@ -136,7 +136,7 @@ fn made_small(words: &[String], servers: &Servers) -> Vec<String> {
         made
     };
     match words[0].as_str() {
-        "grpc" | "as" | "demo" | "man" | "completions" | "check" => {}
+        "grpc" | "as" | "demo" | "man" | "completions" | "check" | "init" => {}
         // A file says how long it takes.
         "run" if words.iter().any(|word| word.ends_with(".yaml")) => {}
         "hold" if has(&["--hold"]) => {}
