@@ -148,7 +148,8 @@ impl<'a> Part<'a> {
         };
         let text = self.body().filter(|_| self.request().headers.iter().any(is_json))?;
         let value: serde_json::Value = serde_json::from_str(text).ok()?;
-        let is_same = (value.is_object() || value.is_array()) && value.to_string() == text;
+        let again = value.to_string();
+        let is_same = (value.is_object() || value.is_array()) && again == text;
         is_same.then_some(value)
     }
 }
