@@ -212,6 +212,7 @@ impl Load {
         if wishes.shows_failures {
             plan = plan.for_failures();
         }
+        plan.keeps.secrets = wishes.with_secrets;
         let Sources { connection, reach, supplies } = sources;
         let mut ways = self.ways(&mut plan, connection, reach)?.into_iter();
         let (resolved, tls) = ways.next().expect("a scenario has a target");

@@ -67,6 +67,8 @@ pub enum PartKind {
     Control,
     /// What came and could not be understood.
     Raw,
+    /// A value that was taken from the answer: the name, a space, and the value as JSON.
+    Taken,
 }
 
 /// Exchanges that are kept by themselves, at most: 64 bytes each.

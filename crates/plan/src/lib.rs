@@ -139,6 +139,8 @@ pub struct Keeps {
     pub failures: bool,
     /// The variables of the first user of the first scenario, as they are at the end.
     pub values: bool,
+    /// What users remember is shown as it is, secrets too.
+    pub secrets: bool,
 }
 
 /// A named script against one target.

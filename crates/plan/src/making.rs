@@ -48,9 +48,18 @@ pub struct Memory {
     pub columns: Vec<Column>,
     /// Expressions, by the numbers that slots and conditions have for them.
     pub expressions: Vec<Expression>,
+    /// Variables whose values are shown to nobody.
+    pub secret_variables: Vec<u32>,
+    /// Columns whose values are shown to nobody.
+    pub secret_columns: Vec<u32>,
 }
 
 impl Memory {
+    /// Some of what users remember is shown to nobody.
+    pub fn has_secrets(&self) -> bool {
+        !self.secret_variables.is_empty() || !self.secret_columns.is_empty()
+    }
+
     /// Users remember something.
     pub fn is_needed(&self) -> bool {
         !self.variables.is_empty() || self.cookies || !self.columns.is_empty() || !self.expressions.is_empty()

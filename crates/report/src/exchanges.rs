@@ -22,6 +22,12 @@ pub struct Showing {
 }
 
 impl Showing {
+    /// The value of a name, which may be that of a secret.
+    fn hide_value(&self, name: &str, value: &str) -> String {
+        let is_hidden = self.secrets.is_some() && plan::is_secret_field(name);
+        if is_hidden { "***".to_owned() } else { self.hide(value) }
+    }
+
     /// A text without what nobody should see.
     fn hide(&self, text: &str) -> String {
         match &self.secrets {

@@ -288,6 +288,7 @@ impl Making<'_> {
             _ => None,
         };
         let shared_connections = scenario.connections.filter(|_| matches!(load, PlanLoad::Closed { .. }));
+        let (secret_variables, secret_columns) = self.naming.secrets();
         let (variables, columns, expressions, counters) = self.naming.memory();
         Some(PlanScenario {
             name: scenario.name.text.clone(),
@@ -306,6 +307,8 @@ impl Making<'_> {
                 counters,
                 columns,
                 expressions,
+                secret_variables,
+                secret_columns,
             },
         })
     }

@@ -40,6 +40,7 @@ mod shells;
 mod shown;
 mod silent;
 mod streams;
+mod taken;
 mod thresholds;
 mod tools;
 mod traced;

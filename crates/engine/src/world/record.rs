@@ -18,6 +18,8 @@ use crate::slab::Key;
 /// Of one that is shown if it fails; there are as many as there are users.
 const FAILED_PARTS_MAX: usize = 40;
 const FAILED_BYTES_MAX: usize = 16 * 1024;
+/// The most of a value that was taken: a line says no more.
+const TAKEN_BYTES_MAX: usize = 1024;
 /// The most of what could not be understood.
 const RAW_BYTES_MAX: usize = 4 * 1024;
 
@@ -38,6 +40,13 @@ impl Attempt {
         let is_behind = !kept.head.is_empty();
         let bytes = bytes[..bytes.len().min(most.1)].to_vec();
         kept.record.push(is_behind, Part { is_ours, kind, bytes }, most);
+    }
+
+    /// A value that was taken from the answer.
+    #[cold]
+    pub(super) fn record_taken(&mut self, told: &[u8]) {
+        let bytes = told[..told.len().min(TAKEN_BYTES_MAX)].to_vec();
+        self.kept.get_or_insert_default().record.taken.push(Part { is_ours: false, kind: PartKind::Taken, bytes });
     }
 
     /// What the line of HTTP/1 has taken, and what it made of it.

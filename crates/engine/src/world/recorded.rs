@@ -30,6 +30,10 @@ pub(crate) struct Record {
     pub(super) framing: Vec<u8>,
     pub(super) bytes: usize,
     pub(super) left_out: u64,
+    /// What its user knew when its answer came and nobody may see.
+    pub(super) secrets: Vec<String>,
+    /// Values that were taken from the answer.
+    pub(super) taken: Vec<Part>,
     /// Bytes of the body that are in messages already.
     pub(super) told: usize,
 }

@@ -13,6 +13,7 @@ use super::calls::CallState;
 use super::exchanges::{Attempt, Exchange};
 use super::kept::{KeptBody, SHARE_MAX, SHOWN_BODY_BYTES_MAX};
 use super::recorded::lines_of;
+use super::states::secrets::hide;
 use super::step::{PreparedCall, PreparedChecks, PreparedStep, http2_fields};
 use super::trail::Trail;
 use crate::slab::Key;
@@ -235,12 +236,15 @@ impl World {
         if !is_wanted {
             return;
         }
+        let mut secrets = self.secrets_of(exchange.user);
+        let step = &self.ledger.steps[exchange.step as usize];
         let nothing = KeptBody::default();
         let kept = attempt.and_then(|attempt| attempt.kept.as_deref()).unwrap_or(&nothing);
         let sent = attempt.map(|attempt| attempt.sent).filter(|sent| *sent != Nanos::NEVER);
         let first = attempt.map(|attempt| attempt.first_byte).filter(|first| *first != Nanos::NEVER);
         let (parts, left_out) = self.parts_of(step, attempt, kept);
-        let sample = Sample {
+        secrets.extend_from_slice(&kept.record.secrets);
+        let mut sample = Sample {
             at_ns: done.since(self.instants.started).0,
             step: step.series.place(),
             outcome,
@@ -258,6 +262,7 @@ impl World {
             service_ns: sent.map(|sent| done.since(sent).0),
             is_shown: step.is_shown,
         };
+        hide(&secrets, &mut sample);
         self.seen.keep_sample(sample);
     }
 
@@ -295,6 +300,7 @@ impl World {
         };
         parts.extend_from_slice(after);
         parts.extend(last);
+        parts.extend_from_slice(&kept.record.taken);
         let unkept = attempt.map_or(0, |attempt| u64::from(attempt.body_bytes)).saturating_sub(kept.bytes.len() as u64);
         (parts, left_out + more + if kept.is_too_large { unkept } else { 0 })
     }

@@ -2,6 +2,7 @@
 
 mod reckoner;
 mod rows;
+pub(super) mod secrets;
 mod values;
 
 use std::borrow::Cow;
@@ -264,18 +265,35 @@ impl World {
         if making.takes.is_empty() {
             return outcome;
         }
-        let (making, part) = (making.clone(), step.part);
+        let (making, part, is_shown) = (making.clone(), step.part, step.is_shown);
         // Its own number, wherever the step lies that was made of it: draws are the same on any number of shards.
         let number = step.series.place() - self.work.first_series.place();
+        if attempt.is_recorded() {
+            // What it sent may hold what is taken anew now.
+            let secrets = self.secrets_of(exchange.user);
+            attempt.kept.get_or_insert_default().record.secrets = secrets;
+        }
         let random = self.users.programs.random_for(exchange.user, number, Use::Answer(part), drawer);
-        let variables = &mut self.users.states.of(exchange.user).variables;
+        let states = &mut self.users.states;
+        let hidden =
+            if !is_shown || self.work.keeps.secrets { Vec::new() } else { states.memory.secret_variables.clone() };
+        let variables = &mut states.of(exchange.user).variables;
         let mut fork = self.users.programs.fork(exchange.user).filter(|_| part > 0);
-        let set = |variable, value| match &mut fork {
-            // Whichever of them ends last, their order is that of the steps.
-            Some(fork) => fork.taken.push((part, variable, value)),
-            None => variables[variable as usize] = value,
+        let mut told = Vec::new();
+        let set = |variable, value: Value| {
+            if is_shown {
+                told.push(told_of(&making, variable, (!hidden.contains(&variable)).then_some(&value)));
+            }
+            match &mut fork {
+                // Whichever of them ends last, their order is that of the steps.
+                Some(fork) => fork.taken.push((part, variable, value)),
+                None => variables[variable as usize] = value,
+            }
         };
-        match taken(&making, status, attempt.kept.as_deref(), step.call.as_ref(), random, set) {
+        let step = &self.ledger.steps[exchange.step as usize];
+        let result = taken(&making, status, attempt.kept.as_deref(), step.call.as_ref(), random, set);
+        told.iter().for_each(|told| attempt.record_taken(told));
+        match result {
             Ok(()) => outcome,
             Err((failure, reason)) => {
                 attempt.kept.get_or_insert_default().reason = reason;
@@ -283,6 +301,18 @@ impl World {
             }
         }
     }
+}
+
+/// A value that was taken, for whoever looks at the exchange; `None` where nobody may see it.
+#[cold]
+fn told_of(making: &Making, variable: u32, value: Option<&Value>) -> Vec<u8> {
+    let taking = making.takes.iter().find(|taking| taking.variable == variable);
+    let mut told = taking.map_or_else(Vec::new, |taking| format!("{} ", taking.name).into_bytes());
+    match value {
+        Some(value) => value.write_json(&mut told),
+        None => told.extend_from_slice(b"***"),
+    }
+    told
 }
 
 /// Those that an answer sets.

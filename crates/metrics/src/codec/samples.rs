@@ -118,8 +118,15 @@ fn read_part(from: &mut Reader<'_>) -> Result<Part, SnapshotError> {
     Ok(Part { is_ours: byte & 1 == 1, kind, bytes: from.bytes()?.to_vec() })
 }
 
-const KINDS: [PartKind; 6] =
-    [PartKind::Head, PartKind::Body, PartKind::Trailers, PartKind::Message, PartKind::Control, PartKind::Raw];
+const KINDS: [PartKind; 7] = [
+    PartKind::Head,
+    PartKind::Body,
+    PartKind::Trailers,
+    PartKind::Message,
+    PartKind::Control,
+    PartKind::Raw,
+    PartKind::Taken,
+];
 
 /// What stands for a kind; the numbers stay as they are.
 fn kind_number(kind: PartKind) -> u8 {
@@ -130,6 +137,7 @@ fn kind_number(kind: PartKind) -> u8 {
         PartKind::Message => 3,
         PartKind::Control => 4,
         PartKind::Raw => 5,
+        PartKind::Taken => 6,
     }
 }
 

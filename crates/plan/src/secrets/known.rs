@@ -9,6 +9,8 @@ use crate::Plan;
 
 /// A shorter value is no secret that can be told from other words: it is hidden only where its name stands before it.
 const VALUE_BYTES_MIN: usize = 6;
+/// The same of a value that somebody named as secret.
+const NAMED_BYTES_MIN: usize = 4;
 /// Values that are remembered.
 const VALUES_MAX: usize = 10_000;
 /// So much of a body is searched for secrets.
@@ -65,6 +67,11 @@ impl Known {
     /// The secrets of a plan.
     pub fn of_plan(plan: &Plan) -> Self {
         let mut known = Self::default();
+        for scenario in &plan.scenarios {
+            let value = |number: &u32| scenario.memory.variables.get(*number as usize);
+            let values = scenario.memory.secret_variables.iter().filter_map(value);
+            values.for_each(|value| known.take_value(&value.to_string()));
+        }
         for step in plan.scenarios.iter().flat_map(|scenario| &scenario.steps) {
             for (name, value) in &step.request.headers {
                 let value = String::from_utf8_lossy(value);
@@ -85,6 +92,33 @@ impl Known {
             }
         }
         known.ordered()
+    }
+
+    /// Values that somebody named as secret, as they stand in heads, forms, URLs and JSON.
+    pub fn of_values<'a>(values: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut known = Self::default();
+        values.into_iter().for_each(|value| known.take_value(value));
+        known.ordered()
+    }
+
+    fn take_value(&mut self, value: &str) {
+        let form: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();
+        let quoted = serde_json::Value::from(value).to_string();
+        let percent = form.replace('+', "%20");
+        let lower = percent.to_ascii_lowercase();
+        // Somebody has said that it is one: less is enough to tell it.
+        for form in [value, &form, &percent, &lower, &quoted[1..quoted.len() - 1], &STANDARD.encode(value)] {
+            if form.len() >= NAMED_BYTES_MIN && self.values.len() < VALUES_MAX {
+                self.values.push(form.to_owned());
+            }
+        }
+    }
+
+    /// Bytes without these values, where they are text.
+    pub fn hide_in(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        let hidden = self.hide(text);
+        (hidden != text).then(|| hidden.into_bytes())
     }
 
     /// A text without these values.

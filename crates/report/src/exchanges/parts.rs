@@ -9,6 +9,10 @@ use plan::Step;
 use super::{Showing, visible};
 use crate::Language;
 use crate::format::count;
+use crate::wrap::cut;
+
+/// The most of a value that was taken: one line on most screens, without its beginning.
+const TAKEN_COLUMNS_MAX: usize = 200;
 
 /// Bytes that are no text are shown as numbers, up to so many.
 const HEX_BYTES_MAX: usize = 256;
@@ -90,6 +94,16 @@ fn one(
         }
         PartKind::Control => {
             let _ = writeln!(text, "{sign} [{}]", visible(&showing.hide(&String::from_utf8_lossy(&part.bytes))));
+        }
+        PartKind::Taken => {
+            let said = String::from_utf8_lossy(&part.bytes);
+            let (name, value) = said.split_once(' ').unwrap_or((&said, ""));
+            let value = cut(&visible(&showing.hide_value(name, value)), TAKEN_COLUMNS_MAX);
+            let _ = writeln!(
+                text,
+                "* {}",
+                language.pick(format!("took {name} = {value}"), format!("取得 {name} = {value}"))
+            );
         }
         PartKind::Raw => {
             let length = count(part.bytes.len() as u64);

@@ -143,6 +143,21 @@ impl<'a> Naming<'a> {
         self.variables.iter().map(|(name, _)| name.clone()).collect()
     }
 
+    /// The variables and the columns whose values the file calls secret.
+    pub(crate) fn secrets(&mut self) -> (Vec<u32>, Vec<u32>) {
+        let (file, mut variables, mut columns) = (self.file, Vec::new(), Vec::new());
+        for secret in &file.secrets {
+            let name = &secret.name.text;
+            variables.extend(self.number(name).filter(|_| secret.column.is_none()));
+            // Data without a column is secret as a whole.
+            let all =
+                file.data.iter().filter(|set| set.name.text == *name).flat_map(|set| set.columns.iter().flatten());
+            let meant = all.filter(|column| secret.column.as_ref().is_none_or(|one| one == *column));
+            columns.extend(meant.filter_map(|column| Names::column(self, name, column)));
+        }
+        (variables, columns)
+    }
+
     /// What users remember: variables, columns, expressions, and the number of counters.
     pub(crate) fn memory(&mut self) -> (Vec<Value>, Vec<Column>, Vec<Expression>, u32) {
         let values = self.variables.iter().map(|(_, value)| value.clone()).collect();

@@ -105,6 +105,7 @@ fn any_sample() -> impl Strategy<Value = Sample> {
         PartKind::Message,
         PartKind::Control,
         PartKind::Raw,
+        PartKind::Taken,
     ]);
     let part = (any::<bool>(), kinds, prop::collection::vec(any::<u8>(), 0..20));
     let part = part.prop_map(|(is_ours, kind, bytes)| Part { is_ours, kind, bytes });

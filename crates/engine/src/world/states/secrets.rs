@@ -1,0 +1,61 @@
+//! What a user remembers and nobody may see: it is taken out of exchanges that are shown.
+
+use metrics::Sample;
+use plan::{Known, Value};
+
+use super::States;
+use crate::world::World;
+
+impl States {
+    /// The secrets that a user remembers now, as they stand in a text.
+    #[cold]
+    fn secrets_of(&mut self, user: u32) -> Vec<String> {
+        let memory = self.memory.clone();
+        if !memory.has_secrets() {
+            return Vec::new();
+        }
+        let places: Vec<(u16, u32)> = memory
+            .secret_columns
+            .iter()
+            .filter_map(|number| self.rows.columns().get(*number as usize).copied())
+            .collect();
+        let state = self.of(user);
+        let variables = memory.secret_variables.iter().filter_map(|number| state.variables.get(*number as usize));
+        let cells = places.iter().filter_map(|(feed, column)| {
+            state.rows.get(usize::from(*feed))?.as_ref()?.row.values().get(*column as usize)
+        });
+        variables.chain(cells).map(Value::to_string).collect()
+    }
+}
+
+impl World {
+    /// The secrets of a user, unless they are to be shown.
+    #[cold]
+    pub(in crate::world) fn secrets_of(&mut self, user: u32) -> Vec<String> {
+        if self.work.keeps.secrets {
+            return Vec::new();
+        }
+        let mut secrets = self.users.states.secrets_of(user);
+        if let Some(fork) = self.users.programs.fork(user) {
+            let is_secret = |variable: &u32| self.users.states.memory.secret_variables.contains(variable);
+            let taken = fork.taken.iter().filter(|(_, variable, _)| is_secret(variable));
+            secrets.extend(taken.map(|(_, _, value)| value.to_string()));
+        }
+        secrets
+    }
+}
+
+/// Takes secrets out of what is shown of an exchange.
+pub(in crate::world) fn hide(secrets: &[String], sample: &mut Sample) {
+    if secrets.is_empty() {
+        return;
+    }
+    let known = Known::of_values(secrets.iter().map(String::as_str));
+    for part in &mut sample.parts {
+        if let Some(hidden) = known.hide_in(&part.bytes) {
+            part.bytes = hidden;
+        }
+    }
+    sample.reason = known.hide(&sample.reason);
+    sample.way.iter_mut().for_each(|line| *line = known.hide(line));
+}
