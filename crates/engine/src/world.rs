@@ -34,20 +34,19 @@ mod step;
 mod talks;
 mod traces;
 mod trail;
+mod work;
 
 use std::sync::Arc;
 
 use driver::{Sockets, Template, Waker};
-use metrics::{Ages, SeriesId, Snapshot};
+use metrics::{Ages, Snapshot};
 use pacing::Nanos;
-use plan::{Keeps, Memory, Program};
+use plan::Keeps;
 use wire::http1::HeadMemory;
 use wire::line::Scratch;
 
-use crate::lookout::Lookout;
-use crate::purse::{Pool as Budgeted, Purse};
+use crate::purse::Purse;
 use crate::slab::Slab;
-use crate::supplies::Depot;
 use crate::timers::Timers;
 use crate::user::{Budget, User, View};
 use changing::Halt;
@@ -74,61 +73,13 @@ use states::States;
 pub(crate) use step::{PreparedStep, http2_fields};
 use talks::Talking;
 use traces::Traces;
+pub(crate) use work::Work;
 
 /// Users that start between two looks at the sockets, so that answers are not kept waiting while thousands connect.
 const START_BATCH: u64 = 256;
 
 /// Connections of a shard that fail in an open load before it looks hopeless, when none ever succeeded.
 const OPEN_HOPE: u64 = 100;
-
-/// What a shard has to do; the same for all shards but for the share.
-#[derive(Clone)]
-pub(crate) struct Work {
-    /// Which scenario of the plan.
-    pub(crate) scenario: usize,
-    /// The series of its first step.
-    pub(crate) first_series: SeriesId,
-    /// What its first transaction is among those of all scenarios.
-    pub(crate) first_transaction: u32,
-    /// Other scenarios go elsewhere: a failure is told with its place.
-    pub(crate) names_places: bool,
-    /// Where exchanges go; the first step to the first.
-    pub(crate) origins: Arc<[Origin]>,
-    /// Which share of the connections this is.
-    pub(crate) segment: pacing::Segment,
-    pub(crate) steps: Arc<[PreparedStep]>,
-    /// What is kept beside the usual.
-    pub(crate) keeps: Keeps,
-    /// What users do with them.
-    pub(crate) program: Arc<Program>,
-    /// An iteration of a user starts so often at most, and each user goes through so many.
-    pub(crate) every: Option<Nanos>,
-    pub(crate) iterations_each: Option<u64>,
-    /// Users that share a connection.
-    pub(crate) streams: u32,
-    /// Its users; in an open load, the most that it may have.
-    pub(crate) share: pacing::closed::Share,
-    /// What it has of a closed load.
-    pub(crate) closed: ClosedWork,
-    /// What it has of an open load; none of a closed one.
-    pub(crate) open: Option<OpenWork>,
-    /// What is intended earlier, counted from the start of the run, does not count.
-    pub(crate) warmup: Nanos,
-    /// What texts of servers must not say again.
-    pub(crate) secrets: plan::Known,
-    /// What all shards may spend; none without a bound.
-    pub(crate) budget: Option<Arc<Budgeted>>,
-    /// What users remember.
-    pub(crate) memory: Arc<Memory>,
-    /// What their requests count on.
-    pub(crate) counters: Counters,
-    /// What they read and reckon with.
-    pub(crate) depot: Depot,
-    /// Exchanges that are shown one by one.
-    pub(crate) lookout: Lookout,
-    /// The thread that has this share.
-    pub(crate) shard: u32,
-}
 
 /// One scenario on one shard: who does what, what became of it, and where it goes.
 pub(crate) struct World {

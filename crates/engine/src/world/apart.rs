@@ -4,7 +4,7 @@ use driver::Sockets;
 use pacing::Nanos;
 
 use super::programs::Turn;
-use super::{Deadline, Work, World};
+use super::{Deadline, World};
 use crate::user::{Stage, View};
 
 /// What comes before the first iteration failed: it is tried again after this.
@@ -16,13 +16,6 @@ const START_PAUSE_MAX: Nanos = Nanos::from_millis(30_000);
 fn start_pause(failed: u32) -> Nanos {
     let times = 2u64.saturating_pow(failed.saturating_sub(1));
     Nanos(START_PAUSE_MIN.0.saturating_mul(times).min(START_PAUSE_MAX.0))
-}
-
-impl Work {
-    /// Users count their iterations, or keep a pace.
-    pub(super) fn is_paced(&self) -> bool {
-        self.every.is_some() || self.iterations_each.is_some()
-    }
 }
 
 impl World {
