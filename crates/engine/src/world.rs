@@ -20,6 +20,7 @@ mod hops;
 mod kept;
 mod layers;
 mod lookups;
+mod meetings;
 mod open;
 mod origins;
 mod phase;
@@ -62,6 +63,7 @@ use hops::Steps;
 pub(crate) use layers::GATHER_MAX;
 use layers::Links;
 use lookups::Lookups;
+use meetings::Attendance;
 use open::Open;
 pub(crate) use open::OpenWork;
 use origins::Elsewhere;
@@ -110,6 +112,8 @@ struct Users {
     /// Iterations that users are in; none where each is one exchange and nothing else.
     inside: u64,
     programs: Programs,
+    /// Those that wait for others in the middle of their programs; none without meetings.
+    meetings: Option<Attendance>,
     /// What they remember.
     states: States,
     closed: Closed,
@@ -208,6 +212,7 @@ impl World {
             budget: Budget { starts: work.share.starts, is_over: false },
             purse: work.budget.take().map(|pool| Purse::new(pool, started)),
             inside: 0,
+            meetings: work.meetings.take().map(|(meetings, party)| Attendance::new(meetings, party, waker)),
             states,
             programs,
             closed: Closed::new(&work),
@@ -286,6 +291,9 @@ impl World {
         if self.users.states.rows.has_waiting() {
             self.look_at_rows(now, sockets);
         }
+        if self.users.meetings.is_some() {
+            self.look_at_meetings(now);
+        }
         while let Some(deadline) = self.timers.poll(now) {
             match deadline {
                 Deadline::Attempt(index) => self.attempt_due(index, now, sockets),
@@ -296,6 +304,9 @@ impl World {
                 Deadline::Preparing(socket) => self.prepare_due(socket, now, sockets),
                 Deadline::Message(index) => self.message_due(index, now),
             }
+        }
+        if self.users.meetings.is_some() {
+            self.look_who_could_come(now);
         }
         if !self.pool.lookups.is_empty() {
             self.look_at_lookups(sockets);
@@ -339,7 +350,8 @@ impl World {
         if self.has_overdue() {
             return Nanos::ZERO;
         }
-        let timers = self.timers.next().min(self.next_lookup(now)).min(self.users.halt.due);
+        let meetings = self.users.meetings.as_ref().map_or(Nanos::NEVER, Attendance::next_turn);
+        let timers = self.timers.next().min(self.next_lookup(now)).min(self.users.halt.due).min(meetings);
         if let Some(open) = &self.users.open {
             return timers.min(open.next_turn(self.users.all.len()));
         }
@@ -353,6 +365,7 @@ impl World {
         if let Some(open) = &mut self.users.open {
             open.stop_at(at);
         }
+        self.leave_meetings(at);
         self.wake_owing(at);
         (self.seen.counts.finished(), self.seen.counts.succeeded())
     }

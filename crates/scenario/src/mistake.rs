@@ -244,6 +244,18 @@ pub enum Fault {
     /// A threshold of a part that would end the run.
     #[error("a threshold of one step, transaction or scenario is judged at the end; leave 'abort' out, or the name")]
     AbortOfPart,
+    /// A meeting that never has all of its users.
+    #[error(
+        "'{name}' waits for {users} users, and at most {most} can come; write a smaller number, or raise the users of the load"
+    )]
+    MeetingTooLarge {
+        /// Its name.
+        name: String,
+        /// How many it waits for.
+        users: u64,
+        /// How many there are in all scenarios with this meeting.
+        most: u64,
+    },
     /// What can be written, and is not run.
     #[error("this version does not run this yet: {what}; leave it out")]
     NotYet {

@@ -12,9 +12,9 @@ use pacing::{Nanos, Random};
 use plan::{Load, Node, Plan, Program, Scenario, Step};
 use target::SteppedServer;
 
-use super::plans::{changes, make_anew, plan_of, program_of};
+use super::plans::{changes, make_anew, meet, plan_of, program_of};
 use crate::program::Code;
-use crate::{Interval, ScenarioInterval, ShardUse, SteppedRun, StopHandle, Supplies, UsedUp};
+use crate::{Interval, Met, ScenarioInterval, ShardUse, SteppedRun, StopHandle, Supplies, UsedUp};
 
 /// A world that takes more turns than this hangs.
 const TURNS_MAX: u64 = 3_000_000;
@@ -103,6 +103,10 @@ impl Setting {
         let mut random = Random::of_stream(seed, 7);
         if random.chance(200_000) {
             setting.plan.scenarios.iter_mut().flat_map(|scenario| &mut scenario.steps).for_each(make_anew);
+        }
+        let mut random = Random::of_stream(seed, 8);
+        if random.chance(200_000) {
+            meet(&mut random, &mut setting.plan);
         }
         setting
     }
@@ -201,6 +205,8 @@ pub(crate) struct History {
     pub(crate) fault_count: u64,
     /// Files whose rows were used up.
     pub(crate) used_up: Vec<UsedUp>,
+    /// What became of the meetings of users.
+    pub(crate) met: Vec<Met>,
 }
 
 impl History {
@@ -346,7 +352,7 @@ impl Town {
         let shards = stage.hosts.len();
         let mut told = stage.told;
         let timelines: Vec<_> = (0..told.len()).map(|scenario| stage.run.timeline(scenario)).collect();
-        let used_up = stage.run.used_up();
+        let (used_up, met) = (stage.run.used_up(), stage.run.met());
         let finished = stage.run.finish(|interval| note(&mut told, interval)).map_err(|error| error.to_string())?;
         // These figures are not virtual.
         let real = |spent: &ShardUse| ShardUse { cpu_ns: 0, run_delay_ns: 0, saturated_ns: 0, ..spent.clone() };
@@ -373,6 +379,7 @@ impl Town {
             connections_lost: network.lost_connections(),
             fault_count: network.faults_so_far() - faults_before,
             used_up: used_up.clone(),
+            met: met.clone(),
             setting: setting.clone(),
         });
         let mut first = histories.next().ok_or("a plan has a scenario")?;

@@ -8,7 +8,7 @@ use pacing::open::{self, Rate};
 use pacing::{LevelStage, Nanos, Random};
 use plan::{
     Choice, Flags, Ground, Load, Making, Names, Node, OnFailure, Pattern, Plan, Program, Rendering, Schema, Step,
-    Think, Transaction,
+    Think, Transaction, UserShape,
 };
 
 /// Changes for a load, each pause with its end.
@@ -225,6 +225,23 @@ pub(super) fn program_of(random: &mut Random, steps: usize) -> Program {
     nodes.push(ask(random, steps));
     let transactions = vec![transaction("one"), transaction("other")];
     Program { seed: random.next_u64(), nodes, transactions, ..Program::default() }
+}
+
+/// Users of some scenarios wait for each other somewhere in their programs.
+pub(super) fn meet(random: &mut Random, plan: &mut Plan) {
+    let most = plan.scenarios.iter().map(plan::Scenario::users).max().unwrap_or(1).min(100);
+    for number in 0..random.between(1, 2) as u32 {
+        let within = random.chance(500_000).then(|| Duration::from_millis(random.below(2_000)));
+        let users = random.between(1, most + 2);
+        plan.meetings.push(plan::Meeting { name: number.to_string(), users, within });
+        for scenario in &mut plan.scenarios {
+            let is_rendezvous = matches!(scenario.load, Load::Closed { shape: UserShape::Rendezvous, .. });
+            if !is_rendezvous && random.chance(700_000) {
+                let place = random.below(scenario.program.nodes.len() as u64 + 1) as usize;
+                scenario.program.nodes.insert(place, Node::Meet(number));
+            }
+        }
+    }
 }
 
 fn transaction(name: &str) -> Transaction {

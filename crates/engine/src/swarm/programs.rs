@@ -13,6 +13,7 @@ use crate::idle::QUIET;
 mod apart;
 mod forks;
 mod loops;
+mod meetings;
 mod transactions;
 
 const SECOND: u64 = 1_000_000_000;

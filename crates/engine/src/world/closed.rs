@@ -135,6 +135,11 @@ impl Closed {
         self.gathering.is_some()
     }
 
+    /// All users are there, and no more will come.
+    pub(super) fn is_complete(&self) -> bool {
+        !self.is_halted && self.due == Nanos::NEVER
+    }
+
     /// The load stands still.
     pub(super) fn is_halted(&self) -> bool {
         self.is_halted

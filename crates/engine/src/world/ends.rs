@@ -16,6 +16,7 @@ impl World {
         let now = sockets.now();
         let before = self.seen.counts.unfinished();
         self.trace_waiting(now);
+        self.leave_meetings(now);
         if let Some(open) = &mut self.users.open {
             open.give_up(now, self.work.first_series, &mut self.seen);
         }

@@ -164,6 +164,11 @@ impl Open {
         may_end && self.queue.is_empty() && self.peek().is_none() && !self.goes_on()
     }
 
+    /// No further start finds a user, when so many are busy.
+    pub(super) fn is_full(&self, busy: u64) -> bool {
+        busy >= self.users_max && !self.is_halted
+    }
+
     /// It stands still, or will, and starts more when it goes on.
     fn goes_on(&self) -> bool {
         self.last == Nanos::NEVER && (self.is_paused || !self.halted.is_empty())

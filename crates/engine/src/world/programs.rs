@@ -29,7 +29,7 @@ pub(super) const PLACE_BYTES: usize = size_of::<Place>();
 
 /// The programs of the users of a shard.
 pub(super) struct Programs {
-    code: Arc<Code>,
+    pub(super) code: Arc<Code>,
     /// Of users that need one.
     places: Vec<Place>,
 }
@@ -312,8 +312,9 @@ impl World {
         if self.awaits_rows(user, turn) {
             return true;
         }
-        let Turn { intended, taken_up, is_counted } = turn;
+        let mut turn = turn;
         for _ in 0..NOTHINGS_MAX {
+            let Turn { intended, taken_up, is_counted } = turn;
             let next = self.advance(user, true);
             if let Some(place) = self.users.programs.place(user) {
                 place.failed = None;
@@ -324,6 +325,13 @@ impl World {
                 Do::Fork(steps, most) => self.begin_fork(user, steps, most, turn, sockets),
                 Do::Think(Nanos::ZERO) => continue,
                 Do::Think(span) => self.think(user, span, intended),
+                Do::Meet(meeting) => match self.arrive(user, meeting, intended, sockets.now()) {
+                    Some(passes_at) => {
+                        (turn.intended, turn.taken_up) = (passes_at, taken_up.max(passes_at));
+                        continue;
+                    }
+                    None => {}
+                },
                 Do::Begin(number) => {
                     self.begin_transaction(user, number, intended);
                     continue;
@@ -356,7 +364,7 @@ impl World {
             return true;
         }
         // Others have their turn.
-        self.rest(user, intended.max(taken_up) + NOTHING_PAUSE);
+        self.rest(user, turn.intended.max(turn.taken_up) + NOTHING_PAUSE);
         true
     }
 

@@ -12,6 +12,7 @@ use super::origins::Origin;
 use super::states::Counters;
 use super::step::PreparedStep;
 use crate::lookout::Lookout;
+use crate::meetings::Meetings;
 use crate::purse::Pool;
 use crate::supplies::Depot;
 
@@ -52,6 +53,8 @@ pub(crate) struct Work {
     pub(crate) secrets: plan::Known,
     /// What all shards may spend; none without a bound.
     pub(crate) budget: Option<Arc<Pool>>,
+    /// Where its users wait for others, and which party of that this is; none without meetings.
+    pub(crate) meetings: Option<(Arc<Meetings>, usize)>,
     /// What users remember.
     pub(crate) memory: Arc<Memory>,
     /// What their requests count on.
