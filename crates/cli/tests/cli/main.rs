@@ -27,6 +27,7 @@ mod iterations;
 mod json;
 mod mapping;
 mod meant;
+mod meetings;
 mod mistakes;
 mod nginx;
 mod openssl;
