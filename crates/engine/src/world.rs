@@ -8,6 +8,7 @@ mod apart;
 mod audit;
 mod bounds;
 mod calls;
+mod carriers;
 mod changing;
 mod closed;
 mod connections;
@@ -373,7 +374,7 @@ impl World {
     /// Nothing is in flight and nothing will be started.
     pub(crate) fn is_over(&self) -> bool {
         if let Some(open) = &self.users.open {
-            let is_free = self.users.inside == 0 || self.users.budget.is_over;
+            let is_free = self.users.owing == 0 && (self.users.inside == 0 || self.users.budget.is_over);
             return is_free && self.ledger.exchanges.is_empty() && open.is_over() && self.pool.lookups.is_empty();
         }
         let have_left = self.users.gave_up > 0 && self.users.gave_up >= self.work.share.users;

@@ -255,9 +255,9 @@ impl Program {
             .fold(0, |sum, nodes| sum.saturating_add(most(nodes, of_step)))
     }
 
-    /// The exchanges of each iteration, where chances and conditions have no say in them.
+    /// The exchanges of each iteration, where chances and conditions have no say in them, and users do nothing beside their iterations.
     pub fn asks_each(&self) -> Option<u64> {
-        exactly(&self.nodes)
+        exactly(&self.nodes).filter(|_| self.start.is_empty() && self.stop.is_empty())
     }
 
     /// The meetings at which its users wait for others, by their numbers in the plan; each once.

@@ -276,12 +276,6 @@ impl Making<'_> {
             self.found.add(scenario.name.at, Fault::Program { fault });
             return None;
         }
-        if matches!(scenario.load.amount, Amount::Rate { .. })
-            && !(scenario.start.is_empty() && scenario.stop.is_empty())
-        {
-            self.found.add(scenario.name.at, Fault::StartOfRate);
-            return None;
-        }
         let is_rendezvous = matches!(&scenario.load.amount, Amount::Users { shape: UserShape::Rendezvous, .. });
         if is_rendezvous && !program.meetings().is_empty() {
             self.found.add(scenario.name.at, Fault::Conflict { one: "meet", other: "rendezvous" });

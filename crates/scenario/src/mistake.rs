@@ -236,11 +236,6 @@ pub enum Fault {
         /// All that there are.
         known: String,
     },
-    /// Users of a rate come and go with each iteration.
-    #[error(
-        "'start' and 'stop' belong to users that stay: write users instead of rate, or put these steps into 'steps'"
-    )]
-    StartOfRate,
     /// A threshold of a part that would end the run.
     #[error("a threshold of one step, transaction or scenario is judged at the end; leave 'abort' out, or the name")]
     AbortOfPart,

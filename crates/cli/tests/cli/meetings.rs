@@ -1,4 +1,4 @@
-//! Users of a scenario file that wait for each other, on real threads.
+//! Users of a scenario file that wait for each other, and those of a rate that get ready, on real threads.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -79,5 +79,40 @@ fn time_lets_users_go_on() {
     let meeting = &seen["meetings"][0];
     assert!(meeting["by_time"].as_u64() > Some(0) && meeting["full"] == 0, "{meeting}");
     assert_eq!(seen["requests"]["failed"], 0);
+    std::fs::remove_file(path).expect("it is there");
+}
+
+/// Users of a rate log in once, as many as are needed, and log out when all is over.
+#[test]
+fn users_of_a_rate_start_and_stop_once() {
+    let served = Served::start();
+    let path = std::env::temp_dir().join(format!("onrush-carriers-{}.yaml", std::process::id()));
+    let scenario = |connections: &str| {
+        format!(
+            "target: {}\nscenarios:\n  one:\n    load: {{rate: 200/s, iterations: 300}}\n{connections}    start: [{{get: /delay/50, name: login}}]\n    steps: [{{get: /bytes/1, name: page}}]\n    stop: [{{get: /bytes/2, name: logout}}]\n",
+            served.url("").trim_end_matches('/')
+        )
+    };
+    let file = path.to_str().expect("UTF-8");
+    for (connections, least, most) in [("", 1, 60), ("    connections: 8\n", 8, 8)] {
+        std::fs::write(&path, scenario(connections)).expect("a place for it");
+        assert_eq!(output(&["check", file]).status.code(), Some(0));
+        for threads in ["1", "2"] {
+            let seen = report(&output(&["run", file, "--threads", threads, "-o", "json"]));
+            let of = |name: &str| {
+                let steps = seen["steps"].as_array().expect("steps");
+                let step = steps.iter().find(|step| step["name"] == name).expect(name);
+                step["finished"].as_u64().expect("a number")
+            };
+            let (logins, pages, logouts) = (of("login"), of("page"), of("logout"));
+            assert_eq!((pages, logins), (300, logouts), "{threads} {connections}");
+            assert!((least..=most).contains(&logins), "{threads} {connections}: {logins}");
+            assert_eq!((&seen["requests"]["dropped"], &seen["requests"]["failed"]), (&0.into(), &0.into()));
+        }
+    }
+    let shown = output(&["run", file, "--debug"]);
+    let page = text(&shown.stdout);
+    let places: Vec<_> = ["GET /delay/50", "GET /bytes/1", "GET /bytes/2"].iter().map(|line| page.find(line)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{page}");
     std::fs::remove_file(path).expect("it is there");
 }

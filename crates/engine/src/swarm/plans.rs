@@ -244,6 +244,22 @@ pub(super) fn meet(random: &mut Random, plan: &mut Plan) {
     }
 }
 
+/// Users of some scenarios do something before their first iteration, or behind their last.
+pub(super) fn do_apart(random: &mut Random, plan: &mut Plan) {
+    for scenario in &mut plan.scenarios {
+        let steps = scenario.steps.len();
+        let program = &mut scenario.program;
+        if program.transactions.is_empty() {
+            program.transactions = vec![transaction("one"), transaction("other")];
+        }
+        for nodes in [&mut program.start, &mut program.stop] {
+            if random.chance(600_000) {
+                *nodes = nodes_of(random, steps, 2);
+            }
+        }
+    }
+}
+
 fn transaction(name: &str) -> Transaction {
     Transaction { name: name.to_owned(), has_pauses: name == "one" }
 }

@@ -11,6 +11,7 @@ use super::history::{self, History, Setting};
 use crate::idle::QUIET;
 
 mod apart;
+mod carriers;
 mod forks;
 mod loops;
 mod meetings;

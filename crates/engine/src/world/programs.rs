@@ -113,9 +113,10 @@ impl World {
     /// Whose draws they are. Users of an open load only carry what comes: its number is that of the iteration.
     pub(super) fn drawer(&self, user: u32) -> Drawer {
         let (streams, user) = (u64::from(self.work.streams.max(1)), u64::from(user));
+        // What a user does outside its iterations is drawn for itself.
         let number = match self.users.open {
-            Some(_) => u64::MAX,
-            None => self.work.segment.nth(user / streams) * streams + user % streams,
+            Some(_) if !self.does_its_own(user as u32) => u64::MAX,
+            _ => self.work.segment.nth(user / streams) * streams + user % streams,
         };
         Drawer { scenario: self.work.scenario, user: number }
     }
@@ -473,7 +474,7 @@ impl World {
             return false;
         }
         let tries_again = self.users.programs.place(user).is_some_and(|place| place.tries > 0);
-        if self.users.budget.is_over || (view == View::NoConnection && !tries_again) {
+        if self.is_over_for(user) || (view == View::NoConnection && !tries_again) {
             self.cut_iteration(user, now, sockets);
             return false;
         }

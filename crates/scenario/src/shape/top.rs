@@ -245,8 +245,8 @@ pub(crate) const SCENARIO: Object = Object {
         field(
             "start",
             Kind::MaybeSteps,
-            "Steps of each user before its first iteration",
-            "每个用户在第一次迭代之前执行的步骤",
+            "Steps of each user before its first iteration; with a rate, users begin as they are needed",
+            "每个用户在第一次迭代之前执行的步骤；使用 rate 时，用户按需产生",
         ),
         field("steps", Kind::Steps, "What a user does in one iteration", "一次迭代中的步骤").needed(),
         field(
