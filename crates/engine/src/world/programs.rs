@@ -326,13 +326,12 @@ impl World {
                 Do::Fork(steps, most) => self.begin_fork(user, steps, most, turn, sockets),
                 Do::Think(Nanos::ZERO) => continue,
                 Do::Think(span) => self.think(user, span, intended),
-                Do::Meet(meeting) => match self.arrive(user, meeting, intended, sockets.now()) {
-                    Some(passes_at) => {
+                Do::Meet(meeting) => {
+                    if let Some(passes_at) = self.arrive(user, meeting, intended, sockets.now()) {
                         (turn.intended, turn.taken_up) = (passes_at, taken_up.max(passes_at));
                         continue;
                     }
-                    None => {}
-                },
+                }
                 Do::Begin(number) => {
                     self.begin_transaction(user, number, intended);
                     continue;
