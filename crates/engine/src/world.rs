@@ -29,6 +29,7 @@ mod programs;
 mod record;
 mod recorded;
 mod samples;
+mod sharing;
 mod spending;
 mod stalls;
 mod states;
@@ -70,6 +71,7 @@ pub(crate) use open::OpenWork;
 use origins::Elsewhere;
 pub(crate) use origins::Origin;
 use programs::Programs;
+use sharing::Sharing;
 use stalls::Stalls;
 pub(crate) use states::Counters;
 use states::States;
@@ -155,6 +157,8 @@ struct Pool {
     /// Connections of users beyond that to the first of them.
     elsewhere: Elsewhere,
     links: Links,
+    /// Connections that users share; none where each has its own.
+    sharing: Option<Box<Sharing>>,
     /// Names of redirects that are looked up.
     lookups: Lookups,
     /// Targets of redirects that nobody knows.
@@ -242,6 +246,7 @@ impl World {
             connections: Connections::with_room_for((work.share.users * users.programs.most()) as usize),
             elsewhere: Elsewhere::default(),
             links: Links::new(&origins, &work),
+            sharing: work.shared.map(|most| Box::new(Sharing::new(most, &origins))),
             lookups: Lookups::default(),
             unknown: Vec::new(),
             opened: 0,
@@ -311,6 +316,9 @@ impl World {
         }
         if !self.pool.lookups.is_empty() {
             self.look_at_lookups(sockets);
+        }
+        if self.pool.sharing.is_some() {
+            self.serve_waiting(sockets);
         }
         // What the events since the last turn gave rise to leaves in one piece for each connection.
         if self.pool.links.is_dirty() {
@@ -414,6 +422,7 @@ impl World {
     /// Every user has failed to connect and no connection was ever established.
     pub(crate) fn is_hopeless(&self) -> bool {
         let connections = (self.work.share.users / u64::from(self.work.streams)).max(1);
+        let connections = self.pool.sharing.as_ref().map_or(connections, |sharing| sharing.most().min(connections));
         let enough = if self.users.open.is_some() { OPEN_HOPE } else { connections };
         !self.work.keeps.persists && !self.pool.hope.was_connected && self.pool.hope.failed_connects >= enough
     }

@@ -280,9 +280,6 @@ impl Making<'_> {
         if is_rendezvous && !program.meetings().is_empty() {
             self.found.add(scenario.name.at, Fault::Conflict { one: "meet", other: "rendezvous" });
         }
-        if scenario.connections.is_some() && matches!(scenario.load.amount, Amount::Users { .. }) {
-            self.found.add(scenario.name.at, Fault::NotYet { what: "connections, shared by users" });
-        }
         self.compile();
         if !self.found.is_empty() {
             return None;

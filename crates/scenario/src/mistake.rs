@@ -251,12 +251,6 @@ pub enum Fault {
         /// How many there are in all scenarios with this meeting.
         most: u64,
     },
-    /// What can be written, and is not run.
-    #[error("this version does not run this yet: {what}; leave it out")]
-    NotYet {
-        /// The key.
-        what: &'static str,
-    },
     /// A host that changes.
     #[error(
         "'${{{text}}}' stands where the host is, which must be known before the run; name a variable of 'vars', or ${{env.NAME}}"

@@ -103,14 +103,14 @@ fn works(
         Load::Closed { users, requests, .. } => (*users, *requests),
         Load::Open { connections, .. } => (connections.most(), None),
     };
-    let busy = requests.map_or(users, |requests| users.min(requests));
+    let shared = scenario.shared_connections.filter(|_| matches!(scenario.load, Load::Closed { .. }));
+    let busy = requests.map_or(users, |requests| users.min(requests)).min(shared.unwrap_or(u64::MAX));
     let most = u64::try_from(threads.max(1)).unwrap_or(u64::MAX);
     let mut count = most.min(busy).clamp(1, u64::from(SLOT_COUNT)) as u32;
-    if let Load::Open { .. } = scenario.load
-        && users < FEW_CONNECTIONS * u64::from(count)
-    {
-        // Starts are dealt out evenly: a shard with fewer connections than another would make them wait.
-        count = (1..=count).rev().find(|count| users.is_multiple_of(u64::from(*count))).unwrap_or(1);
+    let dealt = if let Load::Open { .. } = scenario.load { Some(users) } else { shared };
+    if let Some(connections) = dealt.filter(|connections| *connections < FEW_CONNECTIONS * u64::from(count)) {
+        // Starts and users are dealt out evenly: a shard with fewer connections than another would make them wait.
+        count = (1..=count).rev().find(|count| connections.is_multiple_of(u64::from(*count))).unwrap_or(1);
     }
     let schedule = match &scenario.load {
         Load::Closed { .. } => None,
@@ -152,6 +152,7 @@ fn works(
             every: scenario.every.map(Nanos::from),
             iterations_each: scenario.iterations_each,
             streams,
+            shared: shared.map(|connections| segment.count_of_first(connections)),
             share,
             closed,
             open,

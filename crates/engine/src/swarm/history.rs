@@ -12,7 +12,7 @@ use pacing::{Nanos, Random};
 use plan::{Load, Node, Plan, Program, Scenario, Step};
 use target::SteppedServer;
 
-use super::plans::{changes, do_apart, make_anew, meet, plan_of, program_of};
+use super::plans::{changes, make_anew, plan_of, program_of, vary};
 use crate::program::Code;
 use crate::{Interval, Met, ScenarioInterval, ShardUse, SteppedRun, StopHandle, Supplies, UsedUp};
 
@@ -104,14 +104,7 @@ impl Setting {
         if random.chance(200_000) {
             setting.plan.scenarios.iter_mut().flat_map(|scenario| &mut scenario.steps).for_each(make_anew);
         }
-        let mut random = Random::of_stream(seed, 8);
-        if random.chance(200_000) {
-            meet(&mut random, &mut setting.plan);
-        }
-        let mut random = Random::of_stream(seed, 9);
-        if random.chance(150_000) {
-            do_apart(&mut random, &mut setting.plan);
-        }
+        vary(seed, &mut setting.plan);
         setting
     }
 

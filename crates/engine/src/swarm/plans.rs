@@ -227,8 +227,20 @@ pub(super) fn program_of(random: &mut Random, steps: usize) -> Program {
     Program { seed: random.next_u64(), nodes, transactions, ..Program::default() }
 }
 
+/// What came later: each is drawn from a source of its own, so that a seed keeps what it meant before.
+pub(super) fn vary(seed: u64, plan: &mut Plan) {
+    let ways: [(u64, u32, fn(&mut Random, &mut Plan)); 3] =
+        [(8, 200_000, meet), (9, 150_000, do_apart), (10, 150_000, share)];
+    for (stream, chance, way) in ways {
+        let mut random = Random::of_stream(seed, stream);
+        if random.chance(chance) {
+            way(&mut random, plan);
+        }
+    }
+}
+
 /// Users of some scenarios wait for each other somewhere in their programs.
-pub(super) fn meet(random: &mut Random, plan: &mut Plan) {
+fn meet(random: &mut Random, plan: &mut Plan) {
     let most = plan.scenarios.iter().map(plan::Scenario::users).max().unwrap_or(1).min(100);
     for number in 0..random.between(1, 2) as u32 {
         let within = random.chance(500_000).then(|| Duration::from_millis(random.below(2_000)));
@@ -245,7 +257,7 @@ pub(super) fn meet(random: &mut Random, plan: &mut Plan) {
 }
 
 /// Users of some scenarios do something before their first iteration, or behind their last.
-pub(super) fn do_apart(random: &mut Random, plan: &mut Plan) {
+fn do_apart(random: &mut Random, plan: &mut Plan) {
     for scenario in &mut plan.scenarios {
         let steps = scenario.steps.len();
         let program = &mut scenario.program;
@@ -256,6 +268,23 @@ pub(super) fn do_apart(random: &mut Random, plan: &mut Plan) {
             if random.chance(600_000) {
                 *nodes = nodes_of(random, steps, 2);
             }
+        }
+    }
+}
+
+/// Users of some closed loads share connections.
+fn share(random: &mut Random, plan: &mut Plan) {
+    for scenario in &mut plan.scenarios {
+        let most = scenario.load.connections().max(1);
+        // A server that says goodbye to all of them again and again makes some of them try too often.
+        let says_goodbye = scenario.steps.iter().any(|step| {
+            scenario.targets[step.target].protocol == plan::Protocol::Http2 && step.request.path == "/close"
+        });
+        if says_goodbye {
+            continue;
+        }
+        if matches!(scenario.load, Load::Closed { .. }) && random.chance(800_000) {
+            scenario.shared_connections = Some(random.between(1, most + 1));
         }
     }
 }

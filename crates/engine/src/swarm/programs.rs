@@ -15,6 +15,7 @@ mod carriers;
 mod forks;
 mod loops;
 mod meetings;
+mod sharing;
 mod transactions;
 
 const SECOND: u64 = 1_000_000_000;

@@ -41,6 +41,8 @@ pub(crate) struct Work {
     pub(crate) iterations_each: Option<u64>,
     /// Users that share a connection.
     pub(crate) streams: u32,
+    /// Users share so many connections to each origin; none where each has its own.
+    pub(crate) shared: Option<u64>,
     /// Its users; in an open load, the most that it may have.
     pub(crate) share: pacing::closed::Share,
     /// What it has of a closed load.

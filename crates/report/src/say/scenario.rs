@@ -173,7 +173,6 @@ fn chinese(fault: &Fault) -> String {
         Fault::MeetingTooLarge { name, users, most } => {
             format!("集合点 '{name}' 等待 {users} 个用户，但最多只有 {most} 个；请减小该数量，或增加用户数")
         }
-        Fault::NotYet { what } => format!("此版本尚不能运行：{what}；请去掉"),
         Fault::HostSlot { text } => {
             format!("'${{{text}}}' 位于主机部分，必须在运行前确定；请使用 vars 中的变量或 ${{env.名称}}")
         }

@@ -233,8 +233,8 @@ pub(crate) const SCENARIO: Object = Object {
         field(
             "connections",
             Kind::Count,
-            "Connections that its users share [default: each user has its own]",
-            "由用户共用的连接数 [默认：每个用户有自己的连接]",
+            "Connections to each host that its users share; requests wait for a free one. With a rate, how many serve it [default: each user has its own]",
+            "用户共用的连接数（每个主机），请求会等待空闲的连接；使用 rate 时为承载它的连接数 [默认：每个用户有自己的连接]",
         ),
         field(
             "keep",

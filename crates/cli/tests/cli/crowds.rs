@@ -1,4 +1,4 @@
-//! Users of a scenario file that wait for each other, and those of a rate that get ready, on real threads.
+//! Users of scenario files on real threads: they wait for each other, get ready for a rate, and share connections.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -114,5 +114,40 @@ fn users_of_a_rate_start_and_stop_once() {
     let page = text(&shown.stdout);
     let places: Vec<_> = ["GET /delay/50", "GET /bytes/1", "GET /bytes/2"].iter().map(|line| page.find(line)).collect();
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{page}");
+    std::fs::remove_file(path).expect("it is there");
+}
+
+/// Users share connections: there are never more, and requests wait for them.
+#[test]
+fn users_share_connections() {
+    let served = Served::start();
+    let path = std::env::temp_dir().join(format!("onrush-sharing-{}.yaml", std::process::id()));
+    let scenario = |defaults: &str| {
+        format!(
+            "target: {}\ndefaults: {{{defaults}}}\nscenarios:\n  one:\n    load: {{users: 20, iterations: 200}}\n    connections: 4\n    steps: [{{get: /delay/5}}]\n",
+            served.url("").trim_end_matches('/')
+        )
+    };
+    let file = path.to_str().expect("UTF-8");
+    for (defaults, least_ms) in [("http: 1.1", 20.0), ("http: 2", 5.0)] {
+        std::fs::write(&path, scenario(defaults)).expect("a place for it");
+        assert_eq!(output(&["check", file]).status.code(), Some(0), "{defaults}");
+        for threads in ["1", "2", "3"] {
+            let seen = report(&output(&["run", file, "--threads", threads, "-o", "json"]));
+            let requests = &seen["requests"];
+            assert_eq!((&requests["succeeded"], &requests["failed"]), (&200.into(), &0.into()), "{defaults} {threads}");
+            assert_eq!(seen["connections"]["established"], 4, "{defaults} {threads}");
+            assert_eq!(seen["plan"]["connections"], 4);
+            let mean = seen["times"]["succeeded"]["response_time"]["mean_ns"].as_f64().expect("a mean") / 1e6;
+            assert!(mean >= least_ms, "{defaults} {threads}: {mean} ms");
+        }
+    }
+    std::fs::write(&path, scenario("http: 1.1")).expect("a place for it");
+    for (flags, said) in [(vec![], "20 users, sharing 4 connections"), (vec!["--lang", "zh"], "共用 4 个连接")] {
+        let told = text(&output(&[&["run", file, "--full"], &flags[..]].concat()).stdout);
+        assert!(told.contains(said), "{told}");
+    }
+    let shown = output(&["run", file, "--debug"]);
+    assert_eq!(shown.status.code(), Some(0), "{shown:?}");
     std::fs::remove_file(path).expect("it is there");
 }
