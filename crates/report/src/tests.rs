@@ -293,6 +293,30 @@ proptest::proptest! {
     }
 }
 
+/// Users that wait for connections which they share need more of these, and not more users.
+#[test]
+fn shared_connections_that_were_too_few_are_told() {
+    let of = |shared, wait_ns| {
+        let mut plan = plan();
+        plan.scenarios[0].shared_connections = Some(shared);
+        let mut result = result(seen(1_000, &[]));
+        result.verdict.wait_p99_ns = Some(wait_ns);
+        let run = run(&plan, result);
+        let report: serde_json::Value = serde_json::from_str(&Json::default().report(&run)).expect("JSON");
+        assert_eq!(report["plan"]["connections"], shared);
+        [Language::En, Language::Zh].map(|language| summary(&run, Screen::plain(language)))
+    };
+    let [english, chinese] = of(5, 90_000_000);
+    let said =
+        "the shared connections were the limit: requests waited for one of 5 connections, wait p99 90.0ms, and each";
+    assert!(english.split_whitespace().collect::<Vec<_>>().join(" ").contains(said), "{english}");
+    assert!(chinese.contains("瓶颈在共用的连接：请求等待 5 个连接之一"), "{chinese}");
+    // They waited no longer than for the target, or each could have had one.
+    for (shared, wait_ns) in [(5, 1_000_000), (50, 90_000_000)] {
+        assert!(of(shared, wait_ns)[0].contains("the users were the limit"));
+    }
+}
+
 /// Rounds that went on without some of their users are told, in both languages; all rounds for programs.
 #[test]
 fn meetings_that_were_missed_are_told() {

@@ -12,7 +12,7 @@ use pacing::{Nanos, Random};
 use plan::{Load, Node, Plan, Program, Scenario, Step};
 use target::SteppedServer;
 
-use super::plans::{changes, make_anew, plan_of, program_of, vary};
+use super::plans::{changes, make_anew, plan_of, program_of, says_goodbye, vary};
 use crate::program::Code;
 use crate::{Interval, Met, ScenarioInterval, ShardUse, SteppedRun, StopHandle, Supplies, UsedUp};
 
@@ -237,9 +237,7 @@ impl History {
     /// The target takes requests on streams, and says goodbye in the middle of them.
     pub(crate) fn is_sent_away(&self) -> bool {
         let scenario = self.scenario();
-        let is_it = |step: &Step| {
-            scenario.targets[step.target].protocol == plan::Protocol::Http2 && step.request.path == "/close"
-        };
+        let is_it = |step: &Step| scenario.targets[step.target].protocol == plan::Protocol::Http2 && says_goodbye(step);
         scenario.steps.iter().any(is_it)
     }
 

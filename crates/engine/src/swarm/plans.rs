@@ -272,15 +272,19 @@ fn do_apart(random: &mut Random, plan: &mut Plan) {
     }
 }
 
+/// The target says goodbye with its answer, also when the request is made anew each time.
+pub(super) fn says_goodbye(step: &Step) -> bool {
+    step.request.path.split('?').next() == Some("/close")
+}
+
 /// Users of some closed loads share connections.
 fn share(random: &mut Random, plan: &mut Plan) {
     for scenario in &mut plan.scenarios {
         let most = scenario.load.connections().max(1);
         // A server that says goodbye to all of them again and again makes some of them try too often.
-        let says_goodbye = scenario.steps.iter().any(|step| {
-            scenario.targets[step.target].protocol == plan::Protocol::Http2 && step.request.path == "/close"
-        });
-        if says_goodbye {
+        let is_sent_away =
+            |step: &Step| scenario.targets[step.target].protocol == plan::Protocol::Http2 && says_goodbye(step);
+        if scenario.steps.iter().any(is_sent_away) {
             continue;
         }
         if matches!(scenario.load, Load::Closed { .. }) && random.chance(800_000) {
