@@ -264,8 +264,10 @@ fn do_apart(random: &mut Random, plan: &mut Plan) {
         if program.transactions.is_empty() {
             program.transactions = vec![transaction("one"), transaction("other")];
         }
-        for nodes in [&mut program.start, &mut program.stop] {
-            if random.chance(600_000) {
+        // A start that always fails is tried for ever, where only a number of iterations ends the load.
+        let has_end = !matches!(scenario.load, Load::Closed { duration: None, .. });
+        for (nodes, may_fail) in [(&mut program.start, has_end), (&mut program.stop, true)] {
+            if random.chance(600_000) && may_fail {
                 *nodes = nodes_of(random, steps, 2);
             }
         }
