@@ -116,6 +116,17 @@ impl World {
             || self.pool.connections.alone(origin) + self.pool.links.count(origin) < most
     }
 
+    /// Measured exchanges that wait for an attempt that will be counted.
+    pub(super) fn untried(&mut self) -> u64 {
+        let Some(sharing) = &self.pool.sharing else { return 0 };
+        let mut count = 0;
+        for key in sharing.benches.iter().flatten().flat_map(|bench| &bench.waiting) {
+            let exchange = self.ledger.exchanges.find(*key);
+            count += u64::from(exchange.is_some_and(|exchange| exchange.is_measured && !exchange.is_moved));
+        }
+        count
+    }
+
     /// Those that wait get the connections that have become free.
     pub(super) fn serve_waiting<S: Sockets>(&mut self, sockets: &mut S) {
         for origin in 0..self.pool.origins.len() as u16 {
