@@ -229,13 +229,18 @@ pub(super) fn program_of(random: &mut Random, steps: usize) -> Program {
 
 /// What came later: each is drawn from a source of its own, so that a seed keeps what it meant before.
 pub(super) fn vary(seed: u64, plan: &mut Plan) {
-    let ways: [(u64, u32, fn(&mut Random, &mut Plan)); 3] =
-        [(8, 200_000, meet), (9, 150_000, do_apart), (10, 150_000, share)];
-    for (stream, chance, way) in ways {
+    let drawn = |stream, chance| {
         let mut random = Random::of_stream(seed, stream);
-        if random.chance(chance) {
-            way(&mut random, plan);
-        }
+        random.chance(chance).then_some(random)
+    };
+    if let Some(mut random) = drawn(8, 200_000) {
+        meet(&mut random, plan);
+    }
+    if let Some(mut random) = drawn(9, 150_000) {
+        do_apart(&mut random, plan);
+    }
+    if let Some(mut random) = drawn(10, 150_000) {
+        share(&mut random, plan);
     }
 }
 
