@@ -54,7 +54,6 @@ use crate::timers::Timers;
 use crate::user::{Budget, User, View};
 use changing::Halt;
 use closed::Closed;
-pub(crate) use closed::ClosedWork;
 #[cfg(test)]
 pub(crate) use connections::CLOSING_MAX;
 use connections::Connections;
@@ -67,18 +66,16 @@ use layers::Links;
 use lookups::Lookups;
 use meetings::Attendance;
 use open::Open;
-pub(crate) use open::OpenWork;
 use origins::Elsewhere;
 pub(crate) use origins::Origin;
 use programs::Programs;
 use sharing::Sharing;
 use stalls::Stalls;
-pub(crate) use states::Counters;
 use states::States;
 pub(crate) use step::{PreparedStep, http2_fields};
 use talks::Talking;
 use traces::Traces;
-pub(crate) use work::Work;
+pub(crate) use work::{ClosedWork, Counters, OpenWork, Work};
 
 /// Users that start between two looks at the sockets, so that answers are not kept waiting while thousands connect.
 const START_BATCH: u64 = 256;

@@ -4,19 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use driver::Sockets;
-use pacing::{Levels, Nanos, Segment};
+use pacing::{Levels, Nanos};
 
-use super::{START_BATCH, Work, World};
+use super::{ClosedWork, START_BATCH, Work, World};
 use crate::user::{Next, View};
-
-/// What a shard has of a closed load.
-#[derive(Clone)]
-pub(crate) struct ClosedWork {
-    /// How many users there are in all, over time.
-    pub(crate) levels: Arc<Levels>,
-    pub(crate) segment: Segment,
-    pub(crate) is_rendezvous: bool,
-}
 
 /// The closed side of a shard.
 pub(crate) struct Closed {

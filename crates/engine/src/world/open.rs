@@ -12,7 +12,7 @@ use pacing::Nanos;
 use pacing::open::{Schedule, Starts};
 
 use super::programs::Turn;
-use super::{START_BATCH, Work, World};
+use super::{OpenWork, START_BATCH, Work, World};
 use crate::user::View;
 
 /// Starts of a shard that wait for a user; a further one is dropped at once.
@@ -21,21 +21,6 @@ const QUEUE_MAX: usize = 1_000_000;
 /// Starts that were due and not taken up at the end of a run: the waiting of so many is looked at one by one, and that of the others
 /// is only known to be at least as long as the last one's.
 const GIVEN_UP_MAX: usize = 1_000_000;
-
-/// What a shard has of an open load.
-#[derive(Clone)]
-pub(crate) struct OpenWork {
-    /// What comes before the measured load.
-    pub(crate) warmup: Option<Starts>,
-    pub(crate) starts: Starts,
-    pub(crate) max_lateness: Nanos,
-    /// All connections are opened at the beginning.
-    pub(crate) opens_all: bool,
-    /// The load is over with its last start; else with the end of its schedule.
-    pub(crate) ends_with_last: bool,
-    /// Its number of starts is reached before its time is over: so all that began comes to its end.
-    pub(crate) ends_by_count: bool,
-}
 
 /// A start that has come.
 #[derive(Clone, Copy, Debug)]

@@ -1,15 +1,14 @@
 //! What a shard has to do of a scenario.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use metrics::SeriesId;
-use pacing::Nanos;
+use pacing::open::Starts;
+use pacing::{Levels, Nanos, Segment};
 use plan::{Keeps, Memory, Program};
 
-use super::closed::ClosedWork;
-use super::open::OpenWork;
 use super::origins::Origin;
-use super::states::Counters;
 use super::step::PreparedStep;
 use crate::lookout::Lookout;
 use crate::meetings::Meetings;
@@ -30,7 +29,7 @@ pub(crate) struct Work {
     /// Where exchanges go; the first step to the first.
     pub(crate) origins: Arc<[Origin]>,
     /// Which share of the connections this is.
-    pub(crate) segment: pacing::Segment,
+    pub(crate) segment: Segment,
     pub(crate) steps: Arc<[PreparedStep]>,
     /// What is kept beside the usual.
     pub(crate) keeps: Keeps,
@@ -68,6 +67,33 @@ pub(crate) struct Work {
     /// The thread that has this share.
     pub(crate) shard: u32,
 }
+
+/// What a shard has of a closed load.
+#[derive(Clone)]
+pub(crate) struct ClosedWork {
+    /// How many users there are in all, over time.
+    pub(crate) levels: Arc<Levels>,
+    pub(crate) segment: Segment,
+    pub(crate) is_rendezvous: bool,
+}
+
+/// What a shard has of an open load.
+#[derive(Clone)]
+pub(crate) struct OpenWork {
+    /// What comes before the measured load.
+    pub(crate) warmup: Option<Starts>,
+    pub(crate) starts: Starts,
+    pub(crate) max_lateness: Nanos,
+    /// All connections are opened at the beginning.
+    pub(crate) opens_all: bool,
+    /// The load is over with its last start; else with the end of its schedule.
+    pub(crate) ends_with_last: bool,
+    /// Its number of starts is reached before its time is over: so all that began comes to its end.
+    pub(crate) ends_by_count: bool,
+}
+
+/// Counters that all shards of a run count on.
+pub(crate) type Counters = Arc<[AtomicU64]>;
 
 impl Work {
     /// Users count their iterations, or keep a pace.
