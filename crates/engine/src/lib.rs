@@ -13,6 +13,7 @@ mod hold;
 #[cfg(test)]
 mod idle;
 mod lookout;
+mod meetings;
 pub mod pages;
 mod places;
 mod program;
@@ -42,6 +43,7 @@ pub use error::RunError;
 pub use faults::call_status;
 pub use hold::{HoldInterval, HoldOptions, HoldResult, Holding, KeptHold, LateThread, MemoryUse, StoppedOpening};
 pub use lookout::{LogBatch, LogPipe, LogReader, LogWish, Lookout};
+pub use meetings::Met;
 pub use places::{Places, PlacesError};
 pub use reflect::{ReflectError, describe, describe_all, list_services};
 pub use resolve::{ResolveError, Resolved, STRANGERS_SHOWN_MAX, Stranger, resolve};

@@ -34,6 +34,7 @@ enum Op {
         on_failure: OnFailure,
     },
     Think(Think),
+    Meet(u32),
     Begin(u16),
     End(u16),
     /// A conversation with this target begins.
@@ -90,6 +91,8 @@ pub(crate) enum Do {
     Fork(Arc<[u32]>, u16),
     /// Nothing, for so long.
     Think(Nanos),
+    /// The user waits for others at this meeting.
+    Meet(u32),
     /// What follows is timed as one.
     Begin(u16),
     /// That is over.
@@ -206,7 +209,7 @@ impl Code {
                 self.ops[place as usize] = limit;
                 self.ops.push(Op::Uncount);
             }
-            Node::Meet(_) => unreachable!("a program that was checked has no meeting"),
+            Node::Meet(number) => self.ops.push(Op::Meet(*number)),
             Node::Talk { target, nodes } => {
                 self.ops.push(Op::Enter(*target as u16));
                 self.add_all(nodes);
@@ -345,6 +348,7 @@ impl Code {
                 Op::Ask { step, .. } => return Do::Ask(*step),
                 Op::Fork { steps, most, .. } => return Do::Fork(steps.clone(), *most),
                 Op::Think(think) => return Do::Think(self.span(*think, || self.random(here, place, by))),
+                Op::Meet(number) => return Do::Meet(*number),
                 Op::Begin(number) => return Do::Begin(*number),
                 Op::End(number) => return Do::End(*number),
                 Op::Enter(target) => return Do::Enter(*target),

@@ -23,6 +23,7 @@ use wire::tls::{ClientConfig, Refused as RefusedCertificate};
 use crate::control::StopHandle;
 use crate::error::RunError;
 use crate::lookout::Lookout;
+use crate::meetings::Met;
 use crate::spent::ShardUse;
 use crate::supplies::{Supplies, UsedUp};
 use crate::verdict::Verdict;
@@ -138,6 +139,8 @@ pub struct RunResult {
     pub began_unix: Duration,
     /// Files whose rows were used up.
     pub used_up: Vec<UsedUp>,
+    /// What became of the meetings of users.
+    pub met: Vec<Met>,
     /// Variables of the first user of the first scenario at the end, where the plan wants them.
     pub values: Vec<plan::Value>,
 }

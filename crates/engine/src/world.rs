@@ -8,6 +8,7 @@ mod apart;
 mod audit;
 mod bounds;
 mod calls;
+mod carriers;
 mod changing;
 mod closed;
 mod connections;
@@ -20,6 +21,7 @@ mod hops;
 mod kept;
 mod layers;
 mod lookups;
+mod meetings;
 mod open;
 mod origins;
 mod phase;
@@ -27,6 +29,7 @@ mod programs;
 mod record;
 mod recorded;
 mod samples;
+mod sharing;
 mod spending;
 mod stalls;
 mod states;
@@ -34,25 +37,23 @@ mod step;
 mod talks;
 mod traces;
 mod trail;
+mod work;
 
 use std::sync::Arc;
 
 use driver::{Sockets, Template, Waker};
-use metrics::{Ages, SeriesId, Snapshot};
+use metrics::{Ages, Snapshot};
 use pacing::Nanos;
-use plan::{Keeps, Memory, Program};
+use plan::Keeps;
 use wire::http1::HeadMemory;
 use wire::line::Scratch;
 
-use crate::lookout::Lookout;
-use crate::purse::{Pool as Budgeted, Purse};
+use crate::purse::Purse;
 use crate::slab::Slab;
-use crate::supplies::Depot;
 use crate::timers::Timers;
 use crate::user::{Budget, User, View};
 use changing::Halt;
 use closed::Closed;
-pub(crate) use closed::ClosedWork;
 #[cfg(test)]
 pub(crate) use connections::CLOSING_MAX;
 use connections::Connections;
@@ -63,72 +64,24 @@ use hops::Steps;
 pub(crate) use layers::GATHER_MAX;
 use layers::Links;
 use lookups::Lookups;
+use meetings::Attendance;
 use open::Open;
-pub(crate) use open::OpenWork;
 use origins::Elsewhere;
 pub(crate) use origins::Origin;
 use programs::Programs;
+use sharing::Sharing;
 use stalls::Stalls;
-pub(crate) use states::Counters;
 use states::States;
 pub(crate) use step::{PreparedStep, http2_fields};
 use talks::Talking;
 use traces::Traces;
+pub(crate) use work::{ClosedWork, Counters, OpenWork, Work};
 
 /// Users that start between two looks at the sockets, so that answers are not kept waiting while thousands connect.
 const START_BATCH: u64 = 256;
 
 /// Connections of a shard that fail in an open load before it looks hopeless, when none ever succeeded.
 const OPEN_HOPE: u64 = 100;
-
-/// What a shard has to do; the same for all shards but for the share.
-#[derive(Clone)]
-pub(crate) struct Work {
-    /// Which scenario of the plan.
-    pub(crate) scenario: usize,
-    /// The series of its first step.
-    pub(crate) first_series: SeriesId,
-    /// What its first transaction is among those of all scenarios.
-    pub(crate) first_transaction: u32,
-    /// Other scenarios go elsewhere: a failure is told with its place.
-    pub(crate) names_places: bool,
-    /// Where exchanges go; the first step to the first.
-    pub(crate) origins: Arc<[Origin]>,
-    /// Which share of the connections this is.
-    pub(crate) segment: pacing::Segment,
-    pub(crate) steps: Arc<[PreparedStep]>,
-    /// What is kept beside the usual.
-    pub(crate) keeps: Keeps,
-    /// What users do with them.
-    pub(crate) program: Arc<Program>,
-    /// An iteration of a user starts so often at most, and each user goes through so many.
-    pub(crate) every: Option<Nanos>,
-    pub(crate) iterations_each: Option<u64>,
-    /// Users that share a connection.
-    pub(crate) streams: u32,
-    /// Its users; in an open load, the most that it may have.
-    pub(crate) share: pacing::closed::Share,
-    /// What it has of a closed load.
-    pub(crate) closed: ClosedWork,
-    /// What it has of an open load; none of a closed one.
-    pub(crate) open: Option<OpenWork>,
-    /// What is intended earlier, counted from the start of the run, does not count.
-    pub(crate) warmup: Nanos,
-    /// What texts of servers must not say again.
-    pub(crate) secrets: plan::Known,
-    /// What all shards may spend; none without a bound.
-    pub(crate) budget: Option<Arc<Budgeted>>,
-    /// What users remember.
-    pub(crate) memory: Arc<Memory>,
-    /// What their requests count on.
-    pub(crate) counters: Counters,
-    /// What they read and reckon with.
-    pub(crate) depot: Depot,
-    /// Exchanges that are shown one by one.
-    pub(crate) lookout: Lookout,
-    /// The thread that has this share.
-    pub(crate) shard: u32,
-}
 
 /// One scenario on one shard: who does what, what became of it, and where it goes.
 pub(crate) struct World {
@@ -159,6 +112,8 @@ struct Users {
     /// Iterations that users are in; none where each is one exchange and nothing else.
     inside: u64,
     programs: Programs,
+    /// Those that wait for others in the middle of their programs; none without meetings.
+    meetings: Option<Attendance>,
     /// What they remember.
     states: States,
     closed: Closed,
@@ -199,6 +154,8 @@ struct Pool {
     /// Connections of users beyond that to the first of them.
     elsewhere: Elsewhere,
     links: Links,
+    /// Connections that users share; none where each has its own.
+    sharing: Option<Box<Sharing>>,
     /// Names of redirects that are looked up.
     lookups: Lookups,
     /// Targets of redirects that nobody knows.
@@ -257,6 +214,7 @@ impl World {
             budget: Budget { starts: work.share.starts, is_over: false },
             purse: work.budget.take().map(|pool| Purse::new(pool, started)),
             inside: 0,
+            meetings: work.meetings.take().map(|(meetings, party)| Attendance::new(meetings, party, waker)),
             states,
             programs,
             closed: Closed::new(&work),
@@ -285,6 +243,7 @@ impl World {
             connections: Connections::with_room_for((work.share.users * users.programs.most()) as usize),
             elsewhere: Elsewhere::default(),
             links: Links::new(&origins, &work),
+            sharing: work.shared.map(|most| Box::new(Sharing::new(most, &origins))),
             lookups: Lookups::default(),
             unknown: Vec::new(),
             opened: 0,
@@ -335,6 +294,9 @@ impl World {
         if self.users.states.rows.has_waiting() {
             self.look_at_rows(now, sockets);
         }
+        if self.users.meetings.is_some() {
+            self.look_at_meetings(now);
+        }
         while let Some(deadline) = self.timers.poll(now) {
             match deadline {
                 Deadline::Attempt(index) => self.attempt_due(index, now, sockets),
@@ -346,8 +308,14 @@ impl World {
                 Deadline::Message(index) => self.message_due(index, now),
             }
         }
+        if self.users.meetings.is_some() {
+            self.look_who_could_come(now);
+        }
         if !self.pool.lookups.is_empty() {
             self.look_at_lookups(sockets);
+        }
+        if self.pool.sharing.is_some() {
+            self.serve_waiting(sockets);
         }
         // What the events since the last turn gave rise to leaves in one piece for each connection.
         if self.pool.links.is_dirty() {
@@ -388,7 +356,8 @@ impl World {
         if self.has_overdue() {
             return Nanos::ZERO;
         }
-        let timers = self.timers.next().min(self.next_lookup(now)).min(self.users.halt.due);
+        let meetings = self.users.meetings.as_ref().map_or(Nanos::NEVER, Attendance::next_turn);
+        let timers = self.timers.next().min(self.next_lookup(now)).min(self.users.halt.due).min(meetings);
         if let Some(open) = &self.users.open {
             return timers.min(open.next_turn(self.users.all.len()));
         }
@@ -402,6 +371,7 @@ impl World {
         if let Some(open) = &mut self.users.open {
             open.stop_at(at);
         }
+        self.leave_meetings(at);
         self.wake_owing(at);
         (self.seen.counts.finished(), self.seen.counts.succeeded())
     }
@@ -409,7 +379,7 @@ impl World {
     /// Nothing is in flight and nothing will be started.
     pub(crate) fn is_over(&self) -> bool {
         if let Some(open) = &self.users.open {
-            let is_free = self.users.inside == 0 || self.users.budget.is_over;
+            let is_free = self.users.owing == 0 && (self.users.inside == 0 || self.users.budget.is_over);
             return is_free && self.ledger.exchanges.is_empty() && open.is_over() && self.pool.lookups.is_empty();
         }
         let have_left = self.users.gave_up > 0 && self.users.gave_up >= self.work.share.users;
@@ -449,6 +419,7 @@ impl World {
     /// Every user has failed to connect and no connection was ever established.
     pub(crate) fn is_hopeless(&self) -> bool {
         let connections = (self.work.share.users / u64::from(self.work.streams)).max(1);
+        let connections = self.pool.sharing.as_ref().map_or(connections, |sharing| sharing.most().min(connections));
         let enough = if self.users.open.is_some() { OPEN_HOPE } else { connections };
         !self.work.keeps.persists && !self.pool.hope.was_connected && self.pool.hope.failed_connects >= enough
     }

@@ -163,6 +163,8 @@ pub struct Run {
     pub spent: Option<plan::BudgetPart>,
     /// Files whose rows were used up.
     pub used_up: Vec<engine::UsedUp>,
+    /// What became of the meetings of users.
+    pub met: Vec<engine::Met>,
     /// What was counted.
     pub tally: Tally,
     /// Finished exchanges a second of the time in which exchanges were started; what ended later is left out.
@@ -272,6 +274,7 @@ impl Run {
             was_stopped: result.was_stopped,
             spent: result.spent,
             used_up: result.used_up,
+            met: result.met,
             rate,
             achieved_per_s,
             asked_per_s: result.asked_per_s,

@@ -457,6 +457,8 @@ impl Plan {
             scenario.targets.iter_mut().for_each(|target| target.streams = 1);
             scenario.steps.iter_mut().for_each(|step| step.is_shown = true);
         }
+        // One user would wait for others that never come.
+        self.meetings.iter_mut().for_each(|meeting| meeting.users = 1);
         self.warmup = Duration::ZERO;
         // Loops of an iteration may be more than a person makes.
         let requests = self.scenarios.iter().fold(0, |sum: u64, one| sum.saturating_add(one.requests_most()));

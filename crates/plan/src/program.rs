@@ -189,8 +189,6 @@ pub enum ProgramFault {
     Parallel,
     /// Nothing is ever asked.
     Idle,
-    /// Users wait for each other, which nobody carries out yet.
-    Meeting,
 }
 
 impl Program {
@@ -257,9 +255,18 @@ impl Program {
             .fold(0, |sum, nodes| sum.saturating_add(most(nodes, of_step)))
     }
 
-    /// The exchanges of each iteration, where chances and conditions have no say in them.
+    /// The exchanges of each iteration, where chances and conditions have no say in them, and users do nothing beside their iterations.
     pub fn asks_each(&self) -> Option<u64> {
-        exactly(&self.nodes)
+        exactly(&self.nodes).filter(|_| self.start.is_empty() && self.stop.is_empty())
+    }
+
+    /// The meetings at which its users wait for others, by their numbers in the plan; each once.
+    pub fn meetings(&self) -> Vec<u32> {
+        let mut numbers = Vec::new();
+        [&self.start, &self.nodes, &self.stop].into_iter().for_each(|nodes| collect_meetings(nodes, &mut numbers));
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
     }
 
     /// The most exchanges of one iteration at a time.
@@ -276,8 +283,7 @@ impl Program {
         for node in nodes {
             match node {
                 Node::Ask { step, .. } if *step >= steps => return Err(ProgramFault::Nowhere),
-                Node::Meet(_) => return Err(ProgramFault::Meeting),
-                Node::Ask { .. } | Node::Think(_) => {}
+                Node::Ask { .. } | Node::Think(_) | Node::Meet(_) => {}
                 Node::Loop { most, .. } if *most > ROUNDS_MAX => return Err(ProgramFault::Rounds),
                 Node::Loop { nodes, .. } | Node::Talk { nodes, .. } => self.look(nodes, steps, depth, seen)?,
                 Node::If { then, otherwise, .. } => {
@@ -324,6 +330,26 @@ impl Program {
 
 fn asks(steps: usize) -> Vec<Node> {
     (0..steps).map(|step| Node::Ask { step, on_failure: OnFailure::GoOn }).collect()
+}
+
+fn collect_meetings(nodes: &[Node], numbers: &mut Vec<u32>) {
+    for node in nodes {
+        match node {
+            Node::Meet(number) => numbers.push(*number),
+            Node::Ask { .. } | Node::Think(_) | Node::Parallel { .. } => {}
+            Node::If { then, otherwise, .. } => {
+                collect_meetings(then, numbers);
+                collect_meetings(otherwise, numbers);
+            }
+            Node::Choose(choices) => choices.iter().for_each(|choice| collect_meetings(&choice.nodes, numbers)),
+            Node::Transaction { nodes, .. }
+            | Node::Repeat { nodes, .. }
+            | Node::Loop { nodes, .. }
+            | Node::Talk { nodes, .. }
+            | Node::Shuffle(nodes)
+            | Node::InTurn(nodes) => collect_meetings(nodes, numbers),
+        }
+    }
 }
 
 /// The exchanges of these, where that is one number.

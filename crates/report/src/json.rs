@@ -9,7 +9,7 @@ use figures::{FailureCount, Interval, Judged, Run, per_second};
 use metrics::{Measure, Unit};
 use serde_json::{Map, Value, json};
 
-use crate::{Language, budget, notes, rows, say, steps, traced, verdict};
+use crate::{Language, budget, meetings, notes, rows, say, steps, traced, verdict};
 use distribution::distribution;
 use intervals::Intervals;
 use plan::plan_of;
@@ -85,6 +85,7 @@ fn facts(run: &Run) -> Value {
         "stopped": run.was_stopped,
         "budget": budget::value(run),
         "rows": rows::value(run),
+        "meetings": meetings::value(run),
         "requests": {
             "started": counts.started(),
             "succeeded": counts.succeeded(),

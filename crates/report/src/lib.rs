@@ -13,6 +13,7 @@ mod hdr;
 mod held;
 mod json;
 mod language;
+mod meetings;
 mod notes;
 mod page;
 mod progress;

@@ -70,6 +70,7 @@ fn result(total: Snapshot) -> RunResult {
         was_stopped: false,
         spent: None,
         used_up: Vec::new(),
+        met: Vec::new(),
         values: Vec::new(),
         began_unix: std::time::Duration::from_millis(1_700_000_000_123),
         refused: None,
@@ -289,6 +290,53 @@ proptest::proptest! {
         let rows = text.lines().skip(2).take_while(|line| !line.starts_with('#'));
         let values: Vec<f64> = rows.filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect();
         proptest::prop_assert!(values.is_sorted(), "{}", text);
+    }
+}
+
+/// Users that wait for connections which they share need more of these, and not more users.
+#[test]
+fn shared_connections_that_were_too_few_are_told() {
+    let of = |shared, wait_ns| {
+        let mut plan = plan();
+        plan.scenarios[0].shared_connections = Some(shared);
+        let mut result = result(seen(1_000, &[]));
+        result.verdict.wait_p99_ns = Some(wait_ns);
+        let run = run(&plan, result);
+        let report: serde_json::Value = serde_json::from_str(&Json::default().report(&run)).expect("JSON");
+        assert_eq!(report["plan"]["connections"], shared);
+        [Language::En, Language::Zh].map(|language| summary(&run, Screen::plain(language)))
+    };
+    let [english, chinese] = of(5, 90_000_000);
+    let said =
+        "the shared connections were the limit: requests waited for one of 5 connections, wait p99 90.0ms, and each";
+    assert!(english.split_whitespace().collect::<Vec<_>>().join(" ").contains(said), "{english}");
+    assert!(chinese.contains("瓶颈在共用的连接：请求等待 5 个连接之一"), "{chinese}");
+    // They waited no longer than for the target, or each could have had one.
+    for (shared, wait_ns) in [(5, 1_000_000), (50, 90_000_000)] {
+        assert!(of(shared, wait_ns)[0].contains("the users were the limit"));
+    }
+}
+
+/// Rounds that went on without some of their users are told, in both languages; all rounds for programs.
+#[test]
+fn meetings_that_were_missed_are_told() {
+    let of = |full, by_time, short| {
+        let mut result = result(seen(1_000, &[]));
+        result.met = vec![engine::Met { name: "peak".to_owned(), users: 1_000, full, by_time, short }];
+        let run = run(&plan(), result);
+        let pages = [Language::En, Language::Zh].map(|language| summary(&run, Screen::plain(language)));
+        let report: serde_json::Value = serde_json::from_str(&Json::default().report(&run)).expect("JSON");
+        (pages, report["meetings"].clone())
+    };
+    let ([english, chinese], value) = of(7, 0, 0);
+    assert!(!english.contains("peak") && !chinese.contains("peak"), "{english} {chinese}");
+    assert_eq!(value, serde_json::json!([{"name": "peak", "users": 1_000, "full": 7, "by_time": 0, "short": 0}]));
+    let ([english, chinese], _) = of(7, 2, 3);
+    for part in ["peak: 'within' ended 2 of 12 rounds with fewer than 1,000 users", "peak: 3 of 12 rounds had fewer"] {
+        assert!(english.contains(part), "{english}");
+    }
+    for part in ["peak：12 轮中有 2 轮因 within 到时", "peak：12 轮中有 3 轮"] {
+        assert!(chinese.contains(part), "{chinese}");
     }
 }
 

@@ -211,6 +211,13 @@ fn users(run: &Run, language: Language) -> String {
                 format!("瓶颈在连接数：{} 个连接 / {mean} = 最多 {can}/s，而计划 {asked}/s；请增大或去掉 -c", count(number)),
             )
         }
+        (Some(Load::Closed { .. }), _) if let Some((shared, wait)) = shared_were_few(run) => {
+            let wait = time(wait as f64);
+            language.pick(
+                format!("the shared connections were the limit: requests waited for one of {}, wait p99 {wait}, and each took {mean}; raise 'connections', or leave it out", counted(shared, "connection")),
+                format!("瓶颈在共用的连接：请求等待 {} 个连接之一，等待 p99 {wait}，每个请求约 {mean}；请增大或去掉 connections", count(shared)),
+            )
+        }
         (_, Some(can)) => language.pick(
             format!("the users were the limit: {} / {each} = {can}/s at most, {achieved}/s achieved; more users (-c) may give more, until throughput stops growing", counted(run.users(), "user")),
             format!("瓶颈在并发用户数：{} 个用户 / {each} = 最多 {can}/s，实际 {achieved}/s；增加用户数（-c）可能得到更高的吞吐，直至吞吐不再上升", count(run.users())),
@@ -220,6 +227,13 @@ fn users(run: &Run, language: Language) -> String {
             format!("瓶颈在并发用户数：每个请求约 {mean}，实际 {achieved}/s；同时有更多用户可能得到更高的吞吐，直至吞吐不再上升"),
         ),
     }
+}
+
+/// The connections that users share, and how long requests waited for one, where that is longer than they took.
+fn shared_were_few(run: &Run) -> Option<(u64, u64)> {
+    let shared = run.plan.scenarios.first()?.shared_connections.filter(|shared| *shared < run.users())?;
+    let wait = run.verdict.wait_p99_ns?;
+    (wait as f64 > run.verdict.service_mean_ns?).then_some((shared, wait))
 }
 
 fn generator(verdict: &Verdict, language: Language) -> String {

@@ -5,6 +5,7 @@
 
 mod bodies;
 mod marks;
+mod meetings;
 mod names;
 mod nodes;
 mod requests;
@@ -16,14 +17,15 @@ use std::time::Duration;
 
 use plan::draft::Draft;
 use plan::{
-    ConnectionCount, Interpreters, Keeps, Load as PlanLoad, Meeting, Memory, OPEN_CONNECTIONS_MAX, OnFailure, Plan,
-    PlanError, Program, Reach, Scenario as PlanScenario, Schema, UNASKED_RATE_MAX, UserShape, Value,
+    ConnectionCount, Interpreters, Keeps, Load as PlanLoad, Memory, OPEN_CONNECTIONS_MAX, OnFailure, Plan, PlanError,
+    Program, Reach, Scenario as PlanScenario, Schema, UNASKED_RATE_MAX, UserShape, Value,
 };
 
 use crate::Opened;
 use crate::file::{Action, Amount, File, Iterations, Load, Scenario, Step};
 use crate::mistake::{Fault, Found, Mistakes};
 use crate::source::Span;
+use meetings::Meetings;
 use names::Naming;
 use nodes::Nodes;
 
@@ -190,7 +192,8 @@ impl<'a> Lowering<'a> {
 
     fn lower<'s>(&self, scenarios: impl Iterator<Item = &'s Scenario>, warmup: Duration) -> Result<Lowered, Mistakes> {
         let file = &self.opened.file;
-        let (mut found, mut meetings, mut lowered, mut variables) = (Found::default(), Vec::new(), Vec::new(), None);
+        let (mut found, mut meetings, mut lowered, mut variables) =
+            (Found::default(), Meetings::default(), Vec::new(), None);
         let draft = self.draft_of_run();
         let times = draft.times();
         for scenario in scenarios {
@@ -212,12 +215,16 @@ impl<'a> Lowering<'a> {
                 found.add(limit.at, Fault::AbortOfPart);
             }
         }
+        // Of some scenarios alone, those that meet the others are missed, and that is told.
+        if found.is_empty() && lowered.len() >= file.scenarios.len() {
+            meetings.check(&lowered, &mut found);
+        }
         if !found.is_empty() {
             return Err(found.into_mistakes(self.opened.source.clone()));
         }
         let keeps = Keeps { persists: file.run.persist, ..Keeps::default() };
         let budget = file.run.budget.unwrap_or_default();
-        let plan = Plan { scenarios: lowered, grace, warmup, interval, meetings, keeps, budget };
+        let plan = Plan { scenarios: lowered, grace, warmup, interval, meetings: meetings.into_plan(), keeps, budget };
         let reach = self.reach(plan.wants_consent());
         Ok(Lowered { plan: plan.reaching(&reach), variables: variables.unwrap_or_default() })
     }
@@ -252,7 +259,7 @@ fn collect_takes(steps: &[Step], names: &mut Vec<String>) {
 }
 
 impl Making<'_> {
-    fn scenario(&mut self, scenario: &Scenario, meetings: &mut Vec<Meeting>) -> Option<PlanScenario> {
+    fn scenario(&mut self, scenario: &Scenario, meetings: &mut Meetings) -> Option<PlanScenario> {
         let mut nodes = Nodes::new(self, meetings);
         let program = Program {
             start: nodes.all(&scenario.start),
@@ -269,14 +276,9 @@ impl Making<'_> {
             self.found.add(scenario.name.at, Fault::Program { fault });
             return None;
         }
-        if matches!(scenario.load.amount, Amount::Rate { .. })
-            && !(scenario.start.is_empty() && scenario.stop.is_empty())
-        {
-            self.found.add(scenario.name.at, Fault::StartOfRate);
-            return None;
-        }
-        if scenario.connections.is_some() && matches!(scenario.load.amount, Amount::Users { .. }) {
-            self.found.add(scenario.name.at, Fault::NotYet { what: "connections, shared by users" });
+        let is_rendezvous = matches!(&scenario.load.amount, Amount::Users { shape: UserShape::Rendezvous, .. });
+        if is_rendezvous && !program.meetings().is_empty() {
+            self.found.add(scenario.name.at, Fault::Conflict { one: "meet", other: "rendezvous" });
         }
         self.compile();
         if !self.found.is_empty() {

@@ -236,19 +236,20 @@ pub enum Fault {
         /// All that there are.
         known: String,
     },
-    /// Users of a rate come and go with each iteration.
-    #[error(
-        "'start' and 'stop' belong to users that stay: write users instead of rate, or put these steps into 'steps'"
-    )]
-    StartOfRate,
     /// A threshold of a part that would end the run.
     #[error("a threshold of one step, transaction or scenario is judged at the end; leave 'abort' out, or the name")]
     AbortOfPart,
-    /// What can be written, and is not run.
-    #[error("this version does not run this yet: {what}; leave it out")]
-    NotYet {
-        /// The key.
-        what: &'static str,
+    /// A meeting that never has all of its users.
+    #[error(
+        "'{name}' waits for {users} users, and at most {most} can come; write a smaller number, or raise the users of the load"
+    )]
+    MeetingTooLarge {
+        /// Its name.
+        name: String,
+        /// How many it waits for.
+        users: u64,
+        /// How many there are in all scenarios with this meeting.
+        most: u64,
     },
     /// A host that changes.
     #[error(

@@ -11,6 +11,7 @@ mod certificates;
 mod check;
 mod come;
 mod conversations;
+mod crowds;
 mod crypto;
 mod curl;
 mod docs;

@@ -31,6 +31,8 @@ pub(crate) struct Place {
     pub(crate) paced_until: Nanos,
     /// How often what comes before its first iteration failed since it last went well.
     pub(crate) starts_failed: u32,
+    /// The last rounds of meetings that it took part in.
+    met: Vec<(u32, u64)>,
 }
 
 /// Which exchange of a [`Fork`] it is, counted from 1; 0 is one that is under way alone.
@@ -90,6 +92,27 @@ impl Place {
         self.rests_until = from + span;
         let apart = |open: &&mut OpenTransaction| !has_pauses[usize::from(open.number)];
         self.open.iter_mut().filter(apart).for_each(|open| open.thought += span);
+    }
+
+    /// The last pause was over at this instant already.
+    pub(crate) fn end_rest(&mut self, at: Nanos, has_pauses: &[bool]) {
+        let left = self.rests_until.since(at);
+        self.rests_until = self.rests_until.min(at);
+        let apart = |open: &&mut OpenTransaction| !has_pauses[usize::from(open.number)];
+        self.open.iter_mut().filter(apart).for_each(|open| open.thought = open.thought.since(left));
+    }
+
+    /// The last round of a meeting that it took part in; 0 for none.
+    pub(crate) fn last_met(&self, meeting: u32) -> u64 {
+        self.met.iter().find(|(number, _)| *number == meeting).map_or(0, |(_, round)| *round)
+    }
+
+    /// It takes part in a round of a meeting.
+    pub(crate) fn meet(&mut self, meeting: u32, round: u64) {
+        match self.met.iter_mut().find(|(number, _)| *number == meeting) {
+            Some((_, last)) => *last = round,
+            None => self.met.push((meeting, round)),
+        }
     }
 
     /// An exchange failed. Of several at a time, one whose time is only known to be at least so long is the worst.

@@ -15,6 +15,7 @@ use wire::tls::ClientConfig;
 
 use crate::control::{Changes, Refused};
 use crate::lookout::Lookout;
+use crate::meetings::Meetings;
 use crate::purse::Pool;
 use crate::series::catalog;
 use crate::shard::Cast;
@@ -43,6 +44,7 @@ pub(super) fn casts(
         shares.push(works);
         ways = rest;
     }
+    meet(plan, &mut shares);
     // Scenarios that need few shards are spread over all of them.
     let count = shares.iter().map(Vec::len).max().unwrap_or(0);
     let mut casts: Vec<Cast> = (0..count).map(|_| Vec::new()).collect();
@@ -54,6 +56,21 @@ pub(super) fn casts(
         }
     }
     Ok(casts)
+}
+
+/// Scenarios whose users wait for others do so together, on all their shards.
+fn meet(plan: &Plan, shares: &mut [Vec<Work>]) {
+    let all = shares.iter_mut().zip(&plan.scenarios);
+    let meeting = all.filter(|(_, scenario)| !scenario.program.meetings().is_empty());
+    let works: Vec<&mut Work> = meeting.flat_map(|(works, _)| works).collect();
+    let meetings = Arc::new(Meetings::new(&plan.meetings, works.len()));
+    works.into_iter().enumerate().for_each(|(party, work)| work.meetings = Some((meetings.clone(), party)));
+}
+
+/// The meetings of the users of all casts; none where nobody waits for others.
+pub(super) fn meetings_of(casts: &[Cast]) -> Option<Arc<Meetings>> {
+    let mut works = casts.iter().flatten().map(|(work, _)| work);
+    works.find_map(|work| work.meetings.as_ref().map(|(meetings, _)| meetings.clone()))
 }
 
 /// Which scenarios a shard plays.
@@ -86,14 +103,14 @@ fn works(
         Load::Closed { users, requests, .. } => (*users, *requests),
         Load::Open { connections, .. } => (connections.most(), None),
     };
-    let busy = requests.map_or(users, |requests| users.min(requests));
+    let shared = scenario.shared_connections.filter(|_| matches!(scenario.load, Load::Closed { .. }));
+    let busy = requests.map_or(users, |requests| users.min(requests)).min(shared.unwrap_or(u64::MAX));
     let most = u64::try_from(threads.max(1)).unwrap_or(u64::MAX);
     let mut count = most.min(busy).clamp(1, u64::from(SLOT_COUNT)) as u32;
-    if let Load::Open { .. } = scenario.load
-        && users < FEW_CONNECTIONS * u64::from(count)
-    {
-        // Starts are dealt out evenly: a shard with fewer connections than another would make them wait.
-        count = (1..=count).rev().find(|count| users.is_multiple_of(u64::from(*count))).unwrap_or(1);
+    let dealt = if let Load::Open { .. } = scenario.load { Some(users) } else { shared };
+    if let Some(connections) = dealt.filter(|connections| *connections < FEW_CONNECTIONS * u64::from(count)) {
+        // Starts and users are dealt out evenly: a shard with fewer connections than another would make them wait.
+        count = (1..=count).rev().find(|count| connections.is_multiple_of(u64::from(*count))).unwrap_or(1);
     }
     let schedule = match &scenario.load {
         Load::Closed { .. } => None,
@@ -135,12 +152,14 @@ fn works(
             every: scenario.every.map(Nanos::from),
             iterations_each: scenario.iterations_each,
             streams,
+            shared: shared.map(|connections| segment.count_of_first(connections)),
             share,
             closed,
             open,
             warmup,
             secrets: secrets.clone(),
             budget: None,
+            meetings: None,
             memory: memory.clone(),
             counters: Counters::default(),
             depot: Depot::default(),

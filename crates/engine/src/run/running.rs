@@ -19,6 +19,7 @@ use super::{Finished, Interval, KeptInterval, RunError, RunOptions, RunResult, S
 use crate::control::{Changes, Control, StopHandle};
 use crate::crew::Crew;
 use crate::going::Going;
+use crate::meetings::Meetings;
 use crate::shard::{self, Ends, Report};
 use crate::subscribers::{Delivery, Subscription};
 use crate::supplies::Depot;
@@ -42,6 +43,7 @@ pub struct Running {
     stop: StopHandle,
     changes: Arc<Changes>,
     depot: Depot,
+    meetings: Option<Arc<Meetings>>,
     cpu_before: CpuTime,
     /// When the measured time begins, since the epoch of Unix.
     began_unix: Duration,
@@ -78,6 +80,7 @@ impl Running {
         let first = (options.address, options.tls.clone());
         let ways: Vec<_> = std::iter::once(first).chain(options.others.iter().cloned()).collect();
         let casts = divide::casts(&plan, &ways, options.threads)?;
+        let meetings = divide::meetings_of(&casts);
         let scenarios = casts.iter().map(divide::scenarios_of).collect();
         let (cores, clock) = (host::allowed_cores(), changes.clock());
         let mut returns = Vec::new();
@@ -113,7 +116,7 @@ impl Running {
         changes.begin(times.measured_from());
         let desk = LoadDesk::new(times, scenarios, returns, stop.clone(), changes.clone());
         let going = Going::begin(crew, times, desk, stop.clone());
-        Ok(Self { plan, options, going, stop: stop.clone(), changes, depot, cpu_before, began_unix })
+        Ok(Self { plan, options, going, stop: stop.clone(), changes, depot, meetings, cpu_before, began_unix })
     }
 
     /// Changes and stops it, from any thread.
@@ -171,6 +174,7 @@ impl Running {
             was_stopped: self.stop.is_stopped(),
             began_unix: self.began_unix,
             used_up: self.depot.used_up(),
+            met: self.meetings.map(|meetings| meetings.met()).unwrap_or_default(),
             values: self.depot.values(),
             spent: finished.ends.iter().find_map(|end| end.spent),
         })

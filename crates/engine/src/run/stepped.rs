@@ -11,10 +11,11 @@ use pacing::change::{Change, What};
 use plan::Plan;
 
 use super::desk::{LoadDesk, News};
-use super::divide::{casts, changes_of, scenarios_of};
+use super::divide::{casts, changes_of, meetings_of, scenarios_of};
 use super::{Finished, Interval, RunError};
 use crate::control::{Control, Refused, StopHandle};
 use crate::going::Desk;
+use crate::meetings::{Meetings, Met};
 use crate::shard::{Ends, Report, Shard, Turn};
 use crate::supplies::{Depot, Supplies, UsedUp};
 use crate::times::Times;
@@ -26,6 +27,7 @@ pub struct SteppedRun<D: Driver> {
     desk: LoadDesk,
     control: Control,
     depot: Depot,
+    meetings: Option<Arc<Meetings>>,
 }
 
 impl<D: Driver> SteppedRun<D> {
@@ -53,6 +55,7 @@ impl<D: Driver> SteppedRun<D> {
         let targets = plan.scenarios.iter().map(|scenario| scenario.targets.len()).sum();
         let casts =
             casts(plan, &vec![(address, None); targets], threads).expect("a plan that names no addresses of ours");
+        let meetings = meetings_of(&casts);
         // The clock of the drivers is the run's; this one is never asked.
         let changes = Arc::new(changes_of(plan, Clock::start()));
         for (shard, mut cast) in casts.into_iter().enumerate() {
@@ -71,12 +74,17 @@ impl<D: Driver> SteppedRun<D> {
         changes.begin(times.measured_from());
         let desk = LoadDesk::new(times, scenarios, returns, stop.clone(), changes.clone());
         let control = Control::new(stop.clone(), changes);
-        Self { shards, reports, desk, control, depot }
+        Self { shards, reports, desk, control, depot, meetings }
     }
 
     /// Files whose rows were used up so far.
     pub fn used_up(&self) -> Vec<UsedUp> {
         self.depot.used_up()
+    }
+
+    /// What became of the meetings of users so far.
+    pub fn met(&self) -> Vec<Met> {
+        self.meetings.as_ref().map(|meetings| meetings.met()).unwrap_or_default()
     }
 
     /// The number of its shards.

@@ -77,9 +77,10 @@ fn each_start_ends_once(history: &History) -> Result<(), String> {
         );
     }
     ensure!(is_open || counts.dropped() == 0, "{} of a closed load were dropped", counts.dropped());
-    // A start that was dropped from the queue, or that still waits there, has had no attempt.
+    // A start that was dropped from the queue, or that still waits there or for a connection, has had no attempt.
+    let may_wait = is_open || history.scenario().shared_connections.is_some();
     let tried = started + counts.reconnects();
-    let never_tried = if is_open { counts.dropped() + counts.unfinished() } else { 0 };
+    let never_tried = if may_wait { counts.dropped() + counts.unfinished() } else { 0 };
     ensure!(
         counts.attempts() <= tried && counts.attempts() + never_tried >= tried,
         "{} attempts for started {started} and {} second tries",

@@ -47,8 +47,9 @@ impl History {
 
     /// Its users take one step after the other, and nothing else.
     pub(crate) fn is_in_turn(&self) -> bool {
-        let plain = Program::in_turn(self.scenario().steps.len());
-        self.scenario().program == plain || self.scenario().program.is_shuffled()
+        let (program, plain) = (&self.scenario().program, Program::in_turn(self.scenario().steps.len()));
+        let does_more = !program.start.is_empty() || !program.stop.is_empty();
+        *program == plain || (program.is_shuffled() && !does_more)
     }
 
     /// How many starts the plan has, reckoned by hand; none when nobody knows beforehand.

@@ -12,9 +12,9 @@ use pacing::{Nanos, Random};
 use plan::{Load, Node, Plan, Program, Scenario, Step};
 use target::SteppedServer;
 
-use super::plans::{changes, make_anew, plan_of, program_of};
+use super::plans::{changes, make_anew, plan_of, program_of, says_goodbye, vary};
 use crate::program::Code;
-use crate::{Interval, ScenarioInterval, ShardUse, SteppedRun, StopHandle, Supplies, UsedUp};
+use crate::{Interval, Met, ScenarioInterval, ShardUse, SteppedRun, StopHandle, Supplies, UsedUp};
 
 /// A world that takes more turns than this hangs.
 const TURNS_MAX: u64 = 3_000_000;
@@ -104,6 +104,7 @@ impl Setting {
         if random.chance(200_000) {
             setting.plan.scenarios.iter_mut().flat_map(|scenario| &mut scenario.steps).for_each(make_anew);
         }
+        vary(seed, &mut setting.plan);
         setting
     }
 
@@ -201,6 +202,8 @@ pub(crate) struct History {
     pub(crate) fault_count: u64,
     /// Files whose rows were used up.
     pub(crate) used_up: Vec<UsedUp>,
+    /// What became of the meetings of users.
+    pub(crate) met: Vec<Met>,
 }
 
 impl History {
@@ -234,9 +237,7 @@ impl History {
     /// The target takes requests on streams, and says goodbye in the middle of them.
     pub(crate) fn is_sent_away(&self) -> bool {
         let scenario = self.scenario();
-        let is_it = |step: &Step| {
-            scenario.targets[step.target].protocol == plan::Protocol::Http2 && step.request.path == "/close"
-        };
+        let is_it = |step: &Step| scenario.targets[step.target].protocol == plan::Protocol::Http2 && says_goodbye(step);
         scenario.steps.iter().any(is_it)
     }
 
@@ -346,7 +347,7 @@ impl Town {
         let shards = stage.hosts.len();
         let mut told = stage.told;
         let timelines: Vec<_> = (0..told.len()).map(|scenario| stage.run.timeline(scenario)).collect();
-        let used_up = stage.run.used_up();
+        let (used_up, met) = (stage.run.used_up(), stage.run.met());
         let finished = stage.run.finish(|interval| note(&mut told, interval)).map_err(|error| error.to_string())?;
         // These figures are not virtual.
         let real = |spent: &ShardUse| ShardUse { cpu_ns: 0, run_delay_ns: 0, saturated_ns: 0, ..spent.clone() };
@@ -373,6 +374,7 @@ impl Town {
             connections_lost: network.lost_connections(),
             fault_count: network.faults_so_far() - faults_before,
             used_up: used_up.clone(),
+            met: met.clone(),
             setting: setting.clone(),
         });
         let mut first = histories.next().ok_or("a plan has a scenario")?;

@@ -8,7 +8,7 @@ use pacing::open::{self, Rate};
 use pacing::{LevelStage, Nanos, Random};
 use plan::{
     Choice, Flags, Ground, Load, Making, Names, Node, OnFailure, Pattern, Plan, Program, Rendering, Schema, Step,
-    Think, Transaction,
+    Think, Transaction, UserShape,
 };
 
 /// Changes for a load, each pause with its end.
@@ -225,6 +225,79 @@ pub(super) fn program_of(random: &mut Random, steps: usize) -> Program {
     nodes.push(ask(random, steps));
     let transactions = vec![transaction("one"), transaction("other")];
     Program { seed: random.next_u64(), nodes, transactions, ..Program::default() }
+}
+
+/// What came later: each is drawn from a source of its own, so that a seed keeps what it meant before.
+pub(super) fn vary(seed: u64, plan: &mut Plan) {
+    let drawn = |stream, chance| {
+        let mut random = Random::of_stream(seed, stream);
+        random.chance(chance).then_some(random)
+    };
+    if let Some(mut random) = drawn(8, 200_000) {
+        meet(&mut random, plan);
+    }
+    if let Some(mut random) = drawn(9, 150_000) {
+        do_apart(&mut random, plan);
+    }
+    if let Some(mut random) = drawn(10, 150_000) {
+        share(&mut random, plan);
+    }
+}
+
+/// Users of some scenarios wait for each other somewhere in their programs.
+fn meet(random: &mut Random, plan: &mut Plan) {
+    let most = plan.scenarios.iter().map(plan::Scenario::users).max().unwrap_or(1).min(100);
+    for number in 0..random.between(1, 2) as u32 {
+        let within = random.chance(500_000).then(|| Duration::from_millis(random.below(2_000)));
+        let users = random.between(1, most + 2);
+        plan.meetings.push(plan::Meeting { name: number.to_string(), users, within });
+        for scenario in &mut plan.scenarios {
+            let is_rendezvous = matches!(scenario.load, Load::Closed { shape: UserShape::Rendezvous, .. });
+            if !is_rendezvous && random.chance(700_000) {
+                let place = random.below(scenario.program.nodes.len() as u64 + 1) as usize;
+                scenario.program.nodes.insert(place, Node::Meet(number));
+            }
+        }
+    }
+}
+
+/// Users of some scenarios do something before their first iteration, or behind their last.
+fn do_apart(random: &mut Random, plan: &mut Plan) {
+    for scenario in &mut plan.scenarios {
+        let steps = scenario.steps.len();
+        let program = &mut scenario.program;
+        if program.transactions.is_empty() {
+            program.transactions = vec![transaction("one"), transaction("other")];
+        }
+        // A start that always fails is tried for ever, where only a number of iterations ends the load.
+        let has_end = !matches!(scenario.load, Load::Closed { duration: None, .. });
+        for (nodes, may_fail) in [(&mut program.start, has_end), (&mut program.stop, true)] {
+            if random.chance(600_000) && may_fail {
+                *nodes = nodes_of(random, steps, 2);
+            }
+        }
+    }
+}
+
+/// The target says goodbye with its answer, also when the request is made anew each time.
+pub(super) fn says_goodbye(step: &Step) -> bool {
+    step.request.path.split('?').next() == Some("/close")
+}
+
+/// Users of some closed loads share connections.
+fn share(random: &mut Random, plan: &mut Plan) {
+    for scenario in &mut plan.scenarios {
+        let most = scenario.load.connections().max(1);
+        // A server that says goodbye to all of them again and again makes some of them try too often.
+        let is_sent_away =
+            |step: &Step| scenario.targets[step.target].protocol == plan::Protocol::Http2 && says_goodbye(step);
+        if scenario.steps.iter().any(is_sent_away) {
+            continue;
+        }
+        if matches!(scenario.load, Load::Closed { .. }) && random.chance(800_000) {
+            scenario.shared_connections = Some(random.between(1, most + 1));
+        }
+    }
 }
 
 fn transaction(name: &str) -> Transaction {

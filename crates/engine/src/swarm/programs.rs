@@ -11,8 +11,11 @@ use super::history::{self, History, Setting};
 use crate::idle::QUIET;
 
 mod apart;
+mod carriers;
 mod forks;
 mod loops;
+mod meetings;
+mod sharing;
 mod transactions;
 
 const SECOND: u64 = 1_000_000_000;

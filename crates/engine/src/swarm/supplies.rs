@@ -252,6 +252,32 @@ fn a_row_holds_for_its_iteration() {
     }
 }
 
+/// A row that is drawn before the first iteration of a user is its own, whatever the rate; the load goes on when all rows are
+/// taken, and a user that finds none gets never ready.
+#[test]
+fn users_of_a_rate_have_rows_of_their_own() {
+    let file = File::new("carriers");
+    for (threads, most, at_end) in [(1, 6, AtEnd::Stop), (2, 6, AtEnd::Stop), (3, 600, AtEnd::Again)] {
+        let spec = file.spec(Share::Unique, Pick::Next, at_end);
+        let paths = ["/status/${rows.status}?start", "/status/${rows.status}"];
+        let mut setting = setting(&file, spec, &paths, rate(1_000, Some(2_000)), threads);
+        let scenario = &mut setting.plan.scenarios[0];
+        if let plan::Load::Open { connections, .. } = &mut scenario.load {
+            *connections = plan::ConnectionCount::UpTo(most);
+        }
+        scenario.program.start = vec![scenario.program.nodes.remove(0)];
+        scenario.program.nodes.insert(0, Node::Think(Think::Fixed(Duration::from_millis(5))));
+        let history = played(setting);
+        let taken = taken(&history);
+        // Each user asks for its own row: once before, and in each of its iterations.
+        let users = taken.iter().filter(|count| **count > 0).count() as u64;
+        assert!((5..=most).contains(&users), "{threads}: {users}");
+        assert_eq!(taken.iter().sum::<u64>(), 2_000 + users, "{threads}");
+        assert_eq!(history.total.counts.iterations(), 2_000, "{threads}");
+        assert_eq!(history.used_up, vec![], "{threads}");
+    }
+}
+
 #[test]
 fn an_expression_that_throws_fails_its_step() {
     let file = File::new("throws");

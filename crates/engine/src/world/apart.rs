@@ -4,7 +4,7 @@ use driver::Sockets;
 use pacing::Nanos;
 
 use super::programs::Turn;
-use super::{Deadline, Work, World};
+use super::{Deadline, World};
 use crate::user::{Stage, View};
 
 /// What comes before the first iteration failed: it is tried again after this.
@@ -18,19 +18,15 @@ fn start_pause(failed: u32) -> Nanos {
     Nanos(START_PAUSE_MIN.0.saturating_mul(times).min(START_PAUSE_MAX.0))
 }
 
-impl Work {
-    /// Users count their iterations, or keep a pace.
-    pub(super) fn is_paced(&self) -> bool {
-        self.every.is_some() || self.iterations_each.is_some()
-    }
-}
-
 impl World {
     /// The user has begun something: what comes behind its last iteration is owed from then on.
     pub(super) fn begin_user(&mut self, user: u32, stage: Stage) {
         let one = &mut self.users.all[user as usize];
         let was = std::mem::replace(&mut one.stage, stage);
         self.users.owing += u64::from(was == Stage::New && self.users.programs.stop_at().is_some());
+        if let Some(open) = self.users.open.as_mut().filter(|_| was == Stage::New && stage == Stage::Starting) {
+            open.starting += 1;
+        }
     }
 
     /// Does what comes before the first iteration of a user, when that is not done. True when the user is busy with it.
@@ -86,6 +82,9 @@ impl World {
                 if is_good {
                     one.stage = Stage::Ready;
                     self.users.states.ends_start(user);
+                    if let Some(open) = &mut self.users.open {
+                        open.starting -= 1;
+                    }
                 }
                 if let Some(place) = self.users.programs.place(user) {
                     place.starts_failed = if is_good { 0 } else { place.starts_failed + 1 };
@@ -107,6 +106,9 @@ impl World {
             }
         }
         self.forget_user(user);
+        if let Some(open) = &mut self.users.open {
+            return open.stopped.push(user);
+        }
         self.users.gave_up += u64::from(self.users.all[user as usize].has_given_up);
         self.end_user(user, sockets);
     }
@@ -121,6 +123,9 @@ impl World {
     fn forget_user(&mut self, user: u32) {
         let was = std::mem::take(&mut self.users.all[user as usize].stage);
         self.users.owing -= u64::from(was != Stage::New && self.users.programs.stop_at().is_some());
+        if let Some(open) = self.users.open.as_mut().filter(|_| was == Stage::Starting) {
+            open.starting -= 1;
+        }
     }
 
     /// A user that has no place any more does first what comes behind its last iteration. True when it is busy with it.
@@ -154,7 +159,9 @@ impl World {
         }
         for user in 0..self.users.all.len() as u32 {
             let owes = self.owes(user);
-            let Some(place) = self.users.programs.place(user).filter(|_| owes) else { continue };
+            // Whoever carries what comes at a rate and rests between two of them stops when nothing more comes.
+            let is_resting = self.users.open.is_some() && !self.users.all[user as usize].is_inside;
+            let Some(place) = self.users.programs.place(user).filter(|_| owes && !is_resting) else { continue };
             if place.wakes_at.is_some_and(|wakes_at| wakes_at > at) {
                 place.wakes_at = Some(at);
                 self.timers.insert(at, Deadline::User { user, at });
@@ -184,6 +191,9 @@ impl World {
     #[cold]
     pub(super) fn call_off<S: Sockets>(&mut self, user: u32, at: Nanos, now: Nanos, sockets: &mut S) {
         self.cut_iteration(user, at, sockets);
+        if self.users.open.is_some() {
+            return self.next_open(user, View::Rested, at, now, sockets);
+        }
         self.leave(user, Turn { intended: at, taken_up: now, is_counted: false }, sockets);
     }
 

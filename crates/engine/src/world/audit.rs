@@ -18,7 +18,10 @@ impl World {
             return Err(format!("{exchanges} exchanges of {} users", self.users_at_work()));
         }
         let attempts: Vec<_> = self.ledger.attempts.keys().collect();
-        if attempts.len() != exchanges {
+        if let Some(count) = self.too_many_shared() {
+            return Err(format!("{count} connections are more than may be shared"));
+        }
+        if attempts.len() + self.awaiting_connections() != exchanges {
             return Err(format!("{} attempts for {exchanges} exchanges", attempts.len()));
         }
         let mut tried = HashSet::new();

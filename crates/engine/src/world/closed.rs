@@ -4,19 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use driver::Sockets;
-use pacing::{Levels, Nanos, Segment};
+use pacing::{Levels, Nanos};
 
-use super::{START_BATCH, Work, World};
+use super::{ClosedWork, START_BATCH, Work, World};
 use crate::user::{Next, View};
-
-/// What a shard has of a closed load.
-#[derive(Clone)]
-pub(crate) struct ClosedWork {
-    /// How many users there are in all, over time.
-    pub(crate) levels: Arc<Levels>,
-    pub(crate) segment: Segment,
-    pub(crate) is_rendezvous: bool,
-}
 
 /// The closed side of a shard.
 pub(crate) struct Closed {
@@ -133,6 +124,11 @@ impl Closed {
 
     pub(super) fn is_rendezvous(&self) -> bool {
         self.gathering.is_some()
+    }
+
+    /// All users are there, and no more will come.
+    pub(super) fn is_complete(&self) -> bool {
+        !self.is_halted && self.due == Nanos::NEVER
     }
 
     /// The load stands still.

@@ -37,11 +37,13 @@ pub(crate) struct Connections {
     pub(crate) closing: usize,
     /// Those that have carried an answer.
     pub(crate) proven: u64,
+    /// For each origin those that carry one exchange at a time, or do not know yet.
+    alone: Vec<u64>,
 }
 
 impl Connections {
     pub(crate) fn with_room_for(count: usize) -> Self {
-        Self { entries: Vec::with_capacity(count), closing: 0, proven: 0 }
+        Self { entries: Vec::with_capacity(count), closing: 0, proven: 0, alone: Vec::new() }
     }
 
     pub(crate) fn insert(&mut self, socket: Socket, phase: Phase, origin: u16) {
@@ -49,6 +51,11 @@ impl Connections {
         if index >= self.entries.len() {
             self.entries.resize_with(index + 1, || None);
         }
+        let origins = usize::from(origin) + 1;
+        if origins > self.alone.len() {
+            self.alone.resize(origins, 0);
+        }
+        self.alone[usize::from(origin)] += u64::from(phase.is_alone());
         self.entries[index] =
             Some(Connection { generation: socket.generation, origin, phase, is_reused: false, layers: None });
     }
@@ -62,8 +69,22 @@ impl Connections {
         self.find(socket)?;
         let connection = self.entries[socket.index as usize].take()?;
         self.closing -= usize::from(connection.phase == Phase::Close);
+        self.alone[usize::from(connection.origin)] -= u64::from(connection.phase.is_alone());
         self.proven -= u64::from(connection.is_reused);
         Some(connection)
+    }
+
+    /// A connection that was alone is another from now on.
+    pub(crate) fn turn_into(&mut self, socket: Socket, phase: Phase) {
+        let Some(connection) = self.find(socket) else { return };
+        let (was, origin) = (std::mem::replace(&mut connection.phase, phase), usize::from(connection.origin));
+        self.alone[origin] -= u64::from(was.is_alone());
+        self.alone[origin] += u64::from(phase.is_alone());
+    }
+
+    /// Connections to an origin that carry one exchange at a time, or do not know yet.
+    pub(crate) fn alone(&self, origin: u16) -> u64 {
+        self.alone.get(usize::from(origin)).copied().unwrap_or(0)
     }
 
     pub(crate) fn drain_closing(&mut self, mut close: impl FnMut(Socket)) {

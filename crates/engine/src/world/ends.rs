@@ -16,6 +16,7 @@ impl World {
         let now = sockets.now();
         let before = self.seen.counts.unfinished();
         self.trace_waiting(now);
+        self.leave_meetings(now);
         if let Some(open) = &mut self.users.open {
             open.give_up(now, self.work.first_series, &mut self.seen);
         }
@@ -98,6 +99,10 @@ impl World {
             counts[Counter::Reconnects] += u64::from(exchange.tries);
             counts[Counter::Redirects] += u64::from(self.ledger.steps.is_hop(exchange.step));
         }
+        // Those that wait for a connection are counted when they get it.
+        let untried = self.untried();
+        let counts = &mut self.seen.counts;
+        counts[Counter::Attempts] -= untried;
         for key in self.ledger.attempts.keys().collect::<Vec<_>>() {
             let Some(attempt) = self.ledger.attempts.find(key).filter(|attempt| attempt.was_sent()) else { continue };
             let exchange = attempt.exchange;

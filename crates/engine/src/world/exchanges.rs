@@ -194,6 +194,9 @@ impl World {
 
     /// One attempt: on the user's own connection when it has one, else on a new one.
     pub(super) fn try_exchange<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
+        if self.pool.sharing.is_some() && !self.gets_connection(key) {
+            return;
+        }
         let Some(exchange) = self.ledger.exchanges.find(key) else { return };
         let (user, step) = (exchange.user, exchange.step as usize);
         let origin = if self.ledger.is_simple { 0 } else { self.ledger.steps[step].origin };
@@ -325,6 +328,12 @@ impl World {
         self.count_last_sent(key, sockets);
         // One that waits for a stream is connected.
         let is_connected = self.pool.connections.find(socket).is_some_and(|one| matches!(one.phase, Phase::Shared));
+        if !was_sent && is_connected && self.pool.sharing.is_some() {
+            // Users that share connections wait for a stream as long as it takes.
+            let step = self.ledger.exchanges.find(exchange).map_or(0, |exchange| exchange.step as usize);
+            let deadline = now + self.ledger.steps[step].connect_timeout;
+            return self.arm(key, deadline);
+        }
         let failure = if was_sent || is_connected { Failure::Timeout } else { self.unanswered_stage(socket) };
         if self.ledger.records {
             self.record_begun(socket);

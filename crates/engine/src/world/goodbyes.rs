@@ -130,10 +130,8 @@ impl World {
             let is_websocket = self.protocol_of(socket) == Some(Protocol::WebSocket);
             let is_conversation = is_websocket && matches!(phase, Phase::Answer { .. } | Phase::Exchange { .. });
             if is_conversation && self.send_close(socket, sockets) {
-                if let Some(connection) = self.pool.connections.find(socket) {
-                    connection.phase = Phase::Close;
-                    self.pool.connections.closing += 1;
-                }
+                self.pool.connections.turn_into(socket, Phase::Close);
+                self.pool.connections.closing += 1;
             } else if !is_websocket || phase != Phase::Close {
                 self.close_last(socket, sockets);
             }

@@ -80,8 +80,9 @@ pub(crate) struct Layers {
 pub(crate) struct Links {
     /// The connection of each link that takes requests, origin by origin; empty when no connection is shared.
     sockets: Vec<Option<Socket>>,
-    /// Links to each origin.
+    /// Links to each origin, and how many there may be.
     each: usize,
+    most: u64,
     /// Connections that have something to send.
     dirty: Vec<Socket>,
     plain: Vec<u8>,
@@ -91,8 +92,9 @@ pub(crate) struct Links {
 
 impl Links {
     pub(super) fn new(origins: &[Origin], work: &Work) -> Self {
-        let each = work.share.users.div_ceil(u64::from(work.streams)) as usize;
-        let mut links = Self { each, ..Self::default() };
+        let most = work.shared.unwrap_or(u64::MAX);
+        let each = work.share.users.div_ceil(u64::from(work.streams)).min(most) as usize;
+        let mut links = Self { each, most, ..Self::default() };
         links.make_room(origins.len(), origins.iter().any(Origin::is_shared));
         // Of these each answer, or each of many messages in it, is timed by itself.
         let times_more = work.steps.iter().any(|step| step.call.as_ref().is_some_and(|call| call.is_stream));
@@ -111,7 +113,7 @@ impl Links {
 
     /// There are more users than before.
     pub(super) fn make_room_for(&mut self, users: u64, streams: u32, origins: usize, is_shared: bool) {
-        let (before, each) = (self.each, users.div_ceil(u64::from(streams)) as usize);
+        let (before, each) = (self.each, users.div_ceil(u64::from(streams)).min(self.most) as usize);
         if each > before && (is_shared || !self.sockets.is_empty()) {
             let old = std::mem::take(&mut self.sockets);
             self.sockets.resize(origins * each, None);
@@ -120,6 +122,12 @@ impl Links {
             }
         }
         self.each = each.max(before);
+    }
+
+    /// Connections with streams to an origin.
+    pub(super) fn count(&self, origin: u16) -> u64 {
+        let from = usize::from(origin) * self.each;
+        self.sockets.get(from..from + self.each).map_or(0, |links| links.iter().flatten().count() as u64)
     }
 
     pub(super) fn is_dirty(&self) -> bool {
@@ -148,7 +156,20 @@ impl World {
     }
 
     fn link_of(&self, user: u32, origin: u16) -> usize {
-        usize::from(origin) * self.pool.links.each + (user / self.work.streams) as usize
+        let each = self.pool.links.each;
+        usize::from(origin) * each + (user / self.work.streams) as usize % each.max(1)
+    }
+
+    /// The place of a connection that has streams now: its own, or another one where users that share connections opened several for
+    /// one place before they knew.
+    fn free_link(&self, own: usize, socket: Socket) -> usize {
+        let (sockets, each) = (&self.pool.links.sockets, self.pool.links.each.max(1));
+        if self.pool.sharing.is_none() || sockets[own].is_none_or(|known| known == socket) {
+            return own;
+        }
+        let first = own / each * each;
+        let free = sockets[first..].iter().take(each).position(Option::is_none);
+        free.map_or(own, |place| first + place)
     }
 
     /// A new connection gets the layers that its target wants.
@@ -334,7 +355,7 @@ impl World {
             Phase::Prepare { user, .. } => (None, Some(user)),
             _ => return,
         };
-        connection.phase = Phase::Shared;
+        self.pool.connections.turn_into(socket, Phase::Shared);
         self.pool.hope.was_connected = true;
         self.seen.counts[Counter::ConnectionsEstablished] += 1;
         self.ready_for_streams(socket, attempt, user, at, sockets);
@@ -356,6 +377,10 @@ impl World {
             layers.waiting.push_front(attempt);
         }
         let link = layers.link;
+        let link = self.free_link(link, socket);
+        if let Some(layers) = self.layers(socket) {
+            layers.link = link;
+        }
         self.pool.links.sockets[link] = Some(socket);
         self.soil(socket);
         self.start_waiting(socket);

@@ -12,7 +12,7 @@ use pacing::Nanos;
 use pacing::open::{Schedule, Starts};
 
 use super::programs::Turn;
-use super::{START_BATCH, Work, World};
+use super::{OpenWork, START_BATCH, Work, World};
 use crate::user::View;
 
 /// Starts of a shard that wait for a user; a further one is dropped at once.
@@ -21,21 +21,6 @@ const QUEUE_MAX: usize = 1_000_000;
 /// Starts that were due and not taken up at the end of a run: the waiting of so many is looked at one by one, and that of the others
 /// is only known to be at least as long as the last one's.
 const GIVEN_UP_MAX: usize = 1_000_000;
-
-/// What a shard has of an open load.
-#[derive(Clone)]
-pub(crate) struct OpenWork {
-    /// What comes before the measured load.
-    pub(crate) warmup: Option<Starts>,
-    pub(crate) starts: Starts,
-    pub(crate) max_lateness: Nanos,
-    /// All connections are opened at the beginning.
-    pub(crate) opens_all: bool,
-    /// The load is over with its last start; else with the end of its schedule.
-    pub(crate) ends_with_last: bool,
-    /// Its number of starts is reached before its time is over: so all that began comes to its end.
-    pub(crate) ends_by_count: bool,
-}
 
 /// A start that has come.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +38,13 @@ pub(crate) struct Open {
     /// Starts that are due and have no user, the oldest first.
     queue: VecDeque<Start>,
     /// Users without an exchange. The one that was busy last goes first: its connection is warm.
-    idle: VecDeque<u32>,
+    pub(super) idle: VecDeque<u32>,
+    /// Users that have done what comes behind the last iteration of each.
+    pub(super) stopped: Vec<u32>,
+    /// Users that do what comes before the first iteration of each, or wait to do it again.
+    pub(super) starting: u64,
+    /// Those that rest have heard that nothing more comes.
+    pub(super) has_retired: bool,
     /// Starts that have come.
     taken: u64,
     segment: pacing::Segment,
@@ -67,9 +58,9 @@ pub(crate) struct Open {
     /// It stands still from some instant on, and nobody has let it go on.
     is_paused: bool,
     /// The load stands still.
-    is_halted: bool,
+    pub(super) is_halted: bool,
     /// Users in the middle of an iteration, until the load goes on.
-    halted: Vec<u32>,
+    pub(super) halted: Vec<u32>,
 }
 
 impl Open {
@@ -79,6 +70,9 @@ impl Open {
             users_max: all.share.users,
             queue: VecDeque::new(),
             idle: VecDeque::new(),
+            stopped: Vec::new(),
+            starting: 0,
+            has_retired: false,
             taken: 0,
             segment: all.segment,
             counts_due,
@@ -164,6 +158,11 @@ impl Open {
         may_end && self.queue.is_empty() && self.peek().is_none() && !self.goes_on()
     }
 
+    /// No further start finds a user, when so many are busy.
+    pub(super) fn is_full(&self, busy: u64) -> bool {
+        busy >= self.users_max && !self.is_halted
+    }
+
     /// It stands still, or will, and starts more when it goes on.
     fn goes_on(&self) -> bool {
         self.last == Nanos::NEVER && (self.is_paused || !self.halted.is_empty())
@@ -196,7 +195,7 @@ impl Open {
     }
 
     pub(super) fn next_turn(&self, users: usize) -> Nanos {
-        let may_serve = !self.queue.is_empty() && !self.idle.is_empty();
+        let may_serve = !self.idle.is_empty() && (!self.queue.is_empty() || self.has_retired);
         if may_serve || (self.work.opens_all && (users as u64) < self.users_max) {
             return Nanos::ZERO;
         }
@@ -228,7 +227,11 @@ impl World {
         let opens = if open.work.opens_all { open.users_max - self.users.all.len() as u64 } else { 0 };
         for _ in 0..opens.min(START_BATCH) {
             let user = self.new_user();
-            self.prepare(user, sockets);
+            if self.users.programs.start_at().is_none() {
+                self.prepare(user, sockets);
+            } else {
+                self.starts_later(user, View::Nothing, now, now, sockets);
+            }
         }
         for _ in 0..START_BATCH {
             let Some(open) = &mut self.users.open else { return };
@@ -262,6 +265,9 @@ impl World {
             if !self.serve(now, sockets) {
                 break;
             }
+        }
+        if self.users.owing > 0 {
+            self.retire_carriers(now, sockets);
         }
     }
 
@@ -308,11 +314,19 @@ impl World {
         if open.queue.is_empty() {
             return false;
         }
-        let user = match open.idle.pop_back() {
+        let idle = open.idle.pop_back();
+        // Each start that waits has a user that gets ready.
+        if idle.is_none() && open.waiting() <= open.starting {
+            return false;
+        }
+        let user = match idle.or_else(|| open.stopped.pop()) {
             Some(user) => user,
             None if (self.users.all.len() as u64) < open.users_max => self.new_user(),
             None => return false,
         };
+        if self.users.programs.has_apart() && self.starts_later(user, View::Nothing, now, now, sockets) {
+            return true;
+        }
         self.serve_with(user, sockets);
         true
     }
@@ -365,6 +379,9 @@ impl World {
             if self.goes_on_open(user, view, intended, now, sockets) {
                 return;
             }
+        }
+        if self.users.programs.has_apart() && self.is_apart(user, view, intended, now, sockets) {
+            return;
         }
         let Some(open) = &mut self.users.open else { return };
         if view == View::NoConnection {

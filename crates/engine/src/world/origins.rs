@@ -127,6 +127,9 @@ impl World {
     /// The idle connection of a user to an origin leaves its place.
     #[inline]
     pub(super) fn take_own(&mut self, user: u32, origin: u16) -> Option<Socket> {
+        if let Some(idle) = self.take_idle(origin) {
+            return idle;
+        }
         if origin == 0 {
             let own = self.users.all[user as usize].connection.take();
             own.or_else(|| self.pool.elsewhere.take_further(user, origin))
@@ -138,6 +141,9 @@ impl World {
     /// A connection of a user is idle.
     #[inline]
     pub(super) fn keep_own(&mut self, user: u32, origin: u16, socket: Socket) {
+        if self.keep_idle(origin, socket) {
+            return;
+        }
         if origin == 0 {
             if let Some(other) = self.users.all[user as usize].connection.replace(socket) {
                 self.pool.elsewhere.keep_further(user, origin, other);
@@ -149,6 +155,9 @@ impl World {
 
     /// An idle connection of a user is of no use any more.
     pub(super) fn forget_own(&mut self, user: u32, origin: u16, socket: Socket) {
+        if self.forget_shared(origin, socket) {
+            return;
+        }
         let own = &mut self.users.all[user as usize].connection;
         if origin == 0 && *own == Some(socket) {
             *own = None;
@@ -159,6 +168,9 @@ impl World {
 
     #[cfg(test)]
     pub(super) fn owns(&self, user: u32, origin: u16, socket: Socket) -> bool {
+        if let Some(is_idle) = self.is_idle_for_all(origin, socket) {
+            return is_idle;
+        }
         let further = self.pool.elsewhere.further.get(&(user, origin));
         let first = if origin == 0 {
             self.users.all[user as usize].connection
@@ -173,7 +185,7 @@ impl World {
         let ends_together = self.users.budget.is_over || self.users.budget.is_spent();
         for origin in 0..self.pool.origins.len() as u16 {
             let is_talk = self.pool.origins[usize::from(origin)].is_talk();
-            if is_talk && ends_together {
+            if (is_talk && ends_together) || self.is_shared_by_all(origin) {
                 continue;
             }
             while let Some(socket) = self.take_own(user, origin) {
@@ -207,6 +219,9 @@ impl World {
             self.pool.links.gather.end();
         }
         self.pool.links.make_room(self.pool.origins.len() + 1, origin.is_shared());
+        if let Some(sharing) = &mut self.pool.sharing {
+            sharing.add_origin(&origin);
+        }
         self.pool.origins.push(origin);
         Some((self.pool.origins.len() - 1) as u16)
     }

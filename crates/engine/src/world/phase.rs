@@ -20,3 +20,10 @@ pub(crate) enum Phase {
     /// The peer's close.
     Close,
 }
+
+impl Phase {
+    /// One exchange at a time, or nobody knows yet.
+    pub(crate) fn is_alone(self) -> bool {
+        !matches!(self, Self::Shared | Self::Close)
+    }
+}

@@ -29,7 +29,7 @@ pub(super) const PLACE_BYTES: usize = size_of::<Place>();
 
 /// The programs of the users of a shard.
 pub(super) struct Programs {
-    code: Arc<Code>,
+    pub(super) code: Arc<Code>,
     /// Of users that need one.
     places: Vec<Place>,
 }
@@ -113,9 +113,10 @@ impl World {
     /// Whose draws they are. Users of an open load only carry what comes: its number is that of the iteration.
     pub(super) fn drawer(&self, user: u32) -> Drawer {
         let (streams, user) = (u64::from(self.work.streams.max(1)), u64::from(user));
+        // What a user does outside its iterations is drawn for itself.
         let number = match self.users.open {
-            Some(_) => u64::MAX,
-            None => self.work.segment.nth(user / streams) * streams + user % streams,
+            Some(_) if !self.does_its_own(user as u32) => u64::MAX,
+            _ => self.work.segment.nth(user / streams) * streams + user % streams,
         };
         Drawer { scenario: self.work.scenario, user: number }
     }
@@ -312,8 +313,9 @@ impl World {
         if self.awaits_rows(user, turn) {
             return true;
         }
-        let Turn { intended, taken_up, is_counted } = turn;
+        let mut turn = turn;
         for _ in 0..NOTHINGS_MAX {
+            let Turn { intended, taken_up, is_counted } = turn;
             let next = self.advance(user, true);
             if let Some(place) = self.users.programs.place(user) {
                 place.failed = None;
@@ -324,6 +326,12 @@ impl World {
                 Do::Fork(steps, most) => self.begin_fork(user, steps, most, turn, sockets),
                 Do::Think(Nanos::ZERO) => continue,
                 Do::Think(span) => self.think(user, span, intended),
+                Do::Meet(meeting) => {
+                    if let Some(passes_at) = self.arrive(user, meeting, intended, sockets.now()) {
+                        (turn.intended, turn.taken_up) = (passes_at, taken_up.max(passes_at));
+                        continue;
+                    }
+                }
                 Do::Begin(number) => {
                     self.begin_transaction(user, number, intended);
                     continue;
@@ -356,7 +364,7 @@ impl World {
             return true;
         }
         // Others have their turn.
-        self.rest(user, intended.max(taken_up) + NOTHING_PAUSE);
+        self.rest(user, turn.intended.max(turn.taken_up) + NOTHING_PAUSE);
         true
     }
 
@@ -465,7 +473,7 @@ impl World {
             return false;
         }
         let tries_again = self.users.programs.place(user).is_some_and(|place| place.tries > 0);
-        if self.users.budget.is_over || (view == View::NoConnection && !tries_again) {
+        if self.is_over_for(user) || (view == View::NoConnection && !tries_again) {
             self.cut_iteration(user, now, sockets);
             return false;
         }

@@ -7,7 +7,6 @@ mod values;
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use driver::{Sockets, Waker};
@@ -20,13 +19,10 @@ use super::exchanges::{Attempt, Exchange};
 use super::kept::KeptBody;
 use super::programs::Use;
 use super::step::{PreparedCall, PreparedStep};
-use super::{Work, World};
+use super::{Counters, Work, World};
 use crate::program::Part;
 use reckoner::Reckoner;
 use rows::{Held, Rows, Supply};
-
-/// Counters that all shards of a run count on.
-pub(crate) type Counters = Arc<[AtomicU64]>;
 
 /// What the users of a shard remember.
 pub(super) struct States {

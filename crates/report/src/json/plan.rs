@@ -43,6 +43,7 @@ fn load_of(scenario: &Scenario, step: &Step) -> Value {
     match &scenario.load {
         Load::Closed { users, shape, requests, duration } => {
             plan["users"] = (*users).into();
+            plan["connections"] = scenario.shared_connections.into();
             let stage = |stage: &UserStage| json!({ "from": stage.from, "to": stage.to, "duration_s": stage.span.as_secs_f64() });
             match shape {
                 UserShape::AtOnce => {}

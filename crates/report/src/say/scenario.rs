@@ -169,9 +169,10 @@ fn chinese(fault: &Fault) -> String {
         }
         Fault::Scheme { url, verb } => format!("'{url}' 不能用于 '{verb}' 步骤；请使用{}", schemes(verb)),
         Fault::NoVariable { name, known } => format!("--var {name}：文件中没有变量 '{name}'；可用：{known}"),
-        Fault::StartOfRate => "start 和 stop 属于固定的用户：请用 users 代替 rate，或把这些步骤放进 steps".to_owned(),
         Fault::AbortOfPart => "针对单个步骤、事务或场景的阈值在结束时判定；请去掉 abort，或去掉名称".to_owned(),
-        Fault::NotYet { what } => format!("此版本尚不能运行：{what}；请去掉"),
+        Fault::MeetingTooLarge { name, users, most } => {
+            format!("集合点 '{name}' 等待 {users} 个用户，但最多只有 {most} 个；请减小该数量，或增加用户数")
+        }
         Fault::HostSlot { text } => {
             format!("'${{{text}}}' 位于主机部分，必须在运行前确定；请使用 vars 中的变量或 ${{env.名称}}")
         }

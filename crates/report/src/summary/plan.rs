@@ -112,6 +112,12 @@ pub(crate) fn scenario_in_words(plan: &Plan, scenario: &Scenario, language: Lang
     let (requests, duration) = match &scenario.load {
         Load::Closed { users, shape, requests, duration } => {
             parts.push(users_in_words(*users, shape, language));
+            parts.extend(scenario.shared_connections.map(|shared| {
+                language.pick(
+                    format!("sharing {}", counted(shared, "connection")),
+                    format!("共用 {} 个连接", count(shared)),
+                )
+            }));
             (*requests, *duration)
         }
         Load::Open { stages, arrivals, requests, connections, .. } => {

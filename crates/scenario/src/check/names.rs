@@ -103,8 +103,9 @@ impl Declared {
                 }
                 match &step.action {
                     Action::Meet(meet) => {
-                        let (users, first) = *places.entry(&meet.name.text).or_insert((meet.users, meet.name.at));
-                        if users != meet.users {
+                        let known = places.entry(&meet.name.text);
+                        let (users, within, first) = *known.or_insert((meet.users, meet.within, meet.name.at));
+                        if (users, within) != (meet.users, meet.within) {
                             let fault = NameFault::Meet { name: meet.name.text.clone(), line: line(first) };
                             found.add(meet.name.at, Fault::Name(fault));
                         }

@@ -3,6 +3,7 @@
 use plan::{Choice, Meeting, Node, Step as PlanStep, Target, Transaction};
 
 use super::Making;
+use super::meetings::Meetings;
 use super::requests::Part;
 use super::talks::Turn;
 use crate::file::{Action, Expression, Step, Talk};
@@ -11,14 +12,14 @@ use crate::mistake::Fault;
 /// What the program of one scenario is made of.
 pub(super) struct Nodes<'m, 'a> {
     making: &'m mut Making<'a>,
-    meetings: &'m mut Vec<Meeting>,
+    meetings: &'m mut Meetings,
     steps: Vec<PlanStep>,
     targets: Vec<Target>,
     transactions: Vec<Transaction>,
 }
 
 impl<'m, 'a> Nodes<'m, 'a> {
-    pub(super) fn new(making: &'m mut Making<'a>, meetings: &'m mut Vec<Meeting>) -> Self {
+    pub(super) fn new(making: &'m mut Making<'a>, meetings: &'m mut Meetings) -> Self {
         Self { making, meetings, steps: Vec::new(), targets: Vec::new(), transactions: Vec::new() }
     }
 
@@ -71,13 +72,8 @@ impl<'m, 'a> Nodes<'m, 'a> {
                 on_failure: self.making.on_failure(step),
             },
             Action::Meet(meet) => {
-                self.making.found.add(step.at, Fault::NotYet { what: "meet" });
                 let meeting = Meeting { name: meet.name.text.clone(), users: meet.users, within: meet.within };
-                let known = self.meetings.iter().position(|known| known.name == meeting.name);
-                Node::Meet(known.unwrap_or_else(|| {
-                    self.meetings.push(meeting);
-                    self.meetings.len() - 1
-                }) as u32)
+                Node::Meet(self.meetings.number(meeting, meet.name.at))
             }
         })
     }

@@ -73,8 +73,8 @@ pub enum NameFault {
         /// The one that is probably meant.
         near: Option<String>,
     },
-    /// Users that wait for different numbers of others at one place.
-    #[error("'{name}' is met by another number of users in line {line}; choose another name, or the same number")]
+    /// Users that wait for different numbers of others at one place, or for different times.
+    #[error("'{name}' has other 'users' or another 'within' in line {line}; write the same, or choose another name")]
     Meet {
         /// The name.
         name: String,

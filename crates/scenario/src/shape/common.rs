@@ -103,9 +103,26 @@ pub(crate) const MEET: Object = Object {
     title_zh: "集合点",
     id: "meeting",
     fields: &[
-        field("name", Kind::Text, "The place", "集合点名称").needed(),
-        field("users", Kind::Count, "So many users wait for each other", "等待的用户数").needed(),
-        field("within", Kind::Time, "No longer than that [default: for ever]", "最长等待时间 [默认：一直等待]"),
+        field(
+            "name",
+            Kind::Text,
+            "The name of the place; one name is one place, in all scenarios",
+            "集合点名称；同名即为同一个集合点，可跨场景",
+        )
+        .needed(),
+        field(
+            "users",
+            Kind::Count,
+            "How many users make a round; all go on when the last of them arrives",
+            "一轮的用户数；最后一个到达时一起放行",
+        )
+        .needed(),
+        field(
+            "within",
+            Kind::Time,
+            "They go on this long after the first arrived, whoever is missing [default: they wait for all]",
+            "第一个用户到达后最长等待多久，到时即放行 [默认：等到人齐]",
+        ),
     ],
     any_of: &[],
 };

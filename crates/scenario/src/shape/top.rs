@@ -233,8 +233,8 @@ pub(crate) const SCENARIO: Object = Object {
         field(
             "connections",
             Kind::Count,
-            "Connections that its users share [default: each user has its own]",
-            "由用户共用的连接数 [默认：每个用户有自己的连接]",
+            "Connections to each host that its users share; requests wait for a free one. With a rate, how many serve it [default: each user has its own]",
+            "用户共用的连接数（每个主机），请求会等待空闲的连接；使用 rate 时为承载它的连接数 [默认：每个用户有自己的连接]",
         ),
         field(
             "keep",
@@ -245,8 +245,8 @@ pub(crate) const SCENARIO: Object = Object {
         field(
             "start",
             Kind::MaybeSteps,
-            "Steps of each user before its first iteration",
-            "每个用户在第一次迭代之前执行的步骤",
+            "Steps of each user before its first iteration; with a rate, users begin as they are needed",
+            "每个用户在第一次迭代之前执行的步骤；使用 rate 时，用户按需产生",
         ),
         field("steps", Kind::Steps, "What a user does in one iteration", "一次迭代中的步骤").needed(),
         field(

@@ -56,8 +56,8 @@ fn page(is_chinese: bool) -> String {
         pick("[中文](scenario-keys.zh.md)", "[English](scenario-keys.md)"),
         wrapped(
             pick(
-                "Made from the tables of the reader by `cargo xtask reference`; the same tables make [the JSON Schema](scenario.schema.json). `onrush check FILE` says what is wrong with a file, and [this page](scenarios.md) teaches the format. `meet`, and `connections` with users, are not run yet.",
-                "由读取程序的键表通过 `cargo xtask reference` 生成，[JSON Schema](scenario.schema.json) 也出自同一份表。`onrush check 文件` 会指出文件中的错误；格式讲解见[场景文件](scenarios.zh.md)。`meet` 以及与 users 一起使用的 `connections` 目前尚不能运行。",
+                "Made from the tables of the reader by `cargo xtask reference`; the same tables make [the JSON Schema](scenario.schema.json). `onrush check FILE` says what is wrong with a file, and [this page](scenarios.md) teaches the format.",
+                "由读取程序的键表通过 `cargo xtask reference` 生成，[JSON Schema](scenario.schema.json) 也出自同一份表。`onrush check 文件` 会指出文件中的错误；格式讲解见[场景文件](scenarios.zh.md)。",
             ),
             ""
         ),

@@ -262,8 +262,8 @@ impl World {
         if self.pool.connections.closing >= CLOSING_MAX {
             return self.close(socket, sockets);
         }
-        if let Some(connection) = self.pool.connections.find(socket) {
-            connection.phase = Phase::Close;
+        if self.pool.connections.find(socket).is_some() {
+            self.pool.connections.turn_into(socket, Phase::Close);
             self.pool.connections.closing += 1;
             self.timers.insert(now + CLOSING_WAIT, Deadline::Closing(socket));
         }

@@ -13,6 +13,9 @@ use crate::world::connections::Connection;
 use crate::world::exchanges::{Attempt, Given, TRIES_MAX};
 use crate::world::phase::Phase;
 
+/// Where users share connections many of them wait on one, and each connection that takes no more requests moves all of them.
+const SHARED_MOVES_MAX: u8 = u8::MAX;
+
 impl World {
     /// The peer takes no more requests here: those that it has not looked at go out again elsewhere (RFC 9113, 6.8).
     pub(super) fn go_away<S: Sockets>(&mut self, socket: Socket, last: u32, at: Nanos, sockets: &mut S) {
@@ -48,9 +51,10 @@ impl World {
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
         let (exchange, was_sent, was_heard) =
             (attempt.exchange, attempt.was_sent(), attempt.first_byte != Nanos::NEVER);
+        let moves_max = if self.pool.sharing.is_some() { SHARED_MOVES_MAX } else { TRIES_MAX };
         let Some(known) = self.ledger.exchanges.find(exchange) else { return };
         // Whoever has begun to answer has looked at it.
-        if was_heard || known.tries >= TRIES_MAX || known.moves >= TRIES_MAX {
+        if was_heard || known.tries >= TRIES_MAX || known.moves >= moves_max {
             return self.end_attempt(key, Outcome::Failed(failure), now, sockets);
         }
         if was_sent {
@@ -241,6 +245,10 @@ impl World {
 
     /// A user has left: when it was the last of its link, the connection is closed.
     pub(in crate::world) fn leave_link<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
+        if self.pool.sharing.is_some() {
+            // Others may need it.
+            return;
+        }
         let streams = self.work.streams as usize;
         let from = user as usize / streams * streams;
         let users = &self.users.all[from..self.users.all.len().min(from + streams)];

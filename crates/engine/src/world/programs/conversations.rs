@@ -30,7 +30,7 @@ impl World {
 
     /// The connections of a user to a target are closed in order. At the end of a run all peers hear so together.
     fn leave_used<S: Sockets>(&mut self, user: u32, target: u16, sockets: &mut S) {
-        if self.users.budget.is_over {
+        if self.users.budget.is_over || self.is_shared_by_all(target) {
             return;
         }
         let mut new = Vec::new();

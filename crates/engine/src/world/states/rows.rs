@@ -112,7 +112,15 @@ impl Rows {
         [&work.program.start, &work.program.nodes, &work.program.stop].into_iter().for_each(|nodes| of_all.walk(nodes));
         of_iteration.walk(&work.program.nodes);
         rows.of_conditions = rows.feeds_of(&[], &of_all.conditions, memory, reckoner);
-        rows.ending = rows.ending_of(&of_iteration, memory, reckoner);
+        let mut of_start = Found::default();
+        if work.open.is_some() {
+            // Who carries what comes at a rate has drawn these before, one for all of its iterations.
+            of_start.walk(&work.program.start);
+        }
+        let drawn = rows.ending_of(&of_start, memory, reckoner);
+        let mut ending = rows.ending_of(&of_iteration, memory, reckoner).into_vec();
+        ending.retain(|feed| !drawn.contains(feed));
+        rows.ending = ending.into();
         rows
     }
 

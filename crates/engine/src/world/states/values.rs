@@ -8,9 +8,9 @@ use plan::{Expression, Meaning, Moment, NotFilled, Scope, Value};
 
 use super::reckoner::Reckoner;
 use super::rows::Held;
-use super::{Counters, State, States};
-use crate::world::World;
+use super::{State, States};
 use crate::world::programs::Use;
+use crate::world::{Counters, World};
 
 /// What conditions draw from lies beside what steps draw from.
 const CONDITIONS: u32 = 1 << 31;
