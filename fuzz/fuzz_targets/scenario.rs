@@ -1,11 +1,11 @@
-//! Any text as a scenario file: it is right, or each mistake has a place in it and something to say.
+//! Any text as a scenario file: it is right, or each mistake has a place in it and something to say; and so it is made a plan of.
 #![no_main]
 
 use std::io::{Error, ErrorKind};
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use scenario::{Files, MISTAKES_MAX};
+use scenario::{Files, Lowering, MISTAKES_MAX, Mistakes, Opened, Outside};
 
 /// One data file, and no other.
 struct Data;
@@ -18,18 +18,39 @@ impl Files for Data {
     }
 }
 
+fn check(mistakes: &Mistakes) {
+    assert!((1..=MISTAKES_MAX).contains(&mistakes.all.len()));
+    for mistake in &mistakes.all {
+        assert!(mistake.at.start <= mistake.at.end && mistake.at.start <= mistakes.source.text.len());
+        let place = mistakes.source.place(mistake.at.start);
+        assert!(place.line >= 1 && place.column >= 1);
+        assert!(!mistake.to_string().is_empty());
+    }
+}
+
+/// The plans of a file, as a run without expressions and without an environment makes them.
+fn lower(opened: &Opened) -> Result<(), Mistakes> {
+    let outside = Outside {
+        environment: &|_| None,
+        interpreters: None,
+        schemas: &[],
+        folder: Path::new("/nowhere"),
+        user_agent: "fuzz/1",
+    };
+    let lowering = Lowering::new(opened, &outside)?;
+    lowering.before()?;
+    let lowered = lowering.run(&[])?;
+    assert!(!lowered.plan.scenarios.is_empty());
+    lowering.after().map(drop)
+}
+
 fuzz_target!(|input: &str| match scenario::parse("fuzzed", input, &Data) {
     Ok(opened) => {
         assert!(!opened.file.scenarios.is_empty());
         assert!(opened.file.step_count() > 0);
-    }
-    Err(mistakes) => {
-        assert!((1..=MISTAKES_MAX).contains(&mistakes.all.len()));
-        for mistake in &mistakes.all {
-            assert!(mistake.at.start <= mistake.at.end && mistake.at.start <= mistakes.source.text.len());
-            let place = mistakes.source.place(mistake.at.start);
-            assert!(place.line >= 1 && place.column >= 1);
-            assert!(!mistake.to_string().is_empty());
+        if let Err(mistakes) = lower(&opened) {
+            check(&mistakes);
         }
     }
+    Err(mistakes) => check(&mistakes),
 });
