@@ -202,7 +202,7 @@ fn a_leaked_slot_is_caught() {
 fn a_completion_that_the_driver_loses_is_caught() {
     let is_plain = |setting: &Setting| {
         let is_closed = matches!(setting.plan.scenarios[0].load, Load::Closed { shape: UserShape::AtOnce, .. });
-        // Whoever gets ready tries again, and whoever shares a connection gets another one.
+        // The share that must be caught is that of worlds in which users go through their steps and nothing else.
         let is_varied = |one: &plan::Scenario| {
             let program = &one.program;
             !program.start.is_empty() || !program.stop.is_empty() || one.shared_connections.is_some()
