@@ -239,7 +239,7 @@ impl World {
             why: String::new(),
             steps,
         };
-        let pool = Pool {
+        let mut pool = Pool {
             connections: Connections::with_room_for((work.share.users * users.programs.most()) as usize),
             elsewhere: Elsewhere::default(),
             links: Links::new(&origins, &work),
@@ -262,6 +262,9 @@ impl World {
             waits: 0,
             parts_until: Nanos::ZERO,
         };
+        if pool.sharing.is_some() {
+            pool.connections.count_alone(pool.origins.len());
+        }
         let (timers, stalls) = (Timers::default(), Stalls::default());
         let traces = Traces::new(&work.lookout, work.shard, work.scenario);
         let mut world = Self { work, users, ledger, pool, timers, seen: Box::default(), instants, stalls, traces };

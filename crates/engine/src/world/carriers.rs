@@ -13,6 +13,8 @@ use crate::user::{Stage, View};
 
 impl World {
     /// A user of an open load is in no iteration. True when it gets ready for one, or has stopped: it serves no start.
+    #[cold]
+    #[inline(never)]
     pub(super) fn is_apart<S: Sockets>(
         &mut self,
         user: u32,
@@ -37,6 +39,13 @@ impl World {
         self.starts_later(user, view, intended, now, sockets)
     }
 
+    /// A user that is to serve a start gets ready for it first. False when it is.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn gets_ready<S: Sockets>(&mut self, user: u32, now: Nanos, sockets: &mut S) -> bool {
+        self.starts_later(user, View::Nothing, now, now, sockets)
+    }
+
     /// What a user does is part of no iteration.
     pub(super) fn does_its_own(&self, user: u32) -> bool {
         self.users.programs.has_apart()
@@ -57,6 +66,7 @@ impl World {
 
     /// Nothing more comes: users that are free do what comes behind their last iteration.
     #[cold]
+    #[inline(never)]
     pub(super) fn retire_carriers<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         let Some(open) = &mut self.users.open else { return };
         let (is_over, had_retired) = (open.is_over(), open.has_retired);

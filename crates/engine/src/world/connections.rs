@@ -37,7 +37,7 @@ pub(crate) struct Connections {
     pub(crate) closing: usize,
     /// Those that have carried an answer.
     pub(crate) proven: u64,
-    /// For each origin those that carry one exchange at a time, or do not know yet.
+    /// For each origin those that carry one exchange at a time, or do not know yet; empty where none are shared.
     alone: Vec<u64>,
 }
 
@@ -51,11 +51,9 @@ impl Connections {
         if index >= self.entries.len() {
             self.entries.resize_with(index + 1, || None);
         }
-        let origins = usize::from(origin) + 1;
-        if origins > self.alone.len() {
-            self.alone.resize(origins, 0);
+        if let Some(alone) = self.alone.get_mut(usize::from(origin)) {
+            *alone += u64::from(phase.is_alone());
         }
-        self.alone[usize::from(origin)] += u64::from(phase.is_alone());
         self.entries[index] =
             Some(Connection { generation: socket.generation, origin, phase, is_reused: false, layers: None });
     }
@@ -69,7 +67,9 @@ impl Connections {
         self.find(socket)?;
         let connection = self.entries[socket.index as usize].take()?;
         self.closing -= usize::from(connection.phase == Phase::Close);
-        self.alone[usize::from(connection.origin)] -= u64::from(connection.phase.is_alone());
+        if let Some(alone) = self.alone.get_mut(usize::from(connection.origin)) {
+            *alone -= u64::from(connection.phase.is_alone());
+        }
         self.proven -= u64::from(connection.is_reused);
         Some(connection)
     }
@@ -78,8 +78,14 @@ impl Connections {
     pub(crate) fn turn_into(&mut self, socket: Socket, phase: Phase) {
         let Some(connection) = self.find(socket) else { return };
         let (was, origin) = (std::mem::replace(&mut connection.phase, phase), usize::from(connection.origin));
-        self.alone[origin] -= u64::from(was.is_alone());
-        self.alone[origin] += u64::from(phase.is_alone());
+        if let Some(alone) = self.alone.get_mut(origin) {
+            *alone = *alone - u64::from(was.is_alone()) + u64::from(phase.is_alone());
+        }
+    }
+
+    /// There are so many origins whose connections are shared.
+    pub(crate) fn count_alone(&mut self, origins: usize) {
+        self.alone.resize(origins, 0);
     }
 
     /// Connections to an origin that carry one exchange at a time, or do not know yet.

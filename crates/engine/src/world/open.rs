@@ -230,7 +230,7 @@ impl World {
             if self.users.programs.start_at().is_none() {
                 self.prepare(user, sockets);
             } else {
-                self.starts_later(user, View::Nothing, now, now, sockets);
+                self.gets_ready(user, now, sockets);
             }
         }
         for _ in 0..START_BATCH {
@@ -314,17 +314,15 @@ impl World {
         if open.queue.is_empty() {
             return false;
         }
-        let idle = open.idle.pop_back();
-        // Each start that waits has a user that gets ready.
-        if idle.is_none() && open.waiting() <= open.starting {
-            return false;
-        }
-        let user = match idle.or_else(|| open.stopped.pop()) {
+        let user = match open.idle.pop_back() {
             Some(user) => user,
+            // Each start that waits has a user that gets ready.
+            None if open.waiting() <= open.starting => return false,
+            None if !open.stopped.is_empty() => open.stopped.swap_remove(0),
             None if (self.users.all.len() as u64) < open.users_max => self.new_user(),
             None => return false,
         };
-        if self.users.programs.has_apart() && self.starts_later(user, View::Nothing, now, now, sockets) {
+        if self.users.programs.has_apart() && self.gets_ready(user, now, sockets) {
             return true;
         }
         self.serve_with(user, sockets);

@@ -127,7 +127,9 @@ impl World {
     /// The idle connection of a user to an origin leaves its place.
     #[inline]
     pub(super) fn take_own(&mut self, user: u32, origin: u16) -> Option<Socket> {
-        if let Some(idle) = self.take_idle(origin) {
+        if self.pool.sharing.is_some()
+            && let Some(idle) = self.take_idle(origin)
+        {
             return idle;
         }
         if origin == 0 {
@@ -141,7 +143,7 @@ impl World {
     /// A connection of a user is idle.
     #[inline]
     pub(super) fn keep_own(&mut self, user: u32, origin: u16, socket: Socket) {
-        if self.keep_idle(origin, socket) {
+        if self.pool.sharing.is_some() && self.keep_idle(origin, socket) {
             return;
         }
         if origin == 0 {
@@ -221,6 +223,7 @@ impl World {
         self.pool.links.make_room(self.pool.origins.len() + 1, origin.is_shared());
         if let Some(sharing) = &mut self.pool.sharing {
             sharing.add_origin(&origin);
+            self.pool.connections.count_alone(self.pool.origins.len() + 1);
         }
         self.pool.origins.push(origin);
         Some((self.pool.origins.len() - 1) as u16)

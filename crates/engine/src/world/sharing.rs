@@ -61,20 +61,24 @@ impl World {
     }
 
     /// An idle connection that all share leaves its place. The outer `None`: they share none to this origin.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     pub(super) fn take_idle(&mut self, origin: u16) -> Option<Option<Socket>> {
         let sharing = self.pool.sharing.as_mut()?;
         sharing.bench(origin).map(|bench| bench.idle.pop())
     }
 
     /// A connection is idle. False when it is not one that all share.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     pub(super) fn keep_idle(&mut self, origin: u16, socket: Socket) -> bool {
         let bench = self.pool.sharing.as_mut().and_then(|sharing| sharing.bench(origin));
         bench.map(|bench| bench.idle.push(socket)).is_some()
     }
 
     /// An idle connection is of no use any more. False when it is not one that all share.
+    #[cold]
+    #[inline(never)]
     pub(super) fn forget_shared(&mut self, origin: u16, socket: Socket) -> bool {
         let bench = self.pool.sharing.as_mut().and_then(|sharing| sharing.bench(origin));
         bench.map(|bench| bench.idle.retain(|one| *one != socket)).is_some()
@@ -82,6 +86,7 @@ impl World {
 
     /// Whether an exchange gets a connection now; else it waits for one.
     #[cold]
+    #[inline(never)]
     pub(super) fn gets_connection(&mut self, key: Key) -> bool {
         let Some(exchange) = self.ledger.exchanges.find(key) else { return true };
         let (user, is_second_try) = (exchange.user, exchange.tries > 0 || exchange.is_moved);
@@ -128,6 +133,8 @@ impl World {
     }
 
     /// Those that wait get the connections that have become free.
+    #[cold]
+    #[inline(never)]
     pub(super) fn serve_waiting<S: Sockets>(&mut self, sockets: &mut S) {
         for origin in 0..self.pool.origins.len() as u16 {
             loop {

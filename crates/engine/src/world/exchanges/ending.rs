@@ -262,8 +262,11 @@ impl World {
         if self.pool.connections.closing >= CLOSING_MAX {
             return self.close(socket, sockets);
         }
-        if self.pool.connections.find(socket).is_some() {
+        if self.pool.sharing.is_some() {
             self.pool.connections.turn_into(socket, Phase::Close);
+        }
+        if let Some(connection) = self.pool.connections.find(socket) {
+            connection.phase = Phase::Close;
             self.pool.connections.closing += 1;
             self.timers.insert(now + CLOSING_WAIT, Deadline::Closing(socket));
         }
