@@ -420,11 +420,19 @@ impl World {
     }
 
     /// Every user has failed to connect and no connection was ever established.
+    #[inline]
     pub(crate) fn is_hopeless(&self) -> bool {
+        // Asked in every turn, and mostly somebody was reached.
+        !self.pool.hope.was_connected && !self.work.keeps.persists && self.has_failed_enough()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn has_failed_enough(&self) -> bool {
         let connections = (self.work.share.users / u64::from(self.work.streams)).max(1);
         let connections = self.pool.sharing.as_ref().map_or(connections, |sharing| sharing.most().min(connections));
         let enough = if self.users.open.is_some() { OPEN_HOPE } else { connections };
-        !self.work.keeps.persists && !self.pool.hope.was_connected && self.pool.hope.failed_connects >= enough
+        self.pool.hope.failed_connects >= enough
     }
 
     /// How long all that is in flight has waited.

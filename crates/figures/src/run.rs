@@ -15,6 +15,7 @@ use pacing::Nanos;
 use plan::Plan;
 use wire::tls::Refused;
 
+use crate::asked::{Asked, asks_each};
 use crate::times::{Spoiled, histogram};
 use crate::{Bar, ClassTimes, MeasureTimes, Note, ScenarioPart, Tally, Times, per_second};
 
@@ -254,19 +255,16 @@ impl Run {
         let (tally, recorded) = (Tally::of(&total), Recorded::of(&total));
         let (wall, started_for) = (result.wall, result.started_for);
         let per_s_of_starts = |count| per_second(count, started_for.as_secs_f64());
-        // The last start before a stop stands for the time until the next would have come: what is above the asked rate by no more than
-        // that start is at the asked rate.
-        let last = per_s_of_starts(plan.scenarios.iter().filter_map(|each| each.program.asks_each()).sum());
-        let at_most_asked = |per_s: f64, asked: f64| match result.was_stopped && per_s - asked <= last {
-            true => per_s.min(asked),
-            false => per_s,
+        let asked = Asked {
+            per_s: result.asked_per_s,
+            last: per_s_of_starts(asks_each(&plan)),
+            was_stopped: result.was_stopped,
         };
-        let achieved = per_s_of_starts(tally.planned_starts() - tally.dropped());
-        let achieved_per_s = result.asked_per_s.map(|asked| at_most_asked(achieved, asked));
+        let achieved_per_s =
+            asked.per_s.map(|_| asked.at_most(per_s_of_starts(tally.planned_starts() - tally.dropped())));
         let succeeded = succeeded(&total, &recorded.succeeded);
         let available = wall.0 as f64 * result.threads as f64;
-        let done = per_s_of_starts(tally.finished() - tally.drained());
-        let rate = result.asked_per_s.map_or(done, |asked| at_most_asked(done, asked));
+        let rate = asked.at_most(per_s_of_starts(tally.finished() - tally.drained()));
         let users: u64 = plan.scenarios.iter().map(plan::Scenario::users).sum();
         let is_closed = result.asked_per_s.is_none();
         Self {

@@ -254,13 +254,18 @@ impl Schedule {
     fn reach(&self, integral: u128) -> Option<Nanos> {
         let index = self.pieces.partition_point(|piece| piece.after <= integral);
         let piece = self.pieces.get(index)?;
-        let starts = integral.wrapping_sub(piece.base) as f64 / START as f64;
-        Some(piece.reach(starts))
+        let integral = integral.wrapping_sub(piece.base);
+        // The same number; a conversion of 64 bits is one instruction, of 128 a call.
+        let integral = u64::try_from(integral).map_or_else(|_| integral as f64, |short| short as f64);
+        Some(piece.reach(integral / START as f64))
     }
 
     /// The instant of start `number`, the first being 0, when they are spaced evenly; `None` when there are not so many.
     pub fn start(&self, number: u64) -> Option<Nanos> {
-        if number >= self.count() { None } else { self.reach(u128::from(number) * START) }
+        // Below the count, without a division.
+        let integral = u128::from(number) * START;
+        let is_one = number < self.limit && integral + START <= self.integral;
+        if is_one { self.reach(integral) } else { None }
     }
 }
 

@@ -258,11 +258,21 @@ impl World {
                 }
                 continue;
             }
-            open.queue.push_back(Start { intended, taken_up: now, number });
+            let start = Start { intended, taken_up: now, number };
+            // Mostly somebody is free, and nobody waits.
+            if open.queue.is_empty()
+                && !self.users.programs.has_apart()
+                && let Some(user) = open.idle.pop_back()
+            {
+                self.begin_start(user, start, sockets);
+                continue;
+            }
+            open.queue.push_back(start);
             self.serve(now, sockets);
         }
         for _ in 0..START_BATCH {
-            if !self.serve(now, sockets) {
+            let waits = self.users.open.as_ref().is_some_and(|open| !open.queue.is_empty());
+            if !waits || !self.serve(now, sockets) {
                 break;
             }
         }
@@ -331,11 +341,18 @@ impl World {
 
     fn serve_with<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
         let Some(open) = &mut self.users.open else { return };
-        let Some(start) = open.queue.pop_front() else { return open.idle.push_back(user) };
+        match open.queue.pop_front() {
+            Some(start) => self.begin_start(user, start, sockets),
+            None => open.idle.push_back(user),
+        }
+    }
+
+    fn begin_start<S: Sockets>(&mut self, user: u32, start: Start, sockets: &mut S) {
         let Start { intended, taken_up, number } = start;
         if self.ledger.is_simple {
             return self.begin_due(user, 0, intended, taken_up, sockets);
         }
+        let Some(open) = &self.users.open else { return };
         let (is_counted, number) = (open.counts_due, open.segment.nth(number));
         self.enter(user, intended >= self.instants.measured_from, Some(number));
         if !self.go_on(user, Turn { intended, taken_up, is_counted }, sockets)

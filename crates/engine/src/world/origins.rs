@@ -127,16 +127,26 @@ impl World {
     /// The idle connection of a user to an origin leaves its place.
     #[inline]
     pub(super) fn take_own(&mut self, user: u32, origin: u16) -> Option<Socket> {
+        // Users that share connections have none here.
+        if origin == 0
+            && let Some(own) = self.users.all[user as usize].connection.take()
+        {
+            return Some(own);
+        }
+        self.take_other(user, origin)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_other(&mut self, user: u32, origin: u16) -> Option<Socket> {
         if self.pool.sharing.is_some()
             && let Some(idle) = self.take_idle(origin)
         {
             return idle;
         }
-        if origin == 0 {
-            let own = self.users.all[user as usize].connection.take();
-            own.or_else(|| self.pool.elsewhere.take_further(user, origin))
-        } else {
-            self.pool.elsewhere.take(user, origin)
+        match origin {
+            0 => self.pool.elsewhere.take_further(user, origin),
+            _ => self.pool.elsewhere.take(user, origin),
         }
     }
 

@@ -30,6 +30,8 @@ pub(super) const PLACE_BYTES: usize = size_of::<Place>();
 /// The programs of the users of a shard.
 pub(super) struct Programs {
     pub(super) code: Arc<Code>,
+    /// Users do something before their first iteration, or behind their last.
+    has_apart: bool,
     /// Of users that need one.
     places: Vec<Place>,
 }
@@ -39,7 +41,8 @@ impl Programs {
     pub(super) fn new(program: &Program, steps: usize, has_places: bool) -> Self {
         let mut code = Code::new(program, steps);
         code.has_places |= has_places;
-        Self { code: Arc::new(code), places: Vec::new() }
+        let has_apart = code.start_at.is_some() || code.stop_at.is_some();
+        Self { code: Arc::new(code), has_apart, places: Vec::new() }
     }
 
     pub(super) fn start_at(&self) -> Option<u32> {
@@ -52,7 +55,7 @@ impl Programs {
 
     /// Users do something before their first iteration, or behind their last.
     pub(super) fn has_apart(&self) -> bool {
-        self.code.start_at.is_some() || self.code.stop_at.is_some()
+        self.has_apart
     }
 
     /// The number of the iteration that a user is in, or was in last.
