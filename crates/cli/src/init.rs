@@ -53,6 +53,12 @@ fn made(args: &InitArgs, language: Language) -> Result<(ScenarioFile, Vec<String
             )
             .to_owned());
     }
+    if args.out.is_none() && args.flags.curl.iter().flatten().any(|word| word == b"-o" || word == b"--output") {
+        output::note(language.pick(
+            "onrush: -o behind curl is curl's, and has no effect here; write: onrush init -o FILE curl ...",
+            "onrush：curl 之后的 -o 属于 curl，在这里不起作用；请写成：onrush init -o 文件 curl ...",
+        ));
+    }
     let plan = args.flags.draft().and_then(|draft| draft.plan()).map_err(|error| in_words(&error))?;
     let file = report::scenario_file(&plan, USER_AGENT, name, language).map_err(|BinaryBody(number)| {
         language.pick(

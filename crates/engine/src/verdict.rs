@@ -117,6 +117,8 @@ impl Growth {
 pub struct Verdict {
     /// Who was the limit.
     pub limit: Limit,
+    /// Of which scenario of the plan.
+    pub scenario: usize,
     /// 99th percentile of the starts' lateness, over all outcomes; `None` where none was measured: a closed load has none, and what
     /// did not end has left none.
     pub lateness_p99_ns: Option<u64>,
@@ -172,8 +174,9 @@ impl Limit {
 impl Verdict {
     /// That of a run of several scenarios: of the one that was limited most.
     pub(crate) fn worst<'a>(verdicts: impl IntoIterator<Item = &'a Self>) -> Self {
-        let worst = verdicts.into_iter().min_by_key(|verdict| verdict.limit.rank());
-        worst.expect("a plan has a scenario").clone()
+        let worst = verdicts.into_iter().enumerate().min_by_key(|(_, verdict)| verdict.limit.rank());
+        let (scenario, worst) = worst.expect("a plan has a scenario");
+        Self { scenario, ..worst.clone() }
     }
 
     /// The figures are the generator's as much as the target's.
@@ -204,6 +207,7 @@ impl Verdict {
         let stalled = shards().filter(|(_, spent)| spent.stalled_ns > 0).max_by_key(|(_, spent)| spent.stalled_ns);
         let mut verdict = Self {
             limit: Limit::Unknown,
+            scenario: 0,
             lateness_p99_ns: p99(Measure::Lateness).filter(|_| !is_closed),
             wait_p99_ns: p99(Measure::Wait),
             lag_p99_ns: evidence.shards.iter().filter_map(|spent| spent.lag.quantile(0.99)).max().unwrap_or(0),

@@ -302,12 +302,15 @@ impl Writer<'_> {
     }
 
     fn scenario(&mut self, parts: &[Part], origin: &str, shared: &[(String, String)]) {
+        self.note(
+            0,
+            "data: {users: {file: users.csv}}   # then ${users.name}, a row for each iteration",
+            "data: {users: {file: users.csv}}   # 之后可用 ${users.name}，每轮取一行",
+        );
         self.load();
-        for (number, part) in parts.iter().enumerate() {
-            if number > 0 {
-                self.line(6, "# - think: 1s-3s");
-            }
+        for part in parts {
             self.step(part, origin, shared);
+            self.line(6, "# - think: 1s-3s");
         }
         self.threshold();
     }

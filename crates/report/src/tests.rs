@@ -52,6 +52,7 @@ fn result(total: Snapshot) -> RunResult {
         threads: 2,
         shards: vec![ShardUse { cpu_ns: 600_000_000, span_ns: 2_000_000_000, ..ShardUse::default() }; 2],
         verdict: Verdict {
+            scenario: 0,
             limit: Limit::Users,
             lateness_p99_ns: Some(70_000),
             wait_p99_ns: Some(0),

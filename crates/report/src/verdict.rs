@@ -112,6 +112,10 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
                 format!("瓶颈在被测服务：实际 {achieved}/s{asked}；{signs}{own}"),
             )
         }
+        Limit::Users if run.plan.scenarios.len() > 1 => {
+            let name = run.plan.scenarios.get(verdict.scenario).map_or("", |scenario| &scenario.name);
+            pick(format!("in '{name}' {}", users(run, language)), format!("场景 '{name}' 的{}", users(run, language)))
+        }
         Limit::Users => users(run, language),
         Limit::Generator => generator(verdict, language),
         Limit::PortsOrDescriptors => pick(
@@ -200,9 +204,11 @@ fn users(run: &Run, language: Language) -> String {
     let achieved = rate(run.rate);
     let mean = verdict.service_mean_ns.map_or("-".to_owned(), time);
     // What a user of a closed load spends with each, connections included.
-    let each = verdict.users_can_per_s.map_or("-".to_owned(), |can| time(run.users() as f64 / can * 1e9));
+    let Some(scenario) = run.plan.scenarios.get(verdict.scenario) else { return String::new() };
+    let number = scenario.users();
+    let each = verdict.users_can_per_s.map_or("-".to_owned(), |can| time(number as f64 / can * 1e9));
     let can = verdict.users_can_per_s.map(rate);
-    let load = run.plan.scenarios.first().map(|scenario| &scenario.load);
+    let load = Some(&scenario.load);
     match (load, can) {
         (Some(Load::Open { connections, .. }), Some(can)) if run.asked_per_s.is_some() => {
             let (number, asked) = (connections.most(), run.asked_per_s.map_or(String::new(), rate));
@@ -219,8 +225,8 @@ fn users(run: &Run, language: Language) -> String {
             )
         }
         (_, Some(can)) => language.pick(
-            format!("the users were the limit: {} / {each} = {can}/s at most, {achieved}/s achieved; more users (-c) may give more, until throughput stops growing", counted(run.users(), "user")),
-            format!("瓶颈在并发用户数：{} 个用户 / {each} = 最多 {can}/s，实际 {achieved}/s；增加用户数（-c）可能得到更高的吞吐，直至吞吐不再上升", count(run.users())),
+            format!("the users were the limit: {} / {each} = {can}/s at most, {achieved}/s achieved; more users (-c) may give more, until throughput stops growing", counted(number, "user")),
+            format!("瓶颈在并发用户数：{} 个用户 / {each} = 最多 {can}/s，实际 {achieved}/s；增加用户数（-c）可能得到更高的吞吐，直至吞吐不再上升", count(number)),
         ),
         (_, None) => language.pick(
             format!("the users were the limit: each request took {mean}, {achieved}/s achieved; more concurrent users may give more, until throughput stops growing"),
@@ -231,7 +237,8 @@ fn users(run: &Run, language: Language) -> String {
 
 /// The connections that users share, and how long requests waited for one, where that is longer than they took.
 fn shared_were_few(run: &Run) -> Option<(u64, u64)> {
-    let shared = run.plan.scenarios.first()?.shared_connections.filter(|shared| *shared < run.users())?;
+    let scenario = run.plan.scenarios.get(run.verdict.scenario)?;
+    let shared = scenario.shared_connections.filter(|shared| *shared < scenario.users())?;
     let wait = run.verdict.wait_p99_ns?;
     (wait as f64 > run.verdict.service_mean_ns?).then_some((shared, wait))
 }

@@ -66,6 +66,16 @@ proptest! {
 }
 
 #[test]
+fn a_path_may_hold_a_url() {
+    for path in ["login?next=https://b.test/c", "://", "a://b", "?q=ws://x"] {
+        let flags = Flags { url: Some(format!("http://a.test/{path}")), ..Flags::default() };
+        let asked = plan(&flags).expect("a plan");
+        let file = scenario_file(&asked, "", "x.yaml", Language::En).expect("text");
+        assert_eq!(again(&file).scenarios[0].steps[0].request.path, asked.scenarios[0].steps[0].request.path);
+    }
+}
+
+#[test]
 fn bodies_that_are_no_text_are_told() {
     let flags =
         |data: &str| Flags { url: Some("http://a.test/".to_owned()), data: Some(data.to_owned()), ..Flags::default() };

@@ -41,14 +41,16 @@ pub(super) fn check(reader: &mut Reader<'_>, node: &Node, url: &Pattern, verb: &
         _ => &["http", "https"],
     };
     let like = sample(url);
-    let scheme = like.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    // A path or a query may hold a URL.
+    let is_relative = like.starts_with(['/', '?']);
+    let scheme = like.split_once("://").filter(|_| !is_relative).map(|(scheme, _)| scheme.to_ascii_lowercase());
     let shown = || shortened(&masked_url(&like));
     match scheme {
         Some(scheme) if schemes.contains(&scheme.as_str()) => {
             let read = Address::parse(&like);
             reader.value(node.at, read);
         }
-        None if like.starts_with(['/', '?']) && verb != "tcp" => match reader.target.clone() {
+        None if is_relative && verb != "tcp" => match reader.target.clone() {
             Target::None => reader.found.add(node.at, Fault::NoTarget { url: shown() }),
             Target::Open => {}
             Target::Like(target) => {
