@@ -106,7 +106,9 @@ fn static_binary(build: &Build) -> Result<PathBuf, Failure> {
     // With a target of its own, what runs while it builds is not linked that way.
     let words =
         ["build", "--package", "onrush", "--profile", "dist", "--features", FEATURES, "--target", &build.target];
-    run(cargo(&words).env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f")))?;
+    // So do the assertions of C.
+    let of_c = format!("-ffile-prefix-map={home}=/cargo -ffile-prefix-map={}=/onrush", root().display());
+    run(cargo(&words).env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f")).env("CFLAGS", of_c))?;
     let bin = folder().join("bin");
     make(&bin)?;
     let binary = bin.join("onrush");
