@@ -40,6 +40,10 @@ pub struct Interval {
     pub response: Times,
     /// Response times of whatever else ended in it, by how it ended; without those of which there are none.
     pub others: Vec<(Class, Times)>,
+    /// How late we were with what ended in it.
+    pub lateness: Times,
+    /// CPU time of the shards.
+    pub cpu_ns: u64,
     /// Each scenario and its steps.
     pub scenarios: Vec<ScenarioPart>,
     /// From the start of the run: response times of all that ended, or the times of whole chains where redirects are followed.
@@ -65,6 +69,8 @@ pub struct Added {
     pub response: Distribution,
     /// Service times of what succeeded.
     pub service: Distribution,
+    /// Each scenario and its steps; `None` where all of the interval is new.
+    scenarios: Option<Vec<ScenarioPart>>,
 }
 
 impl Interval {
@@ -90,13 +96,20 @@ impl Interval {
             total: Tally::of(total),
             response: Times::of(&response, &censored, Spoiled::default()),
             others: others.filter(|(_, times)| times.count > 0).collect(),
+            lateness: Times::known(&parts::of_every_class(seen, Measure::Lateness)),
+            cpu_ns: seen.cpu_ns,
             scenarios: ScenarioPart::all(plan, interval.scenarios.iter().map(|part| part.seen)),
             whole: match total.chains.count() {
                 0 => parts::spread_of_all(total, Measure::Response),
                 _ => Spread::of(&total.chains),
             },
-            added: Added::of(interval, response),
+            added: Added::of(interval, plan, response),
         }
+    }
+
+    /// Each scenario and its steps: what of them was not told before.
+    pub fn added_scenarios(&self) -> &[ScenarioPart] {
+        self.added.scenarios.as_deref().unwrap_or(&self.scenarios)
     }
 
     /// Seconds in which the load was not paused.
@@ -106,12 +119,15 @@ impl Interval {
 }
 
 impl Added {
-    fn of(interval: &engine::Interval<'_>, response: Distribution) -> Self {
+    fn of(interval: &engine::Interval<'_>, plan: &Plan, response: Distribution) -> Self {
         let added = interval.added;
         // All of an interval is new when it is told first.
         let response =
             if interval.is_again { parts::of_class(added, Class::Succeeded, Measure::Response) } else { response };
+        let scenarios =
+            interval.is_again.then(|| ScenarioPart::all(plan, interval.scenarios.iter().map(|part| part.added)));
         Self {
+            scenarios,
             is_empty: added.counts.is_empty(),
             cut_off: added.counts.cut_off(),
             connections_open: added.gauges.connections_open,

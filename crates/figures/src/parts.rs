@@ -23,6 +23,8 @@ pub struct StepPart {
     pub failures: Vec<(Failure, u64)>,
     /// Response times of successful requests; of a transaction, its time where all that it holds came to its end.
     pub response: Times,
+    /// The same as a histogram, without those that were given up.
+    pub recorded: Distribution,
 }
 
 /// What came of one scenario.
@@ -75,6 +77,7 @@ impl StepPart {
             unfinished: seen.unfinished_of(id).map_or(0, response),
             failures: seen.failures_of(id).collect(),
             response: Times::of(succeeded, &censored, Spoiled::default()),
+            recorded: succeeded.clone(),
         }
     }
 }
@@ -83,6 +86,15 @@ impl StepPart {
 pub(crate) fn of_class(seen: &Snapshot, class: Class, measure: Measure) -> Distribution {
     let mut sum = Distribution::default();
     each(seen, class).for_each(|timings| sum.merge(timings.of(measure)));
+    sum
+}
+
+/// All steps, of one measure, however they ended.
+pub(crate) fn of_every_class(seen: &Snapshot, measure: Measure) -> Distribution {
+    let mut sum = Distribution::default();
+    for class in Class::ALL {
+        each(seen, class).for_each(|timings| sum.merge(timings.of(measure)));
+    }
     sum
 }
 

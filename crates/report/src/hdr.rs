@@ -1,13 +1,14 @@
 //! The files of the HdrHistogram tools: the percentile text of the whole run, and the log of its intervals.
 //!
-//! Times in the text are milliseconds, in the log nanoseconds; both hold the response and service times of what succeeded.
+//! Times in the text are milliseconds, in the log nanoseconds; both hold the response and service times of what succeeded. The log
+//! has the response times of each step and each transaction too, where there is more than one step.
 
 use core::time::Duration;
 use std::fmt::Write;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use figures::{Interval, Run};
+use figures::{Interval, Run, ScenarioPart, StepPart};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use metrics::{Distribution, Measure, VALUE_NS_MAX};
@@ -43,19 +44,39 @@ impl HdrLog {
         }
         // What came late of an interval is a line more with its times.
         let added = &interval.added;
-        for (measure, times) in [(Measure::Response, &added.response), (Measure::Service, &added.service)] {
-            let (from, length) = (interval.from.as_secs_f64(), (interval.to - interval.from).as_secs_f64());
-            let max = times.max().unwrap_or(0) as f64 / MILLI;
-            let mut bytes = Vec::new();
-            V2DeflateSerializer::new()
-                .serialize(&histogram_of(times), &mut bytes)
-                .expect("a histogram fits into memory");
-            let name = measure.name();
-            writeln!(text, "Tag={name},{from:.3},{length:.3},{max:.3},{}", STANDARD.encode(bytes))
-                .expect("writing to a string does not fail");
+        let mut line = |tag: &str, times| text.push_str(&line(interval, tag, times));
+        line(Measure::Response.name(), &added.response);
+        line(Measure::Service.name(), &added.service);
+        for (tag, part) in parts(interval.added_scenarios()).into_iter().filter(|(_, part)| part.recorded.count() > 0) {
+            line(&tag, &part.recorded);
         }
         text
     }
+}
+
+fn line(interval: &Interval, tag: &str, times: &Distribution) -> String {
+    let (from, length) = (interval.from.as_secs_f64(), (interval.to - interval.from).as_secs_f64());
+    let max = times.max().unwrap_or(0) as f64 / MILLI;
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new().serialize(&histogram_of(times), &mut bytes).expect("a histogram fits into memory");
+    format!("Tag={tag},{from:.3},{length:.3},{max:.3},{}\n", STANDARD.encode(bytes))
+}
+
+/// Each step and each transaction with its tag; none where one step is all there is.
+fn parts(scenarios: &[ScenarioPart]) -> Vec<(String, &StepPart)> {
+    let all: Vec<_> = scenarios.iter().flat_map(parts_of).collect();
+    if all.len() > 1 { all } else { Vec::new() }
+}
+
+fn parts_of(scenario: &ScenarioPart) -> impl Iterator<Item = (String, &StepPart)> {
+    let tagged = move |kind: &str, part: &StepPart| tag(&format!("{kind}:{}/{}", scenario.name, part.name));
+    let steps = scenario.steps.iter().map(move |part| (tagged("step", part), part));
+    steps.chain(scenario.transactions.iter().map(move |part| (tagged("transaction", part), part)))
+}
+
+/// As readers of the log split it: at commas and at white space.
+fn tag(name: &str) -> String {
+    name.replace(|sign: char| sign == ',' || sign.is_whitespace(), "_")
 }
 
 /// The percentile text of the response times of what succeeded.

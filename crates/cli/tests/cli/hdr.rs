@@ -74,6 +74,47 @@ fn public_tools_read_the_files() {
 }
 
 #[test]
+fn steps_and_transactions_have_lines_of_their_own() {
+    let served = Served::start();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let file = folder.join(format!("hdr-parts-{}.yaml", std::process::id()));
+    let log = file.with_extension("hlog");
+    let url = served.url("");
+    let scenario = format!(
+        "target: {url}\nscenarios:\n  buy, now:\n    load: {{ users: 4, iterations: 40 }}\n    steps:\n      - get: /delay/2\n        name: see it\n      - transaction: order\n        steps:\n          - get: /delay/3\n            name: pay\n"
+    );
+    std::fs::write(&file, scenario).expect("a file");
+    let (path, hdr) = (file.display().to_string(), file.with_extension("hgrm").display().to_string());
+    let ran = output(&["run", &path, "--interval", "100ms", "--output", "json", "--hdr", &hdr]);
+    assert!(ran.status.success(), "{ran:?}");
+    let scenarios = &report(&ran)["scenarios"][0];
+
+    let read = Command::new(python()).args(["-c", READER]).arg(&log).output().expect("python starts");
+    let read_text = text(&read.stdout);
+    let tags: Vec<Vec<&str>> = read_text.lines().map(|line| line.split(' ').collect()).collect();
+    let of = |tag: &str| tags.iter().find(|cells| cells[0] == tag).unwrap_or_else(|| panic!("{tag}: {read:?}"));
+    assert_eq!(tags.len(), 5, "{read_text}");
+    assert_eq!(of("response_time")[1], "80");
+    let parts = [
+        ("step:buy__now/see_it", &scenarios["steps"][0]),
+        ("step:buy__now/pay", &scenarios["steps"][1]),
+        ("transaction:buy__now/order", &scenarios["transactions"][0]),
+    ];
+    for (tag, part) in parts {
+        let cells = of(tag);
+        assert_eq!(cells[1], "40", "{read_text}");
+        for (cell, key) in cells[2..].iter().zip(["p50_ns", "p99_ns", "max_ns"]) {
+            let ours = part["response_time"][key].as_f64().expect("a number");
+            let theirs = cell.parse::<f64>().expect("a number");
+            assert!((theirs / ours - 1.0).abs() < 0.002, "{tag} {key}: {theirs} and {ours}");
+        }
+    }
+    for each in [&file, &log, &file.with_extension("hgrm")] {
+        std::fs::remove_file(each).expect("the file goes");
+    }
+}
+
+#[test]
 fn a_log_that_has_no_place_is_told_before_the_load() {
     let refused = output(&["--hdr", "/no/such/folder/x.hgrm", "http://127.0.0.1:1/"]);
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
