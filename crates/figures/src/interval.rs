@@ -44,6 +44,8 @@ pub struct Interval {
     pub lateness: Times,
     /// CPU time of the shards.
     pub cpu_ns: u64,
+    /// Exchanges that were in flight at its end.
+    pub in_flight: u64,
     /// Each scenario and its steps.
     pub scenarios: Vec<ScenarioPart>,
     /// From the start of the run: response times of all that ended, or the times of whole chains where redirects are followed.
@@ -65,6 +67,10 @@ pub struct Added {
     pub slow_connects: u64,
     /// Failures.
     pub failures: Vec<FailureCount>,
+    /// CPU time of the shards.
+    pub cpu_ns: u64,
+    /// How late we were with what ended.
+    pub lateness: Distribution,
     /// Response times of successful requests.
     pub response: Distribution,
     /// Service times of what succeeded.
@@ -98,6 +104,7 @@ impl Interval {
             others: others.filter(|(_, times)| times.count > 0).collect(),
             lateness: Times::known(&parts::of_every_class(seen, Measure::Lateness)),
             cpu_ns: seen.cpu_ns,
+            in_flight: seen.gauges.in_flight.response.count(),
             scenarios: ScenarioPart::all(plan, interval.scenarios.iter().map(|part| part.seen)),
             whole: match total.chains.count() {
                 0 => parts::spread_of_all(total, Measure::Response),
@@ -133,6 +140,8 @@ impl Added {
             connections_open: added.gauges.connections_open,
             slow_connects: added.connect.count_between(SYN_AGAIN_NS, CONNECT_NS_MAX),
             failures: FailureCount::all(&added.counts, &added.blamed),
+            cpu_ns: added.cpu_ns,
+            lateness: parts::of_every_class(added, Measure::Lateness),
             response,
             service: parts::of_class(added, Class::Succeeded, Measure::Service),
         }
