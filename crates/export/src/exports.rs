@@ -70,11 +70,7 @@ impl Exports {
     ///
     /// # Errors
     /// A file or an address cannot be opened, or two exports have one place.
-    pub fn begin(
-        kinds: &[Export],
-        parts: &[ScenarioPart],
-        environment: &Environment,
-    ) -> Result<Self, ExportError> {
+    pub fn begin(kinds: &[Export], parts: &[ScenarioPart], environment: &Environment) -> Result<Self, ExportError> {
         if kinds.len() > EXPORTS_MAX {
             return Err(ExportError::TooMany);
         }

@@ -86,9 +86,24 @@ pub(crate) fn families(totals: &Totals) -> Vec<Family<'_>> {
         series: totals.failures.iter().map(|(name, count)| (vec![("reason", &**name)], Value::Count(*count))).collect(),
     });
     all.extend([
-        counter("onrush_dropped", "Starts that were given up because they would have been too late.", "{request}", totals.dropped),
-        counter("onrush_unfinished", "Requests that were in flight when the run ended.", "{request}", totals.unfinished),
-        counter("onrush_bytes_received", "Bytes that arrived, heads and framing included.", "By", totals.bytes_received),
+        counter(
+            "onrush_dropped",
+            "Starts that were given up because they would have been too late.",
+            "{request}",
+            totals.dropped,
+        ),
+        counter(
+            "onrush_unfinished",
+            "Requests that were in flight when the run ended.",
+            "{request}",
+            totals.unfinished,
+        ),
+        counter(
+            "onrush_bytes_received",
+            "Bytes that arrived, heads and framing included.",
+            "By",
+            totals.bytes_received,
+        ),
         counter("onrush_bytes_sent", "Bytes that were sent, heads and framing included.", "By", totals.bytes_sent),
         one(
             "onrush_cpu_seconds",

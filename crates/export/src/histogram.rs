@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use metrics::Distribution;
 
 /// The upper bounds of the classic buckets, in nanoseconds.
-pub const BOUNDS_NS: [u64; 18] = [
+pub(crate) const BOUNDS_NS: [u64; 18] = [
     100_000,
     250_000,
     500_000,
@@ -27,14 +27,14 @@ pub const BOUNDS_NS: [u64; 18] = [
 ];
 
 /// The finest scale: an octave has 32 buckets, each 2.2 % wide. Prometheus knows scales up to 8.
-pub const SCALE_MAX: i32 = 5;
+pub(crate) const SCALE_MAX: i32 = 5;
 /// Buckets of an exponential histogram that is sent; one that needs more is made coarser. It is what the libraries of OpenTelemetry
 /// send at most, so that whoever takes theirs takes ours.
-pub const BUCKETS_MAX: usize = 160;
+pub(crate) const BUCKETS_MAX: usize = 160;
 
 /// Times that were seen since the start of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Histogram {
+pub(crate) struct Histogram {
     /// How many in each classic bucket, not cumulative; the last is above all bounds.
     classic: [u64; BOUNDS_NS.len() + 1],
     /// By the number of their exponential bucket, at the finest scale.
@@ -48,18 +48,18 @@ pub struct Histogram {
 
 /// An exponential histogram: bucket `i` holds what is above `base^i` and at most `base^(i + 1)`, with `base = 2^(2^-scale)` seconds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Exponential {
+pub(crate) struct Exponential {
     /// How fine it is.
-    pub scale: i32,
+    pub(crate) scale: i32,
     /// Zeros.
-    pub zeros: u64,
+    pub(crate) zeros: u64,
     /// Each bucket that holds something, in their order.
-    pub buckets: Vec<(i32, u64)>,
+    pub(crate) buckets: Vec<(i32, u64)>,
 }
 
 impl Histogram {
     /// Adds times.
-    pub fn add(&mut self, times: &Distribution) {
+    pub(crate) fn add(&mut self, times: &Distribution) {
         let (Some(min), Some(max)) = (times.min(), times.max()) else { return };
         for bucket in times.buckets() {
             // The middle of a bucket stands for its values, cut to what was really seen.
@@ -77,27 +77,27 @@ impl Histogram {
     }
 
     /// How many there are.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
     /// Their sum, in seconds.
-    pub fn sum_s(&self) -> f64 {
+    pub(crate) fn sum_s(&self) -> f64 {
         self.sum_ns as f64 / 1e9
     }
 
     /// The least, in seconds.
-    pub fn min_s(&self) -> Option<f64> {
+    pub(crate) fn min_s(&self) -> Option<f64> {
         self.min_ns.map(|ns| ns as f64 / 1e9)
     }
 
     /// The most, in seconds.
-    pub fn max_s(&self) -> Option<f64> {
+    pub(crate) fn max_s(&self) -> Option<f64> {
         self.max_ns.map(|ns| ns as f64 / 1e9)
     }
 
     /// How many are at most each bound, in seconds; the last bound is infinite.
-    pub fn cumulative(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
+    pub(crate) fn cumulative(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
         let bounds = BOUNDS_NS.iter().map(|ns| *ns as f64 / 1e9).chain([f64::INFINITY]);
         let mut sum = 0;
         bounds.zip(self.classic).map(move |(bound, count)| {
@@ -107,7 +107,7 @@ impl Histogram {
     }
 
     /// The same as an exponential histogram of a bounded number of buckets.
-    pub fn exponential(&self) -> Exponential {
+    pub(crate) fn exponential(&self) -> Exponential {
         let mut scale = SCALE_MAX;
         let span = |scale: i32| {
             let place = |number: &i32| number >> (SCALE_MAX - scale);

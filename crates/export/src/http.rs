@@ -76,7 +76,8 @@ fn refusal(status: u16, said: Option<Vec<u8>>) -> Fault {
 
 /// What a server said, in one line that is not too long.
 pub(crate) fn one_line(text: &str) -> String {
-    let line: String = text.trim().chars().map(|each| if each.is_control() { ' ' } else { each }).take(SAID_CHARS_MAX).collect();
+    let line: String =
+        text.trim().chars().map(|each| if each.is_control() { ' ' } else { each }).take(SAID_CHARS_MAX).collect();
     plan::masked(&line)
 }
 

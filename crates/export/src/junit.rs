@@ -34,7 +34,9 @@ pub(crate) fn suite(judged: &[Judged], seconds: f64, url: &str) -> String {
 /// What was seen, in the units of thresholds.
 fn seen(judged: &Judged) -> String {
     let judgement = &judged.judgement;
-    let Some(value) = judgement.value.filter(|value| value.is_finite()) else { return "nothing was measured".to_owned() };
+    let Some(value) = judgement.value.filter(|value| value.is_finite()) else {
+        return "nothing was measured".to_owned();
+    };
     let at_least = if judgement.at_least { "at least " } else { "" };
     match judgement.unit {
         Unit::Time => format!("{at_least}{:.3}ms", value / 1e6),

@@ -181,8 +181,11 @@ fn with_path(mut url: Url, path: &str) -> Url {
 
 /// Both versions of the interface. Times are in nanoseconds, which both take without being told.
 fn influx(mut url: Url) -> Result<Url, ExportError> {
-    let pairs: Vec<(String, String)> =
-        url.query_pairs().filter(|(name, _)| name != "precision").map(|(a, b)| (a.into_owned(), b.into_owned())).collect();
+    let pairs: Vec<(String, String)> = url
+        .query_pairs()
+        .filter(|(name, _)| name != "precision")
+        .map(|(a, b)| (a.into_owned(), b.into_owned()))
+        .collect();
     let has = |wanted: &str| pairs.iter().any(|(name, value)| name == wanted && !value.is_empty());
     if !has("db") && !has("bucket") {
         let mut server = url.clone();
@@ -218,7 +221,8 @@ fn udp_place(kind: &'static str, text: &str) -> Result<String, ExportError> {
     let wrong = || ExportError::Address { kind, text: plan::masked_url(text), example: UDP_EXAMPLE };
     let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;
     let is_port = port.parse::<u16>().is_ok_and(|port| port > 0);
-    let is_six = host.starts_with('[') && host.ends_with(']') && host[1..host.len() - 1].parse::<std::net::Ipv6Addr>().is_ok();
+    let is_six =
+        host.starts_with('[') && host.ends_with(']') && host[1..host.len() - 1].parse::<std::net::Ipv6Addr>().is_ok();
     let is_name = !host.is_empty() && !host.contains([':', '/', '@', ' ', '[', ']', '?', '#']);
     if is_port && (is_six || is_name) { Ok(text.to_owned()) } else { Err(wrong()) }
 }

@@ -13,6 +13,8 @@ use crate::totals::Totals;
 pub const QUEUE_MAX: usize = 64;
 /// How long all that is left may take when the run is over.
 pub const END_WAIT_MAX: Duration = Duration::from_secs(5);
+/// Intervals of one request: far ends bound the size of what they take.
+const BATCH_MAX: usize = 8;
 /// How long one request may take.
 pub(crate) const SEND_WAIT_MAX: Duration = Duration::from_secs(5);
 /// The first pause after a failure; each further one is twice as long.
@@ -200,13 +202,13 @@ fn work(shared: &Shared, sink: &mut impl Sink) {
     }
 }
 
-/// What is to be sent now, all that waits; nothing when the run is over and nothing is left.
+/// What is to be sent now, the oldest of what waits; nothing when the run is over and nothing is left.
 fn next(shared: &Shared) -> (Vec<Arc<Told>>, Option<Instant>) {
     let mut state = shared.lock();
     while state.waiting.is_empty() && state.end_by.is_none() && !state.is_done {
         state = shared.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
     }
-    (state.waiting.iter().cloned().collect(), state.end_by)
+    (state.waiting.iter().take(BATCH_MAX).cloned().collect(), state.end_by)
 }
 
 /// Pauses. The end of the run cuts a pause that began before it, so that there is one more try at least.

@@ -53,10 +53,13 @@ impl Sent {
         count("onrush.dropped", &[], totals.dropped);
         count("onrush.bytes_received", &[], totals.bytes_received);
         count("onrush.bytes_sent", &[], totals.bytes_sent);
-        for (name, value) in [("users", totals.users), ("connections", totals.connections), ("in_flight", totals.in_flight)] {
+        for (name, value) in
+            [("users", totals.users), ("connections", totals.connections), ("in_flight", totals.in_flight)]
+        {
             lines.push((format!("onrush.{name}:{value}|g"), None));
         }
-        lines.extend(interval.into_iter().flat_map(|interval| percentiles(interval, has_tags)).map(|line| (line, None)));
+        lines
+            .extend(interval.into_iter().flat_map(|interval| percentiles(interval, has_tags)).map(|line| (line, None)));
         packed(lines)
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod intervals;
 pub(crate) mod plan;
 
 use engine::ShardUse;
+use export::Delivery;
 use figures::{FailureCount, Interval, Judged, Run, per_second};
 use metrics::{Measure, Unit};
 use serde_json::{Map, Value, json};
@@ -21,6 +22,7 @@ const SCHEMA: u32 = 1;
 #[derive(Debug, Default)]
 pub struct Json {
     intervals: Intervals,
+    exports: Vec<Delivery>,
 }
 
 impl Json {
@@ -48,6 +50,11 @@ impl Json {
         });
     }
 
+    /// What has become of exports.
+    pub fn exports(&mut self, exports: Vec<Delivery>) {
+        self.exports = exports;
+    }
+
     /// The whole report, with a line end.
     pub fn report(&mut self, run: &Run) -> String {
         let mut report = facts(run);
@@ -64,10 +71,21 @@ impl Json {
         let note = |note| json!({ "kind": figures::Note::kind(note), "text": notes::note_text(note, Language::En) });
         report["notes"] = run.notes.iter().map(note).collect();
         report["generator"] = generator(run);
+        report["exports"] = self.exports.iter().map(export_value).collect();
         report["intervals"] = self.intervals.take();
         report["intervals_left_out"] = self.intervals.left_out().into();
         format!("{report:#}\n")
     }
+}
+
+fn export_value(delivery: &Delivery) -> Value {
+    json!({
+        "kind": delivery.kind,
+        "where": delivery.place,
+        "delivered": delivery.delivered,
+        "left_out": delivery.left_out,
+        "error": delivery.fault.as_ref().map(|fault| say::export_fault(fault, Language::En)),
+    })
 }
 
 fn facts(run: &Run) -> Value {
