@@ -23,6 +23,8 @@ mod otlp_messages;
 mod prometheus;
 mod queue;
 mod remote;
+#[cfg(test)]
+mod samples;
 mod scrape;
 mod sinks;
 mod statsd;

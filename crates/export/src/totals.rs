@@ -99,3 +99,6 @@ fn add_part(parts: &mut Vec<Part>, scenario: &str, step: &StepPart) {
     part.response.add(&step.recorded);
     part.service.add(&step.service);
 }
+
+#[cfg(test)]
+mod tests;
