@@ -58,7 +58,7 @@ impl Program {
     /// Prometheus, which reads the page at this port, if there is one, and takes what is written.
     pub(super) fn prometheus(page: Option<u16>, flags: &[&str]) -> Self {
         let port = crate::closed_port();
-        Self::start("prometheus", port, "/-/ready", |folder| {
+        let program = Self::start("prometheus", port, "/-/ready", |folder| {
             let jobs = page.map_or(String::new(), |page| {
                 format!("scrape_configs:\n- job_name: onrush\n  static_configs: [{{targets: ['127.0.0.1:{page}']}}]\n")
             });
@@ -68,7 +68,15 @@ impl Program {
             command.args(["--config.file=prometheus.yml", "--storage.tsdb.path=data"]).args(flags);
             command.arg(format!("--web.listen-address=127.0.0.1:{port}"));
             command
-        })
+        });
+        // It looks for its targets some seconds after it is ready.
+        let (targets, give_up) =
+            (format!("http://127.0.0.1:{port}/api/v1/targets"), Instant::now() + Duration::from_secs(30));
+        while page.is_some() && !curl(&[&targets]).contains("\"scrapePool\":\"onrush\"") {
+            assert!(Instant::now() < give_up, "Prometheus has no target: {}", curl(&[&targets]));
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        program
     }
 
     /// The one value that an expression has at this time; a minute is looked back. `None` when there is none.
