@@ -11,6 +11,9 @@ use report::Language;
 use crate::live::View;
 use crate::output;
 
+/// The variable that holds the secret of InfluxDB.
+pub(crate) const TOKEN: &str = "ONRUSH_EXPORT_TOKEN";
+
 /// The exports of a load, if there are any.
 #[derive(Default)]
 pub(crate) struct Exporting(Option<Active>);
@@ -37,8 +40,7 @@ impl Exporting {
             return Ok(Self::default());
         }
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let environment =
-            Environment { token: variable("ONRUSH_EXPORT_TOKEN"), step_summary: variable("GITHUB_STEP_SUMMARY") };
+        let environment = Environment { token: variable(TOKEN), step_summary: variable("GITHUB_STEP_SUMMARY") };
         let exports = Exports::begin(kinds, &ScenarioPart::none(plan), &environment)?;
         for address in exports.pages() {
             output::note(&view.language.pick(

@@ -137,3 +137,6 @@ fn outcomes<'a>(parts: &'a [Part], kind: &'static str) -> Vec<(Labels<'a>, Value
     };
     parts.iter().flat_map(both).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -131,5 +131,6 @@ fn a_token_comes_from_the_environment_and_is_not_shown() {
     assert!(head.starts_with("POST /api/v2/write?org=o&bucket=b HTTP/1.1\r\n"), "{head}");
     assert!(head.contains("Token hunter2"), "{head}");
     let whole = format!("{ran:?}");
+    assert!(!whole.contains("no flag"), "{whole}");
     assert!(!whole.contains("hunter2") && whole.contains("HTTP 401"), "{whole}");
 }
