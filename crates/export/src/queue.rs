@@ -196,7 +196,7 @@ fn work(shared: &Shared, sink: &mut impl Sink) {
                 state.last = Some(fault);
                 let wait = asked.map_or(pause, |asked| asked.min(ASKED_PAUSE_MAX));
                 pause = (pause * 2).min(PAUSE_MAX);
-                rest(shared, state, wait);
+                rest(shared, state, wait, end_by.is_some());
             }
         }
     }
@@ -211,9 +211,10 @@ fn next(shared: &Shared) -> (Vec<Arc<Told>>, Option<Instant>) {
     (state.waiting.iter().take(BATCH_MAX).cloned().collect(), state.end_by)
 }
 
-/// Pauses. The end of the run cuts a pause that began before it, so that there is one more try at least.
-fn rest(shared: &Shared, state: MutexGuard<'_, State>, wait: Duration) {
-    let (until, was_over) = (Instant::now() + wait, state.end_by.is_some());
+/// Pauses. `was_over`: the try that failed began after the end of the run. Else that end cuts the pause, so that there is one more try at
+/// least, whatever the far end asked for.
+fn rest(shared: &Shared, state: MutexGuard<'_, State>, wait: Duration, was_over: bool) {
+    let until = Instant::now() + wait;
     let mut state = state;
     while !state.is_done && (was_over || state.end_by.is_none()) {
         let left = until.saturating_duration_since(Instant::now());
