@@ -99,7 +99,7 @@ impl<'a> Live<'a> {
 
     /// Figures go to other programs too.
     pub(crate) fn export(&mut self, kinds: &[Export]) -> Result<(), ExportError> {
-        self.exports = Exporting::begin(kinds, self.plan, self.view)?;
+        self.exports = Exporting::begin(kinds, self.plan, (self.view.language, self.view.is_json))?;
         Ok(())
     }
 

@@ -8,15 +8,15 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use figures::{Interval, Run, ScenarioPart};
 
+use crate::bounds::EXPORTS_MAX;
+use crate::error::{ExportError, Fault};
 use crate::file::Place;
+use crate::junit;
+use crate::kind::Export;
 use crate::queue::{END_WAIT_MAX, Queue, Told};
 use crate::scrape::{SCRAPE_WAIT_MAX, Scrape};
 use crate::sinks::{Csv, Influx, Otlp, RemoteWrite, Statsd};
 use crate::totals::Totals;
-use crate::{Export, ExportError, Fault, junit};
-
-/// Exports of one run.
-pub const EXPORTS_MAX: usize = 16;
 
 /// What exports need of the environment, so that nothing here reads it.
 #[derive(Clone, Default)]

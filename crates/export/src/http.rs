@@ -9,7 +9,7 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body};
 use url::Url;
 
-use crate::Fault;
+use crate::error::Fault;
 use crate::queue::Trouble;
 
 /// What is read of an answer.

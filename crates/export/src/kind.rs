@@ -4,13 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 
 use url::Url;
 
-use crate::ExportError;
-
-/// The exports that there are.
-pub const KINDS: [&str; 9] =
-    ["prometheus", "remote-write", "otlp", "influx", "statsd", "dogstatsd", "csv", "junit", "github"];
-/// The longest text of an export.
-pub const EXPORT_BYTES_MAX: usize = 8 * 1024;
+use crate::bounds::{EXPORT_BYTES_MAX, KINDS};
+use crate::error::ExportError;
 
 const LISTEN_EXAMPLE: &str = "127.0.0.1:9464";
 const UDP_EXAMPLE: &str = "127.0.0.1:8125";

@@ -7,6 +7,7 @@
 //! ([`QUEUE_MAX`]): a far end that is slow or gone costs intervals, which are counted, and never time of the run. Sums are made before
 //! the queues, so what is delivered is right whatever was left out.
 
+mod bounds;
 mod csv;
 mod error;
 mod exports;
@@ -30,8 +31,9 @@ mod sinks;
 mod statsd;
 mod totals;
 
+pub use bounds::{EXPORT_BYTES_MAX, EXPORTS_MAX, KINDS};
 pub use error::{ExportError, Fault};
-pub use exports::{Delivery, EXPORTS_MAX, Environment, Exports};
-pub use kind::{EXPORT_BYTES_MAX, Export, KINDS};
+pub use exports::{Delivery, Environment, Exports};
+pub use kind::Export;
 pub use queue::{END_WAIT_MAX, QUEUE_MAX};
 pub use scrape::SCRAPE_WAIT_MAX;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use figures::Interval;
 
-use crate::Fault;
+use crate::error::Fault;
 use crate::totals::Totals;
 
 /// Intervals that wait for a far end: a minute of the usual ones. More would only hold memory for who is gone.

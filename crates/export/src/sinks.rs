@@ -7,11 +7,12 @@ use std::time::Duration;
 use figures::Interval;
 use url::Url;
 
+use crate::error::Fault;
 use crate::file::Place;
 use crate::http::{Client, decoded, one_line};
 use crate::queue::{Sink, Told, Trouble};
 use crate::totals::Totals;
-use crate::{Fault, csv, influx, otlp, remote, statsd};
+use crate::{csv, influx, otlp, remote, statsd};
 
 /// Remote write of Prometheus.
 pub(crate) struct RemoteWrite(Client);
