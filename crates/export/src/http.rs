@@ -6,10 +6,12 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body};
 use url::Url;
 
 use crate::error::Fault;
+use crate::names::Names;
 use crate::queue::Trouble;
 
 /// What is read of an answer.
@@ -44,7 +46,8 @@ impl Client {
             .user_agent(concat!("onrush/", env!("CARGO_PKG_VERSION")))
             .tls_config(if url.scheme() == "https" { tls() } else { TlsConfig::default() })
             .build();
-        Self { agent: config.into(), url: plain.into(), headers }
+        let agent = Agent::with_parts(config, DefaultConnector::default(), Names);
+        Self { agent, url: plain.into(), headers }
     }
 
     /// Sends a body, and gives the answer to it.

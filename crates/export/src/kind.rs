@@ -1,6 +1,6 @@
 //! What was typed behind `--export`, read.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use url::Url;
 
@@ -206,9 +206,8 @@ fn listen_address(kind: &'static str, text: &str) -> Result<SocketAddr, ExportEr
     if let Ok(address) = text.parse() {
         return Ok(address);
     }
-    let is_local = text.rsplit_once(':').is_some_and(|(host, port)| host == "localhost" && port.parse::<u16>().is_ok());
-    let known = if is_local { text.to_socket_addrs().ok() } else { None };
-    known.and_then(|mut all| all.find(SocketAddr::is_ipv4)).ok_or_else(wrong)
+    let local = text.strip_prefix("localhost:").and_then(|port| port.parse().ok());
+    local.map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port)).ok_or_else(wrong)
 }
 
 /// Host and port. The host is looked up when the load begins.

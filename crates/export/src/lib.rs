@@ -18,6 +18,7 @@ mod http;
 mod influx;
 mod junit;
 mod kind;
+mod names;
 mod native;
 mod otlp;
 mod otlp_messages;

@@ -134,3 +134,25 @@ fn a_token_comes_from_the_environment_and_is_not_shown() {
     assert!(!whole.contains("no flag"), "{whole}");
     assert!(!whole.contains("hunter2") && whole.contains("HTTP 401"), "{whole}");
 }
+
+/// A server with a certificate of its own: it is trusted where the system trusts it, and named where it does not.
+#[test]
+fn https_trusts_what_the_system_trusts() {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let [cert, key] = ["cert", "key"].map(|name| folder.join(format!("export-{}-{name}.pem", std::process::id())));
+    std::fs::write(&cert, made.cert.pem()).expect("a file");
+    std::fs::write(&key, made.signing_key.serialize_pem()).expect("a file");
+    let (cert_path, key_path) = (cert.display().to_string(), key.display().to_string());
+    let (served, far) = (Served::start(), Served::with(&["--tls", "--cert", &cert_path, "--key", &key_path]));
+    let place = format!("remote-write={}", far.url("/echo").replace("127.0.0.1", "localhost"));
+    let run = |trusted: &str| {
+        let mut command = onrush(&["-n", "5", "-o", "json", "--export", &place, &served.url("/")]);
+        command.env("SSL_CERT_FILE", trusted).env_remove("SSL_CERT_DIR").output().expect("it starts")
+    };
+    let export = exported(&report(&run(&cert_path)), "remote-write").clone();
+    assert_eq!((&export["left_out"], &export["error"]), (&0.into(), &serde_json::Value::Null), "{export}");
+    let export = exported(&report(&run("/dev/null")), "remote-write").clone();
+    assert!(export["error"].as_str().is_some_and(|error| error.contains("certificate")), "{export}");
+    [cert, key].iter().for_each(|file| std::fs::remove_file(file).expect("the file goes"));
+}
