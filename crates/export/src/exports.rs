@@ -112,8 +112,8 @@ impl Exports {
         }
     }
 
-    /// The run is over: delivers what is left, in a bounded time. `page`: what GitHub shows of the run; `has_enough`: nobody wants to
-    /// wait any longer.
+    /// The run is over: delivers what is left, in a bounded time. `page`: what GitHub shows of the run; `has_enough`:
+    /// nobody wants to wait any longer.
     pub fn finish(mut self, run: &Run, page: &str, has_enough: &dyn Fn() -> bool) -> Vec<Delivery> {
         self.totals.end(&run.tally);
         let told = self.told(None);

@@ -1,4 +1,5 @@
-//! The names under which figures are known elsewhere: one table for all formats that have counters, gauges and histograms.
+//! The names under which figures are known elsewhere: one table for all formats that have counters, gauges and
+//! histograms.
 
 use crate::histogram::Histogram;
 use crate::totals::{Part, Totals};

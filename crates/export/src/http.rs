@@ -27,7 +27,8 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// For a URL, perhaps with a name and a password in it, which become a header. `token`: what stands for them otherwise.
+    /// For a URL, perhaps with a name and a password in it, which become a header. `token`: what stands for them
+    /// otherwise.
     pub(crate) fn new(url: &Url, headers: &[(&'static str, &str)], token: Option<String>) -> Self {
         let mut plain = url.clone();
         let mut headers: Vec<_> = headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();

@@ -1,4 +1,5 @@
-//! A sink on a thread of its own behind a bounded queue. Whoever tells of an interval never waits: what finds no room is counted.
+//! A sink on a thread of its own behind a bounded queue. Whoever tells of an interval never waits: what finds no room
+//! is counted.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -211,8 +212,8 @@ fn next(shared: &Shared) -> (Vec<Arc<Told>>, Option<Instant>) {
     (state.waiting.iter().take(BATCH_MAX).cloned().collect(), state.end_by)
 }
 
-/// Pauses. `was_over`: the try that failed began after the end of the run. Else that end cuts the pause, so that there is one more try at
-/// least, whatever the far end asked for.
+/// Pauses. `was_over`: the try that failed began after the end of the run. Else that end cuts the pause, so that
+/// there is one more try at least, whatever the far end asked for.
 fn rest(shared: &Shared, state: MutexGuard<'_, State>, wait: Duration, was_over: bool) {
     let until = Instant::now() + wait;
     let mut state = state;
