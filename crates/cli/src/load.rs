@@ -308,10 +308,12 @@ impl Load {
         let result = without_secrets(&plan, result, wishes);
         let input = run_input(shown.clone(), &resolved, result);
         let run = Run::of(RunInput { thresholds: &wishes.thresholds, notes, ..input });
+        // A Ctrl-C that comes later ends the wait for exports, and not the run.
+        let was_asked = asked.is_asked() || stop_file.has_come();
         let wrote = live.finish(&run);
         let is_logged = writing.is_none_or(|writing| writing.finish(self.view.language));
         let wrote = if is_logged { wrote } else { Wrote::Failed };
-        let outcome = Outcome { wrote, was_asked: asked.is_asked() || stop_file.has_come(), was_aborted };
+        let outcome = Outcome { wrote, was_asked, was_aborted };
         self.exit(&plan, &run, wishes, outcome)
     }
 

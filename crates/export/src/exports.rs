@@ -184,7 +184,7 @@ fn finish_one(kind: &Export, way: Way, run: &Run, page: &str, end: (Instant, &dy
     };
     match way {
         Way::Queue(queue) => {
-            let tally = queue.finish();
+            let tally = queue.finish(end.1);
             (delivery.delivered, delivery.left_out, delivery.fault) = (tally.delivered, tally.left_out, tally.fault);
         }
         Way::Page(scrape) => {

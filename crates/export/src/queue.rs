@@ -14,6 +14,8 @@ use crate::totals::Totals;
 pub const QUEUE_MAX: usize = 64;
 /// How long all that is left may take when the run is over.
 pub const END_WAIT_MAX: Duration = Duration::from_secs(5);
+/// How often a wait looks whether somebody has had enough of it.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Intervals of one request: far ends bound the size of what they take.
 const BATCH_MAX: usize = 8;
 /// How long one request may take.
@@ -136,15 +138,15 @@ impl Queue {
         self.shared.wake.notify_all();
     }
 
-    /// Waits until that is done, or the time is over.
-    pub(crate) fn finish(self) -> Tally {
+    /// Waits until that is done, the time is over, or nobody wants to wait any longer.
+    pub(crate) fn finish(self, has_enough: &dyn Fn() -> bool) -> Tally {
         let mut state = self.shared.lock();
-        while !state.is_done {
+        while !state.is_done && !has_enough() {
             let left = state.end_by.map_or(Duration::ZERO, |end| end.saturating_duration_since(Instant::now()));
             if left.is_zero() {
                 break;
             }
-            state = match self.shared.wake.wait_timeout(state, left) {
+            state = match self.shared.wake.wait_timeout(state, left.min(LOOK_EVERY)) {
                 Ok((state, _)) => state,
                 Err(poisoned) => poisoned.into_inner().0,
             };

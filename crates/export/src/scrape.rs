@@ -14,15 +14,13 @@ use axum::routing::get;
 
 use crate::native;
 use crate::prometheus::{Style, text};
-use crate::queue::Told;
+use crate::queue::{LOOK_EVERY, Told};
 use listener::Bounded;
 
 /// How long the page stays when the run is over and nobody reads it.
 pub const SCRAPE_WAIT_MAX: Duration = Duration::from_secs(15);
 /// How long an answer may take to leave when the page goes.
 const LEAVE_WAIT_MAX: Duration = Duration::from_secs(1);
-/// How often the wait for a reader looks whether somebody has had enough of it.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// The formats of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -156,3 +156,33 @@ fn https_trusts_what_the_system_trusts() {
     assert!(export["error"].as_str().is_some_and(|error| error.contains("certificate")), "{export}");
     [cert, key].iter().for_each(|file| std::fs::remove_file(file).expect("the file goes"));
 }
+
+/// A far end that hangs keeps nobody from leaving: what was measured is written when Ctrl-C comes twice, and one at the end is enough.
+#[test]
+fn ctrl_c_ends_every_wait() {
+    let (served, far) = (Served::start(), format!("otlp=http://127.0.0.1:{}", hanging()));
+    let file =
+        std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("export-{}-stopped.json", std::process::id()));
+    for (load, signals, expected) in [(["-z", "60s"], 2, 130), (["-n", "10"], 1, 0)] {
+        let path = file.display().to_string();
+        let (url, words) =
+            (served.url("/"), ["-q", "50", "--json", &path, "--export", &far, "--export", "prometheus=:0"]);
+        let mut command = onrush(&[&words[..], &load, &[&url]].concat());
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let child = command.spawn().expect("it starts");
+        // The short load is over by then, and waits for its exports.
+        std::thread::sleep(Duration::from_millis(1_500));
+        let began = Instant::now();
+        for _ in 0..signals {
+            crate::signal(&child, "-INT");
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        let ran = child.wait_with_output().expect("it ends");
+        assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+        assert_eq!(ran.status.code(), Some(expected), "{ran:?}");
+        let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).expect("the report"))
+            .unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+        assert!(exported(&report, "otlp")["left_out"].as_u64() > Some(0), "{ran:?}");
+        std::fs::remove_file(&file).expect("the file goes");
+    }
+}
