@@ -1,6 +1,7 @@
 //! `onrush URL`: from the flags to the last line of the summary.
 
-use std::sync::Arc;
+use std::cell::OnceCell;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use engine::{Lookout, Resolved, RunOptions, RunResult, StopHandle, Supplies};
@@ -112,6 +113,29 @@ impl Wishes {
     }
 }
 
+/// What is wrong with thresholds of one part of a plan, in words.
+fn wrong_parts(plan: &Plan, thresholds: &[Threshold], language: Language) -> Option<String> {
+    let names = figures::part_names(plan);
+    let of_parts = thresholds.iter().filter_map(|one| Some((one, one.of.as_deref()?)));
+    let wrong = |(threshold, name): (&Threshold, &str)| {
+        let text = &threshold.text;
+        if threshold.abort_after.is_some() {
+            return Some(language.pick(
+                format!("--threshold '{text}': one of a step, transaction or scenario is judged at the end; leave 'abort' out, or the name"),
+                format!("--threshold '{text}'：单个步骤、事务或场景的阈值在结束时才判定；请去掉 abort，或去掉名称"),
+            ));
+        }
+        let known = names.join(", ");
+        (!names.iter().any(|known| known == name)).then(|| {
+            language.pick(
+                format!("--threshold '{text}': nothing is called '{name}'; there are: {known}"),
+                format!("--threshold '{text}'：没有名为 '{name}' 的场景、步骤或事务；可用：{known}"),
+            )
+        })
+    };
+    of_parts.into_iter().find_map(wrong)
+}
+
 /// The plan as views may show it.
 fn shown_plan(plan: &Plan, wishes: &Wishes) -> Arc<Plan> {
     Arc::new(if wishes.with_secrets { plan.clone() } else { plan.without_secrets() })
@@ -137,13 +161,16 @@ pub(crate) fn run_input<'a>(plan: Arc<Plan>, resolved: &Resolved, result: RunRes
 pub(crate) struct Load {
     pub(crate) view: View,
     json_file: Option<String>,
+    /// Whoever hears of signals, once somebody does.
+    watching: OnceCell<(signals::Asked, Arc<Mutex<StopHandle>>)>,
 }
 
 impl Load {
     /// One whose views are those of another tool, or the usual ones.
     pub(crate) fn of_tool(language: Language) -> Self {
         let screen = output::screen(language, false, false);
-        Self { view: View { language, screen, is_json: false, is_quiet: false }, json_file: None }
+        let view = View { language, screen, is_json: false, is_quiet: false };
+        Self { view, json_file: None, watching: OnceCell::new() }
     }
 
     pub(crate) fn new(args: &ViewArgs) -> Self {
@@ -154,12 +181,12 @@ impl Load {
             is_json: args.output.as_deref() == Some("json"),
             is_quiet: args.quiet,
         };
-        Self { view, json_file: args.json.clone() }
+        Self { view, json_file: args.json.clone(), watching: OnceCell::new() }
     }
 
     /// What is wanted beside the plan.
     pub(crate) fn wishes(&self, args: &RunArgs) -> Result<Wishes, Exit> {
-        let thresholds = args.thresholds.iter().map(|text| Threshold::parse(text)).collect();
+        let thresholds = args.thresholds.iter().map(|text| Threshold::parse_of_part(text)).collect();
         let thresholds = match thresholds {
             Ok(thresholds) => thresholds,
             Err(error) => {
@@ -243,6 +270,9 @@ impl Load {
 
     pub(crate) fn carry_out_prepared(&self, prepared: Prepared, wishes: &Wishes) -> Exit {
         let Prepared { plan, resolved, mut options } = prepared;
+        if let Some(text) = wrong_parts(&plan, &wishes.thresholds, self.view.language) {
+            return self.refuse(&text, Exit::Usage);
+        }
         // Before the load: nobody wants to learn after an hour that the report has no place.
         let files = match Files::open(self.json_file.as_deref(), wishes.hdr_file.as_deref(), wishes.tracing.path()) {
             Ok(files) => files,
@@ -251,9 +281,9 @@ impl Load {
             }
         };
         let stop = StopHandle::default();
-        let asked = match watch_signals(&stop, self.view.language) {
+        let asked = match self.watch(&stop) {
             Ok(asked) => asked,
-            Err(error) => return self.refuse(&report::run_error(&error.into(), self.view.language), Exit::System),
+            Err(exit) => return exit,
         };
         if !plan.warmup.is_zero() && !self.view.is_quiet {
             let span = plan.warmup.as_secs_f64();
@@ -377,6 +407,19 @@ impl Load {
         Ok(Some((schema, asked.target.reach)))
     }
 
+    /// From now on signals end what this handle stops: what a file does before its load, the load, what it does behind it.
+    pub(crate) fn watch(&self, stop: &StopHandle) -> Result<signals::Asked, Exit> {
+        if let Some((asked, current)) = self.watching.get() {
+            *current.lock().unwrap_or_else(PoisonError::into_inner) = stop.clone();
+            return Ok(asked.clone());
+        }
+        let current = Arc::new(Mutex::new(stop.clone()));
+        let asked = watch_current(current.clone(), self.view.language);
+        let asked =
+            asked.map_err(|error| self.refuse(&report::run_error(&error.into(), self.view.language), Exit::System))?;
+        Ok(self.watching.get_or_init(|| (asked, current)).0.clone())
+    }
+
     pub(crate) fn refuse(&self, text: &str, exit: Exit) -> Exit {
         output::complain(text);
         exit
@@ -389,6 +432,8 @@ impl Load {
             && (counts.failed + counts.dropped() + (counts.unfinished() - counts.cut()) > 0 || counts.succeeded() == 0);
         let is_crossed = run.judged.iter().any(|judged| !judged.judgement.holds);
         let is_spoiled = wishes.is_strict && run.verdict.is_spoiled();
+        // All users failed before their first iteration.
+        let never_began = run.iterations.is_none() && counts.failed > 0;
         let is_unmet = is_unexpected || is_crossed || is_spoiled || outcome.was_aborted;
         if outcome.wrote == Wrote::Failed {
             Exit::System
@@ -402,7 +447,7 @@ impl Load {
             Exit::Done
         } else if counts.connections_established() == 0 {
             Exit::NothingMeasured
-        } else if is_unmet || counts.succeeded() == 0 || run.iterations.all_failed() {
+        } else if is_unmet || counts.succeeded() == 0 || run.iterations.all_failed() || never_began {
             Exit::Unmet
         } else {
             Exit::Done
@@ -423,16 +468,22 @@ fn may_need_tls(plan: &Plan, counts: &Counts) -> bool {
 
 /// Ctrl-C ends a run gently, and once more at once.
 pub(crate) fn watch_signals(stop: &StopHandle, language: Language) -> Result<signals::Asked, std::io::Error> {
-    let (gently, at_once) = (stop.clone(), stop.clone());
+    watch_current(Arc::new(Mutex::new(stop.clone())), language)
+}
+
+/// The same of whatever goes on when they come.
+fn watch_current(current: Arc<Mutex<StopHandle>>, language: Language) -> Result<signals::Asked, std::io::Error> {
+    let now = move || current.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let (gently, at_once) = (now.clone(), now);
     let first = move || {
         output::note(language.pick(
             "stopping: waiting for what is in flight; Ctrl-C again ends at once",
             "正在停止：等待在途请求完成；再按一次 Ctrl-C 立即结束",
         ));
-        gently.stop();
+        gently().stop();
     };
     let again = move || {
-        at_once.abort();
+        at_once().abort();
         // A file that is a pipe may have nobody who reads it.
         std::thread::spawn(|| {
             std::thread::sleep(SECOND_SIGNAL_WAIT);

@@ -10,7 +10,7 @@ mod tests;
 use std::time::Duration;
 
 use crate::{Censored, Class, Counts, Distribution, Measure, Snapshot};
-pub use parse::{ThresholdError, ThresholdFault};
+pub use parse::{ThresholdError, ThresholdFault, named_part};
 
 /// The longest text of a threshold.
 pub const THRESHOLD_BYTES_MAX: usize = 256;

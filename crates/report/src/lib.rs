@@ -49,7 +49,7 @@ pub use screen::{Room, Screen};
 pub use summary::{nothing_measured, summary};
 pub use table::Table;
 pub use tools::{Pages, ToolView, tool_fault, tool_note};
-pub use traced::{LOG_COLUMNS, LogStyle, step_names};
+pub use traced::{LOG_COLUMNS, LogStyle, StepName, step_names};
 pub use verdict::threshold_line;
 pub use wrap::wrap;
 

@@ -17,6 +17,8 @@ mod curl;
 mod docs;
 mod ended;
 mod examples;
+mod files;
+mod folder;
 mod given;
 mod grpc;
 mod hdr;
@@ -53,6 +55,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use binary::{Served, onrush, output, report, text};
+use folder::Folder;
 
 /// A port where nobody listens, and that nobody gets by chance: those of connections, and of listeners that take any, are higher.
 fn closed_port() -> u16 {
