@@ -125,6 +125,16 @@ impl Threshold {
         Self { of: Some(name.to_owned()), ..self }
     }
 
+    /// The time that a percentile of a measure may have, if it is a threshold of one, of all steps.
+    pub fn limit_of_time(&self, of: Measure) -> Option<Duration> {
+        match self.subject {
+            Subject::Time(Statistic::Quantile(_), Timed::Of(measure)) if measure == of && self.of.is_none() => {
+                Some(Duration::from_nanos(self.limit as u64))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether it holds of what was seen. `span`: the time in which things were started, for rates. What nobody could measure does not hold, and what did not end might have
     /// ended in any way.
     pub fn judge(&self, seen: &Snapshot, span: Duration) -> Judgement {

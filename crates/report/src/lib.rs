@@ -2,8 +2,10 @@
 //!
 //! They only show: every figure is a value of [`figures`]. Nothing here merges, reads a clock, or asks the machine.
 
+mod about;
 mod budget;
 mod capacity;
+mod charts;
 mod columns;
 mod doctor;
 mod exchanges;
@@ -11,6 +13,7 @@ mod failed;
 mod format;
 mod hdr;
 mod held;
+mod html;
 mod json;
 mod language;
 mod meetings;
@@ -30,11 +33,14 @@ mod verdict;
 mod words;
 mod wrap;
 
+pub use about::About;
 pub use capacity::limit_warning;
+pub use charts::Charts;
 pub use doctor::Checkup;
 pub use exchanges::{Showing, exchange_in_full, failed_answers, has_answers};
 pub use hdr::{HdrLog, hdr_text};
 pub use held::{HoldJson, HoldTable, hold_summary, nothing_held};
+pub use html::html_report;
 pub use json::Json;
 pub use language::Language;
 pub use notes::{note_so_far, note_text};

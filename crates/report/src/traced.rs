@@ -206,7 +206,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// An instant since the epoch of Unix, like `2026-11-23T04:31:05.123456Z`.
-fn utc(since: Duration) -> String {
+pub(crate) fn utc(since: Duration) -> String {
     let (days, second) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
     // Years that begin in March end with the leap day; 400 of them have 146,097 days.
     let shifted = days + 719_468;

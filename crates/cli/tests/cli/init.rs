@@ -1,7 +1,5 @@
 //! `onrush init`: its files are right, and send what the commands send.
 
-use std::path::PathBuf;
-
 use crate::recorder::{Came, Recorder};
 use crate::{Folder, Served, onrush, output, text};
 
