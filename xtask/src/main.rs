@@ -133,6 +133,9 @@ fn test(is_long: bool) -> Result<(), Failure> {
         ("zsh", "zsh"),
         ("fish", "fish"),
         ("groff", "groff-base"),
+        // What figures are exported to.
+        ("prometheus", "prometheus"),
+        ("influxd", "influxdb"),
     ] {
         install::ensure(program, package, &[&format!("/usr/bin/{program}"), &format!("/usr/sbin/{program}")])?;
     }
@@ -226,6 +229,7 @@ const FUZZERS: &[&str] = &[
     "pattern",
     "scenario",
     "threshold",
+    "export",
     "config",
     "curl",
     "checks",

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const LAYERS: [(&str, u8); 15] = [
+const LAYERS: [(&str, u8); 16] = [
     ("wire", 1),
     ("plan", 1),
     ("pacing", 1),
@@ -18,9 +18,10 @@ const LAYERS: [(&str, u8); 15] = [
     ("engine", 3),
     ("target", 4),
     ("figures", 4),
-    ("report", 5),
-    ("selftest", 6),
-    ("onrush", 7),
+    ("export", 5),
+    ("report", 6),
+    ("selftest", 7),
+    ("onrush", 8),
 ];
 
 fn layer(name: &str) -> Option<u8> {

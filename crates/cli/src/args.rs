@@ -157,6 +157,8 @@ pub(crate) struct RunArgs {
     pub(crate) thresholds: Vec<String>,
     pub(crate) strict: bool,
     pub(crate) hdr: Option<String>,
+    /// `KIND=WHERE`, where figures go beside the views.
+    pub(crate) exports: Vec<String>,
     pub(crate) stop_file: Option<String>,
     /// `NAME=VALUE`, for a scenario file.
     pub(crate) vars: Vec<String>,
@@ -177,6 +179,7 @@ impl RunArgs {
             thresholds: given.list("threshold"),
             strict: given.has("strict"),
             hdr: given.text("hdr"),
+            exports: given.list("export"),
             stop_file: given.text("stop-file"),
             vars: given.list("var"),
             only: given.list("only"),

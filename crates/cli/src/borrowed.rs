@@ -11,6 +11,7 @@ use clap::parser::ValueSource;
 use plan::{Setting, nearest, read_config};
 use report::Language;
 
+use crate::exporting::TOKEN;
 use crate::flags::{self, Kind, Mode, Row};
 use crate::help::{self, COMMANDS, QUESTIONS};
 use crate::output;
@@ -129,7 +130,8 @@ fn all_rows() -> impl Iterator<Item = Row> {
 
 /// Variables that are no flag of any command.
 fn unknown(environment: &Environment) -> Vec<String> {
-    let known: Vec<String> = all_rows().map(|row| variable_of(&row)).collect();
+    // A secret is no flag: whoever lists processes reads command lines.
+    let known: Vec<String> = all_rows().map(|row| variable_of(&row)).chain([TOKEN.to_owned()]).collect();
     let mut unknown: Vec<String> =
         environment.iter().map(|(name, _)| name.clone()).filter(|name| !known.contains(name)).collect();
     unknown.sort();

@@ -38,13 +38,14 @@ fn is_same(one: &Path, other: &Path) -> bool {
 pub(crate) type NotWritten = (String, Error);
 
 impl Files {
-    /// `log`: what is written beside them.
-    pub(crate) fn open(json: Option<&str>, hdr: Option<&str>, log: Option<&str>) -> Result<Self, NotWritten> {
+    /// `others`: what is written beside them.
+    pub(crate) fn open(json: Option<&str>, hdr: Option<&str>, others: &[&str]) -> Result<Self, NotWritten> {
         let two = |path: &str| (path.to_owned(), Error::new(ErrorKind::InvalidInput, TWO_REPORTS));
-        if let (Some(json), Some(log)) = (json, log)
-            && is_same(Path::new(json), Path::new(log))
-        {
-            return Err(two(log));
+        for (number, other) in others.iter().enumerate() {
+            let mut earlier = json.iter().chain(&others[..number]);
+            if earlier.any(|one| is_same(Path::new(one), Path::new(other))) {
+                return Err(two(other));
+            }
         }
         let mut files = Self { json: json.map(|path| Place::open(Path::new(path))).transpose()?, ..Self::default() };
         if let Some(hdr) = hdr.map(Path::new) {
@@ -54,7 +55,7 @@ impl Files {
             let series = hdr.with_extension("hlog");
             for path in [&text, &series] {
                 let refuse = |why: &str| Err((path.display().to_string(), Error::new(ErrorKind::InvalidInput, why)));
-                if json.into_iter().chain(log).any(|other| is_same(Path::new(other), path)) {
+                if json.iter().chain(others).any(|other| is_same(Path::new(other), path)) {
                     return refuse(TWO_REPORTS);
                 }
                 // The log stands beside the text, and both grow as files do.

@@ -5,11 +5,13 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use engine::StopHandle;
+use export::{Export, ExportError};
 use figures::{Interval, Note, Run, Watch};
 use metrics::{Snapshot, Threshold};
 use plan::Plan;
 use report::{HdrLog, Json, Language, Screen, Showing, Table};
 
+use crate::exporting::Exporting;
 use crate::files::{Files, NotWritten};
 use crate::hopeless::Hopeless;
 use crate::machine;
@@ -50,6 +52,7 @@ pub(crate) struct Live<'a> {
     shown_to: Duration,
     was_aborted: bool,
     hopeless: Hopeless,
+    exports: Exporting,
 }
 
 impl<'a> Live<'a> {
@@ -80,6 +83,7 @@ impl<'a> Live<'a> {
             shown_to: Duration::ZERO,
             was_aborted: false,
             hopeless: Hopeless::default(),
+            exports: Exporting::default(),
         }
     }
 
@@ -93,6 +97,12 @@ impl<'a> Live<'a> {
         self.is_logged = is_logged;
     }
 
+    /// Figures go to other programs too.
+    pub(crate) fn export(&mut self, kinds: &[Export]) -> Result<(), ExportError> {
+        self.exports = Exporting::begin(kinds, self.plan, self.view)?;
+        Ok(())
+    }
+
     /// A threshold ended the run.
     pub(crate) fn was_aborted(&self) -> bool {
         self.was_aborted
@@ -100,7 +110,9 @@ impl<'a> Live<'a> {
 
     /// What has become of an interval is made once, for all views.
     pub(crate) fn interval(&mut self, told: &engine::Interval<'_>) -> ControlFlow<()> {
-        let interval = &Interval::of(told, self.plan);
+        let interval = Interval::of(told, self.plan);
+        let shared = self.exports.interval(interval);
+        let interval = &*shared;
         self.progress.interval(interval.total.planned_finished());
         self.json.interval(interval);
         if self.files.wants_hdr() {
@@ -119,7 +131,7 @@ impl<'a> Live<'a> {
             self.look_at_failures(told.total, interval.to.as_duration());
         }
         // Whoever wants a file gets it, also when nobody reads the table any more.
-        if self.wrote == Wrote::All || self.files.wants_any() || self.is_logged {
+        if self.wrote == Wrote::All || self.files.wants_any() || self.is_logged || self.exports.has_any() {
             ControlFlow::Continue(())
         } else {
             ControlFlow::Break(())
@@ -201,23 +213,17 @@ impl<'a> Live<'a> {
         if is_empty && self.wrote == Wrote::All {
             output::complain(&report::nothing_measured(run, view.language));
         }
+        if self.wrote == Wrote::All && !view.is_json {
+            self.wrote = self.show_text(run, is_empty);
+        }
+        // What is to be read here is there while others are waited for; the report says what became of them.
+        let exported = std::mem::take(&mut self.exports).finish(run, &self.stop);
+        self.has_lost |= exported.has_lost;
+        self.json.exports(exported.deliveries);
         let needs_json = view.is_json || self.files.wants_json();
         let json = if needs_json { self.json.report(run) } else { String::new() };
-        if self.wrote == Wrote::All {
-            if view.is_json {
-                self.wrote = output::write_stdout(&json, view.language);
-            } else if is_empty {
-                // Whoever answered without opening a connection for messages is shown too.
-                let shown = self.failures.as_ref().filter(|_| report::has_answers(run));
-                let text = shown.map(|showing| report::failed_answers(run, showing));
-                self.wrote = text.map_or(Wrote::All, |text| output::write_stdout(&text, view.language));
-            } else {
-                let mut summary = report::summary(run, view.screen);
-                if let Some(showing) = &self.failures {
-                    summary.push_str(&report::failed_answers(run, showing));
-                }
-                self.wrote = output::write_stdout(&summary, view.language);
-            }
+        if self.wrote == Wrote::All && view.is_json {
+            self.wrote = output::write_stdout(&json, view.language);
         }
         let written = self.files.json(&json);
         self.tell(written);
@@ -228,5 +234,21 @@ impl<'a> Live<'a> {
             self.tell(ended);
         }
         if self.has_lost { Wrote::Failed } else { self.wrote }
+    }
+
+    /// The summary, or what there is instead.
+    fn show_text(&self, run: &Run, is_empty: bool) -> Wrote {
+        let language = self.view.language;
+        if is_empty {
+            // Whoever answered without opening a connection for messages is shown too.
+            let shown = self.failures.as_ref().filter(|_| report::has_answers(run));
+            let text = shown.map(|showing| report::failed_answers(run, showing));
+            return text.map_or(Wrote::All, |text| output::write_stdout(&text, language));
+        }
+        let mut summary = report::summary(run, self.view.screen);
+        if let Some(showing) = &self.failures {
+            summary.push_str(&report::failed_answers(run, showing));
+        }
+        output::write_stdout(&summary, language)
     }
 }

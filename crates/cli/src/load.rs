@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use engine::{Lookout, Resolved, RunOptions, RunResult, StopHandle, Supplies};
+use export::Export;
 use figures::{Note, Run, RunInput};
 use metrics::{Counts, Threshold};
 use plan::draft::Connection;
@@ -60,6 +61,7 @@ fn reported(args: &RunArgs) -> Option<&'static str> {
         ("--json", args.view.json.is_some()),
         ("--output json", args.view.output.as_deref() == Some("json")),
         ("--hdr", args.hdr.is_some()),
+        ("--export", !args.exports.is_empty()),
         ("--log", args.log.log.is_some()),
         ("--slowest", args.log.slowest.is_some()),
     ];
@@ -87,6 +89,7 @@ pub(crate) struct Wishes {
     thresholds: Vec<Threshold>,
     is_strict: bool,
     hdr_file: Option<String>,
+    exports: Vec<Export>,
     /// One exchange is shown, and no load follows.
     is_debug: bool,
     shows_failures: bool,
@@ -202,11 +205,15 @@ impl Load {
             Ok(tracing) => tracing,
             Err(error) => return Err(self.refuse(&report::plan_error(&error, self.view.language), Exit::Usage)),
         };
+        let exports = args.exports.iter().map(|text| Export::parse(text)).collect::<Result<_, _>>();
+        let exports =
+            exports.map_err(|error| self.refuse(&report::export_error(&error, self.view.language), Exit::Usage))?;
         Ok(Wishes {
             tracing,
             thresholds,
             is_strict: args.strict,
             hdr_file: args.hdr.clone(),
+            exports,
             is_debug: args.debug,
             shows_failures: args.show_failures,
             with_secrets: args.show_secrets,
@@ -274,7 +281,9 @@ impl Load {
             return self.refuse(&text, Exit::Usage);
         }
         // Before the load: nobody wants to learn after an hour that the report has no place.
-        let files = match Files::open(self.json_file.as_deref(), wishes.hdr_file.as_deref(), wishes.tracing.path()) {
+        let others: Vec<&str> =
+            wishes.tracing.path().into_iter().chain(wishes.exports.iter().filter_map(Export::file)).collect();
+        let files = match Files::open(self.json_file.as_deref(), wishes.hdr_file.as_deref(), &others) {
             Ok(files) => files,
             Err((path, error)) => {
                 return self.refuse(&output::cannot_write(&path, &error, self.view.language), Exit::Usage);
@@ -310,6 +319,9 @@ impl Load {
         };
         let mut live = Live::new(self.view, (&shown, resolved.address), &wishes.thresholds, files, stop.clone());
         live.goes_on_for_log(writing.is_some());
+        if let Err(error) = live.export(&wishes.exports) {
+            return self.refuse(&report::export_error(&error, self.view.language), Exit::Usage);
+        }
         if wishes.shows_failures {
             live.show_failures(self.showing(&plan, wishes));
         }
@@ -443,6 +455,7 @@ impl Load {
             && self.json_file.is_none()
             && wishes.hdr_file.is_none()
             && !wishes.tracing.is_logged()
+            && wishes.exports.is_empty()
         {
             Exit::Done
         } else if counts.connections_established() == 0 {

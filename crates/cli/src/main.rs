@@ -8,6 +8,7 @@ mod consent;
 mod demo;
 mod doctor;
 mod exit;
+mod exporting;
 mod files;
 mod flags;
 mod generate;

@@ -85,6 +85,11 @@ impl StopHandle {
         self.wish.get() > Wish::RUN
     }
 
+    /// Somebody asked for the end at once.
+    pub fn is_aborted(&self) -> bool {
+        self.wish.get() >= Wish::ABORT
+    }
+
     fn raise(&self, wish: u8) {
         self.wish.raise(wish);
         self.wake_all();

@@ -65,14 +65,14 @@ pub struct Added {
     pub tally: Tally,
     /// Failures.
     pub failures: Vec<FailureCount>,
-    /// Response times of successful requests.
-    pub response: Distribution,
-    /// Service times of what succeeded.
-    pub service: Distribution,
     /// CPU time of the shards.
     pub cpu_ns: u64,
     /// How late we were with what ended.
     pub lateness: Distribution,
+    /// Response times of successful requests.
+    pub response: Distribution,
+    /// Service times of what succeeded.
+    pub service: Distribution,
     /// Each scenario and its steps; `None` where all of the interval is new.
     scenarios: Option<Vec<ScenarioPart>>,
 }
@@ -137,10 +137,10 @@ impl Added {
             slow_connects: added.connect.count_between(SYN_AGAIN_NS, CONNECT_NS_MAX),
             tally: Tally::of(added),
             failures: FailureCount::all(&added.counts, &added.blamed),
-            response,
-            service: parts::of_class(added, Class::Succeeded, Measure::Service),
             cpu_ns: added.cpu_ns,
             lateness: parts::of_every_class(added, Measure::Lateness),
+            response,
+            service: parts::of_class(added, Class::Succeeded, Measure::Service),
         }
     }
 

@@ -25,6 +25,8 @@ pub struct StepPart {
     pub response: Times,
     /// The same as a histogram, without those that were given up.
     pub recorded: Distribution,
+    /// Service times of the same requests, likewise.
+    pub service: Distribution,
 }
 
 /// What came of one scenario.
@@ -43,6 +45,12 @@ pub struct ScenarioPart {
 }
 
 impl ScenarioPart {
+    /// Each scenario of a plan, with nothing in it: its names.
+    pub fn none(plan: &Plan) -> Vec<Self> {
+        let nothing = Snapshot::default();
+        Self::all(plan, plan.scenarios.iter().map(|_| &nothing))
+    }
+
     /// Each scenario of a plan, and what was seen of it.
     pub(crate) fn all<'a>(plan: &Plan, seen: impl Iterator<Item = &'a Snapshot>) -> Vec<Self> {
         let catalog = engine::catalog(plan);
@@ -68,7 +76,8 @@ impl StepPart {
         let finished: u64 = Class::ALL.iter().map(|class| seen.count_of(id, *class)).sum();
         let none = Distribution::default();
         let response = |timings: &'_ Timings| timings.of(Measure::Response).count();
-        let succeeded = seen.timings(id, Class::Succeeded).map_or(&none, |timings| timings.of(Measure::Response));
+        let known = |measure| seen.timings(id, Class::Succeeded).map_or(&none, |timings| timings.of(measure));
+        let succeeded = known(Measure::Response);
         let censored = Censored::of_series(seen, id, Measure::Response);
         Self {
             name: format!("{}{}", series.name, if series.shared_by > 0 { " ..." } else { "" }),
@@ -78,6 +87,7 @@ impl StepPart {
             failures: seen.failures_of(id).collect(),
             response: Times::of(succeeded, &censored, Spoiled::default()),
             recorded: succeeded.clone(),
+            service: known(Measure::Service).clone(),
         }
     }
 }

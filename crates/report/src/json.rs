@@ -5,6 +5,7 @@ pub(crate) mod intervals;
 pub(crate) mod plan;
 
 use engine::ShardUse;
+use export::Delivery;
 use figures::{FailureCount, Interval, Judged, Run, per_second};
 use metrics::{Measure, Unit};
 use serde_json::{Map, Value, json};
@@ -22,6 +23,7 @@ const SCHEMA: u32 = 1;
 pub struct Json {
     intervals: Intervals,
     about: About,
+    exports: Vec<Delivery>,
 }
 
 impl Json {
@@ -54,6 +56,11 @@ impl Json {
         });
     }
 
+    /// What has become of exports.
+    pub fn exports(&mut self, exports: Vec<Delivery>) {
+        self.exports = exports;
+    }
+
     /// The whole report, with a line end.
     pub fn report(&mut self, run: &Run) -> String {
         format!("{:#}\n", self.value(run))
@@ -82,10 +89,21 @@ impl Json {
         };
         report["notes"] = run.notes.iter().map(note).collect();
         report["generator"] = generator(run);
+        report["exports"] = self.exports.iter().map(export_value).collect();
         report["intervals"] = self.intervals.take();
         report["intervals_left_out"] = self.intervals.left_out().into();
         report
     }
+}
+
+fn export_value(delivery: &Delivery) -> Value {
+    json!({
+        "kind": delivery.kind,
+        "where": delivery.place,
+        "delivered": delivery.delivered,
+        "left_out": delivery.left_out,
+        "error": delivery.fault.as_ref().map(|fault| say::export_fault(fault, Language::En)),
+    })
 }
 
 fn facts(run: &Run) -> Value {

@@ -11,6 +11,7 @@ mod doctor;
 mod exchanges;
 mod failed;
 mod format;
+mod github;
 mod hdr;
 mod held;
 mod html;
@@ -38,6 +39,7 @@ pub use capacity::limit_warning;
 pub use charts::Charts;
 pub use doctor::Checkup;
 pub use exchanges::{Showing, exchange_in_full, failed_answers, has_answers};
+pub use github::{github_annotations, github_page};
 pub use hdr::{HdrLog, hdr_text};
 pub use held::{HoldJson, HoldTable, hold_summary, nothing_held};
 pub use html::html_report;
@@ -46,9 +48,9 @@ pub use language::Language;
 pub use notes::{note_so_far, note_text};
 pub use progress::{Aim, begins, hold_begins};
 pub use say::{
-    config_error, config_line, driver_error, failure_remedy, feed_error, flag_fault, in_chinese, not_taken, plan_error,
-    reflect_error, resolve_error, run_error, scenario_contents, scenario_mistakes, snapshot_error, strangers,
-    take_error, threshold_error, tls_error,
+    config_error, config_line, driver_error, export_error, export_left_out, failure_remedy, feed_error, flag_fault,
+    in_chinese, not_taken, plan_error, reflect_error, resolve_error, run_error, scenario_contents, scenario_mistakes,
+    snapshot_error, strangers, take_error, threshold_error, tls_error,
 };
 pub use scenario_file::{BinaryBody, ScenarioFile, scenario_file, scenario_file_of_talk};
 pub use screen::{Room, Screen};

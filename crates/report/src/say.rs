@@ -2,6 +2,7 @@
 
 mod closes;
 mod config_error;
+mod export_error;
 mod feed_error;
 mod grpc;
 mod plan_error;
@@ -26,6 +27,8 @@ use metrics::{Failure, ProtocolFault, TlsFault};
 
 pub(crate) use closes::code_and_reason;
 pub use config_error::{config_error, config_line};
+pub(crate) use export_error::export_fault;
+pub use export_error::{export_error, export_left_out};
 pub use feed_error::feed_error;
 pub use grpc::reflect_error;
 pub use plan_error::plan_error;

@@ -17,7 +17,7 @@ use rustls::server::UnbufferedServerConnection;
 use rustls::unbuffered::{ConnectionState, EncryptError, UnbufferedStatus};
 
 pub use client::{ClientConfig, ClientSettings, Trust};
-pub use crypto::{GROUPS, runs_here};
+pub use crypto::{GROUPS, provider, runs_here};
 pub use fault::{Part, SetupError, TlsFault};
 pub use server::{ServerConfig, ServerSettings};
 pub use verify::Refused;

@@ -17,6 +17,7 @@ mod curl;
 mod docs;
 mod ended;
 mod examples;
+mod export;
 mod files;
 mod folder;
 mod given;

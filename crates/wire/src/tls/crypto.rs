@@ -29,7 +29,7 @@ const GROUPS_OF_AWS_LC: [&str; 2] = ["SECP256R1MLKEM768", "MLKEM768"];
 /// # Errors
 /// It does not run on this CPU.
 #[cfg(feature = "aws-lc")]
-pub(super) fn provider() -> Result<CryptoProvider, SetupError> {
+pub fn provider() -> Result<CryptoProvider, SetupError> {
     Ok(rustls::crypto::aws_lc_rs::default_provider())
 }
 
@@ -38,7 +38,7 @@ pub(super) fn provider() -> Result<CryptoProvider, SetupError> {
 /// # Errors
 /// It does not run on this CPU.
 #[cfg(not(feature = "aws-lc"))]
-pub(super) fn provider() -> Result<CryptoProvider, SetupError> {
+pub fn provider() -> Result<CryptoProvider, SetupError> {
     static SUITES: OnceLock<Vec<SupportedCipherSuite>> = OnceLock::new();
     runs_here()?;
     let usual = rustls_graviola::default_provider();

@@ -1,0 +1,106 @@
+//! `--export`: figures for other programs, beside the views.
+
+use std::sync::Arc;
+
+use engine::StopHandle;
+use export::{Delivery, Environment, Export, ExportError, Exports, SCRAPE_WAIT_MAX};
+use figures::{Interval, Run, ScenarioPart};
+use plan::Plan;
+use report::Language;
+
+use crate::live::View;
+use crate::output;
+
+/// The variable that holds the secret of InfluxDB.
+pub(crate) const TOKEN: &str = "ONRUSH_EXPORT_TOKEN";
+
+/// The exports of a load, if there are any.
+#[derive(Default)]
+pub(crate) struct Exporting(Option<Active>);
+
+struct Active {
+    exports: Exports,
+    view: View,
+    has_page: bool,
+    is_github: bool,
+}
+
+/// How exports ended.
+#[derive(Default)]
+pub(crate) struct Exported {
+    pub(crate) deliveries: Vec<Delivery>,
+    /// A file could not be written.
+    pub(crate) has_lost: bool,
+}
+
+impl Exporting {
+    /// Opens files and addresses, and says where pages are.
+    pub(crate) fn begin(kinds: &[Export], plan: &Plan, view: View) -> Result<Self, ExportError> {
+        if kinds.is_empty() {
+            return Ok(Self::default());
+        }
+        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let environment = Environment { token: variable(TOKEN), step_summary: variable("GITHUB_STEP_SUMMARY") };
+        let exports = Exports::begin(kinds, &ScenarioPart::none(plan), &environment)?;
+        for address in exports.pages() {
+            output::note(&view.language.pick(
+                format!("onrush: figures for Prometheus at http://{address}/metrics"),
+                format!("onrush: Prometheus 数据：http://{address}/metrics"),
+            ));
+        }
+        let has_page = exports.pages().next().is_some();
+        Ok(Self(Some(Active { exports, view, has_page, is_github: kinds.contains(&Export::Github) })))
+    }
+
+    /// Somebody waits for figures, whether the table is read or not.
+    pub(crate) fn has_any(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Tells of an interval, which is shared only where somebody takes it.
+    pub(crate) fn interval(&mut self, interval: Interval) -> Arc<Interval> {
+        let interval = Arc::new(interval);
+        if let Some(active) = &mut self.0 {
+            active.exports.interval(&interval);
+        }
+        interval
+    }
+
+    /// Delivers what is left, and tells what is missing.
+    pub(crate) fn finish(self, run: &Run, stop: &StopHandle) -> Exported {
+        let Some(Active { exports, view, has_page, is_github }) = self.0 else { return Exported::default() };
+        let language = view.language;
+        if has_page {
+            tell_of_page(language);
+        }
+        let page = report::github_page(run, language);
+        // A first Ctrl-C that comes now means this wait; one that ended the run does not.
+        let was_stopped = stop.is_stopped();
+        let has_enough = || stop.is_aborted() || (!was_stopped && stop.is_stopped());
+        let deliveries = exports.finish(run, &page, &has_enough);
+        if is_github {
+            let text = report::github_annotations(run, language);
+            // GitHub reads both; stdout is for the report where that is JSON.
+            if view.is_json {
+                output::note(text.trim_end());
+            } else {
+                output::write_stdout(&text, language);
+            }
+        }
+        for delivery in &deliveries {
+            if let Some(line) = report::export_left_out(delivery, language) {
+                output::complain(&line);
+            }
+        }
+        let has_lost = deliveries.iter().any(|delivery| delivery.is_file && delivery.fault.is_some());
+        Exported { deliveries, has_lost }
+    }
+}
+
+fn tell_of_page(language: Language) {
+    let wait = SCRAPE_WAIT_MAX.as_secs();
+    output::note(&language.pick(
+        format!("onrush: the run is over; the final figures can be read for up to {wait}s"),
+        format!("onrush: 压测已结束；最终数据可在 {wait}s 内读取"),
+    ));
+}

@@ -1,0 +1,100 @@
+//! Exports into files, and for GitHub Actions.
+
+use std::path::{Path, PathBuf};
+
+use super::{exported, run_scenario, said};
+use crate::{Served, onrush, output, report, text};
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("export-{}-{name}", std::process::id()))
+}
+
+#[test]
+fn csv_has_a_line_for_each_interval_and_series() {
+    let (served, file) = (Served::start(), file("figures.csv"));
+    // What an earlier run left behind does not show.
+    std::fs::write(&file, "x".repeat(1_000_000)).expect("a file");
+    let report = run_scenario(&served, "csv", &format!("csv={}", file.display()));
+    assert_eq!(exported(&report, "csv")["left_out"], 0);
+    // A judge that others wrote reads it.
+    let reader = "import csv, sys\nrows = list(csv.DictReader(open(sys.argv[1], encoding='utf-8', newline='')))\n\
+        sums = {}\nfor row in rows:\n    key = (row['series'], row['scenario'], row['name'])\n    \
+        one = sums.setdefault(key, [0, 0])\n    one[0] += int(row['succeeded'])\n    one[1] += int(row['failed'])\n\
+        print(len({row['interval'] for row in rows}))\nfor key, (good, bad) in sorted(sums.items()):\n    print('|'.join(key), good, bad)\n";
+    let read = std::process::Command::new("python3").args(["-c", reader]).arg(&file).env("PYTHONUTF8", "1").output();
+    let read = read.expect("python starts");
+    let lines = text(&read.stdout);
+    let intervals = report["intervals"].as_array().expect("a list").len();
+    let expected = format!("{intervals}\nall|| 100 100\nstep|买家|broken 0 100\nstep|买家|{} 100 0\n", super::ODD_STEP);
+    assert_eq!(lines, expected, "{read:?}");
+    std::fs::remove_file(file).expect("the file goes");
+}
+
+#[test]
+fn thresholds_are_test_cases() {
+    let (served, file) = (Served::start(), file("junit.xml"));
+    let place = format!("junit={}", file.display());
+    let words =
+        ["--threshold", "p99(response_time) < 1ns", "--threshold", "done >= 10", "-n", "10", "--export", &place];
+    let ran = output(&[&words[..], &[&served.url("/?a=1&b=<")]].concat());
+    assert_eq!(ran.status.code(), Some(1), "{ran:?}");
+    let reader = "import sys, xml.etree.ElementTree as tree\nroot = tree.parse(sys.argv[1]).getroot()\n\
+        print(root.get('tests'), root.get('failures'))\nfor case in root.iter('testcase'):\n    \
+        print(case.get('name'), case.find('failure') is not None)\n";
+    let read = std::process::Command::new("python3").args(["-c", reader]).arg(&file).output().expect("python starts");
+    assert_eq!(text(&read.stdout), "2 1\np99(response_time) < 1ns True\ndone >= 10 False\n", "{read:?}");
+    std::fs::remove_file(file).expect("the file goes");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_told() {
+    let served = Served::start();
+    for kind in ["csv", "junit"] {
+        let place = format!("{kind}=/dev/full");
+        let ran = output(&["-n", "10", "--export", &place, &served.url("/")]);
+        assert_eq!(ran.status.code(), Some(4), "{ran:?}");
+        assert!(said(&ran).contains(&format!("{kind} could not be written to /dev/full: No space left")), "{ran:?}");
+        let ran = output(&["-n", "10", "--lang", "zh", "--export", &place, &served.url("/")]);
+        assert!(said(&ran).contains(&format!("{kind} 无法写入 /dev/full：")), "{ran:?}");
+    }
+}
+
+#[test]
+fn github_gets_a_page_and_annotations() {
+    let (served, file) = (Served::start(), file("summary.md"));
+    std::fs::write(&file, "before\n").expect("a file");
+    let words = ["--threshold", "p99(response_time) < 1ns", "-n", "10", "--export", "github"];
+    let run = |more: &[&str]| {
+        let mut command = onrush(&[&words[..], more, &[&served.url("/a|b")]].concat());
+        command.env("GITHUB_STEP_SUMMARY", &file).output().expect("it starts")
+    };
+    let ran = run(&[]);
+    assert_eq!(ran.status.code(), Some(1), "{ran:?}");
+    let out = text(&ran.stdout);
+    assert!(out.contains("\n::error title=onrush::p99(response_time) < 1ns"), "{out}");
+    assert!(out.contains("\n::notice title=onrush::"), "{out}");
+    let page = std::fs::read_to_string(&file).expect("the page");
+    assert!(page.starts_with("before\n### onrush: `http://127.0.0.1:"), "{page}");
+    assert!(page.contains("| ❌ | p99(response\\_time) &lt; 1ns"), "{page}");
+    // JSON stays JSON.
+    let ran = run(&["-o", "json"]);
+    assert_eq!(exported(&report(&ran), "github")["delivered"], 1);
+    assert!(said(&ran).contains("::error title=onrush::"), "{ran:?}");
+    let ran = run(&["--lang", "zh"]);
+    assert!(std::fs::read_to_string(&file).expect("the page").contains("每秒请求数"), "{ran:?}");
+    std::fs::remove_file(file).expect("the file goes");
+}
+
+/// Whoever reads the table no more does not end the exports.
+#[test]
+fn a_page_without_a_reader_goes_after_its_time() {
+    let served = Served::start();
+    let began = std::time::Instant::now();
+    let ran = output(&["-n", "10", "-o", "json", "--export", "prometheus=:0", &served.url("/")]);
+    let took = began.elapsed().as_secs();
+    assert!(ran.status.success() && (15..25).contains(&took), "{took}: {ran:?}");
+    let said = said(&ran);
+    assert!(said.contains("figures for Prometheus at http://127.0.0.1:"), "{said}");
+    assert!(said.contains("the final figures can be read for up to 15s"), "{said}");
+    assert!(said.contains("nobody read the final figures within 15s"), "{said}");
+}

@@ -1,0 +1,47 @@
+//! StatsD: a listener that sums what comes.
+
+use std::collections::BTreeMap;
+use std::net::UdpSocket;
+use std::time::Duration;
+
+use super::{exported, run_scenario};
+use crate::Served;
+
+/// The sums of counters by name and tags, of all datagrams that have come.
+fn sums(socket: &UdpSocket) -> BTreeMap<String, u64> {
+    socket.set_read_timeout(Some(Duration::from_millis(300))).expect("a timeout");
+    let (mut sums, mut buffer) = (BTreeMap::new(), vec![0; 65_536]);
+    while let Ok(length) = socket.recv(&mut buffer) {
+        assert!(length <= 1_232, "{length}");
+        for line in std::str::from_utf8(&buffer[..length]).expect("UTF-8").lines() {
+            let (name, rest) = line.split_once(':').expect("a name");
+            let mut parts = rest.split('|');
+            let (value, kind) = (parts.next().expect("a value"), parts.next().expect("a kind"));
+            if kind == "c" {
+                let key = format!("{name}{}", parts.next().unwrap_or_default());
+                *sums.entry(key).or_insert(0) += value.parse::<u64>().expect("a count");
+            }
+        }
+    }
+    sums
+}
+
+#[test]
+fn counters_add_up() {
+    for (kind, good, bad) in [
+        ("statsd", "onrush.requests.买家.登录___a__b_c_d.succeeded", "onrush.requests.买家.broken.failed"),
+        (
+            "dogstatsd",
+            "onrush.requests#scenario:买家,step:登录_ \"a\" b=c_d,outcome:succeeded",
+            "onrush.requests#scenario:买家,step:broken,outcome:failed",
+        ),
+    ] {
+        let served = Served::start();
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
+        let to = format!("{kind}={}", socket.local_addr().expect("an address"));
+        let report = run_scenario(&served, kind, &to);
+        assert_eq!(exported(&report, kind)["left_out"], 0);
+        let sums = sums(&socket);
+        assert_eq!((sums.get(good), sums.get(bad)), (Some(&100), Some(&100)), "{sums:?}");
+    }
+}

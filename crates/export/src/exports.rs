@@ -1,0 +1,206 @@
+//! All exports of a run, from before its first request to behind its end.
+
+use std::fs::File;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use figures::{Interval, Run, ScenarioPart};
+
+use crate::file::Place;
+use crate::queue::{END_WAIT_MAX, Queue, Told};
+use crate::scrape::{SCRAPE_WAIT_MAX, Scrape};
+use crate::sinks::{Csv, Influx, Otlp, RemoteWrite, Statsd};
+use crate::totals::Totals;
+use crate::{Export, ExportError, Fault, junit};
+
+/// Exports of one run.
+pub const EXPORTS_MAX: usize = 16;
+
+/// What exports need of the environment, so that nothing here reads it.
+#[derive(Clone, Default)]
+pub struct Environment {
+    /// `ONRUSH_EXPORT_TOKEN`: the secret of InfluxDB.
+    pub token: Option<String>,
+    /// `GITHUB_STEP_SUMMARY`: where the page of a step is.
+    pub step_summary: Option<String>,
+}
+
+impl std::fmt::Debug for Environment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Environment").field("step_summary", &self.step_summary).finish_non_exhaustive()
+    }
+}
+
+/// What has become of an export.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Its name.
+    pub kind: &'static str,
+    /// Where it went, without secrets.
+    pub place: String,
+    /// Intervals that arrived; of a page, how often it was read; of what is written at the end, 1.
+    pub delivered: u64,
+    /// Intervals that did not arrive.
+    pub left_out: u64,
+    /// The last reason for which something is missing.
+    pub fault: Option<Fault>,
+    /// It is a file.
+    pub is_file: bool,
+}
+
+enum Way {
+    Page(Scrape),
+    Queue(Queue),
+    Junit(Option<Place>),
+    Github(String),
+}
+
+/// Everything that leaves while a run goes on.
+pub struct Exports {
+    all: Vec<(Export, Way)>,
+    totals: Totals,
+    /// The last instant that was told.
+    at_unix: Duration,
+}
+
+impl Exports {
+    /// Opens files and addresses. `parts`: the scenarios and steps that there will be.
+    ///
+    /// # Errors
+    /// A file or an address cannot be opened, or two exports have one place.
+    pub fn begin(kinds: &[Export], parts: &[ScenarioPart], environment: &Environment) -> Result<Self, ExportError> {
+        if kinds.len() > EXPORTS_MAX {
+            return Err(ExportError::TooMany);
+        }
+        for (number, kind) in kinds.iter().enumerate() {
+            if kinds[..number].iter().any(|other| kind.is_twice(other)) {
+                return Err(ExportError::Twice { place: kind.place() });
+            }
+        }
+        let mut exports = Self { all: Vec::new(), totals: Totals::of_none(parts), at_unix: Duration::ZERO };
+        let told = exports.told(None);
+        for kind in kinds {
+            let way = begin_one(kind, &told, environment)?;
+            if let Way::Queue(queue) = &way {
+                queue.push(&told);
+            }
+            exports.all.push((kind.clone(), way));
+        }
+        Ok(exports)
+    }
+
+    /// The pages that are shown, each where it is.
+    pub fn pages(&self) -> impl Iterator<Item = SocketAddr> + '_ {
+        self.all.iter().filter_map(|(_, way)| match way {
+            Way::Page(page) => Some(page.address()),
+            _ => None,
+        })
+    }
+
+    /// An interval was told. It may be the same again, with what came late.
+    pub fn interval(&mut self, interval: &Arc<Interval>) {
+        self.totals.add(interval);
+        let told = self.told(Some(interval));
+        for (_, way) in &self.all {
+            match way {
+                Way::Page(page) => page.show(&told, false),
+                Way::Queue(queue) => queue.push(&told),
+                Way::Junit(_) | Way::Github(_) => {}
+            }
+        }
+    }
+
+    /// The run is over: delivers what is left, in a bounded time. `page`: what GitHub shows of the run; `has_enough`: nobody wants to
+    /// wait any longer.
+    pub fn finish(mut self, run: &Run, page: &str, has_enough: &dyn Fn() -> bool) -> Vec<Delivery> {
+        self.totals.end(&run.tally);
+        let told = self.told(None);
+        let now = Instant::now();
+        for (_, way) in &self.all {
+            match way {
+                Way::Page(page) => page.show(&told, true),
+                Way::Queue(queue) => queue.end(&told, now + END_WAIT_MAX),
+                Way::Junit(_) | Way::Github(_) => {}
+            }
+        }
+        // Those that have a bound of their own come first: a page may wait for the longest.
+        let (pages, others): (Vec<_>, Vec<_>) =
+            self.all.into_iter().enumerate().partition(|(_, (_, way))| matches!(way, Way::Page(_)));
+        let finish = |(number, (kind, way))| (number, finish_one(&kind, way, run, page, (now, has_enough)));
+        let mut all: Vec<(usize, Delivery)> = others.into_iter().chain(pages).map(finish).collect();
+        all.sort_by_key(|(number, _)| *number);
+        all.into_iter().map(|(_, delivery)| delivery).collect()
+    }
+
+    /// The totals as they are now. No two have the same millisecond, which is as fine as some far ends are.
+    fn told(&mut self, interval: Option<&Arc<Interval>>) -> Arc<Told> {
+        // A clock before 1970 is as good as none.
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.at_unix = now.max(self.at_unix + Duration::from_millis(1));
+        Arc::new(Told { interval: interval.cloned(), totals: self.totals.clone(), at_unix: self.at_unix })
+    }
+}
+
+fn begin_one(kind: &Export, told: &Arc<Told>, environment: &Environment) -> Result<Way, ExportError> {
+    let failed = |error: std::io::Error| ExportError::Begin {
+        kind: kind.kind(),
+        place: kind.place(),
+        reason: error.to_string(),
+    };
+    let queue = match kind {
+        Export::Prometheus(address) => return Scrape::start(*address, told).map(Way::Page).map_err(failed),
+        Export::Junit(path) => return Place::open(path).map(|place| Way::Junit(Some(place))).map_err(failed),
+        Export::Github => {
+            let path = environment.step_summary.clone().ok_or(ExportError::NoStepSummary)?;
+            File::options().append(true).create(true).open(&path).map_err(failed)?;
+            return Ok(Way::Github(path));
+        }
+        Export::RemoteWrite(url) => Queue::start(kind.kind(), RemoteWrite::new(url)),
+        Export::Otlp(url) => Queue::start(kind.kind(), Otlp::new(url, told.at_unix)),
+        Export::Influx(url) => Queue::start(kind.kind(), Influx::new(url, environment.token.clone())),
+        Export::Statsd { place, has_tags } => {
+            Statsd::new(place, *has_tags).and_then(|sink| Queue::start(kind.kind(), sink))
+        }
+        Export::Csv(path) => Place::open(path).and_then(|place| Queue::start(kind.kind(), Csv::new(place))),
+    };
+    queue.map(Way::Queue).map_err(failed)
+}
+
+/// `end`: when the run was over, and whether nobody wants to wait any longer.
+fn finish_one(kind: &Export, way: Way, run: &Run, page: &str, end: (Instant, &dyn Fn() -> bool)) -> Delivery {
+    let mut delivery = Delivery {
+        kind: kind.kind(),
+        place: kind.place(),
+        delivered: 0,
+        left_out: 0,
+        fault: None,
+        is_file: kind.file().is_some() || matches!(kind, Export::Github),
+    };
+    let mut written = |done: Result<(), std::io::Error>| match done {
+        Ok(()) => delivery.delivered = 1,
+        Err(error) => delivery.fault = Some(Fault::File(error.to_string())),
+    };
+    match way {
+        Way::Queue(queue) => {
+            let tally = queue.finish();
+            (delivery.delivered, delivery.left_out, delivery.fault) = (tally.delivered, tally.left_out, tally.fault);
+        }
+        Way::Page(scrape) => {
+            delivery.place = scrape.address().to_string();
+            let (reads, was_read) = scrape.finish(end.0 + SCRAPE_WAIT_MAX, end.1);
+            delivery.delivered = reads;
+            delivery.fault = (!was_read).then_some(Fault::NotRead);
+        }
+        Way::Junit(place) => written(place.map_or(Ok(()), |mut place| {
+            place.write(&junit::text(run))?;
+            place.end()
+        })),
+        Way::Github(path) => {
+            let file = File::options().append(true).create(true).open(path);
+            written(file.and_then(|mut file| file.write_all(page.as_bytes())));
+        }
+    }
+    delivery
+}

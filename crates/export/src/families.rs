@@ -1,0 +1,142 @@
+//! The names under which figures are known elsewhere: one table for all formats that have counters, gauges and histograms.
+
+use crate::histogram::Histogram;
+use crate::totals::{Part, Totals};
+
+/// What a figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It only grows.
+    Counter,
+    /// How things stand.
+    Gauge,
+    /// Times.
+    Histogram,
+}
+
+/// A value of one series.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Value<'a> {
+    Count(u64),
+    Number(f64),
+    Times(&'a Histogram),
+}
+
+/// What tells a series from the others of its name, in the order of the names of its labels.
+pub(crate) type Labels<'a> = Vec<(&'static str, &'a str)>;
+
+/// All series of one name.
+#[derive(Debug)]
+pub(crate) struct Family<'a> {
+    /// As Prometheus has it, without `_total`.
+    pub(crate) name: &'static str,
+    pub(crate) help: &'static str,
+    /// As UCUM writes it, for OpenTelemetry.
+    pub(crate) unit: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) series: Vec<(Labels<'a>, Value<'a>)>,
+}
+
+/// Everything, in the order in which it is shown.
+pub(crate) fn families(totals: &Totals) -> Vec<Family<'_>> {
+    let counter = |name, help, unit, count| one(name, help, unit, Kind::Counter, Value::Count(count));
+    let gauge = |name, help, count| one(name, help, "", Kind::Gauge, Value::Count(count));
+    let times = |name, help, series| Family { name, help, unit: "s", kind: Kind::Histogram, series };
+    let mut all = vec![
+        Family {
+            name: "onrush_requests",
+            help: "Requests that ended, by outcome.",
+            unit: "{request}",
+            kind: Kind::Counter,
+            series: outcomes(&totals.steps, "step"),
+        },
+        times(
+            "onrush_response_time_seconds",
+            "From the intended start to the last byte of the answer, of requests that succeeded.",
+            totals.steps.iter().map(|step| (of_part(step, "step"), Value::Times(&step.response))).collect(),
+        ),
+        times(
+            "onrush_service_time_seconds",
+            "From sending to the last byte of the answer, of requests that succeeded.",
+            totals.steps.iter().map(|step| (of_part(step, "step"), Value::Times(&step.service))).collect(),
+        ),
+        times(
+            "onrush_lateness_seconds",
+            "How late the generator took up requests.",
+            vec![(Labels::new(), Value::Times(&totals.lateness))],
+        ),
+    ];
+    if !totals.transactions.is_empty() {
+        all.push(Family {
+            name: "onrush_transactions",
+            help: "Transactions that came to an end, by outcome.",
+            unit: "{transaction}",
+            kind: Kind::Counter,
+            series: outcomes(&totals.transactions, "transaction"),
+        });
+        let series =
+            totals.transactions.iter().map(|part| (of_part(part, "transaction"), Value::Times(&part.response)));
+        all.push(times("onrush_transaction_time_seconds", "Times of transactions that succeeded.", series.collect()));
+    }
+    all.push(Family {
+        name: "onrush_failures",
+        help: "Requests that failed, by reason.",
+        unit: "{request}",
+        kind: Kind::Counter,
+        series: totals.failures.iter().map(|(name, count)| (vec![("reason", &**name)], Value::Count(*count))).collect(),
+    });
+    all.extend([
+        counter(
+            "onrush_dropped",
+            "Starts that were given up because they would have been too late.",
+            "{request}",
+            totals.dropped,
+        ),
+        counter(
+            "onrush_unfinished",
+            "Requests that were in flight when the run ended.",
+            "{request}",
+            totals.unfinished,
+        ),
+        counter(
+            "onrush_bytes_received",
+            "Bytes that arrived, heads and framing included.",
+            "By",
+            totals.bytes_received,
+        ),
+        counter("onrush_bytes_sent", "Bytes that were sent, heads and framing included.", "By", totals.bytes_sent),
+        one(
+            "onrush_cpu_seconds",
+            "CPU time of the threads that generate the load.",
+            "s",
+            Kind::Counter,
+            Value::Number(totals.cpu_ns as f64 / 1e9),
+        ),
+        gauge("onrush_users", "Virtual users that are at work.", totals.users),
+        gauge("onrush_connections", "Open connections that have carried an answer.", totals.connections),
+        gauge("onrush_in_flight", "Requests that were started and have not ended.", totals.in_flight),
+    ]);
+    all.retain(|family| !family.series.is_empty());
+    all
+}
+
+fn one<'a>(name: &'static str, help: &'static str, unit: &'static str, kind: Kind, value: Value<'a>) -> Family<'a> {
+    Family { name, help, unit, kind, series: vec![(Labels::new(), value)] }
+}
+
+fn of_part<'a>(part: &'a Part, kind: &'static str) -> Labels<'a> {
+    vec![("scenario", &part.scenario), (kind, &part.name)]
+}
+
+fn outcomes<'a>(parts: &'a [Part], kind: &'static str) -> Vec<(Labels<'a>, Value<'a>)> {
+    let both = |part: &'a Part| {
+        [("succeeded", part.succeeded), ("failed", part.failed)].map(|(outcome, count)| {
+            let labels = [&of_part(part, kind)[..], &[("outcome", outcome)]].concat();
+            (labels, Value::Count(count))
+        })
+    };
+    parts.iter().flat_map(both).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! The one HTTP client of all exports.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::{Agent, Body};
+use url::Url;
+
+use crate::Fault;
+use crate::queue::Trouble;
+
+/// What is read of an answer.
+const ANSWER_BYTES_MAX: u64 = 64 * 1024;
+/// What is kept of an answer that says no.
+const SAID_CHARS_MAX: usize = 200;
+
+/// Posts to one URL.
+pub(crate) struct Client {
+    agent: Agent,
+    url: String,
+    headers: Vec<(&'static str, String)>,
+}
+
+impl Client {
+    /// For a URL, perhaps with a name and a password in it, which become a header. `token`: what stands for them otherwise.
+    pub(crate) fn new(url: &Url, headers: &[(&'static str, &str)], token: Option<String>) -> Self {
+        let mut plain = url.clone();
+        let mut headers: Vec<_> = headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        if let Some(secret) = token.or_else(|| basic(url)) {
+            headers.push(("Authorization", secret));
+        }
+        // Both fail only where a URL can have neither.
+        let _ = plain.set_username("");
+        let _ = plain.set_password(None);
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            // Secrets go nowhere but where they were meant for, and nobody is asked in between.
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .proxy(None)
+            .user_agent(concat!("onrush/", env!("CARGO_PKG_VERSION")))
+            .tls_config(if url.scheme() == "https" { tls() } else { TlsConfig::default() })
+            .build();
+        Self { agent: config.into(), url: plain.into(), headers }
+    }
+
+    /// Sends a body, and gives the answer to it.
+    pub(crate) fn post(&self, body: &[u8], wait: Duration) -> Result<Vec<u8>, Trouble> {
+        let mut request = self.agent.post(&self.url).config().timeout_global(Some(wait)).build();
+        for (name, value) in &self.headers {
+            request = request.header(*name, value);
+        }
+        let mut answer = request.send(body).map_err(|error| trouble(&error))?;
+        let status = answer.status().as_u16();
+        let after = answer.headers().get("retry-after").and_then(|value| value.to_str().ok()?.trim().parse().ok());
+        let said = read(answer.body_mut());
+        match status {
+            200..=299 => Ok(said.unwrap_or_default()),
+            408 | 429 | 500..=599 => Err(Trouble::Later(refusal(status, said), after.map(Duration::from_secs))),
+            _ => Err(Trouble::Never(refusal(status, said))),
+        }
+    }
+}
+
+fn read(body: &mut Body) -> Option<Vec<u8>> {
+    body.with_config().limit(ANSWER_BYTES_MAX).read_to_vec().ok()
+}
+
+fn refusal(status: u16, said: Option<Vec<u8>>) -> Fault {
+    let text = String::from_utf8_lossy(&said.unwrap_or_default()).into_owned();
+    Fault::Status(status, one_line(&text))
+}
+
+/// What a server said, in one line that is not too long.
+pub(crate) fn one_line(text: &str) -> String {
+    let line: String =
+        text.trim().chars().map(|each| if each.is_control() { ' ' } else { each }).take(SAID_CHARS_MAX).collect();
+    plan::masked(&line)
+}
+
+fn trouble(error: &ureq::Error) -> Trouble {
+    let fault = match error {
+        ureq::Error::Timeout(_) => Fault::TimedOut,
+        // The kernel's own timeout of a connection looks like any other error.
+        ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => Fault::TimedOut,
+        ureq::Error::Io(error) => Fault::Unreachable(error.to_string()),
+        other => Fault::Unreachable(one_line(&other.to_string())),
+    };
+    Trouble::Later(fault, None)
+}
+
+/// Name and password of a URL as a header.
+fn basic(url: &Url) -> Option<String> {
+    let has_any = !url.username().is_empty() || url.password().is_some();
+    let pair = [decoded(url.username()), b":".to_vec(), decoded(url.password().unwrap_or_default())].concat();
+    has_any.then(|| format!("Basic {}", STANDARD.encode(pair)))
+}
+
+/// A part of a URL without its percent signs.
+pub(crate) fn decoded(text: &str) -> Vec<u8> {
+    let (bytes, mut out, mut at) = (text.as_bytes(), Vec::new(), 0);
+    while at < bytes.len() {
+        let digit = |at: usize| bytes.get(at).and_then(|byte| char::from(*byte).to_digit(16));
+        match (bytes[at], digit(at + 1), digit(at + 2)) {
+            (b'%', Some(high), Some(low)) => {
+                out.push((high * 16 + low) as u8);
+                at += 3;
+            }
+            (byte, _, _) => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    out
+}
+
+/// The crypto that the load has, and the authorities that this system trusts.
+fn tls() -> TlsConfig {
+    let der = host::trusted_certificates();
+    let roots: Vec<Certificate<'static>> = der.iter().map(|der| Certificate::from_der(der).to_owned()).collect();
+    let config = TlsConfig::builder().root_certs(RootCerts::new_with_certs(&roots));
+    match wire::tls::provider() {
+        Ok(provider) => config.unversioned_rustls_crypto_provider(Arc::new(provider)).build(),
+        // Each request fails then, and says why.
+        Err(_) => config.build(),
+    }
+}

@@ -1,0 +1,101 @@
+//! The line protocol of InfluxDB. What happened in an interval stands at the instant of its end, so that an interval that is told
+//! again takes the place of what it was.
+
+use std::fmt::Write;
+
+use figures::{Interval, Quantile, StepPart};
+
+use crate::totals::{Part, Totals};
+
+/// The figures of one interval; `at_ns` is its end, in nanoseconds of Unix.
+pub(crate) fn interval(interval: &Interval, at_ns: u64) -> String {
+    let mut out = String::new();
+    for scenario in &interval.scenarios {
+        let kinds = [("step", &scenario.steps), ("transaction", &scenario.transactions)];
+        for (kind, parts) in kinds {
+            for part in parts {
+                let tags = tags(&[("scenario", &scenario.name), (kind, &part.name)]);
+                line(&mut out, &format!("onrush_{kind}s{tags}"), &part_fields(part), at_ns);
+            }
+        }
+    }
+    out
+}
+
+/// Everything since the start; `at_ns` is now.
+pub(crate) fn totals(totals: &Totals, at_ns: u64) -> String {
+    let mut out = String::new();
+    let of_parts = |out: &mut String, kind: &str, parts: &[Part]| {
+        for part in parts {
+            let tags = tags(&[("scenario", &part.scenario), (kind, &part.name)]);
+            let fields = format!("total_succeeded={}i,total_failed={}i", part.succeeded, part.failed);
+            line(out, &format!("onrush_{kind}s{tags}"), &fields, at_ns);
+        }
+    };
+    of_parts(&mut out, "step", &totals.steps);
+    of_parts(&mut out, "transaction", &totals.transactions);
+    for (reason, count) in &totals.failures {
+        line(&mut out, &format!("onrush_failures{}", tags(&[("reason", reason)])), &format!("total={count}i"), at_ns);
+    }
+    let counts = [
+        ("total_dropped", totals.dropped),
+        ("total_unfinished", totals.unfinished),
+        ("total_bytes_received", totals.bytes_received),
+        ("total_bytes_sent", totals.bytes_sent),
+        ("users", totals.users),
+        ("connections", totals.connections),
+        ("in_flight", totals.in_flight),
+    ];
+    let mut fields: Vec<String> = counts.iter().map(|(name, count)| format!("{name}={count}i")).collect();
+    fields.push(format!("total_cpu_seconds={}", totals.cpu_ns as f64 / 1e9));
+    line(&mut out, "onrush", &fields.join(","), at_ns);
+    out
+}
+
+fn part_fields(part: &StepPart) -> String {
+    let mut fields = format!("succeeded={}i,failed={}i", part.finished - part.failed, part.failed);
+    let times = &part.response;
+    let mean = times.mean_ns.map(|ns| ("mean", ns / 1e9));
+    let named = times.named_known().filter_map(|(quantile, at)| Some((name_of(quantile), at?.ns as f64 / 1e9)));
+    for (name, seconds) in mean.into_iter().chain(named).filter(|(_, seconds)| seconds.is_finite()) {
+        write!(fields, ",response_time_{name}={seconds}").expect("a string takes everything");
+    }
+    fields
+}
+
+/// A percentile as names of fields have it.
+fn name_of(quantile: Quantile) -> &'static str {
+    match quantile {
+        Quantile::P999 => "p999",
+        other => other.name(),
+    }
+}
+
+fn line(out: &mut String, series: &str, fields: &str, at_ns: u64) {
+    writeln!(out, "{series} {fields} {at_ns}").expect("a string takes everything");
+}
+
+/// Tags behind a measurement. One that is empty is none: the protocol has no empty ones.
+fn tags(pairs: &[(&str, &str)]) -> String {
+    let one = |(name, value): &(&str, &str)| format!(",{name}={}", escaped(value));
+    pairs.iter().filter(|(_, value)| !value.is_empty()).map(one).collect()
+}
+
+/// A value of a tag. A line end cannot be escaped there, and a backslash at the end would escape what is behind it.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for each in text.chars() {
+        match each {
+            ',' | '=' | ' ' => out.extend(['\\', each]),
+            each if each.is_control() => out.push_str("\\ "),
+            each => out.push(each),
+        }
+    }
+    if text.ends_with('\\') {
+        out.push_str("\\ ");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! Thresholds as test cases, in the XML that servers of continuous integration read.
+
+use figures::{Judged, Run};
+use metrics::Unit;
+
+/// The whole file.
+pub(crate) fn text(run: &Run) -> String {
+    suite(&run.judged, run.wall.as_secs_f64(), &run.plan.scenarios[0].target().url)
+}
+
+/// `seconds`: how long the run took.
+pub(crate) fn suite(judged: &[Judged], seconds: f64, url: &str) -> String {
+    let (tests, url) = (judged.len(), escaped(&plan::masked_url(url)));
+    let failures = judged.iter().filter(|judged| !judged.judgement.holds).count();
+    let counts = format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"0\" time=\"{seconds:.3}\"");
+    let mut out = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"onrush\" {counts}>\n  \
+         <testsuite name=\"thresholds\" {counts}>\n    \
+         <properties>\n      <property name=\"target\" value=\"{url}\"/>\n    </properties>\n"
+    );
+    for one in judged {
+        let name = escaped(&one.threshold);
+        let seen = escaped(&seen(one));
+        if one.judgement.holds {
+            out.push_str(&format!("    <testcase classname=\"onrush.thresholds\" name=\"{name}\" time=\"{seconds:.3}\">\n      <system-out>{seen}</system-out>\n    </testcase>\n"));
+        } else {
+            out.push_str(&format!("    <testcase classname=\"onrush.thresholds\" name=\"{name}\" time=\"{seconds:.3}\">\n      <failure message=\"{seen}\" type=\"threshold\"/>\n    </testcase>\n"));
+        }
+    }
+    out.push_str("  </testsuite>\n</testsuites>\n");
+    out
+}
+
+/// What was seen, in the units of thresholds.
+fn seen(judged: &Judged) -> String {
+    let judgement = &judged.judgement;
+    let Some(value) = judgement.value.filter(|value| value.is_finite()) else {
+        return "nothing was measured".to_owned();
+    };
+    let at_least = if judgement.at_least { "at least " } else { "" };
+    match judgement.unit {
+        Unit::Time => format!("{at_least}{:.3}ms", value / 1e6),
+        Unit::Count => format!("{at_least}{value}"),
+        Unit::Ratio => format!("{at_least}{:.4}%", value * 100.0),
+        Unit::PerSecond => format!("{at_least}{value:.2}/s"),
+    }
+}
+
+/// A text of XML 1.0, which has no place for most control characters.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for each in text.chars() {
+        match each {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\t' | '\n' | '\r' => out.push_str(&format!("&#{};", u32::from(each))),
+            each if each.is_control() || matches!(each, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            each => out.push(each),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

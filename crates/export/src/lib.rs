@@ -1,0 +1,37 @@
+//! Figures for other programs, while a load runs and at its end.
+//!
+//! [`Export::parse`] reads what was typed. [`Exports::begin`] opens files and addresses before the load, [`Exports::interval`] is told
+//! of each interval, [`Exports::finish`] delivers what is left and says what has become of it.
+//!
+//! Encoders are pure: totals and intervals in, bytes out. All that can wait is on threads of its own, behind queues of a bounded length
+//! ([`QUEUE_MAX`]): a far end that is slow or gone costs intervals, which are counted, and never time of the run. Sums are made before
+//! the queues, so what is delivered is right whatever was left out.
+
+mod csv;
+mod error;
+mod exports;
+mod families;
+mod file;
+mod histogram;
+mod http;
+mod influx;
+mod junit;
+mod kind;
+mod native;
+mod otlp;
+mod otlp_messages;
+mod prometheus;
+mod queue;
+mod remote;
+#[cfg(test)]
+mod samples;
+mod scrape;
+mod sinks;
+mod statsd;
+mod totals;
+
+pub use error::{ExportError, Fault};
+pub use exports::{Delivery, EXPORTS_MAX, Environment, Exports};
+pub use kind::{EXPORT_BYTES_MAX, Export, KINDS};
+pub use queue::{END_WAIT_MAX, QUEUE_MAX};
+pub use scrape::SCRAPE_WAIT_MAX;

@@ -1,0 +1,120 @@
+//! Remote write of Prometheus, version 1.0: Protobuf, compressed with Snappy.
+
+use prost::Message;
+
+use crate::families::{Kind, Labels, Value, families};
+use crate::prometheus::bound_text;
+use crate::totals::Totals;
+
+/// `prometheus.WriteRequest`, as far as it is used.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct WriteRequest {
+    #[prost(message, repeated, tag = "1")]
+    pub(crate) timeseries: Vec<TimeSeries>,
+    #[prost(message, repeated, tag = "3")]
+    pub(crate) metadata: Vec<Metadata>,
+}
+
+/// One series and its samples.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct TimeSeries {
+    #[prost(message, repeated, tag = "1")]
+    pub(crate) labels: Vec<Label>,
+    #[prost(message, repeated, tag = "2")]
+    pub(crate) samples: Vec<Sample>,
+}
+
+/// A label.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Label {
+    #[prost(string, tag = "1")]
+    pub(crate) name: String,
+    #[prost(string, tag = "2")]
+    pub(crate) value: String,
+}
+
+/// A value at an instant, in milliseconds of Unix.
+#[derive(Clone, Copy, PartialEq, Message)]
+pub(crate) struct Sample {
+    #[prost(double, tag = "1")]
+    pub(crate) value: f64,
+    #[prost(int64, tag = "2")]
+    pub(crate) timestamp: i64,
+}
+
+/// What a name means.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Metadata {
+    /// Counter 1, gauge 2, histogram 3.
+    #[prost(int32, tag = "1")]
+    pub(crate) kind: i32,
+    #[prost(string, tag = "2")]
+    pub(crate) family: String,
+    #[prost(string, tag = "4")]
+    pub(crate) help: String,
+    #[prost(string, tag = "5")]
+    pub(crate) unit: String,
+}
+
+/// Totals at instants, the oldest first, as one request. The instants are in milliseconds of Unix, and no two are the same.
+pub(crate) fn request(points: &[(i64, &Totals)]) -> WriteRequest {
+    let mut request = WriteRequest::default();
+    for (at, totals) in points {
+        for family in families(totals) {
+            let end = if family.kind == Kind::Counter { "_total" } else { "" };
+            for (labels, value) in &family.series {
+                let mut put = |end: &str, bound: Option<&str>, value: f64| {
+                    let labels = sorted(&format!("{}{end}", family.name), labels, bound);
+                    request.timeseries.push(TimeSeries { labels, samples: vec![Sample { value, timestamp: *at }] });
+                };
+                match value {
+                    Value::Count(count) => put(end, None, *count as f64),
+                    Value::Number(number) => put(end, None, *number),
+                    Value::Times(times) => {
+                        times
+                            .cumulative()
+                            .for_each(|(bound, count)| put("_bucket", Some(&bound_text(bound)), count as f64));
+                        put("_sum", None, times.sum_s());
+                        put("_count", None, times.count() as f64);
+                    }
+                }
+            }
+        }
+    }
+    if let Some((_, totals)) = points.last() {
+        request.metadata = families(totals)
+            .iter()
+            .map(|family| Metadata {
+                kind: match family.kind {
+                    Kind::Counter => 1,
+                    Kind::Gauge => 2,
+                    Kind::Histogram => 3,
+                },
+                family: format!("{}{}", family.name, if family.kind == Kind::Counter { "_total" } else { "" }),
+                help: family.help.to_owned(),
+                unit: if family.unit == "s" { "seconds".to_owned() } else { String::new() },
+            })
+            .collect();
+    }
+    request
+}
+
+/// The body of a request.
+pub(crate) fn body(points: &[(i64, &Totals)]) -> Vec<u8> {
+    let plain = request(points).encode_to_vec();
+    snap::raw::Encoder::new().compress_vec(&plain).expect("a request is below the 4 GiB that Snappy takes")
+}
+
+/// The labels in the order of their names, as the specification wants them.
+fn sorted(name: &str, labels: &Labels<'_>, bound: Option<&str>) -> Vec<Label> {
+    let label = |name: &str, value: &str| Label { name: name.to_owned(), value: value.to_owned() };
+    // What is empty stands for a label that is not there.
+    let own = labels.iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| label(name, value));
+    let bound = bound.map(|bound| label("le", bound));
+    let mut all: Vec<Label> = [label("__name__", name)].into_iter().chain(own).chain(bound).collect();
+    all.sort_by(|one, other| one.name.cmp(&other.name));
+    all
+}
+
+#[cfg(test)]
+mod tests;

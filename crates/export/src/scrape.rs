@@ -1,0 +1,207 @@
+//! The page that Prometheus reads: a small server on a thread of its own, which shows the totals as they are.
+
+mod listener;
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::IntoResponse;
+use axum::routing::get;
+
+use crate::native;
+use crate::prometheus::{Style, text};
+use crate::queue::Told;
+use listener::Bounded;
+
+/// How long the page stays when the run is over and nobody reads it.
+pub const SCRAPE_WAIT_MAX: Duration = Duration::from_secs(15);
+/// How long an answer may take to leave when the page goes.
+const LEAVE_WAIT_MAX: Duration = Duration::from_secs(1);
+/// How often the wait for a reader looks whether somebody has had enough of it.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// The formats of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Plain,
+    OpenMetrics,
+    Protobuf,
+}
+
+impl Format {
+    const ALL: [Self; 3] = [Self::Plain, Self::OpenMetrics, Self::Protobuf];
+
+    fn content_type(self) -> &'static str {
+        match self {
+            Self::Plain => "text/plain; version=0.0.4; charset=utf-8",
+            Self::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            Self::Protobuf => {
+                "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited"
+            }
+        }
+    }
+}
+
+struct Page {
+    told: Arc<Told>,
+    /// The page in each format, once somebody asked for it: whoever asks again and again costs next to nothing.
+    made: [Option<Arc<[u8]>>; Format::ALL.len()],
+    is_last: bool,
+    reads: u64,
+    /// The final figures were read.
+    was_read: bool,
+}
+
+struct Shared {
+    page: Mutex<Page>,
+    wake: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Page> {
+        self.page.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A page that is shown.
+pub(crate) struct Scrape {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+    leave: Option<tokio::sync::oneshot::Sender<()>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Scrape {
+    /// Listens, and shows what is told so far.
+    pub(crate) fn start(address: SocketAddr, told: &Arc<Told>) -> std::io::Result<Self> {
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let page = Page { told: told.clone(), made: Default::default(), is_last: false, reads: 0, was_read: false };
+        let shared = Arc::new(Shared { page: Mutex::new(page), wake: Condvar::new() });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+        let (leave, left) = tokio::sync::oneshot::channel();
+        let far = shared.clone();
+        let thread = std::thread::Builder::new().name("export page".to_owned()).spawn(move || {
+            runtime.block_on(serve(listener, far, left));
+        })?;
+        Ok(Self { shared, address, leave: Some(leave), thread: Some(thread) })
+    }
+
+    /// Where it is.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The page is another one from now on.
+    pub(crate) fn show(&self, told: &Arc<Told>, is_last: bool) {
+        let mut page = self.shared.lock();
+        (page.told, page.made, page.is_last) = (told.clone(), Default::default(), is_last);
+    }
+
+    /// Waits for one more reader. Gives how often the page was read, and whether the final figures were.
+    pub(crate) fn finish(mut self, end_by: Instant, has_enough: &dyn Fn() -> bool) -> (u64, bool) {
+        let mut page = self.shared.lock();
+        while !page.was_read && !has_enough() {
+            let left = end_by.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            page = match self.shared.wake.wait_timeout(page, left.min(LOOK_EVERY)) {
+                Ok((page, _)) => page,
+                Err(poisoned) => poisoned.into_inner().0,
+            };
+        }
+        let read = (page.reads, page.was_read);
+        drop(page);
+        if let Some(leave) = self.leave.take() {
+            // Whoever is not there any more needs not be told.
+            let _ = leave.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            // A server that panicked has shown what it has shown.
+            let _ = thread.join();
+        }
+        read
+    }
+}
+
+async fn serve(listener: TcpListener, shared: Arc<Shared>, left: tokio::sync::oneshot::Receiver<()>) {
+    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+    let router = Router::new()
+        .route("/metrics", get(metrics))
+        .route("/", get(async || "onrush: the figures are at /metrics\n"))
+        .with_state(shared);
+    let (told, heard) = tokio::sync::watch::channel(false);
+    let gone = async move {
+        let mut heard = heard;
+        // An error means that nobody can tell any more, which is the same.
+        let _ = heard.wait_for(|is_over| *is_over).await;
+    };
+    let server = axum::serve(Bounded::new(listener), router).with_graceful_shutdown(gone).into_future();
+    tokio::pin!(server);
+    tokio::select! {
+        _ = &mut server => return,
+        // The other end is dropped when the exports are.
+        _ = left => {}
+    }
+    told.send_replace(true);
+    // Whoever reads slowly is left.
+    let _ = tokio::time::timeout(LEAVE_WAIT_MAX, server).await;
+}
+
+async fn metrics(State(shared): State<Arc<Shared>>, headers: HeaderMap) -> impl IntoResponse {
+    let accept = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let format = format_of(&accept.collect::<Vec<_>>().join(","));
+    let mut page = shared.lock();
+    let told = page.told.clone();
+    let body = page.made[format as usize].get_or_insert_with(|| make(&told, format).into()).to_vec();
+    page.reads += 1;
+    page.was_read |= page.is_last;
+    shared.wake.notify_all();
+    (StatusCode::OK, [(header::CONTENT_TYPE, format.content_type())], body)
+}
+
+fn make(told: &Told, format: Format) -> Vec<u8> {
+    match format {
+        Format::Plain => text(&told.totals, Style::Plain).into_bytes(),
+        Format::OpenMetrics => text(&told.totals, Style::OpenMetrics).into_bytes(),
+        Format::Protobuf => native::page(&told.totals),
+    }
+}
+
+/// The format that is wanted most of those that there are; the first of equals.
+fn format_of(accept: &str) -> Format {
+    let mut best = (0.0, Format::Plain);
+    for wish in accept.split(',') {
+        let mut words = wish.split(';').map(str::trim);
+        let kind = words.next().unwrap_or_default();
+        let words: Vec<&str> = words.collect();
+        let says = |name: &str, wanted: &str| {
+            words.iter().filter_map(|word| word.split_once('=')).any(|(known, value)| known == name && value == wanted)
+        };
+        let format = match kind {
+            "application/vnd.google.protobuf"
+                if says("proto", "io.prometheus.client.MetricFamily") && says("encoding", "delimited") =>
+            {
+                Format::Protobuf
+            }
+            "application/openmetrics-text" if says("version", "1.0.0") => Format::OpenMetrics,
+            "text/plain" | "text/*" | "*/*" => Format::Plain,
+            _ => continue,
+        };
+        let weight = words.iter().find_map(|word| word.strip_prefix("q=")?.parse::<f64>().ok());
+        let weight = weight.filter(|weight| (0.0..=1.0).contains(weight)).unwrap_or(1.0);
+        if weight > best.0 {
+            best = (weight, format);
+        }
+    }
+    best.1
+}
+
+#[cfg(test)]
+mod tests;

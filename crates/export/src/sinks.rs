@@ -1,0 +1,187 @@
+//! What takes figures away, one for each export that goes on while the run does.
+
+use std::net::{ToSocketAddrs, UdpSocket};
+use std::sync::Arc;
+use std::time::Duration;
+
+use figures::Interval;
+use url::Url;
+
+use crate::file::Place;
+use crate::http::{Client, decoded, one_line};
+use crate::queue::{Sink, Told, Trouble};
+use crate::totals::Totals;
+use crate::{Fault, csv, influx, otlp, remote, statsd};
+
+/// Remote write of Prometheus.
+pub(crate) struct RemoteWrite(Client);
+
+impl RemoteWrite {
+    pub(crate) fn new(url: &Url) -> Self {
+        let headers = [
+            ("Content-Type", "application/x-protobuf"),
+            ("Content-Encoding", "snappy"),
+            ("X-Prometheus-Remote-Write-Version", "0.1.0"),
+        ];
+        Self(Client::new(url, &headers, None))
+    }
+}
+
+/// What counts up: an interval that is told again is in the sums of the next one.
+fn in_sums(batch: &[Arc<Told>]) -> impl Iterator<Item = &Arc<Told>> {
+    batch.iter().filter(|told| told.interval.as_ref().is_none_or(|interval| !interval.is_again))
+}
+
+fn ns(at: Duration) -> u64 {
+    u64::try_from(at.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl Sink for RemoteWrite {
+    fn send(&mut self, batch: &[Arc<Told>], wait: Duration) -> Result<(), Trouble> {
+        let points: Vec<(i64, &Totals)> =
+            in_sums(batch).map(|told| (told.at_unix.as_millis() as i64, &told.totals)).collect();
+        if points.is_empty() { Ok(()) } else { self.0.post(&remote::body(&points), wait).map(drop) }
+    }
+}
+
+/// OTLP over HTTP.
+pub(crate) struct Otlp {
+    client: Client,
+    start: u64,
+}
+
+impl Otlp {
+    pub(crate) fn new(url: &Url, start: Duration) -> Self {
+        let client = Client::new(url, &[("Content-Type", "application/x-protobuf")], None);
+        Self { client, start: ns(start) }
+    }
+}
+
+impl Sink for Otlp {
+    fn send(&mut self, batch: &[Arc<Told>], wait: Duration) -> Result<(), Trouble> {
+        let points: Vec<(u64, &Totals)> = in_sums(batch).map(|told| (ns(told.at_unix), &told.totals)).collect();
+        if points.is_empty() {
+            return Ok(());
+        }
+        let answer = self.client.post(&otlp::body(self.start, &points), wait)?;
+        match otlp::rejected(&answer) {
+            Some((count, why)) => Err(Trouble::Never(Fault::Rejected(count, one_line(&why)))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// InfluxDB.
+pub(crate) struct Influx {
+    client: Client,
+    /// When the run began, since the epoch of Unix; known with the first interval.
+    began: Option<Duration>,
+}
+
+impl Influx {
+    /// `token`: from the environment.
+    pub(crate) fn new(url: &Url, token: Option<String>) -> Self {
+        let is_new = url.query_pairs().any(|(name, _)| name == "bucket");
+        // Of the second version the password of a URL is the token, whatever the user.
+        let of_url = || {
+            let word = url.password().unwrap_or(url.username());
+            (!word.is_empty()).then(|| String::from_utf8_lossy(&decoded(word)).into_owned())
+        };
+        let token = if is_new { of_url().or(token) } else { token.filter(|_| url.username().is_empty()) };
+        let secret = token.map(|token| format!("Token {token}"));
+        let client = Client::new(url, &[("Content-Type", "text/plain; charset=utf-8")], secret);
+        Self { client, began: None }
+    }
+
+    fn text(&mut self, told: &Told) -> String {
+        let Some(interval) = &told.interval else { return influx::totals(&told.totals, ns(told.at_unix)) };
+        let to = interval.to.as_duration();
+        let began = *self.began.get_or_insert_with(|| told.at_unix.saturating_sub(to));
+        let text = influx::interval(interval, ns(began + to));
+        if interval.is_again { text } else { text + &influx::totals(&told.totals, ns(told.at_unix)) }
+    }
+}
+
+impl Sink for Influx {
+    fn send(&mut self, batch: &[Arc<Told>], wait: Duration) -> Result<(), Trouble> {
+        let text: String = batch.iter().map(|told| self.text(told)).collect();
+        self.client.post(text.as_bytes(), wait).map(drop)
+    }
+}
+
+/// StatsD over UDP.
+pub(crate) struct Statsd {
+    socket: UdpSocket,
+    sent: statsd::Sent,
+    has_tags: bool,
+}
+
+impl Statsd {
+    pub(crate) fn new(place: &str, has_tags: bool) -> std::io::Result<Self> {
+        let mut addresses = place.to_socket_addrs()?;
+        let address = addresses.next().ok_or(std::io::ErrorKind::AddrNotAvailable)?;
+        let any = if address.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
+        let socket = UdpSocket::bind(any)?;
+        socket.connect(address)?;
+        socket.set_write_timeout(Some(Duration::from_secs(1)))?;
+        Ok(Self { socket, sent: statsd::Sent::default(), has_tags })
+    }
+}
+
+impl Sink for Statsd {
+    fn send(&mut self, batch: &[Arc<Told>], _wait: Duration) -> Result<(), Trouble> {
+        for told in batch {
+            let interval: Option<&Interval> = told.interval.as_deref().filter(|interval| !interval.is_again);
+            for datagram in self.sent.datagrams(&told.totals, interval, self.has_tags) {
+                // Who does not listen is known by the datagram before; what did not leave is in the next sums.
+                let sent = self.socket.send(datagram.text.as_bytes());
+                sent.map_err(|error| Trouble::Never(Fault::Unreachable(error.to_string())))?;
+                self.sent.note(datagram);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A file of CSV.
+pub(crate) struct Csv {
+    place: Place,
+    before: Totals,
+    /// It cannot be written any more.
+    fault: Option<Fault>,
+}
+
+impl Csv {
+    pub(crate) fn new(place: Place) -> Self {
+        Self { place, before: Totals::default(), fault: None }
+    }
+
+    fn told(&mut self, written: Result<(), std::io::Error>) -> Result<(), Trouble> {
+        if let Err(error) = written {
+            self.fault = Some(Fault::File(error.to_string()));
+        }
+        self.fault.clone().map_or(Ok(()), |fault| Err(Trouble::Never(fault)))
+    }
+}
+
+impl Sink for Csv {
+    fn send(&mut self, batch: &[Arc<Told>], _wait: Duration) -> Result<(), Trouble> {
+        for told in batch {
+            let text = match &told.interval {
+                Some(interval) => csv::lines(interval, &self.before, &told.totals),
+                // The run begins, and later ends.
+                None if self.before == Totals::default() => csv::COLUMNS.to_owned(),
+                None => continue,
+            };
+            self.before = told.totals.clone();
+            let written = if self.fault.is_none() { self.place.write(&text) } else { Ok(()) };
+            self.told(written)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Trouble> {
+        let ended = self.place.end();
+        self.told(ended)
+    }
+}

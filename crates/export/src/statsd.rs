@@ -1,0 +1,128 @@
+//! StatsD: a line for each figure, in datagrams. Counters are what has been added since the last one that left.
+
+use std::collections::BTreeMap;
+
+use figures::{Interval, Quantile};
+
+use crate::totals::{Part, Totals};
+
+/// The most bytes of a datagram: what an Ethernet takes in one piece, with IPv6 or a tunnel around it.
+pub(crate) const DATAGRAM_BYTES_MAX: usize = 1_232;
+
+/// Counters that have left, by their names and tags.
+#[derive(Debug, Default)]
+pub(crate) struct Sent(BTreeMap<String, u64>);
+
+/// A datagram, and what has left with it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Datagram {
+    pub(crate) text: String,
+    counters: Vec<(String, u64)>,
+}
+
+impl Sent {
+    /// This datagram has left.
+    pub(crate) fn note(&mut self, datagram: Datagram) {
+        self.0.extend(datagram.counters);
+    }
+
+    /// What is new of the totals, and the percentiles of an interval.
+    pub(crate) fn datagrams(&self, totals: &Totals, interval: Option<&Interval>, has_tags: bool) -> Vec<Datagram> {
+        let mut lines: Vec<(String, Option<(String, u64)>)> = Vec::new();
+        let mut count = |name: &str, tags: &[(&str, &str)], value: u64| {
+            let (name, tags) = key(name, tags, has_tags);
+            let known = format!("{name}{tags}");
+            let more = value - self.0.get(&known).copied().unwrap_or(0).min(value);
+            if more > 0 {
+                lines.push((format!("{name}:{more}|c{tags}"), Some((known, value))));
+            }
+        };
+        let mut count_parts = |what: &str, kind: &str, parts: &[Part]| {
+            for part in parts {
+                for (outcome, value) in [("succeeded", part.succeeded), ("failed", part.failed)] {
+                    let tags = [("scenario", &*part.scenario), (kind, &*part.name), ("outcome", outcome)];
+                    count(what, &tags, value);
+                }
+            }
+        };
+        count_parts("onrush.requests", "step", &totals.steps);
+        count_parts("onrush.transactions", "transaction", &totals.transactions);
+        for (reason, value) in &totals.failures {
+            count("onrush.failures", &[("reason", reason)], *value);
+        }
+        count("onrush.dropped", &[], totals.dropped);
+        count("onrush.bytes_received", &[], totals.bytes_received);
+        count("onrush.bytes_sent", &[], totals.bytes_sent);
+        for (name, value) in
+            [("users", totals.users), ("connections", totals.connections), ("in_flight", totals.in_flight)]
+        {
+            lines.push((format!("onrush.{name}:{value}|g"), None));
+        }
+        lines
+            .extend(interval.into_iter().flat_map(|interval| percentiles(interval, has_tags)).map(|line| (line, None)));
+        packed(lines)
+    }
+}
+
+/// Percentiles of the interval in milliseconds, as gauges.
+fn percentiles(interval: &Interval, has_tags: bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    for scenario in &interval.scenarios {
+        for step in &scenario.steps {
+            for (quantile, at) in step.response.named_known() {
+                let Some(at) = at else { continue };
+                let figure = if quantile == Quantile::P999 { "p999" } else { quantile.name() };
+                let tags = [("scenario", &*scenario.name), ("step", &*step.name)];
+                let (name, tags) = key(&format!("onrush.response_time.{figure}"), &tags, has_tags);
+                lines.push(format!("{name}:{}|g{tags}", at.ns as f64 / 1e6));
+            }
+        }
+    }
+    lines
+}
+
+/// The name, and what stands behind the value. Without tags their values become parts of the name.
+fn key(name: &str, tags: &[(&str, &str)], has_tags: bool) -> (String, String) {
+    let tags = tags.iter().filter(|(_, value)| !value.is_empty());
+    if has_tags {
+        let tags: Vec<String> = tags.map(|(name, value)| format!("{name}:{}", tag(value))).collect();
+        let behind = if tags.is_empty() { String::new() } else { format!("|#{}", tags.join(",")) };
+        return (name.to_owned(), behind);
+    }
+    let parts: String = tags.map(|(_, value)| format!(".{}", name_part(value))).collect();
+    (format!("{name}{parts}"), String::new())
+}
+
+/// The most characters of a value: Datadog cuts tags at 200.
+const VALUE_CHARS_MAX: usize = 180;
+
+/// A value of a tag: the signs that mean something there are replaced.
+fn tag(value: &str) -> String {
+    let plain = |each: char| if matches!(each, ',' | '|' | '#' | '\\') || each.is_control() { '_' } else { each };
+    value.chars().take(VALUE_CHARS_MAX).map(plain).collect()
+}
+
+/// A part of a name: of signs only those that no server of StatsD takes for something else.
+fn name_part(value: &str) -> String {
+    let plain = |each: char| if each.is_alphanumeric() || matches!(each, '-' | '_') { each } else { '_' };
+    value.chars().take(VALUE_CHARS_MAX).map(plain).collect()
+}
+
+fn packed(lines: Vec<(String, Option<(String, u64)>)>) -> Vec<Datagram> {
+    let mut all: Vec<Datagram> = Vec::new();
+    for (line, counter) in lines {
+        let fits = |last: &&mut Datagram| last.text.len() + 1 + line.len() <= DATAGRAM_BYTES_MAX;
+        match all.last_mut().filter(fits) {
+            Some(last) => {
+                last.text.push('\n');
+                last.text.push_str(&line);
+                last.counters.extend(counter);
+            }
+            None => all.push(Datagram { text: line, counters: counter.into_iter().collect() }),
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests;

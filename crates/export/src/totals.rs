@@ -1,0 +1,104 @@
+//! Everything since the start of a run, by series: the sums of what intervals add.
+
+use std::collections::BTreeMap;
+
+use figures::{Interval, ScenarioPart, StepPart, Tally};
+
+use crate::histogram::Histogram;
+
+/// What came of one step, or of one transaction, so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Part {
+    pub(crate) scenario: String,
+    pub(crate) name: String,
+    pub(crate) succeeded: u64,
+    pub(crate) failed: u64,
+    pub(crate) response: Histogram,
+    pub(crate) service: Histogram,
+}
+
+/// Sums since the start, and how things stand.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Totals {
+    pub(crate) steps: Vec<Part>,
+    pub(crate) transactions: Vec<Part>,
+    /// By the name of the reason.
+    pub(crate) failures: BTreeMap<String, u64>,
+    pub(crate) lateness: Histogram,
+    pub(crate) dropped: u64,
+    pub(crate) unfinished: u64,
+    pub(crate) bytes_received: u64,
+    pub(crate) bytes_sent: u64,
+    pub(crate) cpu_ns: u64,
+    pub(crate) users: u64,
+    pub(crate) connections: u64,
+    pub(crate) in_flight: u64,
+}
+
+impl Totals {
+    /// Zeros, for all series that there will be: whoever looks at differences needs the beginning too.
+    pub(crate) fn of_none(parts: &[ScenarioPart]) -> Self {
+        let mut totals = Self::default();
+        totals.add_parts(parts);
+        totals
+    }
+
+    /// What an interval says that was not said before.
+    pub(crate) fn add(&mut self, interval: &Interval) {
+        self.add_parts(interval.added_scenarios());
+        self.lateness.add(&interval.added.lateness);
+        self.cpu_ns += interval.added.cpu_ns;
+        if !interval.is_again {
+            self.users = interval.seen.users;
+            self.connections = interval.seen.connections_open;
+            self.in_flight = interval.in_flight;
+        }
+        self.set_counts(&interval.total);
+    }
+
+    /// The run is over: nobody is at work any more, and what was counted is known.
+    pub(crate) fn end(&mut self, tally: &Tally) {
+        (self.users, self.connections, self.in_flight) = (0, 0, 0);
+        self.set_counts(tally);
+    }
+
+    /// What is told since the start. Bytes that a kernel never took are taken back, and a counter must not fall.
+    fn set_counts(&mut self, tally: &Tally) {
+        self.dropped = self.dropped.max(tally.dropped());
+        self.unfinished = self.unfinished.max(tally.unfinished());
+        self.bytes_received = self.bytes_received.max(tally.bytes_received());
+        self.bytes_sent = self.bytes_sent.max(tally.bytes_sent());
+        for failure in &tally.failures {
+            let name = match failure.failure.detail() {
+                Some(detail) => format!("{} ({detail})", failure.failure.name()),
+                None => failure.failure.name().to_owned(),
+            };
+            let known = self.failures.entry(name).or_default();
+            *known = failure.count.max(*known);
+        }
+    }
+
+    fn add_parts(&mut self, scenarios: &[ScenarioPart]) {
+        for scenario in scenarios {
+            scenario.steps.iter().for_each(|step| add_part(&mut self.steps, &scenario.name, step));
+            scenario.transactions.iter().for_each(|one| add_part(&mut self.transactions, &scenario.name, one));
+        }
+    }
+}
+
+/// Steps of one name are one series: labels tell series apart, and nothing else does.
+fn add_part(parts: &mut Vec<Part>, scenario: &str, step: &StepPart) {
+    let is_known = |part: &Part| part.name == step.name && part.scenario == scenario;
+    let place = parts.iter().position(is_known).unwrap_or_else(|| {
+        parts.push(Part { scenario: scenario.to_owned(), name: step.name.clone(), ..Part::default() });
+        parts.len() - 1
+    });
+    let part = &mut parts[place];
+    part.succeeded += step.finished - step.failed;
+    part.failed += step.failed;
+    part.response.add(&step.recorded);
+    part.service.add(&step.service);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,31 @@
+use crate::samples::{interval, plan, snapshot};
+
+use super::*;
+
+#[test]
+fn series_are_there_before_anything_happens() {
+    let totals = Totals::of_none(&ScenarioPart::none(&plan(&["one", "two"])));
+    let names: Vec<_> = totals.steps.iter().map(|step| (step.name.as_str(), step.succeeded)).collect();
+    assert_eq!(names, [("one", 0), ("two", 0)]);
+}
+
+#[test]
+fn what_comes_late_is_added_once() {
+    let plan = plan(&["one"]);
+    let mut totals = Totals::default();
+    totals.add(&interval(&plan, 1, &snapshot(1, 10, 2), false));
+    totals.add(&interval(&plan, 2, &snapshot(1, 5, 0), false));
+    totals.add(&interval(&plan, 1, &snapshot(1, 3, 1), true));
+    let step = &totals.steps[0];
+    assert_eq!((step.succeeded, step.failed, step.response.count(), step.service.count()), (18, 3, 18, 18));
+    assert_eq!((totals.cpu_ns, totals.users), (4_500_000_000, 7));
+}
+
+#[test]
+fn steps_of_one_name_are_one_series() {
+    let plan = plan(&["same", "same", "other"]);
+    let mut totals = Totals::of_none(&ScenarioPart::none(&plan));
+    totals.add(&interval(&plan, 1, &snapshot(3, 4, 0), false));
+    let counts: Vec<_> = totals.steps.iter().map(|step| (step.name.as_str(), step.succeeded)).collect();
+    assert_eq!(counts, [("same", 8), ("other", 4)]);
+}

@@ -1,0 +1,92 @@
+//! What GitHub Actions shows of a run: the page of its step in Markdown, and annotations.
+
+use figures::Run;
+
+use crate::format::{count, percent, rate, time};
+use crate::verdict::{threshold_line, verdict};
+use crate::{Language, say};
+
+/// Failures that the page names.
+const FAILURES_MAX: usize = 10;
+
+/// The page of the step, with a line end.
+pub fn github_page(run: &Run, language: Language) -> String {
+    let counts = &run.tally;
+    let target = &run.plan.scenarios[0].target().url;
+    let mut out = format!("### onrush: {}\n\n{}\n\n", code(target), text(&verdict(run, language)));
+    let ended = format!(
+        "{} / {} ({})",
+        count(counts.succeeded()),
+        count(counts.finished()),
+        percent(counts.succeeded(), counts.finished())
+    );
+    let mut rows = vec![
+        (language.pick("Requests a second", "每秒请求数"), rate(run.rate)),
+        (language.pick("Succeeded", "成功"), ended),
+    ];
+    if let Some(times) = run.classes.first().map(|class| class.times.of(metrics::Measure::Response)) {
+        for (quantile, at) in times.named() {
+            let Some(at) = at else { continue };
+            let at_least = if at.at_least { ">= " } else { "" };
+            rows.push((quantile.name(), format!("{at_least}{}", time(at.ns as f64))));
+        }
+    }
+    if counts.dropped() > 0 {
+        rows.push((language.pick("Dropped", "丢弃"), count(counts.dropped())));
+    }
+    out.push_str("| | |\n|---|---:|\n");
+    rows.iter().for_each(|(name, value)| out.push_str(&format!("| {name} | {value} |\n")));
+    if !run.judged.is_empty() {
+        out.push_str(&format!("\n| | {} |\n|---|---|\n", language.pick("Threshold", "阈值")));
+        for judged in &run.judged {
+            let mark = if judged.judgement.holds { "✅" } else { "❌" };
+            out.push_str(&format!(
+                "| {mark} | {} |\n",
+                text(&threshold_line(&judged.threshold, &judged.judgement, language))
+            ));
+        }
+    }
+    if !counts.failures.is_empty() {
+        out.push_str(&format!("\n| {} | |\n|---|---:|\n", language.pick("Failure", "失败原因")));
+        for failure in counts.failures.iter().take(FAILURES_MAX) {
+            out.push_str(&format!("| {} | {} |\n", text(&say::failure_name(failure.failure)), count(failure.count)));
+        }
+    }
+    out.push('\n');
+    out
+}
+
+/// Lines that GitHub reads from the output of the step: the verdict, and each threshold that was crossed.
+pub fn github_annotations(run: &Run, language: Language) -> String {
+    let crossed = run.judged.iter().filter(|judged| !judged.judgement.holds);
+    let lines = crossed.map(|judged| {
+        let line = threshold_line(&judged.threshold, &judged.judgement, language);
+        format!("::error title=onrush::{}\n", escaped(&line))
+    });
+    lines.chain([format!("::notice title=onrush::{}\n", escaped(&verdict(run, language)))]).collect()
+}
+
+/// A text in a command of GitHub.
+fn escaped(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// A text in a cell of Markdown, as it is.
+fn text(text: &str) -> String {
+    let mut out = String::new();
+    for each in text.chars() {
+        match each {
+            '\n' | '\r' => out.push(' '),
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '!' | '~' => out.extend(['\\', each]),
+            each => out.push(each),
+        }
+    }
+    out
+}
+
+/// A text as code in a line.
+fn code(text: &str) -> String {
+    format!("`{}`", text.replace(['`', '\n', '\r'], " "))
+}
