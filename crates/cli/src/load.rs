@@ -16,12 +16,13 @@ use crate::args::{EngineArgs, RunArgs, ViewArgs};
 use crate::consent::{self, Asking, Way};
 use crate::exit::Exit;
 use crate::files::Files;
+use crate::keeping::{self, KeepWish, Keeping};
 use crate::live::{Live, View};
 use crate::output::{self, Wrote};
 use crate::request_log::Tracing;
 use crate::stop_file::StopFile;
 use crate::supplies::supplies;
-use crate::{grpc, machine, probe, signals, usage};
+use crate::{grpc, machine, play, probe, signals, usage};
 
 /// After a second signal the end takes no longer than this.
 const SECOND_SIGNAL_WAIT: Duration = Duration::from_secs(2);
@@ -61,6 +62,9 @@ fn reported(args: &RunArgs) -> Option<&'static str> {
         ("--json", args.view.json.is_some()),
         ("--output json", args.view.output.as_deref() == Some("json")),
         ("--hdr", args.hdr.is_some()),
+        ("--html", args.keep.html.is_some()),
+        ("--save", args.keep.save),
+        ("--baseline", args.keep.baseline.is_some()),
         ("--export", !args.exports.is_empty()),
         ("--log", args.log.log.is_some()),
         ("--slowest", args.log.slowest.is_some()),
@@ -89,6 +93,7 @@ pub(crate) struct Wishes {
     thresholds: Vec<Threshold>,
     is_strict: bool,
     hdr_file: Option<String>,
+    keep: KeepWish,
     exports: Vec<Export>,
     /// One exchange is shown, and no load follows.
     is_debug: bool,
@@ -142,6 +147,15 @@ fn wrong_parts(plan: &Plan, thresholds: &[Threshold], language: Language) -> Opt
 /// The plan as views may show it.
 fn shown_plan(plan: &Plan, wishes: &Wishes) -> Arc<Plan> {
     Arc::new(if wishes.with_secrets { plan.clone() } else { plan.without_secrets() })
+}
+
+/// A word of the command line without what nobody should see.
+fn hidden(plan: &Plan, word: &str, wishes: &Wishes) -> String {
+    if wishes.with_secrets {
+        word.to_owned()
+    } else {
+        Known::of_plan(plan).hide(&plan::masked_header(&plan::masked_url(word)))
+    }
 }
 
 /// What servers said, without what the plan knows to be secret.
@@ -208,11 +222,14 @@ impl Load {
         let exports = args.exports.iter().map(|text| Export::parse(text)).collect::<Result<_, _>>();
         let exports =
             exports.map_err(|error| self.refuse(&report::export_error(&error, self.view.language), Exit::Usage))?;
+        let keep = KeepWish::of(&args.keep, play::file_of(args).is_some(), self.view.language)
+            .map_err(|text| self.refuse(&text, Exit::Usage))?;
         Ok(Wishes {
             tracing,
             thresholds,
             is_strict: args.strict,
             hdr_file: args.hdr.clone(),
+            keep,
             exports,
             is_debug: args.debug,
             shows_failures: args.show_failures,
@@ -281,8 +298,8 @@ impl Load {
             return self.refuse(&text, Exit::Usage);
         }
         // Before the load: nobody wants to learn after an hour that the report has no place.
-        let others: Vec<&str> =
-            wishes.tracing.path().into_iter().chain(wishes.exports.iter().filter_map(Export::file)).collect();
+        let others = wishes.tracing.path().into_iter().chain(wishes.exports.iter().filter_map(Export::file));
+        let others: Vec<&str> = others.chain(wishes.keep.page()).collect();
         let files = match Files::open(self.json_file.as_deref(), wishes.hdr_file.as_deref(), &others) {
             Ok(files) => files,
             Err((path, error)) => {
@@ -318,7 +335,12 @@ impl Load {
             Err(text) => return self.refuse(&text, Exit::Usage),
         };
         let mut live = Live::new(self.view, (&shown, resolved.address), &wishes.thresholds, files, stop.clone());
-        live.goes_on_for_log(writing.is_some());
+        live.goes_on_for_log(writing.is_some() || wishes.keep.wants_any());
+        let keeping = match Keeping::begin(&wishes.keep, machine::now_unix(), self.view.language) {
+            Ok(keeping) => keeping,
+            Err(text) => return self.refuse(&text, Exit::Usage),
+        };
+        live.keep(keeping, keeping::about(|word| hidden(&plan, word, wishes)));
         if let Err(error) = live.export(&wishes.exports) {
             return self.refuse(&report::export_error(&error, self.view.language), Exit::Usage);
         }
@@ -338,10 +360,10 @@ impl Load {
         let result = without_secrets(&plan, result, wishes);
         let input = run_input(shown.clone(), &resolved, result);
         let run = Run::of(RunInput { thresholds: &wishes.thresholds, notes, ..input });
-        let wrote = live.finish(&run);
+        let (wrote, is_worse) = live.finish(&run);
         let is_logged = writing.is_none_or(|writing| writing.finish(self.view.language));
         let wrote = if is_logged { wrote } else { Wrote::Failed };
-        let outcome = Outcome { wrote, was_asked: asked.is_asked() || stop_file.has_come(), was_aborted };
+        let outcome = Outcome { wrote, was_asked: asked.is_asked() || stop_file.has_come(), was_aborted, is_worse };
         self.exit(&plan, &run, wishes, outcome)
     }
 
@@ -446,7 +468,7 @@ impl Load {
         let is_spoiled = wishes.is_strict && run.verdict.is_spoiled();
         // All users failed before their first iteration.
         let never_began = run.iterations.is_none() && counts.failed > 0;
-        let is_unmet = is_unexpected || is_crossed || is_spoiled || outcome.was_aborted;
+        let is_unmet = is_unexpected || is_crossed || is_spoiled || outcome.was_aborted || outcome.is_worse;
         if outcome.wrote == Wrote::Failed {
             Exit::System
         } else if outcome.was_asked {
@@ -454,6 +476,7 @@ impl Load {
         } else if outcome.wrote == Wrote::PipeClosed
             && self.json_file.is_none()
             && wishes.hdr_file.is_none()
+            && !wishes.keep.wants_any()
             && !wishes.tracing.is_logged()
             && wishes.exports.is_empty()
         {
@@ -530,4 +553,6 @@ struct Outcome {
     was_asked: bool,
     /// A threshold ended it.
     was_aborted: bool,
+    /// It differs from the baseline as it may not.
+    is_worse: bool,
 }

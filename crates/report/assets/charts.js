@@ -518,7 +518,7 @@ class View {
     this.saying = text;
     this.sayTimer = this.sayTimer || setTimeout(() => {
       this.sayTimer = 0;
-      
+      setText(this.live, this.saying);
     }, 400);
   }
 

@@ -20,6 +20,7 @@ mod language;
 mod meetings;
 mod notes;
 mod page;
+mod past;
 mod progress;
 mod rows;
 mod say;
@@ -46,6 +47,10 @@ pub use html::html_report;
 pub use json::Json;
 pub use language::Language;
 pub use notes::{note_so_far, note_text};
+pub use past::{
+    comparison_json, comparison_table, fail_if_error, fail_if_line, history_error, history_json, history_table,
+    trend_text,
+};
 pub use progress::{Aim, begins, hold_begins};
 pub use say::{
     config_error, config_line, driver_error, export_error, export_left_out, failure_remedy, feed_error, flag_fault,
@@ -57,7 +62,7 @@ pub use screen::{Room, Screen};
 pub use summary::{nothing_measured, summary};
 pub use table::Table;
 pub use tools::{Pages, ToolView, tool_fault, tool_note};
-pub use traced::{LOG_COLUMNS, LogStyle, StepName, step_names};
+pub use traced::{LOG_COLUMNS, LogStyle, StepName, step_names, utc_stamp};
 pub use verdict::threshold_line;
 pub use wrap::wrap;
 

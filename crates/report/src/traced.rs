@@ -205,6 +205,13 @@ fn quoted(text: &str) -> String {
     if is_plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
 }
 
+/// An instant since the epoch of Unix as a name: `20261123-043105`, in UTC.
+pub fn utc_stamp(since: Duration) -> String {
+    let utc = utc(since);
+    let digits = |range: core::ops::Range<usize>| utc.get(range).unwrap_or_default().replace(['-', ':'], "");
+    format!("{}-{}", digits(0..10), digits(11..19))
+}
+
 /// An instant since the epoch of Unix, like `2026-11-23T04:31:05.123456Z`.
 pub(crate) fn utc(since: Duration) -> String {
     let (days, second) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
