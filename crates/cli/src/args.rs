@@ -19,6 +19,19 @@ pub(crate) enum Command {
     /// The files.
     Check(Vec<String>),
     Init(Box<InitArgs>),
+    Report {
+        run: String,
+        file: Option<String>,
+    },
+    History {
+        is_json: bool,
+        is_trend: bool,
+    },
+    Compare {
+        runs: Vec<String>,
+        fail_if: Vec<String>,
+        is_json: bool,
+    },
     Selftest(DriverArgs),
     List(Box<GrpcArgs>),
     Describe(Box<GrpcArgs>),
@@ -42,6 +55,11 @@ impl Command {
             "doctor" => Self::Doctor(DoctorArgs::of(&given)),
             "check" => Self::Check(given.list("file")),
             "init" => Self::Init(Box::new(InitArgs::of(&given))),
+            "report" => Self::Report { run: given.text("run").unwrap_or_default(), file: given.text("html") },
+            "history" => Self::History { is_json: given.has("json"), is_trend: given.has("trend") },
+            "compare" => {
+                Self::Compare { runs: given.list("runs"), fail_if: given.list("fail-if"), is_json: given.has("json") }
+            }
             "selftest" => Self::Selftest(DriverArgs::of(&given)),
             "grpc" => match inner.subcommand().expect("the parser asks for a question") {
                 ("list", asked) => Self::List(Box::new(GrpcArgs::of(&Given(asked)))),
@@ -164,6 +182,7 @@ pub(crate) struct RunArgs {
     pub(crate) vars: Vec<String>,
     /// Scenarios of a file.
     pub(crate) only: Vec<String>,
+    pub(crate) keep: KeepArgs,
     pub(crate) log: LogArgs,
     pub(crate) engine: EngineArgs,
     pub(crate) view: ViewArgs,
@@ -183,6 +202,7 @@ impl RunArgs {
             stop_file: given.text("stop-file"),
             vars: given.list("var"),
             only: given.list("only"),
+            keep: KeepArgs::of(given),
             log: LogArgs::of(given),
             engine: EngineArgs::of(given),
             view: ViewArgs::of(given),
@@ -325,6 +345,28 @@ impl LogArgs {
             log: given.text("log"),
             log_only: given.text("log-only"),
             log_share: given.text("log-share"),
+        }
+    }
+}
+
+/// What is kept of a run, and what it is compared with.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KeepArgs {
+    pub(crate) html: Option<String>,
+    pub(crate) save: bool,
+    pub(crate) no_save: bool,
+    pub(crate) baseline: Option<String>,
+    pub(crate) fail_if: Vec<String>,
+}
+
+impl KeepArgs {
+    fn of(given: &Given) -> Self {
+        Self {
+            html: given.text("html"),
+            save: given.has("save"),
+            no_save: given.has("no-save"),
+            baseline: given.text("baseline"),
+            fail_if: given.list("fail-if"),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use engine::{ResolveError, Resolved, RunOptions, StopHandle, Stranger};
-use plan::draft::{Answers, Connection, Load, Request};
+use plan::draft::{Answers, Connection, Load, Request, Security};
 use plan::{Address, Draft, Plan, Reach, Resolve, Target, TextCheck, Ways};
 use report::Language;
 use wire::tls::ClientConfig;
@@ -143,6 +143,8 @@ impl Asking<'_> {
                 connect_timeout: Some(PATIENCE),
                 version: None,
                 streams: None,
+                // What is said of TLS has no meaning where there is none.
+                security: if target.tls.is_some() { self.connection.security.clone() } else { Security::default() },
                 places: Vec::new(),
                 ways: Ways { resolve: pinned.into_iter().collect(), ..Ways::default() },
                 ..self.connection.clone()

@@ -137,7 +137,7 @@ impl Place {
         self.file.as_mut().map_or(Ok(()), |file| file.write_all(text.as_bytes()))
     }
 
-    fn write_whole(mut self, text: &str) -> Result<(), NotWritten> {
+    pub(crate) fn write_whole(mut self, text: &str) -> Result<(), NotWritten> {
         self.write(text).map_err(|error| self.not_written(error))?;
         self.end(text.len() as u64)
     }

@@ -26,6 +26,11 @@ pub(crate) enum Mode {
     /// `check FILE`.
     Check,
     Init,
+    /// `report RUN`.
+    Report,
+    History,
+    /// `compare A B`.
+    Compare,
     Selftest,
     /// `grpc` without a question.
     Grpc,
@@ -37,10 +42,13 @@ pub(crate) enum Mode {
 
 /// The commands that flags are shared by.
 mod modes {
-    use super::Mode::{self, Ask, Check, Completions, Demo, Doctor, Grpc, Hold, Init, Man, Run, Selftest, Serve, Top};
+    use super::Mode::{
+        self, Ask, Check, Compare, Completions, Demo, Doctor, Grpc, History, Hold, Init, Man, Report, Run, Selftest,
+        Serve, Top,
+    };
 
     pub(super) const ALL: &[Mode] =
-        &[Run, Demo, Serve, Hold, Doctor, Check, Init, Selftest, Grpc, Ask, Completions, Man];
+        &[Run, Demo, Serve, Hold, Doctor, Check, Init, Report, History, Compare, Selftest, Grpc, Ask, Completions, Man];
     pub(super) const ASK: &[Mode] = &[Ask];
     pub(super) const CHECK: &[Mode] = &[Check];
     pub(super) const ASKING: &[Mode] = &[Run, Hold, Ask];
@@ -49,7 +57,13 @@ mod modes {
     pub(super) const DOCTOR: &[Mode] = &[Doctor];
     pub(super) const DRIVING: &[Mode] = &[Run, Demo, Serve, Hold, Doctor, Selftest];
     pub(super) const HOLD: &[Mode] = &[Hold];
+    pub(super) const COMPARE: &[Mode] = &[Compare];
+    pub(super) const COMPARING: &[Mode] = &[Run, Compare];
+    pub(super) const HISTORY: &[Mode] = &[History];
     pub(super) const INIT: &[Mode] = &[Init];
+    pub(super) const PAGED: &[Mode] = &[Run, Report];
+    pub(super) const PAST: &[Mode] = &[History, Compare];
+    pub(super) const REPORT: &[Mode] = &[Report];
     pub(super) const KEYED: &[Mode] = &[Run, Serve, Hold, Ask];
     pub(super) const LOADS: &[Mode] = &[Run, Hold];
     pub(super) const MAN: &[Mode] = &[Man];

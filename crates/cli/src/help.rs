@@ -12,13 +12,16 @@ use crate::flags::{self, Mode};
 pub(crate) use texts::about;
 
 /// The commands, in the order of the help.
-pub(crate) const COMMANDS: [(&str, Mode); 11] = [
+pub(crate) const COMMANDS: [(&str, Mode); 14] = [
     ("run", Mode::Run),
     ("demo", Mode::Demo),
     ("serve", Mode::Serve),
     ("hold", Mode::Hold),
     ("doctor", Mode::Doctor),
     ("init", Mode::Init),
+    ("report", Mode::Report),
+    ("history", Mode::History),
+    ("compare", Mode::Compare),
     ("check", Mode::Check),
     ("selftest", Mode::Selftest),
     ("grpc", Mode::Grpc),

@@ -9,11 +9,13 @@ use export::{Export, ExportError};
 use figures::{Interval, Note, Run, Watch};
 use metrics::{Snapshot, Threshold};
 use plan::Plan;
-use report::{HdrLog, Json, Language, Screen, Showing, Table};
+use report::{About, Charts, HdrLog, Json, Language, Screen, Showing, Table};
+use serde_json::Value;
 
 use crate::exporting::Exporting;
 use crate::files::{Files, NotWritten};
 use crate::hopeless::Hopeless;
+use crate::keeping::Keeping;
 use crate::machine;
 use crate::output::{self, Wrote};
 use crate::progress::Progress;
@@ -53,6 +55,8 @@ pub(crate) struct Live<'a> {
     was_aborted: bool,
     hopeless: Hopeless,
     exports: Exporting,
+    keeping: Keeping,
+    charts: Option<Charts>,
 }
 
 impl<'a> Live<'a> {
@@ -84,7 +88,16 @@ impl<'a> Live<'a> {
             was_aborted: false,
             hopeless: Hopeless::default(),
             exports: Exporting::default(),
+            keeping: Keeping::default(),
+            charts: None,
         }
+    }
+
+    /// A page, a folder, a comparison. `about`: of what the run is made.
+    pub(crate) fn keep(&mut self, keeping: Keeping, about: About) {
+        self.charts = keeping.wants_charts().then(|| Charts::new(self.plan));
+        self.keeping = keeping;
+        self.json = Json::about(about);
     }
 
     /// Failed answers are shown at the end.
@@ -115,6 +128,9 @@ impl<'a> Live<'a> {
         let interval = &*shared;
         self.progress.interval(interval.total.planned_finished());
         self.json.interval(interval);
+        if let Some(charts) = &mut self.charts {
+            charts.interval(interval);
+        }
         if self.files.wants_hdr() {
             let lines = self.hdr.interval(interval, machine::now_unix());
             let written = self.files.hdr_lines(&lines);
@@ -206,7 +222,7 @@ impl<'a> Live<'a> {
     }
 
     /// Everything that is shown at the end.
-    pub(crate) fn finish(mut self, run: &Run) -> Wrote {
+    pub(crate) fn finish(mut self, run: &Run) -> (Wrote, bool) {
         self.progress.end();
         let view = self.view;
         let is_empty = run.tally.connections_established() == 0;
@@ -220,8 +236,12 @@ impl<'a> Live<'a> {
         let exported = std::mem::take(&mut self.exports).finish(run, &self.stop);
         self.has_lost |= exported.has_lost;
         self.json.exports(exported.deliveries);
+        if is_empty {
+            self.keeping.forget_folder();
+        }
         let needs_json = view.is_json || self.files.wants_json();
-        let json = if needs_json { self.json.report(run) } else { String::new() };
+        let value = if needs_json || self.keeping.wants_any() { self.json.value(run) } else { Value::Null };
+        let json = if needs_json { format!("{value:#}\n") } else { String::new() };
         if self.wrote == Wrote::All && view.is_json {
             self.wrote = output::write_stdout(&json, view.language);
         }
@@ -233,7 +253,11 @@ impl<'a> Live<'a> {
             let ended = self.files.end_hdr_log();
             self.tell(ended);
         }
-        if self.has_lost { Wrote::Failed } else { self.wrote }
+        let charts = self.charts.as_ref().map_or(Value::Null, |charts| charts.value(run));
+        let shows = self.wrote == Wrote::All && !view.is_json;
+        let kept = self.keeping.finish(&value, &charts, shows, view.language);
+        let wrote = if self.has_lost || kept.has_lost { Wrote::Failed } else { self.wrote };
+        (wrote, kept.is_worse)
     }
 
     /// The summary, or what there is instead.

@@ -1,6 +1,7 @@
 //! `onrush URL`: from the flags to the last line of the summary.
 
-use std::sync::Arc;
+use std::cell::OnceCell;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use engine::{Lookout, Resolved, RunOptions, RunResult, StopHandle, Supplies};
@@ -15,12 +16,13 @@ use crate::args::{EngineArgs, RunArgs, ViewArgs};
 use crate::consent::{self, Asking, Way};
 use crate::exit::Exit;
 use crate::files::Files;
+use crate::keeping::{self, KeepWish, Keeping};
 use crate::live::{Live, View};
 use crate::output::{self, Wrote};
 use crate::request_log::Tracing;
 use crate::stop_file::StopFile;
 use crate::supplies::supplies;
-use crate::{grpc, machine, probe, signals, usage};
+use crate::{grpc, machine, play, probe, signals, usage};
 
 /// After a second signal the end takes no longer than this.
 const SECOND_SIGNAL_WAIT: Duration = Duration::from_secs(2);
@@ -60,6 +62,9 @@ fn reported(args: &RunArgs) -> Option<&'static str> {
         ("--json", args.view.json.is_some()),
         ("--output json", args.view.output.as_deref() == Some("json")),
         ("--hdr", args.hdr.is_some()),
+        ("--html", args.keep.html.is_some()),
+        ("--save", args.keep.save),
+        ("--baseline", args.keep.baseline.is_some()),
         ("--export", !args.exports.is_empty()),
         ("--log", args.log.log.is_some()),
         ("--slowest", args.log.slowest.is_some()),
@@ -88,6 +93,7 @@ pub(crate) struct Wishes {
     thresholds: Vec<Threshold>,
     is_strict: bool,
     hdr_file: Option<String>,
+    keep: KeepWish,
     exports: Vec<Export>,
     /// One exchange is shown, and no load follows.
     is_debug: bool,
@@ -115,9 +121,41 @@ impl Wishes {
     }
 }
 
+/// What is wrong with thresholds of one part of a plan, in words.
+fn wrong_parts(plan: &Plan, thresholds: &[Threshold], language: Language) -> Option<String> {
+    let names = figures::part_names(plan);
+    let of_parts = thresholds.iter().filter_map(|one| Some((one, one.of.as_deref()?)));
+    let wrong = |(threshold, name): (&Threshold, &str)| {
+        let text = &threshold.text;
+        if threshold.abort_after.is_some() {
+            return Some(language.pick(
+                format!("--threshold '{text}': one of a step, transaction or scenario is judged at the end; leave 'abort' out, or the name"),
+                format!("--threshold '{text}'：单个步骤、事务或场景的阈值在结束时才判定；请去掉 abort，或去掉名称"),
+            ));
+        }
+        let known = names.join(", ");
+        (!names.iter().any(|known| known == name)).then(|| {
+            language.pick(
+                format!("--threshold '{text}': nothing is called '{name}'; there are: {known}"),
+                format!("--threshold '{text}'：没有名为 '{name}' 的场景、步骤或事务；可用：{known}"),
+            )
+        })
+    };
+    of_parts.into_iter().find_map(wrong)
+}
+
 /// The plan as views may show it.
 fn shown_plan(plan: &Plan, wishes: &Wishes) -> Arc<Plan> {
     Arc::new(if wishes.with_secrets { plan.clone() } else { plan.without_secrets() })
+}
+
+/// A word of the command line without what nobody should see.
+fn hidden(plan: &Plan, word: &str, wishes: &Wishes) -> String {
+    if wishes.with_secrets {
+        word.to_owned()
+    } else {
+        Known::of_plan(plan).hide(&plan::masked_header(&plan::masked_url(word)))
+    }
 }
 
 /// What servers said, without what the plan knows to be secret.
@@ -140,13 +178,16 @@ pub(crate) fn run_input<'a>(plan: Arc<Plan>, resolved: &Resolved, result: RunRes
 pub(crate) struct Load {
     pub(crate) view: View,
     json_file: Option<String>,
+    /// Whoever hears of signals, once somebody does.
+    watching: OnceCell<(signals::Asked, Arc<Mutex<StopHandle>>)>,
 }
 
 impl Load {
     /// One whose views are those of another tool, or the usual ones.
     pub(crate) fn of_tool(language: Language) -> Self {
         let screen = output::screen(language, false, false);
-        Self { view: View { language, screen, is_json: false, is_quiet: false }, json_file: None }
+        let view = View { language, screen, is_json: false, is_quiet: false };
+        Self { view, json_file: None, watching: OnceCell::new() }
     }
 
     pub(crate) fn new(args: &ViewArgs) -> Self {
@@ -157,12 +198,12 @@ impl Load {
             is_json: args.output.as_deref() == Some("json"),
             is_quiet: args.quiet,
         };
-        Self { view, json_file: args.json.clone() }
+        Self { view, json_file: args.json.clone(), watching: OnceCell::new() }
     }
 
     /// What is wanted beside the plan.
     pub(crate) fn wishes(&self, args: &RunArgs) -> Result<Wishes, Exit> {
-        let thresholds = args.thresholds.iter().map(|text| Threshold::parse(text)).collect();
+        let thresholds = args.thresholds.iter().map(|text| Threshold::parse_of_part(text)).collect();
         let thresholds = match thresholds {
             Ok(thresholds) => thresholds,
             Err(error) => {
@@ -181,11 +222,14 @@ impl Load {
         let exports = args.exports.iter().map(|text| Export::parse(text)).collect::<Result<_, _>>();
         let exports =
             exports.map_err(|error| self.refuse(&report::export_error(&error, self.view.language), Exit::Usage))?;
+        let keep = KeepWish::of(&args.keep, play::file_of(args).is_some(), self.view.language)
+            .map_err(|text| self.refuse(&text, Exit::Usage))?;
         Ok(Wishes {
             tracing,
             thresholds,
             is_strict: args.strict,
             hdr_file: args.hdr.clone(),
+            keep,
             exports,
             is_debug: args.debug,
             shows_failures: args.show_failures,
@@ -250,9 +294,12 @@ impl Load {
 
     pub(crate) fn carry_out_prepared(&self, prepared: Prepared, wishes: &Wishes) -> Exit {
         let Prepared { plan, resolved, mut options } = prepared;
+        if let Some(text) = wrong_parts(&plan, &wishes.thresholds, self.view.language) {
+            return self.refuse(&text, Exit::Usage);
+        }
         // Before the load: nobody wants to learn after an hour that the report has no place.
-        let others: Vec<&str> =
-            wishes.tracing.path().into_iter().chain(wishes.exports.iter().filter_map(Export::file)).collect();
+        let others = wishes.tracing.path().into_iter().chain(wishes.exports.iter().filter_map(Export::file));
+        let others: Vec<&str> = others.chain(wishes.keep.page()).collect();
         let files = match Files::open(self.json_file.as_deref(), wishes.hdr_file.as_deref(), &others) {
             Ok(files) => files,
             Err((path, error)) => {
@@ -260,9 +307,9 @@ impl Load {
             }
         };
         let stop = StopHandle::default();
-        let asked = match watch_signals(&stop, self.view.language) {
+        let asked = match self.watch(&stop) {
             Ok(asked) => asked,
-            Err(error) => return self.refuse(&report::run_error(&error.into(), self.view.language), Exit::System),
+            Err(exit) => return exit,
         };
         if !plan.warmup.is_zero() && !self.view.is_quiet {
             let span = plan.warmup.as_secs_f64();
@@ -288,7 +335,12 @@ impl Load {
             Err(text) => return self.refuse(&text, Exit::Usage),
         };
         let mut live = Live::new(self.view, (&shown, resolved.address), &wishes.thresholds, files, stop.clone());
-        live.goes_on_for_log(writing.is_some());
+        live.goes_on_for_log(writing.is_some() || wishes.keep.wants_any());
+        let keeping = match Keeping::begin(&wishes.keep, machine::now_unix(), self.view.language) {
+            Ok(keeping) => keeping,
+            Err(text) => return self.refuse(&text, Exit::Usage),
+        };
+        live.keep(keeping, keeping::about(|word| hidden(&plan, word, wishes)));
         if let Err(error) = live.export(&wishes.exports) {
             return self.refuse(&report::export_error(&error, self.view.language), Exit::Usage);
         }
@@ -310,10 +362,10 @@ impl Load {
         let run = Run::of(RunInput { thresholds: &wishes.thresholds, notes, ..input });
         // A Ctrl-C that comes later ends the wait for exports, and not the run.
         let was_asked = asked.is_asked() || stop_file.has_come();
-        let wrote = live.finish(&run);
+        let (wrote, is_worse) = live.finish(&run);
         let is_logged = writing.is_none_or(|writing| writing.finish(self.view.language));
         let wrote = if is_logged { wrote } else { Wrote::Failed };
-        let outcome = Outcome { wrote, was_asked, was_aborted };
+        let outcome = Outcome { wrote, was_asked, was_aborted, is_worse };
         self.exit(&plan, &run, wishes, outcome)
     }
 
@@ -391,6 +443,19 @@ impl Load {
         Ok(Some((schema, asked.target.reach)))
     }
 
+    /// From now on signals end what this handle stops: what a file does before its load, the load, what it does behind it.
+    pub(crate) fn watch(&self, stop: &StopHandle) -> Result<signals::Asked, Exit> {
+        if let Some((asked, current)) = self.watching.get() {
+            *current.lock().unwrap_or_else(PoisonError::into_inner) = stop.clone();
+            return Ok(asked.clone());
+        }
+        let current = Arc::new(Mutex::new(stop.clone()));
+        let asked = watch_current(current.clone(), self.view.language);
+        let asked =
+            asked.map_err(|error| self.refuse(&report::run_error(&error.into(), self.view.language), Exit::System))?;
+        Ok(self.watching.get_or_init(|| (asked, current)).0.clone())
+    }
+
     pub(crate) fn refuse(&self, text: &str, exit: Exit) -> Exit {
         output::complain(text);
         exit
@@ -403,7 +468,9 @@ impl Load {
             && (counts.failed + counts.dropped() + (counts.unfinished() - counts.cut()) > 0 || counts.succeeded() == 0);
         let is_crossed = run.judged.iter().any(|judged| !judged.judgement.holds);
         let is_spoiled = wishes.is_strict && run.verdict.is_spoiled();
-        let is_unmet = is_unexpected || is_crossed || is_spoiled || outcome.was_aborted;
+        // All users failed before their first iteration.
+        let never_began = run.iterations.is_none() && counts.failed > 0;
+        let is_unmet = is_unexpected || is_crossed || is_spoiled || outcome.was_aborted || outcome.is_worse;
         if outcome.wrote == Wrote::Failed {
             Exit::System
         } else if outcome.was_asked {
@@ -411,13 +478,14 @@ impl Load {
         } else if outcome.wrote == Wrote::PipeClosed
             && self.json_file.is_none()
             && wishes.hdr_file.is_none()
+            && !wishes.keep.wants_any()
             && !wishes.tracing.is_logged()
             && wishes.exports.is_empty()
         {
             Exit::Done
         } else if counts.connections_established() == 0 {
             Exit::NothingMeasured
-        } else if is_unmet || counts.succeeded() == 0 || run.iterations.all_failed() {
+        } else if is_unmet || counts.succeeded() == 0 || run.iterations.all_failed() || never_began {
             Exit::Unmet
         } else {
             Exit::Done
@@ -438,16 +506,22 @@ fn may_need_tls(plan: &Plan, counts: &Counts) -> bool {
 
 /// Ctrl-C ends a run gently, and once more at once.
 pub(crate) fn watch_signals(stop: &StopHandle, language: Language) -> Result<signals::Asked, std::io::Error> {
-    let (gently, at_once) = (stop.clone(), stop.clone());
+    watch_current(Arc::new(Mutex::new(stop.clone())), language)
+}
+
+/// The same of whatever goes on when they come.
+fn watch_current(current: Arc<Mutex<StopHandle>>, language: Language) -> Result<signals::Asked, std::io::Error> {
+    let now = move || current.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let (gently, at_once) = (now.clone(), now);
     let first = move || {
         output::note(language.pick(
             "stopping: waiting for what is in flight; Ctrl-C again ends at once",
             "正在停止：等待在途请求完成；再按一次 Ctrl-C 立即结束",
         ));
-        gently.stop();
+        gently().stop();
     };
     let again = move || {
-        at_once.abort();
+        at_once().abort();
         // A file that is a pipe may have nobody who reads it.
         std::thread::spawn(|| {
             std::thread::sleep(SECOND_SIGNAL_WAIT);
@@ -481,4 +555,6 @@ struct Outcome {
     was_asked: bool,
     /// A threshold ended it.
     was_aborted: bool,
+    /// It differs from the baseline as it may not.
+    is_worse: bool,
 }

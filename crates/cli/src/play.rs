@@ -148,7 +148,7 @@ impl Player<'_> {
         let of_before = self.consented(before.as_ref())?;
         let of_after = if wishes.is_debug() { None } else { self.consented(after.as_ref())? };
         if let Some(before) = before {
-            let (names, values) = self.once("before", before, of_before, &supplies)?;
+            let (names, values) = self.once(true, before, of_before, &supplies)?;
             lowering.learn(&names, &values);
         }
         let Lowered { plan, .. } = self.told(lowering.run(&self.args.only))?;
@@ -156,12 +156,15 @@ impl Player<'_> {
             Some(name) => limit.threshold.clone().of_part(&name.text),
             None => limit.threshold.clone(),
         };
-        wishes.add_thresholds(file.thresholds.iter().map(of_part));
+        // Of some scenarios alone, thresholds of the others have nothing to judge.
+        let names = figures::part_names(&plan);
+        let has_part = |limit: &&scenario::Limit| limit.of.as_ref().is_none_or(|name| names.contains(&name.text));
+        wishes.add_thresholds(file.thresholds.iter().filter(has_part).map(of_part));
         let sources = Sources { connection, reach, supplies: supplies.clone() };
         let prepared = self.load.ready(plan, sources, &self.args.engine, &wishes)?;
         let exit = self.load.carry_out_prepared(prepared, &wishes);
         match self.told(lowering.after())? {
-            Some(after) if !wishes.is_debug() => match self.once("after", after, of_after, &supplies) {
+            Some(after) if !wishes.is_debug() => match self.once(false, after, of_after, &supplies) {
                 Ok(_) => Ok(exit),
                 Err(failed) => Ok(if exit == Exit::Done { failed } else { exit }),
             },
@@ -184,7 +187,7 @@ impl Player<'_> {
     /// What is done once, before the load or after it. Gives what was taken.
     fn once(
         &self,
-        which: &str,
+        is_before: bool,
         lowered: Lowered,
         reach: Option<Reach>,
         supplies: &Supplies,
@@ -196,7 +199,10 @@ impl Player<'_> {
         let sources = Sources { connection, reach, supplies: supplies.clone() };
         let prepared = self.load.ready(plan, sources, &self.args.engine, &wishes)?;
         let Prepared { plan, resolved, options } = prepared;
-        let result = engine::run(&plan, &options, &StopHandle::default(), |_| std::ops::ControlFlow::Continue(()));
+        let stop = StopHandle::default();
+        let asked = self.load.watch(&stop)?;
+        let was_asked = asked.is_asked();
+        let result = engine::run(&plan, &options, &stop, |_| std::ops::ControlFlow::Continue(()));
         let result =
             result.map_err(|error| self.load.refuse(&report::run_error(&error, self.language), Exit::System))?;
         let counts = &result.total.counts;
@@ -205,16 +211,23 @@ impl Player<'_> {
         if is_good {
             return Ok((variables, values));
         }
+        if asked.is_asked() && !was_asked {
+            return Err(Exit::Stopped);
+        }
         let showing = self.load.showing(&plan, &wishes);
         let run = Run::of(run_input(Arc::new(plan.without_secrets()), &resolved, result));
         output::note(report::failed_answers(&run, &showing).trim());
-        let text = self.language.pick(
-            format!(
-                "the steps of '{which}' failed, so nothing was measured; mend what is shown above, or leave them out"
+        let text = match is_before {
+            true => self.language.pick(
+                "the steps of 'before' failed, so nothing was measured; mend what is shown above, or leave them out",
+                "'before' 中的步骤失败，因此没有进行压测；请处理上面显示的问题，或去掉这些步骤",
             ),
-            format!("'{which}' 中的步骤失败，因此没有进行压测；请处理上面显示的问题，或去掉这些步骤"),
-        );
-        Err(self.load.refuse(&text, Exit::Unmet))
+            false => self.language.pick(
+                "the steps of 'after' failed; the load before them was measured as told; mend what is shown above",
+                "'after' 中的步骤失败；此前的压测结果仍然有效；请处理上面显示的问题",
+            ),
+        };
+        Err(self.load.refuse(text, Exit::Unmet))
     }
 
     /// All that the file does at once, for whoever is asked for consent.

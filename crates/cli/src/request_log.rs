@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 
 use engine::{LogPipe, LogReader, LogWish, Lookout};
 use plan::{Need, PlanError, parse_count, parse_share};
-use report::{LOG_COLUMNS, Language, LogStyle};
+use report::{LOG_COLUMNS, Language, LogStyle, StepName};
 
 use crate::args::LogArgs;
 use crate::files::{NotWritten, Place};
@@ -55,7 +55,7 @@ impl Tracing {
     }
 
     /// Opens the file, and begins to write what comes.
-    pub(crate) fn begin(&self, steps: Vec<String>) -> Result<(Lookout, Option<Writing>), NotWritten> {
+    pub(crate) fn begin(&self, steps: Vec<StepName>) -> Result<(Lookout, Option<Writing>), NotWritten> {
         let Some((path, wish)) = &self.log else { return Ok((Lookout { slowest: self.slowest, log: None }, None)) };
         let place = Place::open(Path::new(path))?;
         let (pipe, reader) = LogPipe::new(*wish);

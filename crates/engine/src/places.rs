@@ -95,6 +95,11 @@ impl Places {
         (to, self.from[(turn % self.from.len() as u64) as usize])
     }
 
+    /// Some place is neither this machine nor in a private network.
+    pub(crate) fn are_far(&self) -> bool {
+        self.to.iter().any(|to| to.ip().is_some_and(|to| !plan::is_near(to.ip())))
+    }
+
     /// Connections that local ports can carry, when each pair has `ports` of them.
     pub fn carry(&self, ports: u64) -> u64 {
         ports * self.to.len() as u64 * self.from.len() as u64

@@ -15,7 +15,7 @@ use plan::{Node, OnFailure, Program, Think};
 use draws::{shuffle, think_span};
 use place::Frame;
 pub(crate) use place::{Fork, OpenTransaction, Part, Place};
-use shape::{asks_first, first_step, is_one_exchange};
+use shape::{asks_first, first_step};
 
 /// Operations that a user goes through at a time; then others have their turn, and it goes on after a [`BREATH`].
 const OPS_MAX: usize = 10_000;
@@ -148,7 +148,7 @@ impl Code {
             seed: program.seed,
             has_places: false,
             asks_first: asks_first(&program.nodes),
-            counts_iterations: steps > 1 || !is_one_exchange(&program.nodes),
+            counts_iterations: !program.is_one_exchange(),
             most: 1,
             transactions: program.transactions.iter().map(|transaction| transaction.has_pauses).collect(),
             start_at: None,

@@ -136,6 +136,13 @@ impl Said {
     }
 }
 
+/// Messages are looked at as a whole.
+pub(crate) fn looks_at_messages(step: &Step) -> bool {
+    let is_numbered = || step.talk.iter().flat_map(|talk| &talk.message).any(|message| message.is_numbered);
+    let takes_body = || step.making.iter().flat_map(|making| &making.takes).any(|taking| taking.take.wants_body());
+    step.talk.is_some() && (is_numbered() || takes_body() || step.checks.want_body())
+}
+
 impl PreparedTalk {
     /// `None` of a step of HTTP.
     /// `is_recorded`: what is said may be shown.
@@ -147,8 +154,7 @@ impl PreparedTalk {
         let is_ping = talk.message.as_ref().is_some_and(|message| message.kind == MessageKind::Ping);
         let compressible = talk.message.as_ref().filter(|_| talk.offers_deflate && !is_ping).cloned();
         let is_numbered = talk.message.as_ref().is_some_and(|message| message.is_numbered);
-        let takes_body = step.making.iter().flat_map(|making| &making.takes).any(|taking| taking.take.wants_body());
-        let is_looked_at = is_numbered || takes_body || step.checks.want_body();
+        let is_looked_at = looks_at_messages(step);
         let framed = |framing| Expects::Framed(Arc::new(framing));
         Some(Self {
             frames: talk.message.as_ref().map(|message| frames(message, None)).unwrap_or_default(),
@@ -182,6 +188,11 @@ impl PreparedTalk {
             awaits: talk.awaits,
             said: talk.message.as_ref().filter(|message| is_recorded && !message.is_numbered).map(Said::of),
         })
+    }
+
+    /// Messages on its connection are kept as a whole, for other steps that look at them.
+    pub(crate) fn keep_messages(&mut self) {
+        self.offer = Arc::new(Offer { kept_bytes_max: CHECKED_BODY_BYTES_MAX, ..(*self.offer).clone() });
     }
 
     /// How a connection becomes one of WebSocket by a request that was made for it.

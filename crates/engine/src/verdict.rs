@@ -42,6 +42,8 @@ const GROWTH_MIN_S: f64 = 0.05;
 const BACKLOG_STARTS_MIN: u64 = 10;
 /// A time that grows with the load is above this multiple of its least.
 const QUEUED_FACTOR: f64 = 2.0;
+/// Users that spend less than this share of their time with the target are kept by what they do beside it.
+const AWAY_SHARE_MAX: f64 = 0.5;
 /// What the target left unanswered is its own doing when it is this many times what the generator was late for.
 const DWARFING: f64 = 5.0;
 /// A shorter run has no rate to speak of.
@@ -223,6 +225,11 @@ impl Verdict {
             unanswered: failed(&evidence.total.counts, is_unanswered),
         };
         verdict.limit = verdict.limit(&evidence, &all);
+        let is_open_users = verdict.limit == Limit::Users && !is_closed;
+        if is_open_users && !verdict.connections_were_too_few(&evidence, &all) {
+            // What they can do is not a matter of the service time.
+            verdict.users_can_per_s = None;
+        }
         verdict
     }
 
@@ -258,7 +265,19 @@ impl Verdict {
         if self.lost_share(evidence) <= LOSS_SHARE_MAX && !self.has_backlog(all) && self.growth.is_none() {
             return Limit::PlanKept;
         }
-        if self.connections_were_too_few(evidence, all) { Limit::Users } else { Limit::Target }
+        let is_users = self.connections_were_too_few(evidence, all) || self.users_were_away(evidence, all);
+        if is_users { Limit::Users } else { Limit::Target }
+    }
+
+    /// The load named a number of users, starts waited for one of them, and these had little to do with the target: they paused.
+    fn users_were_away(&self, evidence: &Evidence<'_>, all: &Timings) -> bool {
+        let Load::Open { connections: ConnectionCount::Exactly(users), .. } = evidence.scenario.load else {
+            return false;
+        };
+        let unfinished = evidence.total.unfinished();
+        let with_target = [all.of(Measure::Service), unfinished.of(Measure::Response), &evidence.total.connect];
+        let busy_ns: f64 = with_target.iter().map(|times| times.sum() as f64).sum();
+        self.unanswered == 0 && busy_ns < AWAY_SHARE_MAX * users as f64 * evidence.wall.0 as f64
     }
 
     /// The load named a number of connections, all answers came, each about as fast as the fastest, and more starts came than so

@@ -192,6 +192,20 @@ struct Instants {
 struct Hope {
     was_connected: bool,
     failed_connects: u64,
+    /// Origins that could not be reached, a bit for each; the last one stands for all behind it.
+    unreached: u64,
+}
+
+impl Hope {
+    /// No connection to this origin.
+    fn fail(&mut self, origin: u16) {
+        self.failed_connects += 1;
+        self.unreached |= Self::bit(origin);
+    }
+
+    fn bit(origin: u16) -> u64 {
+        1 << origin.min(63)
+    }
 }
 
 impl World {
@@ -432,7 +446,10 @@ impl World {
         let connections = (self.work.share.users / u64::from(self.work.streams)).max(1);
         let connections = self.pool.sharing.as_ref().map_or(connections, |sharing| sharing.most().min(connections));
         let enough = if self.users.open.is_some() { OPEN_HOPE } else { connections };
-        self.pool.hope.failed_connects >= enough
+        // One that does not answer says nothing of the others.
+        let are_all_unreached =
+            || self.work.steps.iter().all(|step| self.pool.hope.unreached & Hope::bit(step.origin) != 0);
+        self.pool.hope.failed_connects >= enough && are_all_unreached()
     }
 
     /// How long all that is in flight has waited.

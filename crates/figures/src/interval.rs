@@ -40,10 +40,6 @@ pub struct Interval {
     pub response: Times,
     /// Response times of whatever else ended in it, by how it ended; without those of which there are none.
     pub others: Vec<(Class, Times)>,
-    /// How late we were with what ended in it.
-    pub lateness: Times,
-    /// CPU time of the shards.
-    pub cpu_ns: u64,
     /// Exchanges that were in flight at its end.
     pub in_flight: u64,
     /// Each scenario and its steps.
@@ -65,6 +61,8 @@ pub struct Added {
     pub connections_open: u64,
     /// New connections for which the kernel had to ask twice.
     pub slow_connects: u64,
+    /// What happened.
+    pub tally: Tally,
     /// Failures.
     pub failures: Vec<FailureCount>,
     /// CPU time of the shards.
@@ -102,8 +100,6 @@ impl Interval {
             total: Tally::of(total),
             response: Times::of(&response, &censored, Spoiled::default()),
             others: others.filter(|(_, times)| times.count > 0).collect(),
-            lateness: Times::known(&parts::of_every_class(seen, Measure::Lateness)),
-            cpu_ns: seen.cpu_ns,
             in_flight: seen.gauges.in_flight.response.count(),
             scenarios: ScenarioPart::all(plan, interval.scenarios.iter().map(|part| part.seen)),
             whole: match total.chains.count() {
@@ -139,6 +135,7 @@ impl Added {
             cut_off: added.counts.cut_off(),
             connections_open: added.gauges.connections_open,
             slow_connects: added.connect.count_between(SYN_AGAIN_NS, CONNECT_NS_MAX),
+            tally: Tally::of(added),
             failures: FailureCount::all(&added.counts, &added.blamed),
             cpu_ns: added.cpu_ns,
             lateness: parts::of_every_class(added, Measure::Lateness),

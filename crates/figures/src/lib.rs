@@ -17,7 +17,7 @@ mod watch;
 pub use held::{Held, HeldInput, HeldInterval, HeldTally, Owed, OwedBy};
 pub use interval::{Added, Interval};
 pub use parts::{ScenarioPart, StepPart};
-pub use run::{Behind, Close, Hidden, HostFacts, Iterations, Judged, Recorded, Run, RunInput, Stalled};
+pub use run::{Behind, Close, Hidden, HostFacts, Iterations, Judged, Recorded, Run, RunInput, Stalled, part_names};
 pub use tally::{FailureCount, Tally};
 pub use times::{At, Bar, ClassTimes, MeasureTimes, Quantile, Spoiled, Spread, Times, histogram};
 pub use watch::{Kernel, Note, Ports, Wants, Watch};

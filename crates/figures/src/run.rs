@@ -12,7 +12,7 @@ use metrics::{
     SeriesKind, Snapshot, Threshold, Timings, Traced,
 };
 use pacing::Nanos;
-use plan::Plan;
+use plan::{Plan, Scenario};
 use wire::tls::Refused;
 
 use crate::asked::{Asked, asks_each};
@@ -93,6 +93,11 @@ impl Iterations {
     pub fn all_failed(&self) -> bool {
         self.completed == 0 && self.failed > 0
     }
+
+    /// There was none, not even one that was cut.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Response times are longer than service times, by so much that it is news.
@@ -170,7 +175,8 @@ pub struct Run {
     pub tally: Tally,
     /// Finished exchanges a second of the time in which exchanges were started; what ended later is left out.
     pub rate: f64,
-    /// Of an open load: starts a second of the same time, without those that were dropped, and without redirects, which no plan starts.
+    /// Of an open load: starts a second of the same time, without those that were dropped, and without redirects and retries, which no
+    /// plan starts.
     pub achieved_per_s: Option<f64>,
     /// The mean rate that an open load was asked for; `None` of a closed load.
     pub asked_per_s: Option<f64>,
@@ -250,7 +256,9 @@ impl Run {
         let RunInput { plan, address, lookup, result, thresholds, notes, host } = input;
         let scenarios = ScenarioPart::all(&plan, (0..plan.scenarios.len()).map(|scenario| result.total_of(scenario)));
         let parts = thresholds.iter().map(|threshold| part_of(threshold, &plan, &result)).collect::<Vec<_>>();
-        let iterations = iterations((0..plan.scenarios.len()).map(|scenario| &result.total_of(scenario).counts));
+        let counts_of = |scenario| &result.total_of(scenario).counts;
+        let iterations = iterations(plan.scenarios.iter().zip((0..).map(counts_of)));
+        let again = retried(plan.scenarios.iter().zip((0..).map(counts_of)));
         let mut total = result.total;
         let (tally, recorded) = (Tally::of(&total), Recorded::of(&total));
         let (wall, started_for) = (result.wall, result.started_for);
@@ -260,8 +268,8 @@ impl Run {
             last: per_s_of_starts(asks_each(&plan)),
             was_stopped: result.was_stopped,
         };
-        let achieved_per_s =
-            asked.per_s.map(|_| asked.at_most(per_s_of_starts(tally.planned_starts() - tally.dropped())));
+        let begun = (tally.planned_starts() - tally.dropped()).saturating_sub(again);
+        let achieved_per_s = asked.per_s.map(|_| asked.at_most(per_s_of_starts(begun)));
         let succeeded = succeeded(&total, &recorded.succeeded);
         let available = wall.0 as f64 * result.threads as f64;
         let rate = asked.at_most(per_s_of_starts(tally.finished() - tally.drained()));
@@ -382,16 +390,40 @@ fn classes(total: &Snapshot, succeeded: &MeasureTimes, recorded: &Recorded) -> V
 }
 
 /// Those of all scenarios. Where an iteration is one exchange, with its redirects, the engine counts exchanges alone.
-fn iterations<'a>(scenarios: impl Iterator<Item = &'a Counts>) -> Iterations {
-    scenarios.fold(Iterations::default(), |sum, counts| {
+fn iterations<'a>(scenarios: impl Iterator<Item = (&'a Scenario, &'a Counts)>) -> Iterations {
+    scenarios.fold(Iterations::default(), |sum, (scenario, counts)| {
         let (completed, failed, cut) = (counts.iterations(), counts.iterations_failed(), counts.iterations_cut());
-        let (completed, failed, cut) = match completed + failed + cut {
-            // A redirect that was followed is a success on the way.
-            0 => (counts.succeeded().saturating_sub(counts.redirects()), counts.failed(), counts.unfinished()),
-            _ => (completed, failed, cut),
+        let (completed, failed, cut) = match scenario.program.is_one_exchange() {
+            // A redirect that was followed is a success on the way, and so is one for which no budget was left.
+            true => {
+                let on_the_way = counts.redirects() + cut;
+                (counts.succeeded().saturating_sub(on_the_way), counts.failed(), counts.unfinished() + cut)
+            }
+            false => (completed, failed, cut),
         };
         Iterations { completed: sum.completed + completed, failed: sum.failed + failed, cut: sum.cut + cut }
     })
+}
+
+/// Exchanges that were made again because they failed: no plan asks for them.
+fn retried<'a>(scenarios: impl Iterator<Item = (&'a Scenario, &'a Counts)>) -> u64 {
+    let of = |(scenario, counts): (&Scenario, &Counts)| {
+        let each = scenario.program.asks_each().filter(|_| scenario.program.retries())?;
+        let begun = counts.iterations() + counts.iterations_failed() + counts.iterations_cut();
+        Some(counts.started().saturating_sub(counts.redirects() + counts.dropped() + begun * each))
+    };
+    scenarios.filter_map(of).sum()
+}
+
+/// What thresholds may be of: scenarios, transactions and steps, by their names.
+pub fn part_names(plan: &Plan) -> Vec<String> {
+    let catalog = engine::catalog(plan);
+    let of = |scenario| {
+        let series = [SeriesKind::Transaction, SeriesKind::Step].into_iter();
+        let series = series.flat_map(|kind| catalog.of(scenario, kind)).map(|series| series.name.clone());
+        catalog.name(scenario).map(str::to_owned).into_iter().chain(series.collect::<Vec<_>>())
+    };
+    (0..plan.scenarios.len()).flat_map(of).collect()
 }
 
 /// What a threshold of a part looks at; `None` for one of all.

@@ -10,7 +10,7 @@ mod tests;
 use std::time::Duration;
 
 use crate::{Censored, Class, Counts, Distribution, Measure, Snapshot};
-pub use parse::{ThresholdError, ThresholdFault};
+pub use parse::{ThresholdError, ThresholdFault, named_part};
 
 /// The longest text of a threshold.
 pub const THRESHOLD_BYTES_MAX: usize = 256;
@@ -123,6 +123,16 @@ impl Threshold {
             self.text.insert_str(at, &format!(", {name}"));
         }
         Self { of: Some(name.to_owned()), ..self }
+    }
+
+    /// The time that a percentile of a measure may have, if it is a threshold of one, of all steps.
+    pub fn limit_of_time(&self, of: Measure) -> Option<Duration> {
+        match self.subject {
+            Subject::Time(Statistic::Quantile(_), Timed::Of(measure)) if measure == of && self.of.is_none() => {
+                Some(Duration::from_nanos(self.limit as u64))
+            }
+            _ => None,
+        }
     }
 
     /// Whether it holds of what was seen. `span`: the time in which things were started, for rates. What nobody could measure does not hold, and what did not end might have

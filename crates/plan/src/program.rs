@@ -257,7 +257,28 @@ impl Program {
 
     /// The exchanges of each iteration, where chances and conditions have no say in them, and users do nothing beside their iterations.
     pub fn asks_each(&self) -> Option<u64> {
-        exactly(&self.nodes).filter(|_| self.start.is_empty() && self.stop.is_empty())
+        exactly(&self.nodes).filter(|_| !self.has_apart())
+    }
+
+    /// Users do something before their first iteration or behind their last.
+    pub fn has_apart(&self) -> bool {
+        !self.start.is_empty() || !self.stop.is_empty()
+    }
+
+    /// An iteration is one exchange, with its redirects and perhaps pauses: so many are they that nobody counts both.
+    pub fn is_one_exchange(&self) -> bool {
+        let is_ask = |node: &Node| matches!(node, Node::Ask { .. });
+        let is_plain = |node: &Node| match node {
+            Node::Ask { on_failure, .. } => !matches!(on_failure, OnFailure::Retry(_)),
+            node => matches!(node, Node::Think(_)),
+        };
+        let asks = self.nodes.iter().filter(|node| is_ask(node)).count();
+        !self.has_apart() && asks == 1 && self.nodes.iter().all(is_plain)
+    }
+
+    /// What fails is tried again somewhere.
+    pub fn retries(&self) -> bool {
+        self.asks_each().is_some_and(|each| self.requests_most(&|_| 1) > each)
     }
 
     /// The meetings at which its users wait for others, by their numbers in the plan; each once.

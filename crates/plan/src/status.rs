@@ -29,6 +29,13 @@ const GRPC_NAMES: [&str; 17] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusSet(Vec<RangeInclusive<u16>>);
 
+impl StatusSet {
+    /// Every status is in it.
+    pub(crate) fn is_all(&self) -> bool {
+        (100..=599).all(|status| self.0.iter().any(|range| range.contains(&status)))
+    }
+}
+
 impl Default for StatusSet {
     /// Every status below 400.
     fn default() -> Self {

@@ -81,9 +81,10 @@ fn remedy(status: u16, has_body: bool, language: Language) -> &'static str {
         429 => ("the server limits the rate; ask for less with -q", "服务端限流；请用 -q 降低速率"),
         300..=399 => ("follow redirects with -L", "请用 -L 跟随重定向"),
         500.. => ("look into the log of the server", "请查看服务端日志"),
-        _ => {
-            ("if it is a success here, say so with --expect-status", "如果这就是期望的结果，请用 --expect-status 说明")
-        }
+        _ => (
+            "if it is a success here, say so with --expect-status (in a file: expect: {status: ...})",
+            "如果这就是期望的结果，请用 --expect-status 说明（文件中为 expect: {status: ...}）",
+        ),
     };
     language.pick(english, chinese)
 }

@@ -204,10 +204,15 @@ impl Page {
     }
 
     fn held_failures(&mut self, held: &Held) {
-        let (scene, counts) = (Scene::of_held(held), &held.tally);
+        let counts = &held.tally;
         for (label, of) in [(("Failed", "失败原因"), &counts.failed_by), (("Lost", "断开原因"), &counts.lost_by)]
         {
-            self.failures(self.language().pick(label.0, label.1), &of.iter().collect::<Vec<_>>(), &scene, ": ");
+            self.failures(
+                self.language().pick(label.0, label.1),
+                &of.iter().collect::<Vec<_>>(),
+                |_| Scene::of_held(held),
+                ": ",
+            );
         }
     }
 

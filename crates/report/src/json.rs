@@ -10,7 +10,7 @@ use figures::{FailureCount, Interval, Judged, Run, per_second};
 use metrics::{Measure, Unit};
 use serde_json::{Map, Value, json};
 
-use crate::{Language, budget, meetings, notes, rows, say, steps, traced, verdict};
+use crate::{About, Language, budget, meetings, notes, rows, say, steps, traced, verdict};
 use distribution::distribution;
 use intervals::Intervals;
 use plan::plan_of;
@@ -22,10 +22,16 @@ const SCHEMA: u32 = 1;
 #[derive(Debug, Default)]
 pub struct Json {
     intervals: Intervals,
+    about: About,
     exports: Vec<Delivery>,
 }
 
 impl Json {
+    /// One that says of what the run was made.
+    pub fn about(about: About) -> Self {
+        Self { about, ..Self::default() }
+    }
+
     /// Keeps an interval.
     pub fn interval(&mut self, interval: &Interval) {
         let seen = &interval.seen;
@@ -57,7 +63,13 @@ impl Json {
 
     /// The whole report, with a line end.
     pub fn report(&mut self, run: &Run) -> String {
+        format!("{:#}\n", self.value(run))
+    }
+
+    /// The same as a value.
+    pub fn value(&mut self, run: &Run) -> Value {
         let mut report = facts(run);
+        report["about"] = self.about.value(run);
         report["times"] = all_times(run);
         report["statuses"] = statuses(&run.tally.statuses);
         report["grpc_statuses"] = grpc_statuses(&run.tally.grpc_statuses);
@@ -68,13 +80,19 @@ impl Json {
         report["slowest"] = traced::values(run);
         report["thresholds"] = thresholds(run);
         report["verdict"] = verdict_of(run);
-        let note = |note| json!({ "kind": figures::Note::kind(note), "text": notes::note_text(note, Language::En) });
+        let note = |note| {
+            json!({
+                "kind": figures::Note::kind(note),
+                "text": notes::note_text(note, Language::En),
+                "text_zh": notes::note_text(note, Language::Zh),
+            })
+        };
         report["notes"] = run.notes.iter().map(note).collect();
         report["generator"] = generator(run);
         report["exports"] = self.exports.iter().map(export_value).collect();
         report["intervals"] = self.intervals.take();
         report["intervals_left_out"] = self.intervals.left_out().into();
-        format!("{report:#}\n")
+        report
     }
 }
 
@@ -195,6 +213,7 @@ fn failures(run: &Run) -> Value {
             "count": each.count,
             "places": each.places,
             "remedy": say::failure_remedy(each.failure, run, Language::En),
+            "remedy_zh": say::failure_remedy(each.failure, run, Language::Zh),
         })
     };
     run.tally.failures.iter().map(one).collect()
@@ -227,6 +246,7 @@ fn verdict_of(run: &Run) -> Value {
         "limit": verdict.limit.name(),
         "is_spoiled": verdict.is_spoiled(),
         "text": verdict::verdict(run, Language::En),
+        "text_zh": verdict::verdict(run, Language::Zh),
         "lateness_p99_ns": verdict.lateness_p99_ns,
         "wait_p99_ns": verdict.wait_p99_ns,
         "loop_lag_p99_ns": verdict.lag_p99_ns,

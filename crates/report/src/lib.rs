@@ -2,8 +2,10 @@
 //!
 //! They only show: every figure is a value of [`figures`]. Nothing here merges, reads a clock, or asks the machine.
 
+mod about;
 mod budget;
 mod capacity;
+mod charts;
 mod columns;
 mod doctor;
 mod exchanges;
@@ -12,11 +14,13 @@ mod format;
 mod github;
 mod hdr;
 mod held;
+mod html;
 mod json;
 mod language;
 mod meetings;
 mod notes;
 mod page;
+mod past;
 mod progress;
 mod rows;
 mod say;
@@ -31,15 +35,22 @@ mod verdict;
 mod words;
 mod wrap;
 
+pub use about::About;
 pub use capacity::limit_warning;
+pub use charts::Charts;
 pub use doctor::Checkup;
 pub use exchanges::{Showing, exchange_in_full, failed_answers, has_answers};
 pub use github::{github_annotations, github_page};
 pub use hdr::{HdrLog, hdr_text};
 pub use held::{HoldJson, HoldTable, hold_summary, nothing_held};
+pub use html::html_report;
 pub use json::Json;
 pub use language::Language;
 pub use notes::{note_so_far, note_text};
+pub use past::{
+    comparison_json, comparison_table, fail_if_error, fail_if_line, history_error, history_json, history_table,
+    trend_text,
+};
 pub use progress::{Aim, begins, hold_begins};
 pub use say::{
     config_error, config_line, driver_error, export_error, export_left_out, failure_remedy, feed_error, flag_fault,
@@ -51,7 +62,7 @@ pub use screen::{Room, Screen};
 pub use summary::{nothing_measured, summary};
 pub use table::Table;
 pub use tools::{Pages, ToolView, tool_fault, tool_note};
-pub use traced::{LOG_COLUMNS, LogStyle, step_names};
+pub use traced::{LOG_COLUMNS, LogStyle, StepName, step_names, utc_stamp};
 pub use verdict::threshold_line;
 pub use wrap::wrap;
 

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use figures::{At, FailureCount, Quantile, Times};
+use metrics::Failure;
 use unicode_width::UnicodeWidthStr;
 
 use crate::Language;
@@ -99,10 +100,18 @@ impl Page {
     }
 
     /// Failures with their remedies, as they come. `link`: what stands between the two.
-    pub(crate) fn failures(&mut self, label: &str, all: &[&FailureCount], scene: &Scene<'_>, link: &str) {
+    /// `scene`: of each failure.
+    pub(crate) fn failures<'a>(
+        &mut self,
+        label: &str,
+        all: &[&FailureCount],
+        scene: impl Fn(Failure) -> Scene<'a>,
+        link: &str,
+    ) {
         for (index, each) in all.iter().enumerate() {
-            let said = say::failure_counted(each, scene, self.language());
-            let remedy = say::remedy_in(each.failure, scene, self.language());
+            let scene = scene(each.failure);
+            let said = say::failure_counted(each, &scene, self.language());
+            let remedy = say::remedy_in(each.failure, &scene, self.language());
             self.warn(if index == 0 { label } else { "" }, &format!("{said}{link}{remedy}"));
         }
     }

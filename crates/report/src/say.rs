@@ -139,12 +139,12 @@ pub(crate) fn failure_in_brackets(failure: Failure, language: Language) -> Strin
 
 /// What a person can do about a failure.
 pub fn failure_remedy(failure: Failure, run: &Run, language: Language) -> String {
-    remedy_in(failure, &Scene::of_run(run), language)
+    remedy_in(failure, &Scene::of_failure(run, failure), language)
 }
 
 /// The same of a failure that was met at this place.
 pub(crate) fn remedy_at(failure: Failure, place: &str, run: &Run, language: Language) -> String {
-    let scene = Scene::of_run(run);
+    let scene = Scene::of_failure(run, failure);
     // Of a single target the address says more than its name.
     let place = Some(place).filter(|place| scene.address.is_none() && !place.is_empty());
     remedy_in(failure, &Scene { place, ..scene }, language)
@@ -266,8 +266,8 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
             "服务端没有切换到 WebSocket：状态码不是 101；请检查路径和请求头（-H）".to_owned(),
         ),
         Failure::Status => pick(
-            "the status is not a success; look at the server's log, or set which count as success with --expect-status".to_owned(),
-            "状态码不属于成功；请查看服务端日志，或用 --expect-status 指定哪些状态码算成功".to_owned(),
+            "the status is not a success; look at the server's log, or set which count as success with --expect-status (in a file: expect: {status: ...})".to_owned(),
+            "状态码不属于成功；请查看服务端日志，或用 --expect-status（文件中为 expect: {status: ...}）指定哪些状态码算成功".to_owned(),
         ),
         Failure::BodyLimit => pick(
             format!(

@@ -19,15 +19,15 @@ const STEP_WIDTH_MIN: usize = 10;
 const STEP_WIDTH: usize = 44;
 
 /// The columns of a log, in their order.
-pub const LOG_COLUMNS: &str = "at_s,time,step,outcome,reason,status,response_ns,lateness_ns,wait_ns,service_ns,first_byte_ns,body_bytes,connection,thread";
+pub const LOG_COLUMNS: &str = "at_s,time,step,outcome,reason,status,response_ns,lateness_ns,wait_ns,service_ns,first_byte_ns,body_bytes,connection,thread,scenario";
 
 /// How lines of a log are written.
 #[derive(Clone, Debug)]
 pub struct LogStyle {
     /// As CSV; else as JSON.
     pub is_csv: bool,
-    /// The names of the steps of a plan.
-    pub steps: Vec<String>,
+    /// The steps of a plan.
+    pub steps: Vec<StepName>,
 }
 
 impl LogStyle {
@@ -35,6 +35,7 @@ impl LogStyle {
     pub fn line(&self, traced: &Traced, began: Duration, text: &mut String) {
         let at = traced.intended_ns as f64 / 1e9;
         let (utc, step) = (utc(began + Duration::from_nanos(traced.intended_ns)), self.step(traced));
+        let StepName { scenario, step } = step;
         let (outcome, reason) = (outcome(traced.end), reason(traced.end));
         let connection = connection(traced);
         let status = (traced.status > 0).then_some(traced.status);
@@ -46,8 +47,9 @@ impl LogStyle {
             let (wait, service, first) = (number(wait_ns), number(service_ns), number(first_byte_ns));
             writeln!(
                 text,
-                "{at:.9},{utc},{},{outcome},{reason},{status},{response_ns},{lateness_ns},{wait},{service},{first},{body_bytes},{connection},{thread}",
-                quoted(step)
+                "{at:.9},{utc},{},{outcome},{reason},{status},{response_ns},{lateness_ns},{wait},{service},{first},{body_bytes},{connection},{thread},{}",
+                quoted(step),
+                quoted(scenario)
             )
         } else {
             let number = |value: Option<u64>| value.map_or("null".to_owned(), |value| value.to_string());
@@ -55,21 +57,36 @@ impl LogStyle {
             let (wait, service, first) = (number(wait_ns), number(service_ns), number(first_byte_ns));
             writeln!(
                 text,
-                "{{\"at_s\":{at:.9},\"time\":\"{utc}\",\"step\":{},\"outcome\":\"{outcome}\",\"reason\":{reason},\"status\":{status},\"response_ns\":{response_ns},\"lateness_ns\":{lateness_ns},\"wait_ns\":{wait},\"service_ns\":{service},\"first_byte_ns\":{first},\"body_bytes\":{body_bytes},\"connection\":\"{connection}\",\"thread\":{thread}}}",
-                Value::from(step)
+                "{{\"at_s\":{at:.9},\"time\":\"{utc}\",\"step\":{},\"outcome\":\"{outcome}\",\"reason\":{reason},\"status\":{status},\"response_ns\":{response_ns},\"lateness_ns\":{lateness_ns},\"wait_ns\":{wait},\"service_ns\":{service},\"first_byte_ns\":{first},\"body_bytes\":{body_bytes},\"connection\":\"{connection}\",\"thread\":{thread},\"scenario\":{}}}",
+                Value::from(&**step),
+                Value::from(&**scenario)
             )
         };
         written.expect("text grows");
     }
 
-    fn step(&self, traced: &Traced) -> &str {
-        self.steps.get(traced.step as usize).map_or("", String::as_str)
+    fn step(&self, traced: &Traced) -> &StepName {
+        static NO_NAME: StepName = StepName { scenario: String::new(), step: String::new() };
+        self.steps.get(traced.step as usize).unwrap_or(&NO_NAME)
     }
 }
 
+/// What a step is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepName {
+    /// Of which scenario it is.
+    pub scenario: String,
+    /// Its own name.
+    pub step: String,
+}
+
 /// The names of all steps of a plan, by their series.
-pub fn step_names(plan: &plan::Plan) -> Vec<String> {
-    plan.scenarios.iter().flat_map(|scenario| &scenario.steps).map(|step| step.name.clone()).collect()
+pub fn step_names(plan: &plan::Plan) -> Vec<StepName> {
+    let of = |scenario: &plan::Scenario| {
+        let name = |step: &plan::Step| StepName { scenario: scenario.name.clone(), step: step.name.clone() };
+        scenario.steps.iter().map(name).collect::<Vec<_>>()
+    };
+    plan.scenarios.iter().flat_map(of).collect()
 }
 
 /// A table of the slowest; empty where none were kept.
@@ -101,7 +118,7 @@ pub(crate) fn table(run: &Run, screen: &Screen) -> String {
             traced.first_byte_ns.map_or("-".to_owned(), |ns| time(ns as f64)),
             connection_in_words(traced, screen.language).to_owned(),
         ];
-        let step = names.get(traced.step as usize).map_or("", String::as_str);
+        let step = names.get(traced.step as usize).map_or("", |name| &name.step);
         text.push_str(&row(&cells, step, step_width));
         text.push('\n');
     }
@@ -121,7 +138,8 @@ pub(crate) fn values(run: &Run) -> Value {
         json!({
             "at_s": traced.intended_ns as f64 / 1e9,
             "time": utc(run.began_unix + Duration::from_nanos(traced.intended_ns)),
-            "step": names.get(traced.step as usize),
+            "scenario": names.get(traced.step as usize).map(|name| &name.scenario),
+            "step": names.get(traced.step as usize).map(|name| &name.step),
             "outcome": outcome(traced.end),
             "reason": reason(traced.end),
             "status": (traced.status > 0).then_some(traced.status),
@@ -187,8 +205,15 @@ fn quoted(text: &str) -> String {
     if is_plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
 }
 
+/// An instant since the epoch of Unix as a name: `20261123-043105`, in UTC.
+pub fn utc_stamp(since: Duration) -> String {
+    let utc = utc(since);
+    let digits = |range: core::ops::Range<usize>| utc.get(range).unwrap_or_default().replace(['-', ':'], "");
+    format!("{}-{}", digits(0..10), digits(11..19))
+}
+
 /// An instant since the epoch of Unix, like `2026-11-23T04:31:05.123456Z`.
-fn utc(since: Duration) -> String {
+pub(crate) fn utc(since: Duration) -> String {
     let (days, second) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
     // Years that begin in March end with the leap day; 400 of them have 146,097 days.
     let shifted = days + 719_468;

@@ -137,8 +137,9 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
 
 /// New connections that were refused by a target that had answered, where they are many of all requests.
 fn went_away(run: &Run) -> Option<u64> {
+    // Of several, the one that refuses need not be the one that answered.
     let refused = run.notes.iter().find_map(|note| match note {
-        Note::Refused { count, .. } => Some(*count),
+        Note::Refused { count, places, .. } if places.is_empty() => Some(*count),
         _ => None,
     })?;
     let is_large = refused as f64 >= REFUSED_SHARE_MIN * run.tally.started() as f64;
@@ -208,16 +209,22 @@ fn users(run: &Run, language: Language) -> String {
     let number = scenario.users();
     let each = verdict.users_can_per_s.map_or("-".to_owned(), |can| time(number as f64 / can * 1e9));
     let can = verdict.users_can_per_s.map(rate);
-    let load = Some(&scenario.load);
-    match (load, can) {
-        (Some(Load::Open { connections, .. }), Some(can)) if run.asked_per_s.is_some() => {
+    match (&scenario.load, can) {
+        (Load::Open { connections, .. }, Some(can)) if run.asked_per_s.is_some() => {
             let (number, asked) = (connections.most(), run.asked_per_s.map_or(String::new(), rate));
             language.pick(
                 format!("the connections were the limit: {} / {mean} = {can}/s at most, but {asked}/s were requested; raise -c, or leave it out", counted(number, "connection")),
                 format!("瓶颈在连接数：{} 个连接 / {mean} = 最多 {can}/s，而计划 {asked}/s；请增大或去掉 -c", count(number)),
             )
         }
-        (Some(Load::Closed { .. }), _) if let Some((shared, wait)) = shared_were_few(run) => {
+        (Load::Open { connections, .. }, None) => {
+            let (number, asked) = (connections.most(), run.asked_per_s.map_or(String::new(), rate));
+            language.pick(
+                format!("the users were the limit: starts waited for one of {}, who spent less than half of their time on requests (they pause); {achieved}/s of {asked}/s requested; raise 'connections', or leave it out", counted(number, "user")),
+                format!("瓶颈在用户数：请求等待 {} 个用户之一，而他们用在请求上的时间不到一半（其余在停顿）；实际 {achieved}/s，计划 {asked}/s；请增大或去掉 connections", count(number)),
+            )
+        }
+        (Load::Closed { .. }, _) if let Some((shared, wait)) = shared_were_few(run) => {
             let wait = time(wait as f64);
             language.pick(
                 format!("the shared connections were the limit: requests waited for one of {}, wait p99 {wait}, and each took {mean}; raise 'connections', or leave it out", counted(shared, "connection")),

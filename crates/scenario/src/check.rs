@@ -8,9 +8,9 @@ use std::collections::{HashMap, HashSet};
 
 use plan::nearest;
 
-use crate::file::{Action, File, Step};
+use crate::file::{Action, File, RowShare, Step};
 use crate::mistake::{Fault, Found, NameFault};
-use crate::source::Source;
+use crate::source::{Source, Span};
 use names::Declared;
 use scope::Walk;
 
@@ -26,6 +26,7 @@ pub(crate) fn check(file: &mut File, source: &Source, seen: &[String], found: &m
         walk.steps(&mut file.before, false);
         walk.into_taken()
     };
+    let mut of_unique: HashSet<String> = HashSet::new();
     for index in 0..file.scenarios.len() {
         let scenario = &mut file.scenarios[index];
         let mut walk = Walk::new(&declared, Some(index), found);
@@ -33,6 +34,14 @@ pub(crate) fn check(file: &mut File, source: &Source, seen: &[String], found: &m
         walk.steps(&mut scenario.start, false);
         walk.steps(&mut scenario.steps, false);
         walk.steps(&mut scenario.stop, false);
+        let mut used: Vec<(String, Span)> = walk.into_used().into_iter().collect();
+        used.sort();
+        let is_unique = |name: &str| file.data.iter().any(|set| set.name.text == name && set.share == RowShare::Unique);
+        for (set, at) in used.into_iter().filter(|(set, _)| is_unique(set)) {
+            if !of_unique.insert(set.clone()) {
+                found.add(at, Fault::UniqueTwice { set });
+            }
+        }
         if !scenario.steps.is_empty() && !asks(&scenario.steps) && seen.is_empty() {
             found.add(scenario.name.at, Fault::Idle { scenario: scenario.name.text.clone() });
         }
@@ -41,6 +50,21 @@ pub(crate) fn check(file: &mut File, source: &Source, seen: &[String], found: &m
     walk.knows(&before);
     walk.steps(&mut file.after, false);
     series(file, seen, found);
+    redirects(file, found);
+}
+
+/// How many redirects are followed says something where some are.
+fn redirects(file: &File, found: &mut Found) {
+    let Some(at) = file.defaults.max_redirs_at.filter(|_| !file.defaults.flags.answers.location) else { return };
+    let of_scenarios = file.scenarios.iter().flat_map(|scenario| [&scenario.start, &scenario.steps, &scenario.stop]);
+    if !of_scenarios.chain([&file.before, &file.after]).any(|steps| follow(steps)) {
+        found.add(at, Fault::Needs { key: "max_redirs", needed: "location" });
+    }
+}
+
+fn follow(steps: &[Step]) -> bool {
+    let is_one = |step: &Step| matches!(&step.action, Action::Request(request) if request.location == Some(true));
+    steps.iter().any(|step| is_one(step) || step.inner().into_iter().any(follow))
 }
 
 /// Some way through the steps sends something.

@@ -165,6 +165,8 @@ pub struct Defaults {
     pub expect: Expect,
     /// What follows a failure.
     pub on_failure: Option<OnFailure>,
+    /// Where they say how many redirects are followed.
+    pub max_redirs_at: Option<Span>,
     /// What flags of a request and its connection say: times, TLS, versions, ways, descriptions of services.
     pub flags: Draft,
     /// The same as it was written.

@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use plan::draft::Draft;
 use plan::{
-    ConnectionCount, Interpreters, Keeps, Load as PlanLoad, Memory, OPEN_CONNECTIONS_MAX, OnFailure, Plan, PlanError,
-    Program, Reach, Scenario as PlanScenario, Schema, UNASKED_RATE_MAX, UserShape, Value,
+    Arrivals, ConnectionCount, Interpreters, Keeps, Load as PlanLoad, Memory, OPEN_CONNECTIONS_MAX, OnFailure, Plan,
+    PlanError, Program, Reach, Scenario as PlanScenario, Schema, UNASKED_RATE_MAX, UserShape, Value,
 };
 
 use crate::Opened;
@@ -31,6 +31,8 @@ use nodes::Nodes;
 
 /// Draws are the same in each run, unless the file has a seed.
 const SEED: u64 = 1;
+/// Between the seeds of two scenarios: as far as can be.
+const SEED_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What a file needs of whoever runs it.
 #[derive(Clone, Copy)]
@@ -284,7 +286,9 @@ impl Making<'_> {
         if !self.found.is_empty() {
             return None;
         }
-        let load = load_of(scenario, steps.iter().map(|step| step.timeout).max().unwrap_or_default());
+        let place = self.file.scenarios.iter().position(|one| one.name.text == scenario.name.text).unwrap_or(0);
+        let timeout = steps.iter().map(|step| step.timeout).max().unwrap_or_default();
+        let load = with_seed(load_of(scenario, timeout), program.seed, place as u64);
         let iterations_each = match scenario.load.iterations {
             Some(Iterations::Each(count)) => Some(count),
             _ => None,
@@ -351,6 +355,14 @@ fn later(begin: Duration) -> Option<plan::RateStage> {
 }
 
 /// `timeout`: the longest of its steps.
+/// Random starts are those of the seed and of the scenario.
+fn with_seed(mut load: PlanLoad, seed: u64, scenario: u64) -> PlanLoad {
+    if let PlanLoad::Open { arrivals: Arrivals::Poisson { seed: own }, .. } = &mut load {
+        *own = seed.wrapping_add(scenario.wrapping_mul(SEED_STEP));
+    }
+    load
+}
+
 fn load_of(scenario: &Scenario, timeout: Duration) -> PlanLoad {
     let load = &scenario.load;
     let requests = match load.iterations {

@@ -236,6 +236,14 @@ pub enum Fault {
         /// All that there are.
         known: String,
     },
+    /// Rows that nobody has twice, in two scenarios.
+    #[error(
+        "'{set}' has 'share: unique', and another scenario uses it too, which would use its rows again; give each scenario rows of its own"
+    )]
+    UniqueTwice {
+        /// The name of the data.
+        set: String,
+    },
     /// A threshold of a part that would end the run.
     #[error("a threshold of one step, transaction or scenario is judged at the end; leave 'abort' out, or the name")]
     AbortOfPart,

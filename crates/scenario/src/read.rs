@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use plan::Budget;
 
-use crate::file::{File, Name, Run, Scenario, Secret, Step, Variable};
+use crate::file::{Amount, File, Name, Run, Scenario, Secret, Step, Variable};
 use crate::mistake::{Fault, NameFault, Things, shortened};
 use crate::reader::{Fields, Read, Reader};
 use crate::shape::{FILE, Object, RUN, SCENARIO};
@@ -100,6 +100,12 @@ fn scenario(reader: &mut Reader<'_>, name: &str, at: Span, node: &Node) -> Read<
     let load = fields.need(reader, "load").and_then(|node| load::load(reader, node));
     let begin = fields.get("begin").and_then(|node| reader.time("begin", node)).unwrap_or(Duration::ZERO);
     let every = fields.get("every").and_then(|node| reader.span("every", node));
+    if load.as_ref().is_some_and(|load| matches!(load.amount, Amount::Rate { .. })) {
+        // A rate says itself when iterations start.
+        fields.given(&["every"]).into_iter().for_each(|one| {
+            reader.found.add(fields.place(one), Fault::Conflict { one, other: "rate" });
+        });
+    }
     let connections = fields.get("connections").and_then(|node| reader.count("connections", node, 1, plan::USERS_MAX));
     let keep = fields.get("keep").and_then(|node| reader.switch(node)).unwrap_or(false);
     let start = fields.get("start").map(|node| maybe(reader, node)).unwrap_or_default();

@@ -34,6 +34,36 @@ pub(super) const VIEW: &[Row] = &[
     flag("force", Kind::Switch, modes::INIT).common().help("Replace FILE if it is there", "FILE 已存在时覆盖"),
     flag("json", Kind::Text("FILE"), modes::SHOWN)
         .help("Also write the JSON report to a file", "同时把 JSON 报告写入文件"),
+    flag("run", Kind::Word("RUN"), modes::REPORT).common().help(
+        "A run that was kept: its name, the beginning of it, last, last~1, or its folder",
+        "已保存的运行：名称、名称开头、last、last~1，或其目录",
+    ),
+    flag("runs", Kind::Words("RUN"), modes::COMPARE).common().help(
+        "Two runs that were kept: names, the beginning of them, last, last~1, or folders",
+        "两次已保存的运行：名称、名称开头、last、last~1，或目录",
+    ),
+    flag("json", Kind::Switch, modes::PAST).common().help("Print JSON", "输出 JSON"),
+    flag("trend", Kind::Switch, modes::HISTORY).common().help(
+        "Show where runs of one plan changed for good",
+        "显示同一计划的各次运行从哪一次起明显变化",
+    ),
+    flag("html", Kind::Text("FILE"), modes::PAGED).help(
+        "Write the report as one HTML file with charts, which needs no network",
+        "把报告写成一个带图表的 HTML 文件，无需网络即可查看",
+    ),
+    flag("save", Kind::Switch, modes::RUN).help(
+        "Keep the run as a folder, for history and compare; scenario files do so by themselves",
+        "把本次运行保存为目录，供 history 和 compare 使用；场景文件默认保存",
+    ),
+    flag("no-save", Kind::Switch, modes::RUN).help("Do not keep the run", "不保存本次运行"),
+    flag("baseline", Kind::Text("RUN"), modes::RUN).help(
+        "Compare with an earlier run: its name, last, or its folder",
+        "与之前的一次运行比较：名称、last，或目录",
+    ),
+    flag("fail-if", Kind::FreeList("DIFFERENCE"), modes::COMPARING).help(
+        "Exit with 1 when the second run differs so, by more than its noise: 'p99(response_time) > +10%', 'rate < -5%'",
+        "后一次运行出现这样的变化且超出波动范围时，以 1 退出：'p99(response_time) > +10%'、'rate < -5%'",
+    ),
     flag("hdr", Kind::Text("FILE"), modes::RUN).help(
         "Write the percentiles to FILE, and the intervals to FILE with the extension .hlog, for HdrHistogram tools",
         "把百分位写入 FILE，把各周期写入扩展名为 .hlog 的同名文件，供 HdrHistogram 工具使用",

@@ -29,6 +29,9 @@ pub(crate) fn about(command: &str) -> Text {
             "Write a scenario file from a URL or from curl commands, to go on from",
             "根据 URL 或 curl 命令生成场景文件，以此为起点",
         ),
+        "report" => ("Write the page of a run that was kept", "生成已保存运行的报告页面"),
+        "history" => ("List the runs that were kept", "列出已保存的运行"),
+        "compare" => ("Compare two runs, with what their noise allows", "比较两次运行，并考虑波动"),
         "check" => (
             "Check a scenario file: every mistake at once, with its line and a remedy; nothing is sent",
             "检查场景文件：一次列出全部错误，附上所在行和改法；不发送任何请求",
@@ -72,6 +75,9 @@ pub(crate) fn usage(command: &str) -> Text {
             "onrush init [flags] URL\nonrush init [flags] curl [flags of curl] URL",
             "onrush init [参数] URL\nonrush init [参数] curl [curl 的参数] URL",
         ),
+        "report" => ("onrush report [flags] RUN", "onrush report [参数] RUN"),
+        "history" => ("onrush history [flags]", "onrush history [参数]"),
+        "compare" => ("onrush compare [flags] A B", "onrush compare [参数] A B"),
         "check" => ("onrush check [flags] FILE...", "onrush check [参数] FILE..."),
         "selftest" => ("onrush selftest [flags]", "onrush selftest [参数]"),
         "grpc" => (
@@ -116,6 +122,19 @@ pub(crate) fn examples(command: &str) -> &'static [Example] {
         "doctor" => &[
             ("onrush doctor", "what this machine allows", "查看本机的各项上限"),
             ("onrush doctor -c 50000", "what to change for 50,000 connections", "承载 5 万个连接需要怎样调整"),
+        ],
+        "report" => &[("onrush report last --html report.html", "the page of the last run", "最近一次运行的报告页面")],
+        "history" => &[
+            ("onrush history", "runs that were kept, the latest first", "已保存的运行，最近的在前"),
+            ("onrush history --trend", "where they changed", "从哪一次起明显变化"),
+        ],
+        "compare" => &[
+            ("onrush compare last~1 last", "the last run against the one before", "最近一次与前一次比较"),
+            (
+                "onrush compare last~1 last --fail-if 'p99(response_time) > +10%'",
+                "for CI: exit code 1 when p99 is clearly worse",
+                "用于 CI：p99 明显变差时退出码为 1",
+            ),
         ],
         "init" => &[
             (

@@ -10,13 +10,16 @@ use crate::flags::{Mode, rows};
 use crate::help;
 
 /// Words that nobody means as a host.
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 18] = [
     "run",
     "demo",
     "serve",
     "hold",
     "doctor",
     "init",
+    "report",
+    "history",
+    "compare",
     "check",
     "selftest",
     "grpc",

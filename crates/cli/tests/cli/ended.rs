@@ -1,33 +1,12 @@
 //! Loads that are ended from outside: what was measured until then is told all the same.
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
-use crate::{Served, onrush, output, signal, text};
-
-/// A folder of one test, gone with the value.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("onrush-ended-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a place for it");
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().expect("UTF-8").to_owned()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use crate::{Folder, Served, onrush, output, signal, text};
 
 /// The program with SIGHUP as it is in a terminal: whoever runs the tests may have it ignored, which is inherited.
 fn in_terminal(words: &[&str]) -> Command {

@@ -1,30 +1,7 @@
 //! `onrush init`: its files are right, and send what the commands send.
 
-use std::path::PathBuf;
-
 use crate::recorder::{Came, Recorder};
-use crate::{Served, onrush, output, text};
-
-/// A folder of one test, gone with the value.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("onrush-init-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a place for it");
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().expect("UTF-8").to_owned()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use crate::{Folder, Served, onrush, output, text};
 
 /// The requests of a run of one user, their fields in order of name.
 fn came(recorder: &Recorder, words: &[&str], environment: &[(&str, &str)]) -> Vec<Came> {

@@ -18,6 +18,8 @@ mod docs;
 mod ended;
 mod examples;
 mod export;
+mod files;
+mod folder;
 mod given;
 mod grpc;
 mod hdr;
@@ -54,6 +56,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use binary::{Served, onrush, output, report, text};
+use folder::Folder;
 
 /// A port where nobody listens, and that nobody gets by chance: those of connections, and of listeners that take any, are higher.
 fn closed_port() -> u16 {

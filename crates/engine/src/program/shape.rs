@@ -2,12 +2,6 @@
 
 use plan::Node;
 
-/// One exchange, perhaps with pauses around it.
-pub(super) fn is_one_exchange(nodes: &[Node]) -> bool {
-    let is_plain = |node: &Node| matches!(node, Node::Ask { .. } | Node::Think(_));
-    nodes.iter().all(is_plain) && nodes.iter().filter(|node| matches!(node, Node::Ask { .. })).count() == 1
-}
-
 pub(super) fn asks_first(nodes: &[Node]) -> bool {
     let Some(first) = nodes.first() else { return false };
     match first {

@@ -20,6 +20,7 @@ use crate::purse::Pool;
 use crate::series::catalog;
 use crate::shard::Cast;
 use crate::supplies::Depot;
+use crate::talk::looks_at_messages;
 use crate::times::{Backlog, duration_of};
 use crate::verdict::Growth;
 use crate::world::{ClosedWork, Counters, OpenWork, Origin, PreparedStep, Work};
@@ -88,9 +89,12 @@ fn works(
 ) -> Result<Vec<Work>, PlacesError> {
     let scenario = &plan.scenarios[number];
     let first_step = catalog.first(number, SeriesKind::Step);
+    // The step that opens a conversation says for all of its steps what is kept.
+    let are_kept = |target| scenario.steps.iter().any(|step| step.target == target && looks_at_messages(step));
     let prepared = || -> Arc<[PreparedStep]> {
         let step = |(number, step): (u32, &plan::Step)| {
             let prepared = PreparedStep::new(number, step, &scenario.targets[step.target], plan.keeps);
+            let prepared = if are_kept(step.target) { prepared.keeping_messages() } else { prepared };
             if scenario.memory.cookies { prepared.keeping_heads() } else { prepared }
         };
         (first_step..).zip(&scenario.steps).map(step).collect()
@@ -204,6 +208,8 @@ fn changing(scenario: &Scenario, warmup: Nanos) -> (Timeline, Option<Refused>) {
 /// The mean rate that an open load was asked for, while it was not paused.
 pub(crate) fn asked_per_s(scenario: &Scenario, timeline: &Timeline, until: Nanos, seen: &Snapshot) -> Option<f64> {
     let Course::Rate(schedule) = timeline.course() else { return None };
+    // Starts that were late do not make it a smaller wish.
+    let until = if schedule.is_limited() { until.min(timeline.end().unwrap_or(until)) } else { until };
     let working = until.since(timeline.paused_between(Nanos::ZERO, until));
     let share = if working == Nanos::ZERO { 1.0 } else { until.as_secs_f64() / working.as_secs_f64() };
     // What starts is an iteration, with all its exchanges.

@@ -277,11 +277,11 @@ impl World {
         }
         match connection.phase {
             Phase::Connect { attempt, .. } => {
-                self.pool.hope.failed_connects += 1;
+                self.pool.hope.fail(connection.origin);
                 self.end_attempt(attempt, Outcome::Failed(faults::while_connecting(error)), at, sockets);
             }
             Phase::Prepare { user, .. } => {
-                self.pool.hope.failed_connects += 1;
+                self.pool.hope.fail(connection.origin);
                 self.next(user, View::NoConnection, at, at, sockets);
             }
             Phase::Answer { attempt } => {

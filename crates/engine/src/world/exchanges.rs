@@ -150,11 +150,22 @@ impl World {
         sockets: &mut S,
     ) {
         if self.users.purse.is_some() && !self.may_start() {
-            return;
+            return self.forgo(step, intended);
         }
         let is_measured = intended >= self.instants.measured_from;
         self.seen.counts[Counter::Started] += u64::from(is_measured);
         self.begin_due(user, step, intended, taken_up, sockets);
+    }
+
+    /// No budget is left for it. A redirect that is not followed is none, and its iteration is cut.
+    #[cold]
+    fn forgo(&mut self, step: u32, intended: Nanos) {
+        if intended < self.instants.measured_from || !self.ledger.steps.is_hop(step) {
+            return;
+        }
+        self.seen.counts[Counter::Redirects] -= 1;
+        // Other iterations are counted when the load ends.
+        self.seen.counts[Counter::IterationsCut] += u64::from(!self.users.programs.code.counts_iterations);
     }
 
     /// The same of one that was counted when it was due.
@@ -234,7 +245,7 @@ impl World {
                 self.arm(attempt, deadline);
             }
             Err(error) => {
-                self.pool.hope.failed_connects += 1;
+                self.pool.hope.fail(origin);
                 let now = sockets.now();
                 self.end_exchange(key, None, Outcome::Failed(faults::while_connecting(error)), now, sockets);
             }

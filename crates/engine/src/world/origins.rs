@@ -5,7 +5,7 @@
 
 use driver::{Peer, Socket, Sockets};
 use pacing::Nanos;
-use plan::{Protocol, Target};
+use plan::{Protocol, Reach, Target};
 use std::collections::HashMap;
 use std::sync::Arc;
 use wire::tls::ClientConfig;
@@ -27,6 +27,8 @@ pub(crate) struct Origin {
     pub(super) connect_timeout: Nanos,
     /// Where all of them go, when that is one place.
     pub(super) single_place: Option<Peer>,
+    /// Nobody was asked whether it may be loaded, since the load is small: it stays so when requests are refused.
+    pub(super) is_unasked: bool,
     /// The step whose conversation a connection begins with.
     pub(super) opens_with: Option<u32>,
 }
@@ -34,7 +36,8 @@ pub(crate) struct Origin {
 impl Origin {
     pub(crate) fn new(target: Arc<Target>, places: Places, tls: Option<ClientConfig>, connect_timeout: Nanos) -> Self {
         let single_place = places.single();
-        Self { target, places, tls, connect_timeout, single_place, opens_with: None }
+        let is_unasked = target.reach == Reach::Anywhere && places.are_far();
+        Self { target, places, tls, connect_timeout, single_place, is_unasked, opens_with: None }
     }
 
     /// The first step that goes to it says how conversations with it are opened.

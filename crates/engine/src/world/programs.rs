@@ -424,6 +424,10 @@ impl World {
         if one.stage == Stage::Stopping && !one.is_inside {
             return self.leave(user, Turn { intended, taken_up: now, is_counted: false }, sockets);
         }
+        if !one.is_inside && matches!(one.stage, Stage::New | Stage::Starting) && self.lacks_rows_to_start(user) {
+            self.users.all[user as usize].has_given_up = true;
+            return self.leave(user, Turn { intended, taken_up: now, is_counted: false }, sockets);
+        }
         if self.starts_later(user, view, intended, now, sockets) {
             return;
         }

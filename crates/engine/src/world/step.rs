@@ -201,6 +201,14 @@ impl PreparedStep {
         self
     }
 
+    /// Messages on its connection are kept as a whole: others look at them.
+    pub(crate) fn keeping_messages(mut self) -> Self {
+        if let Some(talk) = self.talk.as_mut().and_then(Arc::get_mut) {
+            talk.keep_messages();
+        }
+        self
+    }
+
     /// Its requests are made anew for each exchange. `has_cookies`: those of the user go with them.
     pub(super) fn is_made(&self, has_cookies: bool) -> bool {
         let is_made = |(making, _): &(Arc<Making>, _)| has_cookies || making.makes_requests();

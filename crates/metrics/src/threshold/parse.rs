@@ -1,5 +1,6 @@
 //! From text to a threshold. Every mistake is told with its place.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use super::{Comparison, Counted, Statistic, Subject, THRESHOLD_BYTES_MAX, Threshold, Timed};
@@ -129,7 +130,42 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// `, buy` within the first parentheses of a threshold, and the name in it: what it is of.
+pub fn named_part(text: &str) -> Option<(Range<usize>, &str)> {
+    let open = text.find('(')?;
+    let close = open + matching(&text[open..])?;
+    let comma = open + text[open..close].find(',')?;
+    let name = text[comma + 1..close].trim();
+    (!name.is_empty()).then_some((comma..close, name))
+}
+
+/// The parenthesis that closes the first: names may have some, too.
+fn matching(text: &str) -> Option<usize> {
+    let mut depth = 0usize;
+    text.char_indices().find_map(|(at, each)| {
+        depth = match each {
+            '(' => depth + 1,
+            ')' => depth.saturating_sub(1),
+            _ => depth,
+        };
+        (each == ')' && depth == 0).then_some(at)
+    })
+}
+
 impl Threshold {
+    /// Reads a threshold, which may be of one scenario, step or transaction: `p99(response_time, buy) < 2s`.
+    ///
+    /// # Errors
+    /// Where the text is none, and how.
+    pub fn parse_of_part(text: &str) -> Result<Self, ThresholdError> {
+        match named_part(text) {
+            Some((range, name)) => {
+                Ok(Self::parse(&format!("{}{}", &text[..range.start], &text[range.end..]))?.of_part(name))
+            }
+            None => Self::parse(text),
+        }
+    }
+
     /// Reads a threshold.
     ///
     /// # Errors

@@ -30,7 +30,9 @@ pub struct Answers {
 impl Answers {
     /// What is expected of an answer of HTTP.
     pub(super) fn checks(&self) -> Checks {
-        self.checks_with(self.status.clone().unwrap_or_default(), self.status.is_some())
+        // Whoever takes any status expects none.
+        let is_asked = self.status.as_ref().is_some_and(|asked| !asked.is_all());
+        self.checks_with(self.status.clone().unwrap_or_default(), is_asked)
     }
 
     /// The same where statuses mean something else. `is_asked`: the user named them.
@@ -46,6 +48,12 @@ impl Answers {
         };
         let is_expectation = is_asked || checks.want_body() || checks.want_head();
         Checks { is_expectation, ..checks }
+    }
+
+    /// What is expected of the content of an answer.
+    pub(super) fn of_content(&self) -> Option<&'static str> {
+        let given = [("--expect-body", !self.bodies.is_empty()), ("--expect-json", !self.json.is_empty())];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
     }
 
     /// What messages without a head do not have is not given.

@@ -34,6 +34,12 @@ impl HoldDraft {
         let address = draft.url.as_ref().ok_or(PlanError::NoHoldUrl)?;
         draft.answers.refuse_http()?;
         let work = self.work;
+        // Bodies of HTTP are not kept while connections are held, nor is what comes by itself.
+        if let Some(flag) =
+            draft.answers.of_content().filter(|_| address.scheme == Scheme::Http || work == Work::Nothing)
+        {
+            return Err(PlanError::Needs { flag, needed: Need::Answered });
+        }
         let step = match address.scheme {
             Scheme::Grpc => return Err(PlanError::HoldScheme { url: address.to_string() }),
             Scheme::Http => {

@@ -76,6 +76,14 @@ impl Draft {
             }
             message => message,
         };
+        let has_content =
+            answer != AnswerEnd::None && message.as_ref().is_none_or(|message| message.kind != MessageKind::Ping);
+        if let Some(one) = self.answers.of_content().filter(|_| !has_content) {
+            return Err(match self.request.talk.end {
+                Some(AnswerEnd::None) => PlanError::Conflict { one, other: "--no-answer", remedy: Remedy::NoAnswer },
+                _ => PlanError::Needs { flag: one, needed: Need::Answered },
+            });
+        }
         let request = self.opening(address, is_ws)?;
         let name = if is_ws { request.path.clone() } else { address.host_and_port() };
         Ok(Step {

@@ -26,6 +26,9 @@ pub enum Need {
     /// Commands of curl.
     #[error("several curl commands, --curl FILE, or URLs, --urls FILE")]
     Curl,
+    /// A message with an answer.
+    #[error("a message that is answered: -d, with ws:// or tcp://")]
+    Answered,
     /// HTTP.
     #[error("an http:// or https:// URL")]
     Http,
@@ -130,6 +133,12 @@ pub enum Remedy {
     /// A body is one thing.
     #[error("each gives the body; leave one of them out")]
     OneBody,
+    /// Two headers of one name.
+    #[error("each gives the header; leave one of them out")]
+    OneHost,
+    /// Nobody looks at what comes.
+    #[error("no answer is looked at; leave one of them out")]
+    NoAnswer,
     /// A message is one thing.
     #[error("each gives the message; leave one of them out")]
     OneMessage,

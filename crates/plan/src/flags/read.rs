@@ -183,12 +183,18 @@ fn headers(flags: &Flags) -> Result<Vec<Header>, PlanError> {
         if !user.contains(':') {
             return Err(PlanError::User);
         }
-        all.push(Header::basic(user));
+        // As curl: a header that was written out goes before.
+        if !all.iter().any(|header| header.is("authorization")) {
+            all.push(Header::basic(user));
+        }
     }
-    if !flags.cookies.is_empty() {
+    if !flags.cookies.is_empty() && !all.iter().any(|header| header.is("cookie")) {
         all.push(Header::parse(&format!("Cookie: {}", flags.cookies.join("; ")))?);
     }
     if let Some(host) = &flags.host {
+        if all.iter().any(|header| header.is("host")) {
+            return Err(PlanError::Conflict { one: "--host", other: "-H 'Host: ...'", remedy: Remedy::OneHost });
+        }
         all.push(Header::parse(&format!("Host: {host}"))?);
     }
     Ok(all)

@@ -168,6 +168,9 @@ fn said(error: &PlanError, language: Language) -> String {
         PlanError::Needs { flag, needed: Need::Data } => format!("{flag} 需要同时用 -d 或 --data-bytes 给出消息"),
         PlanError::Needs { flag, needed: Need::DataBytes } => format!("{flag} 需要同时给出 --data-bytes"),
         PlanError::Needs { flag, needed: Need::Log } => format!("{flag} 需要同时给出 --log FILE"),
+        PlanError::Needs { flag, needed: Need::Answered } => {
+            format!("{flag} 需要有应答的消息：-d，且 URL 以 ws:// 或 tcp:// 开头")
+        }
         PlanError::Needs { flag, needed: Need::Work } => format!("{flag} 需要同时说明何时发送：--every 30s 或 --once"),
 
         PlanError::Needs { flag, needed: Need::Grpc } => format!("{flag} 需要 grpc:// 或 grpcs:// 开头的 URL"),
@@ -257,6 +260,8 @@ fn remedy_in_chinese(remedy: Remedy) -> &'static str {
         Remedy::OneMessage => "两者都规定了消息内容；请去掉其中一个",
         Remedy::OneEnd => "应答只能有一种结束方式；请去掉其中一个",
         Remedy::MessagesEnd => "WebSocket 消息自带边界",
+        Remedy::OneHost => "两者都给出了该请求头；请去掉其中一个",
+        Remedy::NoAnswer => "没有应答可供检查；请去掉其中一个",
         Remedy::OneWork => "两者都规定了何时发送；请去掉其中一个",
         Remedy::TalkIsNoHttp => "它只用于 HTTP 请求",
         Remedy::DebugIsText => "--debug 以文本显示一次请求的全过程，不生成报告；请去掉其中一个",

@@ -169,6 +169,9 @@ fn chinese(fault: &Fault) -> String {
         }
         Fault::Scheme { url, verb } => format!("'{url}' 不能用于 '{verb}' 步骤；请使用{}", schemes(verb)),
         Fault::NoVariable { name, known } => format!("--var {name}：文件中没有变量 '{name}'；可用：{known}"),
+        Fault::UniqueTwice { set } => {
+            format!("'{set}' 为 share: unique，而另一个场景也在使用它，各行会被再次使用；请为每个场景准备各自的数据")
+        }
         Fault::AbortOfPart => "针对单个步骤、事务或场景的阈值在结束时判定；请去掉 abort，或去掉名称".to_owned(),
         Fault::MeetingTooLarge { name, users, most } => {
             format!("集合点 '{name}' 等待 {users} 个用户，但最多只有 {most} 个；请减小该数量，或增加用户数")

@@ -21,6 +21,8 @@ pub(crate) struct Scene<'a> {
     /// Where the failure was met, when that is known.
     pub(crate) place: Option<&'a str>,
     pub(crate) step: Option<&'a Step>,
+    /// The steps that failed so, when that is known.
+    pub(crate) failed_steps: Vec<&'a Step>,
     /// What failed, and where.
     pub(crate) failures: &'a [FailureCount],
     /// Statuses of HTTP that are no success, each with how often it came.
@@ -50,6 +52,7 @@ impl<'a> Scene<'a> {
             address: run.is_one_place().then_some(run.address),
             place: None,
             step: run.plan.scenarios.first().and_then(|scenario| scenario.steps.first()),
+            failed_steps: Vec::new(),
             failures: &run.tally.failures,
             failed_statuses: failed_statuses(run),
             heard: &run.heard,
@@ -64,12 +67,23 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// The same of one failure: its step is one that failed so.
+    pub(crate) fn of_failure(run: &'a Run, failure: Failure) -> Self {
+        let parts = run.plan.scenarios.iter().zip(&run.scenarios);
+        let steps = parts.flat_map(|(scenario, part)| scenario.steps.iter().zip(&part.steps));
+        let has_failed = |part: &figures::StepPart| part.failures.iter().any(|(known, _)| *known == failure);
+        let failed_steps: Vec<&Step> = steps.filter(|(_, part)| has_failed(part)).map(|(step, _)| step).collect();
+        let scene = Self::of_run(run);
+        Self { step: failed_steps.first().copied().or(scene.step), failed_steps, ..scene }
+    }
+
     /// That of connections that are held.
     pub(crate) fn of_held(held: &'a Held) -> Self {
         Self {
             address: Some(held.address),
             place: None,
             step: Some(&held.plan.step),
+            failed_steps: Vec::new(),
             failures: &[],
             failed_statuses: Vec::new(),
             heard: &[],

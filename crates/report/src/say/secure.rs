@@ -84,8 +84,8 @@ fn tls_texts(fault: TlsFault, has_weak_key: bool) -> (&'static str, &'static str
             "服务端不接受该协议（ALPN），可能不支持 HTTP/2（--http2、--streams 和 grpcs:// 都需要它）；请检查 --alpn",
         ),
         TlsFault::NotTls => (
-            "{address} does not speak TLS; write http:// (or grpc://) if it is plain text, or check the port",
-            "{address} 不是 TLS 服务；如为明文请写 http://（或 grpc://），或检查端口",
+            "{address} does not speak TLS; write http:// (ws://, grpc://) if it is plain text, or check the port",
+            "{address} 不是 TLS 服务；如为明文请写 http://（ws://、grpc://），或检查端口",
         ),
         TlsFault::WeakKey if has_weak_key => (
             "{certificate} has an RSA key of {bits} bits, too weak to be verified; replace it by one with 2048 bits or more, or skip verification with --insecure",

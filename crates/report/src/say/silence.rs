@@ -8,7 +8,15 @@ use crate::format::{count, span};
 
 /// What a person can do about answers that were not complete within the timeout.
 pub(super) fn timeout(scene: &Scene<'_>, language: Language) -> String {
-    let limit = scene.step.map_or(String::new(), |step| span(step.timeout));
+    let limit = limit_of(scene, language);
+    if scene.step.and_then(|step| step.talk.as_ref()).is_some_and(|talk| talk.awaits) {
+        return language.pick(
+            format!(
+                "no message met 'expect' within {limit}, whatever else came; check what is expected, or raise 'within'"
+            ),
+            format!("{limit} 内没有收到符合 expect 的消息（其他消息不算）；请检查期望的内容，或调大 within"),
+        );
+    }
     let received = scene.received.filter(|_| scene.nothing_succeeded);
     match received {
         Some(0) => nothing_came(scene, &limit, language),
@@ -19,6 +27,18 @@ pub(super) fn timeout(scene: &Scene<'_>, language: Language) -> String {
             ),
             format!("{limit} 内没有收到完整响应；服务端承受不了该压力；请降低压力或调大 -t"),
         ),
+    }
+}
+
+/// How long was waited; where steps differ, from the least to the most.
+fn limit_of(scene: &Scene<'_>, language: Language) -> String {
+    let limits = || scene.failed_steps.iter().map(|step| step.timeout);
+    match (limits().min(), limits().max()) {
+        (Some(least), Some(most)) if least != most => {
+            let (least, most) = (span(least), span(most));
+            language.pick(format!("{least} to {most}"), format!("{least} 至 {most}"))
+        }
+        _ => scene.step.map_or(String::new(), |step| span(step.timeout)),
     }
 }
 

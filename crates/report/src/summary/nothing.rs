@@ -1,10 +1,10 @@
 //! A run in which nothing was measured.
 
-use figures::Run;
+use figures::{Note, Run};
 use metrics::Failure;
 
 use crate::format::count;
-use crate::{Language, say};
+use crate::{Language, notes, say};
 
 /// One line for a run in which no connection was ever established.
 pub fn nothing_measured(run: &Run, language: Language) -> String {
@@ -42,7 +42,10 @@ pub fn nothing_measured(run: &Run, language: Language) -> String {
     match most {
         Some(failure) => {
             let name = say::failure_in_brackets(failure, language);
-            let remedy = say::failure_remedy(failure, run, language);
+            let remedy = match run.notes.iter().find(|note| matches!(note, Note::SpeaksTls)) {
+                Some(note) => notes::note_text(note, language),
+                None => say::failure_remedy(failure, run, language),
+            };
             language.pick(
                 format!("nothing was measured: none of {tried} connections to {address} was established{name}; {remedy}"),
                 format!("没有测到任何数据：{tried} 次连接 {address} 均未成功{name}；{remedy}"),

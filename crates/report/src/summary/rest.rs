@@ -100,7 +100,7 @@ impl Page {
             return self.list(words.failures, Vec::new());
         }
         all.sort_by_key(|each| std::cmp::Reverse(each.count));
-        self.failures(words.failures, &all, &Scene::of_run(run), " - ");
+        self.failures(words.failures, &all, |failure| Scene::of_failure(run, failure), " - ");
     }
 
     pub(super) fn generator(&mut self, run: &Run) {

@@ -18,7 +18,10 @@ const TRACED: Traced = Traced {
 };
 
 fn lines(is_csv: bool, traced: &[Traced]) -> String {
-    let style = LogStyle { is_csv, steps: vec!["GET /".to_owned(), "GET /a,\"b\"".to_owned()] };
+    let style = LogStyle {
+        is_csv,
+        steps: ["GET /", "GET /a,\"b\""].map(|step| StepName { scenario: "main".into(), step: step.into() }).into(),
+    };
     let mut text = String::new();
     traced.iter().for_each(|traced| style.line(traced, Duration::from_secs(1_700_000_000), &mut text));
     text
@@ -75,7 +78,7 @@ fn a_line_of_csv_has_as_many_fields() {
     assert_eq!(first.split(',').count(), LOG_COLUMNS.split(',').count());
     assert_eq!(
         first,
-        "1.500000000,2023-11-14T22:13:21.500000Z,GET /,succeeded,,200,2000000,10,20,1999970,1000000,7,new,1"
+        "1.500000000,2023-11-14T22:13:21.500000Z,GET /,succeeded,,200,2000000,10,20,1999970,1000000,7,new,1,main"
     );
     assert!(rows.next().expect("a line").contains(",\"GET /a,\"\"b\"\"\","));
 }

@@ -1,6 +1,6 @@
 //! Which names have a value where: in the order of the file, since a value that is taken later is not there yet.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use plan::{Argument, Filling, Function, Pattern, Slot, SlotPlace};
@@ -20,17 +20,24 @@ pub(super) struct Walk<'w> {
     taken: HashSet<String>,
     /// The same in the order in which they were taken.
     log: Vec<String>,
+    /// Data that is used, and where first.
+    used: HashMap<String, Span>,
     found: &'w mut Found,
 }
 
 impl<'w> Walk<'w> {
     pub(super) fn new(declared: &'w Declared, scenario: Option<usize>, found: &'w mut Found) -> Self {
-        Self { declared, scenario, taken: HashSet::new(), log: Vec::new(), found }
+        Self { declared, scenario, taken: HashSet::new(), log: Vec::new(), used: HashMap::new(), found }
     }
 
     /// These have a value from the beginning on.
     pub(super) fn knows(&mut self, names: &HashSet<String>) {
         self.taken.extend(names.iter().cloned());
+    }
+
+    /// Data that is used, and where first.
+    pub(super) fn into_used(self) -> HashMap<String, Span> {
+        self.used
     }
 
     /// What was taken on the way.
@@ -192,6 +199,9 @@ impl<'w> Walk<'w> {
 
     /// Data must have the column, as far as its columns are known.
     fn column(&mut self, set: &str, column: &str, at: Span) {
+        if self.declared.data.contains_key(set) && !self.used.contains_key(set) {
+            self.used.insert(set.to_owned(), at);
+        }
         let columns = self.declared.data.get(set).and_then(Option::as_ref);
         if !self.found.has_room() {
             // Nobody is told which it was.

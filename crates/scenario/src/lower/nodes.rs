@@ -144,12 +144,14 @@ impl<'m, 'a> Nodes<'m, 'a> {
                     continue;
                 }
             };
-            let on_failure = self.making.on_failure(receive.unwrap_or(step));
+            // The two are one exchange: what is said at either of them is said of it.
+            let on_failure = self.making.on_failure(receive.filter(|one| one.on_failure.is_some()).unwrap_or(step));
+            let named = receive.filter(|one| step.name == "send" && one.name != "receive").unwrap_or(step);
             let receive = receive.and_then(|step| match &step.action {
                 Action::Receive(receive) => Some(&**receive),
                 _ => None,
             });
-            let part = self.making.turn(step, &Turn { talk, send, receive, is_alone: false });
+            let part = self.making.turn(named, &Turn { talk, send, receive, is_alone: false });
             if let Some(number) = self.add(step, part) {
                 nodes.push(Node::Ask { step: number, on_failure });
             }

@@ -106,6 +106,8 @@ impl Making<'_> {
             draft.request.timeout = Some(timeout);
         }
         draft.answers.location = request.location.unwrap_or(draft.answers.location);
+        // How far they are followed may stand in the defaults for the steps that do follow.
+        draft.answers.max_redirs = draft.answers.max_redirs.filter(|_| draft.answers.location);
         let (time, size) = self.add_expects(&mut draft, &request.expect);
         let body = request.body.as_ref().map(|body| self.body(body, &mut draft)).transpose()?;
         if let Some(body) = &body {

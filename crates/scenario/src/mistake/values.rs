@@ -171,6 +171,11 @@ pub enum ExpressionFault {
     /// `and`, `or`, `not`.
     #[error("'{0}' is no operator of JavaScript; write {1}")]
     Word(String, &'static str),
+    /// `random(1,10)` within an expression.
+    #[error(
+        "functions like {0}() have a slot of their own; set a variable to ${{{0}(...)}} and use that, or Math.random() and the like"
+    )]
+    Function(String),
 }
 
 /// What there can be too many of.

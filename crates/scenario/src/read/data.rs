@@ -1,6 +1,9 @@
 //! Data files: what is said of them, and the names of their columns when they can be read.
 
+use std::borrow::Cow;
 use std::path::Path;
+
+use encoding_rs::GBK;
 
 use crate::file::{AtEnd, DataFormat, DataSet, Encoding, Name, RowPick, RowShare};
 use crate::mistake::{Fault, Things, shortened};
@@ -57,8 +60,15 @@ fn set(reader: &mut Reader<'_>, name: Name, node: &Node) -> Read<DataSet> {
             reader.found.add(fields.place(one), Fault::Conflict { one, other: "pick: random" });
         });
     }
-    if format.is_some_and(|format| format != DataFormat::Csv) && separator.is_some() {
-        reader.found.add(fields.place("separator"), Fault::Conflict { one: "separator", other: "format" });
+    if (share, at_end) == (Some(RowShare::Unique), Some(AtEnd::Again)) {
+        reader.found.add(fields.place("at_end"), Fault::Conflict { one: "at_end: again", other: "share: unique" });
+    }
+    if format.is_some_and(|format| format != DataFormat::Csv) {
+        // JSON is always UTF-8 (RFC 8259 8.1).
+        let wrong = [("separator", separator.is_some()), ("encoding", encoding == Some(Encoding::Gbk))];
+        for (one, _) in wrong.into_iter().filter(|(_, is_wrong)| *is_wrong) {
+            reader.found.add(fields.place(one), Fault::Conflict { one, other: "format" });
+        }
     }
     fields.close();
     let (path, format) = path.zip(format)?;
@@ -67,7 +77,8 @@ fn set(reader: &mut Reader<'_>, name: Name, node: &Node) -> Read<DataSet> {
         separator: separator.unwrap_or_else(|| separator_of(path)),
         pick: pick.unwrap_or_default(),
         share: share.unwrap_or_default(),
-        at_end: at_end.unwrap_or_default(),
+        // No row comes twice where each is for one alone.
+        at_end: at_end.unwrap_or(if share == Some(RowShare::Unique) { AtEnd::Stop } else { AtEnd::default() }),
         ..set_of(name, path, format)
     };
     finish(reader, file?, set)
@@ -128,10 +139,7 @@ fn finish(reader: &mut Reader<'_>, node: &Node, mut set: DataSet) -> Read<DataSe
         reader.found.add(node.at, Fault::DataEmpty { path: shortened(&path) });
         return Some(set);
     }
-    // Names in GBK are known when the rows are read.
-    if set.encoding == Encoding::Utf8 {
-        set.columns = columns(&head, &set);
-    }
+    set.columns = columns(&head, &set);
     Some(set)
 }
 
@@ -140,7 +148,7 @@ fn columns(head: &[u8], set: &DataSet) -> Option<Vec<String>> {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let is_whole = head.len() < DATA_HEAD_BYTES_MAX;
     match set.format {
-        DataFormat::Csv => csv_columns(head, set.separator, is_whole),
+        DataFormat::Csv => csv_columns(&decoded(head, set.encoding), set.separator, is_whole),
         DataFormat::JsonLines => {
             let line = head.split(|byte| *byte == b'\n').find(|line| !line.iter().all(u8::is_ascii_whitespace))?;
             keys(serde_json::from_slice(line).ok()?)
@@ -150,6 +158,14 @@ fn columns(head: &[u8], set: &DataSet) -> Option<Vec<String>> {
             let mut rows = serde_json::Deserializer::from_slice(&head[start + 1..]).into_iter::<serde_json::Value>();
             keys(rows.next()?.ok()?)
         }
+    }
+}
+
+/// The head of a file in UTF-8. What it was cut in, at its end, is not looked at.
+fn decoded(head: &[u8], encoding: Encoding) -> Cow<'_, [u8]> {
+    match encoding {
+        Encoding::Utf8 => Cow::Borrowed(head),
+        Encoding::Gbk => Cow::Owned(GBK.decode_without_bom_handling(head).0.into_owned().into_bytes()),
     }
 }
 
@@ -207,5 +223,7 @@ mod tests {
         assert_eq!(of(DataFormat::JsonLines, "\n{\"w\": 1, \"v\": {}}\n{}"), names(&["w", "v"]));
         assert_eq!(of(DataFormat::Json, " [ {\"w\": [1]}, {"), names(&["w"]));
         assert_eq!(of(DataFormat::Json, "{}"), None);
+        let gbk = DataSet { encoding: Encoding::Gbk, ..set_of(Name::default(), "", DataFormat::Csv) };
+        assert_eq!(columns(b"city,\xbc\xdb\xb8\xf1\n\xb1\xb1\xbe\xa9,1\n", &gbk), names(&["city", "价格"]));
     }
 }

@@ -4,7 +4,6 @@ use plan::Flags;
 
 use super::{expects, requests, steps};
 use crate::file::Defaults;
-use crate::mistake::Fault;
 use crate::reader::{Fields, Read, Reader};
 use crate::shape::{DEFAULTS, Kind};
 use crate::tree::Node;
@@ -90,9 +89,7 @@ pub(super) fn defaults(reader: &mut Reader<'_>, node: &Node) -> Read<Defaults> {
             put(&mut flags);
         }
     }
-    if fields.given(&["max_redirs", "location"]) == ["max_redirs"] {
-        reader.found.add(fields.place("max_redirs"), Fault::Needs { key: "max_redirs", needed: "location" });
-    }
+    defaults.max_redirs_at = fields.get("max_redirs").map(|_| fields.place("max_redirs"));
     fields.close();
     defaults.flags = flags.draft().unwrap_or_default();
     defaults.typed = flags;

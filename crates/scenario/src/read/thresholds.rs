@@ -1,6 +1,6 @@
 //! Thresholds: those of the flag, and which transaction, step or scenario they are of.
 
-use metrics::Threshold;
+use metrics::{Threshold, named_part};
 
 use crate::file::{Limit, Name};
 use crate::mistake::Fault;
@@ -9,7 +9,7 @@ use crate::tree::Node;
 
 pub(super) fn limit(reader: &mut Reader<'_>, node: &Node) -> Read<Limit> {
     let text = reader.text(node)?;
-    let named = named(text);
+    let named = named_part(text);
     let (whole, cut) = match &named {
         Some((range, _)) => (format!("{}{}", &text[..range.start], &text[range.end..]), range.clone()),
         None => (text.to_owned(), text.len()..text.len()),
@@ -30,26 +30,4 @@ pub(super) fn limit(reader: &mut Reader<'_>, node: &Node) -> Read<Limit> {
             reader.tell(at, Fault::Threshold(error.fault))
         }
     }
-}
-
-/// `, buy` within the first parentheses, and the name in it.
-fn named(text: &str) -> Option<(std::ops::Range<usize>, &str)> {
-    let open = text.find('(')?;
-    let close = open + matching(&text[open..])?;
-    let comma = open + text[open..close].find(',')?;
-    let name = text[comma + 1..close].trim();
-    (!name.is_empty()).then_some((comma..close, name))
-}
-
-/// The parenthesis that closes the first: names may have some, too.
-fn matching(text: &str) -> Option<usize> {
-    let mut depth = 0usize;
-    text.char_indices().find_map(|(at, each)| {
-        depth = match each {
-            '(' => depth + 1,
-            ')' => depth.saturating_sub(1),
-            _ => depth,
-        };
-        (each == ')' && depth == 0).then_some(at)
-    })
 }

@@ -53,8 +53,10 @@ impl World {
             (attempt.exchange, attempt.was_sent(), attempt.first_byte != Nanos::NEVER);
         let moves_max = if self.pool.sharing.is_some() { SHARED_MOVES_MAX } else { TRIES_MAX };
         let Some(known) = self.ledger.exchanges.find(exchange) else { return };
+        let origin = self.ledger.steps[known.step as usize].origin;
+        let tries_max = if self.pool.origins[usize::from(origin)].is_unasked { 0 } else { TRIES_MAX };
         // Whoever has begun to answer has looked at it.
-        if was_heard || known.tries >= TRIES_MAX || known.moves >= moves_max {
+        if was_heard || was_sent && known.tries >= tries_max || known.moves >= moves_max {
             return self.end_attempt(key, Outcome::Failed(failure), now, sockets);
         }
         if was_sent {
@@ -192,12 +194,12 @@ impl World {
     ) {
         match connection.phase {
             Phase::Connect { attempt, .. } => {
-                self.pool.hope.failed_connects += 1;
+                self.pool.hope.fail(connection.origin);
                 self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
             }
             Phase::Answer { attempt } => self.end_attempt(attempt, Outcome::Failed(failure), at, sockets),
             Phase::Prepare { user, .. } => {
-                self.pool.hope.failed_connects += 1;
+                self.pool.hope.fail(connection.origin);
                 self.next(user, View::NoConnection, at, at, sockets);
             }
             Phase::Exchange { .. } | Phase::Shared | Phase::Close => {}

@@ -39,6 +39,8 @@ pub(in crate::world) struct Rows {
     of_conditions: Box<[u16]>,
     /// Those that iterations draw from, and that end.
     ending: Box<[u16]>,
+    /// The same of what users of a closed load do before their first iteration.
+    ending_start: Box<[u16]>,
     /// The most users of a closed load.
     users: u64,
     depot: Depot,
@@ -97,6 +99,7 @@ impl Rows {
             of_steps: Vec::new(),
             of_conditions: Box::default(),
             ending: Box::default(),
+            ending_start: Box::default(),
             users: work.closed.levels.most() * u64::from(work.streams.max(1)),
             depot: work.depot.clone(),
             waiting: VecDeque::new(),
@@ -113,11 +116,12 @@ impl Rows {
         of_iteration.walk(&work.program.nodes);
         rows.of_conditions = rows.feeds_of(&[], &of_all.conditions, memory, reckoner);
         let mut of_start = Found::default();
-        if work.open.is_some() {
-            // Who carries what comes at a rate has drawn these before, one for all of its iterations.
-            of_start.walk(&work.program.start);
-        }
-        let drawn = rows.ending_of(&of_start, memory, reckoner);
+        of_start.walk(&work.program.start);
+        let of_start = rows.ending_of(&of_start, memory, reckoner);
+        // Who carries what comes at a rate has drawn these before, one for all of its iterations.
+        let (drawn, of_start) =
+            if work.open.is_some() { (of_start, Box::default()) } else { (Box::default(), of_start) };
+        rows.ending_start = of_start;
         let mut ending = rows.ending_of(&of_iteration, memory, reckoner).into_vec();
         ending.retain(|feed| !drawn.contains(feed));
         rows.ending = ending.into();
@@ -175,9 +179,9 @@ impl Rows {
     }
 
     /// Whether a turn finds no row any more; that is told.
-    fn is_used_up(&self, turn: Turn, held: &[Option<Held>]) -> bool {
+    fn is_used_up(&self, ending: &[u16], turn: Turn, held: &[Option<Held>]) -> bool {
         let has_row = |feed: u16| held.get(usize::from(feed)).is_some_and(Option::is_some);
-        let ended = self.ending.iter().find(|feed| !has_row(**feed) && self.place(**feed, turn) == Place::End);
+        let ended = ending.iter().find(|feed| !has_row(**feed) && self.place(**feed, turn) == Place::End);
         ended.inspect(|feed| self.depot.has_ended(self.feeds[usize::from(**feed)].number)).is_some()
     }
 
@@ -291,12 +295,19 @@ impl World {
         states.of(user);
         let held = &mut states.all[user as usize].rows;
         forget(held);
-        states.rows.is_used_up(turn, held)
+        states.rows.is_used_up(&states.rows.ending, turn, held)
+    }
+
+    /// There is no row for what a user of a closed load does before its first iteration.
+    pub(in crate::world) fn lacks_rows_to_start(&self, user: u32) -> bool {
+        let rows = &self.users.states.rows;
+        !rows.ending_start.is_empty() && rows.is_used_up(&rows.ending_start, self.turn_of(user, 0), &[])
     }
 
     /// The same of an iteration of an open load.
     pub(in crate::world) fn is_used_up_at(&self, number: u64) -> bool {
-        self.users.states.rows.is_used_up(self.turn_of(0, number), &[])
+        let rows = &self.users.states.rows;
+        rows.is_used_up(&rows.ending, self.turn_of(0, number), &[])
     }
 
     /// The rows that are wanted, as far as the user has none of them yet.

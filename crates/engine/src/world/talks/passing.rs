@@ -15,7 +15,7 @@ impl World {
         }
         let Some(attempt) = self.ledger.attempts.find(key) else { return false };
         let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return false };
-        let step = &self.work.steps[exchange.step as usize];
+        let step = &self.ledger.steps[exchange.step as usize];
         if !step.talk.as_deref().is_some_and(|talk| talk.awaits) {
             return false;
         }

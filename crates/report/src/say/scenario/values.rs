@@ -57,6 +57,9 @@ pub(super) fn expression(fault: &ExpressionFault) -> String {
         ExpressionFault::Assignment => "'=' 会修改变量，表达式不允许；比较请写 ==".to_owned(),
         ExpressionFault::Operator(word) => format!("'{word}' 前面缺少运算符；可用 &&、||、==、< 等"),
         ExpressionFault::Operand(word) => format!("'{word}' 后面缺少值"),
+        ExpressionFault::Function(name) => format!(
+            "{name}() 这样的函数要单独写在一个 ${{...}} 里；请把变量设为 ${{{name}(...)}} 再使用，或使用 Math.random() 等"
+        ),
         ExpressionFault::Word(word, meant) => format!("'{word}' 不是 JavaScript 的运算符；请写 {meant}"),
     }
 }

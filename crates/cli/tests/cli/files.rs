@@ -1,0 +1,235 @@
+//! Scenario files as people write them, where they once went wrong.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::{Folder, Served, closed_port, onrush, output, report, signal, text};
+
+fn steps(seen: &Value, scenario: usize) -> Vec<(String, u64, u64)> {
+    let of = |step: &Value| {
+        let count = |key: &str| step[key].as_u64().expect("a count");
+        (step["name"].as_str().expect("a name").to_owned(), count("finished"), count("failed"))
+    };
+    seen["scenarios"][scenario]["steps"].as_array().expect("steps").iter().map(of).collect()
+}
+
+#[test]
+fn rows_in_gbk_are_read_by_the_names_of_their_columns() {
+    let (served, folder) = (Served::start(), Folder::new("files-gbk"));
+    folder.file("towns.csv", b"city,\xbc\xdb\xb8\xf1\n\xb1\xb1\xbe\xa9,12\n");
+    let rest = "data: {t: {file: towns.csv, encoding: gbk}}\nscenarios:\n  one:\n    load: {users: 1, iterations: 1}\n    steps:\n      - post: /echo\n        body: \"${t.city} ${t.价格}\"\n        expect: {body: 北京 12}\n";
+    let plan = folder.plan("gbk", &served, rest);
+    for words in [vec!["check", &plan], vec!["run", &plan]] {
+        let done = output(&words);
+        assert_eq!(done.status.code(), Some(0), "{done:?}");
+    }
+}
+
+#[test]
+fn a_message_is_looked_at_whichever_step_opened_its_connection() {
+    let (served, folder) = (Served::start(), Folder::new("files-kept"));
+    let rest = "scenarios:\n  one:\n    load: {users: 3, iterations: 9}\n    steps:\n      - websocket: /ws\n        steps:\n          - send: a\n          - receive: {within: 5s}\n          - send: b\n          - receive: {within: 5s, expect: {body: b}}\n          - send: tok\n          - receive: {within: 5s, take: {x: body}}\n      - post: /echo\n        body: ${x}\n        expect: {body: tok}\n";
+    let plan = folder.plan("kept", &served, rest);
+    for driver in ["uring", "poll"] {
+        let done = output(&["run", &plan, "--driver", driver]);
+        assert_eq!(done.status.code(), Some(0), "{done:?}");
+    }
+}
+
+/// A message that is made anew awaits one that does not come, while others do.
+#[test]
+fn what_is_passed_over_may_be_made_for_its_exchange() {
+    let (served, folder) = (Served::start(), Folder::new("files-passed"));
+    let rest = "scenarios:\n  one:\n    load: {users: 2, iterations: 4}\n    steps:\n      - websocket: /ws\n        steps:\n          - send: \"x ${counter()}\"\n          - receive: {within: 200ms, expect: {body: zzz}}\n";
+    let plan = folder.plan("passed", &served, rest);
+    for (language, says) in
+        [("en", "no message met 'expect' within 200ms"), ("zh", "200ms 内没有收到符合 expect 的消息")]
+    {
+        let done = output(&["run", &plan, "--lang", language]);
+        assert_eq!(done.status.code(), Some(1), "{done:?}");
+        assert!(text(&done.stdout).contains(says), "{}", text(&done.stdout));
+    }
+}
+
+#[test]
+fn a_host_that_refuses_ends_no_run_that_has_others() {
+    let (served, folder, dead) = (Served::start(), Folder::new("files-dead"), closed_port());
+    let rest = format!(
+        "scenarios:\n  one:\n    load: {{users: 1, iterations: 3}}\n    steps:\n      - {{get: \"http://127.0.0.1:{dead}/\", on_failure: go on}}\n      - get: /bytes/1\n"
+    );
+    let plan = folder.plan("dead", &served, &rest);
+    for driver in ["uring", "poll"] {
+        let done = output(&["run", &plan, "--driver", driver, "-o", "json"]);
+        assert_eq!(done.status.code(), Some(0), "{done:?}");
+        let counts: Vec<(u64, u64)> =
+            steps(&report(&done), 0).into_iter().map(|(_, all, failed)| (all, failed)).collect();
+        assert_eq!(counts, [(3, 3), (3, 0)]);
+    }
+    let done = output(&["run", &plan]);
+    assert!(!text(&done.stdout).contains("stopped taking connections"), "{done:?}");
+}
+
+#[test]
+fn users_that_never_get_ready_do_nothing_that_counts() {
+    let (served, folder) = (Served::start(), Folder::new("files-ready"));
+    let rest = "scenarios:\n  one:\n    load: {users: 2, for: 1500ms}\n    start: [{get: /status/500}]\n    steps: [{get: /bytes/1}]\n    stop: [{get: /bytes/2}]\n";
+    let plan = folder.plan("ready", &served, rest);
+    let done = output(&["run", &plan, "-o", "json"]);
+    assert_eq!(done.status.code(), Some(1), "{done:?}");
+    assert_eq!(report(&done)["requests"]["iterations"], json!({ "completed": 0, "failed": 0, "cut": 0 }));
+}
+
+#[test]
+fn rows_that_are_used_up_end_users_before_they_begin() {
+    let (served, folder) = (Served::start(), Folder::new("files-start"));
+    folder.file("keys.csv", "k\n1\n2\n3\n");
+    let rest = "data: {k: {file: keys.csv, share: unique}}\nscenarios:\n  one:\n    load: {users: 5, iterations_each: 2}\n    start: [{get: \"/search?q=${k.k}\"}]\n    steps: [{get: /bytes/1}]\n";
+    let plan = folder.plan("start", &served, rest);
+    let done = output(&["run", &plan, "--persist", "-o", "json"]);
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    let seen = report(&done);
+    let counts: Vec<(u64, u64)> = steps(&seen, 0).into_iter().map(|(_, all, failed)| (all, failed)).collect();
+    assert_eq!(counts, [(3, 0), (6, 0)], "{seen}");
+}
+
+#[test]
+fn a_load_by_seeds_is_another_for_each_scenario() {
+    let (served, folder) = (Served::start(), Folder::new("files-seeds"));
+    let load = "load: {rate: 100/s, for: 1s, arrivals: poisson}\n    steps: [{get: /bytes/1}]\n";
+    let rest = format!("scenarios:\n  one:\n    {load}  two:\n    {load}");
+    let plan = folder.plan("seeds", &served, &rest);
+    let instants = |seed: &str| {
+        let log = folder.path("log.json");
+        let done = output(&["run", &plan, "--seed", seed, "--log", &log]);
+        assert_eq!(done.status.code(), Some(0), "{done:?}");
+        let lines = std::fs::read_to_string(log).expect("a log");
+        let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        let mut of = ["one", "two"].map(|name| {
+            let own = lines.iter().filter(|line| line["scenario"] == *name);
+            own.map(|line| (line["at_s"].as_f64().expect("an instant") * 1e9) as u64).collect::<Vec<u64>>()
+        });
+        of.iter_mut().for_each(|all| all.sort_unstable());
+        of
+    };
+    let ([one, two], again) = (instants("9"), instants("9"));
+    assert!(one.len() > 50 && two.len() > 50 && one != two, "{one:?} {two:?}");
+    assert_eq!([one.clone(), two], again);
+    assert_ne!(instants("10")[0], one);
+}
+
+#[test]
+fn users_that_pause_are_told_from_a_slow_target() {
+    let (served, folder) = (Served::start(), Folder::new("files-pause"));
+    let rest = "scenarios:\n  m:\n    load: {rate: 50/s, iterations: 40}\n    connections: 4\n    steps: [{get: /bytes/1}, {think: 150ms}]\n";
+    let plan = folder.plan("pause", &served, rest);
+    let seen = report(&output(&["run", &plan, "-o", "json"]));
+    assert_eq!(seen["asked_per_s"], 50.0, "{seen}");
+    // On a machine that stands still it is the generator.
+    let verdict = &seen["verdict"];
+    let said = verdict["text"].as_str().expect("a text");
+    assert!(["users", "generator"].iter().any(|limit| verdict["limit"] == *limit), "{verdict}");
+    assert!(verdict["limit"] == "generator" || said.contains("one of 4 users"), "{verdict}");
+}
+
+#[test]
+fn retries_are_no_rate_that_was_achieved() {
+    let (served, folder) = (Served::start(), Folder::new("files-retries"));
+    let rest = "scenarios:\n  r:\n    load: {rate: 10/s, iterations: 10}\n    steps: [{get: /status/500, on_failure: retry 7}]\n";
+    let plan = folder.plan("retries", &served, rest);
+    let seen = report(&output(&["run", &plan, "-o", "json"]));
+    assert_eq!((&seen["requests"]["started"], &seen["asked_per_s"]), (&80.into(), &10.0.into()), "{seen}");
+    let achieved = seen["achieved_per_s"].as_f64().expect("a rate");
+    assert!(achieved > 0.0 && achieved < 20.0, "{achieved}");
+}
+
+#[test]
+fn thresholds_of_a_part_stand_on_the_command_line_too() {
+    let (served, folder) = (Served::start(), Folder::new("files-parts"));
+    let rest = "scenarios:\n  a:\n    load: {users: 1, iterations: 3}\n    steps: [{get: /bytes/1, name: see}]\n  b:\n    load: {users: 1, iterations: 3}\n    steps: [{get: /delay/2, name: wait}]\nthresholds: [\"p99(response_time, wait) < 60s\"]\n";
+    let plan = folder.plan("parts", &served, rest);
+    for (words, code) in [
+        (&["--threshold", "p99(response_time, see) < 60s"][..], 0),
+        (&["--threshold", "p99(response_time, wait) < 1us"], 1),
+        // The threshold of the file is of what does not run.
+        (&["--only", "a"], 0),
+        (&["--threshold", "p99(response_time, sea) < 1s"], 2),
+        (&["--threshold", "p99(response_time, see) < 1us, abort"], 2),
+    ] {
+        let done = output(&[&["run", plan.as_str()], words].concat());
+        assert_eq!(done.status.code(), Some(code), "{words:?} {done:?}");
+    }
+    let wrong = output(&["run", &plan, "--threshold", "p99(response_time, sea) < 1s"]);
+    assert!(text(&wrong.stderr).contains("nothing is called 'sea'; there are: a, see, b, wait"), "{wrong:?}");
+}
+
+/// What a file does before its load and behind it ends when it is told to.
+#[test]
+fn ctrl_c_ends_what_is_done_once() {
+    let (served, folder) = (Served::start(), Folder::new("files-once"));
+    let load = "scenarios:\n  a:\n    load: {users: 1, iterations: 1}\n    steps: [{get: /bytes/1}]\n";
+    for (name, rest) in [
+        ("before", format!("before: [{{get: /delay/60000}}]\n{load}")),
+        ("after", format!("{load}after: [{{get: /delay/60000}}]\n")),
+    ] {
+        let plan = folder.plan(name, &served, &rest);
+        let url = served.url("/stats");
+        let waits =
+            |url: &str| text(&output(&[url, "-n", "1", "-c", "1", "--debug"]).stdout).matches("delay/60000").count();
+        let earlier = waits(&url);
+        let mut child =
+            onrush(&["run", &plan]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let began = std::time::Instant::now();
+        // The target has heard of it when it waits; one that begins is counted when it ends.
+        let _ = earlier;
+        std::thread::sleep(std::time::Duration::from_millis(1_500));
+        assert!(child.try_wait().expect("a child").is_none(), "{name}");
+        signal(&child, "-INT");
+        signal(&child, "-INT");
+        let mut lines = Vec::new();
+        BufReader::new(child.stderr.take().expect("a pipe"))
+            .lines()
+            .map_while(Result::ok)
+            .for_each(|line| lines.push(line));
+        let status = child.wait().expect("it ends");
+        assert_eq!(status.code(), Some(130), "{name}: {lines:?}");
+        assert!(began.elapsed().as_secs() < 30, "{name}");
+        assert!(lines.iter().any(|line| line.contains("stopping")), "{name}: {lines:?}");
+    }
+}
+
+#[test]
+fn what_has_no_effect_is_refused() {
+    let (served, folder) = (Served::start(), Folder::new("files-refused"));
+    folder.file("keys.csv", "k\n1\n");
+    let steps = "steps: [{get: /bytes/1}]";
+    for (rest, says) in [
+        (format!("scenarios: {{a: {{load: {{rate: 10/s, for: 1s}}, every: 1s, {steps}}}}}"), "'every' and 'rate'"),
+        (
+            "scenarios: {a: {load: {users: 1, iterations: 1}, steps: [{websocket: /ws, name: foo, steps: [{send: a}]}]}}".to_owned(),
+            "'name' and 'steps'",
+        ),
+        (
+            "scenarios: {a: {load: {users: 1, iterations: 1}, steps: [{if: 'random(1,10) > 0', then: [{get: /}]}]}}".to_owned(),
+            "functions like random()",
+        ),
+        (
+            "data: {k: {file: keys.csv, share: unique}}\nscenarios:\n  a: {load: {users: 1, iterations: 1}, steps: [{get: '/?${k.k}'}]}\n  b: {load: {users: 1, iterations: 1}, steps: [{get: '/?${k.k}'}]}".to_owned(),
+            "another scenario uses it too",
+        ),
+        (format!("defaults: {{max_redirs: 5}}\nscenarios: {{a: {{load: {{users: 1, iterations: 1}}, {steps}}}}}"), "location"),
+    ] {
+        let plan = folder.plan("refused", &served, &rest);
+        let done = output(&["check", &plan]);
+        assert_eq!(done.status.code(), Some(2), "{rest} {done:?}");
+        assert!(text(&done.stderr).contains(says), "{says}: {}", text(&done.stderr));
+    }
+    for rest in [
+        "defaults: {max_redirs: 5}\nscenarios: {a: {load: {users: 1, iterations: 1}, steps: [{get: /bytes/1, location: true}]}}",
+        "defaults: {max_redirs: 5, location: true}\nscenarios: {a: {load: {users: 1, iterations: 1}, steps: [{get: /bytes/1, location: false}]}}",
+    ] {
+        let plan = folder.plan("redirs", &served, rest);
+        assert_eq!(output(&["run", &plan]).status.code(), Some(0), "{rest}");
+    }
+}

@@ -1,0 +1,111 @@
+//! What a run was and came to, in a few figures.
+
+use serde_json::{Value, json};
+
+/// Grows with every change that a reader could stumble over.
+pub const CARD_VERSION: u64 = 1;
+
+/// What a list of runs shows of one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Card {
+    /// The name of its folder.
+    pub id: String,
+    /// When it began, in UTC.
+    pub began: String,
+    /// The target.
+    pub target: String,
+    /// The plan in words, in English and Chinese.
+    pub plan: [String; 2],
+    /// The command line, without secrets.
+    pub command: String,
+    /// How long it took.
+    pub wall_s: f64,
+    /// Who was the limit, by a stable name.
+    pub limit: String,
+    /// The figures are the generator's as much as the target's.
+    pub is_spoiled: bool,
+    /// All thresholds hold; `None` without thresholds.
+    pub is_met: Option<bool>,
+    /// Requests a second.
+    pub requests_per_s: Option<f64>,
+    /// Requests that succeeded.
+    pub succeeded: u64,
+    /// Requests that failed.
+    pub failed: u64,
+    /// Percentiles of the response times of what succeeded, in nanoseconds.
+    pub p50_ns: Option<f64>,
+    /// The same.
+    pub p99_ns: Option<f64>,
+}
+
+impl Card {
+    /// That of a JSON report.
+    pub fn of_report(id: &str, report: &Value) -> Self {
+        let text = |path: &str| report.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let number = |path: &str| report.pointer(path).and_then(Value::as_f64);
+        let whole = |path: &str| report.pointer(path).and_then(Value::as_u64).unwrap_or(0);
+        let judged = report.pointer("/thresholds").and_then(Value::as_array).filter(|all| !all.is_empty());
+        Self {
+            id: id.to_owned(),
+            began: text("/about/began"),
+            target: text("/target/url"),
+            plan: [text("/about/plan"), text("/about/plan_zh")],
+            command: text("/about/command"),
+            wall_s: number("/wall_s").unwrap_or(0.0),
+            limit: text("/verdict/limit"),
+            is_spoiled: report.pointer("/verdict/is_spoiled") == Some(&Value::Bool(true)),
+            is_met: judged.map(|all| all.iter().all(|one| one["holds"] == true)),
+            requests_per_s: number("/requests_per_s"),
+            succeeded: whole("/requests/succeeded"),
+            failed: whole("/requests/failed"),
+            p50_ns: number("/times/succeeded/response_time/p50_ns"),
+            p99_ns: number("/times/succeeded/response_time/p99_ns"),
+        }
+    }
+
+    /// As it stands in its file.
+    pub fn value(&self) -> Value {
+        json!({
+            "version": CARD_VERSION,
+            "id": self.id,
+            "began": self.began,
+            "target": self.target,
+            "plan": self.plan[0],
+            "plan_zh": self.plan[1],
+            "command": self.command,
+            "wall_s": self.wall_s,
+            "limit": self.limit,
+            "is_spoiled": self.is_spoiled,
+            "thresholds_met": self.is_met,
+            "requests_per_s": self.requests_per_s,
+            "succeeded": self.succeeded,
+            "failed": self.failed,
+            "p50_ns": self.p50_ns,
+            "p99_ns": self.p99_ns,
+        })
+    }
+
+    /// Reads one; `None` when it is none, or of a version that is not known.
+    pub fn of_value(value: &Value) -> Option<Self> {
+        if value["version"].as_u64()? != CARD_VERSION {
+            return None;
+        }
+        let text = |key: &str| value[key].as_str().map(str::to_owned);
+        Some(Self {
+            id: text("id")?,
+            began: text("began")?,
+            target: text("target")?,
+            plan: [text("plan")?, text("plan_zh")?],
+            command: text("command")?,
+            wall_s: value["wall_s"].as_f64()?,
+            limit: text("limit")?,
+            is_spoiled: value["is_spoiled"].as_bool()?,
+            is_met: value["thresholds_met"].as_bool(),
+            requests_per_s: value["requests_per_s"].as_f64(),
+            succeeded: value["succeeded"].as_u64()?,
+            failed: value["failed"].as_u64()?,
+            p50_ns: value["p50_ns"].as_f64(),
+            p99_ns: value["p99_ns"].as_f64(),
+        })
+    }
+}

@@ -1,0 +1,84 @@
+//! Where a series of runs changed for good.
+
+use crate::statistics::beyond;
+
+/// Runs on either side of a change, at least.
+const SIDE_MIN: usize = 3;
+/// How unlikely a change must be that is none.
+const CHANCE_MAX: f64 = 0.001;
+/// What is smaller is nobody's concern.
+const CHANGE_MIN: f64 = 0.02;
+
+/// A series is at another level from here on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// The first value of the new level.
+    pub at: usize,
+    /// Mean before, and from there on.
+    pub before: f64,
+    /// The same.
+    pub after: f64,
+}
+
+/// Where the level of a series changes: the most telling place first, then what is on either side of it by itself.
+pub fn changes(values: &[f64]) -> Vec<Change> {
+    let mut found = Vec::new();
+    look(values, 0, &mut found);
+    found.sort_by_key(|change| change.at);
+    found
+}
+
+fn look(values: &[f64], begin: usize, found: &mut Vec<Change>) {
+    if values.len() < 2 * SIDE_MIN {
+        return;
+    }
+    let places = SIDE_MIN..=values.len() - SIDE_MIN;
+    let chances = places.map(|at| (at, chance(&values[..at], &values[at..])));
+    let Some((at, chance)) = chances.min_by(|one, other| one.1.total_cmp(&other.1)) else { return };
+    let (before, after) = (mean(&values[..at]), mean(&values[at..]));
+    // Each place was tried.
+    let is_unlikely = chance * (values.len() - 2 * SIDE_MIN + 1) as f64 <= CHANCE_MAX;
+    let is_large = before != 0.0 && (after / before - 1.0).abs() > CHANGE_MIN;
+    if is_unlikely && is_large {
+        found.push(Change { at: begin + at, before, after });
+        look(&values[..at], begin, found);
+        look(&values[at..], begin + at, found);
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// How likely two sides differ so much where there is no change (Welch).
+fn chance(one: &[f64], other: &[f64]) -> f64 {
+    let side = |values: &[f64]| {
+        let (number, mean) = (values.len() as f64, mean(values));
+        let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (number - 1.0);
+        (mean, variance / number, number)
+    };
+    let ((mean_one, error_one, count_one), (mean_other, error_other, count_other)) = (side(one), side(other));
+    let error = error_one + error_other;
+    if error <= 0.0 {
+        return if mean_one == mean_other { 1.0 } else { 0.0 };
+    }
+    let parts = error_one.powi(2) / (count_one - 1.0) + error_other.powi(2) / (count_other - 1.0);
+    beyond((mean_one - mean_other).abs() / error.sqrt(), (error * error / parts).max(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_that_changes_is_found_where_it_does() {
+        let noise = |index: usize| ((index * 7919) % 13) as f64 / 13.0;
+        let series: Vec<f64> = (0..40).map(|index| if index < 25 { 100.0 } else { 120.0 } + noise(index)).collect();
+        let found = changes(&series);
+        assert_eq!(found.iter().map(|change| change.at).collect::<Vec<_>>(), [25], "{found:?}");
+        assert!(changes(&series[..25]).is_empty());
+        assert!(changes(&[1.0, 9.0]).is_empty() && changes(&[]).is_empty());
+        let twice: Vec<f64> = series.iter().copied().chain((0..10).map(|index| 90.0 + noise(index))).collect();
+        assert_eq!(changes(&twice).iter().map(|change| change.at).collect::<Vec<_>>(), [25, 40]);
+    }
+}

@@ -1,0 +1,53 @@
+//! Of what a run was made: what a report says beside its figures, so that it can be repeated.
+
+use figures::Run;
+use serde_json::{Map, Value, json};
+
+use crate::Language;
+use crate::summary::scenario_in_words;
+use crate::traced::utc;
+
+/// What is known of the program and of the machine it runs on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// The version of the program.
+    pub version: String,
+    /// The command line, without secrets.
+    pub command: String,
+    /// The kernel, by its name and release.
+    pub kernel: String,
+    /// The model of the processor.
+    pub cpu: String,
+    /// Cores that this process may use.
+    pub cores: usize,
+    /// Memory of the machine.
+    pub memory_bytes: Option<u64>,
+    /// Settings of the kernel that bound a load.
+    pub settings: Vec<(&'static str, String)>,
+}
+
+impl About {
+    /// The same in the report of a run.
+    pub(crate) fn value(&self, run: &Run) -> Value {
+        let planned = |language: Language| {
+            let all = run.plan.scenarios.iter().map(|scenario| scenario_in_words(&run.plan, scenario, language));
+            all.collect::<Vec<_>>().join(language.pick("; ", "；"))
+        };
+        let settings: Map<String, Value> =
+            self.settings.iter().map(|(name, value)| ((*name).to_owned(), value.as_str().into())).collect();
+        json!({
+            "version": self.version,
+            "command": self.command,
+            "began": utc(core::time::Duration::from_nanos(run.began_unix_ns())),
+            "plan": planned(Language::En),
+            "plan_zh": planned(Language::Zh),
+            "host": {
+                "kernel": self.kernel,
+                "cpu": self.cpu,
+                "cores": self.cores,
+                "memory_bytes": self.memory_bytes,
+                "settings": settings,
+            },
+        })
+    }
+}

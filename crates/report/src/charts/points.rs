@@ -1,0 +1,195 @@
+//! A point of all series: one interval, or several.
+
+use figures::{At, Interval, Quantile, StepPart};
+use metrics::Distribution;
+use pacing::Nanos;
+
+use super::Hist;
+
+/// Percentiles that are exact as long as a point is of one interval.
+const EXACT: [(f64, Quantile); 4] =
+    [(0.5, Quantile::P50), (0.9, Quantile::P90), (0.99, Quantile::P99), (0.999, Quantile::P999)];
+
+/// Times of a point.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PointTimes {
+    hist: Hist,
+    /// In seconds, in the order of [`EXACT`]; none where several intervals are one point.
+    exact: Option<[Option<f64>; 4]>,
+}
+
+impl PointTimes {
+    fn of(times: &Distribution) -> Self {
+        let exact = EXACT.map(|(share, _)| times.quantile(share).map(|ns| ns as f64 / 1e9));
+        Self { hist: Hist::of(times), exact: Some(exact) }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.hist.merge(&other.hist);
+        self.exact = None;
+    }
+
+    pub(super) fn bars(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
+        self.hist.bars()
+    }
+
+    /// In seconds.
+    pub(super) fn quantile(&self, share: f64) -> Option<f64> {
+        let place = EXACT.iter().position(|(known, _)| *known == share);
+        match (self.exact, place) {
+            (Some(exact), Some(place)) => exact[place],
+            _ => self.hist.quantile(share),
+        }
+    }
+}
+
+/// The least and the most of what a series was in the intervals of a point.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Range(Option<(f64, f64)>);
+
+impl Range {
+    fn of(value: Option<f64>) -> Self {
+        Self(value.map(|value| (value, value)))
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.0 = match (self.0, other.0) {
+            (Some((low, high)), Some((least, most))) => Some((low.min(least), high.max(most))),
+            (one, other) => one.or(other),
+        };
+    }
+
+    pub(super) fn low(self) -> Option<f64> {
+        self.0.map(|(low, _)| low)
+    }
+
+    pub(super) fn high(self) -> Option<f64> {
+        self.0.map(|(_, high)| high)
+    }
+}
+
+/// A step or a transaction in a point.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PartPoint {
+    pub(super) finished: u64,
+    pub(super) times: PointTimes,
+}
+
+impl PartPoint {
+    fn of(part: &StepPart) -> Self {
+        Self { finished: part.finished, times: PointTimes::of(&part.recorded) }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.finished += other.finished;
+        self.times.merge(&other.times);
+    }
+}
+
+/// Sums, and what was true at the end.
+#[derive(Clone, Debug)]
+pub(super) struct Point {
+    pub(super) from: Nanos,
+    pub(super) to: Nanos,
+    /// Seconds in which the load was not paused.
+    working_s: f64,
+    pub(super) finished: u64,
+    pub(super) failed: u64,
+    pub(super) dropped: u64,
+    pub(super) users: u64,
+    pub(super) in_flight: u64,
+    pub(super) connections: u64,
+    pub(super) received: u64,
+    pub(super) sent: u64,
+    pub(super) cpu_ns: u64,
+    pub(super) times: PointTimes,
+    pub(super) lateness: PointTimes,
+    pub(super) failures: Vec<(String, u64)>,
+    pub(super) parts: Vec<PartPoint>,
+    pub(super) rates: Range,
+    pub(super) p99s: Range,
+}
+
+impl Point {
+    pub(super) fn of(interval: &Interval) -> Self {
+        let (added, working_s) = (&interval.added, interval.working_s());
+        let tally = &added.tally;
+        let failures = added.failures.iter().map(|each| (each.failure.name().to_owned(), each.count));
+        let parts = interval.added_scenarios().iter().flat_map(|one| one.steps.iter().chain(&one.transactions));
+        let times = PointTimes::of(&added.response);
+        let p99 = interval.response.known[Quantile::P99 as usize].map(|At { ns, .. }| ns as f64 / 1e9);
+        let mut summed: Vec<(String, u64)> = Vec::new();
+        failures.for_each(|each| add_to(&mut summed, each));
+        Self {
+            from: interval.from,
+            to: interval.to,
+            working_s,
+            finished: tally.finished(),
+            failed: tally.failed,
+            dropped: tally.dropped(),
+            users: interval.seen.users,
+            in_flight: interval.in_flight,
+            connections: interval.seen.connections_open,
+            received: tally.bytes_received(),
+            sent: tally.bytes_sent(),
+            cpu_ns: added.cpu_ns,
+            times,
+            lateness: PointTimes::of(&added.lateness),
+            failures: summed,
+            parts: parts.map(PartPoint::of).collect(),
+            rates: Range::of((working_s > 0.0).then_some(interval.requests_per_s)),
+            p99s: Range::of(p99),
+        }
+    }
+
+    /// Another interval of its time, or what came late of one that it has.
+    pub(super) fn add(&mut self, interval: &Interval) {
+        let other = Self::of(interval);
+        let working_s = self.working_s;
+        // The end of the last one may move.
+        let is_here = interval.is_again && interval.from >= self.from && interval.from < self.to;
+        self.merge(&other);
+        if is_here {
+            self.working_s = working_s;
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        (self.from, self.to) = (self.from.min(other.from), self.to.max(other.to));
+        self.working_s += other.working_s;
+        self.finished += other.finished;
+        self.failed += other.failed;
+        self.dropped += other.dropped;
+        (self.users, self.in_flight, self.connections) = (other.users, other.in_flight, other.connections);
+        self.received += other.received;
+        self.sent += other.sent;
+        self.cpu_ns += other.cpu_ns;
+        self.times.merge(&other.times);
+        self.lateness.merge(&other.lateness);
+        other.failures.iter().for_each(|each| add_to(&mut self.failures, each.clone()));
+        if self.parts.len() < other.parts.len() {
+            self.parts.resize_with(other.parts.len(), PartPoint::default);
+        }
+        self.parts.iter_mut().zip(&other.parts).for_each(|(part, other)| part.merge(other));
+        self.rates.merge(other.rates);
+        self.p99s.merge(other.p99s);
+    }
+
+    /// For each second of its time; `None` when it has none.
+    pub(super) fn per_s(&self, count: u64) -> Option<f64> {
+        (self.working_s > 0.0).then(|| count as f64 / self.working_s)
+    }
+
+    /// Cores that the threads of the generator were busy on.
+    pub(super) fn cpu_cores(&self) -> Option<f64> {
+        let span = self.to.0.saturating_sub(self.from.0);
+        (span > 0).then(|| self.cpu_ns as f64 / span as f64)
+    }
+}
+
+fn add_to(all: &mut Vec<(String, u64)>, (name, count): (String, u64)) {
+    match all.iter_mut().find(|(known, _)| *known == name) {
+        Some((_, sum)) => *sum += count,
+        None => all.push((name, count)),
+    }
+}

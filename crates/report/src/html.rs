@@ -1,0 +1,48 @@
+//! The offline report: one file that needs no network, made of the JSON report and of what charts show.
+//!
+//! Everything but the charts is plain HTML, so that it reads without scripts and on paper. The charts' data stands in it
+//! compressed, and is drawn by the modules in `assets`.
+
+mod data;
+mod markup;
+mod sections;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+use crate::Language;
+use markup::{Markup, escaped};
+
+const STYLE: &str = include_str!("../assets/report.css");
+const CHARTS: &str = include_str!("../assets/charts.js");
+const REPORT: &str = include_str!("../assets/report.js");
+/// The texts of the charts in Chinese; in English they are the modules' own.
+const WORDS_ZH: &str = include_str!("../assets/words.zh.json");
+/// What the modules say when they stand in files of their own.
+const IMPORT: &str = "import { mount } from \"./charts.js\";";
+
+/// The report of a run. `report`: the JSON report; `charts`: what [`crate::Charts`] collected.
+pub fn html_report(report: &Value, charts: &Value, language: Language) -> String {
+    let script = format!("{CHARTS}\n{}", REPORT.replace(IMPORT, ""));
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
+        digest(STYLE),
+        digest(&script)
+    );
+    let mut page = Markup::new(language);
+    sections::write(report, &mut page);
+    let title = escaped(report.pointer("/target/url").and_then(Value::as_str).unwrap_or("onrush"));
+    let words = if language == Language::Zh { WORDS_ZH.trim().replace('<', "\\u003c") } else { "{}".to_owned() };
+    let data = STANDARD.encode(data::packed(report, charts, language));
+    format!(
+        "<!doctype html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<title>{title} - onrush</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{}<script type=\"application/json\" id=\"words\">{words}</script>\n<script type=\"application/octet-stream\" id=\"data\">{data}</script>\n<script type=\"module\">{script}</script>\n</body>\n</html>\n",
+        language.pick("en", "zh-CN"),
+        page.finish()
+    )
+}
+
+/// As a Content-Security-Policy names a text that stands in the page.
+fn digest(text: &str) -> String {
+    STANDARD.encode(hmac_sha256::Hash::hash(text.as_bytes()))
+}

@@ -1,0 +1,109 @@
+//! Pieces of HTML. Whatever comes from a run is escaped here.
+
+use crate::Language;
+
+/// A text as it stands in HTML, in attributes too.
+pub(super) fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for sign in text.chars() {
+        match sign {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            // No sign of a terminal has a meaning here.
+            sign if sign.is_control() && sign != '\n' => safe.push('\u{fffd}'),
+            sign => safe.push(sign),
+        }
+    }
+    safe
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug)]
+pub(super) enum Cell {
+    /// A figure: it stands to the right.
+    Figure(String),
+    /// Words.
+    Words(String),
+}
+
+/// A page as it grows.
+pub(super) struct Markup {
+    language: Language,
+    text: String,
+}
+
+impl Markup {
+    pub(super) fn new(language: Language) -> Self {
+        Self { language, text: String::new() }
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.text
+    }
+
+    /// The text in the language of the page.
+    pub(super) fn pick(&self, en: &'static str, zh: &'static str) -> &'static str {
+        self.language.pick(en, zh)
+    }
+
+    /// Markup as it is.
+    pub(super) fn raw(&mut self, markup: &str) {
+        self.text.push_str(markup);
+    }
+
+    /// An element with a text in it.
+    pub(super) fn element(&mut self, name: &str, text: &str) {
+        self.text.push_str(&format!("<{name}>{}</{name}>\n", escaped(text)));
+    }
+
+    /// A heading of a part of the page.
+    pub(super) fn heading(&mut self, en: &'static str, zh: &'static str) {
+        self.element("h2", self.pick(en, zh));
+    }
+
+    /// A table, wide ones in a region of their own; none without rows.
+    pub(super) fn table(&mut self, caption: &str, heads: &[&str], rows: &[Vec<Cell>]) {
+        if rows.is_empty() {
+            return;
+        }
+        let caption = escaped(caption);
+        let is_words = |column: usize| rows.iter().all(|row| matches!(row.get(column), Some(Cell::Words(_))));
+        self.raw(&format!(
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table><caption>{caption}</caption>\n<thead><tr>"
+        ));
+        for (column, head) in heads.iter().enumerate() {
+            let class = if is_words(column) { " class=\"text\"" } else { "" };
+            self.raw(&format!("<th scope=\"col\"{class}>{}</th>", escaped(head)));
+        }
+        self.raw("</tr></thead>\n<tbody>\n");
+        for row in rows {
+            self.raw("<tr>");
+            for (column, cell) in row.iter().enumerate() {
+                self.cell(cell, column == 0);
+            }
+            self.raw("</tr>\n");
+        }
+        self.raw("</tbody></table></div>\n");
+    }
+
+    fn cell(&mut self, cell: &Cell, is_head: bool) {
+        let markup = match (cell, is_head) {
+            (Cell::Words(text), true) => format!("<th scope=\"row\" class=\"text\">{}</th>", escaped(text)),
+            (Cell::Words(text), false) => format!("<td class=\"text\">{}</td>", escaped(text)),
+            (Cell::Figure(text), _) => format!("<td>{}</td>", escaped(text)),
+        };
+        self.raw(&markup);
+    }
+
+    /// Names and what they are.
+    pub(super) fn facts(&mut self, facts: &[(&str, String)]) {
+        self.raw("<dl>\n");
+        for (name, text) in facts {
+            self.raw(&format!("<div><dt>{}</dt><dd>{}</dd></div>\n", escaped(name), escaped(text)));
+        }
+        self.raw("</dl>\n");
+    }
+}

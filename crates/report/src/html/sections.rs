@@ -1,0 +1,408 @@
+//! The parts of the page, in their order: what was asked, what came of it, the charts' place, the tables, the card of the run.
+
+use core::time::Duration;
+
+use metrics::Measure;
+use serde_json::Value;
+
+use super::markup::{Cell, Markup, escaped};
+use crate::format::{bytes, count, percent, rate, span, time};
+
+/// Of failures with their remedies so many are shown.
+const FAILURES_MAX: usize = 50;
+
+/// Everything but the scripts.
+pub(super) fn write(report: &Value, page: &mut Markup) {
+    page.raw("<header>\n");
+    page.element("h1", text(report, "/target/url"));
+    let planned = planned(report, page);
+    page.element("p", &planned);
+    page.raw("</header>\n<main>\n");
+    verdict(report, page);
+    thresholds(report, page);
+    tiles(report, page);
+    page.heading("Over time", "随时间变化");
+    let no_script = page.pick("The charts need a browser with JavaScript.", "图表需要启用 JavaScript 的浏览器。");
+    page.raw(&format!("<div id=\"charts\"><p>{no_script}</p></div>\n"));
+    requests(report, page);
+    times(report, page);
+    scenarios(report, page);
+    failures(report, page);
+    statuses(report, page);
+    slowest(report, page);
+    notes(report, page);
+    card(report, page);
+    page.raw("</main>\n");
+    let made_by = format!("onrush {}", text(report, "/about/version"));
+    page.raw(&format!("<footer><p>{}</p></footer>\n", escaped(&made_by)));
+}
+
+fn text<'a>(report: &'a Value, path: &str) -> &'a str {
+    report.pointer(path).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn number(report: &Value, path: &str) -> Option<f64> {
+    report.pointer(path).and_then(Value::as_f64)
+}
+
+fn whole(report: &Value, path: &str) -> u64 {
+    report.pointer(path).and_then(Value::as_u64).unwrap_or(0)
+}
+
+fn list<'a>(report: &'a Value, path: &str) -> &'a [Value] {
+    report.pointer(path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// In the language of the page, where the report has it; in English else.
+fn said<'a>(value: &'a Value, key: &str, page: &Markup) -> &'a str {
+    let own = value[format!("{key}{}", page.pick("", "_zh"))].as_str();
+    own.or_else(|| value[key].as_str()).unwrap_or_default()
+}
+
+fn in_time(ns: Option<f64>) -> String {
+    ns.map_or("–".to_owned(), time)
+}
+
+fn in_rate(per_s: Option<f64>) -> String {
+    per_s.map_or("–".to_owned(), rate)
+}
+
+fn figure(text: String) -> Cell {
+    Cell::Figure(text)
+}
+
+fn words(text: impl Into<String>) -> Cell {
+    Cell::Words(text.into())
+}
+
+/// When it was, and how long.
+fn planned(report: &Value, page: &Markup) -> String {
+    let wall = span(Duration::from_secs_f64(number(report, "/wall_s").unwrap_or(0.0).clamp(0.0, 1e9)));
+    let began = text(report, "/about/began");
+    let line = text(report, page.pick("/about/plan", "/about/plan_zh"));
+    match page.pick("en", "zh") {
+        "en" => format!("{line}. {began}, for {wall}."),
+        _ => format!("{line}。{began}，用时 {wall}。"),
+    }
+}
+
+fn verdict(report: &Value, page: &mut Markup) {
+    let is_crossed = list(report, "/thresholds").iter().any(|one| one["holds"] == false);
+    let is_spoiled = report["verdict"]["is_spoiled"] == true;
+    let failed = whole(report, "/requests/failed") > 0 && whole(report, "/requests/succeeded") == 0;
+    let (class, word) = match text(report, "/verdict/limit") {
+        _ if is_spoiled => ("bad", page.pick("Spoiled: this machine was the limit", "结果不可信：瓶颈在压测机")),
+        _ if is_crossed => ("bad", page.pick("Thresholds not met", "未达到阈值")),
+        _ if failed => ("bad", page.pick("Nothing succeeded", "没有一个请求成功")),
+        "plan_kept" => ("good", page.pick("Plan kept", "计划已达成")),
+        "target" => ("good", page.pick("The target was the limit", "瓶颈在被测服务")),
+        "users" => ("good", page.pick("The users were the limit", "瓶颈在用户数")),
+        "link" => ("unsure", page.pick("The network was the limit", "瓶颈在网络")),
+        _ => ("unsure", page.pick("No verdict", "无法判断")),
+    };
+    page.raw(&format!("<section class=\"verdict {class}\">\n"));
+    page.element("h2", word);
+    let line = said(&report["verdict"], "text", page).to_owned();
+    page.element("p", &line);
+    page.raw("</section>\n");
+}
+
+fn thresholds(report: &Value, page: &mut Markup) {
+    let row = |one: &Value| {
+        let value = match (one["value"].as_f64(), one["unit"].as_str()) {
+            (None, _) => page.pick("nothing measured", "没有数据").to_owned(),
+            (Some(ns), Some("ns")) => time(ns),
+            (Some(share), Some("ratio")) => format!("{:.3}%", share * 100.0),
+            (Some(per_s), Some("per_s")) => rate(per_s),
+            (Some(number), _) => count(number.max(0.0) as u64),
+        };
+        let least = if one["at_least"] == true { page.pick("at least ", "至少 ") } else { "" };
+        let holds = if one["holds"] == true {
+            page.pick("✓ met", "✓ 达到")
+        } else {
+            page.pick("✗ not met", "✗ 未达到")
+        };
+        vec![words(one["threshold"].as_str().unwrap_or_default()), figure(format!("{least}{value}")), words(holds)]
+    };
+    let rows: Vec<Vec<Cell>> = list(report, "/thresholds").iter().map(row).collect();
+    let heads = [page.pick("threshold", "阈值"), page.pick("value", "实际值"), page.pick("result", "结果")];
+    page.table(page.pick("Thresholds", "阈值"), &heads, &rows);
+}
+
+fn tiles(report: &Value, page: &mut Markup) {
+    let asked = number(report, "/asked_per_s").map(|asked| match page.pick("en", "zh") {
+        "en" => format!("of {} requested", rate(asked)),
+        _ => format!("计划 {}", rate(asked)),
+    });
+    let achieved = number(report, "/achieved_per_s").or_else(|| number(report, "/requests_per_s"));
+    let times = "/times/succeeded/response_time";
+    let at = |name: &str| {
+        let all = number(report, &format!("{times}/with_given_up/{name}"));
+        in_time(all.or_else(|| number(report, &format!("{times}/{name}"))))
+    };
+    let (succeeded, started) = (whole(report, "/requests/succeeded"), whole(report, "/requests/started"));
+    let cut = whole(report, "/requests/cut");
+    let all = [
+        (page.pick("Requests/s", "QPS"), in_rate(achieved), asked.unwrap_or_default()),
+        (
+            page.pick("Succeeded", "成功率"),
+            percent(succeeded, started - cut.min(started)),
+            format!("{} / {}", count(succeeded), count(started)),
+        ),
+        ("p50", at("p50_ns"), page.pick("response time", "响应时间").to_owned()),
+        ("p99", at("p99_ns"), page.pick("response time", "响应时间").to_owned()),
+        (page.pick("Slowest", "最慢"), at("max_ns"), page.pick("response time", "响应时间").to_owned()),
+        (
+            page.pick("Failed", "失败"),
+            count(whole(report, "/requests/failed")),
+            percent(whole(report, "/requests/failed"), started),
+        ),
+    ];
+    page.raw("<dl class=\"tiles\">\n");
+    for (name, value, more) in all {
+        page.raw(&format!(
+            "<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n",
+            escaped(name),
+            escaped(&value),
+            escaped(&more)
+        ));
+    }
+    page.raw("</dl>\n");
+}
+
+fn requests(report: &Value, page: &mut Markup) {
+    page.heading("Requests", "请求");
+    let names = [
+        ("started", "started", "发起"),
+        ("succeeded", "succeeded", "成功"),
+        ("failed", "failed", "失败"),
+        ("dropped", "dropped", "丢弃"),
+        ("unfinished", "unfinished", "未完成"),
+        ("redirects", "redirects followed", "跟随的重定向"),
+        ("reconnects", "sent again on another connection", "换连接重发"),
+    ];
+    let row = |(key, en, zh): &(&str, &'static str, &'static str)| {
+        let number = whole(report, &format!("/requests/{key}"));
+        (number > 0 || matches!(*key, "started" | "succeeded" | "failed"))
+            .then(|| vec![words(page.pick(en, zh)), figure(count(number))])
+    };
+    let mut rows: Vec<Vec<Cell>> = names.iter().filter_map(row).collect();
+    let iterations =
+        ["completed", "failed", "cut"].map(|key| count(whole(report, &format!("/requests/iterations/{key}"))));
+    let cells = page.pick("iterations completed / failed / cut", "轮次：完成 / 失败 / 中断");
+    rows.push(vec![words(cells), figure(iterations.join(" / "))]);
+    let sizes = [("/bytes/received", "bytes received", "接收字节"), ("/bytes/sent", "bytes sent", "发送字节")];
+    rows.extend(
+        sizes.iter().map(|(path, en, zh)| vec![words(page.pick(en, zh)), figure(bytes(whole(report, path) as f64))]),
+    );
+    rows.push(vec![
+        words(page.pick("connections established / tried", "连接：建立 / 尝试")),
+        figure(format!(
+            "{} / {}",
+            count(whole(report, "/connections/established")),
+            count(whole(report, "/connections/tried"))
+        )),
+    ]);
+    page.table(page.pick("What was counted", "计数"), &[page.pick("what", "项目"), page.pick("count", "数量")], &rows);
+}
+
+/// The figures of a distribution as cells.
+fn cells_of(times: &Value) -> Vec<Cell> {
+    let at = |key: &str| figure(in_time(times[key].as_f64()));
+    let mut cells = vec![figure(count(times["count"].as_u64().unwrap_or(0)))];
+    cells.extend(["min_ns", "mean_ns", "p50_ns", "p90_ns", "p95_ns", "p99_ns", "p99_9_ns", "max_ns"].map(at));
+    cells
+}
+
+fn times(report: &Value, page: &mut Markup) {
+    page.heading("Times", "时间");
+    let named = |measure: Measure| match measure {
+        Measure::Response => page.pick("response time", "响应时间"),
+        Measure::Service => page.pick("service time", "服务时间"),
+        Measure::Wait => page.pick("wait for a connection", "等待连接"),
+        Measure::Lateness => page.pick("lateness of the generator", "调度延迟"),
+        Measure::FirstByte => page.pick("first byte", "首字节"),
+    };
+    let row = |name: &str, times: &Value| {
+        (times["count"].as_u64() > Some(0)).then(|| {
+            let mut row = vec![words(name)];
+            row.extend(cells_of(times));
+            row
+        })
+    };
+    let succeeded = &report["times"]["succeeded"];
+    let mut rows: Vec<Vec<Cell>> =
+        Measure::ALL.into_iter().filter_map(|measure| row(named(measure), &succeeded[measure.name()])).collect();
+    let others = [
+        ("connect", "connect", "建立连接"),
+        ("tls_handshake", "TLS handshake", "TLS 握手"),
+        ("message", "messages", "消息"),
+        ("message_gap", "between pushed messages", "推送消息的间隔"),
+    ];
+    rows.extend(others.iter().filter_map(|(key, en, zh)| row(page.pick(en, zh), &report["times"][key])));
+    let heads = time_heads(page, page.pick("time", "时间"));
+    page.table(page.pick("Times of what succeeded", "成功请求的时间"), &heads, &rows);
+}
+
+fn time_heads<'a>(page: &Markup, first: &'a str) -> Vec<&'a str> {
+    let counted = page.pick("count", "数量");
+    let (mean, most) = (page.pick("mean", "平均"), page.pick("max", "最大"));
+    vec![first, counted, page.pick("min", "最小"), mean, "p50", "p90", "p95", "p99", "p99.9", most]
+}
+
+fn scenarios(report: &Value, page: &mut Markup) {
+    let all = list(report, "/scenarios");
+    let parts = all
+        .iter()
+        .map(|scenario| list(scenario, "/steps").len() + list(scenario, "/transactions").len())
+        .sum::<usize>();
+    if parts < 2 {
+        return;
+    }
+    page.heading("Steps and transactions", "步骤和事务");
+    for scenario in all {
+        let name = scenario["name"].as_str().unwrap_or_default();
+        for (key, en, zh) in [("/steps", "steps", "步骤"), ("/transactions", "transactions", "事务")] {
+            let row = |part: &Value| {
+                let mut row = vec![words(part["name"].as_str().unwrap_or_default())];
+                row.push(figure(count(part["finished"].as_u64().unwrap_or(0))));
+                row.push(figure(count(part["failed"].as_u64().unwrap_or(0))));
+                row.extend(cells_of(&part["response_time"]).into_iter().skip(1));
+                row
+            };
+            let rows: Vec<Vec<Cell>> = list(scenario, key).iter().map(row).collect();
+            let mut heads = time_heads(page, page.pick("name", "名称"));
+            heads.splice(1..2, [page.pick("ended", "结束"), page.pick("failed", "失败")]);
+            page.table(&format!("{name}: {}", page.pick(en, zh)), &heads, &rows);
+        }
+    }
+}
+
+fn failures(report: &Value, page: &mut Markup) {
+    let all = list(report, "/failures");
+    if all.is_empty() {
+        return;
+    }
+    page.heading("Failures", "失败");
+    let mut sorted: Vec<&Value> = all.iter().collect();
+    sorted.sort_by_key(|one| core::cmp::Reverse(one["count"].as_u64()));
+    let row = |one: &&Value| {
+        let detail = one["detail"].as_str().map_or(String::new(), |detail| format!(" ({detail})"));
+        vec![
+            words(format!("{}{detail}", one["reason"].as_str().unwrap_or_default())),
+            figure(count(one["count"].as_u64().unwrap_or(0))),
+            words(said(one, "remedy", page)),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = sorted.iter().take(FAILURES_MAX).map(row).collect();
+    let heads = [page.pick("reason", "原因"), page.pick("count", "数量"), page.pick("what to do", "处理建议")];
+    page.table(page.pick("Failures by reason", "失败原因"), &heads, &rows);
+}
+
+fn statuses(report: &Value, page: &mut Markup) {
+    let of = |path: &str| report.pointer(path).and_then(Value::as_object).cloned().unwrap_or_default();
+    let all = of("/statuses").into_iter().chain(of("/grpc_statuses"));
+    let rows: Vec<Vec<Cell>> =
+        all.map(|(status, number)| vec![words(status), figure(count(number.as_u64().unwrap_or(0)))]).collect();
+    if rows.is_empty() {
+        return;
+    }
+    page.heading("Statuses", "状态码");
+    page.table(page.pick("Statuses", "状态码"), &[page.pick("status", "状态码"), page.pick("count", "数量")], &rows);
+}
+
+fn slowest(report: &Value, page: &mut Markup) {
+    let all = list(report, "/slowest");
+    if all.is_empty() {
+        return;
+    }
+    page.heading("Slowest requests", "最慢的请求");
+    let row = |one: &Value| {
+        let at = |key: &str| figure(in_time(one[key].as_f64()));
+        let status = one["status"].as_u64().map_or("–".to_owned(), |status| status.to_string());
+        vec![
+            words(one["time"].as_str().unwrap_or_default()),
+            words(one["step"].as_str().unwrap_or_default()),
+            at("response_ns"),
+            at("wait_ns"),
+            at("first_byte_ns"),
+            figure(status),
+            words(one["reason"].as_str().unwrap_or_default()),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = all.iter().map(row).collect();
+    let heads = [
+        page.pick("instant (UTC)", "时刻（UTC）"),
+        page.pick("step", "步骤"),
+        page.pick("response time", "响应时间"),
+        page.pick("wait", "等待"),
+        page.pick("first byte", "首字节"),
+        page.pick("status", "状态码"),
+        page.pick("failure", "失败原因"),
+    ];
+    page.table(page.pick("Slowest requests", "最慢的请求"), &heads, &rows);
+}
+
+fn notes(report: &Value, page: &mut Markup) {
+    let all = list(report, "/notes");
+    if all.is_empty() {
+        return;
+    }
+    page.heading("Notes", "备注");
+    page.raw("<ul>\n");
+    for note in all {
+        let line = said(note, "text", page).to_owned();
+        page.element("li", &line);
+    }
+    page.raw("</ul>\n");
+}
+
+/// Of what the run was made, so that it can be repeated.
+fn card(report: &Value, page: &mut Markup) {
+    page.raw("<section class=\"card\">\n");
+    page.heading("This run", "本次运行");
+    let share = number(report, "/generator/cpu_share").map_or(String::new(), |share| format!("{:.0}%", share * 100.0));
+    let facts = [
+        (
+            page.pick("target", "被测服务"),
+            format!("{} ({})", text(report, "/target/url"), text(report, "/target/address")),
+        ),
+        (page.pick("plan", "计划"), text(report, page.pick("/about/plan", "/about/plan_zh")).to_owned()),
+        (page.pick("began", "开始"), text(report, "/about/began").to_owned()),
+        (page.pick("version", "版本"), format!("onrush {}", text(report, "/about/version"))),
+        (page.pick("machine", "压测机"), machine(report, page)),
+        (
+            page.pick("generator", "压测线程"),
+            format!(
+                "{}: {} {}, CPU {share}",
+                text(report, "/generator/driver"),
+                whole(report, "/generator/threads"),
+                page.pick("threads", "个线程")
+            ),
+        ),
+        (page.pick("kernel settings", "内核参数"), kernel(report)),
+    ];
+    page.facts(&facts.map(|(name, text)| (name, text)));
+    let command = text(report, "/about/command").to_owned();
+    if !command.is_empty() {
+        page.element("h3", page.pick("Run again", "再次运行"));
+        page.raw(&format!("<pre class=\"command\"><code>{}</code></pre>\n", escaped(&command)));
+    }
+    page.raw("</section>\n");
+}
+
+fn machine(report: &Value, page: &Markup) -> String {
+    let about = |name: &str| text(report, &format!("/about/host/{name}")).to_owned();
+    let memory = number(report, "/about/host/memory_bytes").map_or(String::new(), bytes);
+    let cores = whole(report, "/about/host/cores");
+    format!("{}, {}, {cores} {}, {memory}", about("kernel"), about("cpu"), page.pick("cores", "核"))
+}
+
+fn kernel(report: &Value) -> String {
+    let settings = report.pointer("/about/host/settings").and_then(Value::as_object);
+    let one = |(name, value): (&String, &Value)| match value {
+        Value::String(text) => format!("{name} {text}"),
+        other => format!("{name} {other}"),
+    };
+    settings.map_or(String::new(), |all| all.iter().map(one).collect::<Vec<_>>().join(", "))
+}
