@@ -8,7 +8,6 @@ use figures::{Interval, Run, ScenarioPart};
 use plan::Plan;
 use report::Language;
 
-use crate::live::View;
 use crate::output;
 
 /// The variable that holds the secret of InfluxDB.
@@ -20,7 +19,9 @@ pub(crate) struct Exporting(Option<Active>);
 
 struct Active {
     exports: Exports,
-    view: View,
+    language: Language,
+    /// Stdout is for the report.
+    is_json: bool,
     has_page: bool,
     is_github: bool,
 }
@@ -35,7 +36,11 @@ pub(crate) struct Exported {
 
 impl Exporting {
     /// Opens files and addresses, and says where pages are.
-    pub(crate) fn begin(kinds: &[Export], plan: &Plan, view: View) -> Result<Self, ExportError> {
+    pub(crate) fn begin(
+        kinds: &[Export],
+        plan: &Plan,
+        (language, is_json): (Language, bool),
+    ) -> Result<Self, ExportError> {
         if kinds.is_empty() {
             return Ok(Self::default());
         }
@@ -43,13 +48,13 @@ impl Exporting {
         let environment = Environment { token: variable(TOKEN), step_summary: variable("GITHUB_STEP_SUMMARY") };
         let exports = Exports::begin(kinds, &ScenarioPart::none(plan), &environment)?;
         for address in exports.pages() {
-            output::note(&view.language.pick(
+            output::note(&language.pick(
                 format!("onrush: figures for Prometheus at http://{address}/metrics"),
                 format!("onrush: Prometheus 数据：http://{address}/metrics"),
             ));
         }
         let has_page = exports.pages().next().is_some();
-        Ok(Self(Some(Active { exports, view, has_page, is_github: kinds.contains(&Export::Github) })))
+        Ok(Self(Some(Active { exports, language, is_json, has_page, is_github: kinds.contains(&Export::Github) })))
     }
 
     /// Somebody waits for figures, whether the table is read or not.
@@ -68,8 +73,9 @@ impl Exporting {
 
     /// Delivers what is left, and tells what is missing.
     pub(crate) fn finish(self, run: &Run, stop: &StopHandle) -> Exported {
-        let Some(Active { exports, view, has_page, is_github }) = self.0 else { return Exported::default() };
-        let language = view.language;
+        let Some(Active { exports, language, is_json, has_page, is_github }) = self.0 else {
+            return Exported::default();
+        };
         if has_page {
             tell_of_page(language);
         }
@@ -81,7 +87,7 @@ impl Exporting {
         if is_github {
             let text = report::github_annotations(run, language);
             // GitHub reads both; stdout is for the report where that is JSON.
-            if view.is_json {
+            if is_json {
                 output::note(text.trim_end());
             } else {
                 output::write_stdout(&text, language);

@@ -46,7 +46,7 @@ pub use lookout::{LogBatch, LogPipe, LogReader, LogWish, Lookout};
 pub use meetings::Met;
 pub use places::{Places, PlacesError};
 pub use reflect::{ReflectError, describe, describe_all, list_services};
-pub use resolve::{ResolveError, Resolved, STRANGERS_SHOWN_MAX, Stranger, resolve};
+pub use resolve::{ResolveError, Resolved, STRANGERS_SHOWN_MAX, Stranger, addresses_of, resolve};
 pub use run::{
     Finished, Interval, KeptInterval, RunOptions, RunResult, Running, ScenarioInterval, ScenarioResult, SteppedRun,
     Told, run, run_on,

@@ -103,6 +103,14 @@ pub enum ResolveError {
     },
 }
 
+/// All addresses of a name, or of what is one itself. Nothing is tried, and nobody is asked whether it may be reached.
+///
+/// # Errors
+/// The name is unknown, or no name server answers.
+pub fn addresses_of(host: &str) -> Result<Vec<IpAddr>, ResolveError> {
+    host.parse().map_or_else(|_| look_up(host), |address| Ok(vec![address]))
+}
+
 /// Finds the address of a target. Of several addresses it takes the first that accepts a connection, as a browser would.
 ///
 /// # Errors

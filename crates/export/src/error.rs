@@ -1,10 +1,12 @@
 //! What can be wrong: with what was typed, and with a far end.
 
+use crate::bounds::{EXPORT_BYTES_MAX, EXPORTS_MAX, KINDS};
+
 /// Why an export cannot begin.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExportError {
     /// No export is called so.
-    #[error("there is no export '{kind}'; there are: {known}", known = crate::KINDS.join(", "))]
+    #[error("there is no export '{kind}'; there are: {known}", known = KINDS.join(", "))]
     Kind {
         /// As typed, up to the `=`.
         kind: String,
@@ -50,7 +52,7 @@ pub enum ExportError {
         text: String,
     },
     /// The text is longer than any place.
-    #[error("the export is longer than {max} bytes", max = crate::EXPORT_BYTES_MAX)]
+    #[error("the export is longer than {max} bytes", max = EXPORT_BYTES_MAX)]
     TooLong,
     /// Two exports would have one place.
     #[error("two exports would go to {place}")]
@@ -59,7 +61,7 @@ pub enum ExportError {
         place: String,
     },
     /// More exports than one run may have.
-    #[error("one run has at most {max} exports", max = crate::EXPORTS_MAX)]
+    #[error("one run has at most {max} exports", max = EXPORTS_MAX)]
     TooMany,
     /// A file or an address could not be opened before the load.
     #[error("{kind} cannot begin at {place}: {reason}")]

@@ -8,15 +8,15 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use figures::{Interval, Run, ScenarioPart};
 
+use crate::bounds::EXPORTS_MAX;
+use crate::error::{ExportError, Fault};
 use crate::file::Place;
+use crate::junit;
+use crate::kind::Export;
 use crate::queue::{END_WAIT_MAX, Queue, Told};
 use crate::scrape::{SCRAPE_WAIT_MAX, Scrape};
 use crate::sinks::{Csv, Influx, Otlp, RemoteWrite, Statsd};
 use crate::totals::Totals;
-use crate::{Export, ExportError, Fault, junit};
-
-/// Exports of one run.
-pub const EXPORTS_MAX: usize = 16;
 
 /// What exports need of the environment, so that nothing here reads it.
 #[derive(Clone, Default)]
@@ -112,8 +112,8 @@ impl Exports {
         }
     }
 
-    /// The run is over: delivers what is left, in a bounded time. `page`: what GitHub shows of the run; `has_enough`: nobody wants to
-    /// wait any longer.
+    /// The run is over: delivers what is left, in a bounded time. `page`: what GitHub shows of the run; `has_enough`:
+    /// nobody wants to wait any longer.
     pub fn finish(mut self, run: &Run, page: &str, has_enough: &dyn Fn() -> bool) -> Vec<Delivery> {
         self.totals.end(&run.tally);
         let told = self.told(None);
@@ -184,7 +184,7 @@ fn finish_one(kind: &Export, way: Way, run: &Run, page: &str, end: (Instant, &dy
     };
     match way {
         Way::Queue(queue) => {
-            let tally = queue.finish();
+            let tally = queue.finish(end.1);
             (delivery.delivered, delivery.left_out, delivery.fault) = (tally.delivered, tally.left_out, tally.fault);
         }
         Way::Page(scrape) => {

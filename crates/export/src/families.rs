@@ -1,4 +1,5 @@
-//! The names under which figures are known elsewhere: one table for all formats that have counters, gauges and histograms.
+//! The names under which figures are known elsewhere: one table for all formats that have counters, gauges and
+//! histograms.
 
 use crate::histogram::Histogram;
 use crate::totals::{Part, Totals};
@@ -39,10 +40,19 @@ pub(crate) struct Family<'a> {
 
 /// Everything, in the order in which it is shown.
 pub(crate) fn families(totals: &Totals) -> Vec<Family<'_>> {
-    let counter = |name, help, unit, count| one(name, help, unit, Kind::Counter, Value::Count(count));
-    let gauge = |name, help, count| one(name, help, "", Kind::Gauge, Value::Count(count));
-    let times = |name, help, series| Family { name, help, unit: "s", kind: Kind::Histogram, series };
-    let mut all = vec![
+    let mut all = of_steps(totals);
+    all.extend(of_transactions(totals));
+    all.extend(of_the_whole(totals));
+    all.retain(|family| !family.series.is_empty());
+    all
+}
+
+fn times<'a>(name: &'static str, help: &'static str, series: Vec<(Labels<'a>, Value<'a>)>) -> Family<'a> {
+    Family { name, help, unit: "s", kind: Kind::Histogram, series }
+}
+
+fn of_steps(totals: &Totals) -> Vec<Family<'_>> {
+    vec![
         Family {
             name: "onrush_requests",
             help: "Requests that ended, by outcome.",
@@ -60,64 +70,60 @@ pub(crate) fn families(totals: &Totals) -> Vec<Family<'_>> {
             "From sending to the last byte of the answer, of requests that succeeded.",
             totals.steps.iter().map(|step| (of_part(step, "step"), Value::Times(&step.service))).collect(),
         ),
-        times(
-            "onrush_lateness_seconds",
-            "How late the generator took up requests.",
-            vec![(Labels::new(), Value::Times(&totals.lateness))],
-        ),
-    ];
-    if !totals.transactions.is_empty() {
-        all.push(Family {
+    ]
+}
+
+fn of_transactions(totals: &Totals) -> Vec<Family<'_>> {
+    let series = totals.transactions.iter().map(|part| (of_part(part, "transaction"), Value::Times(&part.response)));
+    vec![
+        Family {
             name: "onrush_transactions",
             help: "Transactions that came to an end, by outcome.",
             unit: "{transaction}",
             kind: Kind::Counter,
             series: outcomes(&totals.transactions, "transaction"),
-        });
-        let series =
-            totals.transactions.iter().map(|part| (of_part(part, "transaction"), Value::Times(&part.response)));
-        all.push(times("onrush_transaction_time_seconds", "Times of transactions that succeeded.", series.collect()));
-    }
-    all.push(Family {
-        name: "onrush_failures",
-        help: "Requests that failed, by reason.",
-        unit: "{request}",
-        kind: Kind::Counter,
-        series: totals.failures.iter().map(|(name, count)| (vec![("reason", &**name)], Value::Count(*count))).collect(),
-    });
-    all.extend([
+        },
+        times("onrush_transaction_time_seconds", "Times of transactions that succeeded.", series.collect()),
+    ]
+}
+
+fn of_the_whole(totals: &Totals) -> Vec<Family<'_>> {
+    let counter = |name, help, unit, count| one(name, help, unit, Kind::Counter, Value::Count(count));
+    let gauge = |name, help, count| one(name, help, "", Kind::Gauge, Value::Count(count));
+    let cpu = Value::Number(totals.cpu_ns as f64 / 1e9);
+    let (dropped, unfinished) = (totals.dropped, totals.unfinished);
+    let (received, sent) = (totals.bytes_received, totals.bytes_sent);
+    vec![
+        times(
+            "onrush_lateness_seconds",
+            "How late the generator took up requests.",
+            vec![(Labels::new(), Value::Times(&totals.lateness))],
+        ),
+        Family {
+            name: "onrush_failures",
+            help: "Requests that failed, by reason.",
+            unit: "{request}",
+            kind: Kind::Counter,
+            series: totals
+                .failures
+                .iter()
+                .map(|(name, count)| (vec![("reason", &**name)], Value::Count(*count)))
+                .collect(),
+        },
         counter(
             "onrush_dropped",
             "Starts that were given up because they would have been too late.",
             "{request}",
-            totals.dropped,
+            dropped,
         ),
-        counter(
-            "onrush_unfinished",
-            "Requests that were in flight when the run ended.",
-            "{request}",
-            totals.unfinished,
-        ),
-        counter(
-            "onrush_bytes_received",
-            "Bytes that arrived, heads and framing included.",
-            "By",
-            totals.bytes_received,
-        ),
-        counter("onrush_bytes_sent", "Bytes that were sent, heads and framing included.", "By", totals.bytes_sent),
-        one(
-            "onrush_cpu_seconds",
-            "CPU time of the threads that generate the load.",
-            "s",
-            Kind::Counter,
-            Value::Number(totals.cpu_ns as f64 / 1e9),
-        ),
+        counter("onrush_unfinished", "Requests that were in flight when the run ended.", "{request}", unfinished),
+        counter("onrush_bytes_received", "Bytes that arrived, heads and framing included.", "By", received),
+        counter("onrush_bytes_sent", "Bytes that were sent, heads and framing included.", "By", sent),
+        one("onrush_cpu_seconds", "CPU time of the threads that generate the load.", "s", Kind::Counter, cpu),
         gauge("onrush_users", "Virtual users that are at work.", totals.users),
         gauge("onrush_connections", "Open connections that have carried an answer.", totals.connections),
         gauge("onrush_in_flight", "Requests that were started and have not ended.", totals.in_flight),
-    ]);
-    all.retain(|family| !family.series.is_empty());
-    all
+    ]
 }
 
 fn one<'a>(name: &'static str, help: &'static str, unit: &'static str, kind: Kind, value: Value<'a>) -> Family<'a> {

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 /// A file that is written from its beginning.
 pub(crate) struct Place {
     path: PathBuf,
-    /// None for a pipe or a device: opening a pipe waits for its reader, so that comes when there is something to write.
+    /// None for a pipe or a device: opening a pipe waits for its reader, so that comes when there is something to
+    /// write.
     file: Option<File>,
     written: u64,
 }

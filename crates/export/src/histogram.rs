@@ -28,8 +28,8 @@ pub(crate) const BOUNDS_NS: [u64; 18] = [
 
 /// The finest scale: an octave has 32 buckets, each 2.2 % wide. Prometheus knows scales up to 8.
 pub(crate) const SCALE_MAX: i32 = 5;
-/// Buckets of an exponential histogram that is sent; one that needs more is made coarser. It is what the libraries of OpenTelemetry
-/// send at most, so that whoever takes theirs takes ours.
+/// Buckets of an exponential histogram that is sent; one that needs more is made coarser. It is what the libraries of
+/// OpenTelemetry send at most, so that whoever takes theirs takes ours.
 pub(crate) const BUCKETS_MAX: usize = 160;
 
 /// Times that were seen since the start of a run.
@@ -46,7 +46,8 @@ pub(crate) struct Histogram {
     max_ns: Option<u64>,
 }
 
-/// An exponential histogram: bucket `i` holds what is above `base^i` and at most `base^(i + 1)`, with `base = 2^(2^-scale)` seconds.
+/// An exponential histogram: bucket `i` holds what is above `base^i` and at most `base^(i + 1)`, with `base =
+/// 2^(2^-scale)` seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Exponential {
     /// How fine it is.

@@ -6,10 +6,12 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body};
 use url::Url;
 
-use crate::Fault;
+use crate::error::Fault;
+use crate::names::Names;
 use crate::queue::Trouble;
 
 /// What is read of an answer.
@@ -25,7 +27,8 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// For a URL, perhaps with a name and a password in it, which become a header. `token`: what stands for them otherwise.
+    /// For a URL, perhaps with a name and a password in it, which become a header. `token`: what stands for them
+    /// otherwise.
     pub(crate) fn new(url: &Url, headers: &[(&'static str, &str)], token: Option<String>) -> Self {
         let mut plain = url.clone();
         let mut headers: Vec<_> = headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
@@ -44,7 +47,8 @@ impl Client {
             .user_agent(concat!("onrush/", env!("CARGO_PKG_VERSION")))
             .tls_config(if url.scheme() == "https" { tls() } else { TlsConfig::default() })
             .build();
-        Self { agent: config.into(), url: plain.into(), headers }
+        let agent = Agent::with_parts(config, DefaultConnector::default(), Names);
+        Self { agent, url: plain.into(), headers }
     }
 
     /// Sends a body, and gives the answer to it.

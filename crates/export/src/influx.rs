@@ -1,5 +1,5 @@
-//! The line protocol of InfluxDB. What happened in an interval stands at the instant of its end, so that an interval that is told
-//! again takes the place of what it was.
+//! The line protocol of InfluxDB. What happened in an interval stands at the instant of its end, so that an interval
+//! that is told again takes the place of what it was.
 
 use std::fmt::Write;
 

@@ -19,13 +19,13 @@ pub(crate) fn suite(judged: &[Judged], seconds: f64, url: &str) -> String {
          <properties>\n      <property name=\"target\" value=\"{url}\"/>\n    </properties>\n"
     );
     for one in judged {
-        let name = escaped(&one.threshold);
-        let seen = escaped(&seen(one));
-        if one.judgement.holds {
-            out.push_str(&format!("    <testcase classname=\"onrush.thresholds\" name=\"{name}\" time=\"{seconds:.3}\">\n      <system-out>{seen}</system-out>\n    </testcase>\n"));
-        } else {
-            out.push_str(&format!("    <testcase classname=\"onrush.thresholds\" name=\"{name}\" time=\"{seconds:.3}\">\n      <failure message=\"{seen}\" type=\"threshold\"/>\n    </testcase>\n"));
-        }
+        let (name, seen) = (escaped(&one.threshold), escaped(&seen(one)));
+        let inside = match one.judgement.holds {
+            true => format!("<system-out>{seen}</system-out>"),
+            false => format!("<failure message=\"{seen}\" type=\"threshold\"/>"),
+        };
+        let head = format!("<testcase classname=\"onrush.thresholds\" name=\"{name}\" time=\"{seconds:.3}\">");
+        out.push_str(&format!("    {head}\n      {inside}\n    </testcase>\n"));
     }
     out.push_str("  </testsuite>\n</testsuites>\n");
     out

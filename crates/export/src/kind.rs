@@ -1,16 +1,11 @@
 //! What was typed behind `--export`, read.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use url::Url;
 
-use crate::ExportError;
-
-/// The exports that there are.
-pub const KINDS: [&str; 9] =
-    ["prometheus", "remote-write", "otlp", "influx", "statsd", "dogstatsd", "csv", "junit", "github"];
-/// The longest text of an export.
-pub const EXPORT_BYTES_MAX: usize = 8 * 1024;
+use crate::bounds::{EXPORT_BYTES_MAX, KINDS};
+use crate::error::ExportError;
 
 const LISTEN_EXAMPLE: &str = "127.0.0.1:9464";
 const UDP_EXAMPLE: &str = "127.0.0.1:8125";
@@ -211,9 +206,8 @@ fn listen_address(kind: &'static str, text: &str) -> Result<SocketAddr, ExportEr
     if let Ok(address) = text.parse() {
         return Ok(address);
     }
-    let is_local = text.rsplit_once(':').is_some_and(|(host, port)| host == "localhost" && port.parse::<u16>().is_ok());
-    let known = if is_local { text.to_socket_addrs().ok() } else { None };
-    known.and_then(|mut all| all.find(SocketAddr::is_ipv4)).ok_or_else(wrong)
+    let local = text.strip_prefix("localhost:").and_then(|port| port.parse().ok());
+    local.map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port)).ok_or_else(wrong)
 }
 
 /// Host and port. The host is looked up when the load begins.

@@ -1,12 +1,14 @@
 //! Figures for other programs, while a load runs and at its end.
 //!
-//! [`Export::parse`] reads what was typed. [`Exports::begin`] opens files and addresses before the load, [`Exports::interval`] is told
-//! of each interval, [`Exports::finish`] delivers what is left and says what has become of it.
+//! [`Export::parse`] reads what was typed. [`Exports::begin`] opens files and addresses before the load,
+//! [`Exports::interval`] is told of each interval, [`Exports::finish`] delivers what is left and says what has become
+//! of it.
 //!
-//! Encoders are pure: totals and intervals in, bytes out. All that can wait is on threads of its own, behind queues of a bounded length
-//! ([`QUEUE_MAX`]): a far end that is slow or gone costs intervals, which are counted, and never time of the run. Sums are made before
-//! the queues, so what is delivered is right whatever was left out.
+//! Encoders are pure: totals and intervals in, bytes out. All that can wait is on threads of its own, behind queues
+//! of a bounded length ([`QUEUE_MAX`]): a far end that is slow or gone costs intervals, which are counted, and never
+//! time of the run. Sums are made before the queues, so what is delivered is right whatever was left out.
 
+mod bounds;
 mod csv;
 mod error;
 mod exports;
@@ -17,6 +19,7 @@ mod http;
 mod influx;
 mod junit;
 mod kind;
+mod names;
 mod native;
 mod otlp;
 mod otlp_messages;
@@ -30,8 +33,9 @@ mod sinks;
 mod statsd;
 mod totals;
 
+pub use bounds::{EXPORT_BYTES_MAX, EXPORTS_MAX, KINDS};
 pub use error::{ExportError, Fault};
-pub use exports::{Delivery, EXPORTS_MAX, Environment, Exports};
-pub use kind::{EXPORT_BYTES_MAX, Export, KINDS};
+pub use exports::{Delivery, Environment, Exports};
+pub use kind::Export;
 pub use queue::{END_WAIT_MAX, QUEUE_MAX};
 pub use scrape::SCRAPE_WAIT_MAX;

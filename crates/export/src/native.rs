@@ -146,7 +146,8 @@ fn native(times: &Histogram) -> Native {
     }
 }
 
-/// Buckets as Prometheus counts them, one above the numbers of OpenTelemetry: spans, and each count as its difference to the last.
+/// Buckets as Prometheus counts them, one above the numbers of OpenTelemetry: spans, and each count as its difference
+/// to the last.
 fn spans(exponential: &Exponential) -> (Vec<Span>, Vec<i64>) {
     let (mut spans, mut deltas): (Vec<Span>, Vec<i64>) = Default::default();
     let (mut next, mut last) = (0, 0);

@@ -1,4 +1,5 @@
-//! A sink on a thread of its own behind a bounded queue. Whoever tells of an interval never waits: what finds no room is counted.
+//! A sink on a thread of its own behind a bounded queue. Whoever tells of an interval never waits: what finds no room
+//! is counted.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -6,13 +7,15 @@ use std::time::{Duration, Instant};
 
 use figures::Interval;
 
-use crate::Fault;
+use crate::error::Fault;
 use crate::totals::Totals;
 
 /// Intervals that wait for a far end: a minute of the usual ones. More would only hold memory for who is gone.
 pub const QUEUE_MAX: usize = 64;
 /// How long all that is left may take when the run is over.
 pub const END_WAIT_MAX: Duration = Duration::from_secs(5);
+/// How often a wait looks whether somebody has had enough of it.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Intervals of one request: far ends bound the size of what they take.
 const BATCH_MAX: usize = 8;
 /// How long one request may take.
@@ -135,15 +138,15 @@ impl Queue {
         self.shared.wake.notify_all();
     }
 
-    /// Waits until that is done, or the time is over.
-    pub(crate) fn finish(self) -> Tally {
+    /// Waits until that is done, the time is over, or nobody wants to wait any longer.
+    pub(crate) fn finish(self, has_enough: &dyn Fn() -> bool) -> Tally {
         let mut state = self.shared.lock();
-        while !state.is_done {
+        while !state.is_done && !has_enough() {
             let left = state.end_by.map_or(Duration::ZERO, |end| end.saturating_duration_since(Instant::now()));
             if left.is_zero() {
                 break;
             }
-            state = match self.shared.wake.wait_timeout(state, left) {
+            state = match self.shared.wake.wait_timeout(state, left.min(LOOK_EVERY)) {
                 Ok((state, _)) => state,
                 Err(poisoned) => poisoned.into_inner().0,
             };
@@ -211,8 +214,8 @@ fn next(shared: &Shared) -> (Vec<Arc<Told>>, Option<Instant>) {
     (state.waiting.iter().take(BATCH_MAX).cloned().collect(), state.end_by)
 }
 
-/// Pauses. `was_over`: the try that failed began after the end of the run. Else that end cuts the pause, so that there is one more try at
-/// least, whatever the far end asked for.
+/// Pauses. `was_over`: the try that failed began after the end of the run. Else that end cuts the pause, so that
+/// there is one more try at least, whatever the far end asked for.
 fn rest(shared: &Shared, state: MutexGuard<'_, State>, wait: Duration, was_over: bool) {
     let until = Instant::now() + wait;
     let mut state = state;

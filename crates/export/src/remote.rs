@@ -56,7 +56,8 @@ pub(crate) struct Metadata {
     pub(crate) unit: String,
 }
 
-/// Totals at instants, the oldest first, as one request. The instants are in milliseconds of Unix, and no two are the same.
+/// Totals at instants, the oldest first, as one request. The instants are in milliseconds of Unix, and no two are the
+/// same.
 pub(crate) fn request(points: &[(i64, &Totals)]) -> WriteRequest {
     let mut request = WriteRequest::default();
     for (at, totals) in points {

@@ -14,15 +14,13 @@ use axum::routing::get;
 
 use crate::native;
 use crate::prometheus::{Style, text};
-use crate::queue::Told;
+use crate::queue::{LOOK_EVERY, Told};
 use listener::Bounded;
 
 /// How long the page stays when the run is over and nobody reads it.
 pub const SCRAPE_WAIT_MAX: Duration = Duration::from_secs(15);
 /// How long an answer may take to leave when the page goes.
 const LEAVE_WAIT_MAX: Duration = Duration::from_secs(1);
-/// How often the wait for a reader looks whether somebody has had enough of it.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// The formats of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,13 +155,20 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>, left: tokio::sync::on
 async fn metrics(State(shared): State<Arc<Shared>>, headers: HeaderMap) -> impl IntoResponse {
     let accept = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let format = format_of(&accept.collect::<Vec<_>>().join(","));
+    let (told, made, is_last) = {
+        let page = shared.lock();
+        (page.told.clone(), page.made[format as usize].clone(), page.is_last)
+    };
+    // Whoever tells of the next interval does not wait for this.
+    let body = made.unwrap_or_else(|| make(&told, format).into());
     let mut page = shared.lock();
-    let told = page.told.clone();
-    let body = page.made[format as usize].get_or_insert_with(|| make(&told, format).into()).to_vec();
+    if Arc::ptr_eq(&page.told, &told) {
+        page.made[format as usize] = Some(body.clone());
+    }
     page.reads += 1;
-    page.was_read |= page.is_last;
+    page.was_read |= is_last;
     shared.wake.notify_all();
-    (StatusCode::OK, [(header::CONTENT_TYPE, format.content_type())], body)
+    (StatusCode::OK, [(header::CONTENT_TYPE, format.content_type())], body.to_vec())
 }
 
 fn make(told: &Told, format: Format) -> Vec<u8> {

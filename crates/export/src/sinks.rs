@@ -1,17 +1,19 @@
 //! What takes figures away, one for each export that goes on while the run does.
 
-use std::net::{ToSocketAddrs, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
 use figures::Interval;
 use url::Url;
 
+use crate::error::Fault;
 use crate::file::Place;
 use crate::http::{Client, decoded, one_line};
+use crate::names::addresses_of;
 use crate::queue::{Sink, Told, Trouble};
 use crate::totals::Totals;
-use crate::{Fault, csv, influx, otlp, remote, statsd};
+use crate::{csv, influx, otlp, remote, statsd};
 
 /// Remote write of Prometheus.
 pub(crate) struct RemoteWrite(Client);
@@ -118,11 +120,12 @@ pub(crate) struct Statsd {
 
 impl Statsd {
     pub(crate) fn new(place: &str, has_tags: bool) -> std::io::Result<Self> {
-        let mut addresses = place.to_socket_addrs()?;
-        let address = addresses.next().ok_or(std::io::ErrorKind::AddrNotAvailable)?;
+        let (host, port) = place.rsplit_once(':').ok_or(std::io::ErrorKind::InvalidInput)?;
+        let port = port.parse().map_err(|_| std::io::ErrorKind::InvalidInput)?;
+        let address = addresses_of(host)?.into_iter().next().ok_or(std::io::ErrorKind::AddrNotAvailable)?;
         let any = if address.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
         let socket = UdpSocket::bind(any)?;
-        socket.connect(address)?;
+        socket.connect(SocketAddr::new(address, port))?;
         socket.set_write_timeout(Some(Duration::from_secs(1)))?;
         Ok(Self { socket, sent: statsd::Sent::default(), has_tags })
     }

@@ -4,8 +4,10 @@ use crate::samples::{self, ODD_NAMES};
 
 use super::*;
 
+type Pairs = Vec<(String, String)>;
+
 /// Measurement, tags, fields and instant of a line, as the documentation of InfluxDB reads it.
-fn read(line: &str) -> (String, Vec<(String, String)>, Vec<(String, String)>, u64) {
+fn read(line: &str) -> (String, Pairs, Pairs, u64) {
     let (mut parts, mut word, mut escaped) = (Vec::new(), String::new(), false);
     let mut words = Vec::new();
     for each in line.chars() {
@@ -32,7 +34,7 @@ fn read(line: &str) -> (String, Vec<(String, String)>, Vec<(String, String)>, u6
             other => word.push(other),
         }
     }
-    let pairs = |words: &[String]| -> Vec<(String, String)> {
+    let pairs = |words: &[String]| -> Pairs {
         let pair = |word: &String| word.split_once('\u{1}').map(|(a, b)| (a.to_owned(), b.to_owned()));
         words.iter().map(|word| pair(word).unwrap_or_else(|| panic!("{line}"))).collect()
     };

@@ -4,8 +4,10 @@ use crate::samples::{ODD_NAMES, totals};
 
 use super::*;
 
+type Row = (String, Vec<(String, String)>, f64);
+
 /// A line as the text format says it: name, labels, value. `None` for what is none.
-fn read(line: &str) -> Option<(String, Vec<(String, String)>, f64)> {
+fn read(line: &str) -> Option<Row> {
     let end = line.find(['{', ' '])?;
     let (name, mut rest) = line.split_at(end);
     let mut labels = Vec::new();

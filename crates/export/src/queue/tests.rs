@@ -37,7 +37,7 @@ fn given() -> (Queue, Receiver<usize>, Sender<Result<(), Trouble>>) {
 
 fn end(queue: Queue, wait: Duration) -> Tally {
     queue.end(&last(), Instant::now() + wait);
-    queue.finish()
+    queue.finish(&|| false)
 }
 
 #[test]
@@ -83,4 +83,15 @@ fn what_failed_for_a_time_arrives_later() {
     drop(answer);
     queue.push(&told(2, false));
     assert_eq!(end(queue, Duration::from_secs(5)), Tally { delivered: 2, left_out: 0, fault: None });
+}
+
+#[test]
+fn nobody_waits_longer_than_people_do() {
+    let (queue, heard, _answer) = given();
+    queue.push(&told(1, false));
+    heard.recv().expect("it is sent");
+    let began = Instant::now();
+    queue.end(&last(), began + Duration::from_secs(60));
+    assert_eq!(queue.finish(&|| true).left_out, 1);
+    assert!(began.elapsed() < Duration::from_secs(20));
 }

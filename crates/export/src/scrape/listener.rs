@@ -1,4 +1,5 @@
-//! Connections to the page: a bounded number of them, each with a bound for what it sends and for how long it says nothing.
+//! Connections to the page: a bounded number of them, each with a bound for what it sends and for how long it says
+//! nothing.
 
 use std::io::{Error, ErrorKind};
 use std::net::SocketAddr;

@@ -1,6 +1,6 @@
 //! Exports that cannot begin, and what became of the others, in both languages.
 
-use export::{Delivery, EXPORT_BYTES_MAX, EXPORTS_MAX, ExportError, Fault, KINDS, SCRAPE_WAIT_MAX};
+use export::{Delivery, EXPORT_BYTES_MAX, EXPORTS_MAX, ExportError, Fault, KINDS};
 
 use super::in_chinese;
 use crate::Language;
@@ -53,11 +53,7 @@ pub(crate) fn export_fault(fault: &Fault, language: Language) -> String {
             format!("{} refused{}", counted(*points, "data point"), said(text)),
             format!("{} 个数据点被拒绝{}", count(*points), said(text)),
         ),
-        Fault::NotRead => {
-            let wait = SCRAPE_WAIT_MAX.as_secs();
-            language
-                .pick(format!("nobody read the final figures within {wait}s"), format!("{wait}s 内没有人读取最终数据"))
-        }
+        Fault::NotRead => language.pick("nobody read the final figures", "没有人读取最终数据").to_owned(),
         Fault::Full => language.pick("the queue was full", "队列已满").to_owned(),
     }
 }

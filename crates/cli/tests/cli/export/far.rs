@@ -134,3 +134,55 @@ fn a_token_comes_from_the_environment_and_is_not_shown() {
     assert!(!whole.contains("no flag"), "{whole}");
     assert!(!whole.contains("hunter2") && whole.contains("HTTP 401"), "{whole}");
 }
+
+/// A server with a certificate of its own: it is trusted where the system trusts it, and named where it does not.
+#[test]
+fn https_trusts_what_the_system_trusts() {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let [cert, key] = ["cert", "key"].map(|name| folder.join(format!("export-{}-{name}.pem", std::process::id())));
+    std::fs::write(&cert, made.cert.pem()).expect("a file");
+    std::fs::write(&key, made.signing_key.serialize_pem()).expect("a file");
+    let (cert_path, key_path) = (cert.display().to_string(), key.display().to_string());
+    let (served, far) = (Served::start(), Served::with(&["--tls", "--cert", &cert_path, "--key", &key_path]));
+    let place = format!("remote-write={}", far.url("/echo").replace("127.0.0.1", "localhost"));
+    let run = |trusted: &str| {
+        let mut command = onrush(&["-n", "5", "-o", "json", "--export", &place, &served.url("/")]);
+        command.env("SSL_CERT_FILE", trusted).env_remove("SSL_CERT_DIR").output().expect("it starts")
+    };
+    let export = exported(&report(&run(&cert_path)), "remote-write").clone();
+    assert_eq!((&export["left_out"], &export["error"]), (&0.into(), &serde_json::Value::Null), "{export}");
+    let export = exported(&report(&run("/dev/null")), "remote-write").clone();
+    assert!(export["error"].as_str().is_some_and(|error| error.contains("certificate")), "{export}");
+    [cert, key].iter().for_each(|file| std::fs::remove_file(file).expect("the file goes"));
+}
+
+/// A far end that hangs keeps nobody from leaving: what was measured is written when Ctrl-C comes twice, and one at the end is enough.
+#[test]
+fn ctrl_c_ends_every_wait() {
+    let (served, far) = (Served::start(), format!("otlp=http://127.0.0.1:{}", hanging()));
+    let file =
+        std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("export-{}-stopped.json", std::process::id()));
+    for (load, signals, expected) in [(["-z", "60s"], 2, 130), (["-n", "10"], 1, 0)] {
+        let path = file.display().to_string();
+        let (url, words) =
+            (served.url("/"), ["-q", "50", "--json", &path, "--export", &far, "--export", "prometheus=:0"]);
+        let mut command = onrush(&[&words[..], &load, &[&url]].concat());
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let child = command.spawn().expect("it starts");
+        // The short load is over by then, and waits for its exports.
+        std::thread::sleep(Duration::from_millis(1_500));
+        let began = Instant::now();
+        for _ in 0..signals {
+            crate::signal(&child, "-INT");
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        let ran = child.wait_with_output().expect("it ends");
+        assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+        assert_eq!(ran.status.code(), Some(expected), "{ran:?}");
+        let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).expect("the report"))
+            .unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+        assert!(exported(&report, "otlp")["left_out"].as_u64() > Some(0), "{ran:?}");
+        std::fs::remove_file(&file).expect("the file goes");
+    }
+}
