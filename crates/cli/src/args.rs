@@ -189,6 +189,13 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
+    /// The scenario file that is to be run, if it is one.
+    pub(crate) fn file(&self) -> Option<&str> {
+        let word = self.flags.url.as_deref()?.trim();
+        let ends = [".yaml", ".yml"].iter().any(|end| word.to_ascii_lowercase().ends_with(end));
+        (ends && !word.contains("://")).then_some(word)
+    }
+
     fn of(given: &Given) -> Self {
         Self {
             flags: given.flags(),

@@ -13,11 +13,12 @@ use report::{HoldJson, HoldTable, Language};
 use crate::args::HoldArgs;
 use crate::consent::Asking;
 use crate::exit::Exit;
-use crate::load::{self, threads};
+use crate::load::threads;
 use crate::machine;
 use crate::output::{self, Wrote};
 use crate::progress::Progress;
 use crate::stop_file::StopFile;
+use crate::stopping;
 use crate::usage;
 
 /// `onrush hold URL`.
@@ -69,7 +70,7 @@ impl Session {
     fn carry_out(mut self, args: &HoldArgs) -> Exit {
         let (language, is_json) = (self.language, args.view.output.as_deref() == Some("json"));
         let stop = StopHandle::default();
-        let asked = match load::watch_signals(&stop, language) {
+        let asked = match stopping::watch_signals(&stop, language) {
             Ok(asked) => asked,
             Err(error) => {
                 output::complain(&report::run_error(&error.into(), language));

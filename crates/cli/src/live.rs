@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use engine::StopHandle;
 use export::{Export, ExportError};
-use figures::{Interval, Note, Run, Watch};
+use figures::{Charts, Interval, Note, Run, Watch};
 use metrics::{Snapshot, Threshold};
 use plan::Plan;
-use report::{About, Charts, HdrLog, Json, Language, Screen, Showing, Table};
+use report::{About, HdrLog, Json, Language, Screen, Showing, Table};
 use serde_json::Value;
 
 use crate::exporting::Exporting;
@@ -253,7 +253,7 @@ impl<'a> Live<'a> {
             let ended = self.files.end_hdr_log();
             self.tell(ended);
         }
-        let charts = self.charts.as_ref().map_or(Value::Null, |charts| charts.value(run));
+        let charts = self.charts.as_ref().map_or(Value::Null, |charts| report::charts_value(charts, run));
         let shows = self.wrote == Wrote::All && !view.is_json;
         let kept = self.keeping.finish(&value, &charts, shows, view.language);
         let wrote = if self.has_lost || kept.has_lost { Wrote::Failed } else { self.wrote };

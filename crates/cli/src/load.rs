@@ -2,7 +2,6 @@
 
 use std::cell::OnceCell;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use engine::{Lookout, Resolved, RunOptions, RunResult, StopHandle, Supplies};
 use export::Export;
@@ -22,10 +21,8 @@ use crate::output::{self, Wrote};
 use crate::request_log::Tracing;
 use crate::stop_file::StopFile;
 use crate::supplies::supplies;
-use crate::{grpc, machine, play, probe, signals, usage};
+use crate::{grpc, judging, machine, probe, signals, stopping, usage};
 
-/// After a second signal the end takes no longer than this.
-const SECOND_SIGNAL_WAIT: Duration = Duration::from_secs(2);
 /// More threads than any machine has cores.
 const THREADS_MAX: u64 = 1_024;
 
@@ -121,29 +118,6 @@ impl Wishes {
     }
 }
 
-/// What is wrong with thresholds of one part of a plan, in words.
-fn wrong_parts(plan: &Plan, thresholds: &[Threshold], language: Language) -> Option<String> {
-    let names = figures::part_names(plan);
-    let of_parts = thresholds.iter().filter_map(|one| Some((one, one.of.as_deref()?)));
-    let wrong = |(threshold, name): (&Threshold, &str)| {
-        let text = &threshold.text;
-        if threshold.abort_after.is_some() {
-            return Some(language.pick(
-                format!("--threshold '{text}': one of a step, transaction or scenario is judged at the end; leave 'abort' out, or the name"),
-                format!("--threshold '{text}'：单个步骤、事务或场景的阈值在结束时才判定；请去掉 abort，或去掉名称"),
-            ));
-        }
-        let known = names.join(", ");
-        (!names.iter().any(|known| known == name)).then(|| {
-            language.pick(
-                format!("--threshold '{text}': nothing is called '{name}'; there are: {known}"),
-                format!("--threshold '{text}'：没有名为 '{name}' 的场景、步骤或事务；可用：{known}"),
-            )
-        })
-    };
-    of_parts.into_iter().find_map(wrong)
-}
-
 /// The plan as views may show it.
 fn shown_plan(plan: &Plan, wishes: &Wishes) -> Arc<Plan> {
     Arc::new(if wishes.with_secrets { plan.clone() } else { plan.without_secrets() })
@@ -222,7 +196,7 @@ impl Load {
         let exports = args.exports.iter().map(|text| Export::parse(text)).collect::<Result<_, _>>();
         let exports =
             exports.map_err(|error| self.refuse(&report::export_error(&error, self.view.language), Exit::Usage))?;
-        let keep = KeepWish::of(&args.keep, play::file_of(args).is_some(), self.view.language)
+        let keep = KeepWish::of(&args.keep, args.file().is_some(), self.view.language)
             .map_err(|text| self.refuse(&text, Exit::Usage))?;
         Ok(Wishes {
             tracing,
@@ -294,7 +268,7 @@ impl Load {
 
     pub(crate) fn carry_out_prepared(&self, prepared: Prepared, wishes: &Wishes) -> Exit {
         let Prepared { plan, resolved, mut options } = prepared;
-        if let Some(text) = wrong_parts(&plan, &wishes.thresholds, self.view.language) {
+        if let Some(text) = judging::wrong_parts(&plan, &wishes.thresholds, self.view.language) {
             return self.refuse(&text, Exit::Usage);
         }
         // Before the load: nobody wants to learn after an hour that the report has no place.
@@ -450,7 +424,7 @@ impl Load {
             return Ok(asked.clone());
         }
         let current = Arc::new(Mutex::new(stop.clone()));
-        let asked = watch_current(current.clone(), self.view.language);
+        let asked = stopping::watch_current(current.clone(), self.view.language);
         let asked =
             asked.map_err(|error| self.refuse(&report::run_error(&error.into(), self.view.language), Exit::System))?;
         Ok(self.watching.get_or_init(|| (asked, current)).0.clone())
@@ -502,33 +476,6 @@ fn may_need_tls(plan: &Plan, counts: &Counts) -> bool {
         && matches!(target.protocol, Protocol::Http1 | Protocol::WebSocket);
     let is_misunderstood = counts.statuses().all(|(status, _)| status == 400);
     is_plain && is_misunderstood && counts.succeeded() == 0 && counts.failed() > 0
-}
-
-/// Ctrl-C ends a run gently, and once more at once.
-pub(crate) fn watch_signals(stop: &StopHandle, language: Language) -> Result<signals::Asked, std::io::Error> {
-    watch_current(Arc::new(Mutex::new(stop.clone())), language)
-}
-
-/// The same of whatever goes on when they come.
-fn watch_current(current: Arc<Mutex<StopHandle>>, language: Language) -> Result<signals::Asked, std::io::Error> {
-    let now = move || current.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let (gently, at_once) = (now.clone(), now);
-    let first = move || {
-        output::note(language.pick(
-            "stopping: waiting for what is in flight; Ctrl-C again ends at once",
-            "正在停止：等待在途请求完成；再按一次 Ctrl-C 立即结束",
-        ));
-        gently().stop();
-    };
-    let again = move || {
-        at_once().abort();
-        // A file that is a pipe may have nobody who reads it.
-        std::thread::spawn(|| {
-            std::thread::sleep(SECOND_SIGNAL_WAIT);
-            std::process::exit(Exit::Stopped as i32);
-        });
-    };
-    signals::watch(first, again)
 }
 
 /// What a plan stands on beside itself.

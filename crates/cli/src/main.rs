@@ -17,6 +17,7 @@ mod help;
 mod hold;
 mod hopeless;
 mod init;
+mod judging;
 mod keeping;
 mod live;
 mod load;
@@ -32,6 +33,7 @@ mod selftest;
 mod serve;
 mod signals;
 mod stop_file;
+mod stopping;
 mod supplies;
 mod tool;
 mod usage;
@@ -91,7 +93,7 @@ fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> E
         _ => {}
     }
     match command {
-        Command::Run(args) => match play::file_of(&args) {
+        Command::Run(args) => match args.file() {
             Some(file) => play::play(&args, file),
             None => load::run(&args),
         },

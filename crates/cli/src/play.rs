@@ -18,13 +18,6 @@ use crate::load::{Load, Prepared, Sources, Wishes, run_input};
 use crate::output;
 use crate::supplies::supplies;
 
-/// The scenario file that is to be run, if it is one.
-pub(crate) fn file_of(args: &RunArgs) -> Option<&str> {
-    let word = args.flags.url.as_deref()?.trim();
-    let ends = [".yaml", ".yml"].iter().any(|end| word.to_ascii_lowercase().ends_with(end));
-    (ends && !word.contains("://")).then_some(word)
-}
-
 /// Runs a file.
 pub(crate) fn play(args: &RunArgs, file: &str) -> Exit {
     let language = Load::new(&args.view).view.language;

@@ -13,6 +13,7 @@ use crate::args::{EngineArgs, USER_AGENT};
 use crate::exit::Exit;
 use crate::load::{self, Load, Prepared, Wishes};
 use crate::output::{self, Wrote};
+use crate::stopping;
 
 /// A target that was never reached, as `ab` ends: the number of the system's error.
 const AB_REFUSED: u8 = 111;
@@ -61,7 +62,7 @@ fn carry_out(asked: &ToolRun, load: &Load, prepared: &Prepared) -> ExitCode {
     let mut view = ToolView::new(asked);
     let mut wrote = write(&view.begin(), language);
     let stop = StopHandle::default();
-    let signals = match load::watch_signals(&stop, language) {
+    let signals = match stopping::watch_signals(&stop, language) {
         Ok(signals) => signals,
         Err(error) => return load.refuse(&report::run_error(&error.into(), language), Exit::System).into(),
     };

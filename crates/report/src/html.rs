@@ -22,7 +22,7 @@ const WORDS_ZH: &str = include_str!("../assets/words.zh.json");
 /// What the modules say when they stand in files of their own.
 const IMPORT: &str = "import { mount } from \"./charts.js\";";
 
-/// The report of a run. `report`: the JSON report; `charts`: what [`crate::Charts`] collected.
+/// The report of a run. `report`: the JSON report; `charts`: what [`crate::charts_value`] made.
 pub fn html_report(report: &Value, charts: &Value, language: Language) -> String {
     let script = format!("{CHARTS}\n{}", REPORT.replace(IMPORT, ""));
     let policy = format!(

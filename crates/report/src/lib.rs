@@ -37,7 +37,7 @@ mod wrap;
 
 pub use about::About;
 pub use capacity::limit_warning;
-pub use charts::Charts;
+pub use charts::charts_value;
 pub use doctor::Checkup;
 pub use exchanges::{Showing, exchange_in_full, failed_answers, has_answers};
 pub use github::{github_annotations, github_page};

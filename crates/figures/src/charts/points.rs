@@ -1,10 +1,10 @@
 //! A point of all series: one interval, or several.
 
-use figures::{At, Interval, Quantile, StepPart};
 use metrics::Distribution;
 use pacing::Nanos;
 
 use super::Hist;
+use crate::{At, Interval, Quantile, StepPart};
 
 /// Percentiles that are exact as long as a point is of one interval.
 const EXACT: [(f64, Quantile); 4] =
@@ -12,7 +12,7 @@ const EXACT: [(f64, Quantile); 4] =
 
 /// Times of a point.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PointTimes {
+pub struct PointTimes {
     hist: Hist,
     /// In seconds, in the order of [`EXACT`]; none where several intervals are one point.
     exact: Option<[Option<f64>; 4]>,
@@ -29,12 +29,13 @@ impl PointTimes {
         self.exact = None;
     }
 
-    pub(super) fn bars(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
+    /// Each time in seconds, and how often.
+    pub fn bars(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
         self.hist.bars()
     }
 
     /// In seconds.
-    pub(super) fn quantile(&self, share: f64) -> Option<f64> {
+    pub fn quantile(&self, share: f64) -> Option<f64> {
         let place = EXACT.iter().position(|(known, _)| *known == share);
         match (self.exact, place) {
             (Some(exact), Some(place)) => exact[place],
@@ -45,7 +46,7 @@ impl PointTimes {
 
 /// The least and the most of what a series was in the intervals of a point.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Range(Option<(f64, f64)>);
+pub struct Range(Option<(f64, f64)>);
 
 impl Range {
     fn of(value: Option<f64>) -> Self {
@@ -59,20 +60,24 @@ impl Range {
         };
     }
 
-    pub(super) fn low(self) -> Option<f64> {
+    /// The least.
+    pub fn low(self) -> Option<f64> {
         self.0.map(|(low, _)| low)
     }
 
-    pub(super) fn high(self) -> Option<f64> {
+    /// The most.
+    pub fn high(self) -> Option<f64> {
         self.0.map(|(_, high)| high)
     }
 }
 
 /// A step or a transaction in a point.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PartPoint {
-    pub(super) finished: u64,
-    pub(super) times: PointTimes,
+pub struct PartPoint {
+    /// How many ended.
+    pub finished: u64,
+    /// Of those that succeeded.
+    pub times: PointTimes,
 }
 
 impl PartPoint {
@@ -88,26 +93,43 @@ impl PartPoint {
 
 /// Sums, and what was true at the end.
 #[derive(Clone, Debug)]
-pub(super) struct Point {
-    pub(super) from: Nanos,
-    pub(super) to: Nanos,
+pub struct Point {
+    /// Since the start of the run.
+    pub from: Nanos,
+    /// The same.
+    pub to: Nanos,
     /// Seconds in which the load was not paused.
     working_s: f64,
-    pub(super) finished: u64,
-    pub(super) failed: u64,
-    pub(super) dropped: u64,
-    pub(super) users: u64,
-    pub(super) in_flight: u64,
-    pub(super) connections: u64,
-    pub(super) received: u64,
-    pub(super) sent: u64,
-    pub(super) cpu_ns: u64,
-    pub(super) times: PointTimes,
-    pub(super) lateness: PointTimes,
-    pub(super) failures: Vec<(String, u64)>,
-    pub(super) parts: Vec<PartPoint>,
-    pub(super) rates: Range,
-    pub(super) p99s: Range,
+    /// Exchanges that ended.
+    pub finished: u64,
+    /// Those that failed.
+    pub failed: u64,
+    /// Starts that were dropped.
+    pub dropped: u64,
+    /// Users at work at the end.
+    pub users: u64,
+    /// Exchanges in flight at the end.
+    pub in_flight: u64,
+    /// Open connections at the end.
+    pub connections: u64,
+    /// Bytes.
+    pub received: u64,
+    /// Bytes.
+    pub sent: u64,
+    /// CPU time of the shards.
+    pub cpu_ns: u64,
+    /// Response times of what succeeded.
+    pub times: PointTimes,
+    /// How late we were.
+    pub lateness: PointTimes,
+    /// Why exchanges failed, and how often.
+    pub failures: Vec<(String, u64)>,
+    /// Steps and transactions.
+    pub parts: Vec<PartPoint>,
+    /// Requests a second.
+    pub rates: Range,
+    /// 99th percentiles, in seconds.
+    pub p99s: Range,
 }
 
 impl Point {
@@ -176,12 +198,12 @@ impl Point {
     }
 
     /// For each second of its time; `None` when it has none.
-    pub(super) fn per_s(&self, count: u64) -> Option<f64> {
+    pub fn per_s(&self, count: u64) -> Option<f64> {
         (self.working_s > 0.0).then(|| count as f64 / self.working_s)
     }
 
     /// Cores that the threads of the generator were busy on.
-    pub(super) fn cpu_cores(&self) -> Option<f64> {
+    pub fn cpu_cores(&self) -> Option<f64> {
         let span = self.to.0.saturating_sub(self.from.0);
         (span > 0).then(|| self.cpu_ns as f64 / span as f64)
     }

@@ -7,12 +7,12 @@ const GROWTH: f64 = 1.01;
 
 /// Counts by the logarithm of the time, those above zero alone, in order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Hist {
+pub(crate) struct Hist {
     counts: Vec<(u16, u64)>,
 }
 
 impl Hist {
-    pub(super) fn of(times: &Distribution) -> Self {
+    pub(crate) fn of(times: &Distribution) -> Self {
         let mut counts: Vec<(u16, u64)> = Vec::new();
         for bucket in times.buckets() {
             let place = ((bucket.highest_ns.max(1) as f64).ln() / GROWTH.ln()).round() as u16;
@@ -24,7 +24,7 @@ impl Hist {
         Self { counts }
     }
 
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         if self.counts.is_empty() {
             self.counts.clone_from(&other.counts);
             return;
@@ -50,12 +50,12 @@ impl Hist {
     }
 
     /// Each time in seconds, and how often.
-    pub(super) fn bars(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
+    pub(crate) fn bars(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
         self.counts.iter().map(|(place, count)| (seconds(*place), *count))
     }
 
     /// In seconds; `None` when there are no times.
-    pub(super) fn quantile(&self, share: f64) -> Option<f64> {
+    pub(crate) fn quantile(&self, share: f64) -> Option<f64> {
         let all: u64 = self.counts.iter().map(|(_, count)| count).sum();
         let wanted = ((all as f64 * share).ceil() as u64).max(1);
         let mut sum = 0;

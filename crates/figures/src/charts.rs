@@ -1,0 +1,174 @@
+//! What charts show of a run: its series over time, thinned so that any run has about as many points, and marks.
+//!
+//! Points are merged in pairs when there are too many, and hold sums and histograms, so rates and percentiles of a merged
+//! point are those of all its time; where a series stands as a line, a band keeps its extremes.
+
+mod hist;
+mod points;
+
+use pacing::Nanos;
+use plan::{Load, Plan, RATE_UNIT, RateStage, UserShape};
+
+use crate::{Interval, StepPart};
+use hist::Hist;
+pub use points::{PartPoint, Point, PointTimes, Range};
+
+/// The most points of a series; with twice as many intervals each point is of two.
+const POINTS_MAX: usize = 600;
+/// The most marks; later ones are left out.
+const MARKS_MAX: usize = 200;
+
+/// What happened at an instant, and is told on the axis of time.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    /// Since the start of the run.
+    pub at: Nanos,
+    /// A stable name.
+    pub kind: &'static str,
+    /// In English.
+    pub en: String,
+    /// In Chinese.
+    pub zh: String,
+}
+
+/// Collects what charts show.
+#[derive(Debug)]
+pub struct Charts {
+    /// In their order.
+    pub points: Vec<Point>,
+    /// Intervals of each point but the last, which may be of fewer.
+    stride: u64,
+    /// Steps and transactions, in the order of [`Point::parts`].
+    pub parts: Vec<PartName>,
+    /// The rates that open loads ask for.
+    pub stages: Vec<Vec<RateStage>>,
+    /// In the order in which they were told.
+    pub marks: Vec<Mark>,
+}
+
+/// A step or a transaction.
+#[derive(Clone, Debug)]
+pub struct PartName {
+    /// Its scenario.
+    pub scenario: String,
+    /// Its own name.
+    pub name: String,
+    /// `step` or `transaction`.
+    pub kind: &'static str,
+}
+
+impl Charts {
+    /// Those of a plan.
+    pub fn new(plan: &Plan) -> Self {
+        let stages = plan.scenarios.iter().filter_map(|scenario| match &scenario.load {
+            Load::Open { stages, .. } => Some(stages.clone()),
+            Load::Closed { .. } => None,
+        });
+        let mut charts =
+            Self { points: Vec::new(), stride: 1, parts: Vec::new(), stages: stages.collect(), marks: Vec::new() };
+        charts.mark_stages(plan);
+        charts
+    }
+
+    /// Where one stage of a load ends and the next begins.
+    fn mark_stages(&mut self, plan: &Plan) {
+        let is_one = plan.scenarios.len() == 1;
+        for scenario in &plan.scenarios {
+            let name = if is_one { String::new() } else { format!("{}: ", scenario.name) };
+            let mut at = core::time::Duration::ZERO;
+            let mut ends: Vec<(core::time::Duration, String)> = Vec::new();
+            match &scenario.load {
+                Load::Open { stages, .. } => {
+                    for stage in stages {
+                        ends.push((at, format!("{name}{}/s", stage.from as f64 / RATE_UNIT as f64)));
+                        at += stage.span;
+                    }
+                }
+                Load::Closed { shape: UserShape::Stages(stages), .. } => {
+                    for stage in stages {
+                        ends.push((at, format!("{name}{}", stage.from)));
+                        at += stage.span;
+                    }
+                }
+                Load::Closed { .. } => {}
+            }
+            for (at, text) in ends.into_iter().skip(1) {
+                self.mark(at.into(), "stage", (text.clone(), text));
+            }
+        }
+    }
+
+    /// Something happened; in English and Chinese.
+    pub fn mark(&mut self, at: Nanos, kind: &'static str, (en, zh): (String, String)) {
+        if self.marks.len() < MARKS_MAX {
+            self.marks.push(Mark { at, kind, en, zh });
+        }
+    }
+
+    /// Adds an interval, or what came late of one.
+    pub fn interval(&mut self, interval: &Interval) {
+        self.name_parts(interval);
+        if interval.late_shards > 0 && !interval.is_again {
+            let late = interval.late_shards;
+            let text = (format!("{late} threads had not reported"), format!("{late} 个线程未及时上报"));
+            self.mark(interval.to, "stall", text);
+        }
+        let place = ((interval.number - 1) / self.stride) as usize;
+        match self.points.get_mut(place) {
+            Some(point) => point.add(interval),
+            // What was left out between is nothing that happened.
+            None => self.points.push(Point::of(interval)),
+        }
+        if self.points.len() > POINTS_MAX {
+            self.halve();
+        }
+    }
+
+    fn name_parts(&mut self, interval: &Interval) {
+        if !self.parts.is_empty() {
+            return;
+        }
+        for scenario in &interval.scenarios {
+            let named = |kind: &'static str, part: &StepPart| PartName {
+                scenario: scenario.name.clone(),
+                name: part.name.clone(),
+                kind,
+            };
+            self.parts.extend(scenario.steps.iter().map(|part| named("step", part)));
+            self.parts.extend(scenario.transactions.iter().map(|part| named("transaction", part)));
+        }
+    }
+
+    fn halve(&mut self) {
+        let mut merged: Vec<Point> = Vec::with_capacity(self.points.len().div_ceil(2));
+        for (index, point) in self.points.drain(..).enumerate() {
+            match merged.last_mut() {
+                Some(last) if index % 2 == 1 => last.merge(&point),
+                _ => merged.push(point),
+            }
+        }
+        self.points = merged;
+        self.stride *= 2;
+    }
+
+    /// What the plan asks for in the time of a point, for each second of it.
+    pub fn asked_between(&self, point: &Point) -> f64 {
+        let (from, to) = (point.from.as_secs_f64(), point.to.as_secs_f64());
+        let starts: f64 = self.stages.iter().map(|stages| starts_until(stages, to) - starts_until(stages, from)).sum();
+        if to > from { starts / (to - from) } else { 0.0 }
+    }
+}
+
+/// Starts that stages ask for until an instant.
+fn starts_until(stages: &[RateStage], until: f64) -> f64 {
+    let (mut begin, mut sum) = (0.0, 0.0);
+    for stage in stages {
+        let span = stage.span.as_secs_f64();
+        let within = (until - begin).clamp(0.0, span);
+        let (from, to) = (stage.from as f64 / RATE_UNIT as f64, stage.to as f64 / RATE_UNIT as f64);
+        let slope = if span > 0.0 { (to - from) / span } else { 0.0 };
+        sum += from * within + slope * within * within / 2.0;
+        begin += span;
+    }
+    sum
+}

@@ -1,0 +1,53 @@
+//! How often users went through their steps.
+
+use metrics::Counts;
+use plan::Scenario;
+
+/// Passes of users through the steps. Of a single URL each request with its redirects is one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Iterations {
+    /// Those that came to their end.
+    pub completed: u64,
+    /// Those that ended where something failed.
+    pub failed: u64,
+    /// Those that were cut.
+    pub cut: u64,
+}
+
+impl Iterations {
+    /// None came to its end, though some could have.
+    pub fn all_failed(&self) -> bool {
+        self.completed == 0 && self.failed > 0
+    }
+
+    /// There was none, not even one that was cut.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Those of all scenarios. Where an iteration is one exchange, with its redirects, the engine counts exchanges alone.
+pub(crate) fn iterations<'a>(scenarios: impl Iterator<Item = (&'a Scenario, &'a Counts)>) -> Iterations {
+    scenarios.fold(Iterations::default(), |sum, (scenario, counts)| {
+        let (completed, failed, cut) = (counts.iterations(), counts.iterations_failed(), counts.iterations_cut());
+        let (completed, failed, cut) = match scenario.program.is_one_exchange() {
+            // A redirect that was followed is a success on the way, and so is one for which no budget was left.
+            true => {
+                let on_the_way = counts.redirects() + cut;
+                (counts.succeeded().saturating_sub(on_the_way), counts.failed(), counts.unfinished() + cut)
+            }
+            false => (completed, failed, cut),
+        };
+        Iterations { completed: sum.completed + completed, failed: sum.failed + failed, cut: sum.cut + cut }
+    })
+}
+
+/// Exchanges that were made again because they failed: no plan asks for them.
+pub(crate) fn retried<'a>(scenarios: impl Iterator<Item = (&'a Scenario, &'a Counts)>) -> u64 {
+    let of = |(scenario, counts): (&Scenario, &Counts)| {
+        let each = scenario.program.asks_each().filter(|_| scenario.program.retries())?;
+        let begun = counts.iterations() + counts.iterations_failed() + counts.iterations_cut();
+        Some(counts.started().saturating_sub(counts.redirects() + counts.dropped() + begun * each))
+    };
+    scenarios.filter_map(of).sum()
+}
