@@ -108,6 +108,21 @@ pub(crate) fn node_peer() -> Result<(), Failure> {
     fetch_in(&folder, Command::new("npm").args(["install", "--no-audit", "--no-fund", "--silent", "--no-save", WS]))
 }
 
+/// A browser, and what drives and checks pages in it, in `target/tools/browser`.
+pub(crate) fn browser() -> Result<(), Failure> {
+    ensure("chromium", "chromium", &["/usr/bin/chromium"])?;
+    let folder = crate::root().join("target/tools/browser");
+    if folder.join("node_modules/axe-core").exists() {
+        return Ok(());
+    }
+    ensure("npm", "npm", &["/usr/bin/npm", "/usr/local/bin/npm"])?;
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    fetch_in(
+        &folder,
+        Command::new("npm").args(["install", "--no-audit", "--no-fund", "--silent", "--no-save", PUPPETEER, AXE]),
+    )
+}
+
 /// Load generators that people come from, where `bench/peers.py` finds them: k6, Locust and JMeter in the folder that is returned.
 pub(crate) fn well_known_tools() -> Result<PathBuf, Failure> {
     let tools = k6()?;
@@ -171,6 +186,10 @@ fn go() -> Result<Command, Failure> {
     Ok(Command::new("go"))
 }
 
+/// What drives the browser, without one of its own.
+const PUPPETEER: &str = "puppeteer-core@24";
+/// What people cannot read or reach in a page.
+const AXE: &str = "axe-core@4.14";
 /// The WebSocket server of Node that most people use.
 const WS: &str = "ws@8.18.3";
 /// The cases of Autobahn for Python 3.

@@ -141,6 +141,7 @@ fn test(is_long: bool) -> Result<(), Failure> {
     }
     install::go_tools()?;
     install::node_peer()?;
+    install::browser()?;
     install::autobahn()?;
     if is_long {
         install::oha()?;

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const LAYERS: [(&str, u8); 16] = [
+const LAYERS: [(&str, u8); 17] = [
     ("wire", 1),
     ("plan", 1),
     ("pacing", 1),
@@ -18,6 +18,7 @@ const LAYERS: [(&str, u8); 16] = [
     ("engine", 3),
     ("target", 4),
     ("figures", 4),
+    ("history", 1),
     ("export", 5),
     ("report", 6),
     ("selftest", 7),

@@ -1,8 +1,10 @@
-//! Thresholds of the command line beside the plan that they are for.
+//! What of a command line does not go together, or does not fit the plan.
 
 use metrics::Threshold;
-use plan::Plan;
+use plan::{Need, Plan, PlanError};
 use report::Language;
+
+use crate::args::RunArgs;
 
 /// What is wrong with thresholds of one part of a plan, in words.
 pub(crate) fn wrong_parts(plan: &Plan, thresholds: &[Threshold], language: Language) -> Option<String> {
@@ -25,4 +27,27 @@ pub(crate) fn wrong_parts(plan: &Plan, thresholds: &[Threshold], language: Langu
         })
     };
     of_parts.into_iter().find_map(wrong)
+}
+
+/// The first flag that wants a report of a load.
+pub(crate) fn reported(args: &RunArgs) -> Option<&'static str> {
+    let wanted = [
+        ("--json", args.view.json.is_some()),
+        ("--output json", args.view.output.as_deref() == Some("json")),
+        ("--hdr", args.hdr.is_some()),
+        ("--html", args.keep.html.is_some()),
+        ("--save", args.keep.save),
+        ("--baseline", args.keep.baseline.is_some()),
+        ("--export", !args.exports.is_empty()),
+        ("--log", args.log.log.is_some()),
+        ("--slowest", args.log.slowest.is_some()),
+    ];
+    wanted.into_iter().find(|(_, is_wanted)| *is_wanted).map(|(flag, _)| flag)
+}
+
+/// Flags of scenario files without one.
+pub(crate) fn needs_file(args: &RunArgs) -> Option<PlanError> {
+    let given = [("--var", !args.vars.is_empty()), ("--only", !args.only.is_empty())];
+    let flag = given.into_iter().find(|(_, is_given)| *is_given);
+    flag.map(|(flag, _)| PlanError::Needs { flag, needed: Need::File })
 }

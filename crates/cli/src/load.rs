@@ -8,7 +8,7 @@ use export::Export;
 use figures::{Note, Run, RunInput};
 use metrics::{Counts, Threshold};
 use plan::draft::Connection;
-use plan::{Draft, Known, Need, Plan, PlanError, Protocol, Reach, Remedy, Schema, parse_count};
+use plan::{Draft, Known, Plan, PlanError, Protocol, Reach, Remedy, Schema, parse_count};
 use report::{Language, Showing};
 
 use crate::args::{EngineArgs, RunArgs, ViewArgs};
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &RunArgs) -> Exit {
         Ok(wishes) => wishes,
         Err(exit) => return exit,
     };
-    if let Some(error) = needs_file(args) {
+    if let Some(error) = judging::needs_file(args) {
         return load.refuse(&report::plan_error(&error, load.view.language), Exit::Usage);
     }
     // A word that is no host: what else is wrong comes first.
@@ -51,29 +51,6 @@ pub(crate) fn run(args: &RunArgs) -> Exit {
         (Ok(draft), None) => load.carry_out(&draft, &args.engine, &wishes),
         (Err(error), _) => load.refuse(&report::plan_error(&error, load.view.language), Exit::Usage),
     }
-}
-
-/// The first flag that wants a report of a load.
-fn reported(args: &RunArgs) -> Option<&'static str> {
-    let wanted = [
-        ("--json", args.view.json.is_some()),
-        ("--output json", args.view.output.as_deref() == Some("json")),
-        ("--hdr", args.hdr.is_some()),
-        ("--html", args.keep.html.is_some()),
-        ("--save", args.keep.save),
-        ("--baseline", args.keep.baseline.is_some()),
-        ("--export", !args.exports.is_empty()),
-        ("--log", args.log.log.is_some()),
-        ("--slowest", args.log.slowest.is_some()),
-    ];
-    wanted.into_iter().find(|(_, is_wanted)| *is_wanted).map(|(flag, _)| flag)
-}
-
-/// Flags of scenario files without one.
-fn needs_file(args: &RunArgs) -> Option<PlanError> {
-    let given = [("--var", !args.vars.is_empty()), ("--only", !args.only.is_empty())];
-    let flag = given.into_iter().find(|(_, is_given)| *is_given);
-    flag.map(|(flag, _)| PlanError::Needs { flag, needed: Need::File })
 }
 
 /// The threads that were asked for, or the cores that this process may use.
@@ -185,7 +162,7 @@ impl Load {
                 return Err(Exit::Usage);
             }
         };
-        if let Some(other) = reported(args).filter(|_| args.debug) {
+        if let Some(other) = judging::reported(args).filter(|_| args.debug) {
             let error = PlanError::Conflict { one: "--debug", other, remedy: Remedy::DebugIsText };
             return Err(self.refuse(&report::plan_error(&error, self.view.language), Exit::Usage));
         }

@@ -8,11 +8,11 @@ use driver::Chosen;
 use engine::{RunResult, ShardUse, Verdict};
 use host::CpuTime;
 use metrics::{
-    CLOSE_WITHOUT_CODE, Censored, Class, Counts, Distribution, Failure, GRPC_STATUSES, Judgement, Measure, Row, Sample,
+    CLOSE_WITHOUT_CODE, Censored, Class, Distribution, Failure, GRPC_STATUSES, Judgement, Measure, Row, Sample,
     SeriesKind, Snapshot, Threshold, Timings, Traced,
 };
 use pacing::Nanos;
-use plan::{Plan, Scenario};
+use plan::Plan;
 use wire::tls::Refused;
 
 use crate::asked::{Asked, asks_each};

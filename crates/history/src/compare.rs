@@ -156,3 +156,6 @@ fn whole_intervals(report: &Value) -> Vec<&Value> {
     let usual = all.iter().map(|interval| length(interval)).fold(0.0, f64::max);
     all.into_iter().skip(1).filter(|interval| length(interval) >= WHOLE_SHARE * usual).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -68,3 +68,6 @@ impl FailIf {
         if self.is_above { change > self.limit } else { change < self.limit }
     }
 }
+
+#[cfg(test)]
+mod tests;

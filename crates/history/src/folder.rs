@@ -271,3 +271,6 @@ fn read(path: &Path) -> Result<Value, HistoryError> {
     let bytes = fs::read(path).map_err(wrong)?;
     serde_json::from_slice(&bytes).map_err(|_| HistoryError::Damaged { path: path.to_owned() })
 }
+
+#[cfg(test)]
+mod tests;

@@ -106,3 +106,6 @@ fn ln_gamma(x: f64) -> f64 {
     let series = (1.0 / 12.0 - inverse * (1.0 / 360.0 - inverse * (1.0 / 1260.0 - inverse / 1680.0))) / x;
     (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series - shift
 }
+
+#[cfg(test)]
+mod tests;

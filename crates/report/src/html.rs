@@ -46,3 +46,6 @@ pub fn html_report(report: &Value, charts: &Value, language: Language) -> String
 fn digest(text: &str) -> String {
     STANDARD.encode(hmac_sha256::Hash::hash(text.as_bytes()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,8 @@ pub(crate) fn onrush(args: &[&str]) -> Command {
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("ONRUSH_")) {
         command.env_remove(name);
     }
+    // Runs of scenario files are kept where users have their data: not those of tests.
+    command.env_remove("HOME").env_remove("XDG_DATA_HOME");
     command.args(args).env_remove("LC_ALL").env_remove("LC_MESSAGES").env("LANG", "C.UTF-8").stdin(Stdio::null());
     command
 }

@@ -207,10 +207,6 @@ fn what_has_no_effect_is_refused() {
     for (rest, says) in [
         (format!("scenarios: {{a: {{load: {{rate: 10/s, for: 1s}}, every: 1s, {steps}}}}}"), "'every' and 'rate'"),
         (
-            "scenarios: {a: {load: {users: 1, iterations: 1}, steps: [{websocket: /ws, name: foo, steps: [{send: a}]}]}}".to_owned(),
-            "'name' and 'steps'",
-        ),
-        (
             "scenarios: {a: {load: {users: 1, iterations: 1}, steps: [{if: 'random(1,10) > 0', then: [{get: /}]}]}}".to_owned(),
             "functions like random()",
         ),

@@ -30,6 +30,7 @@ mod hostile_talks;
 mod init;
 mod iterations;
 mod json;
+mod kept;
 mod mapping;
 mod meant;
 mod mistakes;

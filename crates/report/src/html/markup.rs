@@ -102,7 +102,7 @@ impl Markup {
     pub(super) fn facts(&mut self, facts: &[(&str, String)]) {
         self.raw("<dl>\n");
         for (name, text) in facts {
-            self.raw(&format!("<div><dt>{}</dt><dd>{}</dd></div>\n", escaped(name), escaped(text)));
+            self.raw(&format!("<dt>{}</dt><dd>{}</dd>\n", escaped(name), escaped(text)));
         }
         self.raw("</dl>\n");
     }

@@ -306,6 +306,21 @@ pub struct Take {
 
 impl Step {
     /// The steps within.
+    pub(crate) fn inner_mut(&mut self) -> Vec<&mut [Self]> {
+        match &mut self.action {
+            Action::Talk(talk) => vec![&mut talk.steps],
+            Action::Transaction { steps, .. }
+            | Action::Repeat { steps, .. }
+            | Action::Loop { steps, .. }
+            | Action::Parallel { steps, .. }
+            | Action::Shuffle(steps) => vec![steps],
+            Action::Choose(choices) => choices.iter_mut().map(|choice| &mut choice.steps[..]).collect(),
+            Action::If { then, otherwise, .. } => vec![then, otherwise],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The same.
     pub fn inner(&self) -> Vec<&[Self]> {
         match &self.action {
             Action::Talk(talk) => vec![&talk.steps],

@@ -56,8 +56,23 @@ fn step(reader: &mut Reader<'_>, node: &Node) -> Read<Step> {
     };
     let at = fields.place(verb);
     fields.close();
-    let (action, made): (Action, String) = read?;
+    let (mut action, made): (Action, String) = read?;
+    if let Action::Talk(talk) = &mut action {
+        inherit(&mut talk.steps, name.as_deref(), on_failure);
+    }
     Some(Step { at, name: name.unwrap_or(made), action, on_failure })
+}
+
+/// What is said of a conversation holds for those of its steps that do not say it of themselves.
+fn inherit(steps: &mut [Step], name: Option<&str>, on_failure: Option<OnFailure>) {
+    for step in steps {
+        let is_said = matches!(step.action, Action::Send(_) | Action::Receive(_));
+        if let Some(name) = name.filter(|_| is_said && ["send", "receive"].contains(&step.name.as_str())) {
+            step.name = name.to_owned();
+        }
+        step.on_failure = step.on_failure.or(on_failure);
+        step.inner_mut().into_iter().for_each(|steps| inherit(steps, name, on_failure));
+    }
 }
 
 /// Something in a list of steps that is none.

@@ -26,12 +26,6 @@ pub(super) fn talk(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'sta
     }
     let object = verb_of(verb).unwrap_or(&STEP);
     let steps = fields.get("steps").map(|node| super::some(reader, node, object)).unwrap_or_default();
-    if !steps.is_empty() {
-        // Its exchanges are those of its steps, each with its own.
-        fields.given(&["name", "on_failure"]).into_iter().for_each(|one| {
-            reader.found.add(fields.place(one), Fault::Conflict { one, other: "steps" });
-        });
-    }
     let url = url?;
     let name = requests::series(verb, &url);
     Some((Action::Talk(Box::new(Talk { url, headers, subprotocols, answers, timeout, steps })), name))

@@ -1,0 +1,68 @@
+use super::*;
+
+/// From tables of Student's t, two-sided.
+#[test]
+fn the_chance_of_a_score_is_that_of_the_tables() {
+    for (score, freedom, chance) in [
+        (12.706, 1.0, 0.05),
+        (4.303, 2.0, 0.05),
+        (2.228, 10.0, 0.05),
+        (3.169, 10.0, 0.01),
+        (2.042, 30.0, 0.05),
+        (1.960, 100_000.0, 0.05),
+        (0.0, 7.0, 1.0),
+    ] {
+        let found = beyond(score, freedom);
+        assert!((found - chance).abs() < 2e-4, "{score} {freedom}: {found} for {chance}");
+    }
+}
+
+/// Draws of a seed, even in [0, 1).
+fn draws(seed: u64) -> impl Iterator<Item = f64> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    std::iter::repeat_with(move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    })
+}
+
+/// About normal.
+fn noise(seed: u64) -> impl Iterator<Item = f64> {
+    let mut all = draws(seed);
+    std::iter::repeat_with(move || (0..12).map(|_| all.next().unwrap_or(0.0)).sum::<f64>() - 6.0)
+}
+
+/// Of 2,000 pairs that are equal about one in a hundred is taken for different, also where neighbours are alike.
+#[test]
+fn equal_series_are_seldom_taken_for_different() {
+    for likeness in [0.0, 0.6] {
+        let series = |seed: u64| {
+            let mut last = 0.0;
+            let one = noise(seed).map(move |fresh| {
+                last = likeness * last + fresh;
+                100.0 + last
+            });
+            one.skip(50).take(60).collect::<Vec<f64>>()
+        };
+        let wrong = (0..2_000u64).filter(|pair| {
+            let [one, other] = [pair * 2 + 1, pair * 2 + 2].map(|seed| Sample::of(&series(seed)).expect("enough"));
+            one.chance(&other) < 0.01
+        });
+        let wrong = wrong.count();
+        assert!(wrong < 60, "{likeness}: {wrong} of 2,000");
+    }
+}
+
+#[test]
+fn what_is_different_is_found() {
+    let of = |mean: f64, seed: u64| {
+        let values: Vec<f64> = noise(seed).take(40).map(|one| mean + one).collect();
+        Sample::of(&values).expect("enough")
+    };
+    let found = (0..200u64).filter(|pair| of(100.0, pair * 2 + 1).chance(&of(103.0, pair * 2 + 2)) < 0.001).count();
+    assert!(found > 190, "{found} of 200");
+    assert_eq!(Sample::of(&[1.0, 2.0, 3.0]), None);
+    assert_eq!(of(5.0, 1).chance(&of(5.0, 1)), 1.0);
+}
