@@ -1,7 +1,8 @@
 //! How often users went through their steps.
 
+use engine::RunResult;
 use metrics::Counts;
-use plan::Scenario;
+use plan::{Plan, Scenario};
 
 /// Passes of users through the steps. Of a single URL each request with its redirects is one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,8 +27,15 @@ impl Iterations {
     }
 }
 
+/// The iterations of a run, and exchanges that were made again because they failed.
+pub(crate) fn rounds(plan: &Plan, result: &RunResult) -> (Iterations, u64) {
+    let counts_of = |scenario| &result.total_of(scenario).counts;
+    let each = || plan.scenarios.iter().zip((0..).map(counts_of));
+    (iterations(each()), retried(each()))
+}
+
 /// Those of all scenarios. Where an iteration is one exchange, with its redirects, the engine counts exchanges alone.
-pub(crate) fn iterations<'a>(scenarios: impl Iterator<Item = (&'a Scenario, &'a Counts)>) -> Iterations {
+fn iterations<'a>(scenarios: impl Iterator<Item = (&'a Scenario, &'a Counts)>) -> Iterations {
     scenarios.fold(Iterations::default(), |sum, (scenario, counts)| {
         let (completed, failed, cut) = (counts.iterations(), counts.iterations_failed(), counts.iterations_cut());
         let (completed, failed, cut) = match scenario.program.is_one_exchange() {
@@ -43,7 +51,7 @@ pub(crate) fn iterations<'a>(scenarios: impl Iterator<Item = (&'a Scenario, &'a 
 }
 
 /// Exchanges that were made again because they failed: no plan asks for them.
-pub(crate) fn retried<'a>(scenarios: impl Iterator<Item = (&'a Scenario, &'a Counts)>) -> u64 {
+fn retried<'a>(scenarios: impl Iterator<Item = (&'a Scenario, &'a Counts)>) -> u64 {
     let of = |(scenario, counts): (&Scenario, &Counts)| {
         let each = scenario.program.asks_each().filter(|_| scenario.program.retries())?;
         let begun = counts.iterations() + counts.iterations_failed() + counts.iterations_cut();

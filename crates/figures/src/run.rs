@@ -16,7 +16,7 @@ use plan::Plan;
 use wire::tls::Refused;
 
 use crate::asked::{Asked, asks_each};
-use crate::iterations::{Iterations, iterations, retried};
+use crate::iterations::{Iterations, rounds};
 use crate::times::{Spoiled, histogram};
 use crate::{Bar, ClassTimes, MeasureTimes, Note, ScenarioPart, Tally, Times, per_second};
 
@@ -234,9 +234,7 @@ impl Run {
         let RunInput { plan, address, lookup, result, thresholds, notes, host } = input;
         let scenarios = ScenarioPart::all(&plan, (0..plan.scenarios.len()).map(|scenario| result.total_of(scenario)));
         let parts = thresholds.iter().map(|threshold| part_of(threshold, &plan, &result)).collect::<Vec<_>>();
-        let counts_of = |scenario| &result.total_of(scenario).counts;
-        let iterations = iterations(plan.scenarios.iter().zip((0..).map(counts_of)));
-        let again = retried(plan.scenarios.iter().zip((0..).map(counts_of)));
+        let (iterations, again) = rounds(&plan, &result);
         let mut total = result.total;
         let (tally, recorded) = (Tally::of(&total), Recorded::of(&total));
         let (wall, started_for) = (result.wall, result.started_for);
@@ -251,7 +249,7 @@ impl Run {
         let succeeded = succeeded(&total, &recorded.succeeded);
         let available = wall.0 as f64 * result.threads as f64;
         let rate = asked.at_most(per_s_of_starts(tally.finished() - tally.drained()));
-        let users: u64 = plan.scenarios.iter().map(plan::Scenario::users).sum();
+        let users = plan.scenarios.iter().map(plan::Scenario::users).sum();
         let is_closed = result.asked_per_s.is_none();
         Self {
             address,

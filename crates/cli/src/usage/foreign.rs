@@ -94,7 +94,7 @@ const TABLE: &[(&[&str], Meant)] = &[
     (&["--proxy", "--proxy-header", "--socks5", "-x"], PROXIES),
     (&["--script", "--lua", "-f", "--file", "--testplan"], SCRIPTS),
     (&["--verbose", "--trace", "--print", "--dump", "-v", "-i", "--include"], TO_SEE),
-    (&["--report", "--html", "--out", "--summary-export", "--csv", "--save", "--output-file", "-g", "-e"], REPORTS),
+    (&["--report", "--out", "--summary-export", "--csv", "--output-file", "-g", "-e"], REPORTS),
     (&["--silent", "--no-progress", "--no-tui", "--disable-tui"], Flag("--quiet")),
     (&["--thread", "--cpus", "--cpu", "--procs", "--processes"], Flag("--threads N")),
     (

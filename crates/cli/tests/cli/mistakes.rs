@@ -9,7 +9,7 @@ type Case = (&'static [&'static str], &'static str, &'static str);
 const URL: &str = "http://127.0.0.1:1/";
 
 /// What else is called differently: the flag, and what is named instead, in any language.
-const FLAGS: [(&str, &str); 64] = [
+const FLAGS: [(&str, &str); 63] = [
     ("--concurrency", "-c N"),
     ("--vus", "-c N"),
     ("--users", "-c N"),
@@ -61,7 +61,6 @@ const FLAGS: [(&str, &str); 64] = [
     ("--script", "--curl FILE"),
     ("--verbose", "--debug"),
     ("-v", "--debug"),
-    ("--html", "--json FILE"),
     ("--out", "--json FILE"),
     ("--cpus", "--threads N"),
     ("--think-time", "-q"),

@@ -230,9 +230,11 @@ fn onrush(words: &[&str], folder: &Path) -> Command {
 /// Runs a command; what is wrong with it, if something is.
 fn run(command: &str, servers: &Servers, folder: &Path) -> Result<(), String> {
     let line = command.strip_prefix("onrush ").ok_or("what is this?")?;
-    let (line, output) =
-        line.split_once(" > ").or(line.split_once(" | ")).map_or((line, ""), |(line, rest)| (line, rest));
-    let _ = output;
+    // Within quotes they are no signs of the shell.
+    let is_outside = |at: &usize| line[..*at].matches('\'').count() % 2 == 0;
+    let end =
+        [" > ", " | "].iter().flat_map(|sign| line.match_indices(sign)).map(|(at, _)| at).filter(is_outside).min();
+    let line = &line[..end.unwrap_or(line.len())];
     let words = words(line);
     if words.first().is_some_and(|word| word == "serve") {
         return serves(&words, folder);
