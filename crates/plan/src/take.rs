@@ -8,6 +8,7 @@ mod tests;
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::fmt;
 
 use regex::bytes::{Regex, RegexBuilder};
 use serde_json_path::JsonPath;
@@ -40,6 +41,22 @@ pub enum TakeFrom {
     },
     /// The whole body, or the message.
     Body,
+}
+
+impl fmt::Display for TakeFrom {
+    /// As a scenario file has it.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Json(path) => write!(out, "json {path}"),
+            Self::Regex(pattern) => write!(out, "regex {pattern}"),
+            Self::Header(name) => write!(out, "header {name}"),
+            Self::Cookie(name) => write!(out, "cookie {name}"),
+            Self::Status => out.write_str("status"),
+            Self::Css { selector, attribute: Some(attribute) } => write!(out, "css {selector} @{attribute}"),
+            Self::Css { selector, attribute: None } => write!(out, "css {selector}"),
+            Self::Body => out.write_str("body"),
+        }
+    }
 }
 
 /// Which of several values is taken.
@@ -174,6 +191,13 @@ pub struct Take {
     from: TakeFrom,
     finder: Finder,
     which: Which,
+}
+
+impl Take {
+    /// Where it looks.
+    pub fn from(&self) -> &TakeFrom {
+        &self.from
+    }
 }
 
 impl PartialEq for Take {

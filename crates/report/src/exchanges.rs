@@ -128,14 +128,15 @@ fn instants(sample: &Sample, language: Language, text: &mut String) {
 }
 
 fn step_of<'a>(run: &'a Run, sample: &Sample) -> Option<&'a Step> {
-    run.plan.scenarios.first()?.steps.get(sample.step as usize)
+    run.plan.scenarios.iter().flat_map(|scenario| &scenario.steps).nth(sample.step as usize)
 }
 
 fn reason(sample: &Sample, run: &Run, showing: &Showing) -> String {
     let Outcome::Failed(failure) = sample.outcome else { return String::new() };
     let name = say::failure_name(failure);
     if !sample.reason.is_empty() {
-        return format!("{name}: {}", visible(&showing.hide(&sample.reason)));
+        let why = visible(&showing.hide(&sample.reason));
+        return showing.language.pick(format!("{name}: {why}"), format!("{name}：{}", say::why_in_chinese(&why)));
     }
     if failure == Failure::Status && sample.status > 0 {
         return format!("{name} {}", sample.status);

@@ -146,3 +146,22 @@ fn the_summary_says_so_in_both_languages() {
     let said = onrush(&["--budget", "hits=5", &url]).env("LANG", "zh_CN.UTF-8").output().expect("it starts");
     crate::usage::check(&said, 2, "--budget 由 requests=数量");
 }
+
+/// A redirect for which no budget was left is no redirect that was followed, and its round was cut.
+#[test]
+fn redirects_that_the_budget_forbids_are_not_counted() {
+    let served = Served::start();
+    let url = served.url("/redirect/2");
+    for (load_words, name) in [(&["-c", "7", "-z", "1h"][..], "closed"), (&["-q", "200", "-z", "5s"], "open")] {
+        let before = answered(&served);
+        let seen = load(&[load_words, &["--budget", "requests=77", "-L", &url]].concat());
+        assert_eq!(answered(&served) - before, 77, "{name}");
+        let count = |key: &str| seen["requests"][key].as_u64().expect("a count");
+        let rounds = |key: &str| seen["requests"]["iterations"][key].as_u64().expect("a count");
+        assert_eq!((count("started"), count("succeeded")), (77, 77), "{name}: {seen}");
+        // Each round is a request and two redirects behind it; those that were cut lack one or both.
+        let begun = rounds("completed") + rounds("failed") + rounds("cut");
+        assert_eq!(begun + count("redirects"), 77, "{name}: {seen}");
+        assert!(rounds("completed") * 3 <= 77 && rounds("completed") >= 77 / 3 - 7, "{name}: {seen}");
+    }
+}

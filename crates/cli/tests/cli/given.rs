@@ -212,3 +212,17 @@ fn two_reports_have_two_files() {
     assert_eq!(output(&["-n", "1", "--json", "/dev/null", "--log", "/dev/null", &url]).status.code(), Some(0));
     std::fs::remove_dir_all(folder).expect("it is there");
 }
+
+/// A header that was written out goes before the flag that makes one, as with curl.
+#[test]
+fn a_header_that_is_written_out_is_sent_once() {
+    let served = crate::Served::start();
+    let words =
+        ["--debug", "-u", "a:b", "-H", "Authorization: Bearer t", "-b", "x=1", "-H", "Cookie: y=2", "--show-secrets"];
+    let shown = crate::output(&[&words[..], &[&served.url("/")]].concat());
+    let page = crate::text(&shown.stdout);
+    for (header, sent) in [("> Authorization: ", "Bearer t"), ("> Cookie: ", "y=2")] {
+        let lines: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix(header)).collect();
+        assert_eq!(lines, [sent], "{page}");
+    }
+}

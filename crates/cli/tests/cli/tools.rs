@@ -453,3 +453,17 @@ fn the_name_of_the_program_is_enough() {
     }
     let _ = std::fs::remove_dir_all(folder);
 }
+
+/// A request that was cut at the end is no expectation that was not met: nobody typed one.
+#[test]
+fn the_native_page_of_a_healthy_target_is_a_success() {
+    let served = Served::start();
+    let url = served.url("/delay/20");
+    for tool in ["wrk", "wrk2"] {
+        let mut words = vec!["as", tool, "--native", "-t1", "-c2", "-d1s"];
+        words.extend(if tool == "wrk2" { &["-R50"][..] } else { &[] });
+        words.push(&url);
+        let done = crate::output(&words);
+        assert_eq!(done.status.code(), Some(0), "{tool}: {done:?}");
+    }
+}

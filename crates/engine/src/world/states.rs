@@ -388,7 +388,9 @@ fn taken(
         let value = match (found, &taking.default) {
             (Ok(value), _) => value,
             (Err(_), Some(default)) => default.clone(),
-            (Err(why), None) => return Err((Failure::NotTaken, format!("take {}: {why}", taking.name))),
+            (Err(why), None) => {
+                return Err((Failure::NotTaken, format!("take {}: {why} ({})", taking.name, taking.take.from())));
+            }
         };
         set(taking.variable, value);
     }

@@ -38,9 +38,50 @@ pub fn not_taken(why: &NotTaken, language: Language) -> String {
     }
 }
 
+/// Why an exchange could not be made, or nothing be taken from its answer: the words of ours in Chinese, those of others as they are.
+pub(crate) fn why_in_chinese(why: &str) -> String {
+    const WORDS: [(&str, &str); 12] = [
+        ("nothing is there", "没有找到"),
+        ("the body is no JSON", "响应体不是 JSON"),
+        ("the body takes too much memory as", "响应体占用内存过多："),
+        (
+            "a value for a header has a line end; take it without, or encode it",
+            "请求头的值中有换行；请去掉换行或先编码",
+        ),
+        (
+            "is no path of this target; take one that begins with /, or write a step for its host",
+            "不是该目标的路径；请取以 / 开头的值，或为该主机另写一个步骤",
+        ),
+        ("there is no row", "没有数据行"),
+        ("random() wants whole numbers, the smaller first, not", "random() 需要整数且较小的在前，而不是"),
+        ("it is no message of the method:", "不符合该方法的消息格式："),
+        ("it threw:", "抛出异常："),
+        ("it took longer than 50ms; do less in it", "执行超过 50ms；请减少其中的计算"),
+        ("of memory; do less in it", "内存；请减少其中的计算"),
+        ("it wanted more than", "所需超过"),
+    ];
+    let why = match why.strip_prefix("take ").and_then(|rest| rest.split_once(": ")) {
+        Some((name, rest)) => format!("取值 {name}：{rest}"),
+        None => why.to_owned(),
+    };
+    WORDS.iter().fold(why, |text, (english, chinese)| text.replace(english, chinese))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn why_nothing_was_taken_is_said_in_chinese() {
+        for (why, chinese) in [
+            ("take m: nothing is there (json $.token)", "取值 m：没有找到 (json $.token)"),
+            ("it threw: x is not defined", "抛出异常： x is not defined"),
+            ("it took longer than 50ms; do less in it", "执行超过 50ms；请减少其中的计算"),
+            ("what a server says", "what a server says"),
+        ] {
+            assert_eq!(why_in_chinese(why), chinese);
+        }
+    }
 
     #[test]
     fn each_is_told_in_both_languages() {
