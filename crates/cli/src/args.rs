@@ -235,6 +235,7 @@ impl InitArgs {
 #[derive(Debug)]
 pub(crate) struct HoldArgs {
     pub(crate) flags: HoldFlags,
+    pub(crate) html: Option<String>,
     pub(crate) stop_file: Option<String>,
     pub(crate) engine: EngineArgs,
     pub(crate) view: ViewArgs,
@@ -250,7 +251,14 @@ impl HoldArgs {
             receive_only: given.has("receive-only"),
             reconnect: given.has("reconnect"),
         };
-        Self { flags, stop_file: given.text("stop-file"), engine: EngineArgs::of(given), view: ViewArgs::of(given) }
+        let html = given.text("html");
+        Self {
+            flags,
+            html,
+            stop_file: given.text("stop-file"),
+            engine: EngineArgs::of(given),
+            view: ViewArgs::of(given),
+        }
     }
 }
 

@@ -61,7 +61,7 @@ mod modes {
     pub(super) const COMPARING: &[Mode] = &[Run, Compare];
     pub(super) const HISTORY: &[Mode] = &[History];
     pub(super) const INIT: &[Mode] = &[Init];
-    pub(super) const PAGED: &[Mode] = &[Run, Report];
+    pub(super) const PAGED: &[Mode] = &[Run, Hold, Report];
     pub(super) const PAST: &[Mode] = &[History, Compare];
     pub(super) const REPORT: &[Mode] = &[Report];
     pub(super) const KEYED: &[Mode] = &[Run, Serve, Hold, Ask];

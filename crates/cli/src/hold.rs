@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 use engine::{HoldOptions, Holding, Places, StopHandle};
@@ -9,10 +10,13 @@ use figures::{Held, HeldInput, HeldInterval};
 use host::{Settings, Situation};
 use plan::{Hold, PlanError};
 use report::{HoldJson, HoldTable, Language};
+use serde_json::Value;
 
 use crate::args::HoldArgs;
 use crate::consent::Asking;
 use crate::exit::Exit;
+use crate::files::Place;
+use crate::keeping;
 use crate::load::threads;
 use crate::machine;
 use crate::output::{self, Wrote};
@@ -40,6 +44,7 @@ struct Session {
     options: HoldOptions,
     lookup: Option<std::time::Duration>,
     json_file: Option<(String, File)>,
+    page: Option<Place>,
 }
 
 impl Session {
@@ -60,11 +65,13 @@ impl Session {
                 Err(error) => return Err((output::cannot_write(path, &error, language), Exit::Usage)),
             },
         };
+        let page = args.html.as_deref().map(|path| Place::open(Path::new(path))).transpose();
+        let page = page.map_err(|(path, error)| (output::cannot_write(&path, &error, language), Exit::Usage))?;
         host::raise_descriptor_limit();
         let driver = driver::choose(args.engine.driver.choice())
             .map_err(|error| (report::driver_error(&error, language), Exit::System))?;
         let options = HoldOptions { address: resolved.address, tls, threads, driver };
-        Ok(Self { language, plan: Arc::new(plan), options, lookup: resolved.lookup, json_file })
+        Ok(Self { language, plan: Arc::new(plan), options, lookup: resolved.lookup, json_file, page })
     }
 
     fn carry_out(mut self, args: &HoldArgs) -> Exit {
@@ -87,8 +94,9 @@ impl Session {
         self.warn();
         let screen = output::screen(language, args.view.no_color, args.view.full);
         let mut table = HoldTable::new(screen);
-        let (mut json, mut wrote) = (HoldJson::default(), Wrote::All);
-        let wants_file = self.json_file.is_some();
+        let about = keeping::about(|word| plan::masked_header(&plan::masked_url(word)));
+        let (mut json, mut wrote) = (HoldJson::about(about), Wrote::All);
+        let wants_file = self.json_file.is_some() || self.page.is_some();
         let is_shown = !is_json && !args.view.quiet;
         let mut progress = Progress::of_hold(&screen, is_shown, &self.plan, self.options.address);
         let result = Holding::start(self.plan.clone(), self.options.clone(), &stop).and_then(|mut holding| {
@@ -120,7 +128,8 @@ impl Session {
             host: machine::host_facts(),
         });
         let is_empty = held.tally.established() == 0;
-        let text = if is_json || wants_file { json.report(&held) } else { String::new() };
+        let value = if is_json || wants_file { json.value(&held) } else { Value::Null };
+        let text = format!("{value:#}\n");
         if is_empty {
             output::complain(&report::nothing_held(&held, language));
         }
@@ -136,6 +145,12 @@ impl Session {
             && let Err(error) = file.write_all(text.as_bytes()).and_then(|()| file.flush())
         {
             output::complain(&output::cannot_write(path, &error, language));
+            wrote = Wrote::Failed;
+        }
+        if let Some(page) = self.page.take()
+            && let Err((path, error)) = page.write_whole(&report::hold_html_report(&value, language))
+        {
+            output::complain(&output::cannot_write(&path, &error, language));
             wrote = Wrote::Failed;
         }
         exit(&held, wrote, asked.is_asked() || stop_file.has_come(), wants_file)

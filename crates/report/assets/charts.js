@@ -133,6 +133,7 @@ const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const SIZES = {
   s: [[1, " s"], [1e-3, " ms"], [1e-6, " µs"], [1e-9, " ns"]],
   "B/s": [[1024 ** 4, " TiB"], [1024 ** 3, " GiB"], [1024 ** 2, " MiB"], [1024, " KiB"], [1, " B"]],
+  "B": [[1024 ** 4, " TiB"], [1024 ** 3, " GiB"], [1024 ** 2, " MiB"], [1024, " KiB"], [1, " B"]],
   "%": [[1, " %"]],
   "": [[1e9, " G"], [1e6, " M"], [1e3, " k"], [1, ""]],
 };
@@ -153,7 +154,7 @@ function percent(value) {
 function exact(value, unit, words) {
   if (value === null) return words.none;
   if (unit === "%") return percent(value);
-  const plain = unit !== "s" && unit !== "B/s" && Math.abs(value) < 1e6;
+  const plain = unit !== "s" && unit[0] !== "B" && Math.abs(value) < 1e6;
   const [factor, suffix] = plain ? [1, ""] : sizeFor(unit, Math.abs(value));
   const number = value / factor;
   const text = (Math.abs(number) >= 1000 ? whole : significant).format(number);
@@ -220,7 +221,7 @@ function linearAxis(unit, low, high, room) {
 
 // Lines at 1, 2 and 5 times a power of ten (at powers of two for bytes); when they are many, only powers have a text.
 function logAxis(unit, low, high, room) {
-  const [base, digits] = unit === "B/s" ? [2, [1]] : [10, [1, 2, 5]];
+  const [base, digits] = unit[0] === "B" ? [2, [1]] : [10, [1, 2, 5]];
   const bottom = low > 0 ? low * 0.95 : 1e-3;
   const power = (value) => Math.log(value) / Math.log(base);
   const all = [];

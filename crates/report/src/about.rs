@@ -28,17 +28,22 @@ pub struct About {
 
 impl About {
     /// The same in the report of a run.
-    pub(crate) fn value(&self, run: &Run) -> Value {
+    pub(crate) fn of_run(&self, run: &Run) -> Value {
         let planned = |language: Language| {
             let all = run.plan.scenarios.iter().map(|scenario| scenario_in_words(&run.plan, scenario, language));
             all.collect::<Vec<_>>().join(language.pick("; ", "；"))
         };
+        self.value(run.began_unix_ns(), planned)
+    }
+
+    /// The same in any report. `planned`: the plan in words.
+    pub(crate) fn value(&self, began_unix_ns: u64, planned: impl Fn(Language) -> String) -> Value {
         let settings: Map<String, Value> =
             self.settings.iter().map(|(name, value)| ((*name).to_owned(), value.as_str().into())).collect();
         json!({
             "version": self.version,
             "command": self.command,
-            "began": utc(core::time::Duration::from_nanos(run.began_unix_ns())),
+            "began": utc(core::time::Duration::from_nanos(began_unix_ns)),
             "plan": planned(Language::En),
             "plan_zh": planned(Language::Zh),
             "host": {

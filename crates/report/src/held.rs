@@ -1,21 +1,21 @@
 //! The views of connections that are held: the table while they are, the summary at the end, the JSON.
 
 mod json;
+mod planned;
 mod table;
 #[cfg(test)]
 pub(crate) mod tests;
 mod verdict;
 
-use figures::{FailureCount, Held, Quantile, per_second};
-use plan::{Hold, Work};
-
 use crate::Language;
-use crate::format::{bytes, count, rate, span, time};
+use crate::format::{bytes, count, rate, time};
 use crate::page::{Page, percentile};
 use crate::say::{self, Scene};
 use crate::screen::{Paint, Screen};
 use crate::verdict::mark_of_spoiled;
+use figures::{FailureCount, Held, Quantile, per_second};
 pub use json::HoldJson;
+pub(crate) use planned::plan_in_words;
 pub use table::HoldTable;
 use verdict::verdicts;
 
@@ -228,33 +228,4 @@ impl Page {
             self.warn("", mark);
         }
     }
-}
-
-/// What was to be done, in one line.
-pub(crate) fn plan_in_words(plan: &Hold, language: Language) -> String {
-    let connections = count(plan.connections);
-    let pace = plan.ramp.map_or(String::new(), |rate_of| {
-        let per_s = rate(rate_of as f64 / plan::RATE_UNIT as f64);
-        language.pick(format!(" at {per_s}/s"), format!("，每秒 {per_s} 个"))
-    });
-    let held = span(plan.duration);
-    let work = match plan.work {
-        Work::Nothing => language.pick("nothing is sent".to_owned(), "不发送消息".to_owned()),
-        Work::Once => language.pick("one message on each connection".to_owned(), "每个连接发送一条消息".to_owned()),
-        Work::Every(every) => {
-            let every = span(every);
-            language.pick(format!("a message on each connection every {every}"), format!("每个连接每 {every} 一条消息"))
-        }
-        Work::Pause { least, most } => {
-            let (least, most) = (span(least), span(most));
-            language.pick(
-                format!("messages on each connection with pauses of {least} to {most}"),
-                format!("每个连接每次停顿 {least} 到 {most} 后发送一条消息"),
-            )
-        }
-    };
-    language.pick(
-        format!("{connections} connections{pace}, held {held}, {work}"),
-        format!("{connections} 个连接{pace}，保持 {held}，{work}"),
-    )
 }

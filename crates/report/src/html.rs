@@ -4,6 +4,7 @@
 //! compressed, and is drawn by the modules in `assets`.
 
 mod data;
+mod held;
 mod markup;
 mod sections;
 
@@ -24,17 +25,30 @@ const IMPORT: &str = "import { mount } from \"./charts.js\";";
 
 /// The report of a run. `report`: the JSON report; `charts`: what [`crate::charts_value`] made.
 pub fn html_report(report: &Value, charts: &Value, language: Language) -> String {
+    let mut page = Markup::new(language);
+    sections::write(report, &mut page);
+    let title = report.pointer("/target/url").and_then(Value::as_str).unwrap_or("onrush");
+    whole(title, page, &data::page_data(report, charts, language), language)
+}
+
+/// The same of connections that were held, of which the JSON report is enough.
+pub fn hold_html_report(report: &Value, language: Language) -> String {
+    let mut page = Markup::new(language);
+    held::write(report, &mut page);
+    let title = report["url"].as_str().unwrap_or("onrush");
+    whole(title, page, &held::data(report, language), language)
+}
+
+fn whole(title: &str, page: Markup, data: &Value, language: Language) -> String {
     let script = format!("{CHARTS}\n{}", REPORT.replace(IMPORT, ""));
     let policy = format!(
         "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
         digest(STYLE),
         digest(&script)
     );
-    let mut page = Markup::new(language);
-    sections::write(report, &mut page);
-    let title = escaped(report.pointer("/target/url").and_then(Value::as_str).unwrap_or("onrush"));
+    let title = escaped(title);
     let words = if language == Language::Zh { WORDS_ZH.trim().replace('<', "\\u003c") } else { "{}".to_owned() };
-    let data = STANDARD.encode(data::packed(report, charts, language));
+    let data = STANDARD.encode(data::packed(data));
     format!(
         "<!doctype html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<title>{title} - onrush</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{}<script type=\"application/json\" id=\"words\">{words}</script>\n<script type=\"application/octet-stream\" id=\"data\">{data}</script>\n<script type=\"module\">{script}</script>\n</body>\n</html>\n",
         language.pick("en", "zh-CN"),

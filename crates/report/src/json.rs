@@ -69,7 +69,7 @@ impl Json {
     /// The same as a value.
     pub fn value(&mut self, run: &Run) -> Value {
         let mut report = facts(run);
-        report["about"] = self.about.value(run);
+        report["about"] = self.about.of_run(run);
         report["times"] = all_times(run);
         report["statuses"] = statuses(&run.tally.statuses);
         report["grpc_statuses"] = grpc_statuses(&run.tally.grpc_statuses);

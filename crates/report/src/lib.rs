@@ -43,7 +43,7 @@ pub use exchanges::{Showing, exchange_in_full, failed_answers, has_answers};
 pub use github::{github_annotations, github_page};
 pub use hdr::{HdrLog, hdr_text};
 pub use held::{HoldJson, HoldTable, hold_summary, nothing_held};
-pub use html::html_report;
+pub use html::{hold_html_report, html_report};
 pub use json::Json;
 pub use language::Language;
 pub use notes::{note_so_far, note_text};

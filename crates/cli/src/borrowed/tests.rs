@@ -27,6 +27,7 @@ fn every_flag_has_a_variable_of_its_own() {
             let line = match mode {
                 Mode::Completions => "onrush completions zsh",
                 Mode::Check => "onrush check first.yaml",
+                Mode::Compare => "onrush compare first second",
                 _ => line,
             };
             let (value, meant) = match row.kind {

@@ -223,6 +223,8 @@ const tests = {
       if (kind === "strip") assert.equal(await page.$eval(".chart-strip .chart-tip", (tip) => tip.hidden), false);
       await page.keyboard.press("Escape");
     }
+    await plot.focus();
+    await page.keyboard.press("Escape");
     await settle(page);
     assert.ok(await page.$$eval(".chart-cross", (crosses) => crosses.every((one) => one.hidden)));
   },

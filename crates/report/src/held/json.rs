@@ -5,10 +5,11 @@ use figures::{FailureCount, Held, HeldInterval, HeldTally, Times};
 use plan::Work;
 use serde_json::{Value, json};
 
+use super::planned::plan_in_words;
 use super::verdict::verdicts;
-use crate::Language;
 use crate::json::distribution::with_given_up;
 use crate::json::intervals::Intervals;
+use crate::{About, Language};
 
 /// Grows with every change that a reader could stumble over.
 const SCHEMA: u32 = 1;
@@ -17,9 +18,15 @@ const SCHEMA: u32 = 1;
 #[derive(Debug, Default)]
 pub struct HoldJson {
     intervals: Intervals,
+    about: About,
 }
 
 impl HoldJson {
+    /// One that says of what the run was made.
+    pub fn about(about: About) -> Self {
+        Self { about, ..Self::default() }
+    }
+
     /// Keeps an interval.
     pub fn interval(&mut self, interval: &HeldInterval) {
         let (seen, now) = (&interval.seen, interval.now);
@@ -44,14 +51,21 @@ impl HoldJson {
 
     /// The whole report, with a line end.
     pub fn report(&mut self, held: &Held) -> String {
+        format!("{:#}\n", self.value(held))
+    }
+
+    /// The same as a value.
+    pub fn value(&mut self, held: &Held) -> Value {
         let (counts, plan) = (&held.tally, &held.plan);
         let reasons = |of: &[FailureCount]| -> Value {
             let one = |each: &FailureCount| json!({"name": each.failure.name(), "detail": each.failure.detail(), "count": each.count});
             of.iter().map(one).collect()
         };
-        let report = json!({
+        let began = held.host.now_unix_ns.saturating_sub(held.wall.0);
+        json!({
             "schema": SCHEMA,
             "kind": "hold",
+            "about": self.about.value(began, |language| plan_in_words(plan, language)),
             "url": plan::masked_url(&plan.target.url),
             "address": held.address.to_string(),
             "lookup_ns": held.lookup.map(|span| span.as_nanos() as u64),
@@ -110,10 +124,10 @@ impl HoldJson {
             "is_kept": held.is_kept,
             "is_spoiled": held.is_spoiled,
             "verdicts": verdicts(held, Language::En),
+            "verdicts_zh": verdicts(held, Language::Zh),
             "intervals": self.intervals.take(),
             "intervals_left_out": self.intervals.left_out(),
-        });
-        format!("{report:#}\n")
+        })
     }
 }
 

@@ -9,10 +9,9 @@ use serde_json::{Value, json};
 use crate::Language;
 
 /// The data of the page's charts, packed.
-pub(super) fn packed(report: &Value, charts: &Value, language: Language) -> Vec<u8> {
+pub(super) fn packed(data: &Value) -> Vec<u8> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::best());
-    let text = page_data(report, charts, language).to_string();
-    packer.write_all(text.as_bytes()).and_then(|()| packer.finish()).unwrap_or_default()
+    packer.write_all(data.to_string().as_bytes()).and_then(|()| packer.finish()).unwrap_or_default()
 }
 
 /// One line of a chart: its name, how it is drawn, where its values stand.

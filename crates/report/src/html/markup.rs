@@ -98,6 +98,16 @@ impl Markup {
         self.raw(&markup);
     }
 
+    /// The figures that matter most: a name, a value and a few words each.
+    pub(super) fn tiles(&mut self, tiles: &[(&str, String, String)]) {
+        self.raw("<dl class=\"tiles\">\n");
+        for (name, value, more) in tiles {
+            let (name, value, more) = (escaped(name), escaped(value), escaped(more));
+            self.raw(&format!("<div><dt>{name}</dt><dd>{value}<small>{more}</small></dd></div>\n"));
+        }
+        self.raw("</dl>\n");
+    }
+
     /// Names and what they are.
     pub(super) fn facts(&mut self, facts: &[(&str, String)]) {
         self.raw("<dl>\n");

@@ -31,25 +31,25 @@ pub(super) fn write(report: &Value, page: &mut Markup) {
     statuses(report, page);
     slowest(report, page);
     notes(report, page);
-    card(report, page);
+    card(report, ("/target/url", "/target/address"), page);
     page.raw("</main>\n");
     let made_by = format!("onrush {}", text(report, "/about/version"));
     page.raw(&format!("<footer><p>{}</p></footer>\n", escaped(&made_by)));
 }
 
-fn text<'a>(report: &'a Value, path: &str) -> &'a str {
+pub(super) fn text<'a>(report: &'a Value, path: &str) -> &'a str {
     report.pointer(path).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn number(report: &Value, path: &str) -> Option<f64> {
+pub(super) fn number(report: &Value, path: &str) -> Option<f64> {
     report.pointer(path).and_then(Value::as_f64)
 }
 
-fn whole(report: &Value, path: &str) -> u64 {
+pub(super) fn whole(report: &Value, path: &str) -> u64 {
     report.pointer(path).and_then(Value::as_u64).unwrap_or(0)
 }
 
-fn list<'a>(report: &'a Value, path: &str) -> &'a [Value] {
+pub(super) fn list<'a>(report: &'a Value, path: &str) -> &'a [Value] {
     report.pointer(path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
@@ -63,7 +63,7 @@ fn in_time(ns: Option<f64>) -> String {
     ns.map_or("–".to_owned(), time)
 }
 
-fn in_rate(per_s: Option<f64>) -> String {
+pub(super) fn in_rate(per_s: Option<f64>) -> String {
     per_s.map_or("–".to_owned(), rate)
 }
 
@@ -158,16 +158,7 @@ fn tiles(report: &Value, page: &mut Markup) {
             percent(whole(report, "/requests/failed"), started),
         ),
     ];
-    page.raw("<dl class=\"tiles\">\n");
-    for (name, value, more) in all {
-        page.raw(&format!(
-            "<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n",
-            escaped(name),
-            escaped(&value),
-            escaped(&more)
-        ));
-    }
-    page.raw("</dl>\n");
+    page.tiles(&all);
 }
 
 fn requests(report: &Value, page: &mut Markup) {
@@ -223,25 +214,34 @@ fn times(report: &Value, page: &mut Markup) {
         Measure::Lateness => page.pick("lateness of the generator", "调度延迟"),
         Measure::FirstByte => page.pick("first byte", "首字节"),
     };
-    let row = |name: &str, times: &Value| {
-        (times["count"].as_u64() > Some(0)).then(|| {
-            let mut row = vec![words(name)];
-            row.extend(cells_of(times));
-            row
-        })
-    };
     let succeeded = &report["times"]["succeeded"];
-    let mut rows: Vec<Vec<Cell>> =
-        Measure::ALL.into_iter().filter_map(|measure| row(named(measure), &succeeded[measure.name()])).collect();
+    let rows: Vec<Vec<Cell>> =
+        Measure::ALL.into_iter().filter_map(|measure| row_of(named(measure), &succeeded[measure.name()])).collect();
+    let heads = time_heads(page, page.pick("time", "时间"));
+    page.table(page.pick("Times of what succeeded", "成功请求的时间"), &heads, &rows);
     let others = [
         ("connect", "connect", "建立连接"),
         ("tls_handshake", "TLS handshake", "TLS 握手"),
         ("message", "messages", "消息"),
         ("message_gap", "between pushed messages", "推送消息的间隔"),
     ];
-    rows.extend(others.iter().filter_map(|(key, en, zh)| row(page.pick(en, zh), &report["times"][key])));
+    facts_of_times(report, &others, page);
+}
+
+/// Times of the report by their keys, those of which there are any.
+pub(super) fn facts_of_times(report: &Value, names: &[(&str, &'static str, &'static str)], page: &mut Markup) {
+    let row = |(key, en, zh): &(&str, &'static str, &'static str)| row_of(page.pick(en, zh), &report["times"][key]);
+    let rows: Vec<Vec<Cell>> = names.iter().filter_map(row).collect();
     let heads = time_heads(page, page.pick("time", "时间"));
-    page.table(page.pick("Times of what succeeded", "成功请求的时间"), &heads, &rows);
+    page.table(page.pick("Times of connections and messages", "连接和消息的时间"), &heads, &rows);
+}
+
+fn row_of(name: &str, times: &Value) -> Option<Vec<Cell>> {
+    (times["count"].as_u64() > Some(0)).then(|| {
+        let mut row = vec![words(name)];
+        row.extend(cells_of(times));
+        row
+    })
 }
 
 fn time_heads<'a>(page: &Markup, first: &'a str) -> Vec<&'a str> {
@@ -358,15 +358,12 @@ fn notes(report: &Value, page: &mut Markup) {
 }
 
 /// Of what the run was made, so that it can be repeated.
-fn card(report: &Value, page: &mut Markup) {
+pub(super) fn card(report: &Value, (url, address): (&str, &str), page: &mut Markup) {
     page.raw("<section class=\"card\">\n");
     page.heading("This run", "本次运行");
     let share = number(report, "/generator/cpu_share").map_or(String::new(), |share| format!("{:.0}%", share * 100.0));
     let facts = [
-        (
-            page.pick("target", "被测服务"),
-            format!("{} ({})", text(report, "/target/url"), text(report, "/target/address")),
-        ),
+        (page.pick("target", "被测服务"), format!("{} ({})", text(report, url), text(report, address))),
         (page.pick("plan", "计划"), text(report, page.pick("/about/plan", "/about/plan_zh")).to_owned()),
         (page.pick("began", "开始"), text(report, "/about/began").to_owned()),
         (page.pick("version", "版本"), format!("onrush {}", text(report, "/about/version"))),

@@ -1,0 +1,243 @@
+//! The page of connections that were held. What its charts show are the intervals of the JSON report.
+
+use serde_json::{Value, json};
+
+use super::markup::{Cell, Markup, escaped};
+use super::sections::{card, facts_of_times, in_rate, list, number, text, whole};
+use crate::Language;
+use crate::format::{bytes, count, time};
+
+/// The most points of a series.
+const POINTS_MAX: usize = 600;
+
+/// Everything but the scripts.
+pub(super) fn write(report: &Value, page: &mut Markup) {
+    page.raw("<header>\n");
+    page.element("h1", text(report, "/url"));
+    let line =
+        format!("{}. {}", text(report, page.pick("/about/plan", "/about/plan_zh")), text(report, "/about/began"));
+    page.element("p", &line);
+    page.raw("</header>\n<main>\n");
+    verdict(report, page);
+    tiles(report, page);
+    page.heading("Over time", "随时间变化");
+    let no_script = page.pick("The charts need a browser with JavaScript.", "图表需要启用 JavaScript 的浏览器。");
+    page.raw(&format!("<div id=\"charts\"><p>{no_script}</p></div>\n"));
+    connections(report, page);
+    messages(report, page);
+    facts_of_times(
+        report,
+        &[
+            ("connect", "connect", "建立连接"),
+            ("response_time", "response time", "响应时间"),
+            ("service_time", "service time", "服务时间"),
+            ("message_gap", "between pushed messages", "推送消息的间隔"),
+            ("loop_lag", "lag of the loops", "事件循环延迟"),
+        ],
+        page,
+    );
+    failures(report, page);
+    card(report, ("/url", "/address"), page);
+    page.raw("</main>\n");
+    page.raw(&format!("<footer><p>{}</p></footer>\n", escaped(&format!("onrush {}", text(report, "/about/version")))));
+}
+
+fn verdict(report: &Value, page: &mut Markup) {
+    let (class, word) = match (report["is_spoiled"] == true, report["is_kept"] == true) {
+        (true, _) => ("bad", page.pick("Spoiled: this machine was the limit", "结果不可信：瓶颈在压测机")),
+        (false, true) => ("good", page.pick("Kept", "已达成")),
+        (false, false) => ("bad", page.pick("Not kept", "未达成")),
+    };
+    page.raw(&format!("<section class=\"verdict {class}\">\n"));
+    page.element("h2", word);
+    for line in list(report, page.pick("/verdicts", "/verdicts_zh")) {
+        page.element("p", line.as_str().unwrap_or_default());
+    }
+    page.raw("</section>\n");
+}
+
+fn tiles(report: &Value, page: &mut Markup) {
+    let of = |path: &str| count(whole(report, path));
+    let asked = whole(report, "/plan/connections");
+    let each = |path: &str| {
+        let (now, before) = (number(report, "/memory/resident_bytes"), number(report, "/memory/resident_bytes_before"));
+        let open = number(report, path).filter(|open| *open > 0.0)?;
+        Some(bytes((now? - before?).max(0.0) / open))
+    };
+    let p99 = number(report, "/times/response_time/p99_ns").map_or("–".to_owned(), time);
+    let all = [
+        (page.pick("Open at most", "最多同时打开"), of("/connections/most_open"), format!("/ {}", count(asked))),
+        (page.pick("Open at the end", "结束时打开"), of("/connections/open_when_closing"), String::new()),
+        (page.pick("Failed", "失败"), of("/connections/failed"), String::new()),
+        (page.pick("Lost", "断开"), of("/connections/lost"), String::new()),
+        (page.pick("Messages answered", "有应答的消息"), of("/messages/answered"), format!("p99 {p99}")),
+        (
+            page.pick("Memory each", "每连接内存"),
+            each("/connections/most_open").unwrap_or_else(|| "–".to_owned()),
+            page.pick("of this process", "本进程").to_owned(),
+        ),
+    ];
+    page.tiles(&all);
+}
+
+fn rows(report: &Value, names: &[(&str, &'static str, &'static str)], page: &Markup) -> Vec<Vec<Cell>> {
+    let row = |(path, en, zh): &(&str, &'static str, &'static str)| {
+        vec![Cell::Words(page.pick(en, zh).to_owned()), Cell::Figure(count(whole(report, path)))]
+    };
+    names.iter().map(row).collect()
+}
+
+fn connections(report: &Value, page: &mut Markup) {
+    page.heading("Connections", "连接");
+    let rows = rows(
+        report,
+        &[
+            ("/connections/tried", "tried", "尝试"),
+            ("/connections/established", "established", "建立"),
+            ("/connections/failed", "failed", "失败"),
+            ("/connections/lost", "lost", "断开"),
+            ("/connections/closed", "closed cleanly", "正常关闭"),
+            ("/connections/abandoned", "abandoned", "放弃"),
+        ],
+        page,
+    );
+    page.table(page.pick("What was counted", "计数"), &[page.pick("what", "项目"), page.pick("count", "数量")], &rows);
+}
+
+fn messages(report: &Value, page: &mut Markup) {
+    let rates = [number(report, "/messages_asked_per_s"), number(report, "/messages_achieved_per_s")].map(in_rate);
+    let mut rows = rows(
+        report,
+        &[
+            ("/messages/due", "due", "应发"),
+            ("/messages/sent", "sent", "已发"),
+            ("/messages/answered", "answered", "有应答"),
+            ("/messages/unanswered", "unanswered", "无应答"),
+            ("/messages/late", "late", "迟发"),
+            ("/messages/missed", "missed", "错过"),
+            ("/messages/pushed", "pushed by the server", "服务端推送"),
+        ],
+        page,
+    );
+    if rates[0] != "–" {
+        let name = page.pick("achieved / asked, a second", "每秒：实际 / 计划");
+        rows.push(vec![Cell::Words(name.to_owned()), Cell::Figure(format!("{} / {}", rates[1], rates[0]))]);
+    }
+    page.heading("Messages", "消息");
+    page.table(page.pick("Messages", "消息"), &[page.pick("what", "项目"), page.pick("count", "数量")], &rows);
+}
+
+fn failures(report: &Value, page: &mut Markup) {
+    let mut rows = Vec::new();
+    for (path, en, zh) in [("/connections/failed_by", "failed", "失败"), ("/connections/lost_by", "lost", "断开")] {
+        rows.extend(list(report, path).iter().map(|one| {
+            let detail = one["detail"].as_str().map_or(String::new(), |detail| format!(" ({detail})"));
+            let name = format!("{}{detail}", one["name"].as_str().unwrap_or_default());
+            vec![
+                Cell::Words(name),
+                Cell::Words(page.pick(en, zh).to_owned()),
+                Cell::Figure(count(one["count"].as_u64().unwrap_or(0))),
+            ]
+        }));
+    }
+    if rows.is_empty() {
+        return;
+    }
+    page.heading("Failures", "失败");
+    let heads = [page.pick("reason", "原因"), page.pick("connections that", "连接"), page.pick("count", "数量")];
+    page.table(page.pick("Failures by reason", "失败原因"), &heads, &rows);
+}
+
+/// Neighbouring intervals as one, where there are too many.
+fn points(report: &Value) -> Vec<&[Value]> {
+    let all = list(report, "/intervals");
+    all.chunks(all.len().div_ceil(POINTS_MAX).max(1)).collect()
+}
+
+/// What the module draws.
+pub(super) fn data(report: &Value, language: Language) -> Value {
+    let points = points(report);
+    let at = |point: &[Value], key: &str| point.last().and_then(|row| row.pointer(key)).and_then(Value::as_f64);
+    let sum = |point: &[Value], key: &str| -> f64 { point.iter().filter_map(|row| row.pointer(key)?.as_f64()).sum() };
+    let begin = |point: &[Value]| point.first().and_then(|row| row["from_s"].as_f64()).unwrap_or(0.0);
+    let span = |point: &[Value]| (at(point, "/to_s").unwrap_or(0.0) - begin(point)).max(1e-9);
+    let most = |point: &[Value], key: &str| {
+        point
+            .iter()
+            .filter_map(|row| row.pointer(key)?.as_f64())
+            .fold(None, |most: Option<f64>, one| Some(most.map_or(one, |most| most.max(one))))
+    };
+    let middle: Vec<f64> = points.iter().map(|point| begin(point) + span(point) / 2.0).collect();
+    let level = |key: &'static str| -> Value { points.iter().map(|point| at(point, key)).collect() };
+    let per_s = |key: &'static str| -> Value { points.iter().map(|point| sum(point, key) / span(point)).collect() };
+    // Of several intervals the worst: their times are not in the report.
+    let worst =
+        |key: &'static str| -> Value { points.iter().map(|point| most(point, key).map(|ns| ns / 1e9)).collect() };
+    let pick = |en: &'static str, zh: &'static str| language.pick(en, zh);
+    let line = |name: &str, role: &str, y: Value| json!({"name": name, "role": role, "y": y});
+    let chart = |id: &str, title: &str, unit: &str, series: Vec<Value>| json!({"id": id, "title": title, "unit": unit, "log": unit == "s", "t": middle, "series": series, "limits": []});
+    let charts = [
+        chart(
+            "open",
+            pick("Connections", "连接数"),
+            "",
+            vec![
+                line(pick("open", "打开"), "achieved", level("/open")),
+                line(pick("connecting", "正在建立"), "users", level("/connecting")),
+                line(pick("awaiting an answer", "等待应答"), "other", level("/waiting")),
+            ],
+        ),
+        chart(
+            "changes",
+            pick("Connections per second", "每秒连接变化"),
+            "1/s",
+            vec![
+                line(pick("established", "建立"), "achieved", per_s("/established")),
+                line(pick("failed", "失败"), "failed", per_s("/failed")),
+                line(pick("lost", "断开"), "other", per_s("/lost")),
+            ],
+        ),
+        chart(
+            "messages",
+            pick("Messages per second", "每秒消息数"),
+            "1/s",
+            vec![
+                line(pick("due", "应发"), "asked", per_s("/messages/due")),
+                line(pick("answered", "有应答"), "achieved", per_s("/messages/answered")),
+                line(pick("pushed by the server", "服务端推送"), "other", per_s("/messages/pushed")),
+            ],
+        ),
+        chart(
+            "times",
+            pick("Response time of messages", "消息的响应时间"),
+            "s",
+            vec![
+                line("p50", "p50", worst("/response_time/p50_ns")),
+                line("p99", "p99", worst("/response_time/p99_ns")),
+            ],
+        ),
+        chart(
+            "memory",
+            pick("Memory", "内存"),
+            "B",
+            vec![
+                line(pick("of this process", "本进程"), "achieved", level("/memory/resident_bytes")),
+                line(pick("of the kernel", "内核"), "other", level("/memory/kernel_bytes")),
+            ],
+        ),
+    ];
+    let has_values = |chart: &&Value| {
+        chart["series"].as_array().is_some_and(|all| {
+            all.iter().any(|line| {
+                line["y"].as_array().is_some_and(|y| y.iter().any(|one| one.as_f64().is_some_and(|one| one != 0.0)))
+            })
+        })
+    };
+    json!({
+        "span_s": number(report, "/wall_s").unwrap_or(0.0),
+        "charts": charts.iter().filter(has_values).collect::<Vec<_>>(),
+        "heat": null,
+        "spectrum": null,
+        "marks": [],
+    })
+}
