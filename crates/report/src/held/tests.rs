@@ -4,7 +4,7 @@ use engine::{HoldResult, MemoryUse};
 use figures::{HeldInput, HostFacts};
 use metrics::{Distribution, HeldCounter, HeldCounts, HeldNow};
 use pacing::Nanos;
-use plan::{Flags, HoldFlags};
+use plan::{Flags, Hold, HoldFlags};
 use serde_json::Value;
 
 use super::*;
