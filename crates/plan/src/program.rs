@@ -276,6 +276,11 @@ impl Program {
         !self.has_apart() && asks == 1 && self.nodes.iter().all(is_plain)
     }
 
+    /// Users do nothing for a while somewhere in an iteration.
+    pub fn pauses(&self) -> bool {
+        pause(&self.nodes)
+    }
+
     /// What fails is tried again somewhere.
     pub fn retries(&self) -> bool {
         self.asks_each().is_some_and(|each| self.requests_most(&|_| 1) > each)
@@ -436,6 +441,21 @@ fn most(nodes: &[Node], of_step: &dyn Fn(usize) -> u64) -> u64 {
         Node::Transaction { nodes, .. } | Node::Talk { nodes, .. } | Node::Shuffle(nodes) => most(nodes, of_step),
     };
     nodes.iter().fold(0, |sum, node| sum.saturating_add(of_node(node)))
+}
+
+fn pause(nodes: &[Node]) -> bool {
+    nodes.iter().any(|node| match node {
+        Node::Think(_) | Node::Meet(_) => true,
+        Node::Ask { .. } | Node::Parallel { .. } => false,
+        Node::If { then, otherwise, .. } => pause(then) || pause(otherwise),
+        Node::Choose(choices) => choices.iter().any(|choice| pause(&choice.nodes)),
+        Node::Repeat { nodes, .. }
+        | Node::Loop { nodes, .. }
+        | Node::Transaction { nodes, .. }
+        | Node::Talk { nodes, .. }
+        | Node::Shuffle(nodes)
+        | Node::InTurn(nodes) => pause(nodes),
+    })
 }
 
 /// Some way through it asks something.

@@ -12,6 +12,8 @@ use crate::format::{count, counted, rate, time};
 /// A thread that needs less of a core, and waits for one less, was late for another reason.
 const NEEDED_SHARE_MIN: f64 = 0.5;
 const DELAYED_SHARE_MIN: f64 = 0.1;
+/// Users that could do so many times what they did spent their time with something else.
+const PAUSING_FACTOR: f64 = 2.0;
 /// A share of the users' time that is worth a word.
 const UNANSWERED_SHARE_MIN: f64 = 0.01;
 /// A thread that stood still for this part of its time is told so.
@@ -231,6 +233,13 @@ fn users(run: &Run, language: Language) -> String {
                 format!("瓶颈在共用的连接：请求等待 {} 个连接之一，等待 p99 {wait}，每个请求约 {mean}；请增大或去掉 connections", count(shared)),
             )
         }
+        // What they can do by their requests alone says little of users that pause.
+        (_, Some(_))
+            if (scenario.every.is_some() || scenario.program.pauses())
+                && verdict.users_can_per_s > Some(PAUSING_FACTOR * run.rate) => language.pick(
+            format!("the users were the limit: {achieved}/s achieved; each request took {each}, and {} spent most of their time in pauses; more users (-c) or shorter pauses may give more", counted(number, "user")),
+            format!("瓶颈在并发用户数：实际 {achieved}/s；每个请求约 {each}，{} 个用户的大部分时间在停顿；增加用户数（-c）或缩短停顿可能得到更高的吞吐", count(number)),
+        ),
         (_, Some(can)) => language.pick(
             format!("the users were the limit: {} / {each} = {can}/s at most, {achieved}/s achieved; more users (-c) may give more, until throughput stops growing", counted(number, "user")),
             format!("瓶颈在并发用户数：{} 个用户 / {each} = 最多 {can}/s，实际 {achieved}/s；增加用户数（-c）可能得到更高的吞吐，直至吞吐不再上升", count(number)),
