@@ -52,7 +52,7 @@ fn is_static(binary: &Path) -> Result<(), Failure> {
 fn inside(root: &Path, program: &str, words: &[&str]) -> Result<Output, Failure> {
     let mut command = install::as_root("chroot");
     command.arg(format!("--userspec={NOBODY}")).arg(root).arg(program).args(words);
-    // Nothing of this session goes along; chroot itself is found by the path.
+    // Nothing of the environment goes along; chroot itself is found by the path.
     command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
     command.output().map_err(|error| format!("chroot does not start: {error}"))
 }
