@@ -351,6 +351,7 @@ pub(crate) struct LogArgs {
     pub(crate) log: Option<String>,
     pub(crate) log_only: Option<String>,
     pub(crate) log_share: Option<String>,
+    pub(crate) names_traces: bool,
 }
 
 impl LogArgs {
@@ -360,6 +361,7 @@ impl LogArgs {
             log: given.text("log"),
             log_only: given.text("log-only"),
             log_share: given.text("log-share"),
+            names_traces: given.has("trace"),
         }
     }
 }

@@ -77,6 +77,8 @@ pub(crate) struct Wishes {
     stop_file: Option<String>,
     /// Exchanges that are shown one by one.
     tracing: Tracing,
+    /// Each request names a trace.
+    names_traces: bool,
 }
 
 impl Wishes {
@@ -177,6 +179,7 @@ impl Load {
             .map_err(|text| self.refuse(&text, Exit::Usage))?;
         Ok(Wishes {
             tracing,
+            names_traces: args.log.names_traces,
             thresholds,
             is_strict: args.strict,
             hdr_file: args.hdr.clone(),
@@ -208,6 +211,10 @@ impl Load {
     ) -> Result<Prepared, Exit> {
         let threads = threads(engine.threads.as_deref())
             .map_err(|error| self.refuse(&report::plan_error(&error, self.view.language), Exit::Usage))?;
+        if wishes.names_traces {
+            plan.name_traces()
+                .map_err(|error| self.refuse(&report::plan_error(&error, self.view.language), Exit::Usage))?;
+        }
         if wishes.is_debug {
             plan = plan.for_debug();
         }

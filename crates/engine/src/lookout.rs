@@ -199,6 +199,7 @@ mod tests {
             status: 0,
             end,
             is_connection_new: false,
+            trace: 0,
         }
     }
 

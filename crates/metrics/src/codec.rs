@@ -23,7 +23,7 @@ use number::{Reader, put};
 use crate::Snapshot;
 
 /// The version that is written, and the highest that is read.
-pub const SNAPSHOT_VERSION: u64 = 1;
+pub const SNAPSHOT_VERSION: u64 = 2;
 /// The most bytes that are read as one snapshot: enough for as many exchanges by themselves as are kept.
 pub const SNAPSHOT_BYTES_MAX: usize = 1 << 30;
 /// The most heap that each byte of a snapshot may lead to when it is read, beside [`DECODED_BYTES_FIXED`]. Worst are times of which each
@@ -94,10 +94,11 @@ enum Section {
     Series = 21,
     SeriesFailures = 22,
     Slowest = 23,
+    Traces = 24,
 }
 
 impl Section {
-    const ALL: [Self; 23] = [
+    const ALL: [Self; 24] = [
         Self::Counters,
         Self::Statuses,
         Self::GrpcStatuses,
@@ -121,6 +122,7 @@ impl Section {
         Self::Series,
         Self::SeriesFailures,
         Self::Slowest,
+        Self::Traces,
     ];
 
     fn put(self, seen: &Snapshot, out: &mut Vec<u8>) {
@@ -149,6 +151,7 @@ impl Section {
             Self::Series => series::put_timings(out, &seen.table),
             Self::SeriesFailures => series::put_failures(out, &seen.table),
             Self::Slowest => traced::put_slowest(out, &seen.particulars.slowest),
+            Self::Traces => traced::put_traces(out, &seen.particulars.slowest),
         }
     }
 
@@ -185,6 +188,9 @@ impl Section {
             Self::Series => series::read_timings(from, &mut seen.table)?,
             Self::SeriesFailures => series::read_failures(from, &mut seen.table)?,
             Self::Slowest => seen.particulars.slowest = traced::read_slowest(from)?,
+            Self::Traces => {
+                seen.particulars.slowest = traced::read_traces(&seen.particulars.slowest, from)?;
+            }
         }
         Ok(())
     }

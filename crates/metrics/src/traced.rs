@@ -48,6 +48,8 @@ pub struct Traced {
     pub end: TracedEnd,
     /// Its connection was opened for it.
     pub is_connection_new: bool,
+    /// The trace that its request named (W3C Trace Context); 0 for none.
+    pub trace: u128,
 }
 
 impl Traced {
@@ -95,6 +97,15 @@ impl Slowest {
         let is_in_order = sorted.is_sorted_by(|one, next| one.rank() >= next.rank());
         let is_fine = is_in_order && (1..=most).contains(&sorted.len()) && most <= SLOWEST_MAX;
         is_fine.then(|| Self { most, heap: sorted.into_iter().map(|traced| Reverse(Slow(traced))).collect() })
+    }
+
+    /// Gives each its trace, the slowest first; `None` where they are not as many, or in another order.
+    pub(crate) fn with_traces(&self, traces: &[u128]) -> Option<Self> {
+        let sorted = self.sorted();
+        let traced = |(one, trace): (Traced, &u128)| Traced { trace: *trace, ..one };
+        let fits = sorted.len() == traces.len();
+        let all = sorted.into_iter().zip(traces).map(traced).collect();
+        fits.then(|| Self::of_sorted(all, self.most)).flatten()
     }
 
     /// How many are kept at most.
@@ -165,6 +176,7 @@ mod tests {
             status: 200,
             end: TracedEnd::Succeeded,
             is_connection_new: false,
+            trace: 0,
         }
     }
 

@@ -35,6 +35,7 @@ mod talk;
 mod text;
 mod tls;
 mod tools;
+mod trace;
 mod value;
 mod version;
 mod ways;
@@ -84,6 +85,7 @@ pub use tools::{
     AbSettings, GoStressSettings, HeySettings, OhaFormat, OhaSettings, Settings, Tool, ToolFault, ToolRun, Verify,
     WebbenchSettings, WrkSettings,
 };
+pub use trace::trace_of;
 pub use value::Value;
 pub use version::{TlsVersion, Version};
 pub use ways::{ConnectTo, Resolve, Ways};

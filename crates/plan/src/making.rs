@@ -16,6 +16,8 @@ pub struct Making {
     pub body: Option<Rendering>,
     /// What is sent beside the request: of a talk the one message, of a call each message as JSON.
     pub messages: Vec<Rendering>,
+    /// The place of the header that names a trace, another one each time.
+    pub trace: Option<usize>,
     /// Values that are taken from answers that succeeded, one after the other.
     pub takes: Vec<Taking>,
 }
@@ -69,7 +71,8 @@ impl Memory {
 impl Making {
     /// Requests are made anew.
     pub fn makes_requests(&self) -> bool {
-        self.path.is_some() || self.body.is_some() || !self.headers.is_empty() || !self.messages.is_empty()
+        let is_changed = self.path.is_some() || self.body.is_some() || !self.headers.is_empty();
+        is_changed || !self.messages.is_empty() || self.trace.is_some()
     }
 
     /// What is sent beside the request, each as it is written.
@@ -132,6 +135,7 @@ impl Making {
                 let _ = write!(value, "{}", request.body.len());
             }
         }
+        self.write_trace(request, scope);
         Ok(())
     }
 }

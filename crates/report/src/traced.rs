@@ -19,7 +19,7 @@ const STEP_WIDTH_MIN: usize = 10;
 const STEP_WIDTH: usize = 44;
 
 /// The columns of a log, in their order.
-pub const LOG_COLUMNS: &str = "at_s,time,step,outcome,reason,status,response_ns,lateness_ns,wait_ns,service_ns,first_byte_ns,body_bytes,connection,thread,scenario";
+pub const LOG_COLUMNS: &str = "at_s,time,step,outcome,reason,status,response_ns,lateness_ns,wait_ns,service_ns,first_byte_ns,body_bytes,connection,thread,scenario,trace_id";
 
 /// How lines of a log are written.
 #[derive(Clone, Debug)]
@@ -40,16 +40,17 @@ impl LogStyle {
         let connection = connection(traced);
         let status = (traced.status > 0).then_some(traced.status);
         let Traced { response_ns, lateness_ns, wait_ns, service_ns, first_byte_ns, body_bytes, shard, .. } = *traced;
-        let thread = shard + 1;
+        let (thread, trace) = (shard + 1, trace_id(traced));
         let written = if self.is_csv {
             let number = |value: Option<u64>| value.map_or(String::new(), |value| value.to_string());
             let (status, reason) = (number(status.map(u64::from)), reason.unwrap_or_default());
             let (wait, service, first) = (number(wait_ns), number(service_ns), number(first_byte_ns));
             writeln!(
                 text,
-                "{at:.9},{utc},{},{outcome},{reason},{status},{response_ns},{lateness_ns},{wait},{service},{first},{body_bytes},{connection},{thread},{}",
+                "{at:.9},{utc},{},{outcome},{reason},{status},{response_ns},{lateness_ns},{wait},{service},{first},{body_bytes},{connection},{thread},{},{}",
                 quoted(step),
-                quoted(scenario)
+                quoted(scenario),
+                trace.unwrap_or_default()
             )
         } else {
             let number = |value: Option<u64>| value.map_or("null".to_owned(), |value| value.to_string());
@@ -57,9 +58,10 @@ impl LogStyle {
             let (wait, service, first) = (number(wait_ns), number(service_ns), number(first_byte_ns));
             writeln!(
                 text,
-                "{{\"at_s\":{at:.9},\"time\":\"{utc}\",\"step\":{},\"outcome\":\"{outcome}\",\"reason\":{reason},\"status\":{status},\"response_ns\":{response_ns},\"lateness_ns\":{lateness_ns},\"wait_ns\":{wait},\"service_ns\":{service},\"first_byte_ns\":{first},\"body_bytes\":{body_bytes},\"connection\":\"{connection}\",\"thread\":{thread},\"scenario\":{}}}",
+                "{{\"at_s\":{at:.9},\"time\":\"{utc}\",\"step\":{},\"outcome\":\"{outcome}\",\"reason\":{reason},\"status\":{status},\"response_ns\":{response_ns},\"lateness_ns\":{lateness_ns},\"wait_ns\":{wait},\"service_ns\":{service},\"first_byte_ns\":{first},\"body_bytes\":{body_bytes},\"connection\":\"{connection}\",\"thread\":{thread},\"scenario\":{},\"trace_id\":{}}}",
                 Value::from(&**step),
-                Value::from(&**scenario)
+                Value::from(&**scenario),
+                Value::from(trace)
             )
         };
         written.expect("text grows");
@@ -121,6 +123,9 @@ pub(crate) fn table(run: &Run, screen: &Screen) -> String {
         let step = names.get(traced.step as usize).map_or("", |name| &name.step);
         text.push_str(&row(&cells, step, step_width));
         text.push('\n');
+        if let Some(trace) = trace_id(traced) {
+            writeln!(text, "{:>width$}  {trace}", pick("trace", "追踪"), width = WIDTHS[0] - 1).expect("text grows");
+        }
     }
     text
 }
@@ -151,9 +156,15 @@ pub(crate) fn values(run: &Run) -> Value {
             "body_bytes": traced.body_bytes,
             "connection": connection(traced),
             "thread": traced.shard + 1,
+            "trace_id": trace_id(traced),
         })
     };
     run.slowest.iter().map(one).collect()
+}
+
+/// As traces are written: 32 hexadecimal digits.
+fn trace_id(traced: &Traced) -> Option<String> {
+    (traced.trace != 0).then(|| format!("{:032x}", traced.trace))
 }
 
 /// The status of the answer, unless there is more to say.

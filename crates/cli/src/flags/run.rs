@@ -88,6 +88,10 @@ pub(super) const VIEW: &[Row] = &[
         "Log this share of the requests, drawn at random from --seed: 1%, 0.01 [default: 100%]",
         "只记录这个比例的请求，按 --seed 随机抽取：1%、0.01 [默认：100%]",
     ),
+    flag("trace", Kind::Switch, modes::RUN).help(
+        "Name a trace in each request (traceparent, W3C Trace Context); --slowest and --log have its id, so that it is found in the traces of the servers",
+        "每个请求携带追踪标识（traceparent，W3C Trace Context）；--slowest 与 --log 会给出其 trace id，便于在服务端的链路追踪中查找",
+    ),
     flag("interval", Kind::Number("TIME"), modes::LOADS).help(
         "Time between two lines of the table [default: 1s]",
         "表格每行的周期 [默认：1s]",

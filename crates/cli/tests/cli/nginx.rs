@@ -19,6 +19,8 @@ pub(crate) struct Log {
     pub(crate) lines: u64,
     pub(crate) bytes: u64,
     pub(crate) body_bytes: u64,
+    /// The `traceparent` of each request that has one.
+    pub(crate) traces: Vec<String>,
 }
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -40,7 +42,7 @@ impl Nginx {
             "worker_processes 1; daemon off; pid {dir}/pid; error_log {dir}/error.log; worker_rlimit_nofile 10000;
              events {{ worker_connections 8000; }}
              http {{
-               log_format counted '$status $bytes_sent $body_bytes_sent'; access_log {dir}/access.log counted;
+               log_format counted '$status $bytes_sent $body_bytes_sent $http_traceparent'; access_log {dir}/access.log counted;
                client_body_temp_path {dir}/a; proxy_temp_path {dir}/b; fastcgi_temp_path {dir}/c; uwsgi_temp_path {dir}/d; scgi_temp_path {dir}/e;
                server {{ listen 127.0.0.1:{port} backlog=4096 {listens}; {lines}
                  location / {{ default_type text/plain; return 200 \"hello from nginx\\n\"; }}
@@ -74,7 +76,9 @@ impl Nginx {
         let text = std::fs::read_to_string(self.folder.join("access.log")).expect("a log");
         let mut log = Log::default();
         for line in text.lines() {
-            let numbers: Vec<u64> = line.split(' ').map(|word| word.parse().expect("a number")).collect();
+            let mut words = line.split(' ');
+            let numbers: Vec<u64> = words.by_ref().take(3).map(|word| word.parse().expect("a number")).collect();
+            log.traces.extend(words.filter(|word| *word != "-").map(str::to_owned));
             log.lines += 1;
             log.bytes += numbers[1];
             log.body_bytes += numbers[2];

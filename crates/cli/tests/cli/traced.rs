@@ -4,6 +4,8 @@ use std::process::Output;
 
 use serde_json::Value;
 
+use crate::nginx::Nginx;
+use crate::recorder::Recorder;
 use crate::usage::check;
 use crate::{Served, onrush, output, report, text};
 
@@ -201,4 +203,92 @@ fn mistakes_are_named() {
         check(&output(&words), 2, english);
         check(&onrush(&words).env("LANG", "zh_CN.UTF-8").output().expect("it starts"), 2, chinese);
     }
+}
+
+/// The traces of some lines, each once and none missing.
+fn traces(lines: &[Value]) -> Vec<String> {
+    let of = |line: &Value| line["trace_id"].as_str().unwrap_or_else(|| panic!("{line}")).to_owned();
+    let mut all: Vec<String> = lines.iter().map(of).collect();
+    let count = all.len();
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), count, "two have the same");
+    all
+}
+
+/// What servers were told: `00-TRACE-SPAN-01` each.
+fn told(parents: impl Iterator<Item = String>) -> Vec<String> {
+    let trace = |parent: String| {
+        let parts: Vec<&str> = parent.split('-').collect();
+        assert_eq!((parts[0], parts[1].len(), parts[2].len(), parts[3]), ("00", 32, 16, "01"), "{parent}");
+        parts[1].to_owned()
+    };
+    let mut all: Vec<String> = parents.map(trace).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn each_request_names_a_trace_that_the_log_knows() {
+    let recorder = Recorder::start("traces");
+    let url = format!("http://127.0.0.1:{}/x", recorder.port);
+    let log = Log::new("traces.jsonl");
+    let mut known = Vec::new();
+    for words in
+        [vec!["-c", "3", "-n", "60"], vec!["-q", "200", "-n", "60", "--threads", "2"], vec!["-c", "3", "-n", "60"]]
+    {
+        load(&[&["--trace", "--log", &log.0][..], &words, &[&url]].concat());
+        let came = recorder.take();
+        let parents = came.iter().map(|came| came.value("traceparent").expect("a trace").to_owned());
+        let traces = traces(&log.lines());
+        assert_eq!((told(parents), traces.len()), (traces.clone(), 60));
+        known.extend(traces);
+    }
+    // Another run, with the same seed or not, has other traces.
+    known.sort();
+    known.dedup();
+    assert_eq!(known.len(), 180);
+    // A trace of the user's own is kept, and without the flag there is none.
+    let own = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    load(&["--trace", "-n", "3", "-H", &format!("traceparent: {own}"), &url]);
+    assert!(recorder.take().iter().all(|came| came.value("traceparent") == Some(own)));
+    load(&["--log", &log.0, "-n", "3", &url]);
+    assert!(recorder.take().iter().all(|came| came.value("traceparent").is_none()));
+    assert!(log.lines().iter().all(|line| line["trace_id"].is_null()));
+    // A redirect stays within the trace of the request that it is of.
+    load(&["--trace", "-L", "-n", "1", &format!("http://127.0.0.1:{}/redirect/302/absolute", recorder.port)]);
+    let came = recorder.take();
+    let parents = came.iter().map(|came| came.value("traceparent").expect("a trace").to_owned());
+    let hops = told(parents);
+    assert_eq!((hops.len(), &hops[0]), (2, &hops[1]));
+}
+
+#[test]
+fn traces_go_over_streams_and_with_calls() {
+    let nginx = Nginx::with("http2", "", |_| {});
+    let log = Log::new("stream-traces.csv");
+    load(&["--trace", "--log", &log.0, "--http2", "-c", "2", "--streams", "5", "-n", "200", &nginx.url]);
+    let text = log.text();
+    let mut kept: Vec<String> =
+        text.lines().skip(1).filter_map(|line| line.rsplit(',').next()).map(str::to_owned).collect();
+    kept.sort();
+    let parents = nginx.stop().traces.into_iter();
+    assert_eq!((told(parents), kept.len()), (kept.clone(), 200));
+    let served = Served::start();
+    let call = served.url("/hello.Greeter/SayHello").replace("http://", "grpc://");
+    let (_, seen) = load(&["--trace", "--slowest", "20", "-n", "100", "-d", "{}", &call]);
+    assert_eq!(
+        (&seen["requests"]["succeeded"], traces(seen["slowest"].as_array().expect("a list")).len()),
+        (&100.into(), 20)
+    );
+    // What the summary shows can be found.
+    let said = output(&["--trace", "--slowest", "2", "-n", "5", "--quiet", &served.url("/")]);
+    let page = text_of(&said);
+    assert_eq!(page.lines().filter(|line| line.trim_start().starts_with("trace  ")).count(), 2, "{page}");
+    let talk = served.url("/").replace("http://", "ws://");
+    check(&output(&["--trace", "-d", "x", "-n", "1", &talk]), 2, "--trace needs requests of HTTP or calls of gRPC");
+}
+
+fn text_of(said: &Output) -> String {
+    text(&said.stdout)
 }

@@ -156,6 +156,10 @@ fn carry_on(request: &mut Request, making: &Making, base: &Request, made: &Reque
             said.clone_from(value);
         }
     }
+    // All of them are of one trace, wherever they go.
+    let trace = making.trace.and_then(|place| base.headers.get(place));
+    let trace = trace.and_then(|(name, _)| made.headers.iter().find(|(known, _)| known == name));
+    request.headers.extend(trace.cloned());
     if making.body.is_some() && !request.body.is_empty() {
         request.body.clone_from(&made.body);
         let length = request.headers.iter_mut().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));

@@ -68,7 +68,7 @@ impl World {
         let sent = attempt.filter(|attempt| attempt.was_sent()).map(|attempt| attempt.sent);
         let first_byte = attempt.map(|attempt| attempt.first_byte).filter(|first_byte| *first_byte != Nanos::NEVER);
         let status = attempt.and_then(|attempt| attempt.head.map(|head| head.status).or(attempt.status));
-        let step = self.series_of(exchange.step);
+        let (step, trace) = (self.series_of(exchange.step), self.trace_of(exchange.step));
         let traced = Traced {
             intended_ns: exchange.intended.since(self.instants.measured_from).0,
             response_ns: at.since(exchange.intended).0,
@@ -82,6 +82,7 @@ impl World {
             status: status.unwrap_or(0),
             end,
             is_connection_new: attempt.is_some_and(|attempt| attempt.opened),
+            trace,
         };
         self.traces.see(traced, &mut self.seen);
     }
@@ -106,6 +107,12 @@ impl World {
         let series =
             if self.ledger.is_simple { self.work.first_series } else { self.ledger.steps[step as usize].series };
         series.place()
+    }
+
+    /// The trace that the request of a step names; 0 for none.
+    fn trace_of(&self, step: u32) -> u128 {
+        let made = (!self.ledger.is_simple).then(|| self.ledger.steps[step as usize].made.as_deref()).flatten();
+        made.and_then(plan::trace_of).unwrap_or_default()
     }
 
     /// Lines of the log leave, from time to time.

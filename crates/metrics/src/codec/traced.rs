@@ -23,6 +23,26 @@ pub(super) fn read_slowest(from: &mut Reader<'_>) -> Result<Slowest, SnapshotErr
     Slowest::of_sorted(sorted, most).ok_or_else(|| from.damaged())
 }
 
+/// The traces of those, the slowest first; nothing where none has one.
+pub(super) fn put_traces(out: &mut Vec<u8>, slowest: &Slowest) {
+    let sorted = slowest.sorted();
+    if sorted.iter().any(|traced| traced.trace != 0) {
+        sorted.iter().for_each(|traced| out.extend_from_slice(&traced.trace.to_be_bytes()));
+    }
+}
+
+/// Up to the end of the section, for those that were read before.
+pub(super) fn read_traces(slowest: &Slowest, from: &mut Reader<'_>) -> Result<Slowest, SnapshotError> {
+    let mut traces = Vec::new();
+    while !from.is_over() {
+        from.must(traces.len() < SLOWEST_MAX)?;
+        let bytes: [u8; 16] = from.take(16)?.try_into().map_err(|_| from.damaged())?;
+        traces.push(u128::from_be_bytes(bytes));
+    }
+    from.must(traces.iter().any(|trace| *trace != 0))?;
+    slowest.with_traces(&traces).ok_or_else(|| from.damaged())
+}
+
 fn put_traced(out: &mut Vec<u8>, traced: &Traced) {
     [traced.intended_ns, traced.response_ns, traced.lateness_ns].into_iter().for_each(|time| put(out, time));
     [traced.wait_ns, traced.service_ns, traced.first_byte_ns].into_iter().for_each(|time| put_option(out, time));
@@ -47,6 +67,7 @@ fn read_traced(from: &mut Reader<'_>) -> Result<Traced, SnapshotError> {
         status: from.up_to(u16::MAX.into())? as u16,
         end: read_end(from)?,
         is_connection_new: from.flag()?,
+        trace: 0,
     })
 }
 

@@ -77,6 +77,9 @@ pub enum Need {
     /// A log.
     #[error("--log FILE")]
     Log,
+    /// Something with headers.
+    #[error("requests of HTTP or calls of gRPC: other messages have no headers")]
+    Headers,
     /// A time to speak.
     #[error("a time to send it: --every 30s, or --once")]
     Work,

@@ -167,6 +167,9 @@ fn said(error: &PlanError, language: Language) -> String {
         PlanError::Needs { flag, needed: Need::WebSocket } => format!("{flag} 需要 ws:// 或 wss:// 开头的 URL"),
         PlanError::Needs { flag, needed: Need::Data } => format!("{flag} 需要同时用 -d 或 --data-bytes 给出消息"),
         PlanError::Needs { flag, needed: Need::DataBytes } => format!("{flag} 需要同时给出 --data-bytes"),
+        PlanError::Needs { flag, needed: Need::Headers } => {
+            format!("{flag} 需要 HTTP 请求或 gRPC 调用：其他消息没有首部")
+        }
         PlanError::Needs { flag, needed: Need::Log } => format!("{flag} 需要同时给出 --log FILE"),
         PlanError::Needs { flag, needed: Need::Answered } => {
             format!("{flag} 需要有应答的消息：-d，且 URL 以 ws:// 或 tcp:// 开头")

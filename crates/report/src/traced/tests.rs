@@ -15,6 +15,7 @@ const TRACED: Traced = Traced {
     status: 200,
     end: TracedEnd::Succeeded,
     is_connection_new: true,
+    trace: 0,
 };
 
 fn lines(is_csv: bool, traced: &[Traced]) -> String {
@@ -78,7 +79,7 @@ fn a_line_of_csv_has_as_many_fields() {
     assert_eq!(first.split(',').count(), LOG_COLUMNS.split(',').count());
     assert_eq!(
         first,
-        "1.500000000,2023-11-14T22:13:21.500000Z,GET /,succeeded,,200,2000000,10,20,1999970,1000000,7,new,1,main"
+        "1.500000000,2023-11-14T22:13:21.500000Z,GET /,succeeded,,200,2000000,10,20,1999970,1000000,7,new,1,main,"
     );
     assert!(rows.next().expect("a line").contains(",\"GET /a,\"\"b\"\"\","));
 }

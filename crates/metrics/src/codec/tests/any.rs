@@ -143,6 +143,11 @@ fn any_row() -> impl Strategy<Value = Row> {
     })
 }
 
+/// Often none, and often the same.
+fn any_trace() -> impl Strategy<Value = u128> {
+    prop_oneof![Just(0), 1u128..3, any::<u128>()]
+}
+
 fn any_traced() -> impl Strategy<Value = Traced> {
     let ends = prop_oneof![
         any_outcome().prop_map(|outcome| match outcome {
@@ -155,8 +160,8 @@ fn any_traced() -> impl Strategy<Value = Traced> {
     // Equal times are met, so that what settles their order is met too.
     let times = (0u64..3, prop_oneof![0u64..3, any_time()], any_time());
     let options = prop::collection::vec(prop::option::of(any_time()), 3);
-    (times, options, prop::collection::vec(any::<u32>(), 3), any::<u16>(), ends, any::<bool>()).prop_map(
-        |(times, options, numbers, status, end, is_connection_new)| Traced {
+    (times, options, prop::collection::vec(any::<u32>(), 3), any::<u16>(), ends, any::<bool>(), any_trace()).prop_map(
+        |(times, options, numbers, status, end, is_connection_new, trace)| Traced {
             intended_ns: times.0,
             response_ns: times.1,
             lateness_ns: times.2,
@@ -169,6 +174,7 @@ fn any_traced() -> impl Strategy<Value = Traced> {
             status,
             end,
             is_connection_new,
+            trace,
         },
     )
 }

@@ -104,9 +104,10 @@ fn keep_particulars(all: &mut Particulars) {
         status: 504,
         end: TracedEnd::Failed(Failure::Os(113)),
         is_connection_new: true,
+        trace: 0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10,
     };
     all.slowest.keep(slow, 10);
-    all.slowest.keep(Traced { response_ns: 901, end: TracedEnd::Unfinished, ..slow }, 10);
+    all.slowest.keep(Traced { response_ns: 901, end: TracedEnd::Unfinished, trace: 0, ..slow }, 10);
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -163,6 +164,9 @@ fn golden_snapshots_are_read_for_ever() {
         let slowest = seen.particulars.slowest.sorted();
         assert_eq!((slowest.len(), slowest[0].end, slowest[1].step), (2, TracedEnd::Unfinished, 11));
         assert_eq!((slowest[1].end, slowest[1].service_ns), (TracedEnd::Failed(Failure::Os(113)), Some(800)));
+        if version > 1 {
+            assert_eq!(slowest[1].trace, 0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10);
+        }
         if version == SNAPSHOT_VERSION {
             assert!(seen == all(), "the file of this version is another snapshot");
         }
