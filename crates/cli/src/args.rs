@@ -235,7 +235,7 @@ impl InitArgs {
 #[derive(Debug)]
 pub(crate) struct HoldArgs {
     pub(crate) flags: HoldFlags,
-    pub(crate) html: Option<String>,
+    pub(crate) keep: KeepArgs,
     pub(crate) stop_file: Option<String>,
     pub(crate) engine: EngineArgs,
     pub(crate) view: ViewArgs,
@@ -251,10 +251,9 @@ impl HoldArgs {
             receive_only: given.has("receive-only"),
             reconnect: given.has("reconnect"),
         };
-        let html = given.text("html");
         Self {
             flags,
-            html,
+            keep: KeepArgs::of(given),
             stop_file: given.text("stop-file"),
             engine: EngineArgs::of(given),
             view: ViewArgs::of(given),

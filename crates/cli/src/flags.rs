@@ -58,7 +58,7 @@ mod modes {
     pub(super) const DRIVING: &[Mode] = &[Run, Demo, Serve, Hold, Doctor, Selftest];
     pub(super) const HOLD: &[Mode] = &[Hold];
     pub(super) const COMPARE: &[Mode] = &[Compare];
-    pub(super) const COMPARING: &[Mode] = &[Run, Compare];
+    pub(super) const COMPARING: &[Mode] = &[Run, Hold, Compare];
     pub(super) const HISTORY: &[Mode] = &[History];
     pub(super) const INIT: &[Mode] = &[Init];
     pub(super) const PAGED: &[Mode] = &[Run, Hold, Report];

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::path::Path;
 use std::sync::Arc;
 
 use engine::{HoldOptions, Holding, Places, StopHandle};
@@ -15,8 +14,7 @@ use serde_json::Value;
 use crate::args::HoldArgs;
 use crate::consent::Asking;
 use crate::exit::Exit;
-use crate::files::Place;
-use crate::keeping;
+use crate::keeping::{self, KeepWish, Keeping};
 use crate::load::threads;
 use crate::machine;
 use crate::output::{self, Wrote};
@@ -44,7 +42,7 @@ struct Session {
     options: HoldOptions,
     lookup: Option<std::time::Duration>,
     json_file: Option<(String, File)>,
-    page: Option<Place>,
+    keeping: Keeping,
 }
 
 impl Session {
@@ -65,13 +63,13 @@ impl Session {
                 Err(error) => return Err((output::cannot_write(path, &error, language), Exit::Usage)),
             },
         };
-        let page = args.html.as_deref().map(|path| Place::open(Path::new(path))).transpose();
-        let page = page.map_err(|(path, error)| (output::cannot_write(&path, &error, language), Exit::Usage))?;
+        let keep = KeepWish::of(&args.keep, false, language).map_err(|text| (text, Exit::Usage))?;
+        let keeping = Keeping::begin(&keep, true, machine::now_unix(), language).map_err(|text| (text, Exit::Usage))?;
         host::raise_descriptor_limit();
         let driver = driver::choose(args.engine.driver.choice())
             .map_err(|error| (report::driver_error(&error, language), Exit::System))?;
         let options = HoldOptions { address: resolved.address, tls, threads, driver };
-        Ok(Self { language, plan: Arc::new(plan), options, lookup: resolved.lookup, json_file, page })
+        Ok(Self { language, plan: Arc::new(plan), options, lookup: resolved.lookup, json_file, keeping })
     }
 
     fn carry_out(mut self, args: &HoldArgs) -> Exit {
@@ -96,7 +94,7 @@ impl Session {
         let mut table = HoldTable::new(screen);
         let about = keeping::about(|word| plan::masked_header(&plan::masked_url(word)));
         let (mut json, mut wrote) = (HoldJson::about(about), Wrote::All);
-        let wants_file = self.json_file.is_some() || self.page.is_some();
+        let wants_file = self.json_file.is_some() || self.keeping.wants_any();
         let is_shown = !is_json && !args.view.quiet;
         let mut progress = Progress::of_hold(&screen, is_shown, &self.plan, self.options.address);
         let result = Holding::start(self.plan.clone(), self.options.clone(), &stop).and_then(|mut holding| {
@@ -131,6 +129,7 @@ impl Session {
         let value = if is_json || wants_file { json.value(&held) } else { Value::Null };
         let text = format!("{value:#}\n");
         if is_empty {
+            self.keeping.forget_folder();
             output::complain(&report::nothing_held(&held, language));
         }
         if wrote == Wrote::All {
@@ -147,13 +146,13 @@ impl Session {
             output::complain(&output::cannot_write(path, &error, language));
             wrote = Wrote::Failed;
         }
-        if let Some(page) = self.page.take()
-            && let Err((path, error)) = page.write_whole(&report::hold_html_report(&value, language))
-        {
-            output::complain(&output::cannot_write(&path, &error, language));
+        let shows = wrote == Wrote::All && !is_json;
+        let kept = std::mem::take(&mut self.keeping).finish((&value, &Value::Null), "", shows, language);
+        if kept.has_lost {
             wrote = Wrote::Failed;
         }
-        exit(&held, wrote, asked.is_asked() || stop_file.has_come(), wants_file)
+        let ended = exit(&held, wrote, asked.is_asked() || stop_file.has_come(), wants_file);
+        if ended == Exit::Done && kept.is_worse { Exit::Unmet } else { ended }
     }
 
     /// What is seen before the first connection: not all that was asked for can be had here.

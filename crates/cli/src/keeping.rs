@@ -5,15 +5,21 @@ use std::time::Duration;
 
 use history::{FailIf, RunFolder, Runs};
 use report::{About, Language};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::args::KeepArgs;
-use crate::exit::Exit;
-use crate::files::Place;
+use crate::files::{NotWritten, Place};
 use crate::output::{self, Wrote};
 
 /// The page in a folder of a run.
 pub(crate) const PAGE: &str = "report.html";
+/// The percentiles of a run, for tools of HdrHistogram: of the whole, and of each interval.
+const TIMES: &str = "times.hgrm";
+const TIMES_LOG: &str = "times.hlog";
+/// What happened when, a line of JSON each.
+const EVENTS: &str = "events.jsonl";
+/// The scenario file, without what is secret.
+const PLAN: &str = "plan.yaml";
 
 /// Whether a run gets a folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,6 +129,10 @@ fn quoted(word: &str) -> String {
 pub(crate) struct Keeping {
     page: Option<Place>,
     folder: Option<RunFolder>,
+    /// The log of times in it, and its bytes.
+    times_log: Option<(Place, u64)>,
+    /// The scenario file.
+    plan: Option<String>,
     /// What the run is compared with: its name, and its report.
     baseline: Option<(String, Value)>,
     fail_if: Vec<FailIf>,
@@ -138,14 +148,18 @@ pub(crate) struct Kept {
 }
 
 impl Keeping {
-    /// Everything that can be wrong is found before the load.
-    pub(crate) fn begin(wish: &KeepWish, now: Duration, language: Language) -> Result<Self, String> {
+    /// Everything that can be wrong is found before the load. `is_hold`: connections are held.
+    pub(crate) fn begin(wish: &KeepWish, is_hold: bool, now: Duration, language: Language) -> Result<Self, String> {
         let wrong = |error| report::history_error(&error, language);
         let baseline = match &wish.baseline {
             None => None,
             Some(name) => {
                 let folder = runs(language)?.find(name).map_err(wrong)?;
-                Some((folder.id().to_owned(), folder.report().map_err(wrong)?))
+                let report = folder.report().map_err(wrong)?;
+                if history::is_hold(&report) != is_hold {
+                    return Err(report::other_kind(folder.id(), language));
+                }
+                Some((folder.id().to_owned(), report))
             }
         };
         let page = wish.page.as_deref().map(|path| Place::open(Path::new(path))).transpose();
@@ -167,7 +181,10 @@ impl Keeping {
                 None
             }
         };
-        Ok(Self { page, folder, baseline, fail_if: wish.fail_if.clone() })
+        let log = folder.as_ref().filter(|_| !is_hold).map(|folder| Place::open(&folder.path().join(TIMES_LOG)));
+        let log = log.transpose().map_err(|(path, error)| output::cannot_write(&path, &error, language))?;
+        let times_log = log.map(|log| (log, 0));
+        Ok(Self { page, folder, times_log, plan: None, baseline, fail_if: wish.fail_if.clone() })
     }
 
     /// Somebody waits for the figures of the whole run.
@@ -180,15 +197,46 @@ impl Keeping {
         self.page.is_some() || self.folder.is_some()
     }
 
+    /// The scenario file goes into the folder.
+    pub(crate) fn keep_plan(&mut self, text: String) {
+        self.plan = Some(text);
+    }
+
+    /// Somebody waits for the times of each interval.
+    pub(crate) fn wants_times(&self) -> bool {
+        self.times_log.is_some()
+    }
+
+    /// Adds lines to the log of times. After a failure it is left alone.
+    pub(crate) fn times(&mut self, lines: &str) -> Result<(), NotWritten> {
+        let Some((place, written)) = &mut self.times_log else { return Ok(()) };
+        *written += lines.len() as u64;
+        let told = place.write(lines).map_err(|error| place.not_written(error));
+        if told.is_err() {
+            self.times_log = None;
+        }
+        told
+    }
+
     /// Nothing was measured: there is no run to keep.
     pub(crate) fn forget_folder(&mut self) {
         if let Some(folder) = self.folder.take() {
+            if self.times_log.take().is_some() {
+                // What is left of it makes the folder an unfinished run, which lists say.
+                let _ = std::fs::remove_file(folder.path().join(TIMES_LOG));
+            }
             folder.forget();
         }
     }
 
-    /// Writes all of it. `shows`: somebody reads what is printed.
-    pub(crate) fn finish(self, report: &Value, charts: &Value, shows: bool, language: Language) -> Kept {
+    /// Writes all of it. `charts` and `times`: of loads. `shows`: somebody reads what is printed.
+    pub(crate) fn finish(
+        mut self,
+        (report, charts): (&Value, &Value),
+        times: &str,
+        shows: bool,
+        language: Language,
+    ) -> Kept {
         let mut kept = Kept::default();
         let page = || report::html_report(report, charts, language);
         if let Some(place) = self.page
@@ -199,8 +247,20 @@ impl Keeping {
         }
         let mut name = language.pick("this run", "本次运行").to_owned();
         if let Some(folder) = self.folder {
-            let written = folder.write(PAGE, page().as_bytes()).and_then(|()| folder.keep(report, charts));
-            match written {
+            let files = [
+                (PLAN, self.plan.take().unwrap_or_default()),
+                (TIMES, times.to_owned()),
+                (EVENTS, events(charts)),
+                (PAGE, page()),
+            ];
+            let ended = self.times_log.take().map_or(Ok(()), |(place, written)| place.end(written));
+            if let Err((path, error)) = ended {
+                output::complain(&output::cannot_write(&path, &error, language));
+                kept.has_lost = true;
+            }
+            let mut files = files.iter().filter(|(_, text)| !text.is_empty());
+            let written = files.try_for_each(|(name, text)| folder.write(name, text.as_bytes()));
+            match written.and_then(|()| folder.keep(report, charts)) {
                 Ok(()) => {
                     name = folder.id().to_owned();
                     output::note(&language.pick(
@@ -229,115 +289,16 @@ impl Keeping {
     }
 }
 
+/// What the charts mark, a line each.
+fn events(charts: &Value) -> String {
+    let line = |mark: &Value| {
+        let line = json!({"at_s": mark["at_s"], "kind": mark["kind"], "text": mark["en"], "text_zh": mark["zh"]});
+        format!("{line}\n")
+    };
+    charts["marks"].as_array().map_or(String::new(), |marks| marks.iter().map(line).collect())
+}
+
 /// Second by second, so that names stand in the order of time.
 fn stamp(now: Duration) -> String {
     report::utc_stamp(now)
-}
-
-/// `onrush report RUN`.
-pub(crate) fn report(run: &str, file: Option<&str>, language: Language) -> Exit {
-    let made = || -> Result<String, String> {
-        let wrong = |error| report::history_error(&error, language);
-        let folder = runs(language)?.find(run).map_err(wrong)?;
-        let page = report::html_report(&folder.report().map_err(wrong)?, &folder.charts().map_err(wrong)?, language);
-        match file {
-            None => {
-                folder.write(PAGE, page.as_bytes()).map_err(wrong)?;
-                Ok(folder.path().join(PAGE).display().to_string())
-            }
-            Some(file) => {
-                let place = Place::open(Path::new(file));
-                let written = place.and_then(|place| place.write_whole(&page));
-                written.map_err(|(path, error)| output::cannot_write(&path, &error, language))?;
-                Ok(file.to_owned())
-            }
-        }
-    };
-    match made() {
-        Ok(path) => output::to_stdout(&format!("{path}\n"), language),
-        Err(text) => {
-            output::complain(&text);
-            Exit::Usage
-        }
-    }
-}
-
-/// `onrush history`.
-pub(crate) fn history(is_json: bool, is_trend: bool, language: Language) -> Exit {
-    let listed = runs(language).and_then(|runs| runs.list().map_err(|error| report::history_error(&error, language)));
-    let listed = match listed {
-        Ok(listed) => listed,
-        Err(text) => {
-            output::complain(&text);
-            return Exit::Usage;
-        }
-    };
-    let text = match (is_json, is_trend) {
-        (true, _) => report::history_json(&listed),
-        (false, true) => trend(&listed, language),
-        (false, false) => report::history_table(&listed, &output::screen(language, false, false)),
-    };
-    output::to_stdout(&text, language)
-}
-
-/// Where the level of a figure changes, among runs of one plan against one target.
-fn trend(listed: &history::Listed, language: Language) -> String {
-    let mut kinds: Vec<(&str, &str)> = Vec::new();
-    for card in &listed.runs {
-        let kind = (card.target.as_str(), card.plan[0].as_str());
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
-    let of_kind = |(target, plan): (&str, &str)| {
-        let runs = listed.runs.iter().rev().filter(|card| card.target == target && card.plan[0] == plan);
-        let runs: Vec<&history::Card> = runs.collect();
-        let series = |of: fn(&history::Card) -> Option<f64>| {
-            let values: Vec<f64> = runs.iter().filter_map(|card| of(card)).collect();
-            if values.len() == runs.len() { history::changes(&values) } else { Vec::new() }
-        };
-        let all = [
-            ("rate", series(|card| card.requests_per_s)),
-            ("p50(response_time)", series(|card| card.p50_ns)),
-            ("p99(response_time)", series(|card| card.p99_ns)),
-        ];
-        format!("{target}  {plan}\n{}", report::trend_text(&runs, &all, language))
-    };
-    kinds.into_iter().map(of_kind).collect::<Vec<_>>().join("\n")
-}
-
-/// `onrush compare A B`.
-pub(crate) fn compare(names: &[String], fail_if: &[String], is_json: bool, language: Language) -> Exit {
-    let refuse = |text: &str| {
-        output::complain(text);
-        Exit::Usage
-    };
-    let [one, other] = names else {
-        let text =
-            language.pick("compare takes two runs: onrush compare A B", "compare 需要两次运行：onrush compare A B");
-        return refuse(text);
-    };
-    let fail_if = match fail_if.iter().map(|text| FailIf::parse(text)).collect::<Result<Vec<_>, _>>() {
-        Ok(fail_if) => fail_if,
-        Err(error) => return refuse(&report::fail_if_error(&error, language)),
-    };
-    let load = |name: &str| -> Result<(String, Value), String> {
-        let wrong = |error| report::history_error(&error, language);
-        let folder = runs(language)?.find(name).map_err(wrong)?;
-        Ok((folder.id().to_owned(), folder.report().map_err(wrong)?))
-    };
-    let (one, other) = match (load(one), load(other)) {
-        (Ok(one), Ok(other)) => (one, other),
-        (Err(text), _) | (_, Err(text)) => return refuse(&text),
-    };
-    let comparison = history::compare(&one.1, &other.1);
-    let failed: Vec<&FailIf> = fail_if.iter().filter(|each| each.is_met(&comparison)).collect();
-    let names = [one.0.as_str(), other.0.as_str()];
-    let text = match is_json {
-        true => report::comparison_json(&comparison, names, &failed),
-        false => report::comparison_table(&comparison, names, language),
-    };
-    let exit = output::to_stdout(&text, language);
-    failed.iter().for_each(|each| output::note(&format!("onrush: {}", report::fail_if_line(each, language))));
-    if exit == Exit::Done && !failed.is_empty() { Exit::Unmet } else { exit }
 }

@@ -131,15 +131,21 @@ impl<'a> Live<'a> {
         if let Some(charts) = &mut self.charts {
             charts.interval(interval);
         }
-        if self.files.wants_hdr() {
+        if self.files.wants_hdr() || self.keeping.wants_times() {
             let lines = self.hdr.interval(interval, machine::now_unix());
             let written = self.files.hdr_lines(&lines);
+            self.tell(written);
+            let written = self.keeping.times(&lines);
             self.tell(written);
         }
         self.show(interval);
         let kernel = machine::kernel(self.watch.wants(interval), self.address);
         for note in self.watch.interval(interval, &kernel) {
             output::note(&format!("onrush: {}", report::note_so_far(&note, self.view.language)));
+            if let Some(charts) = &mut self.charts {
+                let texts = [Language::En, Language::Zh].map(|language| report::note_so_far(&note, language));
+                charts.mark(interval.to, "note", texts.into());
+            }
         }
         // What came late of an earlier interval is looked at with the next one, whose time it has.
         if !interval.is_again {
@@ -187,10 +193,10 @@ impl<'a> Live<'a> {
             return;
         };
         let language = self.view.language;
-        let line = report::threshold_line(&broken.text, &broken.judge(total, elapsed), language);
+        let line_in = |language| report::threshold_line(&broken.text, &broken.judge(total, elapsed), language);
+        let (line, texts) = (line_in(language), [Language::En, Language::Zh].map(line_in));
         output::note(&language.pick(format!("onrush: stopping: {line}"), format!("onrush: 停止压测：{line}")));
-        self.was_aborted = true;
-        self.stop.stop();
+        self.end_early(elapsed, "threshold", texts.into());
     }
 
     /// Stops a run that is nothing but failures any more, unless it was said that it may go on.
@@ -204,6 +210,15 @@ impl<'a> Live<'a> {
             "onrush: stopping: 95% of the requests of the last 30s failed; --persist goes on",
             "onrush: 停止压测：最近 30s 有 95% 的请求失败；加上 --persist 可继续",
         ));
+        let texts = ("stopped: 95% of the last 30s failed", "停止：最近 30s 有 95% 失败");
+        self.end_early(elapsed, "abort", (texts.0.to_owned(), texts.1.to_owned()));
+    }
+
+    /// Ends the run, gently, for a reason that its charts show.
+    fn end_early(&mut self, at: Duration, kind: &'static str, texts: (String, String)) {
+        if let Some(charts) = &mut self.charts {
+            charts.mark(at.into(), kind, texts);
+        }
         self.was_aborted = true;
         self.stop.stop();
     }
@@ -255,7 +270,8 @@ impl<'a> Live<'a> {
         }
         let charts = self.charts.as_ref().map_or(Value::Null, |charts| report::charts_value(charts, run));
         let shows = self.wrote == Wrote::All && !view.is_json;
-        let kept = self.keeping.finish(&value, &charts, shows, view.language);
+        let times = if self.keeping.wants_times() { report::hdr_text(run) } else { String::new() };
+        let kept = self.keeping.finish((&value, &charts), &times, shows, view.language);
         let wrote = if self.has_lost || kept.has_lost { Wrote::Failed } else { self.wrote };
         (wrote, kept.is_worse)
     }

@@ -79,12 +79,19 @@ pub(crate) struct Wishes {
     tracing: Tracing,
     /// Each request names a trace.
     names_traces: bool,
+    /// The scenario file, as it was read.
+    file: Option<String>,
 }
 
 impl Wishes {
     /// Thresholds of a file beside those of the command line.
     pub(crate) fn add_thresholds(&mut self, more: impl IntoIterator<Item = Threshold>) {
         self.thresholds.extend(more);
+    }
+
+    /// The scenario file that is kept with the run. `hide`: of what is secret by its name.
+    pub(crate) fn of_file(&mut self, text: &str, hide: impl Fn(&str) -> String) {
+        self.file = Some(if self.with_secrets { text.to_owned() } else { hide(text) });
     }
 
     pub(crate) fn is_debug(&self) -> bool {
@@ -100,6 +107,14 @@ impl Wishes {
 /// The plan as views may show it.
 fn shown_plan(plan: &Plan, wishes: &Wishes) -> Arc<Plan> {
     Arc::new(if wishes.with_secrets { plan.clone() } else { plan.without_secrets() })
+}
+
+/// A scenario file without what nobody should see of the plan.
+fn hidden_file(plan: &Plan, text: &str, wishes: &Wishes) -> String {
+    if wishes.with_secrets {
+        return text.to_owned();
+    }
+    Known::of_plan(plan).hide(text)
 }
 
 /// A word of the command line without what nobody should see.
@@ -180,6 +195,7 @@ impl Load {
         Ok(Wishes {
             tracing,
             names_traces: args.log.names_traces,
+            file: None,
             thresholds,
             is_strict: args.strict,
             hdr_file: args.hdr.clone(),
@@ -294,8 +310,13 @@ impl Load {
         };
         let mut live = Live::new(self.view, (&shown, resolved.address), &wishes.thresholds, files, stop.clone());
         live.goes_on_for_log(writing.is_some() || wishes.keep.wants_any());
-        let keeping = match Keeping::begin(&wishes.keep, machine::now_unix(), self.view.language) {
-            Ok(keeping) => keeping,
+        let keeping = match Keeping::begin(&wishes.keep, false, machine::now_unix(), self.view.language) {
+            Ok(mut keeping) => {
+                if let Some(text) = &wishes.file {
+                    keeping.keep_plan(hidden_file(&plan, text, wishes));
+                }
+                keeping
+            }
             Err(text) => return self.refuse(&text, Exit::Usage),
         };
         live.keep(keeping, keeping::about(|word| hidden(&plan, word, wishes)));

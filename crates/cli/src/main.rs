@@ -23,6 +23,7 @@ mod live;
 mod load;
 mod machine;
 mod output;
+mod past;
 mod play;
 mod probe;
 mod progress;
@@ -103,9 +104,9 @@ fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> E
         Command::Hold(args) => hold::hold(&args),
         Command::Check(files) => check::check(&files),
         Command::Init(args) => init::init(&args),
-        Command::Report { run, file } => keeping::report(&run, file.as_deref(), usage::language()),
-        Command::History { is_json, is_trend } => keeping::history(is_json, is_trend, usage::language()),
-        Command::Compare { runs, fail_if, is_json } => keeping::compare(&runs, &fail_if, is_json, usage::language()),
+        Command::Report { run, file } => past::report(&run, file.as_deref(), usage::language()),
+        Command::History { is_json, is_trend } => past::history(is_json, is_trend, usage::language()),
+        Command::Compare { runs, fail_if, is_json } => past::compare(&runs, &fail_if, is_json, usage::language()),
         Command::Selftest(driver) => selftest::selftest(&driver),
         Command::List(args) => grpc::list(&args),
         Command::Describe(args) => grpc::describe(&args),

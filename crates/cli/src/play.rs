@@ -44,10 +44,12 @@ pub(crate) fn play(args: &RunArgs, file: &str) -> Exit {
     }
     let args = &with_run(args, &opened.file.run);
     let load = Load::new(&args.view);
-    let wishes = match load.wishes(args) {
+    let mut wishes = match load.wishes(args) {
         Ok(wishes) => wishes,
         Err(exit) => return exit,
     };
+    let secrets: Vec<&str> = opened.file.secrets.iter().map(|secret| secret.name.text.as_str()).collect();
+    wishes.of_file(&opened.source.text, |text| scenario::without_secrets(text, &secrets));
     let player = Player { load: &load, args, opened: &opened, language };
     match player.play(wishes) {
         Ok(exit) | Err(exit) => exit,

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::compare::{is_hold, is_spoiled};
+
 /// Grows with every change that a reader could stumble over.
 pub const CARD_VERSION: u64 = 1;
 
@@ -24,13 +26,15 @@ pub struct Card {
     pub limit: String,
     /// The figures are the generator's as much as the target's.
     pub is_spoiled: bool,
-    /// All thresholds hold; `None` without thresholds.
+    /// All thresholds hold, or all connections were held; `None` without thresholds.
     pub is_met: Option<bool>,
+    /// The most connections that were open at one time, where they were held; `None` for loads.
+    pub held: Option<u64>,
     /// Requests a second.
     pub requests_per_s: Option<f64>,
-    /// Requests that succeeded.
+    /// Requests that succeeded; connections that were established, where they were held.
     pub succeeded: u64,
-    /// Requests that failed.
+    /// Requests that failed; connections that failed or were lost.
     pub failed: u64,
     /// Percentiles of the response times of what succeeded, in nanoseconds.
     pub p50_ns: Option<f64>,
@@ -41,6 +45,9 @@ pub struct Card {
 impl Card {
     /// That of a JSON report.
     pub fn of_report(id: &str, report: &Value) -> Self {
+        if is_hold(report) {
+            return Self::of_hold(id, report);
+        }
         let text = |path: &str| report.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
         let number = |path: &str| report.pointer(path).and_then(Value::as_f64);
         let whole = |path: &str| report.pointer(path).and_then(Value::as_u64).unwrap_or(0);
@@ -53,13 +60,37 @@ impl Card {
             command: text("/about/command"),
             wall_s: number("/wall_s").unwrap_or(0.0),
             limit: text("/verdict/limit"),
-            is_spoiled: report.pointer("/verdict/is_spoiled") == Some(&Value::Bool(true)),
+            is_spoiled: is_spoiled(report),
+            held: None,
             is_met: judged.map(|all| all.iter().all(|one| one["holds"] == true)),
             requests_per_s: number("/requests_per_s"),
             succeeded: whole("/requests/succeeded"),
             failed: whole("/requests/failed"),
             p50_ns: number("/times/succeeded/response_time/p50_ns"),
             p99_ns: number("/times/succeeded/response_time/p99_ns"),
+        }
+    }
+
+    fn of_hold(id: &str, report: &Value) -> Self {
+        let text = |path: &str| report.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let number = |path: &str| report.pointer(path).and_then(Value::as_f64);
+        let whole = |path: &str| report.pointer(path).and_then(Value::as_u64).unwrap_or(0);
+        Self {
+            id: id.to_owned(),
+            began: text("/about/began"),
+            target: text("/url"),
+            plan: [text("/about/plan"), text("/about/plan_zh")],
+            command: text("/about/command"),
+            wall_s: number("/wall_s").unwrap_or(0.0),
+            limit: String::new(),
+            is_spoiled: is_spoiled(report),
+            is_met: report["is_kept"].as_bool(),
+            held: Some(whole("/connections/most_open")),
+            requests_per_s: None,
+            succeeded: whole("/connections/established"),
+            failed: whole("/connections/failed").saturating_add(whole("/connections/lost")),
+            p50_ns: number("/times/response_time/p50_ns"),
+            p99_ns: number("/times/response_time/p99_ns"),
         }
     }
 
@@ -77,6 +108,7 @@ impl Card {
             "limit": self.limit,
             "is_spoiled": self.is_spoiled,
             "thresholds_met": self.is_met,
+            "held": self.held,
             "requests_per_s": self.requests_per_s,
             "succeeded": self.succeeded,
             "failed": self.failed,
@@ -101,6 +133,7 @@ impl Card {
             limit: text("limit")?,
             is_spoiled: value["is_spoiled"].as_bool()?,
             is_met: value["thresholds_met"].as_bool(),
+            held: value["held"].as_u64(),
             requests_per_s: value["requests_per_s"].as_f64(),
             succeeded: value["succeeded"].as_u64()?,
             failed: value["failed"].as_u64()?,

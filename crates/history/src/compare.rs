@@ -58,6 +58,9 @@ impl Figure {
 
     /// In a whole report.
     fn of_report(self, report: &Value) -> Option<f64> {
+        if is_hold(report) {
+            return self.of_hold(report, &report["connections"], report["wall_s"].as_f64()?, "/times/response_time");
+        }
         let times = |key: &str| report.pointer(&format!("/times/succeeded/response_time/{key}"))?.as_f64();
         match self {
             Self::Rate => report["requests_per_s"].as_f64(),
@@ -70,7 +73,10 @@ impl Figure {
     }
 
     /// In one interval.
-    fn of_interval(self, interval: &Value) -> Option<f64> {
+    fn of_interval(self, interval: &Value, is_held: bool) -> Option<f64> {
+        if is_held {
+            return self.of_hold(interval, interval, length(interval), "/response_time");
+        }
         let times = |key: &str| interval["response_time"][key].as_f64();
         match self {
             Self::Rate => interval["requests_per_s"].as_f64(),
@@ -81,6 +87,38 @@ impl Figure {
             Self::P99 => times("p99_ns"),
         }
     }
+}
+
+impl Figure {
+    /// The same of connections that were held: messages that came, and connections that failed or were lost.
+    fn of_hold(self, from: &Value, connections: &Value, seconds: f64, times: &str) -> Option<f64> {
+        let times = |key: &str| from.pointer(times)?[key].as_f64();
+        let count = |of: &Value, key: &str| of[key].as_f64().unwrap_or(0.0);
+        match self {
+            Self::Rate => {
+                let came = count(&from["messages"], "answered") + count(&from["messages"], "pushed");
+                (seconds > 0.0 && count(&from["messages"], "sent") + came > 0.0).then(|| came / seconds)
+            }
+            Self::Failed => {
+                let bad = count(connections, "failed") + count(connections, "lost");
+                let good = count(connections, "established").max(count(connections, "open"));
+                (bad + good > 0.0).then(|| bad / (bad + good).max(1.0))
+            }
+            Self::Mean => times("mean_ns"),
+            Self::P50 => times("p50_ns"),
+            Self::P90 => times("p90_ns"),
+            Self::P99 => times("p99_ns"),
+        }
+    }
+}
+
+/// The report is of connections that were held.
+pub fn is_hold(report: &Value) -> bool {
+    report["kind"] == "hold"
+}
+
+fn length(interval: &Value) -> f64 {
+    interval["to_s"].as_f64().unwrap_or(0.0) - interval["from_s"].as_f64().unwrap_or(0.0)
 }
 
 /// Of what ended, what failed.
@@ -113,16 +151,18 @@ pub struct Comparison {
     pub intervals: [usize; 2],
     /// The figures of one of them are the generator's as much as the target's.
     pub is_spoiled: [bool; 2],
+    /// Both are of connections that were held.
+    pub is_hold: bool,
 }
 
-/// Compares two reports.
+/// Compares two reports of one kind.
 pub fn compare(one: &Value, other: &Value) -> Comparison {
     let both = [one, other];
-    let intervals = both.map(whole_intervals);
+    let (intervals, is_held) = (both.map(whole_intervals), both.map(is_hold) == [true; 2]);
     let difference = |figure: Figure| {
         let values = both.map(|report| figure.of_report(report));
         let samples = [&intervals[0], &intervals[1]].map(|all| {
-            let values: Vec<f64> = all.iter().filter_map(|interval| figure.of_interval(interval)).collect();
+            let values: Vec<f64> = all.iter().filter_map(|interval| figure.of_interval(interval, is_held)).collect();
             Sample::of(&values)
         });
         let change = match values {
@@ -144,17 +184,30 @@ pub fn compare(one: &Value, other: &Value) -> Comparison {
     Comparison {
         differences: FIGURES.into_iter().map(difference).collect(),
         intervals: [intervals[0].len(), intervals[1].len()],
-        is_spoiled: both.map(|report| report.pointer("/verdict/is_spoiled") == Some(&Value::Bool(true))),
+        is_spoiled: both.map(is_spoiled),
+        is_hold: is_held,
     }
 }
 
-/// Intervals without the first, in which connections are made, and without a rest at the end.
+/// The figures are the generator's as much as the target's.
+pub(crate) fn is_spoiled(report: &Value) -> bool {
+    let place = if is_hold(report) { "/is_spoiled" } else { "/verdict/is_spoiled" };
+    report.pointer(place) == Some(&Value::Bool(true))
+}
+
+/// Intervals without the first, in which connections are made, and without a rest at the end; of connections that are
+/// held those in which all were open.
 fn whole_intervals(report: &Value) -> Vec<&Value> {
     let all: Vec<&Value> = report["intervals"].as_array().map_or(Vec::new(), |all| all.iter().collect());
-    let length =
-        |interval: &Value| interval["to_s"].as_f64().unwrap_or(0.0) - interval["from_s"].as_f64().unwrap_or(0.0);
+    let at = |key: &str, other: f64| if is_hold(report) { report[key].as_f64().unwrap_or(other) } else { other };
+    let (from, to) = (at("opened_after_s", 0.0), at("closing_after_s", f64::INFINITY));
+    let is_within = |interval: &&Value| {
+        interval["from_s"].as_f64().is_some_and(|begin| begin >= from)
+            && interval["to_s"].as_f64().is_some_and(|end| end <= to)
+    };
     let usual = all.iter().map(|interval| length(interval)).fold(0.0, f64::max);
-    all.into_iter().skip(1).filter(|interval| length(interval) >= WHOLE_SHARE * usual).collect()
+    let whole = all.into_iter().skip(1).filter(|interval| length(interval) >= WHOLE_SHARE * usual);
+    whole.filter(is_within).collect()
 }
 
 #[cfg(test)]

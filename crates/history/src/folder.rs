@@ -225,13 +225,15 @@ impl RunFolder {
         })
     }
 
-    /// Keeps a report and what its charts show; its card comes last: a folder without one is no run.
+    /// Keeps a report and what its charts show, where that is known; its card comes last: a folder without one is no run.
     ///
     /// # Errors
     /// Something cannot be written.
     pub fn keep(&self, report: &Value, charts: &Value) -> Result<(), HistoryError> {
         self.write(REPORT, format!("{report:#}\n").as_bytes())?;
-        self.write(CHARTS, format!("{charts}\n").as_bytes())?;
+        if !charts.is_null() {
+            self.write(CHARTS, format!("{charts}\n").as_bytes())?;
+        }
         self.write(CARD, format!("{:#}\n", Card::of_report(&self.id, report).value()).as_bytes())
     }
 

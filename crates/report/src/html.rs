@@ -23,16 +23,19 @@ const WORDS_ZH: &str = include_str!("../assets/words.zh.json");
 /// What the modules say when they stand in files of their own.
 const IMPORT: &str = "import { mount } from \"./charts.js\";";
 
-/// The report of a run. `report`: the JSON report; `charts`: what [`crate::charts_value`] made.
+/// The report of a run. `report`: the JSON report; `charts`: what [`crate::charts_value`] made, or nothing for connections that were
+/// held: their report is enough.
 pub fn html_report(report: &Value, charts: &Value, language: Language) -> String {
+    if history::is_hold(report) {
+        return hold_html_report(report, language);
+    }
     let mut page = Markup::new(language);
     sections::write(report, &mut page);
     let title = report.pointer("/target/url").and_then(Value::as_str).unwrap_or("onrush");
     whole(title, page, &data::page_data(report, charts, language), language)
 }
 
-/// The same of connections that were held, of which the JSON report is enough.
-pub fn hold_html_report(report: &Value, language: Language) -> String {
+fn hold_html_report(report: &Value, language: Language) -> String {
     let mut page = Markup::new(language);
     held::write(report, &mut page);
     let title = report["url"].as_str().unwrap_or("onrush");

@@ -43,13 +43,13 @@ pub use exchanges::{Showing, exchange_in_full, failed_answers, has_answers};
 pub use github::{github_annotations, github_page};
 pub use hdr::{HdrLog, hdr_text};
 pub use held::{HoldJson, HoldTable, hold_summary, nothing_held};
-pub use html::{hold_html_report, html_report};
+pub use html::html_report;
 pub use json::Json;
 pub use language::Language;
 pub use notes::{note_so_far, note_text};
 pub use past::{
     comparison_json, comparison_table, fail_if_error, fail_if_line, history_error, history_json, history_table,
-    trend_text,
+    other_kind, trend_text,
 };
 pub use progress::{Aim, begins, hold_begins};
 pub use say::{

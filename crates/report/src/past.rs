@@ -9,7 +9,7 @@ use crate::screen::Screen;
 use crate::wrap::cut;
 
 /// Columns of a list, but for the target, which takes what is left.
-const WIDTHS: [usize; 6] = [20, 12, 10, 10, 10, 12];
+const WIDTHS: [usize; 6] = [18, 15, 9, 10, 10, 12];
 const TARGET_WIDTH: usize = 40;
 const TARGET_WIDTH_MIN: usize = 12;
 /// Columns of a comparison.
@@ -54,8 +54,11 @@ pub fn history_table(listed: &Listed, screen: &Screen) -> String {
             Some(true) => pick("met", "达到"),
             Some(false) => pick("not met", "未达到"),
         };
-        let rate =
-            format!("{}{}", if card.is_spoiled { "!" } else { "" }, card.requests_per_s.map_or("-".into(), rate));
+        let shown = match card.held {
+            Some(held) => format!("{} {}", count(held), pick("held", "连接")),
+            None => card.requests_per_s.map_or("-".into(), rate),
+        };
+        let rate = format!("{}{shown}", if card.is_spoiled { "!" } else { "" });
         let cells = [card.id.clone(), rate, count(card.failed), ns(card.p50_ns), ns(card.p99_ns), met.to_owned()];
         text.push_str(&row(cells, &card.target));
     }
@@ -99,7 +102,7 @@ pub fn trend_text(runs: &[&Card], series: &[(&str, Vec<Change>)], language: Lang
         return format!(
             "{}\n",
             language.pick(
-                format!("no change of level among {} runs", runs.len()),
+                format!("no change of level among {} run{}", runs.len(), if runs.len() == 1 { "" } else { "s" }),
                 format!("{} 次运行中没有明显的水平变化", runs.len())
             )
         );
@@ -131,6 +134,16 @@ fn judged(difference: &Difference, language: Language) -> &'static str {
     }
 }
 
+/// As thresholds name it, but for what it means of connections that were held.
+fn name_of(figure: history::Figure, is_hold: bool, language: Language) -> String {
+    let name = match (figure, is_hold) {
+        (history::Figure::Rate, true) => language.pick("messages/s", "消息/s"),
+        (history::Figure::Failed, true) => language.pick("failed or lost", "失败或断开"),
+        _ => figure.name(),
+    };
+    name.to_owned()
+}
+
 /// Two runs beside each other.
 pub fn comparison_table(comparison: &Comparison, names: [&str; 2], language: Language) -> String {
     let row = |cells: [String; 4], end: &str| {
@@ -149,7 +162,10 @@ pub fn comparison_table(comparison: &Comparison, names: [&str; 2], language: Lan
             (Some(change), _) => in_percent(change),
         };
         let [before, after] = one.values.map(|value| value_of(one, value));
-        text.push_str(&row([one.figure.name().to_owned(), before, after, change], judged(one, language)));
+        text.push_str(&row(
+            [name_of(one.figure, comparison.is_hold, language), before, after, change],
+            judged(one, language),
+        ));
     }
     for (name, _) in names.iter().zip(comparison.is_spoiled).filter(|(_, is_spoiled)| *is_spoiled) {
         text.push_str(&language.pick(
@@ -188,6 +204,14 @@ pub fn comparison_json(comparison: &Comparison, names: [&str; 2], failed: &[&Fai
 pub fn fail_if_line(fail_if: &FailIf, language: Language) -> String {
     let text = &fail_if.text;
     language.pick(format!("--fail-if: {text}"), format!("--fail-if：{text}"))
+}
+
+/// A run that is compared is of another kind.
+pub fn other_kind(name: &str, language: Language) -> String {
+    language.pick(
+        format!("{name} is of another kind: a load cannot be compared with connections that were held"),
+        format!("{name} 属于另一类运行：压测与长连接保持（hold）不能互相比较"),
+    )
 }
 
 /// What is wrong with a text of `--fail-if`.

@@ -7,6 +7,7 @@ mod check;
 mod expression;
 mod file;
 mod given;
+mod hidden;
 mod lower;
 mod mistake;
 mod read;
@@ -25,6 +26,7 @@ use std::path::{Path, PathBuf};
 pub use expression::EXPRESSION_BYTES_MAX;
 pub use file::*;
 pub use given::FlagFault;
+pub use hidden::without_secrets;
 pub use lower::{Lowered, Lowering, Outside};
 pub use mistake::{
     ExpressionFault, Fault, Given, LoopWord, MISTAKES_MAX, Mistake, Mistakes, NameFault, SyntaxFault, Things, Wanted,

@@ -51,12 +51,12 @@ pub(super) const VIEW: &[Row] = &[
         "Write the report as one HTML file with charts, which needs no network",
         "把报告写成一个带图表的 HTML 文件，无需网络即可查看",
     ),
-    flag("save", Kind::Switch, modes::RUN).help(
+    flag("save", Kind::Switch, modes::LOADS).help(
         "Keep the run as a folder, for history and compare; scenario files do so by themselves",
         "把本次运行保存为目录，供 history 和 compare 使用；场景文件默认保存",
     ),
-    flag("no-save", Kind::Switch, modes::RUN).help("Do not keep the run", "不保存本次运行"),
-    flag("baseline", Kind::Text("RUN"), modes::RUN).help(
+    flag("no-save", Kind::Switch, modes::LOADS).help("Do not keep the run", "不保存本次运行"),
+    flag("baseline", Kind::Text("RUN"), modes::LOADS).help(
         "Compare with an earlier run: its name, last, or its folder",
         "与之前的一次运行比较：名称、last，或目录",
     ),

@@ -69,6 +69,77 @@ fn a_scenario_is_kept_and_its_page_has_its_figures() {
     assert_eq!(runs(&home).len(), 1);
 }
 
+/// Connections that are held have a folder, a line in the list, a page and a comparison as loads have.
+#[test]
+fn what_was_held_is_kept_and_compared() {
+    let (served, folder) = (Served::start(), Folder::new("kept held"));
+    let (home, url) = (folder.0.join("data"), served.url("/").replace("http://", "ws://"));
+    let hold = ["hold", &url, "-c", "20", "--hold", "2s", "--every", "50ms", "--interval", "100ms"];
+    let first = kept(&home, &[&hold[..], &["--save"]].concat());
+    assert_eq!(first.status.code(), Some(0), "{first:?}");
+    let second = kept(&home, &[&hold[..], &["--save", "--baseline", "last"]].concat());
+    assert!(text(&second.stdout).contains("messages/s") && second.status.success(), "{second:?}");
+    let all = runs(&home);
+    let page = std::fs::read_to_string(all[0].join("report.html")).expect("a page");
+    assert!(page.contains("Kept") && !all[0].join("charts.json").exists());
+    let report = read(&all[0].join("report.json"));
+    assert_eq!(read(&all[0].join("run.json"))["held"], report["connections"]["most_open"]);
+    let list = text(&kept(&home, &["history"]).stdout);
+    assert_eq!(list.matches("20 held").count(), 2, "{list}");
+    std::fs::remove_file(all[0].join("report.html")).expect("a page");
+    assert!(kept(&home, &["report", "last~1"]).status.success());
+    assert_eq!(std::fs::read_to_string(all[0].join("report.html")).expect("a page"), page);
+    let compared = kept(&home, &["compare", "last~1", "last", "--json"]);
+    let compared: Value = serde_json::from_slice(&compared.stdout).expect("JSON");
+    // 400 a second are due, of which the clock of either run is the judge.
+    let of = |figure: &str| {
+        let all = compared["differences"].as_array().expect("a list");
+        all.iter().find(|one| one["figure"] == figure).unwrap_or_else(|| panic!("{figure}"))["a"].as_f64()
+    };
+    let answered = report["messages"]["answered"].as_f64().expect("a number");
+    assert_eq!(of("rate"), Some(answered / report["wall_s"].as_f64().expect("a number")));
+    assert_eq!(of("failed / done"), Some(0.0));
+    assert_eq!(of("p99(response_time)"), report["times"]["response_time"]["p99_ns"].as_f64());
+    // A load is something else.
+    let load = kept(&home, &["-n", "20", "--save", &served.url("/")]);
+    assert!(load.status.success(), "{load:?}");
+    for (lang, says) in [("C.UTF-8", "is of another kind"), ("zh_CN.UTF-8", "属于另一类运行")] {
+        let said = onrush(&["compare", "last~1", "last"]).env("XDG_DATA_HOME", &home).env("LANG", lang).output();
+        let said = said.expect("it starts");
+        assert!(said.status.code() == Some(2) && text(&said.stderr).contains(says), "{said:?}");
+    }
+    let refused = kept(&home, &[&hold[..], &["--baseline", "last"]].concat());
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+}
+
+/// A folder has what the run was made of and what happened, and nothing that is secret.
+#[test]
+fn a_folder_has_times_events_and_the_file() {
+    let (served, folder) = (Served::start(), Folder::new("kept files"));
+    let rest = "secrets: [key]\nvars: {key: hush-hush-7}\nscenarios:\n  buy:\n    load: {rate: [\"100:1s\", \"50:5s\"]}\n    steps:\n      - {get: /delay/2, headers: {X-Key: \"${key}\", Authorization: \"Bearer hush-hush-9\"}}\nthresholds: [\"p50(response_time) < 1us abort 2s\"]\n";
+    let (plan, home) = (folder.plan("plan", &served, rest), folder.0.join("data"));
+    let done = kept(&home, &["run", &plan, "--interval", "200ms", "--var", "key=hush-hush-8"]);
+    assert_eq!(done.status.code(), Some(1), "{done:?}");
+    let run = runs(&home).remove(0);
+    let of = |name: &str| std::fs::read_to_string(run.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let file = of("plan.yaml");
+    assert!(file.contains("X-Key: \"${key}\"") && file.contains("vars: {key: ***}"), "{file}");
+    for entry in std::fs::read_dir(&run).expect("a folder").flatten() {
+        assert!(!std::fs::read_to_string(entry.path()).expect("a text").contains("hush-hush"), "{entry:?}");
+    }
+    let events: Vec<Value> = of("events.jsonl").lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let kinds: Vec<&str> = events.iter().filter_map(|event| event["kind"].as_str()).collect();
+    assert!(kinds.contains(&"stage") && kinds.contains(&"threshold"), "{events:?}");
+    let report = read(&run.join("report.json"));
+    let succeeded = report["times"]["succeeded"]["response_time"]["count"].as_u64().expect("a number");
+    assert!(of("times.hgrm").contains(&format!("Total count    = {succeeded:>12}")), "{}", of("times.hgrm"));
+    assert!(of("times.hlog").contains("HIST") || of("times.hlog").lines().count() > 3);
+    // Nobody was there: nothing is kept, and nothing is left.
+    let nobody = format!("http://127.0.0.1:{}/", crate::closed_port());
+    assert_eq!(kept(&home, &["-n", "3", "--save", &nobody]).status.code(), Some(3));
+    assert_eq!(runs(&home).len(), 1);
+}
+
 fn with_commas(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> =

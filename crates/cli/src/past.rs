@@ -1,0 +1,126 @@
+//! `onrush report`, `history` and `compare`: runs that were kept.
+
+use std::path::Path;
+
+use history::FailIf;
+use report::Language;
+use serde_json::Value;
+
+use crate::exit::Exit;
+use crate::files::Place;
+use crate::keeping::{PAGE, runs};
+use crate::output;
+
+/// `onrush report RUN`.
+pub(crate) fn report(run: &str, file: Option<&str>, language: Language) -> Exit {
+    let made = || -> Result<String, String> {
+        let wrong = |error| report::history_error(&error, language);
+        let folder = runs(language)?.find(run).map_err(wrong)?;
+        let report = folder.report().map_err(wrong)?;
+        let charts = if history::is_hold(&report) { Value::Null } else { folder.charts().map_err(wrong)? };
+        let page = report::html_report(&report, &charts, language);
+        match file {
+            None => {
+                folder.write(PAGE, page.as_bytes()).map_err(wrong)?;
+                Ok(folder.path().join(PAGE).display().to_string())
+            }
+            Some(file) => {
+                let place = Place::open(Path::new(file));
+                let written = place.and_then(|place| place.write_whole(&page));
+                written.map_err(|(path, error)| output::cannot_write(&path, &error, language))?;
+                Ok(file.to_owned())
+            }
+        }
+    };
+    match made() {
+        Ok(path) => output::to_stdout(&format!("{path}\n"), language),
+        Err(text) => {
+            output::complain(&text);
+            Exit::Usage
+        }
+    }
+}
+
+/// `onrush history`.
+pub(crate) fn history(is_json: bool, is_trend: bool, language: Language) -> Exit {
+    let listed = runs(language).and_then(|runs| runs.list().map_err(|error| report::history_error(&error, language)));
+    let listed = match listed {
+        Ok(listed) => listed,
+        Err(text) => {
+            output::complain(&text);
+            return Exit::Usage;
+        }
+    };
+    let text = match (is_json, is_trend) {
+        (true, _) => report::history_json(&listed),
+        (false, true) => trend(&listed, language),
+        (false, false) => report::history_table(&listed, &output::screen(language, false, false)),
+    };
+    output::to_stdout(&text, language)
+}
+
+/// Where the level of a figure changes, among runs of one plan against one target.
+fn trend(listed: &history::Listed, language: Language) -> String {
+    let mut kinds: Vec<(&str, &str)> = Vec::new();
+    for card in &listed.runs {
+        let kind = (card.target.as_str(), card.plan[0].as_str());
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    let of_kind = |(target, plan): (&str, &str)| {
+        let runs = listed.runs.iter().rev().filter(|card| card.target == target && card.plan[0] == plan);
+        let runs: Vec<&history::Card> = runs.collect();
+        let series = |of: fn(&history::Card) -> Option<f64>| {
+            let values: Vec<f64> = runs.iter().filter_map(|card| of(card)).collect();
+            if values.len() == runs.len() { history::changes(&values) } else { Vec::new() }
+        };
+        let all = [
+            ("rate", series(|card| card.requests_per_s)),
+            ("p50(response_time)", series(|card| card.p50_ns)),
+            ("p99(response_time)", series(|card| card.p99_ns)),
+        ];
+        let plan = runs.last().map_or(plan, |card| language.pick(&card.plan[0], &card.plan[1]));
+        format!("{target}  {plan}\n{}", report::trend_text(&runs, &all, language))
+    };
+    kinds.into_iter().map(of_kind).collect::<Vec<_>>().join("\n")
+}
+
+/// `onrush compare A B`.
+pub(crate) fn compare(names: &[String], fail_if: &[String], is_json: bool, language: Language) -> Exit {
+    let refuse = |text: &str| {
+        output::complain(text);
+        Exit::Usage
+    };
+    let [one, other] = names else {
+        let text =
+            language.pick("compare takes two runs: onrush compare A B", "compare 需要两次运行：onrush compare A B");
+        return refuse(text);
+    };
+    let fail_if = match fail_if.iter().map(|text| FailIf::parse(text)).collect::<Result<Vec<_>, _>>() {
+        Ok(fail_if) => fail_if,
+        Err(error) => return refuse(&report::fail_if_error(&error, language)),
+    };
+    let load = |name: &str| -> Result<(String, Value), String> {
+        let wrong = |error| report::history_error(&error, language);
+        let folder = runs(language)?.find(name).map_err(wrong)?;
+        Ok((folder.id().to_owned(), folder.report().map_err(wrong)?))
+    };
+    let (one, other) = match (load(one), load(other)) {
+        (Ok(one), Ok(other)) => (one, other),
+        (Err(text), _) | (_, Err(text)) => return refuse(&text),
+    };
+    if history::is_hold(&one.1) != history::is_hold(&other.1) {
+        return refuse(&report::other_kind(&other.0, language));
+    }
+    let comparison = history::compare(&one.1, &other.1);
+    let failed: Vec<&FailIf> = fail_if.iter().filter(|each| each.is_met(&comparison)).collect();
+    let names = [one.0.as_str(), other.0.as_str()];
+    let text = match is_json {
+        true => report::comparison_json(&comparison, names, &failed),
+        false => report::comparison_table(&comparison, names, language),
+    };
+    let exit = output::to_stdout(&text, language);
+    failed.iter().for_each(|each| output::note(&format!("onrush: {}", report::fail_if_line(each, language))));
+    if exit == Exit::Done && !failed.is_empty() { Exit::Unmet } else { exit }
+}
