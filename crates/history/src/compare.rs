@@ -10,8 +10,8 @@ const CHANCE_MAX: f64 = 0.01;
 const CHANGE_MIN: f64 = 0.02;
 /// A share of failures that changes by less is no difference.
 const SHARE_MIN: f64 = 0.002;
-/// An interval that is shorter than this share of the usual one is a rest.
-const WHOLE_SHARE: f64 = 0.9;
+/// An interval whose length differs by more than this share from the usual one is a rest.
+const REST_SHARE: f64 = 0.1;
 
 /// A figure that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,9 +205,12 @@ fn whole_intervals(report: &Value) -> Vec<&Value> {
         interval["from_s"].as_f64().is_some_and(|begin| begin >= from)
             && interval["to_s"].as_f64().is_some_and(|end| end <= to)
     };
-    let usual = all.iter().map(|interval| length(interval)).fold(0.0, f64::max);
-    let whole = all.into_iter().skip(1).filter(|interval| length(interval) >= WHOLE_SHARE * usual);
-    whole.filter(is_within).collect()
+    let mut lengths: Vec<f64> = all.iter().map(|interval| length(interval)).collect();
+    lengths.sort_by(f64::total_cmp);
+    // A last one in which answers are waited for is longer than the others.
+    let usual = lengths.get(lengths.len() / 2).copied().unwrap_or(0.0);
+    let is_whole = |interval: &&Value| (length(interval) - usual).abs() <= REST_SHARE * usual;
+    all.into_iter().skip(1).filter(is_whole).filter(is_within).collect()
 }
 
 #[cfg(test)]

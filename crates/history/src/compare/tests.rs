@@ -51,3 +51,12 @@ fn what_is_too_short_says_nothing() {
     let empty = compare(&json!({}), &json!({"intervals": "no"}));
     assert!(empty.differences.iter().all(|one| one.values == [None, None]), "{empty:?}");
 }
+
+/// Answers that are waited for at the end make the last interval longer, and not all others shorter.
+#[test]
+fn a_long_last_interval_is_left_out_alone() {
+    let base = report(|_| 100.0, |_| 20.0);
+    let mut long = base.clone();
+    long["intervals"][20]["to_s"] = json!(24.5);
+    assert_eq!(compare(&base, &long).intervals, [20, 19]);
+}
