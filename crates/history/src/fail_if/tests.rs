@@ -12,7 +12,7 @@ fn comparison(figure: Figure, change: f64, is_clear: bool) -> Comparison {
         chance: Some(0.0),
         is_clear,
     };
-    Comparison { differences: vec![difference], intervals: [20, 20], is_spoiled: [false, false] }
+    Comparison { differences: vec![difference], intervals: [20, 20], is_spoiled: [false, false], is_hold: false }
 }
 
 #[test]
