@@ -7,7 +7,7 @@ mod hist;
 mod points;
 
 use pacing::Nanos;
-use plan::{Load, Plan, RATE_UNIT, RateStage, UserShape};
+use plan::{Load, Plan, RATE_UNIT, RateStage, Scenario, UserShape};
 
 use crate::{Interval, StepPart};
 use hist::Hist;
@@ -42,6 +42,8 @@ pub struct Charts {
     pub parts: Vec<PartName>,
     /// The rates that open loads ask for.
     pub stages: Vec<Vec<RateStage>>,
+    /// They ask for requests: all loads are open, and each start is one request.
+    pub asks_for_requests: bool,
     /// In the order in which they were told.
     pub marks: Vec<Mark>,
 }
@@ -64,8 +66,16 @@ impl Charts {
             Load::Open { stages, .. } => Some(stages.clone()),
             Load::Closed { .. } => None,
         });
-        let mut charts =
-            Self { points: Vec::new(), stride: 1, parts: Vec::new(), stages: stages.collect(), marks: Vec::new() };
+        let is_asked =
+            |scenario: &Scenario| matches!(scenario.load, Load::Open { .. }) && scenario.program.is_one_exchange();
+        let mut charts = Self {
+            points: Vec::new(),
+            stride: 1,
+            parts: Vec::new(),
+            stages: stages.collect(),
+            asks_for_requests: plan.scenarios.iter().all(is_asked),
+            marks: Vec::new(),
+        };
         charts.mark_stages(plan);
         charts
     }

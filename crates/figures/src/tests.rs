@@ -5,7 +5,7 @@ use pacing::Nanos;
 use plan::{Flags, Plan, Step, Transaction};
 
 use crate::times::Spoiled;
-use crate::{At, Interval, Quantile, Spread, Times, histogram};
+use crate::{At, Charts, Interval, Quantile, Spread, Times, histogram};
 
 fn seen(successes: u64, failures: &[(Failure, u64)]) -> Snapshot {
     let mut seen = Snapshot::default();
@@ -267,4 +267,27 @@ proptest::proptest! {
         proptest::prop_assert_eq!(sum, Spread::of(&whole));
         proptest::prop_assert_eq!(sum.mean_ns(), whole.mean());
     }
+}
+
+/// What asks for iterations, or for a part of the load, is no line beside the requests of all.
+#[test]
+fn charts_show_what_was_asked_where_each_start_is_a_request() {
+    let of = |rate: Option<&str>| {
+        let flags = Flags {
+            url: Some("http://127.0.0.1:8080/x".to_owned()),
+            rate: rate.map(str::to_owned),
+            ..Flags::default()
+        };
+        flags.plan().expect("a good plan")
+    };
+    let (open, closed) = (of(Some("50")), of(None));
+    assert!(Charts::new(&open).asks_for_requests && !Charts::new(&closed).asks_for_requests);
+    let mut both = open.clone();
+    both.scenarios.extend(closed.scenarios);
+    assert!(!Charts::new(&both).asks_for_requests);
+    let mut two = open;
+    let again = two.scenarios[0].steps[0].clone();
+    two.scenarios[0].steps.push(again);
+    two.scenarios[0].program = plan::Program::in_turn(2);
+    assert!(!Charts::new(&two).asks_for_requests);
 }

@@ -50,8 +50,11 @@ impl Shown<'_> {
         let mut put = |name: &str, of: &dyn Fn(&Point) -> Option<f64>| {
             all.insert(name.to_owned(), self.each(of));
         };
-        if !self.0.stages.is_empty() {
+        // What asks for iterations does not stand beside requests.
+        if self.0.asks_for_requests {
             put("asked_per_s", &|point| Some(self.0.asked_between(point)));
+        }
+        if !self.0.stages.is_empty() {
             put("dropped_per_s", &|point| point.per_s(point.dropped));
         }
         put("done_per_s", &|point| point.per_s(point.finished));
