@@ -236,6 +236,7 @@ impl InitArgs {
 pub(crate) struct HoldArgs {
     pub(crate) flags: HoldFlags,
     pub(crate) keep: KeepArgs,
+    pub(crate) exports: Vec<String>,
     pub(crate) stop_file: Option<String>,
     pub(crate) engine: EngineArgs,
     pub(crate) view: ViewArgs,
@@ -254,6 +255,7 @@ impl HoldArgs {
         Self {
             flags,
             keep: KeepArgs::of(given),
+            exports: given.list("export"),
             stop_file: given.text("stop-file"),
             engine: EngineArgs::of(given),
             view: ViewArgs::of(given),

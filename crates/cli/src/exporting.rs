@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::StopHandle;
 use export::{Delivery, Environment, Export, ExportError, Exports, SCRAPE_WAIT_MAX};
-use figures::{Interval, Run, ScenarioPart};
+use figures::{Held, HeldInterval, Interval, Run, ScenarioPart};
 use plan::Plan;
 use report::Language;
 
@@ -36,17 +36,26 @@ pub(crate) struct Exported {
 
 impl Exporting {
     /// Opens files and addresses, and says where pages are.
-    pub(crate) fn begin(
+    pub(crate) fn begin(kinds: &[Export], plan: &Plan, view: (Language, bool)) -> Result<Self, ExportError> {
+        Self::begin_with(kinds, view, |environment| Exports::begin(kinds, &ScenarioPart::none(plan), environment))
+    }
+
+    /// The same for connections that are held.
+    pub(crate) fn begin_held(kinds: &[Export], view: (Language, bool)) -> Result<Self, ExportError> {
+        Self::begin_with(kinds, view, |environment| Exports::begin_held(kinds, environment))
+    }
+
+    fn begin_with(
         kinds: &[Export],
-        plan: &Plan,
         (language, is_json): (Language, bool),
+        begin: impl FnOnce(&Environment) -> Result<Exports, ExportError>,
     ) -> Result<Self, ExportError> {
         if kinds.is_empty() {
             return Ok(Self::default());
         }
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let environment = Environment { token: variable(TOKEN), step_summary: variable("GITHUB_STEP_SUMMARY") };
-        let exports = Exports::begin(kinds, &ScenarioPart::none(plan), &environment)?;
+        let exports = begin(&environment)?;
         for address in exports.pages() {
             output::note(&language.pick(
                 format!("onrush: figures for Prometheus at http://{address}/metrics"),
@@ -71,21 +80,47 @@ impl Exporting {
         interval
     }
 
+    /// The same of connections that are held.
+    pub(crate) fn held(&mut self, interval: HeldInterval) -> Arc<HeldInterval> {
+        let interval = Arc::new(interval);
+        if let Some(active) = &mut self.0 {
+            active.exports.held(&interval);
+        }
+        interval
+    }
+
     /// Delivers what is left, and tells what is missing.
     pub(crate) fn finish(self, run: &Run, stop: &StopHandle) -> Exported {
+        self.deliver(stop, |exports, language, has_enough| {
+            let page = report::github_page(run, language);
+            (exports.finish(run, &page, has_enough), report::github_annotations(run, language))
+        })
+    }
+
+    /// The same of connections that were held.
+    pub(crate) fn finish_held(self, held: &Held, stop: &StopHandle) -> Exported {
+        self.deliver(stop, |exports, language, has_enough| {
+            let page = report::github_hold_page(held, language);
+            (exports.finish_held(held, &page, has_enough), report::github_hold_annotations(held, language))
+        })
+    }
+
+    fn deliver(
+        self,
+        stop: &StopHandle,
+        finish: impl FnOnce(Exports, Language, &dyn Fn() -> bool) -> (Vec<Delivery>, String),
+    ) -> Exported {
         let Some(Active { exports, language, is_json, has_page, is_github }) = self.0 else {
             return Exported::default();
         };
         if has_page {
             tell_of_page(language);
         }
-        let page = report::github_page(run, language);
         // A first Ctrl-C that comes now means this wait; one that ended the run does not.
         let was_stopped = stop.is_stopped();
         let has_enough = || stop.is_aborted() || (!was_stopped && stop.is_stopped());
-        let deliveries = exports.finish(run, &page, &has_enough);
+        let (deliveries, text) = finish(exports, language, &has_enough);
         if is_github {
-            let text = report::github_annotations(run, language);
             // GitHub reads both; stdout is for the report where that is JSON.
             if is_json {
                 output::note(text.trim_end());

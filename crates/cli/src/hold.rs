@@ -5,15 +5,17 @@ use std::io::Write;
 use std::sync::Arc;
 
 use engine::{HoldOptions, Holding, Places, StopHandle};
+use export::Export;
 use figures::{Held, HeldInput, HeldInterval};
 use host::{Settings, Situation};
 use plan::{Hold, PlanError};
-use report::{HoldJson, HoldTable, Language};
+use report::{HoldJson, HoldTable, Language, Screen};
 use serde_json::Value;
 
 use crate::args::HoldArgs;
 use crate::consent::Asking;
 use crate::exit::Exit;
+use crate::exporting::Exporting;
 use crate::keeping::{self, KeepWish, Keeping};
 use crate::load::threads;
 use crate::machine;
@@ -43,6 +45,7 @@ struct Session {
     lookup: Option<std::time::Duration>,
     json_file: Option<(String, File)>,
     keeping: Keeping,
+    exporting: Exporting,
 }
 
 impl Session {
@@ -65,11 +68,15 @@ impl Session {
         };
         let keep = KeepWish::of(&args.keep, false, language).map_err(|text| (text, Exit::Usage))?;
         let keeping = Keeping::begin(&keep, true, machine::now_unix(), language).map_err(|text| (text, Exit::Usage))?;
+        let exports = args.exports.iter().map(|text| Export::parse(text)).collect::<Result<Vec<_>, _>>();
+        let is_json = args.view.output.as_deref() == Some("json");
+        let exporting = exports.and_then(|kinds| Exporting::begin_held(&kinds, (language, is_json)));
+        let exporting = exporting.map_err(|error| (report::export_error(&error, language), Exit::Usage))?;
         host::raise_descriptor_limit();
         let driver = driver::choose(args.engine.driver.choice())
             .map_err(|error| (report::driver_error(&error, language), Exit::System))?;
         let options = HoldOptions { address: resolved.address, tls, threads, driver };
-        Ok(Self { language, plan: Arc::new(plan), options, lookup: resolved.lookup, json_file, keeping })
+        Ok(Self { language, plan: Arc::new(plan), options, lookup: resolved.lookup, json_file, keeping, exporting })
     }
 
     fn carry_out(mut self, args: &HoldArgs) -> Exit {
@@ -94,12 +101,12 @@ impl Session {
         let mut table = HoldTable::new(screen);
         let about = keeping::about(|word| plan::masked_header(&plan::masked_url(word)));
         let (mut json, mut wrote) = (HoldJson::about(about), Wrote::All);
-        let wants_file = self.json_file.is_some() || self.keeping.wants_any();
+        let wants_file = self.json_file.is_some() || self.keeping.wants_any() || self.exporting.has_any();
         let is_shown = !is_json && !args.view.quiet;
         let mut progress = Progress::of_hold(&screen, is_shown, &self.plan, self.options.address);
         let result = Holding::start(self.plan.clone(), self.options.clone(), &stop).and_then(|mut holding| {
             while let Some(interval) = holding.wait() {
-                let interval = &HeldInterval::of(&interval);
+                let interval = &*self.exporting.held(HeldInterval::of(&interval));
                 json.interval(interval);
                 if is_shown && !interval.is_again && !is_closing_moment(interval, &self.plan) && wrote == Wrote::All {
                     wrote = output::write_stdout(&table.next(interval), language);
@@ -125,20 +132,37 @@ impl Session {
             result,
             host: machine::host_facts(),
         });
+        // A Ctrl-C that comes later ends the wait for exports, and not the run.
+        let was_asked = asked.is_asked() || stop_file.has_come();
+        let (wrote, is_worse) = self.tell(&held, json, &stop, (wrote, is_json, screen));
+        let ended = exit(&held, wrote, was_asked, wants_file);
+        if ended == Exit::Done && is_worse { Exit::Unmet } else { ended }
+    }
+
+    /// Everything that is shown and written at the end; whether it is worse than the run that it is compared with.
+    fn tell(
+        &mut self,
+        held: &Held,
+        mut json: HoldJson,
+        stop: &StopHandle,
+        (mut wrote, is_json, screen): (Wrote, bool, Screen),
+    ) -> (Wrote, bool) {
+        let language = self.language;
         let is_empty = held.tally.established() == 0;
-        let value = if is_json || wants_file { json.value(&held) } else { Value::Null };
-        let text = format!("{value:#}\n");
         if is_empty {
             self.keeping.forget_folder();
-            output::complain(&report::nothing_held(&held, language));
+            output::complain(&report::nothing_held(held, language));
+        } else if wrote == Wrote::All && !is_json {
+            wrote = output::write_stdout(&report::hold_summary(held, screen), language);
         }
-        if wrote == Wrote::All {
-            if is_json {
-                wrote = output::write_stdout(&text, language);
-            } else if !is_empty {
-                let page = report::hold_summary(&held, screen);
-                wrote = output::write_stdout(&page, language);
-            }
+        // What is to be read here is there while others are waited for; the report says what became of them.
+        let needs_value = is_json || self.json_file.is_some() || self.keeping.wants_any();
+        let exported = std::mem::take(&mut self.exporting).finish_held(held, stop);
+        json.exports(exported.deliveries);
+        let value = if needs_value { json.value(held) } else { Value::Null };
+        let text = format!("{value:#}\n");
+        if wrote == Wrote::All && is_json {
+            wrote = output::write_stdout(&text, language);
         }
         if let Some((path, file)) = &mut self.json_file
             && let Err(error) = file.write_all(text.as_bytes()).and_then(|()| file.flush())
@@ -148,11 +172,8 @@ impl Session {
         }
         let shows = wrote == Wrote::All && !is_json;
         let kept = std::mem::take(&mut self.keeping).finish((&value, &Value::Null), "", shows, language);
-        if kept.has_lost {
-            wrote = Wrote::Failed;
-        }
-        let ended = exit(&held, wrote, asked.is_asked() || stop_file.has_come(), wants_file);
-        if ended == Exit::Done && kept.is_worse { Exit::Unmet } else { ended }
+        let has_lost = kept.has_lost || exported.has_lost;
+        (if has_lost { Wrote::Failed } else { wrote }, kept.is_worse)
     }
 
     /// What is seen before the first connection: not all that was asked for can be had here.

@@ -8,7 +8,7 @@ use export::Export;
 use figures::{Note, Run, RunInput};
 use metrics::{Counts, Threshold};
 use plan::draft::Connection;
-use plan::{Draft, Known, Plan, PlanError, Protocol, Reach, Remedy, Schema, parse_count};
+use plan::{Draft, Plan, PlanError, Protocol, Reach, Remedy, Schema, parse_count};
 use report::{Language, Showing};
 
 use crate::args::{EngineArgs, RunArgs, ViewArgs};
@@ -21,7 +21,7 @@ use crate::output::{self, Wrote};
 use crate::request_log::Tracing;
 use crate::stop_file::StopFile;
 use crate::supplies::supplies;
-use crate::{grpc, judging, machine, probe, signals, stopping, usage};
+use crate::{grpc, judging, machine, masking, probe, signals, stopping, usage};
 
 /// More threads than any machine has cores.
 const THREADS_MAX: u64 = 1_024;
@@ -102,38 +102,6 @@ impl Wishes {
     pub(crate) fn of_debug(is_debug: bool) -> Self {
         Self { is_debug, ..Self::default() }
     }
-}
-
-/// The plan as views may show it.
-fn shown_plan(plan: &Plan, wishes: &Wishes) -> Arc<Plan> {
-    Arc::new(if wishes.with_secrets { plan.clone() } else { plan.without_secrets() })
-}
-
-/// A scenario file without what nobody should see of the plan.
-fn hidden_file(plan: &Plan, text: &str, wishes: &Wishes) -> String {
-    if wishes.with_secrets {
-        return text.to_owned();
-    }
-    Known::of_plan(plan).hide(text)
-}
-
-/// A word of the command line without what nobody should see.
-fn hidden(plan: &Plan, word: &str, wishes: &Wishes) -> String {
-    if wishes.with_secrets {
-        word.to_owned()
-    } else {
-        Known::of_plan(plan).hide(&plan::masked_header(&plan::masked_url(word)))
-    }
-}
-
-/// What servers said, without what the plan knows to be secret.
-fn without_secrets(plan: &Plan, mut result: RunResult, wishes: &Wishes) -> RunResult {
-    if !wishes.with_secrets {
-        let known = Known::of_plan(plan);
-        let all = result.apart.iter_mut().chain([&mut result.total]);
-        all.for_each(|seen| seen.change_heard(|said| known.hide(&plan::masked(said))));
-    }
-    result
 }
 
 /// Of what the figures of a run are made.
@@ -294,7 +262,7 @@ impl Load {
         if wishes.is_debug {
             return self.show_exchange(&plan, &resolved, &options, &stop, wishes);
         }
-        let shown = shown_plan(&plan, wishes);
+        let shown = masking::shown_plan(&plan, wishes.with_secrets);
         let writing = match wishes.tracing.begin(report::step_names(&shown)) {
             Ok((lookout, writing)) => {
                 options.lookout = lookout;
@@ -313,13 +281,13 @@ impl Load {
         let keeping = match Keeping::begin(&wishes.keep, false, machine::now_unix(), self.view.language) {
             Ok(mut keeping) => {
                 if let Some(text) = &wishes.file {
-                    keeping.keep_plan(hidden_file(&plan, text, wishes));
+                    keeping.keep_plan(masking::file(&plan, text, wishes.with_secrets));
                 }
                 keeping
             }
             Err(text) => return self.refuse(&text, Exit::Usage),
         };
-        live.keep(keeping, keeping::about(|word| hidden(&plan, word, wishes)));
+        live.keep(keeping, keeping::about(|word| masking::word(&plan, word, wishes.with_secrets)));
         if let Err(error) = live.export(&wishes.exports) {
             return self.refuse(&report::export_error(&error, self.view.language), Exit::Usage);
         }
@@ -336,7 +304,7 @@ impl Load {
         if !asked.is_asked() && may_need_tls(&plan, counts) && probe::speaks_tls(resolved.address) {
             notes.push(Note::SpeaksTls);
         }
-        let result = without_secrets(&plan, result, wishes);
+        let result = masking::heard(&plan, result, wishes.with_secrets);
         let input = run_input(shown.clone(), &resolved, result);
         let run = Run::of(RunInput { thresholds: &wishes.thresholds, notes, ..input });
         // A Ctrl-C that comes later ends the wait for exports, and not the run.
@@ -392,7 +360,11 @@ impl Load {
         };
         let (showing, run) = (
             self.showing(plan, wishes),
-            Run::of(run_input(shown_plan(plan, wishes), resolved, without_secrets(plan, result, wishes))),
+            Run::of(run_input(
+                masking::shown_plan(plan, wishes.with_secrets),
+                resolved,
+                masking::heard(plan, result, wishes.with_secrets),
+            )),
         );
         let wrote = output::write_stdout(&report::exchange_in_full(&run, &showing), self.view.language);
         let counts = &run.tally;

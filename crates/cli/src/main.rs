@@ -22,6 +22,7 @@ mod keeping;
 mod live;
 mod load;
 mod machine;
+mod masking;
 mod output;
 mod past;
 mod play;

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use figures::{Interval, Run, ScenarioPart};
+use figures::{Held, HeldInterval, Interval, Run, ScenarioPart};
 
 use crate::bounds::EXPORTS_MAX;
 use crate::error::{ExportError, Fault};
@@ -71,6 +71,18 @@ impl Exports {
     /// # Errors
     /// A file or an address cannot be opened, or two exports have one place.
     pub fn begin(kinds: &[Export], parts: &[ScenarioPart], environment: &Environment) -> Result<Self, ExportError> {
+        Self::begin_with(kinds, Totals::of_none(parts), environment)
+    }
+
+    /// The same for connections that are held.
+    ///
+    /// # Errors
+    /// As [`Exports::begin`].
+    pub fn begin_held(kinds: &[Export], environment: &Environment) -> Result<Self, ExportError> {
+        Self::begin_with(kinds, Totals::of_held(), environment)
+    }
+
+    fn begin_with(kinds: &[Export], totals: Totals, environment: &Environment) -> Result<Self, ExportError> {
         if kinds.len() > EXPORTS_MAX {
             return Err(ExportError::TooMany);
         }
@@ -79,8 +91,8 @@ impl Exports {
                 return Err(ExportError::Twice { place: kind.place() });
             }
         }
-        let mut exports = Self { all: Vec::new(), totals: Totals::of_none(parts), at_unix: Duration::ZERO };
-        let told = exports.told(None);
+        let mut exports = Self { all: Vec::new(), totals, at_unix: Duration::ZERO };
+        let told = exports.told(None, None);
         for kind in kinds {
             let way = begin_one(kind, &told, environment)?;
             if let Way::Queue(queue) = &way {
@@ -102,11 +114,24 @@ impl Exports {
     /// An interval was told. It may be the same again, with what came late.
     pub fn interval(&mut self, interval: &Arc<Interval>) {
         self.totals.add(interval);
-        let told = self.told(Some(interval));
+        let told = self.told(Some(interval), None);
+        self.show(&told);
+    }
+
+    /// The same of connections that are held.
+    pub fn held(&mut self, interval: &Arc<HeldInterval>) {
+        if let Some(totals) = &mut self.totals.held {
+            totals.add(interval);
+        }
+        let told = self.told(None, Some(interval));
+        self.show(&told);
+    }
+
+    fn show(&self, told: &Arc<Told>) {
         for (_, way) in &self.all {
             match way {
-                Way::Page(page) => page.show(&told, false),
-                Way::Queue(queue) => queue.push(&told),
+                Way::Page(page) => page.show(told, false),
+                Way::Queue(queue) => queue.push(told),
                 Way::Junit(_) | Way::Github(_) => {}
             }
         }
@@ -116,7 +141,19 @@ impl Exports {
     /// nobody wants to wait any longer.
     pub fn finish(mut self, run: &Run, page: &str, has_enough: &dyn Fn() -> bool) -> Vec<Delivery> {
         self.totals.end(&run.tally);
-        let told = self.told(None);
+        self.end(&junit::text(run), page, has_enough)
+    }
+
+    /// The same of connections that were held.
+    pub fn finish_held(mut self, held: &Held, page: &str, has_enough: &dyn Fn() -> bool) -> Vec<Delivery> {
+        if let Some(totals) = &mut self.totals.held {
+            totals.end(held);
+        }
+        self.end(&junit::held_text(held), page, has_enough)
+    }
+
+    fn end(mut self, suite: &str, page: &str, has_enough: &dyn Fn() -> bool) -> Vec<Delivery> {
+        let told = self.told(None, None);
         let now = Instant::now();
         for (_, way) in &self.all {
             match way {
@@ -128,18 +165,23 @@ impl Exports {
         // Those that have a bound of their own come first: a page may wait for the longest.
         let (pages, others): (Vec<_>, Vec<_>) =
             self.all.into_iter().enumerate().partition(|(_, (_, way))| matches!(way, Way::Page(_)));
-        let finish = |(number, (kind, way))| (number, finish_one(&kind, way, run, page, (now, has_enough)));
+        let finish = |(number, (kind, way))| (number, finish_one(&kind, way, (suite, page), (now, has_enough)));
         let mut all: Vec<(usize, Delivery)> = others.into_iter().chain(pages).map(finish).collect();
         all.sort_by_key(|(number, _)| *number);
         all.into_iter().map(|(_, delivery)| delivery).collect()
     }
 
     /// The totals as they are now. No two have the same millisecond, which is as fine as some far ends are.
-    fn told(&mut self, interval: Option<&Arc<Interval>>) -> Arc<Told> {
+    fn told(&mut self, interval: Option<&Arc<Interval>>, held: Option<&Arc<HeldInterval>>) -> Arc<Told> {
         // A clock before 1970 is as good as none.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.at_unix = now.max(self.at_unix + Duration::from_millis(1));
-        Arc::new(Told { interval: interval.cloned(), totals: self.totals.clone(), at_unix: self.at_unix })
+        Arc::new(Told {
+            interval: interval.cloned(),
+            held: held.cloned(),
+            totals: self.totals.clone(),
+            at_unix: self.at_unix,
+        })
     }
 }
 
@@ -168,8 +210,8 @@ fn begin_one(kind: &Export, told: &Arc<Told>, environment: &Environment) -> Resu
     queue.map(Way::Queue).map_err(failed)
 }
 
-/// `end`: when the run was over, and whether nobody wants to wait any longer.
-fn finish_one(kind: &Export, way: Way, run: &Run, page: &str, end: (Instant, &dyn Fn() -> bool)) -> Delivery {
+/// `suite`: test cases; `page`: what GitHub shows. `end`: when the run was over, and whether nobody wants to wait any longer.
+fn finish_one(kind: &Export, way: Way, (suite, page): (&str, &str), end: (Instant, &dyn Fn() -> bool)) -> Delivery {
     let mut delivery = Delivery {
         kind: kind.kind(),
         place: kind.place(),
@@ -194,7 +236,7 @@ fn finish_one(kind: &Export, way: Way, run: &Run, page: &str, end: (Instant, &dy
             delivery.fault = (!was_read).then_some(Fault::NotRead);
         }
         Way::Junit(place) => written(place.map_or(Ok(()), |mut place| {
-            place.write(&junit::text(run))?;
+            place.write(suite)?;
             place.end()
         })),
         Way::Github(path) => {

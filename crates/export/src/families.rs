@@ -1,45 +1,16 @@
-//! The names under which figures are known elsewhere: one table for all formats that have counters, gauges and
+//! The names under which figures of loads are known elsewhere: one table for all formats that have counters, gauges and
 //! histograms.
 
-use crate::histogram::Histogram;
+use crate::family::{Family, Kind, Labels, Value, one};
 use crate::totals::{Part, Totals};
-
-/// What a figure is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// It only grows.
-    Counter,
-    /// How things stand.
-    Gauge,
-    /// Times.
-    Histogram,
-}
-
-/// A value of one series.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Value<'a> {
-    Count(u64),
-    Number(f64),
-    Times(&'a Histogram),
-}
-
-/// What tells a series from the others of its name, in the order of the names of its labels.
-pub(crate) type Labels<'a> = Vec<(&'static str, &'a str)>;
-
-/// All series of one name.
-#[derive(Debug)]
-pub(crate) struct Family<'a> {
-    /// As Prometheus has it, without `_total`.
-    pub(crate) name: &'static str,
-    pub(crate) help: &'static str,
-    /// As UCUM writes it, for OpenTelemetry.
-    pub(crate) unit: &'static str,
-    pub(crate) kind: Kind,
-    pub(crate) series: Vec<(Labels<'a>, Value<'a>)>,
-}
 
 /// Everything, in the order in which it is shown.
 pub(crate) fn families(totals: &Totals) -> Vec<Family<'_>> {
+    if let Some(held) = &totals.held {
+        let mut all = held.families();
+        all.retain(|family| !family.series.is_empty());
+        return all;
+    }
     let mut all = of_steps(totals);
     all.extend(of_transactions(totals));
     all.extend(of_the_whole(totals));
@@ -124,10 +95,6 @@ fn of_the_whole(totals: &Totals) -> Vec<Family<'_>> {
         gauge("onrush_connections", "Open connections that have carried an answer.", totals.connections),
         gauge("onrush_in_flight", "Requests that were started and have not ended.", totals.in_flight),
     ]
-}
-
-fn one<'a>(name: &'static str, help: &'static str, unit: &'static str, kind: Kind, value: Value<'a>) -> Family<'a> {
-    Family { name, help, unit, kind, series: vec![(Labels::new(), value)] }
 }
 
 fn of_part<'a>(part: &'a Part, kind: &'static str) -> Labels<'a> {

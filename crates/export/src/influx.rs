@@ -25,6 +25,13 @@ pub(crate) fn interval(interval: &Interval, at_ns: u64) -> String {
 /// Everything since the start; `at_ns` is now.
 pub(crate) fn totals(totals: &Totals, at_ns: u64) -> String {
     let mut out = String::new();
+    if let Some(held) = &totals.held {
+        for (name, reason, count) in held.reasons() {
+            line(&mut out, &format!("{name}{}", tags(&[("reason", reason)])), &format!("total={count}i"), at_ns);
+        }
+        line(&mut out, "onrush_held", &held.fields(), at_ns);
+        return out;
+    }
     let of_parts = |out: &mut String, kind: &str, parts: &[Part]| {
         for part in parts {
             let tags = tags(&[("scenario", &part.scenario), (kind, &part.name)]);

@@ -1,6 +1,6 @@
 //! Thresholds as test cases, in the XML that servers of continuous integration read.
 
-use figures::{Judged, Run};
+use figures::{Held, Judged, Run};
 use metrics::Unit;
 
 /// The whole file.
@@ -10,17 +10,31 @@ pub(crate) fn text(run: &Run) -> String {
 
 /// `seconds`: how long the run took.
 pub(crate) fn suite(judged: &[Judged], seconds: f64, url: &str) -> String {
-    let (tests, url) = (judged.len(), escaped(&plan::masked_url(url)));
-    let failures = judged.iter().filter(|judged| !judged.judgement.holds).count();
+    let case = |one: &Judged| (escaped(&one.threshold), escaped(&seen(one)), one.judgement.holds);
+    cases(&judged.iter().map(case).collect::<Vec<_>>(), seconds, url)
+}
+
+/// Whether all connections were held.
+pub(crate) fn held_text(held: &Held) -> String {
+    let tally = &held.tally;
+    let (failed, lost, open) = (tally.failed, tally.lost, held.most_open);
+    let seen = format!("at most {open} open, {failed} failed, {lost} lost");
+    let name = format!("{} connections are held", held.plan.connections);
+    cases(&[(name, seen, held.is_kept)], held.wall.as_secs_f64(), &held.plan.target.url)
+}
+
+/// Each has a name, what was seen, and whether it holds, as XML has them.
+fn cases(all: &[(String, String, bool)], seconds: f64, url: &str) -> String {
+    let (tests, url) = (all.len(), escaped(&plan::masked_url(url)));
+    let failures = all.iter().filter(|(_, _, holds)| !holds).count();
     let counts = format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"0\" time=\"{seconds:.3}\"");
     let mut out = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"onrush\" {counts}>\n  \
          <testsuite name=\"thresholds\" {counts}>\n    \
          <properties>\n      <property name=\"target\" value=\"{url}\"/>\n    </properties>\n"
     );
-    for one in judged {
-        let (name, seen) = (escaped(&one.threshold), escaped(&seen(one)));
-        let inside = match one.judgement.holds {
+    for (name, seen, holds) in all {
+        let inside = match holds {
             true => format!("<system-out>{seen}</system-out>"),
             false => format!("<failure message=\"{seen}\" type=\"threshold\"/>"),
         };

@@ -2,7 +2,8 @@
 
 use prost::Message;
 
-use crate::families::{Family, Kind, Value, families};
+use crate::families::families;
+use crate::family::{Family, Kind, Value};
 use crate::histogram::{Exponential, Histogram};
 use crate::totals::Totals;
 
@@ -100,7 +101,7 @@ fn message(family: &Family<'_>) -> MetricFamily {
         Kind::Gauge => ("", 1),
         Kind::Histogram => ("", 4),
     };
-    let one = |(labels, value): &(crate::families::Labels<'_>, Value<'_>)| {
+    let one = |(labels, value): &(crate::family::Labels<'_>, Value<'_>)| {
         let label = labels
             .iter()
             .map(|(name, value)| LabelPair { name: Some((*name).to_owned()), value: Some((*value).to_owned()) });

@@ -2,7 +2,8 @@
 
 use prost::Message;
 
-use crate::families::{Family, Kind, Value, families};
+use crate::families::families;
+use crate::family::{Family, Kind, Value};
 use crate::otlp_messages::{
     AnyValue, Attribute, Buckets, Data, ExportRequest, ExportResponse, Gauge, Histogram, HistogramPoint, Metric,
     NumberPoint, PointValue, Resource, ResourceMetrics, Scope, ScopeMetrics, Sum, Text,
@@ -44,7 +45,7 @@ fn name_of(family: &Family<'_>) -> String {
 }
 
 fn metric(family: &Family<'_>, start: u64, at: u64) -> Metric {
-    let number = |(labels, value): &(crate::families::Labels<'_>, Value<'_>)| {
+    let number = |(labels, value): &(crate::family::Labels<'_>, Value<'_>)| {
         let value = match value {
             Value::Count(count) => PointValue::Int(i64::try_from(*count).unwrap_or(i64::MAX)),
             Value::Number(number) => PointValue::Double(*number),
@@ -54,7 +55,7 @@ fn metric(family: &Family<'_>, start: u64, at: u64) -> Metric {
         let start = if family.kind == Kind::Gauge { 0 } else { start };
         NumberPoint { attributes: attributes(labels), start, at, value: Some(value) }
     };
-    let times = |(labels, value): &(crate::families::Labels<'_>, Value<'_>)| match value {
+    let times = |(labels, value): &(crate::family::Labels<'_>, Value<'_>)| match value {
         Value::Times(times) => Some(point(times, attributes(labels), start, at)),
         _ => None,
     };
@@ -94,7 +95,7 @@ fn point(times: &crate::histogram::Histogram, attributes: Vec<Attribute>, start:
     }
 }
 
-fn attributes(labels: &crate::families::Labels<'_>) -> Vec<Attribute> {
+fn attributes(labels: &crate::family::Labels<'_>) -> Vec<Attribute> {
     labels.iter().map(|(name, value)| attribute(name, value)).collect()
 }
 

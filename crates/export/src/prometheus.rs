@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::families::{Family, Kind, Labels, Value, families};
+use crate::families::families;
+use crate::family::{Family, Kind, Labels, Value};
 use crate::histogram::Histogram;
 use crate::totals::Totals;
 

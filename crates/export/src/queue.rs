@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use figures::Interval;
+use figures::{HeldInterval, Interval};
 
 use crate::error::Fault;
 use crate::totals::Totals;
@@ -32,6 +32,8 @@ const ASKED_PAUSE_MAX: Duration = Duration::from_secs(60);
 pub(crate) struct Told {
     /// What happened; nothing at the begin and at the end of a run.
     pub(crate) interval: Option<Arc<Interval>>,
+    /// The same of connections that are held.
+    pub(crate) held: Option<Arc<HeldInterval>>,
     /// Everything since the start.
     pub(crate) totals: Totals,
     /// When it was told, since the epoch of Unix. No two have the same millisecond.
@@ -41,7 +43,8 @@ pub(crate) struct Told {
 impl Told {
     /// Intervals that it stands for: what is told again belongs to one that was counted.
     fn weight(&self) -> u64 {
-        u64::from(self.interval.as_ref().is_some_and(|interval| !interval.is_again))
+        let is_new = self.interval.as_ref().is_some_and(|interval| !interval.is_again);
+        u64::from(is_new || self.held.as_ref().is_some_and(|interval| !interval.is_again))
     }
 }
 

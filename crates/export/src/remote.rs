@@ -2,7 +2,8 @@
 
 use prost::Message;
 
-use crate::families::{Kind, Labels, Value, families};
+use crate::families::families;
+use crate::family::{Kind, Labels, Value};
 use crate::prometheus::bound_text;
 use crate::totals::Totals;
 

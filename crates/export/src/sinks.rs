@@ -9,6 +9,7 @@ use url::Url;
 
 use crate::error::Fault;
 use crate::file::Place;
+use crate::held::HeldTotals;
 use crate::http::{Client, decoded, one_line};
 use crate::names::addresses_of;
 use crate::queue::{Sink, Told, Trouble};
@@ -159,6 +160,15 @@ impl Csv {
         Self { place, before: Totals::default(), fault: None }
     }
 
+    /// The head, or a line, of connections that are held; nothing at their end.
+    fn held(&self, told: &Told) -> String {
+        match (&told.held, &told.totals.held, &self.before.held) {
+            (Some(interval), Some(now), Some(before)) => now.line(before, interval),
+            (None, _, None) => HeldTotals::columns(),
+            _ => String::new(),
+        }
+    }
+
     fn told(&mut self, written: Result<(), std::io::Error>) -> Result<(), Trouble> {
         if let Err(error) = written {
             self.fault = Some(Fault::File(error.to_string()));
@@ -171,6 +181,7 @@ impl Sink for Csv {
     fn send(&mut self, batch: &[Arc<Told>], _wait: Duration) -> Result<(), Trouble> {
         for told in batch {
             let text = match &told.interval {
+                _ if told.totals.held.is_some() => self.held(told),
                 Some(interval) => csv::lines(interval, &self.before, &told.totals),
                 // The run begins, and later ends.
                 None if self.before == Totals::default() => csv::COLUMNS.to_owned(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use figures::{Interval, ScenarioPart, StepPart, Tally};
 
+use crate::held::HeldTotals;
 use crate::histogram::Histogram;
 
 /// What came of one step, or of one transaction, so far.
@@ -33,6 +34,8 @@ pub(crate) struct Totals {
     pub(crate) users: u64,
     pub(crate) connections: u64,
     pub(crate) in_flight: u64,
+    /// Connections that are held; then there is nothing else.
+    pub(crate) held: Option<Box<HeldTotals>>,
 }
 
 impl Totals {
@@ -41,6 +44,11 @@ impl Totals {
         let mut totals = Self::default();
         totals.add_parts(parts);
         totals
+    }
+
+    /// Zeros of connections that will be held.
+    pub(crate) fn of_held() -> Self {
+        Self { held: Some(Box::default()), ..Self::default() }
     }
 
     /// What an interval says that was not said before.

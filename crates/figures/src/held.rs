@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use driver::Chosen;
 use engine::{HoldResult, LateThread, MemoryUse, StoppedOpening};
-use metrics::{Censored, Failure, HeldCounters, HeldCounts, HeldNow, TlsFault};
+use metrics::{Censored, Distribution, Failure, HeldCounters, HeldCounts, HeldNow, TlsFault};
 use pacing::Nanos;
 use plan::{Hold, Work};
 use wire::tls::Refused;
@@ -81,6 +81,8 @@ pub struct HeldInterval {
     pub now: HeldNow,
     /// Response times of messages in between.
     pub response: Times,
+    /// Response times of all messages since the start.
+    pub answered: Distribution,
     /// Connections that were established a second.
     pub established_per_s: f64,
     /// Messages that were answered or came unasked a second.
@@ -104,6 +106,7 @@ impl HeldInterval {
             to,
             now: seen.now,
             response: of_answers(seen, &seen.response),
+            answered: total.response.clone(),
             established_per_s: per_second(tally.established(), seconds),
             messages_per_s: per_second(tally.answered() + tally.pushed(), seconds),
             bytes_per_s: per_second(tally.bytes_received() + tally.bytes_handed(), seconds),
@@ -187,6 +190,8 @@ pub struct Held {
     pub connect: Times,
     /// From a message's intended instant to its answer.
     pub response: Times,
+    /// The same, as it was recorded.
+    pub answered: Distribution,
     /// From its sending to its answer.
     pub service: Times,
     /// Between messages that came unasked.
@@ -251,6 +256,7 @@ impl Held {
             open_when_closing: result.when_closing.open,
             connect: Times::known(&total.connect),
             response: of_answers(total, &total.response),
+            answered: total.response.clone(),
             service: of_answers(total, &total.service),
             gap: Times::known(&total.gap),
             lag: Times::known(&total.lag),

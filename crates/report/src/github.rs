@@ -1,8 +1,9 @@
 //! What GitHub Actions shows of a run: the page of its step in Markdown, and annotations.
 
-use figures::Run;
+use figures::{Held, Run};
 
 use crate::format::{count, percent, rate, time};
+use crate::held::verdicts;
 use crate::verdict::{threshold_line, verdict};
 use crate::{Language, say};
 
@@ -64,6 +65,36 @@ pub fn github_annotations(run: &Run, language: Language) -> String {
         format!("::error title=onrush::{}\n", escaped(&line))
     });
     lines.chain([format!("::notice title=onrush::{}\n", escaped(&verdict(run, language)))]).collect()
+}
+
+/// The page of connections that were held, with a line end.
+pub fn github_hold_page(held: &Held, language: Language) -> String {
+    let (tally, times) = (&held.tally, &held.response);
+    let lines = verdicts(held, language);
+    let verdict = lines.iter().map(|line| text(line)).collect::<Vec<_>>().join("<br>");
+    let mut out = format!("### onrush: {}\n\n{verdict}\n\n", code(&held.plan.target.url));
+    let mut rows = vec![
+        (language.pick("Connections", "连接数"), count(held.plan.connections)),
+        (language.pick("Most open at a time", "同时连接数峰值"), count(held.most_open)),
+        (language.pick("Failed", "失败"), count(tally.failed)),
+        (language.pick("Lost", "断开"), count(tally.lost)),
+    ];
+    for (quantile, at) in times.named() {
+        let Some(at) = at else { continue };
+        let at_least = if at.at_least { ">= " } else { "" };
+        rows.push((quantile.name(), format!("{at_least}{}", time(at.ns as f64))));
+    }
+    out.push_str("| | |\n|---|---:|\n");
+    rows.iter().for_each(|(name, value)| out.push_str(&format!("| {name} | {value} |\n")));
+    out.push('\n');
+    out
+}
+
+/// Lines that GitHub reads from the output of the step: whether all were held.
+pub fn github_hold_annotations(held: &Held, language: Language) -> String {
+    let kind = if held.is_kept { "notice" } else { "error" };
+    let line = |line: &String| format!("::{kind} title=onrush::{}\n", escaped(line));
+    verdicts(held, language).iter().map(line).collect()
 }
 
 /// A text in a command of GitHub.

@@ -17,7 +17,7 @@ use figures::{FailureCount, Held, Quantile, per_second};
 pub use json::HoldJson;
 pub(crate) use planned::plan_in_words;
 pub use table::HoldTable;
-use verdict::verdicts;
+pub(crate) use verdict::verdicts;
 
 /// The whole summary, with a line end. The verdict comes first.
 pub fn hold_summary(held: &Held, screen: Screen) -> String {

@@ -96,7 +96,8 @@ impl Json {
     }
 }
 
-fn export_value(delivery: &Delivery) -> Value {
+/// What has become of an export.
+pub(crate) fn export_value(delivery: &Delivery) -> Value {
     json!({
         "kind": delivery.kind,
         "where": delivery.place,

@@ -40,7 +40,7 @@ pub use capacity::limit_warning;
 pub use charts::charts_value;
 pub use doctor::Checkup;
 pub use exchanges::{Showing, exchange_in_full, failed_answers, has_answers};
-pub use github::{github_annotations, github_page};
+pub use github::{github_annotations, github_hold_annotations, github_hold_page, github_page};
 pub use hdr::{HdrLog, hdr_text};
 pub use held::{HoldJson, HoldTable, hold_summary, nothing_held};
 pub use html::html_report;

@@ -68,7 +68,7 @@ pub(super) const VIEW: &[Row] = &[
         "Write the percentiles to FILE, and the intervals to FILE with the extension .hlog, for HdrHistogram tools",
         "把百分位写入 FILE，把各周期写入扩展名为 .hlog 的同名文件，供 HdrHistogram 工具使用",
     ),
-    flag("export", Kind::List("KIND=WHERE"), modes::RUN).help(
+    flag("export", Kind::List("KIND=WHERE"), modes::LOADS).help(
         "Give the figures to other programs while the load runs: prometheus=ADDRESS:PORT, remote-write=URL, otlp=URL, influx=URL, statsd=HOST:PORT, dogstatsd=HOST:PORT, csv=FILE, junit=FILE or github; may be repeated",
         "压测期间把数据提供给其他程序：prometheus=地址:端口、remote-write=URL、otlp=URL、influx=URL、statsd=主机:端口、dogstatsd=主机:端口、csv=文件、junit=文件 或 github；可重复",
     ),

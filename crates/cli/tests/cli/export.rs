@@ -2,6 +2,7 @@
 
 mod far;
 mod files;
+mod held;
 mod otlp;
 mod servers;
 mod stores;

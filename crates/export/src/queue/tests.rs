@@ -21,13 +21,14 @@ fn told(number: u64, is_again: bool) -> Arc<Told> {
     let interval = interval(&plan(&["one"]), number, &snapshot(1, 1, 0), is_again);
     Arc::new(Told {
         interval: Some(Arc::new(interval)),
+        held: None,
         totals: Totals::default(),
         at_unix: Duration::from_secs(number),
     })
 }
 
 fn last() -> Arc<Told> {
-    Arc::new(Told { interval: None, totals: Totals::default(), at_unix: Duration::ZERO })
+    Arc::new(Told { interval: None, held: None, totals: Totals::default(), at_unix: Duration::ZERO })
 }
 
 fn given() -> (Queue, Receiver<usize>, Sender<Result<(), Trouble>>) {

@@ -7,7 +7,7 @@ use crate::totals::Totals;
 use super::*;
 
 fn told(totals: Totals) -> Arc<Told> {
-    Arc::new(Told { interval: None, totals, at_unix: Duration::ZERO })
+    Arc::new(Told { interval: None, held: None, totals, at_unix: Duration::ZERO })
 }
 
 fn ask(address: SocketAddr, text: &str) -> String {

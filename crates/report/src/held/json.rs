@@ -1,6 +1,7 @@
 //! The JSON report of connections that were held.
 
 use engine::{LateThread, MemoryUse};
+use export::Delivery;
 use figures::{FailureCount, Held, HeldInterval, HeldTally, Times};
 use plan::Work;
 use serde_json::{Value, json};
@@ -8,6 +9,7 @@ use serde_json::{Value, json};
 use super::planned::plan_in_words;
 use super::verdict::verdicts;
 use crate::json::distribution::with_given_up;
+use crate::json::export_value;
 use crate::json::intervals::Intervals;
 use crate::{About, Language};
 
@@ -19,6 +21,7 @@ const SCHEMA: u32 = 1;
 pub struct HoldJson {
     intervals: Intervals,
     about: About,
+    exports: Vec<Delivery>,
 }
 
 impl HoldJson {
@@ -47,6 +50,11 @@ impl HoldJson {
                 "response_time": times(&interval.response),
             })
         });
+    }
+
+    /// What has become of exports.
+    pub fn exports(&mut self, exports: Vec<Delivery>) {
+        self.exports = exports;
     }
 
     /// The whole report, with a line end.
@@ -125,6 +133,7 @@ impl HoldJson {
             "is_spoiled": held.is_spoiled,
             "verdicts": verdicts(held, Language::En),
             "verdicts_zh": verdicts(held, Language::Zh),
+            "exports": self.exports.iter().map(export_value).collect::<Vec<_>>(),
             "intervals": self.intervals.take(),
             "intervals_left_out": self.intervals.left_out(),
         })

@@ -6,7 +6,7 @@ use crate::Language;
 use crate::format::{bytes, count, rate, time};
 
 /// What is to be said of the whole.
-pub(super) fn verdicts(held: &Held, language: Language) -> Vec<String> {
+pub(crate) fn verdicts(held: &Held, language: Language) -> Vec<String> {
     let (counts, plan) = (&held.tally, &held.plan);
     let mut all = Vec::new();
     let (most, asked) = (count(held.most_open), count(plan.connections));

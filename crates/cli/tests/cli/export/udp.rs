@@ -8,7 +8,7 @@ use super::{exported, run_scenario};
 use crate::Served;
 
 /// The sums of counters by name and tags, of all datagrams that have come.
-fn sums(socket: &UdpSocket) -> BTreeMap<String, u64> {
+pub(super) fn sums(socket: &UdpSocket) -> BTreeMap<String, u64> {
     socket.set_read_timeout(Some(Duration::from_millis(300))).expect("a timeout");
     let (mut sums, mut buffer) = (BTreeMap::new(), vec![0; 65_536]);
     while let Ok(length) = socket.recv(&mut buffer) {
