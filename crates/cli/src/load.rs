@@ -342,7 +342,7 @@ impl Load {
     }
 
     pub(crate) fn showing(&self, plan: &Plan, wishes: &Wishes) -> Showing {
-        Showing { language: self.view.language, secrets: (!wishes.with_secrets).then(|| Known::of_plan(plan)) }
+        Showing { language: self.view.language, secrets: (!wishes.with_secrets).then(|| plan::Known::of_plan(plan)) }
     }
 
     /// One exchange of each step, in full.

@@ -24,6 +24,8 @@ pub(crate) struct HeldTotals {
 
 /// A figure that only grows: its name, what it is, its unit, and its value.
 type Count = (&'static str, &'static str, &'static str, u64);
+/// A counter with its tags.
+type TaggedCount<'a> = (String, Labels<'a>, u64);
 /// How things stand: a name, what it is, and the value.
 type Gauge = (&'static str, &'static str, u64);
 
@@ -124,18 +126,20 @@ impl HeldTotals {
         all
     }
 
-    /// As counters of StatsD, with their tags, and gauges.
-    pub(crate) fn statsd(&self) -> (Vec<(String, Vec<(&'static str, &str)>, u64)>, Vec<(String, u64)>) {
-        let plain = self
-            .counts()
-            .into_iter()
-            .map(|(name, _, _, count)| (format!("onrush.held.{}", short(name)), vec![], count));
+    /// As counters of StatsD.
+    pub(crate) fn statsd_counts(&self) -> Vec<TaggedCount<'_>> {
+        let plain = self.counts().into_iter();
+        let plain = plain.map(|(name, _, _, count)| (format!("onrush.held.{}", short(name)), vec![], count));
         let reasons = [("onrush.held.failures", &self.failed), ("onrush.held.losses", &self.lost)];
         let reasons = reasons.into_iter().flat_map(|(name, of)| {
             of.iter().map(move |(reason, count)| (name.to_owned(), vec![("reason", &**reason)], *count))
         });
-        let gauges = self.gauges().into_iter().map(|(name, _, count)| (format!("onrush.held.{}", short(name)), count));
-        (plain.chain(reasons).collect(), gauges.collect())
+        plain.chain(reasons).collect()
+    }
+
+    /// As gauges of StatsD.
+    pub(crate) fn statsd_gauges(&self) -> impl Iterator<Item = (String, u64)> {
+        self.gauges().into_iter().map(|(name, _, count)| (format!("onrush.held.{}", short(name)), count))
     }
 
     /// As fields of one line of InfluxDB.

@@ -46,9 +46,8 @@ impl Sent {
             }
         };
         if let Some(held) = &totals.held {
-            let (counts, gauges) = held.statsd();
-            counts.iter().for_each(|(name, tags, value)| count(name, tags, *value));
-            lines.extend(gauges.into_iter().map(|(name, value)| (format!("{name}:{value}|g"), None)));
+            held.statsd_counts().iter().for_each(|(name, tags, value)| count(name, tags, *value));
+            lines.extend(held.statsd_gauges().map(|(name, value)| (format!("{name}:{value}|g"), None)));
             return packed(lines);
         }
         count_parts("onrush.requests", "step", &totals.steps);

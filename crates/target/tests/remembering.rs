@@ -153,6 +153,7 @@ fn plan(address: SocketAddr, load: &Flags, way: &str, on_failure: OnFailure) -> 
         body = body.then(rendering(text, ground));
     }
     using.making = Some(Arc::new(Making {
+        trace: None,
         messages: Vec::new(),
         path: Some(rendering(&format!("{way}/${{token}}?n=${{number}}"), Ground::Url)),
         headers: vec![(authorization, rendering("Bearer ${number}${lines}", Ground::Header))],

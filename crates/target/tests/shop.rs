@@ -317,6 +317,7 @@ fn plan(server: &Server, way: Way, users: u64, iterations: u64) -> Plan {
         let authorization = step.request.headers.iter().position(|(name, _)| name == "Authorization");
         step.making = Some(Arc::new(Making {
             messages: Vec::new(),
+            trace: None,
             path: ask.path.contains('$').then(|| rendering(ask.path, Ground::Url)),
             headers: authorization.map(|at| (at, rendering("Bearer ${token}", Ground::Header))).into_iter().collect(),
             body: ask.form.map(|form| rendering(form, Ground::Form)),
