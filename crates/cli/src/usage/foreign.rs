@@ -93,7 +93,7 @@ const TABLE: &[(&[&str], Meant)] = &[
     (&["--latency", "--latencies", "--print-latency", "--percentiles", "--histogram"], PERCENTILES),
     (&["--proxy", "--proxy-header", "--socks5", "-x"], PROXIES),
     (&["--script", "--lua", "-f", "--file", "--testplan"], SCRIPTS),
-    (&["--verbose", "--trace", "--print", "--dump", "-v", "-i", "--include"], TO_SEE),
+    (&["--verbose", "--print", "--dump", "-v", "-i", "--include"], TO_SEE),
     (&["--report", "--out", "--summary-export", "--csv", "--output-file", "-g", "-e"], REPORTS),
     (&["--silent", "--no-progress", "--no-tui", "--disable-tui"], Flag("--quiet")),
     (&["--thread", "--cpus", "--cpu", "--procs", "--processes"], Flag("--threads N")),
