@@ -3,14 +3,17 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use metrics::{Class, DECODED_BYTES_FIXED, DECODED_BYTES_PER_BYTE, Measure, Snapshot};
+use metrics::{Class, DECODED_BYTES_FIXED, DECODED_BYTES_PER_BYTE, Measure, SNAPSHOT_VERSION, Snapshot};
 
 fuzz_target!(|input: &[u8]| match Snapshot::decode(input) {
     Ok(seen) => {
         assert!(seen.series_bytes() <= DECODED_BYTES_FIXED + DECODED_BYTES_PER_BYTE * input.len());
         let mut bytes = Vec::new();
         seen.encode(&mut bytes);
-        assert_eq!(bytes, input);
+        // What an earlier version wrote is written as one of this: behind the mark stands its number.
+        let mut now = input.to_vec();
+        now[8] = SNAPSHOT_VERSION as u8;
+        assert_eq!(bytes, now);
         let mut both = seen.clone();
         both.merge(&seen);
         for class in Class::ALL {

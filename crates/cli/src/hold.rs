@@ -18,12 +18,12 @@ use crate::exit::Exit;
 use crate::exporting::Exporting;
 use crate::keeping::{self, KeepWish, Keeping};
 use crate::load::threads;
-use crate::machine;
 use crate::output::{self, Wrote};
 use crate::progress::Progress;
 use crate::stop_file::StopFile;
 use crate::stopping;
 use crate::usage;
+use crate::{machine, masking};
 
 /// `onrush hold URL`.
 pub(crate) fn hold(args: &HoldArgs) -> Exit {
@@ -99,7 +99,7 @@ impl Session {
         self.warn();
         let screen = output::screen(language, args.view.no_color, args.view.full);
         let mut table = HoldTable::new(screen);
-        let about = keeping::about(|word| plan::masked_header(&plan::masked_url(word)));
+        let about = keeping::about(masking::command_of_hold());
         let (mut json, mut wrote) = (HoldJson::about(about), Wrote::All);
         let wants_file = self.json_file.is_some() || self.keeping.wants_any() || self.exporting.has_any();
         let is_shown = !is_json && !args.view.quiet;

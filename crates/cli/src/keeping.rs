@@ -89,9 +89,9 @@ pub(crate) fn runs(language: Language) -> Result<Runs, String> {
     })
 }
 
-/// The program, its command line and the machine, for a report.
-pub(crate) fn about(hide: impl Fn(&str) -> String) -> About {
-    let words = std::env::args().skip(1).map(|word| quoted(&hide(&word)));
+/// The program, its command line and the machine, for a report. `words`: as they may be shown.
+pub(crate) fn about(words: Vec<String>) -> About {
+    let words = words.iter().map(|word| quoted(word));
     let command = std::iter::once("onrush".to_owned()).chain(words).collect::<Vec<_>>().join(" ");
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
     let cpu = read("/proc/cpuinfo");
@@ -279,6 +279,9 @@ impl Keeping {
             if shows {
                 let text = report::comparison_table(&comparison, [&other, &name], language);
                 kept.has_lost |= output::write_stdout(&format!("\n{text}"), language) == Wrote::Failed;
+            }
+            for fail_if in self.fail_if.iter().filter(|one| !one.can_be_told(&comparison)) {
+                output::note(&format!("onrush: {}", report::untold_line(fail_if, language)));
             }
             for fail_if in self.fail_if.iter().filter(|one| one.is_met(&comparison)) {
                 output::note(&format!("onrush: {}", report::fail_if_line(fail_if, language)));

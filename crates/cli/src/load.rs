@@ -287,7 +287,7 @@ impl Load {
             }
             Err(text) => return self.refuse(&text, Exit::Usage),
         };
-        live.keep(keeping, keeping::about(|word| masking::word(&plan, word, wishes.with_secrets)));
+        live.keep(keeping, keeping::about(masking::command(&plan, wishes.with_secrets)));
         if let Err(error) = live.export(&wishes.exports) {
             return self.refuse(&report::export_error(&error, self.view.language), Exit::Usage);
         }

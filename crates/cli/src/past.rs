@@ -122,5 +122,7 @@ pub(crate) fn compare(names: &[String], fail_if: &[String], is_json: bool, langu
     };
     let exit = output::to_stdout(&text, language);
     failed.iter().for_each(|each| output::note(&format!("onrush: {}", report::fail_if_line(each, language))));
+    let untold = fail_if.iter().filter(|each| !each.can_be_told(&comparison));
+    untold.for_each(|each| output::note(&format!("onrush: {}", report::untold_line(each, language))));
     if exit == Exit::Done && !failed.is_empty() { Exit::Unmet } else { exit }
 }

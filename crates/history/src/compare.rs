@@ -51,6 +51,11 @@ impl Figure {
         matches!(self, Self::Mean | Self::P50 | Self::P90 | Self::P99)
     }
 
+    /// It is a percentile.
+    fn is_percentile(self) -> bool {
+        matches!(self, Self::P50 | Self::P90 | Self::P99)
+    }
+
     /// More of it is worse.
     pub fn is_worse_up(self) -> bool {
         self != Self::Rate
@@ -136,6 +141,8 @@ pub struct Difference {
     pub values: [Option<f64>; 2],
     /// The second against the first, as a share of the first; of shares, their difference.
     pub change: Option<f64>,
+    /// The same of the means of whole intervals, which is what the noise is known of.
+    pub change_of_intervals: Option<f64>,
     /// How likely so large a difference is between equal runs; `None` when there were too few intervals.
     pub chance: Option<f64>,
     /// It is more than noise, and large enough to matter.
@@ -153,40 +160,55 @@ pub struct Comparison {
     pub is_spoiled: [bool; 2],
     /// Both are of connections that were held.
     pub is_hold: bool,
+    /// Their intervals are not equally long: percentiles of few requests are no percentiles of many.
+    pub is_uneven: bool,
 }
 
 /// Compares two reports of one kind.
 pub fn compare(one: &Value, other: &Value) -> Comparison {
     let both = [one, other];
     let (intervals, is_held) = (both.map(whole_intervals), both.map(is_hold) == [true; 2]);
+    let lengths = both.map(usual_length);
+    let is_uneven = lengths.iter().all(|one| *one > 0.0) && (lengths[0] / lengths[1] - 1.0).abs() > REST_SHARE;
     let difference = |figure: Figure| {
         let values = both.map(|report| figure.of_report(report));
         let samples = [&intervals[0], &intervals[1]].map(|all| {
             let values: Vec<f64> = all.iter().filter_map(|interval| figure.of_interval(interval, is_held)).collect();
             Sample::of(&values)
         });
-        let change = match values {
-            [Some(before), Some(after)] if figure == Figure::Failed => Some(after - before),
-            [Some(before), Some(after)] if before != 0.0 => Some(after / before - 1.0),
-            _ => None,
+        let change_of = |before: f64, after: f64| match figure {
+            Figure::Failed => Some(after - before),
+            _ => (before != 0.0).then(|| after / before - 1.0),
         };
-        let chance = match samples {
-            [Some(one), Some(other)] => Some(one.chance(&other)),
-            _ => None,
-        };
-        // What the means of intervals say must be what the whole says.
-        let agrees = matches!(samples, [Some(one), Some(other)] if change.is_some_and(|change| (other.mean - one.mean) * change > 0.0));
+        let change = values[0].zip(values[1]).and_then(|(before, after)| change_of(before, after));
+        let means = samples[0].zip(samples[1]);
+        let change_of_intervals = means.and_then(|(one, other)| change_of(one.mean, other.mean));
+        let is_judged = !(is_uneven && figure.is_percentile());
+        let chance = means.filter(|_| is_judged).map(|(one, other)| one.chance(&other));
+        // What the means of intervals say must be what the whole says, and as large.
         let least = if figure == Figure::Failed { SHARE_MIN } else { CHANGE_MIN };
-        let is_large = change.is_some_and(|change| change.abs() > least);
-        let is_clear = is_large && agrees && chance.is_some_and(|chance| chance < CHANCE_MAX / FIGURES.len() as f64);
-        Difference { figure, values, change, chance, is_clear }
+        let both = change.zip(change_of_intervals);
+        let is_large = both.is_some_and(|(whole, of_intervals)| {
+            whole.abs() > least && of_intervals.abs() > least && whole * of_intervals > 0.0
+        });
+        let is_clear = is_large && chance.is_some_and(|chance| chance < CHANCE_MAX / FIGURES.len() as f64);
+        Difference { figure, values, change, change_of_intervals, chance, is_clear }
     };
     Comparison {
         differences: FIGURES.into_iter().map(difference).collect(),
         intervals: [intervals[0].len(), intervals[1].len()],
         is_spoiled: both.map(is_spoiled),
         is_hold: is_held,
+        is_uneven,
     }
+}
+
+/// That of most intervals: a last one in which answers are waited for is longer than the others.
+fn usual_length(report: &Value) -> f64 {
+    let all = report["intervals"].as_array().map_or(&[][..], Vec::as_slice);
+    let mut lengths: Vec<f64> = all.iter().map(length).collect();
+    lengths.sort_by(f64::total_cmp);
+    lengths.get(lengths.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// The figures are the generator's as much as the target's.
@@ -205,10 +227,7 @@ fn whole_intervals(report: &Value) -> Vec<&Value> {
         interval["from_s"].as_f64().is_some_and(|begin| begin >= from)
             && interval["to_s"].as_f64().is_some_and(|end| end <= to)
     };
-    let mut lengths: Vec<f64> = all.iter().map(|interval| length(interval)).collect();
-    lengths.sort_by(f64::total_cmp);
-    // A last one in which answers are waited for is longer than the others.
-    let usual = lengths.get(lengths.len() / 2).copied().unwrap_or(0.0);
+    let usual = usual_length(report);
     let is_whole = |interval: &&Value| (length(interval) - usual).abs() <= REST_SHARE * usual;
     all.into_iter().skip(1).filter(is_whole).filter(is_within).collect()
 }

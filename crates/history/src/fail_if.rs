@@ -1,6 +1,6 @@
 //! Differences that may not be: `p99(response_time) > +10%`.
 
-use crate::compare::{Comparison, FIGURES, Figure};
+use crate::compare::{Comparison, Difference, FIGURES, Figure};
 
 /// A text that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,9 +63,19 @@ impl FailIf {
 
     /// Whether it is so: by more than the limit, and by more than noise.
     pub fn is_met(&self, comparison: &Comparison) -> bool {
-        let found = comparison.differences.iter().find(|one| one.figure == self.figure);
-        let Some((change, true)) = found.and_then(|one| Some((one.change?, one.is_clear))) else { return false };
-        if self.is_above { change > self.limit } else { change < self.limit }
+        let Some(one) = self.found(comparison).filter(|one| one.is_clear) else { return false };
+        let is_beyond = |change: f64| if self.is_above { change > self.limit } else { change < self.limit };
+        // Both the whole and its intervals must say so.
+        [one.change, one.change_of_intervals].into_iter().all(|change| change.is_some_and(is_beyond))
+    }
+
+    /// Whether anything can be said of it at all.
+    pub fn can_be_told(&self, comparison: &Comparison) -> bool {
+        self.found(comparison).is_some_and(|one| one.change.is_some() && one.chance.is_some())
+    }
+
+    fn found<'a>(&self, comparison: &'a Comparison) -> Option<&'a Difference> {
+        comparison.differences.iter().find(|one| one.figure == self.figure)
     }
 }
 

@@ -150,6 +150,10 @@ impl Runs {
     pub fn find(&self, name: &str) -> Result<RunFolder, HistoryError> {
         let unknown = || HistoryError::Unknown { name: name.to_owned(), home: self.home.clone() };
         let path = Path::new(name);
+        // A folder of ours may have any name that a list shows.
+        if is_plain(name) && self.home.join(name).is_dir() {
+            return Ok(RunFolder::at(&self.home.join(name)));
+        }
         if path.components().count() > 1 || name.starts_with('.') {
             let path = if path.ends_with(REPORT) { path.parent().unwrap_or(path) } else { path };
             return if path.is_dir() { Ok(RunFolder::at(path)) } else { Err(unknown()) };
@@ -158,9 +162,6 @@ impl Runs {
             let back = name.strip_prefix("last~").map_or(Ok(0), str::parse::<usize>).map_err(|_| unknown())?;
             let card = self.list()?.runs.into_iter().nth(back).ok_or_else(unknown)?;
             return Ok(RunFolder::at(&self.home.join(card.id)));
-        }
-        if !name.is_empty() && self.home.join(name).is_dir() {
-            return Ok(RunFolder::at(&self.home.join(name)));
         }
         let among: Vec<String> = match fs::read_dir(&self.home) {
             Ok(entries) => {
@@ -181,6 +182,11 @@ impl Runs {
             }
         }
     }
+}
+
+/// It names something within a folder.
+fn is_plain(name: &str) -> bool {
+    !name.is_empty() && name != "." && name != ".." && !name.contains('/')
 }
 
 /// The folder of one run.

@@ -173,6 +173,12 @@ pub fn comparison_table(comparison: &Comparison, names: [&str; 2], language: Lan
             format!("! {name} 的结果不可信：既反映被测服务，也反映压测机自身\n"),
         ));
     }
+    if comparison.is_uneven {
+        text.push_str(language.pick(
+            "! their intervals are not equally long (--interval): percentiles are not judged\n",
+            "! 两次运行的周期（--interval）长度不同：不对百分位作判断\n",
+        ));
+    }
     text
 }
 
@@ -184,6 +190,7 @@ pub fn comparison_json(comparison: &Comparison, names: [&str; 2], failed: &[&Fai
             "a": difference.values[0],
             "b": difference.values[1],
             "change": difference.change,
+            "change_of_intervals": difference.change_of_intervals,
             "chance": difference.chance,
             "is_clear": difference.is_clear,
         })
@@ -194,6 +201,7 @@ pub fn comparison_json(comparison: &Comparison, names: [&str; 2], failed: &[&Fai
         "b": names[1],
         "intervals": comparison.intervals,
         "is_spoiled": comparison.is_spoiled,
+        "is_uneven": comparison.is_uneven,
         "differences": comparison.differences.iter().map(one).collect::<Vec<_>>(),
         "failed": failed.iter().map(|one| one.text.as_str()).collect::<Vec<_>>(),
     });
@@ -211,6 +219,15 @@ pub fn other_kind(name: &str, language: Language) -> String {
     language.pick(
         format!("{name} is of another kind: a load cannot be compared with connections that were held"),
         format!("{name} 属于另一类运行：压测与长连接保持（hold）不能互相比较"),
+    )
+}
+
+/// A line for a difference of which nothing can be said.
+pub fn untold_line(fail_if: &FailIf, language: Language) -> String {
+    let text = &fail_if.text;
+    language.pick(
+        format!("--fail-if '{text}' is not judged: too little was measured; let both runs last longer, with the same --interval"),
+        format!("--fail-if '{text}' 未作判断：数据不足；请让两次运行持续更久，并使用相同的 --interval"),
     )
 }
 

@@ -4,6 +4,8 @@ use plan::{is_secret_field, masked_url};
 
 /// What stands for a secret.
 const MASK: &str = "***";
+/// The same as a value: YAML takes a bare one for the name of something else.
+const QUOTED: &str = "\"***\"";
 
 /// The text with `***` where a secret is written out. `names`: variables that the file calls secret. What is taken from elsewhere
 /// (`${env.X}`, a column, a variable) stays.
@@ -49,7 +51,7 @@ fn line_without(line: &str, names: &[&str]) -> (String, bool) {
             }
             let space = &value[..value.len() - value.trim_start().len()];
             out.push_str(space);
-            out.push_str(if plain.contains("${") { value.trim_start() } else { MASK });
+            out.push_str(if plain.contains("${") { value.trim_start() } else { QUOTED });
             rest = &behind[value.len()..];
         } else {
             rest = behind;
@@ -121,6 +123,6 @@ mod tests {
         {
             without_secrets(text, &["密码", ""]);
         }
-        assert_eq!(without_secrets("密码: 值", &["密码"]), "密码: ***\n");
+        assert_eq!(without_secrets("密码: 值", &["密码"]), "密码: \"***\"\n");
     }
 }

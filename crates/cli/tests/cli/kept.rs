@@ -123,7 +123,7 @@ fn a_folder_has_times_events_and_the_file() {
     let run = runs(&home).remove(0);
     let of = |name: &str| std::fs::read_to_string(run.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
     let file = of("plan.yaml");
-    assert!(file.contains("X-Key: \"${key}\"") && file.contains("vars: {key: ***}"), "{file}");
+    assert!(file.contains("X-Key: \"${key}\"") && file.contains("vars: {key: \"***\"}"), "{file}");
     for entry in std::fs::read_dir(&run).expect("a folder").flatten() {
         assert!(!std::fs::read_to_string(entry.path()).expect("a text").contains("hush-hush"), "{entry:?}");
     }

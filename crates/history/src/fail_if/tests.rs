@@ -9,10 +9,17 @@ fn comparison(figure: Figure, change: f64, is_clear: bool) -> Comparison {
         figure,
         values: [Some(1.0), Some(1.0 + change)],
         change: Some(change),
+        change_of_intervals: Some(change),
         chance: Some(0.0),
         is_clear,
     };
-    Comparison { differences: vec![difference], intervals: [20, 20], is_spoiled: [false, false], is_hold: false }
+    Comparison {
+        differences: vec![difference],
+        intervals: [20, 20],
+        is_spoiled: [false, false],
+        is_hold: false,
+        is_uneven: false,
+    }
 }
 
 #[test]
