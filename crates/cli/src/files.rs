@@ -132,7 +132,7 @@ impl Place {
 
     pub(crate) fn write(&mut self, text: &str) -> Result<(), Error> {
         if self.file.is_none() {
-            self.file = Some(File::options().write(true).open(&self.path)?);
+            self.file = Some(host::open_special(&self.path)?);
         }
         self.file.as_mut().map_or(Ok(()), |file| file.write_all(text.as_bytes()))
     }

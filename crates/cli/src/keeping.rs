@@ -258,9 +258,12 @@ impl Keeping {
                 output::complain(&output::cannot_write(&path, &error, language));
                 kept.has_lost = true;
             }
+            // What cannot be made again comes first: the page can.
+            let kept_first = folder.keep(report, charts);
             let mut files = files.iter().filter(|(_, text)| !text.is_empty());
-            let written = files.try_for_each(|(name, text)| folder.write(name, text.as_bytes()));
-            match written.and_then(|()| folder.keep(report, charts)) {
+            let written =
+                kept_first.and_then(|()| files.try_for_each(|(name, text)| folder.write(name, text.as_bytes())));
+            match written {
                 Ok(()) => {
                     name = folder.id().to_owned();
                     output::note(&language.pick(

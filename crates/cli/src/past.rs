@@ -13,9 +13,9 @@ use crate::output;
 
 /// `onrush report RUN`.
 pub(crate) fn report(run: &str, file: Option<&str>, language: Language) -> Exit {
-    let made = || -> Result<String, String> {
-        let wrong = |error| report::history_error(&error, language);
-        let folder = runs(language)?.find(run).map_err(wrong)?;
+    let made = || -> Result<String, (String, Exit)> {
+        let wrong = |error| (report::history_error(&error, language), Exit::Usage);
+        let folder = runs(language).map_err(|text| (text, Exit::Usage))?.find(run).map_err(wrong)?;
         let report = folder.report().map_err(wrong)?;
         let charts = if history::is_hold(&report) { Value::Null } else { folder.charts().map_err(wrong)? };
         let page = report::html_report(&report, &charts, language);
@@ -27,16 +27,16 @@ pub(crate) fn report(run: &str, file: Option<&str>, language: Language) -> Exit 
             Some(file) => {
                 let place = Place::open(Path::new(file));
                 let written = place.and_then(|place| place.write_whole(&page));
-                written.map_err(|(path, error)| output::cannot_write(&path, &error, language))?;
+                written.map_err(|(path, error)| (output::cannot_write(&path, &error, language), Exit::System))?;
                 Ok(file.to_owned())
             }
         }
     };
     match made() {
         Ok(path) => output::to_stdout(&format!("{path}\n"), language),
-        Err(text) => {
+        Err((text, exit)) => {
             output::complain(&text);
-            Exit::Usage
+            exit
         }
     }
 }
@@ -51,6 +51,12 @@ pub(crate) fn history(is_json: bool, is_trend: bool, language: Language) -> Exit
             return Exit::Usage;
         }
     };
+    if is_json && is_trend {
+        output::complain(
+            language.pick("--trend is text alone; leave --json out", "--trend 只有文本形式；请去掉 --json"),
+        );
+        return Exit::Usage;
+    }
     let text = match (is_json, is_trend) {
         (true, _) => report::history_json(&listed),
         (false, true) => trend(&listed, language),
@@ -69,11 +75,16 @@ fn trend(listed: &history::Listed, language: Language) -> String {
         }
     }
     let of_kind = |(target, plan): (&str, &str)| {
-        let runs = listed.runs.iter().rev().filter(|card| card.target == target && card.plan[0] == plan);
+        let runs =
+            listed.runs.iter().rev().filter(|card| card.target == target && card.plan[0] == plan && !card.was_stopped);
         let runs: Vec<&history::Card> = runs.collect();
+        // A run in which nothing succeeded has no percentiles: it is passed over.
         let series = |of: fn(&history::Card) -> Option<f64>| {
-            let values: Vec<f64> = runs.iter().filter_map(|card| of(card)).collect();
-            if values.len() == runs.len() { history::changes(&values) } else { Vec::new() }
+            let known = runs.iter().enumerate().filter_map(|(at, card)| Some((at, of(card)?)));
+            let (places, values): (Vec<usize>, Vec<f64>) = known.unzip();
+            let mut all = history::changes(&values);
+            all.iter_mut().for_each(|change| change.at = places[change.at]);
+            all
         };
         let all = [
             ("rate", series(|card| card.requests_per_s)),
@@ -81,7 +92,7 @@ fn trend(listed: &history::Listed, language: Language) -> String {
             ("p99(response_time)", series(|card| card.p99_ns)),
         ];
         let plan = runs.last().map_or(plan, |card| language.pick(&card.plan[0], &card.plan[1]));
-        format!("{target}  {plan}\n{}", report::trend_text(&runs, &all, language))
+        format!("{}\n{}", report::plain_text(&format!("{target}  {plan}")), report::trend_text(&runs, &all, language))
     };
     kinds.into_iter().map(of_kind).collect::<Vec<_>>().join("\n")
 }

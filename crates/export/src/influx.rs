@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use figures::{Interval, Quantile, StepPart};
 
+use crate::parts::merged;
 use crate::totals::{Part, Totals};
 
 /// The figures of one interval; `at_ns` is its end, in nanoseconds of Unix.
@@ -13,9 +14,9 @@ pub(crate) fn interval(interval: &Interval, at_ns: u64) -> String {
     for scenario in &interval.scenarios {
         let kinds = [("step", &scenario.steps), ("transaction", &scenario.transactions)];
         for (kind, parts) in kinds {
-            for part in parts {
+            for part in merged(parts) {
                 let tags = tags(&[("scenario", &scenario.name), (kind, &part.name)]);
-                line(&mut out, &format!("onrush_{kind}s{tags}"), &part_fields(part), at_ns);
+                line(&mut out, &format!("onrush_{kind}s{tags}"), &part_fields(&part), at_ns);
             }
         }
     }

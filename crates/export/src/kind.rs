@@ -159,7 +159,7 @@ fn shown(url: &Url) -> String {
 }
 
 fn url(kind: &'static str, text: &str) -> Result<Url, ExportError> {
-    let wrong = || ExportError::Url { kind, text: plan::masked_url(text), example: example(kind) };
+    let wrong = || ExportError::Url { kind, text: masked(text), example: example(kind) };
     let mut url = Url::parse(text).map_err(|_| wrong())?;
     let is_http = matches!(url.scheme(), "http" | "https") && url.has_host();
     url.set_fragment(None);
@@ -167,6 +167,15 @@ fn url(kind: &'static str, text: &str) -> Result<Url, ExportError> {
 }
 
 /// The usual path where none was typed.
+/// A text that is no URL, without what a name in it tells; `p` is the password of InfluxDB 1.
+fn masked(text: &str) -> String {
+    let part = |part: &str| {
+        let (name, end) = (part.split_once('=').map(|(name, _)| name), part.ends_with('&'));
+        if name == Some("p") { format!("p=***{}", if end { "&" } else { "" }) } else { part.to_owned() }
+    };
+    plan::masked_url(text).split_inclusive(['?', '&']).map(part).collect()
+}
+
 fn with_path(mut url: Url, path: &str) -> Url {
     if url.path() == "/" {
         url.set_path(path);

@@ -25,6 +25,7 @@ mod names;
 mod native;
 mod otlp;
 mod otlp_messages;
+mod parts;
 mod prometheus;
 mod queue;
 mod remote;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use figures::{Interval, Quantile};
 
+use crate::parts::merged;
 use crate::totals::{Part, Totals};
 
 /// The most bytes of a datagram: what an Ethernet takes in one piece, with IPv6 or a tunnel around it.
@@ -28,15 +29,17 @@ impl Sent {
 
     /// What is new of the totals, and the percentiles of an interval.
     pub(crate) fn datagrams(&self, totals: &Totals, interval: Option<&Interval>, has_tags: bool) -> Vec<Datagram> {
-        let mut lines: Vec<(String, Option<(String, u64)>)> = Vec::new();
+        // Names that become one here are one counter: its value is the sum of theirs.
+        let mut sums: BTreeMap<(String, String), u64> = BTreeMap::new();
         let mut count = |name: &str, tags: &[(&str, &str)], value: u64| {
-            let (name, tags) = key(name, tags, has_tags);
-            let known = format!("{name}{tags}");
-            let more = value - self.0.get(&known).copied().unwrap_or(0).min(value);
-            if more > 0 {
-                lines.push((format!("{name}:{more}|c{tags}"), Some((known, value))));
-            }
+            *sums.entry(key(name, tags, has_tags)).or_default() += value;
         };
+        let mut gauges: Vec<String> = Vec::new();
+        if let Some(held) = &totals.held {
+            held.statsd_counts().iter().for_each(|(name, tags, value)| count(name, tags, *value));
+            gauges.extend(held.statsd_gauges().map(|(name, value)| format!("{name}:{value}|g")));
+            return self.lines(&sums, gauges);
+        }
         let mut count_parts = |what: &str, kind: &str, parts: &[Part]| {
             for part in parts {
                 for (outcome, value) in [("succeeded", part.succeeded), ("failed", part.failed)] {
@@ -45,11 +48,6 @@ impl Sent {
                 }
             }
         };
-        if let Some(held) = &totals.held {
-            held.statsd_counts().iter().for_each(|(name, tags, value)| count(name, tags, *value));
-            lines.extend(held.statsd_gauges().map(|(name, value)| (format!("{name}:{value}|g"), None)));
-            return packed(lines);
-        }
         count_parts("onrush.requests", "step", &totals.steps);
         count_parts("onrush.transactions", "transaction", &totals.transactions);
         for (reason, value) in &totals.failures {
@@ -61,11 +59,20 @@ impl Sent {
         for (name, value) in
             [("users", totals.users), ("connections", totals.connections), ("in_flight", totals.in_flight)]
         {
-            lines.push((format!("onrush.{name}:{value}|g"), None));
+            gauges.push(format!("onrush.{name}:{value}|g"));
         }
-        lines
-            .extend(interval.into_iter().flat_map(|interval| percentiles(interval, has_tags)).map(|line| (line, None)));
-        packed(lines)
+        gauges.extend(interval.into_iter().flat_map(|interval| percentiles(interval, has_tags)));
+        self.lines(&sums, gauges)
+    }
+
+    /// What is new of counters, and gauges as they are.
+    fn lines(&self, sums: &BTreeMap<(String, String), u64>, gauges: Vec<String>) -> Vec<Datagram> {
+        let counted = sums.iter().filter_map(|((name, tags), value)| {
+            let known = format!("{name}{tags}");
+            let more = value - self.0.get(&known).copied().unwrap_or(0).min(*value);
+            (more > 0).then(|| (format!("{name}:{more}|c{tags}"), Some((known, *value))))
+        });
+        packed(counted.chain(gauges.into_iter().map(|line| (line, None))).collect())
     }
 }
 
@@ -73,7 +80,7 @@ impl Sent {
 fn percentiles(interval: &Interval, has_tags: bool) -> Vec<String> {
     let mut lines = Vec::new();
     for scenario in &interval.scenarios {
-        for step in &scenario.steps {
+        for step in merged(&scenario.steps) {
             for (quantile, at) in step.response.named_known() {
                 let Some(at) = at else { continue };
                 let figure = if quantile == Quantile::P999 { "p999" } else { quantile.name() };

@@ -28,6 +28,8 @@ pub struct Card {
     pub is_spoiled: bool,
     /// All thresholds hold, or all connections were held; `None` without thresholds.
     pub is_met: Option<bool>,
+    /// Somebody stopped it before its time.
+    pub was_stopped: bool,
     /// The most connections that were open at one time, where they were held; `None` for loads.
     pub held: Option<u64>,
     /// Requests a second.
@@ -61,6 +63,7 @@ impl Card {
             wall_s: number("/wall_s").unwrap_or(0.0),
             limit: text("/verdict/limit"),
             is_spoiled: is_spoiled(report),
+            was_stopped: report.pointer("/stopped") == Some(&Value::Bool(true)),
             held: None,
             is_met: judged.map(|all| all.iter().all(|one| one["holds"] == true)),
             requests_per_s: number("/requests_per_s"),
@@ -85,6 +88,7 @@ impl Card {
             limit: String::new(),
             is_spoiled: is_spoiled(report),
             is_met: report["is_kept"].as_bool(),
+            was_stopped: report["was_stopped"] == true,
             held: Some(whole("/connections/most_open")),
             requests_per_s: None,
             succeeded: whole("/connections/established"),
@@ -108,6 +112,7 @@ impl Card {
             "limit": self.limit,
             "is_spoiled": self.is_spoiled,
             "thresholds_met": self.is_met,
+            "was_stopped": self.was_stopped,
             "held": self.held,
             "requests_per_s": self.requests_per_s,
             "succeeded": self.succeeded,
@@ -133,6 +138,7 @@ impl Card {
             limit: text("limit")?,
             is_spoiled: value["is_spoiled"].as_bool()?,
             is_met: value["thresholds_met"].as_bool(),
+            was_stopped: value["was_stopped"].as_bool().unwrap_or(false),
             held: value["held"].as_u64(),
             requests_per_s: value["requests_per_s"].as_f64(),
             succeeded: value["succeeded"].as_u64()?,

@@ -272,8 +272,9 @@ impl RunFolder {
 
 fn read(path: &Path) -> Result<Value, HistoryError> {
     let wrong = |error| HistoryError::Io { path: path.to_owned(), error };
-    let length = fs::metadata(path).map_err(wrong)?.len();
-    if length > FILE_BYTES_MAX {
+    let known = fs::metadata(path).map_err(wrong)?;
+    // A pipe may never end.
+    if !known.is_file() || known.len() > FILE_BYTES_MAX {
         return Err(HistoryError::Damaged { path: path.to_owned() });
     }
     let bytes = fs::read(path).map_err(wrong)?;

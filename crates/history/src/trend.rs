@@ -33,8 +33,10 @@ fn look(values: &[f64], begin: usize, found: &mut Vec<Change>) {
         return;
     }
     let places = SIDE_MIN..=values.len() - SIDE_MIN;
-    let chances = places.map(|at| (at, chance(&values[..at], &values[at..])));
-    let Some((at, chance)) = chances.min_by(|one, other| one.1.total_cmp(&other.1)) else { return };
+    let tried = places.map(|at| (at, chance(&values[..at], &values[at..])));
+    // Where many are too unlikely for a number, the score tells them apart.
+    let order = |one: &(f64, f64), other: &(f64, f64)| one.0.total_cmp(&other.0).then(other.1.total_cmp(&one.1));
+    let Some((at, (chance, _))) = tried.min_by(|one, other| order(&one.1, &other.1)) else { return };
     let (before, after) = (mean(&values[..at]), mean(&values[at..]));
     // Each place was tried.
     let is_unlikely = chance * (values.len() - 2 * SIDE_MIN + 1) as f64 <= CHANCE_MAX;
@@ -50,8 +52,8 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// How likely two sides differ so much where there is no change (Welch).
-fn chance(one: &[f64], other: &[f64]) -> f64 {
+/// How likely two sides differ so much where there is no change (Welch), and the score of which that is made.
+fn chance(one: &[f64], other: &[f64]) -> (f64, f64) {
     let side = |values: &[f64]| {
         let (number, mean) = (values.len() as f64, mean(values));
         let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (number - 1.0);
@@ -60,10 +62,11 @@ fn chance(one: &[f64], other: &[f64]) -> f64 {
     let ((mean_one, error_one, count_one), (mean_other, error_other, count_other)) = (side(one), side(other));
     let error = error_one + error_other;
     if error <= 0.0 {
-        return if mean_one == mean_other { 1.0 } else { 0.0 };
+        return if mean_one == mean_other { (1.0, 0.0) } else { (0.0, f64::INFINITY) };
     }
     let parts = error_one.powi(2) / (count_one - 1.0) + error_other.powi(2) / (count_other - 1.0);
-    beyond((mean_one - mean_other).abs() / error.sqrt(), (error * error / parts).max(1.0))
+    let score = (mean_one - mean_other).abs() / error.sqrt();
+    (beyond(score, (error * error / parts).max(1.0)), score)
 }
 
 #[cfg(test)]
@@ -78,6 +81,8 @@ mod tests {
         assert_eq!(found.iter().map(|change| change.at).collect::<Vec<_>>(), [25], "{found:?}");
         assert!(changes(&series[..25]).is_empty());
         assert!(changes(&[1.0, 9.0]).is_empty() && changes(&[]).is_empty());
+        let long: Vec<f64> = (0..1_200).map(|index| if index < 600 { 5.0 } else { 8.0 } + noise(index) / 1e3).collect();
+        assert_eq!(changes(&long).iter().map(|change| change.at).collect::<Vec<_>>(), [600]);
         let twice: Vec<f64> = series.iter().copied().chain((0..10).map(|index| 90.0 + noise(index))).collect();
         assert_eq!(changes(&twice).iter().map(|change| change.at).collect::<Vec<_>>(), [25, 40]);
     }

@@ -49,7 +49,7 @@ pub use language::Language;
 pub use notes::{note_so_far, note_text};
 pub use past::{
     comparison_json, comparison_table, fail_if_error, fail_if_line, history_error, history_json, history_table,
-    other_kind, trend_text, untold_line,
+    other_kind, plain_text, trend_text, untold_line,
 };
 pub use progress::{Aim, begins, hold_begins};
 pub use say::{

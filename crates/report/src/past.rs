@@ -58,18 +58,27 @@ pub fn history_table(listed: &Listed, screen: &Screen) -> String {
             Some(held) => format!("{} {}", count(held), pick("held", "连接")),
             None => card.requests_per_s.map_or("-".into(), rate),
         };
-        let rate = format!("{}{shown}", if card.is_spoiled { "!" } else { "" });
+        let stopped = if card.was_stopped { pick("stopped ", "中止 ") } else { "" };
+        let rate = format!("{stopped}{}{shown}", if card.is_spoiled { "!" } else { "" });
         let cells = [card.id.clone(), rate, count(card.failed), ns(card.p50_ns), ns(card.p99_ns), met.to_owned()];
-        text.push_str(&row(cells, &card.target));
+        text.push_str(&row(cells.map(|cell| plain_text(&cell)), &plain_text(&card.target)));
     }
     for damage in &listed.damaged {
         let why = match damage.is_of_another_version {
             true => pick("of another version", "版本不同"),
             false => pick("damaged or unfinished", "已损坏或未完成"),
         };
-        text.push_str(&format!("{}{why}\n", pad(&cut(&damage.name, WIDTHS[0] - 1), WIDTHS[0], Align::Left)));
+        text.push_str(&format!(
+            "{}{why}\n",
+            pad(&cut(&plain_text(&damage.name), WIDTHS[0] - 1), WIDTHS[0], Align::Left)
+        ));
     }
     text
+}
+
+/// A text of files that may come from anywhere, without what a terminal would obey.
+pub fn plain_text(text: &str) -> String {
+    text.chars().map(|each| if each.is_control() { '?' } else { each }).collect()
 }
 
 /// The same as JSON.
@@ -93,8 +102,8 @@ pub fn trend_text(runs: &[&Card], series: &[(&str, Vec<Change>)], language: Lang
             let (before, after) = (shown(change.before), shown(change.after));
             let percent = in_percent(change.after / change.before - 1.0);
             text.push_str(&language.pick(
-                format!("{}: {figure} {before} -> {after} ({percent}) from this run on\n", card.id),
-                format!("{}：{figure} 从 {before} 变为 {after}（{percent}），自此次运行起\n", card.id),
+                format!("{}: {figure} {before} -> {after} ({percent}) from this run on\n", plain_text(&card.id)),
+                format!("{}：{figure} 从 {before} 变为 {after}（{percent}），自此次运行起\n", plain_text(&card.id)),
             ));
         }
     }
@@ -151,7 +160,7 @@ pub fn comparison_table(comparison: &Comparison, names: [&str; 2], language: Lan
         let others: String = others.iter().map(|cell| pad(cell, VALUE_WIDTH, Align::Right)).collect();
         format!("{}{others}  {end}\n", pad(&figure, FIGURE_WIDTH, Align::Left))
     };
-    let mut text = format!("A  {}\nB  {}\n", names[0], names[1]);
+    let mut text = format!("A  {}\nB  {}\n", plain_text(names[0]), plain_text(names[1]));
     let heads = ["", "A", "B", language.pick("change", "变化")].map(str::to_owned);
     text.push_str(&row(heads, ""));
     for one in &comparison.differences {
@@ -250,6 +259,7 @@ pub fn history_error(error: &history::HistoryError, language: Language) -> Strin
     use history::HistoryError;
     match error {
         HistoryError::Unknown { name, home } => {
+            let name = plain_text(name);
             let home = home.display();
             language.pick(
                 format!("there is no run '{name}' in {home}; see them with: onrush history"),
@@ -257,7 +267,7 @@ pub fn history_error(error: &history::HistoryError, language: Language) -> Strin
             )
         }
         HistoryError::Ambiguous { name, among } => {
-            let among = among.join(", ");
+            let among = plain_text(&among.join(", "));
             language.pick(
                 format!("several runs begin with '{name}': {among}; write more of the name"),
                 format!("有多个运行以 '{name}' 开头：{among}；请写得更完整"),

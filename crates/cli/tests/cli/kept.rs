@@ -140,6 +140,43 @@ fn a_folder_has_times_events_and_the_file() {
     assert_eq!(runs(&home).len(), 1);
 }
 
+/// Whatever else says who somebody is: the command that is kept does not.
+#[test]
+fn credentials_of_a_command_are_not_kept() {
+    let (served, folder) = (Served::start(), Folder::new("kept hidden"));
+    let (url, ws) = (served.url("/"), served.url("/").replace("http://", "ws://"));
+    let influx = format!("influx=http://127.0.0.1:{}/write?db=x&u=me&p=hush4", crate::closed_port());
+    for (name, words) in [
+        (
+            "both",
+            vec![
+                "-n",
+                "1",
+                "-H",
+                "Cookie: a=hush1",
+                "-b",
+                "c=hush2",
+                "-H",
+                "Authorization: Bearer hush3",
+                "-u",
+                "me:hush5",
+                &url,
+            ],
+        ),
+        ("short", vec!["-n", "1", "-ume:hush", &url]),
+        ("export", vec!["-n", "1", "--export", &influx, &url]),
+        ("hold", vec!["hold", "-c", "2", "--hold", "300ms", "-u", "me:hush6", "-b", "x=hush7", &ws]),
+    ] {
+        let home = folder.0.join(name);
+        let done = kept(&home, &[&words[..], &["--save", "-o", "json"]].concat());
+        assert!(done.status.success(), "{done:?}");
+        assert!(!text(&done.stdout).contains("hush") && !text(&done.stderr).contains("hush"), "{done:?}");
+        for entry in std::fs::read_dir(&runs(&home)[0]).expect("a folder").flatten() {
+            assert!(!std::fs::read_to_string(entry.path()).expect("a text").contains("hush"), "{name}: {entry:?}");
+        }
+    }
+}
+
 fn with_commas(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> =

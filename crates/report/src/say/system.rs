@@ -23,6 +23,7 @@ fn numbers_in(text: &str) -> Vec<i32> {
 /// What libraries say of URLs, JSON and patterns.
 const LIBRARIES: &[(&str, &str)] = &[
     ("relative URL without a base", "缺少协议和主机"),
+    ("nobody reads this pipe", "没有程序在读取这个管道"),
     ("at position ", "位置 "),
     (", parser error", "，语法错误"),
     ("：error: ", "："),
