@@ -237,6 +237,7 @@ const FUZZERS: &[&str] = &[
     "snapshot",
     "take",
     "rows",
+    "kept",
 ];
 
 /// How long the fuzzers run, and on what.
