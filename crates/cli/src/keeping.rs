@@ -238,9 +238,10 @@ impl Keeping {
         language: Language,
     ) -> Kept {
         let mut kept = Kept::default();
-        let page = || report::html_report(report, charts, language);
+        let has_page = self.page.is_some() || self.folder.is_some();
+        let page = if has_page { report::html_report(report, charts, language) } else { String::new() };
         if let Some(place) = self.page
-            && let Err((path, error)) = place.write_whole(&page())
+            && let Err((path, error)) = place.write_whole(&page)
         {
             output::complain(&output::cannot_write(&path, &error, language));
             kept.has_lost = true;
@@ -251,7 +252,7 @@ impl Keeping {
                 (PLAN, self.plan.take().unwrap_or_default()),
                 (TIMES, times.to_owned()),
                 (EVENTS, events(charts)),
-                (PAGE, page()),
+                (PAGE, page),
             ];
             let ended = self.times_log.take().map_or(Ok(()), |(place, written)| place.end(written));
             if let Err((path, error)) = ended {

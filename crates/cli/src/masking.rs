@@ -15,8 +15,9 @@ pub(crate) fn file(plan: &Plan, text: &str, with_secrets: bool) -> String {
     if with_secrets {
         return text.to_owned();
     }
+    let known = Known::of_plan(plan);
     let line = |line: &str| {
-        let mut line = Known::of_plan(plan).hide(line);
+        let mut line = known.hide(line);
         // YAML takes a bare one for the name of something else.
         for end in [",", "}", "]"] {
             line = line.replace(&format!(": {MASK}{end}"), &format!(": \"{MASK}\"{end}"));

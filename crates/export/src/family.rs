@@ -1,5 +1,7 @@
 //! Series of one name, as formats with counters, gauges and histograms have them.
 
+use metrics::Failure;
+
 use crate::histogram::Histogram;
 
 /// What a figure is.
@@ -36,6 +38,15 @@ pub(crate) struct Family<'a> {
     pub(crate) series: Vec<(Labels<'a>, Value<'a>)>,
 }
 
+/// The label of a failure.
+pub(crate) fn reason_of(failure: Failure) -> String {
+    match failure.detail() {
+        Some(detail) => format!("{} ({detail})", failure.name()),
+        None => failure.name().to_owned(),
+    }
+}
+
+/// A family of one series.
 pub(crate) fn one<'a>(
     name: &'static str,
     help: &'static str,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use figures::{FailureCount, Held, HeldInterval, HeldTally, Quantile};
 use metrics::HeldNow;
 
-use crate::family::{Family, Kind, Labels, Value, one};
+use crate::family::{Family, Kind, Labels, Value, one, reason_of};
 use crate::histogram::Histogram;
 
 /// What all names begin with.
@@ -50,13 +50,7 @@ impl HeldTotals {
 
     fn count(&mut self, tally: &HeldTally) {
         self.tally = tally.clone();
-        let named = |of: &[FailureCount]| {
-            let name = |each: &FailureCount| match each.failure.detail() {
-                Some(detail) => format!("{} ({detail})", each.failure.name()),
-                None => each.failure.name().to_owned(),
-            };
-            of.iter().map(|each| (name(each), each.count)).collect()
-        };
+        let named = |of: &[FailureCount]| of.iter().map(|each| (reason_of(each.failure), each.count)).collect();
         (self.failed, self.lost) = (named(&tally.failed_by), named(&tally.lost_by));
     }
 
@@ -130,10 +124,9 @@ impl HeldTotals {
     pub(crate) fn statsd_counts(&self) -> Vec<TaggedCount<'_>> {
         let plain = self.counts().into_iter();
         let plain = plain.map(|(name, _, _, count)| (format!("onrush.held.{}", short(name)), vec![], count));
-        let reasons = [("onrush.held.failures", &self.failed), ("onrush.held.losses", &self.lost)];
-        let reasons = reasons.into_iter().flat_map(|(name, of)| {
-            of.iter().map(move |(reason, count)| (name.to_owned(), vec![("reason", &**reason)], *count))
-        });
+        let reasons = self.reasons();
+        let reasons = reasons
+            .map(|(name, reason, count)| (format!("onrush.held.{}", short(name)), vec![("reason", reason)], count));
         plain.chain(reasons).collect()
     }
 

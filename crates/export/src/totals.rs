@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use figures::{Interval, ScenarioPart, StepPart, Tally};
 
+use crate::family::reason_of;
 use crate::held::HeldTotals;
 use crate::histogram::Histogram;
 
@@ -77,11 +78,7 @@ impl Totals {
         self.bytes_received = self.bytes_received.max(tally.bytes_received());
         self.bytes_sent = self.bytes_sent.max(tally.bytes_sent());
         for failure in &tally.failures {
-            let name = match failure.failure.detail() {
-                Some(detail) => format!("{} ({detail})", failure.failure.name()),
-                None => failure.failure.name().to_owned(),
-            };
-            let known = self.failures.entry(name).or_default();
+            let known = self.failures.entry(reason_of(failure.failure)).or_default();
             *known = failure.count.max(*known);
         }
     }

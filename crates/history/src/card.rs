@@ -47,54 +47,43 @@ pub struct Card {
 impl Card {
     /// That of a JSON report.
     pub fn of_report(id: &str, report: &Value) -> Self {
-        if is_hold(report) {
-            return Self::of_hold(id, report);
-        }
         let text = |path: &str| report.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
         let number = |path: &str| report.pointer(path).and_then(Value::as_f64);
         let whole = |path: &str| report.pointer(path).and_then(Value::as_u64).unwrap_or(0);
-        let judged = report.pointer("/thresholds").and_then(Value::as_array).filter(|all| !all.is_empty());
-        Self {
+        let common = Self {
             id: id.to_owned(),
             began: text("/about/began"),
-            target: text("/target/url"),
             plan: [text("/about/plan"), text("/about/plan_zh")],
             command: text("/about/command"),
             wall_s: number("/wall_s").unwrap_or(0.0),
-            limit: text("/verdict/limit"),
             is_spoiled: is_spoiled(report),
-            was_stopped: report.pointer("/stopped") == Some(&Value::Bool(true)),
-            held: None,
+            ..Self::default()
+        };
+        if is_hold(report) {
+            return Self {
+                target: text("/url"),
+                is_met: report["is_kept"].as_bool(),
+                was_stopped: report["was_stopped"] == true,
+                held: Some(whole("/connections/most_open")),
+                succeeded: whole("/connections/established"),
+                failed: whole("/connections/failed").saturating_add(whole("/connections/lost")),
+                p50_ns: number("/times/response_time/p50_ns"),
+                p99_ns: number("/times/response_time/p99_ns"),
+                ..common
+            };
+        }
+        let judged = report.pointer("/thresholds").and_then(Value::as_array).filter(|all| !all.is_empty());
+        Self {
+            target: text("/target/url"),
+            limit: text("/verdict/limit"),
             is_met: judged.map(|all| all.iter().all(|one| one["holds"] == true)),
+            was_stopped: report["stopped"] == true,
             requests_per_s: number("/requests_per_s"),
             succeeded: whole("/requests/succeeded"),
             failed: whole("/requests/failed"),
             p50_ns: number("/times/succeeded/response_time/p50_ns"),
             p99_ns: number("/times/succeeded/response_time/p99_ns"),
-        }
-    }
-
-    fn of_hold(id: &str, report: &Value) -> Self {
-        let text = |path: &str| report.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let number = |path: &str| report.pointer(path).and_then(Value::as_f64);
-        let whole = |path: &str| report.pointer(path).and_then(Value::as_u64).unwrap_or(0);
-        Self {
-            id: id.to_owned(),
-            began: text("/about/began"),
-            target: text("/url"),
-            plan: [text("/about/plan"), text("/about/plan_zh")],
-            command: text("/about/command"),
-            wall_s: number("/wall_s").unwrap_or(0.0),
-            limit: String::new(),
-            is_spoiled: is_spoiled(report),
-            is_met: report["is_kept"].as_bool(),
-            was_stopped: report["was_stopped"] == true,
-            held: Some(whole("/connections/most_open")),
-            requests_per_s: None,
-            succeeded: whole("/connections/established"),
-            failed: whole("/connections/failed").saturating_add(whole("/connections/lost")),
-            p50_ns: number("/times/response_time/p50_ns"),
-            p99_ns: number("/times/response_time/p99_ns"),
+            ..common
         }
     }
 

@@ -46,14 +46,25 @@ impl Figure {
         }
     }
 
+    /// What a report calls it among times; nothing for what is none.
+    fn key(self) -> Option<&'static str> {
+        match self {
+            Self::Rate | Self::Failed => None,
+            Self::Mean => Some("mean_ns"),
+            Self::P50 => Some("p50_ns"),
+            Self::P90 => Some("p90_ns"),
+            Self::P99 => Some("p99_ns"),
+        }
+    }
+
     /// It is a time, in nanoseconds.
     pub fn is_time(self) -> bool {
-        matches!(self, Self::Mean | Self::P50 | Self::P90 | Self::P99)
+        self.key().is_some()
     }
 
     /// It is a percentile.
     fn is_percentile(self) -> bool {
-        matches!(self, Self::P50 | Self::P90 | Self::P99)
+        self.is_time() && self != Self::Mean
     }
 
     /// More of it is worse.
@@ -63,57 +74,36 @@ impl Figure {
 
     /// In a whole report.
     fn of_report(self, report: &Value) -> Option<f64> {
-        if is_hold(report) {
-            return self.of_hold(report, &report["connections"], report["wall_s"].as_f64()?, "/times/response_time");
-        }
-        let times = |key: &str| report.pointer(&format!("/times/succeeded/response_time/{key}"))?.as_f64();
-        match self {
-            Self::Rate => report["requests_per_s"].as_f64(),
-            Self::Failed => share(&report["requests"]),
-            Self::Mean => times("mean_ns"),
-            Self::P50 => times("p50_ns"),
-            Self::P90 => times("p90_ns"),
-            Self::P99 => times("p99_ns"),
+        let is_held = is_hold(report);
+        let times = if is_held { "/times/response_time" } else { "/times/succeeded/response_time" };
+        match self.key() {
+            Some(key) => report.pointer(times)?[key].as_f64(),
+            None if is_held => self.of_hold(report, &report["connections"], report["wall_s"].as_f64()?),
+            None if self == Self::Rate => report["requests_per_s"].as_f64(),
+            None => share(&report["requests"]),
         }
     }
 
     /// In one interval.
     fn of_interval(self, interval: &Value, is_held: bool) -> Option<f64> {
-        if is_held {
-            return self.of_hold(interval, interval, length(interval), "/response_time");
-        }
-        let times = |key: &str| interval["response_time"][key].as_f64();
-        match self {
-            Self::Rate => interval["requests_per_s"].as_f64(),
-            Self::Failed => share(interval),
-            Self::Mean => times("mean_ns"),
-            Self::P50 => times("p50_ns"),
-            Self::P90 => times("p90_ns"),
-            Self::P99 => times("p99_ns"),
+        match self.key() {
+            Some(key) => interval["response_time"][key].as_f64(),
+            None if is_held => self.of_hold(interval, interval, length(interval)),
+            None if self == Self::Rate => interval["requests_per_s"].as_f64(),
+            None => share(interval),
         }
     }
-}
 
-impl Figure {
-    /// The same of connections that were held: messages that came, and connections that failed or were lost.
-    fn of_hold(self, from: &Value, connections: &Value, seconds: f64, times: &str) -> Option<f64> {
-        let times = |key: &str| from.pointer(times)?[key].as_f64();
+    /// Of connections that were held: messages that came, or the share of connections that failed or were lost.
+    fn of_hold(self, from: &Value, connections: &Value, seconds: f64) -> Option<f64> {
         let count = |of: &Value, key: &str| of[key].as_f64().unwrap_or(0.0);
-        match self {
-            Self::Rate => {
-                let came = count(&from["messages"], "answered") + count(&from["messages"], "pushed");
-                (seconds > 0.0 && count(&from["messages"], "sent") + came > 0.0).then(|| came / seconds)
-            }
-            Self::Failed => {
-                let bad = count(connections, "failed") + count(connections, "lost");
-                let good = count(connections, "established").max(count(connections, "open"));
-                (bad + good > 0.0).then(|| bad / (bad + good).max(1.0))
-            }
-            Self::Mean => times("mean_ns"),
-            Self::P50 => times("p50_ns"),
-            Self::P90 => times("p90_ns"),
-            Self::P99 => times("p99_ns"),
+        if self == Self::Rate {
+            let came = count(&from["messages"], "answered") + count(&from["messages"], "pushed");
+            return (seconds > 0.0 && count(&from["messages"], "sent") + came > 0.0).then(|| came / seconds);
         }
+        let bad = count(connections, "failed") + count(connections, "lost");
+        let good = count(connections, "established").max(count(connections, "open"));
+        (bad + good > 0.0).then(|| bad / (bad + good).max(1.0))
     }
 }
 

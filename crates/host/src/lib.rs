@@ -20,7 +20,7 @@ pub use cores::{allowed_cores, pin_to_core};
 pub use limits::{descriptors, local_port_range, raise_descriptor_limit, somaxconn};
 pub use link::{Link, link_to};
 pub use memory::{KernelMemory, Memory, PAGE_BYTES, kernel_memory, memory};
-pub use pipe::{PIPE_WAIT_MAX, open_special};
+pub use pipe::open_special;
 pub use sockets::{PortUse, is_own, listen_overflows, ports_to};
 pub use spent::{CpuTime, process_cpu_time, resident_bytes, thread_cpu_ns, thread_run_delay_ns};
 pub use terminal::terminal_size;

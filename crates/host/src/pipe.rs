@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A pipe that nobody reads is waited for so long.
-pub const PIPE_WAIT_MAX: Duration = Duration::from_secs(10);
+const PIPE_WAIT_MAX: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(20);
 /// `O_NONBLOCK` on Linux: the opening of a pipe without a reader fails instead of waiting.
 const NONBLOCK: i32 = 0o4000;

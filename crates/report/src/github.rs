@@ -1,6 +1,6 @@
 //! What GitHub Actions shows of a run: the page of its step in Markdown, and annotations.
 
-use figures::{Held, Run};
+use figures::{Held, Run, Times};
 
 use crate::format::{count, percent, rate, time};
 use crate::held::verdicts;
@@ -26,17 +26,12 @@ pub fn github_page(run: &Run, language: Language) -> String {
         (language.pick("Succeeded", "成功"), ended),
     ];
     if let Some(times) = run.classes.first().map(|class| class.times.of(metrics::Measure::Response)) {
-        for (quantile, at) in times.named() {
-            let Some(at) = at else { continue };
-            let at_least = if at.at_least { ">= " } else { "" };
-            rows.push((quantile.name(), format!("{at_least}{}", time(at.ns as f64))));
-        }
+        rows.extend(percentiles(times));
     }
     if counts.dropped() > 0 {
         rows.push((language.pick("Dropped", "丢弃"), count(counts.dropped())));
     }
-    out.push_str("| | |\n|---|---:|\n");
-    rows.iter().for_each(|(name, value)| out.push_str(&format!("| {name} | {value} |\n")));
+    out.push_str(&table(&rows));
     if !run.judged.is_empty() {
         out.push_str(&format!("\n| | {} |\n|---|---|\n", language.pick("Threshold", "阈值")));
         for judged in &run.judged {
@@ -79,13 +74,8 @@ pub fn github_hold_page(held: &Held, language: Language) -> String {
         (language.pick("Failed", "失败"), count(tally.failed)),
         (language.pick("Lost", "断开"), count(tally.lost)),
     ];
-    for (quantile, at) in times.named() {
-        let Some(at) = at else { continue };
-        let at_least = if at.at_least { ">= " } else { "" };
-        rows.push((quantile.name(), format!("{at_least}{}", time(at.ns as f64))));
-    }
-    out.push_str("| | |\n|---|---:|\n");
-    rows.iter().for_each(|(name, value)| out.push_str(&format!("| {name} | {value} |\n")));
+    rows.extend(percentiles(times));
+    out.push_str(&table(&rows));
     out.push('\n');
     out
 }
@@ -95,6 +85,21 @@ pub fn github_hold_annotations(held: &Held, language: Language) -> String {
     let kind = if held.is_kept { "notice" } else { "error" };
     let line = |line: &String| format!("::{kind} title=onrush::{}\n", escaped(line));
     verdicts(held, language).iter().map(line).collect()
+}
+
+/// Rows of percentiles.
+fn percentiles(times: &Times) -> impl Iterator<Item = (&'static str, String)> {
+    times.named().filter_map(|(quantile, at)| {
+        let at = at?;
+        let at_least = if at.at_least { ">= " } else { "" };
+        Some((quantile.name(), format!("{at_least}{}", time(at.ns as f64))))
+    })
+}
+
+/// Names with their values.
+fn table(rows: &[(&str, String)]) -> String {
+    let rows: String = rows.iter().map(|(name, value)| format!("| {name} | {value} |\n")).collect();
+    format!("| | |\n|---|---:|\n{rows}")
 }
 
 /// A text in a command of GitHub.
