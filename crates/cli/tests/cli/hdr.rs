@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use super::{Served, output, report, text};
 
@@ -21,20 +22,24 @@ for tag, sum in sorted(whole.items()):
     print(tag, sum.get_total_count(), sum.get_value_at_percentile(50), sum.get_value_at_percentile(99), sum.get_max_value())
 ";
 
-/// A Python with the library of the HdrHistogram authors; installed once.
-fn python() -> PathBuf {
-    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hdr-python");
-    let python = home.join("bin/python");
-    if !home.join("installed").exists() {
-        let run = |command: &mut Command| {
-            let done = command.output().expect("it starts");
-            assert!(done.status.success(), "{command:?}: {done:?}; Debian needs the package python3-venv");
-        };
-        run(Command::new("python3").args(["-m", "venv"]).arg(&home));
-        run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "hdrhistogram==0.10.8"]));
-        std::fs::write(home.join("installed"), "").expect("a file");
-    }
-    python
+/// A Python with the library of the HdrHistogram authors. It is installed once, by the first test that asks, and the
+/// others wait.
+fn python() -> &'static Path {
+    static PYTHON: OnceLock<PathBuf> = OnceLock::new();
+    PYTHON.get_or_init(|| {
+        let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hdr-python");
+        let python = home.join("bin/python");
+        if !home.join("installed").exists() {
+            let run = |command: &mut Command| {
+                let done = command.output().expect("it starts");
+                assert!(done.status.success(), "{command:?}: {done:?}; Debian needs the package python3-venv");
+            };
+            run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&home));
+            run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "hdrhistogram==0.10.8"]));
+            std::fs::write(home.join("installed"), "").expect("a file");
+        }
+        python
+    })
 }
 
 #[test]
