@@ -107,7 +107,7 @@ impl Wishes {
 /// Of what the figures of a run are made.
 pub(crate) fn run_input<'a>(plan: Arc<Plan>, resolved: &Resolved, result: RunResult) -> RunInput<'a> {
     let (address, lookup) = (resolved.address, resolved.lookup);
-    RunInput { plan, address, lookup, result, thresholds: &[], notes: Vec::new(), host: machine::host_facts() }
+    RunInput { plan, address, lookup, result, thresholds: &[], notes: Vec::new(), changes: Vec::new(), host: machine::host_facts() }
 }
 
 /// One load and its views.

@@ -135,6 +135,12 @@ pub enum Refused {
     /// It starts nothing any more.
     #[error("this load is over; start it anew")]
     Over,
+    /// Somebody else has changed it since whoever asks has looked.
+    #[error("this load was changed meanwhile, and is at revision {now}; look at it again, then change it")]
+    Behind {
+        /// How often it was changed.
+        now: u32,
+    },
     /// Connections are held, and nothing of it changes but its end.
     #[error("connections that are held have no load to pause or to change; stop them instead")]
     Held,
@@ -170,13 +176,57 @@ impl Control {
 
     /// The same, when it is `now` on the clock of the run.
     pub(crate) fn change_at(&self, scenario: usize, what: What, now: Nanos) -> Result<Change, Refused> {
+        let mut changes = self.change_all(None, vec![(scenario, what)], now)?;
+        Ok(changes.remove(0))
+    }
+
+    /// Several changes at one instant, or none of them; none either when the load was changed since revision `seen`.
+    ///
+    /// # Errors
+    /// As [`Control::change`].
+    pub fn change_since(&self, seen: u32, changes: Vec<(usize, What)>) -> Result<Vec<Change>, Refused> {
+        let now = self.changes.as_ref().map_or(Nanos::ZERO, |changes| changes.clock().now());
+        self.change_all(Some(seen), changes, now)
+    }
+
+    fn change_all(
+        &self,
+        seen: Option<u32>,
+        changes: Vec<(usize, What)>,
+        now: Nanos,
+    ) -> Result<Vec<Change>, Refused> {
         if self.stop.is_stopped() {
             return Err(Refused::Over);
         }
-        let change = self.changes.as_ref().ok_or(Refused::Held)?.add(scenario, what, now)?;
-        self.stop.wish_of().tell_of_change();
+        let changes = self.changes.as_ref().ok_or(Refused::Held)?.add(seen, changes, now)?;
+        for _ in &changes {
+            self.stop.wish_of().tell_of_change();
+        }
         self.stop.wake_all();
-        Ok(change)
+        Ok(changes)
+    }
+
+    /// How often the load was changed; 0 of connections that are held.
+    pub fn revision(&self) -> u32 {
+        self.changes.as_ref().map_or(0, |changes| changes.folded().all.len() as u32)
+    }
+
+    /// The instant from which on a change that is made now would hold, counted from the beginning of the measured load.
+    pub fn next_instant(&self) -> Nanos {
+        self.changes.as_ref().map_or(Nanos::ZERO, |changes| {
+            let folded = changes.folded();
+            folded.instant(changes.clock().now())
+        })
+    }
+
+    /// Whether it starts nothing any more.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.is_stopped()
+    }
+
+    /// A load, and no connections that are held.
+    pub fn is_load(&self) -> bool {
+        self.changes.is_some()
     }
 
     /// The load of a scenario over time, by all changes so far.
@@ -219,6 +269,14 @@ struct Folded {
     all: Vec<Change>,
     /// Scenario by scenario.
     timelines: Vec<Arc<Timeline>>,
+}
+
+impl Folded {
+    /// From when on a change holds that is made `now`.
+    fn instant(&self, now: Nanos) -> Nanos {
+        let last = self.all.last().map_or(Nanos::ZERO, |change| change.effective_at);
+        (now + LEAD).since(self.measured_from).max(last)
+    }
 }
 
 impl Changes {
@@ -273,8 +331,24 @@ impl Changes {
         self.folded().all.get(revision as usize).cloned()
     }
 
-    fn add(&self, scenario: usize, what: What, now: Nanos) -> Result<Change, Refused> {
+    fn add(&self, seen: Option<u32>, changes: Vec<(usize, What)>, now: Nanos) -> Result<Vec<Change>, Refused> {
         let mut folded = self.folded();
+        let (before, effective_at) = (folded.all.len(), folded.instant(now));
+        if seen.is_some_and(|seen| seen as usize != before) {
+            return Err(Refused::Behind { now: before as u32 });
+        }
+        let timelines = folded.timelines.clone();
+        for (scenario, what) in changes {
+            if let Err(refused) = self.fold(&mut folded, scenario, what, effective_at) {
+                folded.timelines = timelines;
+                folded.all.truncate(before);
+                return Err(refused);
+            }
+        }
+        Ok(folded.all[before..].to_vec())
+    }
+
+    fn fold(&self, folded: &mut Folded, scenario: usize, what: What, effective_at: Nanos) -> Result<(), Refused> {
         let Some(timeline) = folded.timelines.get(scenario) else { return Err(Refused::NoScenario) };
         match (&what, timeline.course()) {
             (What::Rate(_), Course::Users(..)) => return Err(Refused::NoRate),
@@ -284,14 +358,12 @@ impl Changes {
             (What::Resume, _) if !timeline.is_paused() => return Err(Refused::NotPaused),
             _ => {}
         }
-        let last = folded.all.last().map_or(Nanos::ZERO, |change| change.effective_at);
-        let effective_at = (now + LEAD).since(folded.measured_from).max(last);
         if timeline.end().is_some_and(|end| effective_at >= end) {
             return Err(Refused::Over);
         }
         let change = Change { revision: folded.all.len() as u32 + 1, scenario, effective_at, what };
         Arc::make_mut(&mut folded.timelines[scenario]).change(&change);
-        folded.all.push(change.clone());
-        Ok(change)
+        folded.all.push(change);
+        Ok(())
     }
 }

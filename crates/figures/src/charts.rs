@@ -6,7 +6,11 @@
 mod hist;
 mod points;
 
+use std::sync::Arc;
+
 use pacing::Nanos;
+use pacing::change::{Course, Timeline};
+use pacing::open::Schedule;
 use plan::{Load, Plan, RATE_UNIT, RateStage, Scenario, UserShape};
 
 use crate::{Interval, StepPart};
@@ -40,8 +44,8 @@ pub struct Charts {
     stride: u64,
     /// Steps and transactions, in the order of [`Point::parts`].
     pub parts: Vec<PartName>,
-    /// The rates that open loads ask for.
-    pub stages: Vec<Vec<RateStage>>,
+    /// What open loads ask for, each with the place of its scenario.
+    asked: Vec<(usize, Asked)>,
     /// They ask for requests: all loads are open, and each start is one request.
     pub asks_for_requests: bool,
     /// In the order in which they were told.
@@ -59,11 +63,33 @@ pub struct PartName {
     pub kind: &'static str,
 }
 
+/// What an open load asks for over time.
+#[derive(Clone, Debug)]
+enum Asked {
+    /// As it was planned.
+    Planned(Vec<RateStage>),
+    /// As it was changed.
+    Changed(Arc<Schedule>),
+}
+
+impl Asked {
+    /// Starts until an instant.
+    fn until(&self, seconds: f64) -> f64 {
+        match self {
+            Self::Planned(stages) => starts_until(stages, seconds),
+            Self::Changed(schedule) => {
+                let until = Nanos((seconds * 1e9) as u64).min(schedule.end());
+                schedule.mean_rate_until(until) * until.as_secs_f64()
+            }
+        }
+    }
+}
+
 impl Charts {
     /// Those of a plan.
     pub fn new(plan: &Plan) -> Self {
-        let stages = plan.scenarios.iter().filter_map(|scenario| match &scenario.load {
-            Load::Open { stages, .. } => Some(stages.clone()),
+        let asked = plan.scenarios.iter().enumerate().filter_map(|(place, scenario)| match &scenario.load {
+            Load::Open { stages, .. } => Some((place, Asked::Planned(stages.clone()))),
             Load::Closed { .. } => None,
         });
         let is_asked =
@@ -72,7 +98,7 @@ impl Charts {
             points: Vec::new(),
             stride: 1,
             parts: Vec::new(),
-            stages: stages.collect(),
+            asked: asked.collect(),
             asks_for_requests: plan.scenarios.iter().all(is_asked),
             marks: Vec::new(),
         };
@@ -106,6 +132,18 @@ impl Charts {
                 self.mark(at.into(), "stage", (text.clone(), text));
             }
         }
+    }
+
+    /// The load of a scenario is another one from some instant on.
+    pub fn change(&mut self, scenario: usize, timeline: &Timeline) {
+        let Course::Rate(schedule) = timeline.course() else { return };
+        let known = self.asked.iter_mut().filter(|(place, _)| *place == scenario);
+        known.for_each(|(_, asked)| *asked = Asked::Changed(schedule.clone()));
+    }
+
+    /// Some load asks for a rate.
+    pub fn has_rate(&self) -> bool {
+        !self.asked.is_empty()
     }
 
     /// Something happened; in English and Chinese.
@@ -164,7 +202,7 @@ impl Charts {
     /// What the plan asks for in the time of a point, for each second of it.
     pub fn asked_between(&self, point: &Point) -> f64 {
         let (from, to) = (point.from.as_secs_f64(), point.to.as_secs_f64());
-        let starts: f64 = self.stages.iter().map(|stages| starts_until(stages, to) - starts_until(stages, from)).sum();
+        let starts: f64 = self.asked.iter().map(|(_, asked)| asked.until(to) - asked.until(from)).sum();
         if to > from { starts / (to - from) } else { 0.0 }
     }
 }

@@ -4,24 +4,28 @@
 //! [`Kernel`]. A value owns all that it holds, so that it can be shared, kept and sent.
 
 mod asked;
+mod changed;
 mod charts;
 mod held;
 mod interval;
 mod iterations;
 mod parts;
 mod run;
+mod standing;
 mod tally;
 #[cfg(test)]
 mod tests;
 mod times;
 mod watch;
 
+pub use changed::{Changed, ChangedTo};
 pub use charts::{Charts, Mark, PartName, PartPoint, Point, PointTimes, Range};
 pub use held::{Held, HeldInput, HeldInterval, HeldTally, Owed, OwedBy};
 pub use interval::{Added, Interval};
 pub use iterations::Iterations;
 pub use parts::{ScenarioPart, StepPart};
 pub use run::{Behind, Close, Hidden, HostFacts, Judged, Recorded, Run, RunInput, Stalled, part_names};
+pub use standing::Standing;
 pub use tally::{FailureCount, Tally};
 pub use times::{At, Bar, ClassTimes, MeasureTimes, Quantile, Spoiled, Spread, Times, histogram};
 pub use watch::{Kernel, Note, Ports, Wants, Watch};

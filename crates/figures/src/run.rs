@@ -18,7 +18,7 @@ use wire::tls::Refused;
 use crate::asked::{Asked, asks_each};
 use crate::iterations::{Iterations, rounds};
 use crate::times::{Spoiled, histogram};
-use crate::{Bar, ClassTimes, MeasureTimes, Note, ScenarioPart, Tally, Times, per_second};
+use crate::{Bar, Changed, ClassTimes, MeasureTimes, Note, ScenarioPart, Tally, Times, per_second};
 
 /// A difference below this is no news.
 const DIFFERENCE_MIN_NS: u64 = 1_000_000;
@@ -54,6 +54,8 @@ pub struct RunInput<'a> {
     pub thresholds: &'a [Threshold],
     /// What was noted while it ran.
     pub notes: Vec<Note>,
+    /// What was changed of its load while it ran.
+    pub changes: Vec<Changed>,
     /// What the machine says.
     pub host: HostFacts,
 }
@@ -192,6 +194,8 @@ pub struct Run {
     pub stalled: Option<Stalled>,
     /// What was noted while it ran.
     pub notes: Vec<Note>,
+    /// What was changed of its load while it ran, in order.
+    pub changes: Vec<Changed>,
     /// Shards that worked.
     pub threads: usize,
     /// What each of them spent.
@@ -231,7 +235,7 @@ pub struct Run {
 impl Run {
     /// All figures of a run.
     pub fn of(input: RunInput<'_>) -> Self {
-        let RunInput { plan, address, lookup, result, thresholds, notes, host } = input;
+        let RunInput { plan, address, lookup, result, thresholds, notes, changes, host } = input;
         let scenarios = ScenarioPart::all(&plan, (0..plan.scenarios.len()).map(|scenario| result.total_of(scenario)));
         let parts = thresholds.iter().map(|threshold| part_of(threshold, &plan, &result)).collect::<Vec<_>>();
         let (iterations, again) = rounds(&plan, &result);
@@ -280,6 +284,7 @@ impl Run {
             hidden: if is_closed { Hidden::of(&total, &recorded.succeeded, users) } else { None },
             stalled: Stalled::of(&total, &result.shards),
             notes,
+            changes,
             threads: result.threads,
             shards: result.shards,
             cpu_ns: total.cpu_ns,

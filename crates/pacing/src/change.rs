@@ -12,7 +12,7 @@ use crate::{LevelRest, LevelStage, Levels, Nanos};
 /// What is changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
-    /// These stages instead of all later ones, of an open load. Stages without any span hold the last rate until the end that was
+    /// These stages instead of all later ones, of an open load. A last one without a span holds its rate until the end that was
     /// planned.
     Rate(Vec<Stage>),
     /// The same of the users of a closed load.
@@ -174,7 +174,7 @@ impl Timeline {
     fn change_users(&mut self, stages: &[LevelStage], at: Nanos, paused: Option<Paused>) {
         let Course::Users(levels, from) = &mut self.course else { return self.paused = paused };
         let span = stages.iter().fold(Nanos::ZERO, |sum, stage| sum + stage.span);
-        let ends = span > Nanos::ZERO;
+        let ends = stages.last().is_some_and(|last| last.span > Nanos::ZERO);
         if let Some(mut paused) = paused {
             paused.left = Left::Users(LevelRest::of(stages));
             paused.span = if ends { Some(span) } else { paused.span };
@@ -194,11 +194,12 @@ impl Timeline {
     }
 }
 
-/// Stages that say no time hold for the time that was planned.
+/// A last stage that says no time holds for what is left of the time that was planned.
 fn lengthened(stages: &[Stage], planned: Nanos) -> Vec<Stage> {
     let mut stages = stages.to_vec();
-    if let Some(last) = stages.last().copied().filter(|_| stages.iter().all(|stage| stage.span == Nanos::ZERO)) {
-        stages.push(Stage { from: last.to, to: last.to, span: planned });
+    let spent = stages.iter().fold(Nanos::ZERO, |sum, stage| sum + stage.span);
+    if let Some(last) = stages.last().copied().filter(|last| last.span == Nanos::ZERO) {
+        stages.push(Stage { from: last.to, to: last.to, span: planned.since(spent) });
     }
     stages
 }

@@ -1,7 +1,10 @@
 //! What charts show of a run, as values in no language: [`crate::html_report`] gives them their words.
 
-use figures::{Charts, Mark, PartPoint, Point, Run};
+use core::time::Duration;
+
+use figures::{Charts, Mark, PartPoint, Point, Run, Standing};
 use metrics::{Distribution, Measure};
+use pacing::Nanos;
 use serde_json::{Map, Value, json};
 
 /// Grows with every change that a reader could stumble over.
@@ -15,26 +18,73 @@ const HEAT_STEPS: f64 = 10.0;
 
 /// All of it, when the run is over.
 pub fn charts_value(charts: &Charts, run: &Run) -> Value {
-    Shown(charts).value(run)
+    let of = |measure: Measure| run.recorded.succeeded.of(measure);
+    let until = Until {
+        began_unix_ms: run.began_unix_ns() / 1_000_000,
+        wall: run.wall,
+        times: [of(Measure::Response), of(Measure::Service)],
+    };
+    Shown { charts, points: &charts.points }.value(&until)
 }
 
-struct Shown<'a>(&'a Charts);
+/// The same while it goes on.
+pub(crate) fn charts_so_far(charts: &Charts, moment: &Moment<'_>) -> Value {
+    Shown { charts, points: &charts.points }.value(&Until::of(moment))
+}
+
+/// The same of the last point alone.
+pub(crate) fn last_point(charts: &Charts, moment: &Moment<'_>) -> Value {
+    let last = charts.points.len().saturating_sub(1);
+    Shown { charts, points: &charts.points[last..] }.value(&Until::of(moment))
+}
+
+/// Where a run stands that goes on.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    /// When it began.
+    pub began_unix: Duration,
+    /// Since the start of the run.
+    pub now: Nanos,
+    /// What there was since.
+    pub standing: &'a Standing,
+}
+
+/// The end of what is shown.
+struct Until<'a> {
+    began_unix_ms: u64,
+    wall: Nanos,
+    /// Response and service times of what succeeded.
+    times: [&'a Distribution; 2],
+}
+
+impl<'a> Until<'a> {
+    fn of(moment: &Moment<'a>) -> Self {
+        let times = [&moment.standing.recorded, &moment.standing.service];
+        Self { began_unix_ms: moment.began_unix.as_millis() as u64, wall: moment.now, times }
+    }
+}
+
+struct Shown<'a> {
+    charts: &'a Charts,
+    /// All points of it, or the last one.
+    points: &'a [Point],
+}
 
 impl Shown<'_> {
-    fn value(&self, run: &Run) -> Value {
+    fn value(&self, until: &Until<'_>) -> Value {
         let mut value = json!({
             "version": VERSION,
-            "began_unix_ms": run.began_unix_ns() / 1_000_000,
-            "span_s": round(run.wall.as_secs_f64()),
+            "began_unix_ms": until.began_unix_ms,
+            "span_s": round(until.wall.as_secs_f64()),
             "from_s": self.each(|point| Some(point.from.as_secs_f64())),
             "to_s": self.each(|point| Some(point.to.as_secs_f64())),
             "series": self.series(),
             "failures": self.failures(),
             "parts": self.parts_of(),
             "heat": self.heat(),
-            "spectrum": spectrum(run),
+            "spectrum": spectrum(until.times),
         });
-        let mut marks: Vec<&Mark> = self.0.marks.iter().filter(|mark| mark.at <= run.wall).collect();
+        let mut marks: Vec<&Mark> = self.charts.marks.iter().filter(|mark| mark.at <= until.wall).collect();
         marks.sort_by_key(|mark| mark.at);
         let one = |mark: &&Mark| json!({"at_s": round(mark.at.as_secs_f64()), "kind": mark.kind, "en": mark.en, "zh": mark.zh});
         value["marks"] = marks.iter().map(one).collect();
@@ -42,7 +92,7 @@ impl Shown<'_> {
     }
 
     fn each(&self, of: impl Fn(&Point) -> Option<f64>) -> Value {
-        self.0.points.iter().map(|point| of(point).map(round)).collect()
+        self.points.iter().map(|point| of(point).map(round)).collect()
     }
 
     fn series(&self) -> Value {
@@ -51,10 +101,10 @@ impl Shown<'_> {
             all.insert(name.to_owned(), self.each(of));
         };
         // What asks for iterations does not stand beside requests.
-        if self.0.asks_for_requests {
-            put("asked_per_s", &|point| Some(self.0.asked_between(point)));
+        if self.charts.asks_for_requests {
+            put("asked_per_s", &|point| Some(self.charts.asked_between(point)));
         }
-        if !self.0.stages.is_empty() {
+        if self.charts.has_rate() {
             put("dropped_per_s", &|point| point.per_s(point.dropped));
         }
         put("done_per_s", &|point| point.per_s(point.finished));
@@ -78,7 +128,7 @@ impl Shown<'_> {
 
     fn failures(&self) -> Value {
         let mut sums: Vec<(&str, u64)> = Vec::new();
-        for (name, count) in self.0.points.iter().flat_map(|point| &point.failures) {
+        for (name, count) in self.points.iter().flat_map(|point| &point.failures) {
             match sums.iter_mut().find(|(known, _)| known == name) {
                 Some((_, sum)) => *sum += count,
                 None => sums.push((name, *count)),
@@ -95,18 +145,18 @@ impl Shown<'_> {
 
     fn parts_of(&self) -> Value {
         // One step is the whole.
-        if self.0.parts.len() < 2 {
+        if self.charts.parts.len() < 2 {
             return Value::Array(Vec::new());
         }
         let finished = |place: usize| -> u64 {
-            self.0.points.iter().filter_map(|point| point.parts.get(place)).map(|part| part.finished).sum()
+            self.points.iter().filter_map(|point| point.parts.get(place)).map(|part| part.finished).sum()
         };
-        let mut places: Vec<usize> = (0..self.0.parts.len()).collect();
+        let mut places: Vec<usize> = (0..self.charts.parts.len()).collect();
         places.sort_by_key(|place| (core::cmp::Reverse(finished(*place)), *place));
         places.truncate(PARTS_MAX);
         places.sort_unstable();
         let one = |place: &usize| {
-            let name = &self.0.parts[*place];
+            let name = &self.charts.parts[*place];
             let of = |of: fn(&PartPoint, &Point) -> Option<f64>| {
                 self.each(|point| point.parts.get(*place).and_then(|part| of(part, point)))
             };
@@ -124,7 +174,7 @@ impl Shown<'_> {
     /// How often each time was met, by the interval.
     fn heat(&self) -> Value {
         let (mut least, mut most) = (f64::INFINITY, 0.0f64);
-        for (seconds, _) in self.0.points.iter().flat_map(|point| point.times.bars()) {
+        for (seconds, _) in self.points.iter().flat_map(|point| point.times.bars()) {
             (least, most) = (least.min(seconds), most.max(seconds));
         }
         if most <= 0.0 {
@@ -140,17 +190,15 @@ impl Shown<'_> {
             }
             counts
         };
-        let columns: Vec<Vec<u64>> = self.0.points.iter().map(column).collect();
+        let columns: Vec<Vec<u64>> = self.points.iter().map(column).collect();
         json!({"edges_s": edges, "counts": columns})
     }
 }
 
 /// The percentiles of the whole run, closer to each other where they are rare.
-fn spectrum(run: &Run) -> Value {
-    let of = |measure: Measure| curve(run.recorded.succeeded.of(measure));
-    let all =
-        [Measure::Response, Measure::Service].map(|measure| json!({"measure": measure.name(), "points": of(measure)}));
-    all.into_iter().collect()
+fn spectrum(times: [&Distribution; 2]) -> Value {
+    let measures = [Measure::Response, Measure::Service].into_iter().zip(times);
+    measures.map(|(measure, times)| json!({"measure": measure.name(), "points": curve(times)})).collect()
 }
 
 fn curve(times: &Distribution) -> Value {

@@ -15,6 +15,7 @@ use crate::screen::{Paint, Screen};
 use crate::verdict::mark_of_spoiled;
 use figures::{FailureCount, Held, Quantile, per_second};
 pub use json::HoldJson;
+pub(crate) use json::row;
 pub(crate) use planned::plan_in_words;
 pub use table::HoldTable;
 pub(crate) use verdict::verdicts;

@@ -3,8 +3,8 @@
 //! Everything but the charts is plain HTML, so that it reads without scripts and on paper. The charts' data stands in it
 //! compressed, and is drawn by the modules in `assets`.
 
-mod data;
-mod held;
+pub(crate) mod data;
+pub(crate) mod held;
 mod markup;
 mod sections;
 
@@ -15,11 +15,11 @@ use serde_json::Value;
 use crate::Language;
 use markup::{Markup, escaped};
 
-const STYLE: &str = include_str!("../assets/report.css");
-const CHARTS: &str = include_str!("../assets/charts.js");
+pub(crate) const STYLE: &str = include_str!("../assets/report.css");
+pub(crate) const CHARTS: &str = include_str!("../assets/charts.js");
 const REPORT: &str = include_str!("../assets/report.js");
 /// The texts of the charts in Chinese; in English they are the modules' own.
-const WORDS_ZH: &str = include_str!("../assets/words.zh.json");
+pub(crate) const WORDS_ZH: &str = include_str!("../assets/words.zh.json");
 /// What the modules say when they stand in files of their own.
 const IMPORT: &str = "import { mount } from \"./charts.js\";";
 

@@ -10,7 +10,7 @@ use figures::{FailureCount, Interval, Judged, Run, per_second};
 use metrics::{Measure, Unit};
 use serde_json::{Map, Value, json};
 
-use crate::{About, Language, budget, meetings, notes, rows, say, steps, traced, verdict};
+use crate::{About, Language, budget, changes, meetings, notes, rows, say, steps, traced, verdict};
 use distribution::distribution;
 use intervals::Intervals;
 use plan::plan_of;
@@ -80,6 +80,7 @@ impl Json {
         report["slowest"] = traced::values(run);
         report["thresholds"] = thresholds(run);
         report["verdict"] = verdict_of(run);
+        report["changes"] = changes::value(run);
         let note = |note| {
             json!({
                 "kind": figures::Note::kind(note),
@@ -191,11 +192,11 @@ fn all_times(run: &Run) -> Value {
     Value::Object(by_class)
 }
 
-fn statuses(of: &[(u16, u64)]) -> Value {
+pub(crate) fn statuses(of: &[(u16, u64)]) -> Value {
     Value::Object(of.iter().map(|(status, count)| (status.to_string(), (*count).into())).collect())
 }
 
-fn grpc_statuses(of: &[(&'static str, u64)]) -> Value {
+pub(crate) fn grpc_statuses(of: &[(&'static str, u64)]) -> Value {
     Value::Object(of.iter().map(|(name, count)| ((*name).to_owned(), (*count).into())).collect())
 }
 
@@ -221,24 +222,26 @@ fn failures(run: &Run) -> Value {
 }
 
 fn thresholds(run: &Run) -> Value {
-    let one = |judged: &Judged| {
-        let judgement = &judged.judgement;
-        let unit = match judgement.unit {
-            Unit::Time => "ns",
-            Unit::Count => "count",
-            Unit::Ratio => "ratio",
-            Unit::PerSecond => "per_s",
-        };
-        json!({
-            "threshold": judged.threshold,
-            "holds": judgement.holds,
-            "value": judgement.value,
-            "at_least": judgement.at_least,
-            "most": judgement.range.map(|(_, most)| most).filter(|most| most.is_finite()),
-            "unit": unit,
-        })
+    run.judged.iter().map(threshold).collect()
+}
+
+/// A threshold, and what was seen of it.
+pub(crate) fn threshold(judged: &Judged) -> Value {
+    let judgement = &judged.judgement;
+    let unit = match judgement.unit {
+        Unit::Time => "ns",
+        Unit::Count => "count",
+        Unit::Ratio => "ratio",
+        Unit::PerSecond => "per_s",
     };
-    run.judged.iter().map(one).collect()
+    json!({
+        "threshold": judged.threshold,
+        "holds": judgement.holds,
+        "value": judgement.value,
+        "at_least": judgement.at_least,
+        "most": judgement.range.map(|(_, most)| most).filter(|most| most.is_finite()),
+        "unit": unit,
+    })
 }
 
 fn verdict_of(run: &Run) -> Value {

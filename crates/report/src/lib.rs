@@ -5,6 +5,7 @@
 mod about;
 mod budget;
 mod capacity;
+mod changes;
 mod charts;
 mod columns;
 mod doctor;
@@ -17,6 +18,7 @@ mod held;
 mod html;
 mod json;
 mod language;
+mod live;
 mod meetings;
 mod notes;
 mod page;
@@ -37,7 +39,8 @@ mod wrap;
 
 pub use about::About;
 pub use capacity::limit_warning;
-pub use charts::charts_value;
+pub use changes::{change_line, change_text, change_value};
+pub use charts::{Moment, charts_value};
 pub use doctor::Checkup;
 pub use exchanges::{Showing, exchange_in_full, failed_answers, has_answers};
 pub use github::{github_annotations, github_hold_annotations, github_hold_page, github_page};
@@ -46,6 +49,10 @@ pub use held::{HoldJson, HoldTable, hold_summary, nothing_held};
 pub use html::html_report;
 pub use json::Json;
 pub use language::Language;
+pub use live::{
+    CHART_WORDS_ZH, CHARTS_MODULE, STYLE, failures_csv, hold_charts, intervals_csv, live_charts, live_hold_plan,
+    live_hold_row, live_plan, live_point, live_value, page_charts, steps_csv,
+};
 pub use notes::{note_so_far, note_text};
 pub use past::{
     comparison_json, comparison_table, fail_if_error, fail_if_line, history_error, history_json, history_table,

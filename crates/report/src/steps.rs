@@ -83,7 +83,7 @@ pub(crate) fn scenarios(run: &Run) -> Value {
     run.scenarios.iter().zip(&run.plan.scenarios).map(one).collect()
 }
 
-fn parts(parts: &[StepPart]) -> Value {
+pub(crate) fn parts(parts: &[StepPart]) -> Value {
     let one = |step: &StepPart| {
         json!({
             "name": step.name,

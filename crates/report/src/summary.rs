@@ -10,7 +10,7 @@ use figures::Run;
 
 use crate::page::Page;
 use crate::screen::Screen;
-use crate::{steps, traced};
+use crate::{changes, steps, traced};
 pub use nothing::nothing_measured;
 pub(crate) use plan::scenario_in_words;
 
@@ -21,6 +21,7 @@ pub fn summary(run: &Run, screen: Screen) -> String {
     page.headline(run);
     page.failures_of(run);
     page.times_of(run);
+    page.text.push_str(&changes::lines(run, &screen));
     page.text.push_str(&steps::table(run, &screen));
     page.text.push_str(&traced::table(run, &screen));
     let mut end = Page::new(screen);

@@ -88,6 +88,7 @@ fn run(plan: &Plan, result: RunResult) -> Run {
         result,
         thresholds: &[],
         notes: Vec::new(),
+        changes: Vec::new(),
         host: HostFacts::default(),
     })
 }

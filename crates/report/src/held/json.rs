@@ -16,6 +16,26 @@ use crate::{About, Language};
 /// Grows with every change that a reader could stumble over.
 const SCHEMA: u32 = 1;
 
+/// One interval.
+pub(crate) fn row(interval: &HeldInterval) -> Value {
+    let (seen, now) = (&interval.seen, interval.now);
+    json!({
+        "from_s": interval.from.as_secs_f64(),
+        "to_s": interval.to.as_secs_f64(),
+        "open": now.open,
+        "connecting": now.connecting,
+        "waiting": now.waiting,
+        "established": seen.established(),
+        "failed": seen.failed,
+        "lost": seen.lost,
+        "messages": messages(seen),
+        "bytes_sent": seen.bytes_sent(),
+        "bytes_received": seen.bytes_received(),
+        "memory": memory(interval.memory),
+        "response_time": times(&interval.response),
+    })
+}
+
 /// Collects intervals and writes the report.
 #[derive(Debug, Default)]
 pub struct HoldJson {
@@ -32,24 +52,7 @@ impl HoldJson {
 
     /// Keeps an interval.
     pub fn interval(&mut self, interval: &HeldInterval) {
-        let (seen, now) = (&interval.seen, interval.now);
-        self.intervals.put(interval.number, interval.is_again, || {
-            json!({
-                "from_s": interval.from.as_secs_f64(),
-                "to_s": interval.to.as_secs_f64(),
-                "open": now.open,
-                "connecting": now.connecting,
-                "waiting": now.waiting,
-                "established": seen.established(),
-                "failed": seen.failed,
-                "lost": seen.lost,
-                "messages": messages(seen),
-                "bytes_sent": seen.bytes_sent(),
-                "bytes_received": seen.bytes_received(),
-                "memory": memory(interval.memory),
-                "response_time": times(&interval.response),
-            })
-        });
+        self.intervals.put(interval.number, interval.is_again, || row(interval));
     }
 
     /// What has become of exports.

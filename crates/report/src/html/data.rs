@@ -16,6 +16,8 @@ pub(super) fn packed(data: &Value) -> Vec<u8> {
 
 /// One line of a chart: its name, how it is drawn, where its values stand.
 struct Line<'a> {
+    /// What it is called in every language.
+    key: String,
     name: String,
     role: &'static str,
     values: &'a Value,
@@ -23,7 +25,7 @@ struct Line<'a> {
 }
 
 /// What `mount` of the module takes.
-pub(super) fn page_data(report: &Value, charts: &Value, language: Language) -> Value {
+pub(crate) fn page_data(report: &Value, charts: &Value, language: Language) -> Value {
     let (from, to) = (numbers(&charts["from_s"]), numbers(&charts["to_s"]));
     let middle: Vec<f64> = from.iter().zip(&to).map(|(from, to)| (from + to) / 2.0).collect();
     let mut all: Vec<Value> = Vec::new();
@@ -35,9 +37,18 @@ pub(super) fn page_data(report: &Value, charts: &Value, language: Language) -> V
             all.push(json!({"id": id, "title": title, "unit": unit, "log": is_log, "t": middle, "series": series, "limits": limits}));
         }
     };
-    let of = |name: &str| &charts["series"][name];
     let words = |en: &'static str, zh: &'static str| language.pick(en, zh).to_owned();
-    let line = |name: String, role, values| Line { name, role, values, band: None };
+    let line = |name: String, role, key: &str| Line {
+        key: key.to_owned(),
+        name,
+        role,
+        values: &charts["series"][key],
+        band: None,
+    };
+    let banded = |name: String, role, key: &str, [low, high]: [&str; 2]| Line {
+        band: Some((&charts["series"][low], &charts["series"][high])),
+        ..line(name, role, key)
+    };
     let none = || Value::Array(Vec::new());
     add(
         "rate",
@@ -45,15 +56,10 @@ pub(super) fn page_data(report: &Value, charts: &Value, language: Language) -> V
         "1/s",
         false,
         vec![
-            line(words("requested", "计划"), "asked", of("asked_per_s")),
-            Line {
-                name: words("completed", "完成"),
-                role: "achieved",
-                values: of("done_per_s"),
-                band: Some((of("done_low"), of("done_high"))),
-            },
-            line(words("failed", "失败"), "failed", of("failed_per_s")),
-            line(words("dropped", "丢弃"), "other", of("dropped_per_s")),
+            line(words("requested", "计划"), "asked", "asked_per_s"),
+            banded(words("completed", "完成"), "achieved", "done_per_s", ["done_low", "done_high"]),
+            line(words("failed", "失败"), "failed", "failed_per_s"),
+            line(words("dropped", "丢弃"), "other", "dropped_per_s"),
         ],
         none(),
     );
@@ -63,15 +69,10 @@ pub(super) fn page_data(report: &Value, charts: &Value, language: Language) -> V
         "s",
         true,
         vec![
-            line("p50".to_owned(), "p50", of("p50_s")),
-            line("p90".to_owned(), "p90", of("p90_s")),
-            Line {
-                name: "p99".to_owned(),
-                role: "p99",
-                values: of("p99_s"),
-                band: Some((of("p99_low"), of("p99_high"))),
-            },
-            line("p99.9".to_owned(), "p999", of("p99_9_s")),
+            line("p50".to_owned(), "p50", "p50_s"),
+            line("p90".to_owned(), "p90", "p90_s"),
+            banded("p99".to_owned(), "p99", "p99_s", ["p99_low", "p99_high"]),
+            line("p99.9".to_owned(), "p999", "p99_9_s"),
         ],
         limits(report),
     );
@@ -81,18 +82,20 @@ pub(super) fn page_data(report: &Value, charts: &Value, language: Language) -> V
         "",
         false,
         vec![
-            line(words("users", "用户数"), "users", of("users")),
-            line(words("in flight", "在途请求"), "other", of("in_flight")),
-            line(words("connections", "连接数"), "other", of("connections")),
+            line(words("users", "用户数"), "users", "users"),
+            line(words("in flight", "在途请求"), "other", "in_flight"),
+            line(words("connections", "连接数"), "other", "connections"),
         ],
         none(),
     );
     let failures = charts["failures"].as_array().map_or(&[][..], Vec::as_slice);
-    let by_reason = failures.iter().map(|one| line(text(&one["reason"]), "other", &one["per_s"])).collect();
+    let listed = |key: String, name: String, values| Line { key, name, role: "other", values, band: None };
+    let by_reason =
+        failures.iter().map(|one| listed(text(&one["reason"]), text(&one["reason"]), &one["per_s"])).collect();
     add("failures", &words("Failures per second", "每秒失败数"), "1/s", false, by_reason, none());
     let parts = charts["parts"].as_array().map_or(&[][..], Vec::as_slice);
     let of_parts =
-        |key: &'static str| parts.iter().map(|part| line(part_name(part, parts), "other", &part[key])).collect();
+        |key: &'static str| parts.iter().map(|part| listed(part_key(part), part_name(part, parts), &part[key])).collect();
     add(
         "parts-times",
         &words("p99 of each step and transaction", "各步骤和事务的 p99"),
@@ -110,13 +113,13 @@ pub(super) fn page_data(report: &Value, charts: &Value, language: Language) -> V
         none(),
     );
     let bytes = vec![
-        line(words("received", "接收"), "other", of("received_per_s")),
-        line(words("sent", "发送"), "other", of("sent_per_s")),
+        line(words("received", "接收"), "other", "received_per_s"),
+        line(words("sent", "发送"), "other", "sent_per_s"),
     ];
     add("bytes", &words("Bytes per second", "每秒字节数"), "B/s", false, bytes, none());
-    let lateness = vec![line(words("lateness p99", "调度延迟 p99"), "p99", of("lateness_p99_s"))];
+    let lateness = vec![line(words("lateness p99", "调度延迟 p99"), "p99", "lateness_p99_s")];
     add("lateness", &words("Lateness of the generator", "压测机的调度延迟"), "s", true, lateness, none());
-    let cpu = vec![line(words("cores busy", "占用的核数"), "other", of("cpu_cores"))];
+    let cpu = vec![line(words("cores busy", "占用的核数"), "other", "cpu_cores")];
     add("cpu", &words("CPU of the generator, in cores", "压测机的 CPU（核数）"), "", false, cpu, none());
     json!({
         "span_s": charts["span_s"],
@@ -129,7 +132,7 @@ pub(super) fn page_data(report: &Value, charts: &Value, language: Language) -> V
 }
 
 fn drawn(line: &Line<'_>) -> Value {
-    let mut drawn = json!({"name": line.name, "role": line.role, "y": line.values});
+    let mut drawn = json!({"key": line.key, "name": line.name, "role": line.role, "y": line.values});
     // A band that is the line itself says nothing.
     if let Some((low, high)) = line.band.filter(|(low, high)| low != high) {
         drawn["low"] = low.clone();
@@ -144,6 +147,11 @@ fn numbers(values: &Value) -> Vec<f64> {
 
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
+}
+
+/// A step and a transaction may have one name, and several scenarios steps of one name.
+fn part_key(part: &Value) -> String {
+    [&part["kind"], &part["scenario"], &part["name"]].map(text).join("/")
 }
 
 /// Its own name; of several scenarios with theirs.

@@ -155,7 +155,7 @@ fn points(report: &Value) -> Vec<&[Value]> {
 }
 
 /// What the module draws.
-pub(super) fn data(report: &Value, language: Language) -> Value {
+pub(crate) fn data(report: &Value, language: Language) -> Value {
     let points = points(report);
     let at = |point: &[Value], key: &str| point.last().and_then(|row| row.pointer(key)).and_then(Value::as_f64);
     let sum = |point: &[Value], key: &str| -> f64 { point.iter().filter_map(|row| row.pointer(key)?.as_f64()).sum() };
@@ -174,7 +174,7 @@ pub(super) fn data(report: &Value, language: Language) -> Value {
     let worst =
         |key: &'static str| -> Value { points.iter().map(|point| most(point, key).map(|ns| ns / 1e9)).collect() };
     let pick = |en: &'static str, zh: &'static str| language.pick(en, zh);
-    let line = |name: &str, role: &str, y: Value| json!({"name": name, "role": role, "y": y});
+    let line = |key: &str, name: &str, role: &str, y: Value| json!({"key": key, "name": name, "role": role, "y": y});
     let chart = |id: &str, title: &str, unit: &str, series: Vec<Value>| json!({"id": id, "title": title, "unit": unit, "log": unit == "s", "t": middle, "series": series, "limits": []});
     let charts = [
         chart(
@@ -182,9 +182,9 @@ pub(super) fn data(report: &Value, language: Language) -> Value {
             pick("Connections", "连接数"),
             "",
             vec![
-                line(pick("open", "打开"), "achieved", level("/open")),
-                line(pick("connecting", "正在建立"), "users", level("/connecting")),
-                line(pick("awaiting an answer", "等待应答"), "other", level("/waiting")),
+                line("open", pick("open", "打开"), "achieved", level("/open")),
+                line("connecting", pick("connecting", "正在建立"), "users", level("/connecting")),
+                line("waiting", pick("awaiting an answer", "等待应答"), "other", level("/waiting")),
             ],
         ),
         chart(
@@ -192,9 +192,9 @@ pub(super) fn data(report: &Value, language: Language) -> Value {
             pick("Connections per second", "每秒连接变化"),
             "1/s",
             vec![
-                line(pick("established", "建立"), "achieved", per_s("/established")),
-                line(pick("failed", "失败"), "failed", per_s("/failed")),
-                line(pick("lost", "断开"), "other", per_s("/lost")),
+                line("established", pick("established", "建立"), "achieved", per_s("/established")),
+                line("failed", pick("failed", "失败"), "failed", per_s("/failed")),
+                line("lost", pick("lost", "断开"), "other", per_s("/lost")),
             ],
         ),
         chart(
@@ -202,9 +202,9 @@ pub(super) fn data(report: &Value, language: Language) -> Value {
             pick("Messages per second", "每秒消息数"),
             "1/s",
             vec![
-                line(pick("due", "应发"), "asked", per_s("/messages/due")),
-                line(pick("answered", "有应答"), "achieved", per_s("/messages/answered")),
-                line(pick("pushed by the server", "服务端推送"), "other", per_s("/messages/pushed")),
+                line("due", pick("due", "应发"), "asked", per_s("/messages/due")),
+                line("answered", pick("answered", "有应答"), "achieved", per_s("/messages/answered")),
+                line("pushed", pick("pushed by the server", "服务端推送"), "other", per_s("/messages/pushed")),
             ],
         ),
         chart(
@@ -212,8 +212,8 @@ pub(super) fn data(report: &Value, language: Language) -> Value {
             pick("Response time of messages", "消息的响应时间"),
             "s",
             vec![
-                line("p50", "p50", worst("/response_time/p50_ns")),
-                line("p99", "p99", worst("/response_time/p99_ns")),
+                line("p50", "p50", "p50", worst("/response_time/p50_ns")),
+                line("p99", "p99", "p99", worst("/response_time/p99_ns")),
             ],
         ),
         chart(
@@ -221,8 +221,8 @@ pub(super) fn data(report: &Value, language: Language) -> Value {
             pick("Memory", "内存"),
             "B",
             vec![
-                line(pick("of this process", "本进程"), "achieved", level("/memory/resident_bytes")),
-                line(pick("of the kernel", "内核"), "other", level("/memory/kernel_bytes")),
+                line("resident", pick("of this process", "本进程"), "achieved", level("/memory/resident_bytes")),
+                line("kernel", pick("of the kernel", "内核"), "other", level("/memory/kernel_bytes")),
             ],
         ),
     ];

@@ -99,6 +99,7 @@ fn bad_load(screen: Screen) -> String {
         result,
         thresholds: &thresholds,
         notes: Vec::new(),
+        changes: Vec::new(),
         host: HostFacts { resident_bytes: Some(20 << 20), ..HostFacts::default() },
     });
     let screen = Screen { is_full: true, ..screen };

@@ -1,0 +1,78 @@
+//! What was changed of a load while it ran.
+
+use pacing::Nanos;
+use pacing::change::{Change, What};
+use plan::Plan;
+
+/// A change of a load, for people.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Changed {
+    /// The first of a run is 1.
+    pub revision: u32,
+    /// From when on it holds, since the start of the run.
+    pub at: Nanos,
+    /// The scenario, where there are several.
+    pub scenario: Option<String>,
+    /// What it is from then on.
+    pub to: ChangedTo,
+}
+
+/// What a load was changed to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ChangedTo {
+    /// A rate a second, reached over a span.
+    Rate(f64, Nanos),
+    /// Users, reached over a span.
+    Users(u64, Nanos),
+    /// It stands still.
+    Paused,
+    /// It goes on.
+    Resumed,
+    /// Nothing more of it starts.
+    Ended,
+}
+
+impl Changed {
+    /// What the engine says of a change.
+    pub fn of(change: &Change, plan: &Plan) -> Self {
+        let sum = |spans: &mut dyn Iterator<Item = Nanos>| spans.fold(Nanos::ZERO, |sum, span| sum + span);
+        let to = match &change.what {
+            What::Rate(stages) => {
+                let rate = stages.last().map_or(0.0, |stage| stage.to.per_second());
+                ChangedTo::Rate(rate, sum(&mut stages.iter().map(|stage| stage.span)))
+            }
+            What::Users(stages) => {
+                let users = stages.last().map_or(0, |stage| stage.to);
+                ChangedTo::Users(users, sum(&mut stages.iter().map(|stage| stage.span)))
+            }
+            What::Pause => ChangedTo::Paused,
+            What::Resume => ChangedTo::Resumed,
+            What::End => ChangedTo::Ended,
+        };
+        let scenario = plan.scenarios.get(change.scenario).filter(|_| plan.scenarios.len() > 1);
+        let scenario = scenario.map(|scenario| scenario.name.clone());
+        Self { revision: change.revision, at: change.effective_at, scenario, to }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pacing::open::{Rate, Stage};
+
+    use super::*;
+
+    #[test]
+    fn a_change_says_where_it_leads() {
+        let plan = plan::Flags { url: Some("http://127.0.0.1:1/".to_owned()), ..plan::Flags::default() };
+        let plan = plan.plan().expect("a plan");
+        let rate = |per_s: u64| Rate::per_hour_thousandths(per_s * 3_600_000);
+        let second = Nanos::from_millis(1_000);
+        let stages = vec![
+            Stage { from: rate(5), to: rate(20), span: second },
+            Stage { from: rate(20), to: rate(20), span: Nanos::ZERO },
+        ];
+        let change = Change { revision: 3, scenario: 0, effective_at: second, what: What::Rate(stages) };
+        let changed = Changed::of(&change, &plan);
+        assert_eq!(changed, Changed { revision: 3, at: second, scenario: None, to: ChangedTo::Rate(20.0, second) });
+    }
+}

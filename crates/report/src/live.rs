@@ -1,0 +1,153 @@
+//! A run that goes on, as values for whoever watches: a page in a browser, a program. In no language but for what stands in both.
+
+mod csv;
+
+use std::net::SocketAddr;
+
+use figures::{Charts, FailureCount, HeldInterval, Interval, Judged, ScenarioPart, Standing, per_second};
+use plan::{Hold, Load, Plan};
+use serde_json::{Value, json};
+
+use crate::charts::{Moment, charts_so_far, last_point};
+use crate::json::distribution::distribution;
+use crate::summary::scenario_in_words;
+use crate::{Language, html, json, say, steps};
+pub use csv::{failures_csv, intervals_csv, steps_csv};
+
+/// The style of pages with charts, and the module that draws them.
+pub const STYLE: &str = html::STYLE;
+/// See [`STYLE`].
+pub const CHARTS_MODULE: &str = html::CHARTS;
+/// The texts of the charts in Chinese; in English they are the module's own.
+pub const CHART_WORDS_ZH: &str = html::WORDS_ZH;
+
+/// What a load is, before it begins. `plan`: without secrets.
+pub fn live_plan(plan: &Plan, address: SocketAddr) -> Value {
+    let scenario = |scenario: &plan::Scenario| {
+        let (kind, rate, users) = match &scenario.load {
+            Load::Open { stages, .. } => ("rate", Some(plan::highest(stages) as f64 / plan::RATE_UNIT as f64), None),
+            Load::Closed { .. } => ("users", None, Some(scenario.users())),
+        };
+        json!({
+            "name": scenario.name,
+            "kind": kind,
+            "rate_per_s": rate,
+            "users": users,
+            "target": scenario.target().url,
+            "text": scenario_in_words(plan, scenario, Language::En),
+            "text_zh": scenario_in_words(plan, scenario, Language::Zh),
+        })
+    };
+    let first = plan.scenarios.first().expect("a plan has a scenario");
+    json!({
+        "kind": "load",
+        "target": first.target().url,
+        "address": address.to_string(),
+        "warmup_s": plan.warmup.as_secs_f64(),
+        "interval_s": plan.interval.as_secs_f64(),
+        "scenarios": plan.scenarios.iter().map(scenario).collect::<Vec<_>>(),
+    })
+}
+
+/// The same of connections that are held.
+pub fn live_hold_plan(plan: &Hold, address: SocketAddr) -> Value {
+    json!({
+        "kind": "hold",
+        "target": plan::masked_url(&plan.target.url),
+        "address": address.to_string(),
+        "warmup_s": 0.0,
+        "interval_s": plan.interval.as_secs_f64(),
+        "connections": plan.connections,
+        "scenarios": [],
+        "text": crate::held::plan_in_words(plan, Language::En),
+        "text_zh": crate::held::plan_in_words(plan, Language::Zh),
+    })
+}
+
+/// Where a load stands at the end of an interval. `judged`: its thresholds so far.
+pub fn live_value(interval: &Interval, standing: &Standing, judged: &[Judged]) -> Value {
+    let (seen, total) = (&interval.seen, &interval.total);
+    let working_s = interval.working_s();
+    let late = |share| interval.added.lateness.quantile(share);
+    json!({
+        "number": interval.number,
+        "from_s": interval.from.as_secs_f64(),
+        "to_s": interval.to.as_secs_f64(),
+        "late_shards": interval.late_shards,
+        "now": {
+            "requests_per_s": interval.requests_per_s,
+            "failed_per_s": per_second(seen.failed, working_s),
+            "dropped_per_s": per_second(seen.dropped(), working_s),
+            "bytes_received_per_s": interval.bytes_received_per_s,
+            "bytes_sent_per_s": per_second(seen.bytes_sent(), working_s),
+            "users": seen.users,
+            "in_flight": interval.in_flight,
+            "connections": seen.connections_open,
+            "response_time": distribution(&interval.response),
+            "lateness_p99_ns": late(0.99),
+        },
+        "total": {
+            "started": total.started(),
+            "finished": total.finished(),
+            "succeeded": total.succeeded(),
+            "failed": total.failed,
+            "dropped": total.dropped(),
+            "unfinished": total.unfinished(),
+            "bytes_received": total.bytes_received(),
+            "bytes_sent": total.bytes_sent(),
+            "connections_established": total.connections_established(),
+            "response_time": distribution(&standing.response),
+        },
+        "statuses": json::statuses(&total.statuses),
+        "grpc_statuses": json::grpc_statuses(&total.grpc_statuses),
+        "failures": total.failures.iter().map(failure).collect::<Vec<_>>(),
+        "scenarios": scenarios(&standing.scenarios),
+        "thresholds": judged.iter().map(json::threshold).collect::<Vec<_>>(),
+    })
+}
+
+fn failure(each: &FailureCount) -> Value {
+    json!({"reason": say::failure_name(each.failure), "count": each.count, "places": each.places})
+}
+
+fn scenarios(all: &[ScenarioPart]) -> Value {
+    let one = |scenario: &ScenarioPart| {
+        json!({
+            "name": scenario.name,
+            "finished": scenario.finished,
+            "failed": scenario.failed,
+            "steps": steps::parts(&scenario.steps),
+            "transactions": steps::parts(&scenario.transactions),
+        })
+    };
+    all.iter().map(one).collect()
+}
+
+/// What its charts show so far, in no language; [`page_charts`] gives it one.
+pub fn live_charts(charts: &Charts, moment: &Moment<'_>) -> Value {
+    charts_so_far(charts, moment)
+}
+
+/// The last point of all series, and its place among those that there are: for whoever has the others.
+pub fn live_point(charts: &Charts, moment: &Moment<'_>) -> Value {
+    let mut value = html::data::page_data(&Value::Null, &last_point(charts, moment), Language::En);
+    value["index"] = charts.points.len().saturating_sub(1).into();
+    value["marks"] = charts.marks.len().into();
+    value
+}
+
+/// What the module of the charts draws. `thresholds`: as in a report.
+pub fn page_charts(charts: &Value, thresholds: &Value, language: Language) -> Value {
+    html::data::page_data(&json!({"thresholds": thresholds}), charts, language)
+}
+
+/// One interval of connections that are held, as in their report.
+pub fn live_hold_row(interval: &HeldInterval) -> Value {
+    crate::held::row(interval)
+}
+
+/// What the module of the charts draws of connections that are held. `rows`: of [`live_hold_row`].
+pub fn hold_charts(rows: &Value, now_s: f64, language: Language) -> Value {
+    html::held::data(&json!({"intervals": rows, "wall_s": now_s}), language)
+}
+
