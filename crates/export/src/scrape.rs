@@ -1,7 +1,5 @@
 //! The page that Prometheus reads: a small server on a thread of its own, which shows the totals as they are.
 
-mod listener;
-
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -15,10 +13,18 @@ use axum::routing::get;
 use crate::native;
 use crate::prometheus::{Style, text};
 use crate::queue::{LOOK_EVERY, Told};
-use listener::Bounded;
+use listener::{Bounded, Bounds, WhenFull};
 
 /// How long the page stays when the run is over and nobody reads it.
 pub const SCRAPE_WAIT_MAX: Duration = Duration::from_secs(15);
+/// A scraper has one connection, and a person a few; Prometheus sends 500 bytes, and comes every minute at least.
+const BOUNDS: Bounds = Bounds {
+    connections: 16,
+    when_full: WhenFull::Wait,
+    request_bytes: 16 * 1024,
+    idle: Duration::from_secs(90),
+    request: Duration::from_secs(10),
+};
 /// How long an answer may take to leave when the page goes.
 const LEAVE_WAIT_MAX: Duration = Duration::from_secs(1);
 
@@ -140,7 +146,7 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>, left: tokio::sync::on
         // An error means that nobody can tell any more, which is the same.
         let _ = heard.wait_for(|is_over| *is_over).await;
     };
-    let server = axum::serve(Bounded::new(listener), router).with_graceful_shutdown(gone).into_future();
+    let server = axum::serve(Bounded::new(listener, BOUNDS), router).with_graceful_shutdown(gone).into_future();
     tokio::pin!(server);
     tokio::select! {
         _ = &mut server => return,

@@ -63,11 +63,11 @@ fn whatever_else_is_asked_is_answered_or_refused() {
     let post = ask(address, "POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     assert!(post.starts_with("HTTP/1.1 405 "), "{post}");
     // A request that is too large is not read to its end.
-    let large = format!("GET /metrics HTTP/1.1\r\nHost: x\r\nX: {}", "y".repeat(listener::REQUEST_BYTES_MAX));
+    let large = format!("GET /metrics HTTP/1.1\r\nHost: x\r\nX: {}", "y".repeat(BOUNDS.request_bytes));
     assert!(!ask(address, &large).contains("200 OK"));
     // Others wait while all places are taken, and come when one is free.
     let mut taken: Vec<TcpStream> =
-        (0..listener::CONNECTIONS_MAX).map(|_| TcpStream::connect(address).expect("it listens")).collect();
+        (0..BOUNDS.connections).map(|_| TcpStream::connect(address).expect("it listens")).collect();
     let waiting = std::thread::spawn(move || get(address, "/metrics"));
     taken.clear();
     assert!(waiting.join().expect("it reads").contains("onrush_users"));

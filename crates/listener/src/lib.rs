@@ -1,0 +1,209 @@
+//! Connections that others open to pages of ours: a bounded number of them, each with a bound for what it sends and for
+//! how long it says nothing.
+
+use std::collections::VecDeque;
+use std::io::{Error, ErrorKind};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Sleep;
+
+/// What connections may do.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Connections at a time.
+    pub connections: usize,
+    /// What becomes of one more.
+    pub when_full: WhenFull,
+    /// Bytes of a request.
+    pub request_bytes: usize,
+    /// A connection on which nothing happens for so long is closed.
+    pub idle: Duration,
+    /// After the first byte of a request, the rest of it must come, and its answer begin, within this time.
+    pub request: Duration,
+}
+
+/// What becomes of a connection when there are as many as there may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenFull {
+    /// It waits until another one is closed.
+    Wait,
+    /// The oldest of those that nobody vouches for is closed; it waits when there is none.
+    CloseOldest,
+}
+
+/// Whoever is at the other end of a connection.
+#[derive(Debug, Default)]
+pub struct Guest {
+    is_known: AtomicBool,
+    is_gone: AtomicBool,
+    waker: Mutex<Option<Waker>>,
+}
+
+impl Guest {
+    /// Somebody vouches for it: it is not closed in favour of others.
+    pub fn vouch(&self) {
+        self.is_known.store(true, Ordering::Relaxed);
+    }
+
+    fn send_away(&self) {
+        self.is_gone.store(true, Ordering::Relaxed);
+        if let Some(waker) = self.waker().take() {
+            waker.wake();
+        }
+    }
+
+    fn waker(&self) -> MutexGuard<'_, Option<Waker>> {
+        self.waker.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Accepts as long as there is room.
+#[derive(Debug)]
+pub struct Bounded {
+    listener: TcpListener,
+    bounds: Bounds,
+    room: Arc<Semaphore>,
+    /// The oldest first; some are closed already.
+    guests: VecDeque<Weak<Guest>>,
+}
+
+impl Bounded {
+    /// Takes connections within bounds.
+    pub fn new(listener: TcpListener, bounds: Bounds) -> Self {
+        Self { listener, bounds, room: Arc::new(Semaphore::new(bounds.connections)), guests: VecDeque::new() }
+    }
+
+    fn connection(&mut self, stream: TcpStream, permit: OwnedSemaphorePermit) -> Connection {
+        let guest = Arc::new(Guest::default());
+        self.guests.push_back(Arc::downgrade(&guest));
+        let until = Box::pin(tokio::time::sleep(self.bounds.idle));
+        Connection { stream, _permit: permit, bounds: self.bounds, guest, read_bytes: 0, until }
+    }
+
+    /// Makes room when there is none.
+    fn make_room(&mut self) {
+        self.guests.retain(|guest| guest.strong_count() > 0);
+        if self.bounds.when_full == WhenFull::Wait || self.room.available_permits() > 0 {
+            return;
+        }
+        let is_stranger = |guest: &Arc<Guest>| {
+            !guest.is_known.load(Ordering::Relaxed) && !guest.is_gone.load(Ordering::Relaxed)
+        };
+        if let Some(oldest) = self.guests.iter().filter_map(Weak::upgrade).find(is_stranger) {
+            oldest.send_away();
+        }
+    }
+}
+
+impl axum::serve::Listener for Bounded {
+    type Io = Connection;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Connection, SocketAddr) {
+        // One that waits for room is not counted: it is there, and has said nothing.
+        if self.bounds.when_full == WhenFull::Wait {
+            let permit = self.room.clone().acquire_owned().await.expect("nobody closes it");
+            let (stream, address) = axum::serve::Listener::accept(&mut self.listener).await;
+            return (self.connection(stream, permit), address);
+        }
+        let (stream, address) = axum::serve::Listener::accept(&mut self.listener).await;
+        self.make_room();
+        let permit = self.room.clone().acquire_owned().await.expect("nobody closes it");
+        (self.connection(stream, permit), address)
+    }
+
+    fn local_addr(&self) -> std::io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+}
+
+/// A connection that has its bounds.
+#[derive(Debug)]
+pub struct Connection {
+    stream: TcpStream,
+    _permit: OwnedSemaphorePermit,
+    bounds: Bounds,
+    guest: Arc<Guest>,
+    /// Since something was written last.
+    read_bytes: usize,
+    until: Pin<Box<Sleep>>,
+}
+
+impl Connection {
+    /// Who is at the other end.
+    pub fn guest(&self) -> Arc<Guest> {
+        self.guest.clone()
+    }
+
+    fn wait(&mut self, span: Duration) {
+        self.until.as_mut().reset(tokio::time::Instant::now() + span);
+    }
+
+    fn is_late(&mut self, context: &mut Context<'_>) -> bool {
+        self.until.as_mut().poll(context).is_ready()
+    }
+
+    /// It was closed in favour of others; else whoever decides so finds it.
+    fn is_sent_away(&self, context: &Context<'_>) -> bool {
+        *self.guest.waker() = Some(context.waker().clone());
+        self.guest.is_gone.load(Ordering::Relaxed)
+    }
+}
+
+fn too_much(what: &str) -> Poll<std::io::Result<()>> {
+    Poll::Ready(Err(Error::new(ErrorKind::InvalidData, what.to_owned())))
+}
+
+impl AsyncRead for Connection {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        if self.is_sent_away(context) {
+            return too_much("others are waiting");
+        }
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        let count = buffer.filled().len() - before;
+        if count > 0 && self.read_bytes == 0 {
+            let span = self.bounds.request;
+            self.wait(span);
+        }
+        self.read_bytes += count;
+        if self.read_bytes > self.bounds.request_bytes {
+            return too_much("the request is too large");
+        }
+        if self.is_late(context) { too_much("the request takes too long") } else { read }
+    }
+}
+
+impl AsyncWrite for Connection {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        if let Poll::Ready(Ok(_)) = written {
+            self.read_bytes = 0;
+            let span = self.bounds.idle;
+            self.wait(span);
+        } else if self.is_late(context) {
+            return Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the answer is not read")));
+        }
+        written
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,233 @@
+//! What is asked over HTTP. `docs/api.md` and `docs/api.schema.json` describe it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Query, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::from_fn_with_state;
+use axum::response::sse::{KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use report::Language;
+use serde_json::{Value, json};
+
+use crate::error::{Fault, as_json};
+use crate::guard;
+use crate::hub::Hub;
+use crate::orders::{Answer, Order};
+use crate::run::Run;
+use crate::steer::{Wanted, refusal};
+
+/// How often a stream on which nothing happens says that it is there.
+const BEAT: Duration = Duration::from_secs(10);
+/// Words of a run that is started.
+const WORDS_MAX: usize = 200;
+/// Characters of a mark.
+const MARK_CHARS_MAX: usize = 200;
+
+const HTML: &str = "text/html; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
+const CSV: &str = "text/csv; charset=utf-8";
+
+pub(crate) fn router(hub: &Hub, token: Arc<str>) -> Router {
+    let file = |kind: &'static str, text: &'static str| get(async move || ([(header::CONTENT_TYPE, kind)], text));
+    Router::new()
+        .route("/", file(HTML, include_str!("../assets/index.html")))
+        .route("/page.js", file(SCRIPT, include_str!("../assets/page.js")))
+        .route("/tables.js", file(SCRIPT, include_str!("../assets/tables.js")))
+        .route("/live.js", file(SCRIPT, include_str!("../assets/live.js")))
+        .route("/words.js", file(SCRIPT, include_str!("../assets/words.js")))
+        .route("/charts.js", file(SCRIPT, report::CHARTS_MODULE))
+        .route("/words.zh.json", file("application/json", report::CHART_WORDS_ZH))
+        .route("/report.css", file(STYLE, report::STYLE))
+        .route("/page.css", file(STYLE, include_str!("../assets/page.css")))
+        .route("/api/run", get(run))
+        .route("/api/run/charts", get(charts))
+        .route("/api/run/changes", post(change))
+        .route("/api/run/stop", post(stop))
+        .route("/api/run/marks", post(mark))
+        .route("/api/run/report.json", get(report_json))
+        .route("/api/run/report.html", get(report_html))
+        .route("/api/run/intervals.csv", get(intervals))
+        .route("/api/run/steps.csv", get(steps))
+        .route("/api/run/failures.csv", get(failures))
+        .route("/api/runs", post(start))
+        .route("/api/events", get(events))
+        .fallback(async || {
+            let (text, zh) = ("there is nothing at this path; docs/api.md names those that there are", "没有这个路径；可用路径见 docs/api.md");
+            Fault::new(StatusCode::NOT_FOUND, "no_such_path", text, zh)
+        })
+        .with_state(hub.clone())
+        .layer(from_fn_with_state(token, guard::look))
+}
+
+type Asked = Query<std::collections::HashMap<String, String>>;
+
+fn language_of(asked: &Asked) -> Language {
+    if asked.get("lang").is_some_and(|lang| lang.starts_with("zh")) { Language::Zh } else { Language::En }
+}
+
+/// What a body says; an empty one says nothing.
+fn read(body: &Bytes) -> Result<Value, Fault> {
+    if body.is_empty() {
+        return Ok(json!({}));
+    }
+    serde_json::from_slice(body).map_err(|error| {
+        Fault::wrong(&format!("this is no JSON: {error}"), &format!("请求不是有效的 JSON：{error}"))
+    })
+}
+
+async fn run(State(hub): State<Hub>) -> Response {
+    as_json(&hub.value())
+}
+
+async fn events(State(hub): State<Hub>) -> Response {
+    match hub.listen() {
+        Some(events) => Sse::new(events).keep_alive(KeepAlive::new().interval(BEAT)).into_response(),
+        None => {
+            let (text, zh) = ("too many pages are open; close some", "打开的页面太多；请关闭一些");
+            Fault::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_pages", text, zh).into_response()
+        }
+    }
+}
+
+/// Something of the run that there is.
+fn of_run(hub: &Hub, of: impl FnOnce(&Run) -> Result<Response, Fault>) -> Response {
+    let state = hub.lock();
+    let found = state.run.as_ref().ok_or_else(Fault::nothing_runs).and_then(of);
+    found.unwrap_or_else(IntoResponse::into_response)
+}
+
+async fn charts(State(hub): State<Hub>, asked: Asked) -> Response {
+    of_run(&hub, |run| Ok(as_json(&run.charts(language_of(&asked)))))
+}
+
+async fn change(State(hub): State<Hub>, body: Bytes) -> Result<Response, Fault> {
+    let body = read(&body)?;
+    let mut state = hub.lock();
+    let number = state.number;
+    // The same thing said twice does nothing, and has the same answer.
+    if let Some((_, _, answer)) = state.last_change.as_ref().filter(|(of, asked, _)| *of == number && *asked == body) {
+        return Ok(as_json(answer));
+    }
+    let run = state.run.as_ref().filter(|run| !run.is_over()).ok_or_else(Fault::nothing_runs)?;
+    let wanted = Wanted::read(&body, run);
+    let changes = match wanted {
+        Ok(wanted) => run.control.change_since(wanted.seen, wanted.changes).map_err(refusal)?,
+        // Whoever has not seen the last change is told so first.
+        Err(fault) => return Err(behind(&body, run).unwrap_or(fault)),
+    };
+    let effective = changes.last().map_or(0.0, |change| change.effective_at.as_secs_f64());
+    let answer = json!({"revision": run.control.revision(), "effective_at_s": effective});
+    state.last_change = Some((number, body, answer.clone()));
+    Ok(as_json(&answer))
+}
+
+fn behind(body: &Value, run: &Run) -> Option<Fault> {
+    let (seen, now) = (body["revision"].as_u64()?, run.control.revision());
+    (seen != u64::from(now)).then(|| refusal(engine::Refused::Behind { now }))
+}
+
+async fn stop(State(hub): State<Hub>, body: Bytes) -> Result<Response, Fault> {
+    let body = read(&body)?;
+    let state = hub.lock();
+    let run = state.run.as_ref().filter(|run| !run.is_over()).ok_or_else(Fault::nothing_runs)?;
+    if body["at_once"] == true { run.control.abort() } else { run.control.stop() }
+    Ok(as_json(&json!({"state": run.state()})))
+}
+
+async fn mark(State(hub): State<Hub>, body: Bytes) -> Result<Response, Fault> {
+    let body = read(&body)?;
+    let text: String = body["text"].as_str().unwrap_or_default().trim().chars().filter(|one| !one.is_control()).collect();
+    if text.is_empty() || text.chars().count() > MARK_CHARS_MAX {
+        return Err(Fault::wrong(
+            &format!("'text' wants 1 to {MARK_CHARS_MAX} characters"),
+            &format!("'text' 需要 1 到 {MARK_CHARS_MAX} 个字符"),
+        ));
+    }
+    let now = {
+        let state = hub.lock();
+        let run = state.run.as_ref().filter(|run| !run.is_over()).ok_or_else(Fault::nothing_runs)?;
+        run.control.next_instant().max(run.now())
+    };
+    hub.event(now, "note", (text.clone(), text));
+    Ok(as_json(&json!({"at_s": now.as_secs_f64()})))
+}
+
+/// The report, as soon as there is one.
+fn report_of(run: &Run) -> Result<&(Value, Value), Fault> {
+    run.report().ok_or_else(|| {
+        let (text, zh) = ("the report is there when the run is over", "压测结束后才有报告");
+        Fault::new(StatusCode::CONFLICT, "not_over", text, zh)
+    })
+}
+
+async fn report_json(State(hub): State<Hub>) -> Response {
+    of_run(&hub, |run| Ok(as_json(&report_of(run)?.0)))
+}
+
+async fn report_html(State(hub): State<Hub>, asked: Asked) -> Response {
+    of_run(&hub, |run| {
+        let (report, charts) = report_of(run)?;
+        let page = report::html_report(report, charts, language_of(&asked));
+        // It is kept, not shown from here.
+        let headers = [(header::CONTENT_TYPE, HTML), (header::CONTENT_DISPOSITION, "attachment; filename=report.html")];
+        Ok((headers, page).into_response())
+    })
+}
+
+fn csv(text: String) -> Response {
+    ([(header::CONTENT_TYPE, CSV)], text).into_response()
+}
+
+async fn intervals(State(hub): State<Hub>) -> Response {
+    of_run(&hub, |run| Ok(csv(report::intervals_csv(&run.charts_value()))))
+}
+
+async fn steps(State(hub): State<Hub>) -> Response {
+    of_run(&hub, |run| Ok(csv(report::steps_csv(&run.tables()["scenarios"]))))
+}
+
+async fn failures(State(hub): State<Hub>) -> Response {
+    of_run(&hub, |run| Ok(csv(report::failures_csv(&run.tables()["failures"]))))
+}
+
+async fn start(State(hub): State<Hub>, body: Bytes) -> Result<Response, Fault> {
+    let body = read(&body)?;
+    let Some(orders) = hub.offer().orders.clone() else {
+        let (text, zh) = ("this run was started by its own command; 'onrush web' starts runs from a page", "该压测由命令行启动；要从页面启动请使用 'onrush web'");
+        return Err(Fault::new(StatusCode::CONFLICT, "no_starts", text, zh));
+    };
+    let words: Option<Vec<String>> = body["words"]
+        .as_array()
+        .filter(|words| (1..=WORDS_MAX).contains(&words.len()))
+        .and_then(|words| words.iter().map(|word| word.as_str().map(str::to_owned)).collect());
+    let Some(words) = words.filter(|words| words.iter().all(|word| !word.contains('\0'))) else {
+        return Err(Fault::wrong(
+            "'words' wants the words of a command line, like [\"-q\", \"500\", \"-z\", \"1m\", \"http://127.0.0.1:8080/\"]",
+            "'words' 需要命令行参数列表，如 [\"-q\", \"500\", \"-z\", \"1m\", \"http://127.0.0.1:8080/\"]",
+        ));
+    };
+    {
+        let mut state = hub.lock();
+        if state.is_starting || state.run.as_ref().is_some_and(|run| !run.is_over()) {
+            let (text, zh) = ("a run goes on; stop it first", "已有压测在运行；请先停止");
+            return Err(Fault::new(StatusCode::CONFLICT, "runs_already", text, zh));
+        }
+        state.is_starting = true;
+    }
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    let language = if body["lang"] == "zh" { Language::Zh } else { Language::En };
+    if orders.send(Order { words, language, answer: Answer::new(sender) }).is_err() {
+        hub.not_begun();
+    }
+    match receiver.await {
+        Ok(Ok(())) => Ok(as_json(&json!({"run": hub.lock().number}))),
+        Ok(Err(text)) => Err(Fault::new(StatusCode::UNPROCESSABLE_ENTITY, "not_started", &text, &text)),
+        Err(_) => Err(Fault::new(StatusCode::CONFLICT, "leaving", "onrush is ending", "onrush 正在退出")),
+    }
+}

@@ -1,0 +1,42 @@
+//! What is said when a request is refused.
+
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+/// An answer in JSON.
+pub(crate) fn as_json(value: &Value) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
+}
+
+/// Why a request is refused: a status, a stable name, and what to do, in both languages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) status: StatusCode,
+    pub(crate) code: &'static str,
+    pub(crate) text: String,
+    pub(crate) text_zh: String,
+}
+
+impl Fault {
+    pub(crate) fn new(status: StatusCode, code: &'static str, text: &str, text_zh: &str) -> Self {
+        Self { status, code, text: text.to_owned(), text_zh: text_zh.to_owned() }
+    }
+
+    /// What was sent means nothing here.
+    pub(crate) fn wrong(text: &str, text_zh: &str) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "wrong_request", text, text_zh)
+    }
+
+    /// Nothing runs that this could be done with.
+    pub(crate) fn nothing_runs() -> Self {
+        Self::new(StatusCode::CONFLICT, "nothing_runs", "nothing runs here; start a load first", "当前没有压测在运行；请先启动")
+    }
+}
+
+impl IntoResponse for Fault {
+    fn into_response(self) -> Response {
+        let body = json!({"error": self.code, "text": self.text, "text_zh": self.text_zh});
+        (self.status, as_json(&body)).into_response()
+    }
+}

@@ -1,0 +1,115 @@
+//! The page on which a run is watched and steered, and the same for programs: HTTP, JSON, and a stream of events.
+//!
+//! A [`Site`] is a small server on a thread of its own. Whoever carries out a run tells its [`Hub`] of it; whoever has the
+//! token reads that, and changes the run. Nothing here can hold up a run: what is told is kept or left out, at once.
+
+mod api;
+mod error;
+mod guard;
+mod hub;
+mod orders;
+mod run;
+mod steer;
+mod stream;
+mod token;
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use listener::{Bounded, Bounds, WhenFull};
+
+pub use hub::Hub;
+pub use orders::{Answer, Order};
+pub use run::Began;
+pub use token::{new_token, token_fault};
+
+/// A browser has up to six connections, and a page keeps one; those that nobody vouches for make room for others.
+const BOUNDS: Bounds = Bounds {
+    connections: 256,
+    when_full: WhenFull::CloseOldest,
+    request_bytes: 64 * 1024,
+    idle: Duration::from_secs(30),
+    request: Duration::from_secs(10),
+};
+/// How long pages may take for the last figures when the program ends.
+const LEAVE_WAIT_MAX: Duration = Duration::from_secs(2);
+/// How often it is looked whether they have them.
+const LEAVE_LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// What a page offers beside a run.
+#[derive(Clone, Debug, Default)]
+pub struct Offer {
+    /// Of the program.
+    pub version: String,
+    /// Scenario files that may be run, by their names.
+    pub files: Vec<String>,
+    /// Runs are started here.
+    pub orders: Option<Sender<Order>>,
+}
+
+/// The server.
+pub struct Site {
+    hub: Hub,
+    address: SocketAddr,
+    leave: Option<tokio::sync::oneshot::Sender<()>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Site {
+    /// Listens.
+    ///
+    /// # Errors
+    /// The system refuses the address, or a thread.
+    pub fn start(listen: SocketAddr, token: &str, offer: Offer) -> std::io::Result<Self> {
+        let listener = TcpListener::bind(listen)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let hub = Hub::new(offer);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+        let (leave, left) = tokio::sync::oneshot::channel();
+        let router = api::router(&hub, Arc::from(token));
+        let thread = std::thread::Builder::new().name("web".to_owned()).spawn(move || {
+            runtime.block_on(async move {
+                let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+                let service = router.into_make_service_with_connect_info::<guard::Who>();
+                tokio::select! {
+                    // It ends with the program only.
+                    _ = axum::serve(Bounded::new(listener, BOUNDS), service) => {}
+                    _ = left => {}
+                }
+            });
+        })?;
+        Ok(Self { hub, address, leave: Some(leave), thread: Some(thread) })
+    }
+
+    /// Where it is told what happens.
+    pub fn hub(&self) -> Hub {
+        self.hub.clone()
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Site {
+    /// Pages that are open get the last figures first; those that do not take them are left.
+    fn drop(&mut self) {
+        self.hub.leave();
+        let until = Instant::now() + LEAVE_WAIT_MAX;
+        while self.hub.has_listeners() && Instant::now() < until {
+            std::thread::sleep(LEAVE_LOOK_EVERY);
+        }
+        if let Some(leave) = self.leave.take() {
+            // Whoever is gone needs not be told.
+            let _ = leave.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            // A server that panicked has shown what it has shown.
+            let _ = thread.join();
+        }
+    }
+}

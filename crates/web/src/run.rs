@@ -1,0 +1,277 @@
+//! One run as pages see it.
+
+use std::time::Duration;
+
+use engine::Control;
+use figures::{Changed, Charts, HeldInterval, Interval, Judged, Standing};
+use pacing::Nanos;
+use pacing::change::Course;
+use report::{Language, Moment};
+use serde_json::{Value, json};
+
+/// Rows of connections that are held; with twice as many each second one goes.
+const HELD_ROWS_MAX: usize = 600;
+/// Events that are kept; the oldest go first.
+const EVENTS_MAX: usize = 500;
+
+/// A run that begins.
+pub struct Began {
+    /// What it is: [`report::live_plan`] or [`report::live_hold_plan`].
+    pub plan: Value,
+    /// What changes it.
+    pub control: Control,
+    /// What charts show; `None` of connections that are held.
+    pub charts: Option<Charts>,
+    /// When the measured time begins.
+    pub began_unix: Duration,
+}
+
+/// A failure, and when it was met first and last.
+struct Met {
+    reason: String,
+    first_s: f64,
+    last_s: f64,
+    count: u64,
+}
+
+pub(crate) struct Run {
+    pub(crate) plan: Value,
+    pub(crate) control: Control,
+    charts: Option<Charts>,
+    began_unix: Duration,
+    standing: Option<Standing>,
+    now: Nanos,
+    live: Value,
+    met: Vec<Met>,
+    held: Vec<Value>,
+    held_stride: u64,
+    events: Vec<Value>,
+    /// When it is over: its report, and what charts show of it.
+    end: Option<(Value, Value)>,
+}
+
+impl Run {
+    pub(crate) fn new(began: Began) -> Self {
+        let Began { plan, control, charts, began_unix } = began;
+        Self {
+            plan,
+            control,
+            charts,
+            began_unix,
+            standing: None,
+            now: Nanos::ZERO,
+            live: Value::Null,
+            met: Vec::new(),
+            held: Vec::new(),
+            held_stride: 1,
+            events: Vec::new(),
+            end: None,
+        }
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// An interval of a load. Gives what is new for the charts.
+    pub(crate) fn interval(&mut self, interval: &Interval, standing: Standing, judged: &[Judged]) -> Value {
+        if let Some(charts) = &mut self.charts {
+            charts.interval(interval);
+        }
+        self.now = self.now.max(interval.to);
+        let mut live = report::live_value(interval, &standing, judged);
+        for failure in live["failures"].as_array_mut().into_iter().flatten() {
+            self.meet(failure);
+        }
+        self.live = live;
+        self.standing = Some(standing);
+        let moment = self.moment();
+        self.charts.as_ref().zip(moment).map_or(Value::Null, |(charts, moment)| report::live_point(charts, &moment))
+    }
+
+    fn meet(&mut self, failure: &mut Value) {
+        let (reason, count) = (failure["reason"].as_str().unwrap_or_default(), failure["count"].as_u64().unwrap_or(0));
+        let now_s = self.now.as_secs_f64();
+        let place = self.met.iter().position(|met| met.reason == reason).unwrap_or_else(|| {
+            self.met.push(Met { reason: reason.to_owned(), first_s: now_s, last_s: now_s, count });
+            self.met.len() - 1
+        });
+        let met = &mut self.met[place];
+        if count > met.count {
+            (met.last_s, met.count) = (now_s, count);
+        }
+        (failure["first_s"], failure["last_s"]) = (met.first_s.into(), met.last_s.into());
+    }
+
+    /// An interval of connections that are held.
+    pub(crate) fn held(&mut self, interval: &HeldInterval) {
+        self.now = self.now.max(interval.to);
+        let row = report::live_hold_row(interval);
+        self.live = json!({"number": interval.number, "hold": row.clone()});
+        if (interval.number - 1).is_multiple_of(self.held_stride) && !interval.is_again {
+            self.held.push(row);
+        }
+        if self.held.len() > HELD_ROWS_MAX {
+            let mut place = 0;
+            self.held.retain(|_| {
+                place += 1;
+                place % 2 == 1
+            });
+            self.held_stride *= 2;
+        }
+    }
+
+    /// The load was changed. Gives the event.
+    pub(crate) fn changed(&mut self, changed: &Changed, scenario: usize) -> Value {
+        if let Some(charts) = &mut self.charts {
+            charts.change(scenario, &self.control.timeline(scenario));
+        }
+        let [en, zh] = [Language::En, Language::Zh].map(|language| report::change_text(changed, language));
+        self.event(changed.at, "change", (en, zh))
+    }
+
+    /// Something happened. Gives the event.
+    pub(crate) fn event(&mut self, at: Nanos, kind: &'static str, (en, zh): (String, String)) -> Value {
+        let event = json!({"at_s": at.as_secs_f64(), "kind": kind, "text": en, "text_zh": zh});
+        if let Some(charts) = &mut self.charts {
+            charts.mark(at, kind, (en, zh));
+        }
+        if self.events.len() >= EVENTS_MAX {
+            self.events.remove(0);
+        }
+        self.events.push(event.clone());
+        event
+    }
+
+    /// How long it runs, as far as it has told.
+    pub(crate) fn now(&self) -> Nanos {
+        self.now
+    }
+
+    /// It is over. Gives up what is not needed any more.
+    pub(crate) fn over(&mut self, report: &Value, charts: &Value) {
+        self.end = Some((report.clone(), charts.clone()));
+        (self.charts, self.standing) = (None, None);
+        self.held = Vec::new();
+    }
+
+    fn moment(&self) -> Option<Moment<'_>> {
+        let standing = self.standing.as_ref()?;
+        Some(Moment { began_unix: self.began_unix, now: self.now, standing })
+    }
+
+    /// What its charts show, in no language; null when nothing was measured.
+    pub(crate) fn charts_value(&self) -> Value {
+        match (&self.end, &self.charts, self.moment()) {
+            (Some((_, charts)), ..) => charts.clone(),
+            (None, Some(charts), Some(moment)) => report::live_charts(charts, &moment),
+            _ => Value::Null,
+        }
+    }
+
+    /// The same for the module that draws them.
+    pub(crate) fn charts(&self, language: Language) -> Value {
+        if self.plan["kind"] == "hold" {
+            let rows = match &self.end {
+                Some((report, _)) => report["intervals"].clone(),
+                None => self.held.clone().into(),
+            };
+            return report::hold_charts(&rows, self.now.as_secs_f64(), language);
+        }
+        let thresholds = self.end.as_ref().map_or(&self.live["thresholds"], |(report, _)| &report["thresholds"]);
+        match self.charts_value() {
+            Value::Null => Value::Null,
+            charts => report::page_charts(&charts, thresholds, language),
+        }
+    }
+
+    /// Its report, when it is over.
+    pub(crate) fn report(&self) -> Option<&(Value, Value)> {
+        self.end.as_ref()
+    }
+
+    /// What it does: `warming_up`, `running`, `paused`, `stopping`, `over`.
+    pub(crate) fn state(&self) -> &'static str {
+        let is_warming_up = self.live.is_null() && self.plan["warmup_s"].as_f64().unwrap_or(0.0) > 0.0;
+        if self.is_over() {
+            "over"
+        } else if self.control.is_stopped() {
+            "stopping"
+        } else if self.control.is_load() && self.is_paused() {
+            "paused"
+        } else if is_warming_up {
+            "warming_up"
+        } else {
+            "running"
+        }
+    }
+
+    fn is_paused(&self) -> bool {
+        let count = self.names().count();
+        count > 0 && (0..count).all(|scenario| self.control.timeline(scenario).is_paused())
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let all = self.plan["scenarios"].as_array().into_iter().flatten();
+        all.map(|scenario| scenario["name"].as_str().unwrap_or_default())
+    }
+
+    /// Each scenario as it is now.
+    pub(crate) fn scenarios(&self) -> Value {
+        if self.is_over() {
+            return Value::Array(Vec::new());
+        }
+        let one = |(place, name): (usize, &str)| {
+            let timeline = self.control.timeline(place);
+            let at = self.control.next_instant();
+            let (kind, now) = match timeline.course() {
+                Course::Rate(schedule) => ("rate", json!(schedule.rate_at(at))),
+                Course::Users(levels, from) => ("users", json!(levels.count(*from + at))),
+            };
+            let end_s = timeline.end().map(|end| end.as_secs_f64());
+            json!({"name": name, "kind": kind, "now": now, "is_paused": timeline.is_paused(), "end_s": end_s})
+        };
+        self.names().enumerate().map(one).collect()
+    }
+
+    /// What changes from interval to interval.
+    pub(crate) fn news(&self) -> Value {
+        json!({
+            "state": self.state(),
+            "revision": self.control.revision(),
+            "now_s": self.now.as_secs_f64(),
+            "scenarios": self.scenarios(),
+            "live": self.live,
+        })
+    }
+
+    /// All of it but the charts.
+    pub(crate) fn value(&self) -> Value {
+        let mut value = self.news();
+        value["plan"] = self.plan.clone();
+        value["began_unix_ms"] = (self.began_unix.as_millis() as u64).into();
+        value["events"] = self.events.clone().into();
+        value["report"] = self.end.as_ref().map_or(Value::Null, |(report, _)| summary(report));
+        value
+    }
+
+    /// The tables: of its report, or as they are now.
+    pub(crate) fn tables(&self) -> &Value {
+        self.end.as_ref().map_or(&self.live, |(report, _)| report)
+    }
+}
+
+/// What a page shows of a report; all of it can be had as a file.
+fn summary(report: &Value) -> Value {
+    let keys = [
+        "requests", "requests_per_s", "achieved_per_s", "asked_per_s", "wall_s", "bytes", "failures", "scenarios",
+        "slowest", "thresholds", "verdict", "notes", "generator", "changes", "statuses", "connections", "messages",
+        "verdicts", "about",
+    ];
+    let mut all: serde_json::Map<String, Value> =
+        keys.iter().filter_map(|key| Some(((*key).to_owned(), report.get(key)?.clone()))).collect();
+    if let Some(times) = report.pointer("/times/succeeded/response_time") {
+        all.insert("response_time".to_owned(), times.clone());
+    }
+    Value::Object(all)
+}

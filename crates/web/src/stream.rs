@@ -1,0 +1,89 @@
+//! The stream of events to one page: a mailbox of a bounded length, which nobody waits for.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::response::sse::Event;
+use futures_core::Stream;
+use serde_json::Value;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+/// Events that a page has not taken yet; then it reads everything anew when it takes some.
+const MAILBOX: usize = 16;
+/// Pages at a time.
+pub(crate) const PAGES_MAX: usize = 100;
+
+/// What pages are told, made once for all of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Told {
+    pub(crate) kind: &'static str,
+    pub(crate) data: Arc<str>,
+}
+
+impl Told {
+    pub(crate) fn new(kind: &'static str, data: &Value) -> Self {
+        Self { kind, data: data.to_string().into() }
+    }
+}
+
+/// The way to one page.
+#[derive(Debug)]
+struct Page {
+    sender: Sender<Told>,
+    /// Something was left out since it took what there was.
+    is_behind: bool,
+}
+
+/// The ways to all pages.
+#[derive(Debug, Default)]
+pub(crate) struct Pages(Vec<Page>);
+
+impl Pages {
+    /// One more; `None` when there are too many.
+    pub(crate) fn add(&mut self, first: Told) -> Option<Events> {
+        self.0.retain(|page| !page.sender.is_closed());
+        if self.0.len() >= PAGES_MAX {
+            return None;
+        }
+        let (sender, receiver) = channel(MAILBOX);
+        let page = Page { sender, is_behind: false };
+        // It is empty, so there is room.
+        let _ = page.sender.try_send(first);
+        self.0.push(page);
+        Some(Events(receiver))
+    }
+
+    /// Tells all of them. One whose mailbox is full is told later that it missed something.
+    pub(crate) fn tell(&mut self, told: &Told) {
+        self.0.retain_mut(|page| {
+            if page.is_behind {
+                let all = Told { kind: "reload", data: "{}".into() };
+                page.is_behind = page.sender.try_send(all).is_err();
+            }
+            if !page.is_behind && page.sender.try_send(told.clone()).is_err() {
+                page.is_behind = true;
+            }
+            !page.sender.is_closed()
+        });
+    }
+
+    /// Nobody listens.
+    pub(crate) fn is_empty(&mut self) -> bool {
+        self.0.retain(|page| !page.sender.is_closed());
+        self.0.is_empty()
+    }
+}
+
+/// What a page reads.
+pub(crate) struct Events(Receiver<Told>);
+
+impl Stream for Events {
+    type Item = Result<Event, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let told = self.0.poll_recv(context);
+        told.map(|told| told.map(|told| Ok(Event::default().event(told.kind).data(&*told.data))))
+    }
+}
