@@ -183,6 +183,7 @@ pub(crate) struct RunArgs {
     /// Scenarios of a file.
     pub(crate) only: Vec<String>,
     pub(crate) keep: KeepArgs,
+    pub(crate) watch: WatchArgs,
     pub(crate) log: LogArgs,
     pub(crate) engine: EngineArgs,
     pub(crate) view: ViewArgs,
@@ -210,6 +211,7 @@ impl RunArgs {
             vars: given.list("var"),
             only: given.list("only"),
             keep: KeepArgs::of(given),
+            watch: WatchArgs::of(given),
             log: LogArgs::of(given),
             engine: EngineArgs::of(given),
             view: ViewArgs::of(given),
@@ -231,11 +233,25 @@ impl InitArgs {
     }
 }
 
+/// Where a run is watched.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WatchArgs {
+    pub(crate) web: bool,
+    pub(crate) listen: Option<String>,
+}
+
+impl WatchArgs {
+    fn of(given: &Given) -> Self {
+        Self { web: given.has("web"), listen: given.text("web-listen") }
+    }
+}
+
 /// `onrush hold`.
 #[derive(Debug)]
 pub(crate) struct HoldArgs {
     pub(crate) flags: HoldFlags,
     pub(crate) keep: KeepArgs,
+    pub(crate) watch: WatchArgs,
     pub(crate) exports: Vec<String>,
     pub(crate) stop_file: Option<String>,
     pub(crate) engine: EngineArgs,
@@ -255,6 +271,7 @@ impl HoldArgs {
         Self {
             flags,
             keep: KeepArgs::of(given),
+            watch: WatchArgs::of(given),
             exports: given.list("export"),
             stop_file: given.text("stop-file"),
             engine: EngineArgs::of(given),

@@ -23,6 +23,7 @@ use crate::progress::Progress;
 use crate::stop_file::StopFile;
 use crate::stopping;
 use crate::usage;
+use crate::watching::Watching;
 use crate::{machine, masking};
 
 /// `onrush hold URL`.
@@ -46,6 +47,7 @@ struct Session {
     json_file: Option<(String, File)>,
     keeping: Keeping,
     exporting: Exporting,
+    watching: Watching,
 }
 
 impl Session {
@@ -72,11 +74,12 @@ impl Session {
         let is_json = args.view.output.as_deref() == Some("json");
         let exporting = exports.and_then(|kinds| Exporting::begin_held(&kinds, (language, is_json)));
         let exporting = exporting.map_err(|error| (report::export_error(&error, language), Exit::Usage))?;
+        let watching = Watching::begin(&args.watch, language).map_err(|text| (text, Exit::Usage))?;
         host::raise_descriptor_limit();
         let driver = driver::choose(args.engine.driver.choice())
             .map_err(|error| (report::driver_error(&error, language), Exit::System))?;
         let options = HoldOptions { address: resolved.address, tls, threads, driver };
-        Ok(Self { language, plan: Arc::new(plan), options, lookup: resolved.lookup, json_file, keeping, exporting })
+        Ok(Self { language, plan: Arc::new(plan), options, lookup: resolved.lookup, json_file, keeping, exporting, watching })
     }
 
     fn carry_out(mut self, args: &HoldArgs) -> Exit {
@@ -101,13 +104,15 @@ impl Session {
         let mut table = HoldTable::new(screen);
         let about = keeping::about(masking::command_of_hold());
         let (mut json, mut wrote) = (HoldJson::about(about), Wrote::All);
-        let wants_file = self.json_file.is_some() || self.keeping.wants_any() || self.exporting.has_any();
+        let wants_file = self.json_file.is_some() || self.keeping.wants_any() || self.exporting.has_any() || self.watching.is_on();
         let is_shown = !is_json && !args.view.quiet;
         let mut progress = Progress::of_hold(&screen, is_shown, &self.plan, self.options.address);
         let result = Holding::start(self.plan.clone(), self.options.clone(), &stop).and_then(|mut holding| {
+            self.watching.hold_started(&self.plan, self.options.address, &holding.control());
             while let Some(interval) = holding.wait() {
                 let interval = &*self.exporting.held(HeldInterval::of(&interval));
                 json.interval(interval);
+                self.watching.held(interval);
                 if is_shown && !interval.is_again && !is_closing_moment(interval, &self.plan) && wrote == Wrote::All {
                     wrote = output::write_stdout(&table.next(interval), language);
                 }
@@ -156,7 +161,7 @@ impl Session {
             wrote = output::write_stdout(&report::hold_summary(held, screen), language);
         }
         // What is to be read here is there while others are waited for; the report says what became of them.
-        let needs_value = is_json || self.json_file.is_some() || self.keeping.wants_any();
+        let needs_value = is_json || self.json_file.is_some() || self.keeping.wants_any() || self.watching.is_on();
         let exported = std::mem::take(&mut self.exporting).finish_held(held, stop);
         json.exports(exported.deliveries);
         let value = if needs_value { json.value(held) } else { Value::Null };
@@ -170,6 +175,7 @@ impl Session {
             output::complain(&output::cannot_write(path, &error, language));
             wrote = Wrote::Failed;
         }
+        std::mem::take(&mut self.watching).over(&value, &Value::Null);
         let shows = wrote == Wrote::All && !is_json;
         let kept = std::mem::take(&mut self.keeping).finish((&value, &Value::Null), "", shows, language);
         let has_lost = kept.has_lost || exported.has_lost;

@@ -4,10 +4,11 @@ use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use engine::StopHandle;
+use engine::{Control, StopHandle};
 use export::{Export, ExportError};
-use figures::{Charts, Interval, Note, Run, Watch};
+use figures::{Changed, Charts, Interval, Note, Run, Watch};
 use metrics::{Snapshot, Threshold};
+use pacing::change::Change;
 use plan::Plan;
 use report::{About, HdrLog, Json, Language, Screen, Showing, Table};
 use serde_json::Value;
@@ -19,6 +20,7 @@ use crate::keeping::Keeping;
 use crate::machine;
 use crate::output::{self, Wrote};
 use crate::progress::Progress;
+use crate::watching::Watching;
 
 /// How a load is shown.
 #[derive(Clone, Copy)]
@@ -57,6 +59,8 @@ pub(crate) struct Live<'a> {
     exports: Exporting,
     keeping: Keeping,
     charts: Option<Charts>,
+    watching: Watching,
+    changes: Vec<Changed>,
 }
 
 impl<'a> Live<'a> {
@@ -90,12 +94,44 @@ impl<'a> Live<'a> {
             exports: Exporting::default(),
             keeping: Keeping::default(),
             charts: None,
+            watching: Watching::default(),
+            changes: Vec::new(),
         }
+    }
+
+    /// Somebody may watch on a page.
+    pub(crate) fn watch(&mut self, watching: Watching) {
+        self.watching = watching;
+    }
+
+    /// It runs.
+    pub(crate) fn started(&mut self, control: &Control) {
+        self.watching.load_started(self.plan, self.address, control);
+    }
+
+    /// The load was changed.
+    pub(crate) fn changed(&mut self, change: &Change, control: &Control) {
+        let changed = Changed::of(change, self.plan);
+        output::note(&format!("onrush: {}", report::change_line(&changed, self.view.language)));
+        if let Some(charts) = &mut self.charts {
+            charts.change(change.scenario, &control.timeline(change.scenario));
+            let texts = [Language::En, Language::Zh].map(|language| report::change_text(&changed, language));
+            charts.mark(changed.at, "change", texts.into());
+        }
+        self.watching.changed(&changed, change.scenario);
+        self.progress.forget_aim();
+        self.changes.push(changed);
+    }
+
+    /// What was changed, in order.
+    pub(crate) fn take_changes(&mut self) -> Vec<Changed> {
+        std::mem::take(&mut self.changes)
     }
 
     /// A page, a folder, a comparison. `about`: of what the run is made.
     pub(crate) fn keep(&mut self, keeping: Keeping, about: About) {
-        self.charts = keeping.wants_charts().then(|| Charts::new(self.plan));
+        let wants_charts = keeping.wants_charts() || self.watching.is_on();
+        self.charts = wants_charts.then(|| Charts::new(self.plan));
         self.keeping = keeping;
         self.json = Json::about(about);
     }
@@ -139,9 +175,11 @@ impl<'a> Live<'a> {
             self.tell(written);
         }
         self.show(interval);
+        self.watching.interval(told, interval, self.plan, self.thresholds);
         let kernel = machine::kernel(self.watch.wants(interval), self.address);
         for note in self.watch.interval(interval, &kernel) {
             output::note(&format!("onrush: {}", report::note_so_far(&note, self.view.language)));
+            self.watching.note(interval.to, &note);
             if let Some(charts) = &mut self.charts {
                 let texts = [Language::En, Language::Zh].map(|language| report::note_so_far(&note, language));
                 charts.mark(interval.to, "note", texts.into());
@@ -153,7 +191,7 @@ impl<'a> Live<'a> {
             self.look_at_failures(told.total, interval.to.as_duration());
         }
         // Whoever wants a file gets it, also when nobody reads the table any more.
-        if self.wrote == Wrote::All || self.files.wants_any() || self.is_logged || self.exports.has_any() {
+        if self.wrote == Wrote::All || self.files.wants_any() || self.is_logged || self.exports.has_any() || self.watching.is_on() {
             ControlFlow::Continue(())
         } else {
             ControlFlow::Break(())
@@ -216,6 +254,7 @@ impl<'a> Live<'a> {
 
     /// Ends the run, gently, for a reason that its charts show.
     fn end_early(&mut self, at: Duration, kind: &'static str, texts: (String, String)) {
+        self.watching.event(at.into(), kind, &texts);
         if let Some(charts) = &mut self.charts {
             charts.mark(at.into(), kind, texts);
         }
@@ -255,7 +294,8 @@ impl<'a> Live<'a> {
             self.keeping.forget_folder();
         }
         let needs_json = view.is_json || self.files.wants_json();
-        let value = if needs_json || self.keeping.wants_any() { self.json.value(run) } else { Value::Null };
+        let wants_value = needs_json || self.keeping.wants_any() || self.watching.is_on();
+        let value = if wants_value { self.json.value(run) } else { Value::Null };
         let json = if needs_json { format!("{value:#}\n") } else { String::new() };
         if self.wrote == Wrote::All && view.is_json {
             self.wrote = output::write_stdout(&json, view.language);
@@ -269,6 +309,7 @@ impl<'a> Live<'a> {
             self.tell(ended);
         }
         let charts = self.charts.as_ref().map_or(Value::Null, |charts| report::charts_value(charts, run));
+        std::mem::take(&mut self.watching).over(&value, &charts);
         let shows = self.wrote == Wrote::All && !view.is_json;
         let times = if self.keeping.wants_times() { report::hdr_text(run) } else { String::new() };
         let kept = self.keeping.finish((&value, &charts), &times, shows, view.language);

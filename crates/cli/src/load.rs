@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::{Lookout, Resolved, RunOptions, RunResult, StopHandle, Supplies};
+use engine::{Lookout, Resolved, RunError, RunOptions, RunResult, Running, StopHandle, Supplies, Told};
 use export::Export;
 use figures::{Note, Run, RunInput};
 use metrics::{Counts, Threshold};
@@ -11,7 +11,7 @@ use plan::draft::Connection;
 use plan::{Draft, Plan, PlanError, Protocol, Reach, Remedy, Schema, parse_count};
 use report::{Language, Showing};
 
-use crate::args::{EngineArgs, RunArgs, ViewArgs};
+use crate::args::{EngineArgs, RunArgs, ViewArgs, WatchArgs};
 use crate::consent::{self, Asking, Way};
 use crate::exit::Exit;
 use crate::files::Files;
@@ -21,6 +21,7 @@ use crate::output::{self, Wrote};
 use crate::request_log::Tracing;
 use crate::stop_file::StopFile;
 use crate::supplies::supplies;
+use crate::watching::{self, Watching};
 use crate::{grpc, judging, machine, masking, probe, signals, stopping, usage};
 
 /// More threads than any machine has cores.
@@ -81,6 +82,9 @@ pub(crate) struct Wishes {
     names_traces: bool,
     /// The scenario file, as it was read.
     file: Option<String>,
+    watch: WatchArgs,
+    /// Whom somebody has consented to load.
+    consents: Vec<String>,
 }
 
 impl Wishes {
@@ -92,6 +96,20 @@ impl Wishes {
     /// The scenario file that is kept with the run. `hide`: of what is secret by its name.
     pub(crate) fn of_file(&mut self, text: &str, hide: impl Fn(&str) -> String) {
         self.file = Some(if self.with_secrets { text.to_owned() } else { hide(text) });
+    }
+
+    /// Hosts that a file names as consented to.
+    pub(crate) fn consents(&mut self, hosts: &[String]) {
+        self.consents.extend_from_slice(hosts);
+    }
+
+    /// A load that can be made larger while it runs is asked for as a large one.
+    pub(crate) fn asked_for(&self, plan: Plan) -> Plan {
+        let can_grow = (self.watch.web || watching::is_shown()) && !self.is_debug;
+        if !can_grow || plan.wants_consent() {
+            return plan;
+        }
+        plan.reaching(&Reach::Near(self.consents.clone().into()))
     }
 
     pub(crate) fn is_debug(&self) -> bool {
@@ -163,6 +181,8 @@ impl Load {
         Ok(Wishes {
             tracing,
             names_traces: args.log.names_traces,
+            watch: args.watch.clone(),
+            consents: args.flags.consents.clone(),
             file: None,
             thresholds,
             is_strict: args.strict,
@@ -206,6 +226,7 @@ impl Load {
             plan = plan.for_failures();
         }
         plan.keeps.secrets = wishes.with_secrets;
+        plan = wishes.asked_for(plan);
         let Sources { connection, reach, supplies } = sources;
         let mut ways = self.ways(&mut plan, connection, reach)?.into_iter();
         let (resolved, tls) = ways.next().expect("a scenario has a target");
@@ -276,6 +297,10 @@ impl Load {
             Ok(stop_file) => stop_file,
             Err(text) => return self.refuse(&text, Exit::Usage),
         };
+        let watching = match Watching::begin(&wishes.watch, self.view.language) {
+            Ok(watching) => watching,
+            Err(text) => return self.refuse(&text, Exit::Usage),
+        };
         let mut live = Live::new(self.view, (&shown, resolved.address), &wishes.thresholds, files, stop.clone());
         live.goes_on_for_log(writing.is_some() || wishes.keep.wants_any());
         let keeping = match Keeping::begin(&wishes.keep, false, machine::now_unix(), self.view.language) {
@@ -287,6 +312,7 @@ impl Load {
             }
             Err(text) => return self.refuse(&text, Exit::Usage),
         };
+        live.watch(watching);
         live.keep(keeping, keeping::about(masking::command(&plan, wishes.with_secrets)));
         if let Err(error) = live.export(&wishes.exports) {
             return self.refuse(&report::export_error(&error, self.view.language), Exit::Usage);
@@ -294,7 +320,8 @@ impl Load {
         if wishes.shows_failures {
             live.show_failures(self.showing(&plan, wishes));
         }
-        let result = match engine::run(&plan, &options, &stop, |interval| live.interval(interval)) {
+        let plan = Arc::new(plan);
+        let result = match observed(&plan, options, &stop, &mut live) {
             Ok(result) => result,
             // The log ends with the program.
             Err(error) => return self.refuse(&report::run_error(&error, self.view.language), Exit::System),
@@ -306,7 +333,8 @@ impl Load {
         }
         let result = masking::heard(&plan, result, wishes.with_secrets);
         let input = run_input(shown.clone(), &resolved, result);
-        let run = Run::of(RunInput { thresholds: &wishes.thresholds, notes, ..input });
+        let changes = live.take_changes();
+        let run = Run::of(RunInput { thresholds: &wishes.thresholds, notes, changes, ..input });
         // A Ctrl-C that comes later ends the wait for exports, and not the run.
         let was_asked = asked.is_asked() || stop_file.has_come();
         let (wrote, is_worse) = live.finish(&run);
@@ -442,6 +470,29 @@ impl Load {
             Exit::Done
         }
     }
+}
+
+/// Carries out a plan, and tells what happens.
+fn observed(
+    plan: &Arc<Plan>,
+    options: RunOptions,
+    stop: &StopHandle,
+    live: &mut Live<'_>,
+) -> Result<RunResult, RunError> {
+    let mut running = Running::start(plan.clone(), options, stop)?;
+    let control = running.control();
+    live.started(&control);
+    while let Some(told) = running.wait() {
+        match told {
+            Told::Interval(interval) => {
+                if live.interval(&interval).is_break() {
+                    stop.abort();
+                }
+            }
+            Told::Changed(change) => live.changed(&change, &control),
+        }
+    }
+    running.finish()
 }
 
 /// Requests went out plain, by a protocol that TLS is spoken for, and nobody understood them: there was no answer, or 400 at best.

@@ -39,6 +39,7 @@ mod stopping;
 mod supplies;
 mod tool;
 mod usage;
+mod watching;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -137,6 +137,8 @@ impl Player<'_> {
         if wishes.is_debug() {
             checked = checked.for_debug();
         }
+        wishes.consents(&file.run.consents);
+        checked = wishes.asked_for(checked);
         self.load.ways(&mut checked, connection, reach)?;
         let reach = Some(checked.scenarios[0].target().reach.clone());
         let (before, after) = (self.told(lowering.before())?, self.told(lowering.after())?);

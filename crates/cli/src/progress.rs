@@ -13,9 +13,17 @@ use crate::output;
 /// How often the line changes.
 const TICK: Duration = Duration::from_millis(500);
 
+/// What the line is told.
+enum Told {
+    /// So many requests are done.
+    Done(u64),
+    /// The load was changed: nobody knows its end.
+    NoAim,
+}
+
 /// The line below the table. Without a terminal it does nothing.
 pub(crate) struct Progress {
-    ticker: Option<(Sender<u64>, JoinHandle<()>)>,
+    ticker: Option<(Sender<Told>, JoinHandle<()>)>,
 }
 
 impl Progress {
@@ -32,14 +40,15 @@ impl Progress {
     fn start(screen: &Screen, is_shown: bool, aim: &Aim, begins: impl FnOnce() -> String) -> Self {
         let Some(room) = screen.room.filter(|_| is_shown) else { return Self { ticker: None } };
         output::note(&begins());
-        let (aim, language, columns, begun) = (*aim, screen.language, room.columns, Instant::now());
+        let (mut aim, language, columns, begun) = (*aim, screen.language, room.columns, Instant::now());
         let (sender, receiver) = mpsc::channel();
         let tick = move || {
             let mut done = 0;
             loop {
                 output::show_below(&aim.progress(begun.elapsed(), done, columns, language));
                 match receiver.recv_timeout(TICK) {
-                    Ok(number) => done = number,
+                    Ok(Told::Done(number)) => done = number,
+                    Ok(Told::NoAim) => aim = Aim::default(),
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => break,
                 }
@@ -54,7 +63,15 @@ impl Progress {
     pub(crate) fn interval(&self, done: u64) {
         if let Some((sender, _)) = &self.ticker {
             // It ends only when we say so.
-            let _ = sender.send(done);
+            let _ = sender.send(Told::Done(done));
+        }
+    }
+
+    /// The load was changed.
+    pub(crate) fn forget_aim(&self) {
+        if let Some((sender, _)) = &self.ticker {
+            // It ends only when we say so.
+            let _ = sender.send(Told::NoAim);
         }
     }
 

@@ -167,7 +167,7 @@ pub(crate) fn serve_error(error: &ServeError, language: Language) -> String {
 }
 
 /// `host:port` with a literal address; `:port` and `port` mean all addresses and loopback.
-fn read_address(text: &str) -> Option<SocketAddr> {
+pub(crate) fn read_address(text: &str) -> Option<SocketAddr> {
     if let Some(port) = text.strip_prefix(':') {
         return Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), port.parse().ok()?));
     }

@@ -64,6 +64,12 @@ pub(super) const VIEW: &[Row] = &[
         "Exit with 1 when the second run differs so, by more than its noise: 'p99(response_time) > +10%', 'rate < -5%'",
         "后一次运行出现这样的变化且超出波动范围时，以 1 退出：'p99(response_time) > +10%'、'rate < -5%'",
     ),
+    flag("web", Kind::Switch, modes::LOADS).help(
+        "Show the run on a page that changes and stops it too; the link with its token is printed",
+        "在网页上显示本次运行，也可在页面上调整和停止；启动时会打印带令牌的链接",
+    ),
+    flag("web-listen", Kind::Text("ADDRESS:PORT"), modes::LOADS)
+        .help("Where the page is [default: 127.0.0.1:8089]", "页面的监听地址 [默认：127.0.0.1:8089]"),
     flag("hdr", Kind::Text("FILE"), modes::RUN).help(
         "Write the percentiles to FILE, and the intervals to FILE with the extension .hlog, for HdrHistogram tools",
         "把百分位写入 FILE，把各周期写入扩展名为 .hlog 的同名文件，供 HdrHistogram 工具使用",

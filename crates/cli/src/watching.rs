@@ -1,0 +1,188 @@
+//! The page on which a run is watched and steered: `--web`, and `onrush web`.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use engine::Control;
+use figures::{Changed, Charts, HeldInterval, Interval, Judged, Note, Standing};
+use metrics::Threshold;
+use pacing::Nanos;
+use plan::{Hold, Plan};
+use report::Language;
+use serde_json::Value;
+use web::{Answer, Began, Hub, Offer, Order, Site};
+
+use crate::args::WatchArgs;
+use crate::{machine, output};
+
+/// The variable with the token of a page; a secret is no flag.
+pub(crate) const TOKEN: &str = "ONRUSH_WEB_TOKEN";
+/// Where pages are, unless somebody says otherwise.
+const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8089);
+
+/// The page of `onrush web`, on which all runs of this process are shown, and whoever waits for the next one to begin.
+static SHOWN_ON: Mutex<Option<(Hub, Option<Answer>)>> = Mutex::new(None);
+
+/// From now on runs are shown here. `answer`: of whoever ordered the next one.
+pub(crate) fn show_on(hub: &Hub, answer: Answer) {
+    *SHOWN_ON.lock().unwrap_or_else(PoisonError::into_inner) = Some((hub.clone(), Some(answer)));
+}
+
+/// All runs of this process are shown on a page.
+pub(crate) fn is_shown() -> bool {
+    SHOWN_ON.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+}
+
+/// Opens a page and says where it is.
+pub(crate) fn open(
+    args: &WatchArgs,
+    orders: Option<(std::sync::mpsc::Sender<Order>, Vec<String>)>,
+    language: Language,
+) -> Result<Site, String> {
+    let listen = match &args.listen {
+        None => LISTEN,
+        Some(text) => crate::serve::read_address(text).ok_or_else(|| {
+            language.pick(
+                format!("--web-listen wants HOST:PORT with a literal address, like 127.0.0.1:8089, not '{text}'"),
+                format!("--web-listen 需要 地址:端口，如 127.0.0.1:8089，而不是 '{text}'"),
+            )
+        })?,
+    };
+    let token = match std::env::var(TOKEN).ok().filter(|token| !token.is_empty()) {
+        Some(token) => match web::token_fault(&token) {
+            Some((en, zh)) => return Err(language.pick(format!("{TOKEN} {en}"), format!("{TOKEN} {zh}"))),
+            None => token,
+        },
+        None => web::new_token().map_err(|error| {
+            language.pick(
+                format!("no token can be made: {error}; set {TOKEN} to one of your own"),
+                report::in_chinese(&format!("无法生成令牌：{error}；请通过 {TOKEN} 自行指定")),
+            )
+        })?,
+    };
+    let (sender, files) = orders.unzip();
+    let offer =
+        Offer { version: env!("CARGO_PKG_VERSION").to_owned(), files: files.unwrap_or_default(), orders: sender };
+    let site = Site::start(listen, &token, offer).map_err(|error| {
+        language.pick(
+            format!("cannot listen on {listen} for the page: {error}; choose another address with --web-listen"),
+            report::in_chinese(&format!("无法在 {listen} 上提供页面：{error}；请用 --web-listen 换一个地址")),
+        )
+    })?;
+    let address = site.address();
+    let shown = match address.ip() {
+        ip if ip.is_unspecified() => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), address.port()),
+        _ => address,
+    };
+    output::note(&language.pick(
+        format!("onrush: the page is at http://{shown}/#token={token}"),
+        format!("onrush: 页面地址 http://{shown}/#token={token}"),
+    ));
+    Ok(site)
+}
+
+/// What shows a run on a page; nothing, when there is none.
+#[derive(Default)]
+pub(crate) struct Watching {
+    hub: Option<Hub>,
+    control: Option<Control>,
+    /// Its own page, which goes with it.
+    site: Option<Site>,
+}
+
+impl Watching {
+    /// Opens the page of one run, or shows it where all runs are shown.
+    pub(crate) fn begin(args: &WatchArgs, language: Language) -> Result<Self, String> {
+        let shown = SHOWN_ON.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|(hub, _)| hub.clone());
+        if let Some(hub) = shown {
+            return Ok(Self { hub: Some(hub), ..Self::default() });
+        }
+        if !args.web {
+            return Ok(Self::default());
+        }
+        let site = open(args, None, language)?;
+        Ok(Self { hub: Some(site.hub()), control: None, site: Some(site) })
+    }
+
+    pub(crate) fn is_on(&self) -> bool {
+        self.hub.is_some()
+    }
+
+    fn started(&mut self, plan: Value, charts: Option<Charts>, control: Control, warmup: Duration) {
+        let Some(hub) = &self.hub else { return };
+        let began_unix = machine::now_unix() + warmup;
+        hub.begin(Began { plan, control: control.clone(), charts, began_unix });
+        self.control = Some(control);
+        if let Some((_, answer)) = SHOWN_ON.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
+            && let Some(answer) = answer.take()
+        {
+            answer.give(Ok(()));
+        }
+    }
+
+    /// A load begins. `plan`: without secrets.
+    pub(crate) fn load_started(&mut self, plan: &Plan, address: SocketAddr, control: &Control) {
+        if self.is_on() {
+            let shown = report::live_plan(plan, address);
+            self.started(shown, Some(Charts::new(plan)), control.clone(), plan.warmup);
+        }
+    }
+
+    /// Connections begin to be held.
+    pub(crate) fn hold_started(&mut self, plan: &Hold, address: SocketAddr, control: &Control) {
+        if self.is_on() {
+            self.started(report::live_hold_plan(plan, address), None, control.clone(), Duration::ZERO);
+        }
+    }
+
+    pub(crate) fn interval(
+        &self,
+        told: &engine::Interval<'_>,
+        interval: &Interval,
+        plan: &Plan,
+        thresholds: &[Threshold],
+    ) {
+        let Some(hub) = &self.hub else { return };
+        let elapsed = interval.to.as_duration();
+        let judged = thresholds.iter().filter(|threshold| threshold.of.is_none()).map(|threshold| Judged {
+            threshold: threshold.text.clone(),
+            judgement: threshold.judge(told.total, elapsed),
+        });
+        hub.interval(interval, Standing::of(told, plan), &judged.collect::<Vec<_>>());
+    }
+
+    pub(crate) fn held(&self, interval: &HeldInterval) {
+        if let Some(hub) = &self.hub {
+            hub.held(interval);
+        }
+    }
+
+    pub(crate) fn changed(&self, changed: &Changed, scenario: usize) {
+        if let Some(hub) = &self.hub {
+            hub.changed(changed, scenario);
+        }
+    }
+
+    /// Something that charts mark.
+    pub(crate) fn event(&self, at: Nanos, kind: &'static str, texts: &(String, String)) {
+        if let Some(hub) = &self.hub {
+            hub.event(at, kind, texts.clone());
+        }
+    }
+
+    /// What was noted of the machine.
+    pub(crate) fn note(&self, at: Nanos, note: &Note) {
+        let [en, zh] = [Language::En, Language::Zh].map(|language| report::note_so_far(note, language));
+        self.event(at, "note", &(en, zh));
+    }
+
+    /// The run is over; pages take the report, and then this one closes.
+    pub(crate) fn over(self, report: &Value, charts: &Value) {
+        if let Some(hub) = &self.hub {
+            hub.over(report, charts);
+        }
+        drop(self.site);
+    }
+}
+
