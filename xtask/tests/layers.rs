@@ -13,6 +13,7 @@ const LAYERS: [(&str, u8); 17] = [
     ("scenario", 2),
     ("driver", 2),
     ("host", 2),
+    ("listener", 2),
     ("script", 2),
     ("feed", 2),
     ("engine", 3),
@@ -21,6 +22,7 @@ const LAYERS: [(&str, u8); 17] = [
     ("history", 1),
     ("export", 5),
     ("report", 6),
+    ("web", 7),
     ("selftest", 7),
     ("onrush", 8),
 ];

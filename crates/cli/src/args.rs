@@ -32,6 +32,8 @@ pub(crate) enum Command {
         fail_if: Vec<String>,
         is_json: bool,
     },
+    /// The page of runs.
+    Web(WatchArgs),
     Selftest(DriverArgs),
     List(Box<GrpcArgs>),
     Describe(Box<GrpcArgs>),
@@ -60,6 +62,7 @@ impl Command {
             "compare" => {
                 Self::Compare { runs: given.list("runs"), fail_if: given.list("fail-if"), is_json: given.has("json") }
             }
+            "web" => Self::Web(WatchArgs::of(&given)),
             "selftest" => Self::Selftest(DriverArgs::of(&given)),
             "grpc" => match inner.subcommand().expect("the parser asks for a question") {
                 ("list", asked) => Self::List(Box::new(GrpcArgs::of(&Given(asked)))),

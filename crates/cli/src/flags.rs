@@ -31,6 +31,8 @@ pub(crate) enum Mode {
     History,
     /// `compare A B`.
     Compare,
+    /// A page for runs.
+    Web,
     Selftest,
     /// `grpc` without a question.
     Grpc,
@@ -44,11 +46,11 @@ pub(crate) enum Mode {
 mod modes {
     use super::Mode::{
         self, Ask, Check, Compare, Completions, Demo, Doctor, Grpc, History, Hold, Init, Man, Report, Run, Selftest,
-        Serve, Top,
+        Serve, Top, Web,
     };
 
     pub(super) const ALL: &[Mode] =
-        &[Run, Demo, Serve, Hold, Doctor, Check, Init, Report, History, Compare, Selftest, Grpc, Ask, Completions, Man];
+        &[Run, Demo, Serve, Hold, Doctor, Check, Init, Report, History, Compare, Web, Selftest, Grpc, Ask, Completions, Man];
     pub(super) const ASK: &[Mode] = &[Ask];
     pub(super) const CHECK: &[Mode] = &[Check];
     pub(super) const ASKING: &[Mode] = &[Run, Hold, Ask];
@@ -71,6 +73,7 @@ mod modes {
     pub(super) const RUN: &[Mode] = &[Run];
     pub(super) const SERVE: &[Mode] = &[Serve];
     pub(super) const SHOWN: &[Mode] = &[Run, Demo, Hold];
+    pub(super) const WATCHED: &[Mode] = &[Run, Hold, Web];
     pub(super) const TOP: &[Mode] = &[Top];
 }
 

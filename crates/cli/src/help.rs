@@ -12,7 +12,7 @@ use crate::flags::{self, Mode};
 pub(crate) use texts::about;
 
 /// The commands, in the order of the help.
-pub(crate) const COMMANDS: [(&str, Mode); 14] = [
+pub(crate) const COMMANDS: [(&str, Mode); 15] = [
     ("run", Mode::Run),
     ("demo", Mode::Demo),
     ("serve", Mode::Serve),
@@ -22,6 +22,7 @@ pub(crate) const COMMANDS: [(&str, Mode); 14] = [
     ("report", Mode::Report),
     ("history", Mode::History),
     ("compare", Mode::Compare),
+    ("web", Mode::Web),
     ("check", Mode::Check),
     ("selftest", Mode::Selftest),
     ("grpc", Mode::Grpc),

@@ -1,7 +1,6 @@
 //! `onrush URL`: from the flags to the last line of the summary.
 
-use std::cell::OnceCell;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use engine::{Lookout, Resolved, RunError, RunOptions, RunResult, Running, StopHandle, Supplies, Told};
 use export::Export;
@@ -132,8 +131,6 @@ pub(crate) fn run_input<'a>(plan: Arc<Plan>, resolved: &Resolved, result: RunRes
 pub(crate) struct Load {
     pub(crate) view: View,
     json_file: Option<String>,
-    /// Whoever hears of signals, once somebody does.
-    watching: OnceCell<(signals::Asked, Arc<Mutex<StopHandle>>)>,
 }
 
 impl Load {
@@ -141,7 +138,7 @@ impl Load {
     pub(crate) fn of_tool(language: Language) -> Self {
         let screen = output::screen(language, false, false);
         let view = View { language, screen, is_json: false, is_quiet: false };
-        Self { view, json_file: None, watching: OnceCell::new() }
+        Self { view, json_file: None }
     }
 
     pub(crate) fn new(args: &ViewArgs) -> Self {
@@ -152,7 +149,7 @@ impl Load {
             is_json: args.output.as_deref() == Some("json"),
             is_quiet: args.quiet,
         };
-        Self { view, json_file: args.json.clone(), watching: OnceCell::new() }
+        Self { view, json_file: args.json.clone() }
     }
 
     /// What is wanted beside the plan.
@@ -422,17 +419,10 @@ impl Load {
         Ok(Some((schema, asked.target.reach)))
     }
 
-    /// From now on signals end what this handle stops: what a file does before its load, the load, what it does behind it.
+    /// From now on signals end what this handle stops.
     pub(crate) fn watch(&self, stop: &StopHandle) -> Result<signals::Asked, Exit> {
-        if let Some((asked, current)) = self.watching.get() {
-            *current.lock().unwrap_or_else(PoisonError::into_inner) = stop.clone();
-            return Ok(asked.clone());
-        }
-        let current = Arc::new(Mutex::new(stop.clone()));
-        let asked = stopping::watch_current(current.clone(), self.view.language);
-        let asked =
-            asked.map_err(|error| self.refuse(&report::run_error(&error.into(), self.view.language), Exit::System))?;
-        Ok(self.watching.get_or_init(|| (asked, current)).0.clone())
+        let asked = stopping::watch_signals(stop, self.view.language);
+        asked.map_err(|error| self.refuse(&report::run_error(&error.into(), self.view.language), Exit::System))
     }
 
     pub(crate) fn refuse(&self, text: &str, exit: Exit) -> Exit {

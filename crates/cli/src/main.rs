@@ -24,6 +24,7 @@ mod load;
 mod machine;
 mod masking;
 mod output;
+mod page;
 mod past;
 mod play;
 mod probe;
@@ -109,6 +110,7 @@ fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> E
         Command::Report { run, file } => past::report(&run, file.as_deref(), usage::language()),
         Command::History { is_json, is_trend } => past::history(is_json, is_trend, usage::language()),
         Command::Compare { runs, fail_if, is_json } => past::compare(&runs, &fail_if, is_json, usage::language()),
+        Command::Web(args) => page::page(&args),
         Command::Selftest(driver) => selftest::selftest(&driver),
         Command::List(args) => grpc::list(&args),
         Command::Describe(args) => grpc::describe(&args),

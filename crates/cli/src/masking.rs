@@ -1,6 +1,6 @@
 //! What is shown or kept of a load, without what nobody should see. `with_secrets`: all of it may be seen.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::RunResult;
 use plan::{Known, Plan};
@@ -36,9 +36,23 @@ const MASK: &str = "***";
 const FLAGS: [&str; 7] = ["-u", "--user", "-b", "--cookie", "--oauth2-bearer", "-U", "--proxy-user"];
 const FLAGS_OF_TOOLS: [&str; 4] = ["-A", "-a", "-C", "-P"];
 
+/// What somebody typed on a page, which stands for the command line.
+static TYPED: Mutex<Option<Vec<String>>> = Mutex::new(None);
+
+/// From now on this was typed.
+pub(crate) fn typed(words: Vec<String>) {
+    *TYPED.lock().unwrap_or_else(PoisonError::into_inner) = Some(words);
+}
+
+/// What was typed, without the name of the program.
+pub(crate) fn words_typed() -> Vec<String> {
+    let typed = TYPED.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    typed.unwrap_or_else(|| std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect())
+}
+
 /// The command line of a load.
 pub(crate) fn command(plan: &Plan, with_secrets: bool) -> Vec<String> {
-    let all: Vec<String> = std::env::args().skip(1).collect();
+    let all = words_typed();
     if with_secrets {
         return all;
     }
@@ -48,7 +62,7 @@ pub(crate) fn command(plan: &Plan, with_secrets: bool) -> Vec<String> {
 
 /// The same of connections that are held.
 pub(crate) fn command_of_hold() -> Vec<String> {
-    let all: Vec<String> = std::env::args().skip(1).collect();
+    let all = words_typed();
     let known = Known::of_words(all.iter().map(String::as_str));
     words(&all).iter().map(|word| known.hide(&masked(word))).collect()
 }

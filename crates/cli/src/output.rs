@@ -7,6 +7,7 @@ use plan::Known;
 use report::{Language, Room, Screen};
 
 use crate::exit::Exit;
+use crate::masking;
 
 /// Whether somebody still reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,10 +94,28 @@ fn visible(each: char) -> impl Iterator<Item = char> {
     escaped.into_iter().flatten().chain(plain)
 }
 
+/// Lines that are kept for whoever listens.
+const HEARD_MAX: usize = 100;
+/// What was said since somebody listens.
+static HEARD: Mutex<Option<Vec<String>>> = Mutex::new(None);
+
+/// From now on what is said on stderr is kept too.
+pub(crate) fn listen() {
+    *HEARD.lock().expect("nobody panics with it") = Some(Vec::new());
+}
+
+/// What was said since; nothing more is kept.
+pub(crate) fn heard() -> Vec<String> {
+    HEARD.lock().expect("nobody panics with it").take().unwrap_or_default()
+}
+
 /// The same without our name. A secret that was typed stays out, whoever says it again.
 pub(crate) fn note(text: &str) {
-    let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let words = masking::words_typed();
     let text = Known::of_words(words.iter().map(String::as_str)).hide(text);
+    if let Some(heard) = HEARD.lock().expect("nobody panics with it").as_mut().filter(|heard| heard.len() < HEARD_MAX) {
+        heard.push(text.clone());
+    }
     let below = BELOW.lock().expect("nobody panics with it");
     let mut out = std::io::stdout().lock();
     // Nobody is left to be told when stderr is gone.

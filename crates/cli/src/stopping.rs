@@ -12,16 +12,27 @@ use crate::{output, signals};
 /// After a second signal the end takes no longer than this.
 const SECOND_SIGNAL_WAIT: Duration = Duration::from_secs(2);
 
-/// Ctrl-C ends a run gently, and once more at once.
+/// Whoever hears of signals, and what they end now.
+type Current = (signals::Asked, Arc<Mutex<StopHandle>>);
+
+/// It is there once somebody has asked for it.
+static CURRENT: Mutex<Option<Current>> = Mutex::new(None);
+
+/// From now on Ctrl-C ends this gently, and once more at once: what a file does before its load, the load, what it does behind it,
+/// each run of a page.
 pub(crate) fn watch_signals(stop: &StopHandle, language: Language) -> Result<signals::Asked, std::io::Error> {
-    watch_current(Arc::new(Mutex::new(stop.clone())), language)
+    let mut known = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((asked, current)) = &*known {
+        *current.lock().unwrap_or_else(PoisonError::into_inner) = stop.clone();
+        return Ok(asked.clone());
+    }
+    let current = Arc::new(Mutex::new(stop.clone()));
+    let asked = watch_current(current.clone(), language)?;
+    *known = Some((asked.clone(), current));
+    Ok(asked)
 }
 
-/// The same of whatever goes on when they come.
-pub(crate) fn watch_current(
-    current: Arc<Mutex<StopHandle>>,
-    language: Language,
-) -> Result<signals::Asked, std::io::Error> {
+fn watch_current(current: Arc<Mutex<StopHandle>>, language: Language) -> Result<signals::Asked, std::io::Error> {
     let now = move || current.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let (gently, at_once) = (now.clone(), now);
     let first = move || {

@@ -4,7 +4,7 @@ mod foreign;
 mod words;
 
 use std::ffi::OsString;
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use plan::nearest;
@@ -30,16 +30,17 @@ pub(crate) fn language_of(words: &[OsString]) -> Language {
 }
 
 /// What the whole command line says, with what it borrows.
-static SPOKEN: OnceLock<Language> = OnceLock::new();
+static SPOKEN: Mutex<Option<Language>> = Mutex::new(None);
 
 /// From now on this language is spoken.
 pub(crate) fn speak(language: Language) {
-    SPOKEN.set(language).expect("the command line is read once");
+    *SPOKEN.lock().unwrap_or_else(PoisonError::into_inner) = Some(language);
 }
 
 /// The language that is spoken.
 pub(crate) fn language() -> Language {
-    *SPOKEN.get_or_init(|| language_of(&std::env::args_os().collect::<Vec<_>>()))
+    let mut spoken = SPOKEN.lock().unwrap_or_else(PoisonError::into_inner);
+    *spoken.get_or_insert_with(|| language_of(&std::env::args_os().collect::<Vec<_>>()))
 }
 
 /// Says what the parser found.

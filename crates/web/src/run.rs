@@ -266,7 +266,7 @@ fn summary(report: &Value) -> Value {
     let keys = [
         "requests", "requests_per_s", "achieved_per_s", "asked_per_s", "wall_s", "bytes", "failures", "scenarios",
         "slowest", "thresholds", "verdict", "notes", "generator", "changes", "statuses", "connections", "messages",
-        "verdicts", "about",
+        "verdicts", "verdicts_zh", "about",
     ];
     let mut all: serde_json::Map<String, Value> =
         keys.iter().filter_map(|key| Some(((*key).to_owned(), report.get(key)?.clone()))).collect();

@@ -68,7 +68,7 @@ pub(super) const VIEW: &[Row] = &[
         "Show the run on a page that changes and stops it too; the link with its token is printed",
         "在网页上显示本次运行，也可在页面上调整和停止；启动时会打印带令牌的链接",
     ),
-    flag("web-listen", Kind::Text("ADDRESS:PORT"), modes::LOADS)
+    flag("web-listen", Kind::Text("ADDRESS:PORT"), modes::WATCHED)
         .help("Where the page is [default: 127.0.0.1:8089]", "页面的监听地址 [默认：127.0.0.1:8089]"),
     flag("hdr", Kind::Text("FILE"), modes::RUN).help(
         "Write the percentiles to FILE, and the intervals to FILE with the extension .hlog, for HdrHistogram tools",

@@ -31,6 +31,7 @@ pub(crate) fn about(command: &str) -> Text {
         ),
         "report" => ("Write the page of a run that was kept", "生成已保存运行的报告页面"),
         "history" => ("List the runs that were kept", "列出已保存的运行"),
+        "web" => ("Start, watch and change runs on a page", "在网页上启动、查看和调整压测"),
         "compare" => ("Compare two runs, with what their noise allows", "比较两次运行，并考虑波动"),
         "check" => (
             "Check a scenario file: every mistake at once, with its line and a remedy; nothing is sent",
@@ -77,6 +78,7 @@ pub(crate) fn usage(command: &str) -> Text {
         ),
         "report" => ("onrush report [flags] RUN", "onrush report [参数] RUN"),
         "history" => ("onrush history [flags]", "onrush history [参数]"),
+        "web" => ("onrush web [flags]", "onrush web [参数]"),
         "compare" => ("onrush compare [flags] A B", "onrush compare [参数] A B"),
         "check" => ("onrush check [flags] FILE...", "onrush check [参数] FILE..."),
         "selftest" => ("onrush selftest [flags]", "onrush selftest [参数]"),
@@ -127,6 +129,10 @@ pub(crate) fn examples(command: &str) -> &'static [Example] {
         "history" => &[
             ("onrush history", "runs that were kept, the latest first", "已保存的运行，最近的在前"),
             ("onrush history --trend", "where they changed", "从哪一次起明显变化"),
+        ],
+        "web" => &[
+            ("onrush web", "a page for runs; the link is printed", "用于压测的网页；启动时会打印链接"),
+            ("onrush web --web-listen 0.0.0.0:8089", "also for other machines, with the token", "其他机器也可凭令牌访问"),
         ],
         "compare" => &[
             ("onrush compare last~1 last", "the last run against the one before", "最近一次与前一次比较"),

@@ -10,7 +10,7 @@ use crate::flags::{Mode, rows};
 use crate::help;
 
 /// Words that nobody means as a host.
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "run",
     "demo",
     "serve",
@@ -20,6 +20,7 @@ const COMMANDS: [&str; 18] = [
     "report",
     "history",
     "compare",
+    "web",
     "check",
     "selftest",
     "grpc",
