@@ -199,11 +199,11 @@ impl Charts {
         self.stride *= 2;
     }
 
-    /// What the plan asks for in the time of a point, for each second of it.
-    pub fn asked_between(&self, point: &Point) -> f64 {
+    /// What the plan asks for in the time of a point, for each second of it in which it was not paused.
+    pub fn asked_between(&self, point: &Point) -> Option<f64> {
         let (from, to) = (point.from.as_secs_f64(), point.to.as_secs_f64());
         let starts: f64 = self.asked.iter().map(|(_, asked)| asked.until(to) - asked.until(from)).sum();
-        if to > from { starts / (to - from) } else { 0.0 }
+        point.rate_of(starts)
     }
 }
 

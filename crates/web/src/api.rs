@@ -37,6 +37,7 @@ pub(crate) fn router(hub: &Hub, token: Arc<str>) -> Router {
     let file = |kind: &'static str, text: &'static str| get(async move || ([(header::CONTENT_TYPE, kind)], text));
     Router::new()
         .route("/", file(HTML, include_str!("../assets/index.html")))
+        .route("/icon.svg", file("image/svg+xml", include_str!("../assets/icon.svg")))
         .route("/page.js", file(SCRIPT, include_str!("../assets/page.js")))
         .route("/tables.js", file(SCRIPT, include_str!("../assets/tables.js")))
         .route("/live.js", file(SCRIPT, include_str!("../assets/live.js")))

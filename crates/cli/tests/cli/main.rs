@@ -52,6 +52,7 @@ mod traced;
 mod urls;
 mod usage;
 mod views;
+mod watched;
 
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -199,7 +199,12 @@ impl Point {
 
     /// For each second of its time; `None` when it has none.
     pub fn per_s(&self, count: u64) -> Option<f64> {
-        (self.working_s > 0.0).then(|| count as f64 / self.working_s)
+        self.rate_of(count as f64)
+    }
+
+    /// The same of what is no whole number.
+    pub(super) fn rate_of(&self, count: f64) -> Option<f64> {
+        (self.working_s > 0.0).then(|| count / self.working_s)
     }
 
     /// Cores that the threads of the generator were busy on.
