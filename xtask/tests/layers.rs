@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const LAYERS: [(&str, u8); 17] = [
+const LAYERS: [(&str, u8); 19] = [
     ("wire", 1),
     ("plan", 1),
     ("pacing", 1),

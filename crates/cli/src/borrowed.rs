@@ -11,10 +11,10 @@ use clap::parser::ValueSource;
 use plan::{Setting, nearest, read_config};
 use report::Language;
 
-use crate::{exporting, watching};
 use crate::flags::{self, Kind, Mode, Row};
 use crate::help::{self, COMMANDS, QUESTIONS};
 use crate::output;
+use crate::{exporting, watching};
 
 /// What all variables of ours begin with.
 const PREFIX: &str = "ONRUSH_";
@@ -131,7 +131,8 @@ fn all_rows() -> impl Iterator<Item = Row> {
 /// Variables that are no flag of any command.
 fn unknown(environment: &Environment) -> Vec<String> {
     // A secret is no flag: whoever lists processes reads command lines.
-    let known: Vec<String> = all_rows().map(|row| variable_of(&row)).chain([exporting::TOKEN, watching::TOKEN].map(str::to_owned)).collect();
+    let known: Vec<String> =
+        all_rows().map(|row| variable_of(&row)).chain([exporting::TOKEN, watching::TOKEN].map(str::to_owned)).collect();
     let mut unknown: Vec<String> =
         environment.iter().map(|(name, _)| name.clone()).filter(|name| !known.contains(name)).collect();
     unknown.sort();

@@ -11,7 +11,8 @@ use target::{ServeOptions, Server};
 
 use crate::args::{DemoArgs, EngineArgs, USER_AGENT};
 use crate::exit::Exit;
-use crate::load::{Load, Prepared, Wishes};
+use crate::load::{Load, Prepared};
+use crate::wishes::Wishes;
 use crate::{output, serve};
 
 /// How long the machine is measured, and how long the load is that is shown.

@@ -49,8 +49,24 @@ mod modes {
         Serve, Top, Web,
     };
 
-    pub(super) const ALL: &[Mode] =
-        &[Run, Demo, Serve, Hold, Doctor, Check, Init, Report, History, Compare, Web, Selftest, Grpc, Ask, Completions, Man];
+    pub(super) const ALL: &[Mode] = &[
+        Run,
+        Demo,
+        Serve,
+        Hold,
+        Doctor,
+        Check,
+        Init,
+        Report,
+        History,
+        Compare,
+        Web,
+        Selftest,
+        Grpc,
+        Ask,
+        Completions,
+        Man,
+    ];
     pub(super) const ASK: &[Mode] = &[Ask];
     pub(super) const CHECK: &[Mode] = &[Check];
     pub(super) const ASKING: &[Mode] = &[Run, Hold, Ask];

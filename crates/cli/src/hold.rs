@@ -79,7 +79,16 @@ impl Session {
         let driver = driver::choose(args.engine.driver.choice())
             .map_err(|error| (report::driver_error(&error, language), Exit::System))?;
         let options = HoldOptions { address: resolved.address, tls, threads, driver };
-        Ok(Self { language, plan: Arc::new(plan), options, lookup: resolved.lookup, json_file, keeping, exporting, watching })
+        Ok(Self {
+            language,
+            plan: Arc::new(plan),
+            options,
+            lookup: resolved.lookup,
+            json_file,
+            keeping,
+            exporting,
+            watching,
+        })
     }
 
     fn carry_out(mut self, args: &HoldArgs) -> Exit {
@@ -104,7 +113,8 @@ impl Session {
         let mut table = HoldTable::new(screen);
         let about = keeping::about(masking::command_of_hold());
         let (mut json, mut wrote) = (HoldJson::about(about), Wrote::All);
-        let wants_file = self.json_file.is_some() || self.keeping.wants_any() || self.exporting.has_any() || self.watching.is_on();
+        let wants_file =
+            self.json_file.is_some() || self.keeping.wants_any() || self.exporting.has_any() || self.watching.is_on();
         let is_shown = !is_json && !args.view.quiet;
         let mut progress = Progress::of_hold(&screen, is_shown, &self.plan, self.options.address);
         let result = Holding::start(self.plan.clone(), self.options.clone(), &stop).and_then(|mut holding| {

@@ -191,7 +191,12 @@ impl<'a> Live<'a> {
             self.look_at_failures(told.total, interval.to.as_duration());
         }
         // Whoever wants a file gets it, also when nobody reads the table any more.
-        if self.wrote == Wrote::All || self.files.wants_any() || self.is_logged || self.exports.has_any() || self.watching.is_on() {
+        if self.wrote == Wrote::All
+            || self.files.wants_any()
+            || self.is_logged
+            || self.exports.has_any()
+            || self.watching.is_on()
+        {
             ControlFlow::Continue(())
         } else {
             ControlFlow::Break(())

@@ -10,7 +10,7 @@ use plan::draft::Connection;
 use plan::{Draft, Plan, PlanError, Protocol, Reach, Remedy, Schema, parse_count};
 use report::{Language, Showing};
 
-use crate::args::{EngineArgs, RunArgs, ViewArgs, WatchArgs};
+use crate::args::{EngineArgs, RunArgs, ViewArgs};
 use crate::consent::{self, Asking, Way};
 use crate::exit::Exit;
 use crate::files::Files;
@@ -20,7 +20,8 @@ use crate::output::{self, Wrote};
 use crate::request_log::Tracing;
 use crate::stop_file::StopFile;
 use crate::supplies::supplies;
-use crate::watching::{self, Watching};
+use crate::watching::Watching;
+use crate::wishes::Wishes;
 use crate::{grpc, judging, machine, masking, probe, signals, stopping, usage};
 
 /// More threads than any machine has cores.
@@ -61,70 +62,19 @@ pub(crate) fn threads(asked: Option<&str>) -> Result<usize, PlanError> {
     }
 }
 
-/// What is wanted of a load beside its plan.
-#[derive(Default)]
-pub(crate) struct Wishes {
-    thresholds: Vec<Threshold>,
-    is_strict: bool,
-    hdr_file: Option<String>,
-    keep: KeepWish,
-    exports: Vec<Export>,
-    /// One exchange is shown, and no load follows.
-    is_debug: bool,
-    shows_failures: bool,
-    with_secrets: bool,
-    /// The load ends when it comes.
-    stop_file: Option<String>,
-    /// Exchanges that are shown one by one.
-    tracing: Tracing,
-    /// Each request names a trace.
-    names_traces: bool,
-    /// The scenario file, as it was read.
-    file: Option<String>,
-    watch: WatchArgs,
-    /// Whom somebody has consented to load.
-    consents: Vec<String>,
-}
-
-impl Wishes {
-    /// Thresholds of a file beside those of the command line.
-    pub(crate) fn add_thresholds(&mut self, more: impl IntoIterator<Item = Threshold>) {
-        self.thresholds.extend(more);
-    }
-
-    /// The scenario file that is kept with the run. `hide`: of what is secret by its name.
-    pub(crate) fn of_file(&mut self, text: &str, hide: impl Fn(&str) -> String) {
-        self.file = Some(if self.with_secrets { text.to_owned() } else { hide(text) });
-    }
-
-    /// Hosts that a file names as consented to.
-    pub(crate) fn consents(&mut self, hosts: &[String]) {
-        self.consents.extend_from_slice(hosts);
-    }
-
-    /// A load that can be made larger while it runs is asked for as a large one.
-    pub(crate) fn asked_for(&self, plan: Plan) -> Plan {
-        let can_grow = (self.watch.web || watching::is_shown()) && !self.is_debug;
-        if !can_grow || plan.wants_consent() {
-            return plan;
-        }
-        plan.reaching(&Reach::Near(self.consents.clone().into()))
-    }
-
-    pub(crate) fn is_debug(&self) -> bool {
-        self.is_debug
-    }
-
-    /// Nothing but, perhaps, one exchange to look at.
-    pub(crate) fn of_debug(is_debug: bool) -> Self {
-        Self { is_debug, ..Self::default() }
-    }
-}
-
 /// Of what the figures of a run are made.
 pub(crate) fn run_input<'a>(plan: Arc<Plan>, resolved: &Resolved, result: RunResult) -> RunInput<'a> {
     let (address, lookup) = (resolved.address, resolved.lookup);
-    RunInput { plan, address, lookup, result, thresholds: &[], notes: Vec::new(), changes: Vec::new(), host: machine::host_facts() }
+    RunInput {
+        plan,
+        address,
+        lookup,
+        result,
+        thresholds: &[],
+        notes: Vec::new(),
+        changes: Vec::new(),
+        host: machine::host_facts(),
+    }
 }
 
 /// One load and its views.

@@ -19,6 +19,7 @@ mod hopeless;
 mod init;
 mod judging;
 mod keeping;
+mod listen;
 mod live;
 mod load;
 mod machine;
@@ -41,6 +42,7 @@ mod supplies;
 mod tool;
 mod usage;
 mod watching;
+mod wishes;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

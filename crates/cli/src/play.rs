@@ -14,9 +14,10 @@ use scenario::{
 
 use crate::args::{RunArgs, USER_AGENT};
 use crate::exit::Exit;
-use crate::load::{Load, Prepared, Sources, Wishes, run_input};
+use crate::load::{Load, Prepared, Sources, run_input};
 use crate::output;
 use crate::supplies::supplies;
+use crate::wishes::Wishes;
 
 /// Runs a file.
 pub(crate) fn play(args: &RunArgs, file: &str) -> Exit {

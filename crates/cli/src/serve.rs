@@ -10,6 +10,7 @@ use wire::tls::ServerConfig;
 
 use crate::args::ServeArgs;
 use crate::exit::Exit;
+use crate::listen::read_address;
 use crate::{load, output, signals, usage};
 
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
@@ -164,15 +165,4 @@ pub(crate) fn serve_error(error: &ServeError, language: Language) -> String {
             format!("被测服务无法在此系统上运行：{reason}；请调大上限（ulimit -n、内存）或减少 --threads")
         }
     }
-}
-
-/// `host:port` with a literal address; `:port` and `port` mean all addresses and loopback.
-pub(crate) fn read_address(text: &str) -> Option<SocketAddr> {
-    if let Some(port) = text.strip_prefix(':') {
-        return Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), port.parse().ok()?));
-    }
-    if let Ok(port) = text.parse() {
-        return Some(SocketAddr::new(LISTEN_DEFAULT.ip(), port));
-    }
-    text.replace("localhost:", "127.0.0.1:").parse().ok()
 }

@@ -11,9 +11,10 @@ use report::{Language, Pages, ToolView};
 
 use crate::args::{EngineArgs, USER_AGENT};
 use crate::exit::Exit;
-use crate::load::{self, Load, Prepared, Wishes};
+use crate::load::{self, Load, Prepared};
 use crate::output::{self, Wrote};
 use crate::stopping;
+use crate::wishes::Wishes;
 
 /// A target that was never reached, as `ab` ends: the number of the system's error.
 const AB_REFUSED: u8 = 111;

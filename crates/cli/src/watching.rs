@@ -14,6 +14,7 @@ use serde_json::Value;
 use web::{Answer, Began, Hub, Offer, Order, Site};
 
 use crate::args::WatchArgs;
+use crate::listen::read_address;
 use crate::{machine, output};
 
 /// The variable with the token of a page; a secret is no flag.
@@ -42,7 +43,7 @@ pub(crate) fn open(
 ) -> Result<Site, String> {
     let listen = match &args.listen {
         None => LISTEN,
-        Some(text) => crate::serve::read_address(text).ok_or_else(|| {
+        Some(text) => read_address(text).ok_or_else(|| {
             language.pick(
                 format!("--web-listen wants HOST:PORT with a literal address, like 127.0.0.1:8089, not '{text}'"),
                 format!("--web-listen 需要 地址:端口，如 127.0.0.1:8089，而不是 '{text}'"),
@@ -185,4 +186,3 @@ impl Watching {
         drop(self.site);
     }
 }
-

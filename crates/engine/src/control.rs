@@ -189,12 +189,7 @@ impl Control {
         self.change_all(Some(seen), changes, now)
     }
 
-    fn change_all(
-        &self,
-        seen: Option<u32>,
-        changes: Vec<(usize, What)>,
-        now: Nanos,
-    ) -> Result<Vec<Change>, Refused> {
+    fn change_all(&self, seen: Option<u32>, changes: Vec<(usize, What)>, now: Nanos) -> Result<Vec<Change>, Refused> {
         if self.stop.is_stopped() {
             return Err(Refused::Over);
         }

@@ -253,8 +253,7 @@ impl Run {
         let succeeded = succeeded(&total, &recorded.succeeded);
         let available = wall.0 as f64 * result.threads as f64;
         let rate = asked.at_most(per_s_of_starts(tally.finished() - tally.drained()));
-        let users = plan.scenarios.iter().map(plan::Scenario::users).sum();
-        let is_closed = result.asked_per_s.is_none();
+        let (users, is_closed) = (plan.scenarios.iter().map(plan::Scenario::users).sum(), result.asked_per_s.is_none());
         Self {
             address,
             lookup,

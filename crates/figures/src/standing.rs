@@ -3,9 +3,9 @@
 use metrics::{Class, Distribution, Measure};
 use plan::Plan;
 
+use crate::Times;
 use crate::parts::{self, ScenarioPart};
 use crate::times::Spoiled;
-use crate::Times;
 
 /// Everything since the start.
 #[derive(Clone, Debug)]

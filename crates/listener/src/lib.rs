@@ -94,9 +94,8 @@ impl Bounded {
         if self.bounds.when_full == WhenFull::Wait || self.room.available_permits() > 0 {
             return;
         }
-        let is_stranger = |guest: &Arc<Guest>| {
-            !guest.is_known.load(Ordering::Relaxed) && !guest.is_gone.load(Ordering::Relaxed)
-        };
+        let is_stranger =
+            |guest: &Arc<Guest>| !guest.is_known.load(Ordering::Relaxed) && !guest.is_gone.load(Ordering::Relaxed);
         if let Some(oldest) = self.guests.iter().filter_map(Weak::upgrade).find(is_stranger) {
             oldest.send_away();
         }

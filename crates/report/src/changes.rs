@@ -5,15 +5,17 @@ use pacing::Nanos;
 use serde_json::{Value, json};
 
 use crate::Language;
+use crate::Screen;
 use crate::format::{count, rate, span};
 use crate::wrap::wrap;
-use crate::Screen;
 
 /// What a load is from then on, in words.
 pub fn change_text(changed: &Changed, language: Language) -> String {
     let over = |by: Nanos| match by {
         Nanos::ZERO => String::new(),
-        by => language.pick(format!(" over {}", span(by.as_duration())), format!("（用时 {}）", span(by.as_duration()))),
+        by => {
+            language.pick(format!(" over {}", span(by.as_duration())), format!("（用时 {}）", span(by.as_duration())))
+        }
     };
     let to = match changed.to {
         ChangedTo::Rate(per_s, by) => {

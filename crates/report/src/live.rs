@@ -150,4 +150,3 @@ pub fn live_hold_row(interval: &HeldInterval) -> Value {
 pub fn hold_charts(rows: &Value, now_s: f64, language: Language) -> Value {
     html::held::data(&json!({"intervals": rows, "wall_s": now_s}), language)
 }
-

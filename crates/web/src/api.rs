@@ -1,4 +1,4 @@
-//! What is asked over HTTP. `docs/api.md` and `docs/api.schema.json` describe it.
+//! What is asked over HTTP; `docs/web.md` describes it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,7 +59,10 @@ pub(crate) fn router(hub: &Hub, token: Arc<str>) -> Router {
         .route("/api/runs", post(start))
         .route("/api/events", get(events))
         .fallback(async || {
-            let (text, zh) = ("there is nothing at this path; docs/api.md names those that there are", "没有这个路径；可用路径见 docs/api.md");
+            let (text, zh) = (
+                "there is nothing at this path; docs/web.md names those that there are",
+                "没有这个路径；可用路径见 docs/web.zh.md",
+            );
             Fault::new(StatusCode::NOT_FOUND, "no_such_path", text, zh)
         })
         .with_state(hub.clone())
@@ -77,9 +80,8 @@ fn read(body: &Bytes) -> Result<Value, Fault> {
     if body.is_empty() {
         return Ok(json!({}));
     }
-    serde_json::from_slice(body).map_err(|error| {
-        Fault::wrong(&format!("this is no JSON: {error}"), &format!("请求不是有效的 JSON：{error}"))
-    })
+    serde_json::from_slice(body)
+        .map_err(|error| Fault::wrong(&format!("this is no JSON: {error}"), &format!("请求不是有效的 JSON：{error}")))
 }
 
 async fn run(State(hub): State<Hub>) -> Response {
@@ -137,13 +139,18 @@ async fn stop(State(hub): State<Hub>, body: Bytes) -> Result<Response, Fault> {
     let body = read(&body)?;
     let state = hub.lock();
     let run = state.run.as_ref().filter(|run| !run.is_over()).ok_or_else(Fault::nothing_runs)?;
-    if body["at_once"] == true { run.control.abort() } else { run.control.stop() }
+    if body["at_once"] == true {
+        run.control.abort()
+    } else {
+        run.control.stop()
+    }
     Ok(as_json(&json!({"state": run.state()})))
 }
 
 async fn mark(State(hub): State<Hub>, body: Bytes) -> Result<Response, Fault> {
     let body = read(&body)?;
-    let text: String = body["text"].as_str().unwrap_or_default().trim().chars().filter(|one| !one.is_control()).collect();
+    let text: String =
+        body["text"].as_str().unwrap_or_default().trim().chars().filter(|one| !one.is_control()).collect();
     if text.is_empty() || text.chars().count() > MARK_CHARS_MAX {
         return Err(Fault::wrong(
             &format!("'text' wants 1 to {MARK_CHARS_MAX} characters"),
@@ -200,7 +207,10 @@ async fn failures(State(hub): State<Hub>) -> Response {
 async fn start(State(hub): State<Hub>, body: Bytes) -> Result<Response, Fault> {
     let body = read(&body)?;
     let Some(orders) = hub.offer().orders.clone() else {
-        let (text, zh) = ("this run was started by its own command; 'onrush web' starts runs from a page", "该压测由命令行启动；要从页面启动请使用 'onrush web'");
+        let (text, zh) = (
+            "this run was started by its own command; 'onrush web' starts runs from a page",
+            "该压测由命令行启动；要从页面启动请使用 'onrush web'",
+        );
         return Err(Fault::new(StatusCode::CONFLICT, "no_starts", text, zh));
     };
     let words: Option<Vec<String>> = body["words"]

@@ -30,7 +30,12 @@ impl Fault {
 
     /// Nothing runs that this could be done with.
     pub(crate) fn nothing_runs() -> Self {
-        Self::new(StatusCode::CONFLICT, "nothing_runs", "nothing runs here; start a load first", "当前没有压测在运行；请先启动")
+        Self::new(
+            StatusCode::CONFLICT,
+            "nothing_runs",
+            "nothing runs here; start a load first",
+            "当前没有压测在运行；请先启动",
+        )
     }
 }
 

@@ -135,7 +135,16 @@ mod tests {
         for own in ["127.0.0.1:8089", "127.0.0.1", "localhost:1", "LOCALHOST", "[::1]:8089", "[::1]", "10.0.0.7:80"] {
             assert!(is_own_name(own), "{own}");
         }
-        for foreign in ["", "evil.example", "evil.example:8089", "127.0.0.1.evil.example", "localhost.evil:1", "127.0.0.1:x", "[::1", ":80"] {
+        for foreign in [
+            "",
+            "evil.example",
+            "evil.example:8089",
+            "127.0.0.1.evil.example",
+            "localhost.evil:1",
+            "127.0.0.1:x",
+            "[::1",
+            ":80",
+        ] {
             assert!(!is_own_name(foreign), "{foreign}");
         }
     }

@@ -16,9 +16,12 @@ pub struct Order {
     pub answer: Answer,
 }
 
+/// Who waits for the answer, until there is one.
+type Waiting = Mutex<Option<Sender<Result<(), String>>>>;
+
 /// The way back to whoever ordered a run. Only the first answer counts.
 #[derive(Clone, Debug)]
-pub struct Answer(Arc<Mutex<Option<Sender<Result<(), String>>>>>);
+pub struct Answer(Arc<Waiting>);
 
 impl Answer {
     pub(crate) fn new(sender: Sender<Result<(), String>>) -> Self {

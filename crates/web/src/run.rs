@@ -264,9 +264,26 @@ impl Run {
 /// What a page shows of a report; all of it can be had as a file.
 fn summary(report: &Value) -> Value {
     let keys = [
-        "requests", "requests_per_s", "achieved_per_s", "asked_per_s", "wall_s", "bytes", "failures", "scenarios",
-        "slowest", "thresholds", "verdict", "notes", "generator", "changes", "statuses", "connections", "messages",
-        "verdicts", "verdicts_zh", "about",
+        "requests",
+        "requests_per_s",
+        "achieved_per_s",
+        "asked_per_s",
+        "wall_s",
+        "bytes",
+        "failures",
+        "scenarios",
+        "slowest",
+        "thresholds",
+        "verdict",
+        "notes",
+        "generator",
+        "changes",
+        "statuses",
+        "connections",
+        "messages",
+        "verdicts",
+        "verdicts_zh",
+        "about",
     ];
     let mut all: serde_json::Map<String, Value> =
         keys.iter().filter_map(|key| Some(((*key).to_owned(), report.get(key)?.clone()))).collect();

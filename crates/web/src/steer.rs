@@ -2,10 +2,10 @@
 
 use axum::http::StatusCode;
 use engine::{Control, Refused};
+use pacing::LevelStage;
 use pacing::Nanos;
 use pacing::change::{Course, What};
 use pacing::open::{Rate, Stage};
-use pacing::LevelStage;
 use report::Language;
 use serde_json::Value;
 
@@ -25,11 +25,17 @@ impl Wanted {
     pub(crate) fn read(body: &Value, run: &Run) -> Result<Self, Fault> {
         let known = ["revision", "change", "to", "over", "scenario"];
         let all = body.as_object().ok_or_else(|| {
-            Fault::wrong("a change is an object like {\"revision\": 0, \"change\": \"pause\"}", "变更应为对象，如 {\"revision\": 0, \"change\": \"pause\"}")
+            Fault::wrong(
+                "a change is an object like {\"revision\": 0, \"change\": \"pause\"}",
+                "变更应为对象，如 {\"revision\": 0, \"change\": \"pause\"}",
+            )
         })?;
         if let Some(other) = all.keys().find(|key| !known.contains(&key.as_str())) {
             let known = known.join(", ");
-            return Err(Fault::wrong(&format!("a change has no '{other}'; it has {known}"), &format!("变更没有 '{other}'；可用：{known}")));
+            return Err(Fault::wrong(
+                &format!("a change has no '{other}'; it has {known}"),
+                &format!("变更没有 '{other}'；可用：{known}"),
+            ));
         }
         let seen = body["revision"].as_u64().and_then(|seen| u32::try_from(seen).ok()).ok_or_else(|| {
             Fault::wrong("'revision' wants the number that the run says of itself", "'revision' 应为运行给出的修订号")
@@ -40,7 +46,10 @@ impl Wanted {
         let change = body["change"].as_str().unwrap_or_default();
         let is_plain = matches!(change, "pause" | "resume" | "end");
         if is_plain && (!body["to"].is_null() || !body["over"].is_null()) {
-            return Err(Fault::wrong(&format!("'{change}' takes no 'to' and no 'over'"), &format!("'{change}' 不需要 'to' 和 'over'")));
+            return Err(Fault::wrong(
+                &format!("'{change}' takes no 'to' and no 'over'"),
+                &format!("'{change}' 不需要 'to' 和 'over'"),
+            ));
         }
         let mut changes = Vec::new();
         let is_one = places.len() == 1;
@@ -56,12 +65,18 @@ impl Wanted {
                 "end" if !is_one && is_over => continue,
                 "end" => What::End,
                 "rate" | "users" if !is_one => {
-                    return Err(Fault::wrong("there are several scenarios; name one in 'scenario'", "有多个场景；请用 'scenario' 指定一个"));
+                    return Err(Fault::wrong(
+                        "there are several scenarios; name one in 'scenario'",
+                        "有多个场景；请用 'scenario' 指定一个",
+                    ));
                 }
                 "rate" => rate(body, control, place, at, over)?,
                 "users" => users(body, control, place, at, over)?,
                 _ => {
-                    return Err(Fault::wrong("'change' is one of rate, users, pause, resume and end", "'change' 只能是 rate、users、pause、resume 或 end"));
+                    return Err(Fault::wrong(
+                        "'change' is one of rate, users, pause, resume and end",
+                        "'change' 只能是 rate、users、pause、resume 或 end",
+                    ));
                 }
             };
             changes.push((place, what));
@@ -85,7 +100,10 @@ fn places(body: &Value, run: &Run) -> Result<Vec<usize>, Fault> {
             Some(place) => Ok(vec![place]),
             None => {
                 let known = names.join(", ");
-                Err(Fault::wrong(&format!("there is no scenario '{name}'; there are {known}"), &format!("没有场景 '{name}'；可用：{known}")))
+                Err(Fault::wrong(
+                    &format!("there is no scenario '{name}'; there are {known}"),
+                    &format!("没有场景 '{name}'；可用：{known}"),
+                ))
             }
         },
         _ => Err(Fault::wrong("'scenario' wants a name", "'scenario' 应为场景名称")),

@@ -132,7 +132,11 @@ pub(crate) fn examples(command: &str) -> &'static [Example] {
         ],
         "web" => &[
             ("onrush web", "a page for runs; the link is printed", "用于压测的网页；启动时会打印链接"),
-            ("onrush web --web-listen 0.0.0.0:8089", "also for other machines, with the token", "其他机器也可凭令牌访问"),
+            (
+                "onrush web --web-listen 0.0.0.0:8089",
+                "also for other machines, with the token",
+                "其他机器也可凭令牌访问",
+            ),
         ],
         "compare" => &[
             ("onrush compare last~1 last", "the last run against the one before", "最近一次与前一次比较"),

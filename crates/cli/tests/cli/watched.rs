@@ -170,7 +170,10 @@ fn changes_hold_to_the_start() {
     ];
     for body in wrong {
         let (status, said) = paged.post("/api/run/changes", &body);
-        assert!((400..500).contains(&status) && said["text"].is_string() && said["text_zh"].is_string(), "{body}: {said}");
+        assert!(
+            (400..500).contains(&status) && said["text"].is_string() && said["text_zh"].is_string(),
+            "{body}: {said}"
+        );
     }
     let (_, paused) = paged.post("/api/run/changes", &json!({"revision": 1, "change": "pause"}));
     let (_, resumed) = paged.post("/api/run/changes", &json!({"revision": 2, "change": "resume"}));
@@ -194,7 +197,8 @@ fn strangers_are_refused() {
     let url = served.url("/");
     let mut paged = Paged::start(&["-q", "200", "-z", "5m", "--web", "-o", "json", &url]);
     let host = paged.host.clone();
-    let asks = |extra: &str, host: &str| format!("GET /api/run HTTP/1.1\r\nHost: {host}\r\n{extra}Connection: close\r\n\r\n");
+    let asks =
+        |extra: &str, host: &str| format!("GET /api/run HTTP/1.1\r\nHost: {host}\r\n{extra}Connection: close\r\n\r\n");
     let token = format!("Authorization: Bearer {TOKEN}\r\n");
     let cases = [
         (asks("", &host), 401),
@@ -215,7 +219,9 @@ fn strangers_are_refused() {
         assert!(head.contains("content-security-policy: default-src 'none'") && head.contains("nosniff"), "{head}");
     }
     let post = |kind: &str, length: u64| {
-        format!("POST /api/run/stop HTTP/1.1\r\nHost: {host}\r\n{token}Content-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n")
+        format!(
+            "POST /api/run/stop HTTP/1.1\r\nHost: {host}\r\n{token}Content-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+        )
     };
     assert_eq!(paged.raw(post("text/plain", 0).as_bytes()).0, 415);
     assert_eq!(paged.ask("GET", "/../../etc/passwd", "").0, 404);
@@ -299,7 +305,8 @@ fn a_page_starts_nothing_that_is_not_for_it() {
 fn held_connections_have_a_page_too() {
     let served = Served::start();
     let ws = served.url("/ws").replace("http://", "ws://");
-    let mut paged = Paged::start(&["hold", "-c", "20", "--hold", "30s", "--every", "100ms", "--interval", "200ms", "--web", &ws]);
+    let mut paged =
+        Paged::start(&["hold", "-c", "20", "--hold", "30s", "--every", "100ms", "--interval", "200ms", "--web", &ws]);
     let begun = Instant::now();
     while paged.get("/api/run")["live"]["hold"]["open"] != 20 {
         assert!(begun.elapsed() < Duration::from_secs(30));

@@ -94,8 +94,9 @@ pub(crate) fn page_data(report: &Value, charts: &Value, language: Language) -> V
         failures.iter().map(|one| listed(text(&one["reason"]), text(&one["reason"]), &one["per_s"])).collect();
     add("failures", &words("Failures per second", "每秒失败数"), "1/s", false, by_reason, none());
     let parts = charts["parts"].as_array().map_or(&[][..], Vec::as_slice);
-    let of_parts =
-        |key: &'static str| parts.iter().map(|part| listed(part_key(part), part_name(part, parts), &part[key])).collect();
+    let of_parts = |key: &'static str| {
+        parts.iter().map(|part| listed(part_key(part), part_name(part, parts), &part[key])).collect()
+    };
     add(
         "parts-times",
         &words("p99 of each step and transaction", "各步骤和事务的 p99"),

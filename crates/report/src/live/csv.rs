@@ -93,10 +93,7 @@ mod tests {
     #[test]
     fn series_are_columns() {
         let charts = json!({"from_s": [0, 1], "to_s": [1, 2], "series": {"done_per_s": [5.5, null], "users": [1, 2]}});
-        assert_eq!(
-            intervals_csv(&charts),
-            "from_s,to_s,done_per_s,users\r\n0,1,5.5,1\r\n1,2,,2\r\n"
-        );
+        assert_eq!(intervals_csv(&charts), "from_s,to_s,done_per_s,users\r\n0,1,5.5,1\r\n1,2,,2\r\n");
         let failures = json!([{"reason": "status", "detail": "x", "count": 2, "first_s": 1.5}]);
         assert_eq!(failures_csv(&failures), "reason,count,first_s,last_s\r\nstatus (x),2,1.5,\r\n");
     }
