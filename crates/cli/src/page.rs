@@ -11,45 +11,83 @@ use web::Order;
 
 use crate::args::{Command, RunArgs, WatchArgs};
 use crate::exit::Exit;
+use crate::flags::{self, Mode};
 use crate::{help, load, masking, output, play, stopping, usage, watching};
 
 /// How often it is looked whether somebody wants the end.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Scenario files that a page offers at most.
 const FILES_MAX: usize = 200;
-/// Flags that read or write files of this machine, or show what others should not see: a page has none of them.
-const NOT_FROM_A_PAGE: [&str; 31] = [
-    "json",
-    "html",
-    "hdr",
-    "export",
-    "log",
-    "stop-file",
-    "config",
-    "curl",
-    "urls",
-    "output",
-    "save",
-    "no-save",
-    "baseline",
-    "fail-if",
-    "debug",
-    "show-secrets",
-    "show-failures",
-    "web",
-    "web-listen",
-    "cert",
-    "key",
-    "cacert",
-    "proto",
-    "protoset",
-    "import-path",
-    "unix-socket",
-    "lang",
-    "quiet",
-    "log-share",
-    "pin-threads",
-    "threads",
+/// What a page may say of a run. All else reads or writes files of this machine, or is about the program itself.
+const FROM_A_PAGE: [&str; 68] = [
+    "url",
+    "method",
+    "header",
+    "user",
+    "user-agent",
+    "cookie",
+    "host",
+    "form",
+    "data",
+    "timeout",
+    "location",
+    "max-redirs",
+    "connect-timeout",
+    "grace",
+    "connections",
+    "requests",
+    "duration",
+    "rate",
+    "stages",
+    "stages-of",
+    "ramp",
+    "rendezvous",
+    "warmup",
+    "arrivals",
+    "max-lateness",
+    "no-keepalive",
+    "http1.0",
+    "http1.1",
+    "http2",
+    "streams",
+    "insecure",
+    "sni",
+    "alpn",
+    "tls-groups",
+    "tls-min",
+    "no-tls-resumption",
+    "data-bytes",
+    "seed",
+    "until",
+    "read-bytes",
+    "length-prefix",
+    "no-answer",
+    "ws-type",
+    "ws-deflate",
+    "subprotocol",
+    "message-interval",
+    "grpc-encoding",
+    "expect-status",
+    "expect-body",
+    "expect-header",
+    "expect-json",
+    "interval",
+    "i-may-load",
+    "persist",
+    "budget",
+    "threshold",
+    "strict",
+    "slowest",
+    "trace",
+    "var",
+    "only",
+    "driver",
+    "source-ip",
+    "to",
+    "resolve",
+    "connect-to",
+    "shuffle",
+    "full",
 ];
 
 /// Serves the page until somebody ends the program.
@@ -112,7 +150,9 @@ fn read(words: &[String], language: Language) -> Result<RunArgs, String> {
         _ => error.to_string().lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned(),
     })?;
     let inner = matches.subcommand().map_or(&matches, |(_, inner)| inner);
-    if let Some(flag) = NOT_FROM_A_PAGE.into_iter().find(|flag| is_given(inner, flag)) {
+    let rows = flags::rows(Mode::Run);
+    let foreign = |name: &&str| !FROM_A_PAGE.contains(name) && is_given(inner, name);
+    if let Some(flag) = rows.iter().map(|row| row.name).find(foreign) {
         return Err(language.pick(
             format!("--{flag} is not for a page, since it touches files or the program itself; use the command line"),
             format!("--{flag} 涉及本机文件或程序本身，不能在页面上使用；请在命令行运行"),

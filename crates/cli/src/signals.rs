@@ -35,11 +35,19 @@ pub(crate) fn watch(
     let tell = asked.clone();
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut first = Some(first);
-        for signal in signals.forever() {
+        loop {
+            // Those that come together are told in the order of their numbers, whichever was first: they ask once.
+            let came: Vec<i32> = signals.wait().collect();
+            if came.is_empty() {
+                if signals.is_closed() {
+                    break;
+                }
+                continue;
+            }
             tell.0.store(true, Ordering::Relaxed);
             match first.take() {
                 Some(first) => first(),
-                None if signal == SIGHUP => {}
+                None if came.iter().all(|signal| *signal == SIGHUP) => {}
                 None => again(),
             }
         }

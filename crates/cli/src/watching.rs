@@ -89,7 +89,7 @@ pub(crate) struct Watching {
     hub: Option<Hub>,
     control: Option<Control>,
     /// Its own page, which goes with it.
-    site: Option<Site>,
+    _site: Option<Site>,
 }
 
 impl Watching {
@@ -97,13 +97,13 @@ impl Watching {
     pub(crate) fn begin(args: &WatchArgs, language: Language) -> Result<Self, String> {
         let shown = SHOWN_ON.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|(hub, _)| hub.clone());
         if let Some(hub) = shown {
-            return Ok(Self { hub: Some(hub), ..Self::default() });
+            return Ok(Self { hub: Some(hub), control: None, _site: None });
         }
         if !args.web {
             return Ok(Self::default());
         }
         let site = open(args, None, language)?;
-        Ok(Self { hub: Some(site.hub()), control: None, site: Some(site) })
+        Ok(Self { hub: Some(site.hub()), control: None, _site: Some(site) })
     }
 
     pub(crate) fn is_on(&self) -> bool {
@@ -179,10 +179,18 @@ impl Watching {
     }
 
     /// The run is over; pages take the report, and then this one closes.
-    pub(crate) fn over(self, report: &Value, charts: &Value) {
-        if let Some(hub) = &self.hub {
+    pub(crate) fn over(mut self, report: &Value, charts: &Value) {
+        if let Some(hub) = self.hub.take() {
             hub.over(report, charts);
         }
-        drop(self.site);
+    }
+}
+
+impl Drop for Watching {
+    /// A run that failed has no report, and is over too.
+    fn drop(&mut self) {
+        if let Some(hub) = self.hub.take().filter(|_| self.control.is_some()) {
+            hub.over(&Value::Null, &Value::Null);
+        }
     }
 }

@@ -181,8 +181,23 @@ function show() {
   showStart();
   showCharts();
   for (const one of run.live?.failures || []) met.set(one.reason, one);
-  $("tables").replaceChildren(...tables({ ...run, met }, words, language));
+  showTables();
   showDownloads();
+}
+
+// Tables are made anew; where one was scrolled to stays, and what had the focus has it.
+function showTables() {
+  const root = $("tables");
+  const label = (box) => box.getAttribute("aria-label");
+  const before = new Map([...root.children].map((box) => [label(box), box]));
+  const focused = [...root.children].find((box) => box === document.activeElement);
+  const made = tables({ ...run, met }, words, language);
+  const places = made.map((box) => before.get(label(box))).map((box) => [box?.scrollLeft || 0, box?.scrollTop || 0]);
+  root.replaceChildren(...made);
+  made.forEach((box, index) => {
+    [box.scrollLeft, box.scrollTop] = places[index];
+    if (focused && label(box) === label(focused)) box.focus({ preventScroll: true });
+  });
 }
 
 function showVerdict() {
