@@ -2,12 +2,14 @@
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use engine::{Control, StopHandle};
 use export::{Export, ExportError};
 use figures::{Changed, Charts, Interval, Note, Run, Watch};
 use metrics::{Snapshot, Threshold};
+use pacing::Nanos;
 use pacing::change::Change;
 use plan::Plan;
 use report::{About, HdrLog, Json, Language, Screen, Showing, Table};
@@ -58,7 +60,8 @@ pub(crate) struct Live<'a> {
     hopeless: Hopeless,
     exports: Exporting,
     keeping: Keeping,
-    charts: Option<Charts>,
+    /// Whoever watches reads them too.
+    charts: Option<Arc<Mutex<Charts>>>,
     watching: Watching,
     changes: Vec<Changed>,
 }
@@ -106,21 +109,30 @@ impl<'a> Live<'a> {
 
     /// It runs.
     pub(crate) fn started(&mut self, control: &Control) {
-        self.watching.load_started(self.plan, self.address, control);
+        self.watching.load_started(self.plan, self.address, control, self.charts.as_ref());
     }
 
     /// The load was changed.
     pub(crate) fn changed(&mut self, change: &Change, control: &Control) {
         let changed = Changed::of(change, self.plan);
         output::note(&format!("onrush: {}", report::change_line(&changed, self.view.language)));
-        if let Some(charts) = &mut self.charts {
-            charts.change(change.scenario, &control.timeline(change.scenario));
-            let texts = [Language::En, Language::Zh].map(|language| report::change_text(&changed, language));
-            charts.mark(changed.at, "change", texts.into());
-        }
-        self.watching.changed(&changed, change.scenario);
+        self.in_charts(|charts| charts.change(change.scenario, &control.timeline(change.scenario)));
+        let texts = [Language::En, Language::Zh].map(|language| report::change_text(&changed, language));
+        self.mark(changed.at, "change", texts.into());
         self.progress.forget_aim();
         self.changes.push(changed);
+    }
+
+    fn in_charts(&self, act: impl FnOnce(&mut Charts)) {
+        if let Some(charts) = &self.charts {
+            act(&mut charts.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    /// Something happened; in English and Chinese.
+    fn mark(&self, at: Nanos, kind: &'static str, texts: (String, String)) {
+        self.in_charts(|charts| charts.mark(at, kind, texts.clone()));
+        self.watching.event(at, kind, &texts);
     }
 
     /// What was changed, in order.
@@ -131,7 +143,7 @@ impl<'a> Live<'a> {
     /// A page, a folder, a comparison. `about`: of what the run is made.
     pub(crate) fn keep(&mut self, keeping: Keeping, about: About) {
         let wants_charts = keeping.wants_charts() || self.watching.is_on();
-        self.charts = wants_charts.then(|| Charts::new(self.plan));
+        self.charts = wants_charts.then(|| Arc::new(Mutex::new(Charts::new(self.plan))));
         self.keeping = keeping;
         self.json = Json::about(about);
     }
@@ -164,9 +176,7 @@ impl<'a> Live<'a> {
         let interval = &*shared;
         self.progress.interval(interval.total.planned_finished());
         self.json.interval(interval);
-        if let Some(charts) = &mut self.charts {
-            charts.interval(interval);
-        }
+        self.in_charts(|charts| charts.interval(interval));
         if self.files.wants_hdr() || self.keeping.wants_times() {
             let lines = self.hdr.interval(interval, machine::now_unix());
             let written = self.files.hdr_lines(&lines);
@@ -179,11 +189,8 @@ impl<'a> Live<'a> {
         let kernel = machine::kernel(self.watch.wants(interval), self.address);
         for note in self.watch.interval(interval, &kernel) {
             output::note(&format!("onrush: {}", report::note_so_far(&note, self.view.language)));
-            self.watching.note(interval.to, &note);
-            if let Some(charts) = &mut self.charts {
-                let texts = [Language::En, Language::Zh].map(|language| report::note_so_far(&note, language));
-                charts.mark(interval.to, "note", texts.into());
-            }
+            let texts = [Language::En, Language::Zh].map(|language| report::note_so_far(&note, language));
+            self.mark(interval.to, "note", texts.into());
         }
         // What came late of an earlier interval is looked at with the next one, whose time it has.
         if !interval.is_again {
@@ -259,10 +266,7 @@ impl<'a> Live<'a> {
 
     /// Ends the run, gently, for a reason that its charts show.
     fn end_early(&mut self, at: Duration, kind: &'static str, texts: (String, String)) {
-        self.watching.event(at.into(), kind, &texts);
-        if let Some(charts) = &mut self.charts {
-            charts.mark(at.into(), kind, texts);
-        }
+        self.mark(at.into(), kind, texts);
         self.was_aborted = true;
         self.stop.stop();
     }
@@ -313,7 +317,8 @@ impl<'a> Live<'a> {
             let ended = self.files.end_hdr_log();
             self.tell(ended);
         }
-        let charts = self.charts.as_ref().map_or(Value::Null, |charts| report::charts_value(charts, run));
+        let mut charts = Value::Null;
+        self.in_charts(|known| charts = report::charts_value(known, run));
         std::mem::take(&mut self.watching).over(&value, &charts);
         let shows = self.wrote == Wrote::All && !view.is_json;
         let times = if self.keeping.wants_times() { report::hdr_text(run) } else { String::new() };

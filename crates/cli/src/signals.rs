@@ -35,13 +35,10 @@ pub(crate) fn watch(
     let tell = asked.clone();
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut first = Some(first);
-        loop {
+        while !signals.is_closed() {
             // Those that come together are told in the order of their numbers, whichever was first: they ask once.
             let came: Vec<i32> = signals.wait().collect();
             if came.is_empty() {
-                if signals.is_closed() {
-                    break;
-                }
                 continue;
             }
             tell.0.store(true, Ordering::Relaxed);

@@ -1,11 +1,11 @@
 //! The page on which a run is watched and steered: `--web`, and `onrush web`.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use engine::Control;
-use figures::{Changed, Charts, HeldInterval, Interval, Judged, Note, Standing};
+use figures::{Charts, HeldInterval, Interval, Judged, Standing};
 use metrics::Threshold;
 use pacing::Nanos;
 use plan::{Hold, Plan};
@@ -87,7 +87,7 @@ pub(crate) fn open(
 #[derive(Default)]
 pub(crate) struct Watching {
     hub: Option<Hub>,
-    control: Option<Control>,
+    has_begun: bool,
     /// Its own page, which goes with it.
     _site: Option<Site>,
 }
@@ -97,24 +97,24 @@ impl Watching {
     pub(crate) fn begin(args: &WatchArgs, language: Language) -> Result<Self, String> {
         let shown = SHOWN_ON.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|(hub, _)| hub.clone());
         if let Some(hub) = shown {
-            return Ok(Self { hub: Some(hub), control: None, _site: None });
+            return Ok(Self { hub: Some(hub), has_begun: false, _site: None });
         }
         if !args.web {
             return Ok(Self::default());
         }
         let site = open(args, None, language)?;
-        Ok(Self { hub: Some(site.hub()), control: None, _site: Some(site) })
+        Ok(Self { hub: Some(site.hub()), has_begun: false, _site: Some(site) })
     }
 
     pub(crate) fn is_on(&self) -> bool {
         self.hub.is_some()
     }
 
-    fn started(&mut self, plan: Value, charts: Option<Charts>, control: Control, warmup: Duration) {
+    fn started(&mut self, plan: Value, charts: Option<Arc<Mutex<Charts>>>, control: &Control, warmup: Duration) {
         let Some(hub) = &self.hub else { return };
         let began_unix = machine::now_unix() + warmup;
         hub.begin(Began { plan, control: control.clone(), charts, began_unix });
-        self.control = Some(control);
+        self.has_begun = true;
         if let Some((_, answer)) = SHOWN_ON.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
             && let Some(answer) = answer.take()
         {
@@ -122,18 +122,23 @@ impl Watching {
         }
     }
 
-    /// A load begins. `plan`: without secrets.
-    pub(crate) fn load_started(&mut self, plan: &Plan, address: SocketAddr, control: &Control) {
+    /// A load begins. `plan`: without secrets; `charts`: of whoever keeps them up to date.
+    pub(crate) fn load_started(
+        &mut self,
+        plan: &Plan,
+        address: SocketAddr,
+        control: &Control,
+        charts: Option<&Arc<Mutex<Charts>>>,
+    ) {
         if self.is_on() {
-            let shown = report::live_plan(plan, address);
-            self.started(shown, Some(Charts::new(plan)), control.clone(), plan.warmup);
+            self.started(report::live_plan(plan, address), charts.cloned(), control, plan.warmup);
         }
     }
 
     /// Connections begin to be held.
     pub(crate) fn hold_started(&mut self, plan: &Hold, address: SocketAddr, control: &Control) {
         if self.is_on() {
-            self.started(report::live_hold_plan(plan, address), None, control.clone(), Duration::ZERO);
+            self.started(report::live_hold_plan(plan, address), None, control, Duration::ZERO);
         }
     }
 
@@ -146,10 +151,8 @@ impl Watching {
     ) {
         let Some(hub) = &self.hub else { return };
         let elapsed = interval.to.as_duration();
-        let judged = thresholds.iter().filter(|threshold| threshold.of.is_none()).map(|threshold| Judged {
-            threshold: threshold.text.clone(),
-            judgement: threshold.judge(told.total, elapsed),
-        });
+        let of_all = thresholds.iter().filter(|threshold| threshold.of.is_none());
+        let judged = of_all.map(|threshold| Judged::of(threshold, told.total, elapsed));
         hub.interval(interval, Standing::of(told, plan), &judged.collect::<Vec<_>>());
     }
 
@@ -159,23 +162,11 @@ impl Watching {
         }
     }
 
-    pub(crate) fn changed(&self, changed: &Changed, scenario: usize) {
-        if let Some(hub) = &self.hub {
-            hub.changed(changed, scenario);
-        }
-    }
-
     /// Something that charts mark.
     pub(crate) fn event(&self, at: Nanos, kind: &'static str, texts: &(String, String)) {
         if let Some(hub) = &self.hub {
-            hub.event(at, kind, texts.clone());
+            hub.event(at, kind, texts);
         }
-    }
-
-    /// What was noted of the machine.
-    pub(crate) fn note(&self, at: Nanos, note: &Note) {
-        let [en, zh] = [Language::En, Language::Zh].map(|language| report::note_so_far(note, language));
-        self.event(at, "note", &(en, zh));
     }
 
     /// The run is over; pages take the report, and then this one closes.
@@ -189,7 +180,7 @@ impl Watching {
 impl Drop for Watching {
     /// A run that failed has no report, and is over too.
     fn drop(&mut self) {
-        if let Some(hub) = self.hub.take().filter(|_| self.control.is_some()) {
+        if let Some(hub) = self.hub.take().filter(|_| self.has_begun) {
             hub.over(&Value::Null, &Value::Null);
         }
     }

@@ -35,15 +35,14 @@ pub enum ChangedTo {
 impl Changed {
     /// What the engine says of a change.
     pub fn of(change: &Change, plan: &Plan) -> Self {
-        let sum = |spans: &mut dyn Iterator<Item = Nanos>| spans.fold(Nanos::ZERO, |sum, span| sum + span);
         let to = match &change.what {
             What::Rate(stages) => {
                 let rate = stages.last().map_or(0.0, |stage| stage.to.per_second());
-                ChangedTo::Rate(rate, sum(&mut stages.iter().map(|stage| stage.span)))
+                ChangedTo::Rate(rate, sum(stages.iter().map(|stage| stage.span)))
             }
             What::Users(stages) => {
                 let users = stages.last().map_or(0, |stage| stage.to);
-                ChangedTo::Users(users, sum(&mut stages.iter().map(|stage| stage.span)))
+                ChangedTo::Users(users, sum(stages.iter().map(|stage| stage.span)))
             }
             What::Pause => ChangedTo::Paused,
             What::Resume => ChangedTo::Resumed,
@@ -53,6 +52,10 @@ impl Changed {
         let scenario = scenario.map(|scenario| scenario.name.clone());
         Self { revision: change.revision, at: change.effective_at, scenario, to }
     }
+}
+
+fn sum(spans: impl Iterator<Item = Nanos>) -> Nanos {
+    spans.fold(Nanos::ZERO, |sum, span| sum + span)
 }
 
 #[cfg(test)]

@@ -69,6 +69,13 @@ pub struct Judged {
     pub judgement: Judgement,
 }
 
+impl Judged {
+    /// By what was seen in a time.
+    pub fn of(threshold: &Threshold, seen: &Snapshot, span: Duration) -> Self {
+        Self { threshold: threshold.text.clone(), judgement: threshold.judge(seen, span) }
+    }
+}
+
 /// Conversations of WebSocket that the server ended with one code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Close {
@@ -399,9 +406,8 @@ fn part_of(threshold: &Threshold, plan: &Plan, result: &RunResult) -> Option<Sna
 }
 
 fn judged(thresholds: &[Threshold], parts: &[Option<Snapshot>], total: &Snapshot, span: Nanos) -> Vec<Judged> {
-    let one = |(threshold, part): (&Threshold, &Option<Snapshot>)| Judged {
-        threshold: threshold.text.clone(),
-        judgement: threshold.judge(part.as_ref().unwrap_or(total), span.as_duration()),
+    let one = |(threshold, part): (&Threshold, &Option<Snapshot>)| {
+        Judged::of(threshold, part.as_ref().unwrap_or(total), span.as_duration())
     };
     thresholds.iter().zip(parts).map(one).collect()
 }

@@ -71,7 +71,7 @@ pub struct Bounded {
     listener: TcpListener,
     bounds: Bounds,
     room: Arc<Semaphore>,
-    /// The oldest first; some are closed already.
+    /// Of those that may be closed in favour of others, the oldest first; some are closed already.
     guests: VecDeque<Weak<Guest>>,
 }
 
@@ -83,7 +83,9 @@ impl Bounded {
 
     fn connection(&mut self, stream: TcpStream, permit: OwnedSemaphorePermit) -> Connection {
         let guest = Arc::new(Guest::default());
-        self.guests.push_back(Arc::downgrade(&guest));
+        if self.bounds.when_full == WhenFull::CloseOldest {
+            self.guests.push_back(Arc::downgrade(&guest));
+        }
         let until = Box::pin(tokio::time::sleep(self.bounds.idle));
         Connection { stream, _permit: permit, bounds: self.bounds, guest, read_bytes: 0, until }
     }
@@ -91,7 +93,7 @@ impl Bounded {
     /// Makes room when there is none.
     fn make_room(&mut self) {
         self.guests.retain(|guest| guest.strong_count() > 0);
-        if self.bounds.when_full == WhenFull::Wait || self.room.available_permits() > 0 {
+        if self.room.available_permits() > 0 {
             return;
         }
         let is_stranger =

@@ -27,8 +27,8 @@ pub fn charts_value(charts: &Charts, run: &Run) -> Value {
     Shown { charts, points: &charts.points }.value(&until)
 }
 
-/// The same while it goes on.
-pub(crate) fn charts_so_far(charts: &Charts, moment: &Moment<'_>) -> Value {
+/// The same while it goes on, in no language; [`crate::page_charts`] gives it one.
+pub fn live_charts(charts: &Charts, moment: &Moment<'_>) -> Value {
     Shown { charts, points: &charts.points }.value(&Until::of(moment))
 }
 

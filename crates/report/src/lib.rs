@@ -40,18 +40,18 @@ mod wrap;
 pub use about::About;
 pub use capacity::limit_warning;
 pub use changes::{change_line, change_text, change_value};
-pub use charts::{Moment, charts_value};
+pub use charts::{Moment, charts_value, live_charts};
 pub use doctor::Checkup;
 pub use exchanges::{Showing, exchange_in_full, failed_answers, has_answers};
 pub use github::{github_annotations, github_hold_annotations, github_hold_page, github_page};
 pub use hdr::{HdrLog, hdr_text};
-pub use held::{HoldJson, HoldTable, hold_summary, nothing_held};
+pub use held::{HoldJson, HoldTable, hold_summary, live_hold_row, nothing_held};
 pub use html::html_report;
 pub use json::Json;
 pub use language::Language;
 pub use live::{
-    CHART_WORDS_ZH, CHARTS_MODULE, STYLE, failures_csv, hold_charts, intervals_csv, live_charts, live_hold_plan,
-    live_hold_row, live_plan, live_point, live_value, page_charts, steps_csv,
+    CHART_WORDS_ZH, CHARTS_MODULE, STYLE, failures_csv, hold_charts, intervals_csv, live_hold_plan, live_plan,
+    live_point, live_value, page_charts, steps_csv,
 };
 pub use notes::{note_so_far, note_text};
 pub use past::{

@@ -4,11 +4,11 @@ mod csv;
 
 use std::net::SocketAddr;
 
-use figures::{Charts, FailureCount, HeldInterval, Interval, Judged, ScenarioPart, Standing, per_second};
+use figures::{Charts, FailureCount, Interval, Judged, ScenarioPart, Standing, per_second};
 use plan::{Hold, Load, Plan};
 use serde_json::{Value, json};
 
-use crate::charts::{Moment, charts_so_far, last_point};
+use crate::charts::{Moment, last_point};
 use crate::json::distribution::distribution;
 use crate::summary::scenario_in_words;
 use crate::{Language, html, json, say, steps};
@@ -123,11 +123,6 @@ fn scenarios(all: &[ScenarioPart]) -> Value {
     all.iter().map(one).collect()
 }
 
-/// What its charts show so far, in no language; [`page_charts`] gives it one.
-pub fn live_charts(charts: &Charts, moment: &Moment<'_>) -> Value {
-    charts_so_far(charts, moment)
-}
-
 /// The last point of all series, and its place among those that there are: for whoever has the others.
 pub fn live_point(charts: &Charts, moment: &Moment<'_>) -> Value {
     let mut value = html::data::page_data(&Value::Null, &last_point(charts, moment), Language::En);
@@ -141,12 +136,7 @@ pub fn page_charts(charts: &Value, thresholds: &Value, language: Language) -> Va
     html::data::page_data(&json!({"thresholds": thresholds}), charts, language)
 }
 
-/// One interval of connections that are held, as in their report.
-pub fn live_hold_row(interval: &HeldInterval) -> Value {
-    crate::held::row(interval)
-}
-
-/// What the module of the charts draws of connections that are held. `rows`: of [`live_hold_row`].
+/// What the module of the charts draws of connections that are held. `rows`: of [`crate::live_hold_row`].
 pub fn hold_charts(rows: &Value, now_s: f64, language: Language) -> Value {
     html::held::data(&json!({"intervals": rows, "wall_s": now_s}), language)
 }

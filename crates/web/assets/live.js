@@ -72,7 +72,7 @@ export function addPoint(charts, point, unknown) {
   const length = Math.max(0, ...charts.charts.map((chart) => chart.t.length));
   const { index } = point;
   if (index !== length && index !== length - 1) return false;
-  if ((charts.markCount ?? charts.marks?.length ?? 0) !== point.marks) return false;
+  if ((charts.marks?.length ?? 0) !== point.marks) return false;
   for (const chart of point.charts) {
     const known = charts.charts.find((one) => one.id === chart.id);
     if (!known) {

@@ -290,8 +290,7 @@ async function change(what) {
 }
 
 function field(name, attributes = {}) {
-  const input = element("input", { name, autocomplete: "off", spellcheck: "false", ...attributes });
-  return input;
+  return element("input", { name, autocomplete: "off", spellcheck: "false", ...attributes });
 }
 
 function showControl() {
@@ -300,12 +299,15 @@ function showControl() {
   // What somebody types in stays.
   const now = JSON.stringify([language, goesOn, run.state, run.run, run.scenarios.map((one) => [one.name, one.kind, one.is_paused])]);
   box.hidden = !goesOn;
+  if (now !== shownControl) makeControl(box);
+  shownControl = now;
   for (const one of run.scenarios) {
     const shown = box.querySelector(`[data-scenario="${CSS.escape(one.name)}"]`);
-    if (shown) shown.textContent = `${words.now} ${rate(one.now)}${one.kind === "rate" ? "/s" : ""}`;
+    shown.textContent = `${words.now} ${rate(one.now)}${one.kind === "rate" ? "/s" : ""}`;
   }
-  if (now === shownControl) return;
-  shownControl = now;
+}
+
+function makeControl(box) {
   const rows = run.scenarios.map((one) => changeRow(one));
   const buttons = element("div", { class: "buttons" });
   if (run.plan?.kind === "load") {
@@ -315,10 +317,6 @@ function showControl() {
   buttons.append(button(words.stop, () => api.post("/api/run/stop", {}), "stop"),
     button(words.at_once, () => api.post("/api/run/stop", { at_once: true }), "stop"), markForm());
   box.replaceChildren(...rows, buttons);
-  box.querySelectorAll("[data-scenario]").forEach((shown) => {
-    const one = run.scenarios.find((scenario) => scenario.name === shown.dataset.scenario);
-    shown.textContent = `${words.now} ${rate(one.now)}${one.kind === "rate" ? "/s" : ""}`;
-  });
 }
 
 function changeRow(one) {
@@ -384,7 +382,7 @@ function urlForm() {
     const value = (name) => fields[name].value.trim();
     const made = [];
     const add = (flag, name) => value(name) && made.push(`${flag}=${value(name)}`);
-    if (value("rate")) add("--rate", "rate");
+    add("--rate", "rate");
     add("--connections", "users");
     add("--duration", "duration");
     add("--method", "method");

@@ -112,12 +112,11 @@ async fn charts(State(hub): State<Hub>, asked: Asked) -> Response {
 async fn change(State(hub): State<Hub>, body: Bytes) -> Result<Response, Fault> {
     let body = read(&body)?;
     let mut state = hub.lock();
-    let number = state.number;
     // The same thing said twice does nothing, and has the same answer.
-    if let Some((_, _, answer)) = state.last_change.as_ref().filter(|(of, asked, _)| *of == number && *asked == body) {
+    if let Some((_, answer)) = state.last_change.as_ref().filter(|(asked, _)| *asked == body) {
         return Ok(as_json(answer));
     }
-    let run = state.run.as_ref().filter(|run| !run.is_over()).ok_or_else(Fault::nothing_runs)?;
+    let run = state.going()?;
     let wanted = Wanted::read(&body, run);
     let changes = match wanted {
         Ok(wanted) => run.control.change_since(wanted.seen, wanted.changes).map_err(refusal)?,
@@ -126,7 +125,7 @@ async fn change(State(hub): State<Hub>, body: Bytes) -> Result<Response, Fault> 
     };
     let effective = changes.last().map_or(0.0, |change| change.effective_at.as_secs_f64());
     let answer = json!({"revision": run.control.revision(), "effective_at_s": effective});
-    state.last_change = Some((number, body, answer.clone()));
+    state.last_change = Some((body, answer.clone()));
     Ok(as_json(&answer))
 }
 
@@ -137,8 +136,8 @@ fn behind(body: &Value, run: &Run) -> Option<Fault> {
 
 async fn stop(State(hub): State<Hub>, body: Bytes) -> Result<Response, Fault> {
     let body = read(&body)?;
-    let state = hub.lock();
-    let run = state.run.as_ref().filter(|run| !run.is_over()).ok_or_else(Fault::nothing_runs)?;
+    let mut state = hub.lock();
+    let run = state.going()?;
     if body["at_once"] == true {
         run.control.abort()
     } else {
@@ -157,12 +156,11 @@ async fn mark(State(hub): State<Hub>, body: Bytes) -> Result<Response, Fault> {
             &format!("'text' 需要 1 到 {MARK_CHARS_MAX} 个字符"),
         ));
     }
-    let now = {
-        let state = hub.lock();
-        let run = state.run.as_ref().filter(|run| !run.is_over()).ok_or_else(Fault::nothing_runs)?;
-        run.control.next_instant().max(run.now())
-    };
-    hub.event(now, "note", (text.clone(), text));
+    let mut state = hub.lock();
+    let run = state.going()?;
+    let now = run.control.next_instant().max(run.now());
+    let event = run.mark(now, &text);
+    state.tell_news("state", |_, news| news["event"] = event);
     Ok(as_json(&json!({"at_s": now.as_secs_f64()})))
 }
 
@@ -225,7 +223,7 @@ async fn start(State(hub): State<Hub>, body: Bytes) -> Result<Response, Fault> {
     };
     {
         let mut state = hub.lock();
-        if state.is_starting || state.run.as_ref().is_some_and(|run| !run.is_over()) {
+        if state.is_starting || state.going().is_ok() {
             let (text, zh) = ("a run goes on; stop it first", "已有压测在运行；请先停止");
             return Err(Fault::new(StatusCode::CONFLICT, "runs_already", text, zh));
         }

@@ -87,12 +87,12 @@ fn refusal(request: &Request, token: &str) -> Option<Fault> {
         return foreign();
     }
     // A link that was typed or followed may open the page; it carries no token.
-    let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
-    if is_secret(request.uri().path()) && site.is_some_and(|site| site != b"same-origin" && site != b"none") {
-        return foreign();
-    }
     if !is_secret(request.uri().path()) {
         return None;
+    }
+    let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
+    if site.is_some_and(|site| site != b"same-origin" && site != b"none") {
+        return foreign();
     }
     if !has_token(headers, token) {
         let (text, zh) = (

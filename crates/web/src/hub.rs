@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use figures::{Changed, HeldInterval, Interval, Judged, Standing};
+use figures::{HeldInterval, Interval, Judged, Standing};
 use pacing::Nanos;
 use serde_json::{Value, json};
 
 use crate::Offer;
+use crate::error::Fault;
 use crate::run::{Began, Run};
 use crate::stream::{Events, Pages, Told};
 
@@ -29,10 +30,9 @@ pub(crate) struct State {
     pub(crate) run: Option<Run>,
     /// A run was ordered and has not begun.
     pub(crate) is_starting: bool,
-    is_leaving: bool,
     pages: Pages,
-    /// The last change that was asked for: the revision that was seen, what was asked, what was said.
-    pub(crate) last_change: Option<(u64, Value, Value)>,
+    /// The last change of this run: what was asked, and what was said.
+    pub(crate) last_change: Option<(Value, Value)>,
 }
 
 impl Hub {
@@ -54,24 +54,22 @@ impl Hub {
         state.number += 1;
         state.run = Some(Run::new(began));
         (state.is_starting, state.last_change) = (false, None);
-        state.tell("reload", &json!({}));
+        state.tell("reload", json!({}));
     }
 
     /// What was ordered did not begin.
     pub fn not_begun(&self) {
         let mut state = self.lock();
         state.is_starting = false;
-        state.tell("reload", &json!({}));
+        state.tell("reload", json!({}));
     }
 
     /// An interval of a load. `judged`: its thresholds so far.
     pub fn interval(&self, interval: &Interval, standing: Standing, judged: &[Judged]) {
         let mut state = self.lock();
         let Some(run) = &mut state.run else { return };
-        let point = run.interval(interval, standing, judged);
-        let mut news = run.news();
-        news["point"] = point;
-        state.tell("interval", &news);
+        run.interval(interval, standing, judged);
+        state.tell_news("interval", |run, news| news["point"] = run.point());
     }
 
     /// An interval of connections that are held.
@@ -79,26 +77,15 @@ impl Hub {
         let mut state = self.lock();
         let Some(run) = &mut state.run else { return };
         run.held(interval);
-        let news = run.news();
-        state.tell("interval", &news);
+        state.tell_news("interval", |_, _| ());
     }
 
-    /// The load was changed.
-    pub fn changed(&self, changed: &Changed, scenario: usize) {
+    /// Something happened that a person should see; charts have it already.
+    pub fn event(&self, at: Nanos, kind: &'static str, texts: &(String, String)) {
         let mut state = self.lock();
         let Some(run) = &mut state.run else { return };
-        let mut news = run.news();
-        news["event"] = run.changed(changed, scenario);
-        state.tell("state", &news);
-    }
-
-    /// Something happened that a person should see.
-    pub fn event(&self, at: Nanos, kind: &'static str, texts: (String, String)) {
-        let mut state = self.lock();
-        let Some(run) = &mut state.run else { return };
-        let mut news = run.news();
-        news["event"] = run.event(at, kind, texts);
-        state.tell("state", &news);
+        let event = run.event(at, kind, texts);
+        state.tell_news("state", |_, news| news["event"] = event);
     }
 
     /// The run is over. `charts`: what charts show of it, or null.
@@ -107,14 +94,13 @@ impl Hub {
         let Some(run) = &mut state.run else { return };
         run.over(report, charts);
         let leaving = self.0.offer.orders.is_none();
-        state.tell("over", &json!({"leaving": leaving}));
+        state.tell("over", json!({"leaving": leaving}));
     }
 
     /// The program ends: pages take what they want now, and hear nothing more.
     pub(crate) fn leave(&self) {
         let mut state = self.lock();
-        state.is_leaving = true;
-        state.tell("leaving", &json!({}));
+        state.tell("leaving", json!({}));
     }
 
     /// Somebody still reads.
@@ -150,11 +136,21 @@ impl Hub {
 }
 
 impl State {
-    fn tell(&mut self, kind: &'static str, data: &Value) {
-        if !self.pages.is_empty() {
-            let mut data = data.clone();
-            data["run"] = self.number.into();
-            self.pages.tell(&Told::new(kind, &data));
-        }
+    /// The run that goes on.
+    pub(crate) fn going(&mut self) -> Result<&mut Run, Fault> {
+        self.run.as_mut().filter(|run| !run.is_over()).ok_or_else(Fault::nothing_runs)
+    }
+
+    fn tell(&mut self, kind: &'static str, mut data: Value) {
+        data["run"] = self.number.into();
+        self.pages.tell(&Told::new(kind, &data));
+    }
+
+    /// Tells what is new of the run, and `more`; nothing is made where nobody listens.
+    pub(crate) fn tell_news(&mut self, kind: &'static str, more: impl FnOnce(&Run, &mut Value)) {
+        let Some(run) = self.run.as_ref().filter(|_| !self.pages.is_empty()) else { return };
+        let mut news = run.news();
+        more(run, &mut news);
+        self.tell(kind, news);
     }
 }

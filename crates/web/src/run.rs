@@ -1,9 +1,10 @@
 //! One run as pages see it.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use engine::Control;
-use figures::{Changed, Charts, HeldInterval, Interval, Judged, Standing};
+use figures::{Charts, HeldInterval, Interval, Judged, Standing};
 use pacing::Nanos;
 use pacing::change::Course;
 use report::{Language, Moment};
@@ -11,6 +12,8 @@ use serde_json::{Value, json};
 
 /// Rows of connections that are held; with twice as many each second one goes.
 const HELD_ROWS_MAX: usize = 600;
+/// The kind of what somebody notes.
+const NOTE: &str = "note";
 /// Events that are kept; the oldest go first.
 const EVENTS_MAX: usize = 500;
 
@@ -20,8 +23,8 @@ pub struct Began {
     pub plan: Value,
     /// What changes it.
     pub control: Control,
-    /// What charts show; `None` of connections that are held.
-    pub charts: Option<Charts>,
+    /// What charts show, kept up to date by whoever tells of the run; `None` of connections that are held.
+    pub charts: Option<Arc<Mutex<Charts>>>,
     /// When the measured time begins.
     pub began_unix: Duration,
 }
@@ -37,7 +40,7 @@ struct Met {
 pub(crate) struct Run {
     pub(crate) plan: Value,
     pub(crate) control: Control,
-    charts: Option<Charts>,
+    charts: Option<Arc<Mutex<Charts>>>,
     began_unix: Duration,
     standing: Option<Standing>,
     now: Nanos,
@@ -73,11 +76,8 @@ impl Run {
         self.end.is_some()
     }
 
-    /// An interval of a load. Gives what is new for the charts.
-    pub(crate) fn interval(&mut self, interval: &Interval, standing: Standing, judged: &[Judged]) -> Value {
-        if let Some(charts) = &mut self.charts {
-            charts.interval(interval);
-        }
+    /// An interval of a load, which its charts know.
+    pub(crate) fn interval(&mut self, interval: &Interval, standing: Standing, judged: &[Judged]) {
         self.now = self.now.max(interval.to);
         let mut live = report::live_value(interval, &standing, judged);
         for failure in live["failures"].as_array_mut().into_iter().flatten() {
@@ -85,8 +85,18 @@ impl Run {
         }
         self.live = live;
         self.standing = Some(standing);
-        let moment = self.moment();
-        self.charts.as_ref().zip(moment).map_or(Value::Null, |(charts, moment)| report::live_point(charts, &moment))
+    }
+
+    /// What is new for the charts.
+    pub(crate) fn point(&self) -> Value {
+        self.of_charts(report::live_point)
+    }
+
+    /// Something of its charts; null when nothing was measured.
+    fn of_charts(&self, of: impl FnOnce(&Charts, &Moment<'_>) -> Value) -> Value {
+        let (Some(charts), Some(standing)) = (&self.charts, &self.standing) else { return Value::Null };
+        let moment = Moment { began_unix: self.began_unix, now: self.now, standing };
+        of(&charts.lock().unwrap_or_else(PoisonError::into_inner), &moment)
     }
 
     fn meet(&mut self, failure: &mut Value) {
@@ -121,21 +131,18 @@ impl Run {
         }
     }
 
-    /// The load was changed. Gives the event.
-    pub(crate) fn changed(&mut self, changed: &Changed, scenario: usize) -> Value {
-        if let Some(charts) = &mut self.charts {
-            charts.change(scenario, &self.control.timeline(scenario));
+    /// Whoever watches notes something.
+    pub(crate) fn mark(&mut self, at: Nanos, text: &str) -> Value {
+        let texts = (text.to_owned(), text.to_owned());
+        if let Some(charts) = &self.charts {
+            charts.lock().unwrap_or_else(PoisonError::into_inner).mark(at, NOTE, texts.clone());
         }
-        let [en, zh] = [Language::En, Language::Zh].map(|language| report::change_text(changed, language));
-        self.event(changed.at, "change", (en, zh))
+        self.event(at, NOTE, &texts)
     }
 
-    /// Something happened. Gives the event.
-    pub(crate) fn event(&mut self, at: Nanos, kind: &'static str, (en, zh): (String, String)) -> Value {
+    /// Something happened, which its charts know. Gives the event.
+    pub(crate) fn event(&mut self, at: Nanos, kind: &'static str, (en, zh): &(String, String)) -> Value {
         let event = json!({"at_s": at.as_secs_f64(), "kind": kind, "text": en, "text_zh": zh});
-        if let Some(charts) = &mut self.charts {
-            charts.mark(at, kind, (en, zh));
-        }
         if self.events.len() >= EVENTS_MAX {
             self.events.remove(0);
         }
@@ -155,17 +162,11 @@ impl Run {
         self.held = Vec::new();
     }
 
-    fn moment(&self) -> Option<Moment<'_>> {
-        let standing = self.standing.as_ref()?;
-        Some(Moment { began_unix: self.began_unix, now: self.now, standing })
-    }
-
     /// What its charts show, in no language; null when nothing was measured.
     pub(crate) fn charts_value(&self) -> Value {
-        match (&self.end, &self.charts, self.moment()) {
-            (Some((_, charts)), ..) => charts.clone(),
-            (None, Some(charts), Some(moment)) => report::live_charts(charts, &moment),
-            _ => Value::Null,
+        match &self.end {
+            Some((_, charts)) => charts.clone(),
+            None => self.of_charts(report::live_charts),
         }
     }
 

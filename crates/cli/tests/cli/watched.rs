@@ -175,6 +175,7 @@ fn changes_hold_to_the_start() {
             "{body}: {said}"
         );
     }
+    assert_eq!(paged.post("/api/run/marks", &json!({"text": "a mark of ours"})).0, 200);
     let (_, paused) = paged.post("/api/run/changes", &json!({"revision": 1, "change": "pause"}));
     let (_, resumed) = paged.post("/api/run/changes", &json!({"revision": 2, "change": "resume"}));
     assert_eq!((&paused["revision"], &resumed["revision"]), (&json!(2), &json!(3)));
@@ -188,6 +189,10 @@ fn changes_hold_to_the_start() {
     assert!((started as f64 - asked).abs() <= 2.0, "{started} of {asked}: {}", report["changes"]);
     let kinds: Vec<&Value> = report["changes"].as_array().expect("changes").iter().map(|one| &one["change"]).collect();
     assert_eq!(kinds, ["rate", "pause", "resume"]);
+    let charts = paged.get("/api/run/charts");
+    let marks: Vec<&str> =
+        charts["marks"].as_array().expect("marks").iter().filter_map(|mark| mark["text"].as_str()).collect();
+    assert!(marks.len() == 4 && marks.contains(&"a mark of ours"), "{marks:?}");
     assert_eq!(paged.post("/api/run/changes", &json!({"revision": 3, "change": "pause"})).1["error"], "nothing_runs");
 }
 

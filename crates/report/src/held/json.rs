@@ -16,8 +16,8 @@ use crate::{About, Language};
 /// Grows with every change that a reader could stumble over.
 const SCHEMA: u32 = 1;
 
-/// One interval.
-pub(crate) fn row(interval: &HeldInterval) -> Value {
+/// One interval, as the report has it.
+pub fn live_hold_row(interval: &HeldInterval) -> Value {
     let (seen, now) = (&interval.seen, interval.now);
     json!({
         "from_s": interval.from.as_secs_f64(),
@@ -52,7 +52,7 @@ impl HoldJson {
 
     /// Keeps an interval.
     pub fn interval(&mut self, interval: &HeldInterval) {
-        self.intervals.put(interval.number, interval.is_again, || row(interval));
+        self.intervals.put(interval.number, interval.is_again, || live_hold_row(interval));
     }
 
     /// What has become of exports.

@@ -37,7 +37,7 @@ pub fn failures_csv(failures: &Value) -> String {
     text
 }
 
-/// The series of charts, a line for each point. `charts`: of [`super::live_charts`] or [`crate::charts_value`].
+/// The series of charts, a line for each point. `charts`: of [`crate::live_charts`] or [`crate::charts_value`].
 pub fn intervals_csv(charts: &Value) -> String {
     let none = serde_json::Map::new();
     let series = charts["series"].as_object().unwrap_or(&none);
