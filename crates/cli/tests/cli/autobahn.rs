@@ -54,8 +54,10 @@ fn all_pass(folder: &Path, count: usize, endings: &[String]) {
     let verdicts = verdicts(folder);
     assert_eq!(verdicts.len(), count);
     let passes = |word: &str| ["OK", "NON-STRICT", "INFORMATIONAL"].contains(&word);
-    let failed: Vec<_> = verdicts.iter().filter(|(_, (how, end))| !passes(how) || !passes(end)).collect();
-    assert!(failed.is_empty(), "{failed:?} {endings:?}");
+    let fails = |(how, end): &(String, String)| !passes(how) || !passes(end);
+    let failed: Vec<_> = verdicts.iter().filter(|(_, verdict)| fails(verdict)).collect();
+    let unusual: Vec<_> = endings.iter().filter(|ending| !ending.ends_with("close Some(1000)")).collect();
+    assert!(failed.is_empty(), "{failed:?} {unusual:?}");
     let _ = std::fs::remove_dir_all(folder);
 }
 
@@ -163,6 +165,8 @@ fn echo(address: &str, path: &str) -> String {
         let count = match reader.read(&mut buffer) {
             Ok(0) => return "the end of the stream".to_owned(),
             Ok(count) => count,
+            // A read with a time limit is not begun anew by the system when the process was halted for a moment.
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(error) => return format!("no more could be read: {error}"),
         };
         let mut rest = &mut buffer[..count];
