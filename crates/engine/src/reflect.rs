@@ -266,9 +266,16 @@ impl<'a> Asker<'a> {
 
     /// Waits for bytes. False when there will be none.
     fn receive(&mut self) -> Result<bool, ReflectError> {
-        let (left, mut buffer) = (self.left()?, vec![0; BUFFER_BYTES]);
-        let read = self.stream.set_read_timeout(Some(left)).and_then(|()| self.stream.read(&mut buffer));
-        let count = read.map_err(|error| self.told(error))?;
+        let mut buffer = vec![0; BUFFER_BYTES];
+        let count = loop {
+            let left = self.left()?;
+            match self.stream.set_read_timeout(Some(left)).and_then(|()| self.stream.read(&mut buffer)) {
+                Ok(count) => break count,
+                // A read with a time limit is not begun anew by the system when the process was halted for a moment.
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.told(error)),
+            }
+        };
         let Some((config, session)) = &mut self.tls else {
             self.plain.extend_from_slice(&buffer[..count]);
             return Ok(count > 0);
