@@ -13,6 +13,7 @@ use wire::tls::ClientConfig;
 
 use crate::args::USER_AGENT;
 use crate::exit::Exit;
+use crate::watching;
 
 /// Where a target says that it may be loaded.
 const PATH: &str = "/.well-known/onrush-consent";
@@ -82,10 +83,11 @@ impl Asking<'_> {
     }
 
     fn consents(&self, strangers: &[(&Stranger, &Target)]) -> bool {
-        match std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
+        // Whoever sits at a page cannot answer at the terminal.
+        match std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !watching::is_shown() {
             true => {
                 let who: Vec<&Stranger> = strangers.iter().map(|(stranger, _)| *stranger).collect();
-                self.person_consents(&who, &mut std::io::stdin().lock(), &mut std::io::stderr().lock())
+                self.person_consents(&who, &mut std::io::stdin().lock(), &mut std::io::stderr())
             }
             // Each speaks for itself, and the first that does not is one too many.
             false => strangers.iter().all(|(stranger, target)| self.target_consents(target, stranger)),

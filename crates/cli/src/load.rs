@@ -299,6 +299,8 @@ impl Load {
         reach: Option<Reach>,
     ) -> Result<Vec<Way>, Exit> {
         let language = self.view.language;
+        // A question that was small enough to be asked of anybody says nothing of the load.
+        let reach = reach.filter(|reach| *reach != Reach::Anywhere);
         let loads: Vec<String> =
             plan.scenarios.iter().map(|one| consent::load_in_words(&one.load, one.requests_most(), language)).collect();
         let asking = Asking { connection, load: loads.join(language.pick("; ", "；")), language };

@@ -159,8 +159,7 @@ impl Player<'_> {
         let has_part = |limit: &&scenario::Limit| limit.of.as_ref().is_none_or(|name| names.contains(&name.text));
         wishes.add_thresholds(file.thresholds.iter().filter(has_part).map(of_part));
         let sources = Sources { connection, reach, supplies: supplies.clone() };
-        let prepared = self.load.ready(plan, sources, &self.args.engine, &wishes)?;
-        let exit = self.load.carry_out_prepared(prepared, &wishes);
+        let exit = self.measure(plan, sources, &wishes)?;
         match self.told(lowering.after())? {
             Some(after) if !wishes.is_debug() => match self.once(false, after, of_after, &supplies) {
                 Ok(_) => Ok(exit),
@@ -168,6 +167,18 @@ impl Player<'_> {
             },
             _ => Ok(exit),
         }
+    }
+
+    /// The load itself, unless somebody stopped what is done before it.
+    fn measure(&self, plan: Plan, sources: Sources<'_>, wishes: &Wishes) -> Result<Exit, Exit> {
+        if self.load.watch(&StopHandle::default())?.is_asked() {
+            let text = self
+                .language
+                .pick("stopped before the load began, so nothing was measured", "压测开始前已停止，没有进行测量");
+            return Ok(self.load.refuse(text, Exit::Stopped));
+        }
+        let prepared = self.load.ready(plan, sources, &self.args.engine, wishes)?;
+        Ok(self.load.carry_out_prepared(prepared, wishes))
     }
 
     fn told<T>(&self, made: Result<T, Mistakes>) -> Result<T, Exit> {

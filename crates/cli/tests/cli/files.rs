@@ -1,6 +1,7 @@
 //! Scenario files as people write them, where they once went wrong.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
@@ -192,6 +193,46 @@ fn ctrl_c_ends_what_is_done_once() {
         assert!(began.elapsed().as_secs() < 30, "{name}");
         assert!(lines.iter().any(|line| line.contains("stopping")), "{name}: {lines:?}");
     }
+}
+
+/// Whoever ends the program while its first steps still go on wants no load; what was set up is taken away again.
+#[test]
+fn ctrl_c_before_the_load_means_no_load() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("it is bound");
+    let (tell, asked) = std::sync::mpsc::channel();
+    let (go_on, may_answer) = std::sync::mpsc::channel::<()>();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut reader = BufReader::new(stream.expect("a connection"));
+            let mut lines = Vec::new();
+            while !lines.ends_with(b"\r\n\r\n") && reader.read_until(b'\n', &mut lines).is_ok_and(|count| count > 0) {}
+            let path = String::from_utf8_lossy(&lines).split(' ').nth(1).unwrap_or_default().to_owned();
+            let is_first = path == "/before";
+            let is_heard = tell.send(path).is_ok() && (!is_first || may_answer.recv().is_ok());
+            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
+            if !is_heard || reader.get_mut().write_all(answer).is_err() {
+                return;
+            }
+        }
+    });
+    let folder = Folder::new("files-stopped");
+    let text = format!(
+        "target: http://{address}\nbefore: [{{get: /before}}]\nafter: [{{get: /after}}]\n\
+         scenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{{get: /load}}]}}}}\n"
+    );
+    let plan = folder.file("plan.yaml", &text);
+    let mut child = onrush(&["run", &plan]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let next = || asked.recv_timeout(std::time::Duration::from_secs(60)).expect("a request");
+    assert_eq!(next(), "/before");
+    signal(&child, "-INT");
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("stopping")));
+    go_on.send(()).expect("it waits");
+    let rest: Vec<String> = lines.collect();
+    assert_eq!(child.wait().expect("it ends").code(), Some(130), "{rest:?}");
+    assert_eq!(next(), "/after", "{rest:?}");
+    assert!(rest.iter().any(|line| line.contains("stopped before the load began")), "{rest:?}");
 }
 
 #[test]

@@ -231,7 +231,7 @@ fn a_server_that_takes_no_more_is_named() {
 }
 
 /// In a network of its own, whose settings are changed.
-fn in_a_network(script: &str) -> Output {
+pub(crate) fn in_a_network(script: &str) -> Output {
     let binary = env!("CARGO_BIN_EXE_onrush");
     let script = format!("O='{binary}'; ip link set lo up; {script}");
     let run = Command::new("unshare").args(["--net", "bash", "-c", &script]).env("LANG", "C.UTF-8").output();

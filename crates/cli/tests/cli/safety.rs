@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::process::Stdio;
 
+use crate::hold::in_a_network;
 use crate::usage::check;
 use crate::{Served, onrush, output, report, text};
 
@@ -63,6 +64,25 @@ fn a_public_address_wants_consent() {
         assert_eq!(said.status.code(), Some(3), "{words:?}: {said:?}");
         assert!(!text(&said.stderr).contains("--i-may-load"), "{said:?}");
     }
+}
+
+/// A load that a page may make larger is no small one, whatever was asked of its target before.
+#[test]
+fn what_can_grow_wants_consent() {
+    let run = in_a_network(
+        "ip addr add 203.0.113.7/32 dev lo
+         $O serve --listen 203.0.113.7:8080 > /dev/null 2>&1 & S=$!
+         until (: < /dev/tcp/203.0.113.7/8080) 2> /dev/null; do sleep 0.05; done
+         for way in '' '--web --web-listen 127.0.0.1:0'; do
+           timeout 60 $O -q 10 -c 2 -z 300ms --quiet $way grpc://203.0.113.7:8080/hello.Greeter/SayHello
+           echo the end: $?
+         done
+         kill $S",
+    );
+    let (out, err) = (text(&run.stdout), text(&run.stderr));
+    let ends: Vec<&str> = out.lines().filter_map(|line| line.strip_prefix("the end: ")).collect();
+    assert_eq!(ends, ["0", "2"], "{out} {err}");
+    assert!(err.contains("--i-may-load 203.0.113.7"), "{err}");
 }
 
 /// Files, however slow they look.
