@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
-use engine::StopHandle;
 use report::Language;
 use web::Order;
 
@@ -90,18 +89,21 @@ const FROM_A_PAGE: [&str; 68] = [
     "full",
 ];
 
+/// What may lead the requests of a file to somebody whom the file does not name, or let others read them.
+const LEADS_ELSEWHERE: [&str; 6] = ["var", "resolve", "connect-to", "to", "insecure", "host"];
+
 /// Serves the page until somebody ends the program.
 pub(crate) fn page(args: &WatchArgs) -> Exit {
     let language = usage::language();
     let (sender, orders) = channel();
-    let site = match watching::open(args, Some((sender, files())), language) {
+    let site = match watching::open(args, Some((sender, files)), language) {
         Ok(site) => site,
         Err(text) => {
             output::complain(&text);
             return Exit::Usage;
         }
     };
-    let asked = match stopping::watch_signals(&StopHandle::default(), language) {
+    let asked = match stopping::watch_idle(language) {
         Ok(asked) => asked,
         Err(error) => {
             output::complain(&report::run_error(&error.into(), language));
@@ -110,7 +112,10 @@ pub(crate) fn page(args: &WatchArgs) -> Exit {
     };
     while !asked.is_asked() {
         match orders.recv_timeout(LOOK_EVERY) {
-            Ok(order) => carry_out(&order, &site),
+            Ok(order) => {
+                carry_out(&order, &site);
+                stopping::idle();
+            }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
@@ -130,13 +135,13 @@ fn carry_out(order: &Order, site: &web::Site) {
         None => load::run(&args),
     });
     let heard = output::heard().join("\n");
+    site.hub().done(&heard);
     let text = match exit {
         Err(text) => text,
         Ok(_) if heard.is_empty() => order.language.pick("the run did not begin", "压测没有启动").to_owned(),
         Ok(_) => heard,
     };
     // It did begin, where somebody has said so before.
-    site.hub().not_begun();
     order.answer.give(Err(text));
 }
 
@@ -154,29 +159,52 @@ fn read(words: &[String], language: Language) -> Result<RunArgs, String> {
     let foreign = |name: &&str| !FROM_A_PAGE.contains(name) && is_given(inner, name);
     if let Some(flag) = rows.iter().map(|row| row.name).find(foreign) {
         return Err(language.pick(
-            format!("--{flag} is not for a page, since it touches files or the program itself; use the command line"),
-            format!("--{flag} 涉及本机文件或程序本身，不能在页面上使用；请在命令行运行"),
+            format!("--{flag} is for the command line only; a run with it is started there, with --web to watch it"),
+            format!("--{flag} 只能在命令行使用；请在命令行启动，并加上 --web 在页面上观看"),
         ));
     }
     let Command::Run(args) = Command::of(&matches) else {
         return Err(language.pick("a page starts runs only", "页面只能启动压测").to_owned());
     };
-    let is_of_file = |text: &String| text.starts_with('@') || text.contains("=@") || text.contains("=<");
     let flags = &args.flags;
-    let parts = flags.data.iter().chain(&flags.form).chain(&flags.headers).chain(&flags.cookies);
-    if let Some(part) = parts.clone().find(|part| is_of_file(part)) {
+    if let Some(part) = reads_a_file(flags) {
         return Err(language.pick(
             format!("'{part}' would read a file of the machine that onrush runs on; put the text itself here"),
             format!("'{part}' 会读取 onrush 所在机器上的文件；请直接填写内容"),
         ));
     }
+    let leads = |name: &&str| LEADS_ELSEWHERE.contains(name) && is_given(inner, name);
+    let leading = rows.iter().map(|row| row.name).find(leads);
     match args.file() {
         Some(file) if !files().iter().any(|known| known == file) => Err(language.pick(
             format!("there is no scenario file '{file}' in the folder in which onrush was started"),
             format!("onrush 启动目录中没有场景文件 '{file}'"),
         )),
+        Some(file) if leading.is_some_and(|_| has_secrets(file)) => {
+            let flag = leading.unwrap_or_default();
+            Err(language.pick(
+                format!("'{file}' has secrets or data, which --{flag} may lead elsewhere; run it with --{flag} on the command line"),
+                format!("'{file}' 含有敏感信息或数据，--{flag} 可能将其发往别处；请在命令行使用 --{flag} 运行"),
+            ))
+        }
         _ => Ok(*args),
     }
+}
+
+/// What would be read from a file of this machine.
+fn reads_a_file(flags: &plan::Flags) -> Option<&String> {
+    let of_form = |text: &&String| text.contains("=@") || text.contains("=<");
+    let whole = flags.data.iter().chain(&flags.headers).find(|text| text.starts_with('@'));
+    // As curl has it, what is no pair names a file of cookies.
+    let jar = flags.cookies.iter().find(|text| !text.contains('='));
+    whole.or(jar).or_else(|| flags.form.iter().find(of_form))
+}
+
+/// A scenario file may have what others must not read: secrets, something of the environment, rows of other files. One that cannot
+/// be read is told of later.
+fn has_secrets(file: &str) -> bool {
+    let parts = ["secrets", "env.", "data:"];
+    std::fs::read_to_string(file).is_ok_and(|text| parts.iter().any(|part| text.contains(part)))
 }
 
 fn is_given(matches: &ArgMatches, name: &str) -> bool {

@@ -13,7 +13,7 @@ use crate::{output, signals};
 const SECOND_SIGNAL_WAIT: Duration = Duration::from_secs(2);
 
 /// Whoever hears of signals, and what they end now.
-type Current = (signals::Asked, Arc<Mutex<StopHandle>>);
+type Current = (signals::Asked, Arc<Mutex<Option<StopHandle>>>);
 
 /// It is there once somebody has asked for it.
 static CURRENT: Mutex<Option<Current>> = Mutex::new(None);
@@ -21,29 +21,51 @@ static CURRENT: Mutex<Option<Current>> = Mutex::new(None);
 /// From now on Ctrl-C ends this gently, and once more at once: what a file does before its load, the load, what it does behind it,
 /// each run of a page.
 pub(crate) fn watch_signals(stop: &StopHandle, language: Language) -> Result<signals::Asked, std::io::Error> {
+    watch(Some(stop.clone()), language)
+}
+
+/// The same while nothing goes on: whoever asked ends when it is seen.
+pub(crate) fn watch_idle(language: Language) -> Result<signals::Asked, std::io::Error> {
+    watch(None, language)
+}
+
+/// Nothing goes on any more.
+pub(crate) fn idle() {
+    if let Some((_, current)) = &*CURRENT.lock().unwrap_or_else(PoisonError::into_inner) {
+        *current.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+fn watch(stop: Option<StopHandle>, language: Language) -> Result<signals::Asked, std::io::Error> {
     let mut known = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((asked, current)) = &*known {
-        *current.lock().unwrap_or_else(PoisonError::into_inner) = stop.clone();
+        *current.lock().unwrap_or_else(PoisonError::into_inner) = stop;
         return Ok(asked.clone());
     }
-    let current = Arc::new(Mutex::new(stop.clone()));
+    let current = Arc::new(Mutex::new(stop));
     let asked = watch_current(current.clone(), language)?;
     *known = Some((asked.clone(), current));
     Ok(asked)
 }
 
-fn watch_current(current: Arc<Mutex<StopHandle>>, language: Language) -> Result<signals::Asked, std::io::Error> {
+fn watch_current(
+    current: Arc<Mutex<Option<StopHandle>>>,
+    language: Language,
+) -> Result<signals::Asked, std::io::Error> {
     let now = move || current.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let (gently, at_once) = (now.clone(), now);
     let first = move || {
+        let Some(stop) = gently() else { return };
         output::note(language.pick(
             "stopping: waiting for what is in flight; Ctrl-C again ends at once",
             "正在停止：等待在途请求完成；再按一次 Ctrl-C 立即结束",
         ));
-        gently().stop();
+        stop.stop();
     };
     let again = move || {
-        at_once().abort();
+        if let Some(stop) = at_once() {
+            stop.abort();
+        }
         // A file that is a pipe may have nobody who reads it.
         std::thread::spawn(|| {
             std::thread::sleep(SECOND_SIGNAL_WAIT);

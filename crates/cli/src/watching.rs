@@ -11,7 +11,7 @@ use pacing::Nanos;
 use plan::{Hold, Plan};
 use report::Language;
 use serde_json::Value;
-use web::{Answer, Began, Hub, Offer, Order, Site};
+use web::{Answer, Began, Hub, NameFiles, Offer, Order, Site};
 
 use crate::args::WatchArgs;
 use crate::listen::read_address;
@@ -38,7 +38,7 @@ pub(crate) fn is_shown() -> bool {
 /// Opens a page and says where it is.
 pub(crate) fn open(
     args: &WatchArgs,
-    orders: Option<(std::sync::mpsc::Sender<Order>, Vec<String>)>,
+    orders: Option<(std::sync::mpsc::Sender<Order>, NameFiles)>,
     language: Language,
 ) -> Result<Site, String> {
     let listen = match &args.listen {
@@ -63,8 +63,7 @@ pub(crate) fn open(
         })?,
     };
     let (sender, files) = orders.unzip();
-    let offer =
-        Offer { version: env!("CARGO_PKG_VERSION").to_owned(), files: files.unwrap_or_default(), orders: sender };
+    let offer = Offer { version: env!("CARGO_PKG_VERSION").to_owned(), files, orders: sender };
     let site = Site::start(listen, &token, offer).map_err(|error| {
         language.pick(
             format!("cannot listen on {listen} for the page: {error}; choose another address with --web-listen"),
@@ -181,7 +180,7 @@ impl Drop for Watching {
     /// A run that failed has no report, and is over too.
     fn drop(&mut self) {
         if let Some(hub) = self.hub.take().filter(|_| self.has_begun) {
-            hub.over(&Value::Null, &Value::Null);
+            hub.failed();
         }
     }
 }

@@ -132,6 +132,9 @@ pub enum Refused {
     /// It does not stand still.
     #[error("this load is not paused")]
     NotPaused,
+    /// Its end would leave nothing to measure.
+    #[error("this load is warming up, and would end with nothing measured; stop it instead")]
+    WarmingUp,
     /// It starts nothing any more.
     #[error("this load is over; start it anew")]
     Over,
@@ -212,6 +215,11 @@ impl Control {
             let folded = changes.folded();
             folded.instant(changes.clock().now())
         })
+    }
+
+    /// Its measured load has not begun; what is changed now holds from its beginning on.
+    pub fn is_warming_up(&self) -> bool {
+        self.changes.as_ref().is_some_and(|changes| changes.clock().now() < changes.folded().measured_from)
     }
 
     /// Whether it starts nothing any more.
@@ -329,6 +337,9 @@ impl Changes {
     fn add(&self, seen: Option<u32>, changes: Vec<(usize, What)>, now: Nanos) -> Result<Vec<Change>, Refused> {
         let mut folded = self.folded();
         let (before, effective_at) = (folded.all.len(), folded.instant(now));
+        if now < folded.measured_from && changes.iter().any(|(_, what)| *what == What::End) {
+            return Err(Refused::WarmingUp);
+        }
         if seen.is_some_and(|seen| seen as usize != before) {
             return Err(Refused::Behind { now: before as u32 });
         }

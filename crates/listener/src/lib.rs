@@ -44,6 +44,8 @@ pub enum WhenFull {
 pub struct Guest {
     is_known: AtomicBool,
     is_gone: AtomicBool,
+    /// Its request is there as a whole; what takes time now is the answer.
+    is_served: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
 
@@ -51,6 +53,11 @@ impl Guest {
     /// Somebody vouches for it: it is not closed in favour of others.
     pub fn vouch(&self) {
         self.is_known.store(true, Ordering::Relaxed);
+    }
+
+    /// Its request was read; the bound of [`Bounds::request`] holds for it no longer. Whoever says so answers in a time of its own.
+    pub fn serve(&self) {
+        self.is_served.store(true, Ordering::Relaxed);
     }
 
     fn send_away(&self) {
@@ -149,7 +156,8 @@ impl Connection {
     }
 
     fn is_late(&mut self, context: &mut Context<'_>) -> bool {
-        self.until.as_mut().poll(context).is_ready()
+        let is_late = self.until.as_mut().poll(context).is_ready();
+        is_late && !self.guest.is_served.load(Ordering::Relaxed)
     }
 
     /// It was closed in favour of others; else whoever decides so finds it.
@@ -192,6 +200,7 @@ impl AsyncWrite for Connection {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
         if let Poll::Ready(Ok(_)) = written {
             self.read_bytes = 0;
+            self.guest.is_served.store(false, Ordering::Relaxed);
             let span = self.bounds.idle;
             self.wait(span);
         } else if self.is_late(context) {

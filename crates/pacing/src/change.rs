@@ -89,6 +89,32 @@ impl Timeline {
         self.end
     }
 
+    /// How long its plan goes on behind an instant, pauses left out; `None` when no time ends it.
+    pub fn left(&self, at: Nanos) -> Option<Nanos> {
+        match &self.paused {
+            Some(paused) => paused.span,
+            None => self.end.map(|end| end.since(at)),
+        }
+    }
+
+    /// The rate that its plan asks for at an instant, a second; in a pause, the one with which it goes on. 0 of users.
+    pub fn rate_at(&self, at: Nanos) -> f64 {
+        match (&self.course, &self.paused) {
+            (Course::Rate(schedule), None) => schedule.rate_at(at),
+            (_, Some(Paused { left: Left::Rate(rest), .. })) => rest.rate(),
+            _ => 0.0,
+        }
+    }
+
+    /// The users that its plan asks for at an instant; in a pause, those with which it goes on. 0 of a rate.
+    pub fn users_at(&self, at: Nanos) -> u64 {
+        match (&self.course, &self.paused) {
+            (Course::Users(levels, from), None) => levels.count(*from + at),
+            (_, Some(Paused { left: Left::Users(rest), .. })) => rest.count(),
+            _ => 0,
+        }
+    }
+
     /// The last change that it knows.
     pub fn revision(&self) -> u32 {
         self.revision
@@ -315,6 +341,24 @@ mod tests {
         );
         assert_eq!([999, 3_000, 4_000, 12_999].map(|at| count(&users, at)), [10, 10, 30, 30]);
         assert_eq!(users.end(), Some(Nanos::from_millis(13_000)));
+    }
+
+    #[test]
+    fn a_pause_keeps_what_goes_on_behind_it() {
+        let at = Nanos::from_millis;
+        let ramp = changed(open(&[stage(0, 1_000, 4_000)]), &[(1_000, What::Pause)]);
+        assert_eq!(
+            (ramp.rate_at(at(500)), ramp.rate_at(at(9_000)), ramp.left(at(9_000))),
+            (250.0, 250.0, Some(at(3_000)))
+        );
+        let hold = changed(ramp, &[(1_000, What::Pause), (2_000, What::Rate(vec![stage(700, 700, 0)]))]);
+        assert_eq!((hold.rate_at(at(9_000)), hold.left(at(9_000))), (700.0, Some(at(3_000))));
+        let users = changed(closed(&[level(0, 100, 10_000)], Some(20_000)), &[(5_000, What::Pause)]);
+        assert_eq!((users.users_at(at(9_000)), users.left(at(9_000))), (50, Some(at(15_000))));
+        let users = changed(users, &[(1, What::Pause), (9_000, What::Users(vec![level(70, 70, 0)]))]);
+        assert_eq!((users.users_at(at(9_500)), users.rate_at(at(9_500))), (70, 0.0));
+        let endless = changed(closed(&[level(5, 5, 0)], None), &[(1_000, What::Pause)]);
+        assert_eq!((endless.users_at(at(2_000)), endless.left(at(2_000))), (5, None));
     }
 
     #[test]

@@ -75,6 +75,11 @@ impl LevelRest {
         let Levels { pieces, end, last } = Levels::new(stages);
         Self { parts: pieces, at: Nanos::ZERO, end, last }
     }
+
+    /// The level with which it begins.
+    pub fn count(&self) -> u64 {
+        self.parts.iter().find(|piece| piece.begin <= self.at).map_or(self.last, |piece| piece.count(self.at))
+    }
 }
 
 /// A level over time. After the last stage it stays as it is.

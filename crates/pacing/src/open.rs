@@ -119,6 +119,16 @@ impl Rest {
         self.parts.iter().fold(Nanos::ZERO, |sum, (.., span)| sum + *span)
     }
 
+    /// The rate a second with which it begins.
+    pub fn rate(&self) -> f64 {
+        let first = self.parts.iter().find(|(.., span)| *span > Nanos::ZERO);
+        let piece = |(stage, skipped, span): &(Stage, Nanos, Nanos)| {
+            let (stage, skipped, span) = (*stage, *skipped, *span);
+            Piece { stage, skipped, base: 0, span, begin: Nanos::ZERO, after: 0 }
+        };
+        first.map_or(0.0, |first| piece(first).rate_at(Nanos::ZERO))
+    }
+
     /// Whole stages.
     pub fn of(stages: &[Stage]) -> Self {
         Self { parts: stages.iter().map(|stage| (*stage, Nanos::ZERO, stage.span)).collect() }

@@ -127,7 +127,8 @@ fn scenarios(all: &[ScenarioPart]) -> Value {
 pub fn live_point(charts: &Charts, moment: &Moment<'_>) -> Value {
     let mut value = html::data::page_data(&Value::Null, &last_point(charts, moment), Language::En);
     value["index"] = charts.points.len().saturating_sub(1).into();
-    value["marks"] = charts.marks.len().into();
+    value["from_s"] = charts.points.last().map(|point| point.from.as_secs_f64()).into();
+    value["marks"] = charts.marks.iter().filter(|mark| mark.at <= moment.now).count().into();
     value
 }
 

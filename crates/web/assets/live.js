@@ -107,9 +107,14 @@ export function addPoint(charts, point, unknown) {
 }
 
 function addHeat(charts, point, index) {
-  if (!point.heat) return true;
   const { heat } = charts;
-  if (!heat) return false;
+  if (!heat) return !point.heat;
+  // Intervals without answers have columns too.
+  for (let place = heat.t.length; place <= index; place += 1) {
+    heat.t[place] = place === index ? point.from_s : heat.t[place - 1] + heat.width_s;
+    heat.counts[place] = [];
+  }
+  if (!point.heat) return true;
   const same = (one, other) => Math.abs(one / other - 1) < 1e-3;
   const first = heat.edges.findIndex((edge) => same(edge, point.heat.edges[0]));
   if (first < 0 || first + point.heat.edges.length > heat.edges.length) return false;
@@ -118,6 +123,5 @@ function addHeat(charts, point, index) {
   heat.t[index] = point.heat.t[0];
   heat.counts[index] = column;
   heat.width_s = Math.max(heat.width_s, point.heat.width_s);
-  for (let place = 0; place <= index; place += 1) heat.counts[place] ||= [];
-  return heat.t.length > index;
+  return true;
 }

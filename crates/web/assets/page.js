@@ -60,10 +60,12 @@ function reload() {
 function hear(kind, data) {
   if (kind === "leaving") {
     hasEnded = true;
+    // What is wanted of it is here first; then nobody waits for this page.
+    keeping.finally(() => stream?.abort());
     return;
   }
   if (kind === "reload" || kind === "over" || !run || data.run !== run.run) {
-    if (kind === "over") keepFiles(data.leaving);
+    if (kind === "over") keeping = keepFiles(data.leaving);
     reload();
     return;
   }
@@ -97,6 +99,8 @@ async function refreshCharts(point) {
   }
 }
 
+// The stream was lost, and that is what is told.
+let isBroken = false;
 let slowTimer = 0;
 function reloadSlowly() {
   slowTimer ||= setTimeout(async () => {
@@ -106,6 +110,7 @@ function reloadSlowly() {
   }, 500);
 }
 
+let keeping = Promise.resolve();
 // A program that ends takes its report with it, so the page has it before.
 async function keepFiles(leaving) {
   if (!leaving) return;
@@ -118,13 +123,16 @@ async function keepFiles(leaving) {
   }
 }
 
+let stream = null;
 async function listen() {
   for (let wait = 500; ; wait = Math.min(wait * 2, 8000)) {
     const controller = new AbortController();
+    stream = controller;
     try {
       await api.listen((kind, data) => {
         wait = 500;
-        tell(null);
+        if (isBroken) tell(null);
+        isBroken = false;
         hear(kind, data);
       }, controller.signal);
     } catch (error) {
@@ -137,6 +145,7 @@ async function listen() {
       show();
       return undefined;
     }
+    isBroken = true;
     tell(new Error(words.broken));
     await new Promise((wake) => setTimeout(wake, wait));
   }
@@ -311,7 +320,8 @@ function makeControl(box) {
   const rows = run.scenarios.map((one) => changeRow(one));
   const buttons = element("div", { class: "buttons" });
   if (run.plan?.kind === "load") {
-    buttons.append(run.state === "paused" ? button(words.resume, () => change({ change: "resume" }), "strong")
+    // One that is paused in its warm-up pauses when that is over.
+    buttons.append(run.scenarios.every((one) => one.is_paused) ? button(words.resume, () => change({ change: "resume" }), "strong")
       : button(words.pause, () => change({ change: "pause" })));
   }
   buttons.append(button(words.stop, () => api.post("/api/run/stop", {}), "stop"),

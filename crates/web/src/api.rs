@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{Query, State};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, FromRequest, Query, Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::sse::{KeepAlive, Sse};
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::error::{Fault, as_json};
 use crate::guard;
-use crate::hub::Hub;
+use crate::hub::{Hub, Ordered};
 use crate::orders::{Answer, Order};
 use crate::run::Run;
 use crate::steer::{Wanted, refusal};
@@ -25,6 +25,8 @@ use crate::steer::{Wanted, refusal};
 const BEAT: Duration = Duration::from_secs(10);
 /// Words of a run that is started.
 const WORDS_MAX: usize = 200;
+/// Bytes of a body; with its head it is below what a connection may send.
+const BODY_BYTES_MAX: usize = 32 * 1024;
 /// Characters of a mark.
 const MARK_CHARS_MAX: usize = 200;
 
@@ -65,6 +67,7 @@ pub(crate) fn router(hub: &Hub, token: Arc<str>) -> Router {
             );
             Fault::new(StatusCode::NOT_FOUND, "no_such_path", text, zh)
         })
+        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .with_state(hub.clone())
         .layer(from_fn_with_state(token, guard::look))
 }
@@ -76,12 +79,26 @@ fn language_of(asked: &Asked) -> Language {
 }
 
 /// What a body says; an empty one says nothing.
-fn read(body: &Bytes) -> Result<Value, Fault> {
-    if body.is_empty() {
-        return Ok(json!({}));
+struct Said(Value);
+
+impl<S: Send + Sync> FromRequest<S> for Said {
+    type Rejection = Fault;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Fault> {
+        let body = Bytes::from_request(request, state).await.map_err(|rejection| {
+            if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
+                let (text, zh) = ("a body has 32 KiB at most", "请求体最多 32 KiB");
+                return Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", text, zh);
+            }
+            Fault::wrong("the body did not come as a whole", "请求体不完整")
+        })?;
+        if body.is_empty() {
+            return Ok(Self(json!({})));
+        }
+        let no_json =
+            |error| Fault::wrong(&format!("this is no JSON: {error}"), &format!("请求不是有效的 JSON：{error}"));
+        serde_json::from_slice(&body).map(Self).map_err(no_json)
     }
-    serde_json::from_slice(body)
-        .map_err(|error| Fault::wrong(&format!("this is no JSON: {error}"), &format!("请求不是有效的 JSON：{error}")))
 }
 
 async fn run(State(hub): State<Hub>) -> Response {
@@ -109,8 +126,7 @@ async fn charts(State(hub): State<Hub>, asked: Asked) -> Response {
     of_run(&hub, |run| Ok(as_json(&run.charts(language_of(&asked)))))
 }
 
-async fn change(State(hub): State<Hub>, body: Bytes) -> Result<Response, Fault> {
-    let body = read(&body)?;
+async fn change(State(hub): State<Hub>, Said(body): Said) -> Result<Response, Fault> {
     let mut state = hub.lock();
     // The same thing said twice does nothing, and has the same answer.
     if let Some((_, answer)) = state.last_change.as_ref().filter(|(asked, _)| *asked == body) {
@@ -134,8 +150,7 @@ fn behind(body: &Value, run: &Run) -> Option<Fault> {
     (seen != u64::from(now)).then(|| refusal(engine::Refused::Behind { now }))
 }
 
-async fn stop(State(hub): State<Hub>, body: Bytes) -> Result<Response, Fault> {
-    let body = read(&body)?;
+async fn stop(State(hub): State<Hub>, Said(body): Said) -> Result<Response, Fault> {
     let mut state = hub.lock();
     let run = state.going()?;
     if body["at_once"] == true {
@@ -146,8 +161,7 @@ async fn stop(State(hub): State<Hub>, body: Bytes) -> Result<Response, Fault> {
     Ok(as_json(&json!({"state": run.state()})))
 }
 
-async fn mark(State(hub): State<Hub>, body: Bytes) -> Result<Response, Fault> {
-    let body = read(&body)?;
+async fn mark(State(hub): State<Hub>, Said(body): Said) -> Result<Response, Fault> {
     let text: String =
         body["text"].as_str().unwrap_or_default().trim().chars().filter(|one| !one.is_control()).collect();
     if text.is_empty() || text.chars().count() > MARK_CHARS_MAX {
@@ -165,15 +179,20 @@ async fn mark(State(hub): State<Hub>, body: Bytes) -> Result<Response, Fault> {
 }
 
 /// The report, as soon as there is one.
-fn report_of(run: &Run) -> Result<&(Value, Value), Fault> {
+fn report_of(run: &Run) -> Result<(&Value, &Value), Fault> {
     run.report().ok_or_else(|| {
+        if run.has_failed() {
+            let (text, zh) =
+                ("the run failed, and has no report; its events say why", "压测失败，没有报告；原因见事件");
+            return Fault::new(StatusCode::CONFLICT, "no_report", text, zh);
+        }
         let (text, zh) = ("the report is there when the run is over", "压测结束后才有报告");
         Fault::new(StatusCode::CONFLICT, "not_over", text, zh)
     })
 }
 
 async fn report_json(State(hub): State<Hub>) -> Response {
-    of_run(&hub, |run| Ok(as_json(&report_of(run)?.0)))
+    of_run(&hub, |run| Ok(as_json(report_of(run)?.0)))
 }
 
 async fn report_html(State(hub): State<Hub>, asked: Asked) -> Response {
@@ -202,8 +221,11 @@ async fn failures(State(hub): State<Hub>) -> Response {
     of_run(&hub, |run| Ok(csv(report::failures_csv(&run.tables()["failures"]))))
 }
 
-async fn start(State(hub): State<Hub>, body: Bytes) -> Result<Response, Fault> {
-    let body = read(&body)?;
+async fn start(
+    State(hub): State<Hub>,
+    ConnectInfo(who): ConnectInfo<guard::Who>,
+    Said(body): Said,
+) -> Result<Response, Fault> {
     let Some(orders) = hub.offer().orders.clone() else {
         let (text, zh) = (
             "this run was started by its own command; 'onrush web' starts runs from a page",
@@ -223,16 +245,21 @@ async fn start(State(hub): State<Hub>, body: Bytes) -> Result<Response, Fault> {
     };
     {
         let mut state = hub.lock();
-        if state.is_starting || state.going().is_ok() {
-            let (text, zh) = ("a run goes on; stop it first", "已有压测在运行；请先停止");
+        if state.order != Ordered::None {
+            let (text, zh) = match state.going() {
+                Ok(_) => ("a run goes on; stop it first", "已有压测在运行；请先停止"),
+                Err(_) => ("a run begins or ends just now; try again when it has", "压测正在启动或收尾；请稍后再试"),
+            };
             return Err(Fault::new(StatusCode::CONFLICT, "runs_already", text, zh));
         }
-        state.is_starting = true;
+        state.order = Ordered::Starting;
     }
+    // A run may take its time until it begins.
+    who.serve();
     let (sender, receiver) = tokio::sync::oneshot::channel();
     let language = if body["lang"] == "zh" { Language::Zh } else { Language::En };
     if orders.send(Order { words, language, answer: Answer::new(sender) }).is_err() {
-        hub.not_begun();
+        hub.done("");
     }
     match receiver.await {
         Ok(Ok(())) => Ok(as_json(&json!({"run": hub.lock().number}))),

@@ -32,6 +32,13 @@ const HEADERS: [(HeaderName, &str); 6] = [
 #[derive(Clone)]
 pub(crate) struct Who(Arc<Guest>);
 
+impl Who {
+    /// Its request was read; the answer may take its time.
+    pub(crate) fn serve(&self) {
+        self.0.serve();
+    }
+}
+
 impl Connected<IncomingStream<'_, Bounded>> for Who {
     fn connect_info(stream: IncomingStream<'_, Bounded>) -> Self {
         Self(stream.io().guest())

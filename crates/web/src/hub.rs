@@ -28,11 +28,23 @@ pub(crate) struct State {
     /// Runs since the program began.
     pub(crate) number: u64,
     pub(crate) run: Option<Run>,
-    /// A run was ordered and has not begun.
-    pub(crate) is_starting: bool,
+    /// What became of the last order.
+    pub(crate) order: Ordered,
     pages: Pages,
     /// The last change of this run: what was asked, and what was said.
     pub(crate) last_change: Option<(Value, Value)>,
+}
+
+/// A run that was ordered here, and where it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Ordered {
+    /// There is none, or it is done with.
+    #[default]
+    None,
+    /// It has not begun.
+    Starting,
+    /// It began; what is done behind its load may go on.
+    Begun,
 }
 
 impl Hub {
@@ -53,14 +65,21 @@ impl Hub {
         let mut state = self.lock();
         state.number += 1;
         state.run = Some(Run::new(began));
-        (state.is_starting, state.last_change) = (false, None);
+        state.last_change = None;
+        if state.order == Ordered::Starting {
+            state.order = Ordered::Begun;
+        }
         state.tell("reload", json!({}));
     }
 
-    /// What was ordered did not begin.
-    pub fn not_begun(&self) {
+    /// What was ordered is done with: another run may be ordered. `said`: why it failed, where it began and failed.
+    pub fn done(&self, said: &str) {
         let mut state = self.lock();
-        state.is_starting = false;
+        state.order = Ordered::None;
+        if let Some(run) = state.run.as_mut().filter(|run| run.has_failed() && !said.is_empty()) {
+            let texts = (said.to_owned(), said.to_owned());
+            run.event(run.now(), "error", &texts);
+        }
         state.tell("reload", json!({}));
     }
 
@@ -90,9 +109,18 @@ impl Hub {
 
     /// The run is over. `charts`: what charts show of it, or null.
     pub fn over(&self, report: &Value, charts: &Value) {
+        self.ended(Some((report.clone(), charts.clone())));
+    }
+
+    /// The run failed, and has no report.
+    pub fn failed(&self) {
+        self.ended(None);
+    }
+
+    fn ended(&self, report: Option<(Value, Value)>) {
         let mut state = self.lock();
         let Some(run) = &mut state.run else { return };
-        run.over(report, charts);
+        run.over(report);
         let leaving = self.0.offer.orders.is_none();
         state.tell("over", json!({"leaving": leaving}));
     }
@@ -117,20 +145,21 @@ impl Hub {
 
     /// Everything that stands at the top: what runs, and what can be done.
     pub(crate) fn value(&self) -> Value {
-        let state = self.lock();
         let offer = self.offer();
+        let files = offer.files.map_or_else(Vec::new, |files| files());
+        let state = self.lock();
         let mut value = match &state.run {
             Some(run) => run.value(),
             None => json!({"state": "idle", "revision": 0, "plan": null, "live": null, "events": [], "scenarios": []}),
         };
-        if state.is_starting {
+        if state.order == Ordered::Starting {
             value["state"] = "starting".into();
         }
         value["api"] = VERSION.into();
         value["version"] = offer.version.clone().into();
         value["run"] = state.number.into();
-        value["can_start"] = offer.orders.is_some().into();
-        value["files"] = offer.files.clone().into();
+        value["can_start"] = (offer.orders.is_some() && state.order == Ordered::None).into();
+        value["files"] = files.into();
         value
     }
 }

@@ -38,13 +38,16 @@ const LEAVE_WAIT_MAX: Duration = Duration::from_secs(2);
 /// How often it is looked whether they have them.
 const LEAVE_LOOK_EVERY: Duration = Duration::from_millis(20);
 
+/// Names scenario files.
+pub type NameFiles = fn() -> Vec<String>;
+
 /// What a page offers beside a run.
 #[derive(Clone, Debug, Default)]
 pub struct Offer {
     /// Of the program.
     pub version: String,
-    /// Scenario files that may be run, by their names.
-    pub files: Vec<String>,
+    /// Names the scenario files that may be run.
+    pub files: Option<NameFiles>,
     /// Runs are started here.
     pub orders: Option<Sender<Order>>,
 }

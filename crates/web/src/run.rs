@@ -37,6 +37,14 @@ struct Met {
     count: u64,
 }
 
+/// What a run that is over leaves.
+enum End {
+    /// Its report, and what charts show of it.
+    Measured(Value, Value),
+    /// It failed.
+    Failed,
+}
+
 pub(crate) struct Run {
     pub(crate) plan: Value,
     pub(crate) control: Control,
@@ -49,8 +57,7 @@ pub(crate) struct Run {
     held: Vec<Value>,
     held_stride: u64,
     events: Vec<Value>,
-    /// When it is over: its report, and what charts show of it.
-    end: Option<(Value, Value)>,
+    end: Option<End>,
 }
 
 impl Run {
@@ -74,6 +81,11 @@ impl Run {
 
     pub(crate) fn is_over(&self) -> bool {
         self.end.is_some()
+    }
+
+    /// It is over, and has no report.
+    pub(crate) fn has_failed(&self) -> bool {
+        matches!(self.end, Some(End::Failed))
     }
 
     /// An interval of a load, which its charts know.
@@ -156,8 +168,8 @@ impl Run {
     }
 
     /// It is over. Gives up what is not needed any more.
-    pub(crate) fn over(&mut self, report: &Value, charts: &Value) {
-        self.end = Some((report.clone(), charts.clone()));
+    pub(crate) fn over(&mut self, report: Option<(Value, Value)>) {
+        self.end = Some(report.map_or(End::Failed, |(report, charts)| End::Measured(report, charts)));
         (self.charts, self.standing) = (None, None);
         self.held = Vec::new();
     }
@@ -165,7 +177,8 @@ impl Run {
     /// What its charts show, in no language; null when nothing was measured.
     pub(crate) fn charts_value(&self) -> Value {
         match &self.end {
-            Some((_, charts)) => charts.clone(),
+            Some(End::Measured(_, charts)) => charts.clone(),
+            Some(End::Failed) => Value::Null,
             None => self.of_charts(report::live_charts),
         }
     }
@@ -173,35 +186,38 @@ impl Run {
     /// The same for the module that draws them.
     pub(crate) fn charts(&self, language: Language) -> Value {
         if self.plan["kind"] == "hold" {
-            let rows = match &self.end {
+            let rows = match self.report() {
                 Some((report, _)) => report["intervals"].clone(),
                 None => self.held.clone().into(),
             };
             return report::hold_charts(&rows, self.now.as_secs_f64(), language);
         }
-        let thresholds = self.end.as_ref().map_or(&self.live["thresholds"], |(report, _)| &report["thresholds"]);
+        let thresholds = self.report().map_or(&self.live["thresholds"], |(report, _)| &report["thresholds"]);
         match self.charts_value() {
             Value::Null => Value::Null,
             charts => report::page_charts(&charts, thresholds, language),
         }
     }
 
-    /// Its report, when it is over.
-    pub(crate) fn report(&self) -> Option<&(Value, Value)> {
-        self.end.as_ref()
+    /// Its report, and what charts show of it, when it is over.
+    pub(crate) fn report(&self) -> Option<(&Value, &Value)> {
+        match &self.end {
+            Some(End::Measured(report, charts)) => Some((report, charts)),
+            _ => None,
+        }
     }
 
     /// What it does: `warming_up`, `running`, `paused`, `stopping`, `over`.
     pub(crate) fn state(&self) -> &'static str {
-        let is_warming_up = self.live.is_null() && self.plan["warmup_s"].as_f64().unwrap_or(0.0) > 0.0;
+        let has_warmup = self.plan["warmup_s"].as_f64().unwrap_or(0.0) > 0.0;
         if self.is_over() {
             "over"
         } else if self.control.is_stopped() {
             "stopping"
+        } else if has_warmup && self.control.is_warming_up() {
+            "warming_up"
         } else if self.control.is_load() && self.is_paused() {
             "paused"
-        } else if is_warming_up {
-            "warming_up"
         } else {
             "running"
         }
@@ -226,8 +242,8 @@ impl Run {
             let timeline = self.control.timeline(place);
             let at = self.control.next_instant();
             let (kind, now) = match timeline.course() {
-                Course::Rate(schedule) => ("rate", json!(schedule.rate_at(at))),
-                Course::Users(levels, from) => ("users", json!(levels.count(*from + at))),
+                Course::Rate(_) => ("rate", json!(timeline.rate_at(at))),
+                Course::Users(..) => ("users", json!(timeline.users_at(at))),
             };
             let end_s = timeline.end().map(|end| end.as_secs_f64());
             json!({"name": name, "kind": kind, "now": now, "is_paused": timeline.is_paused(), "end_s": end_s})
@@ -252,13 +268,13 @@ impl Run {
         value["plan"] = self.plan.clone();
         value["began_unix_ms"] = (self.began_unix.as_millis() as u64).into();
         value["events"] = self.events.clone().into();
-        value["report"] = self.end.as_ref().map_or(Value::Null, |(report, _)| summary(report));
+        value["report"] = self.report().map_or(Value::Null, |(report, _)| summary(report));
         value
     }
 
     /// The tables: of its report, or as they are now.
     pub(crate) fn tables(&self) -> &Value {
-        self.end.as_ref().map_or(&self.live, |(report, _)| report)
+        self.report().map_or(&self.live, |(report, _)| report)
     }
 }
 

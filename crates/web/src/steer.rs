@@ -1,10 +1,10 @@
 //! What is asked to be changed of a run, and what the engine makes of it.
 
 use axum::http::StatusCode;
-use engine::{Control, Refused};
+use engine::Refused;
 use pacing::LevelStage;
 use pacing::Nanos;
-use pacing::change::{Course, What};
+use pacing::change::{Course, Timeline, What};
 use pacing::open::{Rate, Stage};
 use report::Language;
 use serde_json::Value;
@@ -70,8 +70,8 @@ impl Wanted {
                         "有多个场景；请用 'scenario' 指定一个",
                     ));
                 }
-                "rate" => rate(body, control, place, at, over)?,
-                "users" => users(body, control, place, at, over)?,
+                "rate" => rate(body, &timeline, at, over)?,
+                "users" => users(body, &timeline, at, over)?,
                 _ => {
                     return Err(Fault::wrong(
                         "'change' is one of rate, users, pause, resume and end",
@@ -131,38 +131,36 @@ fn of_plan(error: &plan::PlanError) -> Fault {
 }
 
 /// The way there must end before the load does.
-fn check_end(control: &Control, place: usize, at: Nanos, over: Nanos) -> Result<(), Fault> {
-    match control.timeline(place).end() {
-        Some(end) if at + over > end && over > Nanos::ZERO => {
-            let left = end.since(at).as_secs_f64();
+fn check_end(timeline: &Timeline, at: Nanos, over: Nanos) -> Result<(), Fault> {
+    match timeline.left(at) {
+        Some(left) if over > left => {
+            let left = left.as_secs_f64();
             Err(Fault::wrong(
-                &format!("this load ends in {left:.1}s; make 'over' shorter"),
-                &format!("压测将在 {left:.1}s 后结束；请缩短 'over'"),
+                &format!("this load goes on for {left:.1}s; make 'over' shorter"),
+                &format!("压测还会进行 {left:.1}s；请缩短 'over'"),
             ))
         }
         _ => Ok(()),
     }
 }
 
-fn rate(body: &Value, control: &Control, place: usize, at: Nanos, over: Nanos) -> Result<What, Fault> {
-    let timeline = control.timeline(place);
-    let Course::Rate(schedule) = timeline.course() else { return Err(refusal(Refused::NoRate)) };
+fn rate(body: &Value, timeline: &Timeline, at: Nanos, over: Nanos) -> Result<What, Fault> {
+    let Course::Rate(_) = timeline.course() else { return Err(refusal(Refused::NoRate)) };
     let to = plan::parse_rate("to", &text_of(&body["to"])).map_err(|error| of_plan(&error))?;
-    check_end(control, place, at, over)?;
+    check_end(timeline, at, over)?;
     // Thousandths of a start in an hour.
-    let now = Rate::per_hour_thousandths((schedule.rate_at(at) * 3_600_000.0).round() as u64);
+    let now = Rate::per_hour_thousandths((timeline.rate_at(at) * 3_600_000.0).round() as u64);
     let to = Rate::per_hour_thousandths(to);
     let ramp = Stage { from: now, to, span: over };
     let hold = Stage { from: to, to, span: Nanos::ZERO };
     Ok(What::Rate(if over > Nanos::ZERO { vec![ramp, hold] } else { vec![hold] }))
 }
 
-fn users(body: &Value, control: &Control, place: usize, at: Nanos, over: Nanos) -> Result<What, Fault> {
-    let timeline = control.timeline(place);
-    let Course::Users(levels, from) = timeline.course() else { return Err(refusal(Refused::NoUsers)) };
+fn users(body: &Value, timeline: &Timeline, at: Nanos, over: Nanos) -> Result<What, Fault> {
+    let Course::Users(..) = timeline.course() else { return Err(refusal(Refused::NoUsers)) };
     let to = plan::parse_count("to", &text_of(&body["to"]), 1, plan::USERS_MAX).map_err(|error| of_plan(&error))?;
-    check_end(control, place, at, over)?;
-    let ramp = LevelStage { from: levels.count(*from + at), to, span: over };
+    check_end(timeline, at, over)?;
+    let ramp = LevelStage { from: timeline.users_at(at), to, span: over };
     let hold = LevelStage { from: to, to, span: Nanos::ZERO };
     Ok(What::Users(if over > Nanos::ZERO { vec![ramp, hold] } else { vec![hold] }))
 }
@@ -177,6 +175,7 @@ pub(crate) fn refusal(refused: Refused) -> Fault {
         Refused::Counted => ("counted", "该压测把固定的请求数分给各用户；改用时长后才能调整用户数".to_owned()),
         Refused::IsPaused => ("is_paused", "压测已经暂停".to_owned()),
         Refused::NotPaused => ("not_paused", "压测没有暂停".to_owned()),
+        Refused::WarmingUp => ("warming_up", "压测正在预热，现在结束将没有任何测量结果；请直接停止".to_owned()),
         Refused::Over => ("over", "压测已结束；请重新启动".to_owned()),
         Refused::Behind { now } => ("behind", format!("压测刚被他人修改（修订号 {now}）；请查看后再改")),
         Refused::Held => ("held", "保持的连接没有可暂停或调整的负载；可以停止".to_owned()),

@@ -44,6 +44,7 @@ mod secure;
 mod shells;
 mod shown;
 mod silent;
+mod steered;
 mod streams;
 mod taken;
 mod thresholds;

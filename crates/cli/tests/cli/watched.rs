@@ -10,22 +10,22 @@ use serde_json::{Value, json};
 
 use super::{Folder, Served, onrush, text};
 
-const TOKEN: &str = "a-token-of-the-tests";
+pub(super) const TOKEN: &str = "a-token-of-the-tests";
 
 /// A process with a page; it ends with the value.
-struct Paged {
-    child: Child,
+pub(super) struct Paged {
+    pub(super) child: Child,
     /// Host and port.
-    host: String,
+    pub(super) host: String,
     link: String,
 }
 
 impl Paged {
-    fn start(args: &[&str]) -> Self {
+    pub(super) fn start(args: &[&str]) -> Self {
         Self::started(&mut onrush(args))
     }
 
-    fn started(command: &mut Command) -> Self {
+    pub(super) fn started(command: &mut Command) -> Self {
         let command = command.args(["--web-listen", "127.0.0.1:0"]).env("ONRUSH_WEB_TOKEN", TOKEN);
         let mut child = command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the binary starts");
         let mut lines = BufReader::new(child.stderr.take().expect("a pipe"));
@@ -41,7 +41,7 @@ impl Paged {
         Self { child, host, link }
     }
 
-    fn connect(&self) -> TcpStream {
+    pub(super) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(&self.host).expect("it listens");
         stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a socket");
         stream
@@ -60,7 +60,7 @@ impl Paged {
         (status, head.to_lowercase(), body.to_owned())
     }
 
-    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
+    pub(super) fn ask(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
             self.host,
@@ -70,17 +70,17 @@ impl Paged {
         (status, serde_json::from_str(&body).unwrap_or(Value::String(body)))
     }
 
-    fn get(&self, path: &str) -> Value {
+    pub(super) fn get(&self, path: &str) -> Value {
         let (status, value) = self.ask("GET", path, "");
         assert_eq!(status, 200, "{path}: {value}");
         value
     }
 
-    fn post(&self, path: &str, body: &Value) -> (u16, Value) {
+    pub(super) fn post(&self, path: &str, body: &Value) -> (u16, Value) {
         self.ask("POST", path, &body.to_string())
     }
 
-    fn until(&self, state: &str) -> Value {
+    pub(super) fn until(&self, state: &str) -> Value {
         let begun = Instant::now();
         loop {
             let run = self.get("/api/run");
@@ -102,7 +102,7 @@ impl Drop for Paged {
 }
 
 /// What the target has counted of a path.
-fn counted(served: &Served, path: &str) -> u64 {
+pub(super) fn counted(served: &Served, path: &str) -> u64 {
     let host = served.url.trim_start_matches("http://");
     let mut stream = TcpStream::connect(host).expect("it listens");
     stream.write_all(b"GET /stats HTTP/1.0\r\n\r\n").expect("it is taken");

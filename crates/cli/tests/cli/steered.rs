@@ -1,0 +1,164 @@
+//! What a page may ask for, and when.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::watched::{Paged, TOKEN, counted};
+use super::{Folder, Served, onrush};
+
+#[test]
+fn a_rate_changed_in_a_pause_begins_where_it_was() {
+    let (served, paged) = (Served::start(), Paged::start(&["web"]));
+    let words = json!(["-q", "200", "-z", "4s", "--interval", "200ms", served.url("/")]);
+    assert_eq!(paged.post("/api/runs", &json!({"words": words})).0, 200);
+    let (_, paused) = paged.post("/api/run/changes", &json!({"revision": 0, "change": "pause"}));
+    let run = paged.get("/api/run");
+    assert_eq!((&run["state"], &run["scenarios"][0]["now"]), (&json!("paused"), &json!(200.0)));
+    // What is left of the plan holds in a pause too.
+    let (status, said) =
+        paged.post("/api/run/changes", &json!({"revision": 1, "change": "rate", "to": 400, "over": "5s"}));
+    assert!(status == 400 && said["text"].as_str().is_some_and(|text| text.contains("goes on for")), "{said}");
+    let change = json!({"revision": 1, "change": "rate", "to": 400, "over": "1s"});
+    assert_eq!(paged.post("/api/run/changes", &change).0, 200);
+    assert_eq!(paged.post("/api/run/changes", &json!({"revision": 2, "change": "resume"})).0, 200);
+    paged.until("over");
+    let report = paged.get("/api/run/report.json");
+    let started = report["requests"]["started"].as_u64().expect("a number");
+    let at = paused["effective_at_s"].as_f64().expect("an instant");
+    let asked = at * 200.0 + 300.0 + (4.0 - at - 1.0) * 400.0;
+    assert!((started as f64 - asked).abs() <= 2.0, "{started} of {asked}: {}", report["changes"]);
+    assert_eq!(counted(&served, "/"), started);
+}
+
+#[test]
+fn what_is_changed_in_the_warm_up_holds_from_its_end_on() {
+    let (served, paged) = (Served::start(), Paged::start(&["web"]));
+    let words = json!(["-q", "200", "-z", "1s", "--warmup", "3s", "--interval", "200ms", served.url("/")]);
+    assert_eq!(paged.post("/api/runs", &json!({"words": words})).0, 200);
+    let (status, paused) = paged.post("/api/run/changes", &json!({"revision": 0, "change": "pause"}));
+    assert_eq!((status, &paused["effective_at_s"]), (200, &json!(0.0)), "{paused}");
+    let run = paged.get("/api/run");
+    assert_eq!((&run["state"], &run["scenarios"][0]["is_paused"]), (&json!("warming_up"), &json!(true)));
+    // An end would leave nothing to measure.
+    assert_eq!(paged.post("/api/run/changes", &json!({"revision": 1, "change": "end"})).1["error"], "warming_up");
+    paged.until("paused");
+    assert_eq!(paged.post("/api/run/changes", &json!({"revision": 1, "change": "resume"})).0, 200);
+    paged.until("over");
+    assert_eq!(paged.get("/api/run/report.json")["requests"]["started"], 200);
+}
+
+#[test]
+fn one_run_at_a_time_from_its_first_step_to_its_last() {
+    let (served, folder) = (Served::start(), Folder::new("steered-steps"));
+    // It takes longer to begin than a request may take to come.
+    let load = "scenarios:\n  see:\n    load: {users: 1, iterations: 3}\n    steps: [{get: /}]\n";
+    folder.plan(
+        "slow",
+        &served,
+        &format!("{load}before: [{{get: /delay/11000, timeout: 30s}}]\nafter: [{{get: /delay/1500}}]\n"),
+    );
+    let paged = Paged::started(onrush(&["web"]).current_dir(folder.path("")));
+    assert_eq!(paged.post("/api/runs", &json!({"words": ["slow.yaml"]})), (200, json!({"run": 1})));
+    let over = paged.until("over");
+    // Steps behind the load go on: the next run waits, and nobody is told that it begins.
+    assert_eq!(over["can_start"], false);
+    let next = json!({"words": ["-n", "5", "-c", "1", served.url("/echo")]});
+    assert_eq!(paged.post("/api/runs", &next).1["error"], "runs_already");
+    let begun = Instant::now();
+    while paged.get("/api/run")["can_start"] == false {
+        assert!(begun.elapsed() < Duration::from_secs(30), "the last step ends");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // A file that came later is there.
+    folder.plan("later", &served, load);
+    assert_eq!(paged.get("/api/run")["files"], json!(["later.yaml", "slow.yaml"]));
+    assert_eq!(paged.post("/api/runs", &next), (200, json!({"run": 2})));
+    paged.until("over");
+}
+
+#[test]
+fn what_a_page_may_say() {
+    let (served, folder) = (Served::start(), Folder::new("steered-words"));
+    folder.plan(
+        "secret",
+        &served,
+        "vars: {where: /}\nsecrets: {key: x}\nscenarios:\n  see:\n    load: {users: 1, iterations: 3}\n    steps: [{get: \"${where}\"}]\n",
+    );
+    folder.plan(
+        "plain",
+        &served,
+        "vars: {where: /}\nscenarios:\n  see:\n    load: {users: 1, iterations: 3}\n    steps: [{get: \"${where}\"}]\n",
+    );
+    let paged = Paged::started(onrush(&["web"]).current_dir(folder.path("")));
+    let url = served.url("/");
+    let refused = [
+        (json!(["secret.yaml", "--var", "where=/echo"]), "--var"),
+        (json!(["secret.yaml", "--connect-to", "::127.0.0.1:1"]), "--connect-to"),
+        (json!(["--lang", "zh", url]), "command line only"),
+        (json!(["-b", "cookies.txt", url]), "cookies.txt"),
+        (json!(["-F", "a=@/etc/passwd", url]), "/etc/passwd"),
+    ];
+    for (words, part) in refused {
+        let (status, said) = paged.post("/api/runs", &json!({"words": words}));
+        assert!(status == 422 && said["text"].as_str().is_some_and(|text| text.contains(part)), "{words}: {said}");
+    }
+    let runs = [json!(["plain.yaml", "--var", "where=/echo"]), json!(["-n", "3", "-c", "1", "-d", "mail=@me", url])];
+    for words in runs {
+        let (status, said) = paged.post("/api/runs", &json!({"words": words}));
+        assert_eq!(status, 200, "{words}: {said}");
+        let begun = Instant::now();
+        while paged.get("/api/run")["can_start"] == false {
+            assert!(begun.elapsed() < Duration::from_secs(30));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(paged.get("/api/run/report.json")["requests"]["succeeded"], 3);
+    }
+    let (status, said) = paged.ask("POST", "/api/runs", &format!("{{\"words\": [\"{}\"]}}", "x".repeat(40_000)));
+    assert_eq!((status, &said["error"]), (413, &json!("too_large")));
+}
+
+#[test]
+fn stages_to_come_are_no_marks_yet() {
+    let (served, paged) = (Served::start(), Paged::start(&["web"]));
+    let words = json!(["--stages", "50:1s,80:1s,20:1s", "--interval", "200ms", served.url("/")]);
+    let mut stream = paged.connect();
+    let head = format!("GET /api/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {TOKEN}\r\n\r\n", paged.host);
+    stream.write_all(head.as_bytes()).expect("it is taken");
+    assert_eq!(paged.post("/api/runs", &json!({"words": words})).0, 200);
+    let (mut seen, mut kind) = (Vec::new(), String::new());
+    for line in BufReader::new(stream).lines().map_while(Result::ok) {
+        if let Some(name) = line.strip_prefix("event: ") {
+            name.clone_into(&mut kind);
+        }
+        let data = line.strip_prefix("data: ").filter(|_| kind == "interval");
+        if let Some(told) = data.and_then(|data| serde_json::from_str::<Value>(data).ok()) {
+            let to_s = told["now_s"].as_f64().expect("a time");
+            seen.push((to_s, told["point"]["marks"].as_u64().expect("a number")));
+        }
+        if kind == "over" {
+            break;
+        }
+    }
+    assert!(seen.len() > 10, "{seen:?}");
+    for (to_s, marks) in &seen {
+        assert_eq!(*marks, u64::from(*to_s >= 1.0) + u64::from(*to_s >= 2.0), "{seen:?}");
+    }
+}
+
+#[test]
+fn a_page_that_does_nothing_ends_without_a_word() {
+    let mut command = onrush(&["web", "--web-listen", "127.0.0.1:0"]);
+    let mut child = command.stderr(std::process::Stdio::piped()).spawn().expect("the binary starts");
+    let mut said = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("a line");
+    assert!(line.contains("#token="), "{line}");
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(sent.success());
+    let mut rest = String::new();
+    said.read_to_string(&mut rest).expect("UTF-8");
+    assert_eq!((child.wait().expect("it ends").code(), rest.as_str()), (Some(0), ""));
+}
