@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const LAYERS: [(&str, u8); 19] = [
+const LAYERS: [(&str, u8); 20] = [
     ("wire", 1),
     ("plan", 1),
     ("pacing", 1),
@@ -22,6 +22,7 @@ const LAYERS: [(&str, u8); 19] = [
     ("history", 1),
     ("export", 5),
     ("report", 6),
+    ("screen", 7),
     ("web", 7),
     ("selftest", 7),
     ("onrush", 8),

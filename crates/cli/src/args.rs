@@ -240,12 +240,19 @@ impl InitArgs {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WatchArgs {
     pub(crate) web: bool,
+    /// In the whole terminal.
+    pub(crate) screen: bool,
     pub(crate) listen: Option<String>,
 }
 
 impl WatchArgs {
     fn of(given: &Given) -> Self {
-        Self { web: given.has("web"), listen: given.text("web-listen") }
+        Self { web: given.has("web"), screen: given.has("screen"), listen: given.text("web-listen") }
+    }
+
+    /// The run can be changed while it goes on.
+    pub(crate) fn can_change(&self) -> bool {
+        self.web || self.screen
     }
 }
 

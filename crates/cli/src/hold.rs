@@ -74,7 +74,8 @@ impl Session {
         let is_json = args.view.output.as_deref() == Some("json");
         let exporting = exports.and_then(|kinds| Exporting::begin_held(&kinds, (language, is_json)));
         let exporting = exporting.map_err(|error| (report::export_error(&error, language), Exit::Usage))?;
-        let watching = Watching::begin(&args.watch, language).map_err(|text| (text, Exit::Usage))?;
+        let screen = output::screen(language, args.view.no_color, args.view.full);
+        let watching = Watching::begin(&args.watch, &screen).map_err(|text| (text, Exit::Usage))?;
         host::raise_descriptor_limit();
         let driver = driver::choose(args.engine.driver.choice())
             .map_err(|error| (report::driver_error(&error, language), Exit::System))?;
@@ -115,7 +116,7 @@ impl Session {
         let (mut json, mut wrote) = (HoldJson::about(about), Wrote::All);
         let wants_file =
             self.json_file.is_some() || self.keeping.wants_any() || self.exporting.has_any() || self.watching.is_on();
-        let is_shown = !is_json && !args.view.quiet;
+        let is_shown = !is_json && !args.view.quiet && !args.watch.screen;
         let mut progress = Progress::of_hold(&screen, is_shown, &self.plan, self.options.address);
         let result = Holding::start(self.plan.clone(), self.options.clone(), &stop).and_then(|mut holding| {
             self.watching.hold_started(&self.plan, self.options.address, &holding.control());
@@ -133,6 +134,7 @@ impl Session {
             holding.finish()
         });
         progress.end();
+        self.watching.give_back();
         let result = match result {
             Ok(result) => result,
             Err(error) => {

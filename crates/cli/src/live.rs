@@ -2,14 +2,12 @@
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use engine::{Control, StopHandle};
 use export::{Export, ExportError};
-use figures::{Changed, Charts, Interval, Note, Run, Watch};
+use figures::{Changed, Interval, Note, Run, Watch};
 use metrics::{Snapshot, Threshold};
-use pacing::Nanos;
 use pacing::change::Change;
 use plan::Plan;
 use report::{About, HdrLog, Json, Language, Screen, Showing, Table};
@@ -60,8 +58,6 @@ pub(crate) struct Live<'a> {
     hopeless: Hopeless,
     exports: Exporting,
     keeping: Keeping,
-    /// Whoever watches reads them too.
-    charts: Option<Arc<Mutex<Charts>>>,
     watching: Watching,
     changes: Vec<Changed>,
 }
@@ -96,43 +92,28 @@ impl<'a> Live<'a> {
             hopeless: Hopeless::default(),
             exports: Exporting::default(),
             keeping: Keeping::default(),
-            charts: None,
             watching: Watching::default(),
             changes: Vec::new(),
         }
     }
 
-    /// Somebody may watch on a page.
+    /// Somebody may watch.
     pub(crate) fn watch(&mut self, watching: Watching) {
         self.watching = watching;
     }
 
     /// It runs.
     pub(crate) fn started(&mut self, control: &Control) {
-        self.watching.load_started(self.plan, self.address, control, self.charts.as_ref());
+        self.watching.load_started(self.plan, self.address, control);
     }
 
     /// The load was changed.
     pub(crate) fn changed(&mut self, change: &Change, control: &Control) {
         let changed = Changed::of(change, self.plan);
         output::note(&format!("onrush: {}", report::change_line(&changed, self.view.language)));
-        self.in_charts(|charts| charts.change(change.scenario, &control.timeline(change.scenario)));
-        let texts = [Language::En, Language::Zh].map(|language| report::change_text(&changed, language));
-        self.mark(changed.at, "change", texts.into());
+        self.watching.changed(change, &changed, control);
         self.progress.forget_aim();
         self.changes.push(changed);
-    }
-
-    fn in_charts(&self, act: impl FnOnce(&mut Charts)) {
-        if let Some(charts) = &self.charts {
-            act(&mut charts.lock().unwrap_or_else(PoisonError::into_inner));
-        }
-    }
-
-    /// Something happened; in English and Chinese.
-    fn mark(&self, at: Nanos, kind: &'static str, texts: (String, String)) {
-        self.in_charts(|charts| charts.mark(at, kind, texts.clone()));
-        self.watching.event(at, kind, &texts);
     }
 
     /// What was changed, in order.
@@ -142,8 +123,7 @@ impl<'a> Live<'a> {
 
     /// A page, a folder, a comparison. `about`: of what the run is made.
     pub(crate) fn keep(&mut self, keeping: Keeping, about: About) {
-        let wants_charts = keeping.wants_charts() || self.watching.is_on();
-        self.charts = wants_charts.then(|| Arc::new(Mutex::new(Charts::new(self.plan))));
+        self.watching.draw(self.plan, keeping.wants_charts());
         self.keeping = keeping;
         self.json = Json::about(about);
     }
@@ -176,7 +156,6 @@ impl<'a> Live<'a> {
         let interval = &*shared;
         self.progress.interval(interval.total.planned_finished());
         self.json.interval(interval);
-        self.in_charts(|charts| charts.interval(interval));
         if self.files.wants_hdr() || self.keeping.wants_times() {
             let lines = self.hdr.interval(interval, machine::now_unix());
             let written = self.files.hdr_lines(&lines);
@@ -190,7 +169,7 @@ impl<'a> Live<'a> {
         for note in self.watch.interval(interval, &kernel) {
             output::note(&format!("onrush: {}", report::note_so_far(&note, self.view.language)));
             let texts = [Language::En, Language::Zh].map(|language| report::note_so_far(&note, language));
-            self.mark(interval.to, "note", texts.into());
+            self.watching.mark(interval.to, "note", texts.into());
         }
         // What came late of an earlier interval is looked at with the next one, whose time it has.
         if !interval.is_again {
@@ -266,7 +245,7 @@ impl<'a> Live<'a> {
 
     /// Ends the run, gently, for a reason that its charts show.
     fn end_early(&mut self, at: Duration, kind: &'static str, texts: (String, String)) {
-        self.mark(at.into(), kind, texts);
+        self.watching.mark(at.into(), kind, texts);
         self.was_aborted = true;
         self.stop.stop();
     }
@@ -287,6 +266,7 @@ impl<'a> Live<'a> {
     /// Everything that is shown at the end.
     pub(crate) fn finish(mut self, run: &Run) -> (Wrote, bool) {
         self.progress.end();
+        self.watching.give_back();
         let view = self.view;
         let is_empty = run.tally.connections_established() == 0;
         if is_empty && self.wrote == Wrote::All {
@@ -317,8 +297,7 @@ impl<'a> Live<'a> {
             let ended = self.files.end_hdr_log();
             self.tell(ended);
         }
-        let mut charts = Value::Null;
-        self.in_charts(|known| charts = report::charts_value(known, run));
+        let charts = self.watching.charts_value(run);
         std::mem::take(&mut self.watching).over(&value, &charts);
         let shows = self.wrote == Wrote::All && !view.is_json;
         let times = if self.keeping.wants_times() { report::hdr_text(run) } else { String::new() };

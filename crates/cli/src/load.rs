@@ -244,11 +244,13 @@ impl Load {
             Ok(stop_file) => stop_file,
             Err(text) => return self.refuse(&text, Exit::Usage),
         };
-        let watching = match Watching::begin(&wishes.watch, self.view.language) {
+        let watching = match Watching::begin(&wishes.watch, &self.view.screen) {
             Ok(watching) => watching,
             Err(text) => return self.refuse(&text, Exit::Usage),
         };
-        let mut live = Live::new(self.view, (&shown, resolved.address), &wishes.thresholds, files, stop.clone());
+        // The whole terminal shows all of it but the summary.
+        let view = View { is_quiet: self.view.is_quiet || wishes.watch.screen, ..self.view };
+        let mut live = Live::new(view, (&shown, resolved.address), &wishes.thresholds, files, stop.clone());
         live.goes_on_for_log(writing.is_some() || wishes.keep.wants_any());
         let keeping = match Keeping::begin(&wishes.keep, false, machine::now_unix(), self.view.language) {
             Ok(mut keeping) => {

@@ -23,6 +23,37 @@ pub(crate) enum Wrote {
 /// What stands below all that was printed, on a terminal only: it goes when something else is printed, and comes again.
 static BELOW: Mutex<String> = Mutex::new(String::new());
 
+/// What was printed while something else has the terminal, in order; `None` while nothing has it.
+static HELD_BACK: Mutex<Option<Vec<(Stream, String)>>> = Mutex::new(None);
+
+#[derive(Clone, Copy)]
+enum Stream {
+    Out,
+    Err,
+}
+
+/// From now on what is printed waits until the terminal is given back.
+pub(crate) fn hold_back() {
+    HELD_BACK.lock().expect("nobody panics with it").get_or_insert_default();
+}
+
+/// Prints what was held back.
+pub(crate) fn release(language: Language) {
+    let held = HELD_BACK.lock().expect("nobody panics with it").take();
+    for (stream, text) in held.into_iter().flatten() {
+        match stream {
+            // Whoever printed it is told of a reader that went away with what it prints next.
+            Stream::Out => drop(write_stdout(&text, language)),
+            Stream::Err => print_note(&text),
+        }
+    }
+}
+
+fn is_held_back(stream: Stream, text: &str) -> bool {
+    let mut held = HELD_BACK.lock().expect("nobody panics with it");
+    held.as_mut().map(|held| held.push((stream, text.to_owned()))).is_some()
+}
+
 /// Goes to the begin of the line and clears it.
 const CLEAR_LINE: &str = "\r\x1b[K";
 
@@ -37,6 +68,9 @@ pub(crate) fn show_below(text: &str) {
 
 /// Writes data at once, so that a reader sees each line when it is there.
 pub(crate) fn write_stdout(text: &str, language: Language) -> Wrote {
+    if is_held_back(Stream::Out, text) {
+        return Wrote::All;
+    }
     let below = BELOW.lock().expect("nobody panics with it");
     let mut out = std::io::stdout().lock();
     let written = match below.is_empty() {
@@ -116,6 +150,12 @@ pub(crate) fn note(text: &str) {
     if let Some(heard) = HEARD.lock().expect("nobody panics with it").as_mut().filter(|heard| heard.len() < HEARD_MAX) {
         heard.push(text.clone());
     }
+    if !is_held_back(Stream::Err, &text) {
+        print_note(&text);
+    }
+}
+
+fn print_note(text: &str) {
     let below = BELOW.lock().expect("nobody panics with it");
     let mut out = std::io::stdout().lock();
     // Nobody is left to be told when stderr is gone.

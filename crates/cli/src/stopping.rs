@@ -69,6 +69,7 @@ fn watch_current(
         // A file that is a pipe may have nobody who reads it.
         std::thread::spawn(|| {
             std::thread::sleep(SECOND_SIGNAL_WAIT);
+            screen::restore();
             std::process::exit(Exit::Stopped as i32);
         });
     };

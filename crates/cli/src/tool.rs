@@ -1,23 +1,44 @@
 //! `onrush as TOOL`: the command line and the output of another load generator.
 
-use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use engine::StopHandle;
-use figures::{Interval, Run};
+use engine::{Running, StopHandle, Told};
+use figures::{Changed, Interval, Run};
 use plan::{Tool, ToolRun};
 use report::{Language, Pages, ToolView};
 
-use crate::args::{EngineArgs, USER_AGENT};
+use crate::args::{EngineArgs, USER_AGENT, WatchArgs};
 use crate::exit::Exit;
 use crate::load::{self, Load, Prepared};
 use crate::output::{self, Wrote};
 use crate::stopping;
+use crate::watching::Watching;
 use crate::wishes::Wishes;
 
 /// A target that was never reached, as `ab` ends: the number of the system's error.
 const AB_REFUSED: u8 = 111;
+
+/// Flags of ours among those of a tool: how it is watched. The other words are the tool's.
+fn watched(words: &[String]) -> (WatchArgs, Vec<String>) {
+    let (mut watch, mut rest, mut wants_place) = (WatchArgs::default(), Vec::new(), false);
+    for word in words {
+        match word.as_str() {
+            _ if wants_place => {
+                watch.listen = Some(word.clone());
+                wants_place = false;
+            }
+            "--web" => watch.web = true,
+            "--screen" => watch.screen = true,
+            "--web-listen" => wants_place = true,
+            other => match other.strip_prefix("--web-listen=") {
+                Some(place) => watch.listen = Some(place.to_owned()),
+                None => rest.push(word.clone()),
+            },
+        }
+    }
+    (watch, rest)
+}
 
 /// Carries out the command line of a tool.
 pub(crate) fn run(tool: Result<Tool, String>, words: &[String], language: Language) -> ExitCode {
@@ -32,7 +53,8 @@ pub(crate) fn run(tool: Result<Tool, String>, words: &[String], language: Langua
             return Exit::Usage.into();
         }
     };
-    let asked = match ToolRun::parse(tool, words, USER_AGENT) {
+    let (watch, words) = watched(words);
+    let asked = match ToolRun::parse(tool, &words, USER_AGENT) {
         Ok(asked) => asked,
         Err(fault) => {
             output::complain(&report::tool_fault(tool, &fault, language));
@@ -44,22 +66,28 @@ pub(crate) fn run(tool: Result<Tool, String>, words: &[String], language: Langua
     let threads = asked.threads.map(|threads| threads.clamp(1, cores).to_string());
     let engine = EngineArgs { threads, pin_threads: false, driver: Default::default() };
     if asked.is_native || asked.is_debug {
-        let wishes = Wishes::of_debug(asked.is_debug);
+        let wishes = Wishes { watch, ..Wishes::of_debug(asked.is_debug) };
         let mut draft = asked.draft;
         draft.interval = None;
         return load.carry_out(&draft, &engine, &wishes).into();
     }
-    let prepared = match load.prepare(&asked.draft, &engine, &Wishes::default()) {
+    let wishes = Wishes { watch, ..Wishes::default() };
+    let prepared = match load.prepare(&asked.draft, &engine, &wishes) {
         Ok(prepared) => prepared,
         Err(Exit::Usage) => return tool.usage_exit(&plan::ToolFault::Url).into(),
         Err(exit) => return exit.into(),
     };
-    carry_out(&asked, &load, &prepared)
+    carry_out(&asked, &load, &prepared, &wishes.watch)
 }
 
-fn carry_out(asked: &ToolRun, load: &Load, prepared: &Prepared) -> ExitCode {
+fn carry_out(asked: &ToolRun, load: &Load, prepared: &Prepared, watch: &WatchArgs) -> ExitCode {
     let (language, tool) = (load.view.language, asked.tool);
     let Prepared { plan, resolved, options } = prepared;
+    let mut watching = match Watching::begin(watch, &load.view.screen) {
+        Ok(watching) => watching,
+        Err(text) => return load.refuse(&text, Exit::Usage).into(),
+    };
+    watching.draw(plan, false);
     let mut view = ToolView::new(asked);
     let mut wrote = write(&view.begin(), language);
     let stop = StopHandle::default();
@@ -67,13 +95,28 @@ fn carry_out(asked: &ToolRun, load: &Load, prepared: &Prepared) -> ExitCode {
         Ok(signals) => signals,
         Err(error) => return load.refuse(&report::run_error(&error.into(), language), Exit::System).into(),
     };
-    let observed = engine::run(plan, options, &stop, |interval| {
-        let pages = view.interval(&Interval::of(interval, plan));
-        if wrote == Wrote::All {
-            wrote = write(&pages, language);
+    let observed = Running::start(Arc::new(plan.clone()), options.clone(), &stop).and_then(|mut running| {
+        let control = running.control();
+        watching.load_started(&plan.without_secrets(), resolved.address, &control);
+        while let Some(told) = running.wait() {
+            match told {
+                Told::Interval(told) => {
+                    let interval = Interval::of(&told, plan);
+                    watching.interval(&told, &interval, plan, &[]);
+                    let pages = view.interval(&interval);
+                    if wrote == Wrote::All {
+                        wrote = write(&pages, language);
+                    }
+                    if wrote != Wrote::All && !watching.is_on() {
+                        stop.abort();
+                    }
+                }
+                Told::Changed(change) => watching.changed(&change, &Changed::of(&change, plan), &control),
+            }
         }
-        if wrote == Wrote::All { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        running.finish()
     });
+    watching.give_back();
     let result = match observed {
         Ok(result) => result,
         Err(error) => return load.refuse(&report::run_error(&error, language), Exit::System).into(),

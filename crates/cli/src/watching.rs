@@ -1,15 +1,18 @@
-//! The page on which a run is watched and steered: `--web`, and `onrush web`.
+//! Where a run is watched and steered: on a page (`--web`, and `onrush web`), and in the whole terminal (`--screen`).
 
+use std::io::IsTerminal;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use engine::Control;
-use figures::{Charts, HeldInterval, Interval, Judged, Standing};
+use figures::{Changed, Charts, HeldInterval, Interval, Judged, Run, Standing};
 use metrics::Threshold;
 use pacing::Nanos;
+use pacing::change::Change;
 use plan::{Hold, Plan};
-use report::Language;
+use report::{Language, Screen};
+use screen::{Act, Display, Look, Source};
 use serde_json::Value;
 use web::{Answer, Began, Hub, NameFiles, Offer, Order, Site};
 
@@ -82,38 +85,102 @@ pub(crate) fn open(
     Ok(site)
 }
 
-/// What shows a run on a page; nothing, when there is none.
+/// What shows a run while it goes on: on a page, in the whole terminal, in charts that are kept; nothing, when nobody wants it.
 #[derive(Default)]
 pub(crate) struct Watching {
     hub: Option<Hub>,
     has_begun: bool,
+    /// In the whole terminal, with these looks.
+    look: Option<Look>,
+    display: Option<Display>,
+    /// Whoever watches reads them too.
+    charts: Option<Arc<Mutex<Charts>>>,
     /// Its own page, which goes with it.
     _site: Option<Site>,
 }
 
+/// What the terminal shows and changes: what pages do.
+struct OfHub(Hub);
+
+impl Source for OfHub {
+    fn run(&self) -> Value {
+        self.0.value()
+    }
+
+    fn charts(&self) -> Value {
+        self.0.series()
+    }
+
+    fn act(&self, act: &Act) -> Result<(), [String; 2]> {
+        let done = match act {
+            Act::Change(body) => self.0.change(body.clone()).map(drop),
+            Act::Stop => self.0.stop(false).map(drop),
+            Act::Abort => self.0.stop(true).map(drop),
+        };
+        done.map_err(|fault| [fault.text, fault.text_zh])
+    }
+}
+
 impl Watching {
     /// Opens the page of one run, or shows it where all runs are shown.
-    pub(crate) fn begin(args: &WatchArgs, language: Language) -> Result<Self, String> {
+    pub(crate) fn begin(args: &WatchArgs, screen: &Screen) -> Result<Self, String> {
+        let language = screen.language;
+        if args.screen && !std::io::stdout().is_terminal() {
+            let text = language.pick(
+                "--screen wants a terminal, and stdout is none; leave it out, or use --web",
+                "--screen 需要终端，而标准输出不是终端；请去掉该参数，或改用 --web",
+            );
+            return Err(text.to_owned());
+        }
         let shown = SHOWN_ON.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|(hub, _)| hub.clone());
         if let Some(hub) = shown {
-            return Ok(Self { hub: Some(hub), has_begun: false, _site: None });
+            let mut watching = Self::default();
+            watching.hub = Some(hub);
+            return Ok(watching);
         }
-        if !args.web {
-            return Ok(Self::default());
+        let site = if args.web { Some(open(args, None, language)?) } else { None };
+        let look = args.screen.then_some(Look { language, has_colors: screen.is_colorful });
+        let alone = args.screen.then(Hub::alone);
+        let mut watching = Self::default();
+        (watching.hub, watching.look, watching._site) = (site.as_ref().map(Site::hub).or(alone), look, site);
+        Ok(watching)
+    }
+
+    /// From now on charts are kept, where somebody wants them or watches.
+    pub(crate) fn draw(&mut self, plan: &Plan, wants_charts: bool) {
+        self.charts = (wants_charts || self.is_on()).then(|| Arc::new(Mutex::new(Charts::new(plan))));
+    }
+
+    /// The terminal is as it was, and what was held back is printed.
+    pub(crate) fn give_back(&mut self) {
+        if let (Some(mut display), Some(look)) = (self.display.take(), self.look) {
+            display.end();
+            output::release(look.language);
         }
-        let site = open(args, None, language)?;
-        Ok(Self { hub: Some(site.hub()), has_begun: false, _site: Some(site) })
     }
 
     pub(crate) fn is_on(&self) -> bool {
         self.hub.is_some()
     }
 
-    fn started(&mut self, plan: Value, charts: Option<Arc<Mutex<Charts>>>, control: &Control, warmup: Duration) {
+    fn started(&mut self, plan: Value, control: &Control, warmup: Duration) {
         let Some(hub) = &self.hub else { return };
         let began_unix = machine::now_unix() + warmup;
-        hub.begin(Began { plan, control: control.clone(), charts, began_unix });
+        hub.begin(Began { plan, control: control.clone(), charts: self.charts.clone(), began_unix });
         self.has_begun = true;
+        if let Some(look) = self.look {
+            output::hold_back();
+            match Display::start(Box::new(OfHub(hub.clone())), look) {
+                Ok(display) => self.display = Some(display),
+                Err(error) => {
+                    output::release(look.language);
+                    output::complain(&look.language.pick(
+                        format!("the terminal cannot be taken: {error}; the run goes on without --screen"),
+                        report::in_chinese(&format!("无法接管终端：{error}；压测继续进行，不使用 --screen")),
+                    ));
+                }
+            }
+        }
         if let Some((_, answer)) = SHOWN_ON.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
             && let Some(answer) = answer.take()
         {
@@ -121,23 +188,17 @@ impl Watching {
         }
     }
 
-    /// A load begins. `plan`: without secrets; `charts`: of whoever keeps them up to date.
-    pub(crate) fn load_started(
-        &mut self,
-        plan: &Plan,
-        address: SocketAddr,
-        control: &Control,
-        charts: Option<&Arc<Mutex<Charts>>>,
-    ) {
+    /// A load begins. `plan`: without secrets.
+    pub(crate) fn load_started(&mut self, plan: &Plan, address: SocketAddr, control: &Control) {
         if self.is_on() {
-            self.started(report::live_plan(plan, address), charts.cloned(), control, plan.warmup);
+            self.started(report::live_plan(plan, address), control, plan.warmup);
         }
     }
 
     /// Connections begin to be held.
     pub(crate) fn hold_started(&mut self, plan: &Hold, address: SocketAddr, control: &Control) {
         if self.is_on() {
-            self.started(report::live_hold_plan(plan, address), None, control, Duration::ZERO);
+            self.started(report::live_hold_plan(plan, address), control, Duration::ZERO);
         }
     }
 
@@ -148,6 +209,7 @@ impl Watching {
         plan: &Plan,
         thresholds: &[Threshold],
     ) {
+        self.in_charts(|charts| charts.interval(interval));
         let Some(hub) = &self.hub else { return };
         let elapsed = interval.to.as_duration();
         let of_all = thresholds.iter().filter(|threshold| threshold.of.is_none());
@@ -161,11 +223,32 @@ impl Watching {
         }
     }
 
-    /// Something that charts mark.
-    pub(crate) fn event(&self, at: Nanos, kind: &'static str, texts: &(String, String)) {
-        if let Some(hub) = &self.hub {
-            hub.event(at, kind, texts);
+    /// The load was changed.
+    pub(crate) fn changed(&self, change: &Change, changed: &Changed, control: &Control) {
+        self.in_charts(|charts| charts.change(change.scenario, &control.timeline(change.scenario)));
+        let texts = [Language::En, Language::Zh].map(|language| report::change_text(changed, language));
+        self.mark(changed.at, "change", texts.into());
+    }
+
+    fn in_charts(&self, act: impl FnOnce(&mut Charts)) {
+        if let Some(charts) = &self.charts {
+            act(&mut charts.lock().unwrap_or_else(PoisonError::into_inner));
         }
+    }
+
+    /// Something happened; in English and Chinese.
+    pub(crate) fn mark(&self, at: Nanos, kind: &'static str, texts: (String, String)) {
+        self.in_charts(|charts| charts.mark(at, kind, texts.clone()));
+        if let Some(hub) = &self.hub {
+            hub.event(at, kind, &texts);
+        }
+    }
+
+    /// What charts show of a run that is over; null where none are kept.
+    pub(crate) fn charts_value(&self, run: &Run) -> Value {
+        let mut value = Value::Null;
+        self.in_charts(|charts| value = report::charts_value(charts, run));
+        value
     }
 
     /// The run is over; pages take the report, and then this one closes.
@@ -179,6 +262,7 @@ impl Watching {
 impl Drop for Watching {
     /// A run that failed has no report, and is over too.
     fn drop(&mut self) {
+        self.give_back();
         if let Some(hub) = self.hub.take().filter(|_| self.has_begun) {
             hub.failed();
         }

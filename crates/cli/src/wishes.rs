@@ -52,7 +52,7 @@ impl Wishes {
 
     /// A load that can be made larger while it runs is asked for as a large one.
     pub(crate) fn asked_for(&self, plan: Plan) -> Plan {
-        let can_grow = (self.watch.web || watching::is_shown()) && !self.is_debug;
+        let can_grow = (self.watch.can_change() || watching::is_shown()) && !self.is_debug;
         if !can_grow || plan.wants_consent() {
             return plan;
         }

@@ -6,13 +6,15 @@ use unicode_width::UnicodeWidthStr;
 
 /// Where a cell sticks to its column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Align {
+pub enum Align {
+    /// To the left.
     Left,
+    /// To the right.
     Right,
 }
 
 /// Fills a text with blanks up to `width` columns of the terminal. A longer text stays whole.
-pub(crate) fn pad(text: &str, width: usize, align: Align) -> String {
+pub fn pad(text: &str, width: usize, align: Align) -> String {
     let blanks = " ".repeat(width.saturating_sub(text.width()));
     match align {
         Align::Left => format!("{text}{blanks}"),
@@ -21,7 +23,7 @@ pub(crate) fn pad(text: &str, width: usize, align: Align) -> String {
 }
 
 /// `1234567` as `1,234,567`.
-pub(crate) fn count(number: u64) -> String {
+pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -34,7 +36,7 @@ pub(crate) fn count(number: u64) -> String {
 }
 
 /// `1234567` as `1.23M`, for columns that have no room for more.
-pub(crate) fn short_count(number: u64) -> String {
+pub fn short_count(number: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")];
     // Five digits are as short as their short form.
     let unit = UNITS.into_iter().find(|(size, _)| number >= *size && number >= 10_000);
@@ -49,17 +51,17 @@ pub(crate) fn short_count(number: u64) -> String {
 }
 
 /// `1 user`, `50 users`.
-pub(crate) fn counted(number: u64, noun: &str) -> String {
+pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
 /// A rate with the digits that mean something.
-pub(crate) fn rate(per_second: f64) -> String {
+pub fn rate(per_second: f64) -> String {
     if per_second >= 100.0 { count(per_second.round() as u64) } else { format!("{per_second:.2}") }
 }
 
 /// A time in nanoseconds with its unit, three or four digits.
-pub(crate) fn time(ns: f64) -> String {
+pub fn time(ns: f64) -> String {
     let (value, unit) = if ns < 999_950.0 {
         (ns / 1e3, "us")
     } else if ns < 999_950_000.0 {
@@ -72,7 +74,7 @@ pub(crate) fn time(ns: f64) -> String {
 }
 
 /// Bytes with a binary unit.
-pub(crate) fn bytes(number: f64) -> String {
+pub fn bytes(number: f64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     if number < 1_000.0 {
         return format!("{number:.0}B");
@@ -88,7 +90,7 @@ pub(crate) fn bytes(number: f64) -> String {
 }
 
 /// A span of a plan: `5s`, `1m30s`, `500ms`.
-pub(crate) fn span(span: Duration) -> String {
+pub fn span(span: Duration) -> String {
     let millis = span.as_millis();
     let (minutes, seconds) = (millis / 60_000, millis % 60_000);
     let seconds = match (seconds % 1_000, seconds) {
@@ -101,7 +103,7 @@ pub(crate) fn span(span: Duration) -> String {
 }
 
 /// A share as percent. What is not all never reads 100, and what is not nothing never reads 0.
-pub(crate) fn percent(part: u64, whole: u64) -> String {
+pub fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "-".to_owned();
     }

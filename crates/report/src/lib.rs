@@ -11,7 +11,7 @@ mod columns;
 mod doctor;
 mod exchanges;
 mod failed;
-mod format;
+pub mod format;
 mod github;
 mod hdr;
 mod held;

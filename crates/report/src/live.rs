@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::charts::{Moment, last_point};
 use crate::json::distribution::distribution;
 use crate::summary::scenario_in_words;
-use crate::{Language, html, json, say, steps};
+use crate::{Aim, Language, html, json, say, steps};
 pub use csv::{failures_csv, intervals_csv, steps_csv};
 
 /// The style of pages with charts, and the module that draws them.
@@ -45,6 +45,7 @@ pub fn live_plan(plan: &Plan, address: SocketAddr) -> Value {
         "address": address.to_string(),
         "warmup_s": plan.warmup.as_secs_f64(),
         "interval_s": plan.interval.as_secs_f64(),
+        "requests": Aim::of_load(plan).requests(),
         "scenarios": plan.scenarios.iter().map(scenario).collect::<Vec<_>>(),
     })
 }
@@ -58,6 +59,7 @@ pub fn live_hold_plan(plan: &Hold, address: SocketAddr) -> Value {
         "warmup_s": 0.0,
         "interval_s": plan.interval.as_secs_f64(),
         "connections": plan.connections,
+        "duration_s": Aim::of_hold(plan).duration().map(|span| span.as_secs_f64()),
         "scenarios": [],
         "text": crate::held::plan_in_words(plan, Language::En),
         "text_zh": crate::held::plan_in_words(plan, Language::Zh),

@@ -45,6 +45,16 @@ impl Aim {
         Self { duration: Some(duration), ..Self::default() }
     }
 
+    /// So many requests are all there are, when they are counted.
+    pub fn requests(&self) -> Option<u64> {
+        self.requests
+    }
+
+    /// How long the measured time is, when a time ends it.
+    pub fn duration(&self) -> Option<Duration> {
+        self.duration
+    }
+
     /// How far it is after so long, with so many requests done. At most `columns` wide.
     pub fn progress(&self, elapsed: Duration, done: u64, columns: usize, language: Language) -> String {
         // The last column makes some terminals go on to the next line.

@@ -19,7 +19,6 @@ use crate::guard;
 use crate::hub::{Hub, Ordered};
 use crate::orders::{Answer, Order};
 use crate::run::Run;
-use crate::steer::{Wanted, refusal};
 
 /// How often a stream on which nothing happens says that it is there.
 const BEAT: Duration = Duration::from_secs(10);
@@ -127,38 +126,12 @@ async fn charts(State(hub): State<Hub>, asked: Asked) -> Response {
 }
 
 async fn change(State(hub): State<Hub>, Said(body): Said) -> Result<Response, Fault> {
-    let mut state = hub.lock();
-    // The same thing said twice does nothing, and has the same answer.
-    if let Some((_, answer)) = state.last_change.as_ref().filter(|(asked, _)| *asked == body) {
-        return Ok(as_json(answer));
-    }
-    let run = state.going()?;
-    let wanted = Wanted::read(&body, run);
-    let changes = match wanted {
-        Ok(wanted) => run.control.change_since(wanted.seen, wanted.changes).map_err(refusal)?,
-        // Whoever has not seen the last change is told so first.
-        Err(fault) => return Err(behind(&body, run).unwrap_or(fault)),
-    };
-    let effective = changes.last().map_or(0.0, |change| change.effective_at.as_secs_f64());
-    let answer = json!({"revision": run.control.revision(), "effective_at_s": effective});
-    state.last_change = Some((body, answer.clone()));
-    Ok(as_json(&answer))
-}
-
-fn behind(body: &Value, run: &Run) -> Option<Fault> {
-    let (seen, now) = (body["revision"].as_u64()?, run.control.revision());
-    (seen != u64::from(now)).then(|| refusal(engine::Refused::Behind { now }))
+    hub.change(body).map(|answer| as_json(&answer))
 }
 
 async fn stop(State(hub): State<Hub>, Said(body): Said) -> Result<Response, Fault> {
-    let mut state = hub.lock();
-    let run = state.going()?;
-    if body["at_once"] == true {
-        run.control.abort()
-    } else {
-        run.control.stop()
-    }
-    Ok(as_json(&json!({"state": run.state()})))
+    let state = hub.stop(body["at_once"] == true)?;
+    Ok(as_json(&json!({"state": state})))
 }
 
 async fn mark(State(hub): State<Hub>, Said(body): Said) -> Result<Response, Fault> {

@@ -11,11 +11,14 @@ pub(crate) fn as_json(value: &Value) -> Response {
 
 /// Why a request is refused: a status, a stable name, and what to do, in both languages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub struct Fault {
     pub(crate) status: StatusCode,
-    pub(crate) code: &'static str,
-    pub(crate) text: String,
-    pub(crate) text_zh: String,
+    /// The stable name.
+    pub code: &'static str,
+    /// In English.
+    pub text: String,
+    /// In Chinese.
+    pub text_zh: String,
 }
 
 impl Fault {

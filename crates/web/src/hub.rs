@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::Offer;
 use crate::error::Fault;
 use crate::run::{Began, Run};
+use crate::steer::{Wanted, refusal};
 use crate::stream::{Events, Pages, Told};
 
 /// The version of what programs read here.
@@ -48,6 +49,11 @@ pub(crate) enum Ordered {
 }
 
 impl Hub {
+    /// One that no page shows.
+    pub fn alone() -> Self {
+        Self::new(Offer::default())
+    }
+
     pub(crate) fn new(offer: Offer) -> Self {
         Self(Arc::new(Shared { offer, state: Mutex::default() }))
     }
@@ -143,8 +149,49 @@ impl Hub {
         state.pages.add(first)
     }
 
+    /// What charts show of the run, in no language; of connections that are held, the same of their rows.
+    pub fn series(&self) -> Value {
+        self.lock().run.as_ref().map_or(Value::Null, Run::series)
+    }
+
+    /// Changes the run, as `POST /api/run/changes` does. The same thing said twice does nothing, and has the same answer.
+    ///
+    /// # Errors
+    /// What is asked for means nothing here, or the run is none that can be changed so.
+    pub fn change(&self, body: Value) -> Result<Value, Fault> {
+        let mut state = self.lock();
+        if let Some((_, answer)) = state.last_change.as_ref().filter(|(asked, _)| *asked == body) {
+            return Ok(answer.clone());
+        }
+        let run = state.going()?;
+        let changes = match Wanted::read(&body, run) {
+            Ok(wanted) => run.control.change_since(wanted.seen, wanted.changes).map_err(refusal)?,
+            // Whoever has not seen the last change is told so first.
+            Err(fault) => return Err(behind(&body, run).unwrap_or(fault)),
+        };
+        let effective = changes.last().map_or(0.0, |change| change.effective_at.as_secs_f64());
+        let answer = json!({"revision": run.control.revision(), "effective_at_s": effective});
+        state.last_change = Some((body, answer.clone()));
+        Ok(answer)
+    }
+
+    /// Ends the run, gently or at once. Gives the state that it has then.
+    ///
+    /// # Errors
+    /// Nothing runs.
+    pub fn stop(&self, at_once: bool) -> Result<&'static str, Fault> {
+        let mut state = self.lock();
+        let run = state.going()?;
+        if at_once {
+            run.control.abort()
+        } else {
+            run.control.stop()
+        }
+        Ok(run.state())
+    }
+
     /// Everything that stands at the top: what runs, and what can be done.
-    pub(crate) fn value(&self) -> Value {
+    pub fn value(&self) -> Value {
         let offer = self.offer();
         let files = offer.files.map_or_else(Vec::new, |files| files());
         let state = self.lock();
@@ -162,6 +209,11 @@ impl Hub {
         value["files"] = files.into();
         value
     }
+}
+
+fn behind(body: &Value, run: &Run) -> Option<Fault> {
+    let (seen, now) = (body["revision"].as_u64()?, run.control.revision());
+    (seen != u64::from(now)).then(|| refusal(engine::Refused::Behind { now }))
 }
 
 impl State {

@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use listener::{Bounded, Bounds, WhenFull};
 
+pub use error::Fault;
 pub use hub::Hub;
 pub use orders::{Answer, Order};
 pub use run::Began;

@@ -183,6 +183,21 @@ impl Run {
         }
     }
 
+    /// The same, and of connections that are held their rows as series.
+    pub(crate) fn series(&self) -> Value {
+        if self.control.is_load() {
+            return self.charts_value();
+        }
+        let each = |path: &str, scale: f64| -> Value {
+            let of = |row: &Value| row.pointer(path).and_then(Value::as_f64).map(|value| value * scale);
+            self.held.iter().map(of).collect()
+        };
+        let time = |name: &str| each(&format!("/response_time/{name}_ns"), 1e-9);
+        let series =
+            json!({"open": each("/open", 1.0), "p50_s": time("p50"), "p99_s": time("p99"), "p99_9_s": time("p99_9")});
+        json!({"to_s": each("/to_s", 1.0), "series": series})
+    }
+
     /// The same for the module that draws them.
     pub(crate) fn charts(&self, language: Language) -> Value {
         if self.plan["kind"] == "hold" {

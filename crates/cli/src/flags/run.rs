@@ -68,6 +68,10 @@ pub(super) const VIEW: &[Row] = &[
         "Show the run on a page that changes and stops it too; the link with its token is printed",
         "在网页上显示本次运行，也可在页面上调整和停止；启动时会打印带令牌的链接",
     ),
+    flag("screen", Kind::Switch, modes::LOADS).help(
+        "Show the run in the whole terminal, with charts; keys pause it, change it and stop it",
+        "用整个终端显示本次运行，带图表；可用按键暂停、调整和停止",
+    ),
     flag("web-listen", Kind::Text("ADDRESS:PORT"), modes::WATCHED)
         .help("Where the page is [default: 127.0.0.1:8089]", "页面的监听地址 [默认：127.0.0.1:8089]"),
     flag("hdr", Kind::Text("FILE"), modes::RUN).help(

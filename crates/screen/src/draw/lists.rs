@@ -1,0 +1,130 @@
+//! How often each time was met, what answers said, and steps one by one.
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Rect};
+use ratatui::style::Color;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Paragraph, Row, Table};
+use report::format;
+use serde_json::Value;
+
+use super::{number, style, time_of};
+use crate::known::Known;
+
+/// Columns that a bar has beside its label and its share.
+const LABEL_WIDTH: u16 = 18;
+
+fn block(known: &Known, title: &str) -> Block<'static> {
+    Block::bordered().title(format!(" {title} ")).border_style(style(known, Color::DarkGray))
+}
+
+/// Response times of the whole run as bars, the quickest first.
+pub(super) fn histogram(frame: &mut Frame<'_>, area: Rect, known: &Known) {
+    let block = block(known, known.pick("how often", "响应时间分布"));
+    let inner = block.inner(area);
+    let bars = bars(&known.charts["heat"], usize::from(inner.height));
+    let all: u64 = bars.iter().map(|(_, count)| count).sum();
+    let most = bars.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
+    let width = f64::from(inner.width.saturating_sub(LABEL_WIDTH));
+    let line = |(upper, count): &(f64, u64)| {
+        let bar = "█".repeat((*count as f64 / most as f64 * width).ceil() as usize);
+        let label = format!("<{:>8} {:>6} ", format::time(upper * 1e9), format::percent(*count, all));
+        Line::from(vec![Span::raw(label), Span::styled(bar, style(known, Color::Cyan))])
+    };
+    frame.render_widget(Paragraph::new(bars.iter().map(line).collect::<Vec<_>>()).block(block), area);
+}
+
+/// At most so many bars: the upper end of each in seconds, and how many there are.
+fn bars(heat: &Value, height: usize) -> Vec<(f64, u64)> {
+    let edges: Vec<f64> = heat["edges_s"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
+    let mut counts = vec![0u64; edges.len().saturating_sub(1)];
+    for column in heat["counts"].as_array().into_iter().flatten() {
+        for (place, count) in column.as_array().into_iter().flatten().enumerate() {
+            if let (Some(sum), Some(count)) = (counts.get_mut(place), count.as_u64()) {
+                *sum += count;
+            }
+        }
+    }
+    let group = counts.len().div_ceil(height.max(1)).max(1);
+    let ends = edges.iter().skip(1).collect::<Vec<_>>();
+    counts
+        .chunks(group)
+        .zip(ends.chunks(group))
+        .filter_map(|(some, ends)| Some((**ends.last()?, some.iter().sum())))
+        .collect()
+}
+
+/// Statuses, failures, thresholds, and what happened last.
+pub(super) fn counts(frame: &mut Frame<'_>, area: Rect, known: &Known) {
+    let live = &known.run["live"];
+    let mut lines = Vec::new();
+    for (key, name) in [("statuses", "HTTP"), ("grpc_statuses", "gRPC")] {
+        for (status, count) in live[key].as_object().into_iter().flatten() {
+            lines.push(Line::from(format!("{:>12}  {name} {status}", format::count(number(count) as u64))));
+        }
+    }
+    let red = style(known, Color::Red);
+    let failed = match known.is_held() {
+        true => &live["hold"]["failures"],
+        false => &live["failures"],
+    };
+    for failure in failed.as_array().into_iter().flatten() {
+        let (count, reason) = (number(&failure["count"]), failure["reason"].as_str().unwrap_or_default());
+        lines.push(Line::styled(format!("{:>12}  {reason}", format::count(count as u64)), red));
+    }
+    for one in live["thresholds"].as_array().into_iter().flatten() {
+        let holds = one["holds"] == true;
+        let (word, color) = match holds {
+            true => (known.pick("met so far", "目前满足"), Color::Green),
+            false => (known.pick("crossed", "已越界"), Color::Red),
+        };
+        let text = format!("{}  {word}", one["threshold"].as_str().unwrap_or_default());
+        lines.push(Line::styled(text, style(known, color)));
+    }
+    let key = known.pick("text", "text_zh");
+    let events = known.run["events"].as_array().map_or(&[][..], Vec::as_slice);
+    // The last ones, as far as there is room.
+    let room = usize::from(area.height.saturating_sub(2)).saturating_sub(lines.len());
+    for event in events.iter().rev().take(room).rev() {
+        let at = super::clock(number(&event["at_s"]));
+        lines.push(Line::from(format!("{at} {}", event[key].as_str().unwrap_or_default())));
+    }
+    let title = known.pick("answers, failures, thresholds, events", "状态码、失败、阈值、事件");
+    frame.render_widget(Paragraph::new(lines).block(block(known, title)), area);
+}
+
+/// Steps and transactions, one in each line.
+pub(super) fn steps(frame: &mut Frame<'_>, area: Rect, known: &Known) {
+    let word = |en: &'static str, zh: &'static str| known.look.language.pick(en, zh);
+    let mut rows = Vec::new();
+    for scenario in known.run["live"]["scenarios"].as_array().into_iter().flatten() {
+        for key in ["steps", "transactions"] {
+            for part in scenario[key].as_array().into_iter().flatten() {
+                let times = &part["response_time"];
+                let count = |key: &str| format::count(number(&part[key]) as u64);
+                let name = part["name"].as_str().unwrap_or_default().to_owned();
+                let all = [
+                    name,
+                    count("finished"),
+                    count("failed"),
+                    time_of(times, "p50_ns"),
+                    time_of(times, "p99_ns"),
+                    time_of(times, "max_ns"),
+                ];
+                rows.push(Row::new(all));
+            }
+        }
+    }
+    let widths = [
+        Constraint::Fill(1),
+        Constraint::Length(12),
+        Constraint::Length(10),
+        Constraint::Length(9),
+        Constraint::Length(9),
+        Constraint::Length(9),
+    ];
+    let head =
+        [word("step", "步骤"), word("requests", "请求数"), word("failed", "失败"), "p50", "p99", word("max", "最大")];
+    let table = Table::new(rows, widths).header(Row::new(head).style(style(known, Color::DarkGray)));
+    frame.render_widget(table.block(block(known, word("steps", "步骤"))), area);
+}

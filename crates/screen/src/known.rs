@@ -1,0 +1,88 @@
+//! What is known of the run, and what keys have set.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::{Look, Source};
+
+/// What stands on the screen.
+pub(crate) struct Known {
+    pub(crate) look: Look,
+    pub(crate) run: Value,
+    pub(crate) charts: Value,
+    /// When its last interval was seen.
+    seen: Instant,
+    /// The table of steps stands where the charts were.
+    pub(crate) shows_steps: bool,
+    /// Keys change this one.
+    pub(crate) scenario: usize,
+    /// What was said to the last key.
+    pub(crate) said: String,
+    /// Somebody asked for the end.
+    pub(crate) is_ending: bool,
+}
+
+impl Known {
+    pub(crate) fn new(look: Look) -> Self {
+        Self {
+            look,
+            run: Value::Null,
+            charts: Value::Null,
+            seen: Instant::now(),
+            shows_steps: false,
+            scenario: 0,
+            said: String::new(),
+            is_ending: false,
+        }
+    }
+
+    /// Looks what runs now. Charts are asked for when there is more for them.
+    pub(crate) fn look(&mut self, source: &dyn Source) {
+        let run = source.run();
+        if run["live"]["number"] != self.run["live"]["number"] || self.charts.is_null() {
+            self.charts = source.charts();
+            self.seen = Instant::now();
+        }
+        self.run = run;
+    }
+
+    pub(crate) fn state(&self) -> &str {
+        self.run["state"].as_str().unwrap_or("starting")
+    }
+
+    /// The scenario that keys change, as it is now.
+    pub(crate) fn chosen(&self) -> &Value {
+        &self.run["scenarios"][self.scenario]
+    }
+
+    pub(crate) fn is_held(&self) -> bool {
+        self.run["plan"]["kind"] == "hold"
+    }
+
+    /// How long it runs: as told, and since then by our own clock while its clock goes on.
+    pub(crate) fn elapsed(&self) -> Duration {
+        let told = Duration::try_from_secs_f64(self.run["now_s"].as_f64().unwrap_or(0.0)).unwrap_or_default();
+        let goes_on = self.state() == "running" && !self.run["live"].is_null();
+        told + if goes_on { self.seen.elapsed() } else { Duration::ZERO }
+    }
+
+    /// How much of it is done, from 0 to 1, and how long it goes on, as far as anybody knows.
+    pub(crate) fn progress(&self) -> (Option<f64>, Option<Duration>) {
+        let elapsed = self.elapsed().as_secs_f64();
+        if let Some(all) = self.run["plan"]["requests"].as_f64().filter(|all| *all > 0.0) {
+            let done = self.run["live"]["total"]["finished"].as_f64().unwrap_or(0.0);
+            return (Some((done / all).min(1.0)), None);
+        }
+        let ends = self.run["scenarios"].as_array().into_iter().flatten().map(|one| one["end_s"].as_f64());
+        let of_load = ends.collect::<Option<Vec<f64>>>().and_then(|ends| ends.into_iter().reduce(f64::max));
+        let end = of_load.or_else(|| self.run["plan"]["duration_s"].as_f64()).filter(|end| *end > 0.0);
+        let left = end.and_then(|end| Duration::try_from_secs_f64((end - elapsed).max(0.0)).ok());
+        (end.map(|end| (elapsed / end).min(1.0)), left)
+    }
+
+    /// English or Chinese.
+    pub(crate) fn pick<'a>(&self, en: &'a str, zh: &'a str) -> &'a str {
+        self.look.language.pick(en, zh)
+    }
+}

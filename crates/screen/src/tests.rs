@@ -1,0 +1,1 @@
+//! The screen on a terminal that is none.
