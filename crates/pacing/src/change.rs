@@ -344,6 +344,29 @@ mod tests {
     }
 
     #[test]
+    fn what_was_reached_before_a_pause_comes_before_it() {
+        for millis in [0, 1, 999, 1_000, 1_001, 1_333, 1_500, 2_001] {
+            let base = open(&[stage(3, 700, 4_000)]);
+            let paused = changed(base, &[(millis, What::Pause)]);
+            let resumed = changed(paused.clone(), &[(millis, What::Pause), (9_000, What::Resume)]);
+            let all = starts(&schedule(&resumed));
+            let before: Vec<Nanos> = all.iter().copied().filter(|at| *at < Nanos::from_millis(millis)).collect();
+            assert_eq!(starts(&schedule(&paused)), before, "{millis}");
+            assert!(all[before.len()..].iter().all(|at| *at >= Nanos::from_millis(9_000)), "{millis}");
+            // Those that came have come, however little follows.
+            let nothing = What::Rate(vec![stage(0, 0, 1_000)]);
+            for what in [What::End, nothing] {
+                let changes = [(millis, What::Pause), (9_000, what), (9_500, What::Resume)];
+                let ended = changed(paused.clone(), &changes);
+                assert_eq!(
+                    (starts(&schedule(&ended)), schedule(&ended).count()),
+                    (before.clone(), before.len() as u64)
+                );
+            }
+        }
+    }
+
+    #[test]
     fn a_pause_keeps_what_goes_on_behind_it() {
         let at = Nanos::from_millis;
         let ramp = changed(open(&[stage(0, 1_000, 4_000)]), &[(1_000, What::Pause)]);

@@ -142,12 +142,14 @@ pub struct Schedule {
     end: Nanos,
     integral: u128,
     limit: u64,
+    /// Starts that were reached before it was cut last: they have come, however little follows.
+    reached: u64,
 }
 
 impl Schedule {
     /// The stages one after the other.
     pub fn new(stages: &[Stage]) -> Self {
-        let mut schedule = Self { pieces: Vec::new(), end: Nanos::ZERO, integral: 0, limit: u64::MAX };
+        let mut schedule = Self { pieces: Vec::new(), end: Nanos::ZERO, integral: 0, limit: u64::MAX, reached: 0 };
         stages.iter().for_each(|stage| schedule.push(stage, Nanos::ZERO, stage.span));
         schedule
     }
@@ -177,6 +179,7 @@ impl Schedule {
                 (*skipped, *span) = (*skipped + kept, span.since(kept));
             }
         }
+        self.reached = u64::try_from(self.integral.div_ceil(START)).unwrap_or(u64::MAX);
         Rest { parts: rest }
     }
 
@@ -214,9 +217,9 @@ impl Schedule {
         self.end
     }
 
-    /// The integral, rounded down: the number of starts that are spaced evenly.
+    /// The number of starts that are spaced evenly: the integral, rounded down, or those that were reached before it was cut.
     pub fn count(&self) -> u64 {
-        u64::try_from(self.integral / START).unwrap_or(u64::MAX).min(self.limit)
+        u64::try_from(self.integral / START).unwrap_or(u64::MAX).max(self.reached).min(self.limit)
     }
 
     /// When the time of all starts is over, that of the last one included: five starts at 5/s take a second.
@@ -274,7 +277,7 @@ impl Schedule {
     pub fn start(&self, number: u64) -> Option<Nanos> {
         // Below the count, without a division.
         let integral = u128::from(number) * START;
-        let is_one = number < self.limit && integral + START <= self.integral;
+        let is_one = number < self.limit && (integral + START <= self.integral || number < self.reached);
         if is_one { self.reach(integral) } else { None }
     }
 }
