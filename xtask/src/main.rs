@@ -133,6 +133,8 @@ fn test(is_long: bool) -> Result<(), Failure> {
         ("zsh", "zsh"),
         ("fish", "fish"),
         ("groff", "groff-base"),
+        // A terminal of any size, for what takes the whole of it.
+        ("tmux", "tmux"),
         // What figures are exported to.
         ("prometheus", "prometheus"),
         ("influxd", "influxdb"),

@@ -52,6 +52,14 @@ pub(crate) fn watch(
     Ok(asked)
 }
 
+/// What Ctrl-C does.
+///
+/// # Errors
+/// The system refuses the signal.
+pub(crate) fn interrupt() -> Result<(), std::io::Error> {
+    signal_hook::low_level::raise(SIGINT)
+}
+
 /// The process was started with this signal ignored.
 fn is_ignored(signal: i32) -> bool {
     std::fs::read_to_string("/proc/self/status").is_ok_and(|status| is_in_mask(&status, signal))

@@ -18,7 +18,7 @@ use web::{Answer, Began, Hub, NameFiles, Offer, Order, Site};
 
 use crate::args::WatchArgs;
 use crate::listen::read_address;
-use crate::{machine, output};
+use crate::{machine, output, signals};
 
 /// The variable with the token of a page; a secret is no flag.
 pub(crate) const TOKEN: &str = "ONRUSH_WEB_TOKEN";
@@ -112,12 +112,11 @@ impl Source for OfHub {
     }
 
     fn act(&self, act: &Act) -> Result<(), [String; 2]> {
-        let done = match act {
-            Act::Change(body) => self.0.change(body.clone()).map(drop),
-            Act::Stop => self.0.stop(false).map(drop),
-            Act::Abort => self.0.stop(true).map(drop),
-        };
-        done.map_err(|fault| [fault.text, fault.text_zh])
+        match act {
+            Act::Change(body) => self.0.change(body.clone()).map(drop).map_err(|fault| [fault.text, fault.text_zh]),
+            // As Ctrl-C does where the terminal is not taken: once it asks, and then it insists.
+            Act::Stop | Act::Abort => signals::interrupt().map_err(|error| [error.to_string(), error.to_string()]),
+        }
     }
 }
 

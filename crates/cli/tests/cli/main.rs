@@ -47,6 +47,7 @@ mod silent;
 mod steered;
 mod streams;
 mod taken;
+mod terminal;
 mod thresholds;
 mod tools;
 mod traced;

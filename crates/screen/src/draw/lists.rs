@@ -64,11 +64,7 @@ pub(super) fn counts(frame: &mut Frame<'_>, area: Rect, known: &Known) {
         }
     }
     let red = style(known, Color::Red);
-    let failed = match known.is_held() {
-        true => &live["hold"]["failures"],
-        false => &live["failures"],
-    };
-    for failure in failed.as_array().into_iter().flatten() {
+    for failure in live["failures"].as_array().into_iter().flatten() {
         let (count, reason) = (number(&failure["count"]), failure["reason"].as_str().unwrap_or_default());
         lines.push(Line::styled(format!("{:>12}  {reason}", format::count(count as u64)), red));
     }

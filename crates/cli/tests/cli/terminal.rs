@@ -1,0 +1,138 @@
+//! `--screen` in a real terminal, `tmux`: what it shows, its keys, and that the terminal is as it was.
+
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use super::watched::counted;
+use super::{Served, onrush, text};
+
+/// A terminal of its own; it ends with the value.
+struct Tmux(String);
+
+impl Tmux {
+    /// Runs a command line of a shell in it, with `$O` for the binary, and tells its exit code.
+    fn run(command: &str, (columns, rows): (u32, u32)) -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let tmux = Self(format!("onrush-cli-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed)));
+        let binary = env!("CARGO_BIN_EXE_onrush");
+        let line = format!("O={binary}; echo stood-before; {command}; echo code=$?; stty -a; sleep 120");
+        let (columns, rows) = (columns.to_string(), rows.to_string());
+        let words = ["-f", "/dev/null", "new-session", "-d", "-x", &columns, "-y", &rows, &line];
+        tmux.ask(&words);
+        tmux
+    }
+
+    fn ask(&self, words: &[&str]) -> String {
+        let mut command = Command::new("tmux");
+        command.args(["-L", &self.0]).args(words).env("LC_ALL", "C.UTF-8").env("LANG", "C.UTF-8").env_remove("TMUX");
+        let out = command.stdin(Stdio::null()).output().expect("`cargo xtask test` installs tmux");
+        text(&out.stdout).to_owned()
+    }
+
+    fn keys(&self, keys: &[&str]) {
+        self.ask(&[&["send-keys"], keys].concat());
+    }
+
+    fn until(&self, parts: &[&str]) -> String {
+        let begun = Instant::now();
+        loop {
+            // With what went off the top.
+            let shown = self.ask(&["capture-pane", "-p", "-S", "-200"]);
+            if parts.iter().all(|part| shown.contains(part)) {
+                return shown;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(60), "{parts:?}:\n{shown}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// It was taken as a whole.
+    fn is_taken(&self) -> bool {
+        self.ask(&["display-message", "-p", "#{alternate_on}"]).trim() == "1"
+    }
+
+    /// The program ended with this code, and the terminal is as it was.
+    fn ended(&self, code: i32) -> String {
+        let shown = self.until(&[&format!("code={code}"), "icanon"]);
+        assert!(!self.is_taken() && shown.contains("stood-before") && shown.contains("isig icanon"), "{shown}");
+        shown
+    }
+}
+
+impl Drop for Tmux {
+    fn drop(&mut self) {
+        self.ask(&["kill-server"]);
+    }
+}
+
+#[test]
+fn a_load_in_the_whole_terminal() {
+    let served = Served::start();
+    let url = served.url("/");
+    let line = format!("$O -q 200 -z 5m --interval 200ms --screen --threshold 'p99(response_time) < 9s' {url}");
+    let tmux = Tmux::run(&line, (80, 24));
+    let shown = tmux.until(&["running", "200 / 200", "HTTP 200", "met so far", "q stop"]);
+    assert!(tmux.is_taken() && !shown.contains("stood-before"), "{shown}");
+    let least = |shown: &str, rows: usize, columns: usize| {
+        let lines: Vec<&str> = shown.trim_end().lines().collect();
+        let widest = lines.iter().map(|line| line.chars().count()).max();
+        assert_eq!((lines.len(), widest), (rows, Some(columns)), "{shown}");
+    };
+    least(&shown, 24, 80);
+    tmux.ask(&["resize-window", "-x", "200", "-y", "60"]);
+    let corner = format!("{}┐┌", "─".repeat(50));
+    least(&tmux.until(&[&corner]), 60, 200);
+    tmux.ask(&["resize-window", "-x", "30", "-y", "8"]);
+    tmux.until(&["too small"]);
+    tmux.ask(&["resize-window", "-x", "80", "-y", "24"]);
+    tmux.keys(&["+"]);
+    tmux.until(&["rate 220/s", "220 / 220"]);
+    tmux.keys(&["p"]);
+    tmux.until(&["paused", "rate 220/s"]);
+    tmux.keys(&["p", "s"]);
+    tmux.until(&["running", "GET /  ", "max"]);
+    tmux.keys(&["C-c"]);
+    let shown = tmux.ended(130);
+    for part in ["rate 220/s", "resumed", "Verdict", "met"] {
+        assert!(shown.contains(part), "{part}:\n{shown}");
+    }
+    let started =
+        shown.lines().find(|line| line.starts_with("Requests  ")).and_then(|line| line.split_whitespace().nth(1));
+    let started: u64 = started.expect("the summary").replace(',', "").parse().expect("a number");
+    // What was in flight has come.
+    assert_eq!(counted(&served, "/"), started);
+}
+
+#[test]
+fn tools_files_and_held_connections_in_the_whole_terminal() {
+    let served = Served::start();
+    let host = served.url.trim_start_matches("http://").to_owned();
+    let tmux = Tmux::run(&format!("$O as wrk --screen -t1 -c2 -d60s {}", served.url("/")), (100, 30));
+    tmux.until(&["running", "GET /", "HTTP 200"]);
+    tmux.keys(&["q"]);
+    // It prints what wrk prints.
+    assert!(tmux.ended(0).contains("Requests/sec:"));
+    let tmux = Tmux::run(&format!("$O hold -c 30 --hold 5m --interval 200ms --screen ws://{host}/ws"), (80, 24));
+    tmux.until(&["30 / 30", "connections", "running"]);
+    tmux.keys(&["q"]);
+    tmux.ended(130);
+    let plan = format!(
+        "target: http://{host}\\nscenarios:\\n  see: {{load: {{users: 2, for: 5m}}, steps: [get: /delay/5]}}\\n  pay: {{load: {{rate: 50, for: 5m}}, steps: [get: /delay/5]}}\\n"
+    );
+    let file = format!("{}/onrush-screen-{}.yaml", std::env::temp_dir().display(), std::process::id());
+    let tmux = Tmux::run(&format!("printf '{plan}' > {file}; $O run {file} --no-save --lang zh --screen"), (100, 30));
+    tmux.until(&[">see 2 用户", "pay 50.00/s", "运行中"]);
+    tmux.keys(&["Tab", "+"]);
+    tmux.until(&[">pay 55.00/s"]);
+    tmux.keys(&["q", "q"]);
+    tmux.ended(130);
+    std::fs::remove_file(file).expect("it is there");
+}
+
+#[test]
+fn without_a_terminal_there_is_no_screen() {
+    let done = onrush(&["--screen", "-z", "1s", "http://127.0.0.1:9/"]).output().expect("the binary starts");
+    assert_eq!(done.status.code(), Some(2));
+    assert!(text(&done.stderr).contains("--screen wants a terminal"), "{}", text(&done.stderr));
+}
