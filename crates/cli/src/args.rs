@@ -34,6 +34,7 @@ pub(crate) enum Command {
     },
     /// The page of runs.
     Web(WatchArgs),
+    Ctl(CtlArgs),
     Selftest(DriverArgs),
     List(Box<GrpcArgs>),
     Describe(Box<GrpcArgs>),
@@ -63,6 +64,7 @@ impl Command {
                 Self::Compare { runs: given.list("runs"), fail_if: given.list("fail-if"), is_json: given.has("json") }
             }
             "web" => Self::Web(WatchArgs::of(&given)),
+            "ctl" => Self::Ctl(CtlArgs::of(&given)),
             "selftest" => Self::Selftest(DriverArgs::of(&given)),
             "grpc" => match inner.subcommand().expect("the parser asks for a question") {
                 ("list", asked) => Self::List(Box::new(GrpcArgs::of(&Given(asked)))),
@@ -253,6 +255,30 @@ impl WatchArgs {
     /// The run can be changed while it goes on.
     pub(crate) fn can_change(&self) -> bool {
         self.web || self.screen
+    }
+}
+
+/// `onrush ctl`.
+#[derive(Debug)]
+pub(crate) struct CtlArgs {
+    /// What is to be done, and its values.
+    pub(crate) words: Vec<String>,
+    /// The link of the page.
+    pub(crate) page: Option<String>,
+    pub(crate) over: Option<String>,
+    pub(crate) scenario: Option<String>,
+    pub(crate) at_once: bool,
+}
+
+impl CtlArgs {
+    fn of(given: &Given) -> Self {
+        Self {
+            words: given.list("do"),
+            page: given.text("page"),
+            over: given.text("over"),
+            scenario: given.text("scenario"),
+            at_once: given.has("at-once"),
+        }
     }
 }
 

@@ -33,6 +33,8 @@ pub(crate) enum Mode {
     Compare,
     /// A page for runs.
     Web,
+    /// `ctl DO`.
+    Ctl,
     Selftest,
     /// `grpc` without a question.
     Grpc,
@@ -45,8 +47,8 @@ pub(crate) enum Mode {
 /// The commands that flags are shared by.
 mod modes {
     use super::Mode::{
-        self, Ask, Check, Compare, Completions, Demo, Doctor, Grpc, History, Hold, Init, Man, Report, Run, Selftest,
-        Serve, Top, Web,
+        self, Ask, Check, Compare, Completions, Ctl, Demo, Doctor, Grpc, History, Hold, Init, Man, Report, Run,
+        Selftest, Serve, Top, Web,
     };
 
     pub(super) const ALL: &[Mode] = &[
@@ -61,6 +63,7 @@ mod modes {
         History,
         Compare,
         Web,
+        Ctl,
         Selftest,
         Grpc,
         Ask,
@@ -71,6 +74,7 @@ mod modes {
     pub(super) const CHECK: &[Mode] = &[Check];
     pub(super) const ASKING: &[Mode] = &[Run, Hold, Ask];
     pub(super) const CALLS: &[Mode] = &[Run, Ask];
+    pub(super) const CTL: &[Mode] = &[Ctl];
     pub(super) const COMPLETIONS: &[Mode] = &[Completions];
     pub(super) const DOCTOR: &[Mode] = &[Doctor];
     pub(super) const DRIVING: &[Mode] = &[Run, Demo, Serve, Hold, Doctor, Selftest];

@@ -12,7 +12,7 @@ use crate::flags::{self, Mode};
 pub(crate) use texts::about;
 
 /// The commands, in the order of the help.
-pub(crate) const COMMANDS: [(&str, Mode); 15] = [
+pub(crate) const COMMANDS: [(&str, Mode); 16] = [
     ("run", Mode::Run),
     ("demo", Mode::Demo),
     ("serve", Mode::Serve),
@@ -23,6 +23,7 @@ pub(crate) const COMMANDS: [(&str, Mode); 15] = [
     ("history", Mode::History),
     ("compare", Mode::Compare),
     ("web", Mode::Web),
+    ("ctl", Mode::Ctl),
     ("check", Mode::Check),
     ("selftest", Mode::Selftest),
     ("grpc", Mode::Grpc),

@@ -5,6 +5,7 @@ mod borrowed;
 mod check;
 mod come;
 mod consent;
+mod ctl;
 mod demo;
 mod doctor;
 mod exit;
@@ -113,6 +114,7 @@ fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> E
         Command::History { is_json, is_trend } => past::history(is_json, is_trend, usage::language()),
         Command::Compare { runs, fail_if, is_json } => past::compare(&runs, &fail_if, is_json, usage::language()),
         Command::Web(args) => page::page(&args),
+        Command::Ctl(args) => ctl::ctl(&args),
         Command::Selftest(driver) => selftest::selftest(&driver),
         Command::List(args) => grpc::list(&args),
         Command::Describe(args) => grpc::describe(&args),

@@ -197,7 +197,9 @@ impl Hub {
         let state = self.lock();
         let mut value = match &state.run {
             Some(run) => run.value(),
-            None => json!({"state": "idle", "revision": 0, "plan": null, "live": null, "events": [], "scenarios": []}),
+            None => {
+                json!({"state": "idle", "revision": 0, "plan": null, "live": null, "events": [], "scenarios": [], "report": null})
+            }
         };
         if state.order == Ordered::Starting {
             value["state"] = "starting".into();

@@ -28,6 +28,7 @@ fn every_flag_has_a_variable_of_its_own() {
                 Mode::Completions => "onrush completions zsh",
                 Mode::Check => "onrush check first.yaml",
                 Mode::Compare => "onrush compare first second",
+                Mode::Ctl => "onrush ctl run",
                 _ => line,
             };
             let (value, meant) = match row.kind {

@@ -72,6 +72,20 @@ pub(super) const VIEW: &[Row] = &[
         "Show the run in the whole terminal, with charts; keys pause it, change it and stop it",
         "用整个终端显示本次运行，带图表；可用按键暂停、调整和停止",
     ),
+    flag("do", Kind::Words("DO"), modes::CTL).help(
+        "What to do: run, events, report, charts, rate N/s, users N, pause, resume, end, stop, mark TEXT, start -- WORDS",
+        "要做的操作：run、events、report、charts、rate N/s、users N、pause、resume、end、stop、mark 文字、start -- 参数",
+    ),
+    flag("page", Kind::Text("LINK"), modes::CTL).help(
+        "The link of the page, or its address with the token in ONRUSH_WEB_TOKEN [default: http://127.0.0.1:8089/]",
+        "页面链接；也可只写地址，令牌放在 ONRUSH_WEB_TOKEN 中 [默认：http://127.0.0.1:8089/]",
+    ),
+    flag("over", Kind::Number("TIME"), modes::CTL)
+        .help("Go to the new rate or users evenly over this time", "在这段时间内均匀变化到新的速率或用户数"),
+    flag("scenario", Kind::Text("NAME"), modes::CTL)
+        .help("Which scenario to change, where there are several", "有多个场景时，要调整的场景"),
+    flag("at-once", Kind::Switch, modes::CTL)
+        .help("Stop without waiting for what is in flight", "立即停止，不等待在途请求"),
     flag("web-listen", Kind::Text("ADDRESS:PORT"), modes::WATCHED)
         .help("Where the page is [default: 127.0.0.1:8089]", "页面的监听地址 [默认：127.0.0.1:8089]"),
     flag("hdr", Kind::Text("FILE"), modes::RUN).help(

@@ -32,6 +32,7 @@ pub(crate) fn about(command: &str) -> Text {
         "report" => ("Write the page of a run that was kept", "生成已保存运行的报告页面"),
         "history" => ("List the runs that were kept", "列出已保存的运行"),
         "web" => ("Start, watch and change runs on a page", "在网页上启动、查看和调整压测"),
+        "ctl" => ("Watch and change a run that has a page, from a shell", "在命令行查看和调整带页面的压测"),
         "compare" => ("Compare two runs, with what their noise allows", "比较两次运行，并考虑波动"),
         "check" => (
             "Check a scenario file: every mistake at once, with its line and a remedy; nothing is sent",
@@ -79,6 +80,7 @@ pub(crate) fn usage(command: &str) -> Text {
         "report" => ("onrush report [flags] RUN", "onrush report [参数] RUN"),
         "history" => ("onrush history [flags]", "onrush history [参数]"),
         "web" => ("onrush web [flags]", "onrush web [参数]"),
+        "ctl" => ("onrush ctl [flags] DO [VALUE]", "onrush ctl [参数] 操作 [值]"),
         "compare" => ("onrush compare [flags] A B", "onrush compare [参数] A B"),
         "check" => ("onrush check [flags] FILE...", "onrush check [参数] FILE..."),
         "selftest" => ("onrush selftest [flags]", "onrush selftest [参数]"),
@@ -88,7 +90,10 @@ pub(crate) fn usage(command: &str) -> Text {
         ),
         "list" => ("onrush grpc list [flags] [URL] [SYMBOL]", "onrush grpc list [参数] [URL] [SYMBOL]"),
         "describe" => ("onrush grpc describe [flags] [URL] [SYMBOL]", "onrush grpc describe [参数] [URL] [SYMBOL]"),
-        "as" => ("onrush as TOOL [--native] [flags of the tool]", "onrush as 工具 [--native] [该工具的参数]"),
+        "as" => (
+            "onrush as TOOL [--native] [--web] [--screen] [flags of the tool]",
+            "onrush as 工具 [--native] [--web] [--screen] [该工具的参数]",
+        ),
         "curl" => ("onrush [flags] curl [flags of curl] URL", "onrush [参数] curl [curl 的参数] URL"),
         "completions" => ("onrush completions SHELL", "onrush completions SHELL"),
         "man" => ("onrush man [COMMAND]", "onrush man [COMMAND]"),
@@ -136,6 +141,15 @@ pub(crate) fn examples(command: &str) -> &'static [Example] {
                 "onrush web --web-listen 0.0.0.0:8089",
                 "also for other machines, with the token",
                 "其他机器也可凭令牌访问",
+            ),
+        ],
+        "ctl" => &[
+            ("onrush ctl rate 2000/s --over 10s", "a higher rate", "提高速率"),
+            ("onrush ctl pause", "no more starts until 'onrush ctl resume'", "暂停，直到 'onrush ctl resume'"),
+            (
+                "onrush ctl start -- -q 500/s -z 1m http://127.0.0.1:8080/",
+                "a run of 'onrush web'",
+                "让 'onrush web' 启动压测",
             ),
         ],
         "compare" => &[

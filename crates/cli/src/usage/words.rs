@@ -10,7 +10,7 @@ use crate::flags::{Mode, rows};
 use crate::help;
 
 /// Words that nobody means as a host.
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "run",
     "demo",
     "serve",
@@ -21,6 +21,7 @@ const COMMANDS: [&str; 19] = [
     "history",
     "compare",
     "web",
+    "ctl",
     "check",
     "selftest",
     "grpc",

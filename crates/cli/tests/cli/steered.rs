@@ -162,3 +162,92 @@ fn a_page_that_does_nothing_ends_without_a_word() {
     said.read_to_string(&mut rest).expect("UTF-8");
     assert_eq!((child.wait().expect("it ends").code(), rest.as_str()), (Some(0), ""));
 }
+
+/// What is told of this kind is as it is described.
+fn is_described(kind: &str, value: &Value) {
+    let text = include_str!("../../../../docs/web.schema.json");
+    let mut schema: Value = serde_json::from_str(text).expect("JSON");
+    schema["$ref"] = format!("#/$defs/{kind}").into();
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    let faults: Vec<String> =
+        validator.iter_errors(value).map(|fault| format!("{}: {fault}", fault.instance_path())).collect();
+    assert!(faults.is_empty(), "{kind}: {faults:#?}\n{value:#}");
+}
+
+#[test]
+fn programs_are_told_what_is_described_and_ctl_steers() {
+    let (served, paged) = (Served::start(), Paged::start(&["web"]));
+    let page = format!("http://{}/", paged.host);
+    let ctl_at = |link: &str, words: &[&str]| {
+        let all = [&["ctl", "--page", link][..], words].concat();
+        onrush(&all).env("ONRUSH_WEB_TOKEN", TOKEN).output().expect("the binary starts")
+    };
+    let ctl = |words: &[&str]| -> Value {
+        let done = ctl_at(&page, words);
+        assert_eq!(done.status.code(), Some(0), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+        serde_json::from_slice(&done.stdout).expect("JSON")
+    };
+    is_described("run", &ctl(&["run"]));
+    let url = served.url("/status/500");
+    let words =
+        ["start", "--", "-q", "100", "-z", "60s", "--interval", "100ms", "--threshold", "failed / done < 10%", &url];
+    is_described("started", &ctl(&words));
+    let mut events = onrush(&["ctl", "--page", &paged.link, "events"]);
+    let mut events = events.stdout(std::process::Stdio::piped()).spawn().expect("the binary starts");
+    let begun = Instant::now();
+    while paged.get("/api/run")["live"]["failures"][0]["count"].as_u64().unwrap_or(0) == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(30));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    is_described("run", &ctl(&["run"]));
+    for (words, kind) in [
+        (&["rate", "200/s", "--over", "1s"][..], "changed"),
+        (&["pause"], "changed"),
+        (&["resume", "--scenario", "main"], "changed"),
+        (&["mark", "of", "ours"], "marked"),
+    ] {
+        is_described(kind, &ctl(words));
+    }
+    let (status, refused) = paged.post("/api/run/changes", &json!({"revision": 9, "change": "pause"}));
+    assert_eq!(status, 409);
+    is_described("refusal", &refused);
+    let coded = [
+        (ctl_at(&page, &["users", "5"]), 1, "has a rate"),
+        (ctl_at(&page, &["faster"]), 2, "means nothing"),
+        (ctl_at(&page, &["pause", "--over", "1s"]), 2, "--over"),
+        (ctl_at("http://127.0.0.1:1/", &["pause"]), 3, "no page answers"),
+        (ctl_at(&served.url("/"), &["run"]), 3, "no page of onrush"),
+        (ctl_at(&format!("{page}#token=wrong"), &["run"]), 1, "token"),
+        (ctl_at("page", &["run"]), 2, "--page wants"),
+    ];
+    for (done, code, part) in coded {
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(done.status.code() == Some(code) && said.contains(part), "{part}: {said}");
+    }
+    ctl(&["stop", "--at-once"]);
+    let over = paged.until("over");
+    is_described("run", &over);
+    assert_eq!(ctl(&["report"])["changes"].as_array().map(Vec::len), Some(3));
+    drop(paged);
+    let mut told = String::new();
+    events.stdout.take().expect("a pipe").read_to_string(&mut told).expect("UTF-8");
+    events.wait().expect("it ends with the page");
+    let mut kinds = Vec::new();
+    for line in told.lines() {
+        let one: Value = serde_json::from_str(line).expect("JSON");
+        let kind = one["event"].as_str().expect("a kind").to_owned();
+        if kind != "reload" {
+            is_described("told", &one["data"]);
+        }
+        kinds.push(kind);
+    }
+    for kind in ["interval", "state", "over"] {
+        assert!(kinds.iter().any(|known| known == kind), "{kind}: {kinds:?}");
+    }
+    let held = Paged::start(&["hold", "-c", "5", "--hold", "60s", "--web", &served.url("/ws").replace("http:", "ws:")]);
+    while held.get("/api/run")["live"].is_null() {
+        assert!(begun.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    is_described("run", &held.get("/api/run"));
+}

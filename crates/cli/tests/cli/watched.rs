@@ -17,7 +17,7 @@ pub(super) struct Paged {
     pub(super) child: Child,
     /// Host and port.
     pub(super) host: String,
-    link: String,
+    pub(super) link: String,
 }
 
 impl Paged {
@@ -240,7 +240,8 @@ fn strangers_are_refused() {
         assert!(sent < 1 << 28, "it takes everything");
     }
     // Whoever says nothing, and whoever reads nothing, holds up nobody: not even very many of them.
-    let idle: Vec<TcpStream> = (0..5_000).filter_map(|_| TcpStream::connect(&paged.host).ok()).collect();
+    let idle: Vec<TcpStream> = (0..10_000).filter_map(|_| TcpStream::connect(&paged.host).ok()).collect();
+    assert_eq!(idle.len(), 10_000);
     let mut deaf = paged.connect();
     let events = format!("GET /api/events HTTP/1.1\r\nHost: {host}\r\n{token}\r\n");
     deaf.write_all(events.as_bytes()).expect("it is taken");

@@ -1,0 +1,206 @@
+//! `onrush ctl`: watches and changes a run that has a page, from a shell or a script. It speaks the same HTTP as the page.
+
+use std::io::{BufRead, BufReader};
+use std::time::Duration;
+
+use report::Language;
+use serde_json::{Value, json};
+use ureq::Agent;
+use url::Url;
+
+use crate::args::CtlArgs;
+use crate::exit::Exit;
+use crate::output::{self, Wrote};
+use crate::{usage, watching};
+
+/// Where pages are, unless somebody says otherwise.
+const LINK: &str = "http://127.0.0.1:8089/";
+/// Nobody listens who takes longer.
+const CONNECT_WAIT: Duration = Duration::from_secs(5);
+/// What can be done, with the values of each.
+const WORDS: [&str; 12] = [
+    "run",
+    "events",
+    "report",
+    "rate N/s",
+    "users N",
+    "pause",
+    "resume",
+    "end",
+    "stop",
+    "mark TEXT",
+    "start -- WORDS",
+    "charts",
+];
+
+/// Why it was not done.
+enum Wrong {
+    /// The words mean nothing.
+    Words(String),
+    /// Nobody is there, or not whom we know.
+    Unreached(String),
+    /// The run is none that this could be done with.
+    Refused(String),
+    /// It was done, and could not be told.
+    Untold,
+}
+
+/// Carries it out.
+pub(crate) fn ctl(args: &CtlArgs) -> Exit {
+    let language = usage::language();
+    let done = Page::of(args, language).and_then(|page| page.carry_out(args));
+    let (text, exit) = match done {
+        Ok(()) => return Exit::Done,
+        Err(Wrong::Words(text)) => (text, Exit::Usage),
+        Err(Wrong::Unreached(text)) => (text, Exit::NothingMeasured),
+        Err(Wrong::Refused(text)) => (text, Exit::Unmet),
+        Err(Wrong::Untold) => return Exit::System,
+    };
+    output::complain(&text);
+    exit
+}
+
+/// The page of a run.
+struct Page {
+    agent: Agent,
+    base: Url,
+    token: String,
+    language: Language,
+}
+
+impl Page {
+    fn of(args: &CtlArgs, language: Language) -> Result<Self, Wrong> {
+        let text = args.page.as_deref().unwrap_or(LINK);
+        let base = Url::parse(text).ok().filter(|url| url.scheme() == "http" && url.has_host());
+        let Some(base) = base else {
+            return Err(Wrong::Words(language.pick(
+                format!("--page wants the link of a page, like {LINK}#token=TOKEN"),
+                format!("--page 需要页面链接，如 {LINK}#token=令牌"),
+            )));
+        };
+        let of_link = base.fragment().and_then(|rest| rest.strip_prefix("token=")).map(str::to_owned);
+        let token = of_link.or_else(|| std::env::var(watching::TOKEN).ok()).unwrap_or_default();
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .proxy(None)
+            .timeout_connect(Some(CONNECT_WAIT))
+            .build();
+        Ok(Self { agent: config.new_agent(), base, token, language })
+    }
+
+    fn carry_out(&self, args: &CtlArgs) -> Result<(), Wrong> {
+        let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
+        let is_change = matches!(words[..], ["rate" | "users", _]);
+        if !is_change && args.over.is_some() || args.at_once && words != ["stop"] {
+            return Err(Wrong::Words(self.language.pick(
+                "--over is for rate and users, and --at-once for stop".to_owned(),
+                "--over 用于 rate 和 users，--at-once 用于 stop".to_owned(),
+            )));
+        }
+        let answer = match words[..] {
+            ["run"] => self.ask("/api/run", None)?,
+            ["charts"] => self.ask("/api/run/charts", None)?,
+            ["report"] => self.ask("/api/run/report.json", None)?,
+            ["events"] => return self.events(),
+            [kind @ ("rate" | "users"), to] => {
+                self.change(args, &json!({"change": kind, "to": to, "over": args.over}))?
+            }
+            [plain @ ("pause" | "resume" | "end")] => self.change(args, &json!({"change": plain}))?,
+            ["stop"] => self.ask("/api/run/stop", Some(&json!({"at_once": args.at_once})))?,
+            ["mark", ref rest @ ..] if !rest.is_empty() => {
+                self.ask("/api/run/marks", Some(&json!({"text": rest.join(" ")})))?
+            }
+            ["start", ref rest @ ..] if !rest.is_empty() => {
+                let lang = self.language.pick("en", "zh");
+                self.ask("/api/runs", Some(&json!({"words": rest, "lang": lang})))?
+            }
+            _ => {
+                let known = WORDS.join(", ");
+                return Err(Wrong::Words(self.language.pick(
+                    format!("ctl '{}' means nothing; it knows: {known}", words.join(" ")),
+                    format!("ctl 不认识 '{}'；可用：{known}", words.join(" ")),
+                )));
+            }
+        };
+        self.print(&format!("{answer:#}\n"))
+    }
+
+    fn print(&self, text: &str) -> Result<(), Wrong> {
+        if output::write_stdout(text, self.language) == Wrote::Failed { Err(Wrong::Untold) } else { Ok(()) }
+    }
+
+    /// A change of what runs now.
+    fn change(&self, args: &CtlArgs, what: &Value) -> Result<Value, Wrong> {
+        let mut body = what.clone();
+        body["revision"] = self.ask("/api/run", None)?["revision"].clone();
+        if let Some(name) = &args.scenario {
+            body["scenario"] = name.as_str().into();
+        }
+        self.ask("/api/run/changes", Some(&body))
+    }
+
+    fn send(&self, path: &str, body: Option<&Value>) -> Result<ureq::http::Response<ureq::Body>, Wrong> {
+        let mut url = self.base.clone();
+        url.set_path(path);
+        url.set_fragment(None);
+        let token = format!("Bearer {}", self.token);
+        let sent = match body {
+            None => self.agent.get(url.as_str()).header("authorization", token).call(),
+            Some(body) => {
+                let post = self.agent.post(url.as_str()).header("authorization", token);
+                post.header("content-type", "application/json").send(body.to_string())
+            }
+        };
+        sent.map_err(|error| {
+            let (base, error) = (&self.base[..url::Position::BeforePath], error.to_string());
+            Wrong::Unreached(self.language.pick(
+                format!("no page answers at {base}: {error}; start a run with --web, or name its link with --page"),
+                format!("{base} 没有页面响应：{error}；请用 --web 启动压测，或用 --page 指定链接"),
+            ))
+        })
+    }
+
+    fn ask(&self, path: &str, body: Option<&Value>) -> Result<Value, Wrong> {
+        let mut answer = self.send(path, body)?;
+        let is_good = answer.status().is_success();
+        let text = answer.body_mut().read_to_string().unwrap_or_default();
+        let value: Option<Value> = serde_json::from_str(&text).ok();
+        match value {
+            Some(value) if is_good => Ok(value),
+            Some(value) if value["text"].is_string() => {
+                let text = value[self.language.pick("text", "text_zh")].as_str().unwrap_or_default();
+                Err(Wrong::Refused(text.to_owned()))
+            }
+            _ => Err(Wrong::Unreached(self.language.pick(
+                format!("what answers at {} is no page of onrush", &self.base[..url::Position::BeforePath]),
+                format!("{} 上的服务不是 onrush 的页面", &self.base[..url::Position::BeforePath]),
+            ))),
+        }
+    }
+
+    /// One event in each line, until there are no more: `{"event": "interval", "data": {...}}`.
+    fn events(&self) -> Result<(), Wrong> {
+        let answer = self.send("/api/events", None)?;
+        if !answer.status().is_success() {
+            return self.ask("/api/events", None).map(drop);
+        }
+        let mut kind = String::new();
+        for line in BufReader::new(answer.into_body().into_reader()).lines().map_while(Result::ok) {
+            if let Some(name) = line.strip_prefix("event: ") {
+                name.clone_into(&mut kind);
+            }
+            let data = line.strip_prefix("data: ").and_then(|data| serde_json::from_str::<Value>(data).ok());
+            let Some(data) = data else { continue };
+            let told = json!({"event": kind, "data": data});
+            if output::write_stdout(&format!("{told}\n"), self.language) != Wrote::All {
+                return Ok(());
+            }
+            if kind == "leaving" {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
