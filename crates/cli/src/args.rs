@@ -1,9 +1,13 @@
 //! The command line as it was typed. Values are text: the plan reads them, so that its messages name flag, value and remedy.
 //! Which flags there are, and what they mean to people, stands in `flags`.
 
+mod watch;
+
 use clap::ArgMatches;
 use driver::Choice;
 use plan::{Flags, HoldFlags};
+
+pub(crate) use watch::{CtlArgs, WatchArgs};
 
 /// What we say of ourselves.
 pub(crate) const USER_AGENT: &str = concat!("onrush/", env!("CARGO_PKG_VERSION"));
@@ -235,50 +239,6 @@ pub(crate) struct InitArgs {
 impl InitArgs {
     fn of(given: &Given) -> Self {
         Self { flags: given.flags(), out: given.text("out"), force: given.has("force") }
-    }
-}
-
-/// Where a run is watched.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct WatchArgs {
-    pub(crate) web: bool,
-    /// In the whole terminal.
-    pub(crate) screen: bool,
-    pub(crate) listen: Option<String>,
-}
-
-impl WatchArgs {
-    fn of(given: &Given) -> Self {
-        Self { web: given.has("web"), screen: given.has("screen"), listen: given.text("web-listen") }
-    }
-
-    /// The run can be changed while it goes on.
-    pub(crate) fn can_change(&self) -> bool {
-        self.web || self.screen
-    }
-}
-
-/// `onrush ctl`.
-#[derive(Debug)]
-pub(crate) struct CtlArgs {
-    /// What is to be done, and its values.
-    pub(crate) words: Vec<String>,
-    /// The link of the page.
-    pub(crate) page: Option<String>,
-    pub(crate) over: Option<String>,
-    pub(crate) scenario: Option<String>,
-    pub(crate) at_once: bool,
-}
-
-impl CtlArgs {
-    fn of(given: &Given) -> Self {
-        Self {
-            words: given.list("do"),
-            page: given.text("page"),
-            over: given.text("over"),
-            scenario: given.text("scenario"),
-            at_once: given.has("at-once"),
-        }
     }
 }
 

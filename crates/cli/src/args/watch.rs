@@ -1,0 +1,47 @@
+//! How a run is watched and steered.
+
+use super::Given;
+
+/// Where a run is watched.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WatchArgs {
+    pub(crate) web: bool,
+    /// In the whole terminal.
+    pub(crate) screen: bool,
+    pub(crate) listen: Option<String>,
+}
+
+impl WatchArgs {
+    pub(super) fn of(given: &Given) -> Self {
+        Self { web: given.has("web"), screen: given.has("screen"), listen: given.text("web-listen") }
+    }
+
+    /// The run can be changed while it goes on.
+    pub(crate) fn can_change(&self) -> bool {
+        self.web || self.screen
+    }
+}
+
+/// `onrush ctl`.
+#[derive(Debug)]
+pub(crate) struct CtlArgs {
+    /// What is to be done, and its values.
+    pub(crate) words: Vec<String>,
+    /// The link of the page.
+    pub(crate) page: Option<String>,
+    pub(crate) over: Option<String>,
+    pub(crate) scenario: Option<String>,
+    pub(crate) at_once: bool,
+}
+
+impl CtlArgs {
+    pub(super) fn of(given: &Given) -> Self {
+        Self {
+            words: given.list("do"),
+            page: given.text("page"),
+            over: given.text("over"),
+            scenario: given.text("scenario"),
+            at_once: given.has("at-once"),
+        }
+    }
+}
