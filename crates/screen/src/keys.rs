@@ -1,27 +1,28 @@
 //! What keys do.
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use report::Language;
 use serde_json::{Value, json};
 
 use crate::known::Known;
 use crate::{Act, Source};
 
+/// Begins what arrows and the like send.
+pub(crate) const ESCAPE: u8 = 0x1b;
+/// What the terminal sends for Ctrl-C while it is taken.
+const CONTROL_C: u8 = 0x03;
+
 /// A key was pressed.
-pub(crate) fn press(key: KeyEvent, known: &mut Known, source: &dyn Source) {
-    let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
-    let act = match key.code {
-        KeyCode::Char('c') if is_control => Some(end(known)),
-        _ if is_control => None,
-        KeyCode::Char('q') => Some(end(known)),
-        KeyCode::Char('p') => Some(pause(known)),
-        KeyCode::Char('+' | '=') => more(known, true),
-        KeyCode::Char('-' | '_') => more(known, false),
-        KeyCode::Char('s') => {
+pub(crate) fn press(key: u8, known: &mut Known, source: &dyn Source) {
+    let act = match key {
+        CONTROL_C | b'q' => Some(end(known)),
+        b'p' => Some(pause(known)),
+        b'+' | b'=' => more(known, true),
+        b'-' | b'_' => more(known, false),
+        b's' => {
             known.shows_steps = !known.shows_steps;
             None
         }
-        KeyCode::Tab => {
+        b'\t' => {
             let all = known.run["scenarios"].as_array().map_or(1, Vec::len).max(1);
             known.scenario = (known.scenario + 1) % all;
             None

@@ -9,20 +9,26 @@ mod known;
 mod terminal;
 mod words;
 
+use std::fs::File;
+use std::io::IsTerminal;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
-use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use report::Language;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
 use serde_json::Value;
 
 use crate::known::Known;
 pub use crate::terminal::restore;
 
 /// How often it is looked what runs, and whether it is over.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
+
+/// Keys that are read at a time.
+const KEYS_MAX: usize = 64;
 
 /// What a key does to the run.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +78,7 @@ impl Display {
     /// # Errors
     /// It is none, or the system refuses a thread.
     pub fn start(source: Box<dyn Source>, look: Look) -> std::io::Result<Self> {
+        let keys = Keys::open()?;
         let mut terminal = terminal::take()?;
         let is_over = Arc::new(AtomicBool::new(false));
         let ended = is_over.clone();
@@ -79,8 +86,13 @@ impl Display {
             let mut known = Known::new(look);
             while !ended.load(Ordering::Relaxed) {
                 known.look(&*source);
-                if terminal.draw(|frame| draw::all(frame, &known)).is_err() || !wait(&mut known, &*source) {
+                if terminal.draw(|frame| draw::all(frame, &known)).is_err() {
                     break;
+                }
+                let Some(pressed) = keys.wait() else { break };
+                // What begins with an escape is a key that is none of ours.
+                for key in pressed.into_iter().take_while(|key| *key != keys::ESCAPE) {
+                    keys::press(key, &mut known, &*source);
                 }
             }
             restore();
@@ -105,19 +117,33 @@ impl Drop for Display {
     }
 }
 
-/// Waits for a key, or until it is time to look again. False: the terminal is gone.
-fn wait(known: &mut Known, source: &dyn Source) -> bool {
-    match event::poll(LOOK_EVERY) {
-        Ok(false) => true,
-        // What was resized is drawn anew in any case.
-        Ok(true) => match event::read() {
-            Ok(Event::Key(key)) if key.kind != KeyEventKind::Release => {
-                keys::press(key, known, source);
-                true
-            }
-            other => other.is_ok(),
-        },
-        Err(_) => false,
+/// Where keys come from. All of ours are single bytes, which are read here: the library that takes the terminal reads from one that
+/// is gone without end.
+struct Keys(Option<File>);
+
+impl Keys {
+    /// The standard input where it is a terminal, else the terminal of the process.
+    fn open() -> std::io::Result<Self> {
+        if std::io::stdin().is_terminal() { Ok(Self(None)) } else { File::open("/dev/tty").map(Some).map(Self) }
+    }
+
+    /// Waits until there are some, or until it is time to look again. `None`: the terminal is gone.
+    fn wait(&self) -> Option<Vec<u8>> {
+        let input = std::io::stdin();
+        let from = self.0.as_ref().map_or_else(|| input.as_fd(), File::as_fd);
+        let mut asked = [PollFd::from_borrowed_fd(from, PollFlags::IN)];
+        match rustix::event::poll(&mut asked, Some(&LOOK_EVERY)) {
+            Ok(0) | Err(Errno::INTR) => return Some(Vec::new()),
+            Ok(_) if asked[0].revents() == PollFlags::IN => {}
+            _ => return None,
+        }
+        let mut bytes = [0; KEYS_MAX];
+        match rustix::io::read(from, &mut bytes) {
+            Ok(0) => None,
+            Ok(count) => Some(bytes[..count].to_vec()),
+            Err(Errno::INTR | Errno::AGAIN) => Some(Vec::new()),
+            Err(_) => None,
+        }
     }
 }
 

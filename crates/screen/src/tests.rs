@@ -4,7 +4,6 @@ use std::sync::Mutex;
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use report::Language;
 use serde_json::{Value, json};
 
@@ -74,7 +73,7 @@ fn drawn(known: &Known, (columns, rows): (u16, u16)) -> String {
 }
 
 fn press(known: &mut Known, source: &Made, key: char) -> Vec<Act> {
-    keys::press(KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE), known, source);
+    keys::press(key as u8, known, source);
     std::mem::take(&mut *source.acts.lock().expect("nobody panics with it"))
 }
 
@@ -107,7 +106,7 @@ fn several_scenarios_are_shown_and_one_is_chosen() {
     let source = load(&[scenario("see", "users", 20.0), scenario("pay", "rate", 500.0)]);
     let mut known = known(&source, Language::En);
     assert!(drawn(&known, (80, 24)).contains(">see 20 users   pay 500/s"));
-    keys::press(KeyEvent::new(KeyCode::Tab, KeyModifiers::NONE), &mut known, &source);
+    keys::press(b'\t', &mut known, &source);
     assert!(drawn(&known, (80, 24)).contains(" see 20 users  >pay 500/s"));
     let Act::Change(change) = press(&mut known, &source, '+').remove(0) else { panic!("a change") };
     assert_eq!(change, json!({"revision": 3, "change": "rate", "to": "550/s", "scenario": "pay"}));
@@ -150,6 +149,6 @@ fn keys_pause_and_end() {
     assert_eq!(press(&mut known, &source, 'x'), []);
     assert_eq!(press(&mut known, &source, 'q'), [Act::Stop]);
     assert!(drawn(&known, (80, 24)).contains("q again"));
-    keys::press(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL), &mut known, &source);
+    keys::press(0x03, &mut known, &source);
     assert_eq!(source.acts.lock().expect("nobody panics with it").as_slice(), [Act::Abort]);
 }

@@ -136,3 +136,24 @@ fn without_a_terminal_there_is_no_screen() {
     assert_eq!(done.status.code(), Some(2));
     assert!(text(&done.stderr).contains("--screen wants a terminal"), "{}", text(&done.stderr));
 }
+
+/// A terminal that goes away ends the run, and what was measured is written.
+#[test]
+fn a_terminal_that_goes_away() {
+    let served = Served::start();
+    let folder = super::Folder::new("terminal-gone");
+    let file = folder.path("report.json");
+    let tmux = Tmux::run(&format!("$O -q 100 -z 5m --screen --json {file} {}", served.url("/")), (80, 24));
+    tmux.until(&["running", "100 / 100"]);
+    drop(tmux);
+    let begun = Instant::now();
+    let report = loop {
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        if let Ok(report) = serde_json::from_str::<serde_json::Value>(&text) {
+            break report;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(30), "it goes on");
+        std::thread::sleep(Duration::from_millis(100));
+    };
+    assert_eq!(report["requests"]["started"], counted(&served, "/"));
+}
