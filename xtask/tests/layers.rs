@@ -5,12 +5,13 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const LAYERS: [(&str, u8); 20] = [
+const LAYERS: [(&str, u8); 21] = [
     ("wire", 1),
     ("plan", 1),
     ("pacing", 1),
     ("metrics", 1),
     ("scenario", 2),
+    ("search", 2),
     ("driver", 2),
     ("host", 2),
     ("listener", 2),

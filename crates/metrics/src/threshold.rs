@@ -3,6 +3,7 @@
 //! `p99(response_time) < 200ms`, `failed / done < 0.1%`, `rate > 4900/s`, each with `, abort` or `, abort 10s` behind it to stop a
 //! run that crosses it, after that time at the earliest. [`Threshold::parse`] reads one, [`Threshold::judge`] looks.
 
+mod lost;
 mod parse;
 #[cfg(test)]
 mod tests;
@@ -10,6 +11,7 @@ mod tests;
 use std::time::Duration;
 
 use crate::{Censored, Class, Counts, Distribution, Measure, Snapshot};
+pub use lost::Lost;
 pub use parse::{ThresholdError, ThresholdFault, named_part};
 
 /// The longest text of a threshold.

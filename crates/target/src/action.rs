@@ -69,6 +69,11 @@ impl Action {
             Route::Chunked(bytes) => Self::Long { bytes, says_length: false },
             Route::Delay(delay) => Self::Hold { until: at + delay.draw(&mut tools.random) },
             Route::Serial(span) => Self::Hold { until: tools.agreed().serve_alone(at, span) },
+            Route::Queue(shape) => match tools.agreed().queue_up(shape, at) {
+                Some(until) => Self::Hold { until },
+                None => Self::text(503, b"the queue is full\n"),
+            },
+            Route::QueueLog => Self::owned(200, "text/csv", tools.agreed().queue_log().into_bytes()),
             Route::Stall { .. } if !tools.can_freeze => Self::text(501, b"this server has no thread to freeze\n"),
             Route::Stall { after, span } => {
                 // The answer to this goes out first.

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use pacing::{Nanos, Random};
 
+use crate::queue::{Queues, Shape};
+
 /// The longest delay of an answer, and the longest freeze.
 pub(crate) const DELAY_MAX: Duration = Duration::from_secs(3_600);
 /// The largest spread of a lognormal delay; beyond it the mean is far above all that is ever seen.
@@ -109,19 +111,21 @@ pub(crate) struct Agreed {
     freeze_from: AtomicU64,
     /// When the one that `/serial` serves at a time is free again.
     busy_until: AtomicU64,
+    /// Those of `/queue`. Its lock is taken for them alone.
+    queues: Mutex<Queues>,
 }
 
-impl Default for Agreed {
-    fn default() -> Self {
+impl Agreed {
+    /// `seed`: of what is random in queues.
+    pub(crate) fn new(seed: u64) -> Self {
         Self {
             freeze_from: AtomicU64::new(Nanos::NEVER.0),
             freeze: Mutex::new(Freeze { from: Nanos::NEVER, until: Nanos::ZERO }),
             busy_until: AtomicU64::new(0),
+            queues: Mutex::new(Queues::new(seed)),
         }
     }
-}
 
-impl Agreed {
     /// Nobody answers from `from` to `until`. False when a freeze is agreed on already, or on: that one stays.
     pub(crate) fn freeze(&self, now: Nanos, from: Nanos, until: Nanos) -> bool {
         let mut agreed = self.freeze.lock().expect("no holder of the lock panics");
@@ -151,6 +155,16 @@ impl Agreed {
             let _ = self.freeze_from.compare_exchange(over, Nanos::NEVER.0, order, order);
         }
         (freeze.from <= at && at < freeze.until).then_some(freeze)
+    }
+
+    /// Queues up: when it has been served; `None` when there is no room.
+    pub(crate) fn queue_up(&self, shape: Shape, at: Nanos) -> Option<Nanos> {
+        self.queues.lock().expect("no holder of the lock panics").arrive(shape, at)
+    }
+
+    /// What queues served, as CSV.
+    pub(crate) fn queue_log(&self) -> String {
+        self.queues.lock().expect("no holder of the lock panics").log_csv()
     }
 
     /// Waits for its turn and is served for `span`: when that is over.
@@ -210,7 +224,7 @@ mod tests {
 
     #[test]
     fn one_at_a_time() {
-        let agreed = Agreed::default();
+        let agreed = Agreed::new(1);
         let span = Nanos(10);
         assert_eq!(agreed.serve_alone(Nanos(100), span), Nanos(110));
         assert_eq!(agreed.serve_alone(Nanos(105), span), Nanos(120));
@@ -219,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_freeze_has_two_ends() {
-        let agreed = Agreed::default();
+        let agreed = Agreed::new(1);
         assert!(agreed.frozen_at(Nanos(5)).is_none());
         assert!(agreed.freeze(Nanos(5), Nanos(10), Nanos(20)));
         assert!(!agreed.freeze(Nanos(6), Nanos(40), Nanos(50)), "the first one stays");

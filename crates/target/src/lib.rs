@@ -10,6 +10,7 @@ mod described;
 mod greeter;
 mod happened;
 mod peer;
+mod queue;
 mod respond;
 mod routes;
 mod shard;
@@ -87,7 +88,7 @@ impl Shared {
             stats,
             sessions: Sessions::default(),
             secret,
-            agreed: Agreed::default(),
+            agreed: Agreed::new(behavior.seed),
             behavior,
             tls,
             clock,

@@ -3,6 +3,7 @@
 use pacing::Nanos;
 
 use crate::behavior::{Delay, millis, thousandths};
+use crate::queue::Shape;
 use crate::respond::ECHO_BYTES_MAX;
 use crate::shop::{FORM_BYTES_MAX, Page};
 
@@ -32,6 +33,10 @@ pub(crate) enum Route {
     Delay(Delay),
     /// Served one at a time, each for this time.
     Serial(Nanos),
+    /// Waits in a line whose times theory knows.
+    Queue(Shape),
+    /// What those lines served.
+    QueueLog,
     /// All threads stand still: after how long, and for how long.
     Stall {
         after: Nanos,
@@ -65,7 +70,7 @@ pub(crate) enum Route {
 }
 
 /// The names under which requests are counted.
-pub(crate) const NAMES: [&str; SHOP + 11] = [
+pub(crate) const NAMES: [&str; SHOP + 12] = [
     "/",
     "/bytes",
     "/chunked",
@@ -95,6 +100,7 @@ pub(crate) const NAMES: [&str; SHOP + 11] = [
     "/pay",
     "/order",
     "/stats/sessions",
+    "/queue",
 ];
 
 /// The first of the shop in [`NAMES`].
@@ -107,7 +113,7 @@ impl Route {
             Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]),
             None => target,
         };
-        let path = target.split('?').next().unwrap_or_default();
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
         if path == "/" {
             return Self::Root;
         }
@@ -123,6 +129,8 @@ impl Route {
             ("chunked", Some(text)) => up_to(text, ANSWER_BYTES_MAX).map_or(Self::BadNumber, Self::Chunked),
             ("delay", Some(text)) => Delay::parse(text).map_or(Self::BadNumber, Self::Delay),
             ("serial", Some(text)) => millis(text).map_or(Self::BadNumber, Self::Serial),
+            ("queue", Some("log")) => Self::QueueLog,
+            ("queue", Some(text)) => Shape::parse(text, query).map_or(Self::BadNumber, Self::Queue),
             ("stall", Some(text)) => match text.split_once('/').map(|(after, span)| (millis(after), millis(span))) {
                 Some((Some(after), Some(span))) => Self::Stall { after, span },
                 _ => Self::BadNumber,
@@ -187,6 +195,7 @@ impl Route {
             Self::Conns => 16,
             Self::Redirect(_) => 17,
             Self::Shop(page) => SHOP + page.index(),
+            Self::Queue(_) | Self::QueueLog => SHOP + 11,
         }
     }
 }

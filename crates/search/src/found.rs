@@ -1,0 +1,113 @@
+//! What a search has come to.
+
+use std::time::Duration;
+
+use crate::law::Law;
+use crate::trial::Fault;
+
+/// Why a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Its bounds are close.
+    Width,
+    /// Noise leaves no closer bounds in any sensible time.
+    Noise,
+    /// Its time was over.
+    Budget,
+    /// Somebody stopped it.
+    Stopped,
+    /// The largest load that may be asked for meets the goals.
+    Most,
+    /// The smallest load misses a goal.
+    Least,
+    /// What this machine can do was reached before the target's limit.
+    OwnLimit,
+}
+
+impl Ended {
+    /// A stable name for reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Width => "width",
+            Self::Noise => "noise",
+            Self::Budget => "budget",
+            Self::Stopped => "stopped",
+            Self::Most => "most",
+            Self::Least => "least",
+            Self::OwnLimit => "own_limit",
+        }
+    }
+}
+
+/// A lower load missed a goal, and a higher one met it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Noise {
+    /// The load that missed.
+    pub missed_at: f64,
+    /// The load that met, as high or higher.
+    pub met_at: f64,
+}
+
+/// Nearly all that was lost was lost in a few pieces of time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stalls {
+    /// The load.
+    pub at: f64,
+    /// So many pieces had most of it.
+    pub pieces: usize,
+    /// Of so many.
+    pub of: usize,
+    /// How long a piece is.
+    pub bin: Duration,
+}
+
+/// The target became slower while its load stayed the same.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slower {
+    /// The load.
+    pub at: f64,
+    /// Mean response time of the first third, in seconds.
+    pub first_s: f64,
+    /// The same of the last third.
+    pub last_s: f64,
+}
+
+/// What a search has come to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The highest load that was held.
+    pub lower: Option<f64>,
+    /// The lowest load that was not; nobody knows when the target was not the limit.
+    pub upper: Option<f64>,
+    /// The lower bound was held for long: `Some(false)` when it was tried and was not; `None` when nobody tried.
+    pub is_confirmed: Option<bool>,
+    /// What this machine could not do.
+    pub own_limit: Option<(f64, Fault)>,
+    /// The name of what was the limit.
+    pub limit: &'static str,
+    /// Why it ended.
+    pub ended: Ended,
+    /// It contradicts itself.
+    pub noise: Option<Noise>,
+    /// The target became worse while it was looked at: whatever missed its goals came later.
+    pub is_worse: bool,
+    /// It stands still now and then.
+    pub stalls: Option<Stalls>,
+    /// It grew slower.
+    pub slower: Option<Slower>,
+    /// The longest time that the target needed after a trial until it was as before.
+    pub recovered: Option<Duration>,
+    /// A hint, where there are enough trials.
+    pub law: Option<Law>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+impl Found {
+    /// The middle of its bounds, and half of their width as a share of it.
+    pub fn middle(&self) -> Option<(f64, f64)> {
+        let (lower, upper) = (self.lower?, self.upper?);
+        let middle = f64::midpoint(lower, upper);
+        Some((middle, (upper - lower) / 2.0 / middle))
+    }
+}

@@ -1,0 +1,22 @@
+//! How much a target takes.
+//!
+//! A [`Search`] is a machine: it says which load is tried next, hears what came of it, and has bounds of the highest load that
+//! meets its goals. It owns no clock and starts nothing, so the whole of it runs in a simulated world. A [`Judge`] looks at one
+//! trial while it runs. [`Grid`] has the cells of a sweep; [`capacity`] the arithmetic that needs no load.
+
+pub mod capacity;
+mod found;
+mod grid;
+mod judge;
+mod law;
+mod search;
+mod statistics;
+mod tally;
+mod trial;
+
+pub use found::{Ended, Found, Noise, Slower, Stalls};
+pub use judge::{Go, Judge};
+pub use law::{Law, POINTS_MIN};
+pub use search::{Search, Settings, Step, WIDTH};
+pub use tally::{Bin, Moments, Tally};
+pub use trial::{Class, Fault, Order, Outcome, Purpose, Trial};

@@ -1,0 +1,384 @@
+//! The search for the highest load that meets its goals, as a machine.
+//!
+//! Call [`Search::next`] for what is to be done, do it, and tell [`Search::heard`] or [`Search::rested`] what came of it, until it is
+//! over. `elapsed` is the time since the beginning of the search on the caller's clock.
+//!
+//! It doubles the load with short looks until one misses, then halves the distance with full trials. A load is a lower bound when
+//! three full trials met the goals together, and at most one of them lost more than is allowed; it is an upper bound as soon as
+//! that is sure. What noise leaves open lies between the bounds. At last the lower bound is held for long. After RFC 9971
+//! (MLRsearch), with intervals that know that one exchange resembles the next.
+
+mod facts;
+mod points;
+
+use std::time::Duration;
+
+use crate::found::{Ended, Found, Slower};
+use crate::judge::{Allowance, Judge, class_of, is_above};
+use crate::tally::Tally;
+use crate::trial::{Class, Fault, Order, Outcome, Purpose, Trial};
+use points::Points;
+
+/// Bounds that are closer than this share are close enough.
+pub const WIDTH: f64 = 0.05;
+/// What this machine can do itself is told less exactly.
+const OWN_WIDTH: f64 = 0.25;
+/// Full trials that make a bound.
+const TRIALS: usize = 3;
+/// How many of them may lose more than is allowed.
+const ABOVE_MAX: usize = 1;
+/// Trials at one load that prove nothing before the load is called more than this machine can do.
+const FAULTS_MAX: usize = 3;
+/// A full trial is this part of the time that there is, and within bounds.
+const PARTS: u32 = 36;
+const SPAN_MIN: Duration = Duration::from_millis(500);
+const SPAN_MAX: Duration = Duration::from_secs(60);
+/// The last full trial at a load may go on as long as this many.
+const LONGER: u32 = 4;
+/// The lower bound is held for as long as this many.
+const CONFIRMED: u32 = 6;
+/// A full trial is cut into so many pieces.
+const PIECES: u32 = 40;
+/// Pieces shorter than this say nothing of a slow target.
+const BIN_MIN: Duration = Duration::from_millis(25);
+/// A trial is run for this part of its time before it is measured.
+const WARMUP_PART: u32 = 8;
+/// Without a load that was met, the search goes down by this factor.
+const DOWN: f64 = 1.5;
+
+/// How a search is made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Goal by goal, the share that may be lost, and the time that an exchange may take, in seconds.
+    pub goals: Vec<(f64, Option<f64>)>,
+    /// How long it may take.
+    pub budget: Duration,
+    /// The first load.
+    pub start: f64,
+    /// The least load that is tried.
+    pub least: f64,
+    /// The largest load that is tried.
+    pub most: f64,
+    /// Loads are whole numbers.
+    pub is_whole: bool,
+    /// Every trial says by itself whether its load was held; three and a long one are one.
+    pub is_plain: bool,
+}
+
+impl Settings {
+    fn span(&self) -> Duration {
+        (self.budget / PARTS).clamp(SPAN_MIN, SPAN_MAX)
+    }
+}
+
+/// What is to be done next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Step {
+    /// A trial is made.
+    Trial(Order),
+    /// The target may be behind: wait until it is as it was before.
+    Rest,
+    /// Nothing any more.
+    Over,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stage {
+    /// Short looks, each at twice the load of the one before.
+    Doubling { at: f64, is_falling: bool },
+    /// Full trials between bounds.
+    Between,
+    /// Full trials at one load.
+    At(f64),
+    /// The lower bound is held.
+    Confirming(f64),
+    Over(Ended),
+}
+
+/// A search.
+#[derive(Clone, Debug)]
+pub struct Search {
+    settings: Settings,
+    goals: Vec<Allowance>,
+    stage: Stage,
+    points: Points,
+    trials: Vec<Trial>,
+    wants_rest: bool,
+    confirmed: Option<bool>,
+    slower: Option<Slower>,
+    elapsed: Duration,
+}
+
+impl Search {
+    /// One that has not begun.
+    pub fn new(settings: Settings) -> Self {
+        let goals = settings.goals.iter().map(|&(share, limit_s)| Allowance { share, limit_s }).collect();
+        let at = settings.start.clamp(settings.least, settings.most);
+        Self {
+            goals,
+            stage: Stage::Doubling { at, is_falling: false },
+            settings,
+            points: Points::default(),
+            trials: Vec::new(),
+            wants_rest: false,
+            confirmed: None,
+            slower: None,
+            elapsed: Duration::ZERO,
+        }
+    }
+
+    /// All trials so far.
+    pub fn trials(&self) -> &[Trial] {
+        &self.trials
+    }
+
+    /// What looks at a trial while it runs.
+    pub fn judge(&self, order: &Order) -> Judge {
+        let nothing = Tally::default();
+        let before = match order.purpose {
+            Purpose::Full => self.points.at(order.at).map_or(&nothing, |point| &point.tally),
+            Purpose::Look | Purpose::Confirm => &nothing,
+        };
+        Judge::new(&self.goals, *order, before)
+    }
+
+    /// What is to be done now.
+    pub fn next(&mut self, elapsed: Duration) -> Step {
+        self.elapsed = elapsed;
+        if self.wants_rest && !matches!(self.stage, Stage::Over(_)) {
+            return Step::Rest;
+        }
+        loop {
+            match self.stage {
+                Stage::Over(_) => return Step::Over,
+                Stage::Doubling { at, .. } => {
+                    if !self.has_time(self.settings.span()) {
+                        self.stage = Stage::Over(Ended::Budget);
+                        continue;
+                    }
+                    return self.order(at, Purpose::Look);
+                }
+                Stage::At(at) => {
+                    // What is left is for holding what was found.
+                    let lasts = self.settings.span() * if self.points.lower().is_some() { self.confirm_parts() } else { 0 };
+                    if self.has_time(lasts + self.settings.span()) {
+                        return self.order(at, Purpose::Full);
+                    }
+                    self.stage = Stage::Between;
+                    self.points.close(at, Class::Undecided);
+                    self.end_of(Ended::Budget);
+                }
+                Stage::Between => match self.points.pick(&self.settings) {
+                    Ok(at) => self.stage = Stage::At(at),
+                    Err(ended) => self.end_of(ended),
+                },
+                Stage::Confirming(at) => return self.order(at, Purpose::Confirm),
+            }
+        }
+    }
+
+    /// What came of a trial.
+    pub fn heard(&mut self, order: &Order, outcome: Outcome, began: Duration, elapsed: Duration) {
+        self.elapsed = elapsed;
+        let class = match outcome.is_held {
+            Some(true) => Class::Met,
+            Some(false) => Class::Missed,
+            None => class_of(&outcome.tally, &self.goals),
+        };
+        let is_above = outcome.is_held.map_or_else(|| is_above(&outcome.tally, &self.goals), |is_held| !is_held);
+        let lost = (0..self.goals.len()).map(|goal| outcome.tally.lost(goal)).collect();
+        let trial = Trial { order: *order, began, lost, class, is_above, recovered: None, outcome };
+        self.wants_rest = is_above && self.settings.least < order.at;
+        if trial.outcome.was_stopped {
+            self.stage = Stage::Over(Ended::Stopped);
+        } else {
+            match self.stage {
+                Stage::Doubling { at, is_falling } => self.looked(at, is_falling, &trial),
+                Stage::At(at) => self.tried(at, &trial),
+                Stage::Confirming(at) => self.held(at, &trial),
+                Stage::Between | Stage::Over(_) => {}
+            }
+        }
+        self.trials.push(trial);
+    }
+
+    /// The target is as it was before, after this time; `None`: it is not, and nobody waits any longer.
+    pub fn rested(&mut self, after: Option<Duration>) {
+        self.wants_rest = false;
+        if let Some(trial) = self.trials.last_mut() {
+            trial.recovered = after;
+        }
+    }
+
+    /// Somebody wants the end: what was found so far is what was found.
+    pub fn stop(&mut self) {
+        self.stage = Stage::Over(Ended::Stopped);
+    }
+
+    /// What it has come to, so far.
+    pub fn found(&self) -> Found {
+        let (lower, upper, own) = (self.points.lower(), self.points.upper(), self.points.own_limit());
+        let ended = match self.stage {
+            Stage::Over(ended) => ended,
+            _ => Ended::Stopped,
+        };
+        let (noise, is_later) = facts::contradiction(&self.trials).unzip();
+        let stalls = noise.and_then(|one| facts::stalls(one.missed_at, &self.points));
+        let limit = match (upper, own) {
+            (Some(_), _) => "target",
+            (None, Some((_, fault))) => fault.name(),
+            (None, None) => "unknown",
+        };
+        Found {
+            lower,
+            upper,
+            is_confirmed: self.confirmed,
+            own_limit: own.filter(|_| upper.is_none()),
+            limit,
+            ended,
+            noise,
+            is_worse: self.slower.is_some() || is_later == Some(true) && stalls.is_none(),
+            stalls,
+            slower: self.slower,
+            recovered: self.trials.iter().filter_map(|trial| trial.recovered).max(),
+            law: facts::law(&self.trials),
+            took: self.elapsed,
+        }
+    }
+
+    fn order(&self, at: f64, purpose: Purpose) -> Step {
+        let full = self.settings.span();
+        let before = self.points.at(at).map_or(0, |point| point.trials);
+        let (span, span_max) = match purpose {
+            Purpose::Look => (full / 2, full / 2),
+            Purpose::Full if before + 1 < TRIALS => (full, full),
+            Purpose::Full => (full, full * LONGER),
+            Purpose::Confirm => (full * CONFIRMED, full * CONFIRMED),
+        };
+        Step::Trial(Order {
+            number: self.trials.len() + 1,
+            at,
+            purpose,
+            warmup: full / WARMUP_PART,
+            span,
+            span_max: span_max.min(span.max(self.left())),
+            bin: (full / PIECES).max(BIN_MIN),
+        })
+    }
+
+    fn left(&self) -> Duration {
+        self.settings.budget.saturating_sub(self.elapsed)
+    }
+
+    fn has_time(&self, span: Duration) -> bool {
+        // A trial has a warm-up, and an end.
+        self.left() >= span + span / 4
+    }
+
+    fn confirm_parts(&self) -> u32 {
+        if self.settings.is_plain { 0 } else { CONFIRMED }
+    }
+
+    fn up(&self, at: f64) -> f64 {
+        self.rounded((at * 2.0).min(self.settings.most))
+    }
+
+    fn rounded(&self, at: f64) -> f64 {
+        if self.settings.is_whole { at.round().max(1.0) } else { at }
+    }
+
+    /// A short look.
+    fn looked(&mut self, at: f64, is_falling: bool, trial: &Trial) {
+        if let Some(fault) = trial.outcome.fault {
+            if self.points.fault(at, fault) >= FAULTS_MAX {
+                self.stage = Stage::Between;
+            }
+            return;
+        }
+        self.points.looked(at, trial.class, trial.is_above);
+        let fails = trial.class == Class::Missed || trial.is_above;
+        self.stage = match (fails, is_falling) {
+            (true, _) if self.points.looked_well().is_some() => Stage::Between,
+            (true, _) if at <= self.settings.least => Stage::Between,
+            (true, _) => {
+                let down = self.rounded((at / 4.0).max(self.settings.least));
+                Stage::Doubling { at: down, is_falling: true }
+            }
+            (false, true) => Stage::Between,
+            (false, false) if at >= self.settings.most => Stage::Between,
+            (false, false) => Stage::Doubling { at: self.up(at), is_falling: false },
+        };
+    }
+
+    /// A full trial.
+    fn tried(&mut self, at: f64, trial: &Trial) {
+        if let Some(fault) = trial.outcome.fault {
+            if self.points.fault(at, fault) >= FAULTS_MAX {
+                self.stage = Stage::Between;
+            }
+            return;
+        }
+        let point = self.points.tried(at, trial.order.bin, &trial.outcome.tally, trial.is_above);
+        let (trials, above) = (point.trials, point.above);
+        let class = if self.settings.is_plain { trial.class } else { class_of(&point.tally, &self.goals) };
+        let is_enough = self.settings.is_plain || trials >= TRIALS;
+        let closed = match class {
+            Class::Missed => Some(Class::Missed),
+            Class::Met if is_enough && above <= ABOVE_MAX => Some(Class::Met),
+            _ if is_enough => Some(Class::Undecided),
+            _ => None,
+        };
+        if let Some(class) = closed {
+            self.points.close(at, class);
+            self.stage = Stage::Between;
+        }
+    }
+
+    /// The long one.
+    fn held(&mut self, at: f64, trial: &Trial) {
+        if let Some(fault) = trial.outcome.fault {
+            if self.points.fault(at, fault) >= FAULTS_MAX {
+                self.stage = Stage::Over(self.ended_by(Ended::Width));
+            }
+            return;
+        }
+        let tally = &trial.outcome.tally;
+        self.slower = facts::slower(at, tally);
+        let last = tally.last(1.0 / 3.0);
+        let point = self.points.tried(at, trial.order.bin, tally, trial.is_above);
+        let pooled = class_of(&point.tally, &self.goals);
+        let is_missed = [trial.class, class_of(&last, &self.goals)].contains(&Class::Missed) || self.slower.is_some();
+        let class = if is_missed { Class::Missed } else { pooled };
+        self.confirmed = Some(class == Class::Met);
+        self.points.close(at, class);
+        self.stage = match class {
+            Class::Met => {
+                Stage::Over(self.ended_by(self.points.pick(&self.settings).err().unwrap_or(Ended::Budget)))
+            }
+            // On, below it.
+            Class::Missed | Class::Undecided => Stage::Between,
+        };
+    }
+
+    /// There is nothing more to try, for this reason: what was found is held, if there is time.
+    fn end_of(&mut self, ended: Ended) {
+        let confirms = self.settings.span() * self.confirm_parts();
+        self.stage = match self.points.lower() {
+            Some(at) if !self.settings.is_plain && self.confirmed != Some(true) && self.has_time(confirms) => {
+                Stage::Confirming(at)
+            }
+            _ => Stage::Over(self.ended_by(ended)),
+        };
+    }
+
+    fn ended_by(&self, ended: Ended) -> Ended {
+        let is_own = self.points.upper().is_none() && self.points.own_limit().is_some();
+        if is_own && ended != Ended::Budget { Ended::OwnLimit } else { ended }
+    }
+}
+
+/// What a load could not be tried for, where it was this machine.
+pub(crate) type OwnLimit = (f64, Fault);
+
+#[cfg(test)]
+mod tests;

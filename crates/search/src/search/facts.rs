@@ -1,0 +1,88 @@
+//! What the trials of a search say beside its bounds.
+
+use std::time::Duration;
+
+use super::Points;
+use crate::found::{Noise, Slower, Stalls};
+use crate::law::Law;
+use crate::tally::Tally;
+use crate::trial::{Class, Purpose, Trial};
+
+/// A load that met its goals is higher than one that missed by this factor: then noise is no matter of a few percent.
+const HIGHER: f64 = 1.3;
+/// The same, where both are sure by themselves.
+const SURELY_HIGHER: f64 = 1.1;
+/// Losses that lie in this share of the pieces, and are this share of all, are those of stalls.
+const STALL_PIECES: f64 = 0.1;
+const STALL_LOSSES: f64 = 0.8;
+/// Fewer losses are no matter of stalls.
+const STALL_LOSSES_MIN: u64 = 20;
+/// In a stall nearly all are lost, for longer than a queue has its ups and downs.
+const STALL_SHARE_MIN: f64 = 0.5;
+const STALL_BIN_MIN: Duration = Duration::from_millis(200);
+/// The last third of a long trial is slower than the first by this factor, and so many standard errors.
+const SLOWER: f64 = 1.2;
+const SLOWER_ERRORS: f64 = 4.0;
+
+/// A load that lost more than is allowed, and one that is higher and was met; and whether what lost always came later.
+pub(super) fn contradiction(trials: &[Trial]) -> Option<(Noise, bool)> {
+    let counts = |trial: &&Trial| {
+        let is_good = trial.outcome.fault.is_none() && !trial.outcome.was_stopped;
+        is_good && trial.order.purpose != Purpose::Look
+    };
+    let counted = || trials.iter().filter(counts);
+    let contradicts = |bad: &Trial, good: &Trial| {
+        let is_sure = good.class == Class::Met && bad.class == Class::Missed;
+        let factor = if is_sure { SURELY_HIGHER } else { HIGHER };
+        bad.is_above && !good.is_above && good.order.at >= bad.order.at * factor
+    };
+    let pairs = || counted().flat_map(|bad| counted().map(move |good| (bad, good)));
+    let mut found = pairs().filter(|(bad, good)| contradicts(bad, good));
+    let (bad, good) = found.next()?;
+    let is_later = |(bad, good): (&Trial, &Trial)| bad.order.number > good.order.number;
+    let is_always_later = is_later((bad, good)) && found.all(is_later);
+    Some((Noise { missed_at: bad.order.at, met_at: good.order.at }, is_always_later))
+}
+
+/// Nearly all losses of a load lie in a few pieces of time, with better ones behind them: the target stands still now and then.
+pub(super) fn stalls(at: f64, points: &Points) -> Option<Stalls> {
+    let point = points.at(at)?;
+    let stalls_of = |goal| {
+        let pieces = point.tally.worst_pieces(goal, STALL_LOSSES);
+        let (lost, of) = (point.tally.lost(goal).lost, point.tally.len());
+        let in_them = point.tally.share_in(goal, &pieces);
+        let goes_on = pieces.iter().max().is_some_and(|last| (of - last) as f64 > STALL_PIECES * of as f64);
+        let is_it = lost >= STALL_LOSSES_MIN
+            && point.bin >= STALL_BIN_MIN
+            && in_them >= STALL_SHARE_MIN
+            && goes_on
+            && pieces.len() as f64 <= STALL_PIECES * of as f64;
+        is_it.then_some(Stalls { at: point.at, pieces: pieces.len(), of, bin: point.bin })
+    };
+    (0..point.tally.goals()).find_map(stalls_of)
+}
+
+/// The target became slower in the time of a long trial.
+pub(super) fn slower(at: f64, tally: &Tally) -> Option<Slower> {
+    let (first_s, first_error) = tally.first(1.0 / 3.0).mean_with_error()?;
+    let (last_s, last_error) = tally.last(1.0 / 3.0).mean_with_error()?;
+    let error = first_error.hypot(last_error);
+    let is_slower = last_s > SLOWER * first_s && last_s - first_s > SLOWER_ERRORS * error;
+    is_slower.then_some(Slower { at, first_s, last_s })
+}
+
+/// The law of scalability through the trials: what was in the system is rate x mean time (Little).
+pub(super) fn law(trials: &[Trial]) -> Option<Law> {
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    let mut loads: Vec<f64> = Vec::new();
+    for trial in trials.iter().filter(|trial| trial.outcome.fault.is_none() && trial.order.purpose != Purpose::Confirm) {
+        // Where starts pile up, what is in the system is no matter of the system.
+        if trial.class == Class::Missed || loads.contains(&trial.order.at) {
+            continue;
+        }
+        let rate = trial.outcome.done_per_s;
+        loads.push(trial.order.at);
+        points.push((rate * trial.outcome.tally.times().mean(), rate));
+    }
+    Law::of(&points)
+}

@@ -1,0 +1,188 @@
+//! What trials lost, piece of time by piece of time, and between which bounds the true share lies.
+
+use metrics::Lost;
+
+use crate::statistics::{student, variance_of_sum, wilson};
+
+/// A spread that is smaller than this part of the mean is none.
+const SPREAD_MIN: f64 = 1e-3;
+/// The slow ups and downs of times are far from a limit when so many of them do not reach it.
+const FAR: f64 = 5.0;
+
+/// Response times, as sums: seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Moments {
+    /// How many.
+    pub count: f64,
+    /// Their sum.
+    pub sum: f64,
+    /// The sum of their squares.
+    pub squares: f64,
+    /// The longest.
+    pub most: f64,
+}
+
+impl Moments {
+    /// Those of both.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self {
+            count: self.count + other.count,
+            sum: self.sum + other.sum,
+            squares: self.squares + other.squares,
+            most: self.most.max(other.most),
+        }
+    }
+
+    /// The mean; nothing of nothing.
+    pub fn mean(self) -> f64 {
+        if self.count > 0.0 { self.sum / self.count } else { 0.0 }
+    }
+
+    fn variance(self) -> f64 {
+        if self.count > 1.0 { (self.squares / self.count - self.mean().powi(2)).max(0.0) } else { 0.0 }
+    }
+}
+
+/// A piece of the time of a trial.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bin {
+    /// Goal by goal.
+    pub lost: Vec<Lost>,
+    /// Of what succeeded.
+    pub times: Moments,
+}
+
+/// All pieces of one trial, or of several with the same load.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    bins: Vec<Bin>,
+}
+
+/// Bounds of the true share of what a goal loses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bounds {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+impl Tally {
+    /// One more piece.
+    pub fn push(&mut self, bin: Bin) {
+        self.bins.push(bin);
+    }
+
+    /// All pieces of another, behind those of this one.
+    pub fn extend(&mut self, other: &Self) {
+        self.bins.extend_from_slice(&other.bins);
+    }
+
+    /// How many pieces there are.
+    pub fn len(&self) -> usize {
+        self.bins.len()
+    }
+
+    /// How many goals are judged.
+    pub(crate) fn goals(&self) -> usize {
+        self.bins.first().map_or(0, |bin| bin.lost.len())
+    }
+
+    /// There is none.
+    pub fn is_empty(&self) -> bool {
+        self.bins.is_empty()
+    }
+
+    /// What a goal lost in all.
+    pub fn lost(&self, goal: usize) -> Lost {
+        self.bins.iter().map(|bin| bin.lost.get(goal).copied().unwrap_or_default()).fold(Lost::default(), Lost::with)
+    }
+
+    /// Response times of all pieces.
+    pub fn times(&self) -> Moments {
+        self.bins.iter().map(|bin| bin.times).fold(Moments::default(), Moments::with)
+    }
+
+    /// The last pieces: this share of them.
+    pub(crate) fn last(&self, share: f64) -> Self {
+        let from = self.bins.len() - (self.bins.len() as f64 * share) as usize;
+        Self { bins: self.bins[from..].to_vec() }
+    }
+
+    /// The first pieces: this share of them.
+    pub(crate) fn first(&self, share: f64) -> Self {
+        Self { bins: self.bins[..(self.bins.len() as f64 * share) as usize].to_vec() }
+    }
+
+    /// The pieces that have most of what a goal lost: this share of it.
+    pub(crate) fn worst_pieces(&self, goal: usize, share: f64) -> Vec<usize> {
+        let lost_of = |at: usize| self.bins[at].lost.get(goal).map_or(0, |lost| lost.lost);
+        let mut order: Vec<usize> = (0..self.bins.len()).collect();
+        order.sort_by_key(|at| std::cmp::Reverse(lost_of(*at)));
+        let wanted = self.lost(goal).lost as f64 * share;
+        let mut sum = 0;
+        let is_needed = |at: &usize| {
+            let is_short = (sum as f64) < wanted;
+            sum += lost_of(*at);
+            is_short
+        };
+        order.into_iter().take_while(is_needed).collect()
+    }
+
+    /// The share that a goal lost in some pieces.
+    pub(crate) fn share_in(&self, goal: usize, pieces: &[usize]) -> f64 {
+        let of = |at: &usize| self.bins[*at].lost.get(goal).copied().unwrap_or_default();
+        pieces.iter().map(of).fold(Lost::default(), Lost::with).share()
+    }
+
+    /// Between which bounds the share of a goal lies, at `z` of the normal distribution. `more` is in flight and lost already.
+    /// `limit_s`: the time that the goal allows, if it is of a time.
+    pub(crate) fn bounds(&self, goal: usize, z: f64, more: u64, limit_s: Option<f64>) -> Bounds {
+        let all = self.lost(goal).with(Lost { lost: more, of: more });
+        if all.of == 0 {
+            return Bounds { low: 0.0, high: 1.0 };
+        }
+        let (share, of) = (all.share(), all.of as f64);
+        let values: Vec<f64> = self.residuals(goal, share).collect();
+        let Some((variance, degrees)) = variance_of_sum(&values) else { return Bounds { low: 0.0, high: 1.0 } };
+        let alone = share * (1.0 - share) * of;
+        let alike = if alone > 0.0 { (variance / alone).max(1.0) } else { 1.0 };
+        let z = student(z, degrees);
+        let low = wilson(share, of / alike, z).0;
+        // Few losses, or none, do not tell how alike neighbours are: then response times do.
+        let alike = alike.max(self.likeness_of_times(limit_s));
+        Bounds { low, high: wilson(share, of / alike, z).1 }
+    }
+
+    fn residuals(&self, goal: usize, share: f64) -> impl Iterator<Item = f64> + '_ {
+        self.bins.iter().map(move |bin| {
+            let lost = bin.lost.get(goal).copied().unwrap_or_default();
+            lost.lost as f64 - share * lost.of as f64
+        })
+    }
+
+    /// How many response times in a row say as much as one that is independent of the others. 1 where their slow ups and downs are
+    /// so small that they do not come near the limit.
+    fn likeness_of_times(&self, limit_s: Option<f64>) -> f64 {
+        let times = self.times();
+        let (mean, variance) = (times.mean(), times.variance());
+        if variance.sqrt() <= SPREAD_MIN * mean {
+            return 1.0;
+        }
+        let values: Vec<f64> = self.bins.iter().map(|bin| bin.times.sum - mean * bin.times.count).collect();
+        let Some((of_sum, degrees)) = variance_of_sum(&values) else { return 1.0 };
+        let alike = (of_sum / (variance * times.count)).max(1.0);
+        // The spread of the means of as long batches as there are.
+        let in_batch = times.count / (degrees + 1) as f64;
+        let slow = (variance * alike / in_batch).sqrt();
+        let is_far = limit_s.is_some_and(|limit| times.most + FAR * slow < limit);
+        if is_far { 1.0 } else { alike }
+    }
+
+    /// The mean response time, and its standard error; `None` of too little.
+    pub(crate) fn mean_with_error(&self) -> Option<(f64, f64)> {
+        let times = self.times();
+        let values: Vec<f64> = self.bins.iter().map(|bin| bin.times.sum - times.mean() * bin.times.count).collect();
+        let (variance, degrees) = variance_of_sum(&values)?;
+        (times.count > 0.0).then(|| (times.mean(), variance.sqrt() / times.count * student(1.0, degrees)))
+    }
+}

@@ -1,0 +1,140 @@
+//! Searches in a world that is nothing but a queue, whose highest load theory knows.
+
+mod formulas;
+mod world;
+
+use std::time::Duration;
+
+use search::{Ended, Found};
+use world::{Arrivals, Service, World};
+
+/// Searches of each kind: nine in ten have to be right.
+const SEEDS: u64 = 50;
+const HITS_MIN: u64 = 45;
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// The load that theory names lies between the bounds of at least nine in ten searches, which are not wider than `width`, in the
+/// middle of all.
+#[track_caller]
+fn covers(name: &str, world: impl Fn(u64) -> World, limit_s: f64, budget: Duration, truth: f64, width: f64) {
+    let (mut hits, mut widths) = (0, Vec::new());
+    for seed in 1..=SEEDS {
+        let found = world::search(world(seed), limit_s, 0.01, budget);
+        let is_hit = found.lower.is_none_or(|lower| lower <= truth) && found.upper.is_none_or(|upper| truth < upper);
+        hits += u64::from(is_hit);
+        widths.push(found.middle().map_or(f64::INFINITY, |(_, half)| half * 2.0));
+        if !is_hit {
+            println!("{name}, seed {seed}: {truth:.1} is not in {}", line(&found));
+        }
+        assert!(found.took <= budget, "{name}, seed {seed}: {}", line(&found));
+    }
+    widths.sort_by(f64::total_cmp);
+    let middle = widths[widths.len() / 2];
+    println!("{name}: {hits} of {SEEDS} around {truth:.1}, {:.1} % wide", middle * 100.0);
+    assert!(hits >= HITS_MIN && middle <= width, "{name}: {hits} of {SEEDS} hit {truth}, {middle} wide");
+}
+
+fn line(found: &Found) -> String {
+    format!(
+        "{:?} to {:?}, {:?}, confirmed {:?}, noise {:?}, worse {}, {} stalls, {} slower, {:.0} s",
+        found.lower,
+        found.upper,
+        found.ended,
+        found.is_confirmed,
+        found.noise.map(|noise| (noise.missed_at, noise.met_at)),
+        found.is_worse,
+        found.stalls.map_or(0, |stalls| stalls.pieces),
+        found.slower.map_or(0.0, |slower| slower.last_s / slower.first_s),
+        found.took.as_secs_f64(),
+    )
+}
+
+#[test]
+fn random_arrivals_and_services() {
+    for (workers, mean_s, limit_s, minutes, width) in
+        [(4, 0.002, 0.030, 12, 0.12), (1, 0.001, 0.020, 12, 0.2), (4, 0.004, 0.050, 1, 0.4)]
+    {
+        let truth = formulas::mmc_rate(workers, mean_s, limit_s, 0.01);
+        let world = |seed| World::queue(seed, workers, Service::Exponential(mean_s), Arrivals::Random);
+        let name = format!("M/M/{workers}, {minutes} min");
+        covers(&name, world, limit_s, MINUTE * minutes, truth, width);
+    }
+}
+
+#[test]
+fn random_arrivals_and_even_services() {
+    let truth = formulas::md1_rate(0.001, 0.010, 0.01);
+    let world = |seed| World::queue(seed, 1, Service::Even(0.001), Arrivals::Random);
+    covers("M/D/1", world, 0.010, MINUTE * 12, truth, 0.2);
+}
+
+#[test]
+fn even_arrivals_and_random_services() {
+    let truth = formulas::dm1_rate(0.001, 0.010, 0.01);
+    let world = |seed| World::queue(seed, 1, Service::Exponential(0.001), Arrivals::Even);
+    covers("D/M/1", world, 0.010, MINUTE * 12, truth, 0.2);
+}
+
+#[test]
+fn users_of_a_closed_load() {
+    let truth = formulas::users_most(0.001, 0.050, 0.01);
+    let world = |seed| World::queue(seed, 1, Service::Exponential(0.001), Arrivals::Users);
+    covers("users", world, 0.050, MINUTE * 12, truth, 0.2);
+}
+
+/// A target that is fast until it is full, and then not at all: two workers, 2 ms each, and arrivals that come evenly.
+#[test]
+fn a_cliff_is_found_where_it_is() {
+    for seed in 1..=5 {
+        let world = World::queue(seed, 2, Service::Even(0.002), Arrivals::Even);
+        let found = world::search(world, 0.010, 0.01, MINUTE * 12);
+        let (lower, upper) = (found.lower.expect("a bound"), found.upper.expect("a bound"));
+        assert!(lower <= 1_000.0 && 1_000.0 <= upper && upper / lower < 1.051, "{}", line(&found));
+        assert_eq!((found.is_confirmed, found.ended, found.noise), (Some(true), Ended::Width, None), "{}", line(&found));
+    }
+}
+
+/// It stands still for a second, about every three quarters of a minute: some trials meet it, and some do not.
+#[test]
+fn stalls_are_called_noise() {
+    let mut told = 0;
+    for seed in 1..=20 {
+        let mut world = World::queue(seed, 4, Service::Exponential(0.002), Arrivals::Random);
+        world.stall = Some((45.0, 1.0));
+        let found = world::search(world, 0.050, 0.01, MINUTE * 12);
+        println!("{}", line(&found));
+        told += u32::from(found.noise.is_some());
+    }
+    assert!(told >= 19, "{told} of 20");
+}
+
+/// Services grow by a tenth each minute.
+#[test]
+fn what_leaks_is_not_confirmed() {
+    let mut worse = 0;
+    for seed in 1..=20 {
+        let mut world = World::queue(seed, 4, Service::Exponential(0.002), Arrivals::Random);
+        world.leak = 0.1;
+        let found = world::search(world, 0.050, 0.01, MINUTE * 12);
+        println!("{}", line(&found));
+        assert!(found.is_confirmed != Some(true), "seed {seed}: {}", line(&found));
+        worse += u32::from(found.is_worse);
+    }
+    assert!(worse >= 18, "{worse} of 20");
+}
+
+/// What is good is not called bad.
+#[test]
+fn a_steady_target_is_called_neither() {
+    let mut wrong = 0;
+    for seed in 1..=40 {
+        let world = World::queue(seed, 4, Service::Exponential(0.002), Arrivals::Random);
+        let found = world::search(world, 0.030, 0.01, MINUTE * 12);
+        let is_wrong = found.noise.is_some() || found.is_worse;
+        if is_wrong {
+            println!("{}", line(&found));
+        }
+        wrong += u32::from(is_wrong);
+    }
+    assert!(wrong <= 1, "{wrong} of 40");
+}
