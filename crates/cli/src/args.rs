@@ -1,12 +1,14 @@
 //! The command line as it was typed. Values are text: the plan reads them, so that its messages name flag, value and remedy.
 //! Which flags there are, and what they mean to people, stands in `flags`.
 
+mod search;
 mod watch;
 
 use clap::ArgMatches;
 use driver::Choice;
 use plan::{Flags, HoldFlags};
 
+pub(crate) use search::{CapacityArgs, FindMaxArgs, SweepArgs};
 pub(crate) use watch::{CtlArgs, WatchArgs};
 
 /// What we say of ourselves.
@@ -39,6 +41,9 @@ pub(crate) enum Command {
     /// The page of runs.
     Web(WatchArgs),
     Ctl(CtlArgs),
+    FindMax(Box<FindMaxArgs>),
+    Sweep(Box<SweepArgs>),
+    Capacity(Box<CapacityArgs>),
     Selftest(DriverArgs),
     List(Box<GrpcArgs>),
     Describe(Box<GrpcArgs>),
@@ -69,6 +74,9 @@ impl Command {
             }
             "web" => Self::Web(WatchArgs::of(&given)),
             "ctl" => Self::Ctl(CtlArgs::of(&given)),
+            "find-max" => Self::FindMax(Box::new(FindMaxArgs::of(&given))),
+            "sweep" => Self::Sweep(Box::new(SweepArgs::of(&given))),
+            "capacity" => Self::Capacity(Box::new(CapacityArgs::of(&given))),
             "selftest" => Self::Selftest(DriverArgs::of(&given)),
             "grpc" => match inner.subcommand().expect("the parser asks for a question") {
                 ("list", asked) => Self::List(Box::new(GrpcArgs::of(&Given(asked)))),
@@ -243,7 +251,7 @@ impl InitArgs {
 }
 
 /// `onrush hold`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct HoldArgs {
     pub(crate) flags: HoldFlags,
     pub(crate) keep: KeepArgs,

@@ -7,6 +7,7 @@ mod connections;
 mod load;
 mod request;
 mod run;
+mod search;
 mod serve;
 
 use clap::builder::PossibleValuesParser;
@@ -40,6 +41,12 @@ pub(crate) enum Mode {
     Grpc,
     /// `grpc list` and `grpc describe`.
     Ask,
+    /// `find-max URL`.
+    FindMax,
+    /// `sweep URL`.
+    Sweep,
+    /// Arithmetic.
+    Capacity,
     Completions,
     Man,
 }
@@ -47,8 +54,8 @@ pub(crate) enum Mode {
 /// The commands that flags are shared by.
 mod modes {
     use super::Mode::{
-        self, Ask, Check, Compare, Completions, Ctl, Demo, Doctor, Grpc, History, Hold, Init, Man, Report, Run,
-        Selftest, Serve, Top, Web,
+        self, Ask, Capacity, Check, Compare, Completions, Ctl, Demo, Doctor, FindMax, Grpc, History, Hold, Init, Man,
+        Report, Run, Selftest, Serve, Sweep, Top, Web,
     };
 
     pub(super) const ALL: &[Mode] = &[
@@ -67,6 +74,9 @@ mod modes {
         Selftest,
         Grpc,
         Ask,
+        FindMax,
+        Sweep,
+        Capacity,
         Completions,
         Man,
     ];
@@ -83,8 +93,8 @@ mod modes {
     pub(super) const COMPARING: &[Mode] = &[Run, Hold, Compare];
     pub(super) const HISTORY: &[Mode] = &[History];
     pub(super) const INIT: &[Mode] = &[Init];
-    pub(super) const PAGED: &[Mode] = &[Run, Hold, Report];
-    pub(super) const PAST: &[Mode] = &[History, Compare];
+    pub(super) const PAGED: &[Mode] = &[Run, Hold, Report, FindMax, Sweep];
+    pub(super) const PAST: &[Mode] = &[History, Compare, Capacity];
     pub(super) const REPORT: &[Mode] = &[Report];
     pub(super) const KEYED: &[Mode] = &[Run, Serve, Hold, Ask];
     pub(super) const LOADS: &[Mode] = &[Run, Hold];
@@ -93,7 +103,13 @@ mod modes {
     pub(super) const RUN: &[Mode] = &[Run];
     pub(super) const SERVE: &[Mode] = &[Serve];
     pub(super) const SHOWN: &[Mode] = &[Run, Demo, Hold];
-    pub(super) const WATCHED: &[Mode] = &[Run, Hold, Web];
+    pub(super) const CAPACITY: &[Mode] = &[Capacity];
+    pub(super) const FIND_MAX: &[Mode] = &[FindMax];
+    pub(super) const FRONTS: &[Mode] = &[FindMax, Sweep];
+    pub(super) const SAVED: &[Mode] = &[Run, Hold, FindMax, Sweep];
+    pub(super) const SWEEP: &[Mode] = &[Sweep];
+    pub(super) const PRINTED: &[Mode] = &[Run, Demo, Hold, FindMax, Sweep];
+    pub(super) const WATCHED: &[Mode] = &[Run, Hold, Web, FindMax, Sweep];
     pub(super) const TOP: &[Mode] = &[Top];
 }
 
@@ -190,6 +206,8 @@ const TABLE: &[(Group, &[Row])] = &[
     (Group::Load, load::ROWS),
     (Group::Load, load::HELD),
     (Group::Load, load::FILES),
+    (Group::Load, search::ROWS),
+    (Group::Load, search::CAPACITY),
     (Group::Server, serve::ROWS),
     (Group::Request, request::ROWS),
     (Group::Answers, answers::ROWS),

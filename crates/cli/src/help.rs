@@ -12,11 +12,14 @@ use crate::flags::{self, Mode};
 pub(crate) use texts::about;
 
 /// The commands, in the order of the help.
-pub(crate) const COMMANDS: [(&str, Mode); 16] = [
+pub(crate) const COMMANDS: [(&str, Mode); 19] = [
     ("run", Mode::Run),
     ("demo", Mode::Demo),
     ("serve", Mode::Serve),
     ("hold", Mode::Hold),
+    ("find-max", Mode::FindMax),
+    ("sweep", Mode::Sweep),
+    ("capacity", Mode::Capacity),
     ("doctor", Mode::Doctor),
     ("init", Mode::Init),
     ("report", Mode::Report),

@@ -38,6 +38,31 @@ pub(crate) fn hold(args: &HoldArgs) -> Exit {
     }
 }
 
+/// Connections that can be held.
+pub(crate) struct Ready {
+    pub(crate) plan: Hold,
+    pub(crate) options: HoldOptions,
+    pub(crate) lookup: Option<std::time::Duration>,
+}
+
+/// What a command line means, and what it needs of this machine and of its target.
+pub(crate) fn ready(args: &HoldArgs, language: Language) -> Result<Ready, (String, Exit)> {
+    let wrong = |error: PlanError| (report::plan_error(&error, language), Exit::Usage);
+    let draft = args.flags.draft().map_err(wrong)?;
+    let mut plan = draft.plan().map_err(wrong)?;
+    let threads = threads(args.engine.threads.as_deref()).map_err(wrong)?;
+    let timeout = plan.step.connect_timeout;
+    let connections = plan.connections;
+    let load = language.pick(format!("{connections} connections"), format!("{connections} 个连接"));
+    let asking = Asking { connection: &draft.common.connection, load, language };
+    let (resolved, tls) = asking.way(&mut plan.target, timeout)?;
+    host::raise_descriptor_limit();
+    let driver = driver::choose(args.engine.driver.choice())
+        .map_err(|error| (report::driver_error(&error, language), Exit::System))?;
+    let options = HoldOptions { address: resolved.address, tls, threads, driver };
+    Ok(Ready { plan, options, lookup: resolved.lookup })
+}
+
 /// A run with all that it needs.
 struct Session {
     language: Language,
@@ -52,15 +77,7 @@ struct Session {
 
 impl Session {
     fn new(args: &HoldArgs, language: Language) -> Result<Self, (String, Exit)> {
-        let wrong = |error: PlanError| (report::plan_error(&error, language), Exit::Usage);
-        let draft = args.flags.draft().map_err(wrong)?;
-        let mut plan = draft.plan().map_err(wrong)?;
-        let threads = threads(args.engine.threads.as_deref()).map_err(wrong)?;
-        let timeout = plan.step.connect_timeout;
-        let connections = plan.connections;
-        let load = language.pick(format!("{connections} connections"), format!("{connections} 个连接"));
-        let asking = Asking { connection: &draft.common.connection, load, language };
-        let (resolved, tls) = asking.way(&mut plan.target, timeout)?;
+        let Ready { plan, options, lookup } = ready(args, language)?;
         let json_file = match &args.view.json {
             None => None,
             Some(path) => match File::create(path) {
@@ -76,15 +93,11 @@ impl Session {
         let exporting = exporting.map_err(|error| (report::export_error(&error, language), Exit::Usage))?;
         let screen = output::screen(language, args.view.no_color, args.view.full);
         let watching = Watching::begin(&args.watch, &screen).map_err(|text| (text, Exit::Usage))?;
-        host::raise_descriptor_limit();
-        let driver = driver::choose(args.engine.driver.choice())
-            .map_err(|error| (report::driver_error(&error, language), Exit::System))?;
-        let options = HoldOptions { address: resolved.address, tls, threads, driver };
         Ok(Self {
             language,
             plan: Arc::new(plan),
             options,
-            lookup: resolved.lookup,
+            lookup,
             json_file,
             keeping,
             exporting,

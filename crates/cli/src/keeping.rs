@@ -77,6 +77,34 @@ impl KeepWish {
     }
 }
 
+/// A folder for something that is made of runs, beside them, unless nobody wants it. `kind`: what such folders are called.
+pub(crate) fn own_folder(
+    args: &KeepArgs,
+    kind: &str,
+    now: Duration,
+    language: Language,
+) -> Result<Option<RunFolder>, String> {
+    let save = KeepWish::of(args, true, language)?.save;
+    if save == Save::Never {
+        return Ok(None);
+    }
+    let made = runs(language).and_then(|runs| {
+        let home = runs.home().parent().unwrap_or(runs.home()).join(kind);
+        Runs::at(home).begin(&stamp(now)).map_err(|error| report::history_error(&error, language))
+    });
+    match (made, save) {
+        (Ok(folder), _) => Ok(Some(folder)),
+        (Err(text), Save::Always) => Err(text),
+        (Err(text), _) => {
+            output::note(&language.pick(
+                format!("onrush: nothing is kept: {text}; --no-save does without"),
+                format!("onrush: 不会保存：{text}；可加 --no-save"),
+            ));
+            Ok(None)
+        }
+    }
+}
+
 /// Where runs are kept.
 pub(crate) fn runs(language: Language) -> Result<Runs, String> {
     Runs::usual(|name| std::env::var(name).ok()).ok_or_else(|| {

@@ -27,15 +27,23 @@ use crate::{grpc, judging, machine, masking, probe, signals, stopping, usage};
 /// More threads than any machine has cores.
 const THREADS_MAX: u64 = 1_024;
 
+/// Carries out a load that is ready.
+pub(crate) type Carry<'a> = &'a dyn Fn(&Load, Prepared, &Wishes) -> Exit;
+
 /// `onrush URL`.
 pub(crate) fn run(args: &RunArgs) -> Exit {
+    run_with(args, false, &|load, prepared, wishes| load.carry_out_prepared(prepared, wishes))
+}
+
+/// The same, carried out otherwise. `grows`: the load may become larger than it says.
+pub(crate) fn run_with(args: &RunArgs, grows: bool, carry: Carry<'_>) -> Exit {
     let (load, flags) = (Load::new(&args.view), &args.flags);
     let bare = flags.url.as_deref().map(str::trim).filter(|word| usage::is_bare_word(word));
     if let Some(word) = bare.filter(|word| usage::is_command(word)) {
         return load.refuse(&usage::say_bare_word(word, load.view.language), Exit::Usage);
     }
     let wishes = match load.wishes(args) {
-        Ok(wishes) => wishes,
+        Ok(wishes) => Wishes { grows, ..wishes },
         Err(exit) => return exit,
     };
     if let Some(error) = judging::needs_file(args) {
@@ -49,7 +57,10 @@ pub(crate) fn run(args: &RunArgs) -> Exit {
     });
     match (made, bare) {
         (Ok(_), Some(word)) => load.refuse(&usage::say_bare_word(word, load.view.language), Exit::Usage),
-        (Ok(draft), None) => load.carry_out(&draft, &args.engine, &wishes),
+        (Ok(draft), None) => match load.prepare(&draft, &args.engine, &wishes) {
+            Ok(prepared) => carry(&load, prepared, &wishes),
+            Err(exit) => exit,
+        },
         (Err(error), _) => load.refuse(&report::plan_error(&error, load.view.language), Exit::Usage),
     }
 }
@@ -129,6 +140,7 @@ impl Load {
             tracing,
             names_traces: args.log.names_traces,
             watch: args.watch.clone(),
+            grows: false,
             consents: args.flags.consents.clone(),
             file: None,
             thresholds,

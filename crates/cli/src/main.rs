@@ -2,6 +2,7 @@
 
 mod args;
 mod borrowed;
+mod capacity;
 mod check;
 mod come;
 mod consent;
@@ -11,7 +12,9 @@ mod doctor;
 mod exit;
 mod exporting;
 mod files;
+mod find_max;
 mod flags;
+mod front;
 mod generate;
 mod grpc;
 mod help;
@@ -31,6 +34,7 @@ mod past;
 mod play;
 mod probe;
 mod progress;
+mod quiet;
 #[cfg(test)]
 mod reference;
 mod request_log;
@@ -40,6 +44,7 @@ mod signals;
 mod stop_file;
 mod stopping;
 mod supplies;
+mod sweep;
 mod tool;
 mod usage;
 mod watching;
@@ -66,6 +71,7 @@ fn main() -> ExitCode {
             return Exit::Usage.into();
         }
     };
+    let words = front::sorted(words);
     let (words, curl) = come::split_at_curl(words, language);
     let borrowed = match Borrowed::add(words, curl.is_some(), language) {
         Ok(borrowed) => borrowed,
@@ -115,6 +121,9 @@ fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> E
         Command::Compare { runs, fail_if, is_json } => past::compare(&runs, &fail_if, is_json, usage::language()),
         Command::Web(args) => page::page(&args),
         Command::Ctl(args) => ctl::ctl(&args),
+        Command::FindMax(args) => find_max::find_max(&args),
+        Command::Sweep(args) => sweep::sweep(&args),
+        Command::Capacity(args) => capacity::capacity(&args),
         Command::Selftest(driver) => selftest::selftest(&driver),
         Command::List(args) => grpc::list(&args),
         Command::Describe(args) => grpc::describe(&args),

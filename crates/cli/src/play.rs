@@ -14,13 +14,18 @@ use scenario::{
 
 use crate::args::{RunArgs, USER_AGENT};
 use crate::exit::Exit;
-use crate::load::{Load, Prepared, Sources, run_input};
+use crate::load::{Carry, Load, Prepared, Sources, run_input};
 use crate::output;
 use crate::supplies::supplies;
 use crate::wishes::Wishes;
 
 /// Runs a file.
 pub(crate) fn play(args: &RunArgs, file: &str) -> Exit {
+    play_with(args, file, false, &|load, prepared, wishes| load.carry_out_prepared(prepared, wishes))
+}
+
+/// The same, its load carried out otherwise. `grows`: the load may become larger than the file says.
+pub(crate) fn play_with(args: &RunArgs, file: &str, grows: bool, carry: Carry<'_>) -> Exit {
     let language = Load::new(&args.view).view.language;
     if let Some(var) = args.vars.iter().find(|var| !var.contains('=')) {
         output::complain(&language.pick(
@@ -46,12 +51,12 @@ pub(crate) fn play(args: &RunArgs, file: &str) -> Exit {
     let args = &with_run(args, &opened.file.run);
     let load = Load::new(&args.view);
     let mut wishes = match load.wishes(args) {
-        Ok(wishes) => wishes,
+        Ok(wishes) => Wishes { grows, ..wishes },
         Err(exit) => return exit,
     };
     let secrets: Vec<&str> = opened.file.secrets.iter().map(|secret| secret.name.text.as_str()).collect();
     wishes.of_file(&opened.source.text, |text| scenario::without_secrets(text, &secrets));
-    let player = Player { load: &load, args, opened: &opened, language };
+    let player = Player { load: &load, args, opened: &opened, language, carry };
     match player.play(wishes) {
         Ok(exit) | Err(exit) => exit,
     }
@@ -88,6 +93,7 @@ struct Player<'a> {
     args: &'a RunArgs,
     opened: &'a Opened,
     language: Language,
+    carry: Carry<'a>,
 }
 
 /// Tells all mistakes of a file.
@@ -178,7 +184,7 @@ impl Player<'_> {
             return Ok(self.load.refuse(text, Exit::Stopped));
         }
         let prepared = self.load.ready(plan, sources, &self.args.engine, wishes)?;
-        Ok(self.load.carry_out_prepared(prepared, wishes))
+        Ok((self.carry)(self.load, prepared, wishes))
     }
 
     fn told<T>(&self, made: Result<T, Mistakes>) -> Result<T, Exit> {

@@ -64,6 +64,11 @@ pub(crate) fn explain(error: &clap::Error, language: Language) -> Exit {
     }
 }
 
+/// What is wrong, in words, of a command line that is a part of another.
+pub(crate) fn said(error: &clap::Error, language: Language) -> String {
+    mistake(error, language)
+}
+
 /// The page that was asked for: `--help` has all, `-h` what is common.
 fn help_page(language: Language) -> String {
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();

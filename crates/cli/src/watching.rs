@@ -33,6 +33,11 @@ pub(crate) fn show_on(hub: &Hub, answer: Answer) {
     *SHOWN_ON.lock().unwrap_or_else(PoisonError::into_inner) = Some((hub.clone(), Some(answer)));
 }
 
+/// From now on runs are shown here, whoever ordered them.
+pub(crate) fn show_all_on(hub: &Hub) {
+    *SHOWN_ON.lock().unwrap_or_else(PoisonError::into_inner) = Some((hub.clone(), None));
+}
+
 /// All runs of this process are shown on a page.
 pub(crate) fn is_shown() -> bool {
     SHOWN_ON.lock().unwrap_or_else(PoisonError::into_inner).is_some()

@@ -30,6 +30,8 @@ pub(crate) struct Wishes {
     /// The scenario file, as it was read.
     pub(crate) file: Option<String>,
     pub(crate) watch: WatchArgs,
+    /// The load grows as far as its target follows.
+    pub(crate) grows: bool,
     /// Whom somebody has consented to load.
     pub(crate) consents: Vec<String>,
 }
@@ -52,7 +54,7 @@ impl Wishes {
 
     /// A load that can be made larger while it runs is asked for as a large one.
     pub(crate) fn asked_for(&self, plan: Plan) -> Plan {
-        let can_grow = (self.watch.can_change() || watching::is_shown()) && !self.is_debug;
+        let can_grow = (self.grows || self.watch.can_change() || watching::is_shown()) && !self.is_debug;
         if !can_grow || plan.wants_consent() {
             return plan;
         }

@@ -24,7 +24,7 @@ pub use held::{Held, HeldInput, HeldInterval, HeldTally, Owed, OwedBy};
 pub use interval::{Added, Interval};
 pub use iterations::Iterations;
 pub use parts::{ScenarioPart, StepPart};
-pub use run::{Behind, Close, Hidden, HostFacts, Judged, Recorded, Run, RunInput, Stalled, part_names};
+pub use run::{Behind, Close, Hidden, HostFacts, Judged, Recorded, Run, RunInput, Stalled, part_names, seen_of_part};
 pub use standing::Standing;
 pub use tally::{FailureCount, Tally};
 pub use times::{At, Bar, ClassTimes, MeasureTimes, Quantile, Spoiled, Spread, Times, histogram};

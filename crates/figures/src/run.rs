@@ -389,20 +389,23 @@ pub fn part_names(plan: &Plan) -> Vec<String> {
 
 /// What a threshold of a part looks at; `None` for one of all.
 fn part_of(threshold: &Threshold, plan: &Plan, result: &RunResult) -> Option<Snapshot> {
-    let name = threshold.of.as_deref()?;
+    threshold.of.as_deref().map(|name| seen_of_part(plan, name, |scenario| result.total_of(scenario)))
+}
+
+/// What was seen of a scenario, a transaction or a step, by its name; `seen`: of each scenario. Nothing of a name that nobody has.
+pub fn seen_of_part<'a>(plan: &Plan, name: &str, seen: impl Fn(usize) -> &'a Snapshot) -> Snapshot {
     let catalog = engine::catalog(plan);
     for scenario in 0..plan.scenarios.len() {
         if catalog.name(scenario) == Some(name) {
-            return Some(result.total_of(scenario).clone());
+            return seen(scenario).clone();
         }
         for kind in [SeriesKind::Transaction, SeriesKind::Step] {
             if let Some(series) = catalog.of(scenario, kind).find(|series| series.name == name) {
-                return Some(result.total_of(scenario).only(series.id));
+                return seen(scenario).only(series.id);
             }
         }
     }
-    // Nothing of that name was seen.
-    Some(Snapshot::default())
+    Snapshot::default()
 }
 
 fn judged(thresholds: &[Threshold], parts: &[Option<Snapshot>], total: &Snapshot, span: Nanos) -> Vec<Judged> {

@@ -13,7 +13,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use crate::Language;
-use markup::{Markup, escaped};
+pub(crate) use markup::{Cell, Markup, escaped};
 
 pub(crate) const STYLE: &str = include_str!("../assets/report.css");
 pub(crate) const CHARTS: &str = include_str!("../assets/charts.js");
@@ -54,6 +54,17 @@ fn whole(title: &str, page: Markup, data: &Value, language: Language) -> String 
     let data = STANDARD.encode(data::packed(data));
     format!(
         "<!doctype html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<title>{title} - onrush</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{}<script type=\"application/json\" id=\"words\">{words}</script>\n<script type=\"application/octet-stream\" id=\"data\">{data}</script>\n<script type=\"module\">{script}</script>\n</body>\n</html>\n",
+        language.pick("en", "zh-CN"),
+        page.finish()
+    )
+}
+
+/// A page of which everything stands in its markup: no script, nothing that is fetched.
+pub(crate) fn plain_page(title: &str, page: Markup, language: Language) -> String {
+    let policy = format!("default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'", digest(STYLE));
+    let title = escaped(title);
+    format!(
+        "<!doctype html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<title>{title} - onrush</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
         language.pick("en", "zh-CN"),
         page.finish()
     )

@@ -15,6 +15,7 @@ mod tally;
 mod trial;
 
 pub use found::{Ended, Found, Noise, Slower, Stalls};
+pub use grid::{CELLS_MAX, Cell, Grid, GridError, REPEAT_MAX, Vary};
 pub use judge::{Go, Judge};
 pub use law::{Law, POINTS_MIN};
 pub use search::{Search, Settings, Step, WIDTH};

@@ -159,9 +159,7 @@ impl Search {
                     return self.order(at, Purpose::Look);
                 }
                 Stage::At(at) => {
-                    // What is left is for holding what was found.
-                    let lasts = self.settings.span() * if self.points.lower().is_some() { self.confirm_parts() } else { 0 };
-                    if self.has_time(lasts + self.settings.span()) {
+                    if self.has_time(self.reserve() + self.settings.span()) {
                         return self.order(at, Purpose::Full);
                     }
                     self.stage = Stage::Between;
@@ -169,7 +167,11 @@ impl Search {
                     self.end_of(Ended::Budget);
                 }
                 Stage::Between => match self.points.pick(&self.settings) {
-                    Ok(at) => self.stage = Stage::At(at),
+                    // A bound needs all of its trials.
+                    Ok(at) if self.has_time(self.reserve() + self.settings.span() * self.trials_at(at)) => {
+                        self.stage = Stage::At(at);
+                    }
+                    Ok(_) => self.end_of(Ended::Budget),
                     Err(ended) => self.end_of(ended),
                 },
                 Stage::Confirming(at) => return self.order(at, Purpose::Confirm),
@@ -261,9 +263,21 @@ impl Search {
             purpose,
             warmup: full / WARMUP_PART,
             span,
-            span_max: span_max.min(span.max(self.left())),
+            span_max: span_max.min(span.max(self.left().saturating_sub(self.reserve()))),
             bin: (full / PIECES).max(BIN_MIN),
         })
+    }
+
+    /// What is kept for holding what was found.
+    fn reserve(&self) -> Duration {
+        let has_found = self.points.lower().is_some() && self.confirmed != Some(true);
+        if has_found { self.settings.span() * self.confirm_parts() * 5 / 4 } else { Duration::ZERO }
+    }
+
+    /// Full trials that a load may need, as far as one can know.
+    fn trials_at(&self, at: f64) -> u32 {
+        let made = self.points.at(at).map_or(0, |point| point.trials);
+        if self.settings.is_plain { 1 } else { TRIALS.saturating_sub(made).max(1) as u32 }
     }
 
     fn left(&self) -> Duration {

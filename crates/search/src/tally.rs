@@ -72,6 +72,13 @@ impl Tally {
         self.bins.push(bin);
     }
 
+    /// More of the last piece, which came late.
+    pub fn mend(&mut self, more: Bin) {
+        let Some(last) = self.bins.last_mut() else { return self.bins.push(more) };
+        last.times = last.times.with(more.times);
+        last.lost.iter_mut().zip(more.lost).for_each(|(lost, more)| *lost = lost.with(more));
+    }
+
     /// All pieces of another, behind those of this one.
     pub fn extend(&mut self, other: &Self) {
         self.bins.extend_from_slice(&other.bins);

@@ -23,10 +23,18 @@ impl<D: Driver> SteppedServer<D> {
     ///
     /// # Errors
     /// The address is taken or forbidden.
-    pub fn start(mut driver: D, listen: SocketAddr) -> Result<Self, ServeError> {
+    pub fn start(driver: D, listen: SocketAddr) -> Result<Self, ServeError> {
+        Self::start_as(driver, listen, Behavior::default())
+    }
+
+    /// The same, with a behavior of its own.
+    ///
+    /// # Errors
+    /// The address is taken or forbidden.
+    pub fn start_as(mut driver: D, listen: SocketAddr, behavior: Behavior) -> Result<Self, ServeError> {
         let (http, address) = listen_on(driver.sockets(), &ListenOptions { on: listen, share_port: false })?;
         // Its freezes come from its world, which has a clock of its own.
-        let shared = Shared::new(1, Behavior::default(), None, Clock::start(), SECRET);
+        let shared = Shared::new(1, behavior, None, Clock::start(), SECRET);
         Ok(Self { thread: Thread::new(driver, Listeners { http, tcp: None }, shared.clone(), 0), shared, address })
     }
 

@@ -58,6 +58,8 @@ pub(crate) fn router(hub: &Hub, token: Arc<str>) -> Router {
         .route("/api/run/steps.csv", get(steps))
         .route("/api/run/failures.csv", get(failures))
         .route("/api/runs", post(start))
+        .route("/api/search", get(search))
+        .route("/api/search.html", get(search_part))
         .route("/api/events", get(events))
         .fallback(async || {
             let (text, zh) = (
@@ -102,6 +104,18 @@ impl<S: Send + Sync> FromRequest<S> for Said {
 
 async fn run(State(hub): State<Hub>) -> Response {
     as_json(&hub.value())
+}
+
+/// What the runs are a part of, or null.
+async fn search(State(hub): State<Hub>) -> Response {
+    as_json(&hub.lock().whole.clone())
+}
+
+/// The same as a part of a page; nothing of nothing.
+async fn search_part(State(hub): State<Hub>, asked: Asked) -> Response {
+    let whole = hub.lock().whole.clone();
+    let part = if whole.is_null() { String::new() } else { report::part_of_page(&whole, language_of(&asked)) };
+    ([(header::CONTENT_TYPE, HTML)], part).into_response()
 }
 
 async fn events(State(hub): State<Hub>) -> Response {

@@ -32,6 +32,8 @@ pub(crate) struct State {
     /// What became of the last order.
     pub(crate) order: Ordered,
     pages: Pages,
+    /// What the runs are a part of: a search or a sweep, as its report says.
+    pub(crate) whole: Value,
     /// The last change of this run: what was asked, and what was said.
     pub(crate) last_change: Option<(Value, Value)>,
 }
@@ -137,6 +139,13 @@ impl Hub {
         state.tell("leaving", json!({}));
     }
 
+    /// What the runs are a part of has come further. `report`: of the search or the sweep.
+    pub fn search(&self, report: Value) {
+        let mut state = self.lock();
+        state.whole = report;
+        state.tell("search", json!({}));
+    }
+
     /// Somebody still reads.
     pub(crate) fn has_listeners(&self) -> bool {
         !self.lock().pages.is_empty()
@@ -209,6 +218,7 @@ impl Hub {
         value["run"] = state.number.into();
         value["can_start"] = (offer.orders.is_some() && state.order == Ordered::None).into();
         value["files"] = files.into();
+        value["whole"] = state.whole["kind"].clone();
         value
     }
 }

@@ -113,7 +113,7 @@ pub(super) const ROWS: &[Row] = &[
         "Spend no more than this, whatever the load says: requests=1M,bytes=10GiB,time=10m, or some of them. Requests and time are exact; bytes (sent and received) are looked at 20 times a second, so what those 50ms and the requests in flight need comes on top",
         "无论负载如何设置都不超过这个预算：requests=1M,bytes=10GiB,time=10m，可只写其中几项。请求数和时间是精确的；字节数（收发合计）每秒检查 20 次，因此会多出这 50ms 内和在途请求的部分",
     ),
-    flag("stop-file", Kind::Text("FILE"), modes::LOADS).help(
+    flag("stop-file", Kind::Text("FILE"), modes::SAVED).help(
         "End the load, as Ctrl-C does, when this file appears",
         "该文件一出现就结束压测，与 Ctrl-C 相同",
     ),

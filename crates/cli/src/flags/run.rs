@@ -23,7 +23,7 @@ pub(super) const ENGINE: &[Row] = &[
 
 /// What is printed, where, and in which language.
 pub(super) const VIEW: &[Row] = &[
-    flag("output", Kind::Choice("FORMAT", &["text", "json"]), modes::SHOWN)
+    flag("output", Kind::Choice("FORMAT", &["text", "json"]), modes::PRINTED)
         .short('o')
         .common()
         .help("Format of stdout: text or json [default: text]", "标准输出的格式：text 或 json [默认：text]"),
@@ -32,7 +32,7 @@ pub(super) const VIEW: &[Row] = &[
         .common()
         .help("Write to FILE [default: stdout]", "写入 FILE [默认：标准输出]"),
     flag("force", Kind::Switch, modes::INIT).common().help("Replace FILE if it is there", "FILE 已存在时覆盖"),
-    flag("json", Kind::Text("FILE"), modes::SHOWN)
+    flag("json", Kind::Text("FILE"), modes::PRINTED)
         .help("Also write the JSON report to a file", "同时把 JSON 报告写入文件"),
     flag("run", Kind::Word("RUN"), modes::REPORT).common().help(
         "A run that was kept: its name, the beginning of it, last, last~1, or its folder",
@@ -51,11 +51,11 @@ pub(super) const VIEW: &[Row] = &[
         "Write the report as one HTML file with charts, which needs no network",
         "把报告写成一个带图表的 HTML 文件，无需网络即可查看",
     ),
-    flag("save", Kind::Switch, modes::LOADS).help(
+    flag("save", Kind::Switch, modes::SAVED).help(
         "Keep the run as a folder, for history and compare; scenario files do so by themselves",
         "把本次运行保存为目录，供 history 和 compare 使用；场景文件默认保存",
     ),
-    flag("no-save", Kind::Switch, modes::LOADS).help("Do not keep the run", "不保存本次运行"),
+    flag("no-save", Kind::Switch, modes::SAVED).help("Do not keep the run", "不保存本次运行"),
     flag("baseline", Kind::Text("RUN"), modes::LOADS).help(
         "Compare with an earlier run: its name, last, or its folder",
         "与之前的一次运行比较：名称、last，或目录",
@@ -64,7 +64,7 @@ pub(super) const VIEW: &[Row] = &[
         "Exit with 1 when the second run differs so, by more than its noise: 'p99(response_time) > +10%', 'rate < -5%'",
         "后一次运行出现这样的变化且超出波动范围时，以 1 退出：'p99(response_time) > +10%'、'rate < -5%'",
     ),
-    flag("web", Kind::Switch, modes::LOADS).help(
+    flag("web", Kind::Switch, modes::SAVED).help(
         "Show the run on a page that changes and stops it too; the link with its token is printed",
         "在网页上显示本次运行，也可在页面上调整和停止；启动时会打印带令牌的链接",
     ),
@@ -136,8 +136,8 @@ pub(super) const VIEW: &[Row] = &[
         "Show every line of the summary: also delays too short to matter, empty lists, and the histogram on any terminal",
         "显示汇总的全部内容：包括可忽略的延迟、空的列表，以及任意终端上的直方图",
     ),
-    flag("quiet", Kind::Switch, modes::SHOWN).help("Show only the summary, no table", "只显示汇总，不显示表格"),
-    flag("no-color", Kind::Switch, modes::SHOWN)
+    flag("quiet", Kind::Switch, modes::PRINTED).help("Show only the summary, no table", "只显示汇总，不显示表格"),
+    flag("no-color", Kind::Switch, modes::PRINTED)
         .help("Use no colors; NO_COLOR is respected too", "不使用颜色；也可设置 NO_COLOR"),
     flag("config", Kind::Text("FILE"), modes::DRIVING).help(
         "Read flags from FILE, a line each, like: connections = 100. The command line comes first, then variables like ONRUSH_CONNECTIONS=100, then the file",

@@ -25,6 +25,18 @@ pub(crate) fn about(command: &str) -> Text {
             "Show how many connections this machine carries, which limit is the tightest, and how to raise it",
             "检查本机能承载多少连接、瓶颈在哪里、如何放宽",
         ),
+        "find-max" => (
+            "Find the highest rate, or the most users or connections, that a target takes within goals",
+            "在目标范围内找出被测服务能承受的最高速率、最多用户数或连接数",
+        ),
+        "sweep" => (
+            "Run a load with every combination of some values, several times, and compare them",
+            "用各种取值组合多次运行同一负载并比较",
+        ),
+        "capacity" => (
+            "Reckon machines, users, threads, bandwidth and memory from given or measured figures, with every formula",
+            "根据给定或测得的数据计算机器数、用户数、线程数、带宽和内存，并给出公式",
+        ),
         "init" => (
             "Write a scenario file from a URL or from curl commands, to go on from",
             "根据 URL 或 curl 命令生成场景文件，以此为起点",
@@ -73,6 +85,15 @@ pub(crate) fn usage(command: &str) -> Text {
         "serve" => ("onrush serve [flags]", "onrush serve [参数]"),
         "hold" => ("onrush hold [flags] URL", "onrush hold [参数] URL"),
         "doctor" => ("onrush doctor [flags] [URL]", "onrush doctor [参数] [URL]"),
+        "find-max" => (
+            "onrush find-max [flags] [flags of run] URL\nonrush find-max [flags] hold [flags of hold] URL",
+            "onrush find-max [参数] [run 的参数] URL\nonrush find-max [参数] hold [hold 的参数] URL",
+        ),
+        "sweep" => (
+            "onrush sweep --vary NAME=VALUES [flags] [flags of run] URL\nonrush sweep --vary NAME=VALUES [flags] hold [flags of hold] URL",
+            "onrush sweep --vary 名称=取值 [参数] [run 的参数] URL\nonrush sweep --vary 名称=取值 [参数] hold [hold 的参数] URL",
+        ),
+        "capacity" => ("onrush capacity [flags]", "onrush capacity [参数]"),
         "init" => (
             "onrush init [flags] URL\nonrush init [flags] curl [flags of curl] URL",
             "onrush init [参数] URL\nonrush init [参数] curl [curl 的参数] URL",
@@ -125,6 +146,42 @@ pub(crate) fn examples(command: &str) -> &'static [Example] {
                 "每个连接每 30 秒一条消息",
             ),
             ("onrush hold --receive-only ws://127.0.0.1:8080/", "count what is pushed", "只统计服务端推送"),
+        ],
+        "find-max" => &[
+            (
+                "onrush find-max --goal 'p99(response_time) < 200ms' http://127.0.0.1:8080/",
+                "the highest rate with that p99; 12 minutes",
+                "满足该 p99 的最高速率；12 分钟",
+            ),
+            ("onrush find-max --budget 60s http://127.0.0.1:8080/", "in a minute, with wider bounds", "一分钟，上下界更宽"),
+            ("onrush find-max --on users shop.yaml", "the most users of a scenario file", "场景文件可承受的最多用户数"),
+            ("onrush find-max hold ws://127.0.0.1:8080/", "the most connections", "最多连接数"),
+        ],
+        "sweep" => &[
+            (
+                "onrush sweep --vary connections=10,100,1000 --vary threads=1,2 http://127.0.0.1:8080/",
+                "six combinations, three runs of each",
+                "6 种组合，每种运行 3 次",
+            ),
+            (
+                "onrush sweep --vary keepalive=on,off -z 5s http://127.0.0.1:8080/",
+                "what connections that are kept save",
+                "长连接与短连接的差别",
+            ),
+            (
+                "onrush sweep --vary url=/bytes/100,/bytes/10000 http://127.0.0.1:8080/",
+                "answers of several sizes",
+                "不同大小的响应",
+            ),
+        ],
+        "capacity" => &[
+            ("onrush capacity --page-views 30M --per-machine 69/s", "how many machines", "需要多少台机器"),
+            ("onrush capacity --rate 1400/s --from max.json", "the same from a find-max", "根据 find-max 的结果计算"),
+            (
+                "onrush capacity --rate 500/s --response 200ms --think 5s",
+                "how many users make that rate",
+                "多少用户会产生该速率",
+            ),
         ],
         "doctor" => &[
             ("onrush doctor", "what this machine allows", "查看本机的各项上限"),

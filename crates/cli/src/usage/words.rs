@@ -10,11 +10,14 @@ use crate::flags::{Mode, rows};
 use crate::help;
 
 /// Words that nobody means as a host.
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 23] = [
     "run",
     "demo",
     "serve",
     "hold",
+    "find-max",
+    "sweep",
+    "capacity",
     "doctor",
     "init",
     "report",

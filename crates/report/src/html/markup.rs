@@ -3,7 +3,7 @@
 use crate::Language;
 
 /// A text as it stands in HTML, in attributes too.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for sign in text.chars() {
         match sign {
@@ -22,7 +22,7 @@ pub(super) fn escaped(text: &str) -> String {
 
 /// A cell of a table.
 #[derive(Clone, Debug)]
-pub(super) enum Cell {
+pub(crate) enum Cell {
     /// A figure: it stands to the right.
     Figure(String),
     /// Words.
@@ -30,42 +30,42 @@ pub(super) enum Cell {
 }
 
 /// A page as it grows.
-pub(super) struct Markup {
+pub(crate) struct Markup {
     language: Language,
     text: String,
 }
 
 impl Markup {
-    pub(super) fn new(language: Language) -> Self {
+    pub(crate) fn new(language: Language) -> Self {
         Self { language, text: String::new() }
     }
 
-    pub(super) fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.text
     }
 
     /// The text in the language of the page.
-    pub(super) fn pick(&self, en: &'static str, zh: &'static str) -> &'static str {
+    pub(crate) fn pick(&self, en: &'static str, zh: &'static str) -> &'static str {
         self.language.pick(en, zh)
     }
 
     /// Markup as it is.
-    pub(super) fn raw(&mut self, markup: &str) {
+    pub(crate) fn raw(&mut self, markup: &str) {
         self.text.push_str(markup);
     }
 
     /// An element with a text in it.
-    pub(super) fn element(&mut self, name: &str, text: &str) {
+    pub(crate) fn element(&mut self, name: &str, text: &str) {
         self.text.push_str(&format!("<{name}>{}</{name}>\n", escaped(text)));
     }
 
     /// A heading of a part of the page.
-    pub(super) fn heading(&mut self, en: &'static str, zh: &'static str) {
+    pub(crate) fn heading(&mut self, en: &'static str, zh: &'static str) {
         self.element("h2", self.pick(en, zh));
     }
 
     /// A table, wide ones in a region of their own; none without rows.
-    pub(super) fn table(&mut self, caption: &str, heads: &[&str], rows: &[Vec<Cell>]) {
+    pub(crate) fn table(&mut self, caption: &str, heads: &[&str], rows: &[Vec<Cell>]) {
         if rows.is_empty() {
             return;
         }
@@ -99,7 +99,7 @@ impl Markup {
     }
 
     /// The figures that matter most: a name, a value and a few words each.
-    pub(super) fn tiles(&mut self, tiles: &[(&str, String, String)]) {
+    pub(crate) fn tiles(&mut self, tiles: &[(&str, String, String)]) {
         self.raw("<dl class=\"tiles\">\n");
         for (name, value, more) in tiles {
             let (name, value, more) = (escaped(name), escaped(value), escaped(more));
@@ -109,7 +109,7 @@ impl Markup {
     }
 
     /// Names and what they are.
-    pub(super) fn facts(&mut self, facts: &[(&str, String)]) {
+    pub(crate) fn facts(&mut self, facts: &[(&str, String)]) {
         self.raw("<dl>\n");
         for (name, text) in facts {
             self.raw(&format!("<dt>{}</dt><dd>{}</dd>\n", escaped(name), escaped(text)));

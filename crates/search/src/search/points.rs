@@ -8,6 +8,9 @@ use crate::search::DOWN;
 use crate::tally::Tally;
 use crate::trial::{Class, Fault};
 
+/// A load that looked well is not tried itself as long as there is room between it and one that did not.
+const NEAR: f64 = 1.15;
+
 /// A load, and what full trials have shown of it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Point {
@@ -160,7 +163,7 @@ impl Points {
         let well = self.looked_well().filter(|at| *at < obstacle);
         if let Some(well) = well {
             let middle = (well * obstacle).sqrt();
-            if obstacle / well > DOWN && is_new(middle) {
+            if obstacle / well > NEAR && is_new(middle) {
                 return Ok(middle);
             }
             if is_new(well) {

@@ -1,0 +1,120 @@
+//! What is said of searches, of sweeps, and of the arithmetic of capacity.
+
+use super::{Given, KeepArgs, ViewArgs, WatchArgs};
+
+/// What searches and sweeps have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct FrontArgs {
+    /// The command line of the load.
+    pub(crate) words: Vec<String>,
+    pub(crate) keep: KeepArgs,
+    pub(crate) watch: WatchArgs,
+    pub(crate) view: ViewArgs,
+    pub(crate) stop_file: Option<String>,
+}
+
+impl FrontArgs {
+    fn of(given: &Given) -> Self {
+        Self {
+            words: given.list("words"),
+            keep: KeepArgs::of(given),
+            watch: WatchArgs::of(given),
+            view: ViewArgs::of(given),
+            stop_file: given.text("stop-file"),
+        }
+    }
+}
+
+/// `onrush find-max`.
+#[derive(Clone, Debug)]
+pub(crate) struct FindMaxArgs {
+    pub(crate) front: FrontArgs,
+    pub(crate) goals: Vec<String>,
+    pub(crate) on: Option<String>,
+    pub(crate) budget: Option<String>,
+    pub(crate) from: Option<String>,
+    pub(crate) most: Option<String>,
+}
+
+impl FindMaxArgs {
+    pub(super) fn of(given: &Given) -> Self {
+        Self {
+            front: FrontArgs::of(given),
+            goals: given.list("goal"),
+            on: given.text("on"),
+            budget: given.text("budget"),
+            from: given.text("from"),
+            most: given.text("most"),
+        }
+    }
+}
+
+/// `onrush sweep`.
+#[derive(Clone, Debug)]
+pub(crate) struct SweepArgs {
+    pub(crate) front: FrontArgs,
+    pub(crate) vary: Vec<String>,
+    pub(crate) repeat: Option<String>,
+    pub(crate) best: Option<String>,
+}
+
+impl SweepArgs {
+    pub(super) fn of(given: &Given) -> Self {
+        Self {
+            front: FrontArgs::of(given),
+            vary: given.list("vary"),
+            repeat: given.text("repeat"),
+            best: given.text("best"),
+        }
+    }
+}
+
+/// `onrush capacity`: what is given, by its name.
+#[derive(Clone, Debug)]
+pub(crate) struct CapacityArgs {
+    pub(crate) page_views: Option<String>,
+    pub(crate) per_view: Option<String>,
+    pub(crate) share: Option<String>,
+    pub(crate) of_a_day: Option<String>,
+    pub(crate) rate: Option<String>,
+    pub(crate) per_machine: Option<String>,
+    pub(crate) from: Option<String>,
+    pub(crate) load: Option<String>,
+    pub(crate) users: Option<String>,
+    pub(crate) response: Option<String>,
+    pub(crate) think: Option<String>,
+    pub(crate) cores: Option<String>,
+    pub(crate) wait: Option<String>,
+    pub(crate) compute: Option<String>,
+    pub(crate) response_bytes: Option<String>,
+    pub(crate) connections: Option<String>,
+    pub(crate) connection_bytes: Option<String>,
+    pub(crate) ports: Option<String>,
+    pub(crate) is_json: bool,
+}
+
+impl CapacityArgs {
+    pub(super) fn of(given: &Given) -> Self {
+        Self {
+            page_views: given.text("page-views"),
+            per_view: given.text("per-view"),
+            share: given.text("share"),
+            of_a_day: given.text("of-a-day"),
+            rate: given.text("rate"),
+            per_machine: given.text("per-machine"),
+            from: given.text("from"),
+            load: given.text("load"),
+            users: given.text("users"),
+            response: given.text("response"),
+            think: given.text("think"),
+            cores: given.text("cores"),
+            wait: given.text("wait"),
+            compute: given.text("compute"),
+            response_bytes: given.text("response-bytes"),
+            connections: given.text("connections"),
+            connection_bytes: given.text("connection-bytes"),
+            ports: given.text("ports"),
+            is_json: given.has("json"),
+        }
+    }
+}

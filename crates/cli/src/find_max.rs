@@ -1,0 +1,348 @@
+//! `onrush find-max`: the highest load that meets its goals.
+
+mod bench;
+mod goals;
+mod held;
+mod shown;
+
+use std::time::{Duration, Instant};
+
+use engine::{RunError, StopHandle};
+use plan::{PlanError, RATE_UNIT, USERS_MAX, parse_count, parse_rate, parse_span};
+use report::{Language, Varied};
+use search::{Judge, Order, Outcome, Search, Settings, Step};
+
+use crate::args::{Command, FindMaxArgs, HoldArgs, RunArgs};
+use crate::exit::Exit;
+use crate::front::{self, Behind};
+use crate::load::{self, Load, Prepared};
+use crate::{hold, output, play, stopping, usage};
+use bench::Bench;
+use goals::Goals;
+use held::HeldBench;
+use shown::Shown;
+
+/// How long a search may take, unless somebody says otherwise.
+const BUDGET: Duration = Duration::from_secs(12 * 60);
+const BUDGET_MIN: Duration = Duration::from_secs(10);
+/// The first loads, and the largest, unless somebody says otherwise.
+const RATE_FROM: f64 = 10.0;
+const RATE_LEAST: f64 = 0.1;
+const RATE_MOST: u64 = 1_000_000;
+const USERS_MOST: u64 = 10_000;
+const CONNECTIONS_FROM: f64 = 100.0;
+const CONNECTIONS_MOST: u64 = 1_000_000;
+
+/// What a search decides by itself, or cannot use.
+const OF_ONE_RUN: [&str; 24] = [
+    "requests",
+    "duration",
+    "rate",
+    "stages",
+    "stages-of",
+    "ramp",
+    "rendezvous",
+    "warmup",
+    "interval",
+    "threshold",
+    "strict",
+    "hdr",
+    "export",
+    "debug",
+    "slowest",
+    "log",
+    "log-only",
+    "log-share",
+    "trace",
+    "show-failures",
+    "show-secrets",
+    "baseline",
+    "fail-if",
+    "screen",
+];
+/// The same of connections that are held.
+const OF_ONE_HOLD: [&str; 7] = ["connections", "hold", "interval", "export", "baseline", "fail-if", "screen"];
+
+/// Whatever can be tried with a load.
+trait Trials {
+    /// Makes a trial.
+    fn trial(&mut self, order: &Order, judge: Judge, stop: &StopHandle) -> Result<Outcome, RunError>;
+
+    /// Looks once whether the target is as it was before.
+    fn is_rested(&mut self, stop: &StopHandle) -> Result<bool, RunError>;
+}
+
+/// `onrush find-max`.
+pub(crate) fn find_max(args: &FindMaxArgs) -> Exit {
+    let language = usage::language();
+    match begun(args, language) {
+        Ok(exit) => exit,
+        Err(text) => {
+            output::complain(&text);
+            Exit::Usage
+        }
+    }
+}
+
+/// What is wrong with the command line, in words, or how it ended.
+fn begun(args: &FindMaxArgs, language: Language) -> Result<Exit, String> {
+    let behind = front::behind(&args.front.words, &[], language)?;
+    let budget = match &args.budget {
+        None => BUDGET,
+        // As `--budget` of a load has it.
+        Some(text) => {
+            let text = text.strip_prefix("time=").unwrap_or(text);
+            parse_span("--budget", text, BUDGET_MIN).map_err(|error| report::plan_error(&error, language))?
+        }
+    };
+    match &behind.command {
+        Command::Hold(hold) => {
+            refuse(&behind, &OF_ONE_HOLD, language)?;
+            if args.on.is_some() {
+                return Err(language
+                    .pick("--on is for loads; of hold the connections are found", "--on 仅用于压测；hold 寻找的是连接数")
+                    .to_owned());
+            }
+            of_connections(args, hold, budget, language)
+        }
+        Command::Run(run) => {
+            refuse(&behind, &OF_ONE_RUN, language)?;
+            of_load(args, run, budget, language)
+        }
+        _ => Err(language.pick("find-max loads a URL or a file", "find-max 需要 URL 或场景文件").to_owned()),
+    }
+}
+
+fn refuse(behind: &Behind, names: &[&'static str], language: Language) -> Result<(), String> {
+    match behind.given(names) {
+        None => Ok(()),
+        Some(name) => Err(language.pick(
+            format!("--{name} is for a single run; find-max makes many, and decides their load and their times (--goal, --from, --most, --budget)"),
+            format!("--{name} 仅用于单次运行；find-max 会进行多次运行，并自行决定负载和时长（--goal、--from、--most、--budget）"),
+        )),
+    }
+}
+
+/// The highest rate, or the most users.
+fn of_load(args: &FindMaxArgs, run: &RunArgs, budget: Duration, language: Language) -> Result<Exit, String> {
+    let goals = Goals::read(&args.goals, language)?;
+    let mut run = run.clone();
+    run.view.quiet = true;
+    let wants_users = match (args.on.as_deref(), run.file()) {
+        (Some(on), _) => Some(on == "users"),
+        (None, None) => Some(false),
+        // A file says it.
+        (None, Some(_)) => None,
+    };
+    if run.file().is_none() {
+        if wants_users == Some(true) && run.flags.connections.is_some() {
+            return Err(language
+                .pick(
+                    "-c is what find-max --on users finds; --most sets the largest number",
+                    "-c 正是 find-max --on users 要找的；最大值用 --most 设置",
+                )
+                .to_owned());
+        }
+        // As large as it may become: that is what somebody consents to.
+        match wants_users {
+            Some(true) => run.flags.connections = Some(most_users(args, language)?.to_string()),
+            _ => run.flags.rate = Some(format!("{}/s", most_rate(args, language)?)),
+        }
+    }
+    let carry = |load: &Load, prepared: Prepared, _: &crate::wishes::Wishes| {
+        let wants_users = wants_users.unwrap_or_else(|| bench::is_closed(&prepared.plan));
+        let made = settings(args, &goals, (budget, wants_users), language)
+            .and_then(|settings| Bench::new(load, prepared, &goals, wants_users).map(|bench| (settings, bench)));
+        match made {
+            Ok((settings, bench)) => go_on_with(args, bench, settings, language),
+            Err(text) => load.refuse(&text, Exit::Usage),
+        }
+    };
+    Ok(match run.file() {
+        Some(file) => play::play_with(&run, file, true, &carry),
+        None => load::run_with(&run, true, &carry),
+    })
+}
+
+fn go_on_with(args: &FindMaxArgs, mut bench: Bench, settings: Settings, language: Language) -> Exit {
+    let about = crate::keeping::about(bench.command());
+    let shown = Shown::begin(args, about, (bench.target(), bench.varied(), bench.goals()), settings.budget);
+    let mut shown = match shown {
+        Ok(shown) => shown,
+        Err(text) => {
+            output::complain(&text);
+            return Exit::Usage;
+        }
+    };
+    bench.keep_in(shown.runs());
+    if let Some(exit) = bench.look(language) {
+        return exit;
+    }
+    searched(&mut bench, settings, &mut shown, language)
+}
+
+/// The most connections.
+fn of_connections(args: &FindMaxArgs, hold: &HoldArgs, budget: Duration, language: Language) -> Result<Exit, String> {
+    let goals = held::Goals::read(&args.goals, language)?;
+    let number = |flag, text: &Option<String>, usual: f64| match text {
+        Some(text) => parse_count(flag, text, 1, plan::HOLD_MAX).map(|count| count as f64),
+        None => Ok(usual),
+    };
+    let wrong = |error: PlanError| report::plan_error(&error, language);
+    let most = number("--most", &args.most, CONNECTIONS_MOST as f64).map_err(wrong)?;
+    let start = number("--from", &args.from, CONNECTIONS_FROM.min(most)).map_err(wrong)?;
+    let settings = Settings {
+        goals: goals.allowed(),
+        budget,
+        start,
+        least: 1.0,
+        most,
+        is_whole: true,
+        is_plain: true,
+    };
+    let mut hold = hold.clone();
+    hold.flags.common.connections = Some(format!("{most}"));
+    let ready = match hold::ready(&hold, language) {
+        Ok(ready) => ready,
+        Err((text, exit)) => {
+            output::complain(&text);
+            return Ok(exit);
+        }
+    };
+    let about = crate::keeping::about(crate::masking::command_of_hold());
+    let target = ready.plan.target.url.clone();
+    let texts = goals.texts(language);
+    let mut shown = Shown::begin(args, about, (&target, Varied::Connections, &texts), budget)?;
+    let mut bench = HeldBench::new(ready, goals, shown.runs(), shown.screen());
+    Ok(searched(&mut bench, settings, &mut shown, language))
+}
+
+fn most_rate(args: &FindMaxArgs, language: Language) -> Result<f64, String> {
+    match &args.most {
+        None => Ok(RATE_MOST as f64),
+        Some(text) => rate("--most", text, language),
+    }
+}
+
+fn most_users(args: &FindMaxArgs, language: Language) -> Result<u64, String> {
+    match &args.most {
+        None => Ok(USERS_MOST),
+        Some(text) => {
+            parse_count("--most", text, 1, USERS_MAX).map_err(|error| report::plan_error(&error, language))
+        }
+    }
+}
+
+fn rate(flag: &'static str, text: &str, language: Language) -> Result<f64, String> {
+    let rate = parse_rate(flag, text).map_err(|error| report::plan_error(&error, language))?;
+    Ok(rate as f64 / RATE_UNIT as f64)
+}
+
+/// What is searched, on a rate or on users.
+fn settings(
+    args: &FindMaxArgs,
+    goals: &Goals,
+    (budget, wants_users): (Duration, bool),
+    language: Language,
+) -> Result<Settings, String> {
+    let (start, least, most) = match wants_users {
+        true => {
+            let most = most_users(args, language)? as f64;
+            let start = match &args.from {
+                None => 1.0,
+                Some(text) => {
+                    let users = parse_count("--from", text, 1, USERS_MAX);
+                    users.map_err(|error| report::plan_error(&error, language))? as f64
+                }
+            };
+            (start, 1.0, most)
+        }
+        false => {
+            let most = most_rate(args, language)?;
+            let start = args.from.as_deref().map_or(Ok(RATE_FROM.min(most)), |text| rate("--from", text, language))?;
+            (start, RATE_LEAST.min(start), most)
+        }
+    };
+    if start > most {
+        return Err(language.pick(
+            format!("--from {start} is above --most {most}; lower it"),
+            format!("--from {start} 大于 --most {most}；请减小"),
+        ));
+    }
+    Ok(Settings {
+        goals: goals.allowed(),
+        budget,
+        start,
+        least,
+        most,
+        is_whole: wants_users,
+        is_plain: false,
+    })
+}
+
+/// The target has this part of the time to become as it was before.
+const REST_PART: u32 = 12;
+const REST_MAX: Duration = Duration::from_secs(60);
+
+/// From the first trial to the last line.
+fn searched(trials: &mut dyn Trials, settings: Settings, shown: &mut Shown, language: Language) -> Exit {
+    let began = Instant::now();
+    let rest_max = (settings.budget / REST_PART).min(REST_MAX);
+    let mut search = Search::new(settings);
+    let mut failed: Option<RunError> = None;
+    let asked = loop {
+        let stop = StopHandle::default();
+        let asked = match stopping::watch_signals(&stop, language) {
+            Ok(asked) => asked,
+            Err(error) => {
+                output::complain(&report::run_error(&error.into(), language));
+                return Exit::System;
+            }
+        };
+        if asked.is_asked() || shown.is_told_to_stop() {
+            search.stop();
+        }
+        let stop_file = shown.watch_stop_file(&stop);
+        let at = began.elapsed();
+        match search.next(at) {
+            Step::Trial(order) => match trials.trial(&order, search.judge(&order), &stop) {
+                Ok(outcome) => {
+                    search.heard(&order, outcome, at, began.elapsed());
+                    shown.trial(&search);
+                }
+                Err(error) => failed = Some(error),
+            },
+            Step::Rest => match rested(trials, &stop, rest_max) {
+                Ok(after) => search.rested(after),
+                Err(error) => failed = Some(error),
+            },
+            Step::Over => break asked,
+        }
+        drop(stop_file);
+        if failed.is_some() {
+            search.stop();
+        }
+    };
+    let exit = shown.over(&search, began.elapsed());
+    if let Some(error) = failed {
+        output::complain(&report::run_error(&error, language));
+        return Exit::System;
+    }
+    let is_stopped = asked.is_asked() || shown.is_told_to_stop();
+    match exit {
+        Exit::Done if is_stopped => Exit::Stopped,
+        exit => exit,
+    }
+}
+
+/// How long the target needed until it was as before; `None` when it is not yet.
+fn rested(trials: &mut dyn Trials, stop: &StopHandle, most: Duration) -> Result<Option<Duration>, RunError> {
+    let began = Instant::now();
+    while began.elapsed() < most && !stop.is_stopped() {
+        let at = began.elapsed();
+        if trials.is_rested(stop)? {
+            return Ok(Some(at));
+        }
+    }
+    Ok(None)
+}

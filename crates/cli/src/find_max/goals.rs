@@ -1,0 +1,116 @@
+//! What a load must meet.
+
+use metrics::{Lost, Snapshot, Threshold};
+use plan::Plan;
+use report::Language;
+
+/// What holds where nobody says anything.
+const TIMES: &str = "p99(response_time) < 500ms";
+const FAILURES: &str = "failed / done < 1%";
+
+/// The goals of a search.
+#[derive(Clone, Debug)]
+pub(super) struct Goals {
+    pub(super) all: Vec<Threshold>,
+    texts: Vec<String>,
+}
+
+impl Goals {
+    /// Those that were given; the usual ones else. Failures are never overlooked.
+    pub(super) fn read(given: &[String], language: Language) -> Result<Self, String> {
+        let mut texts: Vec<String> = given.to_vec();
+        let mut all = Vec::new();
+        for text in given {
+            all.push(read(text, language)?);
+        }
+        let mut add = |text: &str| {
+            texts.push(text.to_owned());
+            all.push(Threshold::parse(text).expect("a goal of ours"));
+        };
+        if given.is_empty() {
+            add(TIMES);
+        }
+        let words = ["fail", "succe", "error", "status"];
+        if !given.iter().any(|text| words.iter().any(|word| text.contains(word))) {
+            add(FAILURES);
+        }
+        Ok(Self { all, texts })
+    }
+
+    /// As they are written.
+    pub(super) fn texts(&self) -> &[String] {
+        &self.texts
+    }
+
+    /// Goal by goal, the share that may be lost, and the time that an exchange may take, in seconds.
+    pub(super) fn allowed(&self) -> Vec<(f64, Option<f64>)> {
+        let allowed = |goal: &Threshold| {
+            (goal.lost_share_max().unwrap_or(0.0), goal.limit_ns().map(|limit| limit as f64 / 1e9))
+        };
+        self.all.iter().map(allowed).collect()
+    }
+
+    /// The longest time that a goal allows.
+    pub(super) fn longest(&self) -> std::time::Duration {
+        let longest = self.all.iter().filter_map(Threshold::limit_ns).max().unwrap_or(0);
+        std::time::Duration::from_nanos(longest)
+    }
+
+    /// What was lost, goal by goal. `of`: what was seen of each scenario.
+    pub(super) fn lost<'a>(&self, plan: &Plan, seen: &'a Snapshot, of: impl Fn(usize) -> &'a Snapshot) -> Vec<Lost> {
+        let lost = |goal: &Threshold| match &goal.of {
+            None => goal.lost(seen),
+            Some(name) => goal.lost(&figures::seen_of_part(plan, name, &of)),
+        };
+        self.all.iter().map(lost).collect()
+    }
+
+    /// What is in flight and lost already.
+    pub(super) fn lost_in_flight(&self, seen: &Snapshot) -> Vec<u64> {
+        let lost = |goal: &Threshold| if goal.of.is_none() { goal.lost_in_flight(seen) } else { 0 };
+        self.all.iter().map(lost).collect()
+    }
+}
+
+/// One goal.
+pub(super) fn read(text: &str, language: Language) -> Result<Threshold, String> {
+    let goal = Threshold::parse_of_part(text)
+        .map_err(|error| format!("--goal: {}", report::threshold_error(&error, language)))?;
+    if goal.abort_after.is_some() {
+        return Err(language.pick(
+            format!("--goal '{text}': a goal is judged over and over; leave 'abort' out"),
+            format!("--goal '{text}'：目标会被反复判定；请去掉 abort"),
+        ));
+    }
+    if goal.lost_share_max().is_none() {
+        return Err(language.pick(
+            format!("--goal '{text}' is no share of requests; a goal is a percentile, like 'p99(response_time) < 200ms', or a share, like 'failed / done < 0.1%'"),
+            format!("--goal '{text}' 不是请求的比例；目标应为百分位，如 'p99(response_time) < 200ms'，或比例，如 'failed / done < 0.1%'"),
+        ));
+    }
+    Ok(goal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_never_overlooked() {
+        let texts = |given: &[&str]| {
+            let given: Vec<String> = given.iter().map(ToString::to_string).collect();
+            Goals::read(&given, Language::En).expect("goals").texts
+        };
+        assert_eq!(texts(&[]), [TIMES, FAILURES]);
+        assert_eq!(texts(&["p99 < 1s"]), ["p99 < 1s", FAILURES]);
+        assert_eq!(texts(&["failed / done < 0.1%"]), ["failed / done < 0.1%"]);
+        assert_eq!(texts(&["success / done > 99%", "p50 < 1s"]), ["success / done > 99%", "p50 < 1s"]);
+    }
+
+    #[test]
+    fn what_is_no_share_is_refused() {
+        for text in ["mean(response_time) < 1s", "rate > 100/s", "p99 > 1s", "p99 < 1s, abort", "failed < 5", "x"] {
+            assert!(Goals::read(&[text.to_owned()], Language::Zh).is_err(), "{text}");
+        }
+    }
+}

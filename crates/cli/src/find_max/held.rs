@@ -1,0 +1,138 @@
+//! Trials of connections that are held.
+
+use engine::{Holding, RunError, StopHandle};
+use figures::{Held, HeldInput, HeldInterval};
+use history::Runs;
+use metrics::{Failure, Lost, Threshold};
+use report::{HoldJson, Language, Screen};
+use search::{Bin, Fault, Judge, Order, Outcome, Tally};
+use serde_json::Value;
+
+use super::Trials;
+use crate::hold::Ready;
+use crate::watching::Watching;
+use crate::{keeping, machine, masking, quiet};
+
+/// What must be met: all connections are held, and what is said on them takes no longer than this.
+pub(super) struct Goals {
+    of_times: Vec<Threshold>,
+}
+
+impl Goals {
+    /// Percentiles of response times; all else holds in any case.
+    pub(super) fn read(given: &[String], language: Language) -> Result<Self, String> {
+        let mut of_times = Vec::new();
+        for text in given {
+            let goal = super::goals::read(text, language)?;
+            if goal.limit_of_time(metrics::Measure::Response).is_none() {
+                return Err(language.pick(
+                    format!("--goal '{text}': of held connections a goal is a percentile of response_time; that all are held is always wanted"),
+                    format!("--goal '{text}'：长连接的目标只能是 response_time 的百分位；连接全部保持始终是要求"),
+                ));
+            }
+            of_times.push(goal);
+        }
+        Ok(Self { of_times })
+    }
+
+    pub(super) fn texts(&self, language: Language) -> Vec<String> {
+        let held = language.pick("all connections are held", "所有连接都保持").to_owned();
+        std::iter::once(held).chain(self.of_times.iter().map(|goal| goal.text.clone())).collect()
+    }
+
+    pub(super) fn allowed(&self) -> Vec<(f64, Option<f64>)> {
+        let of_times = self.of_times.iter().map(|goal| (goal.lost_share_max().unwrap_or(0.0), None));
+        std::iter::once((0.0, None)).chain(of_times).collect()
+    }
+}
+
+/// Connections and how they are tried.
+pub(super) struct HeldBench {
+    ready: Ready,
+    goals: Goals,
+    runs: Option<Runs>,
+    screen: Screen,
+}
+
+impl HeldBench {
+    pub(super) fn new(ready: Ready, goals: Goals, runs: Option<Runs>, screen: Screen) -> Self {
+        Self { ready, goals, runs, screen }
+    }
+
+    fn outcome(&self, held: &Held, order: &Order) -> Outcome {
+        let asked = order.at as u64;
+        let missing = asked.saturating_sub(held.most_open) + held.tally.lost;
+        let mut lost = vec![Lost { lost: if held.is_kept { 0 } else { missing.max(1) }, of: asked }];
+        for goal in &self.goals.of_times {
+            let limit = goal.limit_ns().unwrap_or(u64::MAX);
+            let never = held.response.given_up;
+            let known = Lost { lost: held.answered.count_between(limit, u64::MAX), of: held.answered.count() };
+            lost.push(known.with(Lost { lost: never, of: never }));
+        }
+        let allowed = self.goals.allowed();
+        let is_held = lost.iter().zip(&allowed).all(|(lost, (share, _))| lost.share() <= *share);
+        let is_own = |failure: Failure| matches!(failure, Failure::NoLocalPort | Failure::NoDescriptor);
+        let own = held.tally.failed_by.iter().any(|each| is_own(each.failure));
+        let fault = if own || held.stopped_opening.is_some() {
+            Some(Fault::PortsOrDescriptors)
+        } else {
+            held.is_generator_busy.then_some(Fault::Generator)
+        };
+        let mut tally = Tally::default();
+        tally.push(Bin { lost, ..Bin::default() });
+        let open = held.open_when_closing;
+        Outcome {
+            tally,
+            // What was held was held, whoever was busy with it.
+            fault: fault.filter(|_| !is_held),
+            measured: held.wall.as_duration(),
+            done_per_s: open as f64,
+            p50_ns: held.answered.quantile(0.5),
+            p99_ns: held.answered.quantile(0.99),
+            limit: match fault {
+                Some(fault) if !is_held => fault.name(),
+                _ if is_held => "plan_kept",
+                _ => "target",
+            },
+            kept_as: None,
+            was_stopped: held.was_stopped,
+            is_held: Some(is_held),
+        }
+    }
+}
+
+impl Trials for HeldBench {
+    fn trial(&mut self, order: &Order, _: Judge, stop: &StopHandle) -> Result<Outcome, RunError> {
+        let mut plan = self.ready.plan.clone();
+        (plan.connections, plan.duration) = (order.at as u64, order.span);
+        let (plan, address) = (std::sync::Arc::new(plan), self.ready.options.address);
+        let mut watching = Watching::begin(&crate::args::WatchArgs::default(), &self.screen).unwrap_or_default();
+        let mut json = HoldJson::about(keeping::about(masking::command_of_hold()));
+        let mut holding = Holding::start(plan.clone(), self.ready.options.clone(), stop)?;
+        watching.hold_started(&plan, address, &holding.control());
+        while let Some(interval) = holding.wait() {
+            let interval = HeldInterval::of(&interval);
+            json.interval(&interval);
+            watching.held(&interval);
+        }
+        let held = Held::of(HeldInput {
+            plan,
+            address,
+            lookup: self.ready.lookup,
+            result: holding.finish()?,
+            host: machine::host_facts(),
+        });
+        let report = json.value(&held);
+        watching.over(&report, &Value::Null);
+        let mut outcome = self.outcome(&held, order);
+        let (name, language) = (format!("{:02}", order.number), self.screen.language);
+        outcome.kept_as =
+            self.runs.as_ref().and_then(|runs| quiet::keep(runs, &name, (&report, &Value::Null), language));
+        Ok(outcome)
+    }
+
+    fn is_rested(&mut self, _: &StopHandle) -> Result<bool, RunError> {
+        // Connections that were closed leave nothing behind that could be asked for.
+        Ok(true)
+    }
+}

@@ -1,0 +1,118 @@
+//! Commands in front of another: `find-max` and `sweep` take the command line of a load, of `run` or of `hold`, and have flags of
+//! their own, anywhere among it.
+
+use std::ffi::OsString;
+
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+use report::Language;
+
+use crate::args::Command;
+use crate::borrowed::Borrowed;
+use crate::flags::{self, Kind, Mode};
+use crate::help;
+
+/// The commands that stand in front.
+const FRONTS: [(&str, Mode); 2] = [("find-max", Mode::FindMax), ("sweep", Mode::Sweep)];
+
+/// Own flags first, then two hyphens and the command line of the load; other commands as they are.
+pub(crate) fn sorted(words: Vec<OsString>) -> Vec<OsString> {
+    let Some((place, mode)) = front(&words) else { return words };
+    let rows = flags::rows(mode);
+    let mut own: Vec<OsString> = words[..=place].to_vec();
+    let (mut rest, mut words) = (Vec::new(), words.into_iter().skip(place + 1));
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        if text == "--" {
+            rest.extend(words.by_ref());
+            break;
+        }
+        let (name, has_value) = match text.split_once('=') {
+            Some((name, _)) => (name, true),
+            None => (&*text, false),
+        };
+        let row = rows.iter().find(|row| {
+            let is_long = name.strip_prefix("--").is_some_and(|name| name == row.name);
+            let is_short = row.short.is_some_and(|short| name == format!("-{short}"));
+            !row.is_word() && (is_long || is_short)
+        });
+        let Some(row) = row else {
+            rest.push(word);
+            continue;
+        };
+        let wants_value = !matches!(row.kind, Kind::Switch | Kind::Help | Kind::Version);
+        own.push(word);
+        if wants_value && !has_value {
+            own.extend(words.next());
+        }
+    }
+    if !rest.is_empty() {
+        own.push("--".into());
+        own.extend(rest);
+    }
+    own
+}
+
+/// Where the word of such a command stands, behind nothing but the language.
+fn front(words: &[OsString]) -> Option<(usize, Mode)> {
+    let mut place = 1;
+    loop {
+        let word = words.get(place)?.to_string_lossy();
+        if word == "--lang" {
+            place += 2;
+        } else if word.starts_with("--lang=") {
+            place += 1;
+        } else {
+            let (_, mode) = FRONTS.into_iter().find(|(name, _)| *name == word)?;
+            return Some((place, mode));
+        }
+    }
+}
+
+/// The command line of a load: what it says, and which flags it has.
+pub(crate) struct Behind {
+    pub(crate) command: Command,
+    matches: ArgMatches,
+    mode: Mode,
+}
+
+/// Reads the command line of a load. `more`: words that stand behind it.
+pub(crate) fn behind(words: &[String], more: &[String], language: Language) -> Result<Behind, String> {
+    let is_hold = words.first().is_some_and(|word| word == "hold");
+    let is_named = is_hold || words.first().is_some_and(|word| word == "run");
+    let name = if is_hold { "hold" } else { "run" };
+    let own = words.iter().skip(usize::from(is_named)).chain(more);
+    let all: Vec<OsString> = ["onrush", name].into_iter().map(OsString::from).chain(own.map(OsString::from)).collect();
+    let (all, curl) = crate::come::split_at_curl(all, language);
+    let borrowed = Borrowed::add(all, curl.is_some(), language)?;
+    let matches = help::command(language).try_get_matches_from(&borrowed.words);
+    let matches = matches.map_err(|error| crate::usage::said(&error, language))?;
+    let mut command = Command::of(&matches);
+    if let Command::Run(args) = &mut command {
+        args.flags.curl = curl;
+    }
+    let (_, inner) = matches.subcommand().expect("a command was named");
+    let mode = if is_hold { Mode::Hold } else { Mode::Run };
+    Ok(Behind { command, matches: inner.clone(), mode })
+}
+
+impl Behind {
+    /// The first flag of these that was given.
+    pub(crate) fn given(&self, names: &[&'static str]) -> Option<&'static str> {
+        let is_given = |name: &&&'static str| {
+            self.matches.try_contains_id(name).is_ok()
+                && self.matches.value_source(name).is_some_and(|source| source == ValueSource::CommandLine)
+        };
+        names.iter().find(is_given).copied()
+    }
+
+    /// What kind of flag this is, if it is one of the load.
+    pub(crate) fn kind_of(&self, name: &str) -> Option<Kind> {
+        flags::rows(self.mode).into_iter().find(|row| row.name == name && !row.is_word()).map(|row| row.kind)
+    }
+
+    /// The names of all flags of the load.
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        flags::rows(self.mode).into_iter().filter(|row| !row.is_word()).map(|row| row.name).collect()
+    }
+}

@@ -1,0 +1,87 @@
+//! A load without views of its own: a trial of a search, a cell of a sweep. Its figures are values, and it is kept as a folder.
+
+use std::sync::Arc;
+
+use engine::{Control, RunError, RunOptions, Running, StopHandle, Told};
+use figures::{Interval, Run, RunInput};
+use history::{RunFolder, Runs};
+use metrics::Threshold;
+use plan::Plan;
+use report::{About, Json, Language, Screen};
+use serde_json::Value;
+
+use crate::keeping::PAGE;
+use crate::load::{Prepared, run_input};
+use crate::watching::Watching;
+use crate::{masking, output};
+
+/// What such loads have in common.
+pub(crate) struct Quiet<'a> {
+    pub(crate) screen: Screen,
+    /// Judged at its end.
+    pub(crate) thresholds: &'a [Threshold],
+    pub(crate) about: About,
+    /// Where its folder lies, if it has one.
+    pub(crate) runs: Option<Runs>,
+}
+
+/// What came of one.
+pub(crate) struct Measured {
+    pub(crate) run: Run,
+    /// The path of its folder.
+    pub(crate) kept_as: Option<String>,
+}
+
+impl Quiet<'_> {
+    /// Runs it. `name`: of its folder; `observe` looks at each interval.
+    pub(crate) fn measure(
+        &self,
+        plan: Plan,
+        (prepared, name): (&Prepared, &str),
+        stop: &StopHandle,
+        mut observe: impl FnMut(&engine::Interval<'_>, &Control),
+    ) -> Result<Measured, RunError> {
+        let address = prepared.options.address;
+        let shown = masking::shown_plan(&plan, false);
+        let mut watching = Watching::begin(&crate::args::WatchArgs::default(), &self.screen).unwrap_or_default();
+        watching.draw(&shown, true);
+        let mut json = Json::about(self.about.clone());
+        let options: RunOptions = prepared.options.clone();
+        let plan = Arc::new(plan);
+        let mut running = Running::start(plan.clone(), options, stop)?;
+        let control = running.control();
+        watching.load_started(&shown, address, &control);
+        while let Some(told) = running.wait() {
+            if let Told::Interval(told) = told {
+                let interval = Interval::of(&told, &shown);
+                json.interval(&interval);
+                watching.interval(&told, &interval, &shown, self.thresholds);
+                observe(&told, &control);
+            }
+        }
+        let result = masking::heard(&plan, running.finish()?, false);
+        let input = run_input(shown, &prepared.resolved, result);
+        let run = Run::of(RunInput { thresholds: self.thresholds, ..input });
+        let (report, charts) = (json.value(&run), watching.charts_value(&run));
+        watching.over(&report, &charts);
+        let kept_as = self.runs.as_ref().and_then(|runs| keep(runs, name, (&report, &charts), self.screen.language));
+        Ok(Measured { run, kept_as })
+    }
+}
+
+/// Keeps a report as a folder; a folder that cannot be written is told, and the work goes on.
+pub(crate) fn keep(runs: &Runs, name: &str, (report, charts): (&Value, &Value), language: Language) -> Option<String> {
+    let written = runs.begin(name).and_then(|folder: RunFolder| {
+        folder.keep(report, charts)?;
+        folder.write(PAGE, report::html_report(report, charts, language).as_bytes())?;
+        Ok(folder)
+    });
+    match written {
+        Ok(folder) => Some(folder.path().display().to_string()),
+        Err(error) => {
+            output::complain(&report::history_error(&error, language));
+            None
+        }
+    }
+}
+

@@ -1,0 +1,202 @@
+//! A simulated network with a target in it, and a search that loads it.
+
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use driver::sim::{Faults, Host, Network, SimDriver};
+use engine::{SteppedRun, StopHandle};
+use metrics::{Class, Measure, Snapshot, Threshold};
+use pacing::Nanos;
+use pacing::change::What;
+use plan::{Arrivals, Flags, Load, Plan, RATE_UNIT, RateStage, UserShape};
+use search::{Bin, Found, Go, Moments, Order, Outcome, Search, Settings, Step, Tally};
+use target::{Behavior, SteppedServer};
+
+/// What is searched.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) url: String,
+    /// Starts come at random; else evenly.
+    pub(crate) is_random: bool,
+    /// Users are searched, not a rate.
+    pub(crate) has_users: bool,
+    /// 99 of 100 are faster.
+    pub(crate) limit: Duration,
+    pub(crate) budget: Duration,
+    /// The target's program stands still from one instant to another.
+    pub(crate) stalls: Vec<(Nanos, Nanos)>,
+}
+
+struct Town {
+    network: Network,
+    server: SteppedServer<SimDriver>,
+    server_host: Host,
+}
+
+fn address() -> SocketAddr {
+    "10.0.0.1:80".parse().expect("an address")
+}
+
+/// A whole search in a world of its own.
+pub(crate) fn search(wanted: &Wanted, seed: u64) -> Found {
+    let network = Network::new(seed, Faults::none());
+    let driver = network.add_host();
+    let server_host = driver.host();
+    let behavior = Behavior { seed, ..Behavior::default() };
+    let server = SteppedServer::start_as(driver, address(), behavior).expect("a free address");
+    for (from, to) in &wanted.stalls {
+        network.freeze(server_host, *from, *to);
+    }
+    let mut town = Town { network, server, server_host };
+    let goal = Threshold::parse(&format!("p99(response_time) < {}ms", wanted.limit.as_millis())).expect("a goal");
+    let settings = Settings {
+        goals: vec![(goal.lost_share_max().expect("a share"), Some(wanted.limit.as_secs_f64()))],
+        budget: wanted.budget,
+        start: if wanted.has_users { 1.0 } else { 10.0 },
+        least: 1.0,
+        most: 100_000.0,
+        is_whole: wanted.has_users,
+        is_plain: false,
+    };
+    let mut search = Search::new(settings);
+    let base = base(wanted);
+    loop {
+        let began = town.network.now().as_duration();
+        match search.next(began) {
+            Step::Trial(order) => {
+                let plan = plan_of(&base, wanted, &order, seed);
+                let outcome = town.trial(&plan, &goal, &order, &search);
+                search.heard(&order, outcome, began, town.network.now().as_duration());
+            }
+            // What waits in the target leaves before the next trial begins.
+            Step::Rest => {
+                let rested = town.rest(wanted.limit);
+                search.rested(Some(rested.as_duration()));
+            }
+            Step::Over => return search.found(),
+        }
+        if std::env::var_os("TRIALS").is_some()
+            && let Some(trial) = search.trials().last()
+        {
+            let (lost, order) = (trial.lost[0], trial.order);
+            println!(
+                "{:8.1} {:7} {:9} {}/{} in {:.1} s",
+                order.at,
+                order.purpose.name(),
+                trial.class.name(),
+                lost.lost,
+                lost.of,
+                trial.outcome.measured.as_secs_f64()
+            );
+        }
+    }
+}
+
+fn base(wanted: &Wanted) -> Plan {
+    let flags = Flags {
+        url: Some(format!("http://10.0.0.1{}", wanted.url)),
+        user_agent: "search".to_owned(),
+        ..Flags::default()
+    };
+    flags.plan().expect("a good plan")
+}
+
+fn plan_of(base: &Plan, wanted: &Wanted, order: &Order, seed: u64) -> Plan {
+    let mut plan = base.clone();
+    (plan.interval, plan.warmup, plan.grace) = (order.bin, order.warmup, wanted.limit * 20);
+    plan.scenarios[0].load = if wanted.has_users {
+        let (users, duration) = (order.at as u64, Some(order.span_max));
+        Load::Closed { users, shape: UserShape::AtOnce, requests: None, duration }
+    } else {
+        let rate = (order.at * RATE_UNIT as f64) as u64;
+        Load::Open {
+            stages: vec![RateStage { from: rate, to: rate, span: order.span_max }],
+            arrivals: match wanted.is_random {
+                true => Arrivals::Poisson { seed: seed * 1_000 + order.number as u64 },
+                false => Arrivals::Even,
+            },
+            requests: None,
+            connections: plan::ConnectionCount::UpTo(2_000),
+            max_lateness: Duration::from_secs(30),
+        }
+    };
+    plan
+}
+
+fn moments(seen: &Snapshot) -> Moments {
+    let succeeded = seen.class(Class::Succeeded);
+    let times = succeeded.of(Measure::Response);
+    let (count, mean) = (times.count() as f64, times.mean().unwrap_or(0.0) / 1e9);
+    let spread = times.stdev().unwrap_or(0.0) / 1e9;
+    let squares = count * (spread * spread + mean * mean);
+    Moments { count, sum: times.sum() as f64 / 1e9, squares, most: times.max().unwrap_or(0) as f64 / 1e9 }
+}
+
+impl Town {
+    fn trial(&mut self, plan: &Plan, goal: &Threshold, order: &Order, search: &Search) -> Outcome {
+        let mut judge = search.judge(order);
+        let (stop, began) = (StopHandle::default(), self.network.now());
+        let mut host = None;
+        let network = self.network.clone();
+        let mut run = SteppedRun::start(plan, address(), 1, &stop, || {
+            let driver = network.add_host();
+            host = Some(driver.host());
+            driver
+        });
+        let host = host.expect("one shard");
+        let (mut tally, mut wants_end, mut is_ended) = (Tally::default(), false, false);
+        while run.is_waiting() {
+            let next = self.network.next().expect("something happens");
+            if next == self.server_host {
+                self.server.step().expect("a simulated driver works");
+                continue;
+            }
+            let is_on = run.step(0, |told| {
+                let bin = Bin { lost: vec![goal.lost(told.added)], times: moments(told.added) };
+                if told.is_again {
+                    tally.mend(bin);
+                } else {
+                    tally.push(bin.clone());
+                    wants_end |= judge.piece(bin, &[goal.lost_in_flight(told.total)]) == Go::Stop;
+                }
+                ControlFlow::Continue(())
+            });
+            if !is_on.expect("a simulated driver works") {
+                self.network.park(host);
+            }
+            if wants_end && !is_ended {
+                is_ended = true;
+                // It may be over by itself.
+                let _ = run.change(0, What::End, self.network.now());
+            }
+        }
+        let finished = run.finish(|_| ControlFlow::Continue(())).expect("a simulated driver works");
+        let times = finished.total.class(Class::Succeeded);
+        let response = times.of(Measure::Response);
+        let measured = self.network.now().since(began).as_duration().saturating_sub(order.warmup);
+        Outcome {
+            tally,
+            measured,
+            done_per_s: finished.total.counts.finished() as f64 / measured.as_secs_f64(),
+            p50_ns: response.quantile(0.5),
+            p99_ns: response.quantile(0.99),
+            limit: "target",
+            ..Outcome::default()
+        }
+    }
+
+    /// As long as the longest that a request may wait, and all that is on its way.
+    fn rest(&mut self, limit: Duration) -> Nanos {
+        let began = self.network.now();
+        let until = began + Nanos::from(limit) + Nanos::from_millis(2_000);
+        while self.network.now() < until {
+            match self.network.next() {
+                Some(host) if host == self.server_host => self.server.step().expect("a simulated driver works"),
+                Some(host) => self.network.park(host),
+                None => break,
+            }
+        }
+        self.network.now().since(began)
+    }
+}
