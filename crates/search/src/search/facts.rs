@@ -20,11 +20,14 @@ const STALL_LOSSES_MIN: u64 = 20;
 /// In a stall nearly all are lost, for longer than a queue has its ups and downs.
 const STALL_SHARE_MIN: f64 = 0.5;
 const STALL_BIN_MIN: Duration = Duration::from_millis(200);
+/// The usual time of a target that has become worse is longer by this factor, though its load is lower.
+const SLOWER_USUALLY: f64 = 1.05;
 /// The last third of a long trial is slower than the first by this factor, and so many standard errors.
 const SLOWER: f64 = 1.2;
 const SLOWER_ERRORS: f64 = 4.0;
 
-/// A load that lost more than is allowed, and one that is higher and was met; and whether what lost always came later.
+/// A load that lost more than is allowed, and one that is higher and was met; and whether what lost always came later and had longer
+/// usual times: a target that has become worse, and not one that stands still now and then.
 pub(super) fn contradiction(trials: &[Trial]) -> Option<(Noise, bool)> {
     let counts = |trial: &&Trial| {
         let is_good = trial.outcome.fault.is_none() && !trial.outcome.was_stopped;
@@ -37,11 +40,13 @@ pub(super) fn contradiction(trials: &[Trial]) -> Option<(Noise, bool)> {
         bad.is_above && !good.is_above && good.order.at >= bad.order.at * factor
     };
     let pairs = || counted().flat_map(|bad| counted().map(move |good| (bad, good)));
-    let mut found = pairs().filter(|(bad, good)| contradicts(bad, good));
-    let (bad, good) = found.next()?;
-    let is_later = |(bad, good): (&Trial, &Trial)| bad.order.number > good.order.number;
-    let is_always_later = is_later((bad, good)) && found.all(is_later);
-    Some((Noise { missed_at: bad.order.at, met_at: good.order.at }, is_always_later))
+    let found: Vec<(&Trial, &Trial)> = pairs().filter(|(bad, good)| contradicts(bad, good)).collect();
+    let (bad, good) = found.first()?;
+    let is_later = found.iter().all(|(bad, good)| bad.order.number > good.order.number);
+    let usual = |trial: &Trial| trial.outcome.p50_ns.unwrap_or(0) as f64;
+    let slower = found.iter().filter(|(bad, good)| usual(bad) > usual(good) * SLOWER_USUALLY).count();
+    let is_worse = is_later && slower * 2 > found.len();
+    Some((Noise { missed_at: bad.order.at, met_at: good.order.at }, is_worse))
 }
 
 /// Nearly all losses of a load lie in a few pieces of time, with better ones behind them: the target stands still now and then.

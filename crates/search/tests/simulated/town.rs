@@ -24,8 +24,6 @@ pub(crate) struct Wanted {
     /// 99 of 100 are faster.
     pub(crate) limit: Duration,
     pub(crate) budget: Duration,
-    /// The target's program stands still from one instant to another.
-    pub(crate) stalls: Vec<(Nanos, Nanos)>,
 }
 
 struct Town {
@@ -45,13 +43,12 @@ pub(crate) fn search(wanted: &Wanted, seed: u64) -> Found {
     let server_host = driver.host();
     let behavior = Behavior { seed, ..Behavior::default() };
     let server = SteppedServer::start_as(driver, address(), behavior).expect("a free address");
-    for (from, to) in &wanted.stalls {
-        network.freeze(server_host, *from, *to);
-    }
     let mut town = Town { network, server, server_host };
-    let goal = Threshold::parse(&format!("p99(response_time) < {}ms", wanted.limit.as_millis())).expect("a goal");
+    // Whoever was refused is lost too.
+    let goals = [format!("p99(response_time) < {}ms", wanted.limit.as_millis()), "failed / done < 1%".to_owned()];
+    let goals = goals.map(|text| Threshold::parse(&text).expect("a goal"));
     let settings = Settings {
-        goals: vec![(goal.lost_share_max().expect("a share"), Some(wanted.limit.as_secs_f64()))],
+        goals: goals.iter().map(|goal| (0.01, goal.limit_ns().map(|limit| limit as f64 / 1e9))).collect(),
         budget: wanted.budget,
         start: if wanted.has_users { 1.0 } else { 10.0 },
         least: 1.0,
@@ -66,7 +63,7 @@ pub(crate) fn search(wanted: &Wanted, seed: u64) -> Found {
         match search.next(began) {
             Step::Trial(order) => {
                 let plan = plan_of(&base, wanted, &order, seed);
-                let outcome = town.trial(&plan, &goal, &order, &search);
+                let outcome = town.trial(&plan, &goals, &order, &search);
                 search.heard(&order, outcome, began, town.network.now().as_duration());
             }
             // What waits in the target leaves before the next trial begins.
@@ -134,7 +131,7 @@ fn moments(seen: &Snapshot) -> Moments {
 }
 
 impl Town {
-    fn trial(&mut self, plan: &Plan, goal: &Threshold, order: &Order, search: &Search) -> Outcome {
+    fn trial(&mut self, plan: &Plan, goals: &[Threshold], order: &Order, search: &Search) -> Outcome {
         let mut judge = search.judge(order);
         let (stop, began) = (StopHandle::default(), self.network.now());
         let mut host = None;
@@ -153,12 +150,14 @@ impl Town {
                 continue;
             }
             let is_on = run.step(0, |told| {
-                let bin = Bin { lost: vec![goal.lost(told.added)], times: moments(told.added) };
+                let lost = goals.iter().map(|goal| goal.lost(told.added)).collect();
+                let bin = Bin { lost, times: moments(told.added) };
                 if told.is_again {
                     tally.mend(bin);
                 } else {
                     tally.push(bin.clone());
-                    wants_end |= judge.piece(bin, &[goal.lost_in_flight(told.total)]) == Go::Stop;
+                    let in_flight: Vec<u64> = goals.iter().map(|goal| goal.lost_in_flight(told.total)).collect();
+                    wants_end |= judge.piece(bin, &in_flight) == Go::Stop;
                 }
                 ControlFlow::Continue(())
             });

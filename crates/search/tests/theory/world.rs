@@ -91,6 +91,7 @@ impl World {
         let mut tally = Tally::default();
         // Those that leave, by the instant.
         let mut leaving: BinaryHeap<Reverse<(u64, u64)>> = BinaryHeap::new();
+        let mut stays: Vec<u64> = Vec::new();
         let (mut bin, mut ends, mut done) = (Bin { lost: vec![Lost::default()], ..Bin::default() }, from + bin_s, 0u64);
         let mut users: BinaryHeap<Reverse<u64>> = BinaryHeap::new();
         if matches!(self.arrivals, Arrivals::Users) {
@@ -125,6 +126,7 @@ impl World {
             let stayed = self.stay(at);
             users.push(Reverse(((at + stayed) * NANOS) as u64));
             if at >= from {
+                stays.push((stayed * NANOS) as u64);
                 leaving.push(Reverse((((at + stayed) * NANOS) as u64, (stayed * NANOS) as u64)));
             }
         }
@@ -137,7 +139,9 @@ impl World {
             done += 1;
         }
         tally.push(bin);
+        stays.sort_unstable();
         Outcome {
+            p50_ns: stays.get(stays.len() / 2).copied(),
             tally,
             measured: Duration::from_secs_f64(measured),
             done_per_s: done as f64 / measured,
