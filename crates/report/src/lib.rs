@@ -25,6 +25,7 @@ mod notes;
 mod page;
 mod past;
 mod progress;
+mod reckoned;
 mod rows;
 mod say;
 mod scenario_file;
@@ -62,6 +63,7 @@ pub use past::{
     other_kind, plain_text, trend_text, untold_line,
 };
 pub use progress::{Aim, begins, hold_begins};
+pub use reckoned::{capacity_error, capacity_json, capacity_text};
 pub use say::{
     config_error, config_line, driver_error, export_error, export_left_out, failure_remedy, feed_error, flag_fault,
     in_chinese, not_taken, plan_error, reflect_error, resolve_error, run_error, scenario_contents, scenario_mistakes,
