@@ -105,6 +105,22 @@ pub(crate) fn own_folder(
     }
 }
 
+/// Writes what a folder of that kind has beside its runs, and says where it is; whether that went well.
+pub(crate) fn keep_whole(folder: &RunFolder, (name, report): (&str, &str), page: &str, language: Language) -> bool {
+    let written = folder.write(name, report.as_bytes()).and_then(|()| folder.write(PAGE, page.as_bytes()));
+    match written {
+        Ok(()) => {
+            let path = folder.path().display();
+            output::note(&language.pick(format!("onrush: kept in {path}"), format!("onrush: 已保存在 {path}")));
+            true
+        }
+        Err(error) => {
+            output::complain(&report::history_error(&error, language));
+            false
+        }
+    }
+}
+
 /// Where runs are kept.
 pub(crate) fn runs(language: Language) -> Result<Runs, String> {
     Runs::usual(|name| std::env::var(name).ok()).ok_or_else(|| {

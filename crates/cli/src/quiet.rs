@@ -2,18 +2,20 @@
 
 use std::sync::Arc;
 
-use engine::{Control, RunError, RunOptions, Running, StopHandle, Told};
-use figures::{Interval, Run, RunInput};
+use engine::{Control, Holding, RunError, RunOptions, Running, StopHandle, Told};
+use figures::{Held, HeldInput, HeldInterval, Interval, Run, RunInput};
 use history::{RunFolder, Runs};
 use metrics::Threshold;
-use plan::Plan;
-use report::{About, Json, Language, Screen};
+use plan::{Hold, Plan};
+use report::{About, HoldJson, Json, Language, Screen};
 use serde_json::Value;
 
-use crate::keeping::PAGE;
+use crate::args::WatchArgs;
+use crate::hold::Ready;
+use crate::keeping::{self, PAGE};
 use crate::load::{Prepared, run_input};
 use crate::watching::Watching;
-use crate::{masking, output};
+use crate::{machine, masking, output};
 
 /// What such loads have in common.
 pub(crate) struct Quiet<'a> {
@@ -43,7 +45,7 @@ impl Quiet<'_> {
     ) -> Result<Measured, RunError> {
         let address = prepared.options.address;
         let shown = masking::shown_plan(&plan, false);
-        let mut watching = Watching::begin(&crate::args::WatchArgs::default(), &self.screen).unwrap_or_default();
+        let mut watching = Watching::begin(&WatchArgs::default(), &self.screen).unwrap_or_default();
         watching.draw(&shown, true);
         let mut json = Json::about(self.about.clone());
         let options: RunOptions = prepared.options.clone();
@@ -66,6 +68,36 @@ impl Quiet<'_> {
         watching.over(&report, &charts);
         let kept_as = self.runs.as_ref().and_then(|runs| keep(runs, name, (&report, &charts), self.screen.language));
         Ok(Measured { run, kept_as })
+    }
+}
+
+/// Connections that are held, likewise.
+pub(crate) struct QuietHold<'a> {
+    pub(crate) ready: &'a Ready,
+    pub(crate) runs: Option<&'a Runs>,
+    pub(crate) screen: Screen,
+}
+
+impl QuietHold<'_> {
+    /// Holds them. `name`: of its folder, whose path comes back.
+    pub(crate) fn hold(&self, plan: Hold, name: &str, stop: &StopHandle) -> Result<(Held, Option<String>), RunError> {
+        let (plan, address) = (Arc::new(plan), self.ready.options.address);
+        let mut watching = Watching::begin(&WatchArgs::default(), &self.screen).unwrap_or_default();
+        let mut json = HoldJson::about(keeping::about(masking::command_of_hold()));
+        let mut holding = Holding::start(plan.clone(), self.ready.options.clone(), stop)?;
+        watching.hold_started(&plan, address, &holding.control());
+        while let Some(interval) = holding.wait() {
+            let interval = HeldInterval::of(&interval);
+            json.interval(&interval);
+            watching.held(&interval);
+        }
+        let (lookup, host) = (self.ready.lookup, machine::host_facts());
+        let held = Held::of(HeldInput { plan, address, lookup, result: holding.finish()?, host });
+        let report = json.value(&held);
+        watching.over(&report, &Value::Null);
+        let language = self.screen.language;
+        let kept_as = self.runs.and_then(|runs| keep(runs, name, (&report, &Value::Null), language));
+        Ok((held, kept_as))
     }
 }
 

@@ -1,2 +1,256 @@
-use crate::args::SweepArgs; use crate::exit::Exit;
-pub(crate) fn sweep(_args: &SweepArgs) -> Exit { Exit::Usage }
+//! `onrush sweep`: a load with every combination of some values, several times.
+
+mod cells;
+mod shown;
+
+use std::cell::RefCell;
+use std::time::Instant;
+
+use engine::StopHandle;
+use figures::{Held, Run};
+use metrics::Measure;
+use plan::parse_count;
+use report::{BestBy, Language, SweptRun};
+use search::{Cell, Grid, REPEAT_MAX, Vary};
+
+use crate::args::{Command, HoldArgs, RunArgs, SweepArgs};
+use crate::exit::Exit;
+use crate::front::{self, Behind};
+use crate::load::{self, Load, Prepared};
+use crate::quiet::{Quiet, QuietHold};
+use crate::wishes::Wishes;
+use crate::{hold, keeping, masking, output, play, stopping, usage};
+use cells::Varied;
+use shown::Shown;
+
+/// Each cell is run so often, unless somebody says otherwise.
+const REPEAT: u64 = 3;
+/// The order of the runs is drawn from this.
+const SEED: u64 = 1;
+/// What a run of a sweep has no place for.
+const OF_ONE_RUN: [&str; 14] = [
+    "debug",
+    "show-failures",
+    "show-secrets",
+    "hdr",
+    "export",
+    "log",
+    "log-only",
+    "log-share",
+    "slowest",
+    "baseline",
+    "fail-if",
+    "screen",
+    "strict",
+    "full",
+];
+
+/// `onrush sweep`.
+pub(crate) fn sweep(args: &SweepArgs) -> Exit {
+    let language = usage::language();
+    match begun(args, language) {
+        Ok(exit) => exit,
+        Err(text) => {
+            output::complain(&text);
+            Exit::Usage
+        }
+    }
+}
+
+/// What is wrong with the command line, in words, or how it ended.
+fn begun(args: &SweepArgs, language: Language) -> Result<Exit, String> {
+    let repeat = args.repeat.as_deref().map_or(Ok(REPEAT), |text| parse_count("--repeat", text, 1, REPEAT_MAX));
+    let repeat = repeat.map_err(|error| report::plan_error(&error, language))?;
+    let vary = args.vary.iter().map(|text| Vary::parse(text)).collect::<Result<Vec<_>, _>>();
+    let grid = vary.and_then(|vary| Grid::new(vary, repeat));
+    let grid = grid.map_err(|error| report::grid_error(&error, language))?;
+    let base = front::behind(&args.front.words, &[], language)?;
+    if let Some(name) = base.given(&OF_ONE_RUN) {
+        return Err(language.pick(
+            format!("--{name} is for a single run; a sweep makes many, and shows their figures side by side"),
+            format!("--{name} 仅用于单次运行；sweep 会进行多次运行并并列显示数据"),
+        ));
+    }
+    let varied = Varied::of(&grid, &base, language)?;
+    let by = match args.best.as_deref() {
+        Some("rate") => BestBy::Rate,
+        Some("p50") => BestBy::P50,
+        Some(_) => BestBy::P99,
+        None if is_at_a_rate(&base, &grid) => BestBy::P99,
+        None => BestBy::Rate,
+    };
+    // Whatever is wrong with a combination is told before the first run.
+    let all = (0..grid.cells()).map(|place| varied.behind(&grid.values(place), &args.front.words, language));
+    let all = all.collect::<Result<Vec<Behind>, String>>()?;
+    for behind in &all {
+        check(behind, language)?;
+    }
+    let shown = Shown::begin(args, &grid, by, &base)?;
+    Ok(Sweep { grid, all, shown: RefCell::new(shown), language }.run())
+}
+
+/// Starts come at a rate, so that all combinations do as much.
+fn is_at_a_rate(base: &Behind, grid: &Grid) -> bool {
+    base.given(&["rate", "stages"]).is_some() && !grid.vary.iter().any(|vary| vary.name == "rate")
+}
+
+/// Values are what their flags take.
+fn check(behind: &Behind, language: Language) -> Result<(), String> {
+    let made = match &behind.command {
+        Command::Run(args) if args.file().is_none() => args.flags.draft().map(drop),
+        Command::Hold(args) => args.flags.draft().and_then(|draft| draft.plan()).map(drop),
+        _ => Ok(()),
+    };
+    let threads = match &behind.command {
+        Command::Run(args) => load::threads(args.engine.threads.as_deref()).map(drop),
+        Command::Hold(args) => load::threads(args.engine.threads.as_deref()).map(drop),
+        _ => Ok(()),
+    };
+    made.and(threads).map_err(|error| report::plan_error(&error, language))
+}
+
+struct Sweep {
+    grid: Grid,
+    /// The command line of each cell.
+    all: Vec<Behind>,
+    shown: RefCell<Shown>,
+    language: Language,
+}
+
+impl Sweep {
+    fn run(self) -> Exit {
+        let began = Instant::now();
+        let mut exit = Exit::Done;
+        let mut was_stopped = false;
+        for (number, cell) in self.grid.order(SEED).into_iter().enumerate() {
+            let stop = StopHandle::default();
+            let asked = match stopping::watch_signals(&stop, self.language) {
+                Ok(asked) => asked,
+                Err(error) => {
+                    output::complain(&report::run_error(&error.into(), self.language));
+                    return Exit::System;
+                }
+            };
+            let stop_file = self.shown.borrow().watch_stop_file(&stop);
+            if asked.is_asked() || self.shown.borrow().is_told_to_stop() {
+                was_stopped = true;
+                break;
+            }
+            exit = match &self.all[cell.place].command {
+                Command::Run(args) => self.load(args, &cell, number + 1, &stop),
+                Command::Hold(args) => self.held(args, &cell, number + 1, &stop),
+                _ => Exit::Usage,
+            };
+            drop(stop_file);
+            was_stopped = asked.is_asked() || self.shown.borrow().is_told_to_stop();
+            if exit != Exit::Done || was_stopped {
+                break;
+            }
+        }
+        let shown = self.shown.into_inner().over(began.elapsed(), was_stopped);
+        match (exit, shown) {
+            (Exit::Done, Exit::Done) if was_stopped => Exit::Stopped,
+            (Exit::Done, shown) => shown,
+            (exit, _) => exit,
+        }
+    }
+
+    fn load(&self, args: &RunArgs, cell: &Cell, number: usize, stop: &StopHandle) -> Exit {
+        let mut args = args.clone();
+        args.view.quiet = true;
+        let carry = |load: &Load, prepared: Prepared, wishes: &Wishes| self.measure(load, (prepared, wishes), (cell, number), stop);
+        match args.file() {
+            Some(file) => play::play_with(&args, file, false, &carry),
+            None => load::run_with(&args, false, &carry),
+        }
+    }
+
+    fn measure(
+        &self,
+        load: &Load,
+        (prepared, wishes): (Prepared, &Wishes),
+        (cell, number): (&Cell, usize),
+        stop: &StopHandle,
+    ) -> Exit {
+        let plan = prepared.plan.clone();
+        let about = keeping::about(masking::command(&plan, false));
+        let (thresholds, runs) = (&wishes.thresholds[..], self.shown.borrow().runs());
+        let quiet = Quiet { screen: load.view.screen, thresholds, about, runs };
+        match quiet.measure(plan, (&prepared, &format!("{number:03}")), stop, |_, _| ()) {
+            // What was cut short is no run of this combination.
+            Ok(_) if stop.is_stopped() => Exit::Done,
+            Ok(measured) => {
+                if measured.run.tally.connections_established() == 0 {
+                    output::complain(&report::nothing_measured(&measured.run, self.language));
+                    return Exit::NothingMeasured;
+                }
+                self.shown.borrow_mut().run(of_run(&measured.run, cell, measured.kept_as));
+                Exit::Done
+            }
+            Err(error) => load.refuse(&report::run_error(&error, self.language), Exit::System),
+        }
+    }
+
+    fn held(&self, args: &HoldArgs, cell: &Cell, number: usize, stop: &StopHandle) -> Exit {
+        let ready = match hold::ready(args, self.language) {
+            Ok(ready) => ready,
+            Err((text, exit)) => {
+                output::complain(&text);
+                return exit;
+            }
+        };
+        let (runs, screen) = (self.shown.borrow().runs(), self.shown.borrow().screen());
+        let quiet = QuietHold { ready: &ready, runs: runs.as_ref(), screen };
+        match quiet.hold(ready.plan.clone(), &format!("{number:03}"), stop) {
+            Ok(_) if stop.is_stopped() => Exit::Done,
+            Ok((held, kept_as)) => {
+                if held.tally.established() == 0 {
+                    output::complain(&report::nothing_held(&held, self.language));
+                    return Exit::NothingMeasured;
+                }
+                self.shown.borrow_mut().run(of_held(&held, cell, kept_as));
+                Exit::Done
+            }
+            Err(error) => {
+                output::complain(&report::run_error(&error, self.language));
+                Exit::System
+            }
+        }
+    }
+}
+
+fn of_run(run: &Run, cell: &Cell, kept_as: Option<String>) -> SweptRun {
+    let response = run.recorded.succeeded.of(Measure::Response);
+    let (started, span) = (run.tally.started().max(1), run.started_for.as_secs_f64());
+    let succeeded = run.tally.succeeded();
+    SweptRun {
+        place: cell.place,
+        round: cell.round,
+        rate: if span > 0.0 { run.tally.finished() as f64 / span } else { 0.0 },
+        p50_ns: response.quantile(0.5),
+        p99_ns: response.quantile(0.99),
+        failed_share: 1.0 - succeeded.min(started) as f64 / started as f64,
+        limit: run.verdict.limit.name(),
+        is_spoiled: run.verdict.is_spoiled(),
+        kept_as,
+    }
+}
+
+fn of_held(held: &Held, cell: &Cell, kept_as: Option<String>) -> SweptRun {
+    let (asked, open) = (held.plan.connections.max(1), held.open_when_closing);
+    SweptRun {
+        place: cell.place,
+        round: cell.round,
+        rate: open as f64,
+        p50_ns: held.answered.quantile(0.5),
+        p99_ns: held.answered.quantile(0.99),
+        failed_share: 1.0 - open.min(asked) as f64 / asked as f64,
+        limit: match (held.is_spoiled || held.stopped_opening.is_some(), held.is_kept) {
+            (true, _) => "generator",
+            (false, true) => "plan_kept",
+            (false, false) => "target",
+        },
+        is_spoiled: held.is_spoiled || held.stopped_opening.is_some(),
+        kept_as,
+    }
+}

@@ -15,6 +15,7 @@ use crate::traced::utc;
 
 pub use html::search_html;
 pub(crate) use html::search_part;
+pub(crate) use words::{figure, limit};
 pub use text::{search_head, search_row, search_text};
 
 /// Grows with every change that a reader could stumble over.

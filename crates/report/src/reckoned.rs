@@ -4,7 +4,7 @@ use search::capacity::{CapacityError, Line, Name, number};
 use serde_json::{Value, json};
 
 use crate::Language;
-use crate::format::{bytes, count, rate, span};
+use crate::format::{bytes, count, rate};
 use crate::page::Page;
 use crate::screen::{Paint, Screen};
 
@@ -42,8 +42,7 @@ fn shown(line: &Line) -> String {
     let value = line.value;
     match line.name {
         Name::PeakRate | Name::RateOfUsers | Name::OneLess | Name::OfCores => format!("{}/s", rate(value)),
-        Name::PeakTime => span(core::time::Duration::from_secs_f64(value)),
-        Name::Response | Name::Think => format!("{} s", number(value)),
+        Name::PeakTime | Name::Response | Name::Think => format!("{} s", number(value)),
         Name::Busy => format!("{:.0} %", value * 100.0),
         Name::Bandwidth => format!("{} Mbit/s", number(value / 1e6)),
         Name::Memory => bytes(value),

@@ -1,17 +1,15 @@
 //! Trials of connections that are held.
 
-use engine::{Holding, RunError, StopHandle};
-use figures::{Held, HeldInput, HeldInterval};
+use engine::{RunError, StopHandle};
+use figures::Held;
 use history::Runs;
 use metrics::{Failure, Lost, Threshold};
-use report::{HoldJson, Language, Screen};
+use report::{Language, Screen};
 use search::{Bin, Fault, Judge, Order, Outcome, Tally};
-use serde_json::Value;
 
 use super::Trials;
 use crate::hold::Ready;
-use crate::watching::Watching;
-use crate::{keeping, machine, masking, quiet};
+use crate::quiet::QuietHold;
 
 /// What must be met: all connections are held, and what is said on them takes no longer than this.
 pub(super) struct Goals {
@@ -105,30 +103,10 @@ impl Trials for HeldBench {
     fn trial(&mut self, order: &Order, _: Judge, stop: &StopHandle) -> Result<Outcome, RunError> {
         let mut plan = self.ready.plan.clone();
         (plan.connections, plan.duration) = (order.at as u64, order.span);
-        let (plan, address) = (std::sync::Arc::new(plan), self.ready.options.address);
-        let mut watching = Watching::begin(&crate::args::WatchArgs::default(), &self.screen).unwrap_or_default();
-        let mut json = HoldJson::about(keeping::about(masking::command_of_hold()));
-        let mut holding = Holding::start(plan.clone(), self.ready.options.clone(), stop)?;
-        watching.hold_started(&plan, address, &holding.control());
-        while let Some(interval) = holding.wait() {
-            let interval = HeldInterval::of(&interval);
-            json.interval(&interval);
-            watching.held(&interval);
-        }
-        let held = Held::of(HeldInput {
-            plan,
-            address,
-            lookup: self.ready.lookup,
-            result: holding.finish()?,
-            host: machine::host_facts(),
-        });
-        let report = json.value(&held);
-        watching.over(&report, &Value::Null);
-        let mut outcome = self.outcome(&held, order);
-        let (name, language) = (format!("{:02}", order.number), self.screen.language);
-        outcome.kept_as =
-            self.runs.as_ref().and_then(|runs| quiet::keep(runs, &name, (&report, &Value::Null), language));
-        Ok(outcome)
+        let name = format!("{:02}", order.number);
+        let quiet = QuietHold { ready: &self.ready, runs: self.runs.as_ref(), screen: self.screen };
+        let (held, kept_as) = quiet.hold(plan, &name, stop)?;
+        Ok(Outcome { kept_as, ..self.outcome(&held, order) })
     }
 
     fn is_rested(&mut self, _: &StopHandle) -> Result<bool, RunError> {

@@ -175,17 +175,7 @@ impl Shown {
             tell(place.write_whole(&page));
         }
         if let Some(folder) = &self.folder {
-            let written = folder.write(REPORT, json.as_bytes()).and_then(|()| folder.write(keeping::PAGE, page.as_bytes()));
-            match written {
-                Ok(()) => output::note(&language.pick(
-                    format!("onrush: kept in {}", folder.path().display()),
-                    format!("onrush: 已保存在 {}", folder.path().display()),
-                )),
-                Err(error) => {
-                    output::complain(&report::history_error(&error, language));
-                    has_lost = true;
-                }
-            }
+            has_lost |= !keeping::keep_whole(folder, (REPORT, &json), &page, language);
         }
         if let Some(site) = self.site.take() {
             site.hub().search(value.clone());

@@ -18,7 +18,7 @@ pub(super) fn load(at: f64, report: &Value, language: Language) -> String {
 }
 
 /// The digits of a load that mean something.
-pub(super) fn figure(at: f64) -> String {
+pub(crate) fn figure(at: f64) -> String {
     if at >= 100.0 || at.fract() == 0.0 {
         count(at.round() as u64)
     } else if at >= 10.0 {
@@ -49,7 +49,7 @@ pub(super) fn class(trial: &Value, language: Language) -> &'static str {
 }
 
 /// Who was a limit.
-pub(super) fn limit(name: &str, language: Language) -> &'static str {
+pub(crate) fn limit(name: &str, language: Language) -> &'static str {
     match name {
         "target" => language.pick("the target", "被测服务"),
         "generator" => language.pick("onrush on this machine", "本机上的 onrush"),

@@ -21,7 +21,7 @@ fn worked_cases() {
                 (Name::PeakRate, 1_388.888_888_9),
                 (Name::Machines, 21.0),
                 (Name::OneLess, 1_380.0),
-                (Name::Busy, 0.958_511_9),
+                (Name::Busy, 0.958_515_45),
                 (Name::WithSpare, 22.0),
                 (Name::AtLoad, 27.0),
             ],
