@@ -24,7 +24,7 @@ use shown::Shown;
 
 /// How long a search may take, unless somebody says otherwise.
 const BUDGET: Duration = Duration::from_secs(12 * 60);
-const BUDGET_MIN: Duration = Duration::from_secs(10);
+const BUDGET_MIN: Duration = Duration::from_secs(5);
 /// The first loads, and the largest, unless somebody says otherwise.
 const RATE_FROM: f64 = 10.0;
 const RATE_LEAST: f64 = 0.1;
@@ -283,6 +283,8 @@ fn settings(
 /// The target has this part of the time to become as it was before.
 const REST_PART: u32 = 12;
 const REST_MAX: Duration = Duration::from_secs(60);
+/// It is asked this often.
+const REST_EVERY: Duration = Duration::from_millis(20);
 
 /// From the first trial to the last line.
 fn searched(trials: &mut dyn Trials, settings: Settings, shown: &mut Shown, language: Language) -> Exit {
@@ -306,7 +308,9 @@ fn searched(trials: &mut dyn Trials, settings: Settings, shown: &mut Shown, lang
         let at = began.elapsed();
         match search.next(at) {
             Step::Trial(order) => match trials.trial(&order, search.judge(&order), &stop) {
-                Ok(outcome) => {
+                Ok(mut outcome) => {
+                    // A run that ends by itself is no end of the search.
+                    outcome.was_stopped = asked.is_asked() || shown.is_told_to_stop();
                     search.heard(&order, outcome, at, began.elapsed());
                     shown.trial(&search);
                 }
@@ -330,7 +334,7 @@ fn searched(trials: &mut dyn Trials, settings: Settings, shown: &mut Shown, lang
     }
     let is_stopped = asked.is_asked() || shown.is_told_to_stop();
     match exit {
-        Exit::Done if is_stopped => Exit::Stopped,
+        Exit::Done | Exit::Unmet if is_stopped => Exit::Stopped,
         exit => exit,
     }
 }
@@ -343,6 +347,8 @@ fn rested(trials: &mut dyn Trials, stop: &StopHandle, most: Duration) -> Result<
         if trials.is_rested(stop)? {
             return Ok(Some(at));
         }
+        // A target that is gone answers at once, with nothing.
+        std::thread::sleep(REST_EVERY);
     }
     Ok(None)
 }

@@ -19,7 +19,7 @@ use crate::front::{self, Behind};
 use crate::load::{self, Load, Prepared};
 use crate::quiet::{Quiet, QuietHold};
 use crate::wishes::Wishes;
-use crate::{hold, keeping, masking, output, play, stopping, usage};
+use crate::{hold, keeping, masking, output, play, signals, stopping, usage};
 use cells::Varied;
 use shown::Shown;
 
@@ -86,7 +86,7 @@ fn begun(args: &SweepArgs, language: Language) -> Result<Exit, String> {
         check(behind, language)?;
     }
     let shown = Shown::begin(args, &grid, by, &base)?;
-    Ok(Sweep { grid, all, shown: RefCell::new(shown), language }.run())
+    Ok(Sweep { grid, all, shown: RefCell::new(shown), asked: RefCell::default(), language }.run())
 }
 
 /// Starts come at a rate, so that all combinations do as much.
@@ -114,6 +114,7 @@ struct Sweep {
     /// The command line of each cell.
     all: Vec<Behind>,
     shown: RefCell<Shown>,
+    asked: RefCell<Option<signals::Asked>>,
     language: Language,
 }
 
@@ -132,7 +133,8 @@ impl Sweep {
                 }
             };
             let stop_file = self.shown.borrow().watch_stop_file(&stop);
-            if asked.is_asked() || self.shown.borrow().is_told_to_stop() {
+            *self.asked.borrow_mut() = Some(asked);
+            if self.is_told_to_stop() {
                 was_stopped = true;
                 break;
             }
@@ -142,7 +144,7 @@ impl Sweep {
                 _ => Exit::Usage,
             };
             drop(stop_file);
-            was_stopped = asked.is_asked() || self.shown.borrow().is_told_to_stop();
+            was_stopped = self.is_told_to_stop();
             if exit != Exit::Done || was_stopped {
                 break;
             }
@@ -153,6 +155,11 @@ impl Sweep {
             (Exit::Done, shown) => shown,
             (exit, _) => exit,
         }
+    }
+
+    /// Somebody wants the end.
+    fn is_told_to_stop(&self) -> bool {
+        self.asked.borrow().as_ref().is_some_and(signals::Asked::is_asked) || self.shown.borrow().is_told_to_stop()
     }
 
     fn load(&self, args: &RunArgs, cell: &Cell, number: usize, stop: &StopHandle) -> Exit {
@@ -178,7 +185,7 @@ impl Sweep {
         let quiet = Quiet { screen: load.view.screen, thresholds, about, runs };
         match quiet.measure(plan, (&prepared, &format!("{number:03}")), stop, |_, _| ()) {
             // What was cut short is no run of this combination.
-            Ok(_) if stop.is_stopped() => Exit::Done,
+            Ok(_) if self.is_told_to_stop() => Exit::Done,
             Ok(measured) => {
                 if measured.run.tally.connections_established() == 0 {
                     output::complain(&report::nothing_measured(&measured.run, self.language));
@@ -202,7 +209,7 @@ impl Sweep {
         let (runs, screen) = (self.shown.borrow().runs(), self.shown.borrow().screen());
         let quiet = QuietHold { ready: &ready, runs: runs.as_ref(), screen };
         match quiet.hold(ready.plan.clone(), &format!("{number:03}"), stop) {
-            Ok(_) if stop.is_stopped() => Exit::Done,
+            Ok(_) if self.is_told_to_stop() => Exit::Done,
             Ok((held, kept_as)) => {
                 if held.tally.established() == 0 {
                     output::complain(&report::nothing_held(&held, self.language));

@@ -52,7 +52,7 @@ impl Shape {
         }
         let mut shape = Self { workers, mean, is_even: kind.is_some(), leak_percent: 0, room: 0, stall: None };
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            match pair.split_once('=')? {
+            match pair.split_once('=').unwrap_or((pair, "")) {
                 ("leak", text) => shape.leak_percent = number(text, LEAK_MAX)?,
                 ("room", text) => shape.room = number(text, ROOM_MAX)?,
                 ("stall", text) => {

@@ -1,6 +1,7 @@
 // The live page: what runs, and what can be done with it.
 import { mount } from "./charts.js";
 import { Api, Refused, addPoint, takeToken } from "./live.js";
+import { Search } from "./search.js";
 import { clock, count, element, rate, size, tables, time, timeOf } from "./tables.js";
 import { WORDS } from "./words.js";
 
@@ -13,6 +14,7 @@ let language = localStorage.getItem("language") || (navigator.language.startsWit
 let theme = localStorage.getItem("theme") || "auto";
 let words = WORDS[language];
 let run = null;
+const search = new Search(api, $("search"));
 let charts = null;
 let drawn = null;
 let unknown = new Set();
@@ -31,6 +33,7 @@ async function loadAll() {
   run = next;
   charts = chartData;
   unknown = new Set();
+  if (run.whole) await search.refresh(language);
   show();
 }
 
@@ -62,6 +65,10 @@ function hear(kind, data) {
     hasEnded = true;
     // What is wanted of it is here first; then nobody waits for this page.
     keeping.finally(() => stream?.abort());
+    return;
+  }
+  if (kind === "search") {
+    keeping = Promise.allSettled([keeping, search.refresh(language)]);
     return;
   }
   if (kind === "reload" || kind === "over" || !run || data.run !== run.run) {

@@ -42,6 +42,7 @@ pub(crate) fn router(hub: &Hub, token: Arc<str>) -> Router {
         .route("/page.js", file(SCRIPT, include_str!("../assets/page.js")))
         .route("/tables.js", file(SCRIPT, include_str!("../assets/tables.js")))
         .route("/live.js", file(SCRIPT, include_str!("../assets/live.js")))
+        .route("/search.js", file(SCRIPT, include_str!("../assets/search.js")))
         .route("/words.js", file(SCRIPT, include_str!("../assets/words.js")))
         .route("/charts.js", file(SCRIPT, report::CHARTS_MODULE))
         .route("/words.zh.json", file("application/json", report::CHART_WORDS_ZH))

@@ -129,7 +129,8 @@ impl Hub {
         let mut state = self.lock();
         let Some(run) = &mut state.run else { return };
         run.over(report);
-        let leaving = self.0.offer.orders.is_none();
+        // After a run that is a part of something the next one comes.
+        let leaving = self.0.offer.orders.is_none() && state.whole.is_null();
         state.tell("over", json!({"leaving": leaving}));
     }
 

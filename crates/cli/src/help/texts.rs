@@ -313,6 +313,8 @@ pub(crate) const PATHS: &[Example] = &[
     ("/delay/uniform/LOW-HIGH", "waits for a random time, evenly spread", "在两者之间均匀随机延迟"),
     ("/delay/lognormal/MEDIAN,SIGMA", "waits for a random time with a long tail", "对数正态分布的随机延迟（长尾）"),
     ("/serial/MS", "serves one request at a time, MS each", "整个服务一次只处理一个请求，每个 MS 毫秒"),
+    ("/queue/WORKERS/MS[/even]", "a queue with random or even service times", "服务时间随机或固定的队列"),
+    ("/queue/log", "what queues served, as CSV", "队列的服务记录（CSV）"),
     ("/drip/PIECES/MS", "a body in pieces, MS apart", "分块逐渐返回响应体"),
     (
         "/stall/AFTER/FOR",

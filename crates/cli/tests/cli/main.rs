@@ -40,6 +40,7 @@ mod raw;
 mod real;
 mod recorder;
 mod safety;
+mod search;
 mod secure;
 mod shells;
 mod shown;

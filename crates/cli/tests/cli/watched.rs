@@ -76,6 +76,15 @@ impl Paged {
         value
     }
 
+    /// What is no JSON.
+    pub(super) fn text(&self, path: &str) -> (u16, String) {
+        let (status, _, body) = self.raw(
+            format!("GET {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {TOKEN}\r\nConnection: close\r\n\r\n", self.host)
+                .as_bytes(),
+        );
+        (status, body)
+    }
+
     pub(super) fn post(&self, path: &str, body: &Value) -> (u16, Value) {
         self.ask("POST", path, &body.to_string())
     }

@@ -6,6 +6,7 @@ mod binary;
 #[path = "../../../target/tests/calm/mod.rs"]
 mod calm;
 mod limits;
+mod searches;
 
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard};

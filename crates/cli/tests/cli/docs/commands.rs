@@ -100,6 +100,8 @@ fn small(flag: &str, value: &str) -> String {
     match flag {
         "-z" | "--hold" => "300ms".to_owned(),
         "--every" => "100ms".to_owned(),
+        "--budget" if !value.contains('=') => "5s".to_owned(),
+        "--most" => capped(200),
         "--warmup" => "50ms".to_owned(),
         "-c" => capped(20),
         "-n" => capped(500),
@@ -130,7 +132,7 @@ fn made_small(words: &[String], servers: &Servers) -> Vec<String> {
         made.push(value);
     }
     // What says nothing of its time would take the usual one.
-    let has = |flags: &[&str]| made.iter().any(|word| flags.contains(&word.as_str()));
+    let has = |made: &[String], flags: &[&str]| made.iter().any(|word| flags.contains(&word.as_str()));
     let brief = |place: usize, flag: &str, mut made: Vec<String>| {
         made.splice(place..place, [flag.to_owned(), "300ms".to_owned()]);
         made
@@ -139,9 +141,20 @@ fn made_small(words: &[String], servers: &Servers) -> Vec<String> {
         "grpc" | "as" | "demo" | "man" | "completions" | "check" | "init" | "report" | "history" | "compare" => {}
         // A file says how long it takes.
         "run" if words.iter().any(|word| word.ends_with(".yaml")) => {}
-        "hold" if has(&["--hold"]) => {}
+        "capacity" => {}
+        // The least that it takes.
+        "find-max" if has(&made, &["--budget"]) => {}
+        "find-max" => made.splice(1..1, ["--budget", "5s"].map(str::to_owned)).for_each(drop),
+        "sweep" => {
+            made.splice(1..1, ["--repeat", "1"].map(str::to_owned)).for_each(drop);
+            if !has(&made, &["-z", "-n", "--hold"]) {
+                made.push("-z".to_owned());
+                made.push("200ms".to_owned());
+            }
+        }
+        "hold" if has(&made, &["--hold"]) => {}
         "hold" => made = brief(1, "--hold", made),
-        _ if has(&["-z", "-n", "--stages", "--version", "--debug"]) => {}
+        _ if has(&made, &["-z", "-n", "--stages", "--version", "--debug"]) => {}
         _ => made = brief(0, "-z", made),
     }
     if is_tool {
@@ -247,6 +260,7 @@ fn run(command: &str, servers: &Servers, folder: &Path) -> Result<(), String> {
         ["--threshold", "--strict", "--fail-if"].contains(word)
             || word.starts_with("--expect")
             || word.ends_with(".yaml")
+            || *word == "find-max"
     });
     // A failure that a page shows on purpose, and one that a frozen server makes, is told by the page.
     let shown = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);

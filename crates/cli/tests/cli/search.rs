@@ -1,0 +1,363 @@
+//! `find-max`, `sweep` and `capacity`: their reports, their folders, their mistakes, and how they end.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::examples::{by_path, stats};
+use super::watched::Paged;
+use super::{Folder, Served, onrush, output, report, signal, text};
+
+/// A report follows its schema.
+#[track_caller]
+fn follows(name: &str, report: &Value) {
+    let path = format!("{}/../../docs/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
+    let schema = serde_json::from_str(&std::fs::read_to_string(path).expect("the schema is there")).expect("JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    let errors: Vec<String> =
+        validator.iter_errors(report).map(|error| format!("{} at {}", error, error.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+}
+
+/// What holds of every search.
+#[track_caller]
+fn is_sound(report: &Value) {
+    follows("find-max", report);
+    let (lower, upper) = (report["lower"].as_f64(), report["upper"].as_f64());
+    assert!(lower.zip(upper).is_none_or(|(lower, upper)| lower < upper), "{lower:?} {upper:?}");
+    // What our own machine could not do is no upper bound.
+    assert!(report["own_limit"].is_null() || upper.is_none(), "{report:#}");
+    for trial in report["trials"].as_array().expect("a list") {
+        assert_eq!(trial["class"] == "discarded", !trial["fault"].is_null(), "{trial}");
+    }
+}
+
+fn with_home(home: &Path, words: &[&str]) -> Output {
+    onrush(words).env("XDG_DATA_HOME", home).output().expect("it starts")
+}
+
+/// The only folder of a kind.
+fn only(home: &Path, kind: &str) -> PathBuf {
+    let all = std::fs::read_dir(home.join("onrush").join(kind)).expect("it is there").flatten();
+    let all: Vec<PathBuf> = all.map(|entry| entry.path()).collect();
+    assert_eq!(all.len(), 1, "{all:?}");
+    all[0].clone()
+}
+
+#[test]
+fn a_search_is_kept_with_every_trial() {
+    let (served, folder) = (Served::start(), Folder::new("searched"));
+    let (home, page, json) = (folder.0.join("data"), folder.path("max.html"), folder.path("max.json"));
+    let url = served.url("/queue/2/1?x=<b>");
+    let words = ["find-max", "--budget", "6s", "--from", "500", &url, "--html", &page, "--json", &json];
+    let done = with_home(&home, &words);
+    assert!(matches!(done.status.code(), Some(0 | 1)), "{done:?}");
+    let value: Value = serde_json::from_str(&std::fs::read_to_string(&json).expect("a report")).expect("JSON");
+    is_sound(&value);
+    let kept = only(&home, "searches");
+    let own: Value = serde_json::from_str(&std::fs::read_to_string(kept.join("find-max.json")).expect("it is kept"))
+        .expect("JSON");
+    assert_eq!(own, value);
+    let trials = value["trials"].as_array().expect("a list");
+    let made = std::fs::read_dir(kept.join("trials")).expect("a folder").count();
+    assert_eq!(made, trials.len());
+    for trial in trials {
+        let run = Path::new(trial["run"].as_str().expect("a folder"));
+        let of_run: Value =
+            serde_json::from_str(&std::fs::read_to_string(run.join("report.json")).expect("a report")).expect("JSON");
+        // What the search judged is what the run has.
+        let lost = &trial["lost"][1];
+        let requests = &of_run["requests"];
+        let number = |name: &str| requests[name].as_u64().unwrap_or(0);
+        assert_eq!(lost["of"], number("started") - number("cut"), "{trial} {requests}");
+        assert_eq!(of_run["thresholds"].as_array().map(Vec::len), Some(2));
+    }
+    let html = std::fs::read_to_string(&page).expect("a page");
+    assert_eq!(html, std::fs::read_to_string(kept.join("report.html")).expect("a page"));
+    assert!(html.contains("&lt;b&gt;") && !html.contains("<b>") && html.contains("<svg"), "what came is escaped");
+    assert!(!html.contains("src=") && !html.contains("<link") && !html.contains("<script"));
+    // The folder of a trial is a run as any other.
+    let first = trials[0]["run"].as_str().expect("a folder");
+    let again = with_home(&home, &["report", first, "--html", &folder.path("one.html")]);
+    assert_eq!(again.status.code(), Some(0), "{again:?}");
+    let listed = with_home(&home, &["history", "--json"]);
+    assert_eq!(report(&listed)["runs"], serde_json::json!([]));
+    // What it held is what a machine takes.
+    if let Some(lower) = value["lower_per_s"].as_f64() {
+        let kept = kept.to_str().expect("UTF-8");
+        let reckoned = report(&output(&["capacity", "--rate", "100000/s", "--from", kept, "--json"]));
+        assert_eq!(reckoned["machines"], (100_000.0 / lower).ceil());
+    }
+}
+
+/// Both languages, users, and connections.
+#[test]
+fn everything_that_can_be_searched() {
+    let served = Served::start();
+    let talk = served.url.replace("http", "ws");
+    let cases: [(&[&str], &str); 4] = [
+        (&["--on", "users", "--most", "8", &served.url], "users"),
+        (&["--most", "300", "hold", &talk], "connections"),
+        (&["--from", "100", "--most", "400", "--goal", "p50 < 2s", "--http2", &served.url], "rate"),
+        (&["--from", "100", "--most", "400", "curl", &served.url, "-H", "A: b"], "rate"),
+    ];
+    for (more, on) in cases {
+        let words = ["find-max", "--budget", "5s", "--no-save", "--output", "json"];
+        let done = output(&[&words, more].concat());
+        assert!(matches!(done.status.code(), Some(0 | 1)), "{more:?} {done:?}");
+        let value = report(&done);
+        is_sound(&value);
+        assert_eq!(value["on"], on);
+        if on == "connections" {
+            // All are there or not; nothing is left to noise.
+            assert_eq!((&value["lower"], &value["ended"]), (&300.0.into(), &"most".into()), "{value:#}");
+        }
+    }
+    for (language, says) in [("en", ["Maximum", "Goals", "Search"]), ("zh", ["最大负载", "目标", "搜索"])] {
+        let words = ["find-max", "--budget", "5s", "--no-save", "--most", "20", &served.url, "--lang", language];
+        let shown = text(&output(&words).stdout);
+        assert!(says.iter().all(|word| shown.contains(word)), "{shown}");
+    }
+}
+
+/// A file is varied as a whole, and its goals may be of a step.
+#[test]
+fn a_file_is_searched() {
+    let (served, folder) = (Served::start(), Folder::new("searched-file"));
+    let rest = "scenarios:\n  buy:\n    load: {rate: 3/s, for: 1s}\n    steps: [{get: /, name: look}, {get: /echo, name: pay}]\n  see:\n    load: {rate: 1/s, for: 1s}\n    steps: [{get: /bytes/10}]\n";
+    let plan = folder.plan("two", &served, rest);
+    let words = ["find-max", "--budget", "5s", "--no-save", "--from", "100", "--most", "200", "--output", "json"];
+    let goal = ["--goal", "p99(response_time, pay) < 2s", &plan];
+    let value = report(&output(&[&words[..], &goal].concat()));
+    is_sound(&value);
+    assert_eq!((&value["on"], &value["unit"]), (&"rate".into(), &"iterations_per_s".into()));
+    let counts = by_path(&stats(&served));
+    // Three of four iterations are of the first.
+    let share = counts["/"] as f64 / counts["/bytes"] as f64;
+    assert!((2.5..3.6).contains(&share), "{counts:?}");
+    let wrong = output(&[&words[..], &["--goal", "p99(response_time, sell) < 2s", &plan]].concat());
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stderr).contains("nothing is called 'sell'"), "{wrong:?}");
+}
+
+/// Ctrl-C in the middle: what was found so far, and no more.
+#[test]
+fn ctrl_c_gives_what_was_found() {
+    for (words, requests) in [
+        (vec!["find-max"], 700),
+        (vec!["sweep", "--vary", "connections=1,2,3", "-z", "700ms"], 2_500),
+    ] {
+        let served = Served::start();
+        let url = served.url("/delay/1");
+        let words = [&words[..], &["--no-save", "--output", "json", &url]].concat();
+        let child = onrush(&words).stdout(std::process::Stdio::piped()).spawn().expect("it starts");
+        let begun = Instant::now();
+        // Something was found by then, and not all.
+        while by_path(&stats(&served)).get("/delay").copied().unwrap_or(0) < requests {
+            assert!(begun.elapsed() < Duration::from_secs(60), "{words:?} does something");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        signal(&child, "-INT");
+        let done = child.wait_with_output().expect("it ends");
+        assert_eq!(done.status.code(), Some(130), "{words:?}: {done:?}");
+        let value = report(&done);
+        if words[0] == "find-max" {
+            is_sound(&value);
+            assert_eq!(value["ended"], "stopped");
+            assert!(value["trials"].as_array().is_some_and(|all| !all.is_empty()));
+        } else {
+            follows("sweep", &value);
+            assert_eq!(value["was_stopped"], true);
+            assert!(value["runs"].as_array().is_some_and(|runs| runs.len() < 9), "{value:#}");
+        }
+    }
+}
+
+#[test]
+fn a_sweep_runs_every_combination() {
+    let (served, folder) = (Served::start(), Folder::new("swept"));
+    let (home, page, json) = (folder.0.join("data"), folder.path("sweep.html"), folder.path("sweep.json"));
+    let words = [
+        "sweep", "--vary", "connections=1,3", "--vary", "keepalive=on,off", "--repeat", "2", "-n", "30", "--html",
+        &page, "--json", &json, &served.url,
+    ];
+    let done = with_home(&home, &words);
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    let value: Value = serde_json::from_str(&std::fs::read_to_string(&json).expect("a report")).expect("JSON");
+    follows("sweep", &value);
+    let runs = value["runs"].as_array().expect("a list");
+    assert_eq!(runs.len(), 8);
+    assert_eq!(by_path(&stats(&served))["/"], 8 * 30);
+    // Two runs with 1 connection and two with 3 that are kept; 30 each where they are not. One more asked for the counts, another here.
+    let accepted = stats(&served)["connections"]["accepted"].as_u64().expect("a count");
+    assert_eq!(accepted, 2 * (1 + 3) + 4 * 30 + 2);
+    let cells = value["cells"].as_array().expect("a list");
+    let values: Vec<String> = cells.iter().map(|cell| cell["values"].to_string()).collect();
+    assert_eq!(
+        values,
+        [
+            r#"{"connections":"1","keepalive":"on"}"#,
+            r#"{"connections":"1","keepalive":"off"}"#,
+            r#"{"connections":"3","keepalive":"on"}"#,
+            r#"{"connections":"3","keepalive":"off"}"#,
+        ]
+    );
+    for cell in cells {
+        let rates = &cell["rate"];
+        let number = |name: &str| rates[name].as_f64().expect("a rate");
+        assert!(cell["runs"] == 2 && number("least") <= number("median") && number("median") <= number("most"));
+    }
+    // The best is one that was not spoiled, or there is none.
+    let best = cells.iter().find(|cell| cell["is_best"] == true);
+    assert!(best.is_none_or(|best| best["spoiled_runs"] == 0));
+    assert_eq!(best.map_or(&Value::Null, |best| &best["values"]), &value["best"]);
+    let kept = only(&home, "sweeps");
+    assert_eq!(std::fs::read_dir(kept.join("runs")).expect("a folder").count(), 8);
+    let html = std::fs::read_to_string(&page).expect("a page");
+    assert!(html.contains("<svg") && html.contains("keepalive") && !html.contains("<script"));
+    let shown = text(&done.stdout);
+    assert!(shown.contains("connections \\ keepalive") && shown.contains("8 of 8 runs"), "{shown}");
+}
+
+#[test]
+fn a_sweep_varies_paths_variables_and_held_connections() {
+    let (served, folder) = (Served::start(), Folder::new("swept-more"));
+    let brief = ["sweep", "--repeat", "1", "--no-save", "--output", "json"];
+    let paths = ["--vary", "url=/bytes/7,/echo", "-n", "20", &served.url("/?x=1")];
+    let value = report(&output(&[&brief[..], &paths].concat()));
+    follows("sweep", &value);
+    let plan = folder.plan("sizes", &served, "vars: {size: 1}\nscenarios:\n  see:\n    load: {users: 1, iterations: 5}\n    steps: [{get: \"/bytes/${size}\"}, {get: /close}]\n");
+    let value = report(&output(&[&brief[..], &["--vary", "size=10,20", &plan]].concat()));
+    follows("sweep", &value);
+    let counts = by_path(&stats(&served));
+    assert_eq!((counts["/bytes"], counts["/echo"], counts["/close"]), (20 + 10, 20, 10));
+    let talk = served.url.replace("http", "ws");
+    let held = ["hold", "--vary", "connections=5,9", "--vary", "every=100ms,200ms", "--hold", "300ms", "-d", "a", &talk];
+    let value = report(&output(&[&brief[..], &held].concat()));
+    follows("sweep", &value);
+    let rates: Vec<f64> =
+        value["cells"].as_array().expect("a list").iter().filter_map(|cell| cell["rate"]["median"].as_f64()).collect();
+    assert_eq!(rates, [5.0, 5.0, 9.0, 9.0]);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_before_anything_is_sent() {
+    let served = Served::start();
+    let url = served.url.as_str();
+    let talk = url.replace("http", "ws");
+    let cases: [(&[&str], &str, &str); 21] = [
+        (&["find-max"], "is missing", "缺少"),
+        (&["find-max", "--goal", "mean(wait) < 1s", url], "is no share", "不是请求的比例"),
+        (&["find-max", "--goal", "p99(wait < 1s", url], "parenthesis", "括号"),
+        (&["find-max", "--goal", "p99 < 1s, abort", url], "leave 'abort' out", "去掉 abort"),
+        (&["find-max", "--budget", "1s", url], "--budget", "--budget"),
+        (&["find-max", "-z", "5s", url], "--duration is for a single run", "--duration 仅用于单次运行"),
+        (&["find-max", "-q", "5", url], "--rate is for a single run", "--rate 仅用于单次运行"),
+        (&["find-max", "--on", "users", "-c", "5", url], "--most sets", "--most"),
+        (&["find-max", "--from", "9", "--most", "8", url], "--from 9 is above", "--from 9 大于"),
+        (&["find-max", "--on", "users", "hold", &talk], "--on is for loads", "--on 仅用于压测"),
+        (&["find-max", "hold", "-c", "5", &talk], "--connections is for", "--connections 仅用于"),
+        (&["find-max", "hold", "--goal", "p99(wait) < 1s", &talk], "percentile of response_time", "百分位"),
+        (&["find-max", "--bugdet", "60s", url], "unknown flag '--bugdet'", "未知参数 '--bugdet'"),
+        (&["sweep", url], "nothing is varied", "没有指定要改变的内容"),
+        (&["sweep", "--vary", "conections=1,2", url], "did you mean connections?", "是否想写 connections？"),
+        (&["sweep", "--vary", "connections=1,1", url], "twice", "重复"),
+        (&["sweep", "--vary", "connections=0,1", url], "wants a whole number", "整数"),
+        (&["sweep", "--vary", "insecure=maybe", url], "on or off", "on 或 off"),
+        (&["sweep", "--vary", "connections=1,2", "-c", "3", url], "was given twice", "重复"),
+        (&["sweep", "--vary", "connections=1,2", "--repeat", "0", url], "--repeat", "--repeat"),
+        (&["sweep", "--vary", "connections=1,2", "--debug", url], "--debug is for a single run", "--debug 仅用于单次运行"),
+    ];
+    for (words, english, chinese) in cases {
+        for (language, says) in [("en", english), ("zh", chinese)] {
+            let done = output(&[words, &["--lang", language]].concat());
+            let said = text(&done.stderr);
+            assert_eq!(done.status.code(), Some(2), "{words:?}: {said}");
+            assert!(said.contains(says) && said.trim().lines().count() <= 3, "{words:?} {language}: {said}");
+        }
+    }
+    assert_eq!(by_path(&stats(&served)).len(), 0, "nobody but this test asked for anything");
+}
+
+#[test]
+fn a_target_that_is_not_there_ends_it() {
+    let closed = format!("http://127.0.0.1:{}/", super::closed_port());
+    for words in [vec!["find-max", &closed], vec!["sweep", "--vary", "connections=1,2", "-n", "5", &closed]] {
+        let done = output(&words);
+        assert_eq!(done.status.code(), Some(3), "{done:?}");
+        assert!(text(&done.stderr).contains("refused"), "{done:?}");
+    }
+    let served = Served::start();
+    let done = output(&["find-max", "--no-save", &served.url("/status/500")]);
+    assert_eq!(done.status.code(), Some(1), "{done:?}");
+    assert!(text(&done.stderr).contains("all failed"), "{done:?}");
+}
+
+/// The load may grow as far as the target follows: nobody's host is tried without consent.
+#[test]
+fn a_search_wants_consent() {
+    for words in [
+        vec!["find-max", "http://203.0.113.7/"],
+        vec!["find-max", "--most", "50", "http://203.0.113.7/"],
+        vec!["sweep", "--vary", "connections=1,100", "http://203.0.113.7/"],
+    ] {
+        let done = output(&words);
+        assert_eq!(done.status.code(), Some(2), "{words:?} {done:?}");
+        assert!(text(&done.stderr).contains("--i-may-load"), "{words:?} {done:?}");
+    }
+}
+
+#[test]
+fn a_page_shows_the_search() {
+    let served = Served::start();
+    let url = served.url("/queue/1/1?<i>");
+    let paged = Paged::start(&["find-max", "--web", "--no-save", "--budget", "20s", "--from", "200", &url]);
+    let begun = Instant::now();
+    let trials = loop {
+        let value = paged.get("/api/search");
+        let trials = value["trials"].as_array().map_or(0, Vec::len);
+        if trials >= 2 {
+            follows("find-max", &value);
+            break trials;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(30), "{value}");
+        std::thread::sleep(Duration::from_millis(100));
+    };
+    assert!(trials >= 2);
+    let run = paged.get("/api/run");
+    assert_eq!(run["whole"], "find-max", "{run}");
+    for (language, says) in [("en", "Trials"), ("zh", "各次测试")] {
+        let (status, part) = paged.text(&format!("/api/search.html?lang={language}"));
+        assert!(status == 200 && part.contains(says) && part.contains("<svg") && !part.contains("<i>"), "{part}");
+    }
+}
+
+#[test]
+fn capacity_shows_its_formulas() {
+    let words = ["capacity", "--page-views", "30M", "--share", "80%:20%", "--of-a-day", "24h", "--per-machine", "69/s"];
+    for (language, says) in [
+        ("en", ["1,389/s = 24,000,000 / 17,280 s", "21 = 1,388.9/s / 69/s = 20.13", "so 20 are not enough", "22 = 21 + 1"]),
+        ("zh", ["1,389/s = 24,000,000 / 17,280 s", "21 = 1,388.9/s / 69/s = 20.13", "因此 20 台不够", "22 = 21 + 1"]),
+    ] {
+        let shown = text(&output(&[&words[..], &["--lang", language]].concat()).stdout);
+        assert!(says.iter().all(|part| shown.contains(part)), "{shown}");
+    }
+    let more = ["--response", "200ms", "--think", "5s", "--response-bytes", "20KiB", "--connections", "1M", "--json"];
+    let value = report(&output(&[&words[..], &more].concat()));
+    follows("capacity", &value);
+    assert_eq!((&value["machines"], &value["machines_at_load"]), (&21.0.into(), &27.0.into()));
+    for (wrong, says) in [
+        (&["capacity"][..], "nothing follows"),
+        (&["capacity", "--page-views", "many"], "--page-views wants a number"),
+        (&["capacity", "--share", "80%", "--page-views", "1M"], "two shares"),
+        (&["capacity", "--from", "/nowhere"], "cannot read"),
+        (&["capacity", "--from", env!("CARGO_MANIFEST_PATH"), "--rate", "5/s"], "no JSON report of a find-max"),
+        (&["capacity", "--users", "1", "--rate", "100/s", "--response", "1s"], "so many users cannot"),
+        (&["capacity", "--of-a-day", "0s", "--page-views", "1M"], "no time at all"),
+    ] {
+        let done = output(wrong);
+        assert!(done.status.code() == Some(2) && text(&done.stderr).contains(says), "{wrong:?}: {done:?}");
+    }
+}
