@@ -240,6 +240,7 @@ const FUZZERS: &[&str] = &[
     "take",
     "rows",
     "kept",
+    "sweep",
 ];
 
 /// How long the fuzzers run, and on what.

@@ -44,7 +44,8 @@ pub(crate) fn capacity(args: &CapacityArgs) -> Exit {
 
 fn given(args: &CapacityArgs, language: Language) -> Result<Given, String> {
     let wrong = |error: PlanError| report::plan_error(&error, language);
-    let number = |flag: &str, text: &Option<String>| text.as_deref().map(|text| number(flag, text, language)).transpose();
+    let number =
+        |flag: &str, text: &Option<String>| text.as_deref().map(|text| number(flag, text, language)).transpose();
     let time = |flag: &'static str, text: &Option<String>| -> Result<Option<f64>, String> {
         let span = text.as_deref().map(|text| parse_duration(flag, text)).transpose().map_err(wrong)?;
         Ok(span.map(|span| span.as_secs_f64()))
@@ -60,16 +61,23 @@ fn given(args: &CapacityArgs, language: Language) -> Result<Given, String> {
     let of = args.of_a_day.as_deref().map(|text| parse_duration("--of-a-day", text)).transpose().map_err(wrong)?;
     let of = of.unwrap_or(Duration::from_secs(86_400));
     if of.is_zero() {
-        return Err(language.pick("--of-a-day is no time at all; like 24h", "--of-a-day 不能为 0，例如 24h").to_owned());
+        return Err(language
+            .pick("--of-a-day is no time at all; like 24h", "--of-a-day 不能为 0，例如 24h")
+            .to_owned());
     }
     let compute_s = time("--compute", &args.compute)?;
     if compute_s == Some(0.0) {
-        return Err(language.pick("--compute is no time at all; like 10ms", "--compute 不能为 0，例如 10ms").to_owned());
+        return Err(language
+            .pick("--compute is no time at all; like 10ms", "--compute 不能为 0，例如 10ms")
+            .to_owned());
     }
     let per_machine = match (rate("--per-machine", &args.per_machine)?, args.from.as_deref()) {
         (Some(_), Some(_)) => {
             return Err(language
-                .pick("--per-machine and --from say the same; give one of them", "--per-machine 与 --from 含义相同；请只给一个")
+                .pick(
+                    "--per-machine and --from say the same; give one of them",
+                    "--per-machine 与 --from 含义相同；请只给一个",
+                )
                 .to_owned());
         }
         (Some(rate), None) => Some(rate),
@@ -152,16 +160,28 @@ fn found(path: &str, language: Language) -> Result<f64, String> {
         Ok(size) if size > REPORT_BYTES_MAX => String::new(),
         _ => std::fs::read_to_string(&file).map_err(|error| {
             language.pick(
-                format!("--from: cannot read '{}': {error}; name the JSON report of a find-max, or its folder", file.display()),
-                report::in_chinese(&format!("--from：无法读取 '{}'：{error}；请指定 find-max 的 JSON 报告或其目录", file.display())),
+                format!(
+                    "--from: cannot read '{}': {error}; name the JSON report of a find-max, or its folder",
+                    file.display()
+                ),
+                report::in_chinese(&format!(
+                    "--from：无法读取 '{}'：{error}；请指定 find-max 的 JSON 报告或其目录",
+                    file.display()
+                )),
             )
         })?,
     };
     let value: Value = serde_json::from_str(&text).unwrap_or_default();
     if value["kind"] != "find-max" {
         return Err(language.pick(
-            format!("--from: '{}' is no JSON report of a find-max; make one with: onrush find-max --json FILE URL", file.display()),
-            format!("--from：'{}' 不是 find-max 的 JSON 报告；可这样生成：onrush find-max --json FILE URL", file.display()),
+            format!(
+                "--from: '{}' is no JSON report of a find-max; make one with: onrush find-max --json FILE URL",
+                file.display()
+            ),
+            format!(
+                "--from：'{}' 不是 find-max 的 JSON 报告；可这样生成：onrush find-max --json FILE URL",
+                file.display()
+            ),
         ));
     }
     value["lower_per_s"].as_f64().filter(|rate| *rate > 0.0).ok_or_else(|| {

@@ -100,7 +100,10 @@ fn begun(args: &FindMaxArgs, language: Language) -> Result<Exit, String> {
             refuse(&behind, &OF_ONE_HOLD, language)?;
             if args.on.is_some() {
                 return Err(language
-                    .pick("--on is for loads; of hold the connections are found", "--on 仅用于压测；hold 寻找的是连接数")
+                    .pick(
+                        "--on is for loads; of hold the connections are found",
+                        "--on 仅用于压测；hold 寻找的是连接数",
+                    )
                     .to_owned());
             }
             of_connections(args, hold, budget, language)
@@ -191,15 +194,7 @@ fn of_connections(args: &FindMaxArgs, hold: &HoldArgs, budget: Duration, languag
     let wrong = |error: PlanError| report::plan_error(&error, language);
     let most = number("--most", &args.most, CONNECTIONS_MOST as f64).map_err(wrong)?;
     let start = number("--from", &args.from, CONNECTIONS_FROM.min(most)).map_err(wrong)?;
-    let settings = Settings {
-        goals: goals.allowed(),
-        budget,
-        start,
-        least: 1.0,
-        most,
-        is_whole: true,
-        is_plain: true,
-    };
+    let settings = Settings { goals: goals.allowed(), budget, start, least: 1.0, most, is_whole: true, is_plain: true };
     let mut hold = hold.clone();
     hold.flags.common.connections = Some(format!("{most}"));
     let ready = match hold::ready(&hold, language) {
@@ -227,9 +222,7 @@ fn most_rate(args: &FindMaxArgs, language: Language) -> Result<f64, String> {
 fn most_users(args: &FindMaxArgs, language: Language) -> Result<u64, String> {
     match &args.most {
         None => Ok(USERS_MOST),
-        Some(text) => {
-            parse_count("--most", text, 1, USERS_MAX).map_err(|error| report::plan_error(&error, language))
-        }
+        Some(text) => parse_count("--most", text, 1, USERS_MAX).map_err(|error| report::plan_error(&error, language)),
     }
 }
 
@@ -269,15 +262,7 @@ fn settings(
             format!("--from {start} 大于 --most {most}；请减小"),
         ));
     }
-    Ok(Settings {
-        goals: goals.allowed(),
-        budget,
-        start,
-        least,
-        most,
-        is_whole: wants_users,
-        is_plain: false,
-    })
+    Ok(Settings { goals: goals.allowed(), budget, start, least, most, is_whole: wants_users, is_plain: false })
 }
 
 /// The target has this part of the time to become as it was before.
@@ -291,6 +276,7 @@ fn searched(trials: &mut dyn Trials, settings: Settings, shown: &mut Shown, lang
     let began = Instant::now();
     let rest_max = (settings.budget / REST_PART).min(REST_MAX);
     let mut search = Search::new(settings);
+    shown.begun(&search);
     let mut failed: Option<RunError> = None;
     let asked = loop {
         let stop = StopHandle::default();

@@ -93,16 +93,7 @@ impl Session {
         let exporting = exporting.map_err(|error| (report::export_error(&error, language), Exit::Usage))?;
         let screen = output::screen(language, args.view.no_color, args.view.full);
         let watching = Watching::begin(&args.watch, &screen).map_err(|text| (text, Exit::Usage))?;
-        Ok(Self {
-            language,
-            plan: Arc::new(plan),
-            options,
-            lookup,
-            json_file,
-            keeping,
-            exporting,
-            watching,
-        })
+        Ok(Self { language, plan: Arc::new(plan), options, lookup, json_file, keeping, exporting, watching })
     }
 
     fn carry_out(mut self, args: &HoldArgs) -> Exit {

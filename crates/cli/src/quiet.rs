@@ -116,4 +116,3 @@ pub(crate) fn keep(runs: &Runs, name: &str, (report, charts): (&Value, &Value), 
         }
     }
 }
-

@@ -120,6 +120,7 @@ struct Sweep {
 
 impl Sweep {
     fn run(self) -> Exit {
+        self.shown.borrow().begun();
         let began = Instant::now();
         let mut exit = Exit::Done;
         let mut was_stopped = false;
@@ -165,7 +166,9 @@ impl Sweep {
     fn load(&self, args: &RunArgs, cell: &Cell, number: usize, stop: &StopHandle) -> Exit {
         let mut args = args.clone();
         args.view.quiet = true;
-        let carry = |load: &Load, prepared: Prepared, wishes: &Wishes| self.measure(load, (prepared, wishes), (cell, number), stop);
+        let carry = |load: &Load, prepared: Prepared, wishes: &Wishes| {
+            self.measure(load, (prepared, wishes), (cell, number), stop)
+        };
         match args.file() {
             Some(file) => play::play_with(&args, file, false, &carry),
             None => load::run_with(&args, false, &carry),

@@ -33,7 +33,9 @@ pub use outcome::{CLOSE_WITHOUT_CODE, Class, FAILURE_COUNT, Failure, GRPC_STATUS
 pub use particulars::Particulars;
 pub use sample::{Part, PartKind, ROWS_MAX, Row, SAMPLE_BODY_BYTES_MAX, SAMPLES_MAX, SHOWN_MAX, Sample};
 pub use snapshot::Snapshot;
-pub use threshold::{Judgement, Lost, THRESHOLD_BYTES_MAX, Threshold, ThresholdError, ThresholdFault, Unit, named_part};
+pub use threshold::{
+    Judgement, Lost, THRESHOLD_BYTES_MAX, Threshold, ThresholdError, ThresholdFault, Unit, named_part,
+};
 pub use timings::{Measure, Timings};
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ use crate::traced::utc;
 
 pub use html::search_html;
 pub(crate) use html::search_part;
-pub(crate) use words::{figure, limit};
 pub use text::{search_head, search_row, search_text};
+pub(crate) use words::{figure, limit};
 
 /// Grows with every change that a reader could stumble over.
 const SCHEMA: u32 = 1;
@@ -94,9 +94,7 @@ pub fn search_value(input: &SearchInput<'_>) -> Value {
     let per_s = |load: Option<f64>| load.filter(|_| is_rate);
     let middle = found.middle();
     let both = |noise: search::Noise| json!({"missed_at": noise.missed_at, "met_at": noise.met_at});
-    let stalls = |stalls: search::Stalls| {
-        json!({"at": stalls.at, "pieces": stalls.pieces, "of": stalls.of, "piece_s": stalls.bin.as_secs_f64()})
-    };
+    let stalls = |stalls: search::Stalls| json!({"at": stalls.at, "pieces": stalls.pieces, "of": stalls.of, "piece_s": stalls.bin.as_secs_f64()});
     let slower = |slower: search::Slower| json!({"at": slower.at, "first_s": slower.first_s, "last_s": slower.last_s});
     json!({
         "schema": SCHEMA,

@@ -61,7 +61,8 @@ fn whole(title: &str, page: Markup, data: &Value, language: Language) -> String 
 
 /// A page of which everything stands in its markup: no script, nothing that is fetched.
 pub(crate) fn plain_page(title: &str, page: Markup, language: Language) -> String {
-    let policy = format!("default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'", digest(STYLE));
+    let policy =
+        format!("default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'", digest(STYLE));
     let title = escaped(title);
     format!(
         "<!doctype html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<title>{title} - onrush</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{}</body>\n</html>\n",

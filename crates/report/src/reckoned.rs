@@ -57,16 +57,30 @@ fn remark(line: &Line, lines: &[Line], language: Language) -> Option<String> {
     match line.name {
         Name::OneLess => {
             let less = count((of(Name::Machines)? - 1.0) as u64);
+            Some(language.pick(format!("so {less} are not enough"), format!("因此 {less} 台不够")))
+        }
+        Name::WithSpare => Some(
+            language
+                .pick("when one fails, the others carry the peak".to_owned(), "坏一台时其余仍能承受峰值".to_owned()),
+        ),
+        Name::InSystem => {
             Some(language.pick(
-                format!("so {less} are not enough"),
-                format!("因此 {less} 台不够"),
+                "requests at the same time (Little's law)".to_owned(),
+                "同时处理的请求数（利特尔法则）".to_owned(),
             ))
         }
-        Name::WithSpare => Some(language.pick("when one fails, the others carry the peak".to_owned(), "坏一台时其余仍能承受峰值".to_owned())),
-        Name::InSystem => Some(language.pick("requests at the same time (Little's law)".to_owned(), "同时处理的请求数（利特尔法则）".to_owned())),
-        Name::Users => Some(language.pick("rate x (response + think time), Little's law".to_owned(), "速率 ×（响应时间 + 思考时间），利特尔法则".to_owned())),
-        Name::Threads => Some(language.pick("cores x (1 + wait / compute): so the cores stay busy".to_owned(), "核数 ×（1 + 等待 / 计算）：使 CPU 保持忙碌".to_owned())),
-        Name::ClientAddresses => Some(language.pick("each address of a client has so many ports to one address of the server".to_owned(), "每个客户端地址到同一服务端地址的端口数有限".to_owned())),
+        Name::Users => Some(language.pick(
+            "rate x (response + think time), Little's law".to_owned(),
+            "速率 ×（响应时间 + 思考时间），利特尔法则".to_owned(),
+        )),
+        Name::Threads => Some(language.pick(
+            "cores x (1 + wait / compute): so the cores stay busy".to_owned(),
+            "核数 ×（1 + 等待 / 计算）：使 CPU 保持忙碌".to_owned(),
+        )),
+        Name::ClientAddresses => Some(language.pick(
+            "each address of a client has so many ports to one address of the server".to_owned(),
+            "每个客户端地址到同一服务端地址的端口数有限".to_owned(),
+        )),
         _ => None,
     }
 }
@@ -76,7 +90,8 @@ pub fn capacity_text(lines: &[Line], screen: Screen) -> String {
     let mut page = Page::new(screen);
     let language = screen.language;
     for line in lines {
-        let remark = remark(line, lines, language).map_or(String::new(), |text| language.pick(format!("; {text}"), format!("；{text}")));
+        let remark = remark(line, lines, language)
+            .map_or(String::new(), |text| language.pick(format!("; {text}"), format!("；{text}")));
         let formula = formula(line, language);
         let text = format!("{} = {formula}{remark}", shown(line));
         let is_result = matches!(line.name, Name::PeakRate | Name::Machines | Name::Users | Name::Threads);

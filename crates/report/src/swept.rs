@@ -22,8 +22,12 @@ const SCHEMA: u32 = 1;
 pub fn grid_error(error: &search::GridError, language: crate::Language) -> String {
     use search::{CELLS_MAX, GridError};
     let chinese = match error {
-        GridError::NoValues { text } => format!("'{text}' 没有可变的内容；请写参数及其取值，如 connections=10,100,1000"),
-        GridError::Twice { name, value } => format!("'{name}' 的取值 '{value}' 重复；请只写一次，多次运行请用 --repeat"),
+        GridError::NoValues { text } => {
+            format!("'{text}' 没有可变的内容；请写参数及其取值，如 connections=10,100,1000")
+        }
+        GridError::Twice { name, value } => {
+            format!("'{name}' 的取值 '{value}' 重复；请只写一次，多次运行请用 --repeat")
+        }
         GridError::Again { name } => format!("'{name}' 出现了两次；请在一个 --vary 中写出全部取值"),
         GridError::Nothing => "没有指定要改变的内容；请用 --vary 指定，如 --vary connections=10,100,1000".to_owned(),
         GridError::TooMany { cells } => format!("{cells} 次运行超过上限 {CELLS_MAX}；请减少取值或 --repeat"),
@@ -158,7 +162,8 @@ fn cell(place: usize, values: &Map<String, Value>, runs: &[SweptRun]) -> Value {
     let of = |figure: &dyn Fn(&SweptRun) -> Option<f64>| spread(own.iter().filter_map(|run| figure(run)).collect());
     let spoiled = own.iter().filter(|run| run.is_spoiled).count();
     // The limit of most of its runs.
-    let limit = own.iter().map(|run| run.limit).max_by_key(|limit| own.iter().filter(|run| run.limit == *limit).count());
+    let limit =
+        own.iter().map(|run| run.limit).max_by_key(|limit| own.iter().filter(|run| run.limit == *limit).count());
     json!({
         "place": place,
         "values": values,
@@ -194,7 +199,12 @@ fn best(cells: &[Value], by: BestBy) -> Option<usize> {
     };
     let is_good = |cell: &&Value| cell["spoiled_runs"] == 0 && median(cell, "failed_share") < Some(1.0);
     let all = cells.iter().enumerate().filter(|(_, cell)| is_good(cell));
-    all.filter_map(|(place, cell)| Some((place, figure(cell)?))).max_by(|one, other| one.1.total_cmp(&other.1)).map(|best| best.0)
+    // Of those that are as good, the quickest.
+    let quick = |cell: &Value| -median(cell, "p99_s").unwrap_or(f64::INFINITY);
+    let all = all.filter_map(|(place, cell)| Some((place, figure(cell)?, quick(cell))));
+    let is_better =
+        |one: &(usize, f64, f64), other: &(usize, f64, f64)| one.1.total_cmp(&other.1).then(one.2.total_cmp(&other.2));
+    all.max_by(is_better).map(|best| best.0)
 }
 
 #[cfg(test)]

@@ -162,10 +162,14 @@ pub struct Line {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CapacityError {
     /// Nothing follows from what is given.
-    #[error("nothing follows from that; give two figures that belong together, like --page-views and --per-machine, or --rate, --response and --think")]
+    #[error(
+        "nothing follows from that; give two figures that belong together, like --page-views and --per-machine, or --rate, --response and --think"
+    )]
     Nothing,
     /// A user that asks so often and is answered so slowly would think for less than no time.
-    #[error("so many users cannot make that rate at that response time: users / rate is shorter than the response time; lower --rate or --response, or give more --users")]
+    #[error(
+        "so many users cannot make that rate at that response time: users / rate is shorter than the response time; lower --rate or --response, or give more --users"
+    )]
     Impossible,
 }
 
@@ -200,8 +204,7 @@ impl Lines {
                 return given.rate;
             }
             let turn = response? + given.think_s?;
-            let formula =
-                format!("{} / ({} s + {} s)", number(users), number(response?), number(given.think_s?));
+            let formula = format!("{} / ({} s + {} s)", number(users), number(response?), number(given.think_s?));
             return Some(self.add(Name::RateOfUsers, users / turn, formula));
         };
         let (of_views, of_time) = given.share;

@@ -55,7 +55,7 @@ impl Judge {
         }
         if own >= planned {
             // As long again, up to four times, as long as it is not sure.
-            let is_look = own % planned == 0;
+            let is_look = own.is_multiple_of(planned);
             let class = classed(&self.all, &self.goals, Z, in_flight);
             return if is_look && class != Class::Undecided { Go::Stop } else { Go::On };
         }

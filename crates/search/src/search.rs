@@ -85,7 +85,10 @@ pub enum Step {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stage {
     /// Short looks, each at twice the load of the one before.
-    Doubling { at: f64, is_falling: bool },
+    Doubling {
+        at: f64,
+        is_falling: bool,
+    },
     /// Full trials between bounds.
     Between,
     /// Full trials at one load.
@@ -366,9 +369,7 @@ impl Search {
         self.confirmed = Some(class == Class::Met);
         self.points.close(at, class);
         self.stage = match class {
-            Class::Met => {
-                Stage::Over(self.ended_by(self.points.pick(&self.settings).err().unwrap_or(Ended::Budget)))
-            }
+            Class::Met => Stage::Over(self.ended_by(self.points.pick(&self.settings).err().unwrap_or(Ended::Budget))),
             // On, below it.
             Class::Missed | Class::Undecided => Stage::Between,
         };

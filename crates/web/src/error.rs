@@ -31,6 +31,16 @@ impl Fault {
         Self::new(StatusCode::BAD_REQUEST, "wrong_request", text, text_zh)
     }
 
+    /// Whoever searches or sweeps decides what its runs do.
+    pub(crate) fn of_a_whole() -> Self {
+        Self::new(
+            StatusCode::CONFLICT,
+            "part_of_a_whole",
+            "this run is a part of a search or a sweep, which decides its load; it can be stopped",
+            "本次运行属于一次搜索或扫描，负载由其决定；可以停止",
+        )
+    }
+
     /// Nothing runs that this could be done with.
     pub(crate) fn nothing_runs() -> Self {
         Self::new(

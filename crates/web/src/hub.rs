@@ -34,6 +34,8 @@ pub(crate) struct State {
     pages: Pages,
     /// What the runs are a part of: a search or a sweep, as its report says.
     pub(crate) whole: Value,
+    /// Somebody has ended a run here.
+    is_told_to_stop: bool,
     /// The last change of this run: what was asked, and what was said.
     pub(crate) last_change: Option<(Value, Value)>,
 }
@@ -173,6 +175,9 @@ impl Hub {
         if let Some((_, answer)) = state.last_change.as_ref().filter(|(asked, _)| *asked == body) {
             return Ok(answer.clone());
         }
+        if !state.whole.is_null() {
+            return Err(Fault::of_a_whole());
+        }
         let run = state.going()?;
         let changes = match Wanted::read(&body, run) {
             Ok(wanted) => run.control.change_since(wanted.seen, wanted.changes).map_err(refusal)?,
@@ -197,7 +202,14 @@ impl Hub {
         } else {
             run.control.stop()
         }
-        Ok(run.state())
+        let now = run.state();
+        state.is_told_to_stop = true;
+        Ok(now)
+    }
+
+    /// Somebody has ended a run here: what it is a part of ends too.
+    pub fn is_told_to_stop(&self) -> bool {
+        self.lock().is_told_to_stop
     }
 
     /// Everything that stands at the top: what runs, and what can be done.

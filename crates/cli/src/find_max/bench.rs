@@ -7,7 +7,9 @@ use figures::Run;
 use history::Runs;
 use metrics::{Class, Measure, Snapshot};
 use pacing::change::What;
-use plan::{Arrivals, ConnectionCount, Load as Amount, OPEN_CONNECTIONS_MAX, Plan, RATE_UNIT, RateStage, Scenario, UserShape};
+use plan::{
+    Arrivals, ConnectionCount, Load as Amount, OPEN_CONNECTIONS_MAX, Plan, RATE_UNIT, RateStage, Scenario, UserShape,
+};
 use report::{Language, Varied};
 use search::{Bin, Fault, Go, Judge, Moments, Order, Outcome, Tally};
 

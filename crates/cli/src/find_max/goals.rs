@@ -44,9 +44,8 @@ impl Goals {
 
     /// Goal by goal, the share that may be lost, and the time that an exchange may take, in seconds.
     pub(super) fn allowed(&self) -> Vec<(f64, Option<f64>)> {
-        let allowed = |goal: &Threshold| {
-            (goal.lost_share_max().unwrap_or(0.0), goal.limit_ns().map(|limit| limit as f64 / 1e9))
-        };
+        let allowed =
+            |goal: &Threshold| (goal.lost_share_max().unwrap_or(0.0), goal.limit_ns().map(|limit| limit as f64 / 1e9));
         self.all.iter().map(allowed).collect()
     }
 

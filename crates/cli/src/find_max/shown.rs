@@ -110,10 +110,17 @@ impl Shown {
         StopFile::watch(self.stop_file.as_deref(), stop, self.language()).ok()
     }
 
-    /// The file has come.
+    /// Whoever watches sees that there is a search.
+    pub(super) fn begun(&self, search: &Search) {
+        if let Some(site) = &self.site {
+            site.hub().search(self.value(search, None));
+        }
+    }
+
+    /// The file has come, or somebody has ended it on the page.
     pub(super) fn is_told_to_stop(&mut self) -> bool {
         self.was_stopped_by_file |= self.stop_file.as_deref().is_some_and(|path| Path::new(path).exists());
-        self.was_stopped_by_file
+        self.was_stopped_by_file || self.site.as_ref().is_some_and(|site| site.hub().is_told_to_stop())
     }
 
     fn value(&self, search: &Search, took: Option<Duration>) -> Value {

@@ -43,28 +43,24 @@ pub(super) const ROWS: &[Row] = &[
 
 /// The arithmetic.
 pub(super) const CAPACITY: &[Row] = &[
-    flag("page-views", Kind::Number("N"), modes::CAPACITY).common().help(
-        "Page views in the time of --of-a-day, like 30M",
-        "在 --of-a-day 时间内的页面浏览量（PV），如 30M",
-    ),
+    flag("page-views", Kind::Number("N"), modes::CAPACITY)
+        .common()
+        .help("Page views in the time of --of-a-day, like 30M", "在 --of-a-day 时间内的页面浏览量（PV），如 30M"),
     flag("per-view", Kind::Number("N"), modes::CAPACITY)
         .help("Requests that a page view makes [default: 1]", "每次浏览产生的请求数 [默认：1]"),
     flag("share", Kind::Text("SHARE:TIME"), modes::CAPACITY).common().help(
         "How views bunch: this share of them comes in this share of the time [default: 80%:20%]",
         "浏览的集中程度：这一比例的浏览发生在这一比例的时间内 [默认：80%:20%]",
     ),
-    flag("of-a-day", Kind::Number("TIME"), modes::CAPACITY).common().help(
-        "The time in which the views come [default: 24h]",
-        "这些浏览所在的时间 [默认：24h]",
-    ),
-    flag("rate", Kind::Number("RATE"), modes::CAPACITY).common().help(
-        "Requests per second at the peak, where they are known, like 1400/s",
-        "已知的峰值每秒请求数，如 1400/s",
-    ),
-    flag("per-machine", Kind::Number("RATE"), modes::CAPACITY).common().help(
-        "What one machine takes, like 69/s",
-        "单台机器可承受的速率，如 69/s",
-    ),
+    flag("of-a-day", Kind::Number("TIME"), modes::CAPACITY)
+        .common()
+        .help("The time in which the views come [default: 24h]", "这些浏览所在的时间 [默认：24h]"),
+    flag("rate", Kind::Number("RATE"), modes::CAPACITY)
+        .common()
+        .help("Requests per second at the peak, where they are known, like 1400/s", "已知的峰值每秒请求数，如 1400/s"),
+    flag("per-machine", Kind::Number("RATE"), modes::CAPACITY)
+        .common()
+        .help("What one machine takes, like 69/s", "单台机器可承受的速率，如 69/s"),
     flag("from", Kind::Text("FILE"), modes::CAPACITY).common().help(
         "Take what one machine takes from the JSON report of a find-max, or from its folder",
         "从 find-max 的 JSON 报告或其目录读取单机可承受的速率",
@@ -77,11 +73,14 @@ pub(super) const CAPACITY: &[Row] = &[
         "Users at the same time; with two of rate, response and think time Little's law gives the third",
         "同时在线的用户数；与速率、响应时间、思考时间中的两项一起，按利特尔法则求出另一项",
     ),
-    flag("response", Kind::Number("TIME"), modes::CAPACITY).help("Mean response time, like 200ms", "平均响应时间，如 200ms"),
+    flag("response", Kind::Number("TIME"), modes::CAPACITY)
+        .help("Mean response time, like 200ms", "平均响应时间，如 200ms"),
     flag("think", Kind::Number("TIME"), modes::CAPACITY)
         .help("Mean think time between two requests of a user, like 5s", "同一用户两次请求之间的平均思考时间，如 5s"),
-    flag("cores", Kind::Number("N"), modes::CAPACITY)
-        .help("Cores of a machine; with --wait and --compute: how many threads", "单机 CPU 核数；配合 --wait 和 --compute 求线程数"),
+    flag("cores", Kind::Number("N"), modes::CAPACITY).help(
+        "Cores of a machine; with --wait and --compute: how many threads",
+        "单机 CPU 核数；配合 --wait 和 --compute 求线程数",
+    ),
     flag("wait", Kind::Number("TIME"), modes::CAPACITY)
         .help("How long a request waits for others, like 90ms", "一个请求等待其他服务的时间，如 90ms"),
     flag("compute", Kind::Number("TIME"), modes::CAPACITY)

@@ -153,7 +153,11 @@ pub(crate) fn examples(command: &str) -> &'static [Example] {
                 "the highest rate with that p99; 12 minutes",
                 "满足该 p99 的最高速率；12 分钟",
             ),
-            ("onrush find-max --budget 60s http://127.0.0.1:8080/", "in a minute, with wider bounds", "一分钟，上下界更宽"),
+            (
+                "onrush find-max --budget 60s http://127.0.0.1:8080/",
+                "in a minute, with wider bounds",
+                "一分钟，上下界更宽",
+            ),
             ("onrush find-max --on users shop.yaml", "the most users of a scenario file", "场景文件可承受的最多用户数"),
             ("onrush find-max hold ws://127.0.0.1:8080/", "the most connections", "最多连接数"),
         ],

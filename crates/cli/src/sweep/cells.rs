@@ -96,7 +96,8 @@ fn unknown(name: &str, base: &Behind, language: Language) -> String {
         Some(near) => (format!("; did you mean {near}?"), format!("；是否想写 {near}？")),
         None => ("; see onrush run --help".to_owned(), "；详见 onrush run --help".to_owned()),
     };
-    language.pick(format!("--vary {name}: there is no flag --{name}{en}"), format!("--vary {name}：没有参数 --{name}{zh}"))
+    language
+        .pick(format!("--vary {name}: there is no flag --{name}{en}"), format!("--vary {name}：没有参数 --{name}{zh}"))
 }
 
 /// A path goes to the host of the URL; a URL is itself.
@@ -131,6 +132,9 @@ mod tests {
 
     #[test]
     fn switches_are_read() {
-        assert_eq!(["on", "OFF", "yes", "0", "x"].map(switch), [Some(true), Some(false), Some(true), Some(false), None]);
+        assert_eq!(
+            ["on", "OFF", "yes", "0", "x"].map(switch),
+            [Some(true), Some(false), Some(true), Some(false), None]
+        );
     }
 }

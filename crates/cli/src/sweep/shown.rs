@@ -105,9 +105,17 @@ impl Shown {
         StopFile::watch(self.stop_file.as_deref(), stop, self.language()).ok()
     }
 
-    /// The file has come.
+    /// Whoever watches sees that there is a sweep.
+    pub(super) fn begun(&self) {
+        if let Some(site) = &self.site {
+            site.hub().search(self.value(None, false));
+        }
+    }
+
+    /// The file has come, or somebody has ended it on the page.
     pub(super) fn is_told_to_stop(&self) -> bool {
-        self.stop_file.as_deref().is_some_and(|path| Path::new(path).exists())
+        let by_page = self.site.as_ref().is_some_and(|site| site.hub().is_told_to_stop());
+        by_page || self.stop_file.as_deref().is_some_and(|path| Path::new(path).exists())
     }
 
     fn value(&self, took: Option<Duration>, was_stopped: bool) -> Value {

@@ -57,8 +57,8 @@ fn a_search_is_kept_with_every_trial() {
     let value: Value = serde_json::from_str(&std::fs::read_to_string(&json).expect("a report")).expect("JSON");
     is_sound(&value);
     let kept = only(&home, "searches");
-    let own: Value = serde_json::from_str(&std::fs::read_to_string(kept.join("find-max.json")).expect("it is kept"))
-        .expect("JSON");
+    let own: Value =
+        serde_json::from_str(&std::fs::read_to_string(kept.join("find-max.json")).expect("it is kept")).expect("JSON");
     assert_eq!(own, value);
     let trials = value["trials"].as_array().expect("a list");
     let made = std::fs::read_dir(kept.join("trials")).expect("a folder").count();
@@ -145,10 +145,9 @@ fn a_file_is_searched() {
 /// Ctrl-C in the middle: what was found so far, and no more.
 #[test]
 fn ctrl_c_gives_what_was_found() {
-    for (words, requests) in [
-        (vec!["find-max"], 700),
-        (vec!["sweep", "--vary", "connections=1,2,3", "-z", "700ms"], 2_500),
-    ] {
+    for (words, requests) in
+        [(vec!["find-max"], 700), (vec!["sweep", "--vary", "connections=1,2,3", "-z", "700ms"], 2_500)]
+    {
         let served = Served::start();
         let url = served.url("/delay/1");
         let words = [&words[..], &["--no-save", "--output", "json", &url]].concat();
@@ -180,8 +179,20 @@ fn a_sweep_runs_every_combination() {
     let (served, folder) = (Served::start(), Folder::new("swept"));
     let (home, page, json) = (folder.0.join("data"), folder.path("sweep.html"), folder.path("sweep.json"));
     let words = [
-        "sweep", "--vary", "connections=1,3", "--vary", "keepalive=on,off", "--repeat", "2", "-n", "30", "--html",
-        &page, "--json", &json, &served.url,
+        "sweep",
+        "--vary",
+        "connections=1,3",
+        "--vary",
+        "keepalive=on,off",
+        "--repeat",
+        "2",
+        "-n",
+        "30",
+        "--html",
+        &page,
+        "--json",
+        &json,
+        &served.url,
     ];
     let done = with_home(&home, &words);
     assert_eq!(done.status.code(), Some(0), "{done:?}");
@@ -234,7 +245,8 @@ fn a_sweep_varies_paths_variables_and_held_connections() {
     let counts = by_path(&stats(&served));
     assert_eq!((counts["/bytes"], counts["/echo"], counts["/close"]), (20 + 10, 20, 10));
     let talk = served.url.replace("http", "ws");
-    let held = ["hold", "--vary", "connections=5,9", "--vary", "every=100ms,200ms", "--hold", "300ms", "-d", "a", &talk];
+    let held =
+        ["hold", "--vary", "connections=5,9", "--vary", "every=100ms,200ms", "--hold", "300ms", "-d", "a", &talk];
     let value = report(&output(&[&brief[..], &held].concat()));
     follows("sweep", &value);
     let rates: Vec<f64> =
@@ -268,7 +280,11 @@ fn what_makes_no_sense_is_refused_before_anything_is_sent() {
         (&["sweep", "--vary", "insecure=maybe", url], "on or off", "on 或 off"),
         (&["sweep", "--vary", "connections=1,2", "-c", "3", url], "was given twice", "重复"),
         (&["sweep", "--vary", "connections=1,2", "--repeat", "0", url], "--repeat", "--repeat"),
-        (&["sweep", "--vary", "connections=1,2", "--debug", url], "--debug is for a single run", "--debug 仅用于单次运行"),
+        (
+            &["sweep", "--vary", "connections=1,2", "--debug", url],
+            "--debug is for a single run",
+            "--debug 仅用于单次运行",
+        ),
     ];
     for (words, english, chinese) in cases {
         for (language, says) in [("en", english), ("zh", chinese)] {
@@ -338,7 +354,10 @@ fn a_page_shows_the_search() {
 fn capacity_shows_its_formulas() {
     let words = ["capacity", "--page-views", "30M", "--share", "80%:20%", "--of-a-day", "24h", "--per-machine", "69/s"];
     for (language, says) in [
-        ("en", ["1,389/s = 24,000,000 / 17,280 s", "21 = 1,388.9/s / 69/s = 20.13", "so 20 are not enough", "22 = 21 + 1"]),
+        (
+            "en",
+            ["1,389/s = 24,000,000 / 17,280 s", "21 = 1,388.9/s / 69/s = 20.13", "so 20 are not enough", "22 = 21 + 1"],
+        ),
         ("zh", ["1,389/s = 24,000,000 / 17,280 s", "21 = 1,388.9/s / 69/s = 20.13", "因此 20 台不够", "22 = 21 + 1"]),
     ] {
         let shown = text(&output(&[&words[..], &["--lang", language]].concat()).stdout);

@@ -79,8 +79,11 @@ impl Paged {
     /// What is no JSON.
     pub(super) fn text(&self, path: &str) -> (u16, String) {
         let (status, _, body) = self.raw(
-            format!("GET {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {TOKEN}\r\nConnection: close\r\n\r\n", self.host)
-                .as_bytes(),
+            format!(
+                "GET {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {TOKEN}\r\nConnection: close\r\n\r\n",
+                self.host
+            )
+            .as_bytes(),
         );
         (status, body)
     }

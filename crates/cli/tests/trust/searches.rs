@@ -22,7 +22,6 @@ fn holds_theory(driver: &str, budget: &str) {
     assert!(lower.is_none_or(|lower| lower <= RATE), "{driver}: {value:#}");
     let is_disturbed = value["trials"].as_array().expect("a list").iter().any(|trial| trial["class"] == "discarded");
     assert!(is_disturbed || upper.is_none_or(|upper| RATE < upper), "{driver}: {value:#}");
-    println!("{driver}: {lower:?} to {upper:?}, {} trials", value["trials"].as_array().expect("a list").len());
 }
 
 #[test]

@@ -67,9 +67,7 @@ pub(super) fn drawing(report: &Value, language: Language) -> String {
         .collect();
     let loads = points.iter().map(|point| point.0);
     let times = points.iter().flat_map(|point| [point.1, point.2]);
-    let (Some(x), Some(y)) =
-        (Scale::of(loads, LEFT, WIDTH - RIGHT), Scale::of(times, HEIGHT - BOTTOM, TOP))
-    else {
+    let (Some(x), Some(y)) = (Scale::of(loads, LEFT, WIDTH - RIGHT), Scale::of(times, HEIGHT - BOTTOM, TOP)) else {
         return String::new();
     };
     let title = language.pick("Response time against load", "响应时间与负载");

@@ -67,7 +67,11 @@ fn write(report: &Value, page: &mut Markup, language: Language) {
     }
     trials(report, page, language);
     let took = span(core::time::Duration::from_secs(report["took_s"].as_f64().unwrap_or(0.0).round() as u64));
-    page.element("p", &language.pick(format!("{took}; {}.", ended(report, language)), format!("{took}；{}。", ended(report, language))));
+    page.element(
+        "p",
+        &language
+            .pick(format!("{took}; {}.", ended(report, language)), format!("{took}；{}。", ended(report, language))),
+    );
 }
 
 fn trials(report: &Value, page: &mut Markup, language: Language) {

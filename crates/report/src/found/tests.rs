@@ -1,1 +1,137 @@
+use std::time::Duration;
 
+use metrics::Lost;
+use search::{Bin, Class, Ended, Fault, Found, Noise, Order, Outcome, Purpose, Tally, Trial};
+
+use super::*;
+use crate::{Language, Screen};
+
+fn trial(number: usize, at: f64, purpose: Purpose, class: Class, lost: u64) -> Trial {
+    let span = Duration::from_secs(20);
+    let order = Order { number, at, purpose, warmup: span / 8, span, span_max: span, bin: span / 40 };
+    let mut tally = Tally::default();
+    let lost = Lost { lost, of: 20_000 };
+    tally.push(Bin { lost: vec![lost], ..Bin::default() });
+    let outcome = Outcome {
+        tally,
+        measured: span,
+        done_per_s: at,
+        p50_ns: Some(4_000_000),
+        p99_ns: Some(180_000_000),
+        limit: if class == Class::Missed { "target" } else { "plan_kept" },
+        ..Outcome::default()
+    };
+    let is_above = lost.share() > 0.01;
+    let began = Duration::from_secs(number as u64 * 23);
+    Trial { order, began, outcome, lost: vec![lost], class, is_above, recovered: None }
+}
+
+fn found() -> Found {
+    Found {
+        lower: Some(12_400.0),
+        upper: Some(12_900.0),
+        is_confirmed: Some(true),
+        own_limit: None,
+        limit: "target",
+        ended: Ended::Width,
+        noise: None,
+        is_worse: false,
+        stalls: None,
+        slower: None,
+        recovered: Some(Duration::from_millis(1_300)),
+        law: None,
+        took: Duration::from_secs(512),
+    }
+}
+
+fn value(found: &Found, trials: &[Trial]) -> serde_json::Value {
+    search_value(&SearchInput {
+        found,
+        trials,
+        goals: &["p99(response_time) < 200ms".to_owned()],
+        varied: Varied::Rate { is_request: true },
+        target: "http://a/<b>",
+        budget: Duration::from_secs(720),
+        began_unix: Duration::from_secs(1_700_000_000),
+        about: &About::default(),
+        kept_as: None,
+        is_running: false,
+    })
+}
+
+fn trials() -> Vec<Trial> {
+    vec![
+        trial(1, 12_400.0, Purpose::Full, Class::Met, 20),
+        trial(2, 12_400.0, Purpose::Confirm, Class::Met, 31),
+        trial(3, 12_900.0, Purpose::Full, Class::Missed, 900),
+    ]
+}
+
+#[test]
+fn the_result_is_said_in_both_languages() {
+    let value = value(&found(), &trials());
+    let english = search_text(&value, Screen::plain(Language::En));
+    assert_eq!(
+        english,
+        "\nMaximum       12,650/s ± 2.0 %: 12,400/s was held, 12,900/s was not\n\
+         Goals         p99(response_time) < 200ms\n\
+         Held          12,400/s: met in 2 of 2 trials, the longest 20s; p99 180.0ms\n\
+         Not held      12,900/s: too much in 1 of 1 trials; p99 180.0ms\n\
+         Limit         the target\n\
+         Recovery      at most 1.30s after a trial until response times were as before\n\
+         Search        3 trials in 8m32s; the bounds are close\n"
+    );
+    let chinese = search_text(&value, Screen::plain(Language::Zh));
+    for part in ["12,650/s ± 2.0 %：12,400/s 可以承受，12,900/s 不能", "瓶颈          被测服务", "上下界已足够接近"]
+    {
+        assert!(chinese.contains(part), "{chinese}");
+    }
+}
+
+#[test]
+fn what_a_reader_must_know_is_said() {
+    let own = Found { upper: None, own_limit: Some((20_000.0, Fault::Generator)), limit: "generator", ..found() };
+    let noisy = Found {
+        noise: Some(Noise { missed_at: 500.0, met_at: 800.0 }),
+        is_worse: true,
+        is_confirmed: Some(false),
+        ..found()
+    };
+    let nothing = Found { lower: None, ended: Ended::Least, ..found() };
+    for (found, english, chinese) in [
+        (&own, "20,000/s could not be tried: the limit was onrush on this machine", "瓶颈是本机上的 onrush"),
+        (&own, "at least 12,400/s", "至少 12,400/s"),
+        (&noisy, "the target is noisy: 500/s was too much", "被测服务不稳定：500/s"),
+        (&noisy, "may have become slower", "可能变慢"),
+        (&noisy, "was not when it was held for long", "长时间保持时未能达到"),
+        (&nothing, "below 12,900/s", "低于 12,900/s"),
+    ] {
+        let value = value(found, &trials());
+        for (language, says) in [(Language::En, english), (Language::Zh, chinese)] {
+            let text = search_text(&value, Screen::plain(language));
+            assert!(text.contains(says), "{says}: {text}");
+            let page = search_html(&value, language);
+            assert!(page.contains(says), "{says}: {page}");
+        }
+    }
+}
+
+#[test]
+fn a_page_needs_no_script_and_escapes_what_came() {
+    let value = value(&found(), &trials());
+    let page = search_html(&value, Language::En);
+    assert!(page.contains("http://a/&lt;b&gt;") && !page.contains("<b>") && !page.contains("<script"));
+    // A small and a large point for each trial, and the two bounds.
+    assert_eq!(page.matches("<circle").count(), 6);
+    assert!(page.contains("class=\"held\"") && page.contains("class=\"lost\""));
+    assert_eq!(part_of_page(&value, Language::En).matches("<circle").count(), 6);
+}
+
+#[test]
+fn rows_have_their_columns() {
+    let value = value(&found(), &trials());
+    let screen = Screen::plain(Language::En);
+    let row = search_row(&value["trials"][2], &screen);
+    assert_eq!(search_head(&value, &screen).find("lost"), row.find("4.50%").map(|at| at + 1), "{row}");
+    assert!(row.trim_end().ends_with("missed"), "{row}");
+}

@@ -80,7 +80,10 @@ pub fn search_text(report: &Value, screen: Screen) -> String {
     if let Some(recovered) = report["recovered_s"].as_f64() {
         let text = time(recovered * 1e9);
         let (en, zh) = match recovered < RECOVERED_AT_ONCE_S {
-            true => ("response times were as before at once after each trial".to_owned(), "每次测试后响应时间立即恢复".to_owned()),
+            true => (
+                "response times were as before at once after each trial".to_owned(),
+                "每次测试后响应时间立即恢复".to_owned(),
+            ),
             false => (
                 format!("at most {text} after a trial until response times were as before"),
                 format!("测试后最多 {text} 响应时间恢复到原来的水平"),

@@ -55,7 +55,7 @@ pub(crate) fn limit(name: &str, language: Language) -> &'static str {
         "generator" => language.pick("onrush on this machine", "本机上的 onrush"),
         "ports_or_descriptors" => language.pick("local ports or descriptors of this machine", "本机的端口或描述符"),
         "link" => language.pick("the network link", "网络带宽"),
-        "users" => language.pick("the connections of the load", "负载的连接数"),
+        "users" => language.pick("the users of the load", "负载的用户数"),
         "plan_kept" => language.pick("nobody", "无"),
         _ => language.pick("unknown", "未知"),
     }
@@ -69,13 +69,7 @@ pub(super) fn result(report: &Value, language: Language) -> String {
     match (number("lower"), number("upper"), number("middle").zip(number("half_width"))) {
         (Some(lower), Some(upper), Some((middle, half))) => language.pick(
             format!("{} ± {}: {} was held, {} was not", shown(middle), percent(half), shown(lower), shown(upper)),
-            format!(
-                "{} ± {}：{} 可以承受，{} 不能",
-                shown(middle),
-                percent(half),
-                shown(lower),
-                shown(upper)
-            ),
+            format!("{} ± {}：{} 可以承受，{} 不能", shown(middle), percent(half), shown(lower), shown(upper)),
         ),
         (Some(lower), ..) => language.pick(
             format!("at least {}, which was held; nothing higher was shown to be too much", shown(lower)),
@@ -126,7 +120,10 @@ pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
     if let Some(own) = report["own_limit"].as_object() {
         let who = limit(own["limit"].as_str().unwrap_or_default(), language);
         all.push(language.pick(
-            format!("{} could not be tried: the limit was {who}, so this says nothing of the target", shown(&own["at"])),
+            format!(
+                "{} could not be tried: the limit was {who}, so this says nothing of the target",
+                shown(&own["at"])
+            ),
             format!("{} 无法测试：瓶颈是{who}，因此不能说明被测服务的上限", shown(&own["at"])),
         ));
     }
@@ -213,9 +210,7 @@ pub(super) struct AtLoad {
 
 pub(super) fn at_load(report: &Value, at: f64) -> AtLoad {
     let all = report["trials"].as_array().map_or(&[][..], Vec::as_slice);
-    let there = || {
-        all.iter().filter(|trial| trial["at"].as_f64() == Some(at) && trial["class"] != "discarded")
-    };
+    let there = || all.iter().filter(|trial| trial["at"].as_f64() == Some(at) && trial["class"] != "discarded");
     let times = there().filter_map(|trial| trial["p99_s"].as_f64());
     let p99_s = times.fold(None, |range: Option<(f64, f64)>, p99| {
         Some(range.map_or((p99, p99), |(least, most)| (least.min(p99), most.max(p99))))

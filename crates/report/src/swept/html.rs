@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::Language;
-use crate::found::{figure, limit};
 use crate::format::time;
+use crate::found::{figure, limit};
 use crate::html::{Cell, Markup, escaped, plain_page};
 
 /// A cell of a heat map.
@@ -56,7 +56,11 @@ fn write(report: &Value, page: &mut Markup, language: Language) {
         page.raw("</section>\n");
     }
     let is_hold = report["is_hold"] == true;
-    let rate = if is_hold { page.pick("Connections held", "保持的连接数") } else { page.pick("Requests per second", "每秒请求数（QPS）") };
+    let rate = if is_hold {
+        page.pick("Connections held", "保持的连接数")
+    } else {
+        page.pick("Requests per second", "每秒请求数（QPS）")
+    };
     page.heading("Heat map", "热力图");
     page.raw(&maps(report, "rate", rate, language));
     page.raw(&maps(report, "p99_s", page.pick("p99 of response times", "响应时间 p99"), language));
@@ -71,7 +75,14 @@ fn shown(name: &str, value: f64) -> String {
 
 fn cells(cells: &[Value], names: &[&str], page: &mut Markup, language: Language) {
     let pick = |en: &'static str, zh: &'static str| language.pick(en, zh);
-    let figures = [pick("rate", "速率"), pick("least to most", "最小到最大"), "p50", "p99", pick("failed", "失败"), pick("limit", "瓶颈")];
+    let figures = [
+        pick("rate", "速率"),
+        pick("least to most", "最小到最大"),
+        "p50",
+        "p99",
+        pick("failed", "失败"),
+        pick("limit", "瓶颈"),
+    ];
     let heads: Vec<&str> = names.iter().copied().chain(figures).collect();
     let rows: Vec<Vec<Cell>> = cells
         .iter()
@@ -106,7 +117,16 @@ fn cells(cells: &[Value], names: &[&str], page: &mut Markup, language: Language)
 
 fn runs(runs: &[Value], page: &mut Markup, language: Language) {
     let pick = |en: &'static str, zh: &'static str| language.pick(en, zh);
-    let heads = ["#", pick("values", "取值"), pick("rate", "速率"), "p50", "p99", pick("failed", "失败"), pick("limit", "瓶颈"), pick("run", "运行")];
+    let heads = [
+        "#",
+        pick("values", "取值"),
+        pick("rate", "速率"),
+        "p50",
+        "p99",
+        pick("failed", "失败"),
+        pick("limit", "瓶颈"),
+        pick("run", "运行"),
+    ];
     let rows: Vec<Vec<Cell>> = runs
         .iter()
         .map(|run| {
@@ -167,7 +187,11 @@ fn maps(report: &Value, name: &str, title: &str, language: Language) -> String {
         ));
         for (column, value) in across.iter().enumerate() {
             let x = LEFT + column * CELL_WIDTH + CELL_WIDTH / 2;
-            text.push_str(&format!("<text x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{}</text>", TOP - 10, escaped(value)));
+            text.push_str(&format!(
+                "<text x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+                TOP - 10,
+                escaped(value)
+            ));
         }
         for (row, value) in down.iter().enumerate() {
             let y = TOP + row * CELL_HEIGHT;
@@ -179,7 +203,10 @@ fn maps(report: &Value, name: &str, title: &str, language: Language) -> String {
         }
         text.push_str(&format!("</svg><figcaption>{caption}</figcaption></figure>\n"));
     }
-    let legend = language.pick("Darker is more; a dashed frame: the generator was the limit.", "颜色越深数值越大；虚线框表示瓶颈在压测机。");
+    let legend = language.pick(
+        "Darker is more; a dashed frame: the generator was the limit.",
+        "颜色越深数值越大；虚线框表示瓶颈在压测机。",
+    );
     text.push_str(&format!("<p>{legend}</p>\n"));
     text
 }

@@ -1,1 +1,87 @@
+use search::{Grid, Vary};
 
+use super::*;
+use crate::{Language, Screen};
+
+fn run(place: usize, rate: f64, p99_ns: u64, is_spoiled: bool) -> SweptRun {
+    SweptRun {
+        place,
+        round: 1,
+        rate,
+        p50_ns: Some(p99_ns / 2),
+        p99_ns: Some(p99_ns),
+        failed_share: 0.0,
+        limit: if is_spoiled { "generator" } else { "users" },
+        is_spoiled,
+        kept_as: None,
+    }
+}
+
+fn value(runs: &[SweptRun], best_by: BestBy) -> Value {
+    let vary = ["connections=1,8", "keepalive=on,off"].map(|text| Vary::parse(text).expect("it varies"));
+    sweep_value(&SweepInput {
+        grid: &Grid::new(vary.to_vec(), 1).expect("a grid"),
+        runs,
+        is_hold: false,
+        best_by,
+        target: "http://a/<b>",
+        began_unix: Duration::from_secs(1_700_000_000),
+        took: Some(Duration::from_secs(12)),
+        was_stopped: false,
+        about: &About::default(),
+        kept_as: None,
+    })
+}
+
+fn runs() -> Vec<SweptRun> {
+    vec![
+        run(3, 900.0, 9_000_000, false),
+        run(0, 500.0, 2_000_000, false),
+        run(2, 4_000.0, 3_000_000, true),
+        run(1, 300.0, 4_000_000, false),
+        run(0, 520.0, 2_200_000, false),
+        run(0, 510.0, 2_100_000, false),
+    ]
+}
+
+#[test]
+fn cells_have_medians_and_the_best_was_not_spoiled() {
+    let by_rate = value(&runs(), BestBy::Rate);
+    assert_eq!(by_rate["cells"][0]["rate"], json!({"median": 510.0, "least": 500.0, "most": 520.0}));
+    assert_eq!(by_rate["best"], json!({"connections": "8", "keepalive": "off"}), "the fastest one was spoiled");
+    assert_eq!(value(&runs(), BestBy::P99)["best"], json!({"connections": "1", "keepalive": "on"}));
+    assert_eq!(value(&runs()[2..3], BestBy::Rate)["best"], Value::Null);
+}
+
+#[test]
+fn a_table_and_a_grid() {
+    let text = sweep_text(&value(&runs(), BestBy::P99), Screen::plain(Language::En));
+    assert_eq!(
+        text,
+        "\nconnections  keepalive   requests/s      least to most        p50        p99     failed  limit\n\
+         1            on                 510          500 - 520     1.05ms     2.10ms      0.00%  the users of the load  <- best\n\
+         1            off                300          300 - 300     2.00ms     4.00ms      0.00%  the users of the load\n\
+         8            on               4,000      4,000 - 4,000     1.50ms     3.00ms      0.00%  onrush on this machine !1\n\
+         8            off                900          900 - 900     4.50ms     9.00ms      0.00%  the users of the load\n\
+         \nrequests/s, median:\n\
+         connections \\ keepalive          on        off\n\
+         1                               510        300\n\
+         8                             4,000        900\n\
+         \nBest by p99: connections=1, keepalive=on\n\
+         !: in so many runs onrush or this machine was the limit; these say nothing of the target\n\
+         6 of 4 runs in 12s\n"
+    );
+    let chinese = sweep_text(&value(&runs(), BestBy::P99), Screen::plain(Language::Zh));
+    assert!(chinese.contains("按 p99 最佳") && chinese.contains("QPS"), "{chinese}");
+}
+
+#[test]
+fn a_page_has_heat_maps_and_no_script() {
+    for language in [Language::En, Language::Zh] {
+        let page = sweep_html(&value(&runs(), BestBy::Rate), language);
+        assert!(page.contains("&lt;b&gt;") && !page.contains("<b>") && !page.contains("<script"));
+        // Rates and percentiles of four cells each.
+        assert_eq!(page.matches("<rect").count(), 8);
+        assert_eq!(page.matches(" spoiled\"").count(), 2);
+    }
+}

@@ -4,8 +4,8 @@ use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
 use crate::Language;
-use crate::found::{figure, limit};
 use crate::format::{Align, pad, span, time};
+use crate::found::{figure, limit};
 use crate::screen::{Paint, Screen};
 
 /// Columns of figures.
@@ -41,8 +41,12 @@ pub fn sweep_head(report: &Value, screen: &Screen) -> String {
 /// The line of a run.
 pub fn sweep_row(report: &Value, run: &Value, screen: &Screen) -> String {
     let number = format!("{}/{}", run["number"], report["runs_planned"]);
-    let cells =
-        [figure(run["rate"].as_f64().unwrap_or(0.0)), seconds(&run["p50_s"]), seconds(&run["p99_s"]), percent(&run["failed_share"])];
+    let cells = [
+        figure(run["rate"].as_f64().unwrap_or(0.0)),
+        seconds(&run["p50_s"]),
+        seconds(&run["p99_s"]),
+        percent(&run["failed_share"]),
+    ];
     let figures: String = cells.iter().map(|cell| pad(cell, WIDTH, Align::Right)).collect();
     let spoiled = if run["is_spoiled"] == true { " !" } else { "" };
     let text = format!("{}{spoiled}", named(&run["values"]));
@@ -65,7 +69,11 @@ pub fn sweep_text(report: &Value, screen: Screen) -> String {
         let values: String = values.iter().zip(&widths).map(|(value, width)| pad(value, *width, Align::Left)).collect();
         let [first, others @ ..] = figures;
         let others: String = others.iter().map(|cell| pad(cell, WIDTH, Align::Right)).collect();
-        let line = format!("{values}{}{}{others}  {limit}", pad(&first, WIDTH, Align::Right), pad(spread, SPREAD_WIDTH, Align::Right));
+        let line = format!(
+            "{values}{}{}{others}  {limit}",
+            pad(&first, WIDTH, Align::Right),
+            pad(spread, SPREAD_WIDTH, Align::Right)
+        );
         format!("{}\n", line.trim_end())
     };
     let heads = [rate_head(report, language), "p50", "p99", language.pick("failed", "失败")].map(str::to_owned);
@@ -113,10 +121,13 @@ fn grid(report: &Value, cells: &[Value], language: Language) -> String {
     let corner = format!("{down_name} \\ {across_name}");
     let first = down.iter().map(|value| value.width()).chain([corner.width()]).max().unwrap_or(0) + 1;
     let width = across.iter().map(|value| value.width() + 2).max().unwrap_or(0).max(WIDTH);
-    let mut text = format!("\n{}\n", language.pick(
-        format!("{}, median:", rate_head(report, language)),
-        format!("{}（中位数）：", rate_head(report, language)),
-    ));
+    let mut text = format!(
+        "\n{}\n",
+        language.pick(
+            format!("{}, median:", rate_head(report, language)),
+            format!("{}（中位数）：", rate_head(report, language)),
+        )
+    );
     let line = |head: &str, cells: Vec<String>| {
         let cells: String = cells.iter().map(|cell| pad(cell, width, Align::Right)).collect();
         format!("{}{cells}\n", pad(head, first, Align::Left))
@@ -147,6 +158,9 @@ fn ending(report: &Value, cells: &[Value], language: Language) -> String {
     }
     let (made, planned) = (report["runs"].as_array().map_or(0, Vec::len), &report["runs_planned"]);
     let took = span(core::time::Duration::from_secs(report["took_s"].as_f64().unwrap_or(0.0).round() as u64));
-    text.push_str(&language.pick(format!("{made} of {planned} runs in {took}\n"), format!("{took} 内完成 {made}/{planned} 次运行\n")));
+    text.push_str(
+        &language
+            .pick(format!("{made} of {planned} runs in {took}\n"), format!("{took} 内完成 {made}/{planned} 次运行\n")),
+    );
     text
 }

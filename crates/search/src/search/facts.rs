@@ -80,7 +80,8 @@ pub(super) fn slower(at: f64, tally: &Tally) -> Option<Slower> {
 pub(super) fn law(trials: &[Trial]) -> Option<Law> {
     let mut points: Vec<(f64, f64)> = Vec::new();
     let mut loads: Vec<f64> = Vec::new();
-    for trial in trials.iter().filter(|trial| trial.outcome.fault.is_none() && trial.order.purpose != Purpose::Confirm) {
+    for trial in trials.iter().filter(|trial| trial.outcome.fault.is_none() && trial.order.purpose != Purpose::Confirm)
+    {
         // Where starts pile up, what is in the system is no matter of the system.
         if trial.class == Class::Missed || loads.contains(&trial.order.at) {
             continue;

@@ -1,6 +1,8 @@
 //! Searches with the real engine against the real target, in simulated worlds. The target's `/queue` is a queue whose highest load
 //! theory knows.
 
+#![expect(clippy::print_stdout, reason = "with --nocapture the bounds can be looked at")]
+
 #[path = "../theory/formulas.rs"]
 mod formulas;
 mod town;
@@ -48,9 +50,8 @@ fn covers(wanted: &Wanted, truth: f64, width: f64, seeds: u64) {
     };
     let both = [half(0), half(1)];
     let all: Vec<(u64, Found)> = both.into_iter().flat_map(|half| half.join().expect("a search ends")).collect();
-    let is_hit = |found: &Found| {
-        found.lower.is_none_or(|lower| lower <= truth) && found.upper.is_none_or(|upper| truth < upper)
-    };
+    let is_hit =
+        |found: &Found| found.lower.is_none_or(|lower| lower <= truth) && found.upper.is_none_or(|upper| truth < upper);
     for (seed, found) in all.iter().filter(|(_, found)| !is_hit(found)) {
         println!("seed {seed}: {truth:.1} is not in {}", line(found));
     }

@@ -73,20 +73,6 @@ pub(crate) fn search(wanted: &Wanted, seed: u64) -> Found {
             }
             Step::Over => return search.found(),
         }
-        if std::env::var_os("TRIALS").is_some()
-            && let Some(trial) = search.trials().last()
-        {
-            let (lost, order) = (trial.lost[0], trial.order);
-            println!(
-                "{:8.1} {:7} {:9} {}/{} in {:.1} s",
-                order.at,
-                order.purpose.name(),
-                trial.class.name(),
-                lost.lost,
-                lost.of,
-                trial.outcome.measured.as_secs_f64()
-            );
-        }
     }
 }
 

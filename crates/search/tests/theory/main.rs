@@ -1,5 +1,7 @@
 //! Searches in a world that is nothing but a queue, whose highest load theory knows.
 
+#![expect(clippy::print_stdout, reason = "with --nocapture the bounds can be looked at")]
+
 mod formulas;
 mod world;
 
@@ -90,7 +92,12 @@ fn a_cliff_is_found_where_it_is() {
         let found = world::search(world, 0.010, 0.01, MINUTE * 12);
         let (lower, upper) = (found.lower.expect("a bound"), found.upper.expect("a bound"));
         assert!(lower <= 1_000.0 && 1_000.0 <= upper && upper / lower < 1.051, "{}", line(&found));
-        assert_eq!((found.is_confirmed, found.ended, found.noise), (Some(true), Ended::Width, None), "{}", line(&found));
+        assert_eq!(
+            (found.is_confirmed, found.ended, found.noise),
+            (Some(true), Ended::Width, None),
+            "{}",
+            line(&found)
+        );
     }
 }
 

@@ -59,7 +59,6 @@ impl World {
 
     /// How long one stays that comes now.
     fn stay(&mut self, at: f64) -> f64 {
-
         if let Some((every, span)) = self.stall {
             if self.next_stall == f64::INFINITY {
                 self.next_stall = at + self.exponential(every);
@@ -114,9 +113,9 @@ impl World {
                 }
                 let full = std::mem::replace(&mut bin, Bin { lost: vec![Lost::default()], ..Bin::default() });
                 tally.push(full.clone());
-                let late = leaving.iter().filter(|Reverse((leaves, stayed))| {
-                    ends - (*leaves as f64 - *stayed as f64) / NANOS > limit_s
-                });
+                let late = leaving
+                    .iter()
+                    .filter(|Reverse((leaves, stayed))| ends - (*leaves as f64 - *stayed as f64) / NANOS > limit_s);
                 is_over = judge.piece(full, &[late.count() as u64]) == Go::Stop;
                 ends += bin_s;
             }
@@ -179,20 +178,6 @@ pub(crate) fn search(mut world: World, limit_s: f64, share: f64, budget: Duratio
             }
             Step::Rest => search.rested(Some(Duration::ZERO)),
             Step::Over => return search.found(),
-        }
-        if std::env::var_os("TRIALS").is_some()
-            && let Some(trial) = search.trials().last()
-        {
-            println!(
-                "  {:8.1} {:7} {:9} above {} lost {}/{} {:.1} s",
-                trial.order.at,
-                trial.order.purpose.name(),
-                trial.class.name(),
-                trial.is_above,
-                trial.lost[0].lost,
-                trial.lost[0].of,
-                trial.outcome.measured.as_secs_f64(),
-            );
         }
     }
 }
