@@ -72,7 +72,7 @@ fn front(words: &[OsString]) -> Option<(usize, Mode)> {
 /// The command line of a load: what it says, and which flags it has.
 pub(crate) struct Behind {
     pub(crate) command: Command,
-    matches: ArgMatches,
+    typed: ArgMatches,
     mode: Mode,
 }
 
@@ -84,6 +84,8 @@ pub(crate) fn behind(words: &[String], more: &[String], language: Language) -> R
     let own = words.iter().skip(usize::from(is_named)).chain(more);
     let all: Vec<OsString> = ["onrush", name].into_iter().map(OsString::from).chain(own.map(OsString::from)).collect();
     let (all, curl) = crate::come::split_at_curl(all, language);
+    // What nobody typed is no mistake of theirs: it has no meaning here, or it is decided otherwise.
+    let typed = help::command(language).try_get_matches_from(&all);
     let borrowed = Borrowed::add(all, curl.is_some(), language)?;
     let matches = help::command(language).try_get_matches_from(&borrowed.words);
     let matches = matches.map_err(|error| crate::usage::said(&error, language))?;
@@ -91,17 +93,18 @@ pub(crate) fn behind(words: &[String], more: &[String], language: Language) -> R
     if let Command::Run(args) = &mut command {
         args.flags.curl = curl;
     }
-    let (_, inner) = matches.subcommand().expect("a command was named");
+    let of_command = |matches: &ArgMatches| matches.subcommand().map(|(_, inner)| inner.clone());
+    let typed = typed.ok().as_ref().and_then(of_command).or_else(|| of_command(&matches));
     let mode = if is_hold { Mode::Hold } else { Mode::Run };
-    Ok(Behind { command, matches: inner.clone(), mode })
+    Ok(Behind { command, typed: typed.expect("a command was named"), mode })
 }
 
 impl Behind {
     /// The first flag of these that was given.
     pub(crate) fn given(&self, names: &[&'static str]) -> Option<&'static str> {
         let is_given = |name: &&&'static str| {
-            self.matches.try_contains_id(name).is_ok()
-                && self.matches.value_source(name).is_some_and(|source| source == ValueSource::CommandLine)
+            self.typed.try_contains_id(name).is_ok()
+                && self.typed.value_source(name).is_some_and(|source| source == ValueSource::CommandLine)
         };
         names.iter().find(is_given).copied()
     }

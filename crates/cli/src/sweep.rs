@@ -10,7 +10,8 @@ use engine::StopHandle;
 use figures::{Held, Run};
 use metrics::Measure;
 use plan::parse_count;
-use report::{BestBy, Language, SweptRun};
+use report::Language;
+use search::swept::{BestBy, SweptRun};
 use search::{Cell, Grid, REPEAT_MAX, Vary};
 
 use crate::args::{Command, HoldArgs, RunArgs, SweepArgs};

@@ -5,7 +5,7 @@ mod html;
 mod text;
 mod words;
 
-use std::time::Duration;
+use core::time::Duration;
 
 use search::{Found, Trial};
 use serde_json::{Value, json};

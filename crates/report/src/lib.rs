@@ -72,7 +72,7 @@ pub use say::{
 pub use scenario_file::{BinaryBody, ScenarioFile, scenario_file, scenario_file_of_talk};
 pub use screen::{Room, Screen};
 pub use summary::{nothing_measured, summary};
-pub use swept::{BestBy, SweepInput, SweptRun, grid_error, sweep_head, sweep_html, sweep_row, sweep_text, sweep_value};
+pub use swept::{SweepInput, grid_error, sweep_head, sweep_html, sweep_row, sweep_text, sweep_value};
 pub use table::Table;
 pub use tools::{Pages, ToolView, tool_fault, tool_note};
 pub use traced::{LOG_COLUMNS, LogStyle, StepName, step_names, utc_stamp};

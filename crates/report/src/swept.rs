@@ -3,9 +3,10 @@
 mod html;
 mod text;
 
-use std::time::Duration;
+use core::time::Duration;
 
 use search::Grid;
+use search::swept::{BestBy, CellFigures, Spread, SweptRun, best, cells};
 use serde_json::{Map, Value, json};
 
 use crate::About;
@@ -33,50 +34,6 @@ pub fn grid_error(error: &search::GridError, language: crate::Language) -> Strin
         GridError::TooMany { cells } => format!("{cells} 次运行超过上限 {CELLS_MAX}；请减少取值或 --repeat"),
     };
     language.pick(format!("--vary: {error}"), format!("--vary：{chinese}"))
-}
-
-/// What is told of one run of a sweep.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SweptRun {
-    /// Which cell it is of.
-    pub place: usize,
-    /// The first time is 1.
-    pub round: u64,
-    /// Requests a second, or connections that were held to the end.
-    pub rate: f64,
-    /// Response times, in nanoseconds.
-    pub p50_ns: Option<u64>,
-    /// The same.
-    pub p99_ns: Option<u64>,
-    /// Of all that was started.
-    pub failed_share: f64,
-    /// Who was the limit, by its stable name.
-    pub limit: &'static str,
-    /// The figures are the generator's as much as the target's.
-    pub is_spoiled: bool,
-    /// Where it is kept.
-    pub kept_as: Option<String>,
-}
-
-/// By what the best cell is found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BestBy {
-    /// The highest rate, or the most connections.
-    Rate,
-    /// The lowest median.
-    P50,
-    /// The lowest 99th percentile.
-    P99,
-}
-
-impl BestBy {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Rate => "rate",
-            Self::P50 => "p50",
-            Self::P99 => "p99",
-        }
-    }
 }
 
 /// What the report of a sweep is made of.
@@ -111,8 +68,10 @@ pub fn sweep_value(input: &SweepInput<'_>) -> Value {
         let names = grid.vary.iter().map(|vary| vary.name.clone());
         names.zip(grid.values(place)).map(|(name, value)| (name, value.into())).collect()
     };
-    let mut cells: Vec<Value> = (0..grid.cells()).map(|place| cell(place, &values(place), input.runs)).collect();
-    let best = best(&cells, input.best_by);
+    let figures = cells(grid, input.runs);
+    let best = best(&figures, input.best_by);
+    let made = figures.iter().enumerate().map(|(place, figures)| cell(place, &values(place), figures));
+    let mut cells: Vec<Value> = made.collect();
     if let Some(place) = best {
         cells[place]["is_best"] = true.into();
     }
@@ -157,54 +116,22 @@ pub fn sweep_value(input: &SweepInput<'_>) -> Value {
     })
 }
 
-fn cell(place: usize, values: &Map<String, Value>, runs: &[SweptRun]) -> Value {
-    let own: Vec<&SweptRun> = runs.iter().filter(|run| run.place == place).collect();
-    let of = |figure: &dyn Fn(&SweptRun) -> Option<f64>| spread(own.iter().filter_map(|run| figure(run)).collect());
-    let spoiled = own.iter().filter(|run| run.is_spoiled).count();
-    // The limit of most of its runs.
-    let limit =
-        own.iter().map(|run| run.limit).max_by_key(|limit| own.iter().filter(|run| run.limit == *limit).count());
+fn cell(place: usize, values: &Map<String, Value>, figures: &CellFigures) -> Value {
+    let spread = |spread: Option<Spread>| {
+        spread.map(|Spread { median, least, most }| json!({"median": median, "least": least, "most": most}))
+    };
     json!({
         "place": place,
         "values": values,
-        "runs": own.len(),
-        "rate": of(&|run| Some(run.rate)),
-        "p50_s": of(&|run| run.p50_ns.map(|ns| ns as f64 / 1e9)),
-        "p99_s": of(&|run| run.p99_ns.map(|ns| ns as f64 / 1e9)),
-        "failed_share": of(&|run| Some(run.failed_share)),
-        "spoiled_runs": spoiled,
-        "limit": limit,
+        "runs": figures.runs,
+        "rate": spread(figures.rate),
+        "p50_s": spread(figures.p50_s),
+        "p99_s": spread(figures.p99_s),
+        "failed_share": spread(figures.failed_share),
+        "spoiled_runs": figures.spoiled,
+        "limit": figures.limit,
         "is_best": false,
     })
-}
-
-/// The median of some figures, with the least and the most.
-fn spread(mut all: Vec<f64>) -> Value {
-    if all.is_empty() {
-        return Value::Null;
-    }
-    all.sort_by(f64::total_cmp);
-    let half = all.len() / 2;
-    let median = if all.len() % 2 == 1 { all[half] } else { f64::midpoint(all[half - 1], all[half]) };
-    json!({"median": median, "least": all[0], "most": all[all.len() - 1]})
-}
-
-/// The best cell of those in which the generator was not the limit, and not everything failed.
-fn best(cells: &[Value], by: BestBy) -> Option<usize> {
-    let median = |cell: &Value, name: &str| cell[name]["median"].as_f64();
-    let figure = |cell: &Value| match by {
-        BestBy::Rate => median(cell, "rate"),
-        BestBy::P50 => median(cell, "p50_s").map(|seconds| -seconds),
-        BestBy::P99 => median(cell, "p99_s").map(|seconds| -seconds),
-    };
-    let is_good = |cell: &&Value| cell["spoiled_runs"] == 0 && median(cell, "failed_share") < Some(1.0);
-    let all = cells.iter().enumerate().filter(|(_, cell)| is_good(cell));
-    // Of those that are as good, the quickest.
-    let quick = |cell: &Value| -median(cell, "p99_s").unwrap_or(f64::INFINITY);
-    let all = all.filter_map(|(place, cell)| Some((place, figure(cell)?, quick(cell))));
-    let is_better =
-        |one: &(usize, f64, f64), other: &(usize, f64, f64)| one.1.total_cmp(&other.1).then(one.2.total_cmp(&other.2));
-    all.max_by(is_better).map(|best| best.0)
 }
 
 #[cfg(test)]

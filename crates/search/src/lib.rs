@@ -11,6 +11,7 @@ mod judge;
 mod law;
 mod search;
 mod statistics;
+pub mod swept;
 mod tally;
 mod trial;
 

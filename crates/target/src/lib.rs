@@ -9,6 +9,7 @@ mod connection;
 mod described;
 mod greeter;
 mod happened;
+mod millis;
 mod peer;
 mod queue;
 mod respond;

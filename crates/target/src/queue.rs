@@ -13,7 +13,7 @@ use std::fmt::Write;
 
 use pacing::{Nanos, Random};
 
-use crate::behavior::millis;
+use crate::millis::millis;
 
 /// The most workers of a queue.
 const WORKERS_MAX: u32 = 4_096;

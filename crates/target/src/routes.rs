@@ -2,7 +2,8 @@
 
 use pacing::Nanos;
 
-use crate::behavior::{Delay, millis, thousandths};
+use crate::behavior::Delay;
+use crate::millis::{millis, thousandths};
 use crate::queue::Shape;
 use crate::respond::ECHO_BYTES_MAX;
 use crate::shop::{FORM_BYTES_MAX, Page};

@@ -29,6 +29,8 @@ fn every_flag_has_a_variable_of_its_own() {
                 Mode::Check => "onrush check first.yaml",
                 Mode::Compare => "onrush compare first second",
                 Mode::Ctl => "onrush ctl run",
+                Mode::FindMax => "onrush find-max first",
+                Mode::Sweep => "onrush sweep first",
                 _ => line,
             };
             let (value, meant) = match row.kind {

@@ -163,9 +163,9 @@ pub(crate) fn examples(command: &str) -> &'static [Example] {
         ],
         "sweep" => &[
             (
-                "onrush sweep --vary connections=10,100,1000 --vary threads=1,2 http://127.0.0.1:8080/",
-                "six combinations, three runs of each",
-                "6 种组合，每种运行 3 次",
+                "onrush sweep --vary connections=9,99 --vary threads=1,2 http://127.0.0.1:8080/",
+                "four combinations, three runs of each",
+                "4 种组合，每种运行 3 次",
             ),
             (
                 "onrush sweep --vary keepalive=on,off -z 5s http://127.0.0.1:8080/",

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use engine::StopHandle;
 use history::{RunFolder, Runs};
-use report::{About, BestBy, Language, Screen, SweepInput, SweptRun};
+use report::{About, Language, Screen, SweepInput};
 use search::Grid;
+use search::swept::{BestBy, SweptRun};
 use serde_json::Value;
 
 use crate::args::{Command, SweepArgs};
