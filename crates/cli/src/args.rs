@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use driver::Choice;
 use plan::{Flags, HoldFlags};
 
-pub(crate) use search::{CapacityArgs, FindMaxArgs, SweepArgs};
+pub(crate) use search::{CapacityArgs, FindMaxArgs, FrontArgs, SweepArgs};
 pub(crate) use watch::{CtlArgs, WatchArgs};
 
 /// What we say of ourselves.

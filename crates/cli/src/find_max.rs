@@ -177,7 +177,7 @@ fn go_on_with(args: &FindMaxArgs, mut bench: Bench, settings: Settings, language
             return Exit::Usage;
         }
     };
-    bench.keep_in(shown.runs());
+    bench.keep_in(shown.whole.runs());
     if let Some(exit) = bench.look(language) {
         return exit;
     }
@@ -208,7 +208,7 @@ fn of_connections(args: &FindMaxArgs, hold: &HoldArgs, budget: Duration, languag
     let target = ready.plan.target.url.clone();
     let texts = goals.texts(language);
     let mut shown = Shown::begin(args, about, (&target, Varied::Connections, &texts), budget)?;
-    let mut bench = HeldBench::new(ready, goals, shown.runs(), shown.screen());
+    let mut bench = HeldBench::new(ready, goals, shown.whole.runs(), shown.whole.screen);
     Ok(searched(&mut bench, settings, &mut shown, language))
 }
 
@@ -287,16 +287,16 @@ fn searched(trials: &mut dyn Trials, settings: Settings, shown: &mut Shown, lang
                 return Exit::System;
             }
         };
-        if asked.is_asked() || shown.is_told_to_stop() {
+        if asked.is_asked() || shown.whole.is_told_to_stop() {
             search.stop();
         }
-        let stop_file = shown.watch_stop_file(&stop);
+        let stop_file = shown.whole.watch_stop_file(&stop);
         let at = began.elapsed();
         match search.next(at) {
             Step::Trial(order) => match trials.trial(&order, search.judge(&order), &stop) {
                 Ok(mut outcome) => {
                     // A run that ends by itself is no end of the search.
-                    outcome.was_stopped = asked.is_asked() || shown.is_told_to_stop();
+                    outcome.was_stopped = asked.is_asked() || shown.whole.is_told_to_stop();
                     search.heard(&order, outcome, at, began.elapsed());
                     shown.trial(&search);
                 }
@@ -318,7 +318,7 @@ fn searched(trials: &mut dyn Trials, settings: Settings, shown: &mut Shown, lang
         output::complain(&report::run_error(&error, language));
         return Exit::System;
     }
-    let is_stopped = asked.is_asked() || shown.is_told_to_stop();
+    let is_stopped = asked.is_asked() || shown.whole.is_told_to_stop();
     match exit {
         Exit::Done | Exit::Unmet if is_stopped => Exit::Stopped,
         exit => exit,

@@ -48,6 +48,7 @@ mod sweep;
 mod tool;
 mod usage;
 mod watching;
+mod whole;
 mod wishes;
 
 use std::ffi::OsString;

@@ -134,7 +134,7 @@ impl Sweep {
                     return Exit::System;
                 }
             };
-            let stop_file = self.shown.borrow().watch_stop_file(&stop);
+            let stop_file = self.shown.borrow().whole.watch_stop_file(&stop);
             *self.asked.borrow_mut() = Some(asked);
             if self.is_told_to_stop() {
                 was_stopped = true;
@@ -161,7 +161,8 @@ impl Sweep {
 
     /// Somebody wants the end.
     fn is_told_to_stop(&self) -> bool {
-        self.asked.borrow().as_ref().is_some_and(signals::Asked::is_asked) || self.shown.borrow().is_told_to_stop()
+        self.asked.borrow().as_ref().is_some_and(signals::Asked::is_asked)
+            || self.shown.borrow().whole.is_told_to_stop()
     }
 
     fn load(&self, args: &RunArgs, cell: &Cell, number: usize, stop: &StopHandle) -> Exit {
@@ -185,7 +186,7 @@ impl Sweep {
     ) -> Exit {
         let plan = prepared.plan.clone();
         let about = keeping::about(masking::command(&plan, false));
-        let (thresholds, runs) = (&wishes.thresholds[..], self.shown.borrow().runs());
+        let (thresholds, runs) = (&wishes.thresholds[..], self.shown.borrow().whole.runs());
         let quiet = Quiet { screen: load.view.screen, thresholds, about, runs };
         match quiet.measure(plan, (&prepared, &format!("{number:03}")), stop, |_, _| ()) {
             // What was cut short is no run of this combination.
@@ -210,7 +211,7 @@ impl Sweep {
                 return exit;
             }
         };
-        let (runs, screen) = (self.shown.borrow().runs(), self.shown.borrow().screen());
+        let (runs, screen) = (self.shown.borrow().whole.runs(), self.shown.borrow().whole.screen);
         let quiet = QuietHold { ready: &ready, runs: runs.as_ref(), screen };
         match quiet.hold(ready.plan.clone(), &format!("{number:03}"), stop) {
             Ok(_) if self.is_told_to_stop() => Exit::Done,

@@ -55,4 +55,16 @@ impl About {
             },
         })
     }
+
+    /// The same of something that is made of many runs.
+    pub(crate) fn of_many(&self, began_unix: core::time::Duration) -> Value {
+        json!({
+            "version": self.version,
+            "command": self.command,
+            "began": utc(began_unix),
+            "kernel": self.kernel,
+            "cpu": self.cpu,
+            "cores": self.cores,
+        })
+    }
 }

@@ -11,7 +11,6 @@ use search::{Found, Trial};
 use serde_json::{Value, json};
 
 use crate::About;
-use crate::traced::utc;
 
 pub use html::search_html;
 pub(crate) use html::search_part;
@@ -123,14 +122,7 @@ pub fn search_value(input: &SearchInput<'_>) -> Value {
         "target": input.target,
         "kept_as": input.kept_as,
         "trials": input.trials.iter().map(|trial| trial_value(trial, input.goals)).collect::<Vec<_>>(),
-        "about": {
-            "version": input.about.version,
-            "command": input.about.command,
-            "began": utc(input.began_unix),
-            "kernel": input.about.kernel,
-            "cpu": input.about.cpu,
-            "cores": input.about.cores,
-        },
+        "about": input.about.of_many(input.began_unix),
     })
 }
 

@@ -59,11 +59,35 @@ fn whole(title: &str, page: Markup, data: &Value, language: Language) -> String 
     )
 }
 
-/// A page of which everything stands in its markup: no script, nothing that is fetched.
-pub(crate) fn plain_page(title: &str, page: Markup, language: Language) -> String {
+/// The page of a report that is made of many runs, all of it markup: no script, nothing that is fetched. `titles`: what it is, and the
+/// heading of its last part.
+pub(crate) fn plain_page(
+    report: &Value,
+    titles: [(&'static str, &'static str); 2],
+    language: Language,
+    write: impl FnOnce(&mut Markup),
+) -> String {
+    let mut page = Markup::new(language);
+    let target = report["target"].as_str().unwrap_or_default();
+    page.raw("<header>\n");
+    page.element("h1", target);
+    page.element("p", page.pick(titles[0].0, titles[0].1));
+    page.raw("</header>\n<main>\n");
+    write(&mut page);
+    let about = &report["about"];
+    let text = |name: &str| about[name].as_str().unwrap_or_default().to_owned();
+    page.heading(titles[1].0, titles[1].1);
+    let cores = language.pick(format!("{} cores", about["cores"]), format!("{} 核", about["cores"]));
+    page.facts(&[
+        (page.pick("command", "命令"), text("command")),
+        (page.pick("began", "开始时间"), text("began")),
+        (page.pick("machine", "压测机"), format!("{}, {}, {cores}", text("kernel"), text("cpu"))),
+    ]);
+    page.raw("</main>\n");
+    page.raw(&format!("<footer><p>onrush {}</p></footer>\n", escaped(&text("version"))));
     let policy =
         format!("default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'", digest(STYLE));
-    let title = escaped(title);
+    let title = escaped(target);
     format!(
         "<!doctype html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<title>{title} - onrush</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
         language.pick("en", "zh-CN"),

@@ -10,7 +10,6 @@ use search::swept::{BestBy, CellFigures, Spread, SweptRun, best, cells};
 use serde_json::{Map, Value, json};
 
 use crate::About;
-use crate::traced::utc;
 
 pub use html::sweep_html;
 pub(crate) use html::sweep_part;
@@ -105,14 +104,7 @@ pub fn sweep_value(input: &SweepInput<'_>) -> Value {
         "took_s": input.took.map(|took| took.as_secs_f64()),
         "was_stopped": input.was_stopped,
         "kept_as": input.kept_as,
-        "about": {
-            "version": input.about.version,
-            "command": input.about.command,
-            "began": utc(input.began_unix),
-            "kernel": input.about.kernel,
-            "cpu": input.about.cpu,
-            "cores": input.about.cores,
-        },
+        "about": input.about.of_many(input.began_unix),
     })
 }
 

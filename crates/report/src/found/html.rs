@@ -6,28 +6,12 @@ use super::chart::drawing;
 use super::words::{class, ended, figure, law, limit, purpose, result, shown_by, warnings};
 use crate::Language;
 use crate::format::{count, span, time};
-use crate::html::{Cell, Markup, escaped, plain_page};
+use crate::html::{Cell, Markup, plain_page};
 
 /// The page of a search.
 pub fn search_html(report: &Value, language: Language) -> String {
-    let mut page = Markup::new(language);
-    let target = report["target"].as_str().unwrap_or_default();
-    page.raw("<header>\n");
-    page.element("h1", target);
-    page.element("p", language.pick("How much does it take", "最大负载"));
-    page.raw("</header>\n<main>\n");
-    write(report, &mut page, language);
-    let about = &report["about"];
-    let text = |name: &str| about[name].as_str().unwrap_or_default().to_owned();
-    page.heading("About this search", "关于本次搜索");
-    page.facts(&[
-        (page.pick("command", "命令"), text("command")),
-        (page.pick("began", "开始时间"), text("began")),
-        (page.pick("machine", "压测机"), format!("{}, {}, {} cores", text("kernel"), text("cpu"), about["cores"])),
-    ]);
-    page.raw("</main>\n");
-    page.raw(&format!("<footer><p>onrush {}</p></footer>\n", escaped(&text("version"))));
-    plain_page(target, page, language)
+    let titles = [("How much does it take", "最大负载"), ("About this search", "关于本次搜索")];
+    plain_page(report, titles, language, |page| write(report, page, language))
 }
 
 /// What a page that has a head of its own shows of it.

@@ -17,24 +17,8 @@ const SHADES: usize = 5;
 
 /// The page of a sweep.
 pub fn sweep_html(report: &Value, language: Language) -> String {
-    let mut page = Markup::new(language);
-    let target = report["target"].as_str().unwrap_or_default();
-    page.raw("<header>\n");
-    page.element("h1", target);
-    page.element("p", language.pick("Sweep", "参数扫描"));
-    page.raw("</header>\n<main>\n");
-    write(report, &mut page, language);
-    let about = &report["about"];
-    let text = |name: &str| about[name].as_str().unwrap_or_default().to_owned();
-    page.heading("About this sweep", "关于本次扫描");
-    page.facts(&[
-        (page.pick("command", "命令"), text("command")),
-        (page.pick("began", "开始时间"), text("began")),
-        (page.pick("machine", "压测机"), format!("{}, {}, {} cores", text("kernel"), text("cpu"), about["cores"])),
-    ]);
-    page.raw("</main>\n");
-    page.raw(&format!("<footer><p>onrush {}</p></footer>\n", escaped(&text("version"))));
-    plain_page(target, page, language)
+    let titles = [("Sweep", "参数扫描"), ("About this sweep", "关于本次扫描")];
+    plain_page(report, titles, language, |page| write(report, page, language))
 }
 
 /// What a page that has a head of its own shows of it.
