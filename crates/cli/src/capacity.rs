@@ -85,6 +85,23 @@ fn given(args: &CapacityArgs, language: Language) -> Result<Given, String> {
         (None, None) => None,
     };
     let ports = number("--ports", &args.ports)?;
+    if args.page_views.is_some() && args.rate.is_some() {
+        return Err(language
+            .pick(
+                "--page-views and --rate both give the peak; give one of them",
+                "--page-views 与 --rate 都给出峰值；请只给一个",
+            )
+            .to_owned());
+    }
+    let all = [&args.users, &args.response, &args.think];
+    if all.iter().all(|one| one.is_some()) && (args.rate.is_some() || args.page_views.is_some()) {
+        return Err(language
+            .pick(
+                "a rate, --users, --response and --think are one too many: each follows from the others; leave one out",
+                "速率、--users、--response、--think 多了一项：每一项都可由其他三项得出；请去掉一项",
+            )
+            .to_owned());
+    }
     Ok(Given {
         page_views: number("--page-views", &args.page_views)?,
         per_view: number("--per-view", &args.per_view)?.unwrap_or(1.0),
@@ -182,6 +199,20 @@ fn found(path: &str, language: Language) -> Result<f64, String> {
                 "--from：'{}' 不是 find-max 的 JSON 报告；可这样生成：onrush find-max --json FILE URL",
                 file.display()
             ),
+        ));
+    }
+    if value["unit"] == "iterations_per_s" {
+        return Err(language
+            .pick(
+                "--from: that search is of iterations, each of several requests; give --per-machine in requests per second",
+                "--from：该搜索以轮数计，每轮有多个请求；请用 --per-machine 给出每秒请求数",
+            )
+            .to_owned());
+    }
+    if value["is_confirmed"] == false {
+        output::note(language.pick(
+            "onrush: the rate of --from was not held for long; a longer find-max would confirm it",
+            "onrush: --from 的速率没有经过长时间确认；用更长的 find-max 可以确认",
         ));
     }
     value["lower_per_s"].as_f64().filter(|rate| *rate > 0.0).ok_or_else(|| {

@@ -178,10 +178,22 @@ fn go_on_with(args: &FindMaxArgs, mut bench: Bench, settings: Settings, language
         }
     };
     bench.keep_in(shown.whole.runs());
-    if let Some(exit) = bench.look(language) {
-        return exit;
+    let (began, stop) = (Instant::now(), StopHandle::default());
+    let asked = match stopping::watch_signals(&stop, language) {
+        Ok(asked) => asked,
+        Err(error) => {
+            output::complain(&report::run_error(&error.into(), language));
+            return Exit::System;
+        }
+    };
+    if let Some(exit) = bench.look(&stop, language) {
+        shown.whole.forget();
+        return if asked.is_asked() { Exit::Stopped } else { exit };
     }
-    searched(&mut bench, settings, &mut shown, language)
+    // One user of each scenario is the least that there can be.
+    let scenarios = if settings.is_whole { bench.scenarios() as f64 } else { 0.0 };
+    let (start, least) = (settings.start.max(scenarios), settings.least.max(scenarios));
+    searched(&mut bench, Settings { start, least, ..settings }, (&mut shown, began), language)
 }
 
 /// The most connections.
@@ -205,11 +217,11 @@ fn of_connections(args: &FindMaxArgs, hold: &HoldArgs, budget: Duration, languag
         }
     };
     let about = crate::keeping::about(crate::masking::command_of_hold());
-    let target = ready.plan.target.url.clone();
+    let target = plan::masked_url(&ready.plan.target.url);
     let texts = goals.texts(language);
     let mut shown = Shown::begin(args, about, (&target, Varied::Connections, &texts), budget)?;
     let mut bench = HeldBench::new(ready, goals, shown.whole.runs(), shown.whole.screen);
-    Ok(searched(&mut bench, settings, &mut shown, language))
+    Ok(searched(&mut bench, settings, (&mut shown, Instant::now()), language))
 }
 
 fn most_rate(args: &FindMaxArgs, language: Language) -> Result<f64, String> {
@@ -265,6 +277,9 @@ fn settings(
     Ok(Settings { goals: goals.allowed(), budget, start, least, most, is_whole: wants_users, is_plain: false })
 }
 
+/// Since a trial: it is as it was before, or not yet.
+type Rested = Result<Duration, Duration>;
+
 /// The target has this part of the time to become as it was before.
 const REST_PART: u32 = 12;
 const REST_MAX: Duration = Duration::from_secs(60);
@@ -272,8 +287,12 @@ const REST_MAX: Duration = Duration::from_secs(60);
 const REST_EVERY: Duration = Duration::from_millis(20);
 
 /// From the first trial to the last line.
-fn searched(trials: &mut dyn Trials, settings: Settings, shown: &mut Shown, language: Language) -> Exit {
-    let began = Instant::now();
+fn searched(
+    trials: &mut dyn Trials,
+    settings: Settings,
+    (shown, began): (&mut Shown, Instant),
+    language: Language,
+) -> Exit {
     let rest_max = (settings.budget / REST_PART).min(REST_MAX);
     let mut search = Search::new(settings);
     shown.begun(&search);
@@ -325,16 +344,16 @@ fn searched(trials: &mut dyn Trials, settings: Settings, shown: &mut Shown, lang
     }
 }
 
-/// How long the target needed until it was as before; `None` when it is not yet.
-fn rested(trials: &mut dyn Trials, stop: &StopHandle, most: Duration) -> Result<Option<Duration>, RunError> {
+/// How long the target needed until it was as before, or how long it was not.
+fn rested(trials: &mut dyn Trials, stop: &StopHandle, most: Duration) -> Result<Rested, RunError> {
     let began = Instant::now();
     while began.elapsed() < most && !stop.is_stopped() {
         let at = began.elapsed();
         if trials.is_rested(stop)? {
-            return Ok(Some(at));
+            return Ok(Ok(at));
         }
         // A target that is gone answers at once, with nothing.
         std::thread::sleep(REST_EVERY);
     }
-    Ok(None)
+    Ok(Err(began.elapsed()))
 }

@@ -27,6 +27,12 @@ pub(crate) fn sorted(words: Vec<OsString>) -> Vec<OsString> {
             rest.extend(words.by_ref());
             break;
         }
+        // What stands behind it is curl's.
+        if text == "curl" {
+            rest.push(word);
+            rest.extend(words.by_ref());
+            break;
+        }
         let (name, has_value) = match text.split_once('=') {
             Some((name, _)) => (name, true),
             None => (&*text, false),
@@ -76,12 +82,13 @@ pub(crate) struct Behind {
     mode: Mode,
 }
 
-/// Reads the command line of a load. `more`: words that stand behind it.
+/// Reads the command line of a load. `more`: words that stand before it.
 pub(crate) fn behind(words: &[String], more: &[String], language: Language) -> Result<Behind, String> {
     let is_hold = words.first().is_some_and(|word| word == "hold");
     let is_named = is_hold || words.first().is_some_and(|word| word == "run");
     let name = if is_hold { "hold" } else { "run" };
-    let own = words.iter().skip(usize::from(is_named)).chain(more);
+    // A command of curl takes all that stands behind it.
+    let own = more.iter().chain(words.iter().skip(usize::from(is_named)));
     let all: Vec<OsString> = ["onrush", name].into_iter().map(OsString::from).chain(own.map(OsString::from)).collect();
     let (all, curl) = crate::come::split_at_curl(all, language);
     // What nobody typed is no mistake of theirs: it has no meaning here, or it is decided otherwise.

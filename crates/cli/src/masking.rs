@@ -31,7 +31,7 @@ pub(crate) fn file(plan: &Plan, text: &str, with_secrets: bool) -> String {
 }
 
 /// What stands for a secret.
-const MASK: &str = "***";
+pub(crate) const MASK: &str = "***";
 /// Flags whose value says who somebody is, and what it is in the command lines of other tools.
 const FLAGS: [&str; 7] = ["-u", "--user", "-b", "--cookie", "--oauth2-bearer", "-U", "--proxy-user"];
 const FLAGS_OF_TOOLS: [&str; 4] = ["-A", "-a", "-C", "-P"];
@@ -81,12 +81,20 @@ fn words(all: &[String]) -> Vec<String> {
         };
         match (if flag.is_empty() { before } else { flag.trim_end_matches('=') }, value) {
             ("--export", value) => format!("{flag}{}", exported(value)),
+            ("--vary", value) => format!("{flag}{}", varied(value)),
             (name, _) if is_flag(name) => format!("{flag}{MASK}"),
             _ => word.to_owned(),
         }
     };
     let before = std::iter::once("").chain(all.iter().map(String::as_str));
     before.zip(all).map(|(before, word)| hidden(before, word)).collect()
+}
+
+/// What is varied, without values that are secret whatever they say.
+fn varied(text: &str) -> String {
+    let (name, _) = text.split_once('=').unwrap_or((text, ""));
+    let is_secret = FLAGS.contains(&format!("--{name}").as_str()) || plan::is_secret_field(name);
+    if is_secret { format!("{name}={MASK}") } else { masked(text) }
 }
 
 /// An export with its place as reports show it.
@@ -133,6 +141,10 @@ mod tests {
         ] {
             assert_eq!(hidden(line), meant);
         }
+        assert_eq!(
+            hidden("--vary user=a:b,c:d --vary=password=x,y --vary threads=1"),
+            "--vary user=*** --vary=password=*** --vary threads=1"
+        );
         let export = hidden("--export influx=http://h:8086/write?db=x&u=me&p=S --export=csv=a.csv");
         assert!(!export.contains("p=S") && export.ends_with("--export=csv=a.csv"), "{export}");
     }

@@ -86,7 +86,7 @@ fn begun(args: &SweepArgs, language: Language) -> Result<Exit, String> {
     for behind in &all {
         check(behind, language)?;
     }
-    let shown = Shown::begin(args, &grid, by, &base)?;
+    let shown = Shown::begin(args, &varied.shown(&grid), by, &base)?;
     Ok(Sweep { grid, all, shown: RefCell::new(shown), asked: RefCell::default(), language }.run())
 }
 

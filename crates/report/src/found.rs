@@ -109,6 +109,7 @@ pub fn search_value(input: &SearchInput<'_>) -> Value {
         "middle": middle.map(|(middle, _)| middle),
         "half_width": middle.map(|(_, half)| half),
         "is_confirmed": found.is_confirmed,
+        "not_confirmed": found.not_confirmed,
         "own_limit": found.own_limit.map(|(at, fault)| json!({"at": at, "limit": fault.name()})),
         "ended": if input.is_running { "running" } else { found.ended.name() },
         "noise": found.noise.map(both),
@@ -116,6 +117,7 @@ pub fn search_value(input: &SearchInput<'_>) -> Value {
         "stalls": found.stalls.map(stalls),
         "slower": found.slower.map(slower),
         "recovered_s": found.recovered.map(|span| span.as_secs_f64()),
+        "not_recovered_s": found.not_recovered.map(|span| span.as_secs_f64()),
         "law": found.law.map(law),
         "budget_s": input.budget.as_secs_f64(),
         "took_s": found.took.as_secs_f64(),
@@ -164,6 +166,7 @@ fn trial_value(trial: &Trial, goals: &[String]) -> Value {
         "fault": outcome.fault.map(search::Fault::name),
         "was_stopped": outcome.was_stopped,
         "recovered_s": trial.recovered.map(|span| span.as_secs_f64()),
+        "not_recovered_s": trial.not_recovered.map(|span| span.as_secs_f64()),
         "run": outcome.kept_as,
     })
 }

@@ -20,6 +20,8 @@ pub enum Ended {
     Most,
     /// The smallest load misses a goal.
     Least,
+    /// Nothing was lost, and there were too few requests to be sure.
+    TooFew,
     /// What this machine can do was reached before the target's limit.
     OwnLimit,
 }
@@ -34,6 +36,7 @@ impl Ended {
             Self::Stopped => "stopped",
             Self::Most => "most",
             Self::Least => "least",
+            Self::TooFew => "too_few",
             Self::OwnLimit => "own_limit",
         }
     }
@@ -79,8 +82,10 @@ pub struct Found {
     pub lower: Option<f64>,
     /// The lowest load that was not; nobody knows when the target was not the limit.
     pub upper: Option<f64>,
-    /// The lower bound was held for long: `Some(false)` when it was tried and was not; `None` when nobody tried.
-    pub is_confirmed: Option<bool>,
+    /// The lower bound was held for long.
+    pub is_confirmed: bool,
+    /// The last load that was met in short trials, and was not when it was held for long.
+    pub not_confirmed: Option<f64>,
     /// What this machine could not do.
     pub own_limit: Option<(f64, Fault)>,
     /// The name of what was the limit.
@@ -97,6 +102,8 @@ pub struct Found {
     pub slower: Option<Slower>,
     /// The longest time that the target needed after a trial until it was as before.
     pub recovered: Option<Duration>,
+    /// The longest time after which it was not, and nobody waited any longer.
+    pub not_recovered: Option<Duration>,
     /// A hint, where there are enough trials.
     pub law: Option<Law>,
     /// How long it took.

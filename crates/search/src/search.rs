@@ -107,7 +107,11 @@ pub struct Search {
     points: Points,
     trials: Vec<Trial>,
     wants_rest: bool,
-    confirmed: Option<bool>,
+    /// The load that was held for long, and the last one that was not.
+    confirmed: Option<f64>,
+    not_confirmed: Option<f64>,
+    /// The longest that a trial took beside what was planned: its end, and the opening of connections.
+    beside: Duration,
     slower: Option<Slower>,
     elapsed: Duration,
 }
@@ -125,6 +129,8 @@ impl Search {
             trials: Vec::new(),
             wants_rest: false,
             confirmed: None,
+            not_confirmed: None,
+            beside: Duration::ZERO,
             slower: None,
             elapsed: Duration::ZERO,
         }
@@ -162,7 +168,7 @@ impl Search {
                     return self.order(at, Purpose::Look);
                 }
                 Stage::At(at) => {
-                    if self.has_time(self.reserve() + self.settings.span()) {
+                    if self.left() >= self.reserve() + self.cost(self.settings.span()) {
                         return self.order(at, Purpose::Full);
                     }
                     self.stage = Stage::Between;
@@ -171,13 +177,16 @@ impl Search {
                 }
                 Stage::Between => match self.points.pick(&self.settings) {
                     // A bound needs all of its trials.
-                    Ok(at) if self.has_time(self.reserve() + self.settings.span() * self.trials_at(at)) => {
+                    Ok(at) if self.left() >= self.reserve() + self.cost(self.settings.span()) * self.trials_at(at) => {
                         self.stage = Stage::At(at);
                     }
                     Ok(_) => self.end_of(Ended::Budget),
                     Err(ended) => self.end_of(ended),
                 },
-                Stage::Confirming(at) => return self.order(at, Purpose::Confirm),
+                Stage::Confirming(at) if self.has_time(self.settings.span() * CONFIRMED) => {
+                    return self.order(at, Purpose::Confirm);
+                }
+                Stage::Confirming(_) => self.stage = Stage::Over(self.ended_by(Ended::Budget)),
             }
         }
     }
@@ -185,6 +194,8 @@ impl Search {
     /// What came of a trial.
     pub fn heard(&mut self, order: &Order, outcome: Outcome, began: Duration, elapsed: Duration) {
         self.elapsed = elapsed;
+        let planned = order.warmup + outcome.measured.min(order.span_max);
+        self.beside = self.beside.max(elapsed.saturating_sub(began).saturating_sub(planned));
         let class = match outcome.is_held {
             Some(true) => Class::Met,
             Some(false) => Class::Missed,
@@ -192,7 +203,8 @@ impl Search {
         };
         let is_above = outcome.is_held.map_or_else(|| is_above(&outcome.tally, &self.goals), |is_held| !is_held);
         let lost = (0..self.goals.len()).map(|goal| outcome.tally.lost(goal)).collect();
-        let trial = Trial { order: *order, began, lost, class, is_above, recovered: None, outcome };
+        let trial =
+            Trial { order: *order, began, lost, class, is_above, recovered: None, not_recovered: None, outcome };
         self.wants_rest = is_above && self.settings.least < order.at;
         if trial.outcome.was_stopped {
             self.stage = Stage::Over(Ended::Stopped);
@@ -207,11 +219,11 @@ impl Search {
         self.trials.push(trial);
     }
 
-    /// The target is as it was before, after this time; `None`: it is not, and nobody waits any longer.
-    pub fn rested(&mut self, after: Option<Duration>) {
+    /// The target is as it was before, after this time; or it is not yet, and nobody waits any longer.
+    pub fn rested(&mut self, after: Result<Duration, Duration>) {
         self.wants_rest = false;
         if let Some(trial) = self.trials.last_mut() {
-            trial.recovered = after;
+            (trial.recovered, trial.not_recovered) = (after.ok(), after.err());
         }
     }
 
@@ -223,7 +235,10 @@ impl Search {
     /// What it has come to, so far.
     pub fn found(&self) -> Found {
         let (lower, upper, own) = (self.points.lower(), self.points.upper(), self.points.own_limit());
+        // Nothing was lost, and still nobody can be sure.
+        let has_too_few = lower.is_none() && !self.trials.is_empty() && self.trials.iter().all(|trial| !trial.is_above);
         let ended = match self.stage {
+            Stage::Over(Ended::Least | Ended::Noise | Ended::Budget) if has_too_few => Ended::TooFew,
             Stage::Over(ended) => ended,
             _ => Ended::Stopped,
         };
@@ -237,7 +252,8 @@ impl Search {
         Found {
             lower,
             upper,
-            is_confirmed: self.confirmed,
+            is_confirmed: lower.is_some() && self.confirmed == lower,
+            not_confirmed: self.not_confirmed,
             own_limit: own.filter(|_| upper.is_none()),
             limit,
             ended,
@@ -246,6 +262,7 @@ impl Search {
             stalls,
             slower: self.slower,
             recovered: self.trials.iter().filter_map(|trial| trial.recovered).max(),
+            not_recovered: self.trials.iter().filter_map(|trial| trial.not_recovered).max(),
             law: facts::law(&self.trials),
             took: self.elapsed,
         }
@@ -266,15 +283,16 @@ impl Search {
             purpose,
             warmup: full / WARMUP_PART,
             span,
-            span_max: span_max.min(span.max(self.left().saturating_sub(self.reserve()))),
+            span_max: span_max.min(span.max(self.left().saturating_sub(self.reserve() + self.cost(Duration::ZERO)))),
             bin: (full / PIECES).max(BIN_MIN),
         })
     }
 
     /// What is kept for holding what was found.
     fn reserve(&self) -> Duration {
-        let has_found = self.points.lower().is_some() && self.confirmed != Some(true);
-        if has_found { self.settings.span() * self.confirm_parts() * 5 / 4 } else { Duration::ZERO }
+        let has_found = self.points.lower().is_some_and(|lower| self.confirmed != Some(lower));
+        let parts = self.confirm_parts();
+        if has_found && parts > 0 { self.cost(self.settings.span() * parts) } else { Duration::ZERO }
     }
 
     /// Full trials that a load may need, as far as one can know.
@@ -288,8 +306,12 @@ impl Search {
     }
 
     fn has_time(&self, span: Duration) -> bool {
-        // A trial has a warm-up, and an end.
-        self.left() >= span + span / 4
+        self.left() >= self.cost(span)
+    }
+
+    /// A trial has a warm-up, and an end.
+    fn cost(&self, span: Duration) -> Duration {
+        span + self.settings.span() / WARMUP_PART + self.beside
     }
 
     fn confirm_parts(&self) -> u32 {
@@ -365,8 +387,17 @@ impl Search {
         let point = self.points.tried(at, trial.order.bin, tally, trial.is_above);
         let pooled = class_of(&point.tally, &self.goals);
         let is_missed = [trial.class, class_of(&last, &self.goals)].contains(&Class::Missed) || self.slower.is_some();
-        let class = if is_missed { Class::Missed } else { pooled };
-        self.confirmed = Some(class == Class::Met);
+        // What came before was chosen because it met: it does not outweigh this.
+        let class = match pooled {
+            _ if is_missed => Class::Missed,
+            Class::Met if trial.is_above => Class::Undecided,
+            pooled => pooled,
+        };
+        if class == Class::Met {
+            self.confirmed = Some(at);
+        } else {
+            self.not_confirmed = Some(at);
+        }
         self.points.close(at, class);
         self.stage = match class {
             Class::Met => Stage::Over(self.ended_by(self.points.pick(&self.settings).err().unwrap_or(Ended::Budget))),
@@ -379,7 +410,7 @@ impl Search {
     fn end_of(&mut self, ended: Ended) {
         let confirms = self.settings.span() * self.confirm_parts();
         self.stage = match self.points.lower() {
-            Some(at) if !self.settings.is_plain && self.confirmed != Some(true) && self.has_time(confirms) => {
+            Some(at) if !self.settings.is_plain && self.confirmed != Some(at) && self.has_time(confirms) => {
                 Stage::Confirming(at)
             }
             _ => Stage::Over(self.ended_by(ended)),

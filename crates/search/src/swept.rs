@@ -110,7 +110,8 @@ fn spread(mut all: Vec<f64>) -> Option<Spread> {
 pub fn best(cells: &[CellFigures], by: BestBy) -> Option<usize> {
     let median = |spread: Option<Spread>| spread.map(|spread| spread.median);
     let figure = |cell: &CellFigures| match by {
-        BestBy::Rate => median(cell.rate),
+        // What fails quickly is not good.
+        BestBy::Rate => median(cell.rate).map(|rate| rate * (1.0 - median(cell.failed_share).unwrap_or(0.0))),
         BestBy::P50 => median(cell.p50_s).map(|seconds| -seconds),
         BestBy::P99 => median(cell.p99_s).map(|seconds| -seconds),
     };

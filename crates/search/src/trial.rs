@@ -134,4 +134,6 @@ pub struct Trial {
     pub is_above: bool,
     /// How long the target needed afterwards until it was as before; `None` when nobody looked.
     pub recovered: Option<Duration>,
+    /// It was not as before after this time, and nobody waited any longer.
+    pub not_recovered: Option<Duration>,
 }

@@ -6,6 +6,7 @@ use engine::{Control, RunError, StopHandle};
 use figures::Run;
 use history::Runs;
 use metrics::{Class, Measure, Snapshot};
+use pacing::Nanos;
 use pacing::change::What;
 use plan::{
     Arrivals, ConnectionCount, Load as Amount, OPEN_CONNECTIONS_MAX, Plan, RATE_UNIT, RateStage, Scenario, UserShape,
@@ -27,6 +28,10 @@ const LOOK_MAX: Duration = Duration::from_secs(5);
 const RESTED: f64 = 2.0;
 /// Below this, times are as they were.
 const RESTED_MIN: f64 = 0.002;
+/// Starts that are later than this part of what a goal allows are our doing as much as the target's.
+const LATE_PART: u64 = 10;
+/// So much of what may be lost may be our own doing.
+const OWN_SHARE_MAX: f64 = 0.5;
 /// What is in flight at the end of a trial has this many times as long as a goal allows.
 const GRACE: u32 = 2;
 
@@ -38,8 +43,20 @@ pub(super) struct Bench {
     /// What part of the load is of each scenario.
     parts: Vec<f64>,
     quiet: Quiet<'static>,
+    /// As it may be shown.
+    target: String,
     /// Mean response time of a target that has nothing else to do, in seconds.
     alone_s: f64,
+}
+
+/// What of a trial was our own doing.
+#[derive(Default)]
+struct Own {
+    /// Exchanges that lived through a stall of ours.
+    covered: u64,
+    /// Starts that were later than a part of what a goal allows.
+    late: u64,
+    ended: u64,
 }
 
 /// All loads are of users.
@@ -78,7 +95,8 @@ impl Bench {
         let varied = if wants_users { Varied::Users } else { Varied::Rate { is_request } };
         let about = keeping::about(masking::command(plan, false));
         let quiet = Quiet { screen: load.view.screen, thresholds: goals.all.clone().leak(), about, runs: None };
-        Ok(Self { prepared, goals: goals.clone(), varied, parts, quiet, alone_s: 0.0 })
+        let target = masking::shown_plan(plan, false).scenarios[0].target().url.clone();
+        Ok(Self { prepared, goals: goals.clone(), varied, parts, quiet, target, alone_s: 0.0 })
     }
 
     pub(super) fn command(&self) -> Vec<String> {
@@ -86,7 +104,7 @@ impl Bench {
     }
 
     pub(super) fn target(&self) -> &str {
-        &self.prepared.plan.scenarios[0].target().url
+        &self.target
     }
 
     pub(super) fn varied(&self) -> Varied {
@@ -103,9 +121,8 @@ impl Bench {
     }
 
     /// What the target does when it has nothing else to do; how it ended, where it does nothing at all.
-    pub(super) fn look(&mut self, language: Language) -> Option<Exit> {
-        let stop = StopHandle::default();
-        let run = match self.few(&stop) {
+    pub(super) fn look(&mut self, stop: &StopHandle, language: Language) -> Option<Exit> {
+        let run = match self.few(stop) {
             Ok(run) => run,
             Err(error) => {
                 output::complain(&report::run_error(&error, language));
@@ -135,7 +152,9 @@ impl Bench {
         plan.meetings.clear();
         plan.warmup = Duration::ZERO;
         let scenario = &mut plan.scenarios[0];
-        closed(scenario, 1, Some(LOOK_REQUESTS), LOOK_MAX);
+        let longest = self.goals.longest().unwrap_or_default() * GRACE;
+        closed(scenario, 1, Some(LOOK_REQUESTS), LOOK_MAX.max(longest));
+        plan.grace = plan.grace.max(longest);
         let quiet = Quiet { about: self.quiet.about.clone(), runs: None, ..self.quiet };
         Ok(quiet.measure(plan, (&self.prepared, ""), stop, |_, _| ())?.run)
     }
@@ -144,17 +163,43 @@ impl Bench {
     fn plan_of(&self, order: &Order) -> Plan {
         let mut plan = self.prepared.plan.clone();
         (plan.interval, plan.warmup) = (order.bin, order.warmup);
-        plan.grace = plan.grace.max(self.goals.longest() * GRACE);
-        for (scenario, part) in plan.scenarios.iter_mut().zip(&self.parts) {
-            let at = order.at * part;
+        // What a goal of times waits for is known by then; without one everything is waited for.
+        let timeouts = plan.scenarios.iter().flat_map(|scenario| &scenario.steps).map(|step| step.timeout);
+        let longest = self.goals.longest().map(|longest| longest * GRACE).or_else(|| timeouts.max());
+        plan.grace = plan.grace.max(longest.unwrap_or_default());
+        let users = self.users(order.at);
+        for ((scenario, part), users) in plan.scenarios.iter_mut().zip(&self.parts).zip(users) {
             match self.varied {
-                Varied::Users | Varied::Connections => {
-                    closed(scenario, (at.round() as u64).max(1), None, order.span_max);
-                }
-                Varied::Rate { .. } => open(scenario, at, order),
+                Varied::Users | Varied::Connections => closed(scenario, users, None, order.span_max),
+                Varied::Rate { .. } => open(scenario, order.at * part, order),
             }
         }
         plan
+    }
+
+    /// So many users, scenario by scenario: one each, and the others by their shares, those with the largest remainders first.
+    fn users(&self, at: f64) -> Vec<u64> {
+        let scenarios = self.parts.len() as u64;
+        let rest = (at.round() as u64).saturating_sub(scenarios) as f64;
+        let mut users: Vec<u64> = self.parts.iter().map(|part| 1 + (rest * part) as u64).collect();
+        let mut order: Vec<usize> = (0..users.len()).collect();
+        let remainder = |place: &usize| (rest * self.parts[*place]).fract();
+        order.sort_by(|one, other| remainder(other).total_cmp(&remainder(one)));
+        let missing = (rest as u64 + scenarios).saturating_sub(users.iter().sum());
+        order.into_iter().take(missing as usize).for_each(|place| users[place] += 1);
+        users
+    }
+
+    /// How many scenarios there are: a load of users has one in each.
+    pub(super) fn scenarios(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// What of a trial was our own doing may be what it lost: then it proves nothing.
+    fn is_ours(&self, own: &Own) -> bool {
+        let Some((_, share)) = self.goals.tightest() else { return false };
+        let most = own.covered.max(own.late) as f64;
+        most > OWN_SHARE_MAX * share * own.ended.max(1) as f64
     }
 }
 
@@ -177,7 +222,8 @@ fn weight(scenario: &Scenario) -> f64 {
 /// Users that are busy.
 fn closed(scenario: &mut Scenario, users: u64, requests: Option<u64>, span: Duration) {
     scenario.load = Amount::Closed { users, shape: UserShape::AtOnce, requests, duration: Some(span) };
-    scenario.begin = Duration::ZERO;
+    // Users stay as long as the trial.
+    (scenario.begin, scenario.iterations_each) = (Duration::ZERO, None);
 }
 
 /// Starts at a rate.
@@ -224,21 +270,26 @@ fn moments(seen: &Snapshot) -> Moments {
 impl Trials for Bench {
     fn trial(&mut self, order: &Order, mut judge: Judge, stop: &StopHandle) -> Result<Outcome, RunError> {
         let plan = self.plan_of(order);
-        let (mut tally, mut is_ended) = (Tally::default(), false);
+        let (mut tally, mut is_ended, mut own) = (Tally::default(), false, Own::default());
+        // Nothing is started from then on.
+        let mut ends_at = Nanos::from(order.span_max);
+        let late_ns = self.goals.tightest().map_or(u64::MAX, |(limit, _)| limit / LATE_PART);
         let name = format!("{:02}", order.number);
         let scenarios = plan.scenarios.len();
         let shown = plan.clone();
         let measured = self.quiet.measure(plan, (&self.prepared, &name), stop, |told, control| {
             let lost = self.goals.lost(&shown, told.added, |scenario| told.scenarios[scenario].added);
             let bin = Bin { lost, times: moments(told.added) };
-            if told.is_again {
+            own.see(told.added, late_ns);
+            // What ends behind the end belongs to the last piece of it.
+            if told.is_again || told.from >= ends_at {
                 return tally.mend(bin);
             }
             tally.push(bin.clone());
             let in_flight = self.goals.lost_in_flight(told.total);
             if judge.piece(bin, &in_flight) == Go::Stop && !is_ended {
                 is_ended = true;
-                end(control, scenarios);
+                ends_at = end(control, scenarios).map_or(ends_at, |at| at.min(ends_at));
             }
         })?;
         let run = &measured.run;
@@ -249,6 +300,7 @@ impl Trials for Bench {
             engine::Limit::PortsOrDescriptors => Some(Fault::PortsOrDescriptors),
             engine::Limit::Link => Some(Fault::Link),
             engine::Limit::Users if self.varied != Varied::Users => Some(Fault::Users),
+            _ if self.is_ours(&own) => Some(Fault::Generator),
             _ => None,
         };
         let span = run.started_for.as_secs_f64();
@@ -259,7 +311,7 @@ impl Trials for Bench {
             done_per_s: if span > 0.0 { run.tally.finished() as f64 / span } else { 0.0 },
             p50_ns: response.quantile(0.5),
             p99_ns: response.quantile(0.99),
-            limit: limit.name(),
+            limit: fault.map_or(limit.name(), Fault::name),
             kept_as: measured.kept_as,
             was_stopped: false,
             is_held: None,
@@ -268,15 +320,21 @@ impl Trials for Bench {
 
     fn is_rested(&mut self, stop: &StopHandle) -> Result<bool, RunError> {
         let run = self.few(stop)?;
-        let is_well = run.tally.succeeded() > 0 && run.tally.failed == 0;
-        Ok(is_well && mean_s(&run) <= (self.alone_s * RESTED).max(RESTED_MIN))
+        Ok(run.tally.succeeded() > 0 && mean_s(&run) <= (self.alone_s * RESTED).max(RESTED_MIN))
     }
 }
 
-/// Nothing more is started: what the trial shows is sure.
-fn end(control: &Control, scenarios: usize) {
-    for scenario in 0..scenarios {
-        // It may be over by itself.
-        let _ = control.change(scenario, What::End);
+impl Own {
+    fn see(&mut self, added: &Snapshot, late_ns: u64) {
+        let all = added.all();
+        self.covered += added.covered_count();
+        self.late += all.of(Measure::Lateness).count_between(late_ns, u64::MAX);
+        self.ended += added.counts.finished();
     }
+}
+
+/// Nothing more is started: what the trial shows is sure. From when on; `None` where it is over by itself.
+fn end(control: &Control, scenarios: usize) -> Option<Nanos> {
+    let ended = (0..scenarios).filter_map(|scenario| control.change(scenario, What::End).ok());
+    ended.map(|change| change.effective_at).max()
 }

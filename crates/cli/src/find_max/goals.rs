@@ -23,16 +23,13 @@ impl Goals {
         for text in given {
             all.push(read(text, language)?);
         }
-        let mut add = |text: &str| {
-            texts.push(text.to_owned());
-            all.push(Threshold::parse(text).expect("a goal of ours"));
-        };
         if given.is_empty() {
-            add(TIMES);
+            texts.push(TIMES.to_owned());
+            all.push(Threshold::parse(TIMES).expect("a goal of ours"));
         }
-        let words = ["fail", "succe", "error", "status"];
-        if !given.iter().any(|text| words.iter().any(|word| text.contains(word))) {
-            add(FAILURES);
+        if !all.iter().any(Threshold::is_of_failures) {
+            texts.push(FAILURES.to_owned());
+            all.push(Threshold::parse(FAILURES).expect("a goal of ours"));
         }
         Ok(Self { all, texts })
     }
@@ -49,10 +46,15 @@ impl Goals {
         self.all.iter().map(allowed).collect()
     }
 
-    /// The longest time that a goal allows.
-    pub(super) fn longest(&self) -> std::time::Duration {
-        let longest = self.all.iter().filter_map(Threshold::limit_ns).max().unwrap_or(0);
-        std::time::Duration::from_nanos(longest)
+    /// The longest time that a goal allows; `None` where none is of a time.
+    pub(super) fn longest(&self) -> Option<std::time::Duration> {
+        self.all.iter().filter_map(Threshold::limit_ns).max().map(std::time::Duration::from_nanos)
+    }
+
+    /// The goal of a time that allows least: how long it is, in nanoseconds, and the share that may be longer.
+    pub(super) fn tightest(&self) -> Option<(u64, f64)> {
+        let all = self.all.iter().filter_map(|goal| Some((goal.limit_ns()?, goal.lost_share_max()?)));
+        all.min_by_key(|(limit, _)| *limit)
     }
 
     /// What was lost, goal by goal. `of`: what was seen of each scenario.
@@ -104,6 +106,8 @@ mod tests {
         assert_eq!(texts(&["p99 < 1s"]), ["p99 < 1s", FAILURES]);
         assert_eq!(texts(&["failed / done < 0.1%"]), ["failed / done < 0.1%"]);
         assert_eq!(texts(&["success / done > 99%", "p50 < 1s"]), ["success / done > 99%", "p50 < 1s"]);
+        let of_step = "p99(response_time, status) < 1s";
+        assert_eq!(texts(&[of_step]), [of_step, FAILURES]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use url::Url;
 use crate::args::Command;
 use crate::flags::Kind;
 use crate::front::{self, Behind};
+use crate::masking::MASK;
 
 /// How values become words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,22 @@ enum How {
     /// What is loaded.
     Url,
 }
+
+/// What a sweep has once, for all of its runs.
+const OF_THE_WHOLE: [&str; 12] = [
+    "json",
+    "html",
+    "output",
+    "save",
+    "no-save",
+    "web",
+    "web-listen",
+    "stop-file",
+    "quiet",
+    "no-color",
+    "lang",
+    "config",
+];
 
 /// What is varied, name by name.
 pub(super) struct Varied(Vec<(String, How)>);
@@ -40,6 +57,12 @@ impl Varied {
         let mut all = Vec::new();
         for vary in &grid.vary {
             let name = vary.name.as_str();
+            if super::OF_ONE_RUN.contains(&name) || OF_THE_WHOLE.contains(&name) {
+                return Err(language.pick(
+                    format!("--vary {name}: that is nothing of a load that could be compared"),
+                    format!("--vary {name}：它不是可以比较的负载参数"),
+                ));
+            }
             let how = match (name, base.kind_of(name)) {
                 ("url", _) if has_file => How::Variable,
                 ("url", _) => How::Url,
@@ -64,6 +87,21 @@ impl Varied {
         Ok(Self(all))
     }
 
+    /// The same grid as it may be shown: secrets are told apart by a number, and by nothing else.
+    pub(super) fn shown(&self, grid: &Grid) -> Grid {
+        let mut shown = grid.clone();
+        for ((name, how), vary) in self.0.iter().zip(&mut shown.vary) {
+            let masked: Vec<String> = vary.values.iter().map(|value| masked(name, how, value)).collect();
+            let is_twice = |at: usize| masked.iter().filter(|other| **other == masked[at]).count() > 1;
+            let named = |(at, value): (usize, &String)| match is_twice(at) {
+                true => format!("{value} #{}", at + 1),
+                false => value.clone(),
+            };
+            vary.values = masked.iter().enumerate().map(named).collect();
+        }
+        shown
+    }
+
     /// The command line of a cell.
     pub(super) fn behind(&self, values: &[String], words: &[String], language: Language) -> Result<Behind, String> {
         let (mut more, mut url) = (Vec::new(), None);
@@ -86,6 +124,15 @@ impl Varied {
             *place = Some(joined(place.as_deref(), value, language)?);
         }
         Ok(behind)
+    }
+}
+
+/// A value without what is secret.
+fn masked(name: &str, how: &How, value: &str) -> String {
+    match (name, how) {
+        ("user" | "cookie", _) => MASK.to_owned(),
+        (name, How::Variable) if plan::is_secret_field(name) => MASK.to_owned(),
+        _ => plan::masked_header(&plan::masked_url(value)),
     }
 }
 

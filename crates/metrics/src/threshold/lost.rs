@@ -41,6 +41,16 @@ impl Threshold {
         .filter(|share| (0.0..1.0).contains(share))
     }
 
+    /// It bounds the failures of all exchanges.
+    pub fn is_of_failures(&self) -> bool {
+        let is_it = matches!(
+            self.subject,
+            Subject::Ratio(Counted::Failed, Counted::Done | Counted::Started)
+                | Subject::Ratio(Counted::Succeeded, Counted::Done | Counted::Started)
+        );
+        is_it && self.of.is_none()
+    }
+
     /// The time that an exchange may take, in nanoseconds; `None` of a goal that is of no time.
     pub fn limit_ns(&self) -> Option<u64> {
         matches!(self.subject, Subject::Time(..)).then_some(self.limit as u64)

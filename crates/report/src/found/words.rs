@@ -105,6 +105,10 @@ pub(super) fn ended(report: &Value, language: Language) -> String {
             "no lower load is tried; --goal may ask too much".to_owned(),
             "没有更低的负载可试；--goal 可能过于严格".to_owned(),
         ),
+        "too_few" => language.pick(
+            "nothing was lost, but there were too few requests to be sure; give it more --budget, or a lower percentile".to_owned(),
+            "没有损失，但请求太少，无法确定；请用 --budget 延长，或使用较低的百分位".to_owned(),
+        ),
         "own_limit" => language.pick(
             "this machine can do no more: more cores, or onrush on several machines".to_owned(),
             "本机已到上限：请增加 CPU 核，或在多台机器上运行 onrush".to_owned(),
@@ -127,10 +131,24 @@ pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
             format!("{} 无法测试：瓶颈是{who}，因此不能说明被测服务的上限", shown(&own["at"])),
         ));
     }
-    if report["is_confirmed"] == false {
+    if report["not_confirmed"].is_number() {
+        let at = shown(&report["not_confirmed"]);
         all.push(language.pick(
-            "a load that was met in short trials was not when it was held for long".to_owned(),
-            "短时间内达到目标的负载在长时间保持时未能达到".to_owned(),
+            format!("{at} was met in short trials, but was not when it was held for long"),
+            format!("{at} 在短时间内达到目标，但长时间保持时未能达到"),
+        ));
+    }
+    if report["on"] != "connections" && report["lower"].is_number() && report["is_confirmed"] == false {
+        all.push(language.pick(
+            "there was no time to hold the load for long; --budget gives it more".to_owned(),
+            "没有时间长时间保持该负载；可用 --budget 延长".to_owned(),
+        ));
+    }
+    if let Some(waited) = report["not_recovered_s"].as_f64() {
+        let waited = time(waited * 1e9);
+        all.push(language.pick(
+            format!("after a trial that was too much, response times were not as before within {waited}; the next trial may have suffered from it"),
+            format!("一次超出目标的测试之后，{waited} 内响应时间没有恢复；下一次测试可能受到影响"),
         ));
     }
     if let Some(slower) = report["slower"].as_object() {

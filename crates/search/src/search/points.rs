@@ -51,6 +51,7 @@ impl Points {
 
     /// A short look.
     pub(super) fn looked(&mut self, at: f64, class: Class, is_above: bool) {
+        self.entry(at).faults = 0;
         self.looks.push((at, class != Class::Missed && !is_above));
         if class == Class::Missed {
             self.entry(at).class = Some(Class::Missed);
@@ -63,6 +64,7 @@ impl Points {
         point.bin = bin;
         point.tally.extend(tally);
         point.trials += 1;
+        point.faults = 0;
         point.above += usize::from(is_above);
         point
     }
@@ -97,8 +99,9 @@ impl Points {
         self.of(Class::Met).rfind(|at| *at < upper)
     }
 
+    /// What was met is not more than this machine can do.
     pub(super) fn own_limit(&self) -> Option<OwnLimit> {
-        self.own_limit
+        self.own_limit.filter(|(at, _)| self.lower().is_none_or(|lower| *at > lower))
     }
 
     /// The highest load that a short look did not find too high, below what is known to be.
@@ -114,7 +117,7 @@ impl Points {
 
     /// The lowest load that was missed, or is more than this machine can do.
     fn ceiling(&self) -> Option<f64> {
-        let own = self.own_limit.map(|(at, _)| at);
+        let own = self.own_limit().map(|(at, _)| at);
         self.upper().into_iter().chain(own).min_by(f64::total_cmp)
     }
 
@@ -123,7 +126,7 @@ impl Points {
         let round = |at: f64| if settings.is_whole { at.round().max(1.0) } else { at };
         let middle = |low: f64, high: f64| round((low * high).sqrt());
         let is_new = |at: f64| self.at(at).is_none_or(|point| point.class.is_none());
-        let width = if self.upper().is_none() && self.own_limit.is_some() { OWN_WIDTH } else { WIDTH };
+        let width = if self.upper().is_none() && self.own_limit().is_some() { OWN_WIDTH } else { WIDTH };
         let is_close = |low: f64, high: f64, width: f64| high / low <= 1.0 + width || !is_new(middle(low, high));
         let Some(top) = self.ceiling().or_else(|| self.looked_badly()) else {
             // Nothing was missed: the largest load that may be tried was reached.
@@ -133,7 +136,9 @@ impl Points {
         let is_known = self.ceiling() == Some(top);
         let open: Vec<f64> = self.of(Class::Undecided).filter(|at| *at < top).collect();
         let Some(lower) = self.lower() else {
-            return self.pick_below(settings, open.first().copied().unwrap_or(top)).map(round);
+            let below = self.pick_below(settings, open.first().copied().unwrap_or(top)).map(round);
+            // A short look is not enough to give up.
+            return if below.is_err() && is_new(top) { Ok(top) } else { below };
         };
         let open: Vec<f64> = open.into_iter().filter(|at| *at > lower).collect();
         match (open.first(), open.last()) {

@@ -26,7 +26,7 @@ fn few() -> u64 {
 
 fn line(found: &Found) -> String {
     format!(
-        "{:?} to {:?}, {:?}, confirmed {:?}, noise {:?}, worse {}, {:.0} s",
+        "{:?} to {:?}, {:?}, confirmed {}, noise {:?}, worse {}, {:.0} s",
         found.lower,
         found.upper,
         found.ended,
@@ -50,8 +50,9 @@ fn covers(wanted: &Wanted, truth: f64, width: f64, seeds: u64) {
     };
     let both = [half(0), half(1)];
     let all: Vec<(u64, Found)> = both.into_iter().flat_map(|half| half.join().expect("a search ends")).collect();
-    let is_hit =
-        |found: &Found| found.lower.is_none_or(|lower| lower <= truth) && found.upper.is_none_or(|upper| truth < upper);
+    let is_hit = |found: &Found| {
+        found.lower.is_some_and(|lower| lower <= truth) && found.upper.is_some_and(|upper| truth < upper)
+    };
     for (seed, found) in all.iter().filter(|(_, found)| !is_hit(found)) {
         println!("seed {seed}: {truth:.1} is not in {}", line(found));
     }
@@ -105,7 +106,7 @@ fn a_cliff_is_found_where_it_is() {
     let found = town::search(&Wanted { is_random: false, ..wanted("/queue/2/4/even?room=3", 20, 240) }, 3);
     let (lower, upper) = (found.lower.expect("a bound"), found.upper.expect("a bound"));
     assert!(lower <= 500.0 && 500.0 <= upper * 1.001 && upper / lower < 1.06, "{}", line(&found));
-    assert_eq!((found.is_confirmed, found.ended, found.noise), (Some(true), Ended::Width, None), "{}", line(&found));
+    assert_eq!((found.is_confirmed, found.ended, found.noise), (true, Ended::Width, None), "{}", line(&found));
 }
 
 /// It stands still for a second, about every quarter of a minute.
@@ -125,7 +126,7 @@ fn what_leaks_is_not_confirmed() {
     let told = (1..=3).filter(|seed| {
         let found = town::search(&wanted("/queue/4/8?leak=20", 120, 500), *seed);
         println!("{}", line(&found));
-        assert!(found.is_confirmed != Some(true), "{}", line(&found));
+        assert!(!found.is_confirmed, "{}", line(&found));
         found.is_worse
     });
     assert!(told.count() >= 2);

@@ -69,7 +69,7 @@ pub(crate) fn search(wanted: &Wanted, seed: u64) -> Found {
             // What waits in the target leaves before the next trial begins.
             Step::Rest => {
                 let rested = town.rest(wanted.limit);
-                search.rested(Some(rested.as_duration()));
+                search.rested(Ok(rested.as_duration()));
             }
             Step::Over => return search.found(),
         }
@@ -129,6 +129,7 @@ impl Town {
         });
         let host = host.expect("one shard");
         let (mut tally, mut wants_end, mut is_ended) = (Tally::default(), false, false);
+        let mut ends_at = Nanos::from(order.span_max);
         while run.is_waiting() {
             let next = self.network.next().expect("something happens");
             if next == self.server_host {
@@ -138,7 +139,7 @@ impl Town {
             let is_on = run.step(0, |told| {
                 let lost = goals.iter().map(|goal| goal.lost(told.added)).collect();
                 let bin = Bin { lost, times: moments(told.added) };
-                if told.is_again {
+                if told.is_again || told.from >= ends_at {
                     tally.mend(bin);
                 } else {
                     tally.push(bin.clone());
@@ -153,7 +154,9 @@ impl Town {
             if wants_end && !is_ended {
                 is_ended = true;
                 // It may be over by itself.
-                let _ = run.change(0, What::End, self.network.now());
+                if let Ok(change) = run.change(0, What::End, self.network.now()) {
+                    ends_at = ends_at.min(change.effective_at);
+                }
             }
         }
         let finished = run.finish(|_| ControlFlow::Continue(())).expect("a simulated driver works");

@@ -22,7 +22,7 @@ fn covers(name: &str, world: impl Fn(u64) -> World, limit_s: f64, budget: Durati
     let (mut hits, mut widths) = (0, Vec::new());
     for seed in 1..=SEEDS {
         let found = world::search(world(seed), limit_s, 0.01, budget);
-        let is_hit = found.lower.is_none_or(|lower| lower <= truth) && found.upper.is_none_or(|upper| truth < upper);
+        let is_hit = found.lower.is_some_and(|lower| lower <= truth) && found.upper.is_some_and(|upper| truth < upper);
         hits += u64::from(is_hit);
         widths.push(found.middle().map_or(f64::INFINITY, |(_, half)| half * 2.0));
         if !is_hit {
@@ -38,7 +38,7 @@ fn covers(name: &str, world: impl Fn(u64) -> World, limit_s: f64, budget: Durati
 
 fn line(found: &Found) -> String {
     format!(
-        "{:?} to {:?}, {:?}, confirmed {:?}, noise {:?}, worse {}, {} stalls, {} slower, {:.0} s",
+        "{:?} to {:?}, {:?}, confirmed {}, noise {:?}, worse {}, {} stalls, {} slower, {:.0} s",
         found.lower,
         found.upper,
         found.ended,
@@ -94,7 +94,7 @@ fn a_cliff_is_found_where_it_is() {
         assert!(lower <= 1_000.0 && 1_000.0 <= upper && upper / lower < 1.051, "{}", line(&found));
         assert_eq!(
             (found.is_confirmed, found.ended, found.noise),
-            (Some(true), Ended::Width, None),
+            (true, Ended::Width, None),
             "{}",
             line(&found)
         );
@@ -125,7 +125,7 @@ fn what_leaks_is_not_confirmed() {
         world.leak = 0.1;
         let found = world::search(world, 0.050, 0.01, MINUTE * 12);
         println!("{}", line(&found));
-        assert!(found.is_confirmed != Some(true), "seed {seed}: {}", line(&found));
+        assert!(!found.is_confirmed, "seed {seed}: {}", line(&found));
         worse += u32::from(found.is_worse);
     }
     assert!(worse >= 18, "{worse} of 20");

@@ -176,7 +176,7 @@ pub(crate) fn search(mut world: World, limit_s: f64, share: f64, budget: Duratio
                 let outcome = world.trial(&order, &search, limit_s);
                 search.heard(&order, outcome, began, Duration::from_secs_f64(world.now));
             }
-            Step::Rest => search.rested(Some(Duration::ZERO)),
+            Step::Rest => search.rested(Ok(Duration::ZERO)),
             Step::Over => return search.found(),
         }
     }
