@@ -35,8 +35,20 @@ type Environment = Vec<(String, OsString)>;
 impl Borrowed {
     /// What the words mean together with the environment and a file. `has_url`: what is loaded stands behind the words.
     pub(crate) fn add(words: Vec<OsString>, has_url: bool, language: Language) -> Result<Self, String> {
+        Self::add_without(words, &[], has_url, language)
+    }
+
+    /// The same, without the variables of some flags: those are of the command in front.
+    pub(crate) fn add_without(
+        words: Vec<OsString>,
+        without: &[Row],
+        has_url: bool,
+        language: Language,
+    ) -> Result<Self, String> {
+        let without: Vec<String> = without.iter().map(variable_of).collect();
         let ours = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
-        let environment: Environment = ours.filter(|(name, _)| name.starts_with(PREFIX)).collect();
+        let is_wanted = |name: &String| name.starts_with(PREFIX) && !without.contains(name);
+        let environment: Environment = ours.filter(|(name, _)| is_wanted(name)).collect();
         unknown(&environment).iter().for_each(|name| output::note(&say_unknown(name, language)));
         Self::of(words, environment, has_url, language)
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use plan::{PlanError, RATE_UNIT, parse_bytes, parse_duration, parse_rate};
+use plan::{PlanError, RATE_MAX, RATE_UNIT, parse_bytes, parse_duration, parse_rate};
 use report::Language;
 use search::capacity::{CONNECTION_BYTES, Given, LOAD, reckon};
 use serde_json::Value;
@@ -172,9 +172,9 @@ fn shares(text: &str, language: Language) -> Result<(f64, f64), String> {
 /// What one machine takes, by a search: its lower bound, which was held.
 fn found(path: &str, language: Language) -> Result<f64, String> {
     let file = if Path::new(path).is_dir() { Path::new(path).join(REPORT) } else { path.into() };
-    let size = std::fs::metadata(&file).map(|known| known.len());
-    let text = match size {
-        Ok(size) if size > REPORT_BYTES_MAX => String::new(),
+    // A pipe or a device may never end.
+    let text = match std::fs::metadata(&file) {
+        Ok(known) if !known.is_file() || known.len() > REPORT_BYTES_MAX => String::new(),
         _ => std::fs::read_to_string(&file).map_err(|error| {
             language.pick(
                 format!(
@@ -189,7 +189,7 @@ fn found(path: &str, language: Language) -> Result<f64, String> {
         })?,
     };
     let value: Value = serde_json::from_str(&text).unwrap_or_default();
-    if value["kind"] != "find-max" {
+    if value["kind"] != "find-max" || value["schema"] != 1 {
         return Err(language.pick(
             format!(
                 "--from: '{}' is no JSON report of a find-max; make one with: onrush find-max --json FILE URL",
@@ -215,7 +215,7 @@ fn found(path: &str, language: Language) -> Result<f64, String> {
             "onrush: --from 的速率没有经过长时间确认；用更长的 find-max 可以确认",
         ));
     }
-    value["lower_per_s"].as_f64().filter(|rate| *rate > 0.0).ok_or_else(|| {
+    value["lower_per_s"].as_f64().filter(|rate| *rate > 0.0 && *rate <= RATE_MAX as f64).ok_or_else(|| {
         language
             .pick(
                 "--from: that search held no rate; it was of users or connections, or found no lower bound",

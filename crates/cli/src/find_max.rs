@@ -8,9 +8,9 @@ mod shown;
 use std::time::{Duration, Instant};
 
 use engine::{RunError, StopHandle};
-use plan::{PlanError, RATE_UNIT, USERS_MAX, parse_count, parse_rate, parse_span};
+use plan::{PlanError, RATE_UNIT, USERS_MAX, parse_count, parse_duration, parse_rate};
 use report::{Language, Varied};
-use search::{Judge, Order, Outcome, Search, Settings, Step};
+use search::{Ended, Judge, Order, Outcome, Search, Settings, Step};
 
 use crate::args::{Command, FindMaxArgs, HoldArgs, RunArgs};
 use crate::exit::Exit;
@@ -78,7 +78,7 @@ pub(crate) fn find_max(args: &FindMaxArgs) -> Exit {
     match begun(args, language) {
         Ok(exit) => exit,
         Err(text) => {
-            output::complain(&text);
+            output::complain_in_lines(&text);
             Exit::Usage
         }
     }
@@ -92,7 +92,17 @@ fn begun(args: &FindMaxArgs, language: Language) -> Result<Exit, String> {
         // As `--budget` of a load has it.
         Some(text) => {
             let text = text.strip_prefix("time=").unwrap_or(text);
-            parse_span("--budget", text, BUDGET_MIN).map_err(|error| report::plan_error(&error, language))?
+            let span = parse_duration("--budget", text).map_err(|error| report::plan_error(&error, language))?;
+            if span < BUDGET_MIN {
+                return Err(language.pick(
+                    format!(
+                        "--budget {text} is too short to find anything; give it at least {}s",
+                        BUDGET_MIN.as_secs()
+                    ),
+                    format!("--budget {text} 太短，找不到任何结果；至少需要 {}s", BUDGET_MIN.as_secs()),
+                ));
+            }
+            span
         }
     };
     match &behind.command {
@@ -187,7 +197,14 @@ fn go_on_with(args: &FindMaxArgs, mut bench: Bench, settings: Settings, language
         }
     };
     if let Some(exit) = bench.look(&stop, language) {
-        shown.whole.forget();
+        // Programs that wait for a report get one.
+        let mut search = Search::new(settings);
+        if asked.is_asked() {
+            search.stop()
+        } else {
+            search.give_up()
+        }
+        shown.nothing(&search, began.elapsed());
         return if asked.is_asked() { Exit::Stopped } else { exit };
     }
     // One user of each scenario is the least that there can be.
@@ -199,6 +216,15 @@ fn go_on_with(args: &FindMaxArgs, mut bench: Bench, settings: Settings, language
 /// The most connections.
 fn of_connections(args: &FindMaxArgs, hold: &HoldArgs, budget: Duration, language: Language) -> Result<Exit, String> {
     let goals = held::Goals::read(&args.goals, language)?;
+    let flags = &hold.flags;
+    if !args.goals.is_empty() && flags.every.is_none() && !flags.once {
+        return Err(language
+            .pick(
+                "--goal is of messages, and none are sent; add -d with --every or --once, or leave the goal out",
+                "--goal 针对消息，但没有发送消息；请加上 -d 和 --every 或 --once，或去掉该目标",
+            )
+            .to_owned());
+    }
     let number = |flag, text: &Option<String>, usual: f64| match text {
         Some(text) => parse_count(flag, text, 1, plan::HOLD_MAX).map(|count| count as f64),
         None => Ok(usual),
@@ -332,13 +358,14 @@ fn searched(
             search.stop();
         }
     };
+    let is_stopped = asked.is_asked() || shown.whole.is_told_to_stop();
     let exit = shown.over(&search, began.elapsed());
     if let Some(error) = failed {
         output::complain(&report::run_error(&error, language));
         return Exit::System;
     }
-    let is_stopped = asked.is_asked() || shown.whole.is_told_to_stop();
     match exit {
+        Exit::Done | Exit::Unmet if search.found().ended == Ended::Gone => Exit::NothingMeasured,
         Exit::Done | Exit::Unmet if is_stopped => Exit::Stopped,
         exit => exit,
     }

@@ -93,7 +93,8 @@ pub(crate) fn behind(words: &[String], more: &[String], language: Language) -> R
     let (all, curl) = crate::come::split_at_curl(all, language);
     // What nobody typed is no mistake of theirs: it has no meaning here, or it is decided otherwise.
     let typed = help::command(language).try_get_matches_from(&all);
-    let borrowed = Borrowed::add(all, curl.is_some(), language)?;
+    let own = [flags::rows(Mode::FindMax), flags::rows(Mode::Sweep)].concat();
+    let borrowed = Borrowed::add_without(all, &own, curl.is_some(), language)?;
     let matches = help::command(language).try_get_matches_from(&borrowed.words);
     let matches = matches.map_err(|error| crate::usage::said(&error, language))?;
     let mut command = Command::of(&matches);

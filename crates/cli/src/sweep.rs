@@ -29,7 +29,8 @@ const REPEAT: u64 = 3;
 /// The order of the runs is drawn from this.
 const SEED: u64 = 1;
 /// What a run of a sweep has no place for.
-const OF_ONE_RUN: [&str; 14] = [
+const OF_ONE_RUN: [&str; 15] = [
+    "threshold",
     "debug",
     "show-failures",
     "show-secrets",
@@ -52,7 +53,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Exit {
     match begun(args, language) {
         Ok(exit) => exit,
         Err(text) => {
-            output::complain(&text);
+            output::complain_in_lines(&text);
             Exit::Usage
         }
     }
@@ -81,13 +82,24 @@ fn begun(args: &SweepArgs, language: Language) -> Result<Exit, String> {
         None => BestBy::Rate,
     };
     // Whatever is wrong with a combination is told before the first run.
-    let all = (0..grid.cells()).map(|place| varied.behind(&grid.values(place), &args.front.words, language));
+    let all = (0..grid.cells()).map(|place| {
+        let behind = varied.behind(&grid.values(place), &args.front.words, language);
+        behind.map_err(|text| named(&grid, place, &text, language))
+    });
     let all = all.collect::<Result<Vec<Behind>, String>>()?;
-    for behind in &all {
-        check(behind, language)?;
+    for (place, behind) in all.iter().enumerate() {
+        check(behind, language).map_err(|text| named(&grid, place, &text, language))?;
     }
     let shown = Shown::begin(args, &varied.shown(&grid), by, &base)?;
     Ok(Sweep { grid, all, shown: RefCell::new(shown), asked: RefCell::default(), language }.run())
+}
+
+/// A mistake with the values that make it.
+fn named(grid: &Grid, place: usize, text: &str, language: Language) -> String {
+    let pairs = grid.vary.iter().map(|vary| &vary.name).zip(grid.values(place));
+    let values: Vec<String> = pairs.map(|(name, value)| format!("{name}={value}")).collect();
+    let values = values.join(", ");
+    language.pick(format!("--vary, with {values}: {text}"), format!("--vary（{values}）：{text}"))
 }
 
 /// Starts come at a rate, so that all combinations do as much.

@@ -118,8 +118,8 @@ impl Whole {
     }
 
     /// Nothing was measured, so nothing is kept.
-    pub(crate) fn forget(&self) {
-        if let Some(folder) = &self.folder {
+    pub(crate) fn forget(&mut self) {
+        if let Some(folder) = self.folder.take() {
             let _ = std::fs::remove_dir(folder.path().join(self.kind.runs));
             folder.forget();
         }

@@ -110,6 +110,7 @@ pub fn search_value(input: &SearchInput<'_>) -> Value {
         "half_width": middle.map(|(_, half)| half),
         "is_confirmed": found.is_confirmed,
         "not_confirmed": found.not_confirmed,
+        "met": found.met,
         "own_limit": found.own_limit.map(|(at, fault)| json!({"at": at, "limit": fault.name()})),
         "ended": if input.is_running { "running" } else { found.ended.name() },
         "noise": found.noise.map(both),

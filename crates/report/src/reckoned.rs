@@ -56,8 +56,10 @@ fn remark(line: &Line, lines: &[Line], language: Language) -> Option<String> {
     let of = |name: Name| lines.iter().find(|line| line.name == name).map(|line| line.value);
     match line.name {
         Name::OneLess => {
-            let less = count((of(Name::Machines)? - 1.0) as u64);
-            Some(language.pick(format!("so {less} are not enough"), format!("因此 {less} 台不够")))
+            let number = (of(Name::Machines)? - 1.0) as u64;
+            let less = count(number);
+            let are = if number == 1 { "is" } else { "are" };
+            Some(language.pick(format!("so {less} {are} not enough"), format!("因此 {less} 台不够")))
         }
         Name::WithSpare => Some(
             language
@@ -124,6 +126,9 @@ pub fn capacity_error(error: &CapacityError, language: Language) -> String {
         (error, Language::En) => error.to_string(),
         (CapacityError::Nothing, Language::Zh) => {
             "由这些数据得不出结果；请给出相互关联的数据，如 --page-views 与 --per-machine，或 --rate、--response 与 --think".to_owned()
+        }
+        (CapacityError::Extreme, Language::Zh) => {
+            "数值过大或过小，无法计算；请检查单位：时间如 200ms，速率如 69/s，大小如 20KiB".to_owned()
         }
         (CapacityError::Impossible, Language::Zh) => {
             "这么多用户在该响应时间下达不到该速率：用户数 / 速率小于响应时间；请降低 --rate 或 --response，或增加 --users".to_owned()

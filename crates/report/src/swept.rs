@@ -6,7 +6,7 @@ mod text;
 use core::time::Duration;
 
 use search::Grid;
-use search::swept::{BestBy, CellFigures, Spread, SweptRun, best, cells};
+use search::swept::{BestBy, CellFigures, Spread, SweptRun, best, cells, is_clear};
 use serde_json::{Map, Value, json};
 
 use crate::About;
@@ -98,6 +98,7 @@ pub fn sweep_value(input: &SweepInput<'_>) -> Value {
         "repeat": grid.repeat,
         "best_by": input.best_by.name(),
         "best": best.map(values),
+        "is_best_clear": best.is_some_and(|best| is_clear(&figures, best, input.best_by)),
         "cells": cells,
         "runs": runs.collect::<Vec<_>>(),
         "runs_planned": grid.cells() as u64 * grid.repeat,

@@ -11,6 +11,8 @@ mod tests;
 pub const LOAD: f64 = 0.75;
 /// Memory of an idle connection in the kernel and in a program, in bytes.
 pub const CONNECTION_BYTES: f64 = 4_400.0;
+/// No result that means anything is larger.
+const VALUE_MAX: f64 = 1e18;
 /// A number that is nearer than this to a whole one is that one: it came of a division.
 const WHOLE: f64 = 1e-9;
 
@@ -171,6 +173,11 @@ pub enum CapacityError {
         "so many users cannot make that rate at that response time: users / rate is shorter than the response time; lower --rate or --response, or give more --users"
     )]
     Impossible,
+    /// A result that nobody means.
+    #[error(
+        "that is too much or too little to reckon with; look at the units: times like 200ms, rates like 69/s, sizes like 20KiB"
+    )]
+    Extreme,
 }
 
 /// Everything that follows.
@@ -184,6 +191,9 @@ pub fn reckon(given: &Given) -> Result<Vec<Line>, CapacityError> {
     all.users(given, rate)?;
     all.cores(given);
     all.network(given, rate);
+    if all.0.iter().any(|line| !line.value.is_finite() || line.value > VALUE_MAX) {
+        return Err(CapacityError::Extreme);
+    }
     if all.0.is_empty() { Err(CapacityError::Nothing) } else { Ok(all.0) }
 }
 
@@ -307,7 +317,8 @@ impl Lines {
 
 /// The next whole number; what is one but for the error of a division is one.
 fn up(exact: f64) -> f64 {
-    if exact - exact.floor() < WHOLE * exact.max(1.0) { exact.floor() } else { exact.ceil() }
+    let whole = if exact - exact.floor() < WHOLE * exact.max(1.0) { exact.floor() } else { exact.ceil() };
+    whole.max(1.0)
 }
 
 /// `1,388.9`: up to four digits behind the point where the number is small.

@@ -20,6 +20,8 @@ pub enum Ended {
     Most,
     /// The smallest load misses a goal.
     Least,
+    /// No connection could be made any more.
+    Gone,
     /// Nothing was lost, and there were too few requests to be sure.
     TooFew,
     /// What this machine can do was reached before the target's limit.
@@ -36,6 +38,7 @@ impl Ended {
             Self::Stopped => "stopped",
             Self::Most => "most",
             Self::Least => "least",
+            Self::Gone => "gone",
             Self::TooFew => "too_few",
             Self::OwnLimit => "own_limit",
         }
@@ -106,6 +109,8 @@ pub struct Found {
     pub not_recovered: Option<Duration>,
     /// A hint, where there are enough trials.
     pub law: Option<Law>,
+    /// The highest load that met the goals in a trial by itself, whether that makes a bound or not.
+    pub met: Option<f64>,
     /// How long it took.
     pub took: Duration,
 }

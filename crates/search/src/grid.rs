@@ -64,7 +64,7 @@ impl Vary {
             let last = values.last_mut().expect("there is one");
             match sign {
                 '\\' => last.extend(signs.next()),
-                ',' => values.push(String::new()),
+                ',' | '，' => values.push(String::new()),
                 other => last.push(other),
             }
         }

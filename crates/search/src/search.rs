@@ -196,18 +196,24 @@ impl Search {
         self.elapsed = elapsed;
         let planned = order.warmup + outcome.measured.min(order.span_max);
         self.beside = self.beside.max(elapsed.saturating_sub(began).saturating_sub(planned));
+        // What was cut short shows nothing, and so does what nobody was there for.
+        let is_nothing = outcome.was_stopped || outcome.is_gone;
         let class = match outcome.is_held {
+            _ if is_nothing => Class::Undecided,
             Some(true) => Class::Met,
             Some(false) => Class::Missed,
             None => class_of(&outcome.tally, &self.goals),
         };
         let is_above = outcome.is_held.map_or_else(|| is_above(&outcome.tally, &self.goals), |is_held| !is_held);
+        let is_above = is_above && !is_nothing;
         let lost = (0..self.goals.len()).map(|goal| outcome.tally.lost(goal)).collect();
         let trial =
             Trial { order: *order, began, lost, class, is_above, recovered: None, not_recovered: None, outcome };
         self.wants_rest = is_above && self.settings.least < order.at;
         if trial.outcome.was_stopped {
             self.stage = Stage::Over(Ended::Stopped);
+        } else if trial.outcome.is_gone {
+            self.stage = Stage::Over(Ended::Gone);
         } else {
             match self.stage {
                 Stage::Doubling { at, is_falling } => self.looked(at, is_falling, &trial),
@@ -229,7 +235,14 @@ impl Search {
 
     /// Somebody wants the end: what was found so far is what was found.
     pub fn stop(&mut self) {
-        self.stage = Stage::Over(Ended::Stopped);
+        if !matches!(self.stage, Stage::Over(_)) {
+            self.stage = Stage::Over(Ended::Stopped);
+        }
+    }
+
+    /// Nobody answers: there is nothing to search.
+    pub fn give_up(&mut self) {
+        self.stage = Stage::Over(Ended::Gone);
     }
 
     /// What it has come to, so far.
@@ -238,7 +251,7 @@ impl Search {
         // Nothing was lost, and still nobody can be sure.
         let has_too_few = lower.is_none() && !self.trials.is_empty() && self.trials.iter().all(|trial| !trial.is_above);
         let ended = match self.stage {
-            Stage::Over(Ended::Least | Ended::Noise | Ended::Budget) if has_too_few => Ended::TooFew,
+            Stage::Over(Ended::Least | Ended::Noise | Ended::Budget | Ended::Most) if has_too_few => Ended::TooFew,
             Stage::Over(ended) => ended,
             _ => Ended::Stopped,
         };
@@ -253,7 +266,7 @@ impl Search {
             lower,
             upper,
             is_confirmed: lower.is_some() && self.confirmed == lower,
-            not_confirmed: self.not_confirmed,
+            not_confirmed: self.not_confirmed.filter(|at| self.confirmed != Some(*at)),
             own_limit: own.filter(|_| upper.is_none()),
             limit,
             ended,
@@ -264,6 +277,12 @@ impl Search {
             recovered: self.trials.iter().filter_map(|trial| trial.recovered).max(),
             not_recovered: self.trials.iter().filter_map(|trial| trial.not_recovered).max(),
             law: facts::law(&self.trials),
+            met: self
+                .trials
+                .iter()
+                .filter(|trial| trial.class == Class::Met)
+                .map(|trial| trial.order.at)
+                .max_by(f64::total_cmp),
             took: self.elapsed,
         }
     }
@@ -335,6 +354,9 @@ impl Search {
             return;
         }
         self.points.looked(at, trial.class, trial.is_above);
+        if self.settings.is_plain && trial.class == Class::Met {
+            self.points.close(at, Class::Met);
+        }
         let fails = trial.class == Class::Missed || trial.is_above;
         self.stage = match (fails, is_falling) {
             (true, _) if self.points.looked_well().is_some() => Stage::Between,
@@ -387,22 +409,19 @@ impl Search {
         let point = self.points.tried(at, trial.order.bin, tally, trial.is_above);
         let pooled = class_of(&point.tally, &self.goals);
         let is_missed = [trial.class, class_of(&last, &self.goals)].contains(&Class::Missed) || self.slower.is_some();
-        // What came before was chosen because it met: it does not outweigh this.
-        let class = match pooled {
-            _ if is_missed => Class::Missed,
-            Class::Met if trial.is_above => Class::Undecided,
-            pooled => pooled,
-        };
-        if class == Class::Met {
+        let class = if is_missed { Class::Missed } else { pooled };
+        // All together may meet the goals, and this one not: then the bound stays, unconfirmed, and is held again if there is time.
+        let is_confirmed = class == Class::Met && !trial.is_above;
+        if is_confirmed {
             self.confirmed = Some(at);
         } else {
             self.not_confirmed = Some(at);
         }
         self.points.close(at, class);
-        self.stage = match class {
-            Class::Met => Stage::Over(self.ended_by(self.points.pick(&self.settings).err().unwrap_or(Ended::Budget))),
+        self.stage = match is_confirmed {
+            true => Stage::Over(self.ended_by(self.points.pick(&self.settings).err().unwrap_or(Ended::Budget))),
             // On, below it.
-            Class::Missed | Class::Undecided => Stage::Between,
+            false => Stage::Between,
         };
     }
 

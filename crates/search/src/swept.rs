@@ -118,7 +118,24 @@ pub fn best(cells: &[CellFigures], by: BestBy) -> Option<usize> {
     let is_good = |cell: &&CellFigures| cell.spoiled == 0 && median(cell.failed_share) < Some(1.0);
     // Of those that are as good, the quickest.
     let quick = |cell: &CellFigures| -median(cell.p99_s).unwrap_or(f64::INFINITY);
+    // Of what was not run nobody knows.
+    if cells.iter().any(|cell| cell.runs == 0) {
+        return None;
+    }
     let all = cells.iter().enumerate().filter(|(_, cell)| is_good(cell));
     let all = all.filter_map(|(place, cell)| Some((place, figure(cell)?, quick(cell))));
     all.max_by(|one, other| one.1.total_cmp(&other.1).then(one.2.total_cmp(&other.2))).map(|best| best.0)
+}
+
+/// Each run of the best cell was better than each run of any other, there are at least two of each, and none was spoiled.
+pub fn is_clear(cells: &[CellFigures], best: usize, by: BestBy) -> bool {
+    let ends = |cell: &CellFigures| match by {
+        BestBy::Rate => cell.rate.map(|rate| (-rate.most, -rate.least)),
+        BestBy::P50 => cell.p50_s.map(|spread| (spread.least, spread.most)),
+        BestBy::P99 => cell.p99_s.map(|spread| (spread.least, spread.most)),
+    };
+    let Some((_, worst)) = ends(&cells[best]) else { return false };
+    let others = cells.iter().enumerate().filter(|(place, _)| *place != best);
+    cells.iter().all(|cell| cell.runs > 1 && cell.spoiled == 0)
+        && others.map(|(_, cell)| ends(cell)).all(|other| other.is_none_or(|(least, _)| worst < least))
 }

@@ -113,6 +113,8 @@ pub struct Outcome {
     pub kept_as: Option<String>,
     /// Somebody stopped it.
     pub was_stopped: bool,
+    /// No connection could be made.
+    pub is_gone: bool,
     /// Of connections that are held, which need no statistics: whether they were.
     pub is_held: Option<bool>,
 }

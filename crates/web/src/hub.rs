@@ -196,6 +196,11 @@ impl Hub {
     /// Nothing runs.
     pub fn stop(&self, at_once: bool) -> Result<&'static str, Fault> {
         let mut state = self.lock();
+        if !state.whole.is_null() && state.run.as_ref().is_none_or(Run::is_over) {
+            // Between two runs of a whole.
+            state.is_told_to_stop = true;
+            return Ok("stopping");
+        }
         let run = state.going()?;
         if at_once {
             run.control.abort()

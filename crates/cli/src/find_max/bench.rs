@@ -133,6 +133,14 @@ impl Bench {
             output::complain(&report::nothing_measured(&run, language));
             return Some(Exit::NothingMeasured);
         }
+        if run.tally.succeeded() == 0 && run.tally.failed == 0 {
+            let waited = run.wall.as_secs_f64().round();
+            output::complain(&language.pick(
+                format!("one request alone was not answered within {waited}s, so there is no load that could meet a goal; a goal of a longer time waits longer"),
+                format!("单独一个请求在 {waited}s 内没有得到响应，因此没有负载能达到目标；时间更长的目标会等得更久"),
+            ));
+            return Some(Exit::Unmet);
+        }
         if run.tally.succeeded() == 0 {
             let failed = run.tally.failed;
             output::complain(&language.pick(
@@ -314,6 +322,7 @@ impl Trials for Bench {
             limit: fault.map_or(limit.name(), Fault::name),
             kept_as: measured.kept_as,
             was_stopped: false,
+            is_gone: run.tally.connections_established() == 0 && run.tally.failed > 0,
             is_held: None,
         })
     }

@@ -76,17 +76,17 @@ impl Goals {
 /// One goal.
 pub(super) fn read(text: &str, language: Language) -> Result<Threshold, String> {
     let goal = Threshold::parse_of_part(text)
-        .map_err(|error| format!("--goal: {}", report::threshold_error(&error, language)))?;
+        .map_err(|error| report::threshold_error(&error, language).replacen("--threshold", "--goal", 1))?;
     if goal.abort_after.is_some() {
         return Err(language.pick(
             format!("--goal '{text}': a goal is judged over and over; leave 'abort' out"),
             format!("--goal '{text}'：目标会被反复判定；请去掉 abort"),
         ));
     }
-    if goal.lost_share_max().is_none() {
+    if goal.lost_share_max().is_none() || goal.limit_ns() == Some(0) {
         return Err(language.pick(
-            format!("--goal '{text}' is no share of requests; a goal is a percentile, like 'p99(response_time) < 200ms', or a share, like 'failed / done < 0.1%'"),
-            format!("--goal '{text}' 不是请求的比例；目标应为百分位，如 'p99(response_time) < 200ms'，或比例，如 'failed / done < 0.1%'"),
+            format!("--goal '{text}' is no goal: one says how many requests may be worse, as a percentile from above, like 'p99(response_time) < 200ms', or as a share, like 'failed / done < 0.1%'"),
+            format!("--goal '{text}' 不能作为目标：目标要说明允许多少请求更差，如百分位的上限 'p99(response_time) < 200ms'，或比例 'failed / done < 0.1%'"),
         ));
     }
     Ok(goal)
@@ -112,7 +112,16 @@ mod tests {
 
     #[test]
     fn what_is_no_share_is_refused() {
-        for text in ["mean(response_time) < 1s", "rate > 100/s", "p99 > 1s", "p99 < 1s, abort", "failed < 5", "x"] {
+        for text in [
+            "mean(response_time) < 1s",
+            "rate > 100/s",
+            "p99 > 1s",
+            "p99 < 1s, abort",
+            "failed < 5",
+            "x",
+            "p99 < 0ms",
+            "failed / done < 0%",
+        ] {
             assert!(Goals::read(&[text.to_owned()], Language::Zh).is_err(), "{text}");
         }
     }

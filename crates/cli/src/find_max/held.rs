@@ -94,6 +94,7 @@ impl HeldBench {
             },
             kept_as: None,
             was_stopped: held.was_stopped,
+            is_gone: held.tally.established() == 0 && held.tally.failed > 0,
             is_held: Some(is_held),
         }
     }

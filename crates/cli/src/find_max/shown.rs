@@ -71,6 +71,13 @@ impl Shown {
         });
     }
 
+    /// There was nothing to search: reports for programs say so, and nothing is kept.
+    pub(super) fn nothing(&mut self, search: &Search, took: Duration) {
+        let (value, language) = (self.value(search, Some(took)), self.whole.language());
+        self.whole.forget();
+        self.whole.over(&value, String::new, &report::search_html(&value, language));
+    }
+
     /// Everything that is shown at the end. How that went, and whether anything was found.
     pub(super) fn over(&mut self, search: &Search, took: Duration) -> Exit {
         let (value, screen) = (self.value(search, Some(took)), self.whole.screen);

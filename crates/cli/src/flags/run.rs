@@ -51,7 +51,11 @@ pub(super) const VIEW: &[Row] = &[
         "Write the report as one HTML file with charts, which needs no network",
         "把报告写成一个带图表的 HTML 文件，无需网络即可查看",
     ),
-    flag("save", Kind::Switch, modes::SAVED).help(
+    flag("save", Kind::Switch, modes::FRONTS).help(
+        "Do not begin unless all runs can be kept [default: they are kept where that is possible]",
+        "无法保存各次运行时不开始 [默认：能保存时保存]",
+    ),
+    flag("save", Kind::Switch, modes::LOADS).help(
         "Keep the run as a folder, for history and compare; scenario files do so by themselves",
         "把本次运行保存为目录，供 history 和 compare 使用；场景文件默认保存",
     ),

@@ -303,9 +303,9 @@ const LOADS: &[Example] = &[
 
 /// What the exit codes mean.
 pub(crate) const EXIT_CODES: Text = (
-    "0 done; 1 an expectation (--expect-...), threshold or self-test failed; 2 wrong usage; 3 nothing could be measured; \
+    "0 done; 1 an expectation (--expect-...), threshold or self-test failed, or no load met the goals; 2 wrong usage; 3 nothing could be measured; \
      4 a report could not be written or the system refused; 130 stopped by the user",
-    "0 完成；1 未达到期望（--expect-...）、阈值或自检未通过；2 用法错误；3 没有测到任何数据；\
+    "0 完成；1 未达到期望（--expect-...）、阈值或自检未通过，或没有负载达到目标；2 用法错误；3 没有测到任何数据；\
      4 报告无法写出或系统不允许运行；130 被用户中止",
 );
 

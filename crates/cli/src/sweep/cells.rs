@@ -24,7 +24,9 @@ enum How {
 }
 
 /// What a sweep has once, for all of its runs.
-const OF_THE_WHOLE: [&str; 12] = [
+const OF_THE_WHOLE: [&str; 14] = [
+    "help",
+    "version",
     "json",
     "html",
     "output",

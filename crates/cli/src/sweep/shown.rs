@@ -73,12 +73,17 @@ impl Shown {
 
     /// Everything that is shown at the end.
     pub(super) fn over(mut self, took: Duration, was_stopped: bool) -> Exit {
-        if self.runs.is_empty() {
+        let is_nothing = self.runs.is_empty();
+        if is_nothing {
             self.whole.forget();
-            return Exit::Done;
         }
+        let has_failed = !is_nothing && self.runs.iter().all(|run| run.failed_share >= 1.0);
         let (value, screen) = (self.value(Some(took), was_stopped), self.whole.screen);
         let page = report::sweep_html(&value, screen.language);
-        self.whole.over(&value, || report::sweep_text(&value, screen), &page)
+        let text = || if is_nothing { String::new() } else { report::sweep_text(&value, screen) };
+        match self.whole.over(&value, text, &page) {
+            Exit::Done if has_failed => Exit::Unmet,
+            exit => exit,
+        }
     }
 }

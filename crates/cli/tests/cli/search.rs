@@ -261,7 +261,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_sent() {
     let talk = url.replace("http", "ws");
     let cases: [(&[&str], &str, &str); 21] = [
         (&["find-max"], "is missing", "缺少"),
-        (&["find-max", "--goal", "mean(wait) < 1s", url], "is no share", "不是请求的比例"),
+        (&["find-max", "--goal", "mean(wait) < 1s", url], "is no goal", "不能作为目标"),
         (&["find-max", "--goal", "p99(wait < 1s", url], "parenthesis", "括号"),
         (&["find-max", "--goal", "p99 < 1s, abort", url], "leave 'abort' out", "去掉 abort"),
         (&["find-max", "--budget", "1s", url], "--budget", "--budget"),
@@ -305,10 +305,83 @@ fn a_target_that_is_not_there_ends_it() {
         assert_eq!(done.status.code(), Some(3), "{done:?}");
         assert!(text(&done.stderr).contains("refused"), "{done:?}");
     }
+    let done =
+        output(&["find-max", "--budget", "5s", "--most", "200", "--output", "json", "hold", "ws://127.0.0.1:1/"]);
+    assert_eq!((done.status.code(), &report(&done)["ended"]), (Some(3), &"gone".into()), "{done:?}");
     let served = Served::start();
-    let done = output(&["find-max", "--no-save", &served.url("/status/500")]);
+    let done = output(&["find-max", "--no-save", "--output", "json", &served.url("/status/500")]);
     assert_eq!(done.status.code(), Some(1), "{done:?}");
     assert!(text(&done.stderr).contains("all failed"), "{done:?}");
+    // Programs that wait for a report have one.
+    is_sound(&report(&done));
+}
+
+/// A target that goes away ends the search, with what was found before.
+#[test]
+fn a_target_that_goes_away_ends_the_search() {
+    let mut served = Served::start();
+    let url = served.url("/delay/1");
+    let words = ["find-max", "--budget", "20s", "--from", "100", "--no-save", "--output", "json", &url];
+    let child = onrush(&words).stdout(std::process::Stdio::piped()).spawn().expect("it starts");
+    while by_path(&stats(&served)).get("/delay").copied().unwrap_or(0) < 400 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    served.child.kill().expect("it can be ended");
+    served.child.wait().expect("it ends");
+    let done = child.wait_with_output().expect("it ends");
+    let value = report(&done);
+    is_sound(&value);
+    assert_eq!((done.status.code(), &value["ended"]), (Some(3), &"gone".into()), "{value:#}");
+    assert!(value["noise"].is_null() && value["trials"].as_array().is_some_and(|all| all.len() > 1), "{value:#}");
+}
+
+/// Variables are for the command in front where it has the flag, and what nobody typed is no mistake.
+#[test]
+fn variables_are_for_whom_they_fit() {
+    let served = Served::start();
+    let folder = Folder::new("searched-variables");
+    let mut command = onrush(&["find-max", "--no-save", "--most", "20", &served.url]);
+    let file = folder.path("report.json");
+    command
+        .env("ONRUSH_BUDGET", "5s")
+        .env("ONRUSH_JSON", &file)
+        .env("ONRUSH_DURATION", "3s")
+        .env("ONRUSH_HEADER", "A: b");
+    let done = command.output().expect("it starts");
+    assert!(matches!(done.status.code(), Some(0 | 1)), "{done:?}");
+    is_sound(&serde_json::from_str(&std::fs::read_to_string(&file).expect("a report")).expect("JSON"));
+}
+
+/// What is secret stays so, wherever it is told.
+#[test]
+fn secrets_stay_secret() {
+    let (served, folder) = (Served::start(), Folder::new("searched-secrets"));
+    let home = folder.0.join("data");
+    let url = served.url("/?token=hush-1&x=1");
+    let words =
+        ["find-max", "--budget", "5s", "--most", "20", "-H", "Authorization: Bearer hush-2", "-u", "me:hush-3", &url];
+    let done = with_home(&home, &words);
+    let said = text(&done.stdout) + &text(&done.stderr);
+    assert!(!said.contains("hush"), "{said}");
+    let vary = "header=Authorization: Bearer hush-4,Authorization: Bearer hush-5";
+    let words =
+        ["sweep", "--vary", vary, "--vary", "user=a:hush-6,b:hush-7", "--vary", "url=/?token=hush-8,/", "-n", "5"];
+    let done = with_home(&home, &[&words[..], &["--repeat", "1", &served.url]].concat());
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    let said = text(&done.stdout) + &text(&done.stderr);
+    assert!(!said.contains("hush") && said.contains("#1") && said.contains("#2"), "{said}");
+    let mut places = vec![home];
+    let mut files = 0;
+    while let Some(place) = places.pop() {
+        if place.is_dir() {
+            places.extend(std::fs::read_dir(&place).expect("a folder").flatten().map(|entry| entry.path()));
+        } else {
+            let text = std::fs::read_to_string(&place).expect("UTF-8");
+            assert!(!text.contains("hush"), "{}", place.display());
+            files += 1;
+        }
+    }
+    assert!(files > 10, "only {files} files");
 }
 
 /// The load may grow as far as the target follows: nobody's host is tried without consent.
@@ -369,6 +442,9 @@ fn capacity_shows_its_formulas() {
     assert_eq!((&value["machines"], &value["machines_at_load"]), (&21.0.into(), &27.0.into()));
     for (wrong, says) in [
         (&["capacity"][..], "nothing follows"),
+        (&["capacity", "--users", "10", "--response", "0ms", "--think", "0s"], "too much or too little"),
+        (&["capacity", "--page-views", "1M", "--rate", "5/s"], "both give the peak"),
+        (&["capacity", "--from", "/dev/zero"], "no JSON report of a find-max"),
         (&["capacity", "--page-views", "many"], "--page-views wants a number"),
         (&["capacity", "--share", "80%", "--page-views", "1M"], "two shares"),
         (&["capacity", "--from", "/nowhere"], "cannot read"),

@@ -38,7 +38,12 @@ impl Threshold {
             Subject::Ratio(..) => Some(1.0 - self.limit),
             _ => None,
         }
-        .filter(|share| (0.0..1.0).contains(share))
+        // Less than nothing is never lost.
+        .filter(|share| (0.0..1.0).contains(share) && (*share > 0.0 || !self.is_below_nothing()))
+    }
+
+    fn is_below_nothing(&self) -> bool {
+        matches!(self.subject, Subject::Ratio(..)) && matches!(self.comparison, Comparison::Below | Comparison::Above)
     }
 
     /// It bounds the failures of all exchanges.

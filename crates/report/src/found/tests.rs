@@ -42,6 +42,7 @@ fn found() -> Found {
         recovered: Some(Duration::from_millis(1_300)),
         not_recovered: None,
         law: None,
+        met: Some(12_400.0),
         took: Duration::from_secs(512),
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::words::{class, ended, figure, law, limit, purpose, result, shown_by, warnings};
-use crate::format::{Align, pad, span, time};
+use crate::format::{Align, counted, pad, span, time};
 use crate::page::Page;
 use crate::screen::{Paint, Screen};
 
@@ -98,7 +98,7 @@ pub fn search_text(report: &Value, screen: Screen) -> String {
     let took = span(core::time::Duration::from_secs(report["took_s"].as_f64().unwrap_or(0.0).round() as u64));
     page.say(
         ("Search", "搜索"),
-        format!("{trials} trials in {took}; {}", ended(report, language)),
+        format!("{} in {took}; {}", counted(trials as u64, "trial"), ended(report, language)),
         format!("{took} 内 {trials} 次测试；{}", ended(report, language)),
     );
     page.text

@@ -3,15 +3,15 @@
 use serde_json::Value;
 
 use crate::Language;
-use crate::format::{count, span, time};
+use crate::format::{count, counted, span, time};
 
 /// A load with its unit: `12,400/s`, `50 users`.
 pub(super) fn load(at: f64, report: &Value, language: Language) -> String {
     let unit = report["unit"].as_str().unwrap_or_default();
     let number = figure(at);
     match unit {
-        "users" => language.pick(format!("{number} users"), format!("{number} 个用户")),
-        "connections" => language.pick(format!("{number} connections"), format!("{number} 个连接")),
+        "users" => language.pick(counted(at.round() as u64, "user"), format!("{number} 个用户")),
+        "connections" => language.pick(counted(at.round() as u64, "connection"), format!("{number} 个连接")),
         "iterations_per_s" => language.pick(format!("{number} iterations/s"), format!("每秒 {number} 轮")),
         _ => format!("{number}/s"),
     }
@@ -79,7 +79,13 @@ pub(super) fn result(report: &Value, language: Language) -> String {
             format!("below {}, which was too much; no load was shown to be held", shown(upper)),
             format!("低于 {}（超出目标）；没有证明任何负载可以承受", shown(upper)),
         ),
-        _ => language.pick("nothing was found".to_owned(), "没有得到结果".to_owned()),
+        _ => match number("met") {
+            Some(met) => language.pick(
+                format!("no bound was found; {} met the goals in a single trial, and three are wanted", shown(met)),
+                format!("没有得到上下界；{} 在一次测试中达到目标，但需要三次", shown(met)),
+            ),
+            None => language.pick("nothing was found".to_owned(), "没有得到结果".to_owned()),
+        },
     }
 }
 
@@ -93,8 +99,8 @@ pub(super) fn ended(report: &Value, language: Language) -> String {
             "波动使上下界之间的负载无法判定".to_owned(),
         ),
         "budget" => language.pick(
-            format!("its time ({budget}) was over; --budget gives it more, and closer bounds"),
-            format!("时间（{budget}）已用完；可用 --budget 延长以缩小范围"),
+            format!("what was left of its time ({budget}) was too short for more; --budget gives it more, and closer bounds"),
+            format!("剩余时间（预算 {budget}）已不够再做测试；可用 --budget 延长以缩小范围"),
         ),
         "stopped" => language.pick("it was stopped".to_owned(), "被中止".to_owned()),
         "most" => language.pick(
@@ -104,6 +110,10 @@ pub(super) fn ended(report: &Value, language: Language) -> String {
         "least" => language.pick(
             "no lower load is tried; --goal may ask too much".to_owned(),
             "没有更低的负载可试；--goal 可能过于严格".to_owned(),
+        ),
+        "gone" => language.pick(
+            "no connection could be made any more: the target is gone".to_owned(),
+            "无法再建立连接：被测服务已不在".to_owned(),
         ),
         "too_few" => language.pick(
             "nothing was lost, but there were too few requests to be sure; give it more --budget, or a lower percentile".to_owned(),

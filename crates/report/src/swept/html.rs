@@ -33,10 +33,10 @@ fn write(report: &Value, page: &mut Markup, language: Language) {
     if let Some(best) = report["best"].as_object() {
         let best: Vec<String> =
             best.iter().map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default())).collect();
-        let by = report["best_by"].as_str().unwrap_or_default();
+        let by = super::text::best_by(report, language);
         page.raw("<section class=\"verdict good\">\n");
         page.element("h2", &best.join(", "));
-        page.element("p", &language.pick(format!("The best by {by}."), format!("按 {by} 最佳。")));
+        page.element("p", &language.pick(format!("The best by {by}."), format!("按{by}最佳。")));
         page.raw("</section>\n");
     }
     let is_hold = report["is_hold"] == true;

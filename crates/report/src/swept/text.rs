@@ -135,20 +135,43 @@ fn grid(report: &Value, cells: &[Value], language: Language) -> String {
     text.push_str(&line(&corner, across.clone()));
     for (at, value) in down.iter().enumerate() {
         let own = (0..across.len()).map(|column| {
-            let median = cells.get(at * across.len() + column).and_then(|cell| cell["rate"]["median"].as_f64());
-            median.map_or("-".to_owned(), figure)
+            let Some(cell) = cells.get(at * across.len() + column) else { return "-".to_owned() };
+            // What fails quickly is no rate to compare.
+            let failed = if cell["failed_share"]["median"].as_f64() > Some(0.5) { " x" } else { "" };
+            cell["rate"]["median"].as_f64().map_or("-".to_owned(), |rate| format!("{}{failed}", figure(rate)))
         });
         text.push_str(&line(value, own.collect()));
     }
     text
 }
 
+/// By what the best is found, in words.
+pub(super) fn best_by(report: &Value, language: Language) -> &'static str {
+    match report["best_by"].as_str().unwrap_or_default() {
+        "p50" => "p50",
+        "p99" => "p99",
+        _ if report["is_hold"] == true => language.pick("connections held", "连接数"),
+        _ => language.pick("rate", "速率"),
+    }
+}
+
 fn ending(report: &Value, cells: &[Value], language: Language) -> String {
     let mut text = String::from("\n");
-    let by = report["best_by"].as_str().unwrap_or_default();
+    let by = best_by(report, language);
     if let Some(best) = report["best"].as_object() {
         let best = named(&Value::Object(best.clone()));
-        text.push_str(&language.pick(format!("Best by {by}: {best}\n"), format!("按 {by} 最佳：{best}\n")));
+        let unsure = match report["is_best_clear"] == true {
+            true => "",
+            false => language.pick(" (not clearly: others come near it)", "（差别不明显：其他组合与之接近）"),
+        };
+        text.push_str(
+            &language.pick(format!("Best by {by}: {best}{unsure}\n"), format!("按{by}最佳：{best}{unsure}\n")),
+        );
+    } else {
+        text.push_str(language.pick(
+            "None is called the best: each was spoiled by onrush's own limits, or failed, or not all were run\n",
+            "没有最佳组合：要么瓶颈在 onrush，要么全部失败，要么没有全部运行\n",
+        ));
     }
     if cells.iter().any(|cell| cell["spoiled_runs"].as_u64() > Some(0)) {
         text.push_str(language.pick(

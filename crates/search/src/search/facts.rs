@@ -11,7 +11,7 @@ use crate::trial::{Class, Purpose, Trial};
 /// A load that met its goals is higher than one that missed by this factor: then noise is no matter of a few percent.
 const HIGHER: f64 = 1.3;
 /// The same, where both are sure by themselves.
-const SURELY_HIGHER: f64 = 1.1;
+const SURELY_HIGHER: f64 = 1.0;
 /// Losses that lie in this share of the pieces, and are this share of all, are those of stalls.
 const STALL_PIECES: f64 = 0.1;
 const STALL_LOSSES: f64 = 0.8;
@@ -20,6 +20,8 @@ const STALL_LOSSES_MIN: u64 = 20;
 /// In a stall nearly all are lost, for longer than a queue has its ups and downs.
 const STALL_SHARE_MIN: f64 = 0.5;
 const STALL_BIN_MIN: Duration = Duration::from_millis(200);
+/// A law that is farther from a trial says nothing.
+const LAW_WORST_MAX: f64 = 0.2;
 /// The usual time of a target that has become worse is longer by this factor, though its load is lower.
 const SLOWER_USUALLY: f64 = 1.05;
 /// The last third of a long trial is slower than the first by this factor, and so many standard errors.
@@ -30,7 +32,7 @@ const SLOWER_ERRORS: f64 = 4.0;
 /// usual times: a target that has become worse, and not one that stands still now and then.
 pub(super) fn contradiction(trials: &[Trial]) -> Option<(Noise, bool)> {
     let counts = |trial: &&Trial| {
-        let is_good = trial.outcome.fault.is_none() && !trial.outcome.was_stopped;
+        let is_good = trial.outcome.fault.is_none() && !trial.outcome.was_stopped && !trial.outcome.is_gone;
         is_good && trial.order.purpose != Purpose::Look
     };
     let counted = || trials.iter().filter(counts);
@@ -90,5 +92,6 @@ pub(super) fn law(trials: &[Trial]) -> Option<Law> {
         loads.push(trial.order.at);
         points.push((rate * trial.outcome.tally.times().mean(), rate));
     }
-    Law::of(&points)
+    // What fits so badly is no law.
+    Law::of(&points).filter(|law| law.worst <= LAW_WORST_MAX)
 }

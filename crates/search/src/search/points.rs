@@ -140,6 +140,10 @@ impl Points {
             // A short look is not enough to give up.
             return if below.is_err() && is_new(top) { Ok(top) } else { below };
         };
+        if !is_known && !is_new(top) {
+            // Nobody is sure of it, so the bound lies above it.
+            return self.pick_above(settings, top).map(round);
+        }
         let open: Vec<f64> = open.into_iter().filter(|at| *at > lower).collect();
         match (open.first(), open.last()) {
             // A short look that lost too much, and nobody is sure.
