@@ -95,19 +95,20 @@ const LEADS_ELSEWHERE: [&str; 6] = ["var", "resolve", "connect-to", "to", "insec
 /// Serves the page until somebody ends the program.
 pub(crate) fn page(args: &WatchArgs) -> Exit {
     let language = usage::language();
+    // Whoever has seen the link may end it.
+    let asked = match stopping::watch_idle(language) {
+        Ok(asked) => asked,
+        Err(error) => {
+            output::complain(&report::run_error(&error.into(), language));
+            return Exit::System;
+        }
+    };
     let (sender, orders) = channel();
     let site = match watching::open(args, Some((sender, files)), language) {
         Ok(site) => site,
         Err(text) => {
             output::complain(&text);
             return Exit::Usage;
-        }
-    };
-    let asked = match stopping::watch_idle(language) {
-        Ok(asked) => asked,
-        Err(error) => {
-            output::complain(&report::run_error(&error.into(), language));
-            return Exit::System;
         }
     };
     while !asked.is_asked() {

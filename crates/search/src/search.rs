@@ -110,7 +110,7 @@ pub struct Search {
     /// The load that was held for long, and the last one that was not.
     confirmed: Option<f64>,
     not_confirmed: Option<f64>,
-    /// The longest that a trial took beside what was planned: its end, and the opening of connections.
+    /// How long trials took beside what was planned, in all: their ends, and the opening of connections.
     beside: Duration,
     slower: Option<Slower>,
     elapsed: Duration,
@@ -195,7 +195,7 @@ impl Search {
     pub fn heard(&mut self, order: &Order, outcome: Outcome, began: Duration, elapsed: Duration) {
         self.elapsed = elapsed;
         let planned = order.warmup + outcome.measured.min(order.span_max);
-        self.beside = self.beside.max(elapsed.saturating_sub(began).saturating_sub(planned));
+        self.beside += elapsed.saturating_sub(began).saturating_sub(planned);
         // What was cut short shows nothing, and so does what nobody was there for.
         let is_nothing = outcome.was_stopped || outcome.is_gone;
         let class = match outcome.is_held {
@@ -307,11 +307,12 @@ impl Search {
         })
     }
 
-    /// What is kept for holding what was found.
+    /// What is kept for holding what was found, with a margin: trials end a little later than planned.
     fn reserve(&self) -> Duration {
         let has_found = self.points.lower().is_some_and(|lower| self.confirmed != Some(lower));
         let parts = self.confirm_parts();
-        if has_found && parts > 0 { self.cost(self.settings.span() * parts) } else { Duration::ZERO }
+        let span = self.settings.span();
+        if has_found && parts > 0 { self.cost(span * parts) + span / WARMUP_PART } else { Duration::ZERO }
     }
 
     /// Full trials that a load may need, as far as one can know.
@@ -330,7 +331,8 @@ impl Search {
 
     /// A trial has a warm-up, and an end.
     fn cost(&self, span: Duration) -> Duration {
-        span + self.settings.span() / WARMUP_PART + self.beside
+        let trials = u32::try_from(self.trials.len()).unwrap_or(u32::MAX).max(1);
+        span + self.settings.span() / WARMUP_PART + self.beside / trials
     }
 
     fn confirm_parts(&self) -> u32 {

@@ -24,6 +24,7 @@ fn numbers_in(text: &str) -> Vec<i32> {
 const LIBRARIES: &[(&str, &str)] = &[
     ("relative URL without a base", "缺少协议和主机"),
     ("nobody reads this pipe", "没有程序在读取这个管道"),
+    ("two reports would go into it", "两份报告会写入同一个文件"),
     ("at position ", "位置 "),
     (", parser error", "，语法错误"),
     ("：error: ", "："),

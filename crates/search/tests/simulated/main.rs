@@ -16,8 +16,9 @@ use town::Wanted;
 const SEEDS: u64 = 50;
 /// So many of the seeds of the other queues, unless the tests run at full length.
 const SEEDS_FEW: u64 = 10;
-/// Nine in ten are right.
+/// Nine in ten are right; of a few seeds, which are too few to tell nine from eight in ten, eight.
 const HITS_SHARE: f64 = 0.9;
+const HITS_SHARE_FEW: f64 = 0.8;
 
 /// The seeds of a queue that is one of several.
 fn few() -> u64 {
@@ -37,7 +38,8 @@ fn line(found: &Found) -> String {
     )
 }
 
-/// At least nine in ten searches have the load that theory names between their bounds.
+/// At least nine in ten searches have the load that theory names between their bounds, and hardly one of the rest says that it
+/// is elsewhere.
 #[track_caller]
 fn covers(wanted: &Wanted, truth: f64, width: f64, seeds: u64) {
     // Two worlds at a time: each is of one thread.
@@ -53,6 +55,9 @@ fn covers(wanted: &Wanted, truth: f64, width: f64, seeds: u64) {
     let is_hit = |found: &Found| {
         found.lower.is_some_and(|lower| lower <= truth) && found.upper.is_some_and(|upper| truth < upper)
     };
+    let is_wrong = |found: &Found| {
+        found.lower.is_some_and(|lower| truth < lower) || found.upper.is_some_and(|upper| upper <= truth)
+    };
     for (seed, found) in all.iter().filter(|(_, found)| !is_hit(found)) {
         println!("seed {seed}: {truth:.1} is not in {}", line(found));
     }
@@ -60,9 +65,11 @@ fn covers(wanted: &Wanted, truth: f64, width: f64, seeds: u64) {
         all.iter().map(|(_, found)| found.middle().map_or(f64::INFINITY, |(_, half)| half * 2.0)).collect();
     widths.sort_by(f64::total_cmp);
     let (hits, middle) = (all.iter().filter(|(_, found)| is_hit(found)).count(), widths[widths.len() / 2]);
-    println!("{}: {hits} of {} around {truth:.1}, {:.1} % wide", wanted.url, all.len(), middle * 100.0);
-    let is_right = hits as f64 >= HITS_SHARE * seeds as f64 && middle <= width;
-    assert!(is_right, "{}: {hits} of {seeds} hit {truth}, {middle} wide", wanted.url);
+    let wrong = all.iter().filter(|(_, found)| is_wrong(found)).count();
+    println!("{}: {hits} of {seeds} around {truth:.1}, {wrong} wrong, {:.1} % wide", wanted.url, middle * 100.0);
+    let share = if seeds < SEEDS { HITS_SHARE_FEW } else { HITS_SHARE };
+    let is_right = hits as f64 >= share * seeds as f64 && wrong as f64 <= (1.0 - HITS_SHARE) * seeds as f64;
+    assert!(is_right && middle <= width, "{}: {hits} of {seeds} hit {truth}, {wrong} wrong, {middle} wide", wanted.url);
 }
 
 fn wanted(url: &str, limit_ms: u64, budget_s: u64) -> Wanted {
