@@ -433,12 +433,14 @@ fn a_browser_shows_searches_and_sweeps() {
     std::fs::write(&script, include_str!("../browser/search.mjs")).expect("a script");
     let (max, sweep) = (folder.path("max.html"), folder.path("sweep.html"));
     let url = served.url("/queue/2/1");
-    let done = output(&["find-max", "--budget", "5s", "--from", "400", "--no-save", "--html", &max, &url]);
+    // Users are not late, however busy this machine is: each trial has its times, and is drawn.
+    let of_users = ["find-max", "--on", "users", "--goal", "p99(response_time) < 9ms", "--no-save"];
+    let done = output(&[&of_users[..], &["--budget", "5s", "--html", &max, &url]].concat());
     assert!(matches!(done.status.code(), Some(0 | 1)), "{done:?}");
     let vary = ["--vary", "connections=1,2", "--vary", "keepalive=on,off", "--repeat", "1", "-n", "20"];
     let done = output(&[&["sweep", "--no-save", "--lang", "zh", "--html", &sweep, &url], &vary[..]].concat());
     assert_eq!(done.status.code(), Some(0), "{done:?}");
-    let paged = Paged::start(&["find-max", "--web", "--no-save", "--budget", "60s", "--from", "200", &url]);
+    let paged = Paged::start(&[&of_users[..], &["--web", "--budget", "60s", &url]].concat());
     let words = [&paged.link, &folder.path("out"), &max, &sweep];
     let shown = std::process::Command::new("node").arg(script).args(words).output().expect("node starts");
     assert!(shown.status.success(), "{}\n{}", text(&shown.stdout), text(&shown.stderr));
