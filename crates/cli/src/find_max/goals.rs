@@ -57,6 +57,11 @@ impl Goals {
         all.min_by_key(|(limit, _)| *limit)
     }
 
+    /// Each goal of times is of response times.
+    pub(super) fn are_of_responses(&self) -> bool {
+        self.all.iter().all(|goal| goal.limit_ns().is_none() || goal.is_of_response())
+    }
+
     /// What was lost, goal by goal. `of`: what was seen of each scenario.
     pub(super) fn lost<'a>(&self, plan: &Plan, seen: &'a Snapshot, of: impl Fn(usize) -> &'a Snapshot) -> Vec<Lost> {
         let lost = |goal: &Threshold| match &goal.of {

@@ -56,6 +56,11 @@ impl Threshold {
         is_it && self.of.is_none()
     }
 
+    /// It bounds times that begin when an exchange was due, so that a late start makes them longer.
+    pub fn is_of_response(&self) -> bool {
+        matches!(self.subject, Subject::Time(_, Timed::Of(Measure::Response)))
+    }
+
     /// The time that an exchange may take, in nanoseconds; `None` of a goal that is of no time.
     pub fn limit_ns(&self) -> Option<u64> {
         matches!(self.subject, Subject::Time(..)).then_some(self.limit as u64)
