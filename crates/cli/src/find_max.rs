@@ -74,14 +74,7 @@ trait Trials {
 
 /// `onrush find-max`.
 pub(crate) fn find_max(args: &FindMaxArgs) -> Exit {
-    let language = usage::language();
-    match begun(args, language) {
-        Ok(exit) => exit,
-        Err(text) => {
-            output::complain_in_lines(&text);
-            Exit::Usage
-        }
-    }
+    front::ended(begun(args, usage::language()))
 }
 
 /// What is wrong with the command line, in words, or how it ended.
@@ -191,10 +184,7 @@ fn go_on_with(args: &FindMaxArgs, mut bench: Bench, settings: Settings, language
     let (began, stop) = (Instant::now(), StopHandle::default());
     let asked = match stopping::watch_signals(&stop, language) {
         Ok(asked) => asked,
-        Err(error) => {
-            output::complain(&report::run_error(&error.into(), language));
-            return Exit::System;
-        }
+        Err(exit) => return exit,
     };
     if let Some(exit) = bench.look(&stop, language) {
         // Programs that wait for a report get one.
@@ -327,10 +317,7 @@ fn searched(
         let stop = StopHandle::default();
         let asked = match stopping::watch_signals(&stop, language) {
             Ok(asked) => asked,
-            Err(error) => {
-                output::complain(&report::run_error(&error.into(), language));
-                return Exit::System;
-            }
+            Err(exit) => return exit,
         };
         if asked.is_asked() || shown.whole.is_told_to_stop() {
             search.stop();

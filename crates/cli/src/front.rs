@@ -9,8 +9,9 @@ use report::Language;
 
 use crate::args::Command;
 use crate::borrowed::Borrowed;
+use crate::exit::Exit;
 use crate::flags::{self, Kind, Mode};
-use crate::help;
+use crate::{help, output};
 
 /// The commands that stand in front.
 const FRONTS: [(&str, Mode); 2] = [("find-max", Mode::FindMax), ("sweep", Mode::Sweep)];
@@ -73,6 +74,14 @@ fn front(words: &[OsString]) -> Option<(usize, Mode)> {
             return Some((place, mode));
         }
     }
+}
+
+/// How a command ended; what is wrong with its command line is told.
+pub(crate) fn ended(begun: Result<Exit, String>) -> Exit {
+    begun.unwrap_or_else(|text| {
+        output::complain_in_lines(&text);
+        Exit::Usage
+    })
 }
 
 /// The command line of a load: what it says, and which flags it has.

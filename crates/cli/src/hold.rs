@@ -101,10 +101,7 @@ impl Session {
         let stop = StopHandle::default();
         let asked = match stopping::watch_signals(&stop, language) {
             Ok(asked) => asked,
-            Err(error) => {
-                output::complain(&report::run_error(&error.into(), language));
-                return Exit::System;
-            }
+            Err(exit) => return exit,
         };
         let stop_file = match StopFile::watch(args.stop_file.as_deref(), &stop, language) {
             Ok(stop_file) => stop_file,

@@ -387,8 +387,7 @@ impl Load {
 
     /// From now on signals end what this handle stops.
     pub(crate) fn watch(&self, stop: &StopHandle) -> Result<signals::Asked, Exit> {
-        let asked = stopping::watch_signals(stop, self.view.language);
-        asked.map_err(|error| self.refuse(&report::run_error(&error.into(), self.view.language), Exit::System))
+        stopping::watch_signals(stop, self.view.language)
     }
 
     pub(crate) fn refuse(&self, text: &str, exit: Exit) -> Exit {

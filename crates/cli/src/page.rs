@@ -98,10 +98,7 @@ pub(crate) fn page(args: &WatchArgs) -> Exit {
     // Whoever has seen the link may end it.
     let asked = match stopping::watch_idle(language) {
         Ok(asked) => asked,
-        Err(error) => {
-            output::complain(&report::run_error(&error.into(), language));
-            return Exit::System;
-        }
+        Err(exit) => return exit,
     };
     let (sender, orders) = channel();
     let site = match watching::open(args, Some((sender, files)), language) {

@@ -19,14 +19,21 @@ type Current = (signals::Asked, Arc<Mutex<Option<StopHandle>>>);
 static CURRENT: Mutex<Option<Current>> = Mutex::new(None);
 
 /// From now on Ctrl-C ends this gently, and once more at once: what a file does before its load, the load, what it does behind it,
-/// each run of a page.
-pub(crate) fn watch_signals(stop: &StopHandle, language: Language) -> Result<signals::Asked, std::io::Error> {
-    watch(Some(stop.clone()), language)
+/// each run of a page. Where that cannot be, it is told, and how the program ends comes back.
+pub(crate) fn watch_signals(stop: &StopHandle, language: Language) -> Result<signals::Asked, Exit> {
+    told(watch(Some(stop.clone()), language), language)
 }
 
 /// The same while nothing goes on: whoever asked ends when it is seen.
-pub(crate) fn watch_idle(language: Language) -> Result<signals::Asked, std::io::Error> {
-    watch(None, language)
+pub(crate) fn watch_idle(language: Language) -> Result<signals::Asked, Exit> {
+    told(watch(None, language), language)
+}
+
+fn told(watched: Result<signals::Asked, std::io::Error>, language: Language) -> Result<signals::Asked, Exit> {
+    watched.map_err(|error| {
+        output::complain(&report::run_error(&error.into(), language));
+        Exit::System
+    })
 }
 
 /// Nothing goes on any more.

@@ -49,14 +49,7 @@ const OF_ONE_RUN: [&str; 15] = [
 
 /// `onrush sweep`.
 pub(crate) fn sweep(args: &SweepArgs) -> Exit {
-    let language = usage::language();
-    match begun(args, language) {
-        Ok(exit) => exit,
-        Err(text) => {
-            output::complain_in_lines(&text);
-            Exit::Usage
-        }
-    }
+    front::ended(begun(args, usage::language()))
 }
 
 /// What is wrong with the command line, in words, or how it ended.
@@ -141,10 +134,7 @@ impl Sweep {
             let stop = StopHandle::default();
             let asked = match stopping::watch_signals(&stop, self.language) {
                 Ok(asked) => asked,
-                Err(error) => {
-                    output::complain(&report::run_error(&error.into(), self.language));
-                    return Exit::System;
-                }
+                Err(exit) => return exit,
             };
             let stop_file = self.shown.borrow().whole.watch_stop_file(&stop);
             *self.asked.borrow_mut() = Some(asked);

@@ -93,7 +93,7 @@ fn carry_out(asked: &ToolRun, load: &Load, prepared: &Prepared, watch: &WatchArg
     let stop = StopHandle::default();
     let signals = match stopping::watch_signals(&stop, language) {
         Ok(signals) => signals,
-        Err(error) => return load.refuse(&report::run_error(&error.into(), language), Exit::System).into(),
+        Err(exit) => return exit.into(),
     };
     let observed = Running::start(Arc::new(plan.clone()), options.clone(), &stop).and_then(|mut running| {
         let control = running.control();

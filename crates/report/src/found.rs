@@ -15,7 +15,7 @@ use crate::About;
 pub use html::search_html;
 pub(crate) use html::search_part;
 pub use text::{search_head, search_row, search_text};
-pub(crate) use words::{figure, limit};
+pub(crate) use words::{figure, limit, took};
 
 /// Grows with every change that a reader could stumble over.
 const SCHEMA: u32 = 1;

@@ -1,6 +1,6 @@
 //! What trials lost, piece of time by piece of time, and between which bounds the true share lies.
 
-use metrics::Lost;
+use metrics::{Class, Lost, Measure, Snapshot};
 
 use crate::statistics::{student, variance_of_sum, wilson};
 
@@ -23,6 +23,16 @@ pub struct Moments {
 }
 
 impl Moments {
+    /// Response times of what succeeded.
+    pub fn of(seen: &Snapshot) -> Self {
+        let succeeded = seen.class(Class::Succeeded);
+        let times = succeeded.of(Measure::Response);
+        let (count, mean) = (times.count() as f64, times.mean().unwrap_or(0.0) / 1e9);
+        let spread = times.stdev().unwrap_or(0.0) / 1e9;
+        let squares = count * (spread * spread + mean * mean);
+        Self { count, sum: times.sum() as f64 / 1e9, squares, most: times.max().unwrap_or(0) as f64 / 1e9 }
+    }
+
     /// Those of both.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
@@ -167,6 +177,11 @@ impl Tally {
         })
     }
 
+    /// How far the sum of the response times of each piece is from what the mean makes of it.
+    fn deviations(&self, mean: f64) -> Vec<f64> {
+        self.bins.iter().map(|bin| bin.times.sum - mean * bin.times.count).collect()
+    }
+
     /// How many response times in a row say as much as one that is independent of the others. 1 where their slow ups and downs are
     /// so small that they do not come near the limit.
     fn likeness_of_times(&self, limit_s: Option<f64>) -> f64 {
@@ -175,8 +190,7 @@ impl Tally {
         if variance.sqrt() <= SPREAD_MIN * mean {
             return 1.0;
         }
-        let values: Vec<f64> = self.bins.iter().map(|bin| bin.times.sum - mean * bin.times.count).collect();
-        let Some((of_sum, degrees)) = variance_of_sum(&values) else { return 1.0 };
+        let Some((of_sum, degrees)) = variance_of_sum(&self.deviations(mean)) else { return 1.0 };
         let alike = (of_sum / (variance * times.count)).max(1.0);
         // The spread of the means of as long batches as there are.
         let in_batch = times.count / (degrees + 1) as f64;
@@ -188,8 +202,7 @@ impl Tally {
     /// The mean response time, and its standard error; `None` of too little.
     pub(crate) fn mean_with_error(&self) -> Option<(f64, f64)> {
         let times = self.times();
-        let values: Vec<f64> = self.bins.iter().map(|bin| bin.times.sum - times.mean() * bin.times.count).collect();
-        let (variance, degrees) = variance_of_sum(&values)?;
+        let (variance, degrees) = variance_of_sum(&self.deviations(times.mean()))?;
         (times.count > 0.0).then(|| (times.mean(), variance.sqrt() / times.count * student(1.0, degrees)))
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use engine::{Control, RunError, StopHandle};
 use figures::Run;
 use history::Runs;
-use metrics::{Class, Measure, Snapshot};
+use metrics::{Measure, Snapshot};
 use pacing::Nanos;
 use pacing::change::What;
 use plan::{
@@ -272,15 +272,6 @@ fn mean_s(run: &Run) -> f64 {
     run.recorded.succeeded.of(Measure::Response).mean().unwrap_or(0.0) / 1e9
 }
 
-fn moments(seen: &Snapshot) -> Moments {
-    let succeeded = seen.class(Class::Succeeded);
-    let times = succeeded.of(Measure::Response);
-    let (count, mean) = (times.count() as f64, times.mean().unwrap_or(0.0) / 1e9);
-    let spread = times.stdev().unwrap_or(0.0) / 1e9;
-    let squares = count * (spread * spread + mean * mean);
-    Moments { count, sum: times.sum() as f64 / 1e9, squares, most: times.max().unwrap_or(0) as f64 / 1e9 }
-}
-
 impl Trials for Bench {
     fn trial(&mut self, order: &Order, mut judge: Judge, stop: &StopHandle) -> Result<Outcome, RunError> {
         let plan = self.plan_of(order);
@@ -293,7 +284,7 @@ impl Trials for Bench {
         let shown = plan.clone();
         let measured = self.quiet.measure(plan, (&self.prepared, &name), stop, |told, control| {
             let lost = self.goals.lost(&shown, told.added, |scenario| told.scenarios[scenario].added);
-            let bin = Bin { lost, times: moments(told.added) };
+            let bin = Bin { lost, times: Moments::of(told.added) };
             own.see(told.added, late_ns);
             // What ends behind the end belongs to the last piece of it.
             if told.is_again || told.from >= ends_at {

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::chart::drawing;
-use super::words::{class, ended, figure, law, limit, purpose, result, shown_by, warnings};
+use super::words::{class, ended, figure, law, limit, purpose, result, shown_by, took, warnings};
 use crate::Language;
-use crate::format::{count, span, time};
+use crate::format::{count, time};
 use crate::html::{Cell, Markup, plain_page};
 
 /// The page of a search.
@@ -50,7 +50,7 @@ fn write(report: &Value, page: &mut Markup, language: Language) {
         page.element("p", &text);
     }
     trials(report, page, language);
-    let took = span(core::time::Duration::from_secs(report["took_s"].as_f64().unwrap_or(0.0).round() as u64));
+    let took = took(report);
     page.element(
         "p",
         &language

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::words::{class, ended, figure, law, limit, purpose, result, shown_by, warnings};
+use super::words::{class, ended, figure, law, limit, purpose, result, shown_by, took, warnings};
 use crate::format::{Align, counted, pad, span, time};
 use crate::page::Page;
 use crate::screen::{Paint, Screen};
@@ -95,7 +95,7 @@ pub fn search_text(report: &Value, screen: Screen) -> String {
         page.line(language.pick("Scalability", "可扩展性"), &text);
     }
     let trials = report["trials"].as_array().map_or(0, Vec::len);
-    let took = span(core::time::Duration::from_secs(report["took_s"].as_f64().unwrap_or(0.0).round() as u64));
+    let took = took(report);
     page.say(
         ("Search", "搜索"),
         format!("{} in {took}; {}", counted(trials as u64, "trial"), ended(report, language)),

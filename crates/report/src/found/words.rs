@@ -89,6 +89,11 @@ pub(super) fn result(report: &Value, language: Language) -> String {
     }
 }
 
+/// How long a search or a sweep took.
+pub(crate) fn took(report: &Value) -> String {
+    span(core::time::Duration::from_secs(report["took_s"].as_f64().unwrap_or(0.0).round() as u64))
+}
+
 /// Why it ended.
 pub(super) fn ended(report: &Value, language: Language) -> String {
     let budget = span(core::time::Duration::from_secs_f64(report["budget_s"].as_f64().unwrap_or(0.0)));

@@ -4,8 +4,8 @@ use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
 use crate::Language;
-use crate::format::{Align, pad, span, time};
-use crate::found::{figure, limit};
+use crate::format::{Align, pad, time};
+use crate::found::{figure, limit, took};
 use crate::screen::{Paint, Screen};
 
 /// Columns of figures.
@@ -180,7 +180,7 @@ fn ending(report: &Value, cells: &[Value], language: Language) -> String {
         ));
     }
     let (made, planned) = (report["runs"].as_array().map_or(0, Vec::len), &report["runs_planned"]);
-    let took = span(core::time::Duration::from_secs(report["took_s"].as_f64().unwrap_or(0.0).round() as u64));
+    let took = took(report);
     text.push_str(
         &language
             .pick(format!("{made} of {planned} runs in {took}\n"), format!("{took} 内完成 {made}/{planned} 次运行\n")),

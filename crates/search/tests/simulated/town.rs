@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use driver::sim::{Faults, Host, Network, SimDriver};
 use engine::{SteppedRun, StopHandle};
-use metrics::{Class, Measure, Snapshot, Threshold};
+use metrics::{Class, Measure, Threshold};
 use pacing::Nanos;
 use pacing::change::What;
 use plan::{Arrivals, Flags, Load, Plan, RATE_UNIT, RateStage, UserShape};
@@ -107,15 +107,6 @@ fn plan_of(base: &Plan, wanted: &Wanted, order: &Order, seed: u64) -> Plan {
     plan
 }
 
-fn moments(seen: &Snapshot) -> Moments {
-    let succeeded = seen.class(Class::Succeeded);
-    let times = succeeded.of(Measure::Response);
-    let (count, mean) = (times.count() as f64, times.mean().unwrap_or(0.0) / 1e9);
-    let spread = times.stdev().unwrap_or(0.0) / 1e9;
-    let squares = count * (spread * spread + mean * mean);
-    Moments { count, sum: times.sum() as f64 / 1e9, squares, most: times.max().unwrap_or(0) as f64 / 1e9 }
-}
-
 impl Town {
     fn trial(&mut self, plan: &Plan, goals: &[Threshold], order: &Order, search: &Search) -> Outcome {
         let mut judge = search.judge(order);
@@ -138,7 +129,7 @@ impl Town {
             }
             let is_on = run.step(0, |told| {
                 let lost = goals.iter().map(|goal| goal.lost(told.added)).collect();
-                let bin = Bin { lost, times: moments(told.added) };
+                let bin = Bin { lost, times: Moments::of(told.added) };
                 if told.is_again || told.from >= ends_at {
                     tally.mend(bin);
                 } else {
