@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use driver::{Clock, Waker};
-use pacing::Nanos;
 use pacing::change::{Change, Course, Timeline, What};
+use pacing::{Lost, Nanos};
 
 use crate::times::longest;
 
@@ -240,6 +240,16 @@ impl Control {
         self.changes.as_ref().expect("connections that are held have no scenario").timeline(scenario)
     }
 
+    /// Slots of this run go to another one at an instant, counted from the beginning of the measured load: what is intended from then
+    /// on is not its own. Users of theirs leave when they come to the end of what they do.
+    pub fn lose(&self, slots: impl IntoIterator<Item = u16>, at: Nanos) {
+        if let Some(changes) = &self.changes {
+            changes.lose(slots, at);
+            self.stop.wish_of().tell_of_change();
+            self.stop.wake_all();
+        }
+    }
+
     /// Starts nothing more and waits for what is in flight, as long as the plan's grace.
     pub fn stop(&self) {
         self.stop.stop();
@@ -272,6 +282,8 @@ struct Folded {
     all: Vec<Change>,
     /// Scenario by scenario.
     timelines: Vec<Arc<Timeline>>,
+    /// Slots that went to other runs, once some did.
+    lost: Option<Lost>,
 }
 
 impl Folded {
@@ -288,7 +300,7 @@ impl Changes {
         let (timelines, fixed): (Vec<_>, Vec<_>) = loads.into_iter().unzip();
         let timelines = timelines.into_iter().map(Arc::new).collect();
         let loads = fixed.into_iter().map(|fixed| Changing { fixed, round_at: AtomicU64::new(0) }).collect();
-        let folded = Folded { measured_from: Nanos::NEVER, all: Vec::new(), timelines };
+        let folded = Folded { measured_from: Nanos::NEVER, all: Vec::new(), timelines, lost: None };
         Self { clock, loads, folded: Mutex::new(folded) }
     }
 
@@ -303,6 +315,16 @@ impl Changes {
     /// The measured load begins at this instant.
     pub(crate) fn begin(&self, measured_from: Nanos) {
         self.folded().measured_from = measured_from;
+    }
+
+    /// Slots go to other runs.
+    fn lose(&self, slots: impl IntoIterator<Item = u16>, at: Nanos) {
+        self.folded().lost.get_or_insert_default().lose(slots, at);
+    }
+
+    /// Those that went; `None` when all are there.
+    pub(crate) fn lost(&self) -> Option<Lost> {
+        self.folded().lost.clone()
     }
 
     /// The load of a scenario as it is by all changes so far.

@@ -16,7 +16,7 @@ use std::time::Duration;
 use driver::{Chosen, Clock, Driver};
 use host::CpuTime;
 use metrics::Snapshot;
-use pacing::Nanos;
+use pacing::{Nanos, Segment};
 use plan::{BudgetPart, Plan};
 use wire::tls::{ClientConfig, Refused as RefusedCertificate};
 
@@ -59,6 +59,24 @@ impl RunOptions {
     /// What makes the sessions of all targets that want TLS.
     fn sessions(&self) -> impl Iterator<Item = &ClientConfig> {
         self.others.iter().map(|(_, tls)| tls).chain([&self.tls]).flatten()
+    }
+}
+
+/// Which part of a load a run has, and when it begins. Parts that have each slot once do together what the whole does.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Its slots.
+    pub segment: Segment,
+    /// It has them from then on, counted from the beginning of the measured load; `None`: from the start, warm-up included.
+    pub from: Option<Nanos>,
+    /// When the run started, or starts, on this clock; `None`: when all is ready.
+    pub begins: Option<(Clock, Nanos)>,
+}
+
+impl Default for Part {
+    /// All of it, at once.
+    fn default() -> Self {
+        Self { segment: Segment::WHOLE, from: None, begins: None }
     }
 }
 

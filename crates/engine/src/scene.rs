@@ -2,7 +2,7 @@
 
 use driver::{Sockets, Waker};
 use metrics::{Counter, Snapshot};
-use pacing::Nanos;
+use pacing::{Lost, Nanos};
 use plan::BudgetPart;
 
 use crate::control::{Changes, Wish};
@@ -17,6 +17,8 @@ pub(crate) struct Scene {
     times: Times,
     /// The changes of its load that it knows.
     revision: u32,
+    /// Slots that others have, as far as it knows.
+    lost: Option<Lost>,
     /// When the plan is over; never, once starting has stopped.
     stop_at: Nanos,
     /// When what is in flight is given up.
@@ -60,6 +62,7 @@ impl Scene {
             world: World::new(work, waker, sockets, times.started),
             times,
             revision: 0,
+            lost: None,
             stop_at: times.planned_end(),
             end_at: Nanos::NEVER,
             stopped_at: Nanos::NEVER,
@@ -99,6 +102,10 @@ impl Scene {
     /// Somebody has changed the load of a scenario: its end, and what starts until then.
     #[cold]
     pub(crate) fn change_load(&mut self, changes: &Changes) {
+        if let Some(lost) = changes.lost().filter(|lost| self.lost.as_ref() != Some(lost)) {
+            self.world.give_slots_away(&lost);
+            self.lost = Some(lost);
+        }
         let timeline = changes.timeline(self.scenario);
         if timeline.revision() == self.revision {
             return;

@@ -118,10 +118,11 @@ pub(crate) fn run<D: Driver>(driver: D, cast: Cast, ends: Ends, start: &Receiver
 
 impl<D: Driver> Shard<D> {
     pub(crate) fn new(mut driver: D, cast: Cast, ends: Ends, times: Times) -> Self {
+        let (begins, joins_after) = (times.begins(), times.intervals_before());
         let publisher = Publisher {
             ends,
-            index: 0,
-            next_at: times.end_of(1),
+            index: joins_after,
+            next_at: times.end_of(joins_after + 1),
             snapshots: 1,
             cpu_ns: host::thread_cpu_ns(),
             run_delay_ns: host::thread_run_delay_ns().unwrap_or(0),
@@ -129,19 +130,22 @@ impl<D: Driver> Shard<D> {
         };
         let waker = driver.waker();
         let begun = |(work, duration)| Scene::new(work, Times { duration, ..times }, &waker, driver.sockets());
+        let mut scenes: Vec<Scene> = cast.into_iter().map(begun).collect();
+        // What it was not there for is no stall.
+        scenes.iter_mut().for_each(|scene| scene.world.sleep_until(begins));
         Self {
-            playing: cast.len(),
-            scenes: cast.into_iter().map(begun).collect(),
+            playing: scenes.len(),
+            scenes,
             driver,
             owners: Vec::new(),
             times,
             publisher,
             wished: 0,
-            lag_at: times.started + LAG_EVERY,
+            lag_at: begins + LAG_EVERY,
             alarm: Nanos::ZERO,
-            turned_at: times.started,
+            turned_at: begins,
             looks: 0,
-            looking_since: times.started,
+            looking_since: begins,
         }
     }
 

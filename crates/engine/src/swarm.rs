@@ -9,6 +9,7 @@ mod expected;
 mod gathering;
 mod history;
 mod oracles;
+mod parts;
 mod plans;
 pub(crate) mod plant;
 mod programs;

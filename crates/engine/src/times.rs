@@ -23,6 +23,8 @@ pub(crate) struct Times {
     pub(crate) duration: Option<Nanos>,
     pub(crate) grace: Nanos,
     pub(crate) interval: Nanos,
+    /// Of a part that joins a run that goes on: when, counted from the beginning of the measured load.
+    pub(crate) joins: Option<Nanos>,
 }
 
 impl Times {
@@ -30,7 +32,17 @@ impl Times {
     pub(crate) fn of(plan: &Plan, started: Nanos) -> Self {
         let (warmup, grace, interval) = (plan.warmup.into(), plan.grace.into(), plan.interval.into());
         let duration = longest(plan.scenarios.iter().map(duration_of));
-        Self { started, warmup, duration, grace, interval }
+        Self { started, warmup, duration, grace, interval, joins: None }
+    }
+
+    /// When the first user may start.
+    pub(crate) fn begins(&self) -> Nanos {
+        self.joins.map_or(self.started, |joins| self.measured_from() + joins)
+    }
+
+    /// Intervals that were over by then.
+    pub(crate) fn intervals_before(&self) -> u64 {
+        self.joins.map_or(0, |joins| joins.0 / self.interval.0)
     }
 
     /// When the warm-up is over.

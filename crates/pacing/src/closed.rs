@@ -15,7 +15,7 @@ pub struct Share {
 ///
 /// Starts are dealt to the users in turn (start `k` to user `k mod users`), so the shares of all segments add up exactly.
 /// Users beyond the number of starts do not exist.
-pub fn share(users: u64, starts: Option<u64>, segment: Segment) -> Share {
+pub fn share(users: u64, starts: Option<u64>, segment: &Segment) -> Share {
     let users = starts.map_or(users, |starts| users.min(starts));
     let own_users = segment.count_of_first(users);
     let own_starts = starts.map(|starts| match users {

@@ -13,7 +13,7 @@ mod time;
 
 pub use levels::{LevelRest, LevelStage, Levels};
 pub use random::Random;
-pub use slots::{SLOT_COUNT, Segment};
+pub use slots::{Lost, SLOT_COUNT, Segment};
 pub use time::Nanos;
 
 #[cfg(test)]

@@ -1,18 +1,27 @@
 //! How a load is divided: into slots, and slots into segments.
 
+use std::sync::Arc;
+
+use crate::Nanos;
+
 /// The load is divided over this many slots: user `k` and start `k` belong to slot `k mod SLOT_COUNT`.
 pub const SLOT_COUNT: u32 = 4_096;
 
-/// A share of the load: each `stride`-th slot from `first` on. All segments of one stride tile the plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment {
-    first: u32,
-    stride: u32,
+/// A share of the load: some of its slots, at least one. Segments that have each slot once tile the plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment(Shape);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Shape {
+    /// Each `stride`-th slot from `first` on.
+    Stride { first: u32, stride: u32 },
+    /// These, in their order.
+    Set(Arc<[u16]>),
 }
 
 impl Segment {
     /// The whole load.
-    pub const WHOLE: Self = Self { first: 0, stride: 1 };
+    pub const WHOLE: Self = Self(Shape::Stride { first: 0, stride: 1 });
 
     /// Share `index` of `count` equal shares.
     ///
@@ -20,28 +29,125 @@ impl Segment {
     /// When `count` is zero or above [`SLOT_COUNT`], or `index` is not below it: a bug of the caller.
     pub fn share(index: u32, count: u32) -> Self {
         assert!((1..=SLOT_COUNT).contains(&count) && index < count, "share {index} of {count}");
-        Self { first: index, stride: count }
+        Self(Shape::Stride { first: index, stride: count })
+    }
+
+    /// The share that has these slots; `None` without any, or when one is none.
+    pub fn of_slots(slots: impl IntoIterator<Item = u16>) -> Option<Self> {
+        let mut slots: Vec<u16> = slots.into_iter().collect();
+        slots.sort_unstable();
+        slots.dedup();
+        let last = *slots.last()?;
+        (u32::from(last) < SLOT_COUNT).then(|| Self(Shape::Set(slots.into())))
+    }
+
+    /// Part `index` of `count` parts of this share, which are as equal as can be.
+    ///
+    /// # Panics
+    /// When `count` is zero or more than there are slots, or `index` is not below it: a bug of the caller.
+    pub fn part(&self, index: u32, count: u32) -> Self {
+        assert!((1..=self.slot_count()).contains(&count) && index < count, "part {index} of {count}");
+        match &self.0 {
+            _ if count == 1 => self.clone(),
+            Shape::Stride { first, stride } if stride * count <= SLOT_COUNT => {
+                Self(Shape::Stride { first: first + index * stride, stride: stride * count })
+            }
+            _ => Self(Shape::Set(self.slots().skip(index as usize).step_by(count as usize).collect())),
+        }
+    }
+
+    /// Its slots, in their order.
+    pub fn slots(&self) -> impl Iterator<Item = u16> + '_ {
+        (0..u64::from(self.slot_count())).map(|rank| self.slot(rank) as u16)
+    }
+
+    /// How many slots it has.
+    #[inline]
+    pub fn slot_count(&self) -> u32 {
+        self.slots_below(u64::from(SLOT_COUNT)) as u32
     }
 
     /// The slot belongs to this segment.
-    pub fn has_slot(self, slot: u32) -> bool {
-        slot % self.stride == self.first
+    pub fn has_slot(&self, slot: u32) -> bool {
+        match &self.0 {
+            Shape::Stride { first, stride } => slot % stride == *first,
+            Shape::Set(slots) => slots.binary_search_by_key(&slot, |slot| u32::from(*slot)).is_ok(),
+        }
     }
 
     /// How many of the first `count` items (users, starts, rows) belong to this segment.
-    pub fn count_of_first(self, count: u64) -> u64 {
+    pub fn count_of_first(&self, count: u64) -> u64 {
         let slots = u64::from(SLOT_COUNT);
         count / slots * self.slots_below(slots) + self.slots_below(count % slots)
     }
 
     /// The number of this segment's `index`-th item.
-    pub fn nth(self, index: u64) -> u64 {
-        let slots = u64::from(SLOT_COUNT);
-        let own = self.slots_below(slots);
-        index / own * slots + u64::from(self.first) + index % own * u64::from(self.stride)
+    pub fn nth(&self, index: u64) -> u64 {
+        let own = u64::from(self.slot_count());
+        index / own * u64::from(SLOT_COUNT) + self.slot(index % own)
     }
 
-    fn slots_below(self, bound: u64) -> u64 {
-        bound.saturating_sub(u64::from(self.first)).div_ceil(u64::from(self.stride))
+    /// The slot of this rank.
+    #[inline]
+    pub(crate) fn slot(&self, rank: u64) -> u64 {
+        match &self.0 {
+            Shape::Stride { first, stride } => u64::from(*first) + rank * u64::from(*stride),
+            Shape::Set(slots) => u64::from(slots[rank as usize]),
+        }
+    }
+
+    fn slots_below(&self, bound: u64) -> u64 {
+        match &self.0 {
+            Shape::Stride { first, stride } => bound.saturating_sub(u64::from(*first)).div_ceil(u64::from(*stride)),
+            Shape::Set(slots) => slots.partition_point(|slot| u64::from(*slot) < bound) as u64,
+        }
+    }
+}
+
+/// Slots that a share has lost to others, each from its own instant on. What was before stays with the share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// By slots; never, of those that it has.
+    from: Arc<[Nanos]>,
+}
+
+impl Default for Lost {
+    fn default() -> Self {
+        Self { from: vec![Nanos::NEVER; SLOT_COUNT as usize].into() }
+    }
+}
+
+impl Lost {
+    /// These slots are lost too, from this instant on; a slot that is lost already stays so.
+    pub fn lose(&mut self, slots: impl IntoIterator<Item = u16>, from: Nanos) {
+        let all = Arc::make_mut(&mut self.from);
+        for slot in slots {
+            if let Some(own) = all.get_mut(usize::from(slot)) {
+                *own = from.min(*own);
+            }
+        }
+    }
+
+    /// From when on a slot is lost; never, of one that is not.
+    #[inline]
+    pub fn from(&self, slot: u32) -> Nanos {
+        self.from[slot as usize]
+    }
+
+    /// Of item `number`, at this instant.
+    #[inline]
+    pub fn has_lost(&self, number: u64, at: Nanos) -> bool {
+        at >= self.from((number % u64::from(SLOT_COUNT)) as u32)
+    }
+
+    /// From when on all slots of a share are lost; never, while it has one.
+    pub fn all_from(&self, segment: &Segment) -> Nanos {
+        segment.slots().map(|slot| self.from(slot.into())).max().unwrap_or(Nanos::NEVER)
+    }
+
+    /// The first instant at which something is lost that was not at `after`; `None` when nothing is.
+    pub fn next_change(&self, after: Option<Nanos>) -> Option<Nanos> {
+        let later = |from: &Nanos| *from < Nanos::NEVER && after.is_none_or(|after| *from > after);
+        self.from.iter().copied().filter(later).min()
     }
 }

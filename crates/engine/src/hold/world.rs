@@ -212,7 +212,7 @@ impl World {
         let is_http = job.talk.is_none();
         let request = is_http.then(|| sockets.register(job.step.request_bytes().clone()));
         Self {
-            segment,
+            segment: segment.clone(),
             count,
             connections: Vec::with_capacity(count as usize),
             by_socket: Vec::with_capacity(count as usize),

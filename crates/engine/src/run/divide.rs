@@ -13,6 +13,7 @@ use pacing::{LevelStage, Levels, Nanos, SLOT_COUNT, Segment};
 use plan::{Arrivals, ConnectionCount, Load, Plan, RateStage, Scenario, UserShape};
 use wire::tls::ClientConfig;
 
+use super::Part;
 use crate::control::{Changes, Refused};
 use crate::lookout::Lookout;
 use crate::meetings::Meetings;
@@ -32,13 +33,14 @@ pub(super) fn casts(
     plan: &Plan,
     ways: &[(SocketAddr, Option<ClientConfig>)],
     threads: usize,
+    part: &Part,
 ) -> Result<Vec<Cast>, PlacesError> {
     let (mut ways, catalog) = (ways, catalog(plan));
     let pool = plan.budget.is_set().then(|| Arc::new(Pool::new(plan.budget)));
     let mut shares = Vec::new();
     for (number, scenario) in plan.scenarios.iter().enumerate() {
         let (own, rest) = ways.split_at(scenario.targets.len());
-        let mut works = works(plan, number, &catalog, own, threads)?;
+        let mut works = works(plan, number, &catalog, own, (threads, part))?;
         let counters: Counters = (0..scenario.memory.counters).map(|_| AtomicU64::new(0)).collect();
         works.iter_mut().for_each(|work| work.counters = counters.clone());
         works.iter_mut().for_each(|work| work.budget = pool.clone());
@@ -85,7 +87,7 @@ fn works(
     number: usize,
     catalog: &Catalog,
     ways: &[(SocketAddr, Option<ClientConfig>)],
-    threads: usize,
+    (threads, part): (usize, &Part),
 ) -> Result<Vec<Work>, PlacesError> {
     let scenario = &plan.scenarios[number];
     let first_step = catalog.first(number, SeriesKind::Step);
@@ -108,10 +110,12 @@ fn works(
         Load::Open { connections, .. } => (connections.most(), None),
     };
     let shared = scenario.shared_connections.filter(|_| matches!(scenario.load, Load::Closed { .. }));
-    let busy = requests.map_or(users, |requests| users.min(requests)).min(shared.unwrap_or(u64::MAX));
+    // Of a part of the load, its own.
+    let own = |all: u64| part.segment.count_of_first(all);
+    let busy = own(requests.map_or(users, |requests| users.min(requests)).min(shared.unwrap_or(u64::MAX)));
     let most = u64::try_from(threads.max(1)).unwrap_or(u64::MAX);
-    let mut count = most.min(busy).clamp(1, u64::from(SLOT_COUNT)) as u32;
-    let dealt = if let Load::Open { .. } = scenario.load { Some(users) } else { shared };
+    let mut count = most.min(busy).clamp(1, part.segment.slot_count().into()) as u32;
+    let dealt = if let Load::Open { .. } = scenario.load { Some(own(users)) } else { shared.map(own) };
     if let Some(connections) = dealt.filter(|connections| *connections < FEW_CONNECTIONS * u64::from(count)) {
         // Starts and users are dealt out evenly: a shard with fewer connections than another would make them wait.
         count = (1..=count).rev().find(|count| connections.is_multiple_of(u64::from(*count))).unwrap_or(1);
@@ -136,10 +140,15 @@ fn works(
     let secrets = plan::Known::of_plan(plan);
     let memory = Arc::new(scenario.memory.clone());
     let work = |index| {
-        let segment = Segment::share(index, count);
-        let open = schedule.as_ref().and_then(|schedule| open_work(&scenario.load, schedule, segment, plan.warmup));
-        let closed = ClosedWork { levels: levels.clone(), segment, is_rendezvous };
-        let mut share = pacing::closed::share(users, requests, segment);
+        let segment = part.segment.part(index, count);
+        let open = schedule.as_ref().and_then(|schedule| open_work(plan, number, schedule, (&segment, part.from)));
+        let closed = ClosedWork {
+            levels: levels.clone(),
+            segment: segment.clone(),
+            is_rendezvous,
+            from: part.from.map_or(Nanos::ZERO, |from| warmup + from),
+        };
+        let mut share = pacing::closed::share(users, requests, &segment);
         share.users *= u64::from(streams);
         let steps = if index == 0 || is_shared { steps.clone() } else { prepared() };
         let origins = origins.clone();
@@ -149,7 +158,7 @@ fn works(
             first_transaction: catalog.first(number, SeriesKind::Transaction),
             names_places: plan.scenarios.len() > 1,
             origins,
-            segment,
+            segment: segment.clone(),
             steps,
             program: scenario.program.clone().into(),
             keeps: plan.keeps,
@@ -157,6 +166,7 @@ fn works(
             iterations_each: scenario.iterations_each,
             streams,
             shared: shared.map(|connections| segment.count_of_first(connections)),
+            first_number: first_number(schedule.as_deref(), part),
             share,
             closed,
             open,
@@ -176,6 +186,15 @@ fn works(
 
 /// Requests that are larger than this together are there once for all shards: what one costs is its bytes.
 const COPIES_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Iterations of an open load are numbered, whoever has them: those of a part that begins later have numbers that nobody had before.
+fn first_number(schedule: Option<&Schedule>, part: &Part) -> u64 {
+    let (Some(schedule), Some(from)) = (schedule, part.from) else { return 0 };
+    let rounds = 8 * u64::from(SLOT_COUNT);
+    // Random ones of a slot are more than its share, by a few standard deviations at most.
+    let before = schedule.count_until(from);
+    before + 8 * (before.saturating_mul(SLOT_COUNT.into())).isqrt() + rounds
+}
 
 /// Connections for each shard of an open load, above which one more or less makes no difference.
 const FEW_CONNECTIONS: u64 = 64;
@@ -285,18 +304,25 @@ fn later_levels(users: u64, shape: &UserShape, begin: Nanos) -> Levels {
     Levels::new(&std::iter::once(nobody).chain(stages).collect::<Vec<_>>())
 }
 
-fn open_work(load: &Load, schedule: &Arc<Schedule>, segment: Segment, warmup: Duration) -> Option<OpenWork> {
+fn open_work(
+    plan: &Plan,
+    scenario: usize,
+    schedule: &Arc<Schedule>,
+    (segment, from): (&Segment, Option<Nanos>),
+) -> Option<OpenWork> {
+    let load = &plan.scenarios[scenario].load;
     let Load::Open { stages, arrivals, connections, max_lateness, requests } = load else { return None };
     let spacing = match *arrivals {
         Arrivals::Even => Spacing::Even,
         Arrivals::Poisson { seed } => Spacing::Poisson { seed },
     };
     let first = stages.iter().find(|stage| !stage.span.is_zero()).map_or(0, |stage| stage.from);
-    let warm_schedule = schedule_of(&[RateStage { from: first, to: first, span: warmup }], None);
-    let warmup = (!warmup.is_zero()).then(|| Starts::new(Arc::new(warm_schedule), spacing, segment));
+    let warm_schedule = schedule_of(&[RateStage { from: first, to: first, span: plan.warmup }], None);
+    let is_warming = !plan.warmup.is_zero() && from.is_none();
+    let warmup = is_warming.then(|| Starts::new(Arc::new(warm_schedule), spacing, segment.clone()));
     Some(OpenWork {
         warmup,
-        starts: Starts::new(schedule.clone(), spacing, segment),
+        starts: Starts::from(schedule.clone(), spacing, segment.clone(), from.unwrap_or_default()),
         max_lateness: (*max_lateness).into(),
         opens_all: matches!(connections, ConnectionCount::Exactly(_)),
         ends_with_last: requests.is_some(),
@@ -319,7 +345,7 @@ mod tests {
         };
         let address = "127.0.0.1:1".parse().expect("an address");
         let plan = flags.plan().expect("a good plan");
-        works(&plan, 0, &catalog(&plan), &[(address, None)], 2).expect("two shards")
+        works(&plan, 0, &catalog(&plan), &[(address, None)], (2, &Part::default())).expect("two shards")
     }
 
     /// A count of references that two threads write at each request goes from core to core.

@@ -154,13 +154,14 @@ impl Merger {
         returns: Vec<Sender<Seen>>,
     ) -> Self {
         let count = timelines.len();
+        let before = times.intervals_before();
         let source = |scenarios| Source {
-            told: Some(0),
+            told: Some(before),
             scenarios,
             left: Vec::new(),
             gauges: vec![(0, 0); count],
             spent: ShardUse::default(),
-            since: times.measured_from(),
+            since: times.begins().max(times.measured_from()),
         };
         let whole = || Whole::of(count);
         Self {
@@ -176,9 +177,9 @@ impl Merger {
             added: whole(),
             again: whole(),
             total: whole(),
-            from: Nanos::ZERO,
-            current_from: Nanos::ZERO,
-            shown: 0,
+            from: Nanos(times.interval.0 * before),
+            current_from: Nanos(times.interval.0 * before),
+            shown: before,
             ended_at: Nanos::ZERO,
             awaits_late: false,
             has_waited: false,

@@ -15,7 +15,7 @@ use wire::tls::ClientConfig;
 
 use super::desk::{LoadDesk, News};
 use super::whole::paused_of_all;
-use super::{Finished, Interval, KeptInterval, RunError, RunOptions, RunResult, ScenarioResult, divide};
+use super::{Finished, Interval, KeptInterval, Part, RunError, RunOptions, RunResult, ScenarioResult, divide};
 use crate::control::{Changes, Control, StopHandle};
 use crate::crew::Crew;
 use crate::going::Going;
@@ -55,10 +55,18 @@ impl Running {
     /// # Errors
     /// The system refuses what the engine needs. What the target does is never an error, but data.
     pub fn start(plan: Arc<Plan>, options: RunOptions, stop: &StopHandle) -> Result<Self, RunError> {
+        Self::start_part(plan, options, &Part::default(), stop)
+    }
+
+    /// The same of a part of a load. Waits until it begins, or is stopped.
+    ///
+    /// # Errors
+    /// As [`Running::start`].
+    pub fn start_part(plan: Arc<Plan>, options: RunOptions, part: &Part, stop: &StopHandle) -> Result<Self, RunError> {
         match options.driver.kind {
-            Kind::Poll => Self::start_on(plan, options, stop, PollDriver::new),
+            Kind::Poll => Self::start_part_on(plan, options, part, stop, PollDriver::new),
             #[cfg(target_os = "linux")]
-            Kind::Uring => Self::start_on(plan, options, stop, driver::uring::UringDriver::new),
+            Kind::Uring => Self::start_part_on(plan, options, part, stop, driver::uring::UringDriver::new),
             #[cfg(not(target_os = "linux"))]
             Kind::Uring => Err(std::io::Error::from(std::io::ErrorKind::Unsupported).into()),
         }
@@ -74,15 +82,26 @@ impl Running {
         stop: &StopHandle,
         make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static,
     ) -> Result<Self, RunError> {
+        Self::start_part_on(plan, options, &Part::default(), stop, make)
+    }
+
+    fn start_part_on<D: Driver>(
+        plan: Arc<Plan>,
+        options: RunOptions,
+        part: &Part,
+        stop: &StopHandle,
+        make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static,
+    ) -> Result<Self, RunError> {
         options.supplies.check(&plan)?;
         let depot = Depot::new(options.supplies.clone());
-        let changes = Arc::new(divide::changes_of(&plan, Clock::start()));
+        let clock = part.begins.map_or_else(Clock::start, |(clock, _)| clock);
+        let changes = Arc::new(divide::changes_of(&plan, clock));
         let first = (options.address, options.tls.clone());
         let ways: Vec<_> = std::iter::once(first).chain(options.others.iter().cloned()).collect();
-        let casts = divide::casts(&plan, &ways, options.threads)?;
+        let casts = divide::casts(&plan, &ways, options.threads, part)?;
         let meetings = divide::meetings_of(&casts);
         let scenarios = casts.iter().map(divide::scenarios_of).collect();
-        let (cores, clock) = (host::allowed_cores(), changes.clock());
+        let cores = host::allowed_cores();
         let mut returns = Vec::new();
         let mut rest = casts.into_iter();
         // One thread for each share that has users.
@@ -108,8 +127,12 @@ impl Running {
             })
         })?;
         let cpu_before = host::process_cpu_time();
-        let times = Times::of(&plan, changes.clock().now());
-        let began_unix = now_unix() + plan.warmup;
+        let started = part.begins.map_or_else(|| clock.now(), |(_, begins)| begins);
+        let times = Times { joins: part.from, ..Times::of(&plan, started) };
+        wait_until(clock, times.begins(), stop);
+        let measured_in = Nanos(times.measured_from().0).since(clock.now()).as_duration();
+        let measured_since = clock.now().since(times.measured_from()).as_duration();
+        let began_unix = (now_unix() + measured_in).saturating_sub(measured_since);
         if let Some(log) = &options.lookout.log {
             log.begin(began_unix);
         }
@@ -178,6 +201,25 @@ impl Running {
             values: self.depot.values(),
             spent: finished.ends.iter().find_map(|end| end.spent),
         })
+    }
+}
+
+/// A thread that sleeps may wake so late; the rest it turns.
+const WAKES_LATE: Nanos = Nanos::from_millis(2);
+/// Whether it is stopped is looked at so often.
+const LOOK_EVERY: Nanos = Nanos::from_millis(20);
+
+/// All begin at one instant, to far below a millisecond.
+fn wait_until(clock: Clock, at: Nanos, stop: &StopHandle) {
+    while !stop.is_stopped() {
+        let left = at.since(clock.now());
+        if left == Nanos::ZERO {
+            return;
+        }
+        match left.since(WAKES_LATE) {
+            Nanos::ZERO => std::hint::spin_loop(),
+            left => std::thread::sleep(left.min(LOOK_EVERY).as_duration()),
+        }
     }
 }
 

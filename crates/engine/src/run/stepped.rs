@@ -12,7 +12,7 @@ use plan::Plan;
 
 use super::desk::{LoadDesk, News};
 use super::divide::{casts, changes_of, meetings_of, scenarios_of};
-use super::{Finished, Interval, RunError};
+use super::{Finished, Interval, Part, RunError};
 use crate::control::{Control, Refused, StopHandle};
 use crate::going::Desk;
 use crate::meetings::{Meetings, Met};
@@ -33,16 +33,17 @@ pub struct SteppedRun<D: Driver> {
 impl<D: Driver> SteppedRun<D> {
     /// Divides a plan over at most `threads` shards and starts it now, on the clock of its drivers.
     pub fn start(plan: &Plan, address: SocketAddr, threads: usize, stop: &StopHandle, make: impl FnMut() -> D) -> Self {
-        Self::start_with(plan, Supplies::default(), address, threads, stop, make)
+        Self::start_with(plan, (Supplies::default(), Part::default()), address, threads, stop, make)
     }
 
-    /// The same with what its users read and reckon with.
+    /// The same with what its users read and reckon with; or a part of a load, which begins when that part says, on the clock of its
+    /// drivers.
     ///
     /// # Panics
     /// An expression cannot be evaluated.
     pub fn start_with(
         plan: &Plan,
-        supplies: Supplies,
+        (supplies, part): (Supplies, Part),
         address: SocketAddr,
         threads: usize,
         stop: &StopHandle,
@@ -53,8 +54,8 @@ impl<D: Driver> SteppedRun<D> {
         let (report, reports) = channel();
         let (mut shards, mut returns, mut scenarios, mut started) = (Vec::new(), Vec::new(), Vec::new(), Nanos::ZERO);
         let targets = plan.scenarios.iter().map(|scenario| scenario.targets.len()).sum();
-        let casts =
-            casts(plan, &vec![(address, None); targets], threads).expect("a plan that names no addresses of ours");
+        let casts = casts(plan, &vec![(address, None); targets], threads, &part)
+            .expect("a plan that names no addresses of ours");
         let meetings = meetings_of(&casts);
         // The clock of the drivers is the run's; this one is never asked.
         let changes = Arc::new(changes_of(plan, Clock::start()));
@@ -64,13 +65,13 @@ impl<D: Driver> SteppedRun<D> {
             scenarios.push(scenarios_of(&cast));
             cast.iter_mut().for_each(|(work, _)| work.depot = depot.clone());
             let driver = make();
-            started = driver.now();
+            started = part.begins.map_or_else(|| driver.now(), |(_, begins)| begins);
             stop.add_waker(driver.waker());
             let ends =
                 Ends { shard, reports: report.clone(), returned, wish: stop.wish_of(), changes: changes.clone() };
-            shards.push(Some(Shard::new(driver, cast, ends, Times::of(plan, started))));
+            shards.push(Some(Shard::new(driver, cast, ends, Times { joins: part.from, ..Times::of(plan, started) })));
         }
-        let times = Times::of(plan, started);
+        let times = Times { joins: part.from, ..Times::of(plan, started) };
         changes.begin(times.measured_from());
         let desk = LoadDesk::new(times, scenarios, returns, stop.clone(), changes.clone());
         let control = Control::new(stop.clone(), changes);
@@ -152,6 +153,11 @@ impl<D: Driver> SteppedRun<D> {
     /// As [`Control::change`].
     pub fn change(&self, scenario: usize, what: What, now: Nanos) -> Result<Change, Refused> {
         self.control.change_at(scenario, what, now)
+    }
+
+    /// Changes and stops it.
+    pub fn control(&self) -> &Control {
+        &self.control
     }
 
     /// What it came to.

@@ -14,7 +14,7 @@ use target::SteppedServer;
 
 use super::plans::{changes, make_anew, plan_of, program_of, says_goodbye, vary};
 use crate::program::Code;
-use crate::{Interval, Met, ScenarioInterval, ShardUse, SteppedRun, StopHandle, Supplies, UsedUp};
+use crate::{Interval, Met, Part, ScenarioInterval, ShardUse, SteppedRun, StopHandle, Supplies, UsedUp};
 
 /// A world that takes more turns than this hangs.
 const TURNS_MAX: u64 = 3_000_000;
@@ -304,12 +304,18 @@ impl Town {
         let (served_before, faults_before) = (self.server.requests(), network.faults_so_far());
         let stop = StopHandle::default();
         let mut hosts = Vec::new();
-        let run =
-            SteppedRun::start_with(&setting.plan, setting.supplies.clone(), address(), setting.threads, &stop, || {
+        let run = SteppedRun::start_with(
+            &setting.plan,
+            (setting.supplies.clone(), Part::default()),
+            address(),
+            setting.threads,
+            &stop,
+            || {
                 let driver = network.add_host();
                 hosts.push(driver.host());
                 driver
-            });
+            },
+        );
         for &(who, from, to) in &setting.freezes {
             match who {
                 TARGET => network.freeze(server_host, began + from, began + to),

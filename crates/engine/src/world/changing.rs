@@ -2,8 +2,8 @@
 //! connections.
 
 use driver::Sockets;
-use pacing::Nanos;
 use pacing::change::{Course, Timeline};
+use pacing::{Lost, Nanos};
 
 use super::World;
 
@@ -45,6 +45,16 @@ impl World {
             let halt = &mut self.users.halt;
             (halt.from, halt.to) = (self.instants.measured_from + from, self.instants.measured_from + to);
             halt.due = if halt.is_on { halt.to } else { halt.from };
+        }
+    }
+
+    /// Slots go to others, each from its instant on, which may be past by now.
+    #[cold]
+    pub(crate) fn give_slots_away(&mut self, lost: &Lost) {
+        let warmup = self.work.warmup;
+        match &mut self.users.open {
+            Some(open) => open.lose(lost),
+            None => self.users.closed.lose(lost, warmup, self.instants.started),
         }
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use driver::Sockets;
-use pacing::{Levels, Nanos};
+use pacing::{Levels, Lost, Nanos};
 
 use super::{ClosedWork, START_BATCH, Work, World};
 use crate::user::{Next, View};
@@ -31,6 +31,19 @@ pub(crate) struct Closed {
     /// Own users that were there when the load stood still, and have to be woken since it goes on.
     waking: Range<u64>,
     gathering: Option<Gathering>,
+    /// Users that others have.
+    lost: Option<Box<LostUsers>>,
+}
+
+/// Users that others have, each from its instant on.
+struct LostUsers {
+    /// Counted from the start of the measured load.
+    lost: Lost,
+    warmup: Nanos,
+    /// What is known of this instant, counted likewise; none before the first.
+    at: Option<Nanos>,
+    /// When more are lost.
+    next: Nanos,
 }
 
 /// Users that wait for each other.
@@ -60,8 +73,9 @@ impl Closed {
             is_halted: false,
             waking: 0..0,
             gathering,
+            lost: None,
         };
-        closed.look(Nanos::ZERO);
+        closed.look(closed.work.from);
         closed
     }
 
@@ -88,6 +102,30 @@ impl Closed {
         self.look(self.since);
         self.reckon(started);
         self.users_max
+    }
+
+    /// Users of some slots go to others, each at its instant.
+    pub(super) fn lose(&mut self, lost: &Lost, warmup: Nanos, started: Nanos) {
+        let at = self.lost.as_ref().and_then(|known| known.at);
+        let next = lost.next_change(None).map_or(Nanos::NEVER, |next| warmup + next);
+        self.lost = Some(Box::new(LostUsers { lost: lost.clone(), warmup, at, next }));
+        self.reckon(started);
+    }
+
+    /// Some users may have gone to others by now.
+    fn look_who_is_lost(&mut self, now: Nanos, started: Nanos) {
+        let Some(lost) = self.lost.as_mut().filter(|lost| started + lost.next <= now) else { return };
+        let at = now.since(started + lost.warmup);
+        lost.at = Some(at);
+        lost.next = lost.lost.next_change(Some(at)).map_or(Nanos::NEVER, |next| lost.warmup + next);
+    }
+
+    /// Another one has this user.
+    #[cold]
+    fn is_lost(&self, user: u64) -> bool {
+        self.lost.as_ref().is_some_and(|lost| {
+            lost.at.is_some_and(|at| lost.lost.has_lost(self.work.segment.nth(user / self.streams), at))
+        })
     }
 
     /// Nobody has a place until the load goes on.
@@ -118,6 +156,8 @@ impl Closed {
         let released = self.gathering.as_ref().filter(|gathering| !gathering.released.is_empty());
         let released = released.map_or(Nanos::NEVER, |gathering| gathering.at);
         let change = self.next_change.map_or(Nanos::NEVER, |at| started + at);
+        let lost = self.lost.as_ref().map_or(Nanos::NEVER, |lost| started + lost.next);
+        let change = change.min(lost);
         self.due =
             if self.active < self.wanted || !self.waking.is_empty() { Nanos::ZERO } else { change.min(released) };
     }
@@ -139,7 +179,7 @@ impl Closed {
     /// The user has its place at this instant.
     #[inline]
     pub(super) fn has(&self, user: u32) -> bool {
-        u64::from(user) < self.active
+        u64::from(user) < self.active && (self.lost.is_none() || !self.is_lost(user.into()))
     }
 
     /// The user waits for the others; false when nobody waits in this load.
@@ -160,6 +200,7 @@ impl World {
 
     #[cold]
     fn change_users<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+        self.users.closed.look_who_is_lost(now, self.instants.started);
         for _ in 0..START_BATCH {
             let Some(user) = self.users.closed.waking.next() else { break };
             let intended = self.instants.started + self.users.closed.since;
@@ -194,9 +235,16 @@ impl World {
 
     /// A user gets its place. The plan wants it at `intended`: one that had to wait for its turn was late, and counts from then.
     fn join<S: Sockets>(&mut self, index: u64, intended: Nanos, now: Nanos, sockets: &mut S) {
+        let is_lost = self.users.closed.lost.is_some() && self.users.closed.is_lost(index);
         if index >= self.users.all.len() as u64 {
             let user = self.new_user();
+            if is_lost {
+                return self.park(user, sockets);
+            }
             return self.next(user, View::Nothing, intended, now, sockets);
+        }
+        if is_lost {
+            return;
         }
         // One that has not yet noticed that it was gone just goes on.
         let user = &mut self.users.all[index as usize];

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use driver::Sockets;
 use metrics::{Counter, SeriesId, Snapshot, TracedEnd};
-use pacing::Nanos;
 use pacing::open::{Schedule, Starts};
+use pacing::{Lost, Nanos, Segment};
 
 use super::programs::Turn;
 use super::{OpenWork, START_BATCH, Work, World};
@@ -47,7 +47,9 @@ pub(crate) struct Open {
     pub(super) has_retired: bool,
     /// Starts that have come.
     taken: u64,
-    segment: pacing::Segment,
+    segment: Segment,
+    /// Slots that others have.
+    lost: Option<Lost>,
     /// What comes is counted as started when it is due; else when it asks for something.
     counts_due: bool,
     /// Nothing that is intended later starts.
@@ -73,8 +75,9 @@ impl Open {
             stopped: Vec::new(),
             starting: 0,
             has_retired: false,
-            taken: 0,
-            segment: all.segment,
+            taken: all.segment.count_of_first(all.first_number),
+            segment: all.segment.clone(),
+            lost: None,
             counts_due,
             last: Nanos::NEVER,
             started,
@@ -92,6 +95,12 @@ impl Open {
         self.work.starts.change(schedule.clone());
     }
 
+    /// Slots go to others.
+    pub(super) fn lose(&mut self, lost: &Lost) {
+        self.work.starts.lose(lost.clone());
+        self.lost = Some(lost.clone());
+    }
+
     /// No step is begun until the load goes on.
     pub(super) fn halt(&mut self) {
         self.is_halted = true;
@@ -103,8 +112,15 @@ impl Open {
         warm.or_else(|| self.work.starts.peek().map(|at| self.measured_from + at)).filter(|at| *at <= self.last)
     }
 
-    /// The start that was peeked at is taken; gives its number among those of this shard.
-    fn take(&mut self) -> u64 {
+    /// The start that was peeked at, and is intended then, is taken; gives its number among those of this shard.
+    fn take(&mut self, intended: Nanos) -> u64 {
+        if let Some(lost) = &self.lost {
+            let at = intended.since(self.measured_from);
+            // Numbers of slots that others have are theirs.
+            while at < lost.all_from(&self.segment) && lost.has_lost(self.segment.nth(self.taken), at) {
+                self.taken += 1;
+            }
+        }
         let warm = self.work.warmup.as_mut().and_then(Iterator::next);
         if warm.is_none() {
             self.work.starts.next();
@@ -236,7 +252,7 @@ impl World {
         for _ in 0..START_BATCH {
             let Some(open) = &mut self.users.open else { return };
             let Some(intended) = open.peek().filter(|at| *at <= now) else { break };
-            let number = open.take();
+            let number = open.take(intended);
             if self.users.states.rows.may_end() && self.ends_with(number) {
                 break;
             }

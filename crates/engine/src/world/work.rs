@@ -64,6 +64,8 @@ pub(crate) struct Work {
     pub(crate) depot: Depot,
     /// Exchanges that are shown one by one.
     pub(crate) lookout: Lookout,
+    /// The number of its first iteration, of an open load, and those behind it; what is lower is of others.
+    pub(crate) first_number: u64,
     /// The thread that has this share.
     pub(crate) shard: u32,
 }
@@ -75,6 +77,8 @@ pub(crate) struct ClosedWork {
     pub(crate) levels: Arc<Levels>,
     pub(crate) segment: Segment,
     pub(crate) is_rendezvous: bool,
+    /// Its users are there from then on, counted from the start of the run.
+    pub(crate) from: Nanos,
 }
 
 /// What a shard has of an open load.

@@ -129,3 +129,72 @@ proptest! {
         }
     }
 }
+
+/// A share that changes hands: who has each slot, from when on.
+type Hands = Vec<(Nanos, Vec<u8>)>;
+
+/// The starts of one of three that share a load, over all that it was given and lost.
+fn of_hand(schedule: &Arc<Schedule>, spacing: Spacing, hands: &Hands, own: u8) -> Vec<Nanos> {
+    let mut parts: Vec<(Starts, Segment, Lost)> = Vec::new();
+    let mut all = Vec::new();
+    for (place, (from, owners)) in hands.iter().enumerate() {
+        let was = |slot: &u16| place > 0 && hands[place - 1].1[usize::from(*slot)] == own;
+        let is = |slot: &u16| owners[usize::from(*slot)] == own;
+        for (starts, segment, lost) in &mut parts {
+            // What is past has come.
+            while starts.peek().is_some_and(|at| at + Nanos::from_millis(40) < *from) {
+                all.extend(starts.next());
+            }
+            lost.lose(segment.slots().filter(|slot| !is(slot)), *from);
+            starts.lose(lost.clone());
+        }
+        if let Some(gained) = Segment::of_slots((0..4_096).filter(|slot| is(slot) && !was(slot))) {
+            let starts = Starts::from(schedule.clone(), spacing, gained.clone(), *from);
+            parts.push((starts, gained, Lost::default()));
+        }
+    }
+    all.extend(parts.into_iter().flat_map(|(starts, ..)| starts));
+    all
+}
+
+proptest! {
+    /// Whoever joins, leaves and comes back: no start is lost, and none comes twice.
+    #[test]
+    fn hands_tile_the_schedule(
+        rates in prop::collection::vec((0u64..3_000, 0u64..3_000, 0u64..4_000), 1..4),
+        moves in prop::collection::vec((1u64..2_000, any::<u64>()), 0..5),
+        is_random: bool,
+    ) {
+        let stages: Vec<Stage> = rates.into_iter().map(|(from, to, millis)| stage(from, to, millis)).collect();
+        let spacing = if is_random { Spacing::Poisson { seed: 3 } } else { Spacing::Even };
+        let mut random = crate::Random::of_stream(9, moves.len() as u64);
+        let mut owners: Vec<u8> = (0..4_096).map(|slot| (slot % 3) as u8).collect();
+        let mut hands = vec![(Nanos::ZERO, owners.clone())];
+        let mut from = Nanos::ZERO;
+        for (millis, seed) in moves {
+            from += Nanos::from_millis(millis);
+            let to = (seed % 3) as u8;
+            owners.iter_mut().filter(|_| random.unit() < 0.3).for_each(|owner| *owner = to);
+            hands.push((from, owners.clone()));
+        }
+        let schedule = Arc::new(Schedule::new(&stages));
+        let mut parts: Vec<Nanos> = (0..3).flat_map(|own| of_hand(&schedule, spacing, &hands, own)).collect();
+        parts.sort_unstable();
+        prop_assert_eq!(starts(&stages, spacing, Segment::WHOLE), parts);
+    }
+
+    #[test]
+    fn sets_are_as_strides(index in 0u64..50_000, shards in 1u32..=SLOT_COUNT, share in 0u32..SLOT_COUNT, parts in 1u32..9) {
+        let stride = Segment::share(share % shards, shards);
+        let set = Segment::of_slots(stride.slots()).expect("it has some");
+        prop_assert_eq!(stride.nth(index), set.nth(index));
+        prop_assert_eq!(stride.count_of_first(index), set.count_of_first(index));
+        let parts = parts.min(set.slot_count());
+        for part in 0..parts {
+            prop_assert!(set.part(part, parts).slots().eq(stride.part(part, parts).slots()));
+        }
+        let mut all: Vec<u16> = (0..parts).flat_map(|part| set.part(part, parts).slots().collect::<Vec<_>>()).collect();
+        all.sort_unstable();
+        prop_assert!(all.into_iter().eq(stride.slots()));
+    }
+}

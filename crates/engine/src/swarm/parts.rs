@@ -1,0 +1,199 @@
+//! One load as several runs that each have a part of it, as workers on several machines have: whoever joins, leaves or hands slots
+//! over, together they start what one run of the whole load starts.
+
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+
+use driver::Clock;
+use driver::sim::{Faults, Host, Network, SimDriver};
+use metrics::Snapshot;
+use pacing::{Nanos, SLOT_COUNT, Segment};
+use plan::{Flags, Plan};
+use target::SteppedServer;
+
+use crate::idle::QUIET;
+use crate::{Part, SteppedRun, StopHandle, Supplies};
+
+/// A run of a part, in the simulated network.
+struct Crewed {
+    run: SteppedRun<SimDriver>,
+    hosts: Vec<Host>,
+    segment: Segment,
+    total: Snapshot,
+    /// Users at the end of each interval.
+    users: Vec<(Nanos, u64)>,
+}
+
+struct World {
+    network: Network,
+    server: SteppedServer<SimDriver>,
+    server_host: Host,
+    runs: Vec<Crewed>,
+    plan: Plan,
+    threads: usize,
+    begins: Nanos,
+}
+
+fn address() -> SocketAddr {
+    "10.0.0.1:80".parse().expect("an address")
+}
+
+fn millis(millis: u64) -> Nanos {
+    Nanos::from_millis(millis)
+}
+
+impl World {
+    fn new(plan: Plan, threads: usize, seed: u64) -> Self {
+        let network = Network::new(seed, Faults::none());
+        let driver = network.add_host();
+        let server_host = driver.host();
+        let server = SteppedServer::start(driver, address()).expect("a free address");
+        let begins = network.now();
+        Self { network, server, server_host, runs: Vec::new(), plan, threads, begins }
+    }
+
+    /// A run of these slots begins, from then on.
+    fn begin(&mut self, slots: impl Iterator<Item = u16>, from: Option<Nanos>) {
+        let segment = Segment::of_slots(slots).expect("some slots");
+        let part = Part { segment: segment.clone(), from, begins: Some((Clock::start(), self.begins)) };
+        let (network, mut hosts) = (self.network.clone(), Vec::new());
+        let supplies = (Supplies::default(), part);
+        let run = SteppedRun::start_with(&self.plan, supplies, address(), self.threads, &StopHandle::default(), || {
+            let driver = network.add_host();
+            hosts.push(driver.host());
+            driver
+        });
+        self.runs.push(Crewed { run, hosts, segment, total: Snapshot::default(), users: Vec::new() });
+    }
+
+    /// Goes on until an instant of the load, or to the end.
+    fn go_on(&mut self, until: Option<Nanos>) {
+        let until = until.map_or(Nanos::NEVER, |until| self.begins + until);
+        while self.runs.iter().any(|one| one.run.is_waiting()) && self.network.now() < until {
+            let next = self.network.next().expect("something happens");
+            if next == self.server_host {
+                self.server.step().expect("a simulated driver works");
+                continue;
+            }
+            let whose = |one: &Crewed| one.hosts.iter().position(|host| *host == next);
+            let found = self.runs.iter_mut().find_map(|one| whose(one).map(|shard| (one, shard)));
+            let (one, shard) = found.expect("somebody's host");
+            let (total, users) = (&mut one.total, &mut one.users);
+            let is_on = one.run.step(shard, |told| {
+                total.merge(told.added);
+                users.push((told.to, told.seen.gauges.users));
+                ControlFlow::Continue(())
+            });
+            if !is_on.expect("a simulated driver works") {
+                self.network.park(next);
+            }
+        }
+    }
+
+    fn finish(mut self) -> (Snapshot, u64, Vec<Vec<(Nanos, u64)>>) {
+        self.go_on(None);
+        let mut all = Snapshot::default();
+        let mut users = Vec::new();
+        for one in self.runs {
+            let (mut total, mut rows) = (one.total, one.users);
+            let last = one.run.finish(|told| {
+                total.merge(told.added);
+                rows.push((told.to, told.seen.gauges.users));
+                ControlFlow::Continue(())
+            });
+            let last = last.expect("a simulated driver works");
+            assert_eq!(last.total.counts, total.counts, "what was told is all");
+            all.merge(&last.total);
+            users.push(rows);
+        }
+        (all, self.server.requests(), users)
+    }
+}
+
+fn plan(flags: Flags) -> Plan {
+    let text = |text: &str| Some(text.to_owned());
+    let flags = Flags { interval: text("100ms"), user_agent: "parts".to_owned(), ..flags };
+    flags.plan().expect("a good plan")
+}
+
+fn own(worker: u16) -> impl Iterator<Item = u16> {
+    (0..SLOT_COUNT as u16).filter(move |slot| slot % 3 == worker)
+}
+
+/// Three workers; one hands over to the two others at 1.5 s, a fourth joins at 2.5 s and takes a part of each.
+fn with_moves(plan: &Plan, threads: usize) -> (Snapshot, u64, Vec<Vec<(Nanos, u64)>>) {
+    let mut world = World::new(plan.clone(), threads, 7);
+    (0..3).for_each(|worker| world.begin(own(worker), None));
+    world.go_on(Some(millis(1_300)));
+    let (leaves, joins) = (millis(1_500), millis(2_500));
+    world.runs[0].run.control().lose(own(0), leaves);
+    world.go_on(Some(leaves));
+    let heir = |heir: u16| own(0).filter(move |slot| slot / 3 % 2 == heir);
+    (0..2).for_each(|place| world.begin(heir(place), Some(leaves)));
+    world.go_on(Some(millis(2_300)));
+    let taken = |slot: &u16| slot % 5 == 0;
+    for one in &mut world.runs[1..] {
+        one.run.control().lose(one.segment.slots().filter(taken), joins);
+    }
+    world.go_on(Some(joins));
+    world.begin((0..SLOT_COUNT as u16).filter(taken), Some(joins));
+    world.finish()
+}
+
+#[test]
+fn an_open_load_in_parts_starts_what_the_whole_starts() {
+    let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+    for arrivals in ["even", "poisson"] {
+        for threads in [1, 2] {
+            let text = |text: &str| Some(text.to_owned());
+            let plan = plan(Flags {
+                url: text("http://10.0.0.1/delay/3"),
+                rate: text("2000"),
+                duration: text("4s"),
+                arrivals: text(arrivals),
+                warmup: text("300ms"),
+                ..Flags::default()
+            });
+            let mut whole = World::new(plan.clone(), threads, 7);
+            whole.begin(0..SLOT_COUNT as u16, None);
+            let (whole, all_served, _) = whole.finish();
+            let (parts, served, _) = with_moves(&plan, threads);
+            assert_eq!(parts.counts.started(), whole.counts.started(), "{arrivals} on {threads}");
+            assert_eq!(parts.counts.succeeded(), parts.counts.started());
+            // A warm-up has its requests too.
+            assert_eq!(served, all_served);
+            assert!(
+                parts.lag.max().unwrap_or(0) < 60_000_000,
+                "whoever joins late was not late: {:?}",
+                parts.lag.max()
+            );
+            assert_eq!(parts.stalled_ns, 0);
+        }
+    }
+}
+
+#[test]
+fn a_closed_load_in_parts_has_the_users_of_the_whole() {
+    let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+    for threads in [1, 2] {
+        let text = |text: &str| Some(text.to_owned());
+        let plan = plan(Flags {
+            url: text("http://10.0.0.1/delay/10"),
+            connections: text("60"),
+            duration: text("4s"),
+            ..Flags::default()
+        });
+        let (parts, served, users) = with_moves(&plan, threads);
+        assert_eq!((parts.counts.succeeded(), served), (parts.counts.started(), served));
+        assert!(parts.counts.started() > 60 * 4 * 90, "each has been busy: {}", parts.counts.started());
+        let at = |instant: u64| -> u64 {
+            let of = |rows: &Vec<(Nanos, u64)>| {
+                let row = rows.iter().find(|(to, _)| *to >= millis(instant) && *to < millis(instant + 100));
+                row.map_or(0, |(_, users)| *users)
+            };
+            users.iter().map(of).sum()
+        };
+        // Rows in which nobody came or went.
+        assert_eq!([1_000, 2_000, 3_000, 3_600].map(at), [60; 4], "on {threads}");
+    }
+}
