@@ -123,6 +123,7 @@ impl Asking<'_> {
                 driver: driver::choose(driver::Choice::Poll).ok()?,
                 lookout: engine::Lookout::default(),
                 supplies: engine::Supplies::default(),
+                team: None,
             };
             engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(())).ok()
         };

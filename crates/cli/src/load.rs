@@ -203,6 +203,7 @@ impl Load {
             driver,
             lookout: Lookout::default(),
             supplies,
+            team: None,
         };
         Ok(Prepared { plan, resolved, options })
     }

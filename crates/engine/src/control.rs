@@ -12,6 +12,12 @@ use crate::times::longest;
 /// From the instant of a change to the instant from which on it holds: time for all shards to hear of it. One that hears later
 /// is late, and starts what the others start.
 const LEAD: Nanos = Nanos::from_millis(100);
+/// The same when those who have to hear are on other machines.
+const LEAD_AFAR: Nanos = Nanos::from_millis(2_000);
+/// From the last arrival of users that wait for each other to the instant at which they start: time for all shards to wake up.
+const ROUND_LEAD: Nanos = Nanos::from_millis(2);
+/// The same for those on other machines.
+const ROUND_LEAD_AFAR: Nanos = Nanos::from_millis(500);
 
 /// What the run wants of its shards. It only grows.
 #[derive(Debug, Default)]
@@ -213,7 +219,7 @@ impl Control {
     pub fn next_instant(&self) -> Nanos {
         self.changes.as_ref().map_or(Nanos::ZERO, |changes| {
             let folded = changes.folded();
-            folded.instant(changes.clock().now())
+            folded.instant(changes.clock().now(), changes.lead())
         })
     }
 
@@ -238,6 +244,24 @@ impl Control {
     /// There is no such scenario, as with connections that are held.
     pub fn timeline(&self, scenario: usize) -> Arc<Timeline> {
         self.changes.as_ref().expect("connections that are held have no scenario").timeline(scenario)
+    }
+
+    /// A change that was made elsewhere, for all who have a part of the load: it holds from its instant on. One that is not the next is not
+    /// taken.
+    pub fn follow(&self, change: Change) {
+        if let Some(changes) = &self.changes {
+            changes.follow(change);
+            self.stop.wish_of().tell_of_change();
+            self.stop.wake_all();
+        }
+    }
+
+    /// Users of a scenario that wait for those of other parts start at this instant, on the clock of the run.
+    pub fn release(&self, scenario: usize, at: Nanos) {
+        if let Some(changes) = &self.changes {
+            changes.release(scenario, at);
+            self.stop.wake_all();
+        }
     }
 
     /// Slots of this run go to another one at an instant, counted from the beginning of the measured load: what is intended from then
@@ -266,6 +290,8 @@ pub(crate) struct Changes {
     clock: Clock,
     loads: Vec<Changing>,
     folded: Mutex<Folded>,
+    /// Those who have to hear of changes are on other machines.
+    is_afar: bool,
 }
 
 /// The load of a scenario, which may be changed.
@@ -288,9 +314,9 @@ struct Folded {
 
 impl Folded {
     /// From when on a change holds that is made `now`.
-    fn instant(&self, now: Nanos) -> Nanos {
+    fn instant(&self, now: Nanos, lead: Nanos) -> Nanos {
         let last = self.all.last().map_or(Nanos::ZERO, |change| change.effective_at);
-        (now + LEAD).since(self.measured_from).max(last)
+        (now + lead).since(self.measured_from).max(last)
     }
 }
 
@@ -301,7 +327,7 @@ impl Changes {
         let timelines = timelines.into_iter().map(Arc::new).collect();
         let loads = fixed.into_iter().map(|fixed| Changing { fixed, round_at: AtomicU64::new(0) }).collect();
         let folded = Folded { measured_from: Nanos::NEVER, all: Vec::new(), timelines, lost: None };
-        Self { clock, loads, folded: Mutex::new(folded) }
+        Self { clock, loads, folded: Mutex::new(folded), is_afar: false }
     }
 
     fn folded(&self) -> MutexGuard<'_, Folded> {
@@ -310,6 +336,31 @@ impl Changes {
 
     pub(crate) fn clock(&self) -> Clock {
         self.clock
+    }
+
+    /// Of a run that others carry out, on other machines.
+    #[must_use]
+    pub(crate) fn afar(self) -> Self {
+        Self { is_afar: true, ..self }
+    }
+
+    fn lead(&self) -> Nanos {
+        if self.is_afar { LEAD_AFAR } else { LEAD }
+    }
+
+    /// From the last arrival of users that wait for each other to the instant at which they start.
+    pub(crate) fn round_lead(&self) -> Nanos {
+        if self.is_afar { ROUND_LEAD_AFAR } else { ROUND_LEAD }
+    }
+
+    /// A change that was made elsewhere, in the order of the changes: it holds from its instant on, which may be past.
+    fn follow(&self, change: Change) {
+        let mut folded = self.folded();
+        if change.revision as usize != folded.all.len() + 1 || change.scenario >= folded.timelines.len() {
+            return;
+        }
+        Arc::make_mut(&mut folded.timelines[change.scenario]).change(&change);
+        folded.all.push(change);
     }
 
     /// The measured load begins at this instant.
@@ -358,7 +409,7 @@ impl Changes {
 
     fn add(&self, seen: Option<u32>, changes: Vec<(usize, What)>, now: Nanos) -> Result<Vec<Change>, Refused> {
         let mut folded = self.folded();
-        let (before, effective_at) = (folded.all.len(), folded.instant(now));
+        let (before, effective_at) = (folded.all.len(), folded.instant(now, self.lead()));
         if now < folded.measured_from && changes.iter().any(|(_, what)| *what == What::End) {
             return Err(Refused::WarmingUp);
         }

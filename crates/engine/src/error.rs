@@ -26,4 +26,7 @@ pub enum RunError {
         /// What the interpreter says.
         reason: String,
     },
+    /// Those who should carry it out do not.
+    #[error(transparent)]
+    Afar(Box<dyn std::error::Error + Send + Sync>),
 }

@@ -97,6 +97,7 @@ fn hold(kind: Kind, count: &str, address: SocketAddr) {
         driver,
         lookout: crate::Lookout::default(),
         supplies: crate::Supplies::default(),
+        team: None,
     };
     let goal: u64 = count.parse().expect("a number");
     USERS.store(goal, Ordering::Relaxed);

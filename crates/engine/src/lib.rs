@@ -48,8 +48,8 @@ pub use places::{Places, PlacesError};
 pub use reflect::{ReflectError, describe, describe_all, list_services};
 pub use resolve::{ResolveError, Resolved, STRANGERS_SHOWN_MAX, Stranger, addresses_of, resolve};
 pub use run::{
-    Finished, Interval, KeptInterval, Part, RunOptions, RunResult, Running, ScenarioInterval, ScenarioResult,
-    SteppedRun, Told, run, run_on,
+    Books, Finished, Interval, KeptInterval, Muster, Order, Part, PartEnd, RunOptions, RunResult, Running,
+    ScenarioInterval, ScenarioResult, SceneEnded, SteppedRun, Team, Teller, Told, Wanted, WorkerResult, run, run_on,
 };
 pub use series::catalog;
 pub use spent::ShardUse;

@@ -1,5 +1,6 @@
 //! A run: shards are started, their snapshots merged interval by interval, and the whole added up.
 
+mod afar;
 mod desk;
 mod divide;
 mod merge;
@@ -27,6 +28,8 @@ use crate::meetings::Met;
 use crate::spent::ShardUse;
 use crate::supplies::{Supplies, UsedUp};
 use crate::verdict::Verdict;
+pub(crate) use afar::Afar;
+pub use afar::{Books, Muster, Order, PartEnd, SceneEnded, Team, Teller, Wanted, WorkerResult};
 #[cfg(test)]
 pub(crate) use divide::asked_per_s;
 pub use merge::Finished;
@@ -53,6 +56,8 @@ pub struct RunOptions {
     pub lookout: Lookout,
     /// What users read and reckon with.
     pub supplies: Supplies,
+    /// Who carries it out; `None`: threads of this process.
+    pub team: Option<Arc<dyn Team>>,
 }
 
 impl RunOptions {
@@ -161,6 +166,10 @@ pub struct RunResult {
     pub met: Vec<Met>,
     /// Variables of the first user of the first scenario at the end, where the plan wants them.
     pub values: Vec<plan::Value>,
+    /// How each scenario ended.
+    pub ends: Vec<SceneEnded>,
+    /// Who carried it out, where others did.
+    pub muster: Option<Muster>,
 }
 
 /// What one scenario has come to; the words are those of [`RunResult`].

@@ -11,6 +11,7 @@ use pacing::Nanos;
 
 use crate::RunError;
 use crate::control::{Changes, Wish};
+use crate::run::Afar;
 use crate::scene::{Scene, SceneEnd};
 #[cfg(test)]
 use crate::swarm::plant::{Bug, strikes};
@@ -49,6 +50,8 @@ pub(crate) enum Report {
     Over { shard: usize, at: Nanos, ends: Vec<SceneEnd>, seen: Seen },
     /// It cannot go on.
     Broken(RunError),
+    /// News of somebody who carries out a part of the load elsewhere.
+    Afar { part: usize, afar: Afar },
 }
 
 impl crate::crew::Report for Report {

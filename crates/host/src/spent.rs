@@ -17,6 +17,11 @@ impl CpuTime {
         self.user_ns + self.system_ns
     }
 
+    /// What two spent.
+    pub fn plus(self, other: Self) -> Self {
+        Self { user_ns: self.user_ns + other.user_ns, system_ns: self.system_ns + other.system_ns }
+    }
+
     /// What was spent since `earlier`.
     pub fn since(self, earlier: Self) -> Self {
         Self {

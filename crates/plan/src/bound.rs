@@ -1,9 +1,10 @@
 //! Bounds of numbers.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A bound of a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bound {
     /// How it compares.
     pub relation: Relation,
@@ -12,7 +13,7 @@ pub struct Bound {
 }
 
 /// How a number compares with its bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "each is the sign of its name")]
 pub enum Relation {
     Below,

@@ -1,5 +1,6 @@
 //! What a run may spend at most, whatever its load says: for whoever must not send more than was agreed on.
 
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 use crate::PlanError;
@@ -9,7 +10,7 @@ use crate::text::{MILLI, parse_count, parse_span};
 const BYTES_MAX: u64 = 1 << 60;
 
 /// What a run may spend; `None` where there is no bound. A warm-up spends too.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
     /// Requests, or messages with their answers, that are started.
     pub requests: Option<u64>,
@@ -20,7 +21,7 @@ pub struct Budget {
 }
 
 /// A part of a budget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields of the budget say what they are")]
 pub enum BudgetPart {
     Requests,

@@ -4,6 +4,7 @@ mod exact;
 #[cfg(test)]
 mod tests;
 
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::fmt;
 
@@ -24,7 +25,7 @@ pub const JSON_MEMORY_BYTES_MAX: usize = 16 * 1024 * 1024;
 const JSON_BYTES_SMALL: usize = 32 * 1024;
 
 /// What makes an answer a success.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Checks {
     /// The statuses that are.
     pub status: StatusSet,
@@ -126,7 +127,8 @@ pub fn says_seq(message: &[u8], seq: &str) -> bool {
 }
 
 /// Text that must occur, or a pattern between slashes that must match.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct TextCheck {
     text: String,
     pattern: Option<Regex>,
@@ -141,6 +143,20 @@ impl PartialEq for TextCheck {
 impl fmt::Display for TextCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+impl From<TextCheck> for String {
+    fn from(check: TextCheck) -> Self {
+        check.text
+    }
+}
+
+impl TryFrom<String> for TextCheck {
+    type Error = PlanError;
+
+    fn try_from(text: String) -> Result<Self, PlanError> {
+        Self::parse("--expect-body", &text)
     }
 }
 
@@ -170,7 +186,7 @@ impl TextCheck {
 }
 
 /// A field that must be there, or whose value must be so.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeaderCheck {
     name: String,
     value: Option<TextCheck>,
@@ -218,7 +234,7 @@ impl HeaderCheck {
 }
 
 /// How two values are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Relation {
     Equal,
     Unequal,
@@ -240,7 +256,8 @@ const RELATIONS: [(&str, Relation); 6] = [
 
 /// A path into JSON (RFC 9535), and how what it finds must compare. It must find something, and all of it must compare so.
 /// Integers of any size are compared exactly.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct JsonCheck {
     text: String,
     stand: Stand,
@@ -257,6 +274,20 @@ impl PartialEq for JsonCheck {
 impl fmt::Display for JsonCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+impl From<JsonCheck> for String {
+    fn from(check: JsonCheck) -> Self {
+        check.text
+    }
+}
+
+impl TryFrom<String> for JsonCheck {
+    type Error = PlanError;
+
+    fn try_from(text: String) -> Result<Self, PlanError> {
+        Self::parse(&text)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Cookies of a file, as curl reads them: the format of Netscape, or the heads of answers.
 
+use serde::{Deserialize, Serialize};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// One cookie, and where it goes (RFC 6265).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cookie {
     name: String,
     value: String,

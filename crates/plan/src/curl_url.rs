@@ -1,5 +1,6 @@
 //! URLs as curl takes them: path and query go out as they are written.
 
+use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
 use url::Url;
@@ -7,7 +8,7 @@ use url::Url;
 use crate::{PlanError, masked_url};
 
 /// A URL that was understood, and its path as written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CurlUrl {
     url: Url,
     credentials: Option<Vec<u8>>,

@@ -1,12 +1,13 @@
 //! Expressions in JavaScript, and whoever evaluates them.
 
+use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::time::Duration;
 
 use crate::Value;
 
 /// A column of the rows of a feed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Column {
     /// The number of the feed in the run.
     pub feed: u32,
@@ -15,7 +16,7 @@ pub struct Column {
 }
 
 /// An expression, and all names that there are for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expression {
     /// In JavaScript.
     pub text: String,
@@ -24,7 +25,7 @@ pub struct Expression {
 }
 
 /// What a name means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Meaning {
     /// The variable of this number.
     Variable(u32),

@@ -8,6 +8,7 @@ mod shape;
 mod sound;
 mod types;
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,7 +26,7 @@ pub const SCHEMA_BYTES_MAX: u64 = 64 * 1024 * 1024;
 pub const MESSAGES_MAX: usize = 1_000_000;
 
 /// What makes a request a call of gRPC.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
     /// What is sent, in this order, each as Protobuf.
     pub messages: Vec<Vec<u8>>,

@@ -1,5 +1,6 @@
 //! Connections that are held: how many, how fast they come, what goes on on them.
 
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 use crate::{Step, Target};
@@ -8,7 +9,7 @@ use crate::{Step, Target};
 pub const HOLD_MAX: u64 = 10_000_000;
 
 /// What is to be held.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hold {
     /// Where.
     pub target: Target,
@@ -31,7 +32,7 @@ pub struct Hold {
 }
 
 /// When a connection says something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Work {
     /// Never.
     Nothing,

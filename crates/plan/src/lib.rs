@@ -5,6 +5,7 @@
 mod address;
 mod bound;
 mod budget;
+mod carried;
 mod charset;
 mod checks;
 mod config;
@@ -40,6 +41,7 @@ mod value;
 mod version;
 mod ways;
 
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,6 +49,7 @@ use std::time::Duration;
 pub use address::Address;
 pub use bound::{Bound, Relation};
 pub use budget::{Budget, BudgetPart, parse_bytes};
+pub use carried::{CARRIED_BYTES_MAX, Carried, CarriedError};
 pub use charset::text_of;
 pub use checks::{Checks, HeaderCheck, JSON_MEMORY_BYTES_MAX, JsonCheck, TextCheck, says_seq};
 pub use config::{CONFIG_BYTES_MAX, ConfigError, ConfigFault, Setting, parse_config, read_config};
@@ -110,7 +113,7 @@ pub const REQUEST_BODY_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 pub const INTERVAL_MIN: Duration = Duration::from_millis(100);
 
 /// What is to be done.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Run side by side.
     pub scenarios: Vec<Scenario>,
@@ -129,7 +132,7 @@ pub struct Plan {
 }
 
 /// What is kept of exchanges beside the usual figures: what the reports of other tools show, and what a person wants to see.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Keeps {
     /// Each exchange by itself.
     pub rows: bool,
@@ -146,7 +149,7 @@ pub struct Keeps {
 }
 
 /// A named script against one target.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
     /// Its name in reports.
     pub name: String,
@@ -171,7 +174,7 @@ pub struct Scenario {
 }
 
 /// What is under load.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
     /// A name or an address, as it stands in the URL, without brackets.
     pub host: String,
@@ -198,7 +201,7 @@ pub struct Target {
 }
 
 /// How much load.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Load {
     /// The closed model: users that are kept busy, until the requests are used up or the time is over.
     Closed {
@@ -250,7 +253,7 @@ impl Load {
 }
 
 /// When the users of a closed load come and go.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum UserShape {
     /// All are there from the beginning on.
     AtOnce,
@@ -263,7 +266,7 @@ pub enum UserShape {
 }
 
 /// A span in which the number of users changes evenly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserStage {
     /// At its beginning.
     pub from: u64,
@@ -274,7 +277,7 @@ pub struct UserStage {
 }
 
 /// A span in which the rate changes evenly. Rates are exact: thousandths of a start in an hour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RateStage {
     /// At its beginning.
     pub from: u64,
@@ -290,7 +293,7 @@ pub fn highest(stages: &[RateStage]) -> u64 {
 }
 
 /// How starts are spaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Arrivals {
     /// As evenly as the rate allows.
     Even,
@@ -302,7 +305,7 @@ pub enum Arrivals {
 }
 
 /// How many connections serve an open load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ConnectionCount {
     /// So many from the beginning on.
     Exactly(u64),
@@ -320,7 +323,7 @@ impl ConnectionCount {
 }
 
 /// One action of a user: a request, and what is thought of its answer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Its name in reports.
     pub name: String,
@@ -359,7 +362,7 @@ impl Step {
 }
 
 /// The version of HTTP/1 that is spoken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HttpVersion {
     /// HTTP/1.0
     Http10,
@@ -368,7 +371,7 @@ pub enum HttpVersion {
 }
 
 /// An HTTP request. The fields are complete and in the order in which they go out.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// A token.
     pub method: String,

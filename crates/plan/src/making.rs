@@ -1,12 +1,13 @@
 //! What of a step is made anew for each exchange, and what users remember from one to the next.
 
+use serde::{Deserialize, Serialize};
 use std::io::Write;
 
 use crate::render::{NotFilled, Rendering, Scope};
 use crate::{Column, Expression, Request, Take, Value};
 
 /// The parts of a request that change, and what is taken from its answers.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Making {
     /// Path and query.
     pub path: Option<Rendering>,
@@ -23,7 +24,7 @@ pub struct Making {
 }
 
 /// A variable that an answer sets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Taking {
     /// Its number.
     pub variable: u32,
@@ -36,7 +37,7 @@ pub struct Taking {
 }
 
 /// What each user of a scenario remembers.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
     /// The variables, with the values that they have when an iteration begins.
     pub variables: Vec<Value>,

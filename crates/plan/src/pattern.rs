@@ -12,6 +12,8 @@ mod tests;
 use std::fmt;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 pub use function::{Argument, Function, is_name};
 use scan::end_of_slot;
 
@@ -86,7 +88,7 @@ pub enum Ground {
 }
 
 /// Where a slot stands, and so what must be escaped in its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SlotPlace {
     /// The beginning of a URL, up to its path: the value is a URL or the beginning of one, as it is.
     Origin,

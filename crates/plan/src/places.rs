@@ -1,5 +1,6 @@
 //! Where connections come from, and where they go.
 
+use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use crate::{PLACES_MAX, PlanError};
 
 /// The addresses of ours that connections come from.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Sources {
     /// The kernel's choice; as many of 127.0.0.0/8 as are needed when the target is there too.
     #[default]
@@ -80,7 +81,7 @@ fn between(first: IpAddr, last: IpAddr) -> Option<Box<dyn Iterator<Item = IpAddr
 }
 
 /// A place to connect to: an address, or that of the URL, and a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// `None` for the address of the URL.
     pub address: Option<IpAddr>,

@@ -3,7 +3,10 @@
 //! All that is drawn depends on the seed, the scenario, the user, its iteration and the place in the program alone: the same
 //! on one thread and on seven.
 
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
+
+use crate::carried::deeper;
 
 /// The most nodes of a program.
 pub const NODES_MAX: usize = 100_000;
@@ -15,7 +18,7 @@ pub const PARALLEL_MAX: u16 = 256;
 pub const DEPTH_MAX: usize = 64;
 
 /// What a user does.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Program {
     /// The same seed draws the same.
     pub seed: u64,
@@ -30,7 +33,7 @@ pub struct Program {
 }
 
 /// Several exchanges that are timed as one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transaction {
     /// Its name in reports.
     pub name: String,
@@ -39,7 +42,7 @@ pub struct Transaction {
 }
 
 /// A part of a program.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Node {
     /// The exchange of a step.
     Ask {
@@ -55,6 +58,7 @@ pub enum Node {
         /// Its number among the transactions.
         number: usize,
         /// One after the other.
+        #[serde(deserialize_with = "deeper")]
         nodes: Vec<Node>,
     },
     /// Several times, a number that is drawn.
@@ -64,21 +68,24 @@ pub enum Node {
         /// At most so often.
         most: u32,
         /// One after the other.
+        #[serde(deserialize_with = "deeper")]
         nodes: Vec<Node>,
     },
     /// One of them, as often as its weight says.
     Choose(Vec<Choice>),
     /// Each once, in an order that is drawn.
-    Shuffle(Vec<Node>),
+    Shuffle(#[serde(deserialize_with = "deeper")] Vec<Node>),
     /// One of them in each iteration, in turn: users begin at different ones, and what comes at a rate takes the next one.
-    InTurn(Vec<Node>),
+    InTurn(#[serde(deserialize_with = "deeper")] Vec<Node>),
     /// What a condition says.
     If {
         /// Its number among the expressions of the scenario.
         condition: u32,
         /// When it is true.
+        #[serde(deserialize_with = "deeper")]
         then: Vec<Node>,
         /// When it is not.
+        #[serde(deserialize_with = "deeper")]
         otherwise: Vec<Node>,
     },
     /// Again and again, until a condition ends it.
@@ -92,6 +99,7 @@ pub enum Node {
         /// What comes next then.
         on_failure: OnFailure,
         /// One after the other.
+        #[serde(deserialize_with = "deeper")]
         nodes: Vec<Node>,
     },
     /// Users wait for each other at the meeting of this number in the plan.
@@ -101,6 +109,7 @@ pub enum Node {
         /// Which of the targets of the scenario.
         target: usize,
         /// One after the other.
+        #[serde(deserialize_with = "deeper")]
         nodes: Vec<Node>,
     },
     /// Exchanges of steps that are under way at a time; what follows waits for all of them.
@@ -115,7 +124,7 @@ pub enum Node {
 }
 
 /// Which of its steps an iteration asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OneOf {
     /// The next one.
     InTurn,
@@ -124,16 +133,17 @@ pub enum OneOf {
 }
 
 /// One way of several.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
     /// How often, beside the weights of the others.
     pub weight: u32,
     /// One after the other; none does nothing.
+    #[serde(deserialize_with = "deeper")]
     pub nodes: Vec<Node>,
 }
 
 /// What comes next when an exchange fails.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OnFailure {
     /// What would come after a success.
     #[default]
@@ -147,7 +157,7 @@ pub enum OnFailure {
 }
 
 /// Where users wait for each other.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meeting {
     /// Its name in reports.
     pub name: String,
@@ -158,7 +168,7 @@ pub struct Meeting {
 }
 
 /// How long a pause is.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Think {
     /// Always so long.
     Fixed(Duration),

@@ -1,5 +1,6 @@
 //! Whom a load may reach unasked: this machine and private networks. Anybody else has to be meant.
 
+use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ pub const UNASKED_RATE_MAX: u64 = 100;
 pub const UNASKED_CONNECTIONS_MAX: u64 = 50;
 
 /// Where a load may go.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reach {
     /// Anywhere: it is no more than a person makes.
     #[default]

@@ -2,6 +2,7 @@
 
 mod form;
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use crate::{Protocol, Reach, Request, Sources, Target, Tls, Ways};
@@ -9,7 +10,7 @@ pub use form::{At, Form};
 pub(crate) use form::{Content, Field};
 
 /// Which redirects are followed, and how.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Follow {
     /// What each request is made of.
     pub form: Arc<Form>,

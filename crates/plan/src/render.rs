@@ -10,9 +10,11 @@ mod tests;
 mod uses;
 
 use base64::Engine;
+use serde::{Deserialize, Serialize};
 
-use crate::Value;
+use crate::carried::deeper;
 use crate::pattern::{Argument, Filling, Function, Pattern, PatternPart, SlotPlace};
+use crate::{Memory, Value};
 use escape::write_escaped;
 pub use uses::Uses;
 
@@ -101,29 +103,55 @@ pub struct Unknown {
 }
 
 /// A pattern made ready.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rendering {
     parts: Vec<Part>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Part {
     Text(Box<[u8]>),
     Slot(SlotPlace, Term),
 }
 
 /// Where a value comes from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Term {
     Constant(Value),
     Variable(u32),
     Column(u32),
     Count(u32),
-    Call(Function, Vec<Self>),
+    Call(Function, #[serde(deserialize_with = "deeper")] Vec<Self>),
     Expression(u32),
 }
 
+impl Term {
+    fn look_at(&self, memory: &Memory) -> Result<(), &'static str> {
+        let (number, there) = match self {
+            Self::Constant(_) => return Ok(()),
+            Self::Variable(number) => (*number, memory.variables.len()),
+            Self::Column(number) => (*number, memory.columns.len()),
+            Self::Count(number) => (*number, memory.counters as usize),
+            Self::Expression(number) => (*number, memory.expressions.len()),
+            Self::Call(function, arguments) if !function.takes(arguments.len()) => {
+                return Err("a function with too few arguments, or too many");
+            }
+            Self::Call(_, arguments) => return arguments.iter().try_for_each(|argument| argument.look_at(memory)),
+        };
+        if (number as usize) < there { Ok(()) } else { Err("a slot that nothing fills") }
+    }
+}
+
 impl Rendering {
+    /// Whether all that it names by numbers is there.
+    pub(crate) fn look_at(&self, memory: &Memory) -> Result<(), &'static str> {
+        let terms = self.parts.iter().filter_map(|part| if let Part::Slot(_, term) = part { Some(term) } else { None });
+        for term in terms {
+            term.look_at(memory)?;
+        }
+        Ok(())
+    }
+
     /// Looks up what the slots of a pattern mean.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! Sets of status codes: `200,300-399`.
 
+use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
 use crate::PlanError;
@@ -26,7 +27,7 @@ const GRPC_NAMES: [&str; 17] = [
 ];
 
 /// A set of status codes, of HTTP or of gRPC.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatusSet(Vec<RangeInclusive<u16>>);
 
 impl StatusSet {

@@ -6,6 +6,7 @@ mod plain;
 #[cfg(test)]
 mod tests;
 
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::fmt;
@@ -20,7 +21,7 @@ use crate::{Value, text_of};
 pub const TAKEN_MAX: usize = 10_000;
 
 /// Where a value stands in an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TakeFrom {
     /// A path into JSON (RFC 9535).
     Json(String),
@@ -60,7 +61,7 @@ impl fmt::Display for TakeFrom {
 }
 
 /// Which of several values is taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Which {
     /// The first.
     #[default]
@@ -186,7 +187,8 @@ impl<'a> Answered<'a> {
 }
 
 /// What takes a value from an answer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "(TakeFrom, Which)", into = "(TakeFrom, Which)")]
 pub struct Take {
     from: TakeFrom,
     finder: Finder,
@@ -197,6 +199,20 @@ impl Take {
     /// Where it looks.
     pub fn from(&self) -> &TakeFrom {
         &self.from
+    }
+}
+
+impl From<Take> for (TakeFrom, Which) {
+    fn from(take: Take) -> Self {
+        (take.from, take.which)
+    }
+}
+
+impl TryFrom<(TakeFrom, Which)> for Take {
+    type Error = TakeError;
+
+    fn try_from((from, which): (TakeFrom, Which)) -> Result<Self, TakeError> {
+        Self::new(&from, which)
     }
 }
 

@@ -1,12 +1,14 @@
 //! What goes to and fro on a connection of WebSocket, or on a plain one of TCP.
 
+use serde::{Deserialize, Serialize};
+
 /// The most random bytes of a message.
 pub const MESSAGE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// The most addresses of ours that connections come from, and the most places they go to.
 pub const PLACES_MAX: usize = 65_536;
 
 /// One message, and where its answer ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Talk {
     /// What is sent, without a frame; none of those who only listen.
     pub message: Option<Message>,
@@ -21,7 +23,7 @@ pub struct Talk {
 }
 
 /// What is sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// How it is framed.
     pub kind: MessageKind,
@@ -32,7 +34,7 @@ pub struct Message {
 }
 
 /// How a message is framed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MessageKind {
     /// Not at all.
     Plain,
@@ -45,7 +47,7 @@ pub enum MessageKind {
 }
 
 /// Where an answer ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AnswerEnd {
     /// There is none.
     None,

@@ -1,7 +1,9 @@
 //! What is spoken with a target, and how its connections are secured.
 
+use serde::{Deserialize, Serialize};
+
 /// The protocol of a target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Protocol {
     /// HTTP/1, one exchange at a time on a connection.
     Http1,
@@ -16,7 +18,7 @@ pub enum Protocol {
 }
 
 /// Whom a client trusts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trust {
     /// Whoever answers.
     Anybody,
@@ -27,7 +29,7 @@ pub enum Trust {
 }
 
 /// A certificate of our own, as PEM texts.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnCertificate {
     /// It, and those that lead to a known authority.
     pub chain: Vec<u8>,
@@ -43,7 +45,7 @@ impl std::fmt::Debug for OwnCertificate {
 }
 
 /// How connections are secured.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tls {
     /// Whom we trust.
     pub trust: Trust,

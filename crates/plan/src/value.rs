@@ -1,9 +1,10 @@
 //! A value of a variable: what was taken from an answer, read from a row, or computed.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A value, with the type that it had where it comes from.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Value {
     /// Nothing.
     #[default]

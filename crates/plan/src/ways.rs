@@ -1,5 +1,6 @@
 //! Other ways to a host than the one its name says, as curl has them.
 
+use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use crate::{Place, PlanError, Remedy};
 pub(crate) type WayTo = (Vec<Place>, Option<(String, u16)>);
 
 /// What was said of where hosts are.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ways {
     /// Addresses of names.
     pub resolve: Vec<Resolve>,
@@ -21,7 +22,7 @@ pub struct Ways {
 }
 
 /// The address of a name at a port.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolve {
     /// `*` for any.
     pub host: String,
@@ -32,7 +33,7 @@ pub struct Resolve {
 }
 
 /// Another host and port to connect to. What is empty or `None` stays what it is, and fits anything.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConnectTo {
     host: String,
     port: Option<u16>,

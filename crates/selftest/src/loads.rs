@@ -78,6 +78,7 @@ impl Bench<'_> {
             driver: self.driver.clone(),
             lookout: engine::Lookout::default(),
             supplies: engine::Supplies::default(),
+            team: None,
         };
         Ok(engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(()))?)
     }

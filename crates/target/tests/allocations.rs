@@ -72,6 +72,7 @@ fn check<D: Driver>(
         driver,
         lookout,
         supplies: engine::Supplies::default(),
+        team: None,
     };
     let (mut warm, mut last, mut pages, mut intervals) = (None, (0, 0), 0, 0);
     let plan = flags.plan().expect("a good plan");

@@ -113,6 +113,7 @@ fn run_to(plan: Plan, address: SocketAddr, others: Vec<(SocketAddr, Option<Clien
         driver: Chosen { kind, was_asked: true, refusal: None },
         lookout: engine::Lookout::default(),
         supplies: Supplies { feeds: Arc::new([]), interpreters: Some(Arc::new(script::JavaScript)) },
+        team: None,
     };
     Running::start(Arc::new(plan), options, &StopHandle::default()).expect("a run").finish().expect("a result")
 }

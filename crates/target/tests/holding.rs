@@ -115,6 +115,7 @@ fn a_load_goes_on_beside(server: &Server, kind: Kind) {
         driver: chosen(kind),
         lookout: engine::Lookout::default(),
         supplies: engine::Supplies::default(),
+        team: None,
     };
     let holding = start(server, "ws", "200ms", kind);
     let running = Running::start(Arc::new(load.plan().expect("a good plan")), options, &StopHandle::default());

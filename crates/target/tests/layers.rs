@@ -38,6 +38,7 @@ fn run(kind: Kind, flags: &Flags, server: &Server) -> RunResult {
         driver,
         lookout: engine::Lookout::default(),
         supplies: engine::Supplies::default(),
+        team: None,
     };
     let result = engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(())).expect("a run");
     let counts = &result.total.counts;

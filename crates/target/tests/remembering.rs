@@ -187,6 +187,7 @@ fn run(plan: Plan, address: SocketAddr, kind: Kind, threads: usize) -> RunResult
         driver: Chosen { kind, was_asked: true, refusal: None },
         lookout: engine::Lookout::default(),
         supplies: engine::Supplies::default(),
+        team: None,
     };
     Running::start(Arc::new(plan), options, &StopHandle::default()).expect("a run").finish().expect("a result")
 }

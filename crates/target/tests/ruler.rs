@@ -59,6 +59,7 @@ fn load(kind: Kind, server: &Server, path: &str, flags: Flags) -> RunResult {
         driver,
         lookout: engine::Lookout::default(),
         supplies: engine::Supplies::default(),
+        team: None,
     };
     engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(())).expect("a run")
 }

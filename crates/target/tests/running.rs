@@ -40,6 +40,7 @@ fn start(server: &Server, flags: &Flags, kind: Kind, threads: usize) -> Running 
         driver: Chosen { kind, was_asked: true, refusal: None },
         lookout: engine::Lookout::default(),
         supplies: engine::Supplies::default(),
+        team: None,
     };
     Running::start(Arc::new(plan), options, &StopHandle::default()).expect("a run")
 }

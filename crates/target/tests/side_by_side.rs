@@ -86,6 +86,7 @@ fn run(kind: Kind, plan: &Plan, server: &Server, threads: usize) -> (RunResult, 
         driver,
         lookout: engine::Lookout::default(),
         supplies: engine::Supplies::default(),
+        team: None,
     };
     let mut told = vec![Counts::default(); plan.scenarios.len()];
     let result = engine::run(plan, &options, &StopHandle::default(), |interval| {

@@ -136,6 +136,7 @@ fn start(plan: Plan, supplies: Supplies, kind: Kind, threads: usize) -> Result<R
         driver: Chosen { kind, was_asked: true, refusal: None },
         lookout: engine::Lookout::default(),
         supplies,
+        team: None,
     };
     Running::start(Arc::new(plan), options, &StopHandle::default())
 }

@@ -1,5 +1,6 @@
 //! Where the reports of the shards of a load come together.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
@@ -7,6 +8,7 @@ use std::time::Duration;
 use pacing::Nanos;
 use pacing::change::Change;
 
+use super::afar::{Afar, Muster};
 use super::merge::{Finished, Merger, Ready};
 use super::rows::KeptInterval;
 use super::{Interval, RunError};
@@ -15,9 +17,6 @@ use crate::going::Desk;
 use crate::shard::{Report, Seen};
 use crate::times::Times;
 
-/// From the last arrival at a rendezvous to its instant: time for all shards to wake up.
-const ROUND_LEAD: Nanos = Nanos::from_millis(2);
-
 /// Reports that follow each other within this time are of one moment.
 const LATE_WAIT: Duration = Duration::from_millis(50);
 
@@ -25,6 +24,23 @@ const LATE_WAIT: Duration = Duration::from_millis(50);
 pub(super) enum News {
     Interval(Ready),
     Changed(Change),
+    /// All users of a scenario wait for those of other parts, since then.
+    Gathered(usize, Nanos),
+    /// A scenario whose users wait for each other is over in this part.
+    Left(usize),
+    /// Whether every user has failed to connect, and none ever did.
+    Hopeless(bool),
+}
+
+/// Where the users of a run are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Where {
+    /// All of them are here.
+    Here,
+    /// Here, and they are a part of those of a load.
+    Part,
+    /// Others have them.
+    Afar,
 }
 
 /// Where the reports of the shards of a load come together.
@@ -43,6 +59,11 @@ pub(super) struct LoadDesk {
     is_lost: bool,
     /// Since when a row waits for a late shard.
     waiting_since: Option<Nanos>,
+    place: Where,
+    /// What those have to hear who have the other parts.
+    told_up: VecDeque<News>,
+    /// Who carried it out, once all is over elsewhere.
+    pub(super) muster: Option<Muster>,
 }
 
 impl LoadDesk {
@@ -52,11 +73,12 @@ impl LoadDesk {
         returns: Vec<Sender<Seen>>,
         stop: StopHandle,
         changes: Arc<Changes>,
+        place: Where,
     ) -> Self {
         let shards = returns.len();
         let timelines = changes.timelines();
         let (hopeless, gathered) = (vec![false; shards], vec![vec![None; shards]; timelines.len()]);
-        let merger = Merger::new(times, timelines, scenarios, returns);
+        let merger = Merger::new(times, timelines, scenarios, returns, place == Where::Afar);
         Self {
             merger,
             hopeless,
@@ -67,6 +89,9 @@ impl LoadDesk {
             revision: 0,
             is_lost: false,
             waiting_since: None,
+            place,
+            told_up: VecDeque::new(),
+            muster: None,
         }
     }
 
@@ -83,8 +108,25 @@ impl LoadDesk {
             |(shard, since): (usize, &Option<Nanos>)| since.is_none() && self.merger.is_playing(shard, scenario);
         if !gathered.iter().enumerate().any(is_awaited) {
             gathered.fill(None);
-            self.changes.release(scenario, last + ROUND_LEAD);
+            if self.place == Where::Part {
+                return self.told_up.push_back(News::Gathered(scenario, last));
+            }
+            self.changes.release(scenario, last + self.changes.round_lead());
             self.stop.wake_all();
+        }
+    }
+
+    fn hear_from_afar(&mut self, part: usize, afar: Afar) {
+        match afar {
+            Afar::Joined => {
+                self.merger.join();
+                self.hopeless.push(false);
+                self.gathered.iter_mut().for_each(|gathered| gathered.push(None));
+            }
+            Afar::Seen { number, upto, seen } => self.merger.seen_afar(part, number, upto, seen),
+            Afar::Ended(end) => self.merger.part_over(part, *end),
+            Afar::Silent => self.merger.go_silent(part),
+            Afar::Over(muster) => self.muster = Some(*muster),
         }
     }
 
@@ -105,12 +147,13 @@ impl Desk for LoadDesk {
     fn keep(&self, news: &News) -> Option<KeptInterval> {
         match news {
             News::Interval(ready) => Some(self.merger.keep(ready)),
-            News::Changed(_) => None,
+            _ => None,
         }
     }
 
     fn is_waiting(&self) -> bool {
-        self.failure.is_none() && !self.is_lost && self.merger.running() > 0
+        let is_on = if self.place == Where::Afar { self.muster.is_none() } else { self.merger.running() > 0 };
+        self.failure.is_none() && !self.is_lost && is_on
     }
 
     fn take(&mut self, report: Report) {
@@ -119,7 +162,10 @@ impl Desk for LoadDesk {
             Report::Over { shard, at, ends, seen } => self.merger.over(shard, at, &ends, &seen),
             Report::Hopeless { shard, is_hopeless } => {
                 self.hopeless[shard] = is_hopeless;
-                if self.hopeless.iter().all(|&is| is) {
+                let are_all = self.hopeless.iter().all(|&is| is);
+                if self.place == Where::Part {
+                    self.told_up.push_back(News::Hopeless(are_all));
+                } else if are_all {
                     self.stop.abort();
                 }
             }
@@ -127,7 +173,14 @@ impl Desk for LoadDesk {
                 self.failure = Some(error);
                 return self.stop.abort();
             }
-            Report::Left { shard, scenario } => self.merger.leave(shard, scenario),
+            Report::Left { shard, scenario } => {
+                self.merger.leave(shard, scenario);
+                let is_left = (0..self.hopeless.len()).all(|shard| !self.merger.is_playing(shard, scenario));
+                if self.place == Where::Part && is_left {
+                    self.told_up.push_back(News::Left(scenario));
+                }
+            }
+            Report::Afar { part, afar } => self.hear_from_afar(part, afar),
             Report::Gathered { shard, scenario, at } => self.gathered[scenario][shard] = Some(at),
             Report::Ready { .. } => {}
         }
@@ -139,6 +192,9 @@ impl Desk for LoadDesk {
             self.revision = change.revision;
             self.merger.change(self.changes.timelines());
             return Some(News::Changed(change));
+        }
+        if let Some(news) = self.told_up.pop_front() {
+            return Some(news);
         }
         let is_on = self.is_waiting();
         let ready = if is_on { self.merger.next_interval() } else { self.merger.last_interval() };

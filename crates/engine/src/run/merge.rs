@@ -14,6 +14,7 @@ use pacing::change::Timeline;
 use plan::BudgetPart;
 
 use super::Interval;
+use super::afar::PartEnd;
 use super::rows::{KeptInterval, Span};
 use super::whole::{Gauges, Whole, paused_of_all};
 use crate::scene::SceneEnd;
@@ -25,6 +26,12 @@ use crate::times::{Backlog, SLIVER, Times, longest};
 
 /// An interval waits for a shard until others have told so many more.
 const LATE_MAX: u64 = 2;
+/// For those on other machines it waits so long at least.
+const LATE_AFAR: Nanos = Nanos::from_millis(2_000);
+
+/// Intervals that may be shown again when somebody elsewhere tells of them late: more than the longest silence after which nothing is
+/// lost has.
+const KEPT_MAX: usize = 128;
 
 /// What is known of one shard.
 struct Source {
@@ -104,6 +111,19 @@ pub(crate) struct Ended {
     pub(crate) spent: Option<BudgetPart>,
 }
 
+impl Ended {
+    /// The same of one more shard.
+    fn add(&mut self, stopped_at: Nanos, backlog: Option<Backlog>, spent: Option<BudgetPart>) {
+        let sum = |(sum, more): (Backlog, Backlog)| Backlog {
+            halfway: sum.halfway + more.halfway,
+            at_end: sum.at_end + more.at_end,
+        };
+        self.spent = self.spent.or(spent);
+        self.backlog = self.backlog.zip(backlog).map(sum);
+        self.stopped_at = self.stopped_at.max(stopped_at);
+    }
+}
+
 /// An interval that is to be told: what it is, and what of it is new.
 pub(super) struct Ready {
     number: u64,
@@ -143,6 +163,12 @@ pub(super) struct Merger {
     /// See [`Merger::awaits_late`].
     awaits_late: bool,
     has_waited: bool,
+    /// What threads elsewhere spent, and what else the end of each part told.
+    pub(super) parts: Vec<PartEnd>,
+    /// They are elsewhere, and may tell of many intervals that were shown without them.
+    is_afar: bool,
+    /// An interval waits for a late one until others have told so many more.
+    late_max: u64,
 }
 
 impl Merger {
@@ -152,6 +178,7 @@ impl Merger {
         timelines: Vec<Arc<Timeline>>,
         scenarios: Vec<Vec<usize>>,
         returns: Vec<Sender<Seen>>,
+        is_afar: bool,
     ) -> Self {
         let count = timelines.len();
         let before = times.intervals_before();
@@ -183,6 +210,9 @@ impl Merger {
             ended_at: Nanos::ZERO,
             awaits_late: false,
             has_waited: false,
+            parts: Vec::new(),
+            is_afar,
+            late_max: if is_afar { LATE_MAX.max(LATE_AFAR.0.div_ceil(times.interval.0.max(1))) } else { LATE_MAX },
         }
     }
 
@@ -220,23 +250,50 @@ impl Merger {
     pub(super) fn over(&mut self, shard: usize, at: Nanos, ends: &[SceneEnd], seen: &Seen) {
         let started = self.times.measured_from();
         for end in ends {
-            let all = &mut self.ends[end.scenario];
-            let sum = |(sum, more): (Backlog, Backlog)| Backlog {
-                halfway: sum.halfway + more.halfway,
-                at_end: sum.at_end + more.at_end,
-            };
-            all.spent = all.spent.or(end.spent);
-            all.backlog = all.backlog.zip(end.backlog).map(sum);
-            all.stopped_at = all.stopped_at.max(end.stopped_at.since(started));
+            self.ends[end.scenario].add(end.stopped_at.since(started), end.backlog, end.spent);
         }
         self.ended_at = self.ended_at.max(at.since(started));
         self.take(shard, at, seen);
         self.sources[shard].told = None;
     }
 
+    /// Somebody elsewhere begins to tell, of the first interval that was not shown.
+    pub(super) fn join(&mut self) {
+        let count = self.timelines.len();
+        self.sources.push(Source {
+            told: Some(self.shown),
+            scenarios: (0..count).collect(),
+            left: Vec::new(),
+            gauges: vec![(0, 0); count],
+            spent: ShardUse::default(),
+            since: self.times.measured_from(),
+        });
+    }
+
+    /// Somebody elsewhere has seen this in an interval, and told all up to the end of `upto`.
+    pub(super) fn seen_afar(&mut self, part: usize, number: u64, upto: u64, seen: Vec<Snapshot>) {
+        let source = &mut self.sources[part];
+        source.told = source.told.map(|told| told.max(upto));
+        self.place(part, number, &seen.into_iter().map(Box::new).collect());
+    }
+
+    /// Nobody waits for what somebody elsewhere tells.
+    pub(super) fn go_silent(&mut self, part: usize) {
+        self.sources[part].told = None;
+    }
+
+    /// Somebody elsewhere is over.
+    pub(super) fn part_over(&mut self, part: usize, end: PartEnd) {
+        for (all, end) in self.ends.iter_mut().zip(&end.scenarios) {
+            all.add(end.stopped_at, end.backlog(), end.spent);
+        }
+        self.ended_at = self.ended_at.max(end.wall);
+        self.go_silent(part);
+        self.parts.push(end);
+    }
+
     /// What a shard saw goes to the first interval that it has not told.
     fn take(&mut self, shard: usize, at: Nanos, seen: &Seen) {
-        let count = self.timelines.len();
         let source = &mut self.sources[shard];
         // The first scenario of a shard tells of its thread.
         if let Some(seen) = seen.first() {
@@ -244,6 +301,11 @@ impl Merger {
         }
         source.since = at;
         let number = source.told.map_or(self.shown + 1, |told| told + 1);
+        self.place(shard, number, seen);
+    }
+
+    fn place(&mut self, shard: usize, number: u64, seen: &Seen) {
+        let (count, source) = (self.timelines.len(), &self.sources[shard]);
         let mut gauges = vec![(0, 0); count];
         for (&scenario, seen) in source.scenarios.iter().zip(seen) {
             gauges[scenario] = (seen.gauges.users, seen.gauges.connections_open);
@@ -256,7 +318,13 @@ impl Merger {
         } else {
             let mut row = Row::of(count);
             row.add(shard, &source.scenarios, gauges, seen);
-            self.late.push_back((number, row));
+            // Of one that is too old to be shown again, the oldest that is not has what was missing.
+            let place = self.kept.range(number..).next().map_or(self.shown + 1, |(number, _)| *number);
+            if place > self.shown {
+                self.open.entry(place).or_insert_with(|| Row::of(count)).seen.merge(&row.seen);
+            } else {
+                self.late.push_back((place, row));
+            }
         }
     }
 
@@ -280,8 +348,8 @@ impl Merger {
         // When all are over, what is left belongs to the last intervals.
         let (least, most) = (told().min()?, told().max()?);
         let is_late = least < number;
-        self.awaits_late = is_late && most >= number + LATE_MAX && !self.has_waited;
-        if is_late && (self.awaits_late || most < number + LATE_MAX) {
+        self.awaits_late = is_late && most >= number + self.late_max && !self.has_waited;
+        if is_late && (self.awaits_late || most < number + self.late_max) {
             self.has_waited = false;
             return None;
         }
@@ -321,7 +389,8 @@ impl Merger {
     pub(super) fn finish(mut self) -> Finished {
         // Whatever was in flight has ended, or was given up.
         self.total.clear_in_flight();
-        let shards = self.sources.into_iter().map(|source| source.spent).collect();
+        let own = self.sources.into_iter().map(|source| source.spent).filter(|_| !self.is_afar);
+        let shards = own.chain(self.parts.iter().flat_map(|part| part.shards.clone())).collect();
         let (total, apart) = self.total.into_parts();
         Finished {
             total,
@@ -370,12 +439,18 @@ impl Merger {
         }
         let is_missing = |source: &Source| source.told.is_some_and(|told| told < number);
         let missing: Vec<usize> = (0..self.sources.len()).filter(|&shard| is_missing(&self.sources[shard])).collect();
-        let first_missed: Vec<usize> =
-            missing.iter().copied().filter(|&shard| self.sources[shard].told == Some(number - 1)).collect();
+        let first_missed: Vec<usize> = missing
+            .iter()
+            .copied()
+            .filter(|&shard| self.is_afar || self.sources[shard].told == Some(number - 1))
+            .collect();
         let from = std::mem::replace(&mut self.from, to);
         if !first_missed.is_empty() {
             let seen = self.current.clone();
             self.kept.insert(number, Kept { seen, from, to, missing: first_missed, late: missing.len() });
+            if self.kept.len() > KEPT_MAX.max(self.sources.len()) {
+                self.kept.pop_first();
+            }
         }
         (self.current_from, self.shown) = (from, number);
         self.total.merge(&self.current);

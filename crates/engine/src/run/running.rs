@@ -13,16 +13,18 @@ use pacing::change::{Change, Timeline};
 use plan::{Plan, Scenario};
 use wire::tls::ClientConfig;
 
-use super::desk::{LoadDesk, News};
+use super::afar::{Order, SceneEnded, Team, Teller};
+use super::desk::{LoadDesk, News, Where};
+use super::merge::Ended;
 use super::whole::paused_of_all;
 use super::{Finished, Interval, KeptInterval, Part, RunError, RunOptions, RunResult, ScenarioResult, divide};
 use crate::control::{Changes, Control, StopHandle};
 use crate::crew::Crew;
 use crate::going::Going;
-use crate::meetings::Meetings;
+use crate::meetings::{Meetings, Met};
 use crate::shard::{self, Ends, Report};
 use crate::subscribers::{Delivery, Subscription};
-use crate::supplies::Depot;
+use crate::supplies::{Depot, UsedUp};
 use crate::times::Times;
 use crate::verdict::{Evidence, LinkUse, Verdict};
 
@@ -33,6 +35,12 @@ pub enum Told<'a> {
     Interval(Interval<'a>),
     /// The load was changed; in the order of the changes.
     Changed(Change),
+    /// Of a part of a load: all users of this scenario wait for those of other parts, since then.
+    Gathered(usize, Nanos),
+    /// Of a part of a load: this scenario, whose users wait for each other, is over.
+    Left(usize),
+    /// Of a part of a load: whether every user has failed to connect, and none ever did.
+    Hopeless(bool),
 }
 
 /// A run that goes on. One that is dropped ends at once.
@@ -63,6 +71,9 @@ impl Running {
     /// # Errors
     /// As [`Running::start`].
     pub fn start_part(plan: Arc<Plan>, options: RunOptions, part: &Part, stop: &StopHandle) -> Result<Self, RunError> {
+        if let Some(team) = options.team.clone() {
+            return Self::start_afar(plan, options, &*team, stop);
+        }
         match options.driver.kind {
             Kind::Poll => Self::start_part_on(plan, options, part, stop, PollDriver::new),
             #[cfg(target_os = "linux")]
@@ -83,6 +94,30 @@ impl Running {
         make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static,
     ) -> Result<Self, RunError> {
         Self::start_part_on(plan, options, &Part::default(), stop, make)
+    }
+
+    /// A run that others carry out.
+    fn start_afar(plan: Arc<Plan>, options: RunOptions, team: &dyn Team, stop: &StopHandle) -> Result<Self, RunError> {
+        options.supplies.check(&plan)?;
+        let depot = Depot::new(options.supplies.clone());
+        let clock = Clock::start();
+        let changes = Arc::new(divide::changes_of(&plan, clock).afar());
+        let (reports, crew) = Crew::afar();
+        let order = Order {
+            plan: plan.clone(),
+            supplies: options.supplies.clone(),
+            slowest: options.lookout.slowest,
+            clock,
+            stop: stop.clone(),
+            teller: Teller::new(reports, changes.clone(), stop.clone()),
+        };
+        let times = Times::of(&plan, team.begin(order)?);
+        let cpu_before = host::process_cpu_time();
+        let began_unix = now_unix() + times.measured_from().since(clock.now()).as_duration();
+        changes.begin(times.measured_from());
+        let desk = LoadDesk::new(times, Vec::new(), Vec::new(), stop.clone(), changes.clone(), Where::Afar);
+        let going = Going::begin(crew, times, desk, stop.clone());
+        Ok(Self { plan, options, going, stop: stop.clone(), changes, depot, meetings: None, cpu_before, began_unix })
     }
 
     fn start_part_on<D: Driver>(
@@ -137,7 +172,8 @@ impl Running {
             log.begin(began_unix);
         }
         changes.begin(times.measured_from());
-        let desk = LoadDesk::new(times, scenarios, returns, stop.clone(), changes.clone());
+        let place = if part.begins.is_some() { Where::Part } else { Where::Here };
+        let desk = LoadDesk::new(times, scenarios, returns, stop.clone(), changes.clone(), place);
         let going = Going::begin(crew, times, desk, stop.clone());
         Ok(Self { plan, options, going, stop: stop.clone(), changes, depot, meetings, cpu_before, began_unix })
     }
@@ -159,6 +195,9 @@ impl Running {
         Some(match news {
             News::Interval(ready) => Told::Interval(desk.interval(&ready)),
             News::Changed(change) => Told::Changed(change),
+            News::Gathered(scenario, at) => Told::Gathered(scenario, at),
+            News::Left(scenario) => Told::Left(scenario),
+            News::Hopeless(is) => Told::Hopeless(is),
         })
     }
 
@@ -167,8 +206,17 @@ impl Running {
     /// # Errors
     /// As [`Running::start`].
     pub fn finish(self) -> Result<RunResult, RunError> {
-        let (desk, threads) = self.going.finish();
+        let (mut desk, mut threads) = self.going.finish();
+        let (muster, mut parts) = (desk.muster.take(), std::mem::take(&mut desk.merger.parts));
         let finished = desk.finish()?;
+        let mut cpu = host::process_cpu_time().since(self.cpu_before);
+        if muster.is_some() {
+            threads = finished.shards.len();
+            cpu = parts.iter().fold(cpu, |sum, part| sum.plus(part.cpu));
+        }
+        let used_up = parts.iter_mut().flat_map(|part| std::mem::take(&mut part.used_up));
+        let used_up = each_once(self.depot.used_up().into_iter().chain(used_up));
+        let met = parts.iter().map(|part| part.met.clone()).fold(Vec::new(), added_up);
         let (options, timelines) = (&self.options, self.changes.timelines());
         let link = link_use(options.address, &finished.total, finished.wall);
         let scenarios: Vec<_> = self
@@ -190,18 +238,49 @@ impl Running {
             wall: finished.wall,
             threads,
             shards: finished.shards,
-            cpu: host::process_cpu_time().since(self.cpu_before),
+            cpu,
             driver: options.driver.clone(),
             lacked_certificate: options.sessions().any(ClientConfig::was_asked_in_vain),
             refused: options.sessions().find_map(ClientConfig::refused),
             was_stopped: self.stop.is_stopped(),
             began_unix: self.began_unix,
-            used_up: self.depot.used_up(),
-            met: self.meetings.map(|meetings| meetings.met()).unwrap_or_default(),
+            used_up,
+            met: self.meetings.map_or(met, |meetings| meetings.met()),
+            ends: finished.ends.iter().map(told_of).collect(),
+            muster,
             values: self.depot.values(),
             spent: finished.ends.iter().find_map(|end| end.spent),
         })
     }
+}
+
+fn told_of(end: &Ended) -> SceneEnded {
+    let backlog = end.backlog.map(|backlog| (backlog.halfway, backlog.at_end));
+    SceneEnded { stopped_at: end.stopped_at, backlog, spent: end.spent }
+}
+
+/// What several have used up.
+fn each_once(all: impl Iterator<Item = UsedUp>) -> Vec<UsedUp> {
+    let mut once = Vec::new();
+    for one in all {
+        if !once.contains(&one) {
+            once.push(one);
+        }
+    }
+    once
+}
+
+/// Rounds of the same meetings.
+fn added_up(mut sum: Vec<Met>, more: Vec<Met>) -> Vec<Met> {
+    if sum.is_empty() {
+        return more;
+    }
+    for (sum, more) in sum.iter_mut().zip(more) {
+        sum.full += more.full;
+        sum.by_time += more.by_time;
+        sum.short += more.short;
+    }
+    sum
 }
 
 /// A thread that sleeps may wake so late; the rest it turns.

@@ -10,7 +10,7 @@ use pacing::Nanos;
 use pacing::change::{Change, What};
 use plan::Plan;
 
-use super::desk::{LoadDesk, News};
+use super::desk::{LoadDesk, News, Where};
 use super::divide::{casts, changes_of, meetings_of, scenarios_of};
 use super::{Finished, Interval, Part, RunError};
 use crate::control::{Control, Refused, StopHandle};
@@ -73,7 +73,7 @@ impl<D: Driver> SteppedRun<D> {
         }
         let times = Times { joins: part.from, ..Times::of(plan, started) };
         changes.begin(times.measured_from());
-        let desk = LoadDesk::new(times, scenarios, returns, stop.clone(), changes.clone());
+        let desk = LoadDesk::new(times, scenarios, returns, stop.clone(), changes.clone(), Where::Here);
         let control = Control::new(stop.clone(), changes);
         Self { shards, reports, desk, control, depot, meetings }
     }

@@ -4,6 +4,7 @@
 //! another wire type than its own, a string of proto3 that is no UTF-8, groups that do not close. Fields that are not described are
 //! passed over, as every parser does. Nothing of the message is kept.
 
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor, Syntax};
@@ -16,7 +17,7 @@ const NUMBER_MAX: u32 = (1 << 29) - 1;
 const VARINT_BYTES_MAX: u8 = 10;
 
 /// How a value stands on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Form {
     Varint,
     Fixed64,
@@ -28,7 +29,7 @@ enum Form {
     Group(u32),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Field {
     number: u32,
     form: Form,
@@ -37,7 +38,7 @@ struct Field {
 }
 
 /// The types that a message can hold, itself the first; the fields of each by their numbers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
     messages: Vec<Vec<Field>>,
 }

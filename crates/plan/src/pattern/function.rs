@@ -1,9 +1,10 @@
 //! What stands in a slot and needs no interpreter: names, columns, variables of the environment, and calls of listed functions.
 
 use super::{ARGUMENTS_MAX, Filling, PatternFault};
+use serde::{Deserialize, Serialize};
 
 /// A function that a slot may call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Function {
     /// A whole number from the first to the second, each as likely as any other.
     Random,
@@ -62,6 +63,13 @@ const FUNCTIONS: [(Function, &str, usize, usize); 13] = [
     (Function::Email, "email", 0, 0),
     (Function::Phone, "phone", 0, 0),
 ];
+
+impl Function {
+    /// It takes so many arguments.
+    pub(crate) fn takes(self, arguments: usize) -> bool {
+        FUNCTIONS.iter().any(|(known, _, least, most)| *known == self && (*least..=*most).contains(&arguments))
+    }
+}
 
 /// How a time of day may be written.
 const TIMES: [&str; 4] = ["s", "ms", "us", "iso"];

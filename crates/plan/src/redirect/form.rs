@@ -1,13 +1,14 @@
 //! What the requests of a way are made of: each redirect makes one anew for where it leads.
 
 use base64::Engine;
+use serde::{Deserialize, Serialize};
 
 use crate::cookies::{self, Cookie};
 use crate::curl_url::CurlUrl;
 use crate::{HttpVersion, Request};
 
 /// What carries the body, since redirects treat them differently.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Content {
     None,
     /// Data of a POST.
@@ -19,7 +20,7 @@ pub(crate) enum Content {
 }
 
 /// A field of the head, in its place. What depends on where the request goes is written anew for each.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Field {
     Host,
     /// That the user wrote, by this name; `None` leaves it out. It is for the host that the user named.
@@ -43,7 +44,7 @@ pub(crate) enum Field {
 }
 
 /// See the module.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Form {
     pub(crate) method: String,
     pub(crate) version: HttpVersion,

@@ -24,6 +24,7 @@ pub fn run_error(error: &RunError, language: Language) -> String {
         (Language::Zh, RunError::NoInterpreter) => {
             "场景中用到了表达式，但此程序构建时不含 JavaScript；请用 --features script 重新构建".to_owned()
         }
+        (Language::Zh, RunError::Afar(fault)) => in_chinese(&fault.to_string()),
         (Language::Zh, RunError::Expression { reason }) => in_chinese(&format!("表达式无法使用：{reason}")),
     }
 }

@@ -62,6 +62,7 @@ impl Bench {
             driver: chosen(Kind::Poll),
             lookout: engine::Lookout::default(),
             supplies: engine::Supplies::default(),
+            team: None,
         };
         let plan = flags.plan().expect("a good plan");
         let resident = || host::resident_bytes().expect("this system says");

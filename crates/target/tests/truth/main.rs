@@ -43,6 +43,7 @@ fn options(kind: Kind, address: SocketAddr, threads: usize) -> RunOptions {
         driver,
         lookout: engine::Lookout::default(),
         supplies: engine::Supplies::default(),
+        team: None,
     }
 }
 

@@ -1,0 +1,233 @@
+//! Runs whose users are elsewhere: others carry out parts of the load and tell what they see, and the run puts it together as it does with
+//! its own shards. So everything that makes a run, watches it or changes it has many machines for nothing.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use driver::Clock;
+use host::CpuTime;
+use metrics::Snapshot;
+use pacing::Nanos;
+use pacing::change::Change;
+use plan::{BudgetPart, Plan};
+
+use super::RunError;
+use crate::control::{Changes, StopHandle, Wish};
+use crate::meetings::Met;
+use crate::shard::Report;
+use crate::spent::ShardUse;
+use crate::supplies::{Supplies, UsedUp};
+use crate::times::Backlog;
+
+/// Those who carry out the parts of a run.
+pub trait Team: Send + Sync + Debug {
+    /// Gets a run ready wherever it will be carried out, and says when it starts, on the clock of the order: a moment later than now. From
+    /// then on it tells what is seen, until all of it is over, and does what is wanted.
+    ///
+    /// # Errors
+    /// Somebody cannot carry out a part. Then nothing has started.
+    fn begin(&self, order: Order) -> Result<Nanos, RunError>;
+}
+
+/// A run that others carry out.
+pub struct Order {
+    /// What is to be done.
+    pub plan: Arc<Plan>,
+    /// What users read and reckon with.
+    pub supplies: Supplies,
+    /// How many of the slowest exchanges are kept.
+    pub slowest: usize,
+    /// The clock of the run.
+    pub clock: Clock,
+    /// Ends it.
+    pub stop: StopHandle,
+    /// Tells the run.
+    pub teller: Teller,
+}
+
+/// Tells a run what others see that carry out parts of it. A part is a number from 0, each one higher than the one before.
+#[derive(Clone)]
+pub struct Teller {
+    reports: Sender<Report>,
+    changes: Arc<Changes>,
+    stop: StopHandle,
+}
+
+/// What is wanted of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wanted {
+    /// It goes on with its plan.
+    Run,
+    /// Nothing more starts; what is in flight has its time.
+    Stop,
+    /// It ends at once.
+    Abort,
+}
+
+/// News of those who carry out parts.
+pub(crate) enum Afar {
+    /// A part begins to tell.
+    Joined,
+    /// What a part saw in an interval; it has told all up to the end of interval `upto`.
+    Seen { number: u64, upto: u64, seen: Vec<Snapshot> },
+    /// A part is over.
+    Ended(Box<PartEnd>),
+    /// Nobody knows what has become of a part. It may still tell.
+    Silent,
+    /// All is over.
+    Over(Box<Muster>),
+}
+
+/// How a scenario ended, in a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SceneEnded {
+    /// From the beginning of the measured load to the instant from which nothing of it was started any more.
+    pub stopped_at: Nanos,
+    /// What was started and had not ended, halfway and at the end; of a plan that came to its end.
+    pub backlog: Option<(u64, u64)>,
+    /// The part of the budget that ended the run.
+    pub spent: Option<BudgetPart>,
+}
+
+impl SceneEnded {
+    pub(super) fn backlog(&self) -> Option<Backlog> {
+        self.backlog.map(|(halfway, at_end)| Backlog { halfway, at_end })
+    }
+}
+
+/// How a part ended.
+#[derive(Clone, Debug)]
+pub struct PartEnd {
+    /// From the beginning of the measured load to its end.
+    pub wall: Nanos,
+    /// Scenario by scenario.
+    pub scenarios: Vec<SceneEnded>,
+    /// What each of its threads spent.
+    pub shards: Vec<ShardUse>,
+    /// CPU time of its process.
+    pub cpu: CpuTime,
+    /// Files whose rows were used up.
+    pub used_up: Vec<UsedUp>,
+    /// What became of the meetings of its users.
+    pub met: Vec<Met>,
+}
+
+/// Who carried out a run, and what came of it.
+#[derive(Clone, Debug, Default)]
+pub struct Muster {
+    /// One after the other.
+    pub workers: Vec<WorkerResult>,
+    /// Starts by the books.
+    pub books: Books,
+}
+
+/// One of those who carried out a run.
+#[derive(Clone, Debug, Default)]
+pub struct WorkerResult {
+    /// What it is called.
+    pub name: String,
+    /// Threads that worked.
+    pub threads: usize,
+    /// Its share of the load when it had the most of it: slots of 4,096.
+    pub slots: u32,
+    /// What it started.
+    pub started: u64,
+    /// What of that did not succeed.
+    pub failed: u64,
+    /// CPU time of its process.
+    pub cpu: CpuTime,
+    /// How wrong the instant may be that it took for the start: half of the shortest round trip.
+    pub clock_error: Duration,
+    /// How late it started by its own clock; `None` when it did not say.
+    pub began_late: Option<Duration>,
+    /// How often it was silent for so long that others got its share.
+    pub losses: u32,
+}
+
+/// Starts of open loads by the books: planned = started + undelivered + unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Books {
+    /// Those that were due when nobody had their part.
+    pub undelivered: u64,
+    /// Those that were due at somebody who has not told what became of them.
+    pub unknown: u64,
+    /// How long whoever has to tell was out of reach for everybody.
+    pub silent_for: Duration,
+}
+
+impl Teller {
+    pub(super) fn new(reports: Sender<Report>, changes: Arc<Changes>, stop: StopHandle) -> Self {
+        Self { reports, changes, stop }
+    }
+
+    fn tell(&self, part: usize, afar: Afar) {
+        // The run may be gone: then nobody wants to know.
+        let _ = self.reports.send(Report::Afar { part, afar });
+    }
+
+    /// A part begins to tell: of the first interval that was not shown, and those behind it.
+    pub fn joined(&self, part: usize) {
+        self.tell(part, Afar::Joined);
+    }
+
+    /// What a part saw of each scenario in an interval; it has told all up to the end of interval `upto`. The first is 1.
+    pub fn seen(&self, part: usize, number: u64, upto: u64, seen: Vec<Snapshot>) {
+        self.tell(part, Afar::Seen { number, upto, seen });
+    }
+
+    /// Whether every user of a part has failed to connect, and none ever did.
+    pub fn hopeless(&self, part: usize, is_hopeless: bool) {
+        let _ = self.reports.send(Report::Hopeless { shard: part, is_hopeless });
+    }
+
+    /// All users of a scenario in this part wait for those of the others.
+    pub fn gathered(&self, part: usize, scenario: usize, at: Nanos) {
+        let _ = self.reports.send(Report::Gathered { shard: part, scenario, at });
+    }
+
+    /// A scenario whose users wait for each other is over in this part.
+    pub fn left(&self, part: usize, scenario: usize) {
+        let _ = self.reports.send(Report::Left { shard: part, scenario });
+    }
+
+    /// Nobody knows what has become of a part. It may still tell.
+    pub fn silent(&self, part: usize) {
+        self.tell(part, Afar::Silent);
+    }
+
+    /// A part is over.
+    pub fn ended(&self, part: usize, end: PartEnd) {
+        self.tell(part, Afar::Ended(Box::new(end)));
+    }
+
+    /// All is over; nothing more is told.
+    pub fn over(&self, muster: Muster) {
+        self.tell(0, Afar::Over(Box::new(muster)));
+    }
+
+    /// It cannot go on.
+    pub fn broken(&self, error: RunError) {
+        let _ = self.reports.send(Report::Broken(error));
+    }
+
+    /// What is wanted of the run.
+    pub fn wanted(&self) -> Wanted {
+        match self.stop.wish_of().get() {
+            Wish::RUN => Wanted::Run,
+            Wish::STOP => Wanted::Stop,
+            _ => Wanted::Abort,
+        }
+    }
+
+    /// The first change of its load behind a revision.
+    pub fn change_after(&self, revision: u32) -> Option<Change> {
+        self.changes.after(revision)
+    }
+
+    /// When the users of a scenario that wait for each other start, on the clock of the run; 0 before the first time.
+    pub fn round_at(&self, scenario: usize) -> Nanos {
+        self.changes.round_at(scenario)
+    }
+}
