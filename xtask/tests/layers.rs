@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const LAYERS: [(&str, u8); 21] = [
+const LAYERS: [(&str, u8); 22] = [
     ("wire", 1),
     ("plan", 1),
     ("pacing", 1),
@@ -18,6 +18,7 @@ const LAYERS: [(&str, u8); 21] = [
     ("script", 2),
     ("feed", 2),
     ("engine", 3),
+    ("cluster", 4),
     ("target", 4),
     ("figures", 4),
     ("history", 1),

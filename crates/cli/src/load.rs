@@ -446,6 +446,7 @@ fn observed(
                 }
             }
             Told::Changed(change) => live.changed(&change, &control),
+            Told::Part(_) => {}
         }
     }
     running.finish()

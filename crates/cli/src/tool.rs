@@ -112,6 +112,7 @@ fn carry_out(asked: &ToolRun, load: &Load, prepared: &Prepared, watch: &WatchArg
                     }
                 }
                 Told::Changed(change) => watching.changed(&change, &Changed::of(&change, plan), &control),
+                Told::Part(_) => {}
             }
         }
         running.finish()

@@ -48,7 +48,7 @@ pub use places::{Places, PlacesError};
 pub use reflect::{ReflectError, describe, describe_all, list_services};
 pub use resolve::{ResolveError, Resolved, STRANGERS_SHOWN_MAX, Stranger, addresses_of, resolve};
 pub use run::{
-    Books, Finished, Interval, KeptInterval, Muster, Order, Part, PartEnd, RunOptions, RunResult, Running,
+    Books, Finished, Interval, KeptInterval, Muster, Order, Part, PartEnd, PartNews, RunOptions, RunResult, Running,
     ScenarioInterval, ScenarioResult, SceneEnded, SteppedRun, Team, Teller, Told, Wanted, WorkerResult, run, run_on,
 };
 pub use series::catalog;

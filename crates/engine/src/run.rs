@@ -29,7 +29,7 @@ use crate::spent::ShardUse;
 use crate::supplies::{Supplies, UsedUp};
 use crate::verdict::Verdict;
 pub(crate) use afar::Afar;
-pub use afar::{Books, Muster, Order, PartEnd, SceneEnded, Team, Teller, Wanted, WorkerResult};
+pub use afar::{Books, Muster, Order, PartEnd, PartNews, SceneEnded, Team, Teller, Wanted, WorkerResult};
 #[cfg(test)]
 pub(crate) use divide::asked_per_s;
 pub use merge::Finished;

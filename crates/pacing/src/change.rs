@@ -4,13 +4,14 @@
 //! folds the same changes, be it a shard or a worker, comes to the same starts and the same users, so nobody must be asked.
 //! All instants are counted from the beginning of the measured load.
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use crate::open::{Rest, Schedule, Stage};
 use crate::{LevelRest, LevelStage, Levels, Nanos};
 
 /// What is changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum What {
     /// These stages instead of all later ones, of an open load. A last one without a span holds its rate until the end that was
     /// planned.
@@ -26,7 +27,7 @@ pub enum What {
 }
 
 /// A change, and from when on it holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     /// The first of a run is 1, whatever scenario it is for.
     pub revision: u32,

@@ -3,10 +3,11 @@
 //! Users are numbered; user `k` is there whenever the level is above `k`. So a level that rises evenly starts them one after the
 //! other, and each shard or worker knows when its own come and go without asking anybody.
 
+use serde::{Deserialize, Serialize};
 use crate::Nanos;
 
 /// A span in which the level changes evenly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LevelStage {
     /// At its beginning.
     pub from: u64,

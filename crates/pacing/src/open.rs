@@ -8,6 +8,7 @@
 #[cfg(test)]
 mod tests;
 
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ const START: u128 = 2 * 1_000 * HOUR_NS;
 const PARTS: u128 = 1 << 32;
 
 /// Starts in a time, exactly: so `100/m` over an hour is 6,000, not 5,999.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Rate {
     thousandths_per_hour: u64,
 }
@@ -46,7 +47,7 @@ impl Rate {
 }
 
 /// A span in which the rate changes evenly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stage {
     /// At its beginning.
     pub from: Rate,

@@ -1,10 +1,11 @@
 //! Instants and spans on the clock of a run.
 
+use serde::{Deserialize, Serialize};
 use std::ops::{Add, AddAssign, Sub};
 use std::time::Duration;
 
 /// Nanoseconds since the start of the clock, or between two instants of it. 64 bits last for 584 years.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Nanos(pub u64);
 
 impl Nanos {

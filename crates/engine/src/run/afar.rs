@@ -80,6 +80,17 @@ pub(crate) enum Afar {
     Over(Box<Muster>),
 }
 
+/// What those have to hear who have the other parts of a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartNews {
+    /// All users of this scenario wait for those of other parts, since then.
+    Gathered(usize, Nanos),
+    /// This scenario, whose users wait for each other, is over.
+    Left(usize),
+    /// Whether every user has failed to connect, and none ever did.
+    Hopeless(bool),
+}
+
 /// How a scenario ended, in a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SceneEnded {

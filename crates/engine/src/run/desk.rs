@@ -8,7 +8,7 @@ use std::time::Duration;
 use pacing::Nanos;
 use pacing::change::Change;
 
-use super::afar::{Afar, Muster};
+use super::afar::{Afar, Muster, PartNews};
 use super::merge::{Finished, Merger, Ready};
 use super::rows::KeptInterval;
 use super::{Interval, RunError};
@@ -24,12 +24,8 @@ const LATE_WAIT: Duration = Duration::from_millis(50);
 pub(super) enum News {
     Interval(Ready),
     Changed(Change),
-    /// All users of a scenario wait for those of other parts, since then.
-    Gathered(usize, Nanos),
-    /// A scenario whose users wait for each other is over in this part.
-    Left(usize),
-    /// Whether every user has failed to connect, and none ever did.
-    Hopeless(bool),
+    /// Of a part of a load: what those have to hear who have the other parts.
+    Part(PartNews),
 }
 
 /// Where the users of a run are.
@@ -61,7 +57,7 @@ pub(super) struct LoadDesk {
     waiting_since: Option<Nanos>,
     place: Where,
     /// What those have to hear who have the other parts.
-    told_up: VecDeque<News>,
+    told_up: VecDeque<PartNews>,
     /// Who carried it out, once all is over elsewhere.
     pub(super) muster: Option<Muster>,
 }
@@ -109,7 +105,7 @@ impl LoadDesk {
         if !gathered.iter().enumerate().any(is_awaited) {
             gathered.fill(None);
             if self.place == Where::Part {
-                return self.told_up.push_back(News::Gathered(scenario, last));
+                return self.told_up.push_back(PartNews::Gathered(scenario, last));
             }
             self.changes.release(scenario, last + self.changes.round_lead());
             self.stop.wake_all();
@@ -164,7 +160,7 @@ impl Desk for LoadDesk {
                 self.hopeless[shard] = is_hopeless;
                 let are_all = self.hopeless.iter().all(|&is| is);
                 if self.place == Where::Part {
-                    self.told_up.push_back(News::Hopeless(are_all));
+                    self.told_up.push_back(PartNews::Hopeless(are_all));
                 } else if are_all {
                     self.stop.abort();
                 }
@@ -177,7 +173,7 @@ impl Desk for LoadDesk {
                 self.merger.leave(shard, scenario);
                 let is_left = (0..self.hopeless.len()).all(|shard| !self.merger.is_playing(shard, scenario));
                 if self.place == Where::Part && is_left {
-                    self.told_up.push_back(News::Left(scenario));
+                    self.told_up.push_back(PartNews::Left(scenario));
                 }
             }
             Report::Afar { part, afar } => self.hear_from_afar(part, afar),
@@ -194,7 +190,7 @@ impl Desk for LoadDesk {
             return Some(News::Changed(change));
         }
         if let Some(news) = self.told_up.pop_front() {
-            return Some(news);
+            return Some(News::Part(news));
         }
         let is_on = self.is_waiting();
         let ready = if is_on { self.merger.next_interval() } else { self.merger.last_interval() };

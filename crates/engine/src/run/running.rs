@@ -13,7 +13,7 @@ use pacing::change::{Change, Timeline};
 use plan::{Plan, Scenario};
 use wire::tls::ClientConfig;
 
-use super::afar::{Order, SceneEnded, Team, Teller};
+use super::afar::{Order, PartNews, SceneEnded, Team, Teller};
 use super::desk::{LoadDesk, News, Where};
 use super::merge::Ended;
 use super::whole::paused_of_all;
@@ -35,12 +35,8 @@ pub enum Told<'a> {
     Interval(Interval<'a>),
     /// The load was changed; in the order of the changes.
     Changed(Change),
-    /// Of a part of a load: all users of this scenario wait for those of other parts, since then.
-    Gathered(usize, Nanos),
-    /// Of a part of a load: this scenario, whose users wait for each other, is over.
-    Left(usize),
-    /// Of a part of a load: whether every user has failed to connect, and none ever did.
-    Hopeless(bool),
+    /// Of a part of a load: what those have to hear who have the other parts.
+    Part(PartNews),
 }
 
 /// A run that goes on. One that is dropped ends at once.
@@ -195,9 +191,7 @@ impl Running {
         Some(match news {
             News::Interval(ready) => Told::Interval(desk.interval(&ready)),
             News::Changed(change) => Told::Changed(change),
-            News::Gathered(scenario, at) => Told::Gathered(scenario, at),
-            News::Left(scenario) => Told::Left(scenario),
-            News::Hopeless(is) => Told::Hopeless(is),
+            News::Part(news) => Told::Part(news),
         })
     }
 

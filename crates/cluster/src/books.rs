@@ -1,0 +1,166 @@
+//! The books of a run: who had which slots from when to when, what of that was told, and so what nobody did and what nobody knows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pacing::{Nanos, SLOT_COUNT, Segment};
+
+use crate::leader::PartId;
+use crate::words::{News, State};
+
+/// What is known of one part.
+#[derive(Clone, Debug)]
+struct Had {
+    tenure: u16,
+    slots: Vec<u16>,
+    from: Nanos,
+    /// All that was intended before is told.
+    covered: Nanos,
+    /// It ended then, by itself: what is later it did not have.
+    until: Option<Nanos>,
+}
+
+/// What is due in a time, slot by slot: how many starts there are of these slots from one instant to before another one.
+pub trait Due {
+    /// So many.
+    fn count(&self, slots: &Segment, from: Nanos, to: Nanos) -> u64;
+}
+
+/// Spans of time, with the slots that have them.
+type Spans = BTreeMap<(Nanos, Nanos), Vec<u16>>;
+
+/// The books of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    parts: BTreeMap<PartId, Had>,
+    /// Members that were given up, and until when they may have gone on.
+    lost: BTreeMap<u16, Nanos>,
+    /// Members that have told all.
+    told_all: BTreeSet<u16>,
+}
+
+/// What came of all that was due.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Balance {
+    /// Nobody had it.
+    pub undelivered: u64,
+    /// Whoever had it has not told what came of it.
+    pub unknown: u64,
+}
+
+impl Ledger {
+    /// A member has told something.
+    pub fn news(&mut self, member: u16, news: &News) {
+        match news {
+            News::Began { part, tenure, slots, from, .. } => {
+                let from = from.unwrap_or_default();
+                let had = Had { tenure: *tenure, slots: slots.clone(), from, covered: from, until: None };
+                self.parts.insert(PartId { member, part: *part }, had);
+            }
+            News::Row(row) => {
+                if let Some(had) = self.parts.get_mut(&PartId { member, part: row.part }) {
+                    had.covered = had.covered.max(row.covered);
+                }
+            }
+            News::Ended { part, until, .. } => {
+                if let Some(had) = self.parts.get_mut(&PartId { member, part: *part }) {
+                    had.until = Some(*until);
+                }
+            }
+            News::Gone => drop(self.told_all.insert(member)),
+            _ => {}
+        }
+    }
+
+    /// A member was given up; it may have gone on until then.
+    pub fn lost(&mut self, member: u16, until: Nanos) {
+        self.lost.insert(member, until);
+    }
+
+    /// The parts, and those that somebody may have begun who was given up before it told so.
+    fn with_unheard(&self, state: &State) -> BTreeMap<PartId, Had> {
+        let mut parts = self.parts.clone();
+        for (place, tenure) in state.tenures.iter().enumerate().filter(|(_, tenure)| tenure.is_granted) {
+            let mut slots: BTreeMap<u16, Vec<u16>> = BTreeMap::new();
+            tenure.moves.iter().for_each(|(slot, to)| slots.entry(*to).or_default().push(*slot));
+            for (member, slots) in slots {
+                let has_told =
+                    self.parts.iter().any(|(id, had)| id.member == member && usize::from(had.tenure) == place);
+                if !has_told && self.lost.contains_key(&member) && !self.told_all.contains(&member) {
+                    let (from, part) = (tenure.from.unwrap_or_default(), u16::MAX - place as u16);
+                    let had = Had { tenure: place as u16, slots, from, covered: from, until: None };
+                    parts.insert(PartId { member, part }, had);
+                }
+            }
+        }
+        parts
+    }
+
+    /// What came of what was due until `end`, counted from the beginning of the measured load.
+    pub fn balance(&self, state: &State, end: Nanos, due: &dyn Due) -> Balance {
+        let (mut nobody, mut unknown) = (Spans::new(), Spans::new());
+        let moves = Moves::of(state);
+        let parts = self.with_unheard(state);
+        // Slot by slot: who had it, in the order of time.
+        let mut spans: Vec<Vec<(Nanos, PartId)>> = vec![Vec::new(); SLOT_COUNT as usize];
+        for (id, had) in &parts {
+            had.slots.iter().for_each(|slot| spans[usize::from(*slot)].push((had.from, *id)));
+        }
+        for (slot, all) in spans.iter_mut().enumerate() {
+            all.sort_unstable();
+            let put = |spans: &mut Spans, from: Nanos, to: Nanos| {
+                if from < to {
+                    spans.entry((from, to)).or_default().push(slot as u16);
+                }
+            };
+            let mut at = Nanos::ZERO;
+            for (from, id) in all.iter() {
+                let (from, had) = (*from, &parts[id]);
+                put(&mut nobody, at, from.min(end));
+                let to = moves.given_up(slot as u16, id.member, had.tenure).min(end).max(from);
+                let told = had.until.unwrap_or(had.covered).clamp(from, to);
+                let may_have = match (had.until, self.lost.get(&id.member)) {
+                    (Some(_), _) => told,
+                    (None, Some(until)) => *until,
+                    (None, None) => to,
+                };
+                let may_have = may_have.clamp(told, to);
+                put(&mut unknown, told, may_have);
+                put(&mut nobody, may_have, to);
+                at = at.max(to);
+            }
+            put(&mut nobody, at, end);
+        }
+        let count = |spans: &Spans| {
+            let of = |(span, slots): (&(Nanos, Nanos), &Vec<u16>)| {
+                Segment::of_slots(slots.iter().copied()).map_or(0, |segment| due.count(&segment, span.0, span.1))
+            };
+            spans.iter().map(of).sum()
+        };
+        Balance { undelivered: count(&nobody), unknown: count(&unknown) }
+    }
+}
+
+/// When slots changed hands.
+struct Moves {
+    /// Slot by slot: in which tenure, from when on, to whom.
+    of_slots: Vec<Vec<(u16, Nanos, u16)>>,
+}
+
+impl Moves {
+    fn of(state: &State) -> Self {
+        let mut of_slots = vec![Vec::new(); SLOT_COUNT as usize];
+        for (place, tenure) in state.tenures.iter().enumerate() {
+            for (slot, to) in &tenure.moves {
+                of_slots[usize::from(*slot)].push((place as u16, tenure.from.unwrap_or_default(), *to));
+            }
+        }
+        Self { of_slots }
+    }
+
+    /// When a slot that a tenure gave to a member went to somebody else; never, when it did not.
+    fn given_up(&self, slot: u16, member: u16, tenure: u16) -> Nanos {
+        let later = |(place, _, to): &&(u16, Nanos, u16)| *place > tenure && *to != member;
+        let all = self.of_slots[usize::from(slot)].iter().filter(later);
+        all.map(|(_, from, _)| *from).min().unwrap_or(Nanos::NEVER)
+    }
+}

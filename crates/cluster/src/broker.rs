@@ -1,0 +1,188 @@
+//! A bus in one place: keys with revisions, a stream that knows each entry once, subjects, and large things by their names. What is asked
+//! goes in, what comes of it comes out; whoever carries it is elsewhere. So it is the bus of one machine, and that of the simulator.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+use crate::bus::{Bytes, Heard, Refused, Verb};
+
+/// Entries that a stream keeps: with a thousand workers, more than ten minutes.
+const ENTRIES_MAX: usize = 1 << 20;
+/// Bytes that it keeps.
+const STREAM_BYTES_MAX: usize = 1 << 30;
+/// Names of entries that it knows again.
+const NAMES_MAX: usize = 1 << 20;
+
+/// Who asks: a number that stands for one connection.
+pub type Client = u64;
+
+/// A bus in one place.
+#[derive(Debug, Default)]
+pub struct Broker {
+    /// Those who are there, with the subjects that they listen to.
+    clients: BTreeMap<Client, HashSet<String>>,
+    keys: BTreeMap<String, (u64, Bytes)>,
+    revision: u64,
+    entries: VecDeque<Bytes>,
+    /// The place of the first that is kept.
+    first: u64,
+    stream_bytes: usize,
+    /// Names of entries, with their places.
+    names: HashMap<String, u64>,
+    names_in_order: VecDeque<String>,
+    /// Those who follow the stream, and what they get next.
+    followers: BTreeMap<Client, u64>,
+    objects: HashMap<String, Bytes>,
+    /// Entries that it keeps at most, when they are fewer than usual.
+    pub entries_max: Option<usize>,
+    /// Names that it knows again, when they are fewer than usual.
+    pub names_max: Option<usize>,
+    out: VecDeque<(Client, Heard)>,
+}
+
+impl Broker {
+    /// Somebody is there from now on, and listens to these subjects. All keys are told to it.
+    pub fn join(&mut self, client: Client, subjects: impl IntoIterator<Item = String>) {
+        self.clients.insert(client, subjects.into_iter().collect());
+        self.tell(client, Heard::Connected);
+        let keys: Vec<_> = self.keys.iter().map(|(key, (revision, value))| (key.clone(), *revision, value.clone())).collect();
+        for (key, revision, value) in keys {
+            self.tell(client, Heard::Changed { key, revision, value });
+        }
+    }
+
+    /// It is gone.
+    pub fn leave(&mut self, client: Client) {
+        self.clients.remove(&client);
+        self.followers.remove(&client);
+        self.out.retain(|(to, _)| *to != client);
+    }
+
+    fn tell(&mut self, client: Client, heard: Heard) {
+        self.out.push_back((client, heard));
+    }
+
+    /// What is to be carried to somebody next.
+    pub fn next(&mut self) -> Option<(Client, Heard)> {
+        self.out.pop_front()
+    }
+
+    /// Somebody asks for something.
+    pub fn ask(&mut self, client: Client, verb: Verb) {
+        match verb {
+            Verb::Publish { subject, payload } => self.publish(&subject, &payload),
+            Verb::Request { token, subject, payload } => {
+                let answer_to = format!("{client}/{token}");
+                let listens = |(_, subjects): &(&Client, &HashSet<String>)| subjects.contains(&subject);
+                match self.clients.iter().find(listens).map(|(one, _)| *one) {
+                    Some(one) => {
+                        self.tell(one, Heard::Message { subject, payload, answer_to: Some(answer_to) });
+                    }
+                    None => self.tell(client, Heard::Answered { token, answer: Err(Refused::Nobody) }),
+                }
+            }
+            Verb::Answer { to, payload } => {
+                let address = to.split_once('/').and_then(|(to, token)| Some((to.parse().ok()?, token.parse().ok()?)));
+                if let Some((to, token)) = address.filter(|(to, _)| self.clients.contains_key(to)) {
+                    self.tell(to, Heard::Answered { token, answer: Ok(payload) });
+                }
+            }
+            Verb::Get { token, key } => {
+                let value = self.keys.get(&key).cloned();
+                self.tell(client, Heard::Got { token, key, value });
+            }
+            Verb::Put { token, key, revision, value } => {
+                let result = self.put(key, revision, value);
+                self.tell(client, Heard::Written { token, result });
+            }
+            Verb::Append { token, name, payload } => {
+                let result = self.append(name, payload);
+                self.tell(client, Heard::Appended { token, result });
+            }
+            Verb::Follow { from } => {
+                let from = from.max(self.first + 1);
+                self.followers.insert(client, from);
+                self.tell(client, Heard::Follows { from });
+                self.feed();
+            }
+            Verb::Forget { upto } => {
+                while self.first < upto && !self.entries.is_empty() {
+                    self.drop_first();
+                }
+            }
+            Verb::Store { token, name, object } => {
+                self.objects.insert(name, object);
+                self.tell(client, Heard::Stored { token, result: Ok(()) });
+            }
+            Verb::Fetch { token, name } => {
+                let object = self.objects.get(&name).cloned();
+                self.tell(client, Heard::Fetched { token, object });
+            }
+        }
+    }
+
+    fn publish(&mut self, subject: &str, payload: &Bytes) {
+        let listeners: Vec<Client> =
+            self.clients.iter().filter(|(_, subjects)| subjects.contains(subject)).map(|(one, _)| *one).collect();
+        for one in listeners {
+            let heard = Heard::Message { subject: subject.to_owned(), payload: payload.clone(), answer_to: None };
+            self.tell(one, heard);
+        }
+    }
+
+    fn put(&mut self, key: String, wanted: Option<u64>, value: Bytes) -> Result<u64, Refused> {
+        let known = self.keys.get(&key).map_or(0, |(revision, _)| *revision);
+        if wanted.is_some_and(|wanted| wanted != known) {
+            return Err(Refused::Conflict);
+        }
+        self.revision += 1;
+        let revision = self.revision;
+        self.keys.insert(key.clone(), (revision, value.clone()));
+        let all: Vec<Client> = self.clients.keys().copied().collect();
+        for one in all {
+            self.tell(one, Heard::Changed { key: key.clone(), revision, value: value.clone() });
+        }
+        Ok(revision)
+    }
+
+    fn append(&mut self, name: String, payload: Bytes) -> Result<u64, Refused> {
+        if let Some(place) = self.names.get(&name) {
+            return Ok(*place);
+        }
+        let is_full = self.entries.len() >= self.entries_max.unwrap_or(ENTRIES_MAX);
+        if is_full || self.stream_bytes + payload.len() > STREAM_BYTES_MAX {
+            return Err(Refused::Full);
+        }
+        self.stream_bytes += payload.len();
+        self.entries.push_back(payload);
+        let place = self.first + self.entries.len() as u64;
+        self.names.insert(name.clone(), place);
+        self.names_in_order.push_back(name);
+        if self.names_in_order.len() > self.names_max.unwrap_or(NAMES_MAX)
+            && let Some(oldest) = self.names_in_order.pop_front()
+        {
+            self.names.remove(&oldest);
+        }
+        self.feed();
+        Ok(place)
+    }
+
+    fn drop_first(&mut self) {
+        if let Some(entry) = self.entries.pop_front() {
+            self.first += 1;
+            self.stream_bytes -= entry.len();
+        }
+    }
+
+    /// Those who follow the stream get what is new.
+    fn feed(&mut self) {
+        let last = self.first + self.entries.len() as u64;
+        for (client, next) in &mut self.followers {
+            while *next <= last {
+                if let Some(entry) = next.checked_sub(self.first + 1).and_then(|place| self.entries.get(place as usize)) {
+                    self.out.push_back((*client, Heard::Entry { place: *next, payload: entry.clone() }));
+                }
+                *next += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,581 @@
+//! Who leads: finds workers, gets a run ready on all of them, says who has which part from when on, and hears what they saw. A machine: what is
+//! heard and the time go in, what is to be asked of the bus and what is to be told come out.
+
+mod lease;
+mod members;
+mod run;
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use pacing::Nanos;
+use pacing::change::Change;
+
+use crate::bus::{Bytes, Heard, LEADER, Refused, STATE, Verb, asking, presence};
+use crate::words::{
+    Answer, Ask, Batch, Hello, Lease, News, PROTOCOL, Phase, Refusal, State, WorkerId, Wish, read, written,
+};
+use lease::{LeaseKeeper, Turn};
+pub use members::Known;
+use members::Members;
+use run::Run;
+
+/// What is to be done when a worker is lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnLoss {
+    /// The others get its share.
+    #[default]
+    Rebalance,
+    /// Its share is done by nobody.
+    Continue,
+    /// The run ends.
+    Fail,
+}
+
+/// How somebody leads.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// Who it is: drawn when it starts.
+    pub who: u64,
+    /// Its version of onrush.
+    pub version: String,
+    /// A run waits for so many workers.
+    pub workers: usize,
+    /// So long at most.
+    pub patience: Nanos,
+    /// With fewer a run ends.
+    pub min_workers: usize,
+    /// What is to be done when one is lost.
+    pub on_loss: OnLoss,
+    /// How long a lease of who leads is.
+    pub ttl: Nanos,
+    /// A worker that has reached nobody for so long starts nothing more; then it is given up.
+    pub lease: Nanos,
+    /// From the moment when all are ready to the start, at least.
+    pub start_lead: Nanos,
+    /// Nobody else can lead: what was read of the stream is needed no more.
+    pub is_alone: bool,
+}
+
+/// What a run is, for who leads.
+#[derive(Clone, Debug)]
+pub struct RunOrder {
+    /// The name of its packet, which says its hash.
+    pub plan: String,
+    /// The packet.
+    pub packet: Bytes,
+    /// Its scenarios.
+    pub scenarios: usize,
+    /// How long it is run before what it does counts.
+    pub warmup: Nanos,
+    /// When its load is over, counted from the beginning of the measured load; `None` when no time says so.
+    pub ends_at: Option<Nanos>,
+    /// Slots may change hands while it goes on.
+    pub can_move: bool,
+    /// At most so many workers can have a part.
+    pub workers_max: usize,
+}
+
+/// A part of the load: a member of the run, and one of its parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PartId {
+    /// The number of the member.
+    pub member: u16,
+    /// Its part.
+    pub part: u16,
+}
+
+/// What is told.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Told {
+    /// We lead from now on.
+    Leads,
+    /// Somebody else does.
+    Deposed,
+    /// So many workers are there that could take part.
+    Workers(usize),
+    /// The run starts at this instant of our clock.
+    Starts(Nanos),
+    /// A run that goes on was taken over: it started at this instant of our clock, or a little earlier.
+    Resumes(Nanos),
+    /// It does not begin: somebody does not take part.
+    Refused {
+        /// What it is called.
+        worker: String,
+        /// Why.
+        refusal: Refusal,
+    },
+    /// It does not begin: too few are there.
+    TooFew {
+        /// So many.
+        there: usize,
+        /// So many did not say in time that they are ready.
+        unready: usize,
+    },
+    /// Somebody has told this.
+    News {
+        /// The number of the member.
+        member: u16,
+        /// What it told.
+        news: Box<News>,
+    },
+    /// Somebody is silent, and was given up.
+    Lost {
+        /// The number of the member.
+        member: u16,
+        /// Its connection is closed, so it is gone.
+        is_gone: bool,
+        /// It has started nothing since, whatever it did: counted from the beginning of the measured load.
+        until: Nanos,
+    },
+    /// So many of them fell silent at the same time that it may be the bus: nobody is given up for a while.
+    Frozen,
+    /// Too few are left, or one was lost that must not be: the run ends.
+    Fails {
+        /// So many are left.
+        left: usize,
+    },
+    /// All of it is over, and everything was told.
+    Over,
+}
+
+/// What an answer will be to.
+#[derive(Clone, Debug)]
+enum Pending {
+    Lease,
+    Look,
+    State(u64),
+    Load,
+    Store,
+    Presence(WorkerId, u32),
+}
+
+/// A token whose answer never comes is forgotten after this.
+const ANSWER_MAX: Nanos = Nanos::from_millis(10_000);
+/// A state that was not written is written again after this.
+const WRITE_AGAIN: Nanos = Nanos::from_millis(500);
+
+/// Who leads, or would.
+#[derive(Debug)]
+pub struct Leader {
+    setting: Setting,
+    keeper: LeaseKeeper,
+    members: Members,
+    /// What is to be done, as we want it.
+    state: State,
+    /// The revision of its key, as far as we know.
+    state_key: u64,
+    /// It was read since we lead.
+    is_loaded: bool,
+    is_dirty: bool,
+    writing_since: Option<Nanos>,
+    order: Option<RunOrder>,
+    run: Option<Run>,
+    pending: HashMap<u64, (Pending, Nanos)>,
+    token: u64,
+    verbs: VecDeque<Verb>,
+    told: VecDeque<Told>,
+    workers_told: usize,
+    is_closing: bool,
+    /// The last entry of the stream that was read, and when something came of it, or was asked for.
+    read_upto: u64,
+    read_at: Nanos,
+    forgotten: u64,
+}
+
+impl Leader {
+    /// One that may lead.
+    pub fn new(setting: Setting, now: Nanos) -> Self {
+        Self {
+            keeper: LeaseKeeper::new(setting.who, setting.ttl, now),
+            members: Members::default(),
+            state: State::nothing(),
+            state_key: 0,
+            is_loaded: false,
+            is_dirty: false,
+            writing_since: None,
+            order: None,
+            run: None,
+            pending: HashMap::new(),
+            token: 0,
+            verbs: VecDeque::new(),
+            told: VecDeque::new(),
+            workers_told: 0,
+            is_closing: false,
+            read_upto: 0,
+            read_at: now,
+            forgotten: 0,
+            setting,
+        }
+    }
+
+    /// The subjects that it listens to.
+    pub fn subjects(&self) -> Vec<String> {
+        vec![asking(self.setting.who)]
+    }
+
+    /// What is to be asked of the bus next.
+    pub fn next_verb(&mut self) -> Option<Verb> {
+        self.verbs.pop_front()
+    }
+
+    /// What is to be told next.
+    pub fn next_told(&mut self) -> Option<Told> {
+        self.told.pop_front()
+    }
+
+    /// We lead.
+    pub fn leads(&self) -> bool {
+        self.keeper.epoch().is_some() && self.is_loaded
+    }
+
+    /// Who takes part, by their numbers.
+    pub fn members(&self) -> Vec<Known> {
+        self.state.members.iter().map(|member| self.members.of(member.id, member.boot)).collect()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn debug(&self) -> String {
+        let tenures: Vec<_> = self.state.tenures.iter().map(|t| (t.from, t.moves.len(), t.is_granted)).collect();
+        format!("{:?} {:?} {:?} {:?}", self.state.members, self.run, self.state.phase, tenures)
+    }
+
+    /// What is to be done, as it stands.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// A run is to be carried out, as soon as there are workers for it.
+    pub fn begin(&mut self, order: RunOrder, now: Nanos) {
+        self.order = Some(order);
+        self.run = Some(Run::new(now));
+        self.look(now);
+    }
+
+    /// The load is changed: for all, from its instant on.
+    pub fn change(&mut self, change: Change) {
+        self.state.changes.push(change);
+        self.is_dirty = true;
+    }
+
+    /// Users of a scenario that wait for each other start at this instant, counted from the start of the run.
+    pub fn release(&mut self, scenario: usize, at: Nanos) {
+        if let Some(round) = self.state.rounds.get_mut(scenario) {
+            *round = at;
+            self.is_dirty = true;
+        }
+    }
+
+    /// What is wanted of all.
+    pub fn wish(&mut self, wish: Wish, now: Nanos) {
+        if wish > self.state.wish {
+            self.state.wish = wish;
+            self.is_dirty = true;
+            if let Some(run) = &mut self.run {
+                run.wished_at.get_or_insert(now);
+            }
+        }
+    }
+
+    /// There will be no further run: workers may go.
+    pub fn close(&mut self) {
+        self.is_closing = true;
+        self.state.phase = Phase::Closed;
+        self.is_dirty = true;
+    }
+
+    /// Workers know that they may go.
+    pub fn is_closed(&self) -> bool {
+        self.is_closing && (!self.is_dirty && self.writing_since.is_none() || !self.leads())
+    }
+
+    fn ask(&mut self, pending: Pending, now: Nanos, verb: impl FnOnce(u64) -> Verb) {
+        self.token += 1;
+        self.pending.insert(self.token, (pending, now));
+        self.verbs.push_back(verb(self.token));
+    }
+
+    /// An entry of the stream; one that is not the next shows that others were lost on their way.
+    fn entry(&mut self, place: u64, payload: &[u8], now: Nanos) {
+        // Who takes part is known to who leads alone; what comes meanwhile is read when we lead again.
+        if !self.leads() {
+            return;
+        }
+        if place > self.read_upto + 1 {
+            return self.follow_again(now);
+        }
+        if place <= self.read_upto {
+            return;
+        }
+        (self.read_upto, self.read_at) = (place, now);
+        if let Some(batch) = read::<Batch>(payload) {
+            self.hear_batch(batch, now);
+        }
+    }
+
+    /// Something came from the bus.
+    pub fn hear(&mut self, heard: Heard, now: Nanos) {
+        // Of one that stood still somebody else may have taken the lease.
+        let turn = self.keeper.expire(now);
+        self.turn(turn, now);
+        match heard {
+            Heard::Message { payload, answer_to, .. } => self.hear_ask(&payload, answer_to, now),
+            Heard::Changed { key, revision, value } | Heard::Got { key, value: Some((revision, value)), .. } => {
+                self.hear_key(&key, revision, &value, now);
+            }
+            Heard::Got { token, key, value: None } => {
+                self.pending.remove(&token);
+                if key == LEADER {
+                    self.keeper.is_free();
+                } else if key == STATE && self.keeper.epoch().is_some() {
+                    self.loaded(0, State::nothing(), now);
+                }
+            }
+            Heard::Written { token, result } => match self.pending.remove(&token) {
+                Some((Pending::Lease, _)) => {
+                    let turn = self.keeper.written(result.ok(), now);
+                    self.turn(turn, now);
+                }
+                Some((Pending::State(revision), _)) => self.state_written(revision, result),
+                _ => {}
+            },
+            Heard::Follows { from } => self.read_upto = self.read_upto.max(from - 1),
+            Heard::Entry { place, payload } => self.entry(place, &payload, now),
+            Heard::Stored { token, result } => {
+                self.pending.remove(&token);
+                if let Some(run) = &mut self.run {
+                    run.stored(result.is_ok(), now);
+                }
+            }
+            Heard::Answered { token, answer } => {
+                if let Some((Pending::Presence(id, boot), _)) = self.pending.remove(&token) {
+                    self.members.answered(id, boot, answer != Err(Refused::Nobody), now);
+                }
+            }
+            Heard::Appended { .. } | Heard::Fetched { .. } | Heard::Disconnected => {}
+            Heard::Connected => {
+                self.writing_since = None;
+                self.follow_again(now);
+            }
+        }
+        self.look(now);
+    }
+
+    fn hear_ask(&mut self, payload: &[u8], answer_to: Option<String>, now: Nanos) {
+        let (Some(ask), Some(to)) = (read::<Ask>(payload), answer_to) else { return };
+        let Some(epoch) = self.keeper.epoch().filter(|_| self.is_loaded) else { return };
+        let goes_on = match ask {
+            Ask::Hello(hello) => Some(self.hello(hello, now)),
+            Ask::Time => None,
+        };
+        self.verbs.push_back(Verb::Answer { to, payload: written(&Answer { epoch, now, goes_on }) });
+    }
+
+    /// A worker is there. Whether it may go on.
+    fn hello(&mut self, hello: Hello, now: Nanos) -> bool {
+        let (id, boot, revision) = (hello.id, hello.boot, hello.revision);
+        let run_now = hello.run_now.filter(|_| hello.run == self.state.run);
+        let is_fit = hello.protocol == PROTOCOL && hello.version == self.setting.version;
+        let may_go_on = self.members.hello(hello, is_fit, now);
+        if may_go_on {
+            self.members.knows(id, boot, revision);
+            if let Some(run_now) = run_now {
+                self.hear_how_long(now.since(run_now), true);
+            }
+        }
+        may_go_on
+    }
+
+    fn hear_key(&mut self, key: &str, revision: u64, value: &[u8], now: Nanos) {
+        match key {
+            LEADER => {
+                if let Some(lease) = read::<Lease>(value) {
+                    let turn = self.keeper.seen(revision, lease, now);
+                    self.turn(turn, now);
+                }
+            }
+            STATE => {
+                if let Some(state) = State::read(value) {
+                    self.see_state(revision, state, now);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn see_state(&mut self, revision: u64, state: State, now: Nanos) {
+        if revision < self.state_key {
+            return;
+        }
+        if self.keeper.epoch().is_none() || !self.is_loaded {
+            return self.loaded(revision, state, now);
+        }
+        // What we wrote ourselves, and did not hear of.
+        if state.epoch == self.state.epoch && revision > self.state_key {
+            self.state_key = revision;
+            if state.revision == self.state.revision {
+                self.writing_since = None;
+            }
+        } else if state.epoch > self.state.epoch {
+            self.state_key = revision;
+            self.turn(Some(Turn::Deposed), now);
+        }
+    }
+
+    /// What is to be done stands so; who leads from now on goes on with it.
+    fn loaded(&mut self, revision: u64, state: State, now: Nanos) {
+        self.state_key = revision;
+        let Some(epoch) = self.keeper.epoch() else {
+            self.state = state;
+            return;
+        };
+        if self.is_loaded {
+            return;
+        }
+        self.is_loaded = true;
+        let is_ours = self.order.as_ref().is_some_and(|order| order.plan == state.plan);
+        self.state = State { epoch, ..state };
+        self.is_dirty = true;
+        self.members.take_over(now);
+        let is_known = self.run.as_ref().is_some_and(|run| run.started.is_some() && run.number == self.state.run);
+        if self.state.phase == Phase::Running && is_known {
+            // Nobody else, or somebody else for a while: it goes on where it was.
+            let members = self.state.members.len();
+            self.run.iter_mut().for_each(|run| run.resume(now, members));
+            // It is told by our clock again.
+            self.state.t0 = self.run.as_ref().and_then(|run| run.started).unwrap_or_default();
+            self.state.clock_of = self.setting.who;
+            self.hear_all_from(now);
+            self.follow_again(now);
+        } else if self.state.phase == Phase::Preparing && self.run.as_ref().is_some_and(|run| run.number == self.state.run) {
+            // Nobody else has led meanwhile: those who get ready go on with it.
+            self.follow_again(now);
+        } else if self.state.phase == Phase::Running && is_ours {
+            self.run = Some(Run::taken_over(now, self.state.members.len(), self.state.run));
+            self.hear_all_from(now);
+            // What was told of it before is told to us too.
+            self.read_upto = 0;
+            self.follow_again(now);
+        } else if self.state.phase == Phase::Running || self.state.phase == Phase::Preparing {
+            // A run of somebody who is gone, and that nobody else leads: it ends.
+            (self.state.wish, self.state.phase) = (Wish::Abort, Phase::Done);
+        }
+        self.told.push_back(Told::Leads);
+    }
+
+    /// Nobody who takes part could have been heard before.
+    fn hear_all_from(&mut self, now: Nanos) {
+        for member in &self.state.members {
+            self.members.begin_hearing(member.id, member.boot, now);
+        }
+    }
+
+    fn turn(&mut self, turn: Option<Turn>, now: Nanos) {
+        match turn {
+            Some(Turn::Leads(_)) => {
+                self.is_loaded = false;
+                self.ask(Pending::Load, now, |token| Verb::Get { token, key: STATE.to_owned() });
+            }
+            Some(Turn::Deposed) => {
+                (self.is_loaded, self.is_dirty, self.writing_since) = (false, false, None);
+                self.told.push_back(Told::Deposed);
+            }
+            None => {}
+        }
+    }
+
+    fn state_written(&mut self, written: u64, result: Result<u64, Refused>) {
+        // An earlier writing says nothing of a later one.
+        if written == self.state.revision {
+            self.writing_since = None;
+        }
+        match result {
+            Ok(revision) => self.state_key = self.state_key.max(revision),
+            // What stands there is read before anything else is written.
+            Err(_) => self.is_dirty = true,
+        }
+    }
+
+    /// Time has passed.
+    pub fn tick(&mut self, now: Nanos) {
+        self.pending.retain(|_, (_, since)| now.since(*since) < ANSWER_MAX);
+        self.look(now);
+    }
+
+    /// What is due is done.
+    fn look(&mut self, now: Nanos) {
+        let (turn, write) = self.keeper.tick(now);
+        self.turn(turn, now);
+        let key = LEADER.to_owned();
+        match write {
+            Some(lease::Do::Write(revision, lease)) => {
+                let value = written(&lease);
+                self.ask(Pending::Lease, now, |token| Verb::Put { token, key, revision: Some(revision), value });
+            }
+            Some(lease::Do::Look) => self.ask(Pending::Look, now, |token| Verb::Get { token, key }),
+            None => {}
+        }
+        if self.keeper.epoch().is_some() && !self.is_loaded {
+            let is_asked = |(pending, since): &(Pending, Nanos)| {
+                matches!(pending, Pending::Load) && now.since(*since) < WRITE_AGAIN
+            };
+            let is_asked = self.pending.values().any(is_asked);
+            if !is_asked {
+                self.ask(Pending::Load, now, |token| Verb::Get { token, key: STATE.to_owned() });
+            }
+        }
+        if !self.leads() {
+            return;
+        }
+        self.look_at_run(now);
+        self.look_who_is_there(now);
+        self.write_state(now);
+    }
+
+    fn look_who_is_there(&mut self, now: Nanos) {
+        let there = self.members.fit(now).len();
+        if std::mem::replace(&mut self.workers_told, there) != there {
+            self.told.push_back(Told::Workers(there));
+        }
+        for (id, boot) in self.members.doubtful(now) {
+            self.ask(Pending::Presence(id, boot), now, |token| {
+                let payload: Bytes = Vec::new().into();
+                Verb::Request { token, subject: presence(id), payload }
+            });
+        }
+    }
+
+    fn write_state(&mut self, now: Nanos) {
+        if self.writing_since.is_some_and(|since| now.since(since) < WRITE_AGAIN) {
+            return;
+        }
+        if self.writing_since.take().is_some() {
+            // Whether it was written is not known: what stands there says so.
+            self.ask(Pending::Load, now, |token| Verb::Get { token, key: STATE.to_owned() });
+            self.is_dirty = true;
+        }
+        if !self.is_dirty {
+            return;
+        }
+        self.is_dirty = false;
+        self.writing_since = Some(now);
+        self.state.revision += 1;
+        self.state.epoch = self.keeper.epoch().unwrap_or(self.state.epoch);
+        let (revision, value) = (self.state_key, written(&self.state));
+        let written = self.state.revision;
+        self.ask(Pending::State(written), now, |token| Verb::Put {
+            token,
+            key: STATE.to_owned(),
+            revision: Some(revision),
+            value,
+        });
+    }
+
+    /// When there is something to do at the latest.
+    pub fn wake_at(&self, now: Nanos) -> Nanos {
+        let soon = if self.leads() { now + Nanos::from_millis(100) } else { Nanos::NEVER };
+        self.keeper.wake_at().min(soon)
+    }
+}
+
+/// The workers that a leader knows.
+pub(crate) type ByWorker<T> = BTreeMap<WorkerId, T>;

@@ -1,0 +1,170 @@
+//! Who leads. The lease is one key that its holder writes again and again; whoever sees no new revision for its time takes it over, with the
+//! next epoch. A holder that could not renew it steps down by its own clock before anybody else may take it.
+
+use pacing::Nanos;
+
+use crate::words::Lease;
+
+/// What is to be done with the key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Do {
+    /// It is written, if it has this revision.
+    Write(u64, Lease),
+    /// It is read: what stands there is not known.
+    Look,
+}
+
+/// What has become of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// We lead from now on, with this epoch.
+    Leads(u64),
+    /// We lead no more.
+    Deposed,
+}
+
+/// The lease as one of several candidates knows it.
+#[derive(Clone, Debug)]
+pub(super) struct LeaseKeeper {
+    who: u64,
+    ttl: Nanos,
+    /// What stands there, and since when that is known.
+    known: Option<(u64, Lease)>,
+    seen_at: Nanos,
+    /// We lead, with this epoch.
+    epoch: Option<u64>,
+    /// When the last renewal was sent that was written.
+    renewed_at: Nanos,
+    /// What was sent and not answered.
+    sent: Option<(Nanos, Lease)>,
+    /// What stands there is not known.
+    is_unsure: bool,
+    looked_at: Nanos,
+}
+
+impl LeaseKeeper {
+    /// A candidate.
+    pub(super) fn new(who: u64, ttl: Nanos, now: Nanos) -> Self {
+        Self { who, ttl, known: None, seen_at: now, epoch: None, renewed_at: now, sent: None, is_unsure: false, looked_at: Nanos::ZERO }
+    }
+
+    /// The epoch with which we lead; `None` when we do not.
+    pub(super) fn epoch(&self) -> Option<u64> {
+        self.epoch
+    }
+
+    /// Somebody has written the key.
+    pub(super) fn seen(&mut self, revision: u64, lease: Lease, now: Nanos) -> Option<Turn> {
+        if self.known.as_ref().is_some_and(|(known, _)| *known >= revision) {
+            self.is_unsure = false;
+            return None;
+        }
+        let is_other = lease.who != self.who;
+        // What we wrote ourselves is seen before its answer comes, or instead of it.
+        if let Some((sent_at, _)) = self.sent.take_if(|(_, sent)| *sent == lease) {
+            return self.renewed(revision, lease, sent_at, now);
+        }
+        self.known = Some((revision, lease));
+        (self.seen_at, self.is_unsure) = (now, false);
+        (is_other && self.epoch.take().is_some()).then_some(Turn::Deposed)
+    }
+
+    /// What we wrote is written, or is not.
+    pub(super) fn written(&mut self, revision: Option<u64>, now: Nanos) -> Option<Turn> {
+        let (sent_at, lease) = self.sent.take()?;
+        match revision {
+            Some(revision) => self.renewed(revision, lease, sent_at, now),
+            // Somebody else has written it, or we have and did not hear of it.
+            None => {
+                self.is_unsure = true;
+                None
+            }
+        }
+    }
+
+    fn renewed(&mut self, revision: u64, lease: Lease, sent_at: Nanos, now: Nanos) -> Option<Turn> {
+        let epoch = lease.epoch;
+        if self.known.as_ref().is_none_or(|(known, _)| *known < revision) {
+            self.known = Some((revision, lease));
+            self.seen_at = now;
+        }
+        // Of one that came too late nobody may make use.
+        if now.since(sent_at) >= self.holds_for() {
+            return None;
+        }
+        self.renewed_at = sent_at;
+        (self.epoch.replace(epoch) != Some(epoch)).then_some(Turn::Leads(epoch))
+    }
+
+    /// It is renewed so often.
+    fn every(&self) -> Nanos {
+        Nanos(self.ttl.0 / 6)
+    }
+
+    /// The key was read, and nothing stands there.
+    pub(super) fn is_free(&mut self) {
+        self.is_unsure = false;
+    }
+
+    /// How long a renewal holds, by the clock of who made it.
+    fn holds_for(&self) -> Nanos {
+        Nanos(self.ttl.0 / 3 * 2)
+    }
+
+    /// A lease that was not renewed in time is held no more.
+    pub(super) fn expire(&mut self, now: Nanos) -> Option<Turn> {
+        let is_over = self.epoch.is_some() && now.since(self.renewed_at) >= self.holds_for();
+        #[cfg(test)]
+        let is_over = is_over && !crate::sim::strikes(crate::sim::Bug::TwoLeaders);
+        (is_over && self.epoch.take().is_some()).then_some(Turn::Deposed)
+    }
+
+    /// What is due.
+    pub(super) fn tick(&mut self, now: Nanos) -> (Option<Turn>, Option<Do>) {
+        let turn = self.expire(now);
+        if let Some((sent_at, _)) = &self.sent {
+            if now.since(*sent_at) < self.every() {
+                return (turn, None);
+            }
+            // Nothing came of it: whether it was written is seen there.
+            (self.sent, self.is_unsure) = (None, true);
+        }
+        if self.is_unsure {
+            let is_due = now.since(self.looked_at).0 >= self.every().0 / 2;
+            return (turn, is_due.then(|| {
+                self.looked_at = now;
+                Do::Look
+            }));
+        }
+        let (revision, last) = match &self.known {
+            Some((revision, lease)) => (*revision, Some(lease)),
+            None => (0, None),
+        };
+        let lease = match (self.epoch, last) {
+            (Some(epoch), Some(last)) if now.since(self.renewed_at) >= self.every() => {
+                Lease { epoch, who: self.who, beat: last.beat + 1 }
+            }
+            (Some(_), _) => return (turn, None),
+            (None, Some(last)) if now.since(self.seen_at) >= self.ttl => {
+                Lease { epoch: last.epoch + 1, who: self.who, beat: 1 }
+            }
+            (None, None) if now.since(self.seen_at) >= self.every() => Lease { epoch: 1, who: self.who, beat: 1 },
+            _ => return (turn, None),
+        };
+        self.sent = Some((now, lease.clone()));
+        (turn, Some(Do::Write(revision, lease)))
+    }
+
+    /// When there is something to do at the latest.
+    pub(super) fn wake_at(&self) -> Nanos {
+        let over = if self.epoch.is_some() { self.renewed_at + self.holds_for() } else { Nanos::NEVER };
+        let next = match (&self.sent, self.epoch, &self.known) {
+            _ if self.is_unsure => self.looked_at + Nanos(self.every().0 / 2),
+            (Some((sent_at, _)), ..) => *sent_at + self.every(),
+            (None, Some(_), _) => self.renewed_at + self.every(),
+            (None, None, Some(_)) => self.seen_at + self.ttl,
+            (None, None, None) => self.seen_at + self.every(),
+        };
+        over.min(next)
+    }
+}

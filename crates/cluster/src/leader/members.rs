@@ -1,0 +1,182 @@
+//! The workers that are there, and how long they have been silent.
+
+use pacing::Nanos;
+
+use super::ByWorker;
+use crate::words::{Hello, NAME_CHARS_MAX, WorkerId};
+
+/// One that said nothing for so long is doubtful.
+pub(super) const DOUBTFUL_AFTER: Nanos = Nanos::from_millis(3_000);
+/// One that should have said something is asked whether it is there, so often.
+const ASKED_AFTER: Nanos = Nanos::from_millis(1_200);
+const ASKED_EVERY: Nanos = Nanos::from_millis(300);
+/// One that takes part in nothing, and said nothing for so long, is forgotten.
+const FORGOTTEN_AFTER: Nanos = Nanos::from_millis(120_000);
+/// Workers that are known at a time.
+const WORKERS_MAX: usize = 65_536;
+
+/// A worker, as far as it is known.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// What it said last.
+    pub hello: Hello,
+    /// It has our version.
+    pub is_fit: bool,
+    /// When it said something last.
+    pub heard_at: Nanos,
+    /// Since when its connection is closed, at the latest.
+    pub gone_at: Option<Nanos>,
+    /// It was given up, up to and with this life.
+    pub lost_boot: Option<u32>,
+    asked_at: Nanos,
+    /// The last revision of what is to be done that it knew.
+    revision: u64,
+}
+
+impl Known {
+    fn of(hello: Hello, is_fit: bool, now: Nanos) -> Self {
+        Self {
+            hello,
+            is_fit,
+            heard_at: now,
+            gone_at: None,
+            lost_boot: None,
+            asked_at: Nanos::ZERO,
+            revision: 0,
+        }
+    }
+
+    /// This life of it was not given up.
+    pub fn lives(&self, boot: u32) -> bool {
+        self.hello.boot == boot && self.lost_boot.is_none_or(|lost| lost < boot)
+    }
+}
+
+/// The workers that are there.
+#[derive(Debug, Default)]
+pub(super) struct Members {
+    known: ByWorker<Known>,
+}
+
+impl Members {
+    /// A worker says that it is there. Whether it may go on: a life that was given up may not.
+    pub(super) fn hello(&mut self, mut hello: Hello, is_fit: bool, now: Nanos) -> bool {
+        hello.name = hello.name.chars().filter(|each| !each.is_control()).take(NAME_CHARS_MAX).collect();
+        if self.known.len() >= WORKERS_MAX && !self.known.contains_key(&hello.id) {
+            return false;
+        }
+        let id = hello.id;
+        let known = self.known.entry(id).or_insert_with(|| Known::of(hello.clone(), is_fit, now));
+        if hello.boot < known.hello.boot || known.lost_boot.is_some_and(|lost| hello.boot <= lost) {
+            return false;
+        }
+        if hello.boot > known.hello.boot {
+            known.revision = 0;
+        }
+        (known.hello, known.is_fit, known.heard_at, known.gone_at) = (hello, is_fit, now, None);
+        true
+    }
+
+    /// It knows this revision of what is to be done.
+    pub(super) fn knows(&mut self, id: WorkerId, boot: u32, revision: u64) {
+        if let Some(known) = self.known.get_mut(&id).filter(|known| known.hello.boot == boot) {
+            known.revision = known.revision.max(revision);
+        }
+    }
+
+    /// The revision that it knows.
+    pub(super) fn revision(&self, id: WorkerId, boot: u32) -> u64 {
+        self.known.get(&id).filter(|known| known.hello.boot == boot).map_or(0, |known| known.revision)
+    }
+
+    /// It was asked whether it is there.
+    pub(super) fn answered(&mut self, id: WorkerId, boot: u32, is_there: bool, now: Nanos) {
+        if let Some(known) = self.known.get_mut(&id).filter(|known| known.hello.boot == boot) {
+            known.gone_at = if is_there { None } else { known.gone_at.or(Some(now)) };
+        }
+    }
+
+    /// One is given up.
+    pub(super) fn lose(&mut self, id: WorkerId, boot: u32) {
+        if let Some(known) = self.known.get_mut(&id) {
+            known.lost_boot = Some(known.lost_boot.map_or(boot, |lost| lost.max(boot)));
+        }
+    }
+
+    /// Whoever leads from now on has heard nobody yet.
+    pub(super) fn take_over(&mut self, now: Nanos) {
+        self.known.values_mut().for_each(|known| known.heard_at = now);
+    }
+
+    /// A worker in one of its lives; one that nobody knows has no name.
+    pub(super) fn of(&self, id: WorkerId, boot: u32) -> Known {
+        self.known.get(&id).cloned().unwrap_or_else(|| {
+            let hello = Hello {
+                id,
+                boot,
+                name: format!("{id:016x}"),
+                protocol: 0,
+                version: String::new(),
+                weight: 0,
+                connections: 0,
+                run: 0,
+                run_now: None,
+                revision: 0,
+                standing: None,
+            };
+            Known::of(hello, false, Nanos::ZERO)
+        })
+    }
+
+    /// How long one has been silent; for ever, when it was never heard.
+    pub(super) fn silent_for(&self, id: WorkerId, boot: u32, now: Nanos) -> Nanos {
+        match self.known.get(&id) {
+            Some(known) if known.hello.boot == boot => now.since(known.heard_at),
+            // It has begun another life.
+            _ => Nanos::NEVER,
+        }
+    }
+
+    /// Whoever takes part was last heard now: nobody could have been heard before.
+    pub(super) fn begin_hearing(&mut self, id: WorkerId, boot: u32, now: Nanos) {
+        let known = self.of(id, boot);
+        let known = self.known.entry(id).or_insert(known);
+        if known.hello.boot < boot {
+            // Somebody else has heard of this life.
+            (known.hello.boot, known.revision, known.gone_at) = (boot, 0, None);
+        }
+        if known.hello.boot == boot {
+            known.heard_at = known.heard_at.max(now);
+        }
+    }
+
+    /// Those who could take part in a run, by their names.
+    pub(super) fn fit(&self, now: Nanos) -> Vec<&Known> {
+        let is_there = |known: &&Known| {
+            known.is_fit && known.gone_at.is_none() && known.lives(known.hello.boot) && now.since(known.heard_at) < DOUBTFUL_AFTER
+        };
+        let mut fit: Vec<&Known> = self.known.values().filter(is_there).collect();
+        fit.sort_by(|one, other| (&one.hello.name, one.hello.id).cmp(&(&other.hello.name, other.hello.id)));
+        fit
+    }
+
+    /// Those of another version.
+    pub(super) fn unfit(&self, now: Nanos) -> Option<&Known> {
+        self.known.values().find(|known| !known.is_fit && now.since(known.heard_at) < DOUBTFUL_AFTER)
+    }
+
+    /// Those who are to be asked now whether they are there.
+    pub(super) fn doubtful(&mut self, now: Nanos) -> Vec<(WorkerId, u32)> {
+        self.known.retain(|_, known| now.since(known.heard_at) < FORGOTTEN_AFTER || known.lost_boot.is_some());
+        let mut all = Vec::new();
+        for (id, known) in &mut self.known {
+            let silent = now.since(known.heard_at);
+            let is_doubtful = silent >= ASKED_AFTER && silent < FORGOTTEN_AFTER && known.gone_at.is_none();
+            if is_doubtful && now.since(known.asked_at) >= ASKED_EVERY {
+                known.asked_at = now;
+                all.push((*id, known.hello.boot));
+            }
+        }
+        all
+    }
+}

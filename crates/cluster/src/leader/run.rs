@@ -1,0 +1,510 @@
+//! One run, from the first worker that gets ready to the last that tells: who is lost, who joins, and who has what from when on.
+
+use std::collections::HashMap;
+
+use pacing::Nanos;
+
+use super::members::DOUBTFUL_AFTER;
+use super::{Leader, OnLoss, Pending, Told};
+use crate::bus::Verb;
+use crate::deal::{NOBODY, deal, redeal};
+use crate::words::{Batch, Member, News, Phase, Refusal, Standing, TENURES_MAX, Tenure, Wish};
+
+/// From the moment when somebody is given up to the instant from which others have its slots.
+const MOVES_AFTER: Nanos = Nanos::from_millis(2_000);
+/// The same when those who lose slots go on and must know first.
+const MOVES_PLANNED_AFTER: Nanos = Nanos::from_millis(4_000);
+/// All must be ready after so long.
+const READY_WITHIN: Nanos = Nanos::from_millis(60_000);
+/// More than this share of them, silent at the same time, may be the bus.
+const FROZEN_SHARE: f64 = 0.3;
+/// How long nobody is given up then.
+const FROZEN_FOR: Nanos = Nanos::from_millis(15_000);
+/// Whoever leads from now on waits so long for somebody who says when the run started.
+const GUESSES_AFTER: Nanos = Nanos::from_millis(6_000);
+/// With too few workers a run goes on for so long: some may come back.
+const FAILS_AFTER: Nanos = Nanos::from_millis(15_000);
+/// What somebody who was given up may still tell is waited for so long.
+const LATE_NEWS_WITHIN: Nanos = Nanos::from_millis(60_000);
+/// Whoever joins must have so much of the load left.
+const JOINS_BEFORE: Nanos = Nanos::from_millis(8_000);
+/// When nothing came of the stream for so long, what follows is asked for again.
+const FOLLOWS_AGAIN: Nanos = Nanos::from_millis(2_000);
+/// What was read of the stream is forgotten so often.
+const FORGET_EVERY: u64 = 1_000;
+
+/// A run that gets ready, or goes on.
+#[derive(Debug)]
+pub(super) struct Run {
+    /// Its number.
+    pub(super) number: u64,
+    since: Nanos,
+    packet: Packet,
+    /// When it started, by our clock.
+    pub(super) started: Option<Nanos>,
+    /// The same, by what was told of one that somebody else led.
+    guess: Option<Nanos>,
+    /// What is known of each member, by their numbers.
+    seats: Vec<Seat>,
+    /// Batches of each member that were heard.
+    heard: HashMap<Member, u64>,
+    /// The revision that said first that slots change hands, by the numbers of the tenures.
+    asked: HashMap<usize, u64>,
+    frozen_until: Nanos,
+    /// Since when too few are left.
+    few_since: Option<Nanos>,
+    pub(super) wished_at: Option<Nanos>,
+    is_over: bool,
+    /// It was led by somebody else before.
+    is_taken_over: bool,
+}
+
+/// Where the packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Packet {
+    Here,
+    Sent,
+    Stored,
+}
+
+/// What is known of a member.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seat {
+    /// It was given up, at this instant; its connection was closed.
+    lost: Option<(Nanos, bool)>,
+    /// It takes no further part.
+    has_left: bool,
+    /// It has slots, or had.
+    has_part: bool,
+    /// It was told that it is a member, and has to get ready; it joins then.
+    joins: bool,
+}
+
+impl Seat {
+    fn goes_on(&self) -> bool {
+        self.lost.is_none() && !self.has_left && !self.joins
+    }
+}
+
+impl Run {
+    pub(super) fn new(now: Nanos) -> Self {
+        Self {
+            number: 0,
+            since: now,
+            packet: Packet::Here,
+            started: None,
+            guess: None,
+            seats: Vec::new(),
+            heard: HashMap::new(),
+            asked: HashMap::new(),
+            frozen_until: Nanos::ZERO,
+            few_since: None,
+            wished_at: None,
+            is_over: false,
+            is_taken_over: false,
+        }
+    }
+
+    /// One that somebody else led before.
+    pub(super) fn taken_over(now: Nanos, members: usize, number: u64) -> Self {
+        let seat = Seat { has_part: true, ..Seat::default() };
+        let seats = vec![seat; members];
+        Self { packet: Packet::Stored, seats, is_taken_over: true, number, ..Self::new(now) }
+    }
+
+    /// We lead it again; somebody else may have called up more meanwhile.
+    pub(super) fn resume(&mut self, now: Nanos, members: usize) {
+        self.seats.resize(members.max(self.seats.len()), Seat { has_part: true, ..Seat::default() });
+        self.since = now;
+    }
+
+    /// Its packet lies where workers can get it, or does not.
+    pub(super) fn stored(&mut self, is_stored: bool, now: Nanos) {
+        if self.packet == Packet::Sent {
+            self.packet = if is_stored { Packet::Stored } else { Packet::Here };
+            self.since = now;
+        }
+    }
+}
+
+impl Leader {
+    pub(super) fn look_at_run(&mut self, now: Nanos) {
+        let (Some(order), Some(run)) = (&self.order, &mut self.run) else { return };
+        if run.is_over {
+            return;
+        }
+        match (run.packet, self.state.phase) {
+            (Packet::Here, _) => {
+                run.packet = Packet::Sent;
+                let (name, object) = (order.plan.clone(), order.packet.clone());
+                self.ask(Pending::Store, now, |token| Verb::Store { token, name, object });
+            }
+            (Packet::Sent, _) => {
+                // Its answer may be lost.
+                if now.since(run.since).0 > 4 * super::WRITE_AGAIN.0 {
+                    (run.packet, run.since) = (Packet::Here, now);
+                }
+            }
+            (Packet::Stored, Phase::Preparing) => self.look_who_is_ready(now),
+            (Packet::Stored, Phase::Running) => {
+                if now.since(self.read_at) >= FOLLOWS_AGAIN {
+                    self.follow_again(now);
+                }
+                self.guess_start(now);
+                self.look_who_is_lost(now);
+                self.look_who_joins(now);
+                self.look_who_is_left(now);
+                self.grant();
+                self.look_whether_over(now);
+            }
+            (Packet::Stored, _) => self.call_up(now),
+        }
+    }
+
+    /// As soon as enough workers are there, they get ready.
+    fn call_up(&mut self, now: Nanos) {
+        let (Some(order), Some(run)) = (&self.order, &mut self.run) else { return };
+        if self.state.wish == Wish::Abort && self.state.phase == Phase::Done && run.wished_at.is_some() {
+            return;
+        }
+        let fit = self.members.fit(now);
+        if fit.len() < self.setting.workers {
+            if now.since(run.since) >= self.setting.patience {
+                run.is_over = true;
+                let told = match self.members.unfit(now) {
+                    Some(known) => Told::Refused {
+                        worker: known.hello.name.clone(),
+                        refusal: Refusal::Version {
+                            worker: known.hello.version.clone(),
+                            leader: self.setting.version.clone(),
+                        },
+                    },
+                    None => Told::TooFew { there: fit.len(), unready: 0 },
+                };
+                self.told.push_back(told);
+            }
+            return;
+        }
+        let chosen = fit.into_iter().take(order.workers_max.max(1));
+        let (members, weights): (Vec<Member>, Vec<u32>) = chosen
+            .map(|known| (Member { id: known.hello.id, boot: known.hello.boot }, known.hello.weight.clamp(1, 4_096)))
+            .unzip();
+        let moves = deal(&weights).into_iter().enumerate().map(|(slot, to)| (slot as u16, to)).collect();
+        run.seats = vec![Seat { has_part: true, ..Seat::default() }; members.len()];
+        run.since = now;
+        self.state.run += 1;
+        run.number = self.state.run;
+        self.state.phase = Phase::Preparing;
+        self.state.plan.clone_from(&order.plan);
+        (self.state.t0, self.state.clock_of) = (Nanos::ZERO, self.setting.who);
+        self.state.lease = self.setting.lease;
+        self.state.members = members;
+        self.state.tenures = vec![Tenure { from: None, moves, is_granted: true }];
+        self.state.changes.clear();
+        self.state.rounds = vec![Nanos::ZERO; order.scenarios];
+        self.state.wish = Wish::Run;
+        self.is_dirty = true;
+        self.follow_again(now);
+    }
+
+    fn look_who_is_ready(&mut self, now: Nanos) {
+        let Some(run) = &mut self.run else { return };
+        let (mut worst, mut unready) = (Nanos::ZERO, 0);
+        for member in &self.state.members {
+            let known = self.members.of(member.id, member.boot);
+            let is_said = |said: &&Standing| said.run == self.state.run && said.plan == self.state.plan;
+            let said = known.hello.standing.as_ref().filter(is_said).filter(|_| known.hello.boot == member.boot);
+            match said.map(|said| &said.ready) {
+                Some(Ok(ready)) if ready.clock_of == self.setting.who => worst = worst.max(ready.round_trip),
+                Some(Err(refusal)) => {
+                    let (worker, refusal) = (known.hello.name, refusal.clone());
+                    return self.call_off(Told::Refused { worker, refusal });
+                }
+                _ => unready += 1,
+            }
+        }
+        if self.state.wish > Wish::Run {
+            return self.call_off(Told::Over);
+        }
+        if unready > 0 {
+            if now.since(run.since) >= READY_WITHIN {
+                let there = self.state.members.len() - unready;
+                self.call_off(Told::TooFew { there, unready });
+            }
+            return;
+        }
+        let started = now + self.setting.start_lead + Nanos(4 * worst.0);
+        run.started = Some(started);
+        for member in &self.state.members {
+            self.members.begin_hearing(member.id, member.boot, started);
+        }
+        (self.state.phase, self.state.t0, self.state.clock_of) = (Phase::Running, started, self.setting.who);
+        self.is_dirty = true;
+        self.told.push_back(Told::Starts(started));
+    }
+
+    /// It does not begin.
+    fn call_off(&mut self, told: Told) {
+        if let Some(run) = &mut self.run {
+            run.is_over = true;
+        }
+        (self.state.phase, self.state.wish) = (Phase::Done, Wish::Abort);
+        self.is_dirty = true;
+        self.told.push_back(told);
+    }
+
+    /// Whoever is silent for longer than its lease starts nothing more, and is given up.
+    fn look_who_is_lost(&mut self, now: Nanos) {
+        let Some(run) = &mut self.run else { return };
+        if run.started.is_none_or(|started| now < started) {
+            return;
+        }
+        // How long each has been silent, and whether it is sure that nothing of its load goes on.
+        let silent: Vec<(usize, Nanos, bool)> = (0..run.seats.len())
+            .filter(|place| run.seats[*place].lost.is_none() && !run.seats[*place].has_left)
+            .map(|place| {
+                let Member { id, boot } = self.state.members[place];
+                let known = self.members.of(id, boot);
+                // A new life has begun when the lease of the old one was over.
+                let is_sure = known.gone_at.is_some() || known.hello.boot > boot;
+                (place, self.members.silent_for(id, boot, now), is_sure)
+            })
+            .collect();
+        let doubtful = silent.iter().filter(|(_, silent, is_sure)| *silent >= DOUBTFUL_AFTER && !is_sure).count();
+        let is_many = doubtful >= 2 && doubtful as f64 > FROZEN_SHARE * silent.len() as f64;
+        if is_many && run.frozen_until == Nanos::ZERO {
+            run.frozen_until = now + FROZEN_FOR;
+            self.told.push_back(Told::Frozen);
+        } else if !is_many && doubtful == 0 {
+            run.frozen_until = Nanos::ZERO;
+        }
+        let is_frozen = now < run.frozen_until;
+        let lost: Vec<usize> = silent
+            .into_iter()
+            .filter(|(_, silent, is_sure)| *silent >= self.setting.lease && (*is_sure || !is_frozen))
+            .map(|(place, ..)| place)
+            .collect();
+        if lost.is_empty() {
+            return;
+        }
+        for place in lost {
+            let Some(run) = &mut self.run else { return };
+            let Member { id, boot } = self.state.members[place];
+            let known = self.members.of(id, boot);
+            let is_own = known.hello.boot == boot;
+            let gone_at = known.gone_at.filter(|_| is_own);
+            run.seats[place].lost = Some((now, gone_at.is_some()));
+            // Another life has begun when the lease of this one was over.
+            let lease_over = if is_own { known.heard_at + self.setting.lease } else { now };
+            let warmup = self.order.as_ref().map_or(Nanos::ZERO, |order| order.warmup);
+            let measured = run.started.unwrap_or_default() + warmup;
+            let until = gone_at.unwrap_or(lease_over).min(lease_over).since(measured);
+            self.members.lose(id, boot);
+            self.told.push_back(Told::Lost { member: place as u16, is_gone: gone_at.is_some(), until });
+        }
+        match self.setting.on_loss {
+            OnLoss::Rebalance => self.move_slots(MOVES_AFTER, now),
+            OnLoss::Continue => {}
+            OnLoss::Fail => self.fail(now),
+        }
+    }
+
+    /// The run ends when too few have been left for a while: those who come back have had their time.
+    fn look_who_is_left(&mut self, now: Nanos) {
+        let new = self.members.fit(now);
+        let new = new.into_iter().filter(|known| self.state.number_of(known.hello.id, known.hello.boot).is_none()).count();
+        let Some(run) = &mut self.run else { return };
+        let is_left = |seat: &&Seat| seat.lost.is_none() || seat.has_left;
+        let left = run.seats.iter().filter(is_left).count() + new;
+        if left >= self.setting.min_workers {
+            run.few_since = None;
+        } else if now.since(*run.few_since.get_or_insert(now)) >= FAILS_AFTER {
+            self.fail(now);
+        }
+    }
+
+    fn fail(&mut self, now: Nanos) {
+        let left = self.run.iter().flat_map(|run| &run.seats).filter(|seat| seat.goes_on()).count();
+        if self.state.wish < Wish::Abort {
+            self.told.push_back(Told::Fails { left });
+            self.wish(Wish::Abort, now);
+        }
+    }
+
+    /// Slots change hands, so that all who are there have their share.
+    fn move_slots(&mut self, lead: Nanos, now: Nanos) {
+        let (Some(order), Some(run)) = (&self.order, &mut self.run) else { return };
+        let at = self.state.members.iter().map(|member| self.members.of(member.id, member.boot).hello.weight.clamp(1, 4_096));
+        let weights: Vec<u32> =
+            at.zip(&run.seats).map(|(weight, seat)| if seat.goes_on() { weight } else { 0 }).collect();
+        let run_now = run.started.map_or(Nanos::ZERO, |started| now.since(started)).since(order.warmup);
+        let from = run_now + lead;
+        let is_late = order.ends_at.is_some_and(|ends_at| from >= ends_at);
+        if !order.can_move || is_late || self.state.tenures.len() >= TENURES_MAX || self.state.wish > Wish::Run {
+            return;
+        }
+        let owners = self.state.owners(usize::MAX);
+        let moves = redeal(&owners, &weights);
+        if moves.is_empty() {
+            return;
+        }
+        moves.iter().for_each(|(_, to)| run.seats[usize::from(*to)].has_part = true);
+        run.asked.insert(self.state.tenures.len(), self.state.revision + 1);
+        self.state.tenures.push(Tenure { from: Some(from), moves, is_granted: false });
+        self.is_dirty = true;
+    }
+
+    /// Whoever gets slots may begin when those who had them know, or have no say any more.
+    fn grant(&mut self) {
+        let Some(run) = &self.run else { return };
+        for place in 1..self.state.tenures.len() {
+            if self.state.tenures[place].is_granted {
+                continue;
+            }
+            let owners = self.state.owners(place);
+            let written = run.asked.get(&place).copied().unwrap_or(self.state.revision);
+            let knows = |(slot, _): &(u16, u16)| {
+                let owner = owners[usize::from(*slot)];
+                let Some(seat) = run.seats.get(usize::from(owner)).filter(|_| owner != NOBODY) else { return true };
+                let Member { id, boot } = self.state.members[usize::from(owner)];
+                seat.lost.is_some() || seat.has_left || self.members.revision(id, boot) >= written
+            };
+            if self.state.tenures[place].moves.iter().all(knows) {
+                self.state.tenures[place].is_granted = true;
+                self.is_dirty = true;
+            }
+        }
+    }
+
+    /// Workers that are there and have no part get ready, and have one then.
+    fn look_who_joins(&mut self, now: Nanos) {
+        let (Some(order), Some(run)) = (&self.order, &mut self.run) else { return };
+        let Some(started) = run.started.filter(|started| now >= *started) else { return };
+        let run_now = now.since(started).since(order.warmup);
+        let is_late = order.ends_at.is_some_and(|ends_at| run_now + JOINS_BEFORE >= ends_at);
+        if !order.can_move || is_late || self.state.wish > Wish::Run || self.setting.on_loss == OnLoss::Fail {
+            return;
+        }
+        let going = run.seats.iter().filter(|seat| seat.lost.is_none() && !seat.has_left).count();
+        let room = order.workers_max.saturating_sub(going).min(crate::words::MEMBERS_MAX - self.state.members.len());
+        let new: Vec<Member> = self
+            .members
+            .fit(now)
+            .into_iter()
+            .map(|known| Member { id: known.hello.id, boot: known.hello.boot })
+            .filter(|member| !self.state.members.contains(member))
+            .take(room)
+            .collect();
+        for member in new {
+            self.state.members.push(member);
+            run.seats.push(Seat { joins: true, ..Seat::default() });
+            self.is_dirty = true;
+        }
+        let mut has_joined = false;
+        for (place, seat) in run.seats.iter_mut().enumerate().filter(|(_, seat)| seat.joins && seat.lost.is_none()) {
+            let Member { id, boot } = self.state.members[place];
+            let known = self.members.of(id, boot);
+            let is_said = |said: &&Standing| said.run == self.state.run && known.hello.boot == boot;
+            match known.hello.standing.as_ref().filter(is_said).map(|said| &said.ready) {
+                Some(Ok(ready)) if ready.clock_of == self.setting.who => {
+                    (seat.joins, has_joined) = (false, true);
+                }
+                // Whoever cannot take part stays out.
+                Some(Err(_)) => (seat.joins, seat.has_left) = (false, true),
+                _ => {}
+            }
+        }
+        if has_joined {
+            self.move_slots(MOVES_PLANNED_AFTER, now);
+        }
+    }
+
+    /// When a run started that somebody else led before, as somebody says who takes part in it.
+    pub(super) fn hear_how_long(&mut self, started: Nanos, is_sure: bool) {
+        let Some(run) = self.run.as_mut().filter(|run| run.is_taken_over && run.number > 0) else { return };
+        // What was longest on its way says the latest start.
+        if run.started.is_some_and(|known| known <= started) {
+            return;
+        }
+        let is_first = run.started.is_none();
+        run.started = Some(started);
+        (self.state.t0, self.state.clock_of) = (started, self.setting.who);
+        self.is_dirty = true;
+        if is_first || !is_sure {
+            self.told.push_back(Told::Resumes(started));
+        }
+    }
+
+    /// Nobody says when a run started that somebody else led before: what was told of it does.
+    fn guess_start(&mut self, now: Nanos) {
+        let Some(run) = &self.run else { return };
+        if run.is_taken_over && run.started.is_none() && now.since(run.since) >= GUESSES_AFTER {
+            let guess = run.guess.unwrap_or(now);
+            self.hear_how_long(guess, false);
+        }
+    }
+
+    /// What follows in the stream is asked for again.
+    pub(super) fn follow_again(&mut self, now: Nanos) {
+        let has_run = self.run.as_ref().is_some_and(|run| !run.is_over && run.number > 0);
+        if has_run && self.leads() {
+            self.read_at = now;
+            self.verbs.push_back(Verb::Follow { from: self.read_upto + 1 });
+        }
+    }
+
+    /// A worker has told something. Each batch counts once.
+    pub(super) fn hear_batch(&mut self, batch: Batch, now: Nanos) {
+        let Some(run) = &mut self.run else { return };
+        if self.setting.is_alone && self.read_upto >= self.forgotten + FORGET_EVERY {
+            self.forgotten = self.read_upto;
+            self.verbs.push_back(Verb::Forget { upto: self.read_upto });
+        }
+        let member = Member { id: batch.id, boot: batch.boot };
+        let Some(number) = self.state.number_of(batch.id, batch.boot).filter(|_| batch.run == self.state.run) else {
+            return;
+        };
+        let heard = run.heard.entry(member).or_insert(0);
+        let is_known = batch.number <= *heard;
+        #[cfg(test)]
+        let is_known = is_known && !crate::sim::strikes(crate::sim::Bug::CountedTwice);
+        if is_known {
+            return;
+        }
+        *heard = batch.number;
+        if run.is_taken_over && run.started.is_none() {
+            // It has gone on for at least so long; what is read again was sent some time ago.
+            let guess = now.since(batch.sent_at);
+            run.guess = Some(run.guess.map_or(guess, |known| known.min(guess)));
+        }
+        self.members.knows(batch.id, batch.boot, batch.revision);
+        for news in batch.news {
+            if news == News::Gone
+                && let Some(seat) = run.seats.get_mut(usize::from(number))
+            {
+                seat.has_left = true;
+            }
+            self.told.push_back(Told::News { member: number, news: Box::new(news) });
+        }
+    }
+
+    /// All have told all, or will tell nothing more.
+    fn look_whether_over(&mut self, now: Nanos) {
+        let Some(run) = &mut self.run else { return };
+        let is_done = |seat: &Seat| {
+            let may_tell = match seat.lost {
+                Some((_, true)) => false,
+                Some((since, false)) => now.since(since) < LATE_NEWS_WITHIN && self.state.wish < Wish::Abort,
+                None => true,
+            };
+            seat.has_left || !may_tell || !seat.has_part
+        };
+        let is_any = run.seats.iter().any(|seat| seat.has_part);
+        if is_any && run.seats.iter().all(is_done) {
+            run.is_over = true;
+            self.state.phase = Phase::Done;
+            self.is_dirty = true;
+            self.told.push_back(Told::Over);
+        }
+    }
+}

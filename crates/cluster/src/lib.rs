@@ -1,0 +1,18 @@
+//! One load from many workers, as exact as from one.
+//!
+//! [`Leader`] and [`Worker`] are machines over what is heard and the time; a bus carries what they ask. Commands are *state* under one key
+//! instead of calls: whoever missed one reads what stands there. Who leads is a lease; a worker starts something only while it knows that
+//! whoever leads counts on it. What workers see is appended to a stream, at least once, and counted once.
+
+pub mod books;
+pub mod broker;
+pub mod bus;
+pub mod deal;
+pub mod leader;
+#[cfg(test)]
+mod sim;
+pub mod words;
+pub mod worker;
+
+pub use leader::{Leader, OnLoss, RunOrder, Setting, Told};
+pub use worker::{Act, PartOf, Worker};

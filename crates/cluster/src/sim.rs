@@ -1,0 +1,215 @@
+//! Leaders, workers and a bus in a simulated network: a seed makes up how many there are, what their clocks say, and all that goes wrong.
+//! Workers start what the schedule says at its instants, and tell; books are kept of what they really did.
+
+mod model;
+mod world;
+
+use std::cell::Cell;
+
+use pacing::{Nanos, Random};
+use world::{Fault, Happens, Setting, World};
+
+/// Mistakes that are made on purpose: each must be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bug {
+    /// Whoever led before is obeyed, and does not step down.
+    TwoLeaders,
+    /// What comes again is counted again.
+    CountedTwice,
+    /// What was due before a part could begin is started all the same.
+    LateBurst,
+    /// Whoever is cut off goes on.
+    GoesOn,
+}
+
+thread_local! {
+    static PLANTED: Cell<Option<Bug>> = const { Cell::new(None) };
+}
+
+/// The mistake is made here.
+pub(crate) fn strikes(bug: Bug) -> bool {
+    PLANTED.get() == Some(bug)
+}
+
+/// The seeds of CI; `ONRUSH_SEEDS` asks for another number.
+const SEEDS: u64 = 1_000;
+
+fn millis(millis: u64) -> Nanos {
+    Nanos::from_millis(millis)
+}
+
+/// A world as its seed makes it up.
+fn setting_of(seed: u64) -> Setting {
+    let mut random = Random::of_stream(seed, 77);
+    let mut below = |bound: u64| (random.unit() * bound as f64) as u64;
+    let workers = 2 + below(5) as usize;
+    let mut happens = Vec::new();
+    for _ in 0..below(5) {
+        let at = millis(5_000 + below(25_000));
+        let worker = below(workers as u64) as usize;
+        happens.push((at, match below(10) {
+            0 => Happens::KillWorker(worker),
+            1 => Happens::StallWorker(worker, millis(500 + below(9_000))),
+            2 => Happens::CutWorker(worker, millis(500 + below(9_000))),
+            3 => Happens::CutWorker(worker, millis(30_000 + below(30_000))),
+            4 => Happens::KillLeader,
+            5 => Happens::CutLeader(millis(1_000 + below(9_000))),
+            6 => Happens::StallLeader(millis(1_000 + below(9_000))),
+            7 => Happens::CutBus(millis(500 + below(3_000))),
+            8 => Happens::CutBus(millis(10_000 + below(30_000))),
+            _ => Happens::Join,
+        }));
+    }
+    let is_bad = below(2) == 0;
+    let fault = Fault {
+        delay: millis(below(3) * below(40)),
+        drop: if is_bad { below(80) as f64 / 1_000.0 } else { 0.0 },
+        double: if is_bad { below(80) as f64 / 1_000.0 } else { 0.0 },
+    };
+    Setting {
+        seed,
+        workers,
+        leaders: 1 + below(3) as usize,
+        rate: 20 + below(300),
+        is_random: below(2) == 0,
+        span: millis(40_000),
+        clocks_off: millis(below(180_000)),
+        fault,
+        happens,
+    }
+}
+
+fn checked(setting: Setting) -> Result<world::Seen, String> {
+    let seed = setting.seed;
+    let text = format!("{setting:?}");
+    World::new(setting).run().map_err(|found| format!("seed {seed}: {found}\n{text}"))
+}
+
+#[test]
+fn many_seeds() {
+    let seeds = std::env::var("ONRUSH_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(SEEDS);
+    let play = |first: u64| {
+        let mut all = world::Seen::default();
+        for seed in (first..seeds).step_by(2) {
+            all.add(&checked(setting_of(seed)).unwrap_or_else(|found| panic!("{found}")));
+        }
+        all
+    };
+    let all = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..2).map(|first| scope.spawn(move || play(first))).collect();
+        let mut all = world::Seen::default();
+        threads.into_iter().for_each(|thread| all.add(&thread.join().expect("no seed fails")));
+        all
+    });
+    println!("{all:?}");
+    assert!(all.lost > 0 && all.moved > 0 && all.takeovers > 0 && all.undelivered > 0 && all.joined > 0, "{all:?}");
+}
+
+/// `ONRUSH_SEED=N`: one of them.
+#[test]
+fn replay() {
+    let Ok(seed) = std::env::var("ONRUSH_SEED") else { return };
+    let seed = seed.parse().expect("ONRUSH_SEED is a number");
+    println!("{:#?}", checked(setting_of(seed)).unwrap_or_else(|found| panic!("{found}")));
+}
+
+#[test]
+fn dbg_one() {
+    println!("{:?}", checked(Setting { span: millis(60_000), ..calm(3, vec![(millis(6_000), Happens::CutBus(millis(40_000)))]) }));
+}
+
+fn calm(workers: usize, happens: Vec<(Nanos, Happens)>) -> Setting {
+    Setting {
+        seed: 3,
+        workers,
+        leaders: 2,
+        rate: 100,
+        is_random: false,
+        span: millis(30_000),
+        clocks_off: millis(60_000),
+        fault: Fault { delay: millis(2), drop: 0.0, double: 0.0 },
+        happens,
+    }
+}
+
+/// Whoever joins gets its share, and nothing is lost or doubled by that.
+#[test]
+fn planned_changes_lose_nothing() {
+    for workers in [1, 2, 5] {
+        let joins = [6, 9, 14].map(|at| (millis(at * 1_000), Happens::Join)).to_vec();
+        let seen = checked(calm(workers, joins)).unwrap_or_else(|found| panic!("{found}"));
+        assert_eq!((seen.undelivered, seen.unknown, seen.lost, seen.joined), (0, 0, 0, 3), "{seen:?}");
+        assert_eq!(seen.started, seen.planned);
+    }
+}
+
+/// The load never pauses when whoever leads is gone: somebody else leads before a lease is over.
+#[test]
+fn a_leader_that_is_killed_costs_nothing() {
+    for happens in [Happens::KillLeader, Happens::CutLeader(millis(20_000)), Happens::StallLeader(millis(8_000))] {
+        let seen = checked(calm(3, vec![(millis(8_000), happens.clone())])).unwrap_or_else(|found| panic!("{found}"));
+        assert_eq!((seen.undelivered, seen.unknown, seen.lost), (0, 0, 0), "{happens:?}: {seen:?}");
+        assert!(seen.takeovers == 1 && seen.without_leader <= millis(4_000), "{happens:?}: {seen:?}");
+    }
+}
+
+/// A worker that is gone is seen within 5 s, its share moves within 7, and at most a second of it is unknown.
+#[test]
+fn a_worker_that_is_killed_is_replaced() {
+    let seen = checked(calm(4, vec![(millis(8_000), Happens::KillWorker(1))])).unwrap_or_else(|found| panic!("{found}"));
+    assert_eq!((seen.lost, seen.joined), (1, 0));
+    // A quarter of 100/s.
+    assert!(seen.unknown <= 33, "{seen:?}");
+    assert!(seen.undelivered <= 25 * 7 && seen.undelivered >= 25 * 4, "{seen:?}");
+}
+
+/// One that stood still or was cut off comes back with another life: what was due meanwhile is not fired late.
+#[test]
+fn a_worker_that_comes_back_begins_anew() {
+    for happens in [Happens::StallWorker(1, millis(8_000)), Happens::CutWorker(1, millis(8_000))] {
+        let seen = checked(calm(4, vec![(millis(8_000), happens.clone())])).unwrap_or_else(|found| panic!("{found}"));
+        assert_eq!((seen.lost, seen.joined, seen.unknown), (1, 1, 0), "{happens:?}: {seen:?}");
+    }
+    // What it did while it was cut off is told later.
+    let happens = vec![(millis(8_000), Happens::CutWorker(1, millis(15_000)))];
+    let seen = checked(calm(4, happens)).unwrap_or_else(|found| panic!("{found}"));
+    assert_eq!(seen.unknown, 0, "{seen:?}");
+}
+
+/// Without a bus nothing is started after a lease, and all goes on when it is there again.
+#[test]
+fn a_bus_that_is_gone_pauses_the_load() {
+    let seen = checked(calm(3, vec![(millis(6_000), Happens::CutBus(millis(2_000)))])).unwrap_or_else(|found| panic!("{found}"));
+    assert_eq!((seen.undelivered, seen.unknown, seen.lost), (0, 0, 0), "{seen:?}");
+    let long = Setting { span: millis(60_000), ..calm(3, vec![(millis(6_000), Happens::CutBus(millis(40_000)))]) };
+    let seen = checked(long).unwrap_or_else(|found| panic!("{found}"));
+    assert_eq!(seen.unknown, 0, "{seen:?}");
+    assert!((33 * 100..=42 * 100).contains(&seen.undelivered), "{seen:?}");
+}
+
+fn is_caught(bug: Bug) {
+    PLANTED.set(Some(bug));
+    let found = (0..300).filter_map(|seed| checked(setting_of(seed)).err()).take(3).count();
+    PLANTED.set(None);
+    assert_eq!(found, 3, "{bug:?} was not met by enough seeds");
+}
+
+#[test]
+fn two_leaders_are_caught() {
+    is_caught(Bug::TwoLeaders);
+}
+
+#[test]
+fn a_second_count_is_caught() {
+    is_caught(Bug::CountedTwice);
+}
+
+#[test]
+fn a_late_burst_is_caught() {
+    is_caught(Bug::LateBurst);
+}
+
+#[test]
+fn a_worker_that_goes_on_is_caught() {
+    is_caught(Bug::GoesOn);
+}

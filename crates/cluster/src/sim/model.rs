@@ -1,0 +1,174 @@
+//! What a worker does with its parts, without sockets: starts come at their instants, while its lease lasts, and rows tell how many.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pacing::open::{Schedule, Spacing, Starts};
+use pacing::{Lost, Nanos, Segment};
+
+use crate::sim::{Bug, strikes};
+use crate::words::{News, Row};
+use crate::worker::{Act, PartOf};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// A start that was made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Made {
+    /// When it was intended, counted from the beginning of the load.
+    pub(super) intended: Nanos,
+    /// How much later it was made.
+    pub(super) late: Nanos,
+    /// By this worker.
+    pub(super) worker: usize,
+}
+
+/// A part that is carried out.
+struct Part {
+    of: PartOf,
+    tenure: u16,
+    segment: Segment,
+    starts: Starts,
+    started: Nanos,
+    from: Option<Nanos>,
+    lost: Lost,
+    has_begun: bool,
+    /// Those of the rows that were not told.
+    counts: BTreeMap<u64, u64>,
+    told_upto: u64,
+    stops_at: Nanos,
+    is_over: bool,
+}
+
+/// What one worker does.
+pub(super) struct Model {
+    schedule: Arc<Schedule>,
+    spacing: Spacing,
+    end: Nanos,
+    parts: Vec<Part>,
+    losses: Vec<((u64, u32), u16, Vec<u16>, Nanos)>,
+    lease: Nanos,
+}
+
+impl Model {
+    pub(super) fn new(schedule: Arc<Schedule>, spacing: Spacing) -> Self {
+        let end = schedule.end();
+        Self { schedule, spacing, end, parts: Vec::new(), losses: Vec::new(), lease: Nanos::ZERO }
+    }
+
+    pub(super) fn act(&mut self, act: &Act, now: Nanos) {
+        match act {
+            Act::Begin { part, tenure, segment, from, started, .. } => {
+                let begins = from.unwrap_or_default();
+                let mut lost = Lost::default();
+                for (life, of, slots, at) in &self.losses {
+                    if *life == (part.run, part.boot) && of > tenure {
+                        lost.lose(slots.iter().copied(), *at);
+                    }
+                }
+                let mut starts = Starts::from(self.schedule.clone(), self.spacing, segment.clone(), begins);
+                starts.lose(lost.clone());
+                self.parts.push(Part {
+                    of: *part,
+                    tenure: *tenure,
+                    segment: segment.clone(),
+                    starts,
+                    started: *started,
+                    from: *from,
+                    lost,
+                    has_begun: false,
+                    counts: BTreeMap::new(),
+                    told_upto: begins.0 / SECOND,
+                    stops_at: self.end,
+                    is_over: false,
+                });
+            }
+            Act::Lose { life, tenure, slots, at } => {
+                self.losses.push((*life, *tenure, slots.clone(), *at));
+                let is_of = |part: &&mut Part| (part.of.run, part.of.boot) == *life && part.tenure < *tenure;
+                for part in self.parts.iter_mut().filter(is_of) {
+                    part.lost.lose(slots.iter().copied(), *at);
+                    part.starts.lose(part.lost.clone());
+                }
+            }
+            Act::Lease(until) => self.lease = *until,
+            Act::Stop { life } => {
+                // It may have begun nothing after its lease, which is over.
+                let lease = self.lease;
+                for part in self.parts.iter_mut().filter(|part| (part.of.run, part.of.boot) == *life) {
+                    let until = now.min(lease).since(part.started);
+                    part.stops_at = part.stops_at.min(until.max(part.from.unwrap_or_default()));
+                }
+            }
+            Act::Abort { run } => {
+                for part in self.parts.iter_mut().filter(|part| part.of.run == *run) {
+                    part.stops_at = part.stops_at.min(now.since(part.started).max(part.from.unwrap_or_default()));
+                }
+            }
+            Act::Forget { run } => self.parts.retain(|part| part.of.run != *run || !part.is_over),
+            Act::Prepare { .. } | Act::Change(_) | Act::Release { .. } | Act::Close => {}
+        }
+    }
+
+    /// What is due is done; gives the news, and the lives that have nothing left.
+    pub(super) fn turn(&mut self, worker: usize, now: Nanos, made: &mut Vec<Made>) -> (Vec<(PartOf, News)>, Vec<(u64, u32)>) {
+        let (mut news, mut done) = (Vec::new(), Vec::new());
+        let lease = if strikes(Bug::GoesOn) { Nanos::NEVER } else { self.lease };
+        for part in self.parts.iter_mut().filter(|part| !part.is_over) {
+            let run_now = now.since(part.started);
+            if now < part.started || run_now < part.from.unwrap_or_default() {
+                continue;
+            }
+            if !part.has_begun {
+                part.has_begun = true;
+                let (slots, late) = (part.segment.slots().collect(), run_now.since(part.from.unwrap_or_default()));
+                let began = News::Began { part: part.of.part, tenure: part.tenure, slots, from: part.from, late };
+                news.push((part.of, began));
+            }
+            // A shard looks at its lease before it does anything.
+            if now >= lease {
+                part.stops_at = part.stops_at.min(lease.since(part.started).max(part.from.unwrap_or_default()));
+            }
+            while let Some(at) = part.starts.peek().filter(|at| *at <= run_now && *at < part.stops_at) {
+                part.starts.next();
+                *part.counts.entry(at.0 / SECOND + 1).or_default() += 1;
+                made.push(Made { intended: at, late: run_now.since(at), worker });
+            }
+            let until = run_now.min(part.stops_at);
+            let is_over = run_now >= part.stops_at;
+            let (of, upto) = (part.of.part, until.0 / SECOND + u64::from(is_over));
+            for number in part.told_upto + 1..=upto {
+                let count = part.counts.remove(&number).unwrap_or(0);
+                let covered = Nanos(number * SECOND).min(if is_over { part.stops_at } else { Nanos::NEVER });
+                let seen = vec![count.to_le_bytes().to_vec()];
+                news.push((part.of, News::Row(Row { part: of, number, upto: number, covered, seen })));
+            }
+            part.told_upto = part.told_upto.max(upto);
+            if is_over {
+                part.is_over = true;
+                news.push((part.of, News::Ended { part: of, until: part.stops_at, end: Vec::new() }));
+            }
+        }
+        let lives: std::collections::BTreeSet<(u64, u32)> =
+            self.parts.iter().map(|part| (part.of.run, part.of.boot)).collect();
+        for life in lives {
+            let mut own = self.parts.iter().filter(|part| (part.of.run, part.of.boot) == life);
+            if own.all(|part| part.is_over) {
+                done.push(life);
+            }
+        }
+        self.parts.retain(|part| !done.contains(&(part.of.run, part.of.boot)));
+        (news, done)
+    }
+
+    /// When something is due, on the clock of the worker.
+    pub(super) fn wake_at(&self) -> Nanos {
+        let of = |part: &Part| {
+            let next = part.starts.peek().unwrap_or(Nanos::NEVER).min(part.stops_at);
+            let second = Nanos((part.told_upto + 1) * SECOND);
+            let begins = if part.has_begun { Nanos::NEVER } else { part.from.unwrap_or_default() };
+            Nanos(part.started.0.saturating_add(next.min(second).min(begins).0))
+        };
+        self.parts.iter().filter(|part| !part.is_over).map(of).min().unwrap_or(Nanos::NEVER)
+    }
+}

@@ -1,0 +1,590 @@
+//! A network of leaders, workers and a bus, in time that costs nothing.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
+
+use pacing::open::{Rate, Schedule, Spacing, Stage, Starts};
+use pacing::{Nanos, Random, Segment};
+
+use super::model::{Made, Model};
+use crate::books::{Due, Ledger};
+use crate::broker::{Broker, Client};
+use crate::bus::{Heard, Verb};
+use crate::leader::{Leader, OnLoss, RunOrder, Setting as Leads, Told};
+use crate::words::{Hello, News, PROTOCOL, Phase};
+use crate::worker::{Act, Worker};
+
+/// What goes wrong with messages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fault {
+    pub(super) delay: Nanos,
+    pub(super) drop: f64,
+    pub(super) double: f64,
+}
+
+/// What happens to somebody.
+#[derive(Clone, Debug)]
+pub(super) enum Happens {
+    KillWorker(usize),
+    StallWorker(usize, Nanos),
+    CutWorker(usize, Nanos),
+    KillLeader,
+    CutLeader(Nanos),
+    StallLeader(Nanos),
+    CutBus(Nanos),
+    Join,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Setting {
+    pub(super) seed: u64,
+    pub(super) workers: usize,
+    pub(super) leaders: usize,
+    pub(super) rate: u64,
+    pub(super) is_random: bool,
+    pub(super) span: Nanos,
+    /// The clocks are wrong by up to so much.
+    pub(super) clocks_off: Nanos,
+    pub(super) fault: Fault,
+    pub(super) happens: Vec<(Nanos, Happens)>,
+}
+
+/// What was seen in a world, or in several.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    pub(super) planned: u64,
+    pub(super) started: u64,
+    pub(super) undelivered: u64,
+    pub(super) unknown: u64,
+    pub(super) lost: u64,
+    pub(super) joined: u64,
+    pub(super) moved: u64,
+    pub(super) takeovers: u64,
+    pub(super) without_leader: Nanos,
+    pub(super) unled: u64,
+    pub(super) never_began: u64,
+}
+
+impl Seen {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.planned += other.planned;
+        self.started += other.started;
+        self.undelivered += other.undelivered;
+        self.unknown += other.unknown;
+        self.lost += other.lost;
+        self.joined += other.joined;
+        self.moved += other.moved;
+        self.takeovers += other.takeovers;
+        self.without_leader = self.without_leader.max(other.without_leader);
+        self.unled += other.unled;
+        self.never_began += other.never_began;
+    }
+}
+
+enum Who {
+    Leader(Box<Leader>, Tally),
+    Worker(Box<Worker>, Box<Model>),
+}
+
+/// What a leader has put together.
+#[derive(Default)]
+struct Tally {
+    ledger: Ledger,
+    counts: BTreeMap<(u16, u16), u64>,
+    lost: u64,
+    is_over: bool,
+    fails: bool,
+    /// It never began: too few were there, or ready.
+    never_began: bool,
+}
+
+struct Node {
+    who: Who,
+    is_dead: bool,
+    cut_until: Nanos,
+    stalled_until: Nanos,
+    /// Stalls, as they were.
+    stalls: Vec<(Nanos, Nanos)>,
+    offset: Nanos,
+    wakes_at: Nanos,
+}
+
+enum Event {
+    Ask(Client, Verb),
+    Tell(Client, Heard),
+    Happens(Happens),
+    Heals(Client),
+    Leaves(Client),
+}
+
+pub(super) struct World {
+    setting: Setting,
+    random: Random,
+    now: Nanos,
+    number: u64,
+    events: BinaryHeap<Reverse<(Nanos, u64, usize)>>,
+    slots: Vec<Option<Event>>,
+    nodes: Vec<Node>,
+    broker: Broker,
+    bus_cut_until: Nanos,
+    schedule: Arc<Schedule>,
+    spacing: Spacing,
+    made: Vec<Made>,
+    was_killed: bool,
+    led_until: Option<Nanos>,
+    seen: Seen,
+}
+
+/// The starts of a schedule.
+pub(super) struct ScheduleDue<'a>(pub(super) &'a Arc<Schedule>, pub(super) Spacing);
+
+impl Due for ScheduleDue<'_> {
+    fn count(&self, slots: &Segment, from: Nanos, to: Nanos) -> u64 {
+        let mut starts = Starts::from(self.0.clone(), self.1, slots.clone(), from);
+        to.0.checked_sub(1).map_or(0, |last| starts.take_until(Nanos(last)))
+    }
+}
+
+/// A bus that does not know again for long what it was told.
+fn forgetful() -> Broker {
+    let mut broker = Broker::default();
+    broker.names_max = Some(1);
+    broker
+}
+
+impl World {
+    pub(super) fn new(setting: Setting) -> Self {
+        let rate = Rate::per_hour_thousandths(setting.rate * 3_600_000);
+        let schedule = Arc::new(Schedule::new(&[Stage { from: rate, to: rate, span: setting.span }]));
+        let spacing = if setting.is_random { Spacing::Poisson { seed: setting.seed } } else { Spacing::Even };
+        let mut world = Self {
+            random: Random::of_stream(setting.seed, 1),
+            now: Nanos::ZERO,
+            number: 0,
+            events: BinaryHeap::new(),
+            slots: Vec::new(),
+            nodes: Vec::new(),
+            broker: forgetful(),
+            bus_cut_until: Nanos::ZERO,
+            schedule,
+            spacing,
+            made: Vec::new(),
+            was_killed: false,
+            led_until: None,
+            seen: Seen::default(),
+            setting,
+        };
+        for place in 0..world.setting.leaders {
+            world.add_leader(place as u64 + 1);
+        }
+        (0..world.setting.workers).for_each(|_| world.add_worker());
+        for (at, happens) in world.setting.happens.clone() {
+            world.put(at, Event::Happens(happens));
+        }
+        world
+    }
+
+    fn put(&mut self, at: Nanos, event: Event) {
+        self.number += 1;
+        self.slots.push(Some(event));
+        self.events.push(Reverse((at, self.number, self.slots.len() - 1)));
+    }
+
+    fn offset(&mut self) -> Nanos {
+        Nanos((self.random.unit() * self.setting.clocks_off.0 as f64) as u64 + 1)
+    }
+
+    fn add(&mut self, who: Who, offset: Nanos, subjects: Vec<String>) {
+        let client = self.nodes.len() as Client;
+        let (now, zero) = (self.now, Nanos::ZERO);
+        let node = Node {
+            who,
+            is_dead: false,
+            cut_until: zero,
+            stalled_until: zero,
+            stalls: Vec::new(),
+            offset,
+            wakes_at: now,
+        };
+        self.nodes.push(node);
+        self.broker.join(client, subjects);
+        self.carry();
+    }
+
+    fn add_leader(&mut self, who: u64) {
+        let offset = self.offset();
+        let now = self.now + offset;
+        let setting = Leads {
+            who,
+            version: "1".to_owned(),
+            workers: self.setting.workers,
+            patience: Nanos::from_millis(30_000),
+            min_workers: 0,
+            on_loss: OnLoss::Rebalance,
+            ttl: Nanos::from_millis(3_000),
+            lease: Nanos::from_millis(5_000),
+            start_lead: Nanos::from_millis(2_000),
+            is_alone: false,
+        };
+        let mut leader = Leader::new(setting, now);
+        let order = RunOrder {
+            plan: "plan".to_owned(),
+            packet: vec![1].into(),
+            scenarios: 1,
+            warmup: Nanos::ZERO,
+            ends_at: Some(self.setting.span),
+            can_move: true,
+            workers_max: 100,
+        };
+        leader.begin(order, now);
+        let subjects = leader.subjects();
+        self.add(Who::Leader(Box::new(leader), Tally::default()), offset, subjects);
+    }
+
+    fn add_worker(&mut self) {
+        let offset = self.offset();
+        let id = 1_000 + self.nodes.len() as u64;
+        let hello = Hello {
+            id,
+            boot: 0,
+            name: format!("worker-{id}"),
+            protocol: PROTOCOL,
+            version: "1".to_owned(),
+            weight: 1,
+            connections: 1_000,
+            run: 0,
+            run_now: None,
+            revision: 0,
+            standing: None,
+        };
+        let worker = Worker::new(hello, false, self.now + offset);
+        let model = Model::new(self.schedule.clone(), self.spacing);
+        let subjects = worker.subjects();
+        self.add(Who::Worker(Box::new(worker), Box::new(model)), offset, subjects);
+    }
+
+    /// Whether a message between a node and the bus gets through now.
+    fn is_cut(&self, client: Client) -> bool {
+        self.now < self.bus_cut_until || self.now < self.nodes[client as usize].cut_until
+    }
+
+    fn send(&mut self, client: Client, make: impl Fn() -> Event) {
+        let Fault { delay, drop, double } = self.setting.fault;
+        let copies = if self.random.unit() < double { 2 } else { 1 };
+        for _ in 0..copies {
+            if self.is_cut(client) || self.random.unit() < drop {
+                continue;
+            }
+            let late = Nanos(100_000 + (self.random.unit() * delay.0 as f64) as u64);
+            self.put(self.now + late, make());
+        }
+    }
+
+    /// What the broker says goes out.
+    fn carry(&mut self) {
+        while let Some((client, heard)) = self.broker.next() {
+            self.send(client, || Event::Tell(client, heard.clone()));
+        }
+    }
+
+    /// What a node wants goes out; what it does is done.
+    fn after(&mut self, client: Client) -> Result<(), String> {
+        let local = self.now + self.nodes[client as usize].offset;
+        let (mut verbs, mut turned) = (Vec::new(), true);
+        while turned {
+            turned = false;
+            let node = &mut self.nodes[client as usize];
+            match &mut node.who {
+                Who::Leader(leader, tally) => {
+                    while let Some(verb) = leader.next_verb() {
+                        verbs.push(verb);
+                    }
+                    while let Some(told) = leader.next_told() {
+                        if std::env::var("DBG").is_ok() { println!("{} L{client} {}", self.now.0/1_000_000, format!("{told:?}").chars().take(150).collect::<String>()); }
+                        match told {
+                            Told::News { member, news } => {
+                                tally.ledger.news(member, &news);
+                                if let News::Row(row) = &*news {
+                                    let count = row.seen.iter().map(|seen| {
+                                        u64::from_le_bytes(seen[..].try_into().expect("a count"))
+                                    });
+                                    *tally.counts.entry((member, row.part)).or_default() += count.sum::<u64>();
+                                }
+                            }
+                            Told::Lost { member, until, .. } => {
+                                tally.ledger.lost(member, until);
+                                tally.lost += 1;
+                            }
+                            Told::Over => tally.is_over = true,
+                            Told::Leads => {
+                                if let Some(until) = self.led_until {
+                                    self.seen.takeovers += 1;
+                                    self.seen.without_leader = self.seen.without_leader.max(self.now.since(until));
+                                }
+                            }
+                            Told::Fails { .. } => tally.fails = true,
+                            Told::TooFew { .. } | Told::Refused { .. } => tally.never_began = true,
+                            Told::Deposed | Told::Workers(_) | Told::Starts(_) | Told::Resumes(_) | Told::Frozen => {}
+                        }
+                    }
+                    if leader.leads() {
+                        self.led_until = Some(self.now);
+                    }
+                    node.wakes_at = Nanos(leader.wake_at(local).0.saturating_sub(node.offset.0)).max(self.now + Nanos(1_000_000));
+                }
+                Who::Worker(worker, model) => {
+                    while let Some(act) = worker.next_act() {
+                        turned = true;
+                        if let Act::Prepare { run, .. } = act {
+                            worker.prepared(run, Ok(Nanos::ZERO), local);
+                        }
+                        model.act(&act, local);
+                    }
+                    let (news, done) = model.turn(client as usize, local, &mut self.made);
+                    for (of, news) in news {
+                        turned = true;
+                        worker.tell(of, news, local);
+                    }
+                    for (run, boot) in done {
+                        turned = true;
+                        worker.all_over(run, boot, local);
+                    }
+                    while let Some(verb) = worker.next_verb() {
+                        verbs.push(verb);
+                    }
+                    let wakes = worker.wake_at(local).min(model.wake_at().max(local + Nanos::from_millis(10)));
+                    node.wakes_at = Nanos(wakes.0.saturating_sub(node.offset.0)).max(self.now + Nanos(1_000_000));
+                }
+            }
+        }
+        for verb in verbs {
+            if std::env::var("DBG2").is_ok() { println!("{} N{client} {}", self.now.0/1_000_000, format!("{verb:?}").chars().take(120).collect::<String>()); }
+            self.send(client, || Event::Ask(client, verb.clone()));
+        }
+        Ok(())
+    }
+
+    fn wake(&mut self, client: Client, heard: Option<Heard>) -> Result<(), String> {
+        let node = &mut self.nodes[client as usize];
+        if node.is_dead {
+            node.wakes_at = Nanos::NEVER;
+            return Ok(());
+        }
+        if self.now < node.stalled_until {
+            let at = node.stalled_until;
+            node.wakes_at = at;
+            if let Some(heard) = heard {
+                self.put(at, Event::Tell(client, heard));
+            }
+            return Ok(());
+        }
+        let local = self.now + node.offset;
+        match &mut node.who {
+            Who::Leader(leader, _) => match heard {
+                Some(heard) => leader.hear(heard, local),
+                None => leader.tick(local),
+            },
+            Who::Worker(worker, _) => {
+                let epoch = worker.epoch();
+                match heard {
+                    Some(heard) => worker.hear(heard, local),
+                    None => worker.tick(local),
+                }
+                if worker.epoch() < epoch {
+                    return Err(format!("a command of epoch {} was obeyed after {epoch}", worker.epoch()));
+                }
+            }
+        }
+        self.after(client)
+    }
+
+    fn happen(&mut self, happens: &Happens) {
+        let now = self.now;
+        let leads = self.nodes.iter().position(|node| matches!(&node.who, Who::Leader(leader, _) if leader.leads() && !node.is_dead));
+        let worker = |place: usize| self.setting.leaders + place;
+        match happens {
+            Happens::KillWorker(place) => {
+                let node = worker(*place);
+                self.nodes[node].is_dead = true;
+                self.was_killed = true;
+                self.put(now + Nanos::from_millis(10), Event::Leaves(node as Client));
+            }
+            Happens::StallWorker(place, span) => {
+                let node = worker(*place);
+                self.stall(node, *span);
+            }
+            Happens::CutWorker(place, span) => {
+                let node = worker(*place);
+                self.cut(node, *span);
+            }
+            Happens::KillLeader => {
+                if let Some(node) = leads {
+                    self.nodes[node].is_dead = true;
+                    self.put(now + Nanos::from_millis(10), Event::Leaves(node as Client));
+                }
+            }
+            Happens::CutLeader(span) => {
+                if let Some(node) = leads {
+                    self.cut(node, *span);
+                }
+            }
+            Happens::StallLeader(span) => {
+                if let Some(node) = leads {
+                    self.stall(node, *span);
+                }
+            }
+            Happens::CutBus(span) => {
+                self.bus_cut_until = self.bus_cut_until.max(now + *span);
+                let until = self.bus_cut_until;
+                (0..self.nodes.len() as Client).for_each(|client| self.put(until + Nanos(1), Event::Heals(client)));
+            }
+            Happens::Join => self.add_worker(),
+        }
+    }
+
+    fn stall(&mut self, node: usize, span: Nanos) {
+        let (now, node) = (self.now, &mut self.nodes[node]);
+        node.stalled_until = node.stalled_until.max(now + span);
+        node.stalls.push((now, node.stalled_until));
+    }
+
+    fn cut(&mut self, node: usize, span: Nanos) {
+        let until = self.nodes[node].cut_until.max(self.now + span);
+        self.nodes[node].cut_until = until;
+        self.put(until + Nanos(1), Event::Heals(node as Client));
+    }
+
+    /// Goes on to the end, and looks at the books.
+    pub(super) fn run(mut self) -> Result<Seen, String> {
+        let limit = self.setting.span + Nanos::from_millis(240_000);
+        while self.now < limit && !self.is_over() {
+            let (node, wakes) = self.nodes.iter().enumerate().map(|(place, node)| (place, node.wakes_at)).min_by_key(|(_, at)| *at).expect("somebody");
+            match self.events.peek().map(|Reverse((at, _, place))| (*at, *place)) {
+                Some((at, place)) if at <= wakes => {
+                    self.events.pop();
+                    self.now = self.now.max(at);
+                    match self.slots[place].take().expect("it happens once") {
+                        Event::Ask(client, verb) => {
+                            if !self.is_cut(client) {
+                                self.broker.ask(client, verb);
+                                self.carry();
+                            }
+                        }
+                        Event::Tell(client, heard) => {
+                            if !self.is_cut(client) {
+                                self.wake(client, Some(heard))?;
+                            }
+                        }
+                        Event::Happens(happens) => self.happen(&happens),
+                        Event::Heals(client) => {
+                            if !self.is_cut(client) {
+                                self.wake(client, Some(Heard::Connected))?;
+                            }
+                        }
+                        Event::Leaves(client) => self.broker.leave(client),
+                    }
+                    if self.slots.len() > 100_000 && self.events.is_empty() {
+                        self.slots.clear();
+                    }
+                }
+                _ => {
+                    self.now = self.now.max(wakes);
+                    self.wake(node as Client, None)?;
+                }
+            }
+        }
+        self.judge()
+    }
+
+    /// Who leads has heard all; or nobody is left who could.
+    fn is_over(&self) -> bool {
+        let mut leaders = self.nodes.iter().filter_map(|node| match &node.who {
+            Who::Leader(leader, tally) if !node.is_dead => Some((leader, tally)),
+            _ => None,
+        });
+        let is_done = leaders.any(|(leader, tally)| tally.is_over && leader.state().phase == Phase::Done);
+        let has_given_up = |node: &Node| matches!(&node.who, Who::Leader(_, tally) if tally.never_began);
+        if self.nodes.iter().any(has_given_up) {
+            return self.now > Nanos::from_millis(150_000);
+        }
+        is_done || (self.is_unled() && self.now > self.setting.span + Nanos::from_millis(60_000))
+    }
+
+    fn is_unled(&self) -> bool {
+        self.nodes.iter().all(|node| node.is_dead || !matches!(node.who, Who::Leader(..)))
+    }
+
+    fn judge(mut self) -> Result<Seen, String> {
+        let mut whole: Vec<Nanos> = Starts::new(self.schedule.clone(), self.spacing, Segment::WHOLE).collect();
+        let mut made: Vec<Nanos> = self.made.iter().map(|made| made.intended).collect();
+        made.sort_unstable();
+        whole.sort_unstable();
+        let mut rest = whole.iter();
+        for at in &made {
+            if !rest.by_ref().any(|planned| planned == at) {
+                return Err(format!("the start at {} ms was made twice", at.0 / 1_000_000));
+            }
+        }
+        for made in &self.made {
+            let stalls = &self.nodes[made.worker].stalls;
+            let stalled: u64 = stalls.iter().map(|(from, to)| to.since(*from).0).sum();
+            if made.late.0 > stalled + 300_000_000 {
+                return Err(format!("the start at {} ms was made {} ms late", made.intended.0 / 1_000_000, made.late.0 / 1_000_000));
+            }
+        }
+        let has_given_up = |node: &Node| matches!(&node.who, Who::Leader(_, tally) if tally.never_began);
+        if self.nodes.iter().any(has_given_up) {
+            let is_calm = self.setting.happens.is_empty() && self.setting.fault.drop == 0.0;
+            if is_calm || !self.made.is_empty() {
+                return Err(format!("it did not begin, and {} were made", self.made.len()));
+            }
+            self.seen.never_began += 1;
+            return Ok(self.seen);
+        }
+        if self.is_unled() {
+            self.seen.unled += 1;
+            return Ok(self.seen);
+        }
+        let found = self.nodes.iter().find_map(|node| match &node.who {
+            Who::Leader(leader, tally) if tally.is_over && !node.is_dead => Some((leader, tally)),
+            _ => None,
+        });
+        let Some((leader, tally)) = found else {
+            if std::env::var("DBG").is_ok() {
+                for node in &self.nodes {
+                    if let Who::Leader(leader, _) = &node.who {
+                        println!("{} {:#?}", node.is_dead, leader.debug());
+                    }
+                    if let Who::Worker(worker, _) = &node.who {
+                        println!("W {:?}", worker);
+                    }
+                }
+            }
+            return Err("it has no end".to_owned());
+        };
+        if tally.fails {
+            return Err("it did not begin, or failed".to_owned());
+        }
+        let due = ScheduleDue(&self.schedule, self.spacing);
+        let balance = tally.ledger.balance(leader.state(), self.setting.span, &due);
+        let started: u64 = tally.counts.values().sum();
+        let (planned, really) = (whole.len() as u64, self.made.len() as u64);
+        if started + balance.undelivered + balance.unknown != planned {
+            return Err(format!("{planned} planned, and {started} started, {balance:?}"));
+        }
+        if !(started..=started + balance.unknown).contains(&really) {
+            return Err(format!("{really} were made; told are {started}, {balance:?}"));
+        }
+        if !self.was_killed && balance.unknown > 0 {
+            return Err(format!("nobody was killed, and {} are unknown", balance.unknown));
+        }
+        let seen = &mut self.seen;
+        (seen.planned, seen.started) = (planned, started);
+        (seen.undelivered, seen.unknown) = (balance.undelivered, balance.unknown);
+        seen.lost = tally.lost;
+        seen.joined = (leader.state().members.len() - self.setting.workers) as u64;
+        seen.moved = leader.state().tenures.len() as u64 - 1;
+        Ok(self.seen)
+    }
+}

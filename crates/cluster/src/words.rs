@@ -1,0 +1,377 @@
+//! What leader and workers say to each other, as bytes that both read back. What comes may be from anybody who got at the bus: nothing is
+//! believed that cannot be.
+
+use pacing::change::Change;
+use pacing::{Nanos, SLOT_COUNT};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::bus::Bytes;
+
+/// The version of all of this: leader and workers must have the same.
+pub const PROTOCOL: u32 = 1;
+/// The most members that a run may have had: each has at least one slot, and some come back.
+pub const MEMBERS_MAX: usize = 16_384;
+/// How often slots may change hands in one run.
+pub const TENURES_MAX: usize = 256;
+/// The longest name of a worker.
+pub const NAME_CHARS_MAX: usize = 100;
+
+/// Who a worker is: drawn when it starts.
+pub type WorkerId = u64;
+
+/// A worker says that it is there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// Who it is.
+    pub id: WorkerId,
+    /// Which of its lives this is: one that was given up begins another.
+    pub boot: u32,
+    /// What it is called.
+    pub name: String,
+    /// Of what it says.
+    pub protocol: u32,
+    /// Its version of onrush.
+    pub version: String,
+    /// What it can do beside others; as many as it has threads.
+    pub weight: u32,
+    /// How many connections it can hold.
+    pub connections: u64,
+    /// The run that it takes part in; 0 for none.
+    pub run: u64,
+    /// Time since the start of that, when it said so; nothing before that.
+    pub run_now: Option<Nanos>,
+    /// The revision of what is to be done that it knows.
+    pub revision: u64,
+    /// What it says of a run.
+    pub standing: Option<Standing>,
+}
+
+/// What a worker asks who leads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ask {
+    /// Whether it may go on.
+    Hello(Hello),
+    /// The time.
+    Time,
+}
+
+/// What who leads answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// Of who answers.
+    pub epoch: u64,
+    /// Its clock.
+    pub now: Nanos,
+    /// Whoever said hello may go on for the time of a lease, from when it said so; `None`: it asked for the time.
+    pub goes_on: Option<bool>,
+}
+
+/// Who leads, as it stands under its key. Whoever has not seen it change for a while may take it over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lease {
+    /// Grows with each who leads.
+    pub epoch: u64,
+    /// Who leads.
+    pub who: u64,
+    /// Grows with each renewal.
+    pub beat: u64,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Phase {
+    /// There is none.
+    Idle,
+    /// Its members get ready.
+    Preparing,
+    /// It starts at its instant, or goes on.
+    Running,
+    /// It is over.
+    Done,
+    /// There will be no other: workers may go.
+    Closed,
+}
+
+/// What is wanted of those who take part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Wish {
+    /// They go on with the plan.
+    Run,
+    /// They start nothing more.
+    Stop,
+    /// They end at once.
+    Abort,
+}
+
+/// Who takes part. Its place in the list is its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Member {
+    /// Which worker.
+    pub id: WorkerId,
+    /// In which of its lives.
+    pub boot: u32,
+}
+
+/// Slots change hands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tenure {
+    /// From then on, counted from the beginning of the measured load; `None`: from the start, warm-up included.
+    pub from: Option<Nanos>,
+    /// Slots, with the numbers of the members that get them.
+    pub moves: Vec<(u16, u16)>,
+    /// Those who had them know, or have no say any more: whoever gets them may begin.
+    pub is_granted: bool,
+}
+
+/// What is to be done by all, as it stands under its key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    /// Of who wrote it.
+    pub epoch: u64,
+    /// Grows with each writing.
+    pub revision: u64,
+    /// The number of the run.
+    pub run: u64,
+    /// How far it is.
+    pub phase: Phase,
+    /// The name of the plan, which says its hash; what is kept under it is a [`Packet`].
+    pub plan: String,
+    /// When the load starts, on the clock of who leads: see [`State::clock_of`].
+    pub t0: Nanos,
+    /// Which clock that is.
+    pub clock_of: u64,
+    /// A worker that has reached nobody for so long starts nothing more.
+    pub lease: Nanos,
+    /// Who takes part, and did.
+    pub members: Vec<Member>,
+    /// Who has what, from when on.
+    pub tenures: Vec<Tenure>,
+    /// Changes of the load.
+    pub changes: Vec<Change>,
+    /// Scenario by scenario, when users that wait for each other start, counted from the start of the run.
+    pub rounds: Vec<Nanos>,
+    /// What is wanted of all.
+    pub wish: Wish,
+}
+
+/// What a worker says of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Standing {
+    /// The run.
+    pub run: u64,
+    /// The plan that it has.
+    pub plan: String,
+    /// Whether it can take part.
+    pub ready: Result<Ready, Refusal>,
+}
+
+/// A worker is ready to start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ready {
+    /// The shortest round trip to who leads.
+    pub round_trip: Nanos,
+    /// The clock that it asked.
+    pub clock_of: u64,
+}
+
+/// Why a worker does not take part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Refusal {
+    /// It is of another version of onrush.
+    Version {
+        /// Its own.
+        worker: String,
+        /// That of who leads.
+        leader: String,
+    },
+    /// The plan is not what its name says.
+    Plan {
+        /// What was found.
+        reason: String,
+    },
+    /// It may not load this target.
+    Target {
+        /// The target.
+        target: String,
+        /// What it may load.
+        allowed: String,
+    },
+    /// It could not tell the time.
+    Clock,
+    /// Its machine refuses what the load needs.
+    System {
+        /// What it says.
+        reason: String,
+    },
+}
+
+/// What a plan needs beside itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Packet {
+    /// [`plan::Carried`] as bytes.
+    pub plan: Vec<u8>,
+    /// Files of rows, in the order of their numbers.
+    pub feeds: Vec<FeedFile>,
+    /// How many of the slowest exchanges are kept.
+    pub slowest: u64,
+}
+
+/// A file of rows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FeedFile {
+    /// What it is called, for messages.
+    pub name: String,
+    /// How its rows are read and taken.
+    pub spec: Vec<u8>,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
+/// What a worker saw, as it stands in the stream.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Batch {
+    /// The run.
+    pub run: u64,
+    /// Which worker.
+    pub id: WorkerId,
+    /// In which of its lives.
+    pub boot: u32,
+    /// The first is 1, and none is left out.
+    pub number: u64,
+    /// The revision of what is to be done that it knows.
+    pub revision: u64,
+    /// Time since the start of the run when it was sent.
+    pub sent_at: Nanos,
+    /// What there is to tell, in its order.
+    pub news: Vec<News>,
+}
+
+/// News of a worker.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum News {
+    /// A part of it begins.
+    Began {
+        /// Which: it counts its parts from 0.
+        part: u16,
+        /// The number of the tenure that gave it to it.
+        tenure: u16,
+        /// Its slots.
+        slots: Vec<u16>,
+        /// It has what is intended from then on, counted from the beginning of the measured load; `None`: from the start.
+        from: Option<Nanos>,
+        /// How much later than that its threads began.
+        late: Nanos,
+    },
+    /// What a part saw in an interval.
+    Row(Row),
+    /// All users of a scenario wait for those of others, since then, counted from the start of the run.
+    Gathered {
+        /// Which part.
+        part: u16,
+        /// Which scenario.
+        scenario: u16,
+        /// Since then.
+        at: Nanos,
+    },
+    /// A scenario whose users wait for each other is over in a part.
+    Left {
+        /// Which part.
+        part: u16,
+        /// Which scenario.
+        scenario: u16,
+    },
+    /// Whether every user of a part has failed to connect, and none ever did.
+    Hopeless {
+        /// Which part.
+        part: u16,
+        /// Whether it is so.
+        is_hopeless: bool,
+    },
+    /// A part is over.
+    Ended {
+        /// Which part.
+        part: u16,
+        /// What it had until then is told; what is due later nobody had. Counted from the beginning of the measured load.
+        until: Nanos,
+        /// How it ended, for who leads.
+        end: Vec<u8>,
+    },
+    /// It cannot go on.
+    Broken {
+        /// Why.
+        reason: String,
+    },
+    /// It takes no further part in this run, in this life.
+    Gone,
+}
+
+/// What a part saw in an interval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Which part.
+    pub part: u16,
+    /// The interval of the plan; the first is 1.
+    pub number: u64,
+    /// It has told all up to the end of this interval.
+    pub upto: u64,
+    /// It has told all that was intended before, counted from the beginning of the measured load.
+    pub covered: Nanos,
+    /// Scenario by scenario, as bytes; of several rows in one, again and again.
+    pub seen: Vec<Vec<u8>>,
+}
+
+/// As bytes.
+pub fn written<T: Serialize>(value: &T) -> Bytes {
+    postcard::to_stdvec(value).expect("it has nothing that cannot be written").into()
+}
+
+/// Read back; `None` when the bytes are something else.
+pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    let (value, left) = postcard::take_from_bytes(bytes).ok()?;
+    left.is_empty().then_some(value)
+}
+
+impl State {
+    /// What is to be done before there is anything.
+    pub fn nothing() -> Self {
+        Self {
+            epoch: 0,
+            revision: 0,
+            run: 0,
+            phase: Phase::Idle,
+            plan: String::new(),
+            t0: Nanos::ZERO,
+            clock_of: 0,
+            lease: Nanos::ZERO,
+            members: Vec::new(),
+            tenures: Vec::new(),
+            changes: Vec::new(),
+            rounds: Vec::new(),
+            wish: Wish::Run,
+        }
+    }
+
+    /// Reads it; `None` when it is none, or names what is not there.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let state: Self = read(bytes)?;
+        let is_member = |member: u16| usize::from(member) < state.members.len();
+        let mut moves = state.tenures.iter().flat_map(|tenure| &tenure.moves);
+        let are_few = state.members.len() <= MEMBERS_MAX && state.tenures.len() <= TENURES_MAX;
+        (are_few && moves.all(|(slot, to)| u32::from(*slot) < SLOT_COUNT && is_member(*to))).then_some(state)
+    }
+
+    /// The number of a worker in one of its lives.
+    pub fn number_of(&self, id: WorkerId, boot: u32) -> Option<u16> {
+        self.members.iter().position(|member| *member == Member { id, boot }).map(|place| place as u16)
+    }
+
+    /// Who has each slot by a number of tenures.
+    pub fn owners(&self, tenures: usize) -> Vec<u16> {
+        let mut owners = vec![crate::deal::NOBODY; SLOT_COUNT as usize];
+        for (slot, to) in self.tenures.iter().take(tenures).flat_map(|tenure| &tenure.moves) {
+            owners[usize::from(*slot)] = *to;
+        }
+        owners
+    }
+}

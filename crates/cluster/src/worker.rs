@@ -1,0 +1,642 @@
+//! A worker: says that it is there, gets ready for a run, has parts of it from when on it is told, and tells what it saw. A machine: what is
+//! heard and the time go in; what is to be asked of the bus and what is to be done with the load come out.
+//!
+//! It starts something only while it knows that whoever leads counts on it: each hello that was answered lets it go on for the time of a
+//! lease from when it was *sent*. So it stops before anybody else may have its part, whatever it hears or does not hear.
+
+mod clock;
+mod outbox;
+
+use std::collections::{HashMap, VecDeque};
+
+use pacing::change::Change;
+use pacing::{Nanos, Segment};
+
+use crate::bus::{Bytes, Heard, LEADER, Refused, STATE, Verb, asking, presence};
+use crate::words::{
+    Answer, Ask, Hello, Lease, Member, News, Phase, Ready, Refusal, Standing, State, Wish, read, written,
+};
+use clock::{Offset, PROBES, PROBES_MIN, Probes};
+use outbox::{Outbox, Sender};
+
+/// It says hello so often.
+const HELLO_EVERY: Nanos = Nanos::from_millis(1_000);
+/// One that was not answered is said again after this.
+const HELLO_AGAIN: Nanos = Nanos::from_millis(300);
+/// It looks so often at what is to be done, whether it was told of changes or not.
+const LOOK_EVERY: Nanos = Nanos::from_millis(2_000);
+/// A packet that did not come is fetched again after this.
+const FETCH_AGAIN: Nanos = Nanos::from_millis(2_000);
+/// Questions about the time follow each other so fast, when none is answered.
+const PROBE_AGAIN: Nanos = Nanos::from_millis(250);
+/// So many of them are under way at a time.
+const PROBES_AT_A_TIME: usize = 4;
+/// The time is not known after so long: it cannot take part.
+const PROBES_WITHIN: Nanos = Nanos::from_millis(20_000);
+/// A part that is learned of late begins so much later than now.
+const BEGINS_AFTER: Nanos = Nanos::from_millis(100);
+/// Without any answer for so long, a worker that is to go with its leader goes.
+const ALONE_MAX: Nanos = Nanos::from_millis(60_000);
+
+/// What is to be done with the load.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Act {
+    /// The packet of a run has come. What came of getting ready is told with [`Worker::prepared`].
+    Prepare {
+        /// The run.
+        run: u64,
+        /// Its name, which says its hash.
+        plan: String,
+        /// What is in it.
+        packet: Bytes,
+    },
+    /// A part begins.
+    Begin {
+        /// Which.
+        part: PartOf,
+        /// The number of the tenure that gives it.
+        tenure: u16,
+        /// Its slots.
+        segment: Segment,
+        /// It has what is intended from then on, counted from the beginning of the measured load.
+        from: Option<Nanos>,
+        /// When the run started, by our clock.
+        started: Nanos,
+        /// How wrong that may be.
+        error: Nanos,
+    },
+    /// Slots go to others at an instant.
+    Lose {
+        /// Of this run, in this life.
+        life: (u64, u32),
+        /// The number of the tenure that takes them: from parts of earlier ones, begun or not.
+        tenure: u16,
+        /// Which.
+        slots: Vec<u16>,
+        /// From then on, counted from the beginning of the measured load.
+        at: Nanos,
+    },
+    /// Nothing is started from this instant of our clock on, unless another one is named before.
+    Lease(Nanos),
+    /// The load is changed.
+    Change(Change),
+    /// Users of a scenario that wait for each other start, at this instant counted from the start of the run.
+    Release {
+        /// Which scenario.
+        scenario: usize,
+        /// When.
+        at: Nanos,
+    },
+    /// Nothing more starts in this run, in this life; what is in flight has its time.
+    Stop {
+        /// Of this run, in this life.
+        life: (u64, u32),
+    },
+    /// All of this run ends at once.
+    Abort {
+        /// The run.
+        run: u64,
+    },
+    /// Nothing is needed of this run any more.
+    Forget {
+        /// The run.
+        run: u64,
+    },
+    /// There is nothing more to do: whoever led has closed, or is gone for good.
+    Close,
+}
+
+/// A part that a worker has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PartOf {
+    /// Of this run.
+    pub run: u64,
+    /// In this life of the worker.
+    pub boot: u32,
+    /// Which of its parts.
+    pub part: u16,
+}
+
+#[derive(Clone, Debug)]
+enum Pending {
+    Hello(Nanos),
+    Time(Nanos, u64),
+    Look,
+    Fetch,
+    Batch(u64, u32, String),
+}
+
+/// How far it is with a run.
+#[derive(Clone, Debug)]
+enum Stage {
+    /// The packet is fetched, since then.
+    Fetches(Nanos),
+    /// It gets ready.
+    Prepares,
+    /// It asks for the time, since then.
+    Asks(Nanos),
+    /// It has said whether it is ready.
+    Said,
+}
+
+/// A run that it takes part in.
+#[derive(Clone, Debug)]
+struct OwnRun {
+    run: u64,
+    boot: u32,
+    plan: String,
+    stage: Stage,
+    probes: Probes,
+    /// Whose clock was asked.
+    clock_of: u64,
+    offset: Option<Offset>,
+    /// When it started, by our clock.
+    started: Option<Nanos>,
+    warmup: Nanos,
+    /// Tenures of which it gave up what others get, and of which it began what it gets.
+    lost: usize,
+    begun: usize,
+    changes: usize,
+    rounds: Vec<Nanos>,
+    wish: Wish,
+    parts: u16,
+    ended: u16,
+}
+
+/// A worker.
+#[derive(Debug)]
+pub struct Worker {
+    hello: Hello,
+    leader: Option<(u64, Lease)>,
+    state: State,
+    /// The highest epoch that it heard of.
+    epoch: u64,
+    /// Whoever leads counts on it until then.
+    lease_until: Nanos,
+    answered_at: Nanos,
+    said_at: Option<Nanos>,
+    looked_at: Nanos,
+    run: Option<OwnRun>,
+    /// What it has to tell, of all its lives.
+    boxes: Vec<((u64, u32), Outbox)>,
+    pending: HashMap<u64, (Pending, Nanos)>,
+    token: u64,
+    verbs: VecDeque<Verb>,
+    acts: VecDeque<Act>,
+    is_closed: bool,
+    /// It goes when whoever leads is gone for long.
+    goes_with_leader: bool,
+}
+
+impl Worker {
+    /// One that is there from now on. Who it is, what it is called and what it can do stands in its hello.
+    pub fn new(hello: Hello, goes_with_leader: bool, now: Nanos) -> Self {
+        Self {
+            hello: Hello { run: 0, run_now: None, revision: 0, standing: None, ..hello },
+            leader: None,
+            state: State::nothing(),
+            epoch: 0,
+            lease_until: Nanos::ZERO,
+            answered_at: now,
+            said_at: None,
+            looked_at: now,
+            run: None,
+            boxes: Vec::new(),
+            pending: HashMap::new(),
+            token: 0,
+            verbs: VecDeque::new(),
+            acts: VecDeque::new(),
+            is_closed: false,
+            goes_with_leader,
+        }
+    }
+
+    /// The subjects that it listens to.
+    pub fn subjects(&self) -> Vec<String> {
+        vec![presence(self.hello.id)]
+    }
+
+    /// What is to be asked of the bus next.
+    pub fn next_verb(&mut self) -> Option<Verb> {
+        self.verbs.pop_front()
+    }
+
+    /// What is to be done next.
+    pub fn next_act(&mut self) -> Option<Act> {
+        self.acts.pop_front()
+    }
+
+    /// Why the bus does not take what it has to tell, if it does not.
+    pub fn refused(&self) -> Option<&Refused> {
+        self.boxes.iter().find_map(|(_, outbox)| outbox.refused.as_ref())
+    }
+
+    /// The highest epoch that it heard of, and obeys.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Everything was told.
+    pub fn has_told_all(&self) -> bool {
+        self.boxes.is_empty()
+    }
+
+    fn ask(&mut self, pending: Pending, now: Nanos, verb: impl FnOnce(u64) -> Verb) {
+        self.token += 1;
+        self.pending.insert(self.token, (pending, now));
+        self.verbs.push_back(verb(self.token));
+    }
+
+    /// Something came from the bus.
+    pub fn hear(&mut self, heard: Heard, now: Nanos) {
+        // Whatever is said to one that stood still: nobody counts on what it has.
+        self.look_at_lease(now);
+        match heard {
+            Heard::Message { answer_to: Some(to), .. } => {
+                self.verbs.push_back(Verb::Answer { to, payload: Vec::new().into() });
+            }
+            Heard::Answered { token, answer } => self.answered(token, answer.ok(), now),
+            Heard::Got { token, value, .. } => {
+                self.pending.remove(&token);
+                if let Some((_, value)) = value {
+                    self.see_state(&value, now);
+                }
+            }
+            Heard::Changed { key, revision, value } => match &*key {
+                LEADER => {
+                    if let Some(lease) = read::<Lease>(&value)
+                        && self.leader.as_ref().is_none_or(|(known, _)| *known < revision)
+                    {
+                        self.leader = Some((revision, lease));
+                    }
+                }
+                STATE => self.see_state(&value, now),
+                _ => {}
+            },
+            Heard::Fetched { token, object } => {
+                self.pending.remove(&token);
+                self.fetched(object);
+            }
+            Heard::Appended { token, result } => {
+                if let Some((Pending::Batch(run, boot, name), _)) = self.pending.remove(&token)
+                    && let Some((_, outbox)) = self.boxes.iter_mut().find(|(life, _)| *life == (run, boot))
+                {
+                    outbox.answered(&name, result);
+                }
+            }
+            Heard::Connected => (self.said_at, self.looked_at) = (None, Nanos::ZERO),
+            Heard::Message { .. } | Heard::Follows { .. } | Heard::Written { .. } | Heard::Entry { .. } | Heard::Stored { .. } | Heard::Disconnected => {}
+        }
+        self.look(now);
+    }
+
+    fn answered(&mut self, token: u64, answer: Option<Bytes>, now: Nanos) {
+        let Some((pending, _)) = self.pending.remove(&token) else { return };
+        let Some(answer) = answer.and_then(|answer| read::<Answer>(&answer)) else { return };
+        // Who led before has no say any more.
+        let is_old = answer.epoch < self.epoch;
+        #[cfg(test)]
+        let is_old = is_old && !crate::sim::strikes(crate::sim::Bug::TwoLeaders);
+        if is_old {
+            return;
+        }
+        self.epoch = answer.epoch;
+        match pending {
+            Pending::Hello(sent) => {
+                self.answered_at = self.answered_at.max(now);
+                if answer.goes_on == Some(true) {
+                    // Before its first run no lease is named: there is nothing to end.
+                    let lease = if self.state.lease > Nanos::ZERO { self.state.lease } else { HELLO_EVERY };
+                    self.lease_until = self.lease_until.max(sent + lease);
+                    self.acts.push_back(Act::Lease(self.lease_until));
+                } else {
+                    self.begin_a_new_life();
+                }
+            }
+            Pending::Time(sent, of) => {
+                if let Some(run) = self.run.as_mut().filter(|run| run.clock_of == of) {
+                    run.probes.heard(sent, now, answer.now);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What it had goes to others. It tells the rest of it, and may get something new.
+    fn begin_a_new_life(&mut self) {
+        if let Some(run) = self.run.take() {
+            self.acts.push_back(Act::Stop { life: (run.run, run.boot) });
+        }
+        self.hello.boot += 1;
+        self.hello.standing = None;
+        self.said_at = None;
+    }
+
+    fn see_state(&mut self, value: &[u8], now: Nanos) {
+        let Some(state) = State::read(value) else { return };
+        // Who led before has no say any more, and what was said before is past.
+        let is_old = state.epoch < self.epoch || (state.epoch, state.revision) < (self.state.epoch, self.state.revision);
+        #[cfg(test)]
+        let is_old = is_old && !crate::sim::strikes(crate::sim::Bug::TwoLeaders);
+        if is_old {
+            return;
+        }
+        self.epoch = state.epoch;
+        self.hello.revision = state.revision;
+        self.state = state;
+        self.follow_state(now);
+    }
+
+    fn fetched(&mut self, object: Option<Bytes>) {
+        let Some(run) = self.run.as_mut().filter(|run| matches!(run.stage, Stage::Fetches(_))) else { return };
+        if let Some(packet) = object {
+            run.stage = Stage::Prepares;
+            self.acts.push_back(Act::Prepare { run: run.run, plan: run.plan.clone(), packet });
+        }
+    }
+
+    /// It is ready for a run, or will not take part. `warmup`: of the plan.
+    pub fn prepared(&mut self, of: u64, result: Result<Nanos, Refusal>, now: Nanos) {
+        let Some(run) = self.run.as_mut().filter(|run| run.run == of) else { return };
+        match result {
+            Ok(warmup) => {
+                run.warmup = warmup;
+                run.stage = Stage::Asks(now);
+            }
+            Err(refusal) => self.say_standing(Err(refusal)),
+        }
+        self.look(now);
+    }
+
+    fn say_standing(&mut self, ready: Result<Ready, Refusal>) {
+        let Some(run) = &mut self.run else { return };
+        run.stage = Stage::Said;
+        self.hello.standing = Some(Standing { run: run.run, plan: run.plan.clone(), ready });
+        // It is said at once, and with each hello.
+        self.said_at = None;
+    }
+
+    /// News of a part.
+    pub fn tell(&mut self, of: PartOf, news: News, now: Nanos) {
+        let is_end = matches!(news, News::Ended { .. } | News::Broken { .. });
+        if let Some((_, outbox)) = self.boxes.iter_mut().find(|(life, _)| *life == (of.run, of.boot)) {
+            outbox.push(news);
+        }
+        if is_end {
+            let is_own = |run: &&mut OwnRun| run.run == of.run && run.boot == of.boot;
+            if let Some(run) = self.run.as_mut().filter(is_own) {
+                run.ended += 1;
+            }
+        }
+        self.look(now);
+    }
+
+    /// Whatever a life had is over: it has nothing more to tell.
+    pub fn all_over(&mut self, run: u64, boot: u32, now: Nanos) {
+        if let Some((_, outbox)) = self.boxes.iter_mut().find(|(life, _)| *life == (run, boot)) {
+            outbox.push(News::Gone);
+        }
+        self.look(now);
+    }
+
+    /// Time has passed.
+    pub fn tick(&mut self, now: Nanos) {
+        self.pending.retain(|_, (_, since)| now.since(*since).0 < 10 * HELLO_EVERY.0);
+        self.look(now);
+    }
+
+    fn look_at_lease(&mut self, now: Nanos) {
+        let is_out = self.run.as_ref().is_some_and(|run| run.parts > run.ended) && now >= self.lease_until;
+        #[cfg(test)]
+        let is_out = is_out && !crate::sim::strikes(crate::sim::Bug::GoesOn);
+        if is_out {
+            // Nobody counts on what it has any more.
+            self.begin_a_new_life();
+        }
+    }
+
+    fn look(&mut self, now: Nanos) {
+        self.look_at_lease(now);
+        if now.since(self.looked_at) >= LOOK_EVERY {
+            self.looked_at = now;
+            self.ask(Pending::Look, now, |token| Verb::Get { token, key: STATE.to_owned() });
+        }
+        self.get_ready(now);
+        self.follow_state(now);
+        self.say_hello(now);
+        self.send(now);
+        if self.goes_with_leader && now.since(self.answered_at) >= ALONE_MAX && !self.is_closed && self.run.is_none() {
+            self.is_closed = true;
+            self.acts.push_back(Act::Close);
+        }
+    }
+
+    fn say_hello(&mut self, now: Nanos) {
+        let Some((_, lease)) = &self.leader else { return };
+        let is_waiting = self.pending.values().any(|(pending, _)| matches!(pending, Pending::Hello(_)));
+        let every = if is_waiting { HELLO_AGAIN } else { HELLO_EVERY };
+        if self.said_at.is_some_and(|said| now.since(said) < every) {
+            return;
+        }
+        self.said_at = Some(now);
+        let run = self.run.as_ref().map_or(0, |run| run.run);
+        let started = self.run.as_ref().and_then(|run| run.started);
+        let run_now = started.filter(|started| now >= *started).map(|started| now.since(started));
+        let hello = Hello { run, run_now, ..self.hello.clone() };
+        let (subject, payload) = (asking(lease.who), written(&Ask::Hello(hello)));
+        // An older one that is answered late says less.
+        self.pending.retain(|_, (pending, since)| {
+            !matches!(pending, Pending::Hello(_)) || now.since(*since).0 < 4 * HELLO_AGAIN.0
+        });
+        self.ask(Pending::Hello(now), now, |token| Verb::Request { token, subject, payload });
+    }
+
+    /// The packet is fetched, and the time asked for.
+    fn get_ready(&mut self, now: Nanos) {
+        let Some(run) = &mut self.run else { return };
+        let is_asking = |pending: &Pending| matches!(pending, Pending::Time(..));
+        match run.stage {
+            Stage::Fetches(since) if now.since(since) >= FETCH_AGAIN || since == Nanos::ZERO => {
+                run.stage = Stage::Fetches(now.max(Nanos(1)));
+                let name = run.plan.clone();
+                self.ask(Pending::Fetch, now, |token| Verb::Fetch { token, name });
+            }
+            Stage::Asks(since) => {
+                let Some(who) = self.leader.as_ref().map(|(_, lease)| lease.who) else { return };
+                if std::mem::replace(&mut run.clock_of, who) != who {
+                    run.probes = Probes::default();
+                }
+                let is_late = now.since(since) >= PROBES_WITHIN;
+                let answered = run.probes.answered();
+                if answered >= PROBES || (is_late && answered >= PROBES_MIN) {
+                    let (best, clock_of) = (run.probes.best(), who);
+                    run.offset = best;
+                    let round_trip = best.map_or(Nanos::ZERO, |best| best.round_trip);
+                    return self.say_standing(Ok(Ready { round_trip, clock_of }));
+                }
+                if is_late {
+                    return self.say_standing(Err(Refusal::Clock));
+                }
+                let recent = |(pending, since): &&(Pending, Nanos)| is_asking(pending) && now.since(*since) < PROBE_AGAIN;
+                if self.pending.values().filter(recent).count() >= PROBES_AT_A_TIME {
+                    return;
+                }
+                let subject = asking(who);
+                self.ask(Pending::Time(now, who), now, |token| Verb::Request { token, subject, payload: written(&Ask::Time) });
+            }
+            _ => {}
+        }
+    }
+
+    /// What is to be done is done.
+    fn follow_state(&mut self, now: Nanos) {
+        let (run, phase) = (self.state.run, self.state.phase);
+        if let Some(own) = &self.run
+            && (own.run != run || phase == Phase::Done)
+        {
+            let own = own.run;
+            self.run = None;
+            self.hello.standing = None;
+            if phase == Phase::Done || own != run {
+                self.acts.push_back(Act::Abort { run: own });
+                self.acts.push_back(Act::Forget { run: own });
+            }
+        }
+        if phase == Phase::Closed && !self.is_closed {
+            self.is_closed = true;
+            self.acts.push_back(Act::Close);
+        }
+        if !matches!(phase, Phase::Preparing | Phase::Running) {
+            return;
+        }
+        let member = Member { id: self.hello.id, boot: self.hello.boot };
+        let Some(number) = self.state.number_of(member.id, member.boot) else { return };
+        if self.run.is_none() {
+            // Whatever was told of it before was told by another life.
+            if self.boxes.iter().any(|(life, _)| *life == (run, member.boot)) {
+                return;
+            }
+            self.run = Some(OwnRun {
+                run,
+                boot: member.boot,
+                plan: self.state.plan.clone(),
+                stage: Stage::Fetches(Nanos::ZERO),
+                probes: Probes::default(),
+                clock_of: 0,
+                offset: None,
+                started: None,
+                warmup: Nanos::ZERO,
+                lost: 0,
+                begun: 0,
+                changes: 0,
+                rounds: Vec::new(),
+                wish: Wish::Run,
+                parts: 0,
+                ended: 0,
+            });
+            let sender = Sender { run, id: member.id, boot: member.boot };
+            self.boxes.push(((run, member.boot), Outbox::new(sender)));
+            // How long a lease is, is known now.
+            self.said_at = None;
+            return self.get_ready(now);
+        }
+        if phase == Phase::Running {
+            self.take_part(number, now);
+        }
+    }
+
+    /// It goes on with the run as it is to be done.
+    fn take_part(&mut self, number: u16, now: Nanos) {
+        let Some(run) = &mut self.run else { return };
+        let Some(offset) = run.offset else { return };
+        let life = (run.run, run.boot);
+        if run.started.is_none() {
+            // Of a clock that it did not ask it knows nothing.
+            if self.state.clock_of != run.clock_of {
+                let who = self.leader.as_ref().map(|(_, lease)| lease.who);
+                if matches!(run.stage, Stage::Said) && who == Some(self.state.clock_of) {
+                    (run.stage, run.probes) = (Stage::Asks(now), Probes::default());
+                }
+                return;
+            }
+            run.started = Some(offset.ours(self.state.t0));
+        }
+        let Some(started) = run.started else { return };
+        for change in self.state.changes.iter().skip(run.changes) {
+            self.acts.push_back(Act::Change(change.clone()));
+        }
+        run.changes = run.changes.max(self.state.changes.len());
+        for (place, tenure) in self.state.tenures.iter().enumerate().skip(run.lost) {
+            let Some(at) = tenure.from else { continue };
+            let owners = self.state.owners(place);
+            let is_lost = |(slot, to): &&(u16, u16)| owners[usize::from(*slot)] == number && *to != number;
+            let slots: Vec<u16> = tenure.moves.iter().filter(is_lost).map(|(slot, _)| *slot).collect();
+            if !slots.is_empty() {
+                self.acts.push_back(Act::Lose { life, tenure: place as u16, slots, at });
+            }
+        }
+        run.lost = self.state.tenures.len();
+        while let Some(tenure) = self.state.tenures.get(run.begun).filter(|tenure| tenure.is_granted) {
+            let place = run.begun as u16;
+            run.begun += 1;
+            let own = tenure.moves.iter().filter(|(_, to)| *to == number).map(|(slot, _)| *slot);
+            let Some(segment) = Segment::of_slots(own) else { continue };
+            let soon = now + BEGINS_AFTER;
+            #[cfg(test)]
+            let soon = if crate::sim::strikes(crate::sim::Bug::LateBurst) { Nanos::ZERO } else { soon };
+            let measured = started + run.warmup;
+            // What was due before it could begin, nobody had.
+            let from = match tenure.from {
+                None if soon <= started + BEGINS_AFTER => None,
+                from => Some(from.unwrap_or_default().max(soon.since(measured))),
+            };
+            let part = PartOf { run: run.run, boot: run.boot, part: run.parts };
+            run.parts += 1;
+            let error = Nanos(offset.round_trip.0 / 2);
+            self.acts.push_back(Act::Begin { part, tenure: place, segment, from, started, error });
+        }
+        run.rounds.resize(self.state.rounds.len(), Nanos::ZERO);
+        for (scenario, (known, at)) in run.rounds.iter_mut().zip(&self.state.rounds).enumerate() {
+            if std::mem::replace(known, *at) != *at {
+                self.acts.push_back(Act::Release { scenario, at: *at });
+            }
+        }
+        if self.state.wish > run.wish {
+            run.wish = self.state.wish;
+            self.acts.push_back(match run.wish {
+                Wish::Abort => Act::Abort { run: run.run },
+                _ => Act::Stop { life },
+            });
+        }
+    }
+
+    /// What is to be said is sent.
+    fn send(&mut self, now: Nanos) {
+        self.boxes.retain(|(_, outbox)| !outbox.is_done());
+        let started = self.run.as_ref().and_then(|run| run.started).unwrap_or(now);
+        let mut sent = Vec::new();
+        for ((run, boot), outbox) in &mut self.boxes {
+            if let Some((name, payload)) = outbox.next(self.hello.revision, now.since(started), now) {
+                sent.push((*run, *boot, name, payload));
+            }
+        }
+        if !sent.is_empty() {
+            // Whoever leads hears of it as often as it tells: so it knows within a moment when it should have told more.
+            self.said_at = None;
+            self.say_hello(now);
+        }
+        for (run, boot, name, payload) in sent {
+            let pending = Pending::Batch(run, boot, name.clone());
+            self.ask(pending, now, |token| Verb::Append { token, name, payload });
+        }
+    }
+
+    /// When there is something to do at the latest.
+    pub fn wake_at(&self, now: Nanos) -> Nanos {
+        let boxes = self.boxes.iter().map(|(_, outbox)| outbox.wake_at()).min().unwrap_or(Nanos::NEVER);
+        let is_asking = self.run.as_ref().is_some_and(|run| matches!(run.stage, Stage::Asks(..)));
+        let soon = now + if is_asking { Nanos::from_millis(50) } else { HELLO_AGAIN };
+        let lease = if self.run.is_some() && self.lease_until > now { self.lease_until } else { Nanos::NEVER };
+        boxes.min(soon).min(lease)
+    }
+}
