@@ -26,7 +26,7 @@ pub trait Due {
 }
 
 /// Spans of time, with the slots that have them.
-type Spans = BTreeMap<(Nanos, Nanos), Vec<u16>>;
+pub(crate) type Spans = BTreeMap<(Nanos, Nanos), Vec<u16>>;
 
 /// The books of a run.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +34,8 @@ pub struct Ledger {
     parts: BTreeMap<PartId, Had>,
     /// Members that were given up, and until when they may have gone on.
     lost: BTreeMap<u16, Nanos>,
+    /// When members gave up what a tenure took.
+    gave: BTreeMap<(u16, u16), Nanos>,
     /// Members that have told all.
     told_all: BTreeSet<u16>,
 }
@@ -66,7 +68,8 @@ impl Ledger {
                     had.until = Some(*until);
                 }
             }
-            News::Gone => drop(self.told_all.insert(member)),
+            News::Gave { tenure, at } => drop(self.gave.insert((member, *tenure), *at)),
+            News::Gone { .. } => drop(self.told_all.insert(member)),
             _ => {}
         }
     }
@@ -97,6 +100,18 @@ impl Ledger {
 
     /// What came of what was due until `end`, counted from the beginning of the measured load.
     pub fn balance(&self, state: &State, end: Nanos, due: &dyn Due) -> Balance {
+        let (nobody, unknown) = self.spans(state, end);
+        let count = |spans: &Spans| {
+            let of = |(span, slots): (&(Nanos, Nanos), &Vec<u16>)| {
+                Segment::of_slots(slots.iter().copied()).map_or(0, |segment| due.count(&segment, span.0, span.1))
+            };
+            spans.iter().map(of).sum()
+        };
+        Balance { undelivered: count(&nobody), unknown: count(&unknown) }
+    }
+
+    /// When nobody had slots, and when nobody knows what became of them.
+    pub(crate) fn spans(&self, state: &State, end: Nanos) -> (Spans, Spans) {
         let (mut nobody, mut unknown) = (Spans::new(), Spans::new());
         let moves = Moves::of(state);
         let parts = self.with_unheard(state);
@@ -106,6 +121,9 @@ impl Ledger {
             had.slots.iter().for_each(|slot| spans[usize::from(*slot)].push((had.from, *id)));
         }
         for (slot, all) in spans.iter_mut().enumerate() {
+            let gave = |id: &PartId| moves.given_up(slot as u16, id.member, parts[id].tenure, &self.gave);
+            // What was to be given before it could begin was never had.
+            all.retain(|(from, id)| gave(id) > *from);
             all.sort_unstable();
             let put = |spans: &mut Spans, from: Nanos, to: Nanos| {
                 if from < to {
@@ -113,10 +131,12 @@ impl Ledger {
                 }
             };
             let mut at = Nanos::ZERO;
-            for (from, id) in all.iter() {
+            for (place, (from, id)) in all.iter().enumerate() {
                 let (from, had) = (*from, &parts[id]);
                 put(&mut nobody, at, from.min(end));
-                let to = moves.given_up(slot as u16, id.member, had.tenure).min(end).max(from);
+                // Whoever comes next began when it was sure that nobody else had it.
+                let next = all.get(place + 1).map_or(end, |(next, _)| *next);
+                let to = gave(id).min(next).min(end).max(from);
                 let told = had.until.unwrap_or(had.covered).clamp(from, to);
                 let may_have = match (had.until, self.lost.get(&id.member)) {
                     (Some(_), _) => told,
@@ -130,20 +150,14 @@ impl Ledger {
             }
             put(&mut nobody, at, end);
         }
-        let count = |spans: &Spans| {
-            let of = |(span, slots): (&(Nanos, Nanos), &Vec<u16>)| {
-                Segment::of_slots(slots.iter().copied()).map_or(0, |segment| due.count(&segment, span.0, span.1))
-            };
-            spans.iter().map(of).sum()
-        };
-        Balance { undelivered: count(&nobody), unknown: count(&unknown) }
+        (nobody, unknown)
     }
 }
 
 /// When slots changed hands.
 struct Moves {
-    /// Slot by slot: in which tenure, from when on, to whom.
-    of_slots: Vec<Vec<(u16, Nanos, u16)>>,
+    /// Slot by slot: in which tenure, to whom.
+    of_slots: Vec<Vec<(u16, u16)>>,
 }
 
 impl Moves {
@@ -151,16 +165,16 @@ impl Moves {
         let mut of_slots = vec![Vec::new(); SLOT_COUNT as usize];
         for (place, tenure) in state.tenures.iter().enumerate() {
             for (slot, to) in &tenure.moves {
-                of_slots[usize::from(*slot)].push((place as u16, tenure.from.unwrap_or_default(), *to));
+                of_slots[usize::from(*slot)].push((place as u16, *to));
             }
         }
         Self { of_slots }
     }
 
-    /// When a slot that a tenure gave to a member went to somebody else; never, when it did not.
-    fn given_up(&self, slot: u16, member: u16, tenure: u16) -> Nanos {
-        let later = |(place, _, to): &&(u16, Nanos, u16)| *place > tenure && *to != member;
+    /// When a member gave up a slot that a tenure had given to it, as it said; never, when it did not.
+    fn given_up(&self, slot: u16, member: u16, tenure: u16, gave: &BTreeMap<(u16, u16), Nanos>) -> Nanos {
+        let later = |(place, to): &&(u16, u16)| *place > tenure && *to != member;
         let all = self.of_slots[usize::from(slot)].iter().filter(later);
-        all.map(|(_, from, _)| *from).min().unwrap_or(Nanos::NEVER)
+        all.filter_map(|(place, _)| gave.get(&(member, *place)).copied()).min().unwrap_or(Nanos::NEVER)
     }
 }

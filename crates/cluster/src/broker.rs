@@ -44,7 +44,8 @@ impl Broker {
     pub fn join(&mut self, client: Client, subjects: impl IntoIterator<Item = String>) {
         self.clients.insert(client, subjects.into_iter().collect());
         self.tell(client, Heard::Connected);
-        let keys: Vec<_> = self.keys.iter().map(|(key, (revision, value))| (key.clone(), *revision, value.clone())).collect();
+        let keys: Vec<_> =
+            self.keys.iter().map(|(key, (revision, value))| (key.clone(), *revision, value.clone())).collect();
         for (key, revision, value) in keys {
             self.tell(client, Heard::Changed { key, revision, value });
         }
@@ -178,7 +179,8 @@ impl Broker {
         let last = self.first + self.entries.len() as u64;
         for (client, next) in &mut self.followers {
             while *next <= last {
-                if let Some(entry) = next.checked_sub(self.first + 1).and_then(|place| self.entries.get(place as usize)) {
+                if let Some(entry) = next.checked_sub(self.first + 1).and_then(|place| self.entries.get(place as usize))
+                {
                     self.out.push_back((*client, Heard::Entry { place: *next, payload: entry.clone() }));
                 }
                 *next += 1;

@@ -39,7 +39,8 @@ pub fn redeal(owners: &[u16], weights: &[u32]) -> Vec<(u16, u16)> {
     let (mut turns, mut left) = (Turns::new(&wanting), wanting.clone());
     let mut moves = Vec::new();
     for slot in free {
-        let next = std::iter::from_fn(|| turns.next()).take(4 * wanting.len() + 4).find(|to| left[usize::from(*to)] > 0);
+        let next =
+            std::iter::from_fn(|| turns.next()).take(4 * wanting.len() + 4).find(|to| left[usize::from(*to)] > 0);
         let to = next.or_else(|| left.iter().position(|left| *left > 0).map(|place| place as u16));
         let Some(to) = to else { break };
         left[usize::from(to)] -= 1;

@@ -12,7 +12,7 @@ use pacing::change::Change;
 
 use crate::bus::{Bytes, Heard, LEADER, Refused, STATE, Verb, asking, presence};
 use crate::words::{
-    Answer, Ask, Batch, Hello, Lease, News, PROTOCOL, Phase, Refusal, State, WorkerId, Wish, read, written,
+    Answer, Ask, Batch, Hello, Lease, News, PROTOCOL, Phase, Refusal, State, Wish, WorkerId, read, written,
 };
 use lease::{LeaseKeeper, Turn};
 pub use members::Known;
@@ -233,12 +233,6 @@ impl Leader {
         self.state.members.iter().map(|member| self.members.of(member.id, member.boot)).collect()
     }
 
-    #[cfg(test)]
-    pub(crate) fn debug(&self) -> String {
-        let tenures: Vec<_> = self.state.tenures.iter().map(|t| (t.from, t.moves.len(), t.is_granted)).collect();
-        format!("{:?} {:?} {:?} {:?}", self.state.members, self.run, self.state.phase, tenures)
-    }
-
     /// What is to be done, as it stands.
     pub fn state(&self) -> &State {
         &self.state
@@ -439,18 +433,20 @@ impl Leader {
         let is_known = self.run.as_ref().is_some_and(|run| run.started.is_some() && run.number == self.state.run);
         if self.state.phase == Phase::Running && is_known {
             // Nobody else, or somebody else for a while: it goes on where it was.
-            let members = self.state.members.len();
-            self.run.iter_mut().for_each(|run| run.resume(now, members));
+            let state = &self.state;
+            self.run.iter_mut().for_each(|run| run.resume(now, state));
             // It is told by our clock again.
             self.state.t0 = self.run.as_ref().and_then(|run| run.started).unwrap_or_default();
             self.state.clock_of = self.setting.who;
             self.hear_all_from(now);
             self.follow_again(now);
-        } else if self.state.phase == Phase::Preparing && self.run.as_ref().is_some_and(|run| run.number == self.state.run) {
+        } else if self.state.phase == Phase::Preparing
+            && self.run.as_ref().is_some_and(|run| run.number == self.state.run)
+        {
             // Nobody else has led meanwhile: those who get ready go on with it.
             self.follow_again(now);
         } else if self.state.phase == Phase::Running && is_ours {
-            self.run = Some(Run::taken_over(now, self.state.members.len(), self.state.run));
+            self.run = Some(Run::taken_over(now, &self.state));
             self.hear_all_from(now);
             // What was told of it before is told to us too.
             self.read_upto = 0;

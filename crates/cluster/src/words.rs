@@ -297,13 +297,24 @@ pub enum News {
         /// How it ended, for who leads.
         end: Vec<u8>,
     },
+    /// Slots of its own go to others: it has them until then, counted from the beginning of the measured load. That is when it was to give
+    /// them, or later, when it learned of it late.
+    Gave {
+        /// The number of the tenure that took them.
+        tenure: u16,
+        /// From then on it has them no more.
+        at: Nanos,
+    },
     /// It cannot go on.
     Broken {
         /// Why.
         reason: String,
     },
     /// It takes no further part in this run, in this life.
-    Gone,
+    Gone {
+        /// The load is over, as far as it is its own; else nobody counted on it any more.
+        is_over: bool,
+    },
 }
 
 /// What a part saw in an interval.

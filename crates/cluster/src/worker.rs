@@ -184,6 +184,8 @@ pub struct Worker {
     verbs: VecDeque<Verb>,
     acts: VecDeque<Act>,
     is_closed: bool,
+    /// When a run started, by our clock, that it took part in: who leads from now on may ask.
+    known_start: Option<(u64, Nanos)>,
     /// It goes when whoever leads is gone for long.
     goes_with_leader: bool,
 }
@@ -207,6 +209,7 @@ impl Worker {
             verbs: VecDeque::new(),
             acts: VecDeque::new(),
             is_closed: false,
+            known_start: None,
             goes_with_leader,
         }
     }
@@ -285,7 +288,12 @@ impl Worker {
                 }
             }
             Heard::Connected => (self.said_at, self.looked_at) = (None, Nanos::ZERO),
-            Heard::Message { .. } | Heard::Follows { .. } | Heard::Written { .. } | Heard::Entry { .. } | Heard::Stored { .. } | Heard::Disconnected => {}
+            Heard::Message { .. }
+            | Heard::Follows { .. }
+            | Heard::Written { .. }
+            | Heard::Entry { .. }
+            | Heard::Stored { .. }
+            | Heard::Disconnected => {}
         }
         self.look(now);
     }
@@ -335,7 +343,8 @@ impl Worker {
     fn see_state(&mut self, value: &[u8], now: Nanos) {
         let Some(state) = State::read(value) else { return };
         // Who led before has no say any more, and what was said before is past.
-        let is_old = state.epoch < self.epoch || (state.epoch, state.revision) < (self.state.epoch, self.state.revision);
+        let is_old =
+            state.epoch < self.epoch || (state.epoch, state.revision) < (self.state.epoch, self.state.revision);
         #[cfg(test)]
         let is_old = is_old && !crate::sim::strikes(crate::sim::Bug::TwoLeaders);
         if is_old {
@@ -394,7 +403,8 @@ impl Worker {
     /// Whatever a life had is over: it has nothing more to tell.
     pub fn all_over(&mut self, run: u64, boot: u32, now: Nanos) {
         if let Some((_, outbox)) = self.boxes.iter_mut().find(|(life, _)| *life == (run, boot)) {
-            outbox.push(News::Gone);
+            let is_own = self.run.as_ref().is_some_and(|own| (own.run, own.boot) == (run, boot));
+            outbox.push(News::Gone { is_over: is_own });
         }
         self.look(now);
     }
@@ -439,9 +449,8 @@ impl Worker {
             return;
         }
         self.said_at = Some(now);
-        let run = self.run.as_ref().map_or(0, |run| run.run);
-        let started = self.run.as_ref().and_then(|run| run.started);
-        let run_now = started.filter(|started| now >= *started).map(|started| now.since(started));
+        let (run, started) = self.known_start.unwrap_or((0, Nanos::NEVER));
+        let run_now = (now >= started).then(|| now.since(started));
         let hello = Hello { run, run_now, ..self.hello.clone() };
         let (subject, payload) = (asking(lease.who), written(&Ask::Hello(hello)));
         // An older one that is answered late says less.
@@ -477,12 +486,17 @@ impl Worker {
                 if is_late {
                     return self.say_standing(Err(Refusal::Clock));
                 }
-                let recent = |(pending, since): &&(Pending, Nanos)| is_asking(pending) && now.since(*since) < PROBE_AGAIN;
+                let recent =
+                    |(pending, since): &&(Pending, Nanos)| is_asking(pending) && now.since(*since) < PROBE_AGAIN;
                 if self.pending.values().filter(recent).count() >= PROBES_AT_A_TIME {
                     return;
                 }
                 let subject = asking(who);
-                self.ask(Pending::Time(now, who), now, |token| Verb::Request { token, subject, payload: written(&Ask::Time) });
+                self.ask(Pending::Time(now, who), now, |token| Verb::Request {
+                    token,
+                    subject,
+                    payload: written(&Ask::Time),
+                });
             }
             _ => {}
         }
@@ -560,6 +574,7 @@ impl Worker {
                 return;
             }
             run.started = Some(offset.ours(self.state.t0));
+            self.known_start = run.started.map(|started| (run.run, started));
         }
         let Some(started) = run.started else { return };
         for change in self.state.changes.iter().skip(run.changes) {
@@ -567,11 +582,16 @@ impl Worker {
         }
         run.changes = run.changes.max(self.state.changes.len());
         for (place, tenure) in self.state.tenures.iter().enumerate().skip(run.lost) {
-            let Some(at) = tenure.from else { continue };
+            let Some(from) = tenure.from else { continue };
+            // What is past has been started.
+            let at = from.max((now + BEGINS_AFTER).since(started + run.warmup));
             let owners = self.state.owners(place);
             let is_lost = |(slot, to): &&(u16, u16)| owners[usize::from(*slot)] == number && *to != number;
             let slots: Vec<u16> = tenure.moves.iter().filter(is_lost).map(|(slot, _)| *slot).collect();
             if !slots.is_empty() {
+                if let Some((_, outbox)) = self.boxes.iter_mut().find(|(of, _)| *of == life) {
+                    outbox.push(News::Gave { tenure: place as u16, at });
+                }
                 self.acts.push_back(Act::Lose { life, tenure: place as u16, slots, at });
             }
         }
@@ -613,7 +633,7 @@ impl Worker {
     /// What is to be said is sent.
     fn send(&mut self, now: Nanos) {
         self.boxes.retain(|(_, outbox)| !outbox.is_done());
-        let started = self.run.as_ref().and_then(|run| run.started).unwrap_or(now);
+        let started = self.known_start.map_or(now, |(_, started)| started);
         let mut sent = Vec::new();
         for ((run, boot), outbox) in &mut self.boxes {
             if let Some((name, payload)) = outbox.next(self.hello.revision, now.since(started), now) {

@@ -45,7 +45,17 @@ pub(super) struct LeaseKeeper {
 impl LeaseKeeper {
     /// A candidate.
     pub(super) fn new(who: u64, ttl: Nanos, now: Nanos) -> Self {
-        Self { who, ttl, known: None, seen_at: now, epoch: None, renewed_at: now, sent: None, is_unsure: false, looked_at: Nanos::ZERO }
+        Self {
+            who,
+            ttl,
+            known: None,
+            seen_at: now,
+            epoch: None,
+            renewed_at: now,
+            sent: None,
+            is_unsure: false,
+            looked_at: Nanos::ZERO,
+        }
     }
 
     /// The epoch with which we lead; `None` when we do not.
@@ -131,10 +141,13 @@ impl LeaseKeeper {
         }
         if self.is_unsure {
             let is_due = now.since(self.looked_at).0 >= self.every().0 / 2;
-            return (turn, is_due.then(|| {
-                self.looked_at = now;
-                Do::Look
-            }));
+            return (
+                turn,
+                is_due.then(|| {
+                    self.looked_at = now;
+                    Do::Look
+                }),
+            );
         }
         let (revision, last) = match &self.known {
             Some((revision, lease)) => (*revision, Some(lease)),

@@ -35,15 +35,7 @@ pub struct Known {
 
 impl Known {
     fn of(hello: Hello, is_fit: bool, now: Nanos) -> Self {
-        Self {
-            hello,
-            is_fit,
-            heard_at: now,
-            gone_at: None,
-            lost_boot: None,
-            asked_at: Nanos::ZERO,
-            revision: 0,
-        }
+        Self { hello, is_fit, heard_at: now, gone_at: None, lost_boot: None, asked_at: Nanos::ZERO, revision: 0 }
     }
 
     /// This life of it was not given up.
@@ -153,7 +145,10 @@ impl Members {
     /// Those who could take part in a run, by their names.
     pub(super) fn fit(&self, now: Nanos) -> Vec<&Known> {
         let is_there = |known: &&Known| {
-            known.is_fit && known.gone_at.is_none() && known.lives(known.hello.boot) && now.since(known.heard_at) < DOUBTFUL_AFTER
+            known.is_fit
+                && known.gone_at.is_none()
+                && known.lives(known.hello.boot)
+                && now.since(known.heard_at) < DOUBTFUL_AFTER
         };
         let mut fit: Vec<&Known> = self.known.values().filter(is_there).collect();
         fit.sort_by(|one, other| (&one.hello.name, one.hello.id).cmp(&(&other.hello.name, other.hello.id)));

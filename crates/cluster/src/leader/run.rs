@@ -8,7 +8,7 @@ use super::members::DOUBTFUL_AFTER;
 use super::{Leader, OnLoss, Pending, Told};
 use crate::bus::Verb;
 use crate::deal::{NOBODY, deal, redeal};
-use crate::words::{Batch, Member, News, Phase, Refusal, Standing, TENURES_MAX, Tenure, Wish};
+use crate::words::{Batch, Member, News, Phase, Refusal, Standing, State, TENURES_MAX, Tenure, Wish};
 
 /// From the moment when somebody is given up to the instant from which others have its slots.
 const MOVES_AFTER: Nanos = Nanos::from_millis(2_000);
@@ -51,10 +51,14 @@ pub(super) struct Run {
     /// The revision that said first that slots change hands, by the numbers of the tenures.
     asked: HashMap<usize, u64>,
     frozen_until: Nanos,
+    /// Slots are to change hands as soon as the start is known.
+    wants_move: bool,
     /// Since when too few are left.
     few_since: Option<Nanos>,
     pub(super) wished_at: Option<Nanos>,
     is_over: bool,
+    /// Somebody has come to the end of the load.
+    has_ended: bool,
     /// It was led by somebody else before.
     is_taken_over: bool,
 }
@@ -98,23 +102,36 @@ impl Run {
             heard: HashMap::new(),
             asked: HashMap::new(),
             frozen_until: Nanos::ZERO,
+            wants_move: false,
             few_since: None,
             wished_at: None,
             is_over: false,
+            has_ended: false,
             is_taken_over: false,
         }
     }
 
     /// One that somebody else led before.
-    pub(super) fn taken_over(now: Nanos, members: usize, number: u64) -> Self {
-        let seat = Seat { has_part: true, ..Seat::default() };
-        let seats = vec![seat; members];
-        Self { packet: Packet::Stored, seats, is_taken_over: true, number, ..Self::new(now) }
+    pub(super) fn taken_over(now: Nanos, state: &State) -> Self {
+        let number = state.run;
+        let mut run = Self { packet: Packet::Stored, is_taken_over: true, number, ..Self::new(now) };
+        run.resume(now, state);
+        run
     }
 
     /// We lead it again; somebody else may have called up more meanwhile.
-    pub(super) fn resume(&mut self, now: Nanos, members: usize) {
-        self.seats.resize(members.max(self.seats.len()), Seat { has_part: true, ..Seat::default() });
+    pub(super) fn resume(&mut self, now: Nanos, state: &State) {
+        self.seats.resize(state.members.len(), Seat::default());
+        self.asked.clear();
+        // What we wanted and could not write is not what is to be done.
+        self.seats.iter_mut().for_each(|seat| seat.has_part = false);
+        for (_, to) in state.tenures.iter().flat_map(|tenure| &tenure.moves) {
+            self.seats[usize::from(*to)].has_part = true;
+        }
+        for seat in &mut self.seats {
+            seat.joins = !seat.has_part && seat.lost.is_none() && !seat.has_left;
+        }
+        self.wants_move = true;
         self.since = now;
     }
 
@@ -151,6 +168,9 @@ impl Leader {
                     self.follow_again(now);
                 }
                 self.guess_start(now);
+                if self.run.as_ref().is_some_and(|run| run.wants_move && run.started.is_some()) {
+                    self.make_up_for_loss(now);
+                }
                 self.look_who_is_lost(now);
                 self.look_who_joins(now);
                 self.look_who_is_left(now);
@@ -287,21 +307,28 @@ impl Leader {
         if lost.is_empty() {
             return;
         }
-        for place in lost {
-            let Some(run) = &mut self.run else { return };
-            let Member { id, boot } = self.state.members[place];
-            let known = self.members.of(id, boot);
-            let is_own = known.hello.boot == boot;
-            let gone_at = known.gone_at.filter(|_| is_own);
-            run.seats[place].lost = Some((now, gone_at.is_some()));
-            // Another life has begun when the lease of this one was over.
-            let lease_over = if is_own { known.heard_at + self.setting.lease } else { now };
-            let warmup = self.order.as_ref().map_or(Nanos::ZERO, |order| order.warmup);
-            let measured = run.started.unwrap_or_default() + warmup;
-            let until = gone_at.unwrap_or(lease_over).min(lease_over).since(measured);
-            self.members.lose(id, boot);
-            self.told.push_back(Told::Lost { member: place as u16, is_gone: gone_at.is_some(), until });
-        }
+        lost.into_iter().for_each(|place| self.lose(place, now));
+        self.make_up_for_loss(now);
+    }
+
+    /// Somebody is given up.
+    fn lose(&mut self, place: usize, now: Nanos) {
+        let Some(run) = &mut self.run else { return };
+        let Member { id, boot } = self.state.members[place];
+        let known = self.members.of(id, boot);
+        let is_own = known.hello.boot == boot;
+        let gone_at = known.gone_at.filter(|_| is_own);
+        run.seats[place].lost = Some((now, gone_at.is_some()));
+        // Another life has begun when the lease of this one was over.
+        let lease_over = if is_own { known.heard_at + self.setting.lease } else { now };
+        let warmup = self.order.as_ref().map_or(Nanos::ZERO, |order| order.warmup);
+        let measured = run.started.unwrap_or_default() + warmup;
+        let until = gone_at.unwrap_or(lease_over).min(lease_over).since(measured);
+        self.members.lose(id, boot);
+        self.told.push_back(Told::Lost { member: place as u16, is_gone: gone_at.is_some(), until });
+    }
+
+    fn make_up_for_loss(&mut self, now: Nanos) {
         match self.setting.on_loss {
             OnLoss::Rebalance => self.move_slots(MOVES_AFTER, now),
             OnLoss::Continue => {}
@@ -312,7 +339,8 @@ impl Leader {
     /// The run ends when too few have been left for a while: those who come back have had their time.
     fn look_who_is_left(&mut self, now: Nanos) {
         let new = self.members.fit(now);
-        let new = new.into_iter().filter(|known| self.state.number_of(known.hello.id, known.hello.boot).is_none()).count();
+        let new =
+            new.into_iter().filter(|known| self.state.number_of(known.hello.id, known.hello.boot).is_none()).count();
         let Some(run) = &mut self.run else { return };
         let is_left = |seat: &&Seat| seat.lost.is_none() || seat.has_left;
         let left = run.seats.iter().filter(is_left).count() + new;
@@ -334,10 +362,20 @@ impl Leader {
     /// Slots change hands, so that all who are there have their share.
     fn move_slots(&mut self, lead: Nanos, now: Nanos) {
         let (Some(order), Some(run)) = (&self.order, &mut self.run) else { return };
-        let at = self.state.members.iter().map(|member| self.members.of(member.id, member.boot).hello.weight.clamp(1, 4_096));
+        let Some(started) = run.started else {
+            // When that is known.
+            run.wants_move = true;
+            return;
+        };
+        run.wants_move = false;
+        let at = self
+            .state
+            .members
+            .iter()
+            .map(|member| self.members.of(member.id, member.boot).hello.weight.clamp(1, 4_096));
         let weights: Vec<u32> =
             at.zip(&run.seats).map(|(weight, seat)| if seat.goes_on() { weight } else { 0 }).collect();
-        let run_now = run.started.map_or(Nanos::ZERO, |started| now.since(started)).since(order.warmup);
+        let run_now = now.since(started).since(order.warmup);
         let from = run_now + lead;
         let is_late = order.ends_at.is_some_and(|ends_at| from >= ends_at);
         if !order.can_move || is_late || self.state.tenures.len() >= TENURES_MAX || self.state.wish > Wish::Run {
@@ -478,13 +516,20 @@ impl Leader {
             run.guess = Some(run.guess.map_or(guess, |known| known.min(guess)));
         }
         self.members.knows(batch.id, batch.boot, batch.revision);
+        let mut is_fenced = false;
         for news in batch.news {
-            if news == News::Gone
+            if let News::Gone { is_over } = news
                 && let Some(seat) = run.seats.get_mut(usize::from(number))
             {
                 seat.has_left = true;
+                run.has_ended |= is_over;
+                is_fenced |= !is_over && seat.lost.is_none();
             }
             self.told.push_back(Told::News { member: number, news: Box::new(news) });
+        }
+        if is_fenced {
+            self.lose(usize::from(number), now);
+            self.make_up_for_loss(now);
         }
     }
 
@@ -500,7 +545,12 @@ impl Leader {
             seat.has_left || !may_tell || !seat.has_part
         };
         let is_any = run.seats.iter().any(|seat| seat.has_part);
-        if is_any && run.seats.iter().all(is_done) {
+        let Some(started) = run.started else { return };
+        let order = self.order.as_ref();
+        let ends_at = order.and_then(|order| order.ends_at.map(|ends_at| started + order.warmup + ends_at));
+        // Those whom nobody counted on any more may come back, while there is something to do.
+        let may_end = run.has_ended || self.state.wish > Wish::Run || ends_at.is_none_or(|ends_at| now >= ends_at);
+        if is_any && may_end && run.seats.iter().all(is_done) {
             run.is_over = true;
             self.state.phase = Phase::Done;
             self.is_dirty = true;

@@ -111,7 +111,12 @@ impl Model {
     }
 
     /// What is due is done; gives the news, and the lives that have nothing left.
-    pub(super) fn turn(&mut self, worker: usize, now: Nanos, made: &mut Vec<Made>) -> (Vec<(PartOf, News)>, Vec<(u64, u32)>) {
+    pub(super) fn turn(
+        &mut self,
+        worker: usize,
+        now: Nanos,
+        made: &mut Vec<Made>,
+    ) -> (Vec<(PartOf, News)>, Vec<(u64, u32)>) {
         let (mut news, mut done) = (Vec::new(), Vec::new());
         let lease = if strikes(Bug::GoesOn) { Nanos::NEVER } else { self.lease };
         for part in self.parts.iter_mut().filter(|part| !part.is_over) {

@@ -301,14 +301,14 @@ impl World {
                         verbs.push(verb);
                     }
                     while let Some(told) = leader.next_told() {
-                        if std::env::var("DBG").is_ok() { println!("{} L{client} {}", self.now.0/1_000_000, format!("{told:?}").chars().take(150).collect::<String>()); }
                         match told {
                             Told::News { member, news } => {
                                 tally.ledger.news(member, &news);
                                 if let News::Row(row) = &*news {
-                                    let count = row.seen.iter().map(|seen| {
-                                        u64::from_le_bytes(seen[..].try_into().expect("a count"))
-                                    });
+                                    let count = row
+                                        .seen
+                                        .iter()
+                                        .map(|seen| u64::from_le_bytes(seen[..].try_into().expect("a count")));
                                     *tally.counts.entry((member, row.part)).or_default() += count.sum::<u64>();
                                 }
                             }
@@ -331,7 +331,8 @@ impl World {
                     if leader.leads() {
                         self.led_until = Some(self.now);
                     }
-                    node.wakes_at = Nanos(leader.wake_at(local).0.saturating_sub(node.offset.0)).max(self.now + Nanos(1_000_000));
+                    node.wakes_at =
+                        Nanos(leader.wake_at(local).0.saturating_sub(node.offset.0)).max(self.now + Nanos(1_000_000));
                 }
                 Who::Worker(worker, model) => {
                     while let Some(act) = worker.next_act() {
@@ -359,7 +360,6 @@ impl World {
             }
         }
         for verb in verbs {
-            if std::env::var("DBG2").is_ok() { println!("{} N{client} {}", self.now.0/1_000_000, format!("{verb:?}").chars().take(120).collect::<String>()); }
             self.send(client, || Event::Ask(client, verb.clone()));
         }
         Ok(())
@@ -401,7 +401,10 @@ impl World {
 
     fn happen(&mut self, happens: &Happens) {
         let now = self.now;
-        let leads = self.nodes.iter().position(|node| matches!(&node.who, Who::Leader(leader, _) if leader.leads() && !node.is_dead));
+        let leads = self
+            .nodes
+            .iter()
+            .position(|node| matches!(&node.who, Who::Leader(leader, _) if leader.leads() && !node.is_dead));
         let worker = |place: usize| self.setting.leaders + place;
         match happens {
             Happens::KillWorker(place) => {
@@ -459,7 +462,13 @@ impl World {
     pub(super) fn run(mut self) -> Result<Seen, String> {
         let limit = self.setting.span + Nanos::from_millis(240_000);
         while self.now < limit && !self.is_over() {
-            let (node, wakes) = self.nodes.iter().enumerate().map(|(place, node)| (place, node.wakes_at)).min_by_key(|(_, at)| *at).expect("somebody");
+            let (node, wakes) = self
+                .nodes
+                .iter()
+                .enumerate()
+                .map(|(place, node)| (place, node.wakes_at))
+                .min_by_key(|(_, at)| *at)
+                .expect("somebody");
             match self.events.peek().map(|Reverse((at, _, place))| (*at, *place)) {
                 Some((at, place)) if at <= wakes => {
                     self.events.pop();
@@ -530,7 +539,11 @@ impl World {
             let stalls = &self.nodes[made.worker].stalls;
             let stalled: u64 = stalls.iter().map(|(from, to)| to.since(*from).0).sum();
             if made.late.0 > stalled + 300_000_000 {
-                return Err(format!("the start at {} ms was made {} ms late", made.intended.0 / 1_000_000, made.late.0 / 1_000_000));
+                return Err(format!(
+                    "the start at {} ms was made {} ms late",
+                    made.intended.0 / 1_000_000,
+                    made.late.0 / 1_000_000
+                ));
             }
         }
         let has_given_up = |node: &Node| matches!(&node.who, Who::Leader(_, tally) if tally.never_began);
@@ -551,16 +564,6 @@ impl World {
             _ => None,
         });
         let Some((leader, tally)) = found else {
-            if std::env::var("DBG").is_ok() {
-                for node in &self.nodes {
-                    if let Who::Leader(leader, _) = &node.who {
-                        println!("{} {:#?}", node.is_dead, leader.debug());
-                    }
-                    if let Who::Worker(worker, _) = &node.who {
-                        println!("W {:?}", worker);
-                    }
-                }
-            }
             return Err("it has no end".to_owned());
         };
         if tally.fails {

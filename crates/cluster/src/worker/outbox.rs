@@ -45,10 +45,11 @@ impl Outbox {
 
     /// One more to tell.
     pub(super) fn push(&mut self, news: News) {
-        self.is_last |= news == News::Gone;
+        self.is_last |= matches!(news, News::Gone { .. });
         if self.waiting.len() >= WAITING_MAX
             && let News::Row(row) = &news
-            && let Some(place) = self.waiting.iter().rposition(|one| matches!(one, News::Row(last) if last.part == row.part))
+            && let Some(place) =
+                self.waiting.iter().rposition(|one| matches!(one, News::Row(last) if last.part == row.part))
             && let News::Row(last) = &mut self.waiting[place]
         {
             // The rows of one second become a part of those of the one before it: nothing is lost but which second it was.
