@@ -45,6 +45,7 @@ pub(crate) enum Command {
     Sweep(Box<SweepArgs>),
     Capacity(Box<CapacityArgs>),
     Selftest(DriverArgs),
+    Worker(Box<WorkerArgs>),
     List(Box<GrpcArgs>),
     Describe(Box<GrpcArgs>),
     Completions(clap_complete::Shell),
@@ -77,6 +78,7 @@ impl Command {
             "find-max" => Self::FindMax(Box::new(FindMaxArgs::of(&given))),
             "sweep" => Self::Sweep(Box::new(SweepArgs::of(&given))),
             "capacity" => Self::Capacity(Box::new(CapacityArgs::of(&given))),
+            "worker" => Self::Worker(Box::new(WorkerArgs::of(&given))),
             "selftest" => Self::Selftest(DriverArgs::of(&given)),
             "grpc" => match inner.subcommand().expect("the parser asks for a question") {
                 ("list", asked) => Self::List(Box::new(GrpcArgs::of(&Given(asked)))),
@@ -411,16 +413,45 @@ impl KeepArgs {
 }
 
 /// Who carries a load out.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct EngineArgs {
     pub(crate) threads: Option<String>,
     pub(crate) pin_threads: bool,
     pub(crate) driver: DriverArgs,
+    /// Processes that carry out the load together.
+    pub(crate) workers: Option<String>,
 }
 
 impl EngineArgs {
     fn of(given: &Given) -> Self {
-        Self { threads: given.text("threads"), pin_threads: given.has("pin-threads"), driver: DriverArgs::of(given) }
+        Self {
+            threads: given.text("threads"),
+            pin_threads: given.has("pin-threads"),
+            driver: DriverArgs::of(given),
+            workers: given.text("workers"),
+        }
+    }
+}
+
+/// `onrush worker`.
+#[derive(Debug)]
+pub(crate) struct WorkerArgs {
+    pub(crate) join: Option<String>,
+    pub(crate) name: Option<String>,
+    pub(crate) allow: Vec<String>,
+    pub(crate) is_quiet: bool,
+    pub(crate) engine: EngineArgs,
+}
+
+impl WorkerArgs {
+    fn of(given: &Given) -> Self {
+        Self {
+            join: given.text("join"),
+            name: given.text("name"),
+            allow: given.list("allow"),
+            is_quiet: given.has("quiet"),
+            engine: EngineArgs::of(given),
+        }
     }
 }
 
@@ -433,6 +464,11 @@ pub(crate) struct DriverArgs {
 impl DriverArgs {
     fn of(given: &Given) -> Self {
         Self { driver: given.text("driver") }
+    }
+
+    /// As it was typed.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.driver.as_deref()
     }
 
     pub(crate) fn choice(&self) -> Choice {

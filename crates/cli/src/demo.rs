@@ -41,7 +41,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Exit {
     let url = Some(format!("http://{}/", server.address()));
     let flags = Flags { url, user_agent: USER_AGENT.to_owned(), ..Flags::default() };
     let draft = flags.draft().expect("an address makes a URL");
-    let engine = EngineArgs { threads: None, pin_threads: false, driver: args.driver.clone() };
+    let engine = EngineArgs { driver: args.driver.clone(), ..EngineArgs::default() };
     let exit = match measured(&load, &draft, &engine) {
         Ok(rate) => {
             let mut draft = draft;

@@ -37,6 +37,8 @@ pub(crate) enum Mode {
     /// `ctl DO`.
     Ctl,
     Selftest,
+    /// Carries out a part of a load.
+    Worker,
     /// `grpc` without a question.
     Grpc,
     /// `grpc list` and `grpc describe`.
@@ -55,7 +57,7 @@ pub(crate) enum Mode {
 mod modes {
     use super::Mode::{
         self, Ask, Capacity, Check, Compare, Completions, Ctl, Demo, Doctor, FindMax, Grpc, History, Hold, Init, Man,
-        Report, Run, Selftest, Serve, Sweep, Top, Web,
+        Report, Run, Selftest, Serve, Sweep, Top, Web, Worker,
     };
 
     pub(super) const ALL: &[Mode] = &[
@@ -72,6 +74,7 @@ mod modes {
         Web,
         Ctl,
         Selftest,
+        Worker,
         Grpc,
         Ask,
         FindMax,
@@ -87,7 +90,7 @@ mod modes {
     pub(super) const CTL: &[Mode] = &[Ctl];
     pub(super) const COMPLETIONS: &[Mode] = &[Completions];
     pub(super) const DOCTOR: &[Mode] = &[Doctor];
-    pub(super) const DRIVING: &[Mode] = &[Run, Demo, Serve, Hold, Doctor, Selftest];
+    pub(super) const DRIVING: &[Mode] = &[Run, Demo, Serve, Hold, Doctor, Selftest, Worker];
     pub(super) const HOLD: &[Mode] = &[Hold];
     pub(super) const COMPARE: &[Mode] = &[Compare];
     pub(super) const COMPARING: &[Mode] = &[Run, Hold, Compare];
@@ -98,6 +101,9 @@ mod modes {
     pub(super) const REPORT: &[Mode] = &[Report];
     pub(super) const KEYED: &[Mode] = &[Run, Serve, Hold, Ask];
     pub(super) const LOADS: &[Mode] = &[Run, Hold];
+    pub(super) const THREADED: &[Mode] = &[Run, Hold, Worker];
+    pub(super) const PINNED: &[Mode] = &[Run, Worker];
+    pub(super) const WORKER: &[Mode] = &[Worker];
     pub(super) const MAN: &[Mode] = &[Man];
     pub(super) const PLACED: &[Mode] = &[Run, Hold, Doctor];
     pub(super) const RUN: &[Mode] = &[Run];

@@ -12,7 +12,7 @@ use crate::flags::{self, Mode};
 pub(crate) use texts::about;
 
 /// The commands, in the order of the help.
-pub(crate) const COMMANDS: [(&str, Mode); 19] = [
+pub(crate) const COMMANDS: [(&str, Mode); 20] = [
     ("run", Mode::Run),
     ("demo", Mode::Demo),
     ("serve", Mode::Serve),
@@ -28,6 +28,7 @@ pub(crate) const COMMANDS: [(&str, Mode); 19] = [
     ("web", Mode::Web),
     ("ctl", Mode::Ctl),
     ("check", Mode::Check),
+    ("worker", Mode::Worker),
     ("selftest", Mode::Selftest),
     ("grpc", Mode::Grpc),
     ("completions", Mode::Completions),

@@ -22,7 +22,7 @@ use crate::stop_file::StopFile;
 use crate::supplies::supplies;
 use crate::watching::Watching;
 use crate::wishes::Wishes;
-use crate::{grpc, judging, machine, masking, probe, signals, stopping, usage};
+use crate::{grpc, judging, machine, masking, probe, signals, stopping, usage, workers};
 
 /// More threads than any machine has cores.
 const THREADS_MAX: u64 = 1_024;
@@ -203,7 +203,7 @@ impl Load {
             driver,
             lookout: Lookout::default(),
             supplies,
-            team: None,
+            team: workers::team(engine, threads, self.view.language).map_err(|(text, exit)| self.refuse(&text, exit))?,
         };
         Ok(Prepared { plan, resolved, options })
     }

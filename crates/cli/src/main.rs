@@ -50,6 +50,8 @@ mod usage;
 mod watching;
 mod whole;
 mod wishes;
+mod worker;
+mod workers;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -125,6 +127,7 @@ fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> E
         Command::FindMax(args) => find_max::find_max(&args),
         Command::Sweep(args) => sweep::sweep(&args),
         Command::Capacity(args) => capacity::capacity(&args),
+        Command::Worker(args) => worker::worker(&args),
         Command::Selftest(driver) => selftest::selftest(&driver),
         Command::List(args) => grpc::list(&args),
         Command::Describe(args) => grpc::describe(&args),

@@ -12,7 +12,7 @@ use scenario::{
     Amount, DataFormat, DataSet, Encoding, Fault, Lowered, Lowering, Mistakes, Opened, Outside, RowPick, RowShare,
 };
 
-use crate::args::{RunArgs, USER_AGENT};
+use crate::args::{EngineArgs, RunArgs, USER_AGENT};
 use crate::exit::Exit;
 use crate::load::{Carry, Load, Prepared, Sources, run_input};
 use crate::output;
@@ -212,7 +212,9 @@ impl Player<'_> {
         let connection = &self.opened.file.defaults.flags.connection;
         let wishes = Wishes::default();
         let sources = Sources { connection, reach, supplies: supplies.clone() };
-        let prepared = self.load.ready(plan, sources, &self.args.engine, &wishes)?;
+        // What is done once needs nobody else.
+        let engine = EngineArgs { workers: None, ..self.args.engine.clone() };
+        let prepared = self.load.ready(plan, sources, &engine, &wishes)?;
         let Prepared { plan, resolved, options } = prepared;
         let stop = StopHandle::default();
         let asked = self.load.watch(&stop)?;

@@ -64,7 +64,7 @@ pub(crate) fn run(tool: Result<Tool, String>, words: &[String], language: Langua
     let load = Load::of_tool(language);
     let cores = host::allowed_cores().len() as u64;
     let threads = asked.threads.map(|threads| threads.clamp(1, cores).to_string());
-    let engine = EngineArgs { threads, pin_threads: false, driver: Default::default() };
+    let engine = EngineArgs { threads, ..EngineArgs::default() };
     if asked.is_native || asked.is_debug {
         let wishes = Wishes { watch, ..Wishes::of_debug(asked.is_debug) };
         let mut draft = asked.draft;

@@ -3,11 +3,13 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 /// Bytes that may be on several ways.
 pub type Bytes = Arc<[u8]>;
 
 /// What is asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verb {
     /// To all who listen to a subject now.
     Publish {
@@ -88,7 +90,7 @@ pub enum Verb {
 }
 
 /// Why something was not done.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Refused {
     /// The key has another revision.
     Conflict,
@@ -101,7 +103,7 @@ pub enum Refused {
 }
 
 /// What comes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Heard {
     /// A message to a subject.
     Message {
@@ -195,4 +197,13 @@ pub fn asking(leader: u64) -> String {
 /// The subject on which a worker can be asked whether it is there.
 pub fn presence(worker: u64) -> String {
     format!("onrush.there.{worker:016x}")
+}
+
+/// Takes what comes; false when nobody wants more.
+pub type Inbox = Box<dyn Fn(Heard) -> bool + Send>;
+
+/// A way to a bus. What comes of what is asked comes by an [`Inbox`].
+pub trait Bus: Send {
+    /// Asks for something. It never waits for an answer.
+    fn ask(&mut self, verb: Verb);
 }

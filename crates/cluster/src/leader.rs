@@ -270,6 +270,15 @@ impl Leader {
         }
     }
 
+    /// What was to begin does not.
+    pub fn cancel(&mut self) {
+        (self.order, self.run) = (None, None);
+        if self.state.phase == Phase::Preparing || self.state.phase == Phase::Running {
+            (self.state.phase, self.state.wish) = (Phase::Done, Wish::Abort);
+            self.is_dirty = true;
+        }
+    }
+
     /// There will be no further run: workers may go.
     pub fn close(&mut self) {
         self.is_closing = true;

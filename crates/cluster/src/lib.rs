@@ -7,10 +7,14 @@
 pub mod books;
 pub mod broker;
 pub mod bus;
+pub mod carried;
 pub mod deal;
+pub mod hand;
 pub mod leader;
+pub mod local;
 #[cfg(test)]
 mod sim;
+pub mod team;
 pub mod words;
 pub mod worker;
 

@@ -35,8 +35,6 @@ pub struct Hello {
     pub version: String,
     /// What it can do beside others; as many as it has threads.
     pub weight: u32,
-    /// How many connections it can hold.
-    pub connections: u64,
     /// The run that it takes part in; 0 for none.
     pub run: u64,
     /// Time since the start of that, when it said so; nothing before that.

@@ -234,6 +234,11 @@ impl Worker {
         self.boxes.iter().find_map(|(_, outbox)| outbox.refused.as_ref())
     }
 
+    /// When the last run that it took part in started, by our clock.
+    pub fn started(&self) -> Option<Nanos> {
+        self.known_start.map(|(_, started)| started)
+    }
+
     /// The highest epoch that it heard of, and obeys.
     pub fn epoch(&self) -> u64 {
         self.epoch

@@ -19,6 +19,35 @@ const ROUND_LEAD: Nanos = Nanos::from_millis(2);
 /// The same for those on other machines.
 const ROUND_LEAD_AFAR: Nanos = Nanos::from_millis(500);
 
+/// Until when a part of a load may start something, on the clock of the run: whoever has it says so again and again, and who hears nothing
+/// more starts nothing more. All parts of a worker share one.
+#[derive(Clone, Debug)]
+pub struct Lease(Arc<AtomicU64>);
+
+impl Default for Lease {
+    /// One that never ends.
+    fn default() -> Self {
+        Self(Arc::new(AtomicU64::new(u64::MAX)))
+    }
+}
+
+impl Lease {
+    /// One that ends at this instant.
+    pub fn until(at: Nanos) -> Self {
+        Self(Arc::new(AtomicU64::new(at.0)))
+    }
+
+    /// It ends then, unless a later instant was named before.
+    pub fn extend(&self, until: Nanos) {
+        self.0.fetch_max(until.0, Ordering::Relaxed);
+    }
+
+    /// When it ends.
+    pub fn end(&self) -> Nanos {
+        Nanos(self.0.load(Ordering::Relaxed))
+    }
+}
+
 /// What the run wants of its shards. It only grows.
 #[derive(Debug, Default)]
 pub(crate) struct Wish {
@@ -63,7 +92,7 @@ impl Wish {
     }
 
     /// The load was changed.
-    fn tell_of_change(&self) {
+    pub(crate) fn tell_of_change(&self) {
         self.word.fetch_add(Self::CHANGE, Ordering::Relaxed);
     }
 }
@@ -292,6 +321,8 @@ pub(crate) struct Changes {
     folded: Mutex<Folded>,
     /// Those who have to hear of changes are on other machines.
     is_afar: bool,
+    /// Until when something may be started.
+    lease: Lease,
 }
 
 /// The load of a scenario, which may be changed.
@@ -327,7 +358,7 @@ impl Changes {
         let timelines = timelines.into_iter().map(Arc::new).collect();
         let loads = fixed.into_iter().map(|fixed| Changing { fixed, round_at: AtomicU64::new(0) }).collect();
         let folded = Folded { measured_from: Nanos::NEVER, all: Vec::new(), timelines, lost: None };
-        Self { clock, loads, folded: Mutex::new(folded), is_afar: false }
+        Self { clock, loads, folded: Mutex::new(folded), is_afar: false, lease: Lease::default() }
     }
 
     fn folded(&self) -> MutexGuard<'_, Folded> {
@@ -344,6 +375,19 @@ impl Changes {
         Self { is_afar: true, ..self }
     }
 
+    /// Of a part that may start something while a lease lasts, and has given slots away before it began.
+    #[must_use]
+    pub(crate) fn of_part(mut self, lease: Lease, lost: Option<Lost>) -> Self {
+        self.lease = lease;
+        self.folded().lost = lost;
+        self
+    }
+
+    /// When nothing more may be started.
+    pub(crate) fn lease_end(&self) -> Nanos {
+        self.lease.end()
+    }
+
     fn lead(&self) -> Nanos {
         if self.is_afar { LEAD_AFAR } else { LEAD }
     }
@@ -354,7 +398,7 @@ impl Changes {
     }
 
     /// A change that was made elsewhere, in the order of the changes: it holds from its instant on, which may be past.
-    fn follow(&self, change: Change) {
+    pub(crate) fn follow(&self, change: Change) {
         let mut folded = self.folded();
         if change.revision as usize != folded.all.len() + 1 || change.scenario >= folded.timelines.len() {
             return;
@@ -376,6 +420,11 @@ impl Changes {
     /// Those that went; `None` when all are there.
     pub(crate) fn lost(&self) -> Option<Lost> {
         self.folded().lost.clone()
+    }
+
+    /// When the measured load begins; never, before the run has started.
+    pub(crate) fn measured_from(&self) -> Nanos {
+        self.folded().measured_from
     }
 
     /// The load of a scenario as it is by all changes so far.

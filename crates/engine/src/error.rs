@@ -28,5 +28,85 @@ pub enum RunError {
     },
     /// Those who should carry it out do not.
     #[error(transparent)]
-    Afar(Box<dyn std::error::Error + Send + Sync>),
+    Team(#[from] TeamFault),
+}
+
+/// Why those who should carry out a run do not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TeamFault {
+    /// Too few are there.
+    #[error("{there} of {wanted} workers are there after {waited_s} s; start more of them, or ask for fewer with --workers")]
+    TooFew {
+        /// So many.
+        there: usize,
+        /// So many are wanted.
+        wanted: usize,
+        /// How long they were waited for.
+        waited_s: u64,
+    },
+    /// Some did not get ready.
+    #[error("{unready} of {of} workers did not get ready in time; look at what they print, and start them again")]
+    Unready {
+        /// So many.
+        unready: usize,
+        /// Of so many.
+        of: usize,
+    },
+    /// One is of another version.
+    #[error("worker {worker} is onrush {theirs} and this one is {ours}; use the same version everywhere")]
+    Version {
+        /// What it is called.
+        worker: String,
+        /// Its version.
+        theirs: String,
+        /// Ours.
+        ours: String,
+    },
+    /// One may not load the target.
+    #[error("worker {worker} may not load {target}, only {allowed}; start it with --allow {target} if it should")]
+    Target {
+        /// What it is called.
+        worker: String,
+        /// The target.
+        target: String,
+        /// What it may load.
+        allowed: String,
+    },
+    /// One has another plan than it should.
+    #[error("worker {worker} cannot use the plan: {reason}; run it again, with the same version everywhere")]
+    Plan {
+        /// What it is called.
+        worker: String,
+        /// What it found.
+        reason: String,
+    },
+    /// One could not tell the time.
+    #[error("worker {worker} got too few answers to tell the time; look at the network between it and the bus")]
+    Clock {
+        /// What it is called.
+        worker: String,
+    },
+    /// The machine of one refuses what the load needs.
+    #[error("worker {worker} cannot carry out its part: {reason}")]
+    System {
+        /// What it is called.
+        worker: String,
+        /// What it says.
+        reason: String,
+    },
+    /// Workers cannot do this.
+    #[error("{what} cannot be divided over workers; run it without --workers")]
+    Undivided {
+        /// What.
+        what: &'static str,
+    },
+    /// The bus cannot be used.
+    #[error("the bus of the workers cannot be used: {reason}")]
+    Bus {
+        /// Why.
+        reason: String,
+    },
+    /// It was stopped before it began.
+    #[error("stopped before the load began, so nothing was measured")]
+    Stopped,
 }

@@ -38,8 +38,8 @@ mod user;
 mod verdict;
 mod world;
 
-pub use control::{Control, Refused, StopHandle};
-pub use error::RunError;
+pub use control::{Control, Lease, Refused, StopHandle};
+pub use error::{RunError, TeamFault};
 pub use faults::call_status;
 pub use hold::{HoldInterval, HoldOptions, HoldResult, Holding, KeptHold, LateThread, MemoryUse, StoppedOpening};
 pub use lookout::{LogBatch, LogPipe, LogReader, LogWish, Lookout};
@@ -49,7 +49,7 @@ pub use reflect::{ReflectError, describe, describe_all, list_services};
 pub use resolve::{ResolveError, Resolved, STRANGERS_SHOWN_MAX, Stranger, addresses_of, resolve};
 pub use run::{
     Books, Finished, Interval, KeptInterval, Muster, Order, Part, PartEnd, PartNews, RunOptions, RunResult, Running,
-    ScenarioInterval, ScenarioResult, SceneEnded, SteppedRun, Team, Teller, Told, Wanted, WorkerResult, run, run_on,
+    ScenarioInterval, ScenarioResult, SceneEnded, SteppedRun, Team, Teller, Told, Wanted, WorkerResult, end_of_plan, run, run_on, starts_between,
 };
 pub use series::catalog;
 pub use spent::ShardUse;

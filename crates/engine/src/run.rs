@@ -17,11 +17,12 @@ use std::time::Duration;
 use driver::{Chosen, Clock, Driver};
 use host::CpuTime;
 use metrics::Snapshot;
-use pacing::{Nanos, Segment};
+use pacing::change::Change;
+use pacing::{Lost, Nanos, Segment};
 use plan::{BudgetPart, Plan};
 use wire::tls::{ClientConfig, Refused as RefusedCertificate};
 
-use crate::control::StopHandle;
+use crate::control::{Lease, StopHandle};
 use crate::error::RunError;
 use crate::lookout::Lookout;
 use crate::meetings::Met;
@@ -32,6 +33,7 @@ pub(crate) use afar::Afar;
 pub use afar::{Books, Muster, Order, PartEnd, PartNews, SceneEnded, Team, Teller, Wanted, WorkerResult};
 #[cfg(test)]
 pub(crate) use divide::asked_per_s;
+pub use divide::{end_of_plan, starts_between};
 pub use merge::Finished;
 pub use rows::KeptInterval;
 pub use running::{Running, Told};
@@ -76,12 +78,19 @@ pub struct Part {
     pub from: Option<Nanos>,
     /// When the run started, or starts, on this clock; `None`: when all is ready.
     pub begins: Option<(Clock, Nanos)>,
+    /// Until when something may be started.
+    pub lease: Lease,
+    /// Slots that it gives away, from when on.
+    pub lost: Option<Lost>,
+    /// The load was changed so before.
+    pub changes: Vec<Change>,
 }
 
 impl Default for Part {
     /// All of it, at once.
     fn default() -> Self {
-        Self { segment: Segment::WHOLE, from: None, begins: None }
+        let (from, begins, lost) = (None, None, None);
+        Self { segment: Segment::WHOLE, from, begins, lease: Lease::default(), lost, changes: Vec::new() }
     }
 }
 

@@ -121,7 +121,9 @@ impl Scene {
     }
 
     /// The plan may be over, or half of it.
-    pub(crate) fn look_at_clock(&mut self, now: Nanos, wish: u8) {
+    pub(crate) fn look_at_clock(&mut self, now: Nanos, wish: u8, lease: Nanos) {
+        // Nobody counts on it any more: what was due since then is for others.
+        let wish = if now >= lease { wish.max(Wish::STOP) } else { wish };
         if now >= self.halfway_at {
             self.backlog.halfway = self.world.backlog();
             self.halfway_at = Nanos::NEVER;
@@ -138,14 +140,14 @@ impl Scene {
         if self.end_at == Nanos::NEVER && (now >= self.stop_at || wish >= Wish::STOP) {
             if self.stopped_at == Nanos::NEVER {
                 let ended_at = self.world.end_of_starts().unwrap_or(Nanos::NEVER);
-                self.stopped_at = self.stop_at.min(spent_at.unwrap_or(now)).min(now).min(ended_at);
+                self.stopped_at = self.stop_at.min(spent_at.unwrap_or(now)).min(now).min(ended_at).min(lease);
                 self.came_to_end = now >= self.stop_at;
                 self.backlog.at_end = self.world.backlog();
             }
             self.stop_at = Nanos::NEVER;
             self.end_at = now + self.times.grace;
             // As a plan's, the time of a budget is over before what is intended at its end.
-            let is_spent = spent_at.is_some_and(|at| at <= self.stopped_at);
+            let is_spent = spent_at.is_some_and(|at| at <= self.stopped_at) || lease <= self.stopped_at;
             self.base = Some(self.world.stop_starting(Nanos(self.stopped_at.0.saturating_sub(u64::from(is_spent)))));
         }
     }

@@ -199,7 +199,11 @@ impl<D: Driver> Shard<D> {
 
     fn set_alarm(&mut self) {
         let alarms = self.scenes.iter().filter(|scene| !scene.is_over()).map(Scene::alarm);
-        self.alarm = alarms.fold(self.publisher.next_at.min(self.lag_at), Nanos::min);
+        // One that is over was heeded.
+        let lease = self.publisher.ends.changes.lease_end();
+        let lease = if lease > self.turned_at { lease } else { Nanos::NEVER };
+        let own = self.publisher.next_at.min(self.lag_at).min(lease);
+        self.alarm = alarms.fold(own, Nanos::min);
     }
 
     /// Some scenarios have nothing left to do, or no time for it. The others have their turn at once.
@@ -233,8 +237,9 @@ impl<D: Driver> Shard<D> {
             return false;
         }
         self.look_at_lag(now);
+        let lease = self.publisher.ends.changes.lease_end();
         for scene in self.scenes.iter_mut().filter(|scene| !scene.is_over()) {
-            scene.look_at_clock(now, Wish::of(wished));
+            scene.look_at_clock(now, Wish::of(wished), lease);
         }
         true
     }

@@ -1,5 +1,6 @@
 //! What is said of a file of rows.
 
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 use encoding_rs::{Encoding, ISO_2022_JP, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, X_USER_DEFINED};
@@ -7,7 +8,7 @@ use encoding_rs::{Encoding, ISO_2022_JP, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE,
 use crate::FeedFault;
 
 /// A file of rows, and how they are given out.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spec {
     /// Where the rows are.
     pub file: PathBuf,
@@ -34,7 +35,7 @@ impl Spec {
 }
 
 /// How rows are written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Format {
     /// Lines of fields (RFC 4180).
     Csv(Csv),
@@ -58,7 +59,7 @@ impl Format {
 }
 
 /// What there is to say of CSV.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Csv {
     /// Between fields: one character of ASCII, no quote and no line end.
     pub separator: char,
@@ -90,7 +91,7 @@ impl Csv {
 }
 
 /// In which order rows are taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Pick {
     /// As they stand in the file.
     #[default]
@@ -100,7 +101,7 @@ pub enum Pick {
 }
 
 /// Who takes which rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Share {
     /// Rows are divided: each goes to one iteration of one user before any is used again. At random, each draw is from all rows.
     #[default]
@@ -113,7 +114,7 @@ pub enum Share {
 }
 
 /// What follows the last row.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AtEnd {
     /// The first one. [`Place::Row`](crate::Place::Row) tells in which round.
     #[default]

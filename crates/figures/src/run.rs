@@ -203,6 +203,8 @@ pub struct Run {
     pub notes: Vec<Note>,
     /// What was changed of its load while it ran, in order.
     pub changes: Vec<Changed>,
+    /// Who carried it out, where others did.
+    pub muster: Option<engine::Muster>,
     /// Shards that worked.
     pub threads: usize,
     /// What each of them spent.
@@ -291,6 +293,7 @@ impl Run {
             stalled: Stalled::of(&total, &result.shards),
             notes,
             changes,
+            muster: result.muster,
             threads: result.threads,
             shards: result.shards,
             cpu_ns: total.cpu_ns,

@@ -10,7 +10,7 @@ use figures::{FailureCount, Interval, Judged, Run, per_second};
 use metrics::{Measure, Unit};
 use serde_json::{Map, Value, json};
 
-use crate::{About, Language, budget, changes, meetings, notes, rows, say, steps, traced, verdict};
+use crate::{About, Language, budget, changes, meetings, notes, rows, say, steps, traced, verdict, workers};
 use distribution::distribution;
 use intervals::Intervals;
 use plan::plan_of;
@@ -90,6 +90,7 @@ impl Json {
         };
         report["notes"] = run.notes.iter().map(note).collect();
         report["generator"] = generator(run);
+        report["workers"] = workers::value(run);
         report["exports"] = self.exports.iter().map(export_value).collect();
         report["intervals"] = self.intervals.take();
         report["intervals_left_out"] = self.intervals.left_out().into();

@@ -38,6 +38,7 @@ mod tools;
 mod traced;
 mod verdict;
 mod words;
+mod workers;
 mod wrap;
 
 pub use about::About;

@@ -77,6 +77,8 @@ fn result(total: Snapshot) -> RunResult {
         began_unix: std::time::Duration::from_millis(1_700_000_000_123),
         refused: None,
         lacked_certificate: false,
+        ends: Vec::new(),
+        muster: None,
     }
 }
 

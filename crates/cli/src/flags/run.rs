@@ -9,11 +9,25 @@ pub(super) const ENGINE: &[Row] = &[
         "立即执行 sysctl 修改，并给出撤销命令；不修改任何文件",
     ),
     flag("json", Kind::Switch, modes::DOCTOR).help("Print JSON", "输出 JSON"),
-    flag("threads", Kind::Number("N"), modes::LOADS).help(
+    flag("workers", Kind::Number("N"), modes::RUN).help(
+        "Divide the load over N processes of this machine, each with its own descriptors and a share of the threads",
+        "把负载分给本机的 N 个进程，各有自己的描述符和一份线程",
+    ),
+    flag("join", Kind::Text("BUS"), modes::WORKER)
+        .common()
+        .help("The bus of the run, like unix:PATH", "压测所用的总线，如 unix:路径"),
+    flag("name", Kind::Text("NAME"), modes::WORKER)
+        .common()
+        .help("What it is called in reports [default: host and process]", "在报告中的名称 [默认：主机名和进程号]"),
+    flag("allow", Kind::List("HOST"), modes::WORKER).common().help(
+        "A host or address that it may load, any for all; repeatable [default: this machine and private networks]",
+        "允许压测的主机或地址，any 表示不限；可重复 [默认：本机和私有网络]",
+    ),
+    flag("threads", Kind::Number("N"), modes::THREADED).help(
         "Threads that generate the load [default: the cores available to this process]",
         "压测线程数 [默认：本进程可用的核数]",
     ),
-    flag("pin-threads", Kind::Switch, modes::RUN)
+    flag("pin-threads", Kind::Switch, modes::PINNED)
         .help("Pin each thread to a core of its own", "把每个线程绑定到各自的核"),
     flag("driver", Kind::Choice("DRIVER", &["auto", "uring", "poll"]), modes::DRIVING).help(
         "How sockets are driven: auto, uring or poll [default: auto, which is io_uring where it works]",
@@ -141,6 +155,7 @@ pub(super) const VIEW: &[Row] = &[
         "显示汇总的全部内容：包括可忽略的延迟、空的列表，以及任意终端上的直方图",
     ),
     flag("quiet", Kind::Switch, modes::PRINTED).help("Show only the summary, no table", "只显示汇总，不显示表格"),
+    flag("quiet", Kind::Switch, modes::WORKER).help("Say nothing of what goes on", "不显示进展"),
     flag("no-color", Kind::Switch, modes::PRINTED)
         .help("Use no colors; NO_COLOR is respected too", "不使用颜色；也可设置 NO_COLOR"),
     flag("config", Kind::Text("FILE"), modes::DRIVING).help(

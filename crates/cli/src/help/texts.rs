@@ -50,6 +50,10 @@ pub(crate) fn about(command: &str) -> Text {
             "Check a scenario file: every mistake at once, with its line and a remedy; nothing is sent",
             "检查场景文件：一次列出全部错误，附上所在行和改法；不发送任何请求",
         ),
+        "worker" => (
+            "Carry out a part of a load that another onrush leads",
+            "承担由另一个 onrush 主导的压测的一部分",
+        ),
         "selftest" => (
             "Load a server of known behavior and compare every figure with theory; under a minute",
             "压测行为已知的服务，把每项数据与理论值对比；不到一分钟",
@@ -104,6 +108,7 @@ pub(crate) fn usage(command: &str) -> Text {
         "ctl" => ("onrush ctl [flags] DO [VALUE]", "onrush ctl [参数] 操作 [值]"),
         "compare" => ("onrush compare [flags] A B", "onrush compare [参数] A B"),
         "check" => ("onrush check [flags] FILE...", "onrush check [参数] FILE..."),
+        "worker" => ("onrush worker --join BUS [flags]", "onrush worker --join 总线 [参数]"),
         "selftest" => ("onrush selftest [flags]", "onrush selftest [参数]"),
         "grpc" => (
             "onrush grpc list [flags] [URL] [SYMBOL]\nonrush grpc describe [flags] [URL] [SYMBOL]",

@@ -10,7 +10,7 @@ use crate::flags::{Mode, rows};
 use crate::help;
 
 /// Words that nobody means as a host.
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 24] = [
     "run",
     "demo",
     "serve",
@@ -26,6 +26,7 @@ const COMMANDS: [&str; 23] = [
     "web",
     "ctl",
     "check",
+    "worker",
     "selftest",
     "grpc",
     "completions",

@@ -110,7 +110,6 @@ impl Members {
                 protocol: 0,
                 version: String::new(),
                 weight: 0,
-                connections: 0,
                 run: 0,
                 run_now: None,
                 revision: 0,

@@ -252,7 +252,6 @@ impl World {
             protocol: PROTOCOL,
             version: "1".to_owned(),
             weight: 1,
-            connections: 1_000,
             run: 0,
             run_now: None,
             revision: 0,

@@ -10,7 +10,7 @@ use driver::Clock;
 use host::CpuTime;
 use metrics::Snapshot;
 use pacing::Nanos;
-use pacing::change::Change;
+use pacing::change::{Change, Timeline};
 use plan::{BudgetPart, Plan};
 
 use super::RunError;
@@ -53,6 +53,7 @@ pub struct Teller {
     reports: Sender<Report>,
     changes: Arc<Changes>,
     stop: StopHandle,
+    warmup: Nanos,
 }
 
 /// What is wanted of a run.
@@ -169,8 +170,8 @@ pub struct Books {
 }
 
 impl Teller {
-    pub(super) fn new(reports: Sender<Report>, changes: Arc<Changes>, stop: StopHandle) -> Self {
-        Self { reports, changes, stop }
+    pub(super) fn new(reports: Sender<Report>, changes: Arc<Changes>, stop: StopHandle, warmup: Nanos) -> Self {
+        Self { reports, changes, stop, warmup }
     }
 
     fn tell(&self, part: usize, afar: Afar) {
@@ -235,6 +236,21 @@ impl Teller {
     /// The first change of its load behind a revision.
     pub fn change_after(&self, revision: u32) -> Option<Change> {
         self.changes.after(revision)
+    }
+
+    /// The loads of all scenarios over time, as they were changed.
+    pub fn timelines(&self) -> Vec<Arc<Timeline>> {
+        self.changes.timelines()
+    }
+
+    /// An instant on the clock of the run, counted from its start.
+    pub fn since_start(&self, at: Nanos) -> Nanos {
+        at.since(self.changes.measured_from().since(self.warmup))
+    }
+
+    /// An instant that is counted from the start of the run, on its clock.
+    pub fn instant(&self, since_start: Nanos) -> Nanos {
+        self.changes.measured_from().since(self.warmup) + since_start
     }
 
     /// When the users of a scenario that wait for each other start, on the clock of the run; 0 before the first time.

@@ -22,7 +22,7 @@ use crate::series::catalog;
 use crate::shard::Cast;
 use crate::supplies::Depot;
 use crate::talk::looks_at_messages;
-use crate::times::{Backlog, duration_of};
+use crate::times::{Backlog, duration_of, longest};
 use crate::verdict::Growth;
 use crate::world::{ClosedWork, Counters, OpenWork, Origin, PreparedStep, Work};
 use crate::{Places, PlacesError};
@@ -272,6 +272,28 @@ pub(super) fn growth(timeline: &Timeline, backlog: Backlog) -> Option<Growth> {
     })
 }
 
+/// When the loads of a plan are over, counted from the beginning of the measured load; `None` when no time says so.
+pub fn end_of_plan(plan: &Plan) -> Option<Nanos> {
+    longest(plan.scenarios.iter().map(duration_of))
+}
+
+/// How many starts of open loads are intended from one instant to before another one, in some slots; as the loads were changed.
+pub fn starts_between(plan: &Plan, timelines: &[Arc<Timeline>], slots: &Segment, (from, to): (Nanos, Nanos)) -> u64 {
+    let of = |(scenario, timeline): (&Scenario, &Arc<Timeline>)| {
+        let (Load::Open { arrivals, .. }, Course::Rate(schedule)) = (&scenario.load, timeline.course()) else { return 0 };
+        let mut starts = Starts::from(schedule.clone(), spacing_of(*arrivals), slots.clone(), from);
+        to.0.checked_sub(1).map_or(0, |last| starts.take_until(Nanos(last)))
+    };
+    plan.scenarios.iter().zip(timelines).map(of).sum()
+}
+
+fn spacing_of(arrivals: Arrivals) -> Spacing {
+    match arrivals {
+        Arrivals::Even => Spacing::Even,
+        Arrivals::Poisson { seed } => Spacing::Poisson { seed },
+    }
+}
+
 /// How many users there are at an instant of the run.
 fn levels(scenario: &Scenario, warmup: Nanos) -> Levels {
     let Load::Closed { users, shape, .. } = &scenario.load else { return Levels::constant(0) };
@@ -312,10 +334,7 @@ fn open_work(
 ) -> Option<OpenWork> {
     let load = &plan.scenarios[scenario].load;
     let Load::Open { stages, arrivals, connections, max_lateness, requests } = load else { return None };
-    let spacing = match *arrivals {
-        Arrivals::Even => Spacing::Even,
-        Arrivals::Poisson { seed } => Spacing::Poisson { seed },
-    };
+    let spacing = spacing_of(*arrivals);
     let first = stages.iter().find(|stage| !stage.span.is_zero()).map_or(0, |stage| stage.from);
     let warm_schedule = schedule_of(&[RateStage { from: first, to: first, span: plan.warmup }], None);
     let is_warming = !plan.warmup.is_zero() && from.is_none();

@@ -91,6 +91,8 @@ pub struct Finished {
     pub shards: Vec<ShardUse>,
     /// How each scenario ended.
     pub(crate) ends: Vec<Ended>,
+    /// How the parts ended that others carried out.
+    pub(crate) parts: Vec<PartEnd>,
 }
 
 impl Finished {
@@ -164,7 +166,7 @@ pub(super) struct Merger {
     awaits_late: bool,
     has_waited: bool,
     /// What threads elsewhere spent, and what else the end of each part told.
-    pub(super) parts: Vec<PartEnd>,
+    parts: Vec<PartEnd>,
     /// They are elsewhere, and may tell of many intervals that were shown without them.
     is_afar: bool,
     /// An interval waits for a late one until others have told so many more.
@@ -399,6 +401,7 @@ impl Merger {
             stopped_at: self.ends.iter().map(|end| end.stopped_at).max().unwrap_or(Nanos::ZERO),
             shards,
             ends: self.ends,
+            parts: self.parts,
         }
     }
 

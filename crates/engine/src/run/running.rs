@@ -105,7 +105,7 @@ impl Running {
             slowest: options.lookout.slowest,
             clock,
             stop: stop.clone(),
-            teller: Teller::new(reports, changes.clone(), stop.clone()),
+            teller: Teller::new(reports, changes.clone(), stop.clone(), plan.warmup.into()),
         };
         let times = Times::of(&plan, team.begin(order)?);
         let cpu_before = host::process_cpu_time();
@@ -126,7 +126,8 @@ impl Running {
         options.supplies.check(&plan)?;
         let depot = Depot::new(options.supplies.clone());
         let clock = part.begins.map_or_else(Clock::start, |(clock, _)| clock);
-        let changes = Arc::new(divide::changes_of(&plan, clock));
+        let changes = divide::changes_of(&plan, clock).of_part(part.lease.clone(), part.lost.clone());
+        let changes = Arc::new(changes);
         let first = (options.address, options.tls.clone());
         let ways: Vec<_> = std::iter::once(first).chain(options.others.iter().cloned()).collect();
         let casts = divide::casts(&plan, &ways, options.threads, part)?;
@@ -168,6 +169,8 @@ impl Running {
             log.begin(began_unix);
         }
         changes.begin(times.measured_from());
+        part.changes.iter().for_each(|change| changes.follow(change.clone()));
+        (0..part.changes.len() + usize::from(part.lost.is_some())).for_each(|_| stop.wish_of().tell_of_change());
         let place = if part.begins.is_some() { Where::Part } else { Where::Here };
         let desk = LoadDesk::new(times, scenarios, returns, stop.clone(), changes.clone(), place);
         let going = Going::begin(crew, times, desk, stop.clone());
@@ -201,8 +204,9 @@ impl Running {
     /// As [`Running::start`].
     pub fn finish(self) -> Result<RunResult, RunError> {
         let (mut desk, mut threads) = self.going.finish();
-        let (muster, mut parts) = (desk.muster.take(), std::mem::take(&mut desk.merger.parts));
-        let finished = desk.finish()?;
+        let muster = desk.muster.take();
+        let mut finished = desk.finish()?;
+        let mut parts = std::mem::take(&mut finished.parts);
         let mut cpu = host::process_cpu_time().since(self.cpu_before);
         if muster.is_some() {
             threads = finished.shards.len();

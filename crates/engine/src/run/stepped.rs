@@ -58,7 +58,8 @@ impl<D: Driver> SteppedRun<D> {
             .expect("a plan that names no addresses of ours");
         let meetings = meetings_of(&casts);
         // The clock of the drivers is the run's; this one is never asked.
-        let changes = Arc::new(changes_of(plan, Clock::start()));
+        let changes = changes_of(plan, Clock::start()).of_part(part.lease.clone(), part.lost.clone());
+        let changes = Arc::new(changes);
         for (shard, mut cast) in casts.into_iter().enumerate() {
             let (back, returned) = channel();
             returns.push(back);

@@ -12,7 +12,7 @@ use plan::{Flags, Plan};
 use target::SteppedServer;
 
 use crate::idle::QUIET;
-use crate::{Part, SteppedRun, StopHandle, Supplies};
+use crate::{Lease, Part, SteppedRun, StopHandle, Supplies};
 
 /// A run of a part, in the simulated network.
 struct Crewed {
@@ -54,8 +54,13 @@ impl World {
 
     /// A run of these slots begins, from then on.
     fn begin(&mut self, slots: impl Iterator<Item = u16>, from: Option<Nanos>) {
+        self.begin_with(slots, from, Lease::default());
+    }
+
+    fn begin_with(&mut self, slots: impl Iterator<Item = u16>, from: Option<Nanos>, lease: Lease) {
         let segment = Segment::of_slots(slots).expect("some slots");
-        let part = Part { segment: segment.clone(), from, begins: Some((Clock::start(), self.begins)) };
+        let begins = Some((Clock::start(), self.begins));
+        let part = Part { segment: segment.clone(), from, begins, lease, ..Part::default() };
         let (network, mut hosts) = (self.network.clone(), Vec::new());
         let supplies = (Supplies::default(), part);
         let run = SteppedRun::start_with(&self.plan, supplies, address(), self.threads, &StopHandle::default(), || {
@@ -195,5 +200,36 @@ fn a_closed_load_in_parts_has_the_users_of_the_whole() {
         };
         // Rows in which nobody came or went.
         assert_eq!([1_000, 2_000, 3_000, 3_600].map(at), [60; 4], "on {threads}");
+    }
+}
+
+/// Nobody extends its lease: what is due then, and later, it does not start; nor when it stood still meanwhile.
+#[test]
+fn a_part_without_a_lease_starts_nothing() {
+    let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let text = |text: &str| Some(text.to_owned());
+    let open = Flags { rate: text("1000"), ..Flags::default() };
+    let closed = Flags { connections: text("20"), ..Flags::default() };
+    for (flags, is_open) in [(open, true), (closed, false)] {
+        for threads in [1, 2] {
+            let url = text("http://10.0.0.1/delay/10");
+            let plan = plan(Flags { url, duration: text("4s"), ..flags.clone() });
+            let mut world = World::new(plan, threads, 7);
+            let lease = Lease::until(world.begins + millis(1_000));
+            world.begin_with(own(0), None, lease.clone());
+            world.go_on(Some(millis(800)));
+            lease.extend(world.begins + millis(2_000));
+            // A lease that is shorter takes nothing away.
+            lease.extend(world.begins + millis(1_500));
+            let (seen, served, _) = world.finish();
+            let counts = &seen.counts;
+            assert_eq!((counts.succeeded(), served), (counts.started(), counts.started()));
+            if is_open {
+                let due = (0..2_000).filter(|start| start % 4_096 % 3 == 0).count();
+                assert_eq!(counts.started(), due as u64, "on {threads}");
+            } else {
+                assert!((7 * 150..=7 * 201).contains(&counts.started()), "{}", counts.started());
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Why a run does not begin.
 
-use engine::{PlacesError, RunError};
+use engine::{PlacesError, RunError, TeamFault};
 
 use super::in_chinese;
 use crate::Language;
@@ -24,7 +24,35 @@ pub fn run_error(error: &RunError, language: Language) -> String {
         (Language::Zh, RunError::NoInterpreter) => {
             "场景中用到了表达式，但此程序构建时不含 JavaScript；请用 --features script 重新构建".to_owned()
         }
-        (Language::Zh, RunError::Afar(fault)) => in_chinese(&fault.to_string()),
+        (Language::Zh, RunError::Team(fault)) => team_fault(fault),
         (Language::Zh, RunError::Expression { reason }) => in_chinese(&format!("表达式无法使用：{reason}")),
+    }
+}
+
+/// Why those who should carry out a run do not.
+fn team_fault(fault: &TeamFault) -> String {
+    match fault {
+        TeamFault::TooFew { there, wanted, waited_s } => {
+            format!("等待 {waited_s} 秒后，{wanted} 个工作进程中只有 {there} 个就位；请启动更多，或用 --workers 减少数量")
+        }
+        TeamFault::Unready { unready, of } => {
+            format!("{of} 个工作进程中有 {unready} 个未能按时就绪；请查看它们的输出并重新启动")
+        }
+        TeamFault::Version { worker, theirs, ours } => {
+            format!("工作进程 {worker} 的 onrush 版本是 {theirs}，此处是 {ours}；请在所有机器上使用同一版本")
+        }
+        TeamFault::Target { worker, target, allowed } => {
+            format!("工作进程 {worker} 不允许压测 {target}，只允许 {allowed}；如需允许，请用 --allow {target} 启动它")
+        }
+        TeamFault::Plan { worker, reason } => {
+            format!("工作进程 {worker} 无法使用该计划：{reason}；请在所有机器上使用同一版本，然后重试")
+        }
+        TeamFault::Clock { worker } => {
+            format!("工作进程 {worker} 收到的应答太少，无法校准时间；请检查它与总线之间的网络")
+        }
+        TeamFault::System { worker, reason } => format!("工作进程 {worker} 无法执行它的部分：{reason}"),
+        TeamFault::Undivided { what } => format!("{what} 无法分配给多个工作进程；请不带 --workers 运行"),
+        TeamFault::Bus { reason } => format!("无法使用工作进程的总线：{}", in_chinese(reason)),
+        TeamFault::Stopped => "压测开始前已停止，没有进行测量".to_owned(),
     }
 }

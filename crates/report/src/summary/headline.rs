@@ -6,7 +6,7 @@ use metrics::Measure;
 use crate::format::{percent, rate};
 use crate::page::{Page, marked};
 use crate::screen::Paint;
-use crate::{Language, budget, meetings, rows, verdict};
+use crate::{Language, budget, meetings, rows, verdict, workers};
 
 impl Page {
     /// Verdict and thresholds, the rate, the success, and three times.
@@ -38,6 +38,9 @@ impl Page {
         }
         for text in rows::used_up(run, self.language()) {
             self.line(self.language().pick("Data", "数据"), &text);
+        }
+        if let Some(text) = workers::missed(run, self.language()) {
+            self.warn(self.language().pick("Workers", "工作进程"), &text);
         }
         for text in meetings::missed(run, self.language()) {
             self.line(self.language().pick("Meetings", "集合点"), &text);

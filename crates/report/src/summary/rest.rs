@@ -6,7 +6,7 @@ use metrics::Measure;
 use crate::format::{Align, bytes, count, pad, time};
 use crate::page::{LABEL_WIDTH, Page};
 use crate::say::Scene;
-use crate::{say, verdict};
+use crate::{say, verdict, workers};
 
 const BAR_WIDTH: usize = 40;
 /// Parts of a character of a bar.
@@ -121,6 +121,11 @@ impl Page {
             ),
         );
         self.line(words.generator, &text);
+        let mut label = self.language().pick("Workers", "工作进程");
+        for text in workers::told(run, self.language()) {
+            self.line(label, &text);
+            label = "";
+        }
     }
 }
 

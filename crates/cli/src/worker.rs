@@ -1,0 +1,219 @@
+//! `onrush worker`: carries out parts of loads that another onrush leads.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cluster::hand::{Hand, Notice, Setting, Workplace};
+use cluster::local;
+use cluster::words::Refusal;
+use driver::Choice;
+use engine::{Lookout, ResolveError, RunOptions, Supplies};
+use feed::Feed;
+use plan::{Plan, Reach};
+use report::Language;
+
+use crate::args::WorkerArgs;
+use crate::exit::Exit;
+use crate::supplies::supplies;
+use crate::{load, output, signals, usage, workers};
+
+/// A host that stands for all.
+const ANY: &str = "any";
+
+pub(crate) fn worker(args: &WorkerArgs) -> Exit {
+    let language = usage::language();
+    let Some(path) = args.join.as_deref().and_then(|join| join.strip_prefix("unix:")).filter(|path| !path.is_empty())
+    else {
+        let value = args.join.as_deref().unwrap_or_default();
+        output::complain(&language.pick(
+            format!("--join wants the bus of a run, like unix:/tmp/run/bus, not '{value}'"),
+            format!("--join 需要压测所用的总线，如 unix:/tmp/run/bus，而不是 '{value}'"),
+        ));
+        return Exit::Usage;
+    };
+    let threads = match load::threads(args.engine.threads.as_deref()) {
+        Ok(threads) => threads,
+        Err(error) => {
+            output::complain(&report::plan_error(&error, language));
+            return Exit::Usage;
+        }
+    };
+    host::raise_descriptor_limit();
+    let place: Arc<dyn Workplace> = Arc::new(Place {
+        threads,
+        choice: args.engine.driver.choice(),
+        pins_threads: args.engine.pin_threads,
+        allow: args.allow.clone(),
+        is_quiet: args.is_quiet,
+        language,
+    });
+    let folder = std::env::temp_dir().join(format!("onrush-rows-{:016x}", workers::id()));
+    let setting = Setting {
+        id: workers::id(),
+        name: args.name.clone().unwrap_or_else(own_name),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        weight: u32::try_from(threads).unwrap_or(u32::MAX),
+        goes_with_leader: true,
+        folder: folder.clone(),
+    };
+    if let Err(reason) = std::fs::create_dir_all(&folder) {
+        output::complain(&output::cannot_write(&folder.display().to_string(), &reason, language));
+        return Exit::System;
+    }
+    let exit = work(Path::new(path), setting, &place, language);
+    // What was written for one run is of no further use.
+    let _ = std::fs::remove_dir_all(&folder);
+    exit
+}
+
+fn work(path: &Path, setting: Setting, place: &Arc<dyn Workplace>, language: Language) -> Exit {
+    let hand = Hand::new(setting, place);
+    let stop = hand.stop_handle();
+    let watched = signals::watch(move || stop.stop(), || std::process::exit(Exit::Stopped as i32));
+    if let Err(error) = watched {
+        output::complain(&language.pick(
+            format!("signals cannot be watched: {error}"),
+            format!("无法监听信号：{}", report::in_chinese(&error.to_string())),
+        ));
+        return Exit::System;
+    }
+    match local::join(path, hand.subjects(), hand.inbox()) {
+        Ok(bus) => hand.work(bus),
+        Err(reason) => {
+            let path = path.display();
+            output::complain(&language.pick(
+                format!("no bus at {path}: {reason}; start the run that leads first"),
+                format!("{path} 处没有总线：{}；请先启动主导压测的进程", report::in_chinese(&reason.to_string())),
+            ));
+            return Exit::System;
+        }
+    }
+    if watched.is_ok_and(|asked| asked.is_asked()) { Exit::Stopped } else { Exit::Done }
+}
+
+/// What a worker is called that nobody named.
+fn own_name() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    format!("{}-{}", host.trim(), std::process::id())
+}
+
+/// This machine, as a worker has it.
+struct Place {
+    threads: usize,
+    choice: Choice,
+    pins_threads: bool,
+    allow: Vec<String>,
+    is_quiet: bool,
+    language: Language,
+}
+
+impl Place {
+    /// Where a load may go from here, whoever leads.
+    fn reach(&self) -> Option<Reach> {
+        let is_any = self.allow.iter().any(|host| host == ANY);
+        (!is_any).then(|| Reach::Near(self.allow.clone().into()))
+    }
+}
+
+impl Workplace for Place {
+    fn prepare(&self, plan: Plan, feeds: Vec<Feed>, slowest: usize) -> Result<(Plan, RunOptions), Refusal> {
+        let system = |reason: String| Refusal::System { reason };
+        let plan = match self.reach() {
+            Some(reach) => plan.reaching(&reach),
+            None => plan,
+        };
+        let mut ways = Vec::new();
+        for scenario in &plan.scenarios {
+            let connect_timeout = scenario.steps.first().map_or(Duration::ZERO, |step| step.connect_timeout);
+            for target in &scenario.targets {
+                let resolved = engine::resolve(target, connect_timeout).map_err(|error| match error {
+                    ResolveError::Consent { .. } => {
+                        let allowed = if self.allow.is_empty() {
+                            "this machine and private networks".to_owned()
+                        } else {
+                            self.allow.join(", ")
+                        };
+                        Refusal::Target { target: target.host.clone(), allowed }
+                    }
+                    error => system(error.to_string()),
+                })?;
+                let tls = engine::client_tls(target).map_err(|error| system(error.to_string()))?;
+                ways.push((resolved.address, tls));
+            }
+        }
+        let mut ways = ways.into_iter();
+        let Some((address, tls)) = ways.next() else { return Err(system("a plan without a target".to_owned())) };
+        let driver = driver::choose(self.choice).map_err(|error| system(error.to_string()))?;
+        let options = RunOptions {
+            address,
+            tls,
+            others: ways.collect(),
+            threads: self.threads,
+            pins_threads: self.pins_threads,
+            driver,
+            lookout: Lookout { slowest, log: None },
+            supplies: cluster::carried::supplies(feeds, &usual()),
+            team: None,
+        };
+        Ok((plan, options))
+    }
+
+    fn tell(&self, notice: &Notice) {
+        if let Some(text) = said(notice, self.language).filter(|_| !self.is_quiet) {
+            output::note(&format!("onrush: {text}"));
+        }
+    }
+}
+
+fn usual() -> Supplies {
+    supplies()
+}
+
+/// What a person may want to know, in words.
+fn said(notice: &Notice, language: Language) -> Option<String> {
+    Some(match notice {
+        Notice::Joined => language.pick("on the bus, waiting for a run".to_owned(), "已连上总线，等待压测".to_owned()),
+        Notice::Cut => language.pick("the bus is gone".to_owned(), "总线已断开".to_owned()),
+        Notice::Ready => language.pick("ready for a run".to_owned(), "已就绪".to_owned()),
+        Notice::Refused(refusal) => {
+            let reason = refused(refusal, language);
+            language.pick(format!("takes no part in the run: {reason}"), format!("不参加本次压测：{reason}"))
+        }
+        Notice::Began(slots) => {
+            let share = f64::from(*slots) / 40.96;
+            language.pick(format!("has {share:.1} % of the load"), format!("承担 {share:.1} % 的负载"))
+        }
+        Notice::Ended => language.pick("its part is over".to_owned(), "本部分已结束".to_owned()),
+        Notice::GivenUp => language.pick(
+            "was out of reach for too long, so others have its part; it begins anew".to_owned(),
+            "失联过久，其部分已交给其他进程；现在重新开始".to_owned(),
+        ),
+        Notice::Broken(reason) => {
+            language.pick(format!("cannot carry out its part: {reason}"), format!("无法执行其部分：{reason}"))
+        }
+        Notice::Full => language.pick(
+            "the bus has no room for what it has to tell; it keeps it, and tries again".to_owned(),
+            "总线已满，暂存待发数据并重试".to_owned(),
+        ),
+    })
+}
+
+fn refused(refusal: &Refusal, language: Language) -> String {
+    match refusal {
+        Refusal::Version { worker, leader } => language.pick(
+            format!("it is onrush {worker}, and who leads is {leader}; use the same version"),
+            format!("本机 onrush 版本是 {worker}，主导方是 {leader}；请使用同一版本"),
+        ),
+        Refusal::Plan { reason } => reason.clone(),
+        Refusal::Target { target, allowed } => language.pick(
+            format!("it may not load {target}, only {allowed}; start it with --allow {target} if it should"),
+            format!("不允许压测 {target}，只允许 {allowed}；如需允许，请加上 --allow {target}"),
+        ),
+        Refusal::Clock => language.pick(
+            "it got too few answers to tell the time".to_owned(),
+            "收到的应答太少，无法校准时间".to_owned(),
+        ),
+        Refusal::System { reason } => reason.clone(),
+    }
+}

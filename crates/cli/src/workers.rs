@@ -1,0 +1,150 @@
+//! `--workers N`: the load is carried out by other processes of this machine, which this one starts, leads and ends.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime};
+
+use cluster::local::LocalBus;
+use cluster::team::Workers;
+use cluster::{OnLoss, Setting};
+use engine::{Order, RunError, Team};
+use pacing::Nanos;
+use plan::{PlanError, parse_count};
+use report::Language;
+
+use crate::args::EngineArgs;
+use crate::exit::Exit;
+
+/// More processes than anybody starts on one machine.
+const WORKERS_MAX: u64 = 256;
+/// Workers that do not end by themselves are ended after this.
+const ENDS_WITHIN: Duration = Duration::from_secs(5);
+
+/// Who carries out the load, if somebody else does. Or what is said instead.
+pub(crate) fn team(
+    engine: &EngineArgs,
+    threads: usize,
+    language: Language,
+) -> Result<Option<Arc<dyn Team>>, (String, Exit)> {
+    let Some(text) = engine.workers.as_deref() else { return Ok(None) };
+    let say = |error: &PlanError| (report::plan_error(error, language), Exit::Usage);
+    let count = parse_count("--workers", text, 1, WORKERS_MAX).map_err(|error| say(&error))? as usize;
+    let team = LocalTeam::start(count, threads, engine).map_err(|reason| {
+        let text = language.pick(
+            format!("the workers cannot be started: {reason}; run without --workers"),
+            format!("无法启动工作进程：{}；请不带 --workers 运行", report::in_chinese(&reason.to_string())),
+        );
+        (text, Exit::System)
+    })?;
+    Ok(Some(Arc::new(team)))
+}
+
+/// Processes of this machine, and the bus between them.
+#[derive(Debug)]
+struct LocalTeam {
+    /// They are led first to last: the field order is that of their ends.
+    workers: Workers,
+    children: Mutex<Vec<Child>>,
+    folder: PathBuf,
+    /// Behind the workers, who need it to the end.
+    _bus: Kept,
+}
+
+/// The bus lives as long as this.
+struct Kept(#[expect(dead_code, reason = "it is there to be dropped")] LocalBus);
+
+impl std::fmt::Debug for Kept {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("bus")
+    }
+}
+
+/// A number that nobody else has, by the time and this process.
+fn drawn(salt: u64) -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let seed = now.as_nanos() as u64 ^ (u64::from(std::process::id()) << 32);
+    let unit = pacing::Random::of_stream(seed, salt).unit();
+    (unit * u64::MAX as f64) as u64 ^ seed
+}
+
+pub(crate) fn id() -> u64 {
+    drawn(1)
+}
+
+impl LocalTeam {
+    fn start(count: usize, threads: usize, engine: &EngineArgs) -> Result<Self, std::io::Error> {
+        let folder = own_folder()?;
+        let path = folder.join("bus");
+        let bus = LocalBus::open(&path)?;
+        let setting = Setting {
+            who: drawn(2),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            workers: count,
+            patience: Nanos::from_millis(20_000),
+            min_workers: 1,
+            on_loss: OnLoss::Rebalance,
+            ttl: Nanos::from_millis(1_500),
+            lease: Nanos::from_millis(5_000),
+            start_lead: Nanos::from_millis(300),
+            is_alone: true,
+        };
+        let workers = Workers::lead(setting, |subjects, inbox| Ok(bus.client(subjects, inbox)))?;
+        let mut team = Self { workers, children: Mutex::new(Vec::new()), folder, _bus: Kept(bus) };
+        for number in 1..=count {
+            // The threads are dealt out; each has one at least.
+            let own = (threads / count + usize::from(number <= threads % count)).max(1);
+            let child = spawn(&path, number, own, engine)?;
+            team.children.get_mut().expect("no holder of the lock panics").push(child);
+        }
+        Ok(team)
+    }
+}
+
+/// A folder that nobody else may open.
+fn own_folder() -> Result<PathBuf, std::io::Error> {
+    use std::os::unix::fs::DirBuilderExt;
+    let folder = std::env::temp_dir().join(format!("onrush-{:016x}", drawn(3)));
+    std::fs::DirBuilder::new().mode(0o700).create(&folder)?;
+    Ok(folder)
+}
+
+fn spawn(path: &std::path::Path, number: usize, threads: usize, engine: &EngineArgs) -> Result<Child, std::io::Error> {
+    use std::os::unix::process::CommandExt;
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("worker").arg("--join").arg(format!("unix:{}", path.display()));
+    command.arg("--name").arg(format!("worker-{number}")).arg("--threads").arg(threads.to_string());
+    // Who may be loaded was asked here.
+    command.args(["--allow", "any", "--quiet"]);
+    if let Some(driver) = engine.driver.name() {
+        command.args(["--driver", driver]);
+    }
+    if engine.pin_threads {
+        command.arg("--pin-threads");
+    }
+    // Ctrl-C is for who leads; a page that reads our output has nothing from them.
+    command.stdin(Stdio::null()).stdout(Stdio::null()).process_group(0);
+    command.spawn()
+}
+
+impl Team for LocalTeam {
+    fn begin(&self, order: Order) -> Result<Nanos, RunError> {
+        self.workers.begin(order)
+    }
+}
+
+impl Drop for LocalTeam {
+    fn drop(&mut self) {
+        self.workers.close();
+        let since = Instant::now();
+        for child in self.children.get_mut().expect("no holder of the lock panics") {
+            while since.elapsed() < ENDS_WITHIN && matches!(child.try_wait(), Ok(None)) {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            // One that is over already has nothing to be ended.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}

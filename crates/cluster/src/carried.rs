@@ -1,0 +1,177 @@
+//! What goes to workers and comes back, beside what machines say: plans with their files, and how parts ended.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::{Met, PartEnd, SceneEnded, ShardUse, Supplies, UsedUp};
+use feed::{Feed, Spec};
+use host::CpuTime;
+use metrics::Snapshot;
+use pacing::Nanos;
+use plan::{BudgetPart, Carried};
+use serde::{Deserialize, Serialize};
+
+use crate::bus::Bytes;
+use crate::words::{FeedFile, Packet, read, written};
+
+/// Why something cannot be sent, or is not what it should be.
+#[derive(Debug, thiserror::Error)]
+pub enum PacketError {
+    /// The plan.
+    #[error(transparent)]
+    Plan(#[from] plan::CarriedError),
+    /// A file of rows.
+    #[error("{file}: {reason}")]
+    File {
+        /// Which.
+        file: String,
+        /// What the system says.
+        reason: std::io::Error,
+    },
+    /// Rows.
+    #[error(transparent)]
+    Feed(#[from] feed::FeedError),
+    /// It is none.
+    #[error("what came is no plan, or not the one that its name says")]
+    Damaged,
+}
+
+/// The name of a packet: its hash.
+pub fn name_of(packet: &[u8]) -> String {
+    let hash = hmac_sha256::Hash::hash(packet);
+    let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("plan-{digits}")
+}
+
+/// A plan with all that it needs, as bytes.
+///
+/// # Errors
+/// A file is gone, or a path cannot be written.
+pub fn pack(plan: &Carried, supplies: &Supplies, slowest: usize) -> Result<Bytes, PacketError> {
+    let mut feeds = Vec::new();
+    for feed in supplies.feeds.iter() {
+        let file = feed.file().display().to_string();
+        let bytes = std::fs::read(feed.file()).map_err(|reason| PacketError::File { file: file.clone(), reason })?;
+        let spec = Spec { file: file.clone().into(), ..feed.spec().clone() };
+        feeds.push(FeedFile { name: file, spec: written(&spec).to_vec(), bytes });
+    }
+    Ok(written(&Packet { plan: plan.to_bytes()?, feeds, slowest: slowest as u64 }))
+}
+
+/// A packet as it was before. Files of rows are written into `folder`.
+///
+/// # Errors
+/// It is none, or the disk does not take the files.
+pub fn unpack(name: &str, bytes: &[u8], folder: &Path) -> Result<(Carried, Vec<Feed>, usize), PacketError> {
+    if name_of(bytes) != name {
+        return Err(PacketError::Damaged);
+    }
+    let packet: Packet = read(bytes).ok_or(PacketError::Damaged)?;
+    let plan = Carried::from_bytes(&packet.plan)?;
+    let mut feeds = Vec::new();
+    for (number, file) in packet.feeds.iter().enumerate() {
+        let path = folder.join(format!("rows-{number}"));
+        let failed = |reason| PacketError::File { file: file.name.clone(), reason };
+        std::fs::write(&path, &file.bytes).map_err(failed)?;
+        let spec: Spec = read(&file.spec).ok_or(PacketError::Damaged)?;
+        feeds.push(Feed::open(Spec { file: path, ..spec })?);
+    }
+    Ok((plan, feeds, usize::try_from(packet.slowest).unwrap_or(usize::MAX)))
+}
+
+/// Snapshots of each scenario, as bytes.
+pub fn snapshots_to_bytes<'a>(all: impl IntoIterator<Item = &'a Snapshot>) -> Vec<Vec<u8>> {
+    let encode = |seen: &Snapshot| {
+        let mut bytes = Vec::new();
+        seen.encode(&mut bytes);
+        bytes
+    };
+    all.into_iter().map(encode).collect()
+}
+
+/// They as they were, put together scenario by scenario where there are several rows; `None` when they are none.
+pub fn snapshots_of_bytes(all: &[Vec<u8>], scenarios: usize) -> Option<Vec<Snapshot>> {
+    let mut seen = vec![Snapshot::default(); scenarios];
+    if scenarios == 0 || !all.len().is_multiple_of(scenarios) {
+        return None;
+    }
+    for (place, bytes) in all.iter().enumerate() {
+        let one = Snapshot::decode(bytes).ok()?;
+        let whole = &mut seen[place % scenarios];
+        // How things stand is as it was last.
+        let (users, open) = (one.gauges.users, one.gauges.connections_open);
+        whole.merge(&one);
+        (whole.gauges.users, whole.gauges.connections_open) = (users, open);
+    }
+    Some(seen)
+}
+
+#[derive(Serialize, Deserialize)]
+struct WireEnd {
+    wall: Nanos,
+    scenarios: Vec<(Nanos, Option<(u64, u64)>, Option<u8>)>,
+    shards: Vec<WireShard>,
+    cpu: (u64, u64),
+    used_up: Vec<(String, u64, bool)>,
+    met: Vec<(String, [u64; 4])>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct WireShard {
+    spent: [u64; 5],
+    lag: Vec<u8>,
+}
+
+/// How a part ended, as bytes.
+pub fn end_to_bytes(end: &PartEnd) -> Vec<u8> {
+    let shard = |shard: &ShardUse| {
+        let spent = [shard.cpu_ns, shard.run_delay_ns, shard.span_ns, shard.saturated_ns, shard.stalled_ns];
+        let mut lag = Snapshot::default();
+        lag.lag.clone_from(&shard.lag);
+        WireShard { spent, lag: snapshots_to_bytes([&lag]).remove(0) }
+    };
+    let scene = |end: &SceneEnded| (end.stopped_at, end.backlog, end.spent.map(|part| part as u8));
+    let end = WireEnd {
+        wall: end.wall,
+        scenarios: end.scenarios.iter().map(scene).collect(),
+        shards: end.shards.iter().map(shard).collect(),
+        cpu: (end.cpu.user_ns, end.cpu.system_ns),
+        used_up: end.used_up.iter().map(|one| (one.file.display().to_string(), one.rows, one.is_again)).collect(),
+        met: end.met.iter().map(|met| (met.name.clone(), [met.users, met.full, met.by_time, met.short])).collect(),
+    };
+    written(&end).to_vec()
+}
+
+/// How a part ended; `None` when the bytes do not say.
+pub fn end_of_bytes(bytes: &[u8]) -> Option<PartEnd> {
+    let end: WireEnd = read(bytes)?;
+    let shard = |shard: WireShard| {
+        let [cpu_ns, run_delay_ns, span_ns, saturated_ns, stalled_ns] = shard.spent;
+        let lag = Snapshot::decode(&shard.lag).ok()?.lag;
+        Some(ShardUse { cpu_ns, run_delay_ns, span_ns, saturated_ns, stalled_ns, lag })
+    };
+    let part = |number: u8| BudgetPart::ALL.get(usize::from(number)).copied();
+    let scene = |(stopped_at, backlog, spent): (Nanos, Option<(u64, u64)>, Option<u8>)| SceneEnded {
+        stopped_at,
+        backlog,
+        spent: spent.and_then(part),
+    };
+    let met = |(name, [users, full, by_time, short]): (String, [u64; 4])| Met { name, users, full, by_time, short };
+    Some(PartEnd {
+        wall: end.wall,
+        scenarios: end.scenarios.into_iter().map(scene).collect(),
+        shards: end.shards.into_iter().map(shard).collect::<Option<_>>()?,
+        cpu: CpuTime { user_ns: end.cpu.0, system_ns: end.cpu.1 },
+        used_up: end
+            .used_up
+            .into_iter()
+            .map(|(file, rows, is_again)| UsedUp { file: file.into(), rows, is_again })
+            .collect(),
+        met: end.met.into_iter().map(met).collect(),
+    })
+}
+
+/// What users read and reckon with, of a packet.
+pub fn supplies(feeds: Vec<Feed>, usual: &Supplies) -> Supplies {
+    Supplies { feeds: Arc::from(feeds), ..usual.clone() }
+}

@@ -1,0 +1,542 @@
+//! A worker at work: the machine, a bus, and the runs of this process that have its parts.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use driver::Clock;
+use engine::{Control, Lease, Part, PartEnd, PartNews, RunError, RunOptions, RunResult, Running, StopHandle, Told};
+use feed::Feed;
+use host::CpuTime;
+use pacing::change::Change;
+use pacing::{Lost, Nanos, Segment};
+use plan::{Carried, Plan};
+
+use crate::bus::{Bus, Heard, Inbox};
+use crate::carried::{end_to_bytes, snapshots_to_bytes, unpack};
+use crate::words::{Hello, News, PROTOCOL, Refusal, Row};
+use crate::worker::{Act, PartOf, Worker};
+
+/// What a machine says of a plan before it carries out a part of it.
+pub trait Workplace: Send + Sync {
+    /// What it needs to carry out this plan: where its targets are, seen from here, and what else it takes.
+    ///
+    /// # Errors
+    /// It may not load a target, or cannot.
+    fn prepare(&self, plan: Plan, feeds: Vec<Feed>, slowest: usize) -> Result<(Plan, RunOptions), Refusal>;
+
+    /// Something that a person may want to know.
+    fn tell(&self, notice: &Notice);
+}
+
+/// Something that a person may want to know.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Notice {
+    /// It is on the bus.
+    Joined,
+    /// The bus is gone.
+    Cut,
+    /// It takes part in a run.
+    Ready,
+    /// It does not take part in a run.
+    Refused(Refusal),
+    /// A part begins: so many slots of 4,096.
+    Began(u32),
+    /// A part is over.
+    Ended,
+    /// Nobody counted on what it had any more; it begins anew.
+    GivenUp,
+    /// A part cannot be carried out.
+    Broken(String),
+    /// The bus does not take what it has to tell.
+    Full,
+}
+
+/// Who a worker is.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// Drawn when it starts.
+    pub id: u64,
+    /// What it is called.
+    pub name: String,
+    /// Its version of onrush.
+    pub version: String,
+    /// What it can do beside others; as many as it has threads.
+    pub weight: u32,
+    /// It ends when whoever leads has closed, or is gone for good.
+    pub goes_with_leader: bool,
+    /// Where files of rows are written.
+    pub folder: PathBuf,
+}
+
+enum Input {
+    Heard(Heard),
+    Prepared(u64, Box<Result<(Plan, RunOptions), Refusal>>),
+    /// A part is there to be steered.
+    Control(PartOf, Control),
+    News(PartOf, News),
+    Stop,
+}
+
+/// Ends a worker from another thread.
+#[derive(Clone)]
+pub struct HandStop(Sender<Input>);
+
+impl HandStop {
+    /// It ends: what it has is given up, and told.
+    pub fn stop(&self) {
+        let _ = self.0.send(Input::Stop);
+    }
+}
+
+/// A part of this process.
+struct Own {
+    of: PartOf,
+    tenure: u16,
+    stop: StopHandle,
+    control: Option<Control>,
+    thread: Option<JoinHandle<()>>,
+    is_over: bool,
+}
+
+/// What is known of a run.
+struct OwnRun {
+    plan: Arc<Plan>,
+    options: RunOptions,
+    /// Intervals of ours for each of the plan.
+    pieces: u64,
+    changes: Vec<Change>,
+    lost: Vec<((u64, u32), u16, Vec<u16>, Nanos)>,
+}
+
+/// A worker at work.
+pub struct Hand<'a> {
+    worker: Worker,
+    place: &'a Arc<dyn Workplace>,
+    setting: Setting,
+    clock: Clock,
+    lease: Lease,
+    inputs: Receiver<Input>,
+    sender: Sender<Input>,
+    runs: HashMap<u64, OwnRun>,
+    parts: Vec<Own>,
+    is_closed: bool,
+    is_alone: bool,
+    was_full: bool,
+    stopping_since: Option<Nanos>,
+}
+
+/// A worker that was told to end waits so long for what is in flight, and for the bus to take what it tells.
+const STOPS_WITHIN: Nanos = Nanos::from_millis(15_000);
+
+impl<'a> Hand<'a> {
+    /// One that is ready to join a bus.
+    pub fn new(setting: Setting, place: &'a Arc<dyn Workplace>) -> Self {
+        let clock = Clock::start();
+        let hello = Hello {
+            id: setting.id,
+            boot: 0,
+            name: setting.name.clone(),
+            protocol: PROTOCOL,
+            version: setting.version.clone(),
+            weight: setting.weight,
+            run: 0,
+            run_now: None,
+            revision: 0,
+            standing: None,
+        };
+        let (sender, inputs) = channel();
+        Self {
+            worker: Worker::new(hello, setting.goes_with_leader, clock.now()),
+            place,
+            setting,
+            clock,
+            lease: Lease::until(Nanos::ZERO),
+            inputs,
+            sender,
+            runs: HashMap::new(),
+            parts: Vec::new(),
+            is_closed: false,
+            is_alone: false,
+            was_full: false,
+            stopping_since: None,
+        }
+    }
+
+    /// The subjects that it listens to.
+    pub fn subjects(&self) -> Vec<String> {
+        self.worker.subjects()
+    }
+
+    /// Takes what comes from the bus.
+    pub fn inbox(&self) -> Inbox {
+        let sender = self.sender.clone();
+        Box::new(move |heard| sender.send(Input::Heard(heard)).is_ok())
+    }
+
+    /// Ends it from another thread.
+    pub fn stop_handle(&self) -> HandStop {
+        HandStop(self.sender.clone())
+    }
+
+    /// Works until whoever leads has closed, or it is stopped.
+    pub fn work(mut self, mut bus: Box<dyn Bus>) {
+        loop {
+            let now = self.clock.now();
+            self.act(now);
+            while let Some(verb) = self.worker.next_verb() {
+                bus.ask(verb);
+            }
+            if self.is_done(now) {
+                break;
+            }
+            let left = self.worker.wake_at(now).since(now).as_duration().clamp(Duration::from_millis(1), WAITS_MAX);
+            match self.inputs.recv_timeout(left) {
+                Ok(input) => self.take(input),
+                Err(RecvTimeoutError::Timeout) => self.worker.tick(self.clock.now()),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        for part in &mut self.parts {
+            part.stop.abort();
+            part.thread.take().map(JoinHandle::join);
+        }
+    }
+
+    fn is_done(&self, now: Nanos) -> bool {
+        let is_quiet = self.parts.is_empty() && self.worker.has_told_all();
+        let is_late = self.stopping_since.is_some_and(|since| now.since(since) >= STOPS_WITHIN);
+        self.is_alone || is_late || ((self.is_closed || self.stopping_since.is_some()) && is_quiet)
+    }
+
+    fn take(&mut self, input: Input) {
+        let now = self.clock.now();
+        match input {
+            Input::Heard(heard) => {
+                match heard {
+                    Heard::Connected => self.place.tell(&Notice::Joined),
+                    Heard::Disconnected => {
+                        self.place.tell(&Notice::Cut);
+                        // Nobody is left whom it could tell anything.
+                        self.is_alone |= self.setting.goes_with_leader;
+                    }
+                    _ => {}
+                }
+                self.worker.hear(heard, now);
+            }
+            Input::Prepared(run, result) => self.prepared(run, *result, now),
+            Input::Control(of, control) => self.steer(of, control),
+            Input::News(of, news) => {
+                let is_end = matches!(news, News::Ended { .. } | News::Broken { .. });
+                if let News::Broken { reason } = &news {
+                    self.place.tell(&Notice::Broken(reason.clone()));
+                }
+                self.worker.tell(of, news, now);
+                if is_end {
+                    self.end(of, now);
+                }
+            }
+            Input::Stop => {
+                self.stopping_since = Some(now);
+                self.parts.iter().for_each(|part| part.stop.stop());
+            }
+        }
+        let is_full = self.worker.refused().is_some();
+        if is_full && !std::mem::replace(&mut self.was_full, is_full) {
+            self.place.tell(&Notice::Full);
+        }
+        self.was_full = is_full;
+    }
+
+    fn prepared(&mut self, run: u64, result: Result<(Plan, RunOptions), Refusal>, now: Nanos) {
+        match result {
+            Ok((mut plan, options)) => {
+                let warmup = plan.warmup.into();
+                let pieces = pieces_of(plan.interval);
+                plan.interval /= pieces as u32;
+                let plan = Arc::new(plan);
+                let own = OwnRun { plan, options, pieces, changes: Vec::new(), lost: Vec::new() };
+                self.runs.insert(run, own);
+                self.place.tell(&Notice::Ready);
+                self.worker.prepared(run, Ok(warmup), now);
+            }
+            Err(refusal) => {
+                self.place.tell(&Notice::Refused(refusal.clone()));
+                self.worker.prepared(run, Err(refusal), now);
+            }
+        }
+    }
+
+    /// What the machine wants is done.
+    fn act(&mut self, now: Nanos) {
+        while let Some(act) = self.worker.next_act() {
+            match act {
+                Act::Prepare { run, plan, packet } => {
+                    let (place, sender, folder) = (self.place.clone(), self.sender.clone(), self.setting.folder.clone());
+                    let get_ready = move || {
+                        let result = prepare(&*place, &plan, &packet, &folder);
+                        let _ = sender.send(Input::Prepared(run, Box::new(result)));
+                    };
+                    if std::thread::Builder::new().name("prepare".to_owned()).spawn(get_ready).is_err() {
+                        let reason = "the system gives no thread; raise its limits (ulimit -u)".to_owned();
+                        self.worker.prepared(run, Err(Refusal::System { reason }), now);
+                    }
+                }
+                Act::Begin { part, tenure, segment, from, started, error } => {
+                    self.begin(part, tenure, segment, (from, started, error));
+                }
+                Act::Lose { life, tenure, slots, at } => self.lose(life, tenure, slots, at),
+                Act::Lease(until) => self.lease.extend(until),
+                Act::Change(change) => self.change(&change),
+                Act::Release { scenario, at } => {
+                    for part in &self.parts {
+                        if let (Some(control), Some(started)) = (&part.control, self.started_of(part.of)) {
+                            control.release(scenario, started + at);
+                        }
+                    }
+                }
+                Act::Stop { life } => {
+                    self.place.tell(&Notice::GivenUp);
+                    let own = self.parts.iter().filter(|part| (part.of.run, part.of.boot) == life);
+                    own.for_each(|part| part.stop.stop());
+                    self.look_whether_over(life, now);
+                }
+                Act::Abort { run } => {
+                    let own: Vec<&Own> = self.parts.iter().filter(|part| part.of.run == run).collect();
+                    own.iter().for_each(|part| part.stop.abort());
+                }
+                Act::Forget { run } => drop(self.runs.remove(&run)),
+                Act::Close => self.is_closed = true,
+            }
+        }
+    }
+
+    fn started_of(&self, _of: PartOf) -> Option<Nanos> {
+        self.worker.started()
+    }
+
+    fn begin(&mut self, of: PartOf, tenure: u16, segment: Segment, times: (Option<Nanos>, Nanos, Nanos)) {
+        let (from, started, _) = times;
+        let Some(run) = self.runs.get(&of.run) else { return };
+        let life = (of.run, of.boot);
+        let mut lost: Option<Lost> = None;
+        for (of, later, slots, at) in &run.lost {
+            if *of == life && *later > tenure {
+                lost.get_or_insert_default().lose(slots.iter().copied(), *at);
+            }
+        }
+        let part = Part {
+            segment: segment.clone(),
+            from,
+            begins: Some((self.clock, started)),
+            lease: self.lease.clone(),
+            lost,
+            changes: run.changes.clone(),
+        };
+        self.place.tell(&Notice::Began(segment.slot_count()));
+        let stop = StopHandle::default();
+        let worker = PartWorker {
+            of,
+            tenure,
+            plan: share_of_budget(&run.plan, &segment),
+            options: run.options.clone(),
+            part,
+            pieces: run.pieces,
+            stop: stop.clone(),
+            clock: self.clock,
+            started,
+            sender: self.sender.clone(),
+        };
+        let name = format!("part-{}", of.part);
+        let thread = std::thread::Builder::new().name(name).spawn(move || worker.work());
+        let thread = match thread {
+            Ok(thread) => Some(thread),
+            Err(error) => {
+                let _ = self.sender.send(Input::News(of, News::Broken { reason: error.to_string() }));
+                None
+            }
+        };
+        self.parts.push(Own { of, tenure, stop, control: None, thread, is_over: false });
+    }
+
+    fn lose(&mut self, life: (u64, u32), tenure: u16, slots: Vec<u16>, at: Nanos) {
+        let own = self.parts.iter().filter(|part| (part.of.run, part.of.boot) == life && part.tenure < tenure);
+        for control in own.filter_map(|part| part.control.as_ref()) {
+            control.lose(slots.iter().copied(), at);
+        }
+        if let Some(run) = self.runs.get_mut(&life.0) {
+            run.lost.push((life, tenure, slots, at));
+        }
+    }
+
+    fn change(&mut self, change: &Change) {
+        for run in self.runs.values_mut() {
+            run.changes.push(change.clone());
+        }
+        for control in self.parts.iter().filter_map(|part| part.control.as_ref()) {
+            control.follow(change.clone());
+        }
+    }
+
+    /// A part can be steered: what was wanted of it while it began is told to it.
+    fn steer(&mut self, of: PartOf, control: Control) {
+        let Some(run) = self.runs.get(&of.run) else { return };
+        let Some(part) = self.parts.iter_mut().find(|part| part.of == of) else { return };
+        // It takes each change once, in its order.
+        run.changes.iter().for_each(|change| control.follow(change.clone()));
+        for (life, later, slots, at) in &run.lost {
+            if *life == (of.run, of.boot) && *later > part.tenure {
+                control.lose(slots.iter().copied(), *at);
+            }
+        }
+        part.control = Some(control);
+    }
+
+    fn end(&mut self, of: PartOf, now: Nanos) {
+        if let Some(part) = self.parts.iter_mut().find(|part| part.of == of) {
+            part.is_over = true;
+        }
+        self.look_whether_over((of.run, of.boot), now);
+    }
+
+    /// When all parts of a life are over, there is nothing more to tell of it.
+    fn look_whether_over(&mut self, life: (u64, u32), now: Nanos) {
+        let is_of = |part: &Own| (part.of.run, part.of.boot) == life;
+        if self.parts.iter().filter(|part| is_of(part)).any(|part| !part.is_over) {
+            return;
+        }
+        for part in self.parts.iter_mut().filter(|part| is_of(part)) {
+            part.thread.take().map(JoinHandle::join);
+        }
+        self.parts.retain(|part| !is_of(part));
+        self.place.tell(&Notice::Ended);
+        self.worker.all_over(life.0, life.1, now);
+    }
+}
+
+/// Without anything to do it looks so often.
+const WAITS_MAX: Duration = Duration::from_millis(300);
+/// Rows are told so often at least.
+const ROW_MAX: Duration = Duration::from_secs(1);
+
+/// In how many pieces an interval is told: each is as long as the others.
+fn pieces_of(interval: Duration) -> u64 {
+    interval.as_nanos().div_ceil(ROW_MAX.as_nanos()).max(1) as u64
+}
+
+/// A part has its share of what may be spent.
+fn share_of_budget(plan: &Arc<Plan>, segment: &Segment) -> Arc<Plan> {
+    if plan.budget.requests.is_none() && plan.budget.bytes.is_none() {
+        return plan.clone();
+    }
+    let mut own = Plan::clone(plan);
+    own.budget.requests = own.budget.requests.map(|requests| segment.count_of_first(requests));
+    own.budget.bytes = own.budget.bytes.map(|bytes| bytes / 4_096 * u64::from(segment.slot_count()));
+    Arc::new(own)
+}
+
+fn prepare(
+    place: &dyn Workplace,
+    name: &str,
+    packet: &[u8],
+    folder: &Path,
+) -> Result<(Plan, RunOptions), Refusal> {
+    let damaged = |error: crate::carried::PacketError| Refusal::Plan { reason: error.to_string() };
+    let (carried, feeds, slowest) = unpack(name, packet, folder).map_err(damaged)?;
+    match carried {
+        Carried::Load(plan) => place.prepare(plan, feeds, slowest),
+        Carried::Hold(_) => Err(Refusal::Plan { reason: "connections that are held are not for workers".to_owned() }),
+    }
+}
+
+/// One part, on a thread of its own.
+struct PartWorker {
+    of: PartOf,
+    tenure: u16,
+    plan: Arc<Plan>,
+    options: RunOptions,
+    part: Part,
+    pieces: u64,
+    stop: StopHandle,
+    clock: Clock,
+    started: Nanos,
+    sender: Sender<Input>,
+}
+
+impl PartWorker {
+    fn tell(&self, news: News) {
+        // The worker may be gone: then nobody wants to know.
+        let _ = self.sender.send(Input::News(self.of, news));
+    }
+
+    fn work(self) {
+        let news = match self.carry_out() {
+            Ok(end) => end,
+            Err(error) => News::Broken { reason: error.to_string() },
+        };
+        self.tell(news);
+    }
+
+    fn carry_out(&self) -> Result<News, RunError> {
+        let mut running = Running::start_part(self.plan.clone(), self.options.clone(), &self.part, &self.stop)?;
+        let part = self.of.part;
+        let from = self.part.from;
+        let measured = self.started + self.plan.warmup.into();
+        let begins = from.map_or(self.started, |from| measured + from);
+        let late = self.clock.now().since(begins);
+        let slots = self.part.segment.slots().collect();
+        self.tell(News::Began { part, tenure: self.tenure, slots, from, late });
+        let _ = self.sender.send(Input::Control(self.of, running.control()));
+        let scenarios = self.plan.scenarios.len();
+        while let Some(told) = running.wait() {
+            match told {
+                Told::Interval(told) => {
+                    let number = told.number.div_ceil(self.pieces);
+                    let upto = if told.is_again { 0 } else { told.number / self.pieces };
+                    let covered = if told.is_again { Nanos::ZERO } else { told.to };
+                    let seen = if scenarios == 1 {
+                        snapshots_to_bytes([&gauged(told.added, told.seen)])
+                    } else {
+                        let each = told.scenarios.iter().map(|one| gauged(one.added, one.seen)).collect::<Vec<_>>();
+                        snapshots_to_bytes(&each)
+                    };
+                    self.tell(News::Row(Row { part, number, upto, covered, seen }));
+                }
+                Told::Part(news) => self.tell(match news {
+                    PartNews::Gathered(scenario, at) => {
+                        News::Gathered { part, scenario: scenario as u16, at: at.since(self.started) }
+                    }
+                    PartNews::Left(scenario) => News::Left { part, scenario: scenario as u16 },
+                    PartNews::Hopeless(is_hopeless) => News::Hopeless { part, is_hopeless },
+                }),
+                Told::Changed(_) => {}
+            }
+        }
+        let result = running.finish()?;
+        let until = result.ends.iter().map(|end| end.stopped_at).max().unwrap_or_default();
+        let until = until.max(from.unwrap_or_default());
+        Ok(News::Ended { part, until, end: end_to_bytes(&end_of(result, part == 0)) })
+    }
+}
+
+/// What is new, and how things stand.
+fn gauged(added: &metrics::Snapshot, seen: &metrics::Snapshot) -> metrics::Snapshot {
+    let mut added = added.clone();
+    added.gauges = seen.gauges.clone();
+    added
+}
+
+/// CPU time is that of the process: its first part tells of it.
+fn end_of(result: RunResult, is_first: bool) -> PartEnd {
+    PartEnd {
+        wall: result.wall,
+        scenarios: result.ends,
+        shards: result.shards,
+        cpu: if is_first { result.cpu } else { CpuTime::default() },
+        used_up: result.used_up,
+        met: result.met,
+    }
+}

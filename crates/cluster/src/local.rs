@@ -1,0 +1,216 @@
+//! The bus of one machine: a [`Broker`] behind a Unix socket, for workers that are other processes of it. No port is opened; whoever may
+//! not open the socket's directory does not get at it.
+
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::JoinHandle;
+
+use serde::{Deserialize, Serialize};
+
+use crate::broker::{Broker, Client};
+use crate::bus::{Bus, Heard, Inbox, Verb};
+use crate::words::{read, written};
+
+/// The most bytes of one frame: a plan with its files.
+const FRAME_BYTES_MAX: usize = plan::CARRIED_BYTES_MAX;
+/// What waits for a client that does not read.
+const WAITING_MAX: usize = 4_096;
+
+/// What a client sends.
+#[derive(Serialize, Deserialize)]
+enum Sent {
+    Join(Vec<String>),
+    Ask(Verb),
+}
+
+enum Event {
+    Came(Client, Outlet),
+    Sent(Client, Sent),
+    Left(Client),
+    /// Somebody came; nobody hears of it when the bus is over.
+    Knock,
+    End,
+}
+
+/// How a client is told something.
+enum Outlet {
+    /// It is in this process.
+    Inbox(Inbox),
+    /// It is behind a socket.
+    Frames(SyncSender<Heard>),
+}
+
+/// The bus, and the threads that carry it. It ends when it is dropped.
+pub struct LocalBus {
+    path: PathBuf,
+    events: Sender<Event>,
+    broker: Option<JoinHandle<()>>,
+}
+
+impl LocalBus {
+    /// Opens a bus at a path where nothing is.
+    ///
+    /// # Errors
+    /// The system refuses the socket or a thread.
+    pub fn open(path: &Path) -> Result<Self, std::io::Error> {
+        let listener = UnixListener::bind(path)?;
+        let (events, told) = channel();
+        let broker = std::thread::Builder::new().name("bus".to_owned()).spawn(move || serve(&told))?;
+        let accepted = events.clone();
+        std::thread::Builder::new().name("bus-door".to_owned()).spawn(move || {
+            for (number, stream) in listener.incoming().enumerate() {
+                // Number 0 is in this process.
+                // One that cannot be served is dropped, and hears of that.
+                let _ = stream.and_then(|stream| accept(stream, number as Client + 1, &accepted));
+                if accepted.send(Event::Knock).is_err() {
+                    return;
+                }
+            }
+        })?;
+        Ok(Self { path: path.to_owned(), events, broker: Some(broker) })
+    }
+
+    /// Who is in this process, and listens to these subjects.
+    pub fn client(&self, subjects: Vec<String>, inbox: Inbox) -> Box<dyn Bus> {
+        // The bus lives as long as this.
+        let _ = self.events.send(Event::Came(0, Outlet::Inbox(inbox)));
+        let _ = self.events.send(Event::Sent(0, Sent::Join(subjects)));
+        Box::new(Here { events: self.events.clone() })
+    }
+}
+
+impl Drop for LocalBus {
+    fn drop(&mut self) {
+        // It may be gone already.
+        let _ = self.events.send(Event::End);
+        if let Some(broker) = self.broker.take() {
+            let _ = broker.join();
+        }
+        // Whoever waits at the door sees that nobody is there.
+        drop(UnixStream::connect(&self.path));
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// A client in the process of the bus.
+struct Here {
+    events: Sender<Event>,
+}
+
+impl Bus for Here {
+    fn ask(&mut self, verb: Verb) {
+        let _ = self.events.send(Event::Sent(0, Sent::Ask(verb)));
+    }
+}
+
+fn accept(stream: UnixStream, client: Client, events: &Sender<Event>) -> Result<(), std::io::Error> {
+    let (frames, told) = sync_channel::<Heard>(WAITING_MAX);
+    let mut writer = stream.try_clone()?;
+    std::thread::Builder::new().name("bus-out".to_owned()).spawn(move || {
+        for heard in told {
+            if write_frame(&mut writer, &written(&heard)).is_err() {
+                break;
+            }
+        }
+        // Whoever reads from it hears of its end.
+        let _ = writer.shutdown(std::net::Shutdown::Both);
+    })?;
+    let events = events.clone();
+    let mut reader = stream;
+    std::thread::Builder::new().name("bus-in".to_owned()).spawn(move || {
+        if events.send(Event::Came(client, Outlet::Frames(frames))).is_err() {
+            return;
+        }
+        while let Ok(frame) = read_frame(&mut reader) {
+            let Some(sent) = read::<Sent>(&frame) else { break };
+            if events.send(Event::Sent(client, sent)).is_err() {
+                return;
+            }
+        }
+        let _ = events.send(Event::Left(client));
+    })?;
+    Ok(())
+}
+
+fn serve(told: &Receiver<Event>) {
+    let (mut broker, mut outlets) = (Broker::default(), std::collections::HashMap::new());
+    for event in told {
+        match event {
+            Event::Came(client, outlet) => drop(outlets.insert(client, outlet)),
+            Event::Sent(client, Sent::Join(subjects)) => broker.join(client, subjects),
+            Event::Sent(client, Sent::Ask(verb)) => broker.ask(client, verb),
+            Event::Left(client) => {
+                broker.leave(client);
+                outlets.remove(&client);
+            }
+            Event::Knock => {}
+            Event::End => return,
+        }
+        while let Some((client, heard)) = broker.next() {
+            let is_told = match outlets.get(&client) {
+                Some(Outlet::Inbox(inbox)) => inbox(heard),
+                // One that does not read is left: what it has to do, it reads when it comes again.
+                Some(Outlet::Frames(frames)) => frames.try_send(heard).is_ok(),
+                None => true,
+            };
+            if !is_told {
+                broker.leave(client);
+                outlets.remove(&client);
+            }
+        }
+    }
+}
+
+/// A client of a bus behind a socket.
+struct Away {
+    stream: UnixStream,
+}
+
+impl Bus for Away {
+    fn ask(&mut self, verb: Verb) {
+        // One that is gone is told by whoever reads.
+        let _ = write_frame(&mut self.stream, &written(&Sent::Ask(verb)));
+    }
+}
+
+/// Joins the bus at a path, and listens to these subjects. When it is gone, that is heard, and it does not come again.
+///
+/// # Errors
+/// There is none.
+pub fn join(path: &Path, subjects: Vec<String>, inbox: Inbox) -> Result<Box<dyn Bus>, std::io::Error> {
+    let mut stream = UnixStream::connect(path)?;
+    write_frame(&mut stream, &written(&Sent::Join(subjects)))?;
+    let mut reader = stream.try_clone()?;
+    std::thread::Builder::new().name("bus".to_owned()).spawn(move || {
+        while let Ok(frame) = read_frame(&mut reader) {
+            if !read::<Heard>(&frame).is_some_and(&inbox) {
+                return;
+            }
+        }
+        inbox(Heard::Disconnected);
+    })?;
+    Ok(Box::new(Away { stream }))
+}
+
+fn write_frame(stream: &mut UnixStream, bytes: &[u8]) -> Result<(), std::io::Error> {
+    let length = u32::try_from(bytes.len()).map_err(|_| std::io::Error::from(ErrorKind::InvalidInput))?;
+    let mut frame = Vec::with_capacity(4 + bytes.len());
+    frame.extend_from_slice(&length.to_le_bytes());
+    frame.extend_from_slice(bytes);
+    stream.write_all(&frame)
+}
+
+fn read_frame(stream: &mut UnixStream) -> Result<Vec<u8>, std::io::Error> {
+    let mut length = [0; 4];
+    stream.read_exact(&mut length)?;
+    let length = u32::from_le_bytes(length) as usize;
+    if length > FRAME_BYTES_MAX {
+        return Err(ErrorKind::InvalidData.into());
+    }
+    // What does not come is not made room for.
+    let mut frame = Vec::new();
+    stream.take(length as u64).read_to_end(&mut frame)?;
+    if frame.len() == length { Ok(frame) } else { Err(ErrorKind::UnexpectedEof.into()) }
+}

@@ -1,0 +1,93 @@
+//! Who carried out a run, where several processes or machines did.
+
+use std::time::Duration;
+
+use engine::{Books, Muster, WorkerResult};
+use figures::Run;
+use serde_json::{Value, json};
+
+use crate::Language;
+use crate::format::{count, percent, time};
+
+/// Slots of a whole load.
+const SLOTS: f64 = pacing::SLOT_COUNT as f64;
+/// Workers that are told one by one; of more, the first of them.
+const TOLD_MAX: usize = 8;
+
+/// Lines for a person: all of them, each of them, and what nobody did.
+pub(crate) fn told(run: &Run, language: Language) -> Vec<String> {
+    let Some(muster) = &run.muster else { return Vec::new() };
+    let mut lines = vec![all(muster, language)];
+    lines.extend(muster.workers.iter().take(TOLD_MAX).map(|worker| one(worker, language)));
+    let rest = muster.workers.len().saturating_sub(TOLD_MAX);
+    if rest > 0 {
+        lines.push(language.pick(format!("and {rest} more"), format!("另有 {rest} 个")));
+    }
+    lines
+}
+
+fn all(muster: &Muster, language: Language) -> String {
+    let workers = muster.workers.len();
+    let late = muster.workers.iter().filter_map(|worker| worker.began_late).max().unwrap_or_default();
+    let error = muster.workers.iter().map(|worker| worker.clock_error).max().unwrap_or_default();
+    let nanos = |span: Duration| time(span.as_nanos() as f64);
+    language.pick(
+        format!(
+            "{}; each began at most {} late by its clock, which is wrong by {} at most",
+            crate::format::counted(workers as u64, "worker"),
+            nanos(late),
+            nanos(error)
+        ),
+        format!("{workers} 个工作进程；各自启动最多晚 {}，时钟误差最多 {}", nanos(late), nanos(error)),
+    )
+}
+
+fn one(worker: &WorkerResult, language: Language) -> String {
+    let WorkerResult { name, slots, started, failed, cpu, losses, .. } = worker;
+    let part = percent(u64::from(*slots), SLOTS as u64);
+    let (started, cpu) = (count(*started), time(cpu.total_ns() as f64));
+    let mut text = language.pick(
+        format!("{name}: {part} of the load, {started} started, {} failed, CPU {cpu}", count(*failed)),
+        format!("{name}：负载的 {part}，发起 {started}，失败 {}，CPU {cpu}", count(*failed)),
+    );
+    if *losses > 0 {
+        text.push_str(language.pick("; was lost", "；曾失联"));
+    }
+    text
+}
+
+/// What nobody did, or nobody knows of; `None` when all is accounted for.
+pub(crate) fn missed(run: &Run, language: Language) -> Option<String> {
+    let Books { undelivered, unknown, .. } = run.muster.as_ref()?.books;
+    if undelivered == 0 && unknown == 0 {
+        return None;
+    }
+    let (undelivered, unknown) = (count(undelivered), count(unknown));
+    Some(language.pick(
+        format!("workers were lost: {undelivered} starts were due while nobody had them, of {unknown} nobody knows whether they were made"),
+        format!("有工作进程失联：{undelivered} 次启动到期时无人承担，另有 {unknown} 次是否发出未知"),
+    ))
+}
+
+/// The same for programs; null where threads of one process carried it out.
+pub(crate) fn value(run: &Run) -> Value {
+    let Some(Muster { workers, books }) = &run.muster else { return Value::Null };
+    let worker = |worker: &WorkerResult| {
+        json!({
+            "name": worker.name,
+            "share": f64::from(worker.slots) / SLOTS,
+            "threads": worker.threads,
+            "started": worker.started,
+            "failed": worker.failed,
+            "cpu_s": worker.cpu.total_ns() as f64 / 1e9,
+            "clock_error_s": worker.clock_error.as_secs_f64(),
+            "began_late_s": worker.began_late.map(|late| late.as_secs_f64()),
+            "losses": worker.losses,
+        })
+    };
+    json!({
+        "undelivered": books.undelivered,
+        "unknown": books.unknown,
+        "each": workers.iter().map(worker).collect::<Vec<_>>(),
+    })
+}
