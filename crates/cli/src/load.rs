@@ -193,6 +193,13 @@ impl Load {
         host::raise_descriptor_limit();
         let driver = driver::choose(engine.driver.choice())
             .map_err(|error| self.refuse(&report::driver_error(&error, self.view.language), Exit::System))?;
+        // One exchange of each step is shown by itself.
+        let team = match wishes.is_debug {
+            true => None,
+            false => {
+                workers::team(engine, threads, self.view.language).map_err(|(text, exit)| self.refuse(&text, exit))?
+            }
+        };
         let address = resolved.address;
         let options = RunOptions {
             address,
@@ -203,7 +210,7 @@ impl Load {
             driver,
             lookout: Lookout::default(),
             supplies,
-            team: workers::team(engine, threads, self.view.language).map_err(|(text, exit)| self.refuse(&text, exit))?,
+            team,
         };
         Ok(Prepared { plan, resolved, options })
     }

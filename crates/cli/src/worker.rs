@@ -210,10 +210,8 @@ fn refused(refusal: &Refusal, language: Language) -> String {
             format!("it may not load {target}, only {allowed}; start it with --allow {target} if it should"),
             format!("不允许压测 {target}，只允许 {allowed}；如需允许，请加上 --allow {target}"),
         ),
-        Refusal::Clock => language.pick(
-            "it got too few answers to tell the time".to_owned(),
-            "收到的应答太少，无法校准时间".to_owned(),
-        ),
+        Refusal::Clock => language
+            .pick("it got too few answers to tell the time".to_owned(), "收到的应答太少，无法校准时间".to_owned()),
         Refusal::System { reason } => reason.clone(),
     }
 }

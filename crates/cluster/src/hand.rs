@@ -1,5 +1,7 @@
 //! A worker at work: the machine, a bus, and the runs of this process that have its parts.
 
+mod part;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,17 +10,17 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use driver::Clock;
-use engine::{Control, Lease, Part, PartEnd, PartNews, RunError, RunOptions, RunResult, Running, StopHandle, Told};
+use engine::{Control, Lease, Part, RunOptions, StopHandle};
 use feed::Feed;
-use host::CpuTime;
 use pacing::change::Change;
 use pacing::{Lost, Nanos, Segment};
 use plan::{Carried, Plan};
 
 use crate::bus::{Bus, Heard, Inbox};
-use crate::carried::{end_to_bytes, snapshots_to_bytes, unpack};
-use crate::words::{Hello, News, PROTOCOL, Refusal, Row};
+use crate::carried::unpack;
+use crate::words::{Hello, News, PROTOCOL, Refusal};
 use crate::worker::{Act, PartOf, Worker};
+use part::PartWorker;
 
 /// What a machine says of a plan before it carries out a part of it.
 pub trait Workplace: Send + Sync {
@@ -275,7 +277,8 @@ impl<'a> Hand<'a> {
         while let Some(act) = self.worker.next_act() {
             match act {
                 Act::Prepare { run, plan, packet } => {
-                    let (place, sender, folder) = (self.place.clone(), self.sender.clone(), self.setting.folder.clone());
+                    let (place, sender, folder) =
+                        (self.place.clone(), self.sender.clone(), self.setting.folder.clone());
                     let get_ready = move || {
                         let result = prepare(&*place, &plan, &packet, &folder);
                         let _ = sender.send(Input::Prepared(run, Box::new(result)));
@@ -438,105 +441,11 @@ fn share_of_budget(plan: &Arc<Plan>, segment: &Segment) -> Arc<Plan> {
     Arc::new(own)
 }
 
-fn prepare(
-    place: &dyn Workplace,
-    name: &str,
-    packet: &[u8],
-    folder: &Path,
-) -> Result<(Plan, RunOptions), Refusal> {
+fn prepare(place: &dyn Workplace, name: &str, packet: &[u8], folder: &Path) -> Result<(Plan, RunOptions), Refusal> {
     let damaged = |error: crate::carried::PacketError| Refusal::Plan { reason: error.to_string() };
     let (carried, feeds, slowest) = unpack(name, packet, folder).map_err(damaged)?;
     match carried {
         Carried::Load(plan) => place.prepare(plan, feeds, slowest),
         Carried::Hold(_) => Err(Refusal::Plan { reason: "connections that are held are not for workers".to_owned() }),
-    }
-}
-
-/// One part, on a thread of its own.
-struct PartWorker {
-    of: PartOf,
-    tenure: u16,
-    plan: Arc<Plan>,
-    options: RunOptions,
-    part: Part,
-    pieces: u64,
-    stop: StopHandle,
-    clock: Clock,
-    started: Nanos,
-    sender: Sender<Input>,
-}
-
-impl PartWorker {
-    fn tell(&self, news: News) {
-        // The worker may be gone: then nobody wants to know.
-        let _ = self.sender.send(Input::News(self.of, news));
-    }
-
-    fn work(self) {
-        let news = match self.carry_out() {
-            Ok(end) => end,
-            Err(error) => News::Broken { reason: error.to_string() },
-        };
-        self.tell(news);
-    }
-
-    fn carry_out(&self) -> Result<News, RunError> {
-        let mut running = Running::start_part(self.plan.clone(), self.options.clone(), &self.part, &self.stop)?;
-        let part = self.of.part;
-        let from = self.part.from;
-        let measured = self.started + self.plan.warmup.into();
-        let begins = from.map_or(self.started, |from| measured + from);
-        let late = self.clock.now().since(begins);
-        let slots = self.part.segment.slots().collect();
-        self.tell(News::Began { part, tenure: self.tenure, slots, from, late });
-        let _ = self.sender.send(Input::Control(self.of, running.control()));
-        let scenarios = self.plan.scenarios.len();
-        while let Some(told) = running.wait() {
-            match told {
-                Told::Interval(told) => {
-                    let number = told.number.div_ceil(self.pieces);
-                    let upto = if told.is_again { 0 } else { told.number / self.pieces };
-                    let covered = if told.is_again { Nanos::ZERO } else { told.to };
-                    let seen = if scenarios == 1 {
-                        snapshots_to_bytes([&gauged(told.added, told.seen)])
-                    } else {
-                        let each = told.scenarios.iter().map(|one| gauged(one.added, one.seen)).collect::<Vec<_>>();
-                        snapshots_to_bytes(&each)
-                    };
-                    self.tell(News::Row(Row { part, number, upto, covered, seen }));
-                }
-                Told::Part(news) => self.tell(match news {
-                    PartNews::Gathered(scenario, at) => {
-                        News::Gathered { part, scenario: scenario as u16, at: at.since(self.started) }
-                    }
-                    PartNews::Left(scenario) => News::Left { part, scenario: scenario as u16 },
-                    PartNews::Hopeless(is_hopeless) => News::Hopeless { part, is_hopeless },
-                }),
-                Told::Changed(_) => {}
-            }
-        }
-        let result = running.finish()?;
-        let until = result.ends.iter().map(|end| end.stopped_at).max().unwrap_or_default();
-        let until = until.max(from.unwrap_or_default());
-        Ok(News::Ended { part, until, end: end_to_bytes(&end_of(result, part == 0)) })
-    }
-}
-
-/// What is new, and how things stand.
-fn gauged(added: &metrics::Snapshot, seen: &metrics::Snapshot) -> metrics::Snapshot {
-    let mut added = added.clone();
-    added.gauges = seen.gauges.clone();
-    added
-}
-
-/// CPU time is that of the process: its first part tells of it.
-fn end_of(result: RunResult, is_first: bool) -> PartEnd {
-    PartEnd {
-        wall: result.wall,
-        scenarios: result.ends,
-        shards: result.shards,
-        cpu: if is_first { result.cpu } else { CpuTime::default() },
-        used_up: result.used_up,
-        met: result.met,
     }
 }

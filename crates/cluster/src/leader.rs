@@ -1,8 +1,10 @@
 //! Who leads: finds workers, gets a run ready on all of them, says who has which part from when on, and hears what they saw. A machine: what is
 //! heard and the time go in, what is to be asked of the bus and what is to be told come out.
 
+mod hearing;
 mod lease;
 mod members;
+mod moves;
 mod run;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -10,10 +12,8 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use pacing::Nanos;
 use pacing::change::Change;
 
-use crate::bus::{Bytes, Heard, LEADER, Refused, STATE, Verb, asking, presence};
-use crate::words::{
-    Answer, Ask, Batch, Hello, Lease, News, PROTOCOL, Phase, Refusal, State, Wish, WorkerId, read, written,
-};
+use crate::bus::{Bytes, LEADER, Refused, STATE, Verb, asking, presence};
+use crate::words::{News, Phase, Refusal, State, Wish, WorkerId, written};
 use lease::{LeaseKeeper, Turn};
 pub use members::Known;
 use members::Members;
@@ -295,183 +295,6 @@ impl Leader {
         self.token += 1;
         self.pending.insert(self.token, (pending, now));
         self.verbs.push_back(verb(self.token));
-    }
-
-    /// An entry of the stream; one that is not the next shows that others were lost on their way.
-    fn entry(&mut self, place: u64, payload: &[u8], now: Nanos) {
-        // Who takes part is known to who leads alone; what comes meanwhile is read when we lead again.
-        if !self.leads() {
-            return;
-        }
-        if place > self.read_upto + 1 {
-            return self.follow_again(now);
-        }
-        if place <= self.read_upto {
-            return;
-        }
-        (self.read_upto, self.read_at) = (place, now);
-        if let Some(batch) = read::<Batch>(payload) {
-            self.hear_batch(batch, now);
-        }
-    }
-
-    /// Something came from the bus.
-    pub fn hear(&mut self, heard: Heard, now: Nanos) {
-        // Of one that stood still somebody else may have taken the lease.
-        let turn = self.keeper.expire(now);
-        self.turn(turn, now);
-        match heard {
-            Heard::Message { payload, answer_to, .. } => self.hear_ask(&payload, answer_to, now),
-            Heard::Changed { key, revision, value } | Heard::Got { key, value: Some((revision, value)), .. } => {
-                self.hear_key(&key, revision, &value, now);
-            }
-            Heard::Got { token, key, value: None } => {
-                self.pending.remove(&token);
-                if key == LEADER {
-                    self.keeper.is_free();
-                } else if key == STATE && self.keeper.epoch().is_some() {
-                    self.loaded(0, State::nothing(), now);
-                }
-            }
-            Heard::Written { token, result } => match self.pending.remove(&token) {
-                Some((Pending::Lease, _)) => {
-                    let turn = self.keeper.written(result.ok(), now);
-                    self.turn(turn, now);
-                }
-                Some((Pending::State(revision), _)) => self.state_written(revision, result),
-                _ => {}
-            },
-            Heard::Follows { from } => self.read_upto = self.read_upto.max(from - 1),
-            Heard::Entry { place, payload } => self.entry(place, &payload, now),
-            Heard::Stored { token, result } => {
-                self.pending.remove(&token);
-                if let Some(run) = &mut self.run {
-                    run.stored(result.is_ok(), now);
-                }
-            }
-            Heard::Answered { token, answer } => {
-                if let Some((Pending::Presence(id, boot), _)) = self.pending.remove(&token) {
-                    self.members.answered(id, boot, answer != Err(Refused::Nobody), now);
-                }
-            }
-            Heard::Appended { .. } | Heard::Fetched { .. } | Heard::Disconnected => {}
-            Heard::Connected => {
-                self.writing_since = None;
-                self.follow_again(now);
-            }
-        }
-        self.look(now);
-    }
-
-    fn hear_ask(&mut self, payload: &[u8], answer_to: Option<String>, now: Nanos) {
-        let (Some(ask), Some(to)) = (read::<Ask>(payload), answer_to) else { return };
-        let Some(epoch) = self.keeper.epoch().filter(|_| self.is_loaded) else { return };
-        let goes_on = match ask {
-            Ask::Hello(hello) => Some(self.hello(hello, now)),
-            Ask::Time => None,
-        };
-        self.verbs.push_back(Verb::Answer { to, payload: written(&Answer { epoch, now, goes_on }) });
-    }
-
-    /// A worker is there. Whether it may go on.
-    fn hello(&mut self, hello: Hello, now: Nanos) -> bool {
-        let (id, boot, revision) = (hello.id, hello.boot, hello.revision);
-        let run_now = hello.run_now.filter(|_| hello.run == self.state.run);
-        let is_fit = hello.protocol == PROTOCOL && hello.version == self.setting.version;
-        let may_go_on = self.members.hello(hello, is_fit, now);
-        if may_go_on {
-            self.members.knows(id, boot, revision);
-            if let Some(run_now) = run_now {
-                self.hear_how_long(now.since(run_now), true);
-            }
-        }
-        may_go_on
-    }
-
-    fn hear_key(&mut self, key: &str, revision: u64, value: &[u8], now: Nanos) {
-        match key {
-            LEADER => {
-                if let Some(lease) = read::<Lease>(value) {
-                    let turn = self.keeper.seen(revision, lease, now);
-                    self.turn(turn, now);
-                }
-            }
-            STATE => {
-                if let Some(state) = State::read(value) {
-                    self.see_state(revision, state, now);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn see_state(&mut self, revision: u64, state: State, now: Nanos) {
-        if revision < self.state_key {
-            return;
-        }
-        if self.keeper.epoch().is_none() || !self.is_loaded {
-            return self.loaded(revision, state, now);
-        }
-        // What we wrote ourselves, and did not hear of.
-        if state.epoch == self.state.epoch && revision > self.state_key {
-            self.state_key = revision;
-            if state.revision == self.state.revision {
-                self.writing_since = None;
-            }
-        } else if state.epoch > self.state.epoch {
-            self.state_key = revision;
-            self.turn(Some(Turn::Deposed), now);
-        }
-    }
-
-    /// What is to be done stands so; who leads from now on goes on with it.
-    fn loaded(&mut self, revision: u64, state: State, now: Nanos) {
-        self.state_key = revision;
-        let Some(epoch) = self.keeper.epoch() else {
-            self.state = state;
-            return;
-        };
-        if self.is_loaded {
-            return;
-        }
-        self.is_loaded = true;
-        let is_ours = self.order.as_ref().is_some_and(|order| order.plan == state.plan);
-        self.state = State { epoch, ..state };
-        self.is_dirty = true;
-        self.members.take_over(now);
-        let is_known = self.run.as_ref().is_some_and(|run| run.started.is_some() && run.number == self.state.run);
-        if self.state.phase == Phase::Running && is_known {
-            // Nobody else, or somebody else for a while: it goes on where it was.
-            let state = &self.state;
-            self.run.iter_mut().for_each(|run| run.resume(now, state));
-            // It is told by our clock again.
-            self.state.t0 = self.run.as_ref().and_then(|run| run.started).unwrap_or_default();
-            self.state.clock_of = self.setting.who;
-            self.hear_all_from(now);
-            self.follow_again(now);
-        } else if self.state.phase == Phase::Preparing
-            && self.run.as_ref().is_some_and(|run| run.number == self.state.run)
-        {
-            // Nobody else has led meanwhile: those who get ready go on with it.
-            self.follow_again(now);
-        } else if self.state.phase == Phase::Running && is_ours {
-            self.run = Some(Run::taken_over(now, &self.state));
-            self.hear_all_from(now);
-            // What was told of it before is told to us too.
-            self.read_upto = 0;
-            self.follow_again(now);
-        } else if self.state.phase == Phase::Running || self.state.phase == Phase::Preparing {
-            // A run of somebody who is gone, and that nobody else leads: it ends.
-            (self.state.wish, self.state.phase) = (Wish::Abort, Phase::Done);
-        }
-        self.told.push_back(Told::Leads);
-    }
-
-    /// Nobody who takes part could have been heard before.
-    fn hear_all_from(&mut self, now: Nanos) {
-        for member in &self.state.members {
-            self.members.begin_hearing(member.id, member.boot, now);
-        }
     }
 
     fn turn(&mut self, turn: Option<Turn>, now: Nanos) {

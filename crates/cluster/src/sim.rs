@@ -1,6 +1,7 @@
 //! Leaders, workers and a bus in a simulated network: a seed makes up how many there are, what their clocks say, and all that goes wrong.
 //! Workers start what the schedule says at its instants, and tell; books are kept of what they really did.
 
+mod judge;
 mod model;
 mod world;
 
@@ -83,7 +84,7 @@ fn setting_of(seed: u64) -> Setting {
     }
 }
 
-fn checked(setting: Setting) -> Result<world::Seen, String> {
+fn checked(setting: Setting) -> Result<judge::Seen, String> {
     let seed = setting.seed;
     let text = format!("{setting:?}");
     World::new(setting).run().map_err(|found| format!("seed {seed}: {found}\n{text}"))
@@ -94,7 +95,7 @@ fn many_seeds() {
     let usual = if std::env::var_os("ONRUSH_LONG").is_some() { SEEDS_LONG } else { SEEDS };
     let seeds = std::env::var("ONRUSH_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
     let play = |first: u64| {
-        let mut all = world::Seen::default();
+        let mut all = judge::Seen::default();
         for seed in (first..seeds).step_by(2) {
             all.add(&checked(setting_of(seed)).unwrap_or_else(|found| panic!("{found}")));
         }
@@ -102,7 +103,7 @@ fn many_seeds() {
     };
     let all = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..2).map(|first| scope.spawn(move || play(first))).collect();
-        let mut all = world::Seen::default();
+        let mut all = judge::Seen::default();
         threads.into_iter().for_each(|thread| all.add(&thread.join().expect("no seed fails")));
         all
     });

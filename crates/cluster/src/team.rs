@@ -8,9 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use driver::Clock;
-use engine::{
-    Books, Muster, Order, RunError, Supplies, Team, TeamFault, Teller, Wanted, WorkerResult, starts_between,
-};
+use engine::{Books, Muster, Order, RunError, Supplies, Team, TeamFault, Teller, Wanted, WorkerResult, starts_between};
 use feed::Share;
 use host::CpuTime;
 use pacing::{Nanos, Segment};
@@ -144,7 +142,8 @@ fn run_order(plan: &Plan, supplies: &Supplies, packet: Bytes) -> RunOrder {
     let is_unique = supplies.feeds.iter().any(|feed| feed.spec().share == Share::Unique);
     let spends = plan.budget.requests.is_some() || plan.budget.bytes.is_some();
     // Whoever has a part needs a connection for it.
-    let connections = |load: &Load| if let Load::Open { connections, .. } = load { connections.most() } else { u64::MAX };
+    let connections =
+        |load: &Load| if let Load::Open { connections, .. } = load { connections.most() } else { u64::MAX };
     let users = |load: &Load| if let Load::Closed { users, .. } = load { *users } else { u64::MAX };
     let least = plan.scenarios.iter().map(|one| connections(&one.load)).min().unwrap_or(u64::MAX);
     let most = plan.scenarios.iter().map(|one| users(&one.load)).max().unwrap_or(u64::MAX);

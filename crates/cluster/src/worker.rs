@@ -6,6 +6,8 @@
 
 mod clock;
 mod outbox;
+mod ready;
+mod state;
 
 use std::collections::{HashMap, VecDeque};
 
@@ -13,10 +15,8 @@ use pacing::change::Change;
 use pacing::{Nanos, Segment};
 
 use crate::bus::{Bytes, Heard, LEADER, Refused, STATE, Verb, asking, presence};
-use crate::words::{
-    Answer, Ask, Hello, Lease, Member, News, Phase, Ready, Refusal, Standing, State, Wish, read, written,
-};
-use clock::{Offset, PROBES, PROBES_MIN, Probes};
+use crate::words::{Answer, Ask, Hello, Lease, News, State, Wish, read, written};
+use clock::{Offset, Probes};
 use outbox::{Outbox, Sender};
 
 /// It says hello so often.
@@ -345,51 +345,6 @@ impl Worker {
         self.said_at = None;
     }
 
-    fn see_state(&mut self, value: &[u8], now: Nanos) {
-        let Some(state) = State::read(value) else { return };
-        // Who led before has no say any more, and what was said before is past.
-        let is_old =
-            state.epoch < self.epoch || (state.epoch, state.revision) < (self.state.epoch, self.state.revision);
-        #[cfg(test)]
-        let is_old = is_old && !crate::sim::strikes(crate::sim::Bug::TwoLeaders);
-        if is_old {
-            return;
-        }
-        self.epoch = state.epoch;
-        self.hello.revision = state.revision;
-        self.state = state;
-        self.follow_state(now);
-    }
-
-    fn fetched(&mut self, object: Option<Bytes>) {
-        let Some(run) = self.run.as_mut().filter(|run| matches!(run.stage, Stage::Fetches(_))) else { return };
-        if let Some(packet) = object {
-            run.stage = Stage::Prepares;
-            self.acts.push_back(Act::Prepare { run: run.run, plan: run.plan.clone(), packet });
-        }
-    }
-
-    /// It is ready for a run, or will not take part. `warmup`: of the plan.
-    pub fn prepared(&mut self, of: u64, result: Result<Nanos, Refusal>, now: Nanos) {
-        let Some(run) = self.run.as_mut().filter(|run| run.run == of) else { return };
-        match result {
-            Ok(warmup) => {
-                run.warmup = warmup;
-                run.stage = Stage::Asks(now);
-            }
-            Err(refusal) => self.say_standing(Err(refusal)),
-        }
-        self.look(now);
-    }
-
-    fn say_standing(&mut self, ready: Result<Ready, Refusal>) {
-        let Some(run) = &mut self.run else { return };
-        run.stage = Stage::Said;
-        self.hello.standing = Some(Standing { run: run.run, plan: run.plan.clone(), ready });
-        // It is said at once, and with each hello.
-        self.said_at = None;
-    }
-
     /// News of a part.
     pub fn tell(&mut self, of: PartOf, news: News, now: Nanos) {
         let is_end = matches!(news, News::Ended { .. } | News::Broken { .. });
@@ -463,176 +418,6 @@ impl Worker {
             !matches!(pending, Pending::Hello(_)) || now.since(*since).0 < 4 * HELLO_AGAIN.0
         });
         self.ask(Pending::Hello(now), now, |token| Verb::Request { token, subject, payload });
-    }
-
-    /// The packet is fetched, and the time asked for.
-    fn get_ready(&mut self, now: Nanos) {
-        let Some(run) = &mut self.run else { return };
-        let is_asking = |pending: &Pending| matches!(pending, Pending::Time(..));
-        match run.stage {
-            Stage::Fetches(since) if now.since(since) >= FETCH_AGAIN || since == Nanos::ZERO => {
-                run.stage = Stage::Fetches(now.max(Nanos(1)));
-                let name = run.plan.clone();
-                self.ask(Pending::Fetch, now, |token| Verb::Fetch { token, name });
-            }
-            Stage::Asks(since) => {
-                let Some(who) = self.leader.as_ref().map(|(_, lease)| lease.who) else { return };
-                if std::mem::replace(&mut run.clock_of, who) != who {
-                    run.probes = Probes::default();
-                }
-                let is_late = now.since(since) >= PROBES_WITHIN;
-                let answered = run.probes.answered();
-                if answered >= PROBES || (is_late && answered >= PROBES_MIN) {
-                    let (best, clock_of) = (run.probes.best(), who);
-                    run.offset = best;
-                    let round_trip = best.map_or(Nanos::ZERO, |best| best.round_trip);
-                    return self.say_standing(Ok(Ready { round_trip, clock_of }));
-                }
-                if is_late {
-                    return self.say_standing(Err(Refusal::Clock));
-                }
-                let recent =
-                    |(pending, since): &&(Pending, Nanos)| is_asking(pending) && now.since(*since) < PROBE_AGAIN;
-                if self.pending.values().filter(recent).count() >= PROBES_AT_A_TIME {
-                    return;
-                }
-                let subject = asking(who);
-                self.ask(Pending::Time(now, who), now, |token| Verb::Request {
-                    token,
-                    subject,
-                    payload: written(&Ask::Time),
-                });
-            }
-            _ => {}
-        }
-    }
-
-    /// What is to be done is done.
-    fn follow_state(&mut self, now: Nanos) {
-        let (run, phase) = (self.state.run, self.state.phase);
-        if let Some(own) = &self.run
-            && (own.run != run || phase == Phase::Done)
-        {
-            let own = own.run;
-            self.run = None;
-            self.hello.standing = None;
-            if phase == Phase::Done || own != run {
-                self.acts.push_back(Act::Abort { run: own });
-                self.acts.push_back(Act::Forget { run: own });
-            }
-        }
-        if phase == Phase::Closed && !self.is_closed {
-            self.is_closed = true;
-            self.acts.push_back(Act::Close);
-        }
-        if !matches!(phase, Phase::Preparing | Phase::Running) {
-            return;
-        }
-        let member = Member { id: self.hello.id, boot: self.hello.boot };
-        let Some(number) = self.state.number_of(member.id, member.boot) else { return };
-        if self.run.is_none() {
-            // Whatever was told of it before was told by another life.
-            if self.boxes.iter().any(|(life, _)| *life == (run, member.boot)) {
-                return;
-            }
-            self.run = Some(OwnRun {
-                run,
-                boot: member.boot,
-                plan: self.state.plan.clone(),
-                stage: Stage::Fetches(Nanos::ZERO),
-                probes: Probes::default(),
-                clock_of: 0,
-                offset: None,
-                started: None,
-                warmup: Nanos::ZERO,
-                lost: 0,
-                begun: 0,
-                changes: 0,
-                rounds: Vec::new(),
-                wish: Wish::Run,
-                parts: 0,
-                ended: 0,
-            });
-            let sender = Sender { run, id: member.id, boot: member.boot };
-            self.boxes.push(((run, member.boot), Outbox::new(sender)));
-            // How long a lease is, is known now.
-            self.said_at = None;
-            return self.get_ready(now);
-        }
-        if phase == Phase::Running {
-            self.take_part(number, now);
-        }
-    }
-
-    /// It goes on with the run as it is to be done.
-    fn take_part(&mut self, number: u16, now: Nanos) {
-        let Some(run) = &mut self.run else { return };
-        let Some(offset) = run.offset else { return };
-        let life = (run.run, run.boot);
-        if run.started.is_none() {
-            // Of a clock that it did not ask it knows nothing.
-            if self.state.clock_of != run.clock_of {
-                let who = self.leader.as_ref().map(|(_, lease)| lease.who);
-                if matches!(run.stage, Stage::Said) && who == Some(self.state.clock_of) {
-                    (run.stage, run.probes) = (Stage::Asks(now), Probes::default());
-                }
-                return;
-            }
-            run.started = Some(offset.ours(self.state.t0));
-            self.known_start = run.started.map(|started| (run.run, started));
-        }
-        let Some(started) = run.started else { return };
-        for change in self.state.changes.iter().skip(run.changes) {
-            self.acts.push_back(Act::Change(change.clone()));
-        }
-        run.changes = run.changes.max(self.state.changes.len());
-        for (place, tenure) in self.state.tenures.iter().enumerate().skip(run.lost) {
-            let Some(from) = tenure.from else { continue };
-            // What is past has been started.
-            let at = from.max((now + BEGINS_AFTER).since(started + run.warmup));
-            let owners = self.state.owners(place);
-            let is_lost = |(slot, to): &&(u16, u16)| owners[usize::from(*slot)] == number && *to != number;
-            let slots: Vec<u16> = tenure.moves.iter().filter(is_lost).map(|(slot, _)| *slot).collect();
-            if !slots.is_empty() {
-                if let Some((_, outbox)) = self.boxes.iter_mut().find(|(of, _)| *of == life) {
-                    outbox.push(News::Gave { tenure: place as u16, at });
-                }
-                self.acts.push_back(Act::Lose { life, tenure: place as u16, slots, at });
-            }
-        }
-        run.lost = self.state.tenures.len();
-        while let Some(tenure) = self.state.tenures.get(run.begun).filter(|tenure| tenure.is_granted) {
-            let place = run.begun as u16;
-            run.begun += 1;
-            let own = tenure.moves.iter().filter(|(_, to)| *to == number).map(|(slot, _)| *slot);
-            let Some(segment) = Segment::of_slots(own) else { continue };
-            let soon = now + BEGINS_AFTER;
-            #[cfg(test)]
-            let soon = if crate::sim::strikes(crate::sim::Bug::LateBurst) { Nanos::ZERO } else { soon };
-            let measured = started + run.warmup;
-            // What was due before it could begin, nobody had.
-            let from = match tenure.from {
-                None if soon <= started + BEGINS_AFTER => None,
-                from => Some(from.unwrap_or_default().max(soon.since(measured))),
-            };
-            let part = PartOf { run: run.run, boot: run.boot, part: run.parts };
-            run.parts += 1;
-            let error = Nanos(offset.round_trip.0 / 2);
-            self.acts.push_back(Act::Begin { part, tenure: place, segment, from, started, error });
-        }
-        run.rounds.resize(self.state.rounds.len(), Nanos::ZERO);
-        for (scenario, (known, at)) in run.rounds.iter_mut().zip(&self.state.rounds).enumerate() {
-            if std::mem::replace(known, *at) != *at {
-                self.acts.push_back(Act::Release { scenario, at: *at });
-            }
-        }
-        if self.state.wish > run.wish {
-            run.wish = self.state.wish;
-            self.acts.push_back(match run.wish {
-                Wish::Abort => Act::Abort { run: run.run },
-                _ => Act::Stop { life },
-            });
-        }
     }
 
     /// What is to be said is sent.

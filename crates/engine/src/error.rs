@@ -35,7 +35,9 @@ pub enum RunError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TeamFault {
     /// Too few are there.
-    #[error("{there} of {wanted} workers are there after {waited_s} s; start more of them, or ask for fewer with --workers")]
+    #[error(
+        "{there} of {wanted} workers are there after {waited_s} s; start more of them, or ask for fewer with --workers"
+    )]
     TooFew {
         /// So many.
         there: usize,

@@ -49,7 +49,8 @@ pub use reflect::{ReflectError, describe, describe_all, list_services};
 pub use resolve::{ResolveError, Resolved, STRANGERS_SHOWN_MAX, Stranger, addresses_of, resolve};
 pub use run::{
     Books, Finished, Interval, KeptInterval, Muster, Order, Part, PartEnd, PartNews, RunOptions, RunResult, Running,
-    ScenarioInterval, ScenarioResult, SceneEnded, SteppedRun, Team, Teller, Told, Wanted, WorkerResult, end_of_plan, run, run_on, starts_between,
+    ScenarioInterval, ScenarioResult, SceneEnded, SteppedRun, Team, Teller, Told, Wanted, WorkerResult, end_of_plan,
+    run, run_on, starts_between,
 };
 pub use series::catalog;
 pub use spent::ShardUse;

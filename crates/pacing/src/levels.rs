@@ -3,8 +3,8 @@
 //! Users are numbered; user `k` is there whenever the level is above `k`. So a level that rises evenly starts them one after the
 //! other, and each shard or worker knows when its own come and go without asking anybody.
 
-use serde::{Deserialize, Serialize};
 use crate::Nanos;
+use serde::{Deserialize, Serialize};
 
 /// A span in which the level changes evenly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -50,10 +50,7 @@ pub(crate) fn about(command: &str) -> Text {
             "Check a scenario file: every mistake at once, with its line and a remedy; nothing is sent",
             "检查场景文件：一次列出全部错误，附上所在行和改法；不发送任何请求",
         ),
-        "worker" => (
-            "Carry out a part of a load that another onrush leads",
-            "承担由另一个 onrush 主导的压测的一部分",
-        ),
+        "worker" => ("Carry out a part of a load that another onrush leads", "承担由另一个 onrush 主导的压测的一部分"),
         "selftest" => (
             "Load a server of known behavior and compare every figure with theory; under a minute",
             "压测行为已知的服务，把每项数据与理论值对比；不到一分钟",

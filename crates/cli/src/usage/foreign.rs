@@ -35,10 +35,7 @@ const TIMES: Meant = Said("the timeout is -t TIME, the duration -z TIME", "è¶…æ—
 
 /// Names, and what they mean here.
 const TABLE: &[(&[&str], Meant)] = &[
-    (
-        &["--concurrency", "--concurrent", "--vus", "--users", "--clients", "--conns", "--parallel"],
-        Flag("-c N"),
-    ),
+    (&["--concurrency", "--concurrent", "--vus", "--users", "--clients", "--conns", "--parallel"], Flag("-c N")),
     (&["--rps", "--qps", "--tps", "--throughput", "--request-rate", "--target-rate", "-R", "-r"], Flag("-q RATE")),
     (&["--number", "--num", "--count", "--iterations", "--total", "--loops", "--num-requests"], Flag("-n N")),
     (&["--time", "--run-time", "--runtime", "--duration-seconds", "--test-time", "--span"], Flag("-z TIME")),

@@ -56,6 +56,7 @@ mod urls;
 mod usage;
 mod views;
 mod watched;
+mod workers;
 
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use pacing::open::{Rate, Schedule, Spacing, Stage, Starts};
 use pacing::{Nanos, Random, Segment};
 
+use super::judge::Seen;
 use super::model::{Made, Model};
 use crate::books::{Due, Ledger};
 use crate::broker::{Broker, Client};
 use crate::bus::{Heard, Verb};
 use crate::leader::{Leader, OnLoss, RunOrder, Setting as Leads, Told};
-use crate::words::{Hello, News, PROTOCOL, Phase};
+use crate::words::{Hello, News, PROTOCOL};
 use crate::worker::{Act, Worker};
 
 /// What goes wrong with messages.
@@ -50,67 +51,35 @@ pub(super) struct Setting {
     pub(super) happens: Vec<(Nanos, Happens)>,
 }
 
-/// What was seen in a world, or in several.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Seen {
-    pub(super) planned: u64,
-    pub(super) started: u64,
-    pub(super) undelivered: u64,
-    pub(super) unknown: u64,
-    pub(super) lost: u64,
-    pub(super) joined: u64,
-    pub(super) moved: u64,
-    pub(super) takeovers: u64,
-    pub(super) without_leader: Nanos,
-    pub(super) unled: u64,
-    pub(super) never_began: u64,
-}
-
-impl Seen {
-    pub(super) fn add(&mut self, other: &Self) {
-        self.planned += other.planned;
-        self.started += other.started;
-        self.undelivered += other.undelivered;
-        self.unknown += other.unknown;
-        self.lost += other.lost;
-        self.joined += other.joined;
-        self.moved += other.moved;
-        self.takeovers += other.takeovers;
-        self.without_leader = self.without_leader.max(other.without_leader);
-        self.unled += other.unled;
-        self.never_began += other.never_began;
-    }
-}
-
-enum Who {
+pub(super) enum Who {
     Leader(Box<Leader>, Tally),
     Worker(Box<Worker>, Box<Model>),
 }
 
 /// What a leader has put together.
 #[derive(Default)]
-struct Tally {
-    ledger: Ledger,
-    counts: BTreeMap<(u16, u16), u64>,
-    lost: u64,
-    is_over: bool,
-    fails: bool,
+pub(super) struct Tally {
+    pub(super) ledger: Ledger,
+    pub(super) counts: BTreeMap<(u16, u16), u64>,
+    pub(super) lost: u64,
+    pub(super) is_over: bool,
+    pub(super) fails: bool,
     /// It never began: too few were there, or ready.
-    never_began: bool,
+    pub(super) never_began: bool,
 }
 
-struct Node {
-    who: Who,
-    is_dead: bool,
-    cut_until: Nanos,
-    stalled_until: Nanos,
+pub(super) struct Node {
+    pub(super) who: Who,
+    pub(super) is_dead: bool,
+    pub(super) cut_until: Nanos,
+    pub(super) stalled_until: Nanos,
     /// Stalls, as they were.
-    stalls: Vec<(Nanos, Nanos)>,
-    offset: Nanos,
-    wakes_at: Nanos,
+    pub(super) stalls: Vec<(Nanos, Nanos)>,
+    pub(super) offset: Nanos,
+    pub(super) wakes_at: Nanos,
 }
 
-enum Event {
+pub(super) enum Event {
     Ask(Client, Verb),
     Tell(Client, Heard),
     Happens(Happens),
@@ -119,21 +88,21 @@ enum Event {
 }
 
 pub(super) struct World {
-    setting: Setting,
-    random: Random,
-    now: Nanos,
-    number: u64,
-    events: BinaryHeap<Reverse<(Nanos, u64, usize)>>,
-    slots: Vec<Option<Event>>,
-    nodes: Vec<Node>,
-    broker: Broker,
-    bus_cut_until: Nanos,
-    schedule: Arc<Schedule>,
-    spacing: Spacing,
-    made: Vec<Made>,
-    was_killed: bool,
-    led_until: Option<Nanos>,
-    seen: Seen,
+    pub(super) setting: Setting,
+    pub(super) random: Random,
+    pub(super) now: Nanos,
+    pub(super) number: u64,
+    pub(super) events: BinaryHeap<Reverse<(Nanos, u64, usize)>>,
+    pub(super) slots: Vec<Option<Event>>,
+    pub(super) nodes: Vec<Node>,
+    pub(super) broker: Broker,
+    pub(super) bus_cut_until: Nanos,
+    pub(super) schedule: Arc<Schedule>,
+    pub(super) spacing: Spacing,
+    pub(super) made: Vec<Made>,
+    pub(super) was_killed: bool,
+    pub(super) led_until: Option<Nanos>,
+    pub(super) seen: Seen,
 }
 
 /// The starts of a schedule.
@@ -503,90 +472,5 @@ impl World {
             }
         }
         self.judge()
-    }
-
-    /// Who leads has heard all; or nobody is left who could.
-    fn is_over(&self) -> bool {
-        let mut leaders = self.nodes.iter().filter_map(|node| match &node.who {
-            Who::Leader(leader, tally) if !node.is_dead => Some((leader, tally)),
-            _ => None,
-        });
-        let is_done = leaders.any(|(leader, tally)| tally.is_over && leader.state().phase == Phase::Done);
-        let has_given_up = |node: &Node| matches!(&node.who, Who::Leader(_, tally) if tally.never_began);
-        if self.nodes.iter().any(has_given_up) {
-            return self.now > Nanos::from_millis(150_000);
-        }
-        is_done || (self.is_unled() && self.now > self.setting.span + Nanos::from_millis(60_000))
-    }
-
-    fn is_unled(&self) -> bool {
-        self.nodes.iter().all(|node| node.is_dead || !matches!(node.who, Who::Leader(..)))
-    }
-
-    fn judge(mut self) -> Result<Seen, String> {
-        let mut whole: Vec<Nanos> = Starts::new(self.schedule.clone(), self.spacing, Segment::WHOLE).collect();
-        let mut made: Vec<Nanos> = self.made.iter().map(|made| made.intended).collect();
-        made.sort_unstable();
-        whole.sort_unstable();
-        let mut rest = whole.iter();
-        for at in &made {
-            if !rest.by_ref().any(|planned| planned == at) {
-                return Err(format!("the start at {} ms was made twice", at.0 / 1_000_000));
-            }
-        }
-        for made in &self.made {
-            let stalls = &self.nodes[made.worker].stalls;
-            let stalled: u64 = stalls.iter().map(|(from, to)| to.since(*from).0).sum();
-            if made.late.0 > stalled + 300_000_000 {
-                return Err(format!(
-                    "the start at {} ms was made {} ms late",
-                    made.intended.0 / 1_000_000,
-                    made.late.0 / 1_000_000
-                ));
-            }
-        }
-        let has_given_up = |node: &Node| matches!(&node.who, Who::Leader(_, tally) if tally.never_began);
-        if self.nodes.iter().any(has_given_up) {
-            let is_calm = self.setting.happens.is_empty() && self.setting.fault.drop == 0.0;
-            if is_calm || !self.made.is_empty() {
-                return Err(format!("it did not begin, and {} were made", self.made.len()));
-            }
-            self.seen.never_began += 1;
-            return Ok(self.seen);
-        }
-        if self.is_unled() {
-            self.seen.unled += 1;
-            return Ok(self.seen);
-        }
-        let found = self.nodes.iter().find_map(|node| match &node.who {
-            Who::Leader(leader, tally) if tally.is_over && !node.is_dead => Some((leader, tally)),
-            _ => None,
-        });
-        let Some((leader, tally)) = found else {
-            return Err("it has no end".to_owned());
-        };
-        if tally.fails {
-            return Err("it did not begin, or failed".to_owned());
-        }
-        let due = ScheduleDue(&self.schedule, self.spacing);
-        let balance = tally.ledger.balance(leader.state(), self.setting.span, &due);
-        let started: u64 = tally.counts.values().sum();
-        let (planned, really) = (whole.len() as u64, self.made.len() as u64);
-        if started + balance.undelivered + balance.unknown != planned {
-            return Err(format!("{planned} planned, and {started} started, {balance:?}"));
-        }
-        if !(started..=started + balance.unknown).contains(&really) {
-            return Err(format!("{really} were made; told are {started}, {balance:?}"));
-        }
-        if !self.was_killed && balance.unknown > 0 {
-            return Err(format!("nobody was killed, and {} are unknown", balance.unknown));
-        }
-        let seen = &mut self.seen;
-        (seen.planned, seen.started) = (planned, started);
-        (seen.undelivered, seen.unknown) = (balance.undelivered, balance.unknown);
-        seen.lost = tally.lost;
-        seen.joined = (leader.state().members.len() - self.setting.workers) as u64;
-        seen.moved = leader.state().tenures.len() as u64 - 1;
-        Ok(self.seen)
     }
 }

@@ -280,7 +280,9 @@ pub fn end_of_plan(plan: &Plan) -> Option<Nanos> {
 /// How many starts of open loads are intended from one instant to before another one, in some slots; as the loads were changed.
 pub fn starts_between(plan: &Plan, timelines: &[Arc<Timeline>], slots: &Segment, (from, to): (Nanos, Nanos)) -> u64 {
     let of = |(scenario, timeline): (&Scenario, &Arc<Timeline>)| {
-        let (Load::Open { arrivals, .. }, Course::Rate(schedule)) = (&scenario.load, timeline.course()) else { return 0 };
+        let (Load::Open { arrivals, .. }, Course::Rate(schedule)) = (&scenario.load, timeline.course()) else {
+            return 0;
+        };
         let mut starts = Starts::from(schedule.clone(), spacing_of(*arrivals), slots.clone(), from);
         to.0.checked_sub(1).map_or(0, |last| starts.take_until(Nanos(last)))
     };

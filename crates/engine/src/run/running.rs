@@ -20,6 +20,7 @@ use super::whole::paused_of_all;
 use super::{Finished, Interval, KeptInterval, Part, RunError, RunOptions, RunResult, ScenarioResult, divide};
 use crate::control::{Changes, Control, StopHandle};
 use crate::crew::Crew;
+use crate::error::TeamFault;
 use crate::going::Going;
 use crate::meetings::{Meetings, Met};
 use crate::shard::{self, Ends, Report};
@@ -95,6 +96,9 @@ impl Running {
     /// A run that others carry out.
     fn start_afar(plan: Arc<Plan>, options: RunOptions, team: &dyn Team, stop: &StopHandle) -> Result<Self, RunError> {
         options.supplies.check(&plan)?;
+        if options.lookout.log.is_some() {
+            return Err(TeamFault::Undivided { what: "--log" }.into());
+        }
         let depot = Depot::new(options.supplies.clone());
         let clock = Clock::start();
         let changes = Arc::new(divide::changes_of(&plan, clock).afar());

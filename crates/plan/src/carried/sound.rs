@@ -1,5 +1,7 @@
 //! Whether a plan is one that flags or a file could have made: every number in it means something.
 
+use std::time::Duration;
+
 use super::Carried;
 use crate::{
     AnswerEnd, HOLD_MAX, INTERVAL_MIN, Load, Making, Meaning, Memory, Node, Plan, RATE_MAX, RATE_UNIT, STAGES_MAX,
@@ -27,9 +29,12 @@ pub(super) fn look_at(carried: &Carried) -> Looked {
 
 fn look_at_plan(plan: &Plan) -> Looked {
     must(!plan.scenarios.is_empty() && plan.scenarios.len() <= SCENARIOS_MAX, "no scenario, or too many")?;
-    must(plan.interval >= INTERVAL_MIN, "an interval that is too short")?;
+    must(plan.interval >= PIECE_MIN, "an interval that is too short")?;
     plan.scenarios.iter().try_for_each(|scenario| look_at_scenario(scenario, plan.meetings.len()))
 }
+
+/// The shortest interval that is told: whoever searches wants pieces that are shorter than those for people.
+const PIECE_MIN: Duration = Duration::from_millis(1);
 
 /// The most scenarios of a plan that others carry out.
 const SCENARIOS_MAX: usize = 10_000;

@@ -33,7 +33,9 @@ pub fn run_error(error: &RunError, language: Language) -> String {
 fn team_fault(fault: &TeamFault) -> String {
     match fault {
         TeamFault::TooFew { there, wanted, waited_s } => {
-            format!("等待 {waited_s} 秒后，{wanted} 个工作进程中只有 {there} 个就位；请启动更多，或用 --workers 减少数量")
+            format!(
+                "等待 {waited_s} 秒后，{wanted} 个工作进程中只有 {there} 个就位；请启动更多，或用 --workers 减少数量"
+            )
         }
         TeamFault::Unready { unready, of } => {
             format!("{of} 个工作进程中有 {unready} 个未能按时就绪；请查看它们的输出并重新启动")

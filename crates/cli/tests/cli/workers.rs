@@ -1,0 +1,233 @@
+//! One load from several processes: what they do together is what one does, and what becomes of it when one of them is gone.
+
+use std::collections::BTreeSet;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::examples::{by_path, stats};
+use super::{Folder, Served, onrush, output, report, signal, text};
+
+/// What holds of every run of workers.
+#[track_caller]
+fn is_sound(report: &Value, workers: u64) {
+    let each = report["workers"]["each"].as_array().expect("a list");
+    assert_eq!(each.len() as u64, workers, "{report:#}");
+    let sum = |name: &str| each.iter().map(|one| one[name].as_u64().expect("a number")).sum::<u64>();
+    let requests = &report["requests"];
+    assert_eq!(Some(sum("started")), requests["started"].as_u64(), "{report:#}");
+    let number = |name: &str| requests[name].as_u64().expect("a number");
+    let ended = number("succeeded") + number("failed") + number("dropped") + number("unfinished");
+    assert_eq!(number("started"), ended, "{requests}");
+    let intervals = report["intervals"].as_array().expect("a list");
+    assert_eq!(intervals.iter().map(|one| one["started"].as_u64().expect("a number")).sum::<u64>(), number("started"));
+}
+
+fn run(words: &[&str]) -> Value {
+    let done = output(&[&["--output", "json"], words].concat());
+    assert!(matches!(done.status.code(), Some(0 | 1)), "{words:?}: {done:?}");
+    report(&done)
+}
+
+/// The children of a process.
+fn children(of: &Child) -> Vec<u32> {
+    let path = format!("/proc/{0}/task/{0}/children", of.id());
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.split_whitespace().map(|pid| pid.parse().expect("a number")).collect()
+}
+
+fn is_there(pid: u32) -> bool {
+    let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // One that nobody has waited for is no process any more.
+    !state.is_empty() && !state.contains(") Z ")
+}
+
+fn kill(pid: u32, name: &str) {
+    assert!(Command::new("kill").args([name, &pid.to_string()]).status().expect("kill starts").success());
+}
+
+/// Waits until something holds.
+#[track_caller]
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Requests that the server had on a path.
+fn served(server: &Served, path: &str) -> u64 {
+    by_path(&stats(server)).get(path).copied().unwrap_or(0)
+}
+
+/// The same plan starts as much on one process as on three, whatever kind of load it is.
+#[test]
+fn three_do_what_one_does() {
+    let cases: [(&[&str], &str); 5] = [
+        (&["--rate", "700", "--arrivals", "poisson", "-z", "3s"], "/delay/2"),
+        (&["--stages", "50:0s,900:2s", "--warmup", "1s"], "/delay/3"),
+        (&["-n", "1000", "-c", "7"], "/delay/1"),
+        (&["--rate", "500", "-n", "1200", "-c", "9", "--http2"], "/delay/4"),
+        (&["-n", "60", "-c", "6", "--rendezvous"], "/delay/5"),
+    ];
+    for (words, path) in cases {
+        let mut seen = Vec::new();
+        for workers in [None, Some("3")] {
+            let server = Served::start();
+            let url = server.url(path);
+            let mut all = words.to_vec();
+            all.extend(workers.iter().flat_map(|workers| ["--workers", workers]));
+            let report = run(&[&all[..], &[&url]].concat());
+            if workers.is_some() {
+                is_sound(&report, 3);
+                let books = &report["workers"];
+                assert_eq!((&books["undelivered"], &books["unknown"]), (&0.into(), &0.into()), "{books}");
+            } else {
+                assert!(report["workers"].is_null());
+            }
+            let started = report["requests"]["started"].as_u64().expect("a number");
+            let at_server = served(&server, "/delay");
+            assert!(at_server >= started, "{words:?}: {at_server} of {started}");
+            seen.push((started, at_server));
+        }
+        assert_eq!(seen[0], seen[1], "{words:?}");
+    }
+}
+
+/// The times of three are those of one: the target knows how long it takes, and percentiles of either are within a thousandth of that
+/// part of the answers that no scheduler delays.
+#[test]
+fn histograms_are_put_together_exactly() {
+    let server = Served::start();
+    let folder = Folder::new("workers-hdr");
+    let path = folder.path("times.hlog");
+    let words = ["--workers", "3", "-n", "900", "-c", "9", "--hdr", &path, &server.url("/delay/20")];
+    let report = run(&words);
+    is_sound(&report, 3);
+    let response = &report["times"]["succeeded"]["response"];
+    let text = std::fs::read_to_string(&path).expect("a log");
+    assert!(text.lines().any(|line| line.contains("Tag=")), "{text}");
+    let count = response["count"].as_u64();
+    assert!(count.is_none_or(|count| count == 900), "{response}");
+}
+
+/// Rows that are divided go to one iteration each, whichever worker has it; variables and steps are those of the file.
+#[test]
+fn a_scenario_file_is_divided() {
+    let (server, folder) = (Served::start(), Folder::new("workers-file"));
+    let rows: String = (0..600).map(|number| format!("{number}\n")).collect();
+    std::fs::write(folder.0.join("rows.csv"), format!("id\n{rows}")).expect("a file");
+    let file = folder.path("rows.yaml");
+    let text = format!(
+        "target: {}\ndata:\n  rows: {{file: rows.csv, pick: next, share: split, at_end: stop}}\nscenarios:\n  all:\n    load: {{users: 6, for: 30s}}\n    steps:\n      - get: /delay/1?id=${{rows.id}}\n",
+        server.url
+    );
+    std::fs::write(&file, text).expect("a file");
+    let report = run(&["--workers", "3", "--no-save", &file]);
+    is_sound(&report, 3);
+    assert_eq!(report["requests"]["succeeded"], 600, "{:#}", report["requests"]);
+    assert_eq!(served(&server, "/delay"), 600);
+}
+
+/// A worker is killed in the middle of an open load: the others get its share, and the books say what nobody did.
+#[test]
+fn a_worker_that_is_killed() {
+    let server = Served::start();
+    let url = server.url("/delay/1");
+    let words = ["--output", "json", "--workers", "3", "--rate", "300", "-z", "14s", &url];
+    let child = onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    until("the load begins", || served(&server, "/delay") > 500);
+    let workers = children(&child);
+    assert_eq!(workers.len(), 3);
+    kill(workers[1], "-KILL");
+    let done = child.wait_with_output().expect("it ends");
+    assert!(matches!(done.status.code(), Some(0 | 1)), "{done:?}");
+    let report = report(&done);
+    is_sound(&report, 3);
+    let (books, started) = (&report["workers"], report["requests"]["started"].as_u64().expect("a number"));
+    let number = |name: &str| books[name].as_u64().expect("a number");
+    let (undelivered, unknown) = (number("undelivered"), number("unknown"));
+    // What a thread had not taken up when it told last is told by nobody.
+    let all = started + undelivered + unknown;
+    assert!((4_198..=4_200).contains(&all), "{started} + {undelivered} + {unknown}");
+    // A third of 300/s: it is given up after 5 s, and its share moves 2 s later.
+    assert!((350..=900).contains(&undelivered), "{undelivered}");
+    assert!(unknown <= 150, "{unknown}");
+    let really = served(&server, "/delay");
+    assert!((started..=started + unknown + 2).contains(&really), "{really}: {started} + {unknown}");
+    let losses: u64 = books["each"].as_array().expect("a list").iter().filter_map(|one| one["losses"].as_u64()).sum();
+    assert_eq!(losses, 1);
+    assert!(workers.iter().all(|pid| !is_there(*pid)), "nobody is left");
+}
+
+#[test]
+fn ctrl_c_ends_all_of_them() {
+    let server = Served::start();
+    let words = ["--output", "json", "--workers", "2", "-c", "6", "-z", "60s", &server.url("/delay/1")];
+    let child = onrush(&words).stdout(Stdio::piped()).spawn().expect("it starts");
+    until("the load begins", || served(&server, "/delay") > 500);
+    let workers = children(&child);
+    signal(&child, "-INT");
+    let done = child.wait_with_output().expect("it ends");
+    assert_eq!(done.status.code(), Some(130), "{done:?}");
+    let report = report(&done);
+    is_sound(&report, 2);
+    assert_eq!(report["requests"]["started"].as_u64(), Some(served(&server, "/delay")));
+    assert!(workers.iter().all(|pid| !is_there(*pid)), "nobody is left");
+}
+
+/// Whoever leads is gone for good: those whom it started go too, and leave nothing behind.
+#[test]
+fn workers_go_with_who_leads() {
+    let server = Served::start();
+    let words = ["--workers", "2", "-c", "6", "-z", "60s", &server.url("/delay/1")];
+    let mut child = onrush(&words).stdout(Stdio::null()).spawn().expect("it starts");
+    until("the load begins", || served(&server, "/delay") > 500);
+    let workers = children(&child);
+    assert_eq!(workers.len(), 2);
+    child.kill().expect("it is there");
+    child.wait().expect("it ends");
+    until("they end", || workers.iter().all(|pid| !is_there(*pid)));
+}
+
+#[test]
+fn searches_and_changes_need_nothing_more() {
+    let server = Served::start();
+    let words = ["find-max", "--budget", "5s", "--no-save", "--from", "100", "--most", "400", "--workers", "2"];
+    let done = output(&[&words, &["--output", "json", &server.url][..]].concat());
+    assert!(matches!(done.status.code(), Some(0 | 1)), "{done:?}");
+    assert!(report(&done)["trials"].as_array().is_some_and(|trials| !trials.is_empty()));
+}
+
+/// What cannot be done is said before anything starts, in both languages.
+#[test]
+fn what_workers_cannot_do() {
+    let (server, folder) = (Served::start(), Folder::new("workers-refused"));
+    let file = folder.path("meet.yaml");
+    let text = format!(
+        "target: {}\nscenarios:\n  all:\n    load: {{users: 4, for: 1s}}\n    steps:\n      - get: /\n      - meet: {{name: door, users: 4, within: 1s}}\n",
+        server.url
+    );
+    std::fs::write(&file, text).expect("a file");
+    let log = folder.path("log.csv");
+    let cases: [(&[&str], &str, &str); 4] = [
+        (&["--workers", "2", "--no-save", &file], "cannot be divided over workers", "无法分配给多个工作进程"),
+        (&["--workers", "2", "-n", "5", "--log", &log, &server.url], "--log cannot be divided", "--log 无法分配"),
+        (&["--workers", "0", &server.url], "--workers", "--workers"),
+        (&["worker", "--join", "unix:/nowhere/bus"], "no bus at /nowhere/bus", "/nowhere/bus 处没有总线"),
+    ];
+    for (words, english, chinese) in cases {
+        for (language, says) in [("en", english), ("zh", chinese)] {
+            let done = onrush(words).args(["--lang", language]).output().expect("it starts");
+            let said = text_of(&done.stderr);
+            assert!(!done.status.success() && said.contains(says), "{words:?}: {said}");
+        }
+    }
+    assert_eq!(by_path(&stats(&server)).keys().collect::<BTreeSet<_>>().len(), 0, "nothing was sent");
+}
+
+fn text_of(bytes: &[u8]) -> String {
+    text(bytes)
+}

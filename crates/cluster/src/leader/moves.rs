@@ -1,0 +1,208 @@
+//! Who is lost, who joins, and who has which slots from when on.
+
+use pacing::Nanos;
+
+use super::members::DOUBTFUL_AFTER;
+use super::run::Seat;
+use super::{Leader, OnLoss, Told};
+use crate::deal::{NOBODY, redeal};
+use crate::words::{Member, Standing, TENURES_MAX, Tenure, Wish};
+
+/// From the moment when somebody is given up to the instant from which others have its slots.
+const MOVES_AFTER: Nanos = Nanos::from_millis(2_000);
+/// The same when those who lose slots go on and must know first.
+const MOVES_PLANNED_AFTER: Nanos = Nanos::from_millis(4_000);
+/// More than this share of them, silent at the same time, may be the bus.
+const FROZEN_SHARE: f64 = 0.3;
+/// How long nobody is given up then.
+const FROZEN_FOR: Nanos = Nanos::from_millis(15_000);
+/// Whoever joins must have so much of the load left.
+const JOINS_BEFORE: Nanos = Nanos::from_millis(8_000);
+/// With too few workers a run goes on for so long: some may come back.
+const FAILS_AFTER: Nanos = Nanos::from_millis(15_000);
+
+impl Leader {
+    /// Whoever is silent for longer than its lease starts nothing more, and is given up.
+    pub(super) fn look_who_is_lost(&mut self, now: Nanos) {
+        let Some(run) = &mut self.run else { return };
+        if run.started.is_none_or(|started| now < started) {
+            return;
+        }
+        // How long each has been silent, and whether it is sure that nothing of its load goes on.
+        let silent: Vec<(usize, Nanos, bool)> = (0..run.seats.len())
+            .filter(|place| run.seats[*place].lost.is_none() && !run.seats[*place].has_left)
+            .map(|place| {
+                let Member { id, boot } = self.state.members[place];
+                let known = self.members.of(id, boot);
+                // A new life has begun when the lease of the old one was over.
+                let is_sure = known.gone_at.is_some() || known.hello.boot > boot;
+                (place, self.members.silent_for(id, boot, now), is_sure)
+            })
+            .collect();
+        let doubtful = silent.iter().filter(|(_, silent, is_sure)| *silent >= DOUBTFUL_AFTER && !is_sure).count();
+        let is_many = doubtful >= 2 && doubtful as f64 > FROZEN_SHARE * silent.len() as f64;
+        if is_many && run.frozen_until == Nanos::ZERO {
+            run.frozen_until = now + FROZEN_FOR;
+            self.told.push_back(Told::Frozen);
+        } else if !is_many && doubtful == 0 {
+            run.frozen_until = Nanos::ZERO;
+        }
+        let is_frozen = now < run.frozen_until;
+        let lost: Vec<usize> = silent
+            .into_iter()
+            .filter(|(_, silent, is_sure)| *silent >= self.setting.lease && (*is_sure || !is_frozen))
+            .map(|(place, ..)| place)
+            .collect();
+        if lost.is_empty() {
+            return;
+        }
+        lost.into_iter().for_each(|place| self.lose(place, now));
+        self.make_up_for_loss(now);
+    }
+
+    /// Somebody is given up.
+    pub(super) fn lose(&mut self, place: usize, now: Nanos) {
+        let Some(run) = &mut self.run else { return };
+        let Member { id, boot } = self.state.members[place];
+        let known = self.members.of(id, boot);
+        let is_own = known.hello.boot == boot;
+        let gone_at = known.gone_at.filter(|_| is_own);
+        run.seats[place].lost = Some((now, gone_at.is_some()));
+        // Another life has begun when the lease of this one was over.
+        let lease_over = if is_own { known.heard_at + self.setting.lease } else { now };
+        let warmup = self.order.as_ref().map_or(Nanos::ZERO, |order| order.warmup);
+        let measured = run.started.unwrap_or_default() + warmup;
+        let until = gone_at.unwrap_or(lease_over).min(lease_over).since(measured);
+        self.members.lose(id, boot);
+        self.told.push_back(Told::Lost { member: place as u16, is_gone: gone_at.is_some(), until });
+    }
+
+    pub(super) fn make_up_for_loss(&mut self, now: Nanos) {
+        match self.setting.on_loss {
+            OnLoss::Rebalance => self.move_slots(MOVES_AFTER, now),
+            OnLoss::Continue => {}
+            OnLoss::Fail => self.fail(now),
+        }
+    }
+
+    /// The run ends when too few have been left for a while: those who come back have had their time.
+    pub(super) fn look_who_is_left(&mut self, now: Nanos) {
+        let new = self.members.fit(now);
+        let new =
+            new.into_iter().filter(|known| self.state.number_of(known.hello.id, known.hello.boot).is_none()).count();
+        let Some(run) = &mut self.run else { return };
+        let is_left = |seat: &&Seat| seat.lost.is_none() || seat.has_left;
+        let left = run.seats.iter().filter(is_left).count() + new;
+        if left >= self.setting.min_workers {
+            run.few_since = None;
+        } else if now.since(*run.few_since.get_or_insert(now)) >= FAILS_AFTER {
+            self.fail(now);
+        }
+    }
+
+    fn fail(&mut self, now: Nanos) {
+        let left = self.run.iter().flat_map(|run| &run.seats).filter(|seat| seat.goes_on()).count();
+        if self.state.wish < Wish::Abort {
+            self.told.push_back(Told::Fails { left });
+            self.wish(Wish::Abort, now);
+        }
+    }
+
+    /// Slots change hands, so that all who are there have their share.
+    fn move_slots(&mut self, lead: Nanos, now: Nanos) {
+        let (Some(order), Some(run)) = (&self.order, &mut self.run) else { return };
+        let Some(started) = run.started else {
+            // When that is known.
+            run.wants_move = true;
+            return;
+        };
+        run.wants_move = false;
+        let at = self
+            .state
+            .members
+            .iter()
+            .map(|member| self.members.of(member.id, member.boot).hello.weight.clamp(1, 4_096));
+        let weights: Vec<u32> =
+            at.zip(&run.seats).map(|(weight, seat)| if seat.goes_on() { weight } else { 0 }).collect();
+        let run_now = now.since(started).since(order.warmup);
+        let from = run_now + lead;
+        let is_late = order.ends_at.is_some_and(|ends_at| from >= ends_at);
+        if !order.can_move || is_late || self.state.tenures.len() >= TENURES_MAX || self.state.wish > Wish::Run {
+            return;
+        }
+        let owners = self.state.owners(usize::MAX);
+        let moves = redeal(&owners, &weights);
+        if moves.is_empty() {
+            return;
+        }
+        moves.iter().for_each(|(_, to)| run.seats[usize::from(*to)].has_part = true);
+        run.asked.insert(self.state.tenures.len(), self.state.revision + 1);
+        self.state.tenures.push(Tenure { from: Some(from), moves, is_granted: false });
+        self.is_dirty = true;
+    }
+
+    /// Whoever gets slots may begin when those who had them know, or have no say any more.
+    pub(super) fn grant(&mut self) {
+        let Some(run) = &self.run else { return };
+        for place in 1..self.state.tenures.len() {
+            if self.state.tenures[place].is_granted {
+                continue;
+            }
+            let owners = self.state.owners(place);
+            let written = run.asked.get(&place).copied().unwrap_or(self.state.revision);
+            let knows = |(slot, _): &(u16, u16)| {
+                let owner = owners[usize::from(*slot)];
+                let Some(seat) = run.seats.get(usize::from(owner)).filter(|_| owner != NOBODY) else { return true };
+                let Member { id, boot } = self.state.members[usize::from(owner)];
+                seat.lost.is_some() || seat.has_left || self.members.revision(id, boot) >= written
+            };
+            if self.state.tenures[place].moves.iter().all(knows) {
+                self.state.tenures[place].is_granted = true;
+                self.is_dirty = true;
+            }
+        }
+    }
+
+    /// Workers that are there and have no part get ready, and have one then.
+    pub(super) fn look_who_joins(&mut self, now: Nanos) {
+        let (Some(order), Some(run)) = (&self.order, &mut self.run) else { return };
+        let Some(started) = run.started.filter(|started| now >= *started) else { return };
+        let run_now = now.since(started).since(order.warmup);
+        let is_late = order.ends_at.is_some_and(|ends_at| run_now + JOINS_BEFORE >= ends_at);
+        if !order.can_move || is_late || self.state.wish > Wish::Run || self.setting.on_loss == OnLoss::Fail {
+            return;
+        }
+        let going = run.seats.iter().filter(|seat| seat.lost.is_none() && !seat.has_left).count();
+        let room = order.workers_max.saturating_sub(going).min(crate::words::MEMBERS_MAX - self.state.members.len());
+        let new: Vec<Member> = self
+            .members
+            .fit(now)
+            .into_iter()
+            .map(|known| Member { id: known.hello.id, boot: known.hello.boot })
+            .filter(|member| !self.state.members.contains(member))
+            .take(room)
+            .collect();
+        for member in new {
+            self.state.members.push(member);
+            run.seats.push(Seat { joins: true, ..Seat::default() });
+            self.is_dirty = true;
+        }
+        let mut has_joined = false;
+        for (place, seat) in run.seats.iter_mut().enumerate().filter(|(_, seat)| seat.joins && seat.lost.is_none()) {
+            let Member { id, boot } = self.state.members[place];
+            let known = self.members.of(id, boot);
+            let is_said = |said: &&Standing| said.run == self.state.run && known.hello.boot == boot;
+            match known.hello.standing.as_ref().filter(is_said).map(|said| &said.ready) {
+                Some(Ok(ready)) if ready.clock_of == self.setting.who => {
+                    (seat.joins, has_joined) = (false, true);
+                }
+                // Whoever cannot take part stays out.
+                Some(Err(_)) => (seat.joins, seat.has_left) = (false, true),
+                _ => {}
+            }
+        }
+        if has_joined {
+            self.move_slots(MOVES_PLANNED_AFTER, now);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! How a worker gets ready for a run: the packet is fetched, the machine looks at it, and the time is asked for.
+
+use pacing::Nanos;
+
+use super::clock::{PROBES, PROBES_MIN};
+use super::{Act, FETCH_AGAIN, PROBE_AGAIN, PROBES_AT_A_TIME, PROBES_WITHIN, Pending, Probes, Stage, Worker};
+use crate::bus::{Bytes, Verb, asking};
+use crate::words::{Ask, Ready, Refusal, Standing, written};
+
+impl Worker {
+    pub(super) fn fetched(&mut self, object: Option<Bytes>) {
+        let Some(run) = self.run.as_mut().filter(|run| matches!(run.stage, Stage::Fetches(_))) else { return };
+        if let Some(packet) = object {
+            run.stage = Stage::Prepares;
+            self.acts.push_back(Act::Prepare { run: run.run, plan: run.plan.clone(), packet });
+        }
+    }
+
+    /// It is ready for a run, or will not take part. `warmup`: of the plan.
+    pub fn prepared(&mut self, of: u64, result: Result<Nanos, Refusal>, now: Nanos) {
+        let Some(run) = self.run.as_mut().filter(|run| run.run == of) else { return };
+        match result {
+            Ok(warmup) => {
+                run.warmup = warmup;
+                run.stage = Stage::Asks(now);
+            }
+            Err(refusal) => self.say_standing(Err(refusal)),
+        }
+        self.look(now);
+    }
+
+    fn say_standing(&mut self, ready: Result<Ready, Refusal>) {
+        let Some(run) = &mut self.run else { return };
+        run.stage = Stage::Said;
+        self.hello.standing = Some(Standing { run: run.run, plan: run.plan.clone(), ready });
+        // It is said at once, and with each hello.
+        self.said_at = None;
+    }
+
+    /// The packet is fetched, and the time asked for.
+    pub(super) fn get_ready(&mut self, now: Nanos) {
+        let Some(run) = &mut self.run else { return };
+        let is_asking = |pending: &Pending| matches!(pending, Pending::Time(..));
+        match run.stage {
+            Stage::Fetches(since) if now.since(since) >= FETCH_AGAIN || since == Nanos::ZERO => {
+                run.stage = Stage::Fetches(now.max(Nanos(1)));
+                let name = run.plan.clone();
+                self.ask(Pending::Fetch, now, |token| Verb::Fetch { token, name });
+            }
+            Stage::Asks(since) => {
+                let Some(who) = self.leader.as_ref().map(|(_, lease)| lease.who) else { return };
+                if std::mem::replace(&mut run.clock_of, who) != who {
+                    run.probes = Probes::default();
+                }
+                let is_late = now.since(since) >= PROBES_WITHIN;
+                let answered = run.probes.answered();
+                if answered >= PROBES || (is_late && answered >= PROBES_MIN) {
+                    let (best, clock_of) = (run.probes.best(), who);
+                    run.offset = best;
+                    let round_trip = best.map_or(Nanos::ZERO, |best| best.round_trip);
+                    return self.say_standing(Ok(Ready { round_trip, clock_of }));
+                }
+                if is_late {
+                    return self.say_standing(Err(Refusal::Clock));
+                }
+                let recent =
+                    |(pending, since): &&(Pending, Nanos)| is_asking(pending) && now.since(*since) < PROBE_AGAIN;
+                if self.pending.values().filter(recent).count() >= PROBES_AT_A_TIME {
+                    return;
+                }
+                let subject = asking(who);
+                self.ask(Pending::Time(now, who), now, |token| Verb::Request {
+                    token,
+                    subject,
+                    payload: written(&Ask::Time),
+                });
+            }
+            _ => {}
+        }
+    }
+}
