@@ -3,6 +3,7 @@
 
 mod search;
 mod watch;
+mod worker;
 
 use clap::ArgMatches;
 use driver::Choice;
@@ -10,6 +11,7 @@ use plan::{Flags, HoldFlags};
 
 pub(crate) use search::{CapacityArgs, FindMaxArgs, FrontArgs, SweepArgs};
 pub(crate) use watch::{CtlArgs, WatchArgs};
+pub(crate) use worker::WorkerArgs;
 
 /// What we say of ourselves.
 pub(crate) const USER_AGENT: &str = concat!("onrush/", env!("CARGO_PKG_VERSION"));
@@ -429,28 +431,6 @@ impl EngineArgs {
             pin_threads: given.has("pin-threads"),
             driver: DriverArgs::of(given),
             workers: given.text("workers"),
-        }
-    }
-}
-
-/// `onrush worker`.
-#[derive(Debug)]
-pub(crate) struct WorkerArgs {
-    pub(crate) join: Option<String>,
-    pub(crate) name: Option<String>,
-    pub(crate) allow: Vec<String>,
-    pub(crate) is_quiet: bool,
-    pub(crate) engine: EngineArgs,
-}
-
-impl WorkerArgs {
-    fn of(given: &Given) -> Self {
-        Self {
-            join: given.text("join"),
-            name: given.text("name"),
-            allow: given.list("allow"),
-            is_quiet: given.has("quiet"),
-            engine: EngineArgs::of(given),
         }
     }
 }

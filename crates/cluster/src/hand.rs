@@ -445,7 +445,7 @@ fn prepare(place: &dyn Workplace, name: &str, packet: &[u8], folder: &Path) -> R
     let damaged = |error: crate::carried::PacketError| Refusal::Plan { reason: error.to_string() };
     let (carried, feeds, slowest) = unpack(name, packet, folder).map_err(damaged)?;
     match carried {
-        Carried::Load(plan) => place.prepare(plan, feeds, slowest),
+        Carried::Load(plan) => place.prepare(*plan, feeds, slowest),
         Carried::Hold(_) => Err(Refusal::Plan { reason: "connections that are held are not for workers".to_owned() }),
     }
 }

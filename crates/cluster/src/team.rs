@@ -95,7 +95,7 @@ impl Team for Workers {
     fn begin(&self, order: Order) -> Result<Nanos, RunError> {
         let Order { plan, supplies, slowest, clock, stop, teller } = order;
         look_whether_divided(&plan)?;
-        let packet = pack(&Carried::Load(Plan::clone(&plan)), &supplies, slowest)
+        let packet = pack(&Carried::Load(Box::new(Plan::clone(&plan))), &supplies, slowest)
             .map_err(|error| TeamFault::Bus { reason: error.to_string() })?;
         let order = run_order(&plan, &supplies, packet);
         let (answer, answered) = sync_channel(1);

@@ -4,6 +4,7 @@
 //! recorder, and nothing that it shares. It publishes by handing over a whole snapshot. [`slab`] and [`timers`] also
 //! serve the built-in target.
 
+mod afar;
 mod control;
 mod crew;
 mod error;
@@ -38,6 +39,7 @@ mod user;
 mod verdict;
 mod world;
 
+pub use afar::{Books, Muster, PartEnd, SceneEnded, WorkerResult};
 pub use control::{Control, Lease, Refused, StopHandle};
 pub use error::{RunError, TeamFault};
 pub use faults::call_status;
@@ -48,9 +50,8 @@ pub use places::{Places, PlacesError};
 pub use reflect::{ReflectError, describe, describe_all, list_services};
 pub use resolve::{ResolveError, Resolved, STRANGERS_SHOWN_MAX, Stranger, addresses_of, resolve};
 pub use run::{
-    Books, Finished, Interval, KeptInterval, Muster, Order, Part, PartEnd, PartNews, RunOptions, RunResult, Running,
-    ScenarioInterval, ScenarioResult, SceneEnded, SteppedRun, Team, Teller, Told, Wanted, WorkerResult, end_of_plan,
-    run, run_on, starts_between,
+    Finished, Interval, KeptInterval, Order, Part, PartNews, RunOptions, RunResult, Running, ScenarioInterval,
+    ScenarioResult, SteppedRun, Team, Teller, Told, Wanted, end_of_plan, run, run_on, starts_between,
 };
 pub use series::catalog;
 pub use spent::ShardUse;

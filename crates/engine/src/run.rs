@@ -1,12 +1,12 @@
 //! A run: shards are started, their snapshots merged interval by interval, and the whole added up.
 
-mod afar;
 mod desk;
 mod divide;
 mod merge;
 mod rows;
 mod running;
 mod stepped;
+mod team;
 mod whole;
 
 use std::net::SocketAddr;
@@ -22,6 +22,7 @@ use pacing::{Lost, Nanos, Segment};
 use plan::{BudgetPart, Plan};
 use wire::tls::{ClientConfig, Refused as RefusedCertificate};
 
+use crate::afar::{Muster, SceneEnded};
 use crate::control::{Lease, StopHandle};
 use crate::error::RunError;
 use crate::lookout::Lookout;
@@ -29,8 +30,6 @@ use crate::meetings::Met;
 use crate::spent::ShardUse;
 use crate::supplies::{Supplies, UsedUp};
 use crate::verdict::Verdict;
-pub(crate) use afar::Afar;
-pub use afar::{Books, Muster, Order, PartEnd, PartNews, SceneEnded, Team, Teller, Wanted, WorkerResult};
 #[cfg(test)]
 pub(crate) use divide::asked_per_s;
 pub use divide::{end_of_plan, starts_between};
@@ -38,6 +37,7 @@ pub use merge::Finished;
 pub use rows::KeptInterval;
 pub use running::{Running, Told};
 pub use stepped::SteppedRun;
+pub use team::{Order, PartNews, Team, Teller, Wanted};
 
 /// How a plan is carried out on this machine.
 #[derive(Clone, Debug)]

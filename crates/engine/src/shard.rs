@@ -10,8 +10,8 @@ use metrics::Snapshot;
 use pacing::Nanos;
 
 use crate::RunError;
+use crate::afar::Afar;
 use crate::control::{Changes, Wish};
-use crate::run::Afar;
 use crate::scene::{Scene, SceneEnd};
 #[cfg(test)]
 use crate::swarm::plant::{Bug, strikes};

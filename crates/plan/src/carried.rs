@@ -3,20 +3,17 @@
 
 mod sound;
 
-use std::cell::Cell;
+use serde::{Deserialize, Serialize};
 
-use serde::de::{DeserializeOwned, Error};
-use serde::{Deserialize, Deserializer, Serialize};
-
-use crate::{DEPTH_MAX, Hold, Plan};
+use crate::{Hold, Plan, nesting};
 
 /// What is to be done, by somebody else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Carried {
     /// A load.
-    Load(Plan),
+    Load(Box<Plan>),
     /// Connections that are held.
-    Hold(Hold),
+    Hold(Box<Hold>),
 }
 
 /// The version of the bytes. They are read by the same version of onrush alone.
@@ -64,7 +61,7 @@ impl Carried {
         if *version != VERSION {
             return Err(CarriedError::Version);
         }
-        DEPTH.set(0);
+        nesting::begin();
         let (carried, left): (Self, _) = postcard::take_from_bytes(rest).map_err(|error| damaged(error.to_string()))?;
         if !left.is_empty() {
             return Err(damaged(format!("{} bytes too many", left.len())));
@@ -72,22 +69,6 @@ impl Carried {
         sound::look_at(&carried).map_err(|reason| damaged(reason.to_owned()))?;
         Ok(carried)
     }
-}
-
-thread_local! {
-    static DEPTH: Cell<usize> = const { Cell::new(0) };
-}
-
-/// Reads what lies in something of its own kind, which may not go on without end.
-pub(crate) fn deeper<'de, D: Deserializer<'de>, T: DeserializeOwned>(reader: D) -> Result<Vec<T>, D::Error> {
-    let depth = DEPTH.get();
-    if depth > DEPTH_MAX {
-        return Err(D::Error::custom("it goes too deep"));
-    }
-    DEPTH.set(depth + 1);
-    let read = Vec::deserialize(reader);
-    DEPTH.set(depth);
-    read
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ mod hold;
 mod jar;
 mod making;
 mod nearest;
+mod nesting;
 mod pattern;
 mod places;
 mod program;

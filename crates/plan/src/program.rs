@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-use crate::carried::deeper;
+use crate::nesting::deeper;
 
 /// The most nodes of a program.
 pub const NODES_MAX: usize = 100_000;

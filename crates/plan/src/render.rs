@@ -12,9 +12,9 @@ mod uses;
 use base64::Engine;
 use serde::{Deserialize, Serialize};
 
-use crate::carried::deeper;
+use crate::Value;
+use crate::nesting::deeper;
 use crate::pattern::{Argument, Filling, Function, Pattern, PatternPart, SlotPlace};
-use crate::{Memory, Value};
 use escape::write_escaped;
 pub use uses::Uses;
 
@@ -125,18 +125,27 @@ enum Term {
     Expression(u32),
 }
 
+/// How many there are of what slots name by numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    pub(crate) variables: usize,
+    pub(crate) columns: usize,
+    pub(crate) counters: usize,
+    pub(crate) expressions: usize,
+}
+
 impl Term {
-    fn look_at(&self, memory: &Memory) -> Result<(), &'static str> {
+    fn look_at(&self, known: Known) -> Result<(), &'static str> {
         let (number, there) = match self {
             Self::Constant(_) => return Ok(()),
-            Self::Variable(number) => (*number, memory.variables.len()),
-            Self::Column(number) => (*number, memory.columns.len()),
-            Self::Count(number) => (*number, memory.counters as usize),
-            Self::Expression(number) => (*number, memory.expressions.len()),
+            Self::Variable(number) => (*number, known.variables),
+            Self::Column(number) => (*number, known.columns),
+            Self::Count(number) => (*number, known.counters),
+            Self::Expression(number) => (*number, known.expressions),
             Self::Call(function, arguments) if !function.takes(arguments.len()) => {
                 return Err("a function with too few arguments, or too many");
             }
-            Self::Call(_, arguments) => return arguments.iter().try_for_each(|argument| argument.look_at(memory)),
+            Self::Call(_, arguments) => return arguments.iter().try_for_each(|argument| argument.look_at(known)),
         };
         if (number as usize) < there { Ok(()) } else { Err("a slot that nothing fills") }
     }
@@ -144,10 +153,10 @@ impl Term {
 
 impl Rendering {
     /// Whether all that it names by numbers is there.
-    pub(crate) fn look_at(&self, memory: &Memory) -> Result<(), &'static str> {
+    pub(crate) fn look_at(&self, known: Known) -> Result<(), &'static str> {
         let terms = self.parts.iter().filter_map(|part| if let Part::Slot(_, term) = part { Some(term) } else { None });
         for term in terms {
-            term.look_at(memory)?;
+            term.look_at(known)?;
         }
         Ok(())
     }

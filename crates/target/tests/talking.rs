@@ -147,6 +147,7 @@ fn run(plan: Plan, kind: Kind, threads: usize) -> RunResult {
         driver: Chosen { kind, was_asked: true, refusal: None },
         lookout: engine::Lookout::default(),
         supplies: Supplies::default(),
+        team: None,
     };
     Running::start(Arc::new(plan), options, &StopHandle::default()).expect("a run").finish().expect("a result")
 }

@@ -8,10 +8,11 @@ use std::time::Duration;
 use pacing::Nanos;
 use pacing::change::Change;
 
-use super::afar::{Afar, Muster, PartNews};
 use super::merge::{Finished, Merger, Ready};
 use super::rows::KeptInterval;
+use super::team::PartNews;
 use super::{Interval, RunError};
+use crate::afar::{Afar, Muster};
 use crate::control::{Changes, StopHandle};
 use crate::going::Desk;
 use crate::shard::{Report, Seen};

@@ -4,6 +4,8 @@
 //! saw before a stall is of the interval in which the stall began. An interval is told when all shards have told theirs, or when
 //! others are [`LATE_MAX`] further; what a late one has seen is added then, and the interval told again.
 
+mod parts;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -14,9 +16,9 @@ use pacing::change::Timeline;
 use plan::BudgetPart;
 
 use super::Interval;
-use super::afar::PartEnd;
 use super::rows::{KeptInterval, Span};
 use super::whole::{Gauges, Whole, paused_of_all};
+use crate::afar::PartEnd;
 use crate::scene::SceneEnd;
 use crate::shard::Seen;
 use crate::spent::ShardUse;
@@ -257,41 +259,6 @@ impl Merger {
         self.ended_at = self.ended_at.max(at.since(started));
         self.take(shard, at, seen);
         self.sources[shard].told = None;
-    }
-
-    /// Somebody elsewhere begins to tell, of the first interval that was not shown.
-    pub(super) fn join(&mut self) {
-        let count = self.timelines.len();
-        self.sources.push(Source {
-            told: Some(self.shown),
-            scenarios: (0..count).collect(),
-            left: Vec::new(),
-            gauges: vec![(0, 0); count],
-            spent: ShardUse::default(),
-            since: self.times.measured_from(),
-        });
-    }
-
-    /// Somebody elsewhere has seen this in an interval, and told all up to the end of `upto`.
-    pub(super) fn seen_afar(&mut self, part: usize, number: u64, upto: u64, seen: Vec<Snapshot>) {
-        let source = &mut self.sources[part];
-        source.told = source.told.map(|told| told.max(upto));
-        self.place(part, number, &seen.into_iter().map(Box::new).collect());
-    }
-
-    /// Nobody waits for what somebody elsewhere tells.
-    pub(super) fn go_silent(&mut self, part: usize) {
-        self.sources[part].told = None;
-    }
-
-    /// Somebody elsewhere is over.
-    pub(super) fn part_over(&mut self, part: usize, end: PartEnd) {
-        for (all, end) in self.ends.iter_mut().zip(&end.scenarios) {
-            all.add(end.stopped_at, end.backlog(), end.spent);
-        }
-        self.ended_at = self.ended_at.max(end.wall);
-        self.go_silent(part);
-        self.parts.push(end);
     }
 
     /// What a shard saw goes to the first interval that it has not told.

@@ -13,11 +13,12 @@ use pacing::change::{Change, Timeline};
 use plan::{Plan, Scenario};
 use wire::tls::ClientConfig;
 
-use super::afar::{Order, PartNews, SceneEnded, Team, Teller};
 use super::desk::{LoadDesk, News, Where};
 use super::merge::Ended;
+use super::team::{Order, PartNews, Team, Teller};
 use super::whole::paused_of_all;
 use super::{Finished, Interval, KeptInterval, Part, RunError, RunOptions, RunResult, ScenarioResult, divide};
+use crate::afar::SceneEnded;
 use crate::control::{Changes, Control, StopHandle};
 use crate::crew::Crew;
 use crate::error::TeamFault;

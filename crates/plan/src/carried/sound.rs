@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::Carried;
+use crate::render::Known;
 use crate::{
     AnswerEnd, HOLD_MAX, INTERVAL_MIN, Load, Making, Meaning, Memory, Node, Plan, RATE_MAX, RATE_UNIT, STAGES_MAX,
     STREAMS_MAX, Scenario, Step, Target, USERS_MAX, UserShape,
@@ -96,7 +97,13 @@ fn look_at_step(step: &Step, memory: &Memory) -> Looked {
     must(of_headers.into_iter().all(|place| *place < fields), "a header that is not there")?;
     let is_kept = |variable: u32| (variable as usize) < memory.variables.len();
     must(making.takes.iter().all(|taking| is_kept(taking.variable)), "a variable that is not there")?;
-    renderings(making).try_for_each(|rendering| rendering.look_at(memory))
+    let known = Known {
+        variables: memory.variables.len(),
+        columns: memory.columns.len(),
+        counters: memory.counters as usize,
+        expressions: memory.expressions.len(),
+    };
+    renderings(making).try_for_each(|rendering| rendering.look_at(known))
 }
 
 fn renderings(making: &Making) -> impl Iterator<Item = &crate::Rendering> {

@@ -29,10 +29,10 @@ fn plans() -> Vec<Carried> {
         Flags { data: text("hello"), ..flags("ws://127.0.0.1:1/") },
         Flags { http2: true, streams: text("7"), duration: text("3s"), ..flags("http://127.0.0.1:1/") },
     ];
-    let loads = all.into_iter().map(|flags| Carried::Load(flags.plan().expect("a good plan")));
+    let loads = all.into_iter().map(|flags| Carried::Load(Box::new(flags.plan().expect("a good plan"))));
     let common = Flags { connections: text("10"), data: text("ping"), ..flags("ws://127.0.0.1:1/") };
     let hold = HoldFlags { common, every: text("30s"), ..HoldFlags::default() };
-    loads.chain([Carried::Hold(hold.plan().expect("a good plan"))]).collect()
+    loads.chain([Carried::Hold(Box::new(hold.plan().expect("a good plan")))]).collect()
 }
 
 #[test]

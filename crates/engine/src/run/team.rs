@@ -4,22 +4,18 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::time::Duration;
 
 use driver::Clock;
-use host::CpuTime;
 use metrics::Snapshot;
 use pacing::Nanos;
 use pacing::change::{Change, Timeline};
-use plan::{BudgetPart, Plan};
+use plan::Plan;
 
 use super::RunError;
+use crate::afar::{Afar, Muster, PartEnd};
 use crate::control::{Changes, StopHandle, Wish};
-use crate::meetings::Met;
 use crate::shard::Report;
-use crate::spent::ShardUse;
-use crate::supplies::{Supplies, UsedUp};
-use crate::times::Backlog;
+use crate::supplies::Supplies;
 
 /// Those who carry out the parts of a run.
 pub trait Team: Send + Sync + Debug {
@@ -67,20 +63,6 @@ pub enum Wanted {
     Abort,
 }
 
-/// News of those who carry out parts.
-pub(crate) enum Afar {
-    /// A part begins to tell.
-    Joined,
-    /// What a part saw in an interval; it has told all up to the end of interval `upto`.
-    Seen { number: u64, upto: u64, seen: Vec<Snapshot> },
-    /// A part is over.
-    Ended(Box<PartEnd>),
-    /// Nobody knows what has become of a part. It may still tell.
-    Silent,
-    /// All is over.
-    Over(Box<Muster>),
-}
-
 /// What those have to hear who have the other parts of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartNews {
@@ -90,83 +72,6 @@ pub enum PartNews {
     Left(usize),
     /// Whether every user has failed to connect, and none ever did.
     Hopeless(bool),
-}
-
-/// How a scenario ended, in a part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SceneEnded {
-    /// From the beginning of the measured load to the instant from which nothing of it was started any more.
-    pub stopped_at: Nanos,
-    /// What was started and had not ended, halfway and at the end; of a plan that came to its end.
-    pub backlog: Option<(u64, u64)>,
-    /// The part of the budget that ended the run.
-    pub spent: Option<BudgetPart>,
-}
-
-impl SceneEnded {
-    pub(super) fn backlog(&self) -> Option<Backlog> {
-        self.backlog.map(|(halfway, at_end)| Backlog { halfway, at_end })
-    }
-}
-
-/// How a part ended.
-#[derive(Clone, Debug)]
-pub struct PartEnd {
-    /// From the beginning of the measured load to its end.
-    pub wall: Nanos,
-    /// Scenario by scenario.
-    pub scenarios: Vec<SceneEnded>,
-    /// What each of its threads spent.
-    pub shards: Vec<ShardUse>,
-    /// CPU time of its process.
-    pub cpu: CpuTime,
-    /// Files whose rows were used up.
-    pub used_up: Vec<UsedUp>,
-    /// What became of the meetings of its users.
-    pub met: Vec<Met>,
-}
-
-/// Who carried out a run, and what came of it.
-#[derive(Clone, Debug, Default)]
-pub struct Muster {
-    /// One after the other.
-    pub workers: Vec<WorkerResult>,
-    /// Starts by the books.
-    pub books: Books,
-}
-
-/// One of those who carried out a run.
-#[derive(Clone, Debug, Default)]
-pub struct WorkerResult {
-    /// What it is called.
-    pub name: String,
-    /// Threads that worked.
-    pub threads: usize,
-    /// Its share of the load when it had the most of it: slots of 4,096.
-    pub slots: u32,
-    /// What it started.
-    pub started: u64,
-    /// What of that did not succeed.
-    pub failed: u64,
-    /// CPU time of its process.
-    pub cpu: CpuTime,
-    /// How wrong the instant may be that it took for the start: half of the shortest round trip.
-    pub clock_error: Duration,
-    /// How late it started by its own clock; `None` when it did not say.
-    pub began_late: Option<Duration>,
-    /// How often it was silent for so long that others got its share.
-    pub losses: u32,
-}
-
-/// Starts of open loads by the books: planned = started + undelivered + unknown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Books {
-    /// Those that were due when nobody had their part.
-    pub undelivered: u64,
-    /// Those that were due at somebody who has not told what became of them.
-    pub unknown: u64,
-    /// How long whoever has to tell was out of reach for everybody.
-    pub silent_for: Duration,
 }
 
 impl Teller {

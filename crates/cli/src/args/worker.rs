@@ -1,0 +1,25 @@
+//! The words of `onrush worker`.
+
+use super::{EngineArgs, Given};
+
+/// `onrush worker`.
+#[derive(Debug)]
+pub(crate) struct WorkerArgs {
+    pub(crate) join: Option<String>,
+    pub(crate) name: Option<String>,
+    pub(crate) allow: Vec<String>,
+    pub(crate) is_quiet: bool,
+    pub(crate) engine: EngineArgs,
+}
+
+impl WorkerArgs {
+    pub(super) fn of(given: &Given) -> Self {
+        Self {
+            join: given.text("join"),
+            name: given.text("name"),
+            allow: given.list("allow"),
+            is_quiet: given.has("quiet"),
+            engine: EngineArgs::of(given),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What those tell who carry out parts of a run elsewhere.
+
+use metrics::Snapshot;
+
+use super::{Merger, Source};
+use crate::afar::PartEnd;
+use crate::spent::ShardUse;
+
+impl Merger {
+    /// Somebody elsewhere begins to tell, of the first interval that was not shown.
+    pub(in crate::run) fn join(&mut self) {
+        let count = self.timelines.len();
+        self.sources.push(Source {
+            told: Some(self.shown),
+            scenarios: (0..count).collect(),
+            left: Vec::new(),
+            gauges: vec![(0, 0); count],
+            spent: ShardUse::default(),
+            since: self.times.measured_from(),
+        });
+    }
+
+    /// Somebody elsewhere has seen this in an interval, and told all up to the end of `upto`.
+    pub(in crate::run) fn seen_afar(&mut self, part: usize, number: u64, upto: u64, seen: Vec<Snapshot>) {
+        let source = &mut self.sources[part];
+        source.told = source.told.map(|told| told.max(upto));
+        self.place(part, number, &seen.into_iter().map(Box::new).collect());
+    }
+
+    /// Nobody waits for what somebody elsewhere tells.
+    pub(in crate::run) fn go_silent(&mut self, part: usize) {
+        self.sources[part].told = None;
+    }
+
+    /// Somebody elsewhere is over.
+    pub(in crate::run) fn part_over(&mut self, part: usize, end: PartEnd) {
+        for (all, end) in self.ends.iter_mut().zip(&end.scenarios) {
+            all.add(end.stopped_at, end.backlog(), end.spent);
+        }
+        self.ended_at = self.ended_at.max(end.wall);
+        self.go_silent(part);
+        self.parts.push(end);
+    }
+}

@@ -1,0 +1,281 @@
+//! The starts of a share of a schedule, one after the other.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use super::{PARTS, START, Schedule};
+use crate::{Lost, Nanos, Random, SLOT_COUNT, Segment};
+
+/// How starts are spaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spacing {
+    /// As evenly as the rate allows.
+    Even,
+    /// At random, independent of each other, from a seed.
+    Poisson {
+        /// The same seed gives the same starts.
+        seed: u64,
+    },
+}
+
+/// The starts of a segment in their order.
+#[derive(Clone, Debug)]
+pub struct Starts {
+    schedule: Arc<Schedule>,
+    next: Option<Nanos>,
+    source: Source,
+    /// Slots that went to others, and from when on it has none left.
+    lost: Option<(Lost, Nanos)>,
+    /// Nothing earlier is its own.
+    from: Nanos,
+    has_taken: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    Even(Numbers),
+    Poisson(Box<Processes>),
+}
+
+/// The numbers of the starts of a segment, one after the other.
+#[derive(Clone, Debug)]
+struct Numbers {
+    segment: Segment,
+    /// The one that is next: the slot of this rank, behind `base` of whole rounds.
+    rank: u32,
+    base: u64,
+    /// Behind the last that was taken: those between were lost, as far as is known.
+    after: (u32, u64),
+}
+
+impl Numbers {
+    fn new(segment: Segment) -> Self {
+        Self { segment, rank: 0, base: 0, after: (0, 0) }
+    }
+
+    /// The first that is no earlier than start `number`.
+    fn begin_at(&mut self, number: u64) {
+        let (own, index) = (u64::from(self.segment.slot_count()), self.segment.count_of_first(number));
+        (self.rank, self.base) = ((index % own) as u32, index / own * u64::from(SLOT_COUNT));
+        self.after = (self.rank, self.base);
+    }
+
+    #[inline]
+    fn number(&self) -> u64 {
+        self.base + self.segment.slot(u64::from(self.rank))
+    }
+
+    #[inline]
+    fn pass(&mut self) {
+        self.rank += 1;
+        if self.rank == self.segment.slot_count() {
+            (self.rank, self.base) = (0, self.base + u64::from(SLOT_COUNT));
+        }
+    }
+}
+
+/// A process for each slot.
+#[derive(Clone, Debug)]
+struct Processes {
+    segment: Segment,
+    seed: u64,
+    /// What comes next of each, in parts of a start.
+    next: BinaryHeap<Reverse<(u128, u32)>>,
+    random: Vec<Random>,
+    slots: Vec<u16>,
+    /// What would come next of those that were lost.
+    lost: Vec<Reverse<(u128, u32)>>,
+}
+
+impl Processes {
+    fn new(segment: Segment, seed: u64) -> Self {
+        let slots: Vec<u16> = segment.slots().collect();
+        let mut random: Vec<Random> = slots.iter().map(|slot| Random::of_stream(seed, u64::from(*slot))).collect();
+        let next = random.iter_mut().enumerate().map(|(index, random)| Reverse((gap(random), index as u32))).collect();
+        Self { segment, seed, next, random, slots, lost: Vec::new() }
+    }
+
+    /// What comes first has come.
+    fn pass(&mut self) {
+        if let Some(Reverse((parts, index))) = self.next.pop() {
+            self.next.push(Reverse((parts + gap(&mut self.random[index as usize]), index)));
+        }
+    }
+}
+
+impl Starts {
+    /// The starts of one segment of a schedule.
+    pub fn new(schedule: Arc<Schedule>, spacing: Spacing, segment: Segment) -> Self {
+        Self::from(schedule, spacing, segment, Nanos::ZERO)
+    }
+
+    /// The same of a segment that has what comes from an instant on, that included.
+    pub fn from(schedule: Arc<Schedule>, spacing: Spacing, segment: Segment, from: Nanos) -> Self {
+        let source = match spacing {
+            Spacing::Even => Source::Even(Numbers::new(segment)),
+            Spacing::Poisson { seed } => Source::Poisson(Box::new(Processes::new(segment, seed))),
+        };
+        let mut starts = Self { schedule, next: None, source, lost: None, from, has_taken: false };
+        starts.begin();
+        starts
+    }
+
+    /// Those before its first instant are passed over.
+    fn begin(&mut self) {
+        if self.from > Nanos::ZERO {
+            let before = Nanos(self.from.0 - 1);
+            match &mut self.source {
+                Source::Even(numbers) => numbers.begin_at(self.schedule.count_until(before)),
+                Source::Poisson(processes) => {
+                    **processes = Processes::new(processes.segment.clone(), processes.seed);
+                    while let Some(Reverse((parts, _))) = processes.next.peek()
+                        && self.schedule.reach(integral_of(*parts)).is_some_and(|at| at <= before)
+                    {
+                        processes.pass();
+                    }
+                }
+            }
+        }
+        self.settle();
+    }
+
+    /// When the next start is intended, counted from the beginning of the schedule; `None` after the last.
+    #[inline]
+    pub fn peek(&self) -> Option<Nanos> {
+        self.next
+    }
+
+    /// When the time of all starts is over, those of other segments included.
+    pub fn end(&self) -> Nanos {
+        match self.source {
+            Source::Even(_) => self.schedule.end_of_starts(),
+            // Random ones go on until the last stage is over, however many come.
+            Source::Poisson(_) => self.schedule.end(),
+        }
+    }
+
+    /// Takes all starts until `at`, at it included, and says how many they were.
+    pub fn take_until(&mut self, at: Nanos) -> u64 {
+        if let (Source::Even(numbers), None) = (&mut self.source, &self.lost) {
+            let taken = numbers.segment.count_of_first(numbers.number());
+            let due = self.schedule.count_until(at);
+            let count = numbers.segment.count_of_first(due).saturating_sub(taken);
+            if count > 0 {
+                numbers.begin_at(due);
+                self.has_taken = true;
+                self.settle();
+            }
+            return count;
+        }
+        let mut count = 0;
+        while self.next.is_some_and(|next| next <= at) {
+            count += 1;
+            self.advance();
+        }
+        count
+    }
+
+    /// The one that is next has come.
+    fn advance(&mut self) {
+        self.has_taken = true;
+        match &mut self.source {
+            Source::Even(numbers) => {
+                numbers.pass();
+                numbers.after = (numbers.rank, numbers.base);
+            }
+            Source::Poisson(processes) => processes.pass(),
+        }
+        self.settle();
+    }
+
+    /// Finds the instant of the next one that is its own.
+    #[inline]
+    fn settle(&mut self) {
+        if self.lost.is_some() {
+            return self.settle_without_lost();
+        }
+        self.next = match &self.source {
+            Source::Even(numbers) => self.schedule.start(numbers.number()),
+            Source::Poisson(processes) => {
+                processes.next.peek().and_then(|Reverse((parts, _))| self.schedule.reach(integral_of(*parts)))
+            }
+        };
+    }
+
+    #[cold]
+    fn settle_without_lost(&mut self) {
+        let Some((lost, all_from)) = &self.lost else { return };
+        self.next = loop {
+            match &mut self.source {
+                Source::Even(numbers) => match self.schedule.start(numbers.number()) {
+                    Some(at) if at >= *all_from => break None,
+                    Some(at) if lost.has_lost(numbers.number(), at) => numbers.pass(),
+                    at => break at,
+                },
+                Source::Poisson(processes) => {
+                    let Some(next) = processes.next.peek().copied() else { break None };
+                    let Reverse((parts, index)) = next;
+                    match self.schedule.reach(integral_of(parts)) {
+                        // What follows of this slot is later, and lost too.
+                        Some(at) if at >= lost.from(processes.slots[index as usize].into()) => {
+                            processes.next.pop();
+                            processes.lost.push(next);
+                        }
+                        at => break at,
+                    }
+                }
+            }
+        };
+    }
+
+    /// What was passed over is looked at again.
+    fn look_again(&mut self) {
+        if !self.has_taken && self.from > Nanos::ZERO {
+            return self.begin();
+        }
+        match &mut self.source {
+            Source::Even(numbers) => (numbers.rank, numbers.base) = numbers.after,
+            Source::Poisson(processes) => processes.next.extend(processes.lost.drain(..)),
+        }
+        self.settle();
+    }
+
+    /// Goes on with another schedule, of which the past is the same: the starts that were taken are its first, and those that
+    /// come are its next.
+    pub fn change(&mut self, schedule: Arc<Schedule>) {
+        self.schedule = schedule;
+        self.look_again();
+    }
+
+    /// Goes on without the slots that are lost, each from its instant on.
+    pub fn lose(&mut self, lost: Lost) {
+        let all_from = match &self.source {
+            Source::Even(numbers) => lost.all_from(&numbers.segment),
+            Source::Poisson(processes) => lost.all_from(&processes.segment),
+        };
+        self.lost = Some((lost, all_from));
+        self.look_again();
+    }
+}
+
+impl Iterator for Starts {
+    type Item = Nanos;
+
+    fn next(&mut self) -> Option<Nanos> {
+        let next = self.next?;
+        self.advance();
+        Some(next)
+    }
+}
+
+/// Where the integral is at so many parts of a start.
+fn integral_of(parts: u128) -> u128 {
+    parts * (START / PARTS) + parts * (START % PARTS) / PARTS
+}
+
+/// The next gap of one slot's process, in parts of a start: exponential, with all slots together one start on average.
+fn gap(random: &mut Random) -> u128 {
+    let exponential = -(1.0 - random.unit()).ln();
+    (exponential * f64::from(SLOT_COUNT) * PARTS as f64) as u128
+}
