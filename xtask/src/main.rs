@@ -237,6 +237,8 @@ const FUZZERS: &[&str] = &[
     "curl",
     "checks",
     "snapshot",
+    "carried",
+    "words",
     "take",
     "rows",
     "kept",

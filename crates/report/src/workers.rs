@@ -1,7 +1,5 @@
 //! Who carried out a run, where several processes or machines did.
 
-use std::time::Duration;
-
 use engine::{Books, Muster, WorkerResult};
 use figures::Run;
 use serde_json::{Value, json};
@@ -30,15 +28,18 @@ fn all(muster: &Muster, language: Language) -> String {
     let workers = muster.workers.len();
     let late = muster.workers.iter().filter_map(|worker| worker.began_late).max().unwrap_or_default();
     let error = muster.workers.iter().map(|worker| worker.clock_error).max().unwrap_or_default();
-    let nanos = |span: Duration| time(span.as_nanos() as f64);
     language.pick(
         format!(
             "{}; each began at most {} late by its clock, which is wrong by {} at most",
             crate::format::counted(workers as u64, "worker"),
-            nanos(late),
-            nanos(error)
+            time(late.as_nanos() as f64),
+            time(error.as_nanos() as f64)
         ),
-        format!("{workers} 个工作进程；各自启动最多晚 {}，时钟误差最多 {}", nanos(late), nanos(error)),
+        format!(
+            "{workers} 个工作进程；各自启动最多晚 {}，时钟误差最多 {}",
+            time(late.as_nanos() as f64),
+            time(error.as_nanos() as f64)
+        ),
     )
 }
 

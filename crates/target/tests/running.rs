@@ -139,6 +139,7 @@ fn rates_are_changed_while_it_runs(server: &Server, kind: Kind, threads: usize) 
                 let known = told.iter_mut().find(|(one, _)| *one == change).expect("one that was asked for");
                 known.1 = true;
             }
+            Told::Part(_) => panic!("all of it is here"),
         }
     }
     let timeline = control.timeline(0);
