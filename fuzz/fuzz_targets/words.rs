@@ -51,7 +51,7 @@ fuzz_target!(|input: &[u8]| {
         let mut broker = Broker::default();
         broker.join(1, []);
         broker.ask(1, verb);
-        while broker.next().is_some() {}
+        while broker.next_heard().is_some() {}
     }
     let (mut leader, mut worker) = (leader(), worker());
     for (number, key) in [LEADER, STATE].into_iter().enumerate() {

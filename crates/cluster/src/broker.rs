@@ -63,7 +63,7 @@ impl Broker {
     }
 
     /// What is to be carried to somebody next.
-    pub fn next(&mut self) -> Option<(Client, Heard)> {
+    pub fn next_heard(&mut self) -> Option<(Client, Heard)> {
         self.out.pop_front()
     }
 

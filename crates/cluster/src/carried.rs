@@ -109,12 +109,15 @@ pub fn snapshots_of_bytes(all: &[Vec<u8>], scenarios: usize) -> Option<Vec<Snaps
 #[derive(Serialize, Deserialize)]
 struct WireEnd {
     wall: Nanos,
-    scenarios: Vec<(Nanos, Option<(u64, u64)>, Option<u8>)>,
+    scenarios: Vec<WireScene>,
     shards: Vec<WireShard>,
     cpu: (u64, u64),
     used_up: Vec<(String, u64, bool)>,
     met: Vec<(String, [u64; 4])>,
 }
+
+/// When it stopped, what had not ended halfway and at the end, and the part of the budget that ended it.
+type WireScene = (Nanos, Option<(u64, u64)>, Option<u8>);
 
 #[derive(Serialize, Deserialize)]
 struct WireShard {
@@ -151,11 +154,8 @@ pub fn end_of_bytes(bytes: &[u8]) -> Option<PartEnd> {
         Some(ShardUse { cpu_ns, run_delay_ns, span_ns, saturated_ns, stalled_ns, lag })
     };
     let part = |number: u8| BudgetPart::ALL.get(usize::from(number)).copied();
-    let scene = |(stopped_at, backlog, spent): (Nanos, Option<(u64, u64)>, Option<u8>)| SceneEnded {
-        stopped_at,
-        backlog,
-        spent: spent.and_then(part),
-    };
+    let scene =
+        |(stopped_at, backlog, spent): WireScene| SceneEnded { stopped_at, backlog, spent: spent.and_then(part) };
     let met = |(name, [users, full, by_time, short]): (String, [u64; 4])| Met { name, users, full, by_time, short };
     Some(PartEnd {
         wall: end.wall,

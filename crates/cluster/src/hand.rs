@@ -104,6 +104,9 @@ struct Own {
     is_over: bool,
 }
 
+/// Slots that go to others: of a run in a life, by which tenure, which of them, from when on.
+type Loss = ((u64, u32), u16, Vec<u16>, Nanos);
+
 /// What is known of a run.
 struct OwnRun {
     plan: Arc<Plan>,
@@ -111,7 +114,7 @@ struct OwnRun {
     /// Intervals of ours for each of the plan.
     pieces: u64,
     changes: Vec<Change>,
-    lost: Vec<((u64, u32), u16, Vec<u16>, Nanos)>,
+    lost: Vec<Loss>,
 }
 
 /// A worker at work.

@@ -148,7 +148,7 @@ fn serve(told: &Receiver<Event>) {
             Event::Knock => {}
             Event::End => return,
         }
-        while let Some((client, heard)) = broker.next() {
+        while let Some((client, heard)) = broker.next_heard() {
             let is_told = match outlets.get(&client) {
                 Some(Outlet::Inbox(inbox)) => inbox(heard),
                 // One that does not read is left: what it has to do, it reads when it comes again.

@@ -1,5 +1,6 @@
 //! Leaders, workers and a bus in a simulated network: a seed makes up how many there are, what their clocks say, and all that goes wrong.
 //! Workers start what the schedule says at its instants, and tell; books are kept of what they really did.
+#![expect(clippy::print_stdout, reason = "what a replay shows is there to be read")]
 
 mod judge;
 mod model;

@@ -241,6 +241,12 @@ pub struct Run {
     pub recorded: Recorded,
 }
 
+/// CPU time as a share of what threads could have had. A run that was stopped in its warm-up has no time to speak of.
+fn cpu_share(cpu_ns: u64, wall: Nanos, threads: usize) -> f64 {
+    let available = wall.0 as f64 * threads as f64;
+    if wall >= Nanos::from_millis(1) && threads > 0 { cpu_ns as f64 / available } else { 0.0 }
+}
+
 impl Run {
     /// All figures of a run.
     pub fn of(input: RunInput<'_>) -> Self {
@@ -260,7 +266,6 @@ impl Run {
         let begun = (tally.planned_starts() - tally.dropped()).saturating_sub(again);
         let achieved_per_s = asked.per_s.map(|_| asked.at_most(per_s_of_starts(begun)));
         let succeeded = succeeded(&total, &recorded.succeeded);
-        let available = wall.0 as f64 * result.threads as f64;
         let rate = asked.at_most(per_s_of_starts(tally.finished() - tally.drained()));
         let (users, is_closed) = (plan.scenarios.iter().map(plan::Scenario::users).sum(), result.asked_per_s.is_none());
         Self {
@@ -298,8 +303,7 @@ impl Run {
             shards: result.shards,
             cpu_ns: total.cpu_ns,
             cpu_us_per_request: (tally.finished() > 0).then(|| total.cpu_ns as f64 / 1e3 / tally.finished() as f64),
-            // A run that was stopped in its warm-up has no time to speak of.
-            cpu_share: if wall >= Nanos::from_millis(1) { total.cpu_ns as f64 / available } else { 0.0 },
+            cpu_share: cpu_share(total.cpu_ns, wall, result.threads),
             cpu: result.cpu,
             driver: result.driver,
             refused: result.refused,

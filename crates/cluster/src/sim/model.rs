@@ -40,13 +40,19 @@ struct Part {
     is_over: bool,
 }
 
+/// Slots that go to others: of a run in a life, by which tenure, which of them, from when on.
+type Loss = ((u64, u32), u16, Vec<u16>, Nanos);
+
+/// News of parts, and the lives that have nothing left.
+pub(super) type Turned = (Vec<(PartOf, News)>, Vec<(u64, u32)>);
+
 /// What one worker does.
 pub(super) struct Model {
     schedule: Arc<Schedule>,
     spacing: Spacing,
     end: Nanos,
     parts: Vec<Part>,
-    losses: Vec<((u64, u32), u16, Vec<u16>, Nanos)>,
+    losses: Vec<Loss>,
     lease: Nanos,
 }
 
@@ -111,12 +117,7 @@ impl Model {
     }
 
     /// What is due is done; gives the news, and the lives that have nothing left.
-    pub(super) fn turn(
-        &mut self,
-        worker: usize,
-        now: Nanos,
-        made: &mut Vec<Made>,
-    ) -> (Vec<(PartOf, News)>, Vec<(u64, u32)>) {
+    pub(super) fn turn(&mut self, worker: usize, now: Nanos, made: &mut Vec<Made>) -> Turned {
         let (mut news, mut done) = (Vec::new(), Vec::new());
         let lease = if strikes(Bug::GoesOn) { Nanos::NEVER } else { self.lease };
         for part in self.parts.iter_mut().filter(|part| !part.is_over) {

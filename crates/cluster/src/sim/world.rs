@@ -68,6 +68,28 @@ pub(super) struct Tally {
     pub(super) never_began: bool,
 }
 
+impl Tally {
+    fn hear(&mut self, told: Told) {
+        match told {
+            Told::News { member, news } => {
+                self.ledger.news(member, &news);
+                if let News::Row(row) = &*news {
+                    let count = row.seen.iter().map(|seen| u64::from_le_bytes(seen[..].try_into().expect("a count")));
+                    *self.counts.entry((member, row.part)).or_default() += count.sum::<u64>();
+                }
+            }
+            Told::Lost { member, until, .. } => {
+                self.ledger.lost(member, until);
+                self.lost += 1;
+            }
+            Told::Over => self.is_over = true,
+            Told::Fails { .. } => self.fails = true,
+            Told::TooFew { .. } | Told::Refused { .. } => self.never_began = true,
+            Told::Leads | Told::Deposed | Told::Workers(_) | Told::Starts(_) | Told::Resumes(_) | Told::Frozen => {}
+        }
+    }
+}
+
 pub(super) struct Node {
     pub(super) who: Who,
     pub(super) is_dead: bool,
@@ -251,7 +273,7 @@ impl World {
 
     /// What the broker says goes out.
     fn carry(&mut self) {
-        while let Some((client, heard)) = self.broker.next() {
+        while let Some((client, heard)) = self.broker.next_heard() {
             self.send(client, || Event::Tell(client, heard.clone()));
         }
     }
@@ -269,32 +291,13 @@ impl World {
                         verbs.push(verb);
                     }
                     while let Some(told) = leader.next_told() {
-                        match told {
-                            Told::News { member, news } => {
-                                tally.ledger.news(member, &news);
-                                if let News::Row(row) = &*news {
-                                    let count = row
-                                        .seen
-                                        .iter()
-                                        .map(|seen| u64::from_le_bytes(seen[..].try_into().expect("a count")));
-                                    *tally.counts.entry((member, row.part)).or_default() += count.sum::<u64>();
-                                }
-                            }
-                            Told::Lost { member, until, .. } => {
-                                tally.ledger.lost(member, until);
-                                tally.lost += 1;
-                            }
-                            Told::Over => tally.is_over = true,
-                            Told::Leads => {
-                                if let Some(until) = self.led_until {
-                                    self.seen.takeovers += 1;
-                                    self.seen.without_leader = self.seen.without_leader.max(self.now.since(until));
-                                }
-                            }
-                            Told::Fails { .. } => tally.fails = true,
-                            Told::TooFew { .. } | Told::Refused { .. } => tally.never_began = true,
-                            Told::Deposed | Told::Workers(_) | Told::Starts(_) | Told::Resumes(_) | Told::Frozen => {}
+                        if told == Told::Leads
+                            && let Some(until) = self.led_until
+                        {
+                            self.seen.takeovers += 1;
+                            self.seen.without_leader = self.seen.without_leader.max(self.now.since(until));
                         }
+                        tally.hear(told);
                     }
                     if leader.leads() {
                         self.led_until = Some(self.now);

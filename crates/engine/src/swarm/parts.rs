@@ -136,7 +136,7 @@ fn with_moves(plan: &Plan, threads: usize) -> (Snapshot, u64, Vec<Vec<(Nanos, u6
     let heir = |heir: u16| own(0).filter(move |slot| slot / 3 % 2 == heir);
     (0..2).for_each(|place| world.begin(heir(place), Some(leaves)));
     world.go_on(Some(millis(2_300)));
-    let taken = |slot: &u16| slot % 5 == 0;
+    let taken = |slot: &u16| slot.is_multiple_of(5);
     for one in &mut world.runs[1..] {
         one.run.control().lose(one.segment.slots().filter(taken), joins);
     }

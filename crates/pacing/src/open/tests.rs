@@ -2,7 +2,10 @@
 
 use proptest::prelude::*;
 
+use std::sync::Arc;
+
 use super::*;
+use crate::{Lost, SLOT_COUNT, Segment};
 
 const SECOND: u64 = 3_600_000;
 
