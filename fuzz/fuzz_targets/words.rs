@@ -19,6 +19,8 @@ fn leader() -> Leader {
         on_loss: OnLoss::Rebalance,
         ttl: Nanos::from_millis(3_000),
         lease: Nanos::from_millis(5_000),
+        late_news: Nanos::from_millis(60_000),
+        closed_is_gone: false,
         start_lead: Nanos::ZERO,
         is_alone: false,
     };

@@ -1,5 +1,7 @@
 //! The exit codes, all of them.
 
+use engine::{RunError, TeamFault};
+
 /// What the shell is told. The README and the manual list the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -16,4 +18,15 @@ pub(crate) enum Exit {
     System = 4,
     /// Stopped by the user.
     Stopped = 130,
+}
+
+impl Exit {
+    /// Of a run that does not begin.
+    pub(crate) fn of(error: &RunError) -> Self {
+        match error {
+            RunError::Team(TeamFault::Stopped) => Self::Stopped,
+            RunError::Team(TeamFault::Undivided { .. }) => Self::Usage,
+            _ => Self::System,
+        }
+    }
 }

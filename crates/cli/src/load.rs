@@ -193,13 +193,8 @@ impl Load {
         host::raise_descriptor_limit();
         let driver = driver::choose(engine.driver.choice())
             .map_err(|error| self.refuse(&report::driver_error(&error, self.view.language), Exit::System))?;
-        // One exchange of each step is shown by itself.
-        let team = match wishes.is_debug {
-            true => None,
-            false => {
-                workers::team(engine, threads, self.view.language).map_err(|(text, exit)| self.refuse(&text, exit))?
-            }
-        };
+        let team = workers::team(&plan, engine, threads, wishes, self.view.language)
+            .map_err(|(text, exit)| self.refuse(&text, exit))?;
         let address = resolved.address;
         let options = RunOptions {
             address,
@@ -293,7 +288,7 @@ impl Load {
         let result = match observed(&plan, options, &stop, &mut live) {
             Ok(result) => result,
             // The log ends with the program.
-            Err(error) => return self.refuse(&report::run_error(&error, self.view.language), Exit::System),
+            Err(error) => return self.refuse(&report::run_error(&error, self.view.language), Exit::of(&error)),
         };
         let (was_aborted, mut notes) = (live.was_aborted(), live.take_notes());
         let counts = &result.total.counts;
@@ -355,7 +350,7 @@ impl Load {
     ) -> Exit {
         let result = match engine::run(plan, options, stop, |_| std::ops::ControlFlow::Continue(())) {
             Ok(result) => result,
-            Err(error) => return self.refuse(&report::run_error(&error, self.view.language), Exit::System),
+            Err(error) => return self.refuse(&report::run_error(&error, self.view.language), Exit::of(&error)),
         };
         let (showing, run) = (
             self.showing(plan, wishes),
@@ -412,7 +407,9 @@ impl Load {
         let is_spoiled = wishes.is_strict && run.verdict.is_spoiled();
         // All users failed before their first iteration.
         let never_began = run.iterations.is_none() && counts.failed > 0;
-        let is_unmet = is_unexpected || is_crossed || is_spoiled || outcome.was_aborted || outcome.is_worse;
+        // What ran is not what was planned.
+        let is_short = run.muster.as_ref().is_some_and(engine::Muster::has_losses);
+        let is_unmet = is_short || is_unexpected || is_crossed || is_spoiled || outcome.was_aborted || outcome.is_worse;
         if outcome.wrote == Wrote::Failed {
             Exit::System
         } else if outcome.was_asked {

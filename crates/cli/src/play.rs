@@ -221,7 +221,7 @@ impl Player<'_> {
         let was_asked = asked.is_asked();
         let result = engine::run(&plan, &options, &stop, |_| std::ops::ControlFlow::Continue(()));
         let result =
-            result.map_err(|error| self.load.refuse(&report::run_error(&error, self.language), Exit::System))?;
+            result.map_err(|error| self.load.refuse(&report::run_error(&error, self.language), Exit::of(&error)))?;
         let counts = &result.total.counts;
         let is_good = counts.failed() == 0 && counts.succeeded() > 0 && counts.unfinished() == 0;
         let values = result.values.clone();

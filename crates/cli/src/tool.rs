@@ -120,7 +120,7 @@ fn carry_out(asked: &ToolRun, load: &Load, prepared: &Prepared, watch: &WatchArg
     watching.give_back();
     let result = match observed {
         Ok(result) => result,
-        Err(error) => return load.refuse(&report::run_error(&error, language), Exit::System).into(),
+        Err(error) => return load.refuse(&report::run_error(&error, language), Exit::of(&error)).into(),
     };
     // A tool shows what it was given: the plan stays as it is.
     let run = Run::of(load::run_input(Arc::new(plan.clone()), resolved, result));

@@ -48,7 +48,9 @@ pub(crate) fn worker(args: &WorkerArgs) -> Exit {
         is_quiet: args.is_quiet,
         language,
     });
-    let folder = std::env::temp_dir().join(format!("onrush-rows-{:016x}", workers::id()));
+    // Beside the bus: nobody else may go there, and who leads removes all of it.
+    let beside = Path::new(path).parent().unwrap_or(Path::new("/"));
+    let folder = beside.join(format!("rows-{:016x}", workers::id()));
     let setting = Setting {
         id: workers::id(),
         name: args.name.clone().unwrap_or_else(own_name),
@@ -57,13 +59,14 @@ pub(crate) fn worker(args: &WorkerArgs) -> Exit {
         goes_with_leader: true,
         folder: folder.clone(),
     };
-    if let Err(reason) = std::fs::create_dir_all(&folder) {
-        output::complain(&output::cannot_write(&folder.display().to_string(), &reason, language));
-        return Exit::System;
-    }
     let exit = work(Path::new(path), setting, &place, language);
     // What was written for one run is of no further use.
     let _ = std::fs::remove_dir_all(&folder);
+    // Of one that was killed the last of its workers does.
+    if std::os::unix::net::UnixStream::connect(path).is_err() {
+        let _ = std::fs::remove_file(path);
+        let _ = std::fs::remove_dir(beside);
+    }
     exit
 }
 

@@ -8,26 +8,33 @@ use std::time::{Duration, Instant, SystemTime};
 use cluster::local::LocalBus;
 use cluster::team::Workers;
 use cluster::{OnLoss, Setting};
-use engine::{Order, RunError, Team};
+use engine::{Order, RunError, Team, TeamFault};
 use pacing::Nanos;
-use plan::{PlanError, parse_count};
+use plan::{Plan, PlanError, parse_count};
 use report::Language;
 
 use crate::args::EngineArgs;
 use crate::exit::Exit;
+use crate::wishes::Wishes;
 
 /// More processes than anybody starts on one machine.
 const WORKERS_MAX: u64 = 256;
 /// Workers that do not end by themselves are ended after this.
-const ENDS_WITHIN: Duration = Duration::from_secs(5);
+const ENDS_WITHIN: Duration = Duration::from_secs(1);
 
 /// Who carries out the load, if somebody else does. Or what is said instead.
 pub(crate) fn team(
+    plan: &Plan,
     engine: &EngineArgs,
     threads: usize,
+    wishes: &Wishes,
     language: Language,
 ) -> Result<Option<Arc<dyn Team>>, (String, Exit)> {
-    let Some(text) = engine.workers.as_deref() else { return Ok(None) };
+    // One exchange of each step is shown by itself.
+    let Some(text) = engine.workers.as_deref().filter(|_| !wishes.is_debug()) else { return Ok(None) };
+    if let Some(fault) = cluster::team::undivided(plan, wishes.tracing.is_logged()) {
+        return Err((report::run_error(&fault.into(), language), Exit::Usage));
+    }
     let say = |error: &PlanError| (report::plan_error(error, language), Exit::Usage);
     let count = parse_count("--workers", text, 1, WORKERS_MAX).map_err(|error| say(&error))? as usize;
     let team = LocalTeam::start(count, threads, engine).map_err(|reason| {
@@ -45,10 +52,11 @@ pub(crate) fn team(
 struct LocalTeam {
     /// They are led first to last: the field order is that of their ends.
     workers: Workers,
-    children: Mutex<Vec<Child>>,
-    folder: PathBuf,
+    children: Arc<Mutex<Vec<Child>>>,
     /// Behind the workers, who need it to the end.
     _bus: Kept,
+    /// Behind the bus, which lies in it.
+    _folder: OwnFolder,
 }
 
 /// The bus lives as long as this.
@@ -74,8 +82,8 @@ pub(crate) fn id() -> u64 {
 
 impl LocalTeam {
     fn start(count: usize, threads: usize, engine: &EngineArgs) -> Result<Self, std::io::Error> {
-        let folder = own_folder()?;
-        let path = folder.join("bus");
+        let folder = OwnFolder::make()?;
+        let path = folder.0.join("bus");
         let bus = LocalBus::open(&path)?;
         let setting = Setting {
             who: drawn(2),
@@ -86,27 +94,53 @@ impl LocalTeam {
             on_loss: OnLoss::Rebalance,
             ttl: Nanos::from_millis(1_500),
             lease: Nanos::from_millis(5_000),
+            late_news: Nanos::from_millis(5_000),
+            closed_is_gone: true,
             start_lead: Nanos::from_millis(300),
             is_alone: true,
         };
-        let workers = Workers::lead(setting, |subjects, inbox| Ok(bus.client(subjects, inbox)))?;
-        let mut team = Self { workers, children: Mutex::new(Vec::new()), folder, _bus: Kept(bus) };
+        let children = Arc::new(Mutex::new(Vec::new()));
+        let known = children.clone();
+        let look = Box::new(move || ended(&mut known.lock().expect("no holder of the lock panics")));
+        let workers = Workers::lead(setting, look, |subjects, inbox| Ok(bus.client(subjects, inbox)))?;
+        let team = Self { workers, children, _bus: Kept(bus), _folder: folder };
         for number in 1..=count {
             // The threads are dealt out; each has one at least.
             let own = (threads / count + usize::from(number <= threads % count)).max(1);
             let child = spawn(&path, number, own, engine)?;
-            team.children.get_mut().expect("no holder of the lock panics").push(child);
+            team.children.lock().expect("no holder of the lock panics").push(child);
         }
         Ok(team)
     }
 }
 
-/// A folder that nobody else may open.
-fn own_folder() -> Result<PathBuf, std::io::Error> {
-    use std::os::unix::fs::DirBuilderExt;
-    let folder = std::env::temp_dir().join(format!("onrush-{:016x}", drawn(3)));
-    std::fs::DirBuilder::new().mode(0o700).create(&folder)?;
-    Ok(folder)
+/// A worker that ended before the load began.
+fn ended(children: &mut [Child]) -> Option<TeamFault> {
+    let ended = children.iter_mut().enumerate().find_map(|(place, child)| Some((place, child.try_wait().ok()??)));
+    ended.map(|(place, status)| {
+        let worker = format!("worker-{}", place + 1);
+        TeamFault::System { worker, reason: format!("it ended ({status})") }
+    })
+}
+
+/// A folder that nobody else may open; it goes with this.
+#[derive(Debug)]
+struct OwnFolder(PathBuf);
+
+impl OwnFolder {
+    fn make() -> Result<Self, std::io::Error> {
+        use std::os::unix::fs::DirBuilderExt;
+        let folder = std::env::temp_dir().join(format!("onrush-{:016x}", drawn(3)));
+        let named = |error: std::io::Error| std::io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
+        std::fs::DirBuilder::new().mode(0o700).create(&folder).map_err(named)?;
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for OwnFolder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 fn spawn(path: &std::path::Path, number: usize, threads: usize, engine: &EngineArgs) -> Result<Child, std::io::Error> {
@@ -118,6 +152,10 @@ fn spawn(path: &std::path::Path, number: usize, threads: usize, engine: &EngineA
     command.args(["--allow", "any", "--quiet"]);
     if let Some(driver) = engine.driver.name() {
         command.args(["--driver", driver]);
+    }
+    // Variables of ours are flags, of another command.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("ONRUSH_")) {
+        command.env_remove(name);
     }
     if engine.pin_threads {
         command.arg("--pin-threads");
@@ -131,13 +169,17 @@ impl Team for LocalTeam {
     fn begin(&self, order: Order) -> Result<Nanos, RunError> {
         self.workers.begin(order)
     }
+
+    fn heard_within(&self) -> Nanos {
+        self.workers.heard_within()
+    }
 }
 
 impl Drop for LocalTeam {
     fn drop(&mut self) {
         self.workers.close();
         let since = Instant::now();
-        for child in self.children.get_mut().expect("no holder of the lock panics") {
+        for child in self.children.lock().expect("no holder of the lock panics").iter_mut() {
             while since.elapsed() < ENDS_WITHIN && matches!(child.try_wait(), Ok(None)) {
                 std::thread::sleep(Duration::from_millis(5));
             }
@@ -145,6 +187,5 @@ impl Drop for LocalTeam {
             let _ = child.kill();
             let _ = child.wait();
         }
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

@@ -69,6 +69,10 @@ pub fn unpack(name: &str, bytes: &[u8], folder: &Path) -> Result<(Carried, Vec<F
     let packet: Packet = read(bytes).ok_or(PacketError::Damaged)?;
     let plan = Carried::from_bytes(&packet.plan)?;
     let mut feeds = Vec::new();
+    if !packet.feeds.is_empty() {
+        let failed = |reason| PacketError::File { file: folder.display().to_string(), reason };
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
     for (number, file) in packet.feeds.iter().enumerate() {
         let path = folder.join(format!("rows-{number}"));
         let failed = |reason| PacketError::File { file: file.name.clone(), reason };

@@ -246,7 +246,7 @@ impl<'a> Hand<'a> {
             }
             Input::Stop => {
                 self.stopping_since = Some(now);
-                self.parts.iter().for_each(|part| part.stop.stop());
+                self.worker.leave(now);
             }
         }
         let is_full = self.worker.refused().is_some();
@@ -305,7 +305,9 @@ impl<'a> Hand<'a> {
                     }
                 }
                 Act::Stop { life } => {
-                    self.place.tell(&Notice::GivenUp);
+                    if life.1 != self.worker.boot() {
+                        self.place.tell(&Notice::GivenUp);
+                    }
                     let own = self.parts.iter().filter(|part| (part.of.run, part.of.boot) == life);
                     own.for_each(|part| part.stop.stop());
                     self.look_whether_over(life, now);

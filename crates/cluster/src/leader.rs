@@ -50,6 +50,10 @@ pub struct Setting {
     pub ttl: Nanos,
     /// A worker that has reached nobody for so long starts nothing more; then it is given up.
     pub lease: Nanos,
+    /// What somebody who was given up may still tell is waited for so long.
+    pub late_news: Nanos,
+    /// One whose connection is closed is no more: it starts nothing, and need not be waited for.
+    pub closed_is_gone: bool,
     /// From the moment when all are ready to the start, at least.
     pub start_lead: Nanos,
     /// Nobody else can lead: what was read of the stream is needed no more.
@@ -245,8 +249,11 @@ impl Leader {
         self.look(now);
     }
 
-    /// The load is changed: for all, from its instant on.
-    pub fn change(&mut self, change: Change) {
+    /// The load is changed: for all, from its instant on. It is over at `ends_at` then, counted from the beginning of the measured load.
+    pub fn change(&mut self, change: Change, ends_at: Option<Nanos>) {
+        if let Some(order) = &mut self.order {
+            order.ends_at = ends_at;
+        }
         self.state.changes.push(change);
         self.is_dirty = true;
     }
@@ -288,7 +295,7 @@ impl Leader {
 
     /// Workers know that they may go.
     pub fn is_closed(&self) -> bool {
-        self.is_closing && (!self.is_dirty && self.writing_since.is_none() || !self.leads())
+        self.is_closing && self.leads() && !self.is_dirty && self.writing_since.is_none()
     }
 
     fn ask(&mut self, pending: Pending, now: Nanos, verb: impl FnOnce(u64) -> Verb) {

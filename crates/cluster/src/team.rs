@@ -22,12 +22,16 @@ use crate::words::{News, Phase, Refusal, Wish};
 
 /// The run is looked at so often.
 const LOOKS_EVERY: Duration = Duration::from_millis(20);
+/// On one machine all have heard within this time; elsewhere within that.
+const HEARD_HERE: Nanos = Nanos::from_millis(50);
+const HEARD_AFAR: Nanos = Nanos::from_millis(500);
 /// Workers hear within this time that they may go.
 const CLOSES_WITHIN: Nanos = Nanos::from_millis(3_000);
 
 enum Input {
     Heard(Heard),
     Begin(Box<Begin>),
+    Cancel,
     Close,
 }
 
@@ -44,6 +48,9 @@ pub struct Workers {
     inputs: Mutex<Sender<Input>>,
     clock: Clock,
     thread: Mutex<Option<JoinHandle<()>>>,
+    heard_within: Nanos,
+    /// Why nobody need be waited for any more, if that is so.
+    look: Box<dyn Fn() -> Option<TeamFault> + Send + Sync>,
 }
 
 impl fmt::Debug for Workers {
@@ -53,22 +60,25 @@ impl fmt::Debug for Workers {
 }
 
 impl Workers {
-    /// Leads workers on a bus, which `join` joins: it listens to these subjects, and what comes goes into the inbox.
+    /// Leads workers on a bus, which `join` joins: it listens to these subjects, and what comes goes into the inbox. `look` says why a run
+    /// that waits for workers waits in vain, if it does.
     ///
     /// # Errors
     /// There is no bus, or no thread.
     pub fn lead(
         setting: Setting,
+        look: Box<dyn Fn() -> Option<TeamFault> + Send + Sync>,
         join: impl FnOnce(Vec<String>, Inbox) -> Result<Box<dyn Bus>, std::io::Error>,
     ) -> Result<Self, std::io::Error> {
         let clock = Clock::start();
+        let heard_within = if setting.closed_is_gone { HEARD_HERE } else { HEARD_AFAR };
         let (sender, inputs) = channel();
         let leader = Leader::new(setting.clone(), clock.now());
         let heard = sender.clone();
         let bus = join(leader.subjects(), Box::new(move |what| heard.send(Input::Heard(what)).is_ok()))?;
         let desk = Desk { leader, bus, clock, inputs, setting, run: None, closing_since: None, is_cut: false };
         let thread = std::thread::Builder::new().name("workers".to_owned()).spawn(move || desk.work())?;
-        Ok(Self { inputs: Mutex::new(sender), clock, thread: Mutex::new(Some(thread)) })
+        Ok(Self { inputs: Mutex::new(sender), clock, thread: Mutex::new(Some(thread)), heard_within, look })
     }
 
     fn send(&self, input: Input) {
@@ -94,7 +104,9 @@ impl Drop for Workers {
 impl Team for Workers {
     fn begin(&self, order: Order) -> Result<Nanos, RunError> {
         let Order { plan, supplies, slowest, clock, stop, teller } = order;
-        look_whether_divided(&plan)?;
+        if let Some(fault) = undivided(&plan, false) {
+            return Err(fault.into());
+        }
         let packet = pack(&Carried::Load(Box::new(Plan::clone(&plan))), &supplies, slowest)
             .map_err(|error| TeamFault::Bus { reason: error.to_string() })?;
         let order = run_order(&plan, &supplies, packet);
@@ -109,28 +121,38 @@ impl Team for Workers {
                     return Err(TeamFault::Bus { reason }.into());
                 }
             }
-            // Whoever leads sees that it is stopped, and answers.
-            let _ = stop.is_stopped();
+            // One that is stopped is answered by whoever leads.
+            if let Some(fault) = (self.look)().filter(|_| !stop.is_stopped()) {
+                self.send(Input::Cancel);
+                return Err(fault.into());
+            }
         };
         // The same instant on the clock of the run.
         let left = started.since(self.clock.now());
         Ok(clock.now() + left)
     }
+
+    fn heard_within(&self) -> Nanos {
+        self.heard_within
+    }
 }
 
-/// What cannot be divided.
-fn look_whether_divided(plan: &Plan) -> Result<(), TeamFault> {
+/// What of a load cannot be divided, if anything. `is_logged`: single requests go into a log.
+pub fn undivided(plan: &Plan, is_logged: bool) -> Option<TeamFault> {
+    if is_logged {
+        return Some(TeamFault::Undivided { what: "--log" });
+    }
     if !plan.meetings.is_empty() {
-        return Err(TeamFault::Undivided { what: "a scenario whose users meet" });
+        return Some(TeamFault::Undivided { what: "a scenario whose users meet" });
     }
     let counts = plan.scenarios.iter().any(|scenario| scenario.memory.counters > 0);
     if counts {
-        return Err(TeamFault::Undivided { what: "a counter of the whole run" });
+        return Some(TeamFault::Undivided { what: "a counter of the whole run" });
     }
     if plan.keeps.values {
-        return Err(TeamFault::Undivided { what: "a load whose values are wanted at its end" });
+        return Some(TeamFault::Undivided { what: "a load whose values are wanted at its end" });
     }
-    Ok(())
+    None
 }
 
 fn run_order(plan: &Plan, supplies: &Supplies, packet: Bytes) -> RunOrder {
@@ -207,6 +229,10 @@ impl Desk {
                     self.leader.hear(heard, self.clock.now());
                 }
                 Ok(Input::Begin(begin)) => self.begin(*begin),
+                Ok(Input::Cancel) => {
+                    self.run = None;
+                    self.leader.cancel();
+                }
                 Ok(Input::Close) => {
                     self.closing_since = Some(now);
                     self.leader.close();
@@ -255,7 +281,8 @@ impl Desk {
         }
         while let Some(change) = run.teller.change_after(run.revision) {
             run.revision = change.revision;
-            self.leader.change(change);
+            let ends_at = end_of(&run.teller);
+            self.leader.change(change, ends_at);
         }
         for (scenario, known) in run.rounds.iter_mut().enumerate() {
             let at = run.teller.round_at(scenario);
@@ -319,12 +346,14 @@ impl Desk {
 
     fn news(&mut self, member: u16, news: News) {
         let name = self.leader.members().get(usize::from(member)).map(|known| known.hello.name.clone());
+        let clock_error = self.clock_error_of(member);
         let Some(run) = &mut self.run else { return };
         run.ledger.news(member, &news);
         let seen = run.seen.entry(member).or_default();
         if let Some(name) = name {
             seen.name = name;
         }
+        seen.clock_error = seen.clock_error.or(clock_error);
         let place_of = |part: u16| run.parts.get(&PartId { member, part }).copied();
         match news {
             News::Began { part, slots, late, from, .. } => {
@@ -379,11 +408,27 @@ impl Desk {
         }
     }
 
+    /// How wrong its clock may be, as it said when it got ready.
+    fn clock_error_of(&self, member: u16) -> Option<Duration> {
+        let members = self.leader.members();
+        let standing = members.get(usize::from(member))?.hello.standing.clone()?;
+        standing.ready.ok().map(|ready| Nanos(ready.round_trip.0 / 2).as_duration())
+    }
+
     /// Nobody waits for what somebody tells who was given up.
     fn lost(&mut self, member: u16, until: Nanos) {
+        let members = self.leader.members();
+        let name = members.get(usize::from(member)).map(|known| known.hello.name.clone()).unwrap_or_default();
+        let all = self.leader.state().tenures.iter().flat_map(|tenure| &tenure.moves);
+        let slots = all.filter(|(_, to)| *to == member).count() as u32;
         let Some(run) = &mut self.run else { return };
         run.ledger.lost(member, until);
-        run.seen.entry(member).or_default().losses += 1;
+        let seen = run.seen.entry(member).or_default();
+        seen.losses += 1;
+        if seen.name.is_empty() {
+            seen.name = name;
+        }
+        seen.slots = seen.slots.max(slots);
         for (id, place) in &run.parts {
             if id.member == member && !run.ended.contains(place) {
                 run.teller.silent(*place);
@@ -397,7 +442,7 @@ impl Desk {
             let _ = answer.send(Err(TeamFault::Stopped));
             return;
         }
-        let planned = engine::end_of_plan(&run.plan);
+        let planned = end_of(&run.teller);
         // One that was stopped was planned until then.
         let is_stopped = run.teller.wanted() > Wanted::Run;
         let end = match (planned, run.until) {
@@ -407,22 +452,22 @@ impl Desk {
         };
         let due = PlanDue { plan: &run.plan, teller: &run.teller };
         let balance = run.ledger.balance(self.leader.state(), end, &due);
-        let members = self.leader.members();
         let mut workers: Vec<(u16, WorkerResult)> = run.seen.drain().collect();
         workers.sort_by_key(|(member, _)| *member);
-        let workers = workers.into_iter().map(|(member, result)| {
-            let standing = members.get(usize::from(member)).and_then(|known| known.hello.standing.clone());
-            let ready = standing.and_then(|standing| standing.ready.ok());
-            let clock_error = ready.map_or(Nanos::ZERO, |ready| Nanos(ready.round_trip.0 / 2)).as_duration();
-            WorkerResult { clock_error, ..result }
-        });
+        let workers: Vec<WorkerResult> = workers.into_iter().map(|(_, result)| result).collect();
         let books = Books {
             undelivered: if is_stopped { 0 } else { balance.undelivered },
             unknown: balance.unknown,
             silent_for: run.silent_for.as_duration(),
         };
-        run.teller.over(Muster { workers: workers.collect(), books });
+        run.teller.over(Muster { workers, books });
     }
+}
+
+/// When the load is over as it was changed, counted from the beginning of the measured load; `None` when no time says so.
+fn end_of(teller: &Teller) -> Option<Nanos> {
+    let ends: Option<Vec<Nanos>> = teller.timelines().iter().map(|timeline| timeline.end()).collect();
+    ends.and_then(|ends| ends.into_iter().max())
 }
 
 /// What is due of the open loads of a plan, as they were changed.

@@ -184,6 +184,8 @@ pub struct Worker {
     verbs: VecDeque<Verb>,
     acts: VecDeque<Act>,
     is_closed: bool,
+    /// It takes part in nothing any more.
+    is_leaving: bool,
     /// When a run started, by our clock, that it took part in: who leads from now on may ask.
     known_start: Option<(u64, Nanos)>,
     /// It goes when whoever leads is gone for long.
@@ -209,6 +211,7 @@ impl Worker {
             verbs: VecDeque::new(),
             acts: VecDeque::new(),
             is_closed: false,
+            is_leaving: false,
             known_start: None,
             goes_with_leader,
         }
@@ -237,6 +240,11 @@ impl Worker {
     /// When the last run that it took part in started, by our clock.
     pub fn started(&self) -> Option<Nanos> {
         self.known_start.map(|(_, started)| started)
+    }
+
+    /// Which of its lives this is.
+    pub fn boot(&self) -> u32 {
+        self.hello.boot
     }
 
     /// The highest epoch that it heard of, and obeys.
@@ -336,6 +344,13 @@ impl Worker {
     }
 
     /// What it had goes to others. It tells the rest of it, and may get something new.
+    /// It goes: what it has is given up, and what it did is told.
+    pub fn leave(&mut self, now: Nanos) {
+        self.is_leaving = true;
+        self.begin_a_new_life();
+        self.look(now);
+    }
+
     fn begin_a_new_life(&mut self) {
         if let Some(run) = self.run.take() {
             self.acts.push_back(Act::Stop { life: (run.run, run.boot) });
@@ -402,7 +417,7 @@ impl Worker {
     }
 
     fn say_hello(&mut self, now: Nanos) {
-        let Some((_, lease)) = &self.leader else { return };
+        let Some((_, lease)) = self.leader.as_ref().filter(|_| !self.is_leaving) else { return };
         let is_waiting = self.pending.values().any(|(pending, _)| matches!(pending, Pending::Hello(_)));
         let every = if is_waiting { HELLO_AGAIN } else { HELLO_EVERY };
         if self.said_at.is_some_and(|said| now.since(said) < every) {

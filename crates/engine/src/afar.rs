@@ -69,6 +69,14 @@ pub struct Muster {
     pub books: Books,
 }
 
+impl Muster {
+    /// Somebody was lost, or something was not done.
+    pub fn has_losses(&self) -> bool {
+        let is_lost = self.workers.iter().any(|worker| worker.losses > 0);
+        is_lost || self.books.undelivered + self.books.unknown > 0
+    }
+}
+
 /// One of those who carried out a run.
 #[derive(Clone, Debug, Default)]
 pub struct WorkerResult {
@@ -84,8 +92,8 @@ pub struct WorkerResult {
     pub failed: u64,
     /// CPU time of its process.
     pub cpu: CpuTime,
-    /// How wrong the instant may be that it took for the start: half of the shortest round trip.
-    pub clock_error: Duration,
+    /// How wrong the instant may be that it took for the start: half of the shortest round trip; `None` when it did not say.
+    pub clock_error: Option<Duration>,
     /// How late it started by its own clock; `None` when it did not say.
     pub began_late: Option<Duration>,
     /// How often it was silent for so long that others got its share.

@@ -12,12 +12,8 @@ use crate::times::longest;
 /// From the instant of a change to the instant from which on it holds: time for all shards to hear of it. One that hears later
 /// is late, and starts what the others start.
 const LEAD: Nanos = Nanos::from_millis(100);
-/// The same when those who have to hear are on other machines.
-const LEAD_AFAR: Nanos = Nanos::from_millis(2_000);
 /// From the last arrival of users that wait for each other to the instant at which they start: time for all shards to wake up.
 const ROUND_LEAD: Nanos = Nanos::from_millis(2);
-/// The same for those on other machines.
-const ROUND_LEAD_AFAR: Nanos = Nanos::from_millis(500);
 
 /// Until when a part of a load may start something, on the clock of the run: whoever has it says so again and again, and who hears nothing
 /// more starts nothing more. All parts of a worker share one.
@@ -319,8 +315,8 @@ pub(crate) struct Changes {
     clock: Clock,
     loads: Vec<Changing>,
     folded: Mutex<Folded>,
-    /// Those who have to hear of changes are on other machines.
-    is_afar: bool,
+    /// Those who have to hear of changes are elsewhere, and hear of them within this time.
+    heard_within: Option<Nanos>,
     /// Until when something may be started.
     lease: Lease,
 }
@@ -358,7 +354,7 @@ impl Changes {
         let timelines = timelines.into_iter().map(Arc::new).collect();
         let loads = fixed.into_iter().map(|fixed| Changing { fixed, round_at: AtomicU64::new(0) }).collect();
         let folded = Folded { measured_from: Nanos::NEVER, all: Vec::new(), timelines, lost: None };
-        Self { clock, loads, folded: Mutex::new(folded), is_afar: false, lease: Lease::default() }
+        Self { clock, loads, folded: Mutex::new(folded), heard_within: None, lease: Lease::default() }
     }
 
     fn folded(&self) -> MutexGuard<'_, Folded> {
@@ -371,8 +367,8 @@ impl Changes {
 
     /// Of a run that others carry out, on other machines.
     #[must_use]
-    pub(crate) fn afar(self) -> Self {
-        Self { is_afar: true, ..self }
+    pub(crate) fn afar(self, heard_within: Nanos) -> Self {
+        Self { heard_within: Some(heard_within), ..self }
     }
 
     /// Of a part that may start something while a lease lasts, and has given slots away before it began.
@@ -389,12 +385,12 @@ impl Changes {
     }
 
     fn lead(&self) -> Nanos {
-        if self.is_afar { LEAD_AFAR } else { LEAD }
+        self.heard_within.map_or(LEAD, |within| LEAD.max(Nanos(4 * within.0)))
     }
 
     /// From the last arrival of users that wait for each other to the instant at which they start.
     pub(crate) fn round_lead(&self) -> Nanos {
-        if self.is_afar { ROUND_LEAD_AFAR } else { ROUND_LEAD }
+        self.heard_within.unwrap_or(ROUND_LEAD)
     }
 
     /// A change that was made elsewhere, in the order of the changes: it holds from its instant on, which may be past.

@@ -64,6 +64,8 @@ pub enum Limit {
     PortsOrDescriptors,
     /// The network interface was full.
     Link,
+    /// Some of those who carried it out were lost.
+    Workers,
     /// Too little was measured to say.
     Unknown,
 }
@@ -78,6 +80,7 @@ impl Limit {
             Self::Generator => "generator",
             Self::PortsOrDescriptors => "ports_or_descriptors",
             Self::Link => "link",
+            Self::Workers => "workers",
             Self::Unknown => "unknown",
         }
     }
@@ -162,7 +165,7 @@ impl Limit {
     /// What spoils figures comes first, then what the load met, then what met nothing.
     fn rank(self) -> u8 {
         match self {
-            Self::Generator => 0,
+            Self::Workers | Self::Generator => 0,
             Self::PortsOrDescriptors => 1,
             Self::Link => 2,
             Self::Target => 3,
@@ -183,7 +186,12 @@ impl Verdict {
 
     /// The figures are the generator's as much as the target's.
     pub fn is_spoiled(&self) -> bool {
-        matches!(self.limit, Limit::Generator | Limit::PortsOrDescriptors)
+        matches!(self.limit, Limit::Generator | Limit::PortsOrDescriptors | Limit::Workers)
+    }
+
+    /// Some of those who carried it out were lost: it is not what was planned.
+    pub(crate) fn without_workers(&mut self) {
+        self.limit = Limit::Workers;
     }
 
     pub(crate) fn of(evidence: Evidence<'_>) -> Self {

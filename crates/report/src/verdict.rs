@@ -54,7 +54,7 @@ pub(crate) fn is_without_time(run: &Run) -> bool {
 
 /// This machine, or its way to the target, may be why nothing succeeded.
 fn is_of_this_machine(limit: Limit) -> bool {
-    matches!(limit, Limit::Generator | Limit::PortsOrDescriptors | Limit::Link)
+    matches!(limit, Limit::Generator | Limit::PortsOrDescriptors | Limit::Link | Limit::Workers)
 }
 
 fn verdict_in_words(run: &Run, language: Language) -> String {
@@ -131,6 +131,10 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
                 format!("瓶颈在网络：{name} 已用到其 {speed} Gbit/s 的 {share:.0}%"),
             )
         }),
+        Limit::Workers => pick(
+            format!("workers were lost, so this is not the load that was planned: {} started", count(counts.started())),
+            format!("有工作进程失联，因此这不是计划的负载：共发起 {}", count(counts.started())),
+        ),
         Limit::Unknown => {
             pick("too little was measured to tell the bottleneck".to_owned(), "数据太少，无法判断瓶颈所在".to_owned())
         }

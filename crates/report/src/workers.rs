@@ -27,7 +27,7 @@ pub(crate) fn told(run: &Run, language: Language) -> Vec<String> {
 fn all(muster: &Muster, language: Language) -> String {
     let workers = muster.workers.len();
     let late = muster.workers.iter().filter_map(|worker| worker.began_late).max().unwrap_or_default();
-    let error = muster.workers.iter().map(|worker| worker.clock_error).max().unwrap_or_default();
+    let error = muster.workers.iter().filter_map(|worker| worker.clock_error).max().unwrap_or_default();
     language.pick(
         format!(
             "{}; each began at most {} late by its clock, which is wrong by {} at most",
@@ -59,9 +59,20 @@ fn one(worker: &WorkerResult, language: Language) -> String {
 
 /// What nobody did, or nobody knows of; `None` when all is accounted for.
 pub(crate) fn missed(run: &Run, language: Language) -> Option<String> {
-    let Books { undelivered, unknown, .. } = run.muster.as_ref()?.books;
-    if undelivered == 0 && unknown == 0 {
+    let muster = run.muster.as_ref()?;
+    let Books { undelivered, unknown, .. } = muster.books;
+    if !muster.has_losses() {
         return None;
+    }
+    if undelivered == 0 && unknown == 0 {
+        let lost = muster.workers.iter().filter(|worker| worker.losses > 0).count();
+        return Some(language.pick(
+            format!(
+                "{lost} of {} were lost: what they had was not done, or done later by others",
+                muster.workers.len()
+            ),
+            format!("{} 个工作进程中有 {lost} 个失联：它们的部分没有执行，或稍后由其他进程执行", muster.workers.len()),
+        ));
     }
     let (undelivered, unknown) = (count(undelivered), count(unknown));
     Some(language.pick(
@@ -81,7 +92,7 @@ pub(crate) fn value(run: &Run) -> Value {
             "started": worker.started,
             "failed": worker.failed,
             "cpu_s": worker.cpu.total_ns() as f64 / 1e9,
-            "clock_error_s": worker.clock_error.as_secs_f64(),
+            "clock_error_s": worker.clock_error.map(|error| error.as_secs_f64()),
             "began_late_s": worker.began_late.map(|late| late.as_secs_f64()),
             "losses": worker.losses,
         })

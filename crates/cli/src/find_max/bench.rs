@@ -304,6 +304,7 @@ impl Trials for Bench {
             engine::Limit::Generator => Some(Fault::Generator),
             engine::Limit::PortsOrDescriptors => Some(Fault::PortsOrDescriptors),
             engine::Limit::Link => Some(Fault::Link),
+            engine::Limit::Workers => Some(Fault::Generator),
             engine::Limit::Users if self.varied != Varied::Users => Some(Fault::Users),
             _ if self.is_ours(&own, &tally) => Some(Fault::Generator),
             _ => None,

@@ -10,6 +10,10 @@ use crate::words::{Member, Standing, TENURES_MAX, Tenure, Wish};
 
 /// From the moment when somebody is given up to the instant from which others have its slots.
 const MOVES_AFTER: Nanos = Nanos::from_millis(2_000);
+/// The same when all are on one machine.
+const MOVES_SOON_AFTER: Nanos = Nanos::from_millis(500);
+/// Somebody who was silent for so long is not waited for when all is to end at once.
+const LEFT_AFTER: Nanos = Nanos::from_millis(1_500);
 /// The same when those who lose slots go on and must know first.
 const MOVES_PLANNED_AFTER: Nanos = Nanos::from_millis(4_000);
 /// More than this share of them, silent at the same time, may be the bus.
@@ -50,7 +54,12 @@ impl Leader {
         let is_frozen = now < run.frozen_until;
         let lost: Vec<usize> = silent
             .into_iter()
-            .filter(|(_, silent, is_sure)| *silent >= self.setting.lease && (*is_sure || !is_frozen))
+            .filter(|(_, silent, is_sure)| {
+                let is_gone = *is_sure && self.setting.closed_is_gone;
+                // Whoever wants the end at once waits for nobody who is silent.
+                let is_left = self.state.wish == Wish::Abort && *silent >= LEFT_AFTER;
+                is_gone || is_left || *silent >= self.setting.lease && (*is_sure || !is_frozen)
+            })
             .map(|(place, ..)| place)
             .collect();
         if lost.is_empty() {
@@ -79,6 +88,7 @@ impl Leader {
 
     pub(super) fn make_up_for_loss(&mut self, now: Nanos) {
         match self.setting.on_loss {
+            OnLoss::Rebalance if self.setting.closed_is_gone => self.move_slots(MOVES_SOON_AFTER, now),
             OnLoss::Rebalance => self.move_slots(MOVES_AFTER, now),
             OnLoss::Continue => {}
             OnLoss::Fail => self.fail(now),

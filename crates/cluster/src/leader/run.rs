@@ -13,8 +13,6 @@ use crate::words::{Batch, Member, News, Phase, Refusal, Standing, State, Tenure,
 const READY_WITHIN: Nanos = Nanos::from_millis(60_000);
 /// Whoever leads from now on waits so long for somebody who says when the run started.
 const GUESSES_AFTER: Nanos = Nanos::from_millis(6_000);
-/// What somebody who was given up may still tell is waited for so long.
-const LATE_NEWS_WITHIN: Nanos = Nanos::from_millis(60_000);
 /// When nothing came of the stream for so long, what follows is asked for again.
 const FOLLOWS_AGAIN: Nanos = Nanos::from_millis(2_000);
 /// What was read of the stream is forgotten so often.
@@ -342,7 +340,7 @@ impl Leader {
         let is_done = |seat: &Seat| {
             let may_tell = match seat.lost {
                 Some((_, true)) => false,
-                Some((since, false)) => now.since(since) < LATE_NEWS_WITHIN && self.state.wish < Wish::Abort,
+                Some((since, false)) => now.since(since) < self.setting.late_news && self.state.wish < Wish::Stop,
                 None => true,
             };
             seat.has_left || !may_tell || !seat.has_part

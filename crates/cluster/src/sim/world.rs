@@ -215,6 +215,8 @@ impl World {
             on_loss: OnLoss::Rebalance,
             ttl: Nanos::from_millis(3_000),
             lease: Nanos::from_millis(5_000),
+            late_news: Nanos::from_millis(60_000),
+            closed_is_gone: false,
             start_lead: Nanos::from_millis(2_000),
             is_alone: false,
         };

@@ -45,6 +45,9 @@ impl Worker {
         }
         let member = Member { id: self.hello.id, boot: self.hello.boot };
         let Some(number) = self.state.number_of(member.id, member.boot) else { return };
+        if self.is_leaving {
+            return;
+        }
         if self.run.is_none() {
             // Whatever was told of it before was told by another life.
             if self.boxes.iter().any(|(life, _)| *life == (run, member.boot)) {

@@ -18,7 +18,7 @@ use super::merge::Ended;
 use super::team::{Order, PartNews, Team, Teller};
 use super::whole::paused_of_all;
 use super::{Finished, Interval, KeptInterval, Part, RunError, RunOptions, RunResult, ScenarioResult, divide};
-use crate::afar::SceneEnded;
+use crate::afar::{Muster, SceneEnded};
 use crate::control::{Changes, Control, StopHandle};
 use crate::crew::Crew;
 use crate::error::TeamFault;
@@ -102,7 +102,7 @@ impl Running {
         }
         let depot = Depot::new(options.supplies.clone());
         let clock = Clock::start();
-        let changes = Arc::new(divide::changes_of(&plan, clock).afar());
+        let changes = Arc::new(divide::changes_of(&plan, clock).afar(team.heard_within()));
         let (reports, crew) = Crew::afar();
         let order = Order {
             plan: plan.clone(),
@@ -213,8 +213,8 @@ impl Running {
         let mut finished = desk.finish()?;
         let mut parts = std::mem::take(&mut finished.parts);
         let mut cpu = host::process_cpu_time().since(self.cpu_before);
-        if muster.is_some() {
-            threads = finished.shards.len();
+        if let Some(muster) = &muster {
+            threads = muster.workers.iter().map(|worker| worker.threads).sum();
             cpu = parts.iter().fold(cpu, |sum, part| sum.plus(part.cpu));
         }
         let used_up = parts.iter_mut().flat_map(|part| std::mem::take(&mut part.used_up));
@@ -229,6 +229,10 @@ impl Running {
             .enumerate()
             .map(|(number, scenario)| judged(number, scenario, &timelines[number], &finished, link.clone()))
             .collect();
+        let mut scenarios = scenarios;
+        if muster.as_ref().is_some_and(Muster::has_losses) {
+            scenarios.iter_mut().for_each(|scenario| scenario.verdict.without_workers());
+        }
         let paused = paused_of_all(&timelines, Nanos::ZERO, finished.stopped_at);
         Ok(RunResult {
             started_for: finished.stopped_at.since(paused),

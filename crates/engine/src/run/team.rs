@@ -25,6 +25,9 @@ pub trait Team: Send + Sync + Debug {
     /// # Errors
     /// Somebody cannot carry out a part. Then nothing has started.
     fn begin(&self, order: Order) -> Result<Nanos, RunError>;
+
+    /// Within this time all have heard what is said to them, unless something is wrong.
+    fn heard_within(&self) -> Nanos;
 }
 
 /// A run that others carry out.

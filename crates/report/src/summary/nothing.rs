@@ -9,6 +9,12 @@ use crate::{Language, notes, say};
 /// One line for a run in which no connection was ever established.
 pub fn nothing_measured(run: &Run, language: Language) -> String {
     let (started, dropped) = (run.tally.started(), run.tally.dropped());
+    if started == 0 && run.muster.as_ref().is_some_and(engine::Muster::has_losses) {
+        return language.pick(
+            "nothing was measured: all workers were lost before they told anything; look at what ended them".to_owned(),
+            "没有测到任何数据：所有工作进程在上报之前就已失联；请检查它们为何结束".to_owned(),
+        );
+    }
     if started == 0 && !run.plan.warmup.is_zero() {
         let address = say::place(run);
         return language.pick(
