@@ -150,6 +150,15 @@ pub(crate) fn k6() -> Result<PathBuf, Failure> {
     Ok(tools)
 }
 
+/// The bus of many machines, for tests that kill it.
+pub(crate) fn nats_server() -> Result<(), Failure> {
+    let tools = crate::root().join("target/tools");
+    if !tools.join("nats-server").exists() {
+        fetch(go()?.env("GOBIN", &tools).args(["install", NATS_SERVER]))?;
+    }
+    Ok(())
+}
+
 /// JMeter from Maven, laid out as its starter wants it, with the memory that its own script gives it.
 fn jmeter(tools: &Path) -> Result<(), Failure> {
     let home = tools.join("apache-jmeter");
@@ -186,6 +195,8 @@ fn go() -> Result<Command, Failure> {
     Ok(Command::new("go"))
 }
 
+/// A server of NATS with all that a bus needs; Go from 1.25 on builds it.
+const NATS_SERVER: &str = "github.com/nats-io/nats-server/v2@v2.14.9";
 /// What drives the browser, without one of its own.
 const PUPPETEER: &str = "puppeteer-core@24";
 /// What people cannot read or reach in a page.

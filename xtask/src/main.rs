@@ -101,7 +101,7 @@ fn cargo(words: &[&str]) -> Command {
 fn check() -> Result<(), Failure> {
     run(&mut cargo(&["fmt", "--all", "--check"]))?;
     // With what the first build leaves out, and packages have; what only the first build has is judged by the build of the tests.
-    let features = ["--features", "onrush/dns,onrush/aws-lc,onrush/css"];
+    let features = ["--features", "onrush/dns,onrush/aws-lc,onrush/css,onrush/nats"];
     run(cargo(&["clippy", "--workspace", "--all-targets", "--quiet"]).args(features).args(["--", "-D", "warnings"]))
 }
 
@@ -153,6 +153,8 @@ fn test(is_long: bool) -> Result<(), Failure> {
     suite::run_all(&test_threads())?;
     if is_long {
         run(&mut cargo(&["test", "--package", "engine", "--features", "dns", "resolve"]))?;
+        install::nats_server()?;
+        run(&mut cargo(&["test", "--package", "onrush", "--features", "nats", "--test", "nats"]))?;
         dist::dist(dist::Extent::Checked)?;
         beside_busy_loops()?;
         for (package, test) in [("target", "sums"), ("target", "ruler"), ("onrush", "books")] {

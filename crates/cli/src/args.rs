@@ -420,8 +420,12 @@ pub(crate) struct EngineArgs {
     pub(crate) threads: Option<String>,
     pub(crate) pin_threads: bool,
     pub(crate) driver: DriverArgs,
-    /// Processes that carry out the load together.
+    /// Processes that carry out the load together, and what becomes of it when some are lost.
     pub(crate) workers: Option<String>,
+    /// The bus of workers on other machines.
+    pub(crate) cluster: Option<String>,
+    pub(crate) on_worker_loss: Option<String>,
+    pub(crate) min_workers: Option<String>,
 }
 
 impl EngineArgs {
@@ -431,6 +435,9 @@ impl EngineArgs {
             pin_threads: given.has("pin-threads"),
             driver: DriverArgs::of(given),
             workers: given.text("workers"),
+            cluster: given.text("cluster"),
+            on_worker_loss: given.text("on-worker-loss"),
+            min_workers: given.text("min-workers"),
         }
     }
 }

@@ -28,6 +28,8 @@ mod live;
 mod load;
 mod machine;
 mod masking;
+#[cfg(feature = "nats")]
+mod on_bus;
 mod output;
 mod page;
 mod past;

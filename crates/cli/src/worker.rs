@@ -1,9 +1,10 @@
 //! `onrush worker`: carries out parts of loads that another onrush leads.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use cluster::bus::{Bus, Inbox};
 use cluster::hand::{Hand, Notice, Setting, Workplace};
 use cluster::local;
 use cluster::words::Refusal;
@@ -23,14 +24,12 @@ const ANY: &str = "any";
 
 pub(crate) fn worker(args: &WorkerArgs) -> Exit {
     let language = usage::language();
-    let Some(path) = args.join.as_deref().and_then(|join| join.strip_prefix("unix:")).filter(|path| !path.is_empty())
-    else {
-        let value = args.join.as_deref().unwrap_or_default();
-        output::complain(&language.pick(
-            format!("--join wants the bus of a run, like unix:/tmp/run/bus, not '{value}'"),
-            format!("--join 需要压测所用的总线，如 unix:/tmp/run/bus，而不是 '{value}'"),
-        ));
-        return Exit::Usage;
+    let way = match Way::of(args.join.as_deref().unwrap_or_default(), language) {
+        Ok(way) => way,
+        Err(text) => {
+            output::complain(&text);
+            return Exit::Usage;
+        }
     };
     let threads = match load::threads(args.engine.threads.as_deref()) {
         Ok(threads) => threads,
@@ -48,29 +47,99 @@ pub(crate) fn worker(args: &WorkerArgs) -> Exit {
         is_quiet: args.is_quiet,
         language,
     });
-    // Beside the bus: nobody else may go there, and who leads removes all of it.
-    let beside = Path::new(path).parent().unwrap_or(Path::new("/"));
-    let folder = beside.join(format!("rows-{:016x}", workers::id()));
+    let folder = match way.folder() {
+        Ok(folder) => folder,
+        Err(reason) => {
+            output::complain(&language.pick(
+                format!("no folder for what a run needs: {reason}; set TMPDIR to one that can be written"),
+                format!("无法创建临时目录：{}；请把 TMPDIR 设为可写的目录", report::in_chinese(&reason.to_string())),
+            ));
+            return Exit::System;
+        }
+    };
     let setting = Setting {
         id: workers::id(),
         name: args.name.clone().unwrap_or_else(own_name),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         weight: u32::try_from(threads).unwrap_or(u32::MAX),
-        goes_with_leader: true,
+        goes_with_leader: way.is_local(),
         folder: folder.clone(),
     };
-    let exit = work(Path::new(path), setting, &place, language);
+    let exit = work(&way, setting, &place, language);
     // What was written for one run is of no further use.
     let _ = std::fs::remove_dir_all(&folder);
-    // Of one that was killed the last of its workers does.
-    if std::os::unix::net::UnixStream::connect(path).is_err() {
+    // What is left of the bus of one that was killed, the last of its workers removes.
+    if let Way::Local(path) = &way
+        && std::os::unix::net::UnixStream::connect(path).is_err()
+    {
         let _ = std::fs::remove_file(path);
-        let _ = std::fs::remove_dir(beside);
+        let _ = path.parent().map(std::fs::remove_dir);
     }
     exit
 }
 
-fn work(path: &Path, setting: Setting, place: &Arc<dyn Workplace>, language: Language) -> Exit {
+/// Which bus it joins.
+enum Way {
+    Local(PathBuf),
+    #[cfg(feature = "nats")]
+    Nats(Box<cluster::nats::Site>),
+}
+
+impl Way {
+    fn of(join: &str, language: Language) -> Result<Self, String> {
+        if join.starts_with("nats://") {
+            #[cfg(feature = "nats")]
+            return match join.parse() {
+                Ok(site) => Ok(Self::Nats(Box::new(site))),
+                Err(error) => Err(crate::on_bus::said(&error, language)),
+            };
+            #[cfg(not(feature = "nats"))]
+            return Err(workers::without_nats("--join", language));
+        }
+        match join.strip_prefix("unix:").filter(|path| !path.is_empty()) {
+            Some(path) => Ok(Self::Local(path.into())),
+            None => Err(language.pick(
+                format!("--join wants the bus of a run, like nats://HOST:4222/NAME or unix:/tmp/run/bus, not '{join}'"),
+                format!("--join 需要压测所用的总线，如 nats://主机:4222/名称 或 unix:/tmp/run/bus，而不是 '{join}'"),
+            )),
+        }
+    }
+
+    /// Where files of rows are written, by nobody else.
+    fn folder(&self) -> Result<PathBuf, std::io::Error> {
+        match self {
+            // Beside the bus: nobody else may go there, and who leads removes all of it.
+            Self::Local(path) => {
+                let beside = path.parent().unwrap_or(Path::new("/"));
+                Ok(beside.join(format!("rows-{:016x}", workers::id())))
+            }
+            #[cfg(feature = "nats")]
+            Self::Nats(_) => workers::own_folder(),
+        }
+    }
+
+    fn is_local(&self) -> bool {
+        matches!(self, Self::Local(_))
+    }
+
+    fn join(&self, subjects: Vec<String>, inbox: Inbox, language: Language) -> Result<Box<dyn Bus>, String> {
+        match self {
+            Self::Local(path) => local::join(path, subjects, inbox).map_err(|reason| {
+                let path = path.display();
+                language.pick(
+                    format!("no bus at {path}: {reason}; start the run that leads first"),
+                    format!("{path} 处没有总线：{}；请先启动主导压测的进程", report::in_chinese(&reason.to_string())),
+                )
+            }),
+            #[cfg(feature = "nats")]
+            Self::Nats(site) => {
+                cluster::nats::join(site, subjects, inbox).map_err(|error| crate::on_bus::said(&error, language))
+            }
+        }
+    }
+}
+
+fn work(way: &Way, setting: Setting, place: &Arc<dyn Workplace>, language: Language) -> Exit {
     let hand = Hand::new(setting, place);
     let stop = hand.stop_handle();
     let watched = signals::watch(move || stop.stop(), || std::process::exit(Exit::Stopped as i32));
@@ -81,14 +150,10 @@ fn work(path: &Path, setting: Setting, place: &Arc<dyn Workplace>, language: Lan
         ));
         return Exit::System;
     }
-    match local::join(path, hand.subjects(), hand.inbox()) {
+    match way.join(hand.subjects(), hand.inbox(), language) {
         Ok(bus) => hand.work(bus),
-        Err(reason) => {
-            let path = path.display();
-            output::complain(&language.pick(
-                format!("no bus at {path}: {reason}; start the run that leads first"),
-                format!("{path} 处没有总线：{}；请先启动主导压测的进程", report::in_chinese(&reason.to_string())),
-            ));
+        Err(text) => {
+            output::complain(&text);
             return Exit::System;
         }
     }

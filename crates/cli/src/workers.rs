@@ -19,6 +19,8 @@ use crate::wishes::Wishes;
 
 /// More processes than anybody starts on one machine.
 const WORKERS_MAX: u64 = 256;
+/// Each has a slot of the load at least.
+const CLUSTER_WORKERS_MAX: u64 = pacing::SLOT_COUNT as u64;
 /// Workers that do not end by themselves are ended after this.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
 
@@ -30,14 +32,39 @@ pub(crate) fn team(
     wishes: &Wishes,
     language: Language,
 ) -> Result<Option<Arc<dyn Team>>, (String, Exit)> {
+    let given =
+        [("--on-worker-loss", engine.on_worker_loss.is_some()), ("--min-workers", engine.min_workers.is_some())];
+    let is_alone = engine.workers.is_none() && engine.cluster.is_none();
+    if let Some((flag, _)) = given.iter().find(|(_, is_given)| *is_given && is_alone) {
+        let text = language.pick(
+            format!("{flag} needs --workers or --cluster"),
+            format!("{flag} 需要同时给出 --workers 或 --cluster"),
+        );
+        return Err((text, Exit::Usage));
+    }
     // One exchange of each step is shown by itself.
-    let Some(text) = engine.workers.as_deref().filter(|_| !wishes.is_debug()) else { return Ok(None) };
+    if is_alone || wishes.is_debug() {
+        return Ok(None);
+    }
     if let Some(fault) = cluster::team::undivided(plan, wishes.tracing.is_logged()) {
         return Err((report::run_error(&fault.into(), language), Exit::Usage));
     }
     let say = |error: &PlanError| (report::plan_error(error, language), Exit::Usage);
-    let count = parse_count("--workers", text, 1, WORKERS_MAX).map_err(|error| say(&error))? as usize;
-    let team = LocalTeam::start(count, threads, engine).map_err(|reason| {
+    let most = if engine.cluster.is_some() { CLUSTER_WORKERS_MAX } else { WORKERS_MAX };
+    let count = engine.workers.as_deref().map_or(Ok(1), |text| parse_count("--workers", text, 1, most));
+    let count = count.map_err(|error| say(&error))? as usize;
+    let least = engine.min_workers.as_deref().map(|text| parse_count("--min-workers", text, 1, count as u64));
+    let least = least.transpose().map_err(|error| say(&error))?.unwrap_or(1) as usize;
+    let on_loss = match engine.on_worker_loss.as_deref() {
+        Some("continue") => OnLoss::Continue,
+        Some("fail") => OnLoss::Fail,
+        _ => OnLoss::Rebalance,
+    };
+    let wanted = Wanted { count, least, on_loss };
+    if let Some(bus) = &engine.cluster {
+        return on_bus(bus, wanted.setting(), language).map(Some);
+    }
+    let team = LocalTeam::start(&wanted, threads, engine).map_err(|reason| {
         let text = language.pick(
             format!("the workers cannot be started: {reason}; run without --workers"),
             format!("无法启动工作进程：{}；请不带 --workers 运行", report::in_chinese(&reason.to_string())),
@@ -45,6 +72,50 @@ pub(crate) fn team(
         (text, Exit::System)
     })?;
     Ok(Some(Arc::new(team)))
+}
+
+/// How many workers are wanted, and what becomes of the load when some are lost.
+struct Wanted {
+    count: usize,
+    least: usize,
+    on_loss: OnLoss,
+}
+
+impl Wanted {
+    /// How workers of this machine are led.
+    fn setting(&self) -> Setting {
+        Setting {
+            who: drawn(2),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            workers: self.count,
+            patience: Nanos::from_millis(20_000),
+            min_workers: self.least,
+            on_loss: self.on_loss,
+            ttl: Nanos::from_millis(1_500),
+            lease: Nanos::from_millis(5_000),
+            late_news: Nanos::from_millis(5_000),
+            closed_is_gone: true,
+            start_lead: Nanos::from_millis(300),
+            is_alone: true,
+        }
+    }
+}
+
+#[cfg(feature = "nats")]
+use crate::on_bus::team as on_bus;
+
+/// What a build without NATS says.
+#[cfg(not(feature = "nats"))]
+fn on_bus(_bus: &str, _setting: Setting, language: Language) -> Result<Arc<dyn Team>, (String, Exit)> {
+    Err((without_nats("--cluster", language), Exit::Usage))
+}
+
+#[cfg(not(feature = "nats"))]
+pub(crate) fn without_nats(flag: &str, language: Language) -> String {
+    language.pick(
+        format!("{flag} with a bus of NATS is not in this build of onrush; build it with --features nats"),
+        format!("此 onrush 构建不支持 {flag} 使用 NATS 总线；请用 --features nats 构建"),
+    )
 }
 
 /// Processes of this machine, and the bus between them.
@@ -81,28 +152,16 @@ pub(crate) fn id() -> u64 {
 }
 
 impl LocalTeam {
-    fn start(count: usize, threads: usize, engine: &EngineArgs) -> Result<Self, std::io::Error> {
-        let folder = OwnFolder::make()?;
+    fn start(wanted: &Wanted, threads: usize, engine: &EngineArgs) -> Result<Self, std::io::Error> {
+        let (setting, count) = (wanted.setting(), wanted.count);
+        let folder = OwnFolder(own_folder()?);
         let path = folder.0.join("bus");
         let bus = LocalBus::open(&path)?;
-        let setting = Setting {
-            who: drawn(2),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            workers: count,
-            patience: Nanos::from_millis(20_000),
-            min_workers: 1,
-            on_loss: OnLoss::Rebalance,
-            ttl: Nanos::from_millis(1_500),
-            lease: Nanos::from_millis(5_000),
-            late_news: Nanos::from_millis(5_000),
-            closed_is_gone: true,
-            start_lead: Nanos::from_millis(300),
-            is_alone: true,
-        };
         let children = Arc::new(Mutex::new(Vec::new()));
         let known = children.clone();
         let look = Box::new(move || ended(&mut known.lock().expect("no holder of the lock panics")));
-        let workers = Workers::lead(setting, look, |subjects, inbox| Ok(bus.client(subjects, inbox)))?;
+        let workers =
+            Workers::lead(setting, look, |subjects, inbox| Ok::<_, std::io::Error>(bus.client(subjects, inbox)))?;
         let team = Self { workers, children, _bus: Kept(bus), _folder: folder };
         for number in 1..=count {
             // The threads are dealt out; each has one at least.
@@ -127,14 +186,13 @@ fn ended(children: &mut [Child]) -> Option<TeamFault> {
 #[derive(Debug)]
 struct OwnFolder(PathBuf);
 
-impl OwnFolder {
-    fn make() -> Result<Self, std::io::Error> {
-        use std::os::unix::fs::DirBuilderExt;
-        let folder = std::env::temp_dir().join(format!("onrush-{:016x}", drawn(3)));
-        let named = |error: std::io::Error| std::io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
-        std::fs::DirBuilder::new().mode(0o700).create(&folder).map_err(named)?;
-        Ok(Self(folder))
-    }
+/// A new folder that nobody else may open.
+pub(crate) fn own_folder() -> Result<PathBuf, std::io::Error> {
+    use std::os::unix::fs::DirBuilderExt;
+    let folder = std::env::temp_dir().join(format!("onrush-{:016x}", drawn(3)));
+    let named = |error: std::io::Error| std::io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
+    std::fs::DirBuilder::new().mode(0o700).create(&folder).map_err(named)?;
+    Ok(folder)
 }
 
 impl Drop for OwnFolder {

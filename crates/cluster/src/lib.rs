@@ -12,6 +12,8 @@ pub mod deal;
 pub mod hand;
 pub mod leader;
 pub mod local;
+#[cfg(feature = "nats")]
+pub mod nats;
 #[cfg(test)]
 mod sim;
 pub mod team;

@@ -2,12 +2,16 @@
 //! Workers start what the schedule says at its instants, and tell; books are kept of what they really did.
 #![expect(clippy::print_stdout, reason = "what a replay shows is there to be read")]
 
+mod happenings;
 mod judge;
 mod model;
 mod world;
 
 use std::cell::Cell;
 
+use crate::OnLoss;
+use pacing::change::What;
+use pacing::open::{Rate, Stage};
 use pacing::{Nanos, Random};
 use world::{Fault, Happens, Setting, World};
 
@@ -82,6 +86,7 @@ fn setting_of(seed: u64) -> Setting {
         clocks_off: millis(below(180_000)),
         fault,
         happens,
+        on_loss: OnLoss::Rebalance,
     }
 }
 
@@ -131,6 +136,7 @@ fn calm(workers: usize, happens: Vec<(Nanos, Happens)>) -> Setting {
         clocks_off: millis(60_000),
         fault: Fault { delay: millis(2), drop: 0.0, double: 0.0 },
         happens,
+        on_loss: OnLoss::Rebalance,
     }
 }
 
@@ -189,6 +195,29 @@ fn a_bus_that_is_gone_pauses_the_load() {
     let seen = checked(long).unwrap_or_else(|found| panic!("{found}"));
     assert_eq!(seen.unknown, 0, "{seen:?}");
     assert!((33 * 100..=42 * 100).contains(&seen.undelivered), "{seen:?}");
+}
+
+/// A load that is changed is another for all from one instant on, for those who join later too.
+#[test]
+fn changes_hold_for_all() {
+    let rate = Rate::per_hour_thousandths(400 * 3_600_000);
+    let faster = What::Rate(vec![Stage { from: rate, to: rate, span: Nanos::ZERO }]);
+    for is_random in [false, true] {
+        let happens = vec![
+            (millis(6_000), Happens::Change(faster.clone())),
+            (millis(8_000), Happens::Join),
+            (millis(10_000), Happens::Change(What::Pause)),
+            (millis(15_000), Happens::Change(What::Resume)),
+            (millis(18_000), Happens::KillLeader),
+            (millis(24_000), Happens::Change(What::End)),
+        ];
+        let setting = Setting { is_random, ..calm(3, happens) };
+        let seen = checked(setting).unwrap_or_else(|found| panic!("{found}"));
+        assert_eq!((seen.undelivered, seen.unknown, seen.lost, seen.joined), (0, 0, 0, 1), "{seen:?}");
+        assert_eq!(seen.started, seen.planned);
+        // 100/s for about 6 s and 400/s for about 12.
+        assert!((4_000..7_000).contains(&seen.planned), "{seen:?}");
+    }
 }
 
 fn is_caught(bug: Bug) {

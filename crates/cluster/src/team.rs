@@ -65,11 +65,11 @@ impl Workers {
     ///
     /// # Errors
     /// There is no bus, or no thread.
-    pub fn lead(
+    pub fn lead<E: From<std::io::Error>>(
         setting: Setting,
         look: Box<dyn Fn() -> Option<TeamFault> + Send + Sync>,
-        join: impl FnOnce(Vec<String>, Inbox) -> Result<Box<dyn Bus>, std::io::Error>,
-    ) -> Result<Self, std::io::Error> {
+        join: impl FnOnce(Vec<String>, Inbox) -> Result<Box<dyn Bus>, E>,
+    ) -> Result<Self, E> {
         let clock = Clock::start();
         let heard_within = if setting.closed_is_gone { HEARD_HERE } else { HEARD_AFAR };
         let (sender, inputs) = channel();

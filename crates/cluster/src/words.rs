@@ -245,6 +245,9 @@ pub struct Batch {
     pub news: Vec<News>,
 }
 
+/// What something to tell takes beside what it carries.
+const NEWS_BYTES: usize = 32;
+
 /// News of a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum News {
@@ -313,6 +316,24 @@ pub enum News {
         /// The load is over, as far as it is its own; else nobody counted on it any more.
         is_over: bool,
     },
+}
+
+impl News {
+    /// Its bytes, about.
+    pub(crate) fn bytes(&self) -> usize {
+        let own = match self {
+            Self::Began { slots, .. } => 3 * slots.len(),
+            Self::Row(row) => row.seen.iter().map(Vec::len).sum(),
+            Self::Ended { end, .. } => end.len(),
+            Self::Broken { reason } => reason.len(),
+            Self::Gathered { .. }
+            | Self::Left { .. }
+            | Self::Hopeless { .. }
+            | Self::Gave { .. }
+            | Self::Gone { .. } => 0,
+        };
+        own + NEWS_BYTES
+    }
 }
 
 /// What a part saw in an interval.

@@ -13,9 +13,21 @@ pub(super) const ENGINE: &[Row] = &[
         "Divide the load over N processes of this machine, each with its own descriptors and a share of the threads",
         "把负载分给本机的 N 个进程，各有自己的描述符和一份线程",
     ),
+    flag("cluster", Kind::Text("BUS"), modes::RUN).help(
+        "Divide the load over workers that joined this bus, nats://HOST:PORT/NAME; --workers N waits for N [default: 1]",
+        "把负载分给已加入此总线（nats://主机:端口/名称）的工作进程；--workers N 表示等到 N 个 [默认：1]",
+    ),
+    flag("on-worker-loss", Kind::Choice("WHAT", &["rebalance", "continue", "fail"]), modes::RUN).help(
+        "When a worker is lost: the others get its share, nobody does, or the run ends [default: rebalance]",
+        "有工作进程失联时：由其余进程接手、无人接手，或结束运行 [默认：rebalance]",
+    ),
+    flag("min-workers", Kind::Number("N"), modes::RUN).help(
+        "End the run when fewer workers than N have been left for 15 s [default: 1]",
+        "剩余工作进程少于 N 个达 15 秒时结束运行 [默认：1]",
+    ),
     flag("join", Kind::Text("BUS"), modes::WORKER)
         .common()
-        .help("The bus of the run, like unix:PATH", "压测所用的总线，如 unix:路径"),
+        .help("The bus of the run: nats://HOST:PORT/NAME, or unix:PATH", "压测所用的总线：nats://主机:端口/名称，或 unix:路径"),
     flag("name", Kind::Text("NAME"), modes::WORKER)
         .common()
         .help("What it is called in reports [default: host and process]", "在报告中的名称 [默认：主机名和进程号]"),

@@ -170,6 +170,21 @@ fn a_worker_that_is_killed() {
     }
 }
 
+/// What becomes of the share of one that is lost is for the user to say.
+#[test]
+fn a_loss_that_nobody_makes_up_for() {
+    let (report, _) = without_one("-KILL", &["--rate", "300", "-z", "6s", "--on-worker-loss", "continue"]);
+    let undelivered = report["workers"]["undelivered"].as_u64().expect("a number");
+    let unknown = report["workers"]["unknown"].as_u64().expect("a number");
+    // A third of what was left, of which somebody else made nothing.
+    let started = report["requests"]["started"].as_u64().expect("a number");
+    assert!((1_798..=1_800).contains(&(started + undelivered + unknown)), "{started} + {undelivered} + {unknown}");
+    assert!(undelivered >= 200, "{undelivered}");
+    let (report, _) = without_one("-KILL", &["--rate", "300", "-z", "30s", "--on-worker-loss", "fail"]);
+    let wall = report["wall_s"].as_f64().expect("a number");
+    assert!(wall < 20.0, "{wall}");
+}
+
 /// One that stands still starts nothing when its lease is over, and nobody waits for it long.
 #[test]
 fn a_worker_that_stands_still() {
@@ -233,10 +248,12 @@ fn what_workers_cannot_do() {
     );
     std::fs::write(&file, text).expect("a file");
     let log = folder.path("log.csv");
-    let cases: [(&[&str], &str, &str); 4] = [
+    let cases: [(&[&str], &str, &str); 6] = [
         (&["--workers", "2", "--no-save", &file], "cannot be divided over workers", "无法分配给多个工作进程"),
         (&["--workers", "2", "-n", "5", "--log", &log, &server.url], "--log cannot be divided", "--log 无法分配"),
         (&["--workers", "0", &server.url], "--workers", "--workers"),
+        (&["--min-workers", "1", &server.url], "--min-workers needs --workers", "--min-workers 需要"),
+        (&["--workers", "2", "--min-workers", "3", &server.url], "--min-workers", "--min-workers"),
         (&["worker", "--join", "unix:/nowhere/bus"], "no bus at /nowhere/bus", "/nowhere/bus 处没有总线"),
     ];
     std::fs::write(&log, "what was there").expect("a file");

@@ -158,7 +158,8 @@ impl LeaseKeeper {
                 Lease { epoch, who: self.who, beat: last.beat + 1 }
             }
             (Some(_), _) => return (turn, None),
-            (None, Some(last)) if now.since(self.seen_at) >= self.ttl => {
+            // Its own it may take again at once: nobody else leads by it.
+            (None, Some(last)) if last.who == self.who || now.since(self.seen_at) >= self.ttl => {
                 Lease { epoch: last.epoch + 1, who: self.who, beat: 1 }
             }
             (None, None) if now.since(self.seen_at) >= self.every() => Lease { epoch: 1, who: self.who, beat: 1 },
@@ -175,6 +176,7 @@ impl LeaseKeeper {
             _ if self.is_unsure => self.looked_at + Nanos(self.every().0 / 2),
             (Some((sent_at, _)), ..) => *sent_at + self.every(),
             (None, Some(_), _) => self.renewed_at + self.every(),
+            (None, None, Some((_, last))) if last.who == self.who => self.seen_at,
             (None, None, Some(_)) => self.seen_at + self.ttl,
             (None, None, None) => self.seen_at + self.every(),
         };

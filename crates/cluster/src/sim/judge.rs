@@ -3,6 +3,7 @@
 use pacing::open::Starts;
 use pacing::{Nanos, Segment};
 
+use super::model::schedule_of;
 use super::world::{Node, ScheduleDue, Who, World};
 use crate::words::Phase;
 
@@ -40,7 +41,8 @@ impl Seen {
 
 impl World {
     pub(super) fn judge(mut self) -> Result<Seen, String> {
-        let mut whole: Vec<Nanos> = Starts::new(self.schedule.clone(), self.spacing, Segment::WHOLE).collect();
+        let schedule = schedule_of(&self.timeline);
+        let mut whole: Vec<Nanos> = Starts::new(schedule.clone(), self.spacing, Segment::WHOLE).collect();
         let mut made: Vec<Nanos> = self.made.iter().map(|made| made.intended).collect();
         made.sort_unstable();
         whole.sort_unstable();
@@ -84,8 +86,9 @@ impl World {
         if tally.fails {
             return Err("it did not begin, or failed".to_owned());
         }
-        let due = ScheduleDue(&self.schedule, self.spacing);
-        let balance = tally.ledger.balance(leader.state(), self.setting.span, &due);
+        let due = ScheduleDue(&schedule, self.spacing);
+        let end = self.timeline.end().unwrap_or(Nanos::NEVER);
+        let balance = tally.ledger.balance(leader.state(), end, &due);
         let started: u64 = tally.counts.values().sum();
         let (planned, really) = (whole.len() as u64, self.made.len() as u64);
         if started + balance.undelivered + balance.unknown != planned {

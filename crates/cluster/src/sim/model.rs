@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use pacing::change::{Change, Course, Timeline};
 use pacing::open::{Schedule, Spacing, Starts};
 use pacing::{Lost, Nanos, Segment};
 
@@ -11,6 +12,14 @@ use crate::words::{News, Row};
 use crate::worker::{Act, PartOf};
 
 const SECOND: u64 = 1_000_000_000;
+
+/// The starts of a load over time.
+pub(super) fn schedule_of(timeline: &Timeline) -> Arc<Schedule> {
+    match timeline.course() {
+        Course::Rate(schedule) => schedule.clone(),
+        Course::Users(..) => unreachable!("the load is an open one"),
+    }
+}
 
 /// A start that was made.
 #[derive(Clone, Copy, Debug)]
@@ -48,9 +57,8 @@ pub(super) type Turned = (Vec<(PartOf, News)>, Vec<(u64, u32)>);
 
 /// What one worker does.
 pub(super) struct Model {
-    schedule: Arc<Schedule>,
+    timeline: Timeline,
     spacing: Spacing,
-    end: Nanos,
     parts: Vec<Part>,
     losses: Vec<Loss>,
     lease: Nanos,
@@ -59,7 +67,12 @@ pub(super) struct Model {
 impl Model {
     pub(super) fn new(schedule: Arc<Schedule>, spacing: Spacing) -> Self {
         let end = schedule.end();
-        Self { schedule, spacing, end, parts: Vec::new(), losses: Vec::new(), lease: Nanos::ZERO }
+        let timeline = Timeline::new(Course::Rate(schedule), Some(end));
+        Self { timeline, spacing, parts: Vec::new(), losses: Vec::new(), lease: Nanos::ZERO }
+    }
+
+    fn schedule(&self) -> Arc<Schedule> {
+        schedule_of(&self.timeline)
     }
 
     pub(super) fn act(&mut self, act: &Act, now: Nanos) {
@@ -72,7 +85,7 @@ impl Model {
                         lost.lose(slots.iter().copied(), *at);
                     }
                 }
-                let mut starts = Starts::from(self.schedule.clone(), self.spacing, segment.clone(), begins);
+                let mut starts = Starts::from(self.schedule(), self.spacing, segment.clone(), begins);
                 starts.lose(lost.clone());
                 self.parts.push(Part {
                     of: *part,
@@ -85,7 +98,7 @@ impl Model {
                     has_begun: false,
                     counts: BTreeMap::new(),
                     told_upto: begins.0 / SECOND,
-                    stops_at: self.end,
+                    stops_at: self.timeline.end().unwrap_or(Nanos::NEVER),
                     is_over: false,
                 });
             }
@@ -112,7 +125,25 @@ impl Model {
                 }
             }
             Act::Forget { run } => self.parts.retain(|part| part.of.run != *run || !part.is_over),
-            Act::Prepare { .. } | Act::Change(_) | Act::Release { .. } | Act::Close => {}
+            Act::Change(change) => self.change(change),
+            Act::Prepare { .. } | Act::Release { .. } | Act::Close => {}
+        }
+    }
+
+    /// The load is another from some instant on. A change that is known is not taken again.
+    fn change(&mut self, change: &Change) {
+        if change.revision != self.timeline.revision() + 1 {
+            return;
+        }
+        let before = self.timeline.end().unwrap_or(Nanos::NEVER);
+        self.timeline.change(change);
+        let (schedule, end) = (self.schedule(), self.timeline.end().unwrap_or(Nanos::NEVER));
+        for part in self.parts.iter_mut().filter(|part| !part.is_over) {
+            part.starts.change(schedule.clone());
+            // One that ends earlier was given up or stopped.
+            if part.stops_at == before {
+                part.stops_at = end;
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
+use pacing::change::{Course, Timeline, What};
 use pacing::open::{Rate, Schedule, Spacing, Stage, Starts};
 use pacing::{Nanos, Random, Segment};
 
@@ -35,6 +36,7 @@ pub(super) enum Happens {
     StallLeader(Nanos),
     CutBus(Nanos),
     Join,
+    Change(What),
 }
 
 #[derive(Clone, Debug)]
@@ -49,6 +51,7 @@ pub(super) struct Setting {
     pub(super) clocks_off: Nanos,
     pub(super) fault: Fault,
     pub(super) happens: Vec<(Nanos, Happens)>,
+    pub(super) on_loss: OnLoss,
 }
 
 pub(super) enum Who {
@@ -120,6 +123,8 @@ pub(super) struct World {
     pub(super) broker: Broker,
     pub(super) bus_cut_until: Nanos,
     pub(super) schedule: Arc<Schedule>,
+    /// The load as it was changed.
+    pub(super) timeline: Timeline,
     pub(super) spacing: Spacing,
     pub(super) made: Vec<Made>,
     pub(super) was_killed: bool,
@@ -158,6 +163,7 @@ impl World {
             nodes: Vec::new(),
             broker: forgetful(),
             bus_cut_until: Nanos::ZERO,
+            timeline: Timeline::new(Course::Rate(schedule.clone()), Some(schedule.end())),
             schedule,
             spacing,
             made: Vec::new(),
@@ -176,7 +182,7 @@ impl World {
         world
     }
 
-    fn put(&mut self, at: Nanos, event: Event) {
+    pub(super) fn put(&mut self, at: Nanos, event: Event) {
         self.number += 1;
         self.slots.push(Some(event));
         self.events.push(Reverse((at, self.number, self.slots.len() - 1)));
@@ -212,7 +218,7 @@ impl World {
             workers: self.setting.workers,
             patience: Nanos::from_millis(30_000),
             min_workers: 0,
-            on_loss: OnLoss::Rebalance,
+            on_loss: self.setting.on_loss,
             ttl: Nanos::from_millis(3_000),
             lease: Nanos::from_millis(5_000),
             late_news: Nanos::from_millis(60_000),
@@ -235,7 +241,7 @@ impl World {
         self.add(Who::Leader(Box::new(leader), Tally::default()), offset, subjects);
     }
 
-    fn add_worker(&mut self) {
+    pub(super) fn add_worker(&mut self) {
         let offset = self.offset();
         let id = 1_000 + self.nodes.len() as u64;
         let hello = Hello {
@@ -370,65 +376,6 @@ impl World {
             }
         }
         self.after(client)
-    }
-
-    fn happen(&mut self, happens: &Happens) {
-        let now = self.now;
-        let leads = self
-            .nodes
-            .iter()
-            .position(|node| matches!(&node.who, Who::Leader(leader, _) if leader.leads() && !node.is_dead));
-        let worker = |place: usize| self.setting.leaders + place;
-        match happens {
-            Happens::KillWorker(place) => {
-                let node = worker(*place);
-                self.nodes[node].is_dead = true;
-                self.was_killed = true;
-                self.put(now + Nanos::from_millis(10), Event::Leaves(node as Client));
-            }
-            Happens::StallWorker(place, span) => {
-                let node = worker(*place);
-                self.stall(node, *span);
-            }
-            Happens::CutWorker(place, span) => {
-                let node = worker(*place);
-                self.cut(node, *span);
-            }
-            Happens::KillLeader => {
-                if let Some(node) = leads {
-                    self.nodes[node].is_dead = true;
-                    self.put(now + Nanos::from_millis(10), Event::Leaves(node as Client));
-                }
-            }
-            Happens::CutLeader(span) => {
-                if let Some(node) = leads {
-                    self.cut(node, *span);
-                }
-            }
-            Happens::StallLeader(span) => {
-                if let Some(node) = leads {
-                    self.stall(node, *span);
-                }
-            }
-            Happens::CutBus(span) => {
-                self.bus_cut_until = self.bus_cut_until.max(now + *span);
-                let until = self.bus_cut_until;
-                (0..self.nodes.len() as Client).for_each(|client| self.put(until + Nanos(1), Event::Heals(client)));
-            }
-            Happens::Join => self.add_worker(),
-        }
-    }
-
-    fn stall(&mut self, node: usize, span: Nanos) {
-        let (now, node) = (self.now, &mut self.nodes[node]);
-        node.stalled_until = node.stalled_until.max(now + span);
-        node.stalls.push((now, node.stalled_until));
-    }
-
-    fn cut(&mut self, node: usize, span: Nanos) {
-        let until = self.nodes[node].cut_until.max(self.now + span);
-        self.nodes[node].cut_until = until;
-        self.put(until + Nanos(1), Event::Heals(node as Client));
     }
 
     /// Goes on to the end, and looks at the books.

@@ -10,6 +10,8 @@ use crate::words::{Batch, News, WorkerId, written};
 const AGAIN_AFTER: Nanos = Nanos::from_millis(1_000);
 /// News that wait, at most: more than a minute of rows of a few parts. Beyond it rows are put together.
 const WAITING_MAX: usize = 512;
+/// A batch takes no more news when it has so many bytes: a bus of NATS takes messages of a mebibyte.
+const BATCH_BYTES_MAX: usize = 512 << 10;
 
 /// Whose news they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +77,15 @@ impl Outbox {
         if self.waiting.is_empty() {
             return None;
         }
-        let news = std::mem::take(&mut self.waiting);
+        let (mut bytes, mut count) = (0, 0);
+        for news in &self.waiting {
+            bytes += news.bytes();
+            if count > 0 && bytes > BATCH_BYTES_MAX {
+                break;
+            }
+            count += 1;
+        }
+        let news = self.waiting.drain(..count).collect();
         let batch = Batch { run, id, boot, number: self.stored + 1, revision, sent_at, news };
         let bytes = written(&batch);
         self.sent = Some((bytes.clone(), now));

@@ -36,7 +36,7 @@ impl Worker {
                 self.acts.push_back(Act::Forget { run: own });
             }
         }
-        if phase == Phase::Closed && !self.is_closed {
+        if phase == Phase::Closed && self.goes_with_leader && !self.is_closed {
             self.is_closed = true;
             self.acts.push_back(Act::Close);
         }

@@ -1,0 +1,240 @@
+//! The bus of many machines: a NATS server with JetStream. Keys are a bucket, the stream is a stream, large things are an object store; all
+//! three have the name of the cluster, so that several share a server. What does not come of it in time counts as lost.
+
+mod room;
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use async_nats::{ConnectErrorKind, Event, ServerAddr};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::LocalSet;
+
+use crate::bus::{Bus, Heard, Inbox, Verb};
+use room::Room;
+
+/// A cluster that nobody named.
+pub const USUAL_NAME: &str = "default";
+/// The longest name of one.
+const NAME_BYTES_MAX: usize = 64;
+/// Older servers lack what is needed.
+const OLDEST: (i64, i64, i64) = (2, 11, 0);
+/// What was said is on its way within this time, when the bus is left.
+const LEAVES_WITHIN: Duration = Duration::from_secs(2);
+/// A server is tried again after this, and later each time: soon enough for leases that go on meanwhile.
+const AGAIN_AFTER: Duration = Duration::from_millis(50);
+const AGAIN_AFTER_MAX: Duration = Duration::from_millis(500);
+
+/// Where a cluster is: `nats://[USER:PASSWORD@]HOST[:PORT][/NAME]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// The server, as NATS has it.
+    server: ServerAddr,
+    /// The name of the cluster.
+    name: String,
+}
+
+impl Site {
+    /// The server and the name, without a password.
+    pub fn shown(&self) -> String {
+        format!("nats://{}:{}/{}", self.server.host(), self.server.port(), self.name)
+    }
+}
+
+impl FromStr for Site {
+    type Err = NatsError;
+
+    fn from_str(text: &str) -> Result<Self, NatsError> {
+        let wrong = || NatsError::Site { given: text.to_owned() };
+        let rest = text.strip_prefix("nats://").ok_or_else(wrong)?;
+        let (server, name) = rest.split_once('/').unwrap_or((rest, ""));
+        let name = if name.is_empty() { USUAL_NAME } else { name };
+        let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        if server.is_empty() || name.len() > NAME_BYTES_MAX || !name.bytes().all(is_fit) {
+            return Err(wrong());
+        }
+        let server = format!("nats://{server}").parse().map_err(|_| wrong())?;
+        Ok(Self { server, name: name.to_owned() })
+    }
+}
+
+/// Why there is no bus.
+#[derive(Debug, thiserror::Error)]
+pub enum NatsError {
+    /// It is no address of one.
+    #[error("'{given}' is no address of a bus; write nats://HOST:PORT/NAME, where NAME has letters, digits, - and _")]
+    Site {
+        /// As it was given.
+        given: String,
+    },
+    /// Nobody answers.
+    #[error("the bus {site} cannot be reached: {reason}; is a nats-server running there?")]
+    Unreachable {
+        /// Which.
+        site: String,
+        /// Why not.
+        reason: String,
+    },
+    /// It does not let us in.
+    #[error("the bus {site} refuses us: {reason}; give user and password: nats://USER:PASSWORD@HOST:PORT")]
+    Rejected {
+        /// Which.
+        site: String,
+        /// Why.
+        reason: String,
+    },
+    /// It is older than what is needed.
+    #[error("the bus {site} is nats-server {version}; 2.11 or newer is needed")]
+    Old {
+        /// Which.
+        site: String,
+        /// Its version.
+        version: String,
+    },
+    /// It does not keep what it has to keep.
+    #[error("the bus {site} keeps nothing: {reason}; start nats-server with JetStream (-js) and give it room")]
+    Forgetful {
+        /// Which.
+        site: String,
+        /// Why.
+        reason: String,
+    },
+    /// The system gives no thread, or nothing else.
+    #[error(transparent)]
+    System(#[from] std::io::Error),
+}
+
+/// What the thread of the bus has to do.
+enum Input {
+    Ask(Verb),
+    /// The server is there again, or is gone.
+    Event(bool),
+    Leave,
+}
+
+/// A client of the bus.
+struct Away(UnboundedSender<Input>);
+
+impl Bus for Away {
+    fn ask(&mut self, verb: Verb) {
+        // A bus whose thread has ended loses it.
+        let _ = self.0.send(Input::Ask(verb));
+    }
+}
+
+impl Drop for Away {
+    fn drop(&mut self) {
+        let _ = self.0.send(Input::Leave);
+    }
+}
+
+/// Joins a bus, and listens to these subjects. A server that goes away is waited for; both is heard.
+///
+/// # Errors
+/// It cannot be reached now, or is not what is needed.
+pub fn join(site: &Site, subjects: Vec<String>, inbox: Inbox) -> Result<Box<dyn Bus>, NatsError> {
+    let (inputs, told) = unbounded_channel();
+    let (ready, joined) = std::sync::mpsc::sync_channel(1);
+    let (site, events) = (site.clone(), inputs.clone());
+    std::thread::Builder::new().name("bus".to_owned()).spawn(move || {
+        let work = async {
+            match enter(&site, subjects, inbox, events).await {
+                Ok(room) => {
+                    let _ = ready.send(Ok(()));
+                    serve(&room, told).await;
+                }
+                Err(error) => drop(ready.send(Err(error))),
+            }
+        };
+        match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+            Ok(runtime) => LocalSet::new().block_on(&runtime, work),
+            Err(error) => drop(ready.send(Err(error.into()))),
+        }
+    })?;
+    // A thread that ends without a word is an error of ours; it is told as one of the system.
+    joined.recv().unwrap_or_else(|_| Err(std::io::Error::other("the thread of the bus has ended").into()))?;
+    Ok(Box::new(Away(inputs)))
+}
+
+async fn enter(
+    site: &Site,
+    subjects: Vec<String>,
+    inbox: Inbox,
+    events: UnboundedSender<Input>,
+) -> Result<Room, NatsError> {
+    let shown = site.shown();
+    let options = match (site.server.username(), site.server.password()) {
+        (Some(user), password) => {
+            async_nats::ConnectOptions::with_user_and_password(user.to_owned(), password.unwrap_or_default().to_owned())
+        }
+        (None, _) => async_nats::ConnectOptions::new(),
+    };
+    let options = options
+        .name("onrush")
+        .max_reconnects(None)
+        .reconnect_delay_callback(|attempts| {
+            let doubled = AGAIN_AFTER.saturating_mul(1 << attempts.min(10));
+            // Not all at once.
+            doubled.min(AGAIN_AFTER_MAX).mul_f64(0.5 + 0.5 * jitter())
+        })
+        .event_callback(move |event| {
+            let is_there = match event {
+                Event::Connected => Some(true),
+                Event::Disconnected | Event::Closed => Some(false),
+                _ => None,
+            };
+            if let Some(is_there) = is_there {
+                let _ = events.send(Input::Event(is_there));
+            }
+            async {}
+        });
+    let client = options.connect(site.server.clone()).await.map_err(|error| {
+        let (site, reason) = (shown.clone(), error.to_string());
+        match error.kind() {
+            ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
+                NatsError::Rejected { site, reason }
+            }
+            _ => NatsError::Unreachable { site, reason },
+        }
+    })?;
+    let (major, minor, patch) = OLDEST;
+    if !client.is_server_compatible(major, minor, patch) {
+        return Err(NatsError::Old { site: shown, version: client.server_info().version });
+    }
+    Room::furnished(client, &site.name, subjects, inbox)
+        .await
+        .map_err(|error| NatsError::Forgetful { site: shown, reason: error.to_string() })
+}
+
+/// Not drawn from a seed: clients differ by when they ask.
+fn jitter() -> f64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let seed = u64::from(now.subsec_nanos()) ^ (u64::from(std::process::id()) << 32);
+    pacing::Random::of_stream(seed, 0).unit()
+}
+
+async fn serve(room: &Room, mut told: UnboundedReceiver<Input>) {
+    let mut is_there = true;
+    room.begin();
+    while let Some(input) = told.recv().await {
+        match input {
+            Input::Ask(verb) => room.ask(verb),
+            Input::Event(now) => {
+                if std::mem::replace(&mut is_there, now) != now {
+                    if now {
+                        room.begin();
+                    } else {
+                        room.hear(Heard::Disconnected);
+                    }
+                }
+            }
+            Input::Leave => break,
+        }
+        if room.is_left() {
+            break;
+        }
+    }
+    // Tasks that were begun send what they have to; then it is flushed.
+    tokio::task::yield_now().await;
+    let _ = tokio::time::timeout(LEAVES_WITHIN, room.flush()).await;
+}

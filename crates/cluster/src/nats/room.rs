@@ -1,0 +1,346 @@
+//! What a cluster has on a NATS server, and what is done with it.
+
+use std::cell::{Cell, RefCell};
+use std::error::Error as _;
+use std::rc::Rc;
+use std::time::Duration;
+
+use async_nats::jetstream::consumer::{DeliverPolicy, pull};
+use async_nats::jetstream::context::{PublishError, PublishErrorKind};
+use async_nats::jetstream::kv::{self, CreateErrorKind, Operation, UpdateErrorKind};
+use async_nats::jetstream::message::PublishMessage;
+use async_nats::jetstream::object_store::{self, GetErrorKind, ObjectStore};
+use async_nats::jetstream::stream::{self, DiscardPolicy, StorageType, Stream};
+use async_nats::jetstream::{self, Context, ErrorCode};
+use async_nats::{Client, Request, RequestErrorKind};
+use futures_util::StreamExt;
+use tokio::io::AsyncReadExt;
+use tokio::task::{AbortHandle, spawn_local};
+
+use crate::bus::{Bytes, Heard, Inbox, Refused, Verb};
+
+/// What workers tell is kept so long, and packets too: longer than a run is put together.
+const KEPT_FOR: Duration = Duration::from_hours(24);
+/// Bytes of what they tell that are kept at most: with a thousand workers, more than ten minutes.
+const STREAM_BYTES_MAX: i64 = 1 << 30;
+/// An entry with a name that was there before counts once within this time; whoever reads counts each once in any case.
+const NAMES_KNOWN_FOR: Duration = Duration::from_mins(2);
+/// Something that was asked for is lost after this.
+const ANSWER_MAX: Duration = Duration::from_secs(5);
+/// What breaks off is begun again after this.
+const AGAIN_AFTER: Duration = Duration::from_millis(500);
+
+type Reason = Box<dyn std::error::Error + Send + Sync>;
+
+/// What a cluster has, as one client sees it.
+pub(super) struct Room(Rc<Own>);
+
+struct Own {
+    client: Client,
+    context: Context,
+    /// The subject of what workers tell begins so.
+    news: String,
+    keys: kv::Store,
+    stream: Stream,
+    objects: ObjectStore,
+    inbox: Inbox,
+    is_left: Cell<bool>,
+    watcher: RefCell<Option<AbortHandle>>,
+    /// Who reads the stream, and the next place that it reads.
+    reader: RefCell<Option<AbortHandle>>,
+    next: Cell<u64>,
+}
+
+impl Room {
+    /// What is missing is made: whoever comes first does.
+    pub(super) async fn furnished(
+        client: Client,
+        name: &str,
+        subjects: Vec<String>,
+        inbox: Inbox,
+    ) -> Result<Self, Reason> {
+        let mut context = jetstream::new(client.clone());
+        context.set_timeout(ANSWER_MAX);
+        let bucket = format!("onrush_{name}");
+        let keys = match context.get_key_value(&bucket).await {
+            Ok(keys) => keys,
+            Err(_) => {
+                let config = kv::Config { bucket, history: 1, storage: StorageType::File, ..kv::Config::default() };
+                context.create_key_value(config).await?
+            }
+        };
+        let news = format!("onrush.{name}.news");
+        let stream = context
+            .get_or_create_stream(stream::Config {
+                name: format!("onrush_{name}_news"),
+                subjects: vec![format!("{news}.*")],
+                discard: DiscardPolicy::New,
+                max_bytes: STREAM_BYTES_MAX,
+                max_age: KEPT_FOR,
+                storage: StorageType::File,
+                duplicate_window: NAMES_KNOWN_FOR,
+                ..stream::Config::default()
+            })
+            .await?;
+        let bucket = format!("onrush_{name}_packets");
+        let objects = match context.get_object_store(&bucket).await {
+            Ok(objects) => objects,
+            Err(_) => {
+                let config = object_store::Config {
+                    bucket,
+                    max_age: KEPT_FOR,
+                    storage: StorageType::File,
+                    ..object_store::Config::default()
+                };
+                context.create_object_store(config).await?
+            }
+        };
+        let own = Rc::new(Own {
+            client,
+            context,
+            news,
+            keys,
+            stream,
+            objects,
+            inbox,
+            is_left: Cell::new(false),
+            watcher: RefCell::new(None),
+            reader: RefCell::new(None),
+            next: Cell::new(0),
+        });
+        for subject in subjects {
+            let mut messages = own.client.subscribe(subject).await?;
+            let own = own.clone();
+            spawn_local(async move {
+                while let Some(message) = messages.next().await {
+                    own.hear(Heard::Message {
+                        subject: message.subject.to_string(),
+                        payload: message.payload.as_ref().into(),
+                        answer_to: message.reply.map(|reply| reply.to_string()),
+                    });
+                }
+            });
+        }
+        own.client.flush().await?;
+        Ok(Self(own))
+    }
+
+    /// The server is there, or there again: what is read of it is read anew.
+    pub(super) fn begin(&self) {
+        self.0.hear(Heard::Connected);
+        end(&self.0.reader);
+        let task = spawn_local(self.0.clone().watch());
+        if let Some(earlier) = self.0.watcher.replace(Some(task.abort_handle())) {
+            earlier.abort();
+        }
+    }
+
+    pub(super) fn hear(&self, heard: Heard) {
+        self.0.hear(heard);
+    }
+
+    /// Nobody wants to hear anything more.
+    pub(super) fn is_left(&self) -> bool {
+        self.0.is_left.get()
+    }
+
+    pub(super) async fn flush(&self) {
+        // One that cannot be reached takes nothing.
+        let _ = self.0.client.flush().await;
+    }
+
+    /// Does what is asked, beside all else.
+    pub(super) fn ask(&self, verb: Verb) {
+        if let Verb::Follow { from } = verb {
+            return self.follow(from);
+        }
+        let own = self.0.clone();
+        spawn_local(async move {
+            if let Some(heard) = own.done(verb).await {
+                own.hear(heard);
+            }
+        });
+    }
+
+    fn follow(&self, from: u64) {
+        let is_read = self.0.reader.borrow().as_ref().is_some_and(|reader| !reader.is_finished());
+        // Who reads it is there already: it would only be disturbed.
+        if is_read && self.0.next.get() == from {
+            return self.0.hear(Heard::Follows { from });
+        }
+        end(&self.0.reader);
+        self.0.next.set(from);
+        let task = spawn_local(self.0.clone().read());
+        *self.0.reader.borrow_mut() = Some(task.abort_handle());
+    }
+}
+
+fn end(task: &RefCell<Option<AbortHandle>>) {
+    if let Some(task) = task.take() {
+        task.abort();
+    }
+}
+
+impl Own {
+    fn hear(&self, heard: Heard) {
+        if !(self.inbox)(heard) {
+            self.is_left.set(true);
+        }
+    }
+
+    /// Tells what stands under each key, now and whenever it changes.
+    async fn watch(self: Rc<Self>) {
+        loop {
+            if let Ok(mut entries) = self.keys.watch_with_history(">").await {
+                while let Some(Ok(entry)) = entries.next().await {
+                    if entry.operation == Operation::Put {
+                        let (key, revision) = (entry.key, entry.revision);
+                        self.hear(Heard::Changed { key, revision, value: entry.value.as_ref().into() });
+                    }
+                }
+            }
+            tokio::time::sleep(AGAIN_AFTER).await;
+        }
+    }
+
+    /// Tells the entries of the stream, from the next on.
+    async fn read(self: Rc<Self>) {
+        loop {
+            // Whatever breaks off is begun again, where it was.
+            let _ = self.read_on().await;
+            tokio::time::sleep(AGAIN_AFTER).await;
+        }
+    }
+
+    async fn read_on(&self) -> Result<(), Reason> {
+        let first = self.stream.get_info().await?.state.first_sequence;
+        let from = self.next.get().max(first).max(1);
+        self.next.set(from);
+        self.hear(Heard::Follows { from });
+        let consumer = self
+            .stream
+            .create_consumer(pull::OrderedConfig {
+                deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: from },
+                ..pull::OrderedConfig::default()
+            })
+            .await?;
+        let mut entries = consumer.messages().await?;
+        while let Some(entry) = entries.next().await {
+            let entry = entry?;
+            let place = entry.info()?.stream_sequence;
+            self.next.set(place + 1);
+            self.hear(Heard::Entry { place, payload: entry.payload.as_ref().into() });
+        }
+        Ok(())
+    }
+
+    /// What comes of what is asked; nothing when it is lost, or when nothing comes of it.
+    async fn done(&self, verb: Verb) -> Option<Heard> {
+        match verb {
+            Verb::Publish { subject, payload } => {
+                self.client.publish(subject, owned(&payload)).await.ok()?;
+                None
+            }
+            Verb::Answer { to, payload } => {
+                self.client.publish(to, owned(&payload)).await.ok()?;
+                None
+            }
+            Verb::Request { token, subject, payload } => {
+                let request = Request::new().payload(owned(&payload)).timeout(Some(ANSWER_MAX));
+                let answer = match self.client.send_request(subject, request).await {
+                    Ok(message) => Ok(message.payload.as_ref().into()),
+                    Err(error) if error.kind() == RequestErrorKind::NoResponders => Err(Refused::Nobody),
+                    Err(_) => return None,
+                };
+                Some(Heard::Answered { token, answer })
+            }
+            Verb::Get { token, key } => {
+                let entry = self.keys.entry(key.clone()).await.ok()?;
+                let value = entry.filter(|entry| entry.operation == Operation::Put);
+                let value = value.map(|entry| (entry.revision, entry.value.as_ref().into()));
+                Some(Heard::Got { token, key, value })
+            }
+            Verb::Put { token, key, revision, value } => {
+                let result = self.put(&key, revision, owned(&value)).await?;
+                Some(Heard::Written { token, result })
+            }
+            Verb::Append { token, name, payload } => {
+                let result = self.append(&name, owned(&payload)).await?;
+                Some(Heard::Appended { token, result })
+            }
+            // It is done where it is asked.
+            Verb::Follow { .. } => None,
+            Verb::Forget { upto } => {
+                // What is not forgotten now is with the next.
+                let _ = self.stream.purge().sequence(upto + 1).await;
+                None
+            }
+            Verb::Store { token, name, object } => {
+                let stored = self.objects.put(name.as_str(), &mut &object[..]).await;
+                let result = stored.map(drop).map_err(|error| Refused::Other(error.to_string()));
+                Some(Heard::Stored { token, result })
+            }
+            Verb::Fetch { token, name } => {
+                let object = match self.objects.get(&name).await {
+                    Ok(mut object) => {
+                        let mut bytes = Vec::new();
+                        object.read_to_end(&mut bytes).await.ok()?;
+                        Some(bytes.into())
+                    }
+                    Err(error) if error.kind() == GetErrorKind::NotFound => None,
+                    Err(_) => return None,
+                };
+                Some(Heard::Fetched { token, object })
+            }
+        }
+    }
+
+    async fn put(&self, key: &str, revision: Option<u64>, value: bytes::Bytes) -> Option<Result<u64, Refused>> {
+        let other = |reason: String| Err(Refused::Other(reason));
+        Some(match revision {
+            None => self.keys.put(key, value).await.or_else(|error| other(error.to_string())),
+            Some(0) => match self.keys.create(key, value).await {
+                Ok(revision) => Ok(revision),
+                Err(error) if error.kind() == CreateErrorKind::AlreadyExists => Err(Refused::Conflict),
+                Err(error) => other(error.to_string()),
+            },
+            Some(known) => match self.keys.update(key, value, known).await {
+                Ok(revision) => Ok(revision),
+                Err(error) => match error.kind() {
+                    UpdateErrorKind::WrongLastRevision => Err(Refused::Conflict),
+                    // Whether it was written is not known.
+                    UpdateErrorKind::TimedOut => return None,
+                    _ => other(error.to_string()),
+                },
+            },
+        })
+    }
+
+    async fn append(&self, name: &str, payload: bytes::Bytes) -> Option<Result<u64, Refused>> {
+        // A name says the run, who tells it, in which life, and which it is.
+        let who = name.split('.').nth(1).unwrap_or("nobody");
+        let subject = format!("{}.{who}", self.news);
+        let message = PublishMessage::build().payload(payload).message_id(name);
+        let stored = match self.context.send_publish(subject, message).await {
+            Ok(sent) => tokio::time::timeout(ANSWER_MAX, sent.into_future()).await.ok()?,
+            Err(error) => Err(error),
+        };
+        match stored {
+            Ok(stored) => Some(Ok(stored.sequence)),
+            Err(error) if error.kind() == PublishErrorKind::TimedOut => None,
+            Err(error) => Some(Err(refused(&error))),
+        }
+    }
+}
+
+fn refused(error: &PublishError) -> Refused {
+    let source = error.source().and_then(|source| source.downcast_ref::<jetstream::Error>());
+    match source {
+        Some(source) if source.error_code() == ErrorCode::STREAM_STORE_FAILED => Refused::Full,
+        _ => Refused::Other(error.to_string()),
+    }
+}
+
+fn owned(bytes: &Bytes) -> bytes::Bytes {
+    bytes::Bytes::copy_from_slice(bytes)
+}

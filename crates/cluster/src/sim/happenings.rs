@@ -1,0 +1,81 @@
+//! What happens to those of a world: they are killed, stand still, or are cut off; the load is changed.
+
+use pacing::Nanos;
+use pacing::change::{Change, What};
+
+use super::world::{Event, Happens, Node, Who, World};
+use crate::broker::Client;
+
+impl World {
+    pub(super) fn happen(&mut self, happens: &Happens) {
+        let now = self.now;
+        let leads = self
+            .nodes
+            .iter()
+            .position(|node| matches!(&node.who, Who::Leader(leader, _) if leader.leads() && !node.is_dead));
+        let worker = |place: usize| self.setting.leaders + place;
+        match happens {
+            Happens::KillWorker(place) => {
+                let node = worker(*place);
+                self.nodes[node].is_dead = true;
+                self.was_killed = true;
+                self.put(now + Nanos::from_millis(10), Event::Leaves(node as Client));
+            }
+            Happens::StallWorker(place, span) => {
+                let node = worker(*place);
+                self.stall(node, *span);
+            }
+            Happens::CutWorker(place, span) => {
+                let node = worker(*place);
+                self.cut(node, *span);
+            }
+            Happens::KillLeader => {
+                if let Some(node) = leads {
+                    self.nodes[node].is_dead = true;
+                    self.put(now + Nanos::from_millis(10), Event::Leaves(node as Client));
+                }
+            }
+            Happens::CutLeader(span) => {
+                if let Some(node) = leads {
+                    self.cut(node, *span);
+                }
+            }
+            Happens::StallLeader(span) => {
+                if let Some(node) = leads {
+                    self.stall(node, *span);
+                }
+            }
+            Happens::CutBus(span) => {
+                self.bus_cut_until = self.bus_cut_until.max(now + *span);
+                let until = self.bus_cut_until;
+                (0..self.nodes.len() as Client).for_each(|client| self.put(until + Nanos(1), Event::Heals(client)));
+            }
+            Happens::Join => self.add_worker(),
+            Happens::Change(what) => self.change(leads, what.clone()),
+        }
+    }
+
+    /// Whoever leads changes the load, two seconds from now.
+    fn change(&mut self, leads: Option<usize>, what: What) {
+        let now = self.now;
+        let Some(Node { who: Who::Leader(leader, _), offset, .. }) = leads.map(|node| &mut self.nodes[node]) else {
+            return;
+        };
+        let effective_at = (now + *offset).since(leader.state().t0) + Nanos::from_millis(2_000);
+        let change = Change { revision: self.timeline.revision() + 1, scenario: 0, effective_at, what };
+        self.timeline.change(&change);
+        leader.change(change, self.timeline.end());
+    }
+
+    fn stall(&mut self, node: usize, span: Nanos) {
+        let (now, node) = (self.now, &mut self.nodes[node]);
+        node.stalled_until = node.stalled_until.max(now + span);
+        node.stalls.push((now, node.stalled_until));
+    }
+
+    fn cut(&mut self, node: usize, span: Nanos) {
+        let until = self.nodes[node].cut_until.max(self.now + span);
+        self.nodes[node].cut_until = until;
+        self.put(until + Nanos(1), Event::Heals(node as Client));
+    }
+}
