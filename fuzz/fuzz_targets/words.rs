@@ -4,7 +4,7 @@
 use cluster::broker::Broker;
 use cluster::bus::{Heard, LEADER, STATE, Verb};
 use cluster::carried::{end_of_bytes, snapshots_of_bytes};
-use cluster::words::{Batch, Hello, PROTOCOL, State, read};
+use cluster::words::{Batch, Hello, State, read};
 use cluster::{Leader, OnLoss, Setting, Worker};
 use libfuzzer_sys::fuzz_target;
 use pacing::Nanos;
@@ -28,18 +28,7 @@ fn leader() -> Leader {
 }
 
 fn worker() -> Worker {
-    let hello = Hello {
-        id: 1,
-        boot: 0,
-        name: String::new(),
-        protocol: PROTOCOL,
-        version: "1".to_owned(),
-        weight: 1,
-        run: 0,
-        run_now: None,
-        revision: 0,
-        standing: None,
-    };
+    let hello = Hello::new(1, String::new(), "1".to_owned(), 1);
     Worker::new(hello, false, Nanos::ZERO)
 }
 

@@ -18,7 +18,7 @@ use plan::{Carried, Plan};
 
 use crate::bus::{Bus, Heard, Inbox};
 use crate::carried::unpack;
-use crate::words::{Hello, News, PROTOCOL, Refusal};
+use crate::words::{Hello, News, Refusal};
 use crate::worker::{Act, PartOf, Worker};
 use part::PartWorker;
 
@@ -141,18 +141,7 @@ impl<'a> Hand<'a> {
     /// One that is ready to join a bus.
     pub fn new(setting: Setting, place: &'a Arc<dyn Workplace>) -> Self {
         let clock = Clock::start();
-        let hello = Hello {
-            id: setting.id,
-            boot: 0,
-            name: setting.name.clone(),
-            protocol: PROTOCOL,
-            version: setting.version.clone(),
-            weight: setting.weight,
-            run: 0,
-            run_now: None,
-            revision: 0,
-            standing: None,
-        };
+        let hello = Hello::new(setting.id, setting.name.clone(), setting.version.clone(), setting.weight);
         let (sender, inputs) = channel();
         Self {
             worker: Worker::new(hello, setting.goes_with_leader, clock.now()),
@@ -299,7 +288,7 @@ impl<'a> Hand<'a> {
                 Act::Change(change) => self.change(&change),
                 Act::Release { scenario, at } => {
                     for part in &self.parts {
-                        if let (Some(control), Some(started)) = (&part.control, self.started_of(part.of)) {
+                        if let (Some(control), Some(started)) = (&part.control, self.worker.started()) {
                             control.release(scenario, started + at);
                         }
                     }
@@ -320,10 +309,6 @@ impl<'a> Hand<'a> {
                 Act::Close => self.is_closed = true,
             }
         }
-    }
-
-    fn started_of(&self, _of: PartOf) -> Option<Nanos> {
-        self.worker.started()
     }
 
     fn begin(&mut self, of: PartOf, tenure: u16, segment: Segment, times: (Option<Nanos>, Nanos, Nanos)) {

@@ -232,9 +232,10 @@ impl Leader {
         self.keeper.epoch().is_some() && self.is_loaded
     }
 
-    /// Who takes part, by their numbers.
-    pub fn members(&self) -> Vec<Known> {
-        self.state.members.iter().map(|member| self.members.of(member.id, member.boot)).collect()
+    /// Who takes part under a number.
+    pub fn member(&self, number: u16) -> Option<Known> {
+        let member = self.state.members.get(usize::from(number))?;
+        Some(self.members.of(member.id, member.boot))
     }
 
     /// What is to be done, as it stands.

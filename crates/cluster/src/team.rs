@@ -17,7 +17,7 @@ use plan::{Carried, Load, Plan, UserShape};
 use crate::books::{Due, Ledger};
 use crate::bus::{Bus, Bytes, Heard, Inbox};
 use crate::carried::{end_of_bytes, name_of, pack, snapshots_of_bytes};
-use crate::leader::{Leader, PartId, RunOrder, Setting, Told};
+use crate::leader::{Known, Leader, PartId, RunOrder, Setting, Told};
 use crate::words::{News, Phase, Refusal, Wish};
 
 /// The run is looked at so often.
@@ -345,15 +345,14 @@ impl Desk {
     }
 
     fn news(&mut self, member: u16, news: News) {
-        let name = self.leader.members().get(usize::from(member)).map(|known| known.hello.name.clone());
-        let clock_error = self.clock_error_of(member);
+        let known = self.leader.member(member);
         let Some(run) = &mut self.run else { return };
         run.ledger.news(member, &news);
         let seen = run.seen.entry(member).or_default();
-        if let Some(name) = name {
-            seen.name = name;
+        if let Some(known) = known {
+            seen.clock_error = seen.clock_error.or(clock_error_of(&known));
+            seen.name = known.hello.name;
         }
-        seen.clock_error = seen.clock_error.or(clock_error);
         let place_of = |part: u16| run.parts.get(&PartId { member, part }).copied();
         match news {
             News::Began { part, slots, late, from, .. } => {
@@ -408,17 +407,9 @@ impl Desk {
         }
     }
 
-    /// How wrong its clock may be, as it said when it got ready.
-    fn clock_error_of(&self, member: u16) -> Option<Duration> {
-        let members = self.leader.members();
-        let standing = members.get(usize::from(member))?.hello.standing.clone()?;
-        standing.ready.ok().map(|ready| Nanos(ready.round_trip.0 / 2).as_duration())
-    }
-
     /// Nobody waits for what somebody tells who was given up.
     fn lost(&mut self, member: u16, until: Nanos) {
-        let members = self.leader.members();
-        let name = members.get(usize::from(member)).map(|known| known.hello.name.clone()).unwrap_or_default();
+        let name = self.leader.member(member).map(|known| known.hello.name).unwrap_or_default();
         let all = self.leader.state().tenures.iter().flat_map(|tenure| &tenure.moves);
         let slots = all.filter(|(_, to)| *to == member).count() as u32;
         let Some(run) = &mut self.run else { return };
@@ -462,6 +453,12 @@ impl Desk {
         };
         run.teller.over(Muster { workers, books });
     }
+}
+
+/// How wrong the clock of a worker may be, as it said when it got ready.
+fn clock_error_of(known: &Known) -> Option<Duration> {
+    let ready = known.hello.standing.as_ref()?.ready.as_ref().ok()?;
+    Some(Nanos(ready.round_trip.0 / 2).as_duration())
 }
 
 /// When the load is over as it was changed, counted from the beginning of the measured load; `None` when no time says so.

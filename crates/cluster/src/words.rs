@@ -45,6 +45,24 @@ pub struct Hello {
     pub standing: Option<Standing>,
 }
 
+impl Hello {
+    /// Of one that has not heard of any run yet.
+    pub fn new(id: WorkerId, name: String, version: String, weight: u32) -> Self {
+        Self {
+            id,
+            boot: 0,
+            name,
+            protocol: PROTOCOL,
+            version,
+            weight,
+            run: 0,
+            run_now: None,
+            revision: 0,
+            standing: None,
+        }
+    }
+}
+
 /// What a worker asks who leads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ask {

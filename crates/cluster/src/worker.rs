@@ -196,7 +196,7 @@ impl Worker {
     /// One that is there from now on. Who it is, what it is called and what it can do stands in its hello.
     pub fn new(hello: Hello, goes_with_leader: bool, now: Nanos) -> Self {
         Self {
-            hello: Hello { run: 0, run_now: None, revision: 0, standing: None, ..hello },
+            hello,
             leader: None,
             state: State::nothing(),
             epoch: 0,
@@ -343,7 +343,6 @@ impl Worker {
         }
     }
 
-    /// What it had goes to others. It tells the rest of it, and may get something new.
     /// It goes: what it has is given up, and what it did is told.
     pub fn leave(&mut self, now: Nanos) {
         self.is_leaving = true;
@@ -351,6 +350,7 @@ impl Worker {
         self.look(now);
     }
 
+    /// What it had goes to others. It tells the rest of it, and may get something new.
     fn begin_a_new_life(&mut self) {
         if let Some(run) = self.run.take() {
             self.acts.push_back(Act::Stop { life: (run.run, run.boot) });

@@ -1,10 +1,10 @@
 //! The scenario files under `examples/`, each against the target, on both drivers. What the target counts is what is reported.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
 
 use serde_json::Value;
 
+use crate::seen::stats;
 use crate::{Served, output};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
@@ -23,15 +23,6 @@ fn run(name: &str, served: &Served, driver: &str, more: &[&str]) -> Value {
     assert!(others.is_empty(), "{name} {driver}: {others:?}");
     assert_eq!(done.status.code(), Some(i32::from(crossed.count() > 0)), "{name} {driver}: {said}");
     report
-}
-
-pub(crate) fn stats(served: &Served) -> Value {
-    let address = served.url.trim_start_matches("http://");
-    let mut stream = std::net::TcpStream::connect(address).expect("a server");
-    stream.write_all(b"GET /stats HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").expect("a request");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("an answer");
-    serde_json::from_str(answer.split_once("\r\n\r\n").expect("a body").1).expect("JSON")
 }
 
 /// Requests of the target by path: those of series whose names begin so.

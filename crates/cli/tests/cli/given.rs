@@ -1,6 +1,7 @@
 //! Flags beside a scenario file win over it, or are refused; and what a file says of its run is done.
 
-use crate::examples::{by_path, stats};
+use crate::examples::by_path;
+use crate::seen::stats;
 use crate::usage::check;
 use crate::{Served, onrush, output, report, text};
 

@@ -42,6 +42,8 @@ mod recorder;
 mod safety;
 mod search;
 mod secure;
+#[path = "../seen/mod.rs"]
+mod seen;
 mod shells;
 mod shown;
 mod silent;

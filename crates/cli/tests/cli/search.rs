@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::examples::{by_path, stats};
+use super::examples::by_path;
+use super::seen::stats;
 use super::watched::Paged;
 use super::{Folder, Served, onrush, output, report, signal, text};
 

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use crate::examples::{by_path, stats};
+use crate::examples::by_path;
+use crate::seen::stats;
 use crate::usage::check;
 use crate::{Served, onrush, output, report};
 

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::examples::{by_path, stats};
+use super::examples::by_path;
+use super::seen::{stats, until};
 use super::{Folder, Served, onrush, output, report, signal, text};
 
 /// What holds of every run of workers.
@@ -45,16 +46,6 @@ fn is_there(pid: u32) -> bool {
 
 fn kill(pid: u32, name: &str) {
     assert!(Command::new("kill").args([name, &pid.to_string()]).status().expect("kill starts").success());
-}
-
-/// Waits until something holds.
-#[track_caller]
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 /// Requests that the server had on a path.

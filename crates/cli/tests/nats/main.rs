@@ -3,12 +3,15 @@
 #[path = "../binary/mod.rs"]
 mod binary;
 mod bus;
+#[path = "../seen/mod.rs"]
+mod seen;
 
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use binary::{Served, onrush, output, report, text};
 use bus::NatsServer;
+use seen::{stats, until};
 use serde_json::Value;
 
 /// A worker of a cluster; it ends with the value.
@@ -49,25 +52,9 @@ fn of_workers(report: &Value, name: &str) -> u64 {
 
 /// Requests that the server had on a path.
 fn server_count(server: &Served) -> u64 {
-    use std::io::{Read, Write};
-    let address = server.url.trim_start_matches("http://");
-    let mut stream = std::net::TcpStream::connect(address).expect("it is there");
-    write!(stream, "GET /stats HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("it listens");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("an answer");
-    let body = answer.split_once("\r\n\r\n").expect("a body").1;
-    let stats: Value = serde_json::from_str(body).expect("JSON");
+    let stats = stats(server);
     let all = stats["requests_by_path"].as_object().expect("an object");
     all.iter().filter(|(path, _)| path.starts_with("/delay")).filter_map(|(_, count)| count.as_u64()).sum()
-}
-
-#[track_caller]
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 /// Three start what one starts, and stay for the next run.

@@ -14,7 +14,7 @@ use crate::books::{Due, Ledger};
 use crate::broker::{Broker, Client};
 use crate::bus::{Heard, Verb};
 use crate::leader::{Leader, OnLoss, RunOrder, Setting as Leads, Told};
-use crate::words::{Hello, News, PROTOCOL};
+use crate::words::{Hello, News};
 use crate::worker::{Act, Worker};
 
 /// What goes wrong with messages.
@@ -244,18 +244,7 @@ impl World {
     pub(super) fn add_worker(&mut self) {
         let offset = self.offset();
         let id = 1_000 + self.nodes.len() as u64;
-        let hello = Hello {
-            id,
-            boot: 0,
-            name: format!("worker-{id}"),
-            protocol: PROTOCOL,
-            version: "1".to_owned(),
-            weight: 1,
-            run: 0,
-            run_now: None,
-            revision: 0,
-            standing: None,
-        };
+        let hello = Hello::new(id, format!("worker-{id}"), "1".to_owned(), 1);
         let worker = Worker::new(hello, false, self.now + offset);
         let model = Model::new(self.schedule.clone(), self.spacing);
         let subjects = worker.subjects();

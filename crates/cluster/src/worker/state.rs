@@ -31,10 +31,8 @@ impl Worker {
             let own = own.run;
             self.run = None;
             self.hello.standing = None;
-            if phase == Phase::Done || own != run {
-                self.acts.push_back(Act::Abort { run: own });
-                self.acts.push_back(Act::Forget { run: own });
-            }
+            self.acts.push_back(Act::Abort { run: own });
+            self.acts.push_back(Act::Forget { run: own });
         }
         if phase == Phase::Closed && self.goes_with_leader && !self.is_closed {
             self.is_closed = true;
