@@ -322,7 +322,9 @@ fn a_target_that_is_not_there_ends_it() {
 fn a_target_that_goes_away_ends_the_search() {
     let mut served = Served::start();
     let url = served.url("/delay/1");
-    let words = ["find-max", "--budget", "20s", "--from", "100", "--no-save", "--output", "json", &url];
+    // A goal that no stall of this machine misses.
+    let goal = ["find-max", "--goal", "p50(response_time) < 9s"];
+    let words = [&goal[..], &["--budget", "20s", "--from", "100", "--no-save", "--output", "json", &url]].concat();
     let child = onrush(&words).stdout(std::process::Stdio::piped()).spawn().expect("it starts");
     while by_path(&stats(&served)).get("/delay").copied().unwrap_or(0) < 400 {
         std::thread::sleep(Duration::from_millis(20));
@@ -434,8 +436,9 @@ fn a_browser_shows_searches_and_sweeps() {
     std::fs::write(&script, include_str!("../browser/search.mjs")).expect("a script");
     let (max, sweep) = (folder.path("max.html"), folder.path("sweep.html"));
     let url = served.url("/queue/2/1");
-    // Users are not late, however busy this machine is: each trial has its times, and is drawn.
-    let of_users = ["find-max", "--on", "users", "--goal", "p99(response_time) < 9ms", "--no-save"];
+    // Users are not late, and half of the exchanges live through no stall, however busy this machine is: each trial proves
+    // something, and is drawn.
+    let of_users = ["find-max", "--on", "users", "--goal", "p50(response_time) < 9ms", "--no-save"];
     let done = output(&[&of_users[..], &["--budget", "5s", "--html", &max, &url]].concat());
     assert!(matches!(done.status.code(), Some(0 | 1)), "{done:?}");
     let vary = ["--vary", "connections=1,2", "--vary", "keepalive=on,off", "--repeat", "1", "-n", "20"];
