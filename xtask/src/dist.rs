@@ -16,8 +16,8 @@ use std::process::Command;
 use crate::{Failure, cargo, install, root, run};
 use content::Content;
 
-/// What packages have beside the usual: lookups without glibc, and the crypto for every CPU.
-const FEATURES: &str = "onrush/dns,onrush/aws-lc,onrush/css";
+/// What packages have beside the usual: lookups without glibc, the crypto for every CPU, and a bus for many machines.
+const FEATURES: &str = "onrush/dns,onrush/aws-lc,onrush/css,onrush/nats";
 
 /// How far it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

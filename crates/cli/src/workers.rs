@@ -113,8 +113,8 @@ fn on_bus(_bus: &str, _setting: Setting, language: Language) -> Result<Arc<dyn T
 #[cfg(not(feature = "nats"))]
 pub(crate) fn without_nats(flag: &str, language: Language) -> String {
     language.pick(
-        format!("{flag} with a bus of NATS is not in this build of onrush; build it with --features nats"),
-        format!("此 onrush 构建不支持 {flag} 使用 NATS 总线；请用 --features nats 构建"),
+        format!("{flag} with a bus of NATS is not in this build of onrush; take a package or the image, or build it with --features nats"),
+        format!("此 onrush 构建不支持 {flag} 使用 NATS 总线；请使用安装包或镜像，或用 --features nats 构建"),
     )
 }
 

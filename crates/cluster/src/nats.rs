@@ -3,10 +3,12 @@
 
 mod room;
 
+use std::net::SocketAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
 use async_nats::{ConnectErrorKind, Event, ServerAddr};
+use engine::ResolveError;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::LocalSet;
 
@@ -38,6 +40,14 @@ impl Site {
     /// The server and the name, without a password.
     pub fn shown(&self) -> String {
         format!("nats://{}:{}/{}", self.server.host(), self.server.port(), self.name)
+    }
+
+    /// The addresses of its name: a static binary cannot ask glibc for them, as others would.
+    fn servers(&self) -> Result<Vec<ServerAddr>, ResolveError> {
+        let port = self.server.port();
+        let addresses = engine::addresses_of(self.server.host())?.into_iter();
+        // What is an address is one of a server too.
+        Ok(addresses.filter_map(|address| format!("nats://{}", SocketAddr::new(address, port)).parse().ok()).collect())
     }
 }
 
@@ -135,10 +145,12 @@ impl Drop for Away {
 pub fn join(site: &Site, subjects: Vec<String>, inbox: Inbox) -> Result<Box<dyn Bus>, NatsError> {
     let (inputs, told) = unbounded_channel();
     let (ready, joined) = std::sync::mpsc::sync_channel(1);
+    let unreachable = |reason| NatsError::Unreachable { site: site.shown(), reason };
+    let servers = site.servers().map_err(|error| unreachable(error.to_string()))?;
     let (site, events) = (site.clone(), inputs.clone());
     std::thread::Builder::new().name("bus".to_owned()).spawn(move || {
         let work = async {
-            match enter(&site, subjects, inbox, events).await {
+            match enter(&site, servers, subjects, inbox, events).await {
                 Ok(room) => {
                     let _ = ready.send(Ok(()));
                     serve(&room, told).await;
@@ -158,6 +170,7 @@ pub fn join(site: &Site, subjects: Vec<String>, inbox: Inbox) -> Result<Box<dyn 
 
 async fn enter(
     site: &Site,
+    servers: Vec<ServerAddr>,
     subjects: Vec<String>,
     inbox: Inbox,
     events: UnboundedSender<Input>,
@@ -188,7 +201,7 @@ async fn enter(
             }
             async {}
         });
-    let client = options.connect(site.server.clone()).await.map_err(|error| {
+    let client = options.connect(servers).await.map_err(|error| {
         let (site, reason) = (shown.clone(), error.to_string());
         match error.kind() {
             ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
