@@ -424,6 +424,9 @@ pub(crate) struct EngineArgs {
     pub(crate) workers: Option<String>,
     /// The bus of workers on other machines.
     pub(crate) cluster: Option<String>,
+    /// Machines where workers are started, and how one gets there.
+    pub(crate) hosts: Option<String>,
+    pub(crate) ssh: Option<String>,
     pub(crate) on_worker_loss: Option<String>,
     pub(crate) min_workers: Option<String>,
 }
@@ -436,6 +439,8 @@ impl EngineArgs {
             driver: DriverArgs::of(given),
             workers: given.text("workers"),
             cluster: given.text("cluster"),
+            hosts: given.text("hosts"),
+            ssh: given.text("ssh"),
             on_worker_loss: given.text("on-worker-loss"),
             min_workers: given.text("min-workers"),
         }

@@ -1,43 +1,22 @@
 //! `--cluster BUS` and `worker --join nats://...`: one load from many machines, on a bus of NATS.
 
-use std::sync::Arc;
-
 use cluster::Setting;
 use cluster::nats::{NatsError, Site, join};
 use cluster::team::Workers;
-use engine::Team;
-use pacing::Nanos;
+use engine::TeamFault;
 use report::Language;
 
 use crate::exit::Exit;
 
-/// Workers may still be started by hand, or by others: they are waited for.
-const PATIENCE: Nanos = Nanos::from_millis(60_000);
-/// Who leads is known to be gone after this.
-const TTL: Nanos = Nanos::from_millis(3_000);
-/// A worker that reaches nobody starts nothing more after this.
-const LEASE: Nanos = Nanos::from_millis(5_000);
-/// What was kept while the bus could not be reached is waited for.
-const LATE_NEWS: Nanos = Nanos::from_millis(15_000);
-/// From the moment when all are ready to the start.
-const START_LEAD: Nanos = Nanos::from_millis(2_000);
-
-/// The workers on a bus, led from here, as those of one machine are but for what takes longer between machines.
-pub(crate) fn team(bus: &str, setting: Setting, language: Language) -> Result<Arc<dyn Team>, (String, Exit)> {
+/// The workers on a bus, led from here.
+pub(crate) fn lead(bus: &str, setting: Setting, look: Look, language: Language) -> Result<Workers, (String, Exit)> {
     let say = |error: NatsError| (said(&error, language), exit_of(&error));
     let site: Site = bus.parse().map_err(say)?;
-    let setting = Setting {
-        patience: PATIENCE,
-        ttl: TTL,
-        lease: LEASE,
-        late_news: LATE_NEWS,
-        closed_is_gone: false,
-        start_lead: START_LEAD,
-        ..setting
-    };
-    let workers = Workers::lead(setting, Box::new(|| None), |subjects, inbox| join(&site, subjects, inbox));
-    Ok(Arc::new(workers.map_err(say)?))
+    Workers::lead(setting, look, |subjects, inbox| join(&site, subjects, inbox)).map_err(say)
 }
+
+/// Says why a run waits in vain for workers, if it does.
+type Look = Box<dyn Fn() -> Option<TeamFault> + Send + Sync>;
 
 pub(crate) fn exit_of(error: &NatsError) -> Exit {
     if let NatsError::Site { .. } = error { Exit::Usage } else { Exit::System }

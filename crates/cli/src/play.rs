@@ -213,7 +213,7 @@ impl Player<'_> {
         let wishes = Wishes::default();
         let sources = Sources { connection, reach, supplies: supplies.clone() };
         // What is done once needs nobody else.
-        let engine = EngineArgs { workers: None, cluster: None, ..self.args.engine.clone() };
+        let engine = EngineArgs { workers: None, cluster: None, hosts: None, ..self.args.engine.clone() };
         let prepared = self.load.ready(plan, sources, &engine, &wishes)?;
         let Prepared { plan, resolved, options } = prepared;
         let stop = StopHandle::default();

@@ -1,4 +1,7 @@
-//! `--workers N`: the load is carried out by other processes of this machine, which this one starts, leads and ends.
+//! `--workers N`: the load is carried out by other processes of this machine, which this one starts, leads and ends. `--hosts`: by those of
+//! other machines, which it starts over ssh. `--cluster`: by those that are on a bus.
+
+mod ssh;
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -16,6 +19,7 @@ use report::Language;
 use crate::args::EngineArgs;
 use crate::exit::Exit;
 use crate::wishes::Wishes;
+use ssh::{HOSTS_MAX, Journey, Remote, Way};
 
 /// More processes than anybody starts on one machine.
 const WORKERS_MAX: u64 = 256;
@@ -23,6 +27,20 @@ const WORKERS_MAX: u64 = 256;
 const CLUSTER_WORKERS_MAX: u64 = pacing::SLOT_COUNT as u64;
 /// Workers that do not end by themselves are ended after this.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
+/// The same of those that are far away.
+const ENDS_AFAR_WITHIN: Duration = Duration::from_secs(3);
+/// A worker that reaches nobody starts nothing more after this.
+const LEASE: Nanos = Nanos::from_millis(5_000);
+/// Workers of other machines may still be started by hand, or by others: they are waited for.
+const PATIENCE_AFAR: Nanos = Nanos::from_millis(60_000);
+/// Who leads is known to be gone after this.
+const TTL_AFAR: Nanos = Nanos::from_millis(3_000);
+/// What was kept while the bus could not be reached is waited for.
+const LATE_NEWS_AFAR: Nanos = Nanos::from_millis(15_000);
+/// From the moment when all are ready to the start.
+const START_LEAD_AFAR: Nanos = Nanos::from_millis(2_000);
+/// Whoever sends for workers elsewhere may have so many.
+const _: () = assert!(HOSTS_MAX as u64 <= WORKERS_MAX);
 
 /// Who carries out the load, if somebody else does. Or what is said instead.
 pub(crate) fn team(
@@ -32,13 +50,16 @@ pub(crate) fn team(
     wishes: &Wishes,
     language: Language,
 ) -> Result<Option<Arc<dyn Team>>, (String, Exit)> {
-    let given =
-        [("--on-worker-loss", engine.on_worker_loss.is_some()), ("--min-workers", engine.min_workers.is_some())];
-    let is_alone = engine.workers.is_none() && engine.cluster.is_none();
+    let given = [
+        ("--on-worker-loss", engine.on_worker_loss.is_some()),
+        ("--min-workers", engine.min_workers.is_some()),
+        ("--ssh", engine.ssh.is_some() && engine.hosts.is_none()),
+    ];
+    let is_alone = engine.workers.is_none() && engine.cluster.is_none() && engine.hosts.is_none();
     if let Some((flag, _)) = given.iter().find(|(_, is_given)| *is_given && is_alone) {
         let text = language.pick(
-            format!("{flag} needs --workers or --cluster"),
-            format!("{flag} 需要同时给出 --workers 或 --cluster"),
+            format!("{flag} needs --workers, --hosts or --cluster"),
+            format!("{flag} 需要同时给出 --workers、--hosts 或 --cluster"),
         );
         return Err((text, Exit::Usage));
     }
@@ -51,7 +72,17 @@ pub(crate) fn team(
     }
     let say = |error: &PlanError| (report::plan_error(error, language), Exit::Usage);
     let most = if engine.cluster.is_some() { CLUSTER_WORKERS_MAX } else { WORKERS_MAX };
-    let count = engine.workers.as_deref().map_or(Ok(1), |text| parse_count("--workers", text, 1, most));
+    let hosts = engine.hosts.as_deref().map(|given| ssh::hosts(given, language)).transpose();
+    let hosts = hosts.map_err(|text| (text, Exit::Usage))?;
+    if hosts.is_some() && engine.workers.is_some() {
+        let text = language.pick(
+            "--workers counts processes of this machine; with --hosts there is one worker on each host, so leave it out",
+            "--workers 是本机的进程数；使用 --hosts 时每个主机一个工作进程，请去掉 --workers",
+        );
+        return Err((text.to_owned(), Exit::Usage));
+    }
+    let usual = hosts.as_ref().map_or(1, |hosts| hosts.len() as u64);
+    let count = engine.workers.as_deref().map_or(Ok(usual), |text| parse_count("--workers", text, 1, most));
     let count = count.map_err(|error| say(&error))? as usize;
     let least = engine.min_workers.as_deref().map(|text| parse_count("--min-workers", text, 1, count as u64));
     let least = least.transpose().map_err(|error| say(&error))?.unwrap_or(1) as usize;
@@ -61,10 +92,26 @@ pub(crate) fn team(
         _ => OnLoss::Rebalance,
     };
     let wanted = Wanted { count, least, on_loss };
-    if let Some(bus) = &engine.cluster {
-        return on_bus(bus, wanted.setting(), language).map(Some);
-    }
-    let team = LocalTeam::start(&wanted, threads, engine).map_err(|reason| {
+    let team: Result<OwnTeam, std::io::Error> = match (&engine.cluster, &hosts) {
+        (Some(bus), _) => {
+            let crew = Crew::default();
+            let workers = on_bus(bus, wanted.afar(), crew.look(), language)?;
+            let team = OwnTeam { workers, crew, _bus: None, _folder: None };
+            if let Some(hosts) = &hosts {
+                team.sends_for(hosts, Way::Away(bus), engine, language)?;
+            }
+            Ok(team)
+        }
+        (None, Some(hosts)) => match OwnTeam::around_a_bus(wanted.afar()) {
+            Ok((team, path)) => {
+                team.sends_for(hosts, Way::Socket(&path), engine, language)?;
+                Ok(team)
+            }
+            Err(reason) => Err(reason),
+        },
+        (None, None) => OwnTeam::here(&wanted, threads, engine),
+    };
+    let team = team.map_err(|reason| {
         let text = language.pick(
             format!("the workers cannot be started: {reason}; run without --workers"),
             format!("无法启动工作进程：{}；请不带 --workers 运行", report::in_chinese(&reason.to_string())),
@@ -82,6 +129,18 @@ struct Wanted {
 }
 
 impl Wanted {
+    /// How workers of other machines are led: all takes longer between machines.
+    fn afar(&self) -> Setting {
+        Setting {
+            patience: PATIENCE_AFAR,
+            ttl: TTL_AFAR,
+            late_news: LATE_NEWS_AFAR,
+            closed_is_gone: false,
+            start_lead: START_LEAD_AFAR,
+            ..self.setting()
+        }
+    }
+
     /// How workers of this machine are led.
     fn setting(&self) -> Setting {
         Setting {
@@ -92,7 +151,7 @@ impl Wanted {
             min_workers: self.least,
             on_loss: self.on_loss,
             ttl: Nanos::from_millis(1_500),
-            lease: Nanos::from_millis(5_000),
+            lease: LEASE,
             late_news: Nanos::from_millis(5_000),
             closed_is_gone: true,
             start_lead: Nanos::from_millis(300),
@@ -102,11 +161,11 @@ impl Wanted {
 }
 
 #[cfg(feature = "nats")]
-use crate::on_bus::team as on_bus;
+use crate::on_bus::lead as on_bus;
 
 /// What a build without NATS says.
 #[cfg(not(feature = "nats"))]
-fn on_bus(_bus: &str, _setting: Setting, language: Language) -> Result<Arc<dyn Team>, (String, Exit)> {
+fn on_bus(_bus: &str, _setting: Setting, _look: Look, language: Language) -> Result<Workers, (String, Exit)> {
     Err((without_nats("--cluster", language), Exit::Usage))
 }
 
@@ -118,16 +177,47 @@ pub(crate) fn without_nats(flag: &str, language: Language) -> String {
     )
 }
 
-/// Processes of this machine, and the bus between them.
+/// Says why a run waits in vain for workers, if it does.
+pub(crate) type Look = Box<dyn Fn() -> Option<TeamFault> + Send + Sync>;
+
+/// Workers that were started from here.
+#[derive(Clone, Debug, Default)]
+struct Crew(Arc<Mutex<Vec<Remote>>>);
+
+impl Crew {
+    fn add(&self, workers: impl IntoIterator<Item = Remote>) {
+        self.0.lock().expect("no holder of the lock panics").extend(workers);
+    }
+
+    /// One that ended before the load began is not waited for.
+    fn look(&self) -> Look {
+        let known = self.0.clone();
+        Box::new(move || {
+            let mut all = known.lock().expect("no holder of the lock panics");
+            let (worker, reason) = all.iter_mut().find_map(|one| Some((one.name.clone(), one.ended()?)))?;
+            Some(TeamFault::System { worker, reason })
+        })
+    }
+
+    /// All of them end: those that are far away are told at the same time.
+    fn end(&self) {
+        let mut all = std::mem::take(&mut *self.0.lock().expect("no holder of the lock panics"));
+        let within = if all.iter_mut().any(Remote::is_told_to_end) { ENDS_AFAR_WITHIN } else { ENDS_WITHIN };
+        let since = Instant::now();
+        all.into_iter().for_each(|one| one.end(within.saturating_sub(since.elapsed())));
+    }
+}
+
+/// Workers, and the bus between them where it is of this process.
 #[derive(Debug)]
-struct LocalTeam {
+struct OwnTeam {
     /// They are led first to last: the field order is that of their ends.
     workers: Workers,
-    children: Arc<Mutex<Vec<Child>>>,
+    crew: Crew,
     /// Behind the workers, who need it to the end.
-    _bus: Kept,
+    _bus: Option<Kept>,
     /// Behind the bus, which lies in it.
-    _folder: OwnFolder,
+    _folder: Option<OwnFolder>,
 }
 
 /// The bus lives as long as this.
@@ -151,35 +241,55 @@ pub(crate) fn id() -> u64 {
     drawn(1)
 }
 
-impl LocalTeam {
-    fn start(wanted: &Wanted, threads: usize, engine: &EngineArgs) -> Result<Self, std::io::Error> {
-        let (setting, count) = (wanted.setting(), wanted.count);
+impl OwnTeam {
+    /// A bus of this process, and where it is.
+    fn around_a_bus(setting: Setting) -> Result<(Self, PathBuf), std::io::Error> {
         let folder = OwnFolder(own_folder()?);
         let path = folder.0.join("bus");
         let bus = LocalBus::open(&path)?;
-        let children = Arc::new(Mutex::new(Vec::new()));
-        let known = children.clone();
-        let look = Box::new(move || ended(&mut known.lock().expect("no holder of the lock panics")));
-        let workers =
-            Workers::lead(setting, look, |subjects, inbox| Ok::<_, std::io::Error>(bus.client(subjects, inbox)))?;
-        let team = Self { workers, children, _bus: Kept(bus), _folder: folder };
+        let crew = Crew::default();
+        let workers = Workers::lead(setting, crew.look(), |subjects, inbox| {
+            Ok::<_, std::io::Error>(bus.client(subjects, inbox))
+        })?;
+        Ok((Self { workers, crew, _bus: Some(Kept(bus)), _folder: Some(folder) }, path))
+    }
+
+    /// Processes of this machine.
+    fn here(wanted: &Wanted, threads: usize, engine: &EngineArgs) -> Result<Self, std::io::Error> {
+        let (team, path) = Self::around_a_bus(wanted.setting())?;
+        let count = wanted.count;
         for number in 1..=count {
             // The threads are dealt out; each has one at least.
             let own = (threads / count + usize::from(number <= threads % count)).max(1);
             let child = spawn(&path, number, own, engine)?;
-            team.children.lock().expect("no holder of the lock panics").push(child);
+            team.crew.add([Remote::near(child, format!("worker-{number}"))]);
         }
         Ok(team)
     }
-}
 
-/// A worker that ended before the load began.
-fn ended(children: &mut [Child]) -> Option<TeamFault> {
-    let ended = children.iter_mut().enumerate().find_map(|(place, child)| Some((place, child.try_wait().ok()??)));
-    ended.map(|(place, status)| {
-        let worker = format!("worker-{}", place + 1);
-        TeamFault::System { worker, reason: format!("it ended ({status})") }
-    })
+    /// Workers of other machines.
+    fn sends_for(
+        &self,
+        hosts: &[String],
+        bus: Way<'_>,
+        engine: &EngineArgs,
+        language: Language,
+    ) -> Result<(), (String, Exit)> {
+        // Who may be loaded was asked here.
+        let mut flags: Vec<String> = ["--allow", "any", "--quiet"].map(str::to_owned).to_vec();
+        let values = [("--threads", engine.threads.as_deref()), ("--driver", engine.driver.name())];
+        for (flag, value) in values {
+            flags.extend(value.iter().flat_map(|value| [flag, value].map(str::to_owned)));
+        }
+        if engine.pin_threads {
+            flags.push("--pin-threads".to_owned());
+        }
+        let ssh = engine.ssh.as_deref().unwrap_or("ssh");
+        let journey = Journey { ssh, bus, flags, number: drawn(4) };
+        let workers = ssh::start(hosts, &journey).map_err(|failed| (failed.said(language), Exit::System))?;
+        self.crew.add(workers);
+        Ok(())
+    }
 }
 
 /// A folder that nobody else may open; it goes with this.
@@ -223,7 +333,7 @@ fn spawn(path: &std::path::Path, number: usize, threads: usize, engine: &EngineA
     command.spawn()
 }
 
-impl Team for LocalTeam {
+impl Team for OwnTeam {
     fn begin(&self, order: Order) -> Result<Nanos, RunError> {
         self.workers.begin(order)
     }
@@ -233,17 +343,9 @@ impl Team for LocalTeam {
     }
 }
 
-impl Drop for LocalTeam {
+impl Drop for OwnTeam {
     fn drop(&mut self) {
         self.workers.close();
-        let since = Instant::now();
-        for child in self.children.lock().expect("no holder of the lock panics").iter_mut() {
-            while since.elapsed() < ENDS_WITHIN && matches!(child.try_wait(), Ok(None)) {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            // One that is over already has nothing to be ended.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        self.crew.end();
     }
 }

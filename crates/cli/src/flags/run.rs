@@ -17,6 +17,12 @@ pub(super) const ENGINE: &[Row] = &[
         "Divide the load over workers that joined this bus, nats://HOST:PORT/NAME; --workers N waits for N [default: 1]",
         "把负载分给已加入此总线（nats://主机:端口/名称）的工作进程；--workers N 表示等到 N 个 [默认：1]",
     ),
+    flag("hosts", Kind::Text("HOSTS"), modes::RUN).help(
+        "Divide the load over workers that are started over ssh: HOST,HOST or @FILE with one in each line; onrush is copied there",
+        "通过 ssh 在这些主机上启动工作进程并分担负载：主机,主机 或 @文件（每行一个）；会把 onrush 复制过去",
+    ),
+    flag("ssh", Kind::Text("COMMAND"), modes::RUN)
+        .help("The command that gets to --hosts, with its flags [default: ssh]", "连接 --hosts 所用的命令及其参数 [默认：ssh]"),
     flag("on-worker-loss", Kind::Choice("WHAT", &["rebalance", "continue", "fail"]), modes::RUN).help(
         "When a worker is lost: the others get its share, nobody does, or the run ends [default: rebalance]",
         "有工作进程失联时：由其余进程接手、无人接手，或结束运行 [默认：rebalance]",

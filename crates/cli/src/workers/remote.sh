@@ -1,0 +1,43 @@
+# Starts a worker on this machine: $1 hash of the program, $2 its bytes, $3 socket of the bus or nothing, then flags of the worker.
+# Standard input: a line with the bus, the program if it is wanted, and its end when the worker is to end.
+set -eu
+umask 077
+hash=$1 size=$2 socket=$3
+shift 3
+IFS= read -r bus
+folder=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/onrush
+program=$folder/onrush-$hash
+is_it() { test -x "$1" && test "$(sha256sum < "$1" | cut -c 1-64)" = "$hash"; }
+if is_it "$program"; then
+  echo "onrush: has it"
+else
+  echo "onrush: wants it for $(uname -sm)"
+  mkdir -p "$folder"
+  part=$program.$$
+  trap "rm -f \"$part\"" EXIT
+  head -c "$size" > "$part"
+  chmod 700 "$part"
+  if ! is_it "$part"; then
+    echo "the program did not arrive whole" >&2
+    exit 1
+  fi
+  mv "$part" "$program"
+fi
+own=$(mktemp -d)
+trap "rm -rf \"$own\"" EXIT
+if test -n "$socket"; then
+  mv "$socket" "$own/bus"
+  bus=unix:$own/bus
+fi
+for name in $(env | sed -n "s/^\(ONRUSH_[A-Z0-9_]*\)=.*/\1/p"); do
+  unset "$name"
+done
+export ONRUSH_JOIN="$bus" TMPDIR="$own"
+exec 3<&0
+"$program" worker "$@" < /dev/null > /dev/null 3<&- &
+worker=$!
+echo "onrush: runs"
+{ cat <&3 > /dev/null; kill "$worker"; } 2> /dev/null > /dev/null &
+code=0
+wait "$worker" || code=$?
+exit "$code"

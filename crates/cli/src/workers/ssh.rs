@@ -1,0 +1,345 @@
+//! Workers on other machines, started over ssh. The program is copied there unless it is there already, and the bus comes through the
+//! connection: no port is opened, and what goes over it is encrypted.
+
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use report::Language;
+
+/// What is carried out there.
+const REMOTE: &str = include_str!("remote.sh");
+/// Hosts that are gone to at a time.
+const AT_ONCE: usize = 32;
+/// A host that says nothing for so long is not waited for; copying may take as long again for each of its parts.
+const SAYS_WITHIN: Duration = Duration::from_secs(30);
+/// The longest line that a host may say.
+const LINE_BYTES_MAX: u64 = 4_096;
+/// The most hosts.
+pub(super) const HOSTS_MAX: usize = 256;
+/// The longest file of hosts.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// What all hosts have in common.
+pub(super) struct Journey<'a> {
+    /// The command of ssh, with flags of its own.
+    pub(super) ssh: &'a str,
+    /// A bus behind a socket of this machine, or one that all reach.
+    pub(super) bus: Way<'a>,
+    /// Flags of the worker.
+    pub(super) flags: Vec<String>,
+    /// A number that nobody else has.
+    pub(super) number: u64,
+}
+
+/// How a worker gets to the bus.
+pub(super) enum Way<'a> {
+    Socket(&'a Path),
+    Away(&'a str),
+}
+
+/// A worker that was started from here; one that runs behind an ssh ends when its input does.
+#[derive(Debug)]
+pub(super) struct Remote {
+    pub(super) child: Child,
+    pub(super) name: String,
+    /// What it complained of last.
+    pub(super) last_words: Arc<Mutex<String>>,
+}
+
+/// Why there is no worker on a host.
+pub(super) struct Failed {
+    host: String,
+    why: Why,
+}
+
+enum Why {
+    Silent,
+    Foreign(String),
+    Said(String),
+}
+
+impl Failed {
+    pub(super) fn said(&self, language: Language) -> String {
+        let host = &self.host;
+        match &self.why {
+            Why::Silent => language.pick(
+                format!("{host} does not answer within {}s; does 'ssh {host} true' work?", SAYS_WITHIN.as_secs()),
+                format!("{host} 在 {}s 内没有回应；'ssh {host} true' 可以执行吗？", SAYS_WITHIN.as_secs()),
+            ),
+            Why::Foreign(kind) => {
+                let ours = std::env::consts::ARCH;
+                language.pick(
+                    format!("{host} is {kind}, and this onrush is for Linux {ours}; start a worker there by hand, on a bus (--cluster)"),
+                    format!("{host} 是 {kind}，而此 onrush 适用于 Linux {ours}；请在该机上手动启动工作进程并使用总线（--cluster）"),
+                )
+            }
+            Why::Said(reason) => language.pick(
+                format!("no worker on {host}: {reason}; does 'ssh {host} true' work?"),
+                format!("{host} 上无法启动工作进程：{}；'ssh {host} true' 可以执行吗？", report::in_chinese(reason)),
+            ),
+        }
+    }
+}
+
+/// The hosts that were given: a list, or `@FILE` with one in each line.
+pub(super) fn hosts(given: &str, language: Language) -> Result<Vec<String>, String> {
+    let text = match given.strip_prefix('@') {
+        None => given.replace(',', "\n"),
+        Some(path) => {
+            let read = || -> Result<String, std::io::Error> {
+                let mut text = String::new();
+                let file = std::fs::File::open(path)?;
+                file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
+                if text.len() as u64 > FILE_BYTES_MAX { Err(ErrorKind::FileTooLarge.into()) } else { Ok(text) }
+            };
+            read().map_err(|reason| {
+                language.pick(
+                    format!("--hosts @{path}: {reason}; it is a file with a host in each line"),
+                    format!("--hosts @{path}：{}；文件中应每行一个主机", report::in_chinese(&reason.to_string())),
+                )
+            })?
+        }
+    };
+    let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+    let hosts: Vec<String> = lines.filter(|line| !line.is_empty()).map(str::to_owned).collect();
+    // What ssh would take for a flag is none of a host.
+    let is_fit = |host: &&String| !host.starts_with('-') && host.chars().all(|one| one.is_ascii_graphic());
+    if let Some(wrong) = hosts.iter().find(|host| !is_fit(host)) {
+        return Err(language.pick(
+            format!("--hosts: '{wrong}' is no host; write host, user@host or ssh://user@host:port, one in each line"),
+            format!("--hosts：'{wrong}' 不是主机；请写成 主机、用户@主机 或 ssh://用户@主机:端口，每行一个"),
+        ));
+    }
+    if hosts.is_empty() || hosts.len() > HOSTS_MAX {
+        return Err(language.pick(
+            format!("--hosts names {} hosts; it takes 1 to {HOSTS_MAX}, as HOST,HOST or @FILE", hosts.len()),
+            format!("--hosts 给出了 {} 个主机；可为 1 到 {HOSTS_MAX} 个，写成 主机,主机 或 @文件", hosts.len()),
+        ));
+    }
+    Ok(hosts)
+}
+
+/// Starts a worker on each host, many at a time. When one cannot be started, none is.
+pub(super) fn start(hosts: &[String], journey: &Journey<'_>) -> Result<Vec<Remote>, Failed> {
+    let failed =
+        |host: &String, reason: std::io::Error| Failed { host: host.clone(), why: Why::Said(reason.to_string()) };
+    let own = std::env::current_exe().and_then(std::fs::read).map_err(|reason| failed(&hosts[0], reason))?;
+    let hash: String = hmac_sha256::Hash::hash(&own).iter().map(|byte| format!("{byte:02x}")).collect();
+    let program = Program { bytes: &own, hash };
+    let (next, begun) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..hosts.len().min(AT_ONCE) {
+            scope.spawn(|| {
+                loop {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(host) = hosts.get(place) else { return };
+                    let one = arrive(host, place, journey, &program);
+                    // Whoever is not on the way yet need not go.
+                    if one.is_err() {
+                        next.store(hosts.len(), Ordering::Relaxed);
+                    }
+                    begun.lock().expect("no holder of the lock panics").push((place, one));
+                }
+            });
+        }
+    });
+    let mut begun = begun.into_inner().expect("no holder of the lock panics");
+    begun.sort_by_key(|(place, _)| *place);
+    let (mut started, mut why) = (Vec::new(), None);
+    for (_, one) in begun {
+        match one {
+            Ok(remote) => started.push(remote),
+            Err(failed) => why = why.or(Some(failed)),
+        }
+    }
+    match why {
+        None => Ok(started),
+        Some(failed) => {
+            started.into_iter().for_each(|remote| remote.end(Duration::ZERO));
+            Err(failed)
+        }
+    }
+}
+
+struct Program<'a> {
+    bytes: &'a [u8],
+    hash: String,
+}
+
+/// One host.
+fn arrive(host: &str, place: usize, journey: &Journey<'_>, program: &Program<'_>) -> Result<Remote, Failed> {
+    let failed = |why| Failed { host: host.to_owned(), why };
+    let io = |reason: std::io::Error| failed(Why::Said(reason.to_string()));
+    let mut command = command(host, place, journey, program);
+    let mut child = command.spawn().map_err(|reason| {
+        let what =
+            if reason.kind() == ErrorKind::NotFound { "install ssh (openssh-client)" } else { "ssh does not start" };
+        failed(Why::Said(format!("{what}: {reason}")))
+    })?;
+    let last_words = Arc::new(Mutex::new(String::new()));
+    if let Some(complaints) = child.stderr.take() {
+        let words = last_words.clone();
+        lines(complaints, move |line| {
+            *words.lock().expect("no holder of the lock panics") = line;
+            true
+        })
+        .map_err(io)?;
+    }
+    let (sender, said) = channel();
+    if let Some(out) = child.stdout.take() {
+        lines(out, move |line| sender.send(line).is_ok()).map_err(io)?;
+    }
+    let mut remote = Remote { child, name: name_of(host), last_words };
+    let mut input = remote.child.stdin.take();
+    let arrived = converse(&said, input.as_mut(), &journey.bus, program);
+    remote.child.stdin = input;
+    match arrived {
+        Ok(()) => Ok(remote),
+        Err(why) => {
+            // It ends, and says why.
+            let why = match why {
+                Why::Said(reason) => Why::Said(remote.reason().unwrap_or(reason)),
+                other => other,
+            };
+            remote.end(Duration::ZERO);
+            Err(failed(why))
+        }
+    }
+}
+
+fn command(host: &str, place: usize, journey: &Journey<'_>, program: &Program<'_>) -> Command {
+    use std::os::unix::process::CommandExt;
+    let mut words = journey.ssh.split_whitespace();
+    let mut command = Command::new(words.next().unwrap_or("ssh"));
+    command.args(words).args(["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]);
+    command.args(["-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"]);
+    let mut socket = String::new();
+    if let Way::Socket(path) = journey.bus {
+        socket = format!("/tmp/onrush-{:016x}-{place}", journey.number);
+        command.args(["-o", "ExitOnForwardFailure=yes", "-R", &format!("{socket}:{}", path.display())]);
+    }
+    let size = program.bytes.len().to_string();
+    let name = ["--name".to_owned(), name_of(host)];
+    let own = ["sh", "-c", REMOTE, "onrush", &program.hash, &size, &socket];
+    let words = own.into_iter().map(str::to_owned).chain(name).chain(journey.flags.iter().cloned());
+    let line: Vec<String> = words.map(|word| quoted(&word)).collect();
+    command.arg("--").arg(host).arg(format!("exec {}", line.join(" ")));
+    // Ctrl-C is for who leads.
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    command
+}
+
+/// As every shell takes it: the script has no such quotes of its own.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// A host without a user, as it is shown.
+fn name_of(host: &str) -> String {
+    let host = host.strip_prefix("ssh://").unwrap_or(host);
+    host.rsplit('@').next().unwrap_or(host).to_owned()
+}
+
+/// Until the worker runs.
+fn converse(
+    said: &Receiver<String>,
+    input: Option<&mut std::process::ChildStdin>,
+    bus: &Way<'_>,
+    program: &Program<'_>,
+) -> Result<(), Why> {
+    let Some(input) = input else { return Err(Why::Silent) };
+    let gone = |reason: std::io::Error| Why::Said(reason.to_string());
+    let bus = if let Way::Away(bus) = bus { bus } else { "" };
+    input.write_all(format!("{bus}\n").as_bytes()).map_err(gone)?;
+    loop {
+        use std::sync::mpsc::RecvTimeoutError::{Disconnected, Timeout};
+        let line = match said.recv_timeout(SAYS_WITHIN) {
+            Ok(line) => line,
+            Err(Timeout) => return Err(Why::Silent),
+            Err(Disconnected) => return Err(Why::Said("the connection was closed".to_owned())),
+        };
+        // Whatever else shells say when they start is of no matter.
+        if line == "onrush: runs" {
+            return Ok(());
+        }
+        if let Some(kind) = line.strip_prefix("onrush: wants it for ") {
+            let kind = kind.trim();
+            if kind != format!("Linux {}", std::env::consts::ARCH) {
+                return Err(Why::Foreign(kind.to_owned()));
+            }
+            input.write_all(program.bytes).and_then(|()| input.flush()).map_err(gone)?;
+        }
+    }
+}
+
+/// Lines of an output, each without what cannot be shown, on a thread of its own.
+fn lines(
+    from: impl Read + Send + 'static,
+    mut told: impl FnMut(String) -> bool + Send + 'static,
+) -> Result<(), std::io::Error> {
+    std::thread::Builder::new().name("ssh".to_owned()).spawn(move || {
+        let mut from = BufReader::new(from);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            match (&mut from).take(LINE_BYTES_MAX).read_until(b'\n', &mut line) {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {
+                    let text = String::from_utf8_lossy(&line);
+                    let text: String = text.trim().chars().filter(|one| !one.is_control()).collect();
+                    // What is not wanted is read all the same: whoever writes must not wait.
+                    let _ = text.is_empty() || told(text);
+                }
+            }
+        }
+    })?;
+    Ok(())
+}
+
+impl Remote {
+    /// A process of this machine.
+    pub(super) fn near(child: Child, name: String) -> Self {
+        Self { child, name, last_words: Arc::default() }
+    }
+
+    /// Why it has ended, if it has.
+    pub(super) fn ended(&mut self) -> Option<String> {
+        let status = self.child.try_wait().ok()??;
+        let words = self.last_words.lock().expect("no holder of the lock panics").clone();
+        Some(if words.is_empty() { format!("it ended ({status})") } else { words })
+    }
+
+    /// Whoever is far away ends when its input does.
+    pub(super) fn is_told_to_end(&mut self) -> bool {
+        self.child.stdin.take().is_some()
+    }
+
+    /// What it complained of, once it has ended.
+    fn reason(&mut self) -> Option<String> {
+        let since = std::time::Instant::now();
+        while since.elapsed() < Duration::from_secs(1) && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        // What it said last is read soon after.
+        std::thread::sleep(Duration::from_millis(50));
+        let words = self.last_words.lock().expect("no holder of the lock panics").clone();
+        (!words.is_empty()).then_some(words)
+    }
+
+    /// The worker is to end; after this time it is left to what its end of the connection does.
+    pub(super) fn end(mut self, within: Duration) {
+        drop(self.child.stdin.take());
+        let since = std::time::Instant::now();
+        while since.elapsed() < within && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // One that is over already has nothing to be ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
