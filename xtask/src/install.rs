@@ -150,6 +150,14 @@ pub(crate) fn k6() -> Result<PathBuf, Failure> {
     Ok(tools)
 }
 
+/// What machines in namespaces need that workers are started on.
+pub(crate) fn sshd() -> Result<(), Failure> {
+    ensure("ip", "iproute2", &["/usr/sbin/ip", "/usr/bin/ip", "/sbin/ip"])?;
+    ensure("curl", "curl", &["/usr/bin/curl"])?;
+    ensure("ssh-keygen", "openssh-client", &["/usr/bin/ssh-keygen"])?;
+    ensure("sshd", "openssh-server", &["/usr/sbin/sshd"])
+}
+
 /// The bus of many machines, for tests that kill it.
 pub(crate) fn nats_server() -> Result<(), Failure> {
     let tools = crate::root().join("target/tools");

@@ -154,6 +154,7 @@ fn test(is_long: bool) -> Result<(), Failure> {
     if is_long {
         run(&mut cargo(&["test", "--package", "engine", "--features", "dns", "resolve"]))?;
         install::nats_server()?;
+        install::sshd()?;
         run(&mut cargo(&["test", "--package", "onrush", "--features", "nats", "--test", "nats"]))?;
         dist::dist(dist::Extent::Checked)?;
         beside_busy_loops()?;

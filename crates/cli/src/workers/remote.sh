@@ -1,6 +1,7 @@
 # Starts a worker on this machine: $1 hash of the program, $2 its bytes, $3 socket of the bus or nothing, then flags of the worker.
 # Standard input: a line with the bus, the program if it is wanted, and its end when the worker is to end.
 set -eu
+trap "exit 1" HUP INT TERM PIPE
 umask 077
 hash=$1 size=$2 socket=$3
 shift 3

@@ -17,6 +17,8 @@ const REMOTE: &str = include_str!("remote.sh");
 const AT_ONCE: usize = 32;
 /// A host that says nothing for so long is not waited for; copying may take as long again for each of its parts.
 const SAYS_WITHIN: Duration = Duration::from_secs(30);
+/// A worker that was started in vain has so long to leave nothing behind.
+const ENDS_WITHIN: Duration = Duration::from_secs(1);
 /// The longest line that a host may say.
 const LINE_BYTES_MAX: u64 = 4_096;
 /// The most hosts.
@@ -160,7 +162,7 @@ pub(super) fn start(hosts: &[String], journey: &Journey<'_>) -> Result<Vec<Remot
     match why {
         None => Ok(started),
         Some(failed) => {
-            started.into_iter().for_each(|remote| remote.end(Duration::ZERO));
+            started.into_iter().for_each(|remote| remote.end(ENDS_WITHIN));
             Err(failed)
         }
     }

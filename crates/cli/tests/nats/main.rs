@@ -1,10 +1,12 @@
-//! One load from workers on a bus of NATS: a real server, and what goes wrong with it and with them.
+//! One load from workers of many machines: on a bus of NATS, with a real server and what goes wrong with it and with them, and over ssh.
 
 #[path = "../binary/mod.rs"]
 mod binary;
 mod bus;
+mod net;
 #[path = "../seen/mod.rs"]
 mod seen;
+mod ssh;
 
 use std::process::{Child, Stdio};
 use std::time::Duration;

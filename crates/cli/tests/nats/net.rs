@@ -1,0 +1,72 @@
+//! Machines of a network that is not of this world: namespaces on a bridge in a namespace of its own. It needs root and `ip`.
+
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+static NETS: AtomicU32 = AtomicU32::new(0);
+
+/// A network; it goes with the value, and its machines too.
+pub(crate) struct Net {
+    name: String,
+    hosts: usize,
+}
+
+fn ip(words: &[&str]) {
+    let done = Command::new("ip").args(words).output().expect("ip of iproute2");
+    assert!(done.status.success(), "ip {words:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+impl Net {
+    /// So many machines, from 1 on.
+    pub(crate) fn of(hosts: usize) -> Self {
+        let net =
+            Self { name: format!("onrush{}x{}", std::process::id(), NETS.fetch_add(1, Ordering::Relaxed)), hosts };
+        let bridge = net.name.as_str();
+        ip(&["netns", "add", bridge]);
+        ip(&["-n", bridge, "link", "add", "middle", "type", "bridge"]);
+        ip(&["-n", bridge, "link", "set", "middle", "up"]);
+        for host in 1..=hosts {
+            let (own, port) = (net.host(host), format!("port{host}"));
+            ip(&["netns", "add", &own]);
+            let far = ["peer", "name", &port, "netns", bridge];
+            ip(&[&["-n", &own, "link", "add", "eth0", "type", "veth"][..], &far].concat());
+            ip(&["-n", bridge, "link", "set", &port, "master", "middle", "up"]);
+            ip(&["-n", &own, "addr", "add", &format!("{}/16", net.address(host)), "dev", "eth0"]);
+            ip(&["-n", &own, "link", "set", "eth0", "up"]);
+            ip(&["-n", &own, "link", "set", "lo", "up"]);
+        }
+        net
+    }
+
+    fn host(&self, host: usize) -> String {
+        format!("{}-{host}", self.name)
+    }
+
+    /// Where a machine is.
+    pub(crate) fn address(&self, host: usize) -> String {
+        format!("10.99.{}.{}", host / 250, host % 250 + 1)
+    }
+
+    /// The same command, on a machine of the network. Its process is that of the command.
+    pub(crate) fn on(&self, host: usize, command: &Command) -> Command {
+        let mut on = Command::new("ip");
+        on.args(["netns", "exec", &self.host(host)]).arg(command.get_program()).args(command.get_args());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => on.env(name, value),
+                None => on.env_remove(name),
+            };
+        }
+        on
+    }
+}
+
+impl Drop for Net {
+    fn drop(&mut self) {
+        // What was not made need not go.
+        for host in 1..=self.hosts {
+            let _ = Command::new("ip").args(["netns", "delete", &self.host(host)]).output();
+        }
+        let _ = Command::new("ip").args(["netns", "delete", &self.name]).output();
+    }
+}
