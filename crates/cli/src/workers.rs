@@ -6,7 +6,7 @@ mod ssh;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use cluster::local::LocalBus;
 use cluster::team::Workers;
@@ -201,10 +201,9 @@ impl Crew {
 
     /// All of them end: those that are far away are told at the same time.
     fn end(&self) {
-        let mut all = std::mem::take(&mut *self.0.lock().expect("no holder of the lock panics"));
-        let within = if all.iter_mut().any(Remote::is_told_to_end) { ENDS_AFAR_WITHIN } else { ENDS_WITHIN };
-        let since = Instant::now();
-        all.into_iter().for_each(|one| one.end(within.saturating_sub(since.elapsed())));
+        let all = std::mem::take(&mut *self.0.lock().expect("no holder of the lock panics"));
+        let within = if all.iter().any(Remote::is_far) { ENDS_AFAR_WITHIN } else { ENDS_WITHIN };
+        ssh::end(all, within);
     }
 }
 

@@ -162,10 +162,17 @@ pub(super) fn start(hosts: &[String], journey: &Journey<'_>) -> Result<Vec<Remot
     match why {
         None => Ok(started),
         Some(failed) => {
-            started.into_iter().for_each(|remote| remote.end(ENDS_WITHIN));
+            end(started, ENDS_WITHIN);
             Err(failed)
         }
     }
+}
+
+/// All of them end, told at the same time; what has not ended within this time is ended.
+pub(super) fn end(mut all: Vec<Remote>, within: Duration) {
+    all.iter_mut().for_each(|one| drop(one.child.stdin.take()));
+    let since = std::time::Instant::now();
+    all.into_iter().for_each(|one| one.end(within.saturating_sub(since.elapsed())));
 }
 
 struct Program<'a> {
@@ -316,9 +323,9 @@ impl Remote {
         Some(if words.is_empty() { format!("it ended ({status})") } else { words })
     }
 
-    /// Whoever is far away ends when its input does.
-    pub(super) fn is_told_to_end(&mut self) -> bool {
-        self.child.stdin.take().is_some()
+    /// It is on another machine.
+    pub(super) fn is_far(&self) -> bool {
+        self.child.stdin.is_some()
     }
 
     /// What it complained of, once it has ended.
@@ -334,7 +341,7 @@ impl Remote {
     }
 
     /// The worker is to end; after this time it is left to what its end of the connection does.
-    pub(super) fn end(mut self, within: Duration) {
+    fn end(mut self, within: Duration) {
         drop(self.child.stdin.take());
         let since = std::time::Instant::now();
         while since.elapsed() < within && matches!(self.child.try_wait(), Ok(None)) {
