@@ -19,7 +19,7 @@ pub(super) const ENGINE: &[Row] = &[
     ),
     flag("hosts", Kind::Text("HOSTS"), modes::RUN).help(
         "Divide the load over workers that are started over ssh: HOST,HOST or @FILE with one in each line; onrush is copied there",
-        "通过 ssh 在这些主机上启动工作进程并分担负载：主机,主机 或 @文件（每行一个）；会把 onrush 复制过去",
+        "通过 ssh 在这些主机上启动工作进程并分担负载：HOST,HOST 或 @FILE（每行一个）；会把 onrush 复制过去",
     ),
     flag("ssh", Kind::Text("COMMAND"), modes::RUN)
         .help("The command that gets to --hosts, with its flags [default: ssh]", "连接 --hosts 所用的命令及其参数 [默认：ssh]"),

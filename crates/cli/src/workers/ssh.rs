@@ -120,7 +120,7 @@ pub(super) fn hosts(given: &str, language: Language) -> Result<Vec<String>, Stri
     if hosts.is_empty() || hosts.len() > HOSTS_MAX {
         return Err(language.pick(
             format!("--hosts names {} hosts; it takes 1 to {HOSTS_MAX}, as HOST,HOST or @FILE", hosts.len()),
-            format!("--hosts 给出了 {} 个主机；可为 1 到 {HOSTS_MAX} 个，写成 主机,主机 或 @文件", hosts.len()),
+            format!("--hosts 给出了 {} 个主机；可为 1 到 {HOSTS_MAX} 个，写成 HOST,HOST 或 @FILE", hosts.len()),
         ));
     }
     Ok(hosts)
