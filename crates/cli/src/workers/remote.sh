@@ -5,6 +5,9 @@ trap "exit 1" HUP INT TERM PIPE
 umask 077
 hash=$1 size=$2 socket=$3
 shift 3
+part= own= worker=
+clean() { rm -rf ${part:+"$part"} ${own:+"$own"} ${socket:+"$socket"}; }
+trap clean EXIT
 IFS= read -r bus
 folder=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/onrush
 program=$folder/onrush-$hash
@@ -15,7 +18,6 @@ else
   echo "onrush: wants it for $(uname -sm)"
   mkdir -p "$folder"
   part=$program.$$
-  trap "rm -f \"$part\"" EXIT
   head -c "$size" > "$part"
   chmod 700 "$part"
   if ! is_it "$part"; then
@@ -24,8 +26,7 @@ else
   fi
   mv "$part" "$program"
 fi
-own=$(mktemp -d)
-trap "rm -rf \"$own\"" EXIT
+own=$(mktemp -d /tmp/onrush.XXXXXX)
 if test -n "$socket"; then
   mv "$socket" "$own/bus"
   bus=unix:$own/bus
@@ -37,8 +38,8 @@ export ONRUSH_JOIN="$bus" TMPDIR="$own"
 exec 3<&0
 "$program" worker "$@" < /dev/null > /dev/null 3<&- &
 worker=$!
-echo "onrush: runs"
 { cat <&3 > /dev/null; kill "$worker"; } 2> /dev/null > /dev/null &
+echo "onrush: runs"
 code=0
 wait "$worker" || code=$?
 exit "$code"
