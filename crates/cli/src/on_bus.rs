@@ -2,8 +2,7 @@
 
 use cluster::Setting;
 use cluster::nats::{NatsError, Site, join};
-use cluster::team::Workers;
-use engine::TeamFault;
+use cluster::team::{Look, Workers};
 use report::Language;
 
 use crate::exit::Exit;
@@ -14,9 +13,6 @@ pub(crate) fn lead(bus: &str, setting: Setting, look: Look, language: Language) 
     let site: Site = bus.parse().map_err(say)?;
     Workers::lead(setting, look, |subjects, inbox| join(&site, subjects, inbox)).map_err(say)
 }
-
-/// Says why a run waits in vain for workers, if it does.
-type Look = Box<dyn Fn() -> Option<TeamFault> + Send + Sync>;
 
 pub(crate) fn exit_of(error: &NatsError) -> Exit {
     if let NatsError::Site { .. } = error { Exit::Usage } else { Exit::System }

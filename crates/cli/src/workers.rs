@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use cluster::local::LocalBus;
-use cluster::team::Workers;
+use cluster::team::{Look, Workers};
 use cluster::{OnLoss, Setting};
 use engine::{Order, RunError, Team, TeamFault};
 use pacing::Nanos;
@@ -176,9 +176,6 @@ pub(crate) fn without_nats(flag: &str, language: Language) -> String {
         format!("此 onrush 构建不支持 {flag} 使用 NATS 总线；请使用安装包或镜像，或用 --features nats 构建"),
     )
 }
-
-/// Says why a run waits in vain for workers, if it does.
-pub(crate) type Look = Box<dyn Fn() -> Option<TeamFault> + Send + Sync>;
 
 /// Workers that were started from here.
 #[derive(Clone, Debug, Default)]

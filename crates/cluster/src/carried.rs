@@ -38,9 +38,12 @@ pub enum PacketError {
 
 /// The name of a packet: its hash.
 pub fn name_of(packet: &[u8]) -> String {
-    let hash = hmac_sha256::Hash::hash(packet);
-    let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("plan-{digits}")
+    format!("plan-{}", hash_of(packet))
+}
+
+/// SHA-256 of bytes, as digits.
+pub fn hash_of(bytes: &[u8]) -> String {
+    hmac_sha256::Hash::hash(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A plan with all that it needs, as bytes.

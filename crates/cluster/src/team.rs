@@ -43,14 +43,16 @@ struct Begin {
     answer: SyncSender<Result<Nanos, TeamFault>>,
 }
 
+/// Says why a run waits in vain for workers, if it does.
+pub type Look = Box<dyn Fn() -> Option<TeamFault> + Send + Sync>;
+
 /// Workers that are led from this process.
 pub struct Workers {
     inputs: Mutex<Sender<Input>>,
     clock: Clock,
     thread: Mutex<Option<JoinHandle<()>>>,
     heard_within: Nanos,
-    /// Why nobody need be waited for any more, if that is so.
-    look: Box<dyn Fn() -> Option<TeamFault> + Send + Sync>,
+    look: Look,
 }
 
 impl fmt::Debug for Workers {
@@ -60,14 +62,13 @@ impl fmt::Debug for Workers {
 }
 
 impl Workers {
-    /// Leads workers on a bus, which `join` joins: it listens to these subjects, and what comes goes into the inbox. `look` says why a run
-    /// that waits for workers waits in vain, if it does.
+    /// Leads workers on a bus, which `join` joins: it listens to these subjects, and what comes goes into the inbox.
     ///
     /// # Errors
     /// There is no bus, or no thread.
     pub fn lead<E: From<std::io::Error>>(
         setting: Setting,
-        look: Box<dyn Fn() -> Option<TeamFault> + Send + Sync>,
+        look: Look,
         join: impl FnOnce(Vec<String>, Inbox) -> Result<Box<dyn Bus>, E>,
     ) -> Result<Self, E> {
         let clock = Clock::start();

@@ -15,7 +15,7 @@ use report::Language;
 const REMOTE: &str = include_str!("remote.sh");
 /// Hosts that are gone to at a time.
 const AT_ONCE: usize = 32;
-/// A host that says nothing for so long is not waited for; copying may take as long again for each of its parts.
+/// A host that says nothing for so long is not waited for, nor after all of the program was given to ssh.
 const SAYS_WITHIN: Duration = Duration::from_secs(30);
 /// A worker that was started in vain has so long to leave nothing behind.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
@@ -131,8 +131,7 @@ pub(super) fn start(hosts: &[String], journey: &Journey<'_>) -> Result<Vec<Remot
     let failed =
         |host: &String, reason: std::io::Error| Failed { host: host.clone(), why: Why::Said(reason.to_string()) };
     let own = std::env::current_exe().and_then(std::fs::read).map_err(|reason| failed(&hosts[0], reason))?;
-    let hash: String = hmac_sha256::Hash::hash(&own).iter().map(|byte| format!("{byte:02x}")).collect();
-    let program = Program { bytes: &own, hash };
+    let program = Program { bytes: &own, hash: cluster::carried::hash_of(&own) };
     let (next, begun) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..hosts.len().min(AT_ONCE) {
@@ -193,15 +192,11 @@ fn arrive(host: &str, place: usize, journey: &Journey<'_>, program: &Program<'_>
     let last_words = Arc::new(Mutex::new(String::new()));
     if let Some(complaints) = child.stderr.take() {
         let words = last_words.clone();
-        lines(complaints, move |line| {
-            *words.lock().expect("no holder of the lock panics") = line;
-            true
-        })
-        .map_err(io)?;
+        lines(complaints, move |line| *words.lock().expect("no holder of the lock panics") = line).map_err(io)?;
     }
     let (sender, said) = channel();
     if let Some(out) = child.stdout.take() {
-        lines(out, move |line| sender.send(line).is_ok()).map_err(io)?;
+        lines(out, move |line| drop(sender.send(line))).map_err(io)?;
     }
     let mut remote = Remote { child, name: name_of(host), last_words };
     let mut input = remote.child.stdin.take();
@@ -243,7 +238,7 @@ fn command(host: &str, place: usize, journey: &Journey<'_>, program: &Program<'_
     command
 }
 
-/// As every shell takes it: the script has no such quotes of its own.
+/// As sh, bash, zsh and fish take it.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
@@ -289,7 +284,7 @@ fn converse(
 /// Lines of an output, each without what cannot be shown, on a thread of its own.
 fn lines(
     from: impl Read + Send + 'static,
-    mut told: impl FnMut(String) -> bool + Send + 'static,
+    mut told: impl FnMut(String) + Send + 'static,
 ) -> Result<(), std::io::Error> {
     std::thread::Builder::new().name("ssh".to_owned()).spawn(move || {
         let mut from = BufReader::new(from);
@@ -302,7 +297,9 @@ fn lines(
                     let text = String::from_utf8_lossy(&line);
                     let text: String = text.trim().chars().filter(|one| !one.is_control()).collect();
                     // What is not wanted is read all the same: whoever writes must not wait.
-                    let _ = text.is_empty() || told(text);
+                    if !text.is_empty() {
+                        told(text);
+                    }
                 }
             }
         }
@@ -319,8 +316,7 @@ impl Remote {
     /// Why it has ended, if it has.
     pub(super) fn ended(&mut self) -> Option<String> {
         let status = self.child.try_wait().ok()??;
-        let words = self.last_words.lock().expect("no holder of the lock panics").clone();
-        Some(if words.is_empty() { format!("it ended ({status})") } else { words })
+        Some(self.complaint().unwrap_or_else(|| format!("it ended ({status})")))
     }
 
     /// It is on another machine.
@@ -336,8 +332,13 @@ impl Remote {
         }
         // What it said last is read soon after.
         std::thread::sleep(Duration::from_millis(50));
-        let words = self.last_words.lock().expect("no holder of the lock panics").clone();
-        (!words.is_empty()).then_some(words)
+        self.complaint()
+    }
+
+    /// What it complained of last.
+    fn complaint(&self) -> Option<String> {
+        let words = self.last_words.lock().expect("no holder of the lock panics");
+        (!words.is_empty()).then(|| words.clone())
     }
 
     /// The worker is to end; after this time it is left to what its end of the connection does.
