@@ -20,7 +20,7 @@ use crate::supplies::supplies;
 use crate::{load, output, signals, usage, workers};
 
 /// A host that stands for all.
-const ANY: &str = "any";
+pub(crate) const ANY: &str = "any";
 
 pub(crate) fn worker(args: &WorkerArgs) -> Exit {
     let language = usage::language();

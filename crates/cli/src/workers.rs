@@ -3,6 +3,7 @@
 
 mod ssh;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -13,12 +14,13 @@ use cluster::team::{Look, Workers};
 use cluster::{OnLoss, Setting};
 use engine::{Order, RunError, Team, TeamFault};
 use pacing::Nanos;
-use plan::{Plan, PlanError, parse_count};
+use plan::{Plan, PlanError, Reach, parse_count};
 use report::Language;
 
 use crate::args::EngineArgs;
 use crate::exit::Exit;
 use crate::wishes::Wishes;
+use crate::worker::ANY;
 use ssh::{HOSTS_MAX, Journey, Remote, Way};
 
 /// More processes than anybody starts on one machine.
@@ -98,13 +100,14 @@ pub(crate) fn team(
             let workers = on_bus(bus, wanted.afar(), crew.look(), language)?;
             let team = OwnTeam { workers, crew, _bus: None, _folder: None };
             if let Some(hosts) = &hosts {
-                team.sends_for(hosts, Way::Away(bus), engine, language)?;
+                team.sends_for(hosts, (Way::Away(bus), &allowed_by(plan)), engine, language)?;
             }
             Ok(team)
         }
         (None, Some(hosts)) => match OwnTeam::around_a_bus(wanted.afar()) {
             Ok((team, path)) => {
-                team.sends_for(hosts, Way::Socket(&path), engine, language)?;
+                // Who may be loaded was asked here, and nobody else gets at the bus.
+                team.sends_for(hosts, (Way::Socket(&path), &[ANY.to_owned()]), engine, language)?;
                 Ok(team)
             }
             Err(reason) => Err(reason),
@@ -113,12 +116,24 @@ pub(crate) fn team(
     };
     let team = team.map_err(|reason| {
         let text = language.pick(
-            format!("the workers cannot be started: {reason}; run without --workers"),
-            format!("无法启动工作进程：{}；请不带 --workers 运行", report::in_chinese(&reason.to_string())),
+            format!("the workers cannot be started: {reason}"),
+            format!("无法启动工作进程：{}", report::in_chinese(&reason.to_string())),
         );
         (text, Exit::System)
     })?;
     Ok(Some(Arc::new(team)))
+}
+
+/// Where workers on a bus that others reach too may go: to what the plan loads, and where its user may.
+fn allowed_by(plan: &Plan) -> Vec<String> {
+    let mut all = BTreeSet::new();
+    for target in plan.scenarios.iter().flat_map(|scenario| &scenario.targets) {
+        all.insert(target.host.clone());
+        if let Reach::Near(named) = &target.reach {
+            all.extend(named.iter().cloned());
+        }
+    }
+    all.into_iter().collect()
 }
 
 /// How many workers are wanted, and what becomes of the load when some are lost.
@@ -267,12 +282,12 @@ impl OwnTeam {
     fn sends_for(
         &self,
         hosts: &[String],
-        bus: Way<'_>,
+        (bus, allow): (Way<'_>, &[String]),
         engine: &EngineArgs,
         language: Language,
     ) -> Result<(), (String, Exit)> {
-        // Who may be loaded was asked here.
-        let mut flags: Vec<String> = ["--allow", "any", "--quiet"].map(str::to_owned).to_vec();
+        let mut flags: Vec<String> = allow.iter().map(|host| format!("--allow={host}")).collect();
+        flags.push("--quiet".to_owned());
         let values = [("--threads", engine.threads.as_deref()), ("--driver", engine.driver.name())];
         for (flag, value) in values {
             flags.extend(value.iter().flat_map(|value| [flag, value].map(str::to_owned)));
@@ -282,7 +297,7 @@ impl OwnTeam {
         }
         let ssh = engine.ssh.as_deref().unwrap_or("ssh");
         let journey = Journey { ssh, bus, flags, number: drawn(4) };
-        let workers = ssh::start(hosts, &journey).map_err(|failed| (failed.said(language), Exit::System))?;
+        let workers = ssh::start(hosts, &journey).map_err(|failed| (failed.said(ssh, language), Exit::System))?;
         self.crew.add(workers);
         Ok(())
     }

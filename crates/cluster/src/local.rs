@@ -6,6 +6,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,8 @@ use crate::words::{read, written};
 
 /// The most bytes of one frame: a plan with its files.
 const FRAME_BYTES_MAX: usize = plan::CARRIED_BYTES_MAX;
+/// A bus that takes nothing for so long is gone.
+const TAKES_WITHIN: Duration = Duration::from_mins(1);
 /// What waits for a client that does not read.
 const WAITING_MAX: usize = 4_096;
 
@@ -170,8 +173,10 @@ struct Away {
 
 impl Bus for Away {
     fn ask(&mut self, verb: Verb) {
-        // One that is gone is told by whoever reads.
-        let _ = write_frame(&mut self.stream, &written(&Sent::Ask(verb)));
+        if write_frame(&mut self.stream, &written(&Sent::Ask(verb))).is_err() {
+            // Behind half a frame nothing can follow. Whoever reads tells that it is gone.
+            let _ = self.stream.shutdown(std::net::Shutdown::Both);
+        }
     }
 }
 
@@ -181,6 +186,7 @@ impl Bus for Away {
 /// There is none.
 pub fn join(path: &Path, subjects: Vec<String>, inbox: Inbox) -> Result<Box<dyn Bus>, std::io::Error> {
     let mut stream = UnixStream::connect(path)?;
+    stream.set_write_timeout(Some(TAKES_WITHIN))?;
     write_frame(&mut stream, &written(&Sent::Join(subjects)))?;
     let mut reader = stream.try_clone()?;
     std::thread::Builder::new().name("bus".to_owned()).spawn(move || {

@@ -8,6 +8,8 @@ mod clock;
 mod outbox;
 mod ready;
 mod state;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{HashMap, VecDeque};
 
@@ -360,6 +362,16 @@ impl Worker {
         self.said_at = None;
     }
 
+    /// Whoever led is gone for good: nobody is left to whom anything could be told.
+    fn give_up(&mut self) {
+        if let Some(run) = self.run.take() {
+            self.acts.push_back(Act::Abort { run: run.run });
+        }
+        self.boxes.clear();
+        (self.is_closed, self.is_leaving) = (true, true);
+        self.acts.push_back(Act::Close);
+    }
+
     /// News of a part.
     pub fn tell(&mut self, of: PartOf, news: News, now: Nanos) {
         let is_end = matches!(news, News::Ended { .. } | News::Broken { .. });
@@ -410,9 +422,8 @@ impl Worker {
         self.follow_state(now);
         self.say_hello(now);
         self.send(now);
-        if self.goes_with_leader && now.since(self.answered_at) >= ALONE_MAX && !self.is_closed && self.run.is_none() {
-            self.is_closed = true;
-            self.acts.push_back(Act::Close);
+        if self.goes_with_leader && now.since(self.answered_at) >= ALONE_MAX && !self.is_closed {
+            self.give_up();
         }
     }
 

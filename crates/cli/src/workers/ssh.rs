@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use report::Language;
 
@@ -15,8 +15,16 @@ use report::Language;
 const REMOTE: &str = include_str!("remote.sh");
 /// Hosts that are gone to at a time.
 const AT_ONCE: usize = 32;
-/// A host that says nothing for so long is not waited for, nor after all of the program was given to ssh.
+/// A host that says nothing for so long is not waited for.
 const SAYS_WITHIN: Duration = Duration::from_secs(30);
+/// After all of the program was given to ssh, it has so long to arrive: connections may be slow.
+const ARRIVES_WITHIN: Duration = Duration::from_mins(5);
+/// A host that ends a connection before it says who it is has too many at a time; it is gone to again, so often.
+const TRIES: u32 = 4;
+/// After this, and later each time.
+const TRIES_AGAIN_AFTER: Duration = Duration::from_millis(500);
+/// What ssh says of such a host.
+const TURNED_AWAY: [&str; 2] = ["kex_exchange_identification", "Exceeded MaxStartups"];
 /// A worker that was started in vain has so long to leave nothing behind.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
 /// The longest line that a host may say.
@@ -60,18 +68,19 @@ pub(super) struct Failed {
 }
 
 enum Why {
-    Silent,
+    Silent(Duration),
     Foreign(String),
     Said(String),
 }
 
 impl Failed {
-    pub(super) fn said(&self, language: Language) -> String {
+    /// The same in words; `ssh`: the command.
+    pub(super) fn said(&self, ssh: &str, language: Language) -> String {
         let host = &self.host;
         match &self.why {
-            Why::Silent => language.pick(
-                format!("{host} does not answer within {}s; does 'ssh {host} true' work?", SAYS_WITHIN.as_secs()),
-                format!("{host} 在 {}s 内没有回应；'ssh {host} true' 可以执行吗？", SAYS_WITHIN.as_secs()),
+            Why::Silent(within) => language.pick(
+                format!("{host} does not answer within {}s; does '{ssh} {host} true' work?", within.as_secs()),
+                format!("{host} 在 {}s 内没有回应；'{ssh} {host} true' 可以执行吗？", within.as_secs()),
             ),
             Why::Foreign(kind) => {
                 let ours = std::env::consts::ARCH;
@@ -81,8 +90,8 @@ impl Failed {
                 )
             }
             Why::Said(reason) => language.pick(
-                format!("no worker on {host}: {reason}; does 'ssh {host} true' work?"),
-                format!("{host} 上无法启动工作进程：{}；'ssh {host} true' 可以执行吗？", report::in_chinese(reason)),
+                format!("no worker on {host}: {reason}; does '{ssh} {host} true' work?"),
+                format!("{host} 上无法启动工作进程：{}；'{ssh} {host} true' 可以执行吗？", report::in_chinese(reason)),
             ),
         }
     }
@@ -170,7 +179,7 @@ pub(super) fn start(hosts: &[String], journey: &Journey<'_>) -> Result<Vec<Remot
 /// All of them end, told at the same time; what has not ended within this time is ended.
 pub(super) fn end(mut all: Vec<Remote>, within: Duration) {
     all.iter_mut().for_each(|one| drop(one.child.stdin.take()));
-    let since = std::time::Instant::now();
+    let since = Instant::now();
     all.into_iter().for_each(|one| one.end(within.saturating_sub(since.elapsed())));
 }
 
@@ -179,8 +188,23 @@ struct Program<'a> {
     hash: String,
 }
 
-/// One host.
+/// One host: one that has too many at a time is gone to again.
 fn arrive(host: &str, place: usize, journey: &Journey<'_>, program: &Program<'_>) -> Result<Remote, Failed> {
+    let mut tried = 1;
+    loop {
+        match go_to(host, place, journey, program) {
+            Err(Failed { why: Why::Said(reason), .. })
+                if tried < TRIES && TURNED_AWAY.iter().any(|words| reason.contains(words)) =>
+            {
+                std::thread::sleep(TRIES_AGAIN_AFTER * tried);
+                tried += 1;
+            }
+            arrived => return arrived,
+        }
+    }
+}
+
+fn go_to(host: &str, place: usize, journey: &Journey<'_>, program: &Program<'_>) -> Result<Remote, Failed> {
     let failed = |why| Failed { host: host.to_owned(), why };
     let io = |reason: std::io::Error| failed(Why::Said(reason.to_string()));
     let mut command = command(host, place, journey, program);
@@ -222,15 +246,20 @@ fn command(host: &str, place: usize, journey: &Journey<'_>, program: &Program<'_
     let mut command = Command::new(words.next().unwrap_or("ssh"));
     command.args(words).args(["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]);
     command.args(["-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"]);
+    // A connection of its own, that ends with the run and lends nothing.
+    command.args(["-o", "ControlMaster=no", "-o", "ControlPath=none", "-o", "ForwardAgent=no", "-o", "ForwardX11=no"]);
     let mut socket = String::new();
     if let Way::Socket(path) = journey.bus {
         socket = format!("/tmp/onrush-{:016x}-{place}", journey.number);
-        command.args(["-o", "ExitOnForwardFailure=yes", "-R", &format!("{socket}:{}", path.display())]);
+        // What else the user has forwarded may fail; whether this one is there is seen there.
+        command.args(["-o", "ExitOnForwardFailure=no", "-R", &format!("{socket}:{}", path.display())]);
     }
     let size = program.bytes.len().to_string();
-    let name = ["--name".to_owned(), name_of(host)];
-    let own = ["sh", "-c", REMOTE, "onrush", &program.hash, &size, &socket];
-    let words = own.into_iter().map(str::to_owned).chain(name).chain(journey.flags.iter().cloned());
+    let name = format!("--name={}", name_of(host));
+    // Some shells take no line that has several.
+    let script = format!("eval \"$(head -c {})\"", REMOTE.len());
+    let own = ["sh", "-c", &script, "onrush", &program.hash, &size, &socket, &name];
+    let words = own.into_iter().map(str::to_owned).chain(journey.flags.iter().cloned());
     let line: Vec<String> = words.map(|word| quoted(&word)).collect();
     command.arg("--").arg(host).arg(format!("exec {}", line.join(" ")));
     // Ctrl-C is for who leads.
@@ -238,7 +267,7 @@ fn command(host: &str, place: usize, journey: &Journey<'_>, program: &Program<'_
     command
 }
 
-/// As sh, bash, zsh and fish take it.
+/// As sh, bash, zsh, fish, csh and tcsh take it.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
@@ -256,18 +285,19 @@ fn converse(
     bus: &Way<'_>,
     program: &Program<'_>,
 ) -> Result<(), Why> {
-    let Some(input) = input else { return Err(Why::Silent) };
+    use std::sync::mpsc::RecvTimeoutError::{Disconnected, Timeout};
+    let Some(input) = input else { return Err(Why::Silent(Duration::ZERO)) };
     let gone = |reason: std::io::Error| Why::Said(reason.to_string());
     let bus = if let Way::Away(bus) = bus { bus } else { "" };
-    input.write_all(format!("{bus}\n").as_bytes()).map_err(gone)?;
+    input.write_all(format!("{REMOTE}{bus}\n").as_bytes()).map_err(gone)?;
+    let (mut since, mut within) = (Instant::now(), SAYS_WITHIN);
     loop {
-        use std::sync::mpsc::RecvTimeoutError::{Disconnected, Timeout};
-        let line = match said.recv_timeout(SAYS_WITHIN) {
+        let line = match said.recv_timeout(within.saturating_sub(since.elapsed())) {
             Ok(line) => line,
-            Err(Timeout) => return Err(Why::Silent),
+            Err(Timeout) => return Err(Why::Silent(within)),
             Err(Disconnected) => return Err(Why::Said("the connection was closed".to_owned())),
         };
-        // Whatever else shells say when they start is of no matter.
+        // Whatever else shells say when they start is of no matter, nor how long they go on with it.
         if line == "onrush: runs" {
             return Ok(());
         }
@@ -277,6 +307,7 @@ fn converse(
                 return Err(Why::Foreign(kind.to_owned()));
             }
             input.write_all(program.bytes).and_then(|()| input.flush()).map_err(gone)?;
+            (since, within) = (Instant::now(), ARRIVES_WITHIN);
         }
     }
 }
@@ -326,7 +357,7 @@ impl Remote {
 
     /// What it complained of, once it has ended.
     fn reason(&mut self) -> Option<String> {
-        let since = std::time::Instant::now();
+        let since = Instant::now();
         while since.elapsed() < Duration::from_secs(1) && matches!(self.child.try_wait(), Ok(None)) {
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -344,7 +375,7 @@ impl Remote {
     /// The worker is to end; after this time it is left to what its end of the connection does.
     fn end(mut self, within: Duration) {
         drop(self.child.stdin.take());
-        let since = std::time::Instant::now();
+        let since = Instant::now();
         while since.elapsed() < within && matches!(self.child.try_wait(), Ok(None)) {
             std::thread::sleep(Duration::from_millis(5));
         }
