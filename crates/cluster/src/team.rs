@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use driver::Clock;
 use engine::{Books, Muster, Order, RunError, Supplies, Team, TeamFault, Teller, Wanted, WorkerResult, starts_between};
-use feed::Share;
+use feed::{AtEnd, Feed, Share};
 use host::CpuTime;
 use pacing::{Nanos, Segment};
-use plan::{Carried, Load, Plan, UserShape};
+use plan::{Arrivals, Carried, Load, Plan, Scenario, UserShape};
 
 use crate::books::{Due, Ledger};
 use crate::bus::{Bus, Bytes, Heard, Inbox};
@@ -163,6 +163,13 @@ fn run_order(plan: &Plan, supplies: &Supplies, packet: Bytes) -> RunOrder {
     };
     let counts = plan.scenarios.iter().any(|scenario| is_counted(&scenario.load) || scenario.iterations_each.is_some());
     let is_unique = supplies.feeds.iter().any(|feed| feed.spec().share == Share::Unique);
+    // Those who get a part of a load with a warm-up, or at random, pass over rows that others may have had.
+    let jumps = |one: &Scenario| match one.load {
+        Load::Open { arrivals, .. } => arrivals != Arrivals::Even || !plan.warmup.is_zero(),
+        Load::Closed { .. } => true,
+    };
+    let ends = |feed: &Feed| feed.spec().at_end == AtEnd::Stop && feed.spec().has_end();
+    let is_unique = is_unique || supplies.feeds.iter().any(|feed| ends(feed)) && plan.scenarios.iter().any(jumps);
     let spends = plan.budget.requests.is_some() || plan.budget.bytes.is_some();
     // Whoever has a part needs a connection for it.
     let connections =

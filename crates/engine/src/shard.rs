@@ -159,11 +159,11 @@ impl<D: Driver> Shard<D> {
             return self.part(now);
         }
         each(&mut self.scenes, |scene| scene.world.wake_at(now));
-        self.turned_at = now;
+        let turned_at = std::mem::replace(&mut self.turned_at, now);
         let wished = self.publisher.ends.wish.look();
         // Most turns are for sockets and users alone.
         let is_alarmed = now >= self.alarm || wished != self.wished;
-        if is_alarmed && !self.look_at_clock(now, wished) {
+        if is_alarmed && !self.look_at_clock(now, turned_at, wished) {
             return Turn::Over;
         }
         let (mut next, mut is_hopeless, mut is_ended) = (Nanos::NEVER, true, false);
@@ -219,8 +219,8 @@ impl<D: Driver> Shard<D> {
         if self.playing == 0 { self.part(now) } else { Turn::Wait { until: now } }
     }
 
-    /// Something may be due that is not for every turn. False when the run is gone.
-    fn look_at_clock(&mut self, now: Nanos, wished: u64) -> bool {
+    /// Something may be due that is not for every turn; the one before was at `turned_at`. False when the run is gone.
+    fn look_at_clock(&mut self, now: Nanos, turned_at: Nanos, wished: u64) -> bool {
         if Wish::changes_of(wished) != self.wished {
             self.wished = Wish::changes_of(wished);
             self.change_load();
@@ -238,6 +238,8 @@ impl<D: Driver> Shard<D> {
         }
         self.look_at_lag(now);
         let lease = self.publisher.ends.changes.lease_end();
+        // Of one that stood still meanwhile: what it had not started by then is not started late.
+        let lease = if now >= lease { lease.min(turned_at) } else { lease };
         for scene in self.scenes.iter_mut().filter(|scene| !scene.is_over()) {
             scene.look_at_clock(now, Wish::of(wished), lease);
         }

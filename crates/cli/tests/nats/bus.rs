@@ -1,30 +1,49 @@
-//! A real nats-server on a free port, with a folder of its own.
+//! A real nats-server on a free port of this machine, or on one of a network, with a folder of its own.
 
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
+
+use super::net::Net;
+
+static FOLDERS: AtomicU32 = AtomicU32::new(0);
 
 /// It ends with the value, and its folder goes.
 pub(crate) struct NatsServer {
     child: Child,
+    address: String,
     port: u16,
     folder: PathBuf,
     flags: Vec<String>,
+    /// It is on this machine of a network.
+    place: Option<(Arc<Net>, usize)>,
 }
 
 impl NatsServer {
     pub(crate) fn start(flags: &[&str]) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
-        let folder = std::env::temp_dir().join(format!("onrush-nats-{}-{port}", std::process::id()));
+        Self::at("127.0.0.1".to_owned(), port, flags, None)
+    }
+
+    /// On a machine of a network, at the usual port.
+    pub(crate) fn on(net: &Arc<Net>, host: usize, flags: &[&str]) -> Self {
+        Self::at(net.address(host), 4222, flags, Some((net.clone(), host)))
+    }
+
+    fn at(address: String, port: u16, flags: &[&str], place: Option<(Arc<Net>, usize)>) -> Self {
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("onrush-nats-{}-{number}", std::process::id()));
         let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
-        let child = spawn(port, &folder, &flags);
-        Self { child, port, folder, flags }
+        let child = spawn(&address, port, &folder, &flags, place.as_ref());
+        Self { child, address, port, folder, flags, place }
     }
 
     /// Where a cluster of this name is.
     pub(crate) fn site(&self, name: &str) -> String {
-        format!("nats://127.0.0.1:{}/{name}", self.port)
+        format!("nats://{}:{}/{name}", self.address, self.port)
     }
 
     pub(crate) fn kill(&mut self) {
@@ -34,7 +53,7 @@ impl NatsServer {
 
     /// It comes back, with what it had.
     pub(crate) fn begin(&mut self) {
-        self.child = spawn(self.port, &self.folder, &self.flags);
+        self.child = spawn(&self.address, self.port, &self.folder, &self.flags, self.place.as_ref());
     }
 }
 
@@ -47,18 +66,21 @@ impl Drop for NatsServer {
     }
 }
 
-fn spawn(port: u16, folder: &std::path::Path, flags: &[String]) -> Child {
+fn spawn(address: &str, port: u16, folder: &Path, flags: &[String], place: Option<&(Arc<Net>, usize)>) -> Child {
     let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools/nats-server");
-    let child = Command::new(program)
-        .args(["--addr", "127.0.0.1", "--port", &port.to_string(), "--jetstream", "--store_dir"])
+    let mut command = Command::new(program);
+    command
+        .args(["--addr", address, "--port", &port.to_string(), "--jetstream", "--store_dir"])
         .arg(folder)
-        .args(flags)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap_or_else(|error| panic!("{program}: {error}; cargo xtask test --long installs it"));
+        .args(flags);
+    if let Some((net, host)) = place {
+        command = net.on(*host, &command);
+    }
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let child = child.unwrap_or_else(|error| panic!("{program}: {error}; cargo xtask test --long installs it"));
     let begun = Instant::now();
-    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+    let listens = || TcpStream::connect((address, port)).is_ok();
+    while !place.map_or_else(listens, |(net, host)| net.inside(*host, listens)) {
         assert!(begun.elapsed() < Duration::from_secs(30), "nats-server does not listen");
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -3,10 +3,12 @@
 #[path = "../binary/mod.rs"]
 mod binary;
 mod bus;
+mod faults;
 mod net;
 #[path = "../seen/mod.rs"]
 mod seen;
 mod ssh;
+mod target;
 
 use std::process::{Child, Stdio};
 use std::time::Duration;

@@ -1,7 +1,10 @@
 //! Machines of a network that is not of this world: namespaces on a bridge in a namespace of its own. It needs root and `ip`.
 
+use std::os::fd::AsFd;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 static NETS: AtomicU32 = AtomicU32::new(0);
 
@@ -45,6 +48,37 @@ impl Net {
     /// Where a machine is.
     pub(crate) fn address(&self, host: usize) -> String {
         format!("10.99.{}.{}", host / 250, host % 250 + 1)
+    }
+
+    /// Nothing gets from one machine to an address, nor an answer, until it is mended.
+    pub(crate) fn cut_from(&self, host: usize, address: &str) {
+        ip(&["-n", &self.host(host), "route", "add", "blackhole", address]);
+    }
+
+    pub(crate) fn mend_to(&self, host: usize, address: &str) {
+        ip(&["-n", &self.host(host), "route", "delete", "blackhole", address]);
+    }
+
+    /// The cable of a machine is pulled.
+    pub(crate) fn cut(&self, host: usize) {
+        ip(&["-n", &self.name, "link", "set", &format!("port{host}"), "down"]);
+    }
+
+    pub(crate) fn mend(&self, host: usize) {
+        ip(&["-n", &self.name, "link", "set", &format!("port{host}"), "up"]);
+    }
+
+    /// Does something on a machine, on a thread of its own that ends with it.
+    pub(crate) fn inside<T: Send>(&self, host: usize, does: impl FnOnce() -> T + Send) -> T {
+        let place = std::fs::File::open(format!("/run/netns/{}", self.host(host))).expect("it is there");
+        std::thread::scope(|scope| {
+            let done = scope.spawn(|| {
+                let kind = Some(LinkNameSpaceType::Network);
+                move_into_link_name_space(place.as_fd(), kind).expect("root may");
+                does()
+            });
+            done.join().expect("it does not panic")
+        })
     }
 
     /// The same command, on a machine of the network. Its process is that of the command.

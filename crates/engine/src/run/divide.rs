@@ -166,7 +166,7 @@ fn works(
             iterations_each: scenario.iterations_each,
             streams,
             shared: shared.map(|connections| segment.count_of_first(connections)),
-            first_number: first_number(schedule.as_deref(), part),
+            first_number: first_number((number, scenario), warmup, part),
             share,
             closed,
             open,
@@ -187,12 +187,23 @@ fn works(
 /// Requests that are larger than this together are there once for all shards: what one costs is its bytes.
 const COPIES_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Iterations of an open load are numbered, whoever has them: those of a part that begins later have numbers that nobody had before.
-fn first_number(schedule: Option<&Schedule>, part: &Part) -> u64 {
-    let (Some(schedule), Some(from)) = (schedule, part.from) else { return 0 };
+/// Iterations of an open load are numbered, whoever has them: those of a part that begins later have numbers that nobody had before. Of
+/// evenly spaced starts without a warm-up they are the numbers of the starts.
+fn first_number((number, scenario): (usize, &Scenario), warmup: Nanos, part: &Part) -> u64 {
+    let (Load::Open { stages, arrivals, .. }, Some(from)) = (&scenario.load, part.from) else { return 0 };
+    let (mut timeline, _) = changing(scenario, warmup);
+    let own = part.changes.iter().filter(|change| change.scenario == number);
+    own.for_each(|change| timeline.change(change));
+    let Course::Rate(schedule) = timeline.course() else { return 0 };
+    let before = from.0.checked_sub(1).map_or(0, |last| schedule.count_until(Nanos(last)));
+    if *arrivals == Arrivals::Even && warmup == Nanos::ZERO {
+        return before;
+    }
+    let first = stages.iter().find(|stage| !stage.span.is_zero()).map_or(0, |stage| stage.from);
+    let warm = schedule_of(&[RateStage { from: first, to: first, span: warmup.as_duration() }], None);
+    let before = before + warm.count();
     let rounds = 8 * u64::from(SLOT_COUNT);
     // Random ones of a slot are more than its share, by a few standard deviations at most.
-    let before = schedule.count_until(from);
     before + 8 * (before.saturating_mul(SLOT_COUNT.into())).isqrt() + rounds
 }
 

@@ -34,11 +34,15 @@ const LATE_AFAR: Nanos = Nanos::from_millis(2_000);
 /// Intervals that may be shown again when somebody elsewhere tells of them late: more than the longest silence after which nothing is
 /// lost has.
 const KEPT_MAX: usize = 128;
+/// The last of them may be shown again whoever was there: somebody may have begun in them of whom nobody has heard yet.
+const KEPT_RECENT: u64 = 10;
 
 /// What is known of one shard.
 struct Source {
-    /// The last interval that it told; `None` when it is over.
+    /// The last interval that it told; `None` when it is over, or not waited for.
     told: Option<u64>,
+    /// Nobody waits for it, and it may still tell.
+    is_silent: bool,
     /// Which scenarios it plays.
     scenarios: Vec<usize>,
     /// Those of them whose users waited for each other, and that are over.
@@ -188,6 +192,7 @@ impl Merger {
         let before = times.intervals_before();
         let source = |scenarios| Source {
             told: Some(before),
+            is_silent: false,
             scenarios,
             left: Vec::new(),
             gauges: vec![(0, 0); count],
@@ -413,9 +418,13 @@ impl Merger {
             .iter()
             .copied()
             .filter(|&shard| self.is_afar || self.sources[shard].told == Some(number - 1))
+            .chain((0..self.sources.len()).filter(|&shard| self.sources[shard].is_silent))
             .collect();
         let from = std::mem::replace(&mut self.from, to);
-        if !first_missed.is_empty() {
+        if self.is_afar {
+            self.kept.retain(|shown, kept| *shown + KEPT_RECENT > number || !kept.missing.is_empty());
+        }
+        if self.is_afar || !first_missed.is_empty() {
             let seen = self.current.clone();
             self.kept.insert(number, Kept { seen, from, to, missing: first_missed, late: missing.len() });
             if self.kept.len() > KEPT_MAX.max(self.sources.len()) {
@@ -433,14 +442,18 @@ impl Merger {
         let is_newest = number == self.shown;
         self.set_added(row);
         let kept = self.kept.get_mut(&number).expect("the first interval that a late shard has not told is kept");
-        kept.missing.retain(|shard| row.gauges.iter().all(|(told, _)| told != shard));
+        let has_told = |shard: usize| match (&self.sources[shard], self.is_afar) {
+            (source, true) => !source.is_silent && source.told.is_none_or(|told| told >= number),
+            (_, false) => row.gauges.iter().any(|(told, _)| *told == shard),
+        };
+        kept.missing.retain(|shard| !has_told(*shard));
         let (gauges, late) = (kept.seen.gauges(), kept.late);
         kept.seen.merge(&row.seen);
         // Those who were late were counted with what they had before.
         kept.seen.set_gauges(&gauges);
         let (from, to) = (kept.from, kept.to);
         self.again.clone_from(&kept.seen);
-        if kept.missing.is_empty() {
+        if kept.missing.is_empty() && !self.is_afar {
             self.kept.remove(&number);
         }
         for (shard, gauges) in &row.gauges {

@@ -12,6 +12,7 @@ impl Merger {
         let count = self.timelines.len();
         self.sources.push(Source {
             told: Some(self.shown),
+            is_silent: false,
             scenarios: (0..count).collect(),
             left: Vec::new(),
             gauges: vec![(0, 0); count],
@@ -29,7 +30,7 @@ impl Merger {
 
     /// Nobody waits for what somebody elsewhere tells.
     pub(in crate::run) fn go_silent(&mut self, part: usize) {
-        self.sources[part].told = None;
+        (self.sources[part].told, self.sources[part].is_silent) = (None, true);
     }
 
     /// Somebody elsewhere is over.
@@ -38,7 +39,7 @@ impl Merger {
             all.add(end.stopped_at, end.backlog(), end.spent);
         }
         self.ended_at = self.ended_at.max(end.wall);
-        self.go_silent(part);
+        (self.sources[part].told, self.sources[part].is_silent) = (None, false);
         self.parts.push(end);
     }
 }

@@ -1,0 +1,293 @@
+//! What may happen to workers, to whoever leads them and to their bus, on machines of a network: whatever it is, nothing is started twice or
+//! late, and what the target saw is what the report says, by worker and by second.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use super::binary::{onrush, report, text};
+use super::bus::NatsServer;
+use super::net::Net;
+use super::seen::until;
+use super::target::{Target, Truth};
+use super::{Worker, of_workers, started};
+
+const BUS: usize = 1;
+const TARGET: usize = 2;
+const LEADER: usize = 3;
+const FIRST: usize = 4;
+
+const RATE: u64 = 300;
+/// A start that comes so much after its instant is one of a burst.
+const LATE: Duration = Duration::from_secs(3);
+/// Rows that are told by several clocks may differ by the starts of this part of a second.
+const ROW_SLACK: u64 = RATE / 5;
+
+/// A cluster at work.
+struct Scene {
+    net: Arc<Net>,
+    bus: NatsServer,
+    target: Target,
+    folder: PathBuf,
+    seconds: u64,
+    workers: Vec<Worker>,
+    leader: Option<Child>,
+}
+
+impl Scene {
+    /// Workers, and a load on all of them that has begun.
+    fn begun(name: &str, workers: usize, seconds: u64, words: &[&str]) -> Self {
+        let mut scene = Self::prepared(name, workers, seconds);
+        scene.leads(words);
+        scene.has_begun();
+        scene
+    }
+
+    fn prepared(name: &str, workers: usize, seconds: u64) -> Self {
+        let net = Arc::new(Net::of(FIRST + 4));
+        let folder = std::env::temp_dir().join(format!("onrush-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let rows: String = (0..seconds * RATE).map(|number| format!("{number}\n")).collect();
+        fs::write(folder.join("rows.csv"), format!("n\n{rows}")).expect("a file");
+        let bus = NatsServer::on(&net, BUS, &[]);
+        let target = Target::on(&net, TARGET);
+        let load = format!(
+            "target: {}\ndata:\n  rows: {{file: rows.csv, pick: next, share: split, at_end: stop}}\n\
+             scenarios:\n  all:\n    load: {{rate: {RATE}/s, for: {seconds}s}}\n    steps:\n      - get: /${{rows.n}}\n",
+            target.url
+        );
+        fs::write(folder.join("load.yaml"), load).expect("a file");
+        let mut scene = Self { net, bus, target, folder, seconds, workers: Vec::new(), leader: None };
+        (0..workers).for_each(|_| scene.joins());
+        scene
+    }
+
+    /// One more worker.
+    fn joins(&mut self) {
+        let host = FIRST + self.workers.len();
+        let (site, name) = (self.bus.site("faults"), self.net.address(host));
+        let words = ["worker", "--join", &site, "--name", &name, "--threads", "1", "--quiet"];
+        let worker = self.net.on(host, &onrush(&words)).stdout(Stdio::null()).spawn();
+        self.workers.push(Worker(worker.expect("it starts")));
+    }
+
+    fn leads(&mut self, words: &[&str]) {
+        let load = self.folder.join("load.yaml").display().to_string();
+        let (site, count) = (self.bus.site("faults"), self.workers.len().to_string());
+        let own = ["run", &load, "--output", "json", "--cluster", &site, "--workers", &count];
+        let leads = self.net.on(LEADER, &onrush(&[&own[..], words].concat()));
+        let mut leads = leads;
+        self.leader = Some(leads.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts"));
+    }
+
+    fn has_begun(&self) {
+        until("the load begins", || self.target.count() as u64 > RATE);
+    }
+
+    fn address(&self, worker: usize) -> String {
+        self.net.address(FIRST + worker)
+    }
+
+    fn bus_address(&self) -> String {
+        self.net.address(BUS)
+    }
+
+    /// The end of it: what is planned, was started, or is told to be missing; and what came of each number.
+    fn judged(mut self) -> (Judged, Value) {
+        let leader = self.leader.take().expect("it leads");
+        let done = leader.wait_with_output().expect("it ends");
+        assert!(matches!(done.status.code(), Some(0 | 1)), "{}", text(&done.stderr));
+        let report = report(&done);
+        let judged = Judged::of(&report, &self.target, self.seconds * RATE);
+        (judged, report)
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        if let Some(leader) = &mut self.leader {
+            // It may have ended by itself.
+            let _ = leader.kill();
+            let _ = leader.wait();
+        }
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).expect("it is there");
+}
+
+/// The books, held against what the target saw.
+#[derive(Debug)]
+struct Judged {
+    started: u64,
+    undelivered: u64,
+    unknown: u64,
+    /// Planned starts that the target did not see.
+    missing: Vec<u64>,
+}
+
+impl Judged {
+    /// What holds whatever happened: nothing came twice or late, and each start is in the books once.
+    fn of(report: &Value, target: &Target, planned: u64) -> Self {
+        let truth = Truth::of(&target.came(), RATE);
+        let (started, workers) = (started(report), &report["workers"]);
+        let (undelivered, unknown) = (of_workers(report, "undelivered"), of_workers(report, "unknown"));
+        let judged = Self { started, undelivered, unknown, missing: truth.missing(planned) };
+        let came = truth.numbers.len() as u64;
+        let shown = format!("{started} + {undelivered} + {unknown} of {planned}, {came} came: {workers:#}");
+        assert_eq!(truth.twice, Vec::<u64>::new(), "{shown}");
+        assert!(truth.latest < LATE, "{:?} late: {shown}", truth.latest);
+        // What a killed one had started and not told may lie between two rows.
+        let slack = if unknown > 0 { 2 } else { 0 };
+        assert!(planned.abs_diff(started + undelivered + unknown) <= slack, "{shown}");
+        assert!((started..=started + unknown + slack).contains(&came), "{shown}");
+        if unknown == 0 {
+            // One that came back is there once for each of its lives.
+            let mut of: BTreeMap<String, u64> = BTreeMap::new();
+            for each in workers["each"].as_array().expect("workers") {
+                let name = each["name"].as_str().expect("a name").to_owned();
+                *of.entry(name).or_default() += each["started"].as_u64().expect("a number");
+            }
+            of.retain(|_, started| *started > 0);
+            assert_eq!(truth.of, of, "{shown}");
+            judged.rows_agree(report);
+        }
+        judged
+    }
+
+    /// Second by second: what the rows say to have been started by then is what came.
+    fn rows_agree(&self, report: &Value) {
+        let mut told = 0;
+        let rows: Vec<u64> = report["intervals"].as_array().expect("rows").iter().map(|row| row["started"].as_u64().unwrap_or_default()).collect();
+        println!("{rows:?} {:?} {:?}", self.missing.first(), self.missing.last());
+        for row in report["intervals"].as_array().expect("rows") {
+            told += row["started"].as_u64().expect("a number");
+            let due = (row["to_s"].as_f64().expect("a time") * RATE as f64).round() as u64;
+            let came = due - self.missing.iter().filter(|number| **number < due).count() as u64;
+            assert!(came.abs_diff(told) <= ROW_SLACK, "{told} and {came} by {}: {row}", row["to_s"]);
+        }
+        assert_eq!(told, self.started);
+    }
+}
+
+/// Out of reach for longer than its lease, and back: others had its share, and it takes part again.
+#[test]
+fn a_worker_that_is_cut_off_from_the_bus_for_six_seconds() {
+    let scene = Scene::begun("cut6", 3, 26, &[]);
+    scene.net.cut_from(FIRST + 1, &scene.bus_address());
+    sleep(Duration::from_secs(6));
+    scene.net.mend_to(FIRST + 1, &scene.bus_address());
+    let name = scene.address(1);
+    let (judged, report) = scene.judged();
+    assert_eq!(judged.unknown, 0, "{judged:?}");
+    // From the end of its lease to the move at most, a third of the load.
+    assert!(judged.undelivered <= 7 * RATE / 3, "{judged:?}");
+    assert_eq!(judged.missing.len() as u64, judged.undelivered, "{judged:?}");
+    let each = report["workers"]["each"].as_array().expect("workers");
+    let lives = each.iter().filter(|each| each["name"] == name.as_str()).count();
+    assert_eq!(lives, 2, "it came back: {:#}", report["workers"]);
+}
+
+#[test]
+fn a_worker_that_is_cut_off_from_the_bus_for_a_minute() {
+    let scene = Scene::begun("cut60", 3, 90, &[]);
+    scene.net.cut_from(FIRST, &scene.bus_address());
+    sleep(Duration::from_secs(60));
+    scene.net.mend_to(FIRST, &scene.bus_address());
+    let (judged, _) = scene.judged();
+    assert_eq!((judged.unknown, judged.missing.len() as u64), (0, judged.undelivered), "{judged:?}");
+    assert!(judged.undelivered <= 7 * RATE / 3, "{judged:?}");
+}
+
+/// A process that stands still makes up for nothing when it goes on.
+#[test]
+fn a_worker_that_stands_still_for_eight_seconds() {
+    let scene = Scene::begun("still", 3, 28, &[]);
+    signal(&scene.workers[2].0, Signal::STOP);
+    sleep(Duration::from_secs(8));
+    signal(&scene.workers[2].0, Signal::CONT);
+    let (judged, _) = scene.judged();
+    assert_eq!((judged.unknown, judged.missing.len() as u64), (0, judged.undelivered), "{judged:?}");
+    assert!((RATE..=8 * RATE / 3).contains(&judged.undelivered), "{judged:?}");
+}
+
+/// The cable of a worker's machine: it reaches neither the bus nor the target.
+#[test]
+fn a_machine_whose_cable_is_pulled() {
+    let scene = Scene::begun("cable", 3, 30, &[]);
+    scene.net.cut(FIRST);
+    sleep(Duration::from_secs(10));
+    scene.net.mend(FIRST);
+    let leader = scene.leader.as_ref().expect("it leads").id();
+    assert!(leader > 0);
+    let mut scene = scene;
+    let done = scene.leader.take().expect("it leads").wait_with_output().expect("it ends");
+    let report = report(&done);
+    let truth = Truth::of(&scene.target.came(), RATE);
+    let (started, undelivered) = (started(&report), of_workers(&report, "undelivered"));
+    let failed = report["requests"]["failed"].as_u64().expect("a number");
+    let unfinished = report["requests"]["unfinished"].as_u64().expect("a number");
+    assert_eq!(of_workers(&report, "unknown"), 0, "{:#}", report["workers"]);
+    assert_eq!(started + undelivered, 30 * RATE, "{:#}", report["workers"]);
+    assert_eq!(truth.twice, Vec::<u64>::new());
+    let came = truth.numbers.len() as u64;
+    assert!((started - failed - unfinished..=started).contains(&came), "{started} {failed} {unfinished} {came}");
+}
+
+/// Whoever leads stands still: nobody goes on without it, and it goes on with all of them.
+#[test]
+fn a_leader_that_stands_still_for_eight_seconds() {
+    let scene = Scene::begun("leader-still", 3, 28, &[]);
+    signal(scene.leader.as_ref().expect("it leads"), Signal::STOP);
+    sleep(Duration::from_secs(8));
+    signal(scene.leader.as_ref().expect("it leads"), Signal::CONT);
+    let (judged, _) = scene.judged();
+    assert_eq!((judged.unknown, judged.missing.len() as u64), (0, judged.undelivered), "{judged:?}");
+    assert!(judged.undelivered <= 8 * RATE, "{judged:?}");
+}
+
+#[test]
+fn a_leader_that_is_cut_off_from_the_bus_for_six_seconds() {
+    let scene = Scene::begun("leader-cut", 3, 26, &[]);
+    scene.net.cut_from(LEADER, &scene.bus_address());
+    sleep(Duration::from_secs(6));
+    scene.net.mend_to(LEADER, &scene.bus_address());
+    let (judged, _) = scene.judged();
+    assert_eq!((judged.unknown, judged.missing.len() as u64), (0, judged.undelivered), "{judged:?}");
+    assert!(judged.undelivered <= 7 * RATE, "{judged:?}");
+}
+
+/// The load pauses, and goes on when the bus is there again.
+#[test]
+fn a_bus_that_is_gone_for_forty_seconds() {
+    let mut scene = Scene::begun("gone40", 3, 70, &[]);
+    scene.bus.kill();
+    sleep(Duration::from_secs(40));
+    scene.bus.begin();
+    let (judged, report) = scene.judged();
+    assert_eq!((judged.unknown, judged.missing.len() as u64), (0, judged.undelivered), "{judged:?}");
+    assert!((30 * RATE..=46 * RATE).contains(&judged.undelivered), "{judged:?}");
+    assert_eq!(report["verdict"]["is_sound"].as_bool(), None, "{:#}", report["verdict"]);
+}
+
+/// One that comes later has its share from when on it is there, and nothing is lost.
+#[test]
+fn a_worker_that_joins_a_run() {
+    let mut scene = Scene::begun("joins", 2, 24, &[]);
+    scene.joins();
+    let name = scene.address(2);
+    let (judged, report) = scene.judged();
+    assert_eq!((judged.started, judged.undelivered, judged.unknown), (24 * RATE, 0, 0), "{judged:?}");
+    let each = report["workers"]["each"].as_array().expect("workers");
+    let new = each.iter().find(|each| each["name"] == name.as_str()).expect("it took part");
+    assert!(new["started"].as_u64() > Some(RATE), "{:#}", report["workers"]);
+}
