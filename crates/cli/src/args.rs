@@ -429,6 +429,8 @@ pub(crate) struct EngineArgs {
     pub(crate) ssh: Option<String>,
     pub(crate) on_worker_loss: Option<String>,
     pub(crate) min_workers: Option<String>,
+    /// It takes over what somebody else leads.
+    pub(crate) standby: bool,
 }
 
 impl EngineArgs {
@@ -443,6 +445,7 @@ impl EngineArgs {
             ssh: given.text("ssh"),
             on_worker_loss: given.text("on-worker-loss"),
             min_workers: given.text("min-workers"),
+            standby: given.has("standby"),
         }
     }
 }

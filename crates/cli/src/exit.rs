@@ -25,6 +25,8 @@ impl Exit {
     pub(crate) fn of(error: &RunError) -> Self {
         match error {
             RunError::Team(TeamFault::Stopped) => Self::Stopped,
+            // It stood by in vain, as it should.
+            RunError::Team(TeamFault::Elsewhere) => Self::Done,
             RunError::Team(TeamFault::Undivided { .. }) => Self::Usage,
             _ => Self::System,
         }

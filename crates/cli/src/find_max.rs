@@ -34,7 +34,7 @@ const CONNECTIONS_FROM: f64 = 100.0;
 const CONNECTIONS_MOST: u64 = 1_000_000;
 
 /// What a search decides by itself, or cannot use.
-const OF_ONE_RUN: [&str; 24] = [
+const OF_ONE_RUN: [&str; 25] = [
     "requests",
     "duration",
     "rate",
@@ -56,6 +56,7 @@ const OF_ONE_RUN: [&str; 24] = [
     "trace",
     "show-failures",
     "show-secrets",
+    "standby",
     "baseline",
     "fail-if",
     "screen",

@@ -29,7 +29,7 @@ const REPEAT: u64 = 3;
 /// The order of the runs is drawn from this.
 const SEED: u64 = 1;
 /// What a run of a sweep has no place for.
-const OF_ONE_RUN: [&str; 15] = [
+const OF_ONE_RUN: [&str; 16] = [
     "threshold",
     "debug",
     "show-failures",
@@ -40,6 +40,7 @@ const OF_ONE_RUN: [&str; 15] = [
     "log-only",
     "log-share",
     "slowest",
+    "standby",
     "baseline",
     "fail-if",
     "screen",

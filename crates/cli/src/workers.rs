@@ -14,7 +14,7 @@ use cluster::team::{Look, Workers};
 use cluster::{OnLoss, Setting};
 use engine::{Order, RunError, Team, TeamFault};
 use pacing::Nanos;
-use plan::{Plan, PlanError, Reach, parse_count};
+use plan::{Load, Plan, PlanError, Reach, Scenario, UserShape, parse_count};
 use report::Language;
 
 use crate::args::EngineArgs;
@@ -65,6 +65,9 @@ pub(crate) fn team(
         );
         return Err((text, Exit::Usage));
     }
+    if let Some(text) = engine.standby.then(|| cannot_stand_by(plan, engine, language)).flatten() {
+        return Err((text, Exit::Usage));
+    }
     // One exchange of each step is shown by itself.
     if is_alone || wishes.is_debug() {
         return Ok(None);
@@ -93,11 +96,13 @@ pub(crate) fn team(
         Some("fail") => OnLoss::Fail,
         _ => OnLoss::Rebalance,
     };
-    let wanted = Wanted { count, least, on_loss };
+    let wanted = Wanted { count, least, on_loss, is_standby: engine.standby };
     let team: Result<OwnTeam, std::io::Error> = match (&engine.cluster, &hosts) {
         (Some(bus), _) => {
             let crew = Crew::default();
-            let workers = on_bus(bus, wanted.afar(), crew.look(), language)?;
+            // Whoever takes it over reads all that was told.
+            let setting = Setting { is_alone: false, ..wanted.afar() };
+            let workers = on_bus(bus, setting, crew.look(), language)?;
             let team = OwnTeam { workers, crew, _bus: None, _folder: None };
             if let Some(hosts) = &hosts {
                 team.sends_for(hosts, (Way::Away(bus), &allowed_by(plan)), engine, language)?;
@@ -124,6 +129,23 @@ pub(crate) fn team(
     Ok(Some(Arc::new(team)))
 }
 
+/// Why nobody stands by for a load, if that is so.
+fn cannot_stand_by(plan: &Plan, engine: &EngineArgs, language: Language) -> Option<String> {
+    let waits = |scenario: &Scenario| matches!(scenario.load, Load::Closed { shape: UserShape::Rendezvous, .. });
+    if engine.cluster.is_none() || engine.hosts.is_some() {
+        return Some(language.pick(
+            "--standby needs --cluster, and workers that others start".to_owned(),
+            "--standby 需要 --cluster，且工作进程由他处启动".to_owned(),
+        ));
+    }
+    plan.scenarios.iter().any(waits).then(|| {
+        language.pick(
+            "--standby: a load whose users wait for each other (--rendezvous) cannot be taken over".to_owned(),
+            "--standby：用户相互等待的负载（--rendezvous）无法接管".to_owned(),
+        )
+    })
+}
+
 /// Where workers on a bus that others reach too may go: to what the plan loads, and where its user may.
 fn allowed_by(plan: &Plan) -> Vec<String> {
     let mut all = BTreeSet::new();
@@ -141,6 +163,7 @@ struct Wanted {
     count: usize,
     least: usize,
     on_loss: OnLoss,
+    is_standby: bool,
 }
 
 impl Wanted {
@@ -170,6 +193,7 @@ impl Wanted {
             late_news: Nanos::from_millis(5_000),
             closed_is_gone: true,
             start_lead: Nanos::from_millis(300),
+            is_standby: self.is_standby,
             is_alone: true,
         }
     }

@@ -47,6 +47,8 @@ pub struct Balance {
     pub undelivered: u64,
     /// Whoever had it has not told what came of it.
     pub unknown: u64,
+    /// How long nobody had anything.
+    pub stood_still: Nanos,
 }
 
 impl Ledger {
@@ -107,7 +109,7 @@ impl Ledger {
             };
             spans.iter().map(of).sum()
         };
-        Balance { undelivered: count(&nobody), unknown: count(&unknown) }
+        Balance { undelivered: count(&nobody), unknown: count(&unknown), stood_still: common(&nobody) }
     }
 
     /// When nobody had slots, and when nobody knows what became of them.
@@ -154,6 +156,23 @@ impl Ledger {
     }
 }
 
+/// How long all slots are in some span at the same time.
+fn common(spans: &Spans) -> Nanos {
+    let mut edges: BTreeMap<Nanos, i64> = BTreeMap::new();
+    for ((from, to), slots) in spans {
+        *edges.entry(*from).or_default() += slots.len() as i64;
+        *edges.entry(*to).or_default() -= slots.len() as i64;
+    }
+    let (mut all, mut count, mut since) = (Nanos::ZERO, 0, Nanos::ZERO);
+    for (at, change) in edges {
+        if count == i64::from(SLOT_COUNT) {
+            all = all + at.since(since);
+        }
+        (count, since) = (count + change, at);
+    }
+    all
+}
+
 /// When slots changed hands.
 struct Moves {
     /// Slot by slot: in which tenure, to whom.
@@ -176,5 +195,25 @@ impl Moves {
         let later = |(place, to): &&(u16, u16)| *place > tenure && *to != member;
         let all = self.of_slots[usize::from(slot)].iter().filter(later);
         all.filter_map(|(place, _)| gave.get(&(member, *place)).copied()).min().unwrap_or(Nanos::NEVER)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It stands still while all slots are in some span, in one or in several.
+    #[test]
+    fn the_load_stands_still_while_nobody_has_anything() {
+        let at = Nanos::from_millis;
+        let (half, other): (Vec<u16>, Vec<u16>) = (0..SLOT_COUNT as u16).partition(|slot| slot % 2 == 0);
+        let mut spans = Spans::new();
+        spans.insert((at(1_000), at(5_000)), half.clone());
+        assert_eq!(common(&spans), Nanos::ZERO);
+        spans.insert((at(3_000), at(4_000)), other.clone());
+        spans.insert((at(4_000), at(9_000)), other);
+        assert_eq!(common(&spans), at(2_000));
+        spans.insert((at(6_000), at(6_500)), half);
+        assert_eq!(common(&spans), at(2_500));
     }
 }

@@ -56,6 +56,8 @@ pub struct Setting {
     pub closed_is_gone: bool,
     /// From the moment when all are ready to the start, at least.
     pub start_lead: Nanos,
+    /// It begins nothing, and takes over a run with its plan.
+    pub is_standby: bool,
     /// Nobody else can lead: what was read of the stream is needed no more.
     pub is_alone: bool,
 }
@@ -95,6 +97,12 @@ pub enum Told {
     Leads,
     /// Somebody else does.
     Deposed,
+    /// Somebody else has taken over what we led.
+    Replaced,
+    /// The run that was to be taken over is over.
+    Elsewhere,
+    /// Nobody leads a run that could be taken over.
+    NoRun,
     /// So many workers are there that could take part.
     Workers(usize),
     /// The run starts at this instant of our clock.
@@ -133,6 +141,13 @@ pub enum Told {
     },
     /// So many of them fell silent at the same time that it may be the bus: nobody is given up for a while.
     Frozen,
+    /// The bus does not take what somebody has to tell.
+    NoRoom {
+        /// The number of the member.
+        member: u16,
+    },
+    /// What somebody told is gone from the bus, and nobody has read it.
+    Gap,
     /// Too few are left, or one was lost that must not be: the run ends.
     Fails {
         /// So many are left.
@@ -180,6 +195,12 @@ pub struct Leader {
     told: VecDeque<Told>,
     workers_told: usize,
     is_closing: bool,
+    /// It leads nothing any more.
+    is_out: bool,
+    /// Somebody leads a run that is to be taken over when it is left.
+    stands_by: bool,
+    /// What somebody told is gone.
+    has_gap: bool,
     /// The last entry of the stream that was read, and when something came of it, or was asked for.
     read_upto: u64,
     read_at: Nanos,
@@ -205,6 +226,9 @@ impl Leader {
             told: VecDeque::new(),
             workers_told: 0,
             is_closing: false,
+            is_out: false,
+            stands_by: false,
+            has_gap: false,
             read_upto: 0,
             read_at: now,
             forgotten: 0,
@@ -252,11 +276,16 @@ impl Leader {
 
     /// The load is changed: for all, from its instant on. It is over at `ends_at` then, counted from the beginning of the measured load.
     pub fn change(&mut self, change: Change, ends_at: Option<Nanos>) {
+        self.ends(ends_at);
+        self.state.changes.push(change);
+        self.is_dirty = true;
+    }
+
+    /// The load is over then, as it was changed.
+    pub fn ends(&mut self, ends_at: Option<Nanos>) {
         if let Some(order) = &mut self.order {
             order.ends_at = ends_at;
         }
-        self.state.changes.push(change);
-        self.is_dirty = true;
     }
 
     /// Users of a scenario that wait for each other start at this instant, counted from the start of the run.
@@ -278,6 +307,11 @@ impl Leader {
         }
     }
 
+    /// Somebody else goes on with what we led: it is none of ours any more.
+    pub fn withdraw(&mut self) {
+        (self.order, self.run, self.is_out) = (None, None, true);
+    }
+
     /// What was to begin does not.
     pub fn cancel(&mut self) {
         (self.order, self.run) = (None, None);
@@ -296,7 +330,7 @@ impl Leader {
 
     /// Workers know that they may go.
     pub fn is_closed(&self) -> bool {
-        self.is_closing && self.leads() && !self.is_dirty && self.writing_since.is_none()
+        self.is_out || self.is_closing && self.leads() && !self.is_dirty && self.writing_since.is_none()
     }
 
     fn ask(&mut self, pending: Pending, now: Nanos, verb: impl FnOnce(u64) -> Verb) {
@@ -325,7 +359,13 @@ impl Leader {
             self.writing_since = None;
         }
         match result {
-            Ok(revision) => self.state_key = self.state_key.max(revision),
+            Ok(revision) => {
+                self.state_key = self.state_key.max(revision);
+                // Nobody else goes on with it from now on.
+                if written == self.state.revision && self.state.phase >= Phase::Done {
+                    self.forget();
+                }
+            }
             // What stands there is read before anything else is written.
             Err(_) => self.is_dirty = true,
         }
@@ -339,6 +379,15 @@ impl Leader {
 
     /// What is due is done.
     fn look(&mut self, now: Nanos) {
+        if self.is_out {
+            return;
+        }
+        if self.setting.is_standby && !self.leads() {
+            self.look_at_others(now);
+            if !self.stands_by {
+                return;
+            }
+        }
         let (turn, write) = self.keeper.tick(now);
         self.turn(turn, now);
         let key = LEADER.to_owned();
@@ -365,6 +414,25 @@ impl Leader {
         self.look_at_run(now);
         self.look_who_is_there(now);
         self.write_state(now);
+    }
+
+    /// Whether there is a run that could be taken over.
+    fn look_at_others(&mut self, now: Nanos) {
+        let (Some(order), Some(run)) = (&self.order, &self.run) else { return };
+        let is_ours = order.plan == self.state.plan;
+        match self.state.phase {
+            Phase::Preparing | Phase::Running if is_ours => self.stands_by = true,
+            // What whoever led has ended nobody takes over.
+            Phase::Done | Phase::Closed if is_ours && std::mem::take(&mut self.stands_by) => {
+                self.run = None;
+                self.told.push_back(Told::Elsewhere);
+            }
+            _ if !self.stands_by && now.since(run.since) >= self.setting.patience => {
+                self.run = None;
+                self.told.push_back(Told::NoRun);
+            }
+            _ => {}
+        }
     }
 
     fn look_who_is_there(&mut self, now: Nanos) {

@@ -8,7 +8,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use driver::Clock;
-use engine::{Books, Muster, Order, RunError, Supplies, Team, TeamFault, Teller, Wanted, WorkerResult, starts_between};
+use engine::{
+    AGO_MAX, Books, Muster, Order, RunError, Supplies, Team, TeamFault, Teller, Wanted, WorkerResult, starts_between,
+};
 use feed::{AtEnd, Feed, Share};
 use host::CpuTime;
 use pacing::{Nanos, Segment};
@@ -71,7 +73,7 @@ impl Workers {
         look: Look,
         join: impl FnOnce(Vec<String>, Inbox) -> Result<Box<dyn Bus>, E>,
     ) -> Result<Self, E> {
-        let clock = Clock::start();
+        let clock = Clock::at(AGO_MAX);
         let heard_within = if setting.closed_is_gone { HEARD_HERE } else { HEARD_AFAR };
         let (sender, inputs) = channel();
         let leader = Leader::new(setting.clone(), clock.now());
@@ -129,8 +131,8 @@ impl Team for Workers {
             }
         };
         // The same instant on the clock of the run.
-        let left = started.since(self.clock.now());
-        Ok(clock.now() + left)
+        let (ours, theirs) = (self.clock.now(), clock.now());
+        Ok((theirs + started.since(ours)).since(ours.since(started)))
     }
 
     fn heard_within(&self) -> Nanos {
@@ -200,8 +202,6 @@ struct OwnRun {
     seen: HashMap<u16, WorkerResult>,
     revision: u32,
     rounds: Vec<Nanos>,
-    frozen_since: Option<Nanos>,
-    silent_for: Nanos,
     /// When the load was over, as far as it was ended.
     until: Option<Nanos>,
 }
@@ -221,7 +221,7 @@ impl Desk {
     fn work(mut self) {
         loop {
             let now = self.clock.now();
-            self.hear(now);
+            self.hear();
             self.look_at_run(now);
             while let Some(verb) = self.leader.next_verb() {
                 self.bus.ask(verb);
@@ -267,8 +267,6 @@ impl Desk {
             seen: HashMap::new(),
             revision: 0,
             rounds,
-            frozen_since: None,
-            silent_for: Nanos::ZERO,
             until: None,
         });
     }
@@ -309,7 +307,7 @@ impl Desk {
         self.leader.cancel();
     }
 
-    fn hear(&mut self, now: Nanos) {
+    fn hear(&mut self) {
         while let Some(told) = self.leader.next_told() {
             match told {
                 Told::Starts(at) => {
@@ -320,6 +318,15 @@ impl Desk {
                         }
                     }
                 }
+                Told::Resumes(at) => self.resumes(at),
+                Told::Replaced => {
+                    if let Some(run) = self.run.take() {
+                        run.teller.broken(TeamFault::Replaced.into());
+                    }
+                    self.leader.withdraw();
+                }
+                Told::Elsewhere => self.fail(TeamFault::Elsewhere),
+                Told::NoRun => self.fail(TeamFault::NoRun { waited_s: self.setting.patience.0 / 1_000_000_000 }),
                 Told::Refused { worker, refusal } => {
                     let fault = self.fault_of(worker, refusal);
                     self.fail(fault);
@@ -331,15 +338,35 @@ impl Desk {
                 Told::TooFew { there, unready } => self.fail(TeamFault::Unready { unready, of: there + unready }),
                 Told::News { member, news } => self.news(member, *news),
                 Told::Lost { member, until, .. } => self.lost(member, until),
-                Told::Frozen => {
+                Told::Over => self.over(),
+                Told::NoRoom { member } => {
                     if let Some(run) = &mut self.run {
-                        run.frozen_since.get_or_insert(now);
+                        run.seen.entry(member).or_default().had_no_room = true;
                     }
                 }
-                Told::Over => self.over(),
-                Told::Fails { .. } | Told::Leads | Told::Deposed | Told::Workers(_) | Told::Resumes(_) => {}
+                Told::Gap => {
+                    if let Some(run) = &mut self.run {
+                        let reason = "what workers told is gone there before it was read".to_owned();
+                        run.teller.broken(TeamFault::Bus { reason }.into());
+                    }
+                }
+                Told::Fails { .. } | Told::Frozen | Told::Leads | Told::Deposed | Told::Workers(_) => {}
             }
         }
+    }
+
+    /// A run goes on that somebody else has led: what was changed before is known.
+    fn resumes(&mut self, at: Nanos) {
+        let Some(run) = &mut self.run else { return };
+        let Some(answer) = run.answer.take() else { return };
+        for change in &self.leader.state().changes {
+            run.teller.learn(change.clone());
+            run.revision = run.revision.max(change.revision);
+        }
+        let ends_at = end_of(&run.teller);
+        run.started = at;
+        let _ = answer.send(Ok(at));
+        self.leader.ends(ends_at);
     }
 
     fn fault_of(&self, worker: String, refusal: Refusal) -> TeamFault {
@@ -457,7 +484,7 @@ impl Desk {
         let books = Books {
             undelivered: if is_stopped { 0 } else { balance.undelivered },
             unknown: balance.unknown,
-            silent_for: run.silent_for.as_duration(),
+            stood_still: balance.stood_still.as_duration(),
         };
         run.teller.over(Muster { workers, books });
     }

@@ -43,6 +43,8 @@ pub struct Hello {
     pub revision: u64,
     /// What it says of a run.
     pub standing: Option<Standing>,
+    /// The bus does not take what it has to tell.
+    pub has_no_room: bool,
 }
 
 impl Hello {
@@ -59,6 +61,7 @@ impl Hello {
             run_now: None,
             revision: 0,
             standing: None,
+            has_no_room: false,
         }
     }
 }

@@ -437,7 +437,8 @@ impl Worker {
         self.said_at = Some(now);
         let (run, started) = self.known_start.unwrap_or((0, Nanos::NEVER));
         let run_now = (now >= started).then(|| now.since(started));
-        let hello = Hello { run, run_now, ..self.hello.clone() };
+        let has_no_room = self.refused().is_some();
+        let hello = Hello { run, run_now, has_no_room, ..self.hello.clone() };
         let (subject, payload) = (asking(lease.who), written(&Ask::Hello(hello)));
         // An older one that is answered late says less.
         self.pending.retain(|_, (pending, since)| {

@@ -98,6 +98,8 @@ pub struct WorkerResult {
     pub began_late: Option<Duration>,
     /// How often it was silent for so long that others got its share.
     pub losses: u32,
+    /// The bus did not take what it had to tell, for a while or to the end.
+    pub had_no_room: bool,
 }
 
 /// Starts of open loads by the books: planned = started + undelivered + unknown.
@@ -107,6 +109,6 @@ pub struct Books {
     pub undelivered: u64,
     /// Those that were due at somebody who has not told what became of them.
     pub unknown: u64,
-    /// How long whoever has to tell was out of reach for everybody.
-    pub silent_for: Duration,
+    /// How long nobody had any part of the load.
+    pub stood_still: Duration,
 }

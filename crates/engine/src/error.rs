@@ -108,6 +108,20 @@ pub enum TeamFault {
         /// Why.
         reason: String,
     },
+    /// Nobody leads a run that could be taken over.
+    #[error(
+        "after {waited_s} s nobody on the bus leads a run of this load; start it there with the same command, without --standby"
+    )]
+    NoRun {
+        /// How long it was waited for.
+        waited_s: u64,
+    },
+    /// Somebody else has taken the run over.
+    #[error("this one was out of reach, and another onrush has taken the run over (--standby); the report is there")]
+    Replaced,
+    /// The run that was to be taken over is over.
+    #[error("whoever led the run has ended it, and has its report")]
+    Elsewhere,
     /// It was stopped before it began.
     #[error("stopped before the load began, so nothing was measured")]
     Stopped,

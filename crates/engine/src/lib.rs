@@ -50,7 +50,7 @@ pub use places::{Places, PlacesError};
 pub use reflect::{ReflectError, describe, describe_all, list_services};
 pub use resolve::{ResolveError, Resolved, STRANGERS_SHOWN_MAX, Stranger, addresses_of, resolve};
 pub use run::{
-    Finished, Interval, KeptInterval, Order, Part, PartNews, RunOptions, RunResult, Running, ScenarioInterval,
+    AGO_MAX, Finished, Interval, KeptInterval, Order, Part, PartNews, RunOptions, RunResult, Running, ScenarioInterval,
     ScenarioResult, SteppedRun, Team, Teller, Told, Wanted, end_of_plan, run, run_on, starts_between,
 };
 pub use series::catalog;

@@ -44,7 +44,7 @@ fn all(muster: &Muster, language: Language) -> String {
 }
 
 fn one(worker: &WorkerResult, language: Language) -> String {
-    let WorkerResult { name, slots, started, failed, cpu, losses, .. } = worker;
+    let WorkerResult { name, slots, started, failed, cpu, losses, had_no_room, .. } = worker;
     let part = percent(u64::from(*slots), SLOTS as u64);
     let (started, cpu) = (count(*started), time(cpu.total_ns() as f64));
     let mut text = language.pick(
@@ -54,13 +54,16 @@ fn one(worker: &WorkerResult, language: Language) -> String {
     if *losses > 0 {
         text.push_str(language.pick("; was lost", "；曾失联"));
     }
+    if *had_no_room {
+        text.push_str(language.pick("; the bus had no room for what it told", "；总线空间不足，数据曾无法写入"));
+    }
     text
 }
 
 /// What nobody did, or nobody knows of; `None` when all is accounted for.
 pub(crate) fn missed(run: &Run, language: Language) -> Option<String> {
     let muster = run.muster.as_ref()?;
-    let Books { undelivered, unknown, .. } = muster.books;
+    let Books { undelivered, unknown, stood_still } = muster.books;
     if !muster.has_losses() {
         return None;
     }
@@ -75,10 +78,18 @@ pub(crate) fn missed(run: &Run, language: Language) -> Option<String> {
         ));
     }
     let (undelivered, unknown) = (count(undelivered), count(unknown));
-    Some(language.pick(
+    let mut text = language.pick(
         format!("workers were lost: {undelivered} starts were due while nobody had them, of {unknown} nobody knows whether they were made"),
         format!("有工作进程失联：{undelivered} 次启动到期时无人承担，另有 {unknown} 次是否发出未知"),
-    ))
+    );
+    if !stood_still.is_zero() {
+        let span = time(stood_still.as_nanos() as f64);
+        text.push_str(&language.pick(
+            format!("; for {span} the load stood still: whoever leads, or the bus, was out of reach"),
+            format!("；负载停顿了 {span}：主导进程或总线失联"),
+        ));
+    }
+    Some(text)
 }
 
 /// The same for programs; null where threads of one process carried it out.
@@ -95,11 +106,13 @@ pub(crate) fn value(run: &Run) -> Value {
             "clock_error_s": worker.clock_error.map(|error| error.as_secs_f64()),
             "began_late_s": worker.began_late.map(|late| late.as_secs_f64()),
             "losses": worker.losses,
+            "had_no_room": worker.had_no_room,
         })
     };
     json!({
         "undelivered": books.undelivered,
         "unknown": books.unknown,
+        "stood_still_s": books.stood_still.as_secs_f64(),
         "each": workers.iter().map(worker).collect::<Vec<_>>(),
     })
 }

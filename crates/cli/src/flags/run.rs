@@ -31,6 +31,10 @@ pub(super) const ENGINE: &[Row] = &[
         "End the run when fewer workers than N have been left for 15 s [default: 1]",
         "剩余工作进程少于 N 个达 15 秒时结束运行 [默认：1]",
     ),
+    flag("standby", Kind::Switch, modes::RUN).help(
+        "With --cluster: lead nothing, and take this load over when whoever leads it on the bus is gone",
+        "与 --cluster 一起使用：不主导压测，仅当总线上主导此负载的进程消失时接管",
+    ),
     flag("join", Kind::Text("BUS"), modes::WORKER)
         .common()
         .help("The bus of the run: nats://HOST:PORT/NAME, or unix:PATH", "压测所用的总线：nats://主机:端口/名称，或 unix:路径"),

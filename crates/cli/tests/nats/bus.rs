@@ -1,5 +1,6 @@
 //! A real nats-server on a free port of this machine, or on one of a network, with a folder of its own.
 
+use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -44,6 +45,27 @@ impl NatsServer {
     /// Where a cluster of this name is.
     pub(crate) fn site(&self, name: &str) -> String {
         format!("nats://{}:{}/{name}", self.address, self.port)
+    }
+
+    /// The stream of a cluster is there already, and takes so many bytes.
+    pub(crate) fn makes_stream(&self, name: &str, bytes: u64) {
+        let config = format!(
+            r#"{{"name":"onrush_{name}_news","subjects":["onrush.{name}.news.*"],"retention":"limits","storage":"file",
+            "discard":"new","max_bytes":{bytes},"num_replicas":1,"max_consumers":-1,"max_msgs":-1,"max_age":0}}"#
+        );
+        let ask = || {
+            let mut stream = TcpStream::connect((self.address.as_str(), self.port)).expect("it listens");
+            let publish = format!(
+                "CONNECT {{\"verbose\":false}}\r\nSUB _INBOX.made 1\r\n\
+                 PUB $JS.API.STREAM.CREATE.onrush_{name}_news _INBOX.made {}\r\n{config}\r\n",
+                config.len()
+            );
+            stream.write_all(publish.as_bytes()).expect("it takes it");
+            let mut lines = BufReader::new(stream).lines();
+            lines.find_map(|line| line.ok().filter(|line| line.contains("stream_create_response"))).expect("an answer")
+        };
+        let answer = self.place.as_ref().map_or_else(ask, |(net, host)| net.inside(*host, ask));
+        assert!(!answer.contains("\"error\""), "{answer}");
     }
 
     pub(crate) fn kill(&mut self) {

@@ -87,11 +87,15 @@ impl Leader {
     /// A worker is there. Whether it may go on.
     fn hello(&mut self, hello: Hello, now: Nanos) -> bool {
         let (id, boot, revision) = (hello.id, hello.boot, hello.revision);
+        let has_no_room = hello.has_no_room;
         let run_now = hello.run_now.filter(|_| hello.run == self.state.run);
         let is_fit = hello.protocol == PROTOCOL && hello.version == self.setting.version;
         let may_go_on = self.members.hello(hello, is_fit, now);
         if may_go_on {
             self.members.knows(id, boot, revision);
+            if has_no_room {
+                self.make_room(id, boot);
+            }
             if let Some(run_now) = run_now {
                 self.hear_how_long(now.since(run_now), true);
             }
@@ -103,6 +107,9 @@ impl Leader {
         match key {
             LEADER => {
                 if let Some(lease) = read::<Lease>(value) {
+                    if lease.who != self.setting.who && self.run.as_ref().is_some_and(|run| run.started.is_some()) {
+                        self.told.push_back(Told::Replaced);
+                    }
                     let turn = self.keeper.seen(revision, lease, now);
                     self.turn(turn, now);
                 }

@@ -26,6 +26,8 @@ pub struct Known {
     pub heard_at: Nanos,
     /// Since when its connection is closed, at the latest.
     pub gone_at: Option<Nanos>,
+    /// Since when the bus does not take what it has to tell.
+    pub no_room_since: Option<Nanos>,
     /// It was given up, up to and with this life.
     pub lost_boot: Option<u32>,
     asked_at: Nanos,
@@ -35,7 +37,16 @@ pub struct Known {
 
 impl Known {
     fn of(hello: Hello, is_fit: bool, now: Nanos) -> Self {
-        Self { hello, is_fit, heard_at: now, gone_at: None, lost_boot: None, asked_at: Nanos::ZERO, revision: 0 }
+        Self {
+            hello,
+            is_fit,
+            heard_at: now,
+            gone_at: None,
+            no_room_since: None,
+            lost_boot: None,
+            asked_at: Nanos::ZERO,
+            revision: 0,
+        }
     }
 
     /// This life of it was not given up.
@@ -65,6 +76,7 @@ impl Members {
         if hello.boot > known.hello.boot {
             known.revision = 0;
         }
+        known.no_room_since = hello.has_no_room.then(|| known.no_room_since.unwrap_or(now));
         (known.hello, known.is_fit, known.heard_at, known.gone_at) = (hello, is_fit, now, None);
         true
     }
@@ -114,6 +126,7 @@ impl Members {
                 run_now: None,
                 revision: 0,
                 standing: None,
+                has_no_room: false,
             };
             Known::of(hello, false, Nanos::ZERO)
         })

@@ -7,7 +7,7 @@ use pacing::Nanos;
 use super::{Leader, Pending, Told};
 use crate::bus::Verb;
 use crate::deal::deal;
-use crate::words::{Batch, Member, News, Phase, Refusal, Standing, State, Tenure, Wish};
+use crate::words::{Batch, Member, News, Phase, Refusal, Standing, State, Tenure, Wish, WorkerId};
 
 /// All must be ready after so long.
 const READY_WITHIN: Nanos = Nanos::from_millis(60_000);
@@ -15,6 +15,8 @@ const READY_WITHIN: Nanos = Nanos::from_millis(60_000);
 const GUESSES_AFTER: Nanos = Nanos::from_millis(6_000);
 /// When nothing came of the stream for so long, what follows is asked for again.
 const FOLLOWS_AGAIN: Nanos = Nanos::from_millis(2_000);
+/// A worker whose news the bus does not take is not waited for longer than this, once the load is over.
+const NO_ROOM_MAX: Nanos = Nanos::from_millis(30_000);
 /// What was read of the stream is forgotten so often.
 const FORGET_EVERY: u64 = 1_000;
 
@@ -23,7 +25,7 @@ const FORGET_EVERY: u64 = 1_000;
 pub(super) struct Run {
     /// Its number.
     pub(super) number: u64,
-    since: Nanos,
+    pub(super) since: Nanos,
     packet: Packet,
     /// When it started, by our clock.
     pub(super) started: Option<Nanos>,
@@ -294,11 +296,10 @@ impl Leader {
 
     /// A worker has told something. Each batch counts once.
     pub(super) fn hear_batch(&mut self, batch: Batch, now: Nanos) {
-        let Some(run) = &mut self.run else { return };
         if self.setting.is_alone && self.read_upto >= self.forgotten + FORGET_EVERY {
-            self.forgotten = self.read_upto;
-            self.verbs.push_back(Verb::Forget { upto: self.read_upto });
+            self.forget();
         }
+        let Some(run) = &mut self.run else { return };
         let member = Member { id: batch.id, boot: batch.boot };
         let Some(number) = self.state.number_of(batch.id, batch.boot).filter(|_| batch.run == self.state.run) else {
             return;
@@ -309,6 +310,9 @@ impl Leader {
         let is_known = is_known && !crate::sim::strikes(crate::sim::Bug::CountedTwice);
         if is_known {
             return;
+        }
+        if batch.number > *heard + 1 && !std::mem::replace(&mut self.has_gap, true) {
+            self.told.push_back(Told::Gap);
         }
         *heard = batch.number;
         if run.is_taken_over && run.started.is_none() {
@@ -334,8 +338,40 @@ impl Leader {
         }
     }
 
+    /// What was read of the stream is needed no more.
+    pub(super) fn forget(&mut self) {
+        if self.read_upto > self.forgotten {
+            self.forgotten = self.read_upto;
+            self.verbs.push_back(Verb::Forget { upto: self.read_upto });
+        }
+    }
+
+    /// The bus does not take what somebody has to tell: what was read makes room. Nobody else can take this run over from then on.
+    pub(super) fn make_room(&mut self, id: WorkerId, boot: u32) {
+        self.forget();
+        if let Some(member) = self.state.number_of(id, boot) {
+            self.told.push_back(Told::NoRoom { member });
+        }
+    }
+
+    /// Those who have something to tell that the bus does not take are not waited for without an end.
+    fn look_who_cannot_tell(&mut self, now: Nanos) {
+        let Some(run) = &self.run else { return };
+        let cannot_tell = |place: &usize| {
+            let Member { id, boot } = self.state.members[*place];
+            let since = self.members.of(id, boot).no_room_since;
+            run.seats[*place].goes_on() && since.is_some_and(|since| now.since(since) >= NO_ROOM_MAX)
+        };
+        let all: Vec<usize> = (0..run.seats.len()).filter(cannot_tell).collect();
+        all.into_iter().for_each(|place| self.lose(place, now));
+    }
+
     /// All have told all, or will tell nothing more.
     fn look_whether_over(&mut self, now: Nanos) {
+        if self.may_end(now) {
+            self.look_who_cannot_tell(now);
+        }
+        let may_end = self.may_end(now);
         let Some(run) = &mut self.run else { return };
         let is_done = |seat: &Seat| {
             let may_tell = match seat.lost {
@@ -346,16 +382,19 @@ impl Leader {
             seat.has_left || !may_tell || !seat.has_part
         };
         let is_any = run.seats.iter().any(|seat| seat.has_part);
-        let Some(started) = run.started else { return };
-        let order = self.order.as_ref();
-        let ends_at = order.and_then(|order| order.ends_at.map(|ends_at| started + order.warmup + ends_at));
-        // Those whom nobody counted on any more may come back, while there is something to do.
-        let may_end = run.has_ended || self.state.wish > Wish::Run || ends_at.is_none_or(|ends_at| now >= ends_at);
         if is_any && may_end && run.seats.iter().all(is_done) {
             run.is_over = true;
             self.state.phase = Phase::Done;
             self.is_dirty = true;
             self.told.push_back(Told::Over);
         }
+    }
+
+    /// The load is over, or is to be: those whom nobody counted on any more may come back, while there is something to do.
+    fn may_end(&self, now: Nanos) -> bool {
+        let Some((run, started)) = self.run.as_ref().and_then(|run| Some((run, run.started?))) else { return false };
+        let order = self.order.as_ref();
+        let ends_at = order.and_then(|order| order.ends_at.map(|ends_at| started + order.warmup + ends_at));
+        run.has_ended || self.state.wish > Wish::Run || ends_at.is_none_or(|ends_at| now >= ends_at)
     }
 }

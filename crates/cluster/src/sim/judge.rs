@@ -86,6 +86,9 @@ impl World {
         if tally.fails {
             return Err("it did not begin, or failed".to_owned());
         }
+        if tally.has_gap {
+            return Err("what somebody told is gone".to_owned());
+        }
         let due = ScheduleDue(&schedule, self.spacing);
         let end = self.timeline.end().unwrap_or(Nanos::NEVER);
         let balance = tally.ledger.balance(leader.state(), end, &due);

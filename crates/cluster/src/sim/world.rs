@@ -67,6 +67,8 @@ pub(super) struct Tally {
     pub(super) lost: u64,
     pub(super) is_over: bool,
     pub(super) fails: bool,
+    /// What somebody told is gone.
+    pub(super) has_gap: bool,
     /// It never began: too few were there, or ready.
     pub(super) never_began: bool,
 }
@@ -87,8 +89,18 @@ impl Tally {
             }
             Told::Over => self.is_over = true,
             Told::Fails { .. } => self.fails = true,
+            Told::Gap => self.has_gap = true,
             Told::TooFew { .. } | Told::Refused { .. } => self.never_began = true,
-            Told::Leads | Told::Deposed | Told::Workers(_) | Told::Starts(_) | Told::Resumes(_) | Told::Frozen => {}
+            Told::Leads
+            | Told::Deposed
+            | Told::Workers(_)
+            | Told::Starts(_)
+            | Told::Resumes(_)
+            | Told::Frozen
+            | Told::NoRoom { .. }
+            | Told::Elsewhere
+            | Told::Replaced
+            | Told::NoRun => {}
         }
     }
 }
@@ -224,6 +236,7 @@ impl World {
             late_news: Nanos::from_millis(60_000),
             closed_is_gone: false,
             start_lead: Nanos::from_millis(2_000),
+            is_standby: false,
             is_alone: false,
         };
         let mut leader = Leader::new(setting, now);

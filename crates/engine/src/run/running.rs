@@ -15,7 +15,7 @@ use wire::tls::ClientConfig;
 
 use super::desk::{LoadDesk, News, Where};
 use super::merge::Ended;
-use super::team::{Order, PartNews, Team, Teller};
+use super::team::{AGO_MAX, Order, PartNews, Team, Teller};
 use super::whole::paused_of_all;
 use super::{Finished, Interval, KeptInterval, Part, RunError, RunOptions, RunResult, ScenarioResult, divide};
 use crate::afar::{Muster, SceneEnded};
@@ -101,7 +101,8 @@ impl Running {
             return Err(TeamFault::Undivided { what: "--log" }.into());
         }
         let depot = Depot::new(options.supplies.clone());
-        let clock = Clock::start();
+        // One that somebody else has led for a while began before now.
+        let clock = Clock::at(AGO_MAX);
         let changes = Arc::new(divide::changes_of(&plan, clock).afar(team.heard_within()));
         let (reports, crew) = Crew::afar();
         let order = Order {
@@ -114,7 +115,7 @@ impl Running {
         };
         let times = Times::of(&plan, team.begin(order)?);
         let cpu_before = host::process_cpu_time();
-        let began_unix = now_unix() + times.measured_from().since(clock.now()).as_duration();
+        let began_unix = unix_of(times.measured_from(), clock);
         changes.begin(times.measured_from());
         let desk = LoadDesk::new(times, Vec::new(), Vec::new(), stop.clone(), changes.clone(), Where::Afar);
         let going = Going::begin(crew, times, desk, stop.clone());
@@ -167,9 +168,7 @@ impl Running {
         let started = part.begins.map_or_else(|| clock.now(), |(_, begins)| begins);
         let times = Times { joins: part.from, ..Times::of(&plan, started) };
         wait_until(clock, times.begins(), stop);
-        let measured_in = Nanos(times.measured_from().0).since(clock.now()).as_duration();
-        let measured_since = clock.now().since(times.measured_from()).as_duration();
-        let began_unix = (now_unix() + measured_in).saturating_sub(measured_since);
+        let began_unix = unix_of(times.measured_from(), clock);
         if let Some(log) = &options.lookout.log {
             log.begin(began_unix);
         }
@@ -296,6 +295,12 @@ const WAKES_LATE: Nanos = Nanos::from_millis(2);
 const LOOK_EVERY: Nanos = Nanos::from_millis(20);
 
 /// All begin at one instant, to far below a millisecond.
+/// An instant of a clock by that of the wall.
+fn unix_of(at: Nanos, clock: Clock) -> Duration {
+    let now = clock.now();
+    (now_unix() + at.since(now).as_duration()).saturating_sub(now.since(at).as_duration())
+}
+
 fn wait_until(clock: Clock, at: Nanos, stop: &StopHandle) {
     while !stop.is_stopped() {
         let left = at.since(clock.now());

@@ -17,10 +17,14 @@ use crate::control::{Changes, StopHandle, Wish};
 use crate::shard::Report;
 use crate::supplies::Supplies;
 
+/// A run that is taken over from somebody else began no longer ago than this.
+pub const AGO_MAX: Nanos = Nanos::from_millis(48 * 3_600_000);
+
 /// Those who carry out the parts of a run.
 pub trait Team: Send + Sync + Debug {
-    /// Gets a run ready wherever it will be carried out, and says when it starts, on the clock of the order: a moment later than now. From
-    /// then on it tells what is seen, until all of it is over, and does what is wanted.
+    /// Gets a run ready wherever it will be carried out, and says when it starts, on the clock of the order: a moment later than now, or
+    /// earlier, of one that somebody else has led until now. From then on it tells what is seen, until all of it is over, and does what
+    /// is wanted.
     ///
     /// # Errors
     /// Somebody cannot carry out a part. Then nothing has started.
@@ -139,6 +143,11 @@ impl Teller {
             Wish::STOP => Wanted::Stop,
             _ => Wanted::Abort,
         }
+    }
+
+    /// The load was changed so before it was taken over.
+    pub fn learn(&self, change: Change) {
+        self.changes.follow(change);
     }
 
     /// The first change of its load behind a revision.
