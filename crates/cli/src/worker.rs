@@ -17,10 +17,8 @@ use report::Language;
 use crate::args::WorkerArgs;
 use crate::exit::Exit;
 use crate::supplies::supplies;
+use crate::workers::ANY;
 use crate::{load, output, signals, usage, workers};
-
-/// A host that stands for all.
-pub(crate) const ANY: &str = "any";
 
 pub(crate) fn worker(args: &WorkerArgs) -> Exit {
     let language = usage::language();

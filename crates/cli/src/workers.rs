@@ -20,11 +20,12 @@ use report::Language;
 use crate::args::EngineArgs;
 use crate::exit::Exit;
 use crate::wishes::Wishes;
-use crate::worker::ANY;
 use ssh::{HOSTS_MAX, Journey, Remote, Way};
 
 /// More processes than anybody starts on one machine.
 const WORKERS_MAX: u64 = 256;
+/// A host that stands for all.
+pub(crate) const ANY: &str = "any";
 /// Each has a slot of the load at least.
 const CLUSTER_WORKERS_MAX: u64 = pacing::SLOT_COUNT as u64;
 /// Workers that do not end by themselves are ended after this.

@@ -166,7 +166,7 @@ fn common(spans: &Spans) -> Nanos {
     let (mut all, mut count, mut since) = (Nanos::ZERO, 0, Nanos::ZERO);
     for (at, change) in edges {
         if count == i64::from(SLOT_COUNT) {
-            all = all + at.since(since);
+            all += at.since(since);
         }
         (count, since) = (count + change, at);
     }

@@ -15,6 +15,8 @@ use pacing::Nanos;
 use pacing::change::Timeline;
 use plan::BudgetPart;
 
+use parts::{KEPT_MAX, KEPT_RECENT};
+
 use super::Interval;
 use super::rows::{KeptInterval, Span};
 use super::whole::{Gauges, Whole, paused_of_all};
@@ -30,12 +32,6 @@ use crate::times::{Backlog, SLIVER, Times, longest};
 const LATE_MAX: u64 = 2;
 /// For those on other machines it waits so long at least.
 const LATE_AFAR: Nanos = Nanos::from_millis(2_000);
-
-/// Intervals that may be shown again when somebody elsewhere tells of them late: more than the longest silence after which nothing is
-/// lost has.
-const KEPT_MAX: usize = 128;
-/// The last of them may be shown again whoever was there: somebody may have begun in them of whom nobody has heard yet.
-const KEPT_RECENT: u64 = 10;
 
 /// What is known of one shard.
 struct Source {

@@ -6,6 +6,12 @@ use super::{Merger, Source};
 use crate::afar::PartEnd;
 use crate::spent::ShardUse;
 
+/// Intervals that may be shown again when somebody elsewhere tells of them late: more than the longest silence after which nothing is
+/// lost has.
+pub(super) const KEPT_MAX: usize = 128;
+/// The last of them may be shown again whoever was there: somebody may have begun in them of whom nobody has heard yet.
+pub(super) const KEPT_RECENT: u64 = 10;
+
 impl Merger {
     /// Somebody elsewhere begins to tell, of the first interval that was not shown.
     pub(in crate::run) fn join(&mut self) {
