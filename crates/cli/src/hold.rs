@@ -24,7 +24,7 @@ use crate::stop_file::StopFile;
 use crate::stopping;
 use crate::usage;
 use crate::watching::Watching;
-use crate::{machine, masking};
+use crate::{machine, masking, workers};
 
 /// `onrush hold URL`.
 pub(crate) fn hold(args: &HoldArgs) -> Exit {
@@ -59,7 +59,8 @@ pub(crate) fn ready(args: &HoldArgs, language: Language) -> Result<Ready, (Strin
     host::raise_descriptor_limit();
     let driver = driver::choose(args.engine.driver.choice())
         .map_err(|error| (report::driver_error(&error, language), Exit::System))?;
-    let options = HoldOptions { address: resolved.address, tls, threads, driver };
+    let team = workers::hold_team(&plan, &args.engine, threads, language)?;
+    let options = HoldOptions { address: resolved.address, tls, threads, driver, team };
     Ok(Ready { plan, options, lookup: resolved.lookup })
 }
 
@@ -198,6 +199,10 @@ impl Session {
     /// What is seen before the first connection: not all that was asked for can be had here.
     fn warn(&self) {
         let (plan, language) = (&self.plan, self.language);
+        // Those who hold them elsewhere have limits of their own.
+        if self.options.team.is_some() {
+            return;
+        }
         // What is wrong with the places is told by the run.
         let Ok(places) = Places::of(&plan.target, self.options.address, plan.connections) else { return };
         let situation = Situation {

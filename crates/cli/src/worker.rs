@@ -1,5 +1,6 @@
 //! `onrush worker`: carries out parts of loads that another onrush leads.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +10,11 @@ use cluster::hand::{Hand, Notice, Setting, Workplace};
 use cluster::local;
 use cluster::words::Refusal;
 use driver::Choice;
-use engine::{Lookout, ResolveError, RunOptions, Supplies};
+use engine::{HoldOptions, Lookout, Places, ResolveError, RunOptions, Supplies};
 use feed::Feed;
-use plan::{Plan, Reach};
+use plan::{Hold, Plan, Reach, Target};
 use report::Language;
+use wire::tls::ClientConfig;
 
 use crate::args::WorkerArgs;
 use crate::exit::Exit;
@@ -180,6 +182,24 @@ impl Place {
         let is_any = self.allow.iter().any(|host| host == ANY);
         (!is_any).then(|| Reach::Near(self.allow.clone().into()))
     }
+
+    /// Where a target is, seen from here.
+    fn way(&self, target: &Target, patience: Duration) -> Result<(SocketAddr, Option<ClientConfig>), Refusal> {
+        let system = |reason: String| Refusal::System { reason };
+        let resolved = engine::resolve(target, patience).map_err(|error| match error {
+            ResolveError::Consent { .. } => {
+                let allowed = if self.allow.is_empty() {
+                    "this machine and private networks".to_owned()
+                } else {
+                    self.allow.join(", ")
+                };
+                Refusal::Target { target: target.host.clone(), allowed }
+            }
+            error => system(error.to_string()),
+        })?;
+        let tls = engine::client_tls(target).map_err(|error| system(error.to_string()))?;
+        Ok((resolved.address, tls))
+    }
 }
 
 impl Workplace for Place {
@@ -193,19 +213,7 @@ impl Workplace for Place {
         for scenario in &plan.scenarios {
             let connect_timeout = scenario.steps.first().map_or(Duration::ZERO, |step| step.connect_timeout);
             for target in &scenario.targets {
-                let resolved = engine::resolve(target, connect_timeout).map_err(|error| match error {
-                    ResolveError::Consent { .. } => {
-                        let allowed = if self.allow.is_empty() {
-                            "this machine and private networks".to_owned()
-                        } else {
-                            self.allow.join(", ")
-                        };
-                        Refusal::Target { target: target.host.clone(), allowed }
-                    }
-                    error => system(error.to_string()),
-                })?;
-                let tls = engine::client_tls(target).map_err(|error| system(error.to_string()))?;
-                ways.push((resolved.address, tls));
+                ways.push(self.way(target, connect_timeout)?);
             }
         }
         let mut ways = ways.into_iter();
@@ -223,6 +231,17 @@ impl Workplace for Place {
             team: None,
         };
         Ok((plan, options))
+    }
+
+    fn prepare_to_hold(&self, mut plan: Hold) -> Result<(Hold, HoldOptions), Refusal> {
+        let system = |reason: String| Refusal::System { reason };
+        if let Some(reach) = self.reach() {
+            plan.target.reach = reach;
+        }
+        let (address, tls) = self.way(&plan.target, plan.step.connect_timeout)?;
+        Places::of(&plan.target, address, plan.connections).map_err(|error| system(error.to_string()))?;
+        let driver = driver::choose(self.choice).map_err(|error| system(error.to_string()))?;
+        Ok((plan, HoldOptions { address, tls, threads: self.threads, driver, team: None }))
     }
 
     fn tell(&self, notice: &Notice) {

@@ -12,9 +12,9 @@ use std::time::{Duration, SystemTime};
 use cluster::local::LocalBus;
 use cluster::team::{Look, Workers};
 use cluster::{OnLoss, Setting};
-use engine::{Order, RunError, Team, TeamFault};
+use engine::{HoldBegun, HoldOrder, HoldTeam, Order, RunError, Team, TeamFault};
 use pacing::Nanos;
-use plan::{Load, Plan, PlanError, Reach, Scenario, UserShape, parse_count};
+use plan::{Hold, Load, Plan, PlanError, Reach, Scenario, Target, UserShape, parse_count};
 use report::Language;
 
 use crate::args::EngineArgs;
@@ -45,7 +45,7 @@ const START_LEAD_AFAR: Nanos = Nanos::from_millis(2_000);
 /// Whoever sends for workers elsewhere may have so many.
 const _: () = assert!(HOSTS_MAX as u64 <= WORKERS_MAX);
 
-/// Who carries out the load, if somebody else does. Or what is said instead.
+/// Who carries out a load, if somebody else does. Or what is said instead.
 pub(crate) fn team(
     plan: &Plan,
     engine: &EngineArgs,
@@ -53,6 +53,38 @@ pub(crate) fn team(
     wishes: &Wishes,
     language: Language,
 ) -> Result<Option<Arc<dyn Team>>, (String, Exit)> {
+    // One exchange of each step is shown by itself.
+    let is_apart = is_alone(engine, language)? || wishes.is_debug();
+    if let Some(text) = engine.standby.then(|| cannot_stand_by(plan, engine, language)).flatten() {
+        return Err((text, Exit::Usage));
+    }
+    if is_apart {
+        return Ok(None);
+    }
+    if let Some(fault) = cluster::team::undivided(plan, wishes.tracing.is_logged()) {
+        return Err((report::run_error(&fault.into(), language), Exit::Usage));
+    }
+    let targets = plan.scenarios.iter().flat_map(|scenario| &scenario.targets);
+    let team = own_team(&allowed_by(targets), engine, threads, language)?;
+    Ok(Some(Arc::new(team)))
+}
+
+/// Who holds connections, if somebody else does. Or what is said instead.
+pub(crate) fn hold_team(
+    plan: &Hold,
+    engine: &EngineArgs,
+    threads: usize,
+    language: Language,
+) -> Result<Option<Arc<dyn HoldTeam>>, (String, Exit)> {
+    if is_alone(engine, language)? {
+        return Ok(None);
+    }
+    let team = own_team(&allowed_by([&plan.target]), engine, threads, language)?;
+    Ok(Some(Arc::new(team)))
+}
+
+/// Nobody else does it; flags that need others are wrong then.
+fn is_alone(engine: &EngineArgs, language: Language) -> Result<bool, (String, Exit)> {
     let given = [
         ("--on-worker-loss", engine.on_worker_loss.is_some()),
         ("--min-workers", engine.min_workers.is_some()),
@@ -66,16 +98,16 @@ pub(crate) fn team(
         );
         return Err((text, Exit::Usage));
     }
-    if let Some(text) = engine.standby.then(|| cannot_stand_by(plan, engine, language)).flatten() {
-        return Err((text, Exit::Usage));
-    }
-    // One exchange of each step is shown by itself.
-    if is_alone || wishes.is_debug() {
-        return Ok(None);
-    }
-    if let Some(fault) = cluster::team::undivided(plan, wishes.tracing.is_logged()) {
-        return Err((report::run_error(&fault.into(), language), Exit::Usage));
-    }
+    Ok(is_alone)
+}
+
+/// Workers as they are wanted.
+fn own_team(
+    allowed: &[String],
+    engine: &EngineArgs,
+    threads: usize,
+    language: Language,
+) -> Result<OwnTeam, (String, Exit)> {
     let say = |error: &PlanError| (report::plan_error(error, language), Exit::Usage);
     let most = if engine.cluster.is_some() { CLUSTER_WORKERS_MAX } else { WORKERS_MAX };
     let hosts = engine.hosts.as_deref().map(|given| ssh::hosts(given, language)).transpose();
@@ -106,7 +138,7 @@ pub(crate) fn team(
             let workers = on_bus(bus, setting, crew.look(), language)?;
             let team = OwnTeam { workers, crew, _bus: None, _folder: None };
             if let Some(hosts) = &hosts {
-                team.sends_for(hosts, (Way::Away(bus), &allowed_by(plan)), engine, language)?;
+                team.sends_for(hosts, (Way::Away(bus), allowed), engine, language)?;
             }
             Ok(team)
         }
@@ -120,14 +152,13 @@ pub(crate) fn team(
         },
         (None, None) => OwnTeam::here(&wanted, threads, engine),
     };
-    let team = team.map_err(|reason| {
+    team.map_err(|reason| {
         let text = language.pick(
             format!("the workers cannot be started: {reason}"),
             format!("无法启动工作进程：{}", report::in_chinese(&reason.to_string())),
         );
         (text, Exit::System)
-    })?;
-    Ok(Some(Arc::new(team)))
+    })
 }
 
 /// Why nobody stands by for a load, if that is so.
@@ -148,9 +179,9 @@ fn cannot_stand_by(plan: &Plan, engine: &EngineArgs, language: Language) -> Opti
 }
 
 /// Where workers on a bus that others reach too may go: to what the plan loads, and where its user may.
-fn allowed_by(plan: &Plan) -> Vec<String> {
+fn allowed_by<'a>(targets: impl IntoIterator<Item = &'a Target>) -> Vec<String> {
     let mut all = BTreeSet::new();
-    for target in plan.scenarios.iter().flat_map(|scenario| &scenario.targets) {
+    for target in targets {
         all.insert(target.host.clone());
         if let Reach::Near(named) = &target.reach {
             all.extend(named.iter().cloned());
@@ -376,6 +407,12 @@ impl Team for OwnTeam {
 
     fn heard_within(&self) -> Nanos {
         self.workers.heard_within()
+    }
+}
+
+impl HoldTeam for OwnTeam {
+    fn begin_to_hold(&self, order: HoldOrder) -> Result<HoldBegun, RunError> {
+        self.workers.begin_to_hold(order)
     }
 }
 

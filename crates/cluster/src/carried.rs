@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::{Met, PartEnd, SceneEnded, ShardUse, Supplies, UsedUp};
+use engine::{HoldEnd, MemoryUse, Met, PartEnd, PartMemory, SceneEnded, ShardUse, StoppedOpening, Supplies, UsedUp};
 use feed::{Feed, Spec};
 use host::CpuTime;
-use metrics::Snapshot;
+use metrics::{Held, HeldNow, Snapshot};
 use pacing::Nanos;
 use plan::{BudgetPart, Carried};
 use serde::{Deserialize, Serialize};
@@ -181,4 +181,71 @@ pub fn end_of_bytes(bytes: &[u8]) -> Option<PartEnd> {
 /// What users read and reckon with, of a packet.
 pub fn supplies(feeds: Vec<Feed>, usual: &Supplies) -> Supplies {
     Supplies { feeds: Arc::from(feeds), ..usual.clone() }
+}
+
+/// How held connections stand, as numbers.
+pub fn numbers_of(now: HeldNow) -> [u64; 4] {
+    [now.connecting, now.open, now.waiting, now.owed]
+}
+
+/// The same again.
+pub fn held_now([connecting, open, waiting, owed]: [u64; 4]) -> HeldNow {
+    HeldNow { connecting, open, waiting, owed }
+}
+
+/// What connections take of memory, and on which machine.
+type WireMemory = (u64, u64, Option<u64>, Option<u64>, String);
+
+/// The same as bytes.
+pub fn memory_to_bytes(memory: MemoryUse, machine: &str) -> Vec<u8> {
+    let MemoryUse { resident, resident_before, kernel, available } = memory;
+    let wire: WireMemory = (resident, resident_before, kernel, available, machine.to_owned());
+    written(&wire).to_vec()
+}
+
+/// Again; `None` when the bytes do not say.
+pub fn memory_of_bytes(bytes: &[u8]) -> Option<PartMemory> {
+    let (resident, resident_before, kernel, available, machine): WireMemory = read(bytes)?;
+    Some(PartMemory { memory: MemoryUse { resident, resident_before, kernel, available }, machine })
+}
+
+#[derive(Serialize, Deserialize)]
+struct WireHoldEnd {
+    seen: Vec<u8>,
+    threads: u64,
+    cpu: (u64, u64),
+    places: (u64, u64),
+    stopped_opening: Option<(u64, u64, u64)>,
+    lacked_certificate: bool,
+}
+
+/// How a part of held connections ended, as bytes.
+pub fn hold_end_to_bytes(end: &HoldEnd) -> Vec<u8> {
+    let mut seen = Vec::new();
+    end.seen.encode(&mut seen);
+    let stopped = |one: StoppedOpening| (one.available, one.reserve, one.tried);
+    let wire = WireHoldEnd {
+        seen,
+        threads: end.threads as u64,
+        cpu: (end.cpu.user_ns, end.cpu.system_ns),
+        places: (end.places.0 as u64, end.places.1 as u64),
+        stopped_opening: end.stopped_opening.map(stopped),
+        lacked_certificate: end.lacked_certificate,
+    };
+    written(&wire).to_vec()
+}
+
+/// Again; `None` when the bytes do not say.
+pub fn hold_end_of_bytes(bytes: &[u8]) -> Option<HoldEnd> {
+    let wire: WireHoldEnd = read(bytes)?;
+    let stopped = |(available, reserve, tried)| StoppedOpening { available, reserve, tried };
+    let size = |number: u64| usize::try_from(number).ok();
+    Some(HoldEnd {
+        seen: Held::decode(&wire.seen).ok()?,
+        threads: size(wire.threads)?,
+        cpu: CpuTime { user_ns: wire.cpu.0, system_ns: wire.cpu.1 },
+        places: (size(wire.places.0)?, size(wire.places.1)?),
+        stopped_opening: wire.stopped_opening.map(stopped),
+        lacked_certificate: wire.lacked_certificate,
+    })
 }

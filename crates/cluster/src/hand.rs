@@ -1,26 +1,29 @@
 //! A worker at work: the machine, a bus, and the runs of this process that have its parts.
 
+mod held;
 mod part;
+mod work;
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use driver::Clock;
-use engine::{Control, Lease, Part, RunOptions, StopHandle};
+use engine::{Control, HoldEnding, HoldOptions, Lease, Part, RunOptions, StopHandle};
 use feed::Feed;
 use pacing::change::Change;
 use pacing::{Lost, Nanos, Segment};
-use plan::{Carried, Plan};
+use plan::{Hold, Plan};
 
 use crate::bus::{Bus, Heard, Inbox};
-use crate::carried::unpack;
 use crate::words::{Hello, News, Refusal};
 use crate::worker::{Act, PartOf, Worker};
+use held::HoldWorker;
 use part::PartWorker;
+use work::{Prepared, Work, prepare, share_of_budget, work_of};
 
 /// What a machine says of a plan before it carries out a part of it.
 pub trait Workplace: Send + Sync {
@@ -29,6 +32,12 @@ pub trait Workplace: Send + Sync {
     /// # Errors
     /// It may not load a target, or cannot.
     fn prepare(&self, plan: Plan, feeds: Vec<Feed>, slowest: usize) -> Result<(Plan, RunOptions), Refusal>;
+
+    /// The same of connections that are held.
+    ///
+    /// # Errors
+    /// As [`Workplace::prepare`].
+    fn prepare_to_hold(&self, plan: Hold) -> Result<(Hold, HoldOptions), Refusal>;
 
     /// Something that a person may want to know.
     fn tell(&self, notice: &Notice);
@@ -76,9 +85,11 @@ pub struct Setting {
 
 enum Input {
     Heard(Heard),
-    Prepared(u64, Box<Result<(Plan, RunOptions), Refusal>>),
+    Prepared(u64, Box<Result<Prepared, Refusal>>),
     /// A part is there to be steered.
     Control(PartOf, Control),
+    /// The same of connections that are held.
+    Ending(PartOf, HoldEnding),
     News(PartOf, News),
     Stop,
 }
@@ -100,6 +111,7 @@ struct Own {
     tenure: u16,
     stop: StopHandle,
     control: Option<Control>,
+    ending: Option<HoldEnding>,
     thread: Option<JoinHandle<()>>,
     is_over: bool,
 }
@@ -109,12 +121,11 @@ type Loss = ((u64, u32), u16, Vec<u16>, Nanos);
 
 /// What is known of a run.
 struct OwnRun {
-    plan: Arc<Plan>,
-    options: RunOptions,
-    /// Intervals of ours for each of the plan.
-    pieces: u64,
+    work: Work,
     changes: Vec<Change>,
     lost: Vec<Loss>,
+    /// When connections that are held end, counted from the start.
+    ends_at: Option<Nanos>,
 }
 
 /// A worker at work.
@@ -223,6 +234,7 @@ impl<'a> Hand<'a> {
             }
             Input::Prepared(run, result) => self.prepared(run, *result, now),
             Input::Control(of, control) => self.steer(of, control),
+            Input::Ending(of, ending) => self.end_later(of, ending),
             Input::News(of, news) => {
                 let is_end = matches!(news, News::Ended { .. } | News::Broken { .. });
                 if let News::Broken { reason } = &news {
@@ -245,14 +257,11 @@ impl<'a> Hand<'a> {
         self.was_full = is_full;
     }
 
-    fn prepared(&mut self, run: u64, result: Result<(Plan, RunOptions), Refusal>, now: Nanos) {
+    fn prepared(&mut self, run: u64, result: Result<Prepared, Refusal>, now: Nanos) {
         match result {
-            Ok((mut plan, options)) => {
-                let warmup = plan.warmup.into();
-                let pieces = pieces_of(plan.interval);
-                plan.interval /= pieces as u32;
-                let plan = Arc::new(plan);
-                let own = OwnRun { plan, options, pieces, changes: Vec::new(), lost: Vec::new() };
+            Ok(prepared) => {
+                let (work, warmup) = work_of(prepared);
+                let own = OwnRun { work, changes: Vec::new(), lost: Vec::new(), ends_at: None };
                 self.runs.insert(run, own);
                 self.place.tell(&Notice::Ready);
                 self.worker.prepared(run, Ok(warmup), now);
@@ -287,6 +296,7 @@ impl<'a> Hand<'a> {
                 Act::Lease(until) => self.lease.extend(until),
                 Act::Change(change) => self.change(&change),
                 Act::Release { scenario, at } => {
+                    self.release_held(at);
                     for part in &self.parts {
                         if let (Some(control), Some(started)) = (&part.control, self.worker.started()) {
                             control.release(scenario, started + at);
@@ -312,11 +322,45 @@ impl<'a> Hand<'a> {
     }
 
     fn begin(&mut self, of: PartOf, tenure: u16, segment: Segment, times: (Option<Nanos>, Nanos, Nanos)) {
-        let (from, started, _) = times;
-        let Some(run) = self.runs.get(&of.run) else { return };
+        let Some(work) = self.runs.get(&of.run).map(|run| run.work.clone()) else { return };
+        self.place.tell(&Notice::Began(segment.slot_count()));
+        let stop = StopHandle::default();
+        let name = format!("part-{}", of.part);
+        let thread = std::thread::Builder::new().name(name);
+        let thread = match work {
+            Work::Load(plan, options, pieces) => {
+                let worker = self.load_worker(of, tenure, segment, times, (plan, *options, pieces, stop.clone()));
+                thread.spawn(move || worker.work())
+            }
+            Work::Hold(plan, options) => {
+                let (_, started, _) = times;
+                let (clock, sender, stop, options) = (self.clock, self.sender.clone(), stop.clone(), *options);
+                let worker = HoldWorker { of, tenure, plan, options, segment, stop, clock, started, sender };
+                thread.spawn(move || worker.work())
+            }
+        };
+        let thread = match thread {
+            Ok(thread) => Some(thread),
+            Err(error) => {
+                let _ = self.sender.send(Input::News(of, News::Broken { reason: error.to_string() }));
+                None
+            }
+        };
+        self.parts.push(Own { of, tenure, stop, control: None, ending: None, thread, is_over: false });
+    }
+
+    fn load_worker(
+        &self,
+        of: PartOf,
+        tenure: u16,
+        segment: Segment,
+        (from, started, _): (Option<Nanos>, Nanos, Nanos),
+        (plan, options, pieces, stop): (Arc<Plan>, RunOptions, u64, StopHandle),
+    ) -> PartWorker {
         let life = (of.run, of.boot);
         let mut lost: Option<Lost> = None;
-        for (of, later, slots, at) in &run.lost {
+        let run = self.runs.get(&of.run);
+        for (of, later, slots, at) in run.iter().flat_map(|run| &run.lost) {
             if *of == life && *later > tenure {
                 lost.get_or_insert_default().lose(slots.iter().copied(), *at);
             }
@@ -327,32 +371,38 @@ impl<'a> Hand<'a> {
             begins: Some((self.clock, started)),
             lease: self.lease.clone(),
             lost,
-            changes: run.changes.clone(),
+            changes: run.map(|run| run.changes.clone()).unwrap_or_default(),
         };
-        self.place.tell(&Notice::Began(segment.slot_count()));
-        let stop = StopHandle::default();
-        let worker = PartWorker {
+        PartWorker {
             of,
             tenure,
-            plan: share_of_budget(&run.plan, &segment),
-            options: run.options.clone(),
+            plan: share_of_budget(&plan, &segment),
+            options,
             part,
-            pieces: run.pieces,
-            stop: stop.clone(),
+            pieces,
+            stop,
             clock: self.clock,
             started,
             sender: self.sender.clone(),
-        };
-        let name = format!("part-{}", of.part);
-        let thread = std::thread::Builder::new().name(name).spawn(move || worker.work());
-        let thread = match thread {
-            Ok(thread) => Some(thread),
-            Err(error) => {
-                let _ = self.sender.send(Input::News(of, News::Broken { reason: error.to_string() }));
-                None
-            }
-        };
-        self.parts.push(Own { of, tenure, stop, control: None, thread, is_over: false });
+        }
+    }
+
+    /// Connections that are held end at this instant, counted from the start: this is what releases their only round.
+    fn release_held(&mut self, at: Nanos) {
+        let Some(started) = self.worker.started() else { return };
+        self.runs.values_mut().for_each(|run| run.ends_at = Some(at));
+        self.parts.iter().filter_map(|part| part.ending.as_ref()).for_each(|ending| ending.close_at(started + at));
+    }
+
+    /// A part of them can be told when it ends; it may have been said already.
+    fn end_later(&mut self, of: PartOf, ending: HoldEnding) {
+        let ends_at = self.runs.get(&of.run).and_then(|run| run.ends_at);
+        if let (Some(at), Some(started)) = (ends_at, self.worker.started()) {
+            ending.close_at(started + at);
+        }
+        if let Some(part) = self.parts.iter_mut().find(|part| part.of == of) {
+            part.ending = Some(ending);
+        }
     }
 
     fn lose(&mut self, life: (u64, u32), tenure: u16, slots: Vec<u16>, at: Nanos) {
@@ -412,30 +462,3 @@ impl<'a> Hand<'a> {
 
 /// Without anything to do it looks so often.
 const WAITS_MAX: Duration = Duration::from_millis(300);
-/// Rows are told so often at least.
-const ROW_MAX: Duration = Duration::from_secs(1);
-
-/// In how many pieces an interval is told: each is as long as the others.
-fn pieces_of(interval: Duration) -> u64 {
-    interval.as_nanos().div_ceil(ROW_MAX.as_nanos()).max(1) as u64
-}
-
-/// A part has its share of what may be spent.
-fn share_of_budget(plan: &Arc<Plan>, segment: &Segment) -> Arc<Plan> {
-    if plan.budget.requests.is_none() && plan.budget.bytes.is_none() {
-        return plan.clone();
-    }
-    let mut own = Plan::clone(plan);
-    own.budget.requests = own.budget.requests.map(|requests| segment.count_of_first(requests));
-    own.budget.bytes = own.budget.bytes.map(|bytes| bytes / 4_096 * u64::from(segment.slot_count()));
-    Arc::new(own)
-}
-
-fn prepare(place: &dyn Workplace, name: &str, packet: &[u8], folder: &Path) -> Result<(Plan, RunOptions), Refusal> {
-    let damaged = |error: crate::carried::PacketError| Refusal::Plan { reason: error.to_string() };
-    let (carried, feeds, slowest) = unpack(name, packet, folder).map_err(damaged)?;
-    match carried {
-        Carried::Load(plan) => place.prepare(*plan, feeds, slowest),
-        Carried::Hold(_) => Err(Refusal::Plan { reason: "connections that are held are not for workers".to_owned() }),
-    }
-}

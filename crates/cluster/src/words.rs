@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::bus::Bytes;
 
 /// The version of all of this: leader and workers must have the same.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 /// The most members that a run may have had: each has at least one slot, and some come back.
 pub const MEMBERS_MAX: usize = 16_384;
 /// How often slots may change hands in one run.
@@ -272,6 +272,17 @@ const NEWS_BYTES: usize = 32;
 /// News of a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum News {
+    /// Connections of a part that are held: all of them were tried, or are to be closed now.
+    Held {
+        /// Which.
+        part: u16,
+        /// They are closed.
+        is_closing: bool,
+        /// How things stand: on their way, open, waiting, and messages that are owed.
+        now: [u64; 4],
+        /// Since the start.
+        since: Nanos,
+    },
     /// A part of it begins.
     Began {
         /// Which: it counts its parts from 0.
@@ -348,6 +359,7 @@ impl News {
             Self::Ended { end, .. } => end.len(),
             Self::Broken { reason } => reason.len(),
             Self::Gathered { .. }
+            | Self::Held { .. }
             | Self::Left { .. }
             | Self::Hopeless { .. }
             | Self::Gave { .. }

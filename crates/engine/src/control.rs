@@ -100,7 +100,27 @@ pub struct StopHandle {
     wakers: Arc<Mutex<Vec<Waker>>>,
 }
 
+/// What is wanted of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wanted {
+    /// It goes on with its plan.
+    Run,
+    /// Nothing more starts; what is in flight has its time.
+    Stop,
+    /// It ends at once.
+    Abort,
+}
+
 impl StopHandle {
+    /// What is wanted.
+    pub fn wanted(&self) -> Wanted {
+        match self.wish.get() {
+            Wish::RUN => Wanted::Run,
+            Wish::STOP => Wanted::Stop,
+            _ => Wanted::Abort,
+        }
+    }
+
     /// Starts nothing more and waits for what is in flight, as long as the plan's grace.
     pub fn stop(&self) {
         self.raise(Wish::STOP);

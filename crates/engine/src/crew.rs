@@ -3,7 +3,8 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-use driver::Waker;
+use driver::{Clock, Waker};
+use pacing::Nanos;
 
 use crate::RunError;
 use crate::control::StopHandle;
@@ -87,5 +88,24 @@ impl<R, S> Crew<R, S> {
 impl<R, S> Drop for Crew<R, S> {
     fn drop(&mut self) {
         self.join();
+    }
+}
+
+/// A thread that sleeps may wake so late; the rest it turns.
+const WAKES_LATE: Nanos = Nanos::from_millis(2);
+/// Whether it is stopped is looked at so often.
+const LOOK_EVERY: Nanos = Nanos::from_millis(20);
+
+/// All begin at one instant, to far below a millisecond.
+pub(crate) fn wait_until(clock: Clock, at: Nanos, stop: &StopHandle) {
+    while !stop.is_stopped() {
+        let left = at.since(clock.now());
+        if left == Nanos::ZERO {
+            return;
+        }
+        match left.since(WAKES_LATE) {
+            Nanos::ZERO => std::hint::spin_loop(),
+            left => std::thread::sleep(left.min(LOOK_EVERY).as_duration()),
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! Connections are what counts here, not exchanges, and there may be a million: so each is a few words ([`world`]), and what only a
 //! busy one needs is given back when it is idle again.
 
+mod afar;
 mod closing;
 mod desk;
 mod events;
@@ -16,6 +17,7 @@ mod work;
 mod world;
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use driver::Chosen;
@@ -25,7 +27,9 @@ use pacing::Nanos;
 use plan::Hold;
 use wire::tls::{ClientConfig, Refused};
 
+use crate::afar::Muster;
 use crate::subscribers::Join;
+pub use afar::{HoldBegun, HoldEnd, HoldEnding, HoldNews, HoldOrder, HoldPart, HoldTeam, HoldTeller, PartMemory};
 pub use holding::Holding;
 
 /// How a plan is carried out on this machine.
@@ -39,6 +43,8 @@ pub struct HoldOptions {
     pub threads: usize,
     /// The driver of each shard.
     pub driver: Chosen,
+    /// Who holds the connections, if others do.
+    pub team: Option<Arc<dyn HoldTeam>>,
 }
 
 /// What all shards saw in one interval, and what it takes of the machine.
@@ -54,6 +60,8 @@ pub struct HoldInterval<'a> {
     pub to: Nanos,
     /// What happened in between.
     pub seen: &'a Held,
+    /// What of that was not told before.
+    pub added: &'a Held,
     /// What happened since the start.
     pub total: &'a Held,
     /// Memory at its end.
@@ -77,8 +85,8 @@ pub struct KeptHold {
 impl KeptHold {
     /// What it tells.
     pub fn interval(&self) -> HoldInterval<'_> {
-        let &Self { number, is_again, from, to, ref seen, ref total, memory, .. } = self;
-        HoldInterval { number, is_again, from, to, seen, total, memory }
+        let &Self { number, is_again, from, to, ref seen, ref added, ref total, memory } = self;
+        HoldInterval { number, is_again, from, to, seen, added, total, memory }
     }
 }
 
@@ -158,6 +166,8 @@ pub struct HoldResult {
     /// How late the loop of each shard was, at each of its looks: one every 50 ms, and as many for a stall as it
     /// covers.
     pub lags: Vec<Distribution>,
+    /// Who held them, where others did.
+    pub muster: Option<Muster>,
 }
 
 /// A thread whose loop was late.
@@ -226,6 +236,8 @@ pub(crate) struct Orders {
     duration: Nanos,
     /// Those that are lost come back.
     reconnects: bool,
+    /// There are others, and somebody else says when all of them end.
+    is_part: bool,
 }
 
 impl Orders {
@@ -237,7 +249,16 @@ impl Orders {
             open: AtomicU64::new(0),
             duration: plan.duration.into(),
             reconnects: plan.reconnects,
+            is_part: false,
         }
+    }
+
+    fn of_part(plan: &Hold, shards: u64) -> Self {
+        Self { is_part: true, ..Self::new(plan, shards) }
+    }
+
+    fn close_at(&self, at: Nanos) {
+        self.end_at.store(at.0.max(1), Ordering::Relaxed);
     }
 
     fn end_at(&self) -> Nanos {
@@ -254,13 +275,13 @@ impl Orders {
     /// A shard has tried all of its connections. True for the last one: with that the end is known.
     fn has_opened(&self, open: u64, now: Nanos) -> bool {
         let all_open = self.open.fetch_add(open, Ordering::AcqRel) + open;
-        if self.left.fetch_sub(1, Ordering::AcqRel) > 1 {
+        if self.left.fetch_sub(1, Ordering::AcqRel) > 1 || self.is_part {
             return false;
         }
         // With none there, and none to come, there is nothing to hold.
         let is_empty = !self.reconnects && all_open == 0;
         let span = if is_empty { Nanos(1) } else { self.duration };
-        self.end_at.store((now + span).0, Ordering::Relaxed);
+        self.close_at(now + span);
         true
     }
 }

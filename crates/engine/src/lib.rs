@@ -40,10 +40,13 @@ mod verdict;
 mod world;
 
 pub use afar::{Books, Muster, PartEnd, SceneEnded, WorkerResult};
-pub use control::{Control, Lease, Refused, StopHandle};
+pub use control::{Control, Lease, Refused, StopHandle, Wanted};
 pub use error::{RunError, TeamFault};
 pub use faults::call_status;
-pub use hold::{HoldInterval, HoldOptions, HoldResult, Holding, KeptHold, LateThread, MemoryUse, StoppedOpening};
+pub use hold::{
+    HoldBegun, HoldEnd, HoldEnding, HoldInterval, HoldNews, HoldOptions, HoldOrder, HoldPart, HoldResult, HoldTeam,
+    HoldTeller, Holding, KeptHold, LateThread, MemoryUse, PartMemory, StoppedOpening,
+};
 pub use lookout::{LogBatch, LogPipe, LogReader, LogWish, Lookout};
 pub use meetings::Met;
 pub use places::{Places, PlacesError};
@@ -51,7 +54,7 @@ pub use reflect::{ReflectError, describe, describe_all, list_services};
 pub use resolve::{ResolveError, Resolved, STRANGERS_SHOWN_MAX, Stranger, addresses_of, resolve};
 pub use run::{
     AGO_MAX, Finished, Interval, KeptInterval, Order, Part, PartNews, RunOptions, RunResult, Running, ScenarioInterval,
-    ScenarioResult, SteppedRun, Team, Teller, Told, Wanted, end_of_plan, run, run_on, starts_between,
+    ScenarioResult, SteppedRun, Team, Teller, Told, end_of_plan, run, run_on, starts_between,
 };
 pub use series::catalog;
 pub use spent::ShardUse;

@@ -37,7 +37,7 @@ pub use merge::Finished;
 pub use rows::KeptInterval;
 pub use running::{Running, Told};
 pub use stepped::SteppedRun;
-pub use team::{AGO_MAX, Order, PartNews, Team, Teller, Wanted};
+pub use team::{AGO_MAX, Order, PartNews, Team, Teller};
 
 /// How a plan is carried out on this machine.
 #[derive(Clone, Debug)]

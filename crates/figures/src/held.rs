@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use driver::Chosen;
-use engine::{HoldResult, LateThread, MemoryUse, StoppedOpening};
+use engine::{HoldResult, LateThread, MemoryUse, Muster, StoppedOpening};
 use metrics::{Censored, Distribution, Failure, HeldCounters, HeldCounts, HeldNow, TlsFault};
 use pacing::Nanos;
 use plan::{Hold, Work};
@@ -96,7 +96,7 @@ pub struct HeldInterval {
 impl HeldInterval {
     /// What the engine says of an interval.
     pub fn of(interval: &engine::HoldInterval<'_>) -> Self {
-        let &engine::HoldInterval { number, is_again, from, to, seen, total, memory } = interval;
+        let &engine::HoldInterval { number, is_again, from, to, seen, total, memory, .. } = interval;
         let seconds = (to - from).as_secs_f64();
         let tally = HeldTally::of(&seen.counts);
         Self {
@@ -232,6 +232,8 @@ pub struct Held {
     pub lacked_certificate: bool,
     /// What the machine says.
     pub host: HostFacts,
+    /// Who held them, where others did.
+    pub muster: Option<Muster>,
 }
 
 impl Held {
@@ -242,6 +244,7 @@ impl Held {
         let has_answers = plan.step.talk.as_ref().is_none_or(|talk| talk.answer != plan::AnswerEnd::None);
         let owed = owed(&tally, has_answers);
         let has_all = result.most_open == plan.connections;
+        let has_losses = result.muster.as_ref().is_some_and(Muster::has_losses);
         let (could, is_spoiled) = (result.wall.0 as f64 * result.threads as f64, result.is_spoiled());
         Self {
             address,
@@ -263,7 +266,7 @@ impl Held {
             asked_and_achieved: asked_and_achieved(&plan, &result, &tally, has_answers),
             has_answers,
             is_rate_kept: is_rate_kept(&plan, &tally, has_answers),
-            is_kept: !result.was_stopped && has_all && tally.lost == 0 && owed.is_empty(),
+            is_kept: !result.was_stopped && has_all && !has_losses && tally.lost == 0 && owed.is_empty(),
             owed,
             target_limit: target_limit(&plan, result.most_open, &tally),
             stopped_opening: result.stopped_opening,
@@ -277,6 +280,7 @@ impl Held {
             refused: result.refused,
             lacked_certificate: result.lacked_certificate,
             host,
+            muster: result.muster,
             tally,
             plan,
         }

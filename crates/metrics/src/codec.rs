@@ -8,6 +8,7 @@
 //! were written once keep their meaning for ever, so what is new goes behind what is there.
 
 mod counts;
+mod held;
 mod number;
 mod particulars;
 mod samples;
@@ -17,6 +18,8 @@ mod traced;
 
 #[cfg(test)]
 mod tests;
+
+use std::ops::RangeInclusive;
 
 use number::{Reader, put};
 
@@ -199,19 +202,8 @@ impl Section {
 impl Snapshot {
     /// Writes it behind `out`. Equal snapshots give equal bytes.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(MARK);
-        put(out, SNAPSHOT_VERSION);
-        let mut content = Vec::new();
-        for section in Section::ALL {
-            content.clear();
-            section.put(self, &mut content);
-            if !content.is_empty() {
-                out.push(section as u8);
-                put(out, content.len() as u64);
-                out.extend_from_slice(&content);
-            }
-        }
-        out.push(END);
+        let of = |number: u8| Section::ALL[usize::from(number) - 1];
+        write_sections(MARK, 1..=Section::ALL.len() as u8, out, |number, out| of(number).put(self, out));
     }
 
     /// Reads what [`Snapshot::encode`] wrote, all of `bytes`.
@@ -219,35 +211,64 @@ impl Snapshot {
     /// # Errors
     /// When they are no snapshot, or one of a later version.
     pub fn decode(bytes: &[u8]) -> Result<Self, SnapshotError> {
-        if bytes.len() > SNAPSHOT_BYTES_MAX {
-            return Err(SnapshotError::TooLong { bytes: bytes.len() });
-        }
-        let mut from = Reader::new(bytes);
-        let known = MARK.len().min(bytes.len());
-        if bytes[..known] != MARK[..known] {
-            return Err(SnapshotError::Mark);
-        }
-        from.take(MARK.len())?;
-        let version = from.number()?;
-        if version > SNAPSHOT_VERSION {
-            return Err(SnapshotError::Version { found: version });
-        }
-        from.must(version > 0)?;
-        let (mut seen, mut last) = (Self::default(), 0);
-        loop {
-            let number = from.byte()?;
-            if number == END {
-                from.must(from.is_over())?;
-                return Ok(seen);
-            }
+        let mut seen = Self::default();
+        read_sections(MARK, bytes, |number, from| {
             let section = Section::ALL.into_iter().find(|section| *section as u8 == number);
-            let section = section.filter(|_| number > last).ok_or_else(|| from.damaged())?;
-            let length = from.length(usize::MAX)?;
-            let mut content = from.part(length)?;
-            section.read(&mut seen, &mut content)?;
-            // One way to write each: a section that is there is not empty, and nothing lies behind what it says.
-            content.must(length > 0 && content.is_over())?;
-            last = number;
+            section.ok_or_else(|| from.damaged())?.read(&mut seen, from)
+        })?;
+        Ok(seen)
+    }
+}
+
+/// Behind a mark and a version, the sections of these numbers; one that is empty is left out.
+fn write_sections(mark: &[u8; 8], numbers: RangeInclusive<u8>, out: &mut Vec<u8>, put_one: impl Fn(u8, &mut Vec<u8>)) {
+    out.extend_from_slice(mark);
+    put(out, SNAPSHOT_VERSION);
+    let mut content = Vec::new();
+    for number in numbers {
+        content.clear();
+        put_one(number, &mut content);
+        if !content.is_empty() {
+            out.push(number);
+            put(out, content.len() as u64);
+            out.extend_from_slice(&content);
         }
+    }
+    out.push(END);
+}
+
+/// The sections, in the order of their numbers, up to the end of all bytes.
+fn read_sections(
+    mark: &[u8; 8],
+    bytes: &[u8],
+    mut read: impl FnMut(u8, &mut Reader<'_>) -> Result<(), SnapshotError>,
+) -> Result<(), SnapshotError> {
+    if bytes.len() > SNAPSHOT_BYTES_MAX {
+        return Err(SnapshotError::TooLong { bytes: bytes.len() });
+    }
+    let mut from = Reader::new(bytes);
+    let known = mark.len().min(bytes.len());
+    if bytes[..known] != mark[..known] {
+        return Err(SnapshotError::Mark);
+    }
+    from.take(mark.len())?;
+    let version = from.number()?;
+    if version > SNAPSHOT_VERSION {
+        return Err(SnapshotError::Version { found: version });
+    }
+    from.must(version > 0)?;
+    let mut last = 0;
+    loop {
+        let number = from.byte()?;
+        if number == END {
+            return from.must(from.is_over());
+        }
+        from.must(number > last)?;
+        let length = from.length(usize::MAX)?;
+        let mut content = from.part(length)?;
+        read(number, &mut content)?;
+        // One way to write each: a section that is there is not empty, and nothing lies behind what it says.
+        content.must(length > 0 && content.is_over())?;
+        last = number;
     }
 }

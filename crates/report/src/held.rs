@@ -13,6 +13,7 @@ use crate::page::{Page, percentile};
 use crate::say::{self, Scene};
 use crate::screen::{Paint, Screen};
 use crate::verdict::mark_of_spoiled;
+use crate::workers;
 use figures::{FailureCount, Held, Quantile, per_second};
 pub use json::{HoldJson, live_hold_row};
 pub(crate) use planned::plan_in_words;
@@ -177,10 +178,14 @@ impl Page {
         let (memory, open) = (held.memory, held.most_open.max(1));
         let ours = memory.resident.saturating_sub(memory.resident_before);
         let (resident, own) = (bytes(memory.resident as f64), count(ours / open));
+        let who = match held.muster {
+            Some(_) => self.language().pick("all workers", "全部工作进程 "),
+            None => self.language().pick("this process", "本进程 "),
+        };
         self.say(
             ("Memory", "内存"),
-            format!("this process {resident}, {own} bytes per connection"),
-            format!("本进程 {resident}，每连接 {own} 字节"),
+            format!("{who} {resident}, {own} bytes per connection"),
+            format!("{who}{resident}，每连接 {own} 字节"),
         );
         if let Some(kernel) = memory.kernel {
             let (all, one) = (bytes(kernel as f64), count(kernel / open));
@@ -191,6 +196,10 @@ impl Page {
                 ),
                 format!("内核比之前多 {all}，每连接 {one} 字节（两端都在本机时为两端之和）"),
             );
+        }
+        let mut label = ("Workers", "工作进程");
+        for text in workers::told(held.muster.as_ref(), self.language()) {
+            self.say(std::mem::take(&mut label), text.clone(), text);
         }
         let cpu = time(held.tally.cpu_ns() as f64);
         let (threads, driver) = (held.threads, held.driver.kind.name());

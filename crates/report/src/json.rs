@@ -90,7 +90,7 @@ impl Json {
         };
         report["notes"] = run.notes.iter().map(note).collect();
         report["generator"] = generator(run);
-        report["workers"] = workers::value(run);
+        report["workers"] = workers::value(run.muster.as_ref());
         report["exports"] = self.exports.iter().map(export_value).collect();
         report["intervals"] = self.intervals.take();
         report["intervals_left_out"] = self.intervals.left_out().into();

@@ -1,7 +1,6 @@
 //! Who carried out a run, where several processes or machines did.
 
 use engine::{Books, Muster, WorkerResult};
-use figures::Run;
 use serde_json::{Value, json};
 
 use crate::Language;
@@ -13,8 +12,8 @@ const SLOTS: f64 = pacing::SLOT_COUNT as f64;
 const TOLD_MAX: usize = 8;
 
 /// Lines for a person: all of them, each of them, and what nobody did.
-pub(crate) fn told(run: &Run, language: Language) -> Vec<String> {
-    let Some(muster) = &run.muster else { return Vec::new() };
+pub(crate) fn told(muster: Option<&Muster>, language: Language) -> Vec<String> {
+    let Some(muster) = muster else { return Vec::new() };
     let mut lines = vec![all(muster, language)];
     lines.extend(muster.workers.iter().take(TOLD_MAX).map(|worker| one(worker, language)));
     let rest = muster.workers.len().saturating_sub(TOLD_MAX);
@@ -61,8 +60,8 @@ fn one(worker: &WorkerResult, language: Language) -> String {
 }
 
 /// What nobody did, or nobody knows of; `None` when all is accounted for.
-pub(crate) fn missed(run: &Run, language: Language) -> Option<String> {
-    let muster = run.muster.as_ref()?;
+pub(crate) fn missed(muster: Option<&Muster>, language: Language) -> Option<String> {
+    let muster = muster?;
     let Books { undelivered, unknown, stood_still } = muster.books;
     if !muster.has_losses() {
         return None;
@@ -92,9 +91,20 @@ pub(crate) fn missed(run: &Run, language: Language) -> Option<String> {
     Some(text)
 }
 
+/// The same of connections that were held: nobody knows what became of those.
+pub(crate) fn missed_held(muster: Option<&Muster>, language: Language) -> Option<String> {
+    let muster = muster.filter(|muster| muster.has_losses())?;
+    let lost = muster.workers.iter().filter(|worker| worker.losses > 0).count();
+    let unknown = count(muster.books.unknown);
+    Some(language.pick(
+        format!("{lost} of {} workers were lost, with {unknown} open connections", muster.workers.len()),
+        format!("{} 个工作进程中有 {lost} 个失联，它们当时保持着 {unknown} 个连接", muster.workers.len()),
+    ))
+}
+
 /// The same for programs; null where threads of one process carried it out.
-pub(crate) fn value(run: &Run) -> Value {
-    let Some(Muster { workers, books }) = &run.muster else { return Value::Null };
+pub(crate) fn value(muster: Option<&Muster>) -> Value {
+    let Some(Muster { workers, books }) = muster else { return Value::Null };
     let worker = |worker: &WorkerResult| {
         json!({
             "name": worker.name,

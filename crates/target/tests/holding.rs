@@ -37,7 +37,7 @@ fn start(server: &Server, scheme: &str, span: &str, kind: Kind) -> Holding {
         ..flags(server, scheme)
     };
     let plan = HoldFlags { common, hold: Some(span.to_owned()), ..HoldFlags::default() }.plan().expect("a good plan");
-    let options = HoldOptions { address: server.address(), tls: None, threads: 2, driver: chosen(kind) };
+    let options = HoldOptions { address: server.address(), tls: None, threads: 2, driver: chosen(kind), team: None };
     Holding::start(Arc::new(plan), options, &StopHandle::default()).expect("connections")
 }
 

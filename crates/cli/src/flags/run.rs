@@ -9,19 +9,19 @@ pub(super) const ENGINE: &[Row] = &[
         "立即执行 sysctl 修改，并给出撤销命令；不修改任何文件",
     ),
     flag("json", Kind::Switch, modes::DOCTOR).help("Print JSON", "输出 JSON"),
-    flag("workers", Kind::Number("N"), modes::RUN).help(
+    flag("workers", Kind::Number("N"), modes::LOADS).help(
         "Divide the load over N processes of this machine, each with its own descriptors and a share of the threads",
         "把负载分给本机的 N 个进程，各有自己的描述符和一份线程",
     ),
-    flag("cluster", Kind::Text("BUS"), modes::RUN).help(
+    flag("cluster", Kind::Text("BUS"), modes::LOADS).help(
         "Divide the load over workers that joined this bus, nats://HOST:PORT/NAME; --workers N waits for N [default: 1]",
         "把负载分给已加入此总线（nats://主机:端口/名称）的工作进程；--workers N 表示等到 N 个 [默认：1]",
     ),
-    flag("hosts", Kind::Text("HOSTS"), modes::RUN).help(
+    flag("hosts", Kind::Text("HOSTS"), modes::LOADS).help(
         "Divide the load over workers that are started over ssh: HOST,HOST or @FILE with one in each line; onrush is copied there",
         "通过 ssh 在这些主机上启动工作进程并分担负载：HOST,HOST 或 @FILE（每行一个）；会把 onrush 复制过去",
     ),
-    flag("ssh", Kind::Text("COMMAND"), modes::RUN)
+    flag("ssh", Kind::Text("COMMAND"), modes::LOADS)
         .help("The command that gets to --hosts, with its flags [default: ssh]", "连接 --hosts 所用的命令及其参数 [默认：ssh]"),
     flag("on-worker-loss", Kind::Choice("WHAT", &["rebalance", "continue", "fail"]), modes::RUN).help(
         "When a worker is lost: the others get its share, nobody does, or the run ends [default: rebalance]",

@@ -2,7 +2,8 @@
 
 use engine::{Supplies, TeamFault};
 use feed::{AtEnd, Feed, Share};
-use plan::{Arrivals, Load, Plan, Scenario, UserShape};
+use pacing::Nanos;
+use plan::{Arrivals, Hold, Load, Plan, Scenario, UserShape};
 
 use crate::bus::Bytes;
 use crate::carried::name_of;
@@ -56,5 +57,19 @@ pub(super) fn run_order(plan: &Plan, supplies: &Supplies, packet: Bytes) -> RunO
         ends_at: engine::end_of_plan(plan),
         can_move: !counts && !is_unique && !spends,
         workers_max: usize::try_from(least.min(most.max(1)).min(4_096)).unwrap_or(4_096),
+    }
+}
+
+/// The same of connections that are held: who has some keeps them.
+pub(super) fn hold_order(plan: &Hold, packet: Bytes) -> RunOrder {
+    RunOrder {
+        plan: name_of(&packet),
+        packet,
+        // Its one round says when all of them end.
+        scenarios: 1,
+        warmup: Nanos::ZERO,
+        ends_at: None,
+        can_move: false,
+        workers_max: usize::try_from(plan.connections.min(4_096)).unwrap_or(4_096),
     }
 }

@@ -1,6 +1,6 @@
 //! Where the reports of the shards come together: the rows, the totals, and what the shards are told.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
@@ -12,8 +12,10 @@ use metrics::{Distribution, Held, HeldNow};
 use pacing::Nanos;
 use plan::Hold;
 
+use super::afar::{HoldEnd, HoldNews, PartMemory};
 use super::shard::Report;
 use super::{HoldInterval, KeptHold, MemoryUse, Orders, StoppedOpening};
+use crate::afar::Muster;
 use crate::going::Desk;
 use crate::{RunError, StopHandle};
 
@@ -40,6 +42,18 @@ pub(super) struct Setting {
     pub(super) orders: Arc<Orders>,
     /// Memory before the first connection: of this process, and of the kernel.
     pub(super) before: (u64, Option<KernelMemory>),
+    pub(super) place: Where,
+}
+
+/// Where the connections are, and who is told of them.
+#[derive(Clone)]
+pub(super) enum Where {
+    /// All of them are here.
+    Here,
+    /// A part of them, of which somebody hears.
+    Part(Sender<HoldNews>),
+    /// Others hold the parts, on other machines or in other processes.
+    Afar,
 }
 
 /// What one shard told.
@@ -117,12 +131,24 @@ pub(super) struct HoldDesk {
     pub(super) memory: MemoryUse,
     pub(super) stopped_opening: Option<StoppedOpening>,
     over: usize,
+    /// Of parts that others hold: what they take, and how they ended.
+    parts: Vec<PartMemory>,
+    pub(super) ends: Vec<HoldEnd>,
+    pub(super) muster: Option<Muster>,
+    /// Parts that were lost, and of them those that had not tried all.
+    lost: Vec<bool>,
+    has_opened: Vec<bool>,
     pub(super) failure: Option<RunError>,
 }
 
 impl HoldDesk {
     pub(super) fn new(setting: Setting, taken: Vec<Sender<()>>) -> Self {
         let shards = taken.len();
+        Self::of(setting, shards, taken)
+    }
+
+    /// Of so many shards, or parts that others hold.
+    pub(super) fn of(setting: Setting, shards: usize, taken: Vec<Sender<()>>) -> Self {
         Self {
             taken,
             setting,
@@ -148,22 +174,28 @@ impl HoldDesk {
             memory: MemoryUse::default(),
             stopped_opening: None,
             over: 0,
+            parts: vec![PartMemory::default(); shards],
+            ends: Vec::new(),
+            muster: None,
+            lost: vec![false; shards],
+            has_opened: vec![false; shards],
             failure: None,
         }
     }
 
     /// A row that is ready.
     pub(super) fn interval(&self, ready: &Ready) -> HoldInterval<'_> {
-        let seen = ready.again.map_or(&self.current, |place| &self.kept[place].seen);
+        let kept = ready.again.map(|place| &self.kept[place]);
+        let (seen, added) = kept.map_or((&self.current, &self.current), |kept| (&kept.seen, &kept.added));
         let (number, from, to, memory) = (ready.number, ready.from, ready.to, ready.memory);
-        HoldInterval { number, is_again: ready.again.is_some(), from, to, seen, total: &self.total, memory }
+        HoldInterval { number, is_again: kept.is_some(), from, to, seen, added, total: &self.total, memory }
     }
 
     /// The same, for those who take it later.
     fn kept(&self, ready: &Ready) -> KeptHold {
-        let HoldInterval { number, is_again, from, to, seen, total, memory } = self.interval(ready);
-        let added = ready.again.map_or(seen, |place| &self.kept[place].added).clone();
-        KeptHold { number, is_again, from, to, seen: seen.clone(), added, total: total.clone(), memory }
+        let HoldInterval { number, is_again, from, to, seen, added, total, memory } = self.interval(ready);
+        let (seen, added, total) = (seen.clone(), added.clone(), total.clone());
+        KeptHold { number, is_again, from, to, seen, added, total, memory }
     }
 
     /// What it came to.
@@ -276,6 +308,9 @@ impl HoldDesk {
     }
 
     fn memory_now(&self) -> MemoryUse {
+        if let Where::Afar = self.setting.place {
+            return together(&self.parts);
+        }
         let (resident_before, kernel_before) = self.setting.before;
         let more = |now: KernelMemory, before: KernelMemory| {
             (now.slab + now.tcp_buffers).saturating_sub(before.slab + before.tcp_buffers)
@@ -288,6 +323,32 @@ impl HoldDesk {
         }
     }
 
+    /// Whoever is there has tried all connections: of parts, the end of all is known then.
+    fn look_whether_opened(&mut self, since: Nanos) {
+        let is_waited_for = |shard: usize| !self.lost[shard] && !self.has_opened[shard];
+        if self.opened_after.is_some() || (0..self.shards).any(is_waited_for) {
+            return;
+        }
+        self.opened_after = Some(since);
+        self.memory = self.memory_now();
+        match &self.setting.place {
+            Where::Here => {}
+            Where::Part(_) => self.tell(HoldNews::Opened(sum(&self.opened), since)),
+            Where::Afar => {
+                let Setting { orders, clock, .. } = &self.setting;
+                let is_empty = !orders.reconnects && sum(&self.opened).open == 0;
+                orders.close_at(clock.now() + if is_empty { Nanos(1) } else { orders.duration });
+            }
+        }
+    }
+
+    fn tell(&self, news: HoldNews) {
+        if let Where::Part(listener) = &self.setting.place {
+            // Who does not listen does not want to know.
+            let _ = listener.send(news);
+        }
+    }
+
     fn hear(&mut self, shard: usize, reached: u64, seen: Box<Held>) {
         self.lags[shard].merge(&seen.lag);
         self.reached[shard] = reached;
@@ -296,7 +357,8 @@ impl HoldDesk {
 
     /// Stops opening before the kernel would have to kill somebody.
     fn watch_memory(&mut self) {
-        if self.opened_after.is_some() || self.stopped_opening.is_some() {
+        let is_elsewhere = matches!(self.setting.place, Where::Afar);
+        if is_elsewhere || self.opened_after.is_some() || self.stopped_opening.is_some() {
             return;
         }
         let Some(memory) = host::memory() else { return };
@@ -307,6 +369,28 @@ impl HoldDesk {
             self.stopped_opening = Some(StoppedOpening { available: memory.available, reserve: self.reserve, tried });
         }
     }
+}
+
+/// How things stand together.
+pub(super) fn sum(all: &[HeldNow]) -> HeldNow {
+    let mut sum = HeldNow::default();
+    all.iter().for_each(|now| sum.add(*now));
+    sum
+}
+
+/// What parts take together: processes each for itself, the kernel of a machine once.
+fn together(parts: &[PartMemory]) -> MemoryUse {
+    let mut all = MemoryUse::default();
+    let mut machines: BTreeMap<&str, MemoryUse> = BTreeMap::new();
+    for PartMemory { memory, machine } in parts {
+        all.resident += memory.resident;
+        all.resident_before += memory.resident_before;
+        let known = machines.entry(machine).or_insert(*memory);
+        known.kernel = known.kernel.max(memory.kernel);
+        known.available = known.available.min(memory.available);
+    }
+    let add = |of: fn(&MemoryUse) -> Option<u64>| machines.values().filter_map(of).reduce(|sum, more| sum + more);
+    MemoryUse { kernel: add(|memory| memory.kernel), available: add(|memory| memory.available), ..all }
 }
 
 impl Desk for HoldDesk {
@@ -324,24 +408,37 @@ impl Desk for HoldDesk {
             Report::Interval { shard, reached, seen } => {
                 self.hear(shard, reached, seen);
                 // One that is over asks for nothing any more.
-                let _ = self.taken[shard].send(());
+                let _ = self.taken.get(shard).map(|taken| taken.send(()));
             }
-            Report::Opened { now, at } => {
+            Report::Opened { shard, now, since } => {
                 self.opened.push(now);
-                if self.opened.len() == self.shards {
-                    self.opened_after = Some(at.since(self.setting.started));
-                    self.memory = self.memory_now();
-                }
+                self.has_opened[shard] = true;
+                self.look_whether_opened(since);
             }
-            Report::Closing { now, at } => {
+            Report::Closing { now, since } => {
                 self.closing.push(now);
-                let since = at.since(self.setting.started);
                 self.closing_after = Some(self.closing_after.map_or(since, |known| known.min(since)));
+                if self.closing.len() == self.shards {
+                    self.tell(HoldNews::Closing(sum(&self.closing), since));
+                }
             }
             Report::Over { shard, seen } => {
                 self.over += 1;
                 self.hear(shard, OVER, seen);
             }
+            Report::Memory { shard, memory } => self.parts[shard] = memory,
+            Report::Ended { shard, mut end } => {
+                self.hear(shard, OVER, Box::new(std::mem::take(&mut end.seen)));
+                self.stopped_opening = self.stopped_opening.or(end.stopped_opening);
+                self.ends.push(*end);
+            }
+            Report::Lost { shard } => {
+                self.lost[shard] = true;
+                // What it had told by then stands; of its connections nobody knows any more.
+                self.hear(shard, OVER, Box::default());
+                self.look_whether_opened(self.setting.clock.now().since(self.setting.started));
+            }
+            Report::Muster(muster) => self.muster = Some(*muster),
         }
         self.watch_memory();
     }
@@ -366,7 +463,11 @@ impl Desk for HoldDesk {
     }
 
     fn is_waiting(&self) -> bool {
-        self.over < self.shards && self.failure.is_none() && !self.is_lost
+        let is_on = match self.setting.place {
+            Where::Afar => self.muster.is_none(),
+            _ => self.over < self.shards,
+        };
+        is_on && self.failure.is_none() && !self.is_lost
     }
 
     fn patience(&mut self) -> Option<Duration> {

@@ -6,18 +6,18 @@ use std::sync::mpsc::channel;
 use driver::poll::PollDriver;
 use driver::{Clock, Driver, Kind};
 use host::CpuTime;
-use metrics::HeldNow;
 use pacing::{Nanos, Segment};
 use plan::Hold;
 use wire::tls::ClientConfig;
 
-use super::desk::{HoldDesk, Setting};
+use super::afar::{HoldBegun, HoldEnding, HoldOrder, HoldPart, HoldTeam, HoldTeller};
+use super::desk::{HoldDesk, Setting, Where, sum};
 use super::job::Job;
 use super::shard::{self, Ends, Report};
 use super::world::World;
 use super::{HoldInterval, HoldOptions, HoldResult, KeptHold, Orders};
 use crate::control::Control;
-use crate::crew::Crew;
+use crate::crew::{Crew, wait_until};
 use crate::going::Going;
 use crate::subscribers::{Delivery, Subscription};
 use crate::{Places, RunError, StopHandle};
@@ -28,6 +28,7 @@ use crate::{Places, RunError, StopHandle};
 pub struct Holding {
     options: HoldOptions,
     going: Going<HoldDesk, Nanos>,
+    orders: Arc<Orders>,
     stop: StopHandle,
     /// Where connections come from, and where they go: how many of each.
     places: (usize, usize),
@@ -41,25 +42,81 @@ impl Holding {
     /// The system refuses what the engine needs, or the connections cannot come from where they should. What the target does is
     /// never an error, but data.
     pub fn start(plan: Arc<Hold>, options: HoldOptions, stop: &StopHandle) -> Result<Self, RunError> {
+        if let Some(team) = options.team.clone() {
+            return Self::start_afar(plan, options, &*team, stop);
+        }
+        Self::start_here(plan, options, None, stop)
+    }
+
+    /// The same of a part of them. Waits until all begin, or it is stopped.
+    ///
+    /// # Errors
+    /// As [`Holding::start`].
+    pub fn start_part(
+        plan: Arc<Hold>,
+        options: HoldOptions,
+        part: HoldPart,
+        stop: &StopHandle,
+    ) -> Result<Self, RunError> {
+        Self::start_here(plan, options, Some(part), stop)
+    }
+
+    fn start_here(
+        plan: Arc<Hold>,
+        options: HoldOptions,
+        part: Option<HoldPart>,
+        stop: &StopHandle,
+    ) -> Result<Self, RunError> {
         match options.driver.kind {
-            Kind::Poll => Self::start_on(plan, options, stop, PollDriver::new),
+            Kind::Poll => Self::start_on(plan, options, part, stop, PollDriver::new),
             #[cfg(target_os = "linux")]
-            Kind::Uring => Self::start_on(plan, options, stop, driver::uring::UringDriver::new),
+            Kind::Uring => Self::start_on(plan, options, part, stop, driver::uring::UringDriver::new),
             #[cfg(not(target_os = "linux"))]
             Kind::Uring => Err(std::io::Error::from(std::io::ErrorKind::Unsupported).into()),
         }
     }
 
+    /// Others hold them.
+    fn start_afar(
+        plan: Arc<Hold>,
+        options: HoldOptions,
+        team: &dyn HoldTeam,
+        stop: &StopHandle,
+    ) -> Result<Self, RunError> {
+        let clock = Clock::start();
+        let orders = Arc::new(Orders::new(&plan, 0));
+        let (reports, crew) = Crew::afar();
+        let teller = HoldTeller { reports, orders: orders.clone(), stop: stop.clone() };
+        let order = HoldOrder { plan: plan.clone(), clock, stop: stop.clone(), teller };
+        let HoldBegun { started, parts } = team.begin_to_hold(order)?;
+        let cpu_before = host::process_cpu_time();
+        let setting = Setting {
+            clock,
+            started,
+            plan,
+            stop: stop.clone(),
+            orders: orders.clone(),
+            before: (0, None),
+            place: Where::Afar,
+        };
+        let going = Going::begin(crew, started, HoldDesk::of(setting, parts, Vec::new()), stop.clone());
+        Ok(Self { options, going, orders, stop: stop.clone(), places: (0, 0), cpu_before })
+    }
+
     fn start_on<D: Driver>(
         plan: Arc<Hold>,
         options: HoldOptions,
+        part: Option<HoldPart>,
         stop: &StopHandle,
         make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static,
     ) -> Result<Self, RunError> {
-        let clock = Clock::start();
+        let clock = part.as_ref().map_or_else(Clock::start, |part| part.begins.0);
+        let whole = part.as_ref().map_or(Segment::WHOLE, |part| part.segment.clone());
         let to = Places::of(&plan.target, options.address, plan.connections)?;
-        let shards = (options.threads.max(1) as u64).min(plan.connections) as u32;
-        let orders = Arc::new(Orders::new(&plan, shards.into()));
+        let own = whole.count_of_first(plan.connections).min(whole.slot_count().into());
+        let shards = (options.threads.max(1) as u64).min(own).max(1) as u32;
+        let orders = if part.is_some() { Orders::of_part } else { Orders::new };
+        let orders = Arc::new(orders(&plan, shards.into()));
         let mut takes = Vec::new();
         let crew = Crew::start(shards as usize, stop, |place| {
             let (take, taken) = channel();
@@ -67,8 +124,9 @@ impl Holding {
             let (shard, orders, stop) = (place.shard, orders.clone(), stop.clone());
             let ends = Ends { shard, reports: place.reports, taken, orders, stop };
             // One for each: threads that share it would write its count of references in turn.
-            let job = Arc::new(Job::new(&plan, to.clone(), options.tls.clone()));
-            let (make, share) = (make.clone(), Segment::share(shard as u32, shards));
+            let mut job = Job::new(&plan, to.clone(), options.tls.clone());
+            job.part = part.as_ref().map(|part| part.segment.clone());
+            let (job, make, share) = (Arc::new(job), make.clone(), whole.part(shard as u32, shards));
             std::thread::Builder::new().name(format!("hold-{shard}")).spawn(move || match make(clock) {
                 Ok(mut driver) => {
                     let world = World::new(job, share, driver.sockets());
@@ -81,10 +139,19 @@ impl Holding {
         // What is there before the first connection is no part of what connections cost.
         let before = (host::resident_bytes().unwrap_or(0), host::kernel_memory());
         let cpu_before = host::process_cpu_time();
-        let started = clock.now();
-        let desk = HoldDesk::new(Setting { clock, started, plan, stop: stop.clone(), orders, before }, takes);
+        let started = part.as_ref().map_or_else(|| clock.now(), |part| part.begins.1);
+        wait_until(clock, started, stop);
+        let place = part.map_or(Where::Here, |part| Where::Part(part.news));
+        let (stop_too, orders_too) = (stop.clone(), orders.clone());
+        let desk =
+            HoldDesk::new(Setting { clock, started, plan, stop: stop_too, orders: orders_too, before, place }, takes);
         let going = Going::begin(crew, started, desk, stop.clone());
-        Ok(Self { options, going, stop: stop.clone(), places: to.counts(), cpu_before })
+        Ok(Self { options, going, orders, stop: stop.clone(), places: to.counts(), cpu_before })
+    }
+
+    /// Says when a part of them ends.
+    pub fn ending(&self) -> HoldEnding {
+        HoldEnding { orders: self.orders.clone(), stop: self.stop.clone() }
     }
 
     /// Ends it, from any thread. It cannot be changed or paused.
@@ -112,14 +179,11 @@ impl Holding {
     pub fn finish(self) -> Result<HoldResult, RunError> {
         let (desk, threads) = self.going.finish();
         let mut desk = desk.finish()?;
-        let add = |all: &[HeldNow]| {
-            let mut sum = HeldNow::default();
-            all.iter().for_each(|now| sum.add(*now));
-            sum
-        };
-        let (when_opened, when_closing) = (add(&desk.opened), add(&desk.closing));
+        let (when_opened, when_closing) = (sum(&desk.opened), sum(&desk.closing));
         desk.most_open = desk.most_open.max(when_opened.open).max(when_closing.open);
         let tls = self.options.tls.as_ref();
+        let own = host::process_cpu_time().since(self.cpu_before);
+        let lacked_certificate = desk.ends.iter().any(|end| end.lacked_certificate);
         Ok(HoldResult {
             wall: desk.shown_to,
             opened_after: desk.opened_after,
@@ -129,15 +193,16 @@ impl Holding {
             most_open: desk.most_open,
             memory: desk.memory,
             stopped_opening: desk.stopped_opening,
-            places: self.places,
-            threads,
-            cpu: host::process_cpu_time().since(self.cpu_before),
+            places: desk.ends.first().map_or(self.places, |end| end.places),
+            threads: threads + desk.ends.iter().map(|end| end.threads).sum::<usize>(),
+            cpu: desk.ends.iter().map(|end| end.cpu).fold(own, CpuTime::plus),
             refused: tls.and_then(ClientConfig::refused),
-            lacked_certificate: tls.is_some_and(ClientConfig::was_asked_in_vain),
+            lacked_certificate: lacked_certificate || tls.is_some_and(ClientConfig::was_asked_in_vain),
             was_stopped: self.stop.is_stopped(),
             driver: self.options.driver,
             lags: desk.lags,
             total: desk.total,
+            muster: desk.muster,
         })
     }
 }

@@ -1,6 +1,9 @@
 //! What held connections are to do, and what is spoken on them.
 
-use pacing::Nanos;
+use std::net::IpAddr;
+
+use driver::Peer;
+use pacing::{Nanos, Segment};
 use plan::{Hold, Keeps, Protocol, Work};
 use wire::line::{ALONE, AnyLine, Ask, Awaited, Http1, Line, Mask, Parked, Tcp, WebSocket, What};
 use wire::tls::ClientConfig;
@@ -12,6 +15,8 @@ use crate::world::PreparedStep;
 /// What is to be done; the same for all shards.
 pub(super) struct Job {
     pub(super) places: Places,
+    /// Of a part of them, all that it has: it has its own addresses for them.
+    pub(super) part: Option<Segment>,
     pub(super) tls: Option<ClientConfig>,
     pub(super) protocol: Protocol,
     pub(super) step: PreparedStep,
@@ -28,6 +33,7 @@ impl Job {
     pub(super) fn new(plan: &Hold, places: Places, tls: Option<ClientConfig>) -> Self {
         Self {
             places,
+            part: None,
             tls,
             protocol: plan.target.protocol,
             step: PreparedStep::new(0, &plan.step, &plan.target, Keeps::default()),
@@ -39,6 +45,11 @@ impl Job {
             grace: plan.grace.into(),
             interval: plan.interval.into(),
         }
+    }
+
+    /// Where connection `number` goes and where it comes from.
+    pub(super) fn place_of(&self, number: u64) -> (Peer, Option<IpAddr>) {
+        self.places.pick(self.part.as_ref().map_or(number, |part| part.count_of_first(number)))
     }
 
     /// What is spoken on a new connection; `number` makes the key of one of WebSocket.

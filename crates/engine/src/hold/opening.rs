@@ -90,7 +90,7 @@ impl World {
     }
 
     fn open_one<S: Sockets>(&mut self, number: u32, sockets: &mut S) {
-        let (to, from) = self.job.places.pick(self.segment.nth(u64::from(number)));
+        let (to, from) = self.job.place_of(self.segment.nth(u64::from(number)));
         // On loopback the whole handshake happens inside the call.
         let since = sockets.now();
         let opened = sockets.open(&OpenOptions { to, from, no_delay: true });

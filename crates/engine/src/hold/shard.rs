@@ -8,8 +8,10 @@ use metrics::{Held, HeldCounter, HeldNow};
 use pacing::Nanos;
 
 use super::Orders;
+use super::afar::{HoldEnd, PartMemory};
 use super::world::World;
 use crate::RunError;
+use crate::afar::Muster;
 use crate::control::{StopHandle, Wish};
 use crate::crew;
 
@@ -34,14 +36,22 @@ pub(super) enum Report {
     Ready { waker: Waker },
     /// All that it saw up to the end of so many intervals.
     Interval { shard: usize, reached: u64, seen: Box<Held> },
-    /// It has tried all its connections.
-    Opened { now: HeldNow, at: Nanos },
+    /// It has tried all its connections; since the start.
+    Opened { shard: usize, now: HeldNow, since: Nanos },
     /// It begins to close them.
-    Closing { now: HeldNow, at: Nanos },
+    Closing { now: HeldNow, since: Nanos },
     /// It is over; what it saw since its last interval.
     Over { shard: usize, seen: Box<Held> },
     /// It cannot go on.
     Broken(RunError),
+    /// What a part that somebody else holds takes of memory.
+    Memory { shard: usize, memory: PartMemory },
+    /// Such a part is over.
+    Ended { shard: usize, end: Box<HoldEnd> },
+    /// Nobody waits for such a part.
+    Lost { shard: usize },
+    /// All of them are over.
+    Muster(Box<Muster>),
 }
 
 impl crew::Report for Report {
@@ -97,7 +107,7 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
         }
         let (wish, end_at) = (wishes.get(), ends.orders.end_at());
         if !world.is_closing() && (now >= end_at || wish >= Wish::STOP) {
-            let told = ends.reports.send(Report::Closing { now: world.now(), at: now });
+            let told = ends.reports.send(Report::Closing { now: world.now(), since: now.since(started) });
             world.begin_closing(now, end_at, driver.sockets());
             if told.is_err() {
                 break;
@@ -115,7 +125,11 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
             if ends.orders.has_opened(world.now().open, now) {
                 ends.stop.wake_all();
             }
-            if ends.reports.send(Report::Opened { now: world.now(), at: now }).is_err() {
+            if ends
+                .reports
+                .send(Report::Opened { shard: ends.shard, now: world.now(), since: now.since(started) })
+                .is_err()
+            {
                 break;
             }
         }

@@ -20,7 +20,7 @@ use super::whole::paused_of_all;
 use super::{Finished, Interval, KeptInterval, Part, RunError, RunOptions, RunResult, ScenarioResult, divide};
 use crate::afar::{Muster, SceneEnded};
 use crate::control::{Changes, Control, StopHandle};
-use crate::crew::Crew;
+use crate::crew::{Crew, wait_until};
 use crate::error::TeamFault;
 use crate::going::Going;
 use crate::meetings::{Meetings, Met};
@@ -289,29 +289,10 @@ fn added_up(mut sum: Vec<Met>, more: Vec<Met>) -> Vec<Met> {
     sum
 }
 
-/// A thread that sleeps may wake so late; the rest it turns.
-const WAKES_LATE: Nanos = Nanos::from_millis(2);
-/// Whether it is stopped is looked at so often.
-const LOOK_EVERY: Nanos = Nanos::from_millis(20);
-
-/// All begin at one instant, to far below a millisecond.
 /// An instant of a clock by that of the wall.
 fn unix_of(at: Nanos, clock: Clock) -> Duration {
     let now = clock.now();
     (now_unix() + at.since(now).as_duration()).saturating_sub(now.since(at).as_duration())
-}
-
-fn wait_until(clock: Clock, at: Nanos, stop: &StopHandle) {
-    while !stop.is_stopped() {
-        let left = at.since(clock.now());
-        if left == Nanos::ZERO {
-            return;
-        }
-        match left.since(WAKES_LATE) {
-            Nanos::ZERO => std::hint::spin_loop(),
-            left => std::thread::sleep(left.min(LOOK_EVERY).as_duration()),
-        }
-    }
 }
 
 /// The time of day, since the epoch of Unix.

@@ -13,7 +13,7 @@ use plan::Plan;
 
 use super::RunError;
 use crate::afar::{Afar, Muster, PartEnd};
-use crate::control::{Changes, StopHandle, Wish};
+use crate::control::{Changes, StopHandle, Wanted};
 use crate::shard::Report;
 use crate::supplies::Supplies;
 
@@ -57,17 +57,6 @@ pub struct Teller {
     changes: Arc<Changes>,
     stop: StopHandle,
     warmup: Nanos,
-}
-
-/// What is wanted of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Wanted {
-    /// It goes on with its plan.
-    Run,
-    /// Nothing more starts; what is in flight has its time.
-    Stop,
-    /// It ends at once.
-    Abort,
 }
 
 /// What those have to hear who have the other parts of a load.
@@ -138,11 +127,7 @@ impl Teller {
 
     /// What is wanted of the run.
     pub fn wanted(&self) -> Wanted {
-        match self.stop.wish_of().get() {
-            Wish::RUN => Wanted::Run,
-            Wish::STOP => Wanted::Stop,
-            _ => Wanted::Abort,
-        }
+        self.stop.wanted()
     }
 
     /// The load was changed so before it was taken over.

@@ -11,6 +11,7 @@ use super::verdict::verdicts;
 use crate::json::distribution::with_given_up;
 use crate::json::export_value;
 use crate::json::intervals::Intervals;
+use crate::workers;
 use crate::{About, Language};
 
 /// Grows with every change that a reader could stumble over.
@@ -132,6 +133,7 @@ impl HoldJson {
                 "loops": held.loops.iter().map(loop_of).collect::<Vec<_>>(),
                 "late_thread": held.late_thread.map(|late| late.thread),
             },
+            "workers": workers::value(held.muster.as_ref()),
             "is_kept": held.is_kept,
             "is_spoiled": held.is_spoiled,
             "verdicts": verdicts(held, Language::En),

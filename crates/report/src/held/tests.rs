@@ -50,6 +50,7 @@ pub(crate) fn good() -> HoldResult {
         lacked_certificate: false,
         was_stopped: false,
         lags: vec![lag(200, 0, 0), lag(200, 0, 0)],
+        muster: None,
     }
 }
 

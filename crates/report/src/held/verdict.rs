@@ -4,6 +4,7 @@ use figures::{Held, Owed, OwedBy};
 
 use crate::Language;
 use crate::format::{bytes, count, rate, time};
+use crate::workers;
 
 /// What is to be said of the whole.
 pub(crate) fn verdicts(held: &Held, language: Language) -> Vec<String> {
@@ -30,6 +31,7 @@ pub(crate) fn verdicts(held: &Held, language: Language) -> Vec<String> {
             format!("未能同时保持全部连接：{most} / {asked}"),
         ));
     }
+    all.extend(workers::missed_held(held.muster.as_ref(), language));
     let lost = counts.lost;
     if lost > 0 {
         let lost = count(lost);

@@ -39,7 +39,7 @@ impl Page {
         for text in rows::used_up(run, self.language()) {
             self.line(self.language().pick("Data", "数据"), &text);
         }
-        if let Some(text) = workers::missed(run, self.language()) {
+        if let Some(text) = workers::missed(run.muster.as_ref(), self.language()) {
             self.warn(self.language().pick("Workers", "工作进程"), &text);
         }
         for text in meetings::missed(run, self.language()) {

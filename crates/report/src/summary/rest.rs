@@ -122,7 +122,7 @@ impl Page {
         );
         self.line(words.generator, &text);
         let mut label = self.language().pick("Workers", "工作进程");
-        for text in workers::told(run, self.language()) {
+        for text in workers::told(run.muster.as_ref(), self.language()) {
             self.line(label, &text);
             label = "";
         }

@@ -120,8 +120,16 @@ fn held_connections(screen: Screen) -> String {
     let mut table = HoldTable::new(screen);
     let rows = (1..=2).map(|number| {
         let (from, to) = (second(number - 1), second(number));
-        let told =
-            engine::HoldInterval { number, is_again: false, from, to, seen: &seen, total: &result.total, memory };
+        let told = engine::HoldInterval {
+            number,
+            is_again: false,
+            from,
+            to,
+            seen: &seen,
+            added: &seen,
+            total: &result.total,
+            memory,
+        };
         table.next(&HeldInterval::of(&told))
     });
     let rows: String = rows.collect();

@@ -15,7 +15,7 @@ fn plan() -> Hold {
 fn with_desk(shards: usize, test: impl FnOnce(&mut HoldDesk)) {
     let (plan, stop, clock) = (Arc::new(plan()), StopHandle::default(), Clock::start());
     let (orders, started) = (Arc::new(Orders::new(&plan, shards as u64)), clock.now());
-    let setting = Setting { clock, started, plan, stop, orders, before: (0, None) };
+    let setting = Setting { clock, started, plan, stop, orders, before: (0, None), place: Where::Here };
     let (taken, _shards): (Vec<_>, Vec<_>) = (0..shards).map(|_| std::sync::mpsc::channel()).unzip();
     test(&mut HoldDesk::new(setting, taken));
 }

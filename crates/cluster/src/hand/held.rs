@@ -1,0 +1,95 @@
+//! A part of the connections that are held, by this process, on a thread of its own.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+
+use driver::Clock;
+use engine::{HoldEnd, HoldNews, HoldOptions, HoldPart, Holding, RunError, StopHandle};
+use metrics::Held;
+use pacing::{Nanos, Segment};
+use plan::Hold;
+
+use super::Input;
+use crate::carried::{hold_end_to_bytes, memory_to_bytes, numbers_of};
+use crate::words::{News, Row};
+use crate::worker::PartOf;
+
+/// Says which machine this is, for whoever adds up what the kernels of several take.
+const MACHINE: &str = "/proc/sys/kernel/random/boot_id";
+
+/// One part, on a thread of its own.
+pub(super) struct HoldWorker {
+    pub(super) of: PartOf,
+    pub(super) tenure: u16,
+    pub(super) plan: Arc<Hold>,
+    pub(super) options: HoldOptions,
+    pub(super) segment: Segment,
+    pub(super) stop: StopHandle,
+    pub(super) clock: Clock,
+    pub(super) started: Nanos,
+    pub(super) sender: Sender<Input>,
+}
+
+impl HoldWorker {
+    fn tell(&self, news: News) {
+        // The worker may be gone: then nobody wants to know.
+        let _ = self.sender.send(Input::News(self.of, news));
+    }
+
+    pub(super) fn work(self) {
+        let news = match self.carry_out() {
+            Ok(end) => end,
+            Err(error) => News::Broken { reason: error.to_string() },
+        };
+        self.tell(news);
+    }
+
+    fn carry_out(&self) -> Result<News, RunError> {
+        let (news, told) = channel();
+        let part = HoldPart { segment: self.segment.clone(), begins: (self.clock, self.started), news };
+        let mut holding = Holding::start_part(self.plan.clone(), self.options.clone(), part, &self.stop)?;
+        let (of, part) = (self.of, self.of.part);
+        let late = self.clock.now().since(self.started);
+        self.tell(News::Began { part, tenure: self.tenure, slots: self.segment.slots().collect(), from: None, late });
+        let _ = self.sender.send(Input::Ending(of, holding.ending()));
+        let sender = self.sender.clone();
+        // What is told between two intervals does not wait for the next.
+        let forwards = std::thread::Builder::new().name("hold-news".to_owned()).spawn(move || {
+            for news in told {
+                let (is_closing, now, since) = match news {
+                    HoldNews::Opened(now, since) => (false, now, since),
+                    HoldNews::Closing(now, since) => (true, now, since),
+                };
+                let _ = sender.send(Input::News(of, News::Held { part, is_closing, now: numbers_of(now), since }));
+            }
+        })?;
+        let machine = std::fs::read_to_string(MACHINE).unwrap_or_default();
+        let (interval, mut rest, mut reached) = (Nanos::from(self.plan.interval).0, Held::default(), 0);
+        while let Some(told) = holding.wait() {
+            rest.add_counts(told.added);
+            rest.now = told.total.now;
+            // What came behind the last whole interval is told at the end.
+            if !told.to.0.is_multiple_of(interval) {
+                continue;
+            }
+            reached = reached.max(told.to.0 / interval);
+            let seen = std::mem::take(&mut rest);
+            let mut bytes = Vec::new();
+            seen.encode(&mut bytes);
+            let seen = vec![bytes, memory_to_bytes(told.memory, machine.trim())];
+            self.tell(News::Row(Row { part, number: reached, upto: reached, covered: told.to, seen }));
+        }
+        let result = holding.finish()?;
+        // It hears nothing more: the desk that told it is gone.
+        let _ = forwards.join();
+        let end = HoldEnd {
+            seen: rest,
+            threads: result.threads,
+            cpu: result.cpu,
+            places: result.places,
+            stopped_opening: result.stopped_opening,
+            lacked_certificate: result.lacked_certificate,
+        };
+        Ok(News::Ended { part, until: result.wall, end: hold_end_to_bytes(&end) })
+    }
+}

@@ -1,0 +1,71 @@
+//! What is to be done here: a load, or connections that are held.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::{HoldOptions, RunOptions};
+use pacing::{Nanos, Segment};
+use plan::{Carried, Hold, Plan};
+
+use super::Workplace;
+use crate::carried::unpack;
+use crate::words::Refusal;
+
+/// What a run is, ready to be carried out here.
+pub(super) enum Prepared {
+    Load(Plan, RunOptions),
+    Hold(Hold, HoldOptions),
+}
+
+/// What is to be done.
+#[derive(Clone)]
+pub(super) enum Work {
+    /// A load, and intervals of ours for each of the plan.
+    Load(Arc<Plan>, Box<RunOptions>, u64),
+    /// Connections that are held.
+    Hold(Arc<Hold>, Box<HoldOptions>),
+}
+
+/// What a packet wants, as this machine can carry it out.
+pub(super) fn prepare(place: &dyn Workplace, name: &str, packet: &[u8], folder: &Path) -> Result<Prepared, Refusal> {
+    let damaged = |error: crate::carried::PacketError| Refusal::Plan { reason: error.to_string() };
+    let (carried, feeds, slowest) = unpack(name, packet, folder).map_err(damaged)?;
+    match carried {
+        Carried::Load(plan) => {
+            place.prepare(*plan, feeds, slowest).map(|(plan, options)| Prepared::Load(plan, options))
+        }
+        Carried::Hold(hold) => place.prepare_to_hold(*hold).map(|(hold, options)| Prepared::Hold(hold, options)),
+    }
+}
+
+/// What is to be done, and the warm-up of it.
+pub(super) fn work_of(prepared: Prepared) -> (Work, Nanos) {
+    match prepared {
+        Prepared::Load(mut plan, options) => {
+            let (warmup, pieces) = (plan.warmup.into(), pieces_of(plan.interval));
+            plan.interval /= pieces as u32;
+            (Work::Load(Arc::new(plan), Box::new(options), pieces), warmup)
+        }
+        Prepared::Hold(plan, options) => (Work::Hold(Arc::new(plan), Box::new(options)), Nanos::ZERO),
+    }
+}
+
+/// Rows are told so often at least.
+const ROW_MAX: Duration = Duration::from_secs(1);
+
+/// In how many pieces an interval is told: each is as long as the others.
+fn pieces_of(interval: Duration) -> u64 {
+    interval.as_nanos().div_ceil(ROW_MAX.as_nanos()).max(1) as u64
+}
+
+/// A part has its share of what may be spent.
+pub(super) fn share_of_budget(plan: &Arc<Plan>, segment: &Segment) -> Arc<Plan> {
+    if plan.budget.requests.is_none() && plan.budget.bytes.is_none() {
+        return plan.clone();
+    }
+    let mut own = Plan::clone(plan);
+    own.budget.requests = own.budget.requests.map(|requests| segment.count_of_first(requests));
+    own.budget.bytes = own.budget.bytes.map(|bytes| bytes / 4_096 * u64::from(segment.slot_count()));
+    Arc::new(own)
+}

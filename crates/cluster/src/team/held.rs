@@ -1,0 +1,171 @@
+//! Connections that workers hold, as whoever watches them sees it.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::mpsc::SyncSender;
+
+use driver::Clock;
+use engine::{Books, HoldTeller, Muster, TeamFault, Wanted, WorkerResult};
+use host::CpuTime;
+use metrics::Held;
+use pacing::Nanos;
+
+use super::BeginToHold;
+use super::desk::{in_order, introduce};
+use crate::carried::{held_now, hold_end_of_bytes, memory_of_bytes};
+use crate::leader::{Known, RunOrder};
+use crate::words::{News, Row, State};
+
+/// Connections that are held, or are to be.
+pub(super) struct OwnHold {
+    clock: Clock,
+    teller: HoldTeller,
+    answer: Option<SyncSender<Result<(Nanos, usize), TeamFault>>>,
+    /// When all of them begin, on the clock of who leads.
+    started: Nanos,
+    /// Members that have a part, in the order of their parts.
+    members: Vec<u16>,
+    workers: HashMap<u16, WorkerResult>,
+    /// Connections that each had open when it told last.
+    open: HashMap<u16, u64>,
+    lost: BTreeSet<u16>,
+    unknown: u64,
+    has_said_end: bool,
+}
+
+impl OwnHold {
+    pub(super) fn new(begin: BeginToHold) -> (Self, RunOrder) {
+        let BeginToHold { order, clock, teller, answer } = begin;
+        let own = Self {
+            clock,
+            teller,
+            answer: Some(answer),
+            started: Nanos::NEVER,
+            members: Vec::new(),
+            workers: HashMap::new(),
+            open: HashMap::new(),
+            lost: BTreeSet::new(),
+            unknown: 0,
+            has_said_end: false,
+        };
+        (own, order)
+    }
+
+    pub(super) fn fail(self, fault: TeamFault) {
+        if let Some(answer) = self.answer {
+            // Whoever asked may be gone.
+            let _ = answer.send(Err(fault));
+        }
+    }
+
+    pub(super) fn breaks(&self, fault: TeamFault) {
+        self.teller.broken(fault.into());
+    }
+
+    pub(super) fn wanted(&self) -> Wanted {
+        self.teller.wanted()
+    }
+
+    pub(super) fn has_begun(&self) -> bool {
+        self.answer.is_none()
+    }
+
+    /// All begin at this instant.
+    pub(super) fn begins(&mut self, at: Nanos, state: &State) {
+        let members: BTreeSet<u16> = state.tenures.iter().flat_map(|tenure| &tenure.moves).map(|(_, to)| *to).collect();
+        (self.started, self.members) = (at, members.into_iter().collect());
+        if let Some(answer) = self.answer.take() {
+            let _ = answer.send(Ok((at, self.members.len())));
+        }
+    }
+
+    /// When all of them are closed, since the start; once, as soon as it is known.
+    pub(super) fn ends_at(&mut self, now: Nanos) -> Option<Nanos> {
+        let at = self.teller.closes_at().filter(|_| !self.has_said_end)?;
+        self.has_said_end = true;
+        let (theirs, late) = (self.clock.now(), self.clock.now().since(at));
+        Some((now + at.since(theirs)).since(self.started).since(late).max(Nanos(1)))
+    }
+
+    pub(super) fn seen(&mut self, member: u16) -> &mut WorkerResult {
+        self.workers.entry(member).or_default()
+    }
+
+    pub(super) fn news(&mut self, member: u16, known: Option<&Known>, news: News) {
+        let Ok(part) = self.members.binary_search(&member) else { return };
+        // Whoever was given up is counted as it was then.
+        if self.lost.contains(&member) {
+            return;
+        }
+        let seen = self.workers.entry(member).or_default();
+        if let Some(known) = known {
+            introduce(seen, known);
+        }
+        match news {
+            News::Began { slots, late, .. } => {
+                (seen.slots, seen.began_late) = (slots.len() as u32, Some(late.as_duration()));
+            }
+            News::Row(Row { upto, seen: bytes, .. }) => {
+                let [held, memory] = bytes.as_slice() else { return };
+                let (Ok(held), Some(memory)) = (Held::decode(held), memory_of_bytes(memory)) else { return };
+                count(seen, &held);
+                self.open.insert(member, held.now.open);
+                self.teller.seen(part, upto, held, memory);
+            }
+            News::Held { is_closing, now, since, .. } => {
+                if is_closing {
+                    self.teller.closing(held_now(now), since);
+                } else {
+                    self.teller.opened(part, held_now(now), since);
+                }
+            }
+            News::Ended { end, .. } => {
+                if let Some(end) = hold_end_of_bytes(&end) {
+                    count(seen, &end.seen);
+                    seen.threads = end.threads;
+                    seen.cpu = CpuTime::plus(seen.cpu, end.cpu);
+                    self.teller.ended(part, end);
+                }
+            }
+            News::Broken { reason } => {
+                let worker = seen.name.clone();
+                self.teller.broken(TeamFault::System { worker, reason }.into());
+            }
+            News::Gave { .. }
+            | News::Gone { .. }
+            | News::Gathered { .. }
+            | News::Left { .. }
+            | News::Hopeless { .. } => {}
+        }
+    }
+
+    /// Nobody waits for what somebody tells: nobody knows what becomes of its connections.
+    pub(super) fn lost(&mut self, member: u16, name: String, slots: u32) {
+        if !self.lost.insert(member) {
+            return;
+        }
+        let seen = self.seen(member);
+        (seen.losses, seen.slots) = (seen.losses + 1, seen.slots.max(slots));
+        if seen.name.is_empty() {
+            seen.name = name;
+        }
+        self.unknown += self.open.get(&member).copied().unwrap_or_default();
+        if let Ok(part) = self.members.binary_search(&member) {
+            self.teller.lost(part);
+        }
+    }
+
+    pub(super) fn over(mut self) {
+        if let Some(answer) = self.answer.take() {
+            let _ = answer.send(Err(TeamFault::Stopped));
+            return;
+        }
+        let books = Books { unknown: self.unknown, ..Books::default() };
+        self.teller.over(Muster { workers: in_order(self.workers), books });
+    }
+}
+
+/// What one has established, and what it could not.
+fn count(seen: &mut WorkerResult, held: &Held) {
+    seen.started += held.counts.established();
+    seen.failed += held.counts.failed_in_all();
+}

@@ -1,0 +1,170 @@
+//! Connections that others hold elsewhere, each a part of them, and tell what they see.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use driver::Clock;
+use host::CpuTime;
+use metrics::{Held, HeldNow};
+use pacing::{Nanos, Segment};
+use plan::Hold;
+
+use super::shard::Report;
+use super::{MemoryUse, Orders, StoppedOpening};
+use crate::RunError;
+use crate::afar::Muster;
+use crate::control::{StopHandle, Wanted};
+
+/// Those who hold the parts.
+pub trait HoldTeam: Send + Sync + Debug {
+    /// Gets all of them ready, and says when they begin. From then on it tells what is seen, until all of it is over, and does what is
+    /// wanted.
+    ///
+    /// # Errors
+    /// Somebody cannot hold a part. Then no connection was opened.
+    fn begin_to_hold(&self, order: HoldOrder) -> Result<HoldBegun, RunError>;
+}
+
+/// Connections that others are to hold.
+pub struct HoldOrder {
+    /// What is to be done.
+    pub plan: Arc<Hold>,
+    /// The clock of who watches.
+    pub clock: Clock,
+    /// Ends it.
+    pub stop: StopHandle,
+    /// Tells what is seen.
+    pub teller: HoldTeller,
+}
+
+/// They begin.
+#[derive(Clone, Copy, Debug)]
+pub struct HoldBegun {
+    /// At this instant of the clock of the order.
+    pub started: Nanos,
+    /// In so many parts, numbered from 0.
+    pub parts: usize,
+}
+
+/// What a part takes of the memory of its machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PartMemory {
+    /// What it says.
+    pub memory: MemoryUse,
+    /// Which machine that is: what the kernel of one takes counts once.
+    pub machine: String,
+}
+
+/// How a part ended.
+#[derive(Clone, Debug)]
+pub struct HoldEnd {
+    /// What it saw and has not told.
+    pub seen: Held,
+    /// Threads that worked.
+    pub threads: usize,
+    /// CPU time of its process.
+    pub cpu: CpuTime,
+    /// Where its connections came from, and where they went: how many of each.
+    pub places: (usize, usize),
+    /// Opening ended early.
+    pub stopped_opening: Option<StoppedOpening>,
+    /// The target asked for a certificate of ours, and there was none.
+    pub lacked_certificate: bool,
+}
+
+/// Tells a hold what others see.
+#[derive(Clone)]
+pub struct HoldTeller {
+    pub(super) reports: Sender<Report>,
+    pub(super) orders: Arc<Orders>,
+    pub(super) stop: StopHandle,
+}
+
+impl HoldTeller {
+    fn tell(&self, report: Report) {
+        // Whoever watches may be gone: then nobody wants to know.
+        let _ = self.reports.send(report);
+    }
+
+    /// What a part saw until the end of so many intervals, and what it takes.
+    pub fn seen(&self, part: usize, reached: u64, seen: Held, memory: PartMemory) {
+        self.tell(Report::Memory { shard: part, memory });
+        self.tell(Report::Interval { shard: part, reached, seen: Box::new(seen) });
+    }
+
+    /// A part has tried all of its connections; `since` the start.
+    pub fn opened(&self, part: usize, now: HeldNow, since: Nanos) {
+        self.tell(Report::Opened { shard: part, now, since });
+    }
+
+    /// A part begins to close them.
+    pub fn closing(&self, now: HeldNow, since: Nanos) {
+        self.tell(Report::Closing { now, since });
+    }
+
+    /// A part is over.
+    pub fn ended(&self, part: usize, end: HoldEnd) {
+        self.tell(Report::Ended { shard: part, end: Box::new(end) });
+    }
+
+    /// Nobody waits for what a part tells: its connections are gone, or nobody knows of them.
+    pub fn lost(&self, part: usize) {
+        self.tell(Report::Lost { shard: part });
+    }
+
+    /// All is over; nothing more is told.
+    pub fn over(&self, muster: Muster) {
+        self.tell(Report::Muster(Box::new(muster)));
+    }
+
+    /// It cannot go on.
+    pub fn broken(&self, error: RunError) {
+        self.tell(Report::Broken(error));
+    }
+
+    /// What is wanted of all.
+    pub fn wanted(&self) -> Wanted {
+        self.stop.wanted()
+    }
+
+    /// When the closing begins, on the clock of the order; `None` as long as nobody knows.
+    pub fn closes_at(&self) -> Option<Nanos> {
+        Some(self.orders.end_at()).filter(|at| *at < Nanos::NEVER)
+    }
+}
+
+/// A part of the connections that are held.
+#[derive(Clone, Debug)]
+pub struct HoldPart {
+    /// Which.
+    pub segment: Segment,
+    /// When all of them begin, on this clock.
+    pub begins: (Clock, Nanos),
+    /// Who hears how far it is.
+    pub news: Sender<HoldNews>,
+}
+
+/// How far a part is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HoldNews {
+    /// It has tried all of its connections.
+    Opened(HeldNow, Nanos),
+    /// It begins to close them.
+    Closing(HeldNow, Nanos),
+}
+
+/// Says when a part closes its connections.
+#[derive(Clone)]
+pub struct HoldEnding {
+    pub(super) orders: Arc<Orders>,
+    pub(super) stop: StopHandle,
+}
+
+impl HoldEnding {
+    /// At this instant of the clock of the part.
+    pub fn close_at(&self, at: Nanos) {
+        self.orders.close_at(at);
+        self.stop.wake_all();
+    }
+}

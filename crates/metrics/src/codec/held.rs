@@ -1,0 +1,119 @@
+//! The same of connections that are held.
+
+use super::number::Reader;
+use super::{SnapshotError, counts, read_sections, times, write_sections};
+use crate::{Distribution, Held, HeldNow};
+
+/// What it begins with.
+const MARK: &[u8; 8] = b"onrush/h";
+/// Sections, by their numbers from 1: counters, tries that failed, connections that were lost, how things stand, and times.
+const COUNTERS: u8 = 1;
+const FAILED: u8 = 2;
+const LOST: u8 = 3;
+const NOW: u8 = 4;
+const FIRST_TIMES: u8 = 5;
+const LAST: u8 = 10;
+
+impl Held {
+    fn times(&self) -> [&Distribution; 6] {
+        [&self.connect, &self.response, &self.service, &self.given_up, &self.gap, &self.lag]
+    }
+
+    fn times_mut(&mut self) -> [&mut Distribution; 6] {
+        [&mut self.connect, &mut self.response, &mut self.service, &mut self.given_up, &mut self.gap, &mut self.lag]
+    }
+
+    /// Writes it behind `out`. Equal ones give equal bytes.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        write_sections(MARK, 1..=LAST, out, |number, out| match number {
+            COUNTERS => counts::put_sparse(out, self.counts.counters.values()),
+            FAILED => counts::put_sparse(out, &self.counts.failed),
+            LOST => counts::put_sparse(out, &self.counts.lost),
+            NOW => {
+                let HeldNow { connecting, open, waiting, owed } = self.now;
+                counts::put_sparse(out, &[connecting, open, waiting, owed]);
+            }
+            number => times::put_section(out, self.times()[usize::from(number - FIRST_TIMES)]),
+        });
+    }
+
+    /// Reads what [`Held::encode`] wrote, all of `bytes`.
+    ///
+    /// # Errors
+    /// When they are none, or of a later version.
+    pub fn decode(bytes: &[u8]) -> Result<Self, SnapshotError> {
+        let mut seen = Self::default();
+        read_sections(MARK, bytes, |number, from| seen.read_section(number, from))?;
+        Ok(seen)
+    }
+
+    fn read_section(&mut self, number: u8, from: &mut Reader<'_>) -> Result<(), SnapshotError> {
+        match number {
+            COUNTERS => counts::read_sparse(from, self.counts.counters.values_mut()),
+            FAILED => read_failures(from, &mut self.counts.failed),
+            LOST => read_failures(from, &mut self.counts.lost),
+            NOW => {
+                let mut values = [0; 4];
+                counts::read_sparse(from, &mut values)?;
+                let [connecting, open, waiting, owed] = values;
+                self.now = HeldNow { connecting, open, waiting, owed };
+                Ok(())
+            }
+            FIRST_TIMES..=LAST => {
+                *self.times_mut()[usize::from(number - FIRST_TIMES)] = times::read_section(from)?;
+                Ok(())
+            }
+            _ => Err(from.damaged()),
+        }
+    }
+}
+
+fn read_failures(from: &mut Reader<'_>, counters: &mut [u64]) -> Result<(), SnapshotError> {
+    counts::read_sparse(from, counters)?;
+    from.must(counts::are_failures(counters))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Failure, HeldCounter};
+
+    fn some() -> Held {
+        let mut held = Held::default();
+        (held.counts[HeldCounter::Tried], held.counts[HeldCounter::CpuNs]) = (3, 1 << 40);
+        (held.counts.failed[Failure::ConnectRefused.index()], held.counts.lost[Failure::Reset.index()]) = (1, 2);
+        held.now = HeldNow { connecting: 1, open: 250_000, waiting: 0, owed: 7 };
+        (1..900).for_each(|value| held.connect.record(value * value));
+        held.lag.record(0);
+        held.gap.record(60_000_000_000);
+        held
+    }
+
+    fn bytes_of(held: &Held) -> Vec<u8> {
+        let mut out = Vec::new();
+        held.encode(&mut out);
+        out
+    }
+
+    #[test]
+    fn what_is_read_is_what_was_written() {
+        for held in [Held::default(), some()] {
+            let bytes = bytes_of(&held);
+            let again = Held::decode(&bytes).expect("what was written is read");
+            assert_eq!((&again.counts, again.now), (&held.counts, held.now));
+            assert_eq!(again.times().map(Distribution::count), held.times().map(Distribution::count));
+            assert_eq!(bytes_of(&again), bytes);
+            for cut in 0..bytes.len() {
+                assert!(Held::decode(&bytes[..cut]).is_err(), "cut at {cut}");
+                let mut other = bytes.clone();
+                other[cut] ^= 0x41;
+                // What is read of it is written so.
+                if let Ok(held) = Held::decode(&other) {
+                    assert_eq!(bytes_of(&held)[9..], other[9..], "{cut}");
+                }
+            }
+            assert_eq!(Held::decode(&[&bytes[..], &[0]].concat()).map(|_| ()), Err(SnapshotError::Damaged { left: 1 }));
+        }
+        assert!(matches!(Held::decode(&[b"onrush/s", &[1, 0][..]].concat()), Err(SnapshotError::Mark)));
+    }
+}
