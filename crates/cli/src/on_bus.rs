@@ -3,14 +3,21 @@
 use cluster::Setting;
 use cluster::nats::{NatsError, Site, join};
 use cluster::team::{Look, Workers};
+use pacing::Nanos;
 use report::Language;
 
 use crate::exit::Exit;
+
+/// Who leads on a bus of several servers is known to be gone after this.
+const TTL_OF_SEVERAL: Nanos = Nanos::from_millis(15_000);
 
 /// The workers on a bus, led from here.
 pub(crate) fn lead(bus: &str, setting: Setting, look: Look, language: Language) -> Result<Workers, (String, Exit)> {
     let say = |error: NatsError| (said(&error, language), exit_of(&error));
     let site: Site = bus.parse().map_err(say)?;
+    // Several servers need a while to agree on another one that writes, and nothing is renewed meanwhile.
+    let ttl = if site.replicas() > 1 { TTL_OF_SEVERAL } else { setting.ttl };
+    let setting = Setting { ttl, ..setting };
     Workers::lead(setting, look, |subjects, inbox| join(&site, subjects, inbox)).map_err(say)
 }
 
@@ -23,7 +30,9 @@ pub(crate) fn said(error: &NatsError, language: Language) -> String {
     let english = error.to_string();
     let chinese = match error {
         NatsError::Site { given } => {
-            format!("'{given}' 不是总线地址；请写成 nats://主机:端口/名称，名称只含字母、数字、- 和 _")
+            format!(
+                "'{given}' 不是总线地址；请写成 nats://主机:端口/名称（多个服务器用逗号分隔），名称只含字母、数字、- 和 _"
+            )
         }
         NatsError::Unreachable { site, reason } => {
             format!("无法连接总线 {site}：{}；那里有 nats-server 在运行吗？", report::in_chinese(reason))

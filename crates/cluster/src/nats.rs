@@ -19,6 +19,15 @@ use room::Room;
 pub const USUAL_NAME: &str = "default";
 /// The longest name of one.
 const NAME_BYTES_MAX: usize = 64;
+/// A cluster of so many servers goes on when one of them is gone.
+const REPLICAS: usize = 3;
+/// More servers than anybody names.
+const SERVERS_MAX: usize = 16;
+/// Servers that have just begun to find each other are waited for.
+const FINDS_WITHIN: Duration = Duration::from_secs(20);
+const FINDS_AGAIN: Duration = Duration::from_millis(500);
+/// A server that says nothing to so many of these is gone.
+const PING_EVERY: Duration = Duration::from_secs(2);
 /// Older servers lack what is needed.
 const OLDEST: (i64, i64, i64) = (2, 11, 0);
 /// What was said is on its way within this time, when the bus is left.
@@ -27,11 +36,11 @@ const LEAVES_WITHIN: Duration = Duration::from_secs(2);
 const AGAIN_AFTER: Duration = Duration::from_millis(50);
 const AGAIN_AFTER_MAX: Duration = Duration::from_millis(500);
 
-/// Where a cluster is: `nats://[USER:PASSWORD@]HOST[:PORT][/NAME]`.
+/// Where a cluster is: `nats://[USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]...][/NAME]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
-    /// The server, as NATS has it.
-    server: ServerAddr,
+    /// The servers, as NATS has them: one, or those of a cluster of servers.
+    servers: Vec<ServerAddr>,
     /// The name of the cluster.
     name: String,
 }
@@ -39,15 +48,29 @@ pub struct Site {
 impl Site {
     /// The server and the name, without a password.
     pub fn shown(&self) -> String {
-        format!("nats://{}:{}/{}", self.server.host(), self.server.port(), self.name)
+        let each = |server: &ServerAddr| format!("{}:{}", server.host(), server.port());
+        format!("nats://{}/{}", self.servers.iter().map(each).collect::<Vec<_>>().join(","), self.name)
     }
 
-    /// The addresses of its name: a static binary cannot ask glibc for them, as others would.
-    fn servers(&self) -> Result<Vec<ServerAddr>, ResolveError> {
-        let port = self.server.port();
-        let addresses = engine::addresses_of(self.server.host())?.into_iter();
-        // What is an address is one of a server too.
-        Ok(addresses.filter_map(|address| format!("nats://{}", SocketAddr::new(address, port)).parse().ok()).collect())
+    /// What is kept is kept by so many servers.
+    pub fn replicas(&self) -> usize {
+        if self.servers.len() >= REPLICAS { REPLICAS } else { 1 }
+    }
+
+    /// The addresses of their names: a static binary cannot ask glibc for them, as others would. One that cannot be found is left out
+    /// while there are others.
+    fn addresses(&self) -> Result<Vec<ServerAddr>, ResolveError> {
+        let (mut all, mut failed) = (Vec::new(), None);
+        for server in &self.servers {
+            match engine::addresses_of(server.host()) {
+                Ok(addresses) => all.extend(addresses.into_iter().filter_map(|address| {
+                    // What is an address is one of a server too.
+                    format!("nats://{}", SocketAddr::new(address, server.port())).parse::<ServerAddr>().ok()
+                })),
+                Err(error) => failed = Some(error),
+            }
+        }
+        failed.filter(|_| all.is_empty()).map_or(Ok(all), Err)
     }
 }
 
@@ -60,11 +83,18 @@ impl FromStr for Site {
         let (server, name) = rest.split_once('/').unwrap_or((rest, ""));
         let name = if name.is_empty() { USUAL_NAME } else { name };
         let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-        if server.is_empty() || name.len() > NAME_BYTES_MAX || !name.bytes().all(is_fit) {
+        if name.len() > NAME_BYTES_MAX || !name.bytes().all(is_fit) {
             return Err(wrong());
         }
-        let server = format!("nats://{server}").parse().map_err(|_| wrong())?;
-        Ok(Self { server, name: name.to_owned() })
+        let one = |server: &str| {
+            let server = Some(server).filter(|server| !server.is_empty()).ok_or_else(wrong)?;
+            format!("nats://{server}").parse::<ServerAddr>().map_err(|_| wrong())
+        };
+        let servers = server.split(',').map(one).collect::<Result<Vec<_>, _>>()?;
+        if servers.len() > SERVERS_MAX {
+            return Err(wrong());
+        }
+        Ok(Self { servers, name: name.to_owned() })
     }
 }
 
@@ -72,7 +102,9 @@ impl FromStr for Site {
 #[derive(Debug, thiserror::Error)]
 pub enum NatsError {
     /// It is no address of one.
-    #[error("'{given}' is no address of a bus; write nats://HOST:PORT/NAME, where NAME has letters, digits, - and _")]
+    #[error(
+        "'{given}' is no address of a bus; write nats://HOST:PORT/NAME, or several as HOST:PORT,HOST:PORT, where NAME has letters, digits, - and _"
+    )]
     Site {
         /// As it was given.
         given: String,
@@ -146,7 +178,7 @@ pub fn join(site: &Site, subjects: Vec<String>, inbox: Inbox) -> Result<Box<dyn 
     let (inputs, told) = unbounded_channel();
     let (ready, joined) = std::sync::mpsc::sync_channel(1);
     let unreachable = |reason| NatsError::Unreachable { site: site.shown(), reason };
-    let servers = site.servers().map_err(|error| unreachable(error.to_string()))?;
+    let servers = site.addresses().map_err(|error| unreachable(error.to_string()))?;
     let (site, events) = (site.clone(), inputs.clone());
     std::thread::Builder::new().name("bus".to_owned()).spawn(move || {
         let work = async {
@@ -176,14 +208,17 @@ async fn enter(
     events: UnboundedSender<Input>,
 ) -> Result<Room, NatsError> {
     let shown = site.shown();
-    let options = match (site.server.username(), site.server.password()) {
-        (Some(user), password) => {
-            async_nats::ConnectOptions::with_user_and_password(user.to_owned(), password.unwrap_or_default().to_owned())
+    let known =
+        site.servers.iter().find_map(|server| Some((server.username()?, server.password().unwrap_or_default())));
+    let options = match known {
+        Some((user, password)) => {
+            async_nats::ConnectOptions::with_user_and_password(user.to_owned(), password.to_owned())
         }
-        (None, _) => async_nats::ConnectOptions::new(),
+        None => async_nats::ConnectOptions::new(),
     };
     let options = options
         .name("onrush")
+        .ping_interval(PING_EVERY)
         .max_reconnects(None)
         .reconnect_delay_callback(|attempts| {
             let doubled = AGAIN_AFTER.saturating_mul(1 << attempts.min(10));
@@ -214,9 +249,18 @@ async fn enter(
     if !client.is_server_compatible(major, minor, patch) {
         return Err(NatsError::Old { site: shown, version: client.server_info().version });
     }
-    Room::furnished(client, &site.name, subjects, inbox)
-        .await
-        .map_err(|error| NatsError::Forgetful { site: shown, reason: error.to_string() })
+    let since = std::time::Instant::now();
+    loop {
+        match room::Stores::of(&client, &site.name, site.replicas()).await {
+            Ok(stores) => {
+                let room = Room::furnished(client, &site.name, stores, subjects, inbox).await;
+                return room.map_err(|error| NatsError::Forgetful { site: shown, reason: error.to_string() });
+            }
+            // Several servers need a while to agree on who keeps what.
+            Err(_) if site.replicas() > 1 && since.elapsed() < FINDS_WITHIN => tokio::time::sleep(FINDS_AGAIN).await,
+            Err(error) => return Err(NatsError::Forgetful { site: shown, reason: error.to_string() }),
+        }
+    }
 }
 
 /// Not drawn from a seed: clients differ by when they ask.

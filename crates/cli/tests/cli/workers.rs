@@ -161,6 +161,69 @@ fn a_worker_that_is_killed() {
     }
 }
 
+/// Rows of a file go on where they were, for whoever has them: each start that is made has its own, to the last.
+#[test]
+fn rows_go_on_when_slots_move() {
+    let (server, folder) = (Served::start(), Folder::new("workers-rows"));
+    let rows: String = (0..2_400).map(|number| format!("{number}\n")).collect();
+    std::fs::write(folder.path("rows.csv"), format!("n\n{rows}")).expect("a file");
+    let file = folder.path("rows.yaml");
+    let text = format!(
+        "target: {}\ndata:\n  rows: {{file: rows.csv, pick: next, share: split, at_end: stop}}\n\
+         scenarios:\n  all:\n    load: {{rate: 300/s, for: 8s}}\n    steps:\n      - get: /delay/1?row=${{rows.n}}\n",
+        server.url
+    );
+    std::fs::write(&file, text).expect("a file");
+    let words = ["run", "--output", "json", "--no-save", "--workers", "3", &file];
+    let child = onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let came = || served(&server, "/delay");
+    until("the load begins", || came() > 300);
+    kill(children(&child)[1], "-KILL");
+    let report = report(&child.wait_with_output().expect("it ends"));
+    let number = |name: &str| report["workers"][name].as_u64().expect("a number");
+    let started = report["requests"]["started"].as_u64().expect("a number");
+    let (undelivered, unknown) = (number("undelivered"), number("unknown"));
+    let all = started + undelivered + unknown;
+    // Who jumps over rows has none left long before the end.
+    assert!((2_398..=2_400).contains(&all) && undelivered <= 600, "{started} + {undelivered} + {unknown}");
+    assert!((started..=started + unknown + 2).contains(&came()), "{} {started} {unknown}", came());
+}
+
+/// Connections are held by three as by one, and those of one that is killed are told.
+#[test]
+fn connections_are_held_by_workers() {
+    let server = Served::start();
+    let url = server.url("/").replace("http://", "ws://");
+    let words = ["hold", "--output", "json", "--workers", "3", "-c", "1000", "--hold", "4s", "--every", "1s", &url];
+    let held = report(&output(&words));
+    let schema: Value = serde_json::from_str(include_str!("../../../../docs/hold.schema.json")).expect("JSON");
+    let schema = jsonschema::validator_for(&schema).expect("a schema");
+    let wrong: Vec<String> = schema.iter_errors(&held).map(|error| error.to_string()).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let connections = &held["connections"];
+    assert_eq!(
+        [&connections["established"], &connections["most_open"], &connections["closed"], &connections["lost"]],
+        [1_000, 1_000, 1_000, 0],
+        "{held:#}"
+    );
+    let messages = &held["messages"];
+    assert!(messages["answered"] == messages["due"] && messages["due"].as_u64() >= Some(3_000), "{messages:#}");
+    let open = || stats(&server)["long_connections"]["open"].as_u64().unwrap_or_default();
+    let child = onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    until("all are open", || open() == 1_000);
+    std::thread::sleep(Duration::from_millis(1_500));
+    let workers = children(&child);
+    kill(workers[2], "-KILL");
+    let done = child.wait_with_output().expect("it ends");
+    assert_eq!(done.status.code(), Some(1), "{}", text(&done.stderr));
+    let held = report(&done);
+    let unknown = held["workers"]["unknown"].as_u64().expect("a number");
+    assert!((333..=334).contains(&unknown), "{:#}", held["workers"]);
+    assert_eq!(held["connections"]["closed"].as_u64(), Some(1_000 - unknown), "{:#}", held["connections"]);
+    assert!(held["verdicts"][0].as_str().is_some_and(|text| text.contains("1 of 3 workers were lost")));
+    until("none is left", || open() == 0 && workers.iter().all(|pid| !is_there(*pid)));
+}
+
 /// What becomes of the share of one that is lost is for the user to say.
 #[test]
 fn a_loss_that_nobody_makes_up_for() {
@@ -239,7 +302,9 @@ fn what_workers_cannot_do() {
     );
     std::fs::write(&file, text).expect("a file");
     let log = folder.path("log.csv");
-    let cases: [(&[&str], &str, &str); 6] = [
+    let cases: [(&[&str], &str, &str); 8] = [
+        (&["--standby", "--workers", "2", &server.url], "--standby needs --cluster", "--standby 需要 --cluster"),
+        (&["find-max", "--standby", &server.url], "for a single run", "仅用于单次运行"),
         (&["--workers", "2", "--no-save", &file], "cannot be divided over workers", "无法分配给多个工作进程"),
         (&["--workers", "2", "-n", "5", "--log", &log, &server.url], "--log cannot be divided", "--log 无法分配"),
         (&["--workers", "0", &server.url], "--workers", "--workers"),

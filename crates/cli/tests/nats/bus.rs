@@ -21,6 +21,8 @@ pub(crate) struct NatsServer {
     flags: Vec<String>,
     /// It is on this machine of a network.
     place: Option<(Arc<Net>, usize)>,
+    /// Others that are one with it.
+    others: Vec<Self>,
 }
 
 impl NatsServer {
@@ -39,12 +41,47 @@ impl NatsServer {
         let folder = std::env::temp_dir().join(format!("onrush-nats-{}-{number}", std::process::id()));
         let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
         let child = spawn(&address, port, &folder, &flags, place.as_ref());
-        Self { child, address, port, folder, flags, place }
+        Self { child, address, port, folder, flags, place, others: Vec::new() }
     }
 
     /// Where a cluster of this name is.
     pub(crate) fn site(&self, name: &str) -> String {
-        format!("nats://{}:{}/{name}", self.address, self.port)
+        let all = std::iter::once(self).chain(&self.others);
+        let all: Vec<String> = all.map(|server| format!("{}:{}", server.address, server.port)).collect();
+        format!("nats://{}/{name}", all.join(","))
+    }
+
+    /// Three servers that are one, on this machine and the last two of the network.
+    pub(crate) fn three(net: &Arc<Net>, host: usize) -> Self {
+        let hosts = [host, net.hosts() - 1, net.hosts()];
+        let routes: Vec<String> = hosts.iter().map(|host| format!("nats://{}:6222", net.address(*host))).collect();
+        let routes = routes.join(",");
+        let mut all: Vec<Self> = hosts
+            .iter()
+            .map(|host| {
+                let (name, own) = (format!("server-{host}"), format!("nats://{}:6222", net.address(*host)));
+                let flags = ["--cluster_name", "three", "--name", &name, "--cluster", &own, "--routes", &routes];
+                Self::on(net, *host, &flags)
+            })
+            .collect();
+        let mut first = all.remove(0);
+        first.others = all;
+        first
+    }
+
+    /// Of several servers, the one that leads a stream is killed.
+    pub(crate) fn kill_leader_of(&mut self, stream: &str) {
+        let answer = self.ask(&format!("$JS.API.STREAM.INFO.{stream}"), "", "stream_info_response");
+        let leads = |server: &&mut Self| {
+            let name = server.flags.iter().skip_while(|flag| *flag != "--name").nth(1).cloned().unwrap_or_default();
+            answer.contains(&format!("\"leader\":\"{name}\""))
+        };
+        let (own, others) = (self.child.id(), &mut self.others);
+        match others.iter_mut().find(leads) {
+            Some(server) => server.kill(),
+            None => self.kill(),
+        }
+        assert!(answer.contains("server-") && own > 0, "{answer}");
     }
 
     /// The stream of a cluster is there already, and takes so many bytes.
@@ -53,19 +90,23 @@ impl NatsServer {
             r#"{{"name":"onrush_{name}_news","subjects":["onrush.{name}.news.*"],"retention":"limits","storage":"file",
             "discard":"new","max_bytes":{bytes},"num_replicas":1,"max_consumers":-1,"max_msgs":-1,"max_age":0}}"#
         );
+        let answer = self.ask(&format!("$JS.API.STREAM.CREATE.onrush_{name}_news"), &config, "stream_create_response");
+        assert!(!answer.contains("\"error\""), "{answer}");
+    }
+
+    /// What the server answers to a question.
+    fn ask(&self, subject: &str, payload: &str, kind: &str) -> String {
         let ask = || {
             let mut stream = TcpStream::connect((self.address.as_str(), self.port)).expect("it listens");
-            let publish = format!(
-                "CONNECT {{\"verbose\":false}}\r\nSUB _INBOX.made 1\r\n\
-                 PUB $JS.API.STREAM.CREATE.onrush_{name}_news _INBOX.made {}\r\n{config}\r\n",
-                config.len()
+            let question = format!(
+                "CONNECT {{\"verbose\":false}}\r\nSUB _INBOX.asks 1\r\nPUB {subject} _INBOX.asks {}\r\n{payload}\r\n",
+                payload.len()
             );
-            stream.write_all(publish.as_bytes()).expect("it takes it");
+            stream.write_all(question.as_bytes()).expect("it takes it");
             let mut lines = BufReader::new(stream).lines();
-            lines.find_map(|line| line.ok().filter(|line| line.contains("stream_create_response"))).expect("an answer")
+            lines.find_map(|line| line.ok().filter(|line| line.contains(kind))).expect("an answer")
         };
-        let answer = self.place.as_ref().map_or_else(ask, |(net, host)| net.inside(*host, ask));
-        assert!(!answer.contains("\"error\""), "{answer}");
+        self.place.as_ref().map_or_else(ask, |(net, host)| net.inside(*host, ask))
     }
 
     pub(crate) fn kill(&mut self) {

@@ -52,12 +52,17 @@ impl Scene {
     }
 
     fn prepared(name: &str, workers: usize, seconds: u64) -> Self {
-        let net = Arc::new(Net::of(FIRST + 4));
+        Self::with(name, workers, seconds, |net, host| NatsServer::on(net, host, &[]))
+    }
+
+    /// The same on a bus of its own kind, which begins at a machine.
+    fn with(name: &str, workers: usize, seconds: u64, bus: impl Fn(&Arc<Net>, usize) -> NatsServer) -> Self {
+        let net = Arc::new(Net::of(FIRST + 6));
         let folder = std::env::temp_dir().join(format!("onrush-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");
         let rows: String = (0..seconds * RATE).map(|number| format!("{number}\n")).collect();
         fs::write(folder.join("rows.csv"), format!("n\n{rows}")).expect("a file");
-        let bus = NatsServer::on(&net, BUS, &[]);
+        let bus = bus(&net, BUS);
         let target = Target::on(&net, TARGET);
         let load = format!(
             "target: {}\ndata:\n  rows: {{file: rows.csv, pick: next, share: split, at_end: stop}}\n\
@@ -387,4 +392,17 @@ fn a_worker_that_is_stopped() {
     let (judged, _) = scene.judged();
     assert_eq!((judged.unknown, judged.missing.len() as u64), (0, judged.undelivered), "{judged:?}");
     assert!(judged.undelivered <= 3 * RATE / 3, "{judged:?}");
+}
+
+/// Three servers that keep everything three times: the one that leads the stream is killed, and nothing is lost.
+#[test]
+fn a_server_of_three_that_is_killed() {
+    let mut scene = Scene::with("three-servers", 3, 30, NatsServer::three);
+    scene.leads(&[]);
+    scene.has_begun();
+    scene.bus.kill_leader_of("onrush_faults_news");
+    let (judged, _) = scene.judged();
+    assert_eq!((judged.unknown, judged.missing.len() as u64), (0, judged.undelivered), "{judged:?}");
+    // While they agree on another one, whoever leads may lose its lease.
+    assert!(judged.undelivered <= 10 * RATE, "{judged:?}");
 }

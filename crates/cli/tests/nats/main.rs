@@ -4,6 +4,7 @@
 mod binary;
 mod bus;
 mod faults;
+mod held;
 mod net;
 #[path = "../seen/mod.rs"]
 mod seen;

@@ -45,9 +45,24 @@ impl Net {
         format!("{}-{host}", self.name)
     }
 
+    /// How many machines there are.
+    pub(crate) fn hosts(&self) -> usize {
+        self.hosts
+    }
+
     /// Where a machine is.
     pub(crate) fn address(&self, host: usize) -> String {
         format!("10.99.{}.{}", host / 250, host % 250 + 1)
+    }
+
+    /// A machine has so many addresses more, and all ports of each for connections.
+    pub(crate) fn has_many_addresses(&self, host: usize, count: usize) {
+        for number in 1..=count {
+            ip(&["-n", &self.host(host), "addr", "add", &format!("10.99.{}.{number}/16", 100 + host), "dev", "eth0"]);
+        }
+        let mut set = Command::new("sysctl");
+        set.args(["-qw", "net.ipv4.ip_local_port_range=1024 65535"]);
+        assert!(self.on(host, &set).status().expect("sysctl of procps").success());
     }
 
     /// Nothing gets from one machine to an address, nor an answer, until it is mended.

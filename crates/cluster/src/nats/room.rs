@@ -51,34 +51,43 @@ struct Own {
     next: Cell<u64>,
 }
 
-impl Room {
-    /// What is missing is made: whoever comes first does.
-    pub(super) async fn furnished(
-        client: Client,
-        name: &str,
-        subjects: Vec<String>,
-        inbox: Inbox,
-    ) -> Result<Self, Reason> {
+/// What a cluster keeps.
+pub(super) struct Stores {
+    context: Context,
+    keys: kv::Store,
+    stream: Stream,
+    objects: ObjectStore,
+}
+
+impl Stores {
+    /// What is missing is made: whoever comes first does. Each is kept by so many servers.
+    pub(super) async fn of(client: &Client, name: &str, replicas: usize) -> Result<Self, Reason> {
         let mut context = jetstream::new(client.clone());
         context.set_timeout(ANSWER_MAX);
         let bucket = format!("onrush_{name}");
         let keys = match context.get_key_value(&bucket).await {
             Ok(keys) => keys,
             Err(_) => {
-                let config = kv::Config { bucket, history: 1, storage: StorageType::File, ..kv::Config::default() };
+                let config = kv::Config {
+                    bucket,
+                    history: 1,
+                    storage: StorageType::File,
+                    num_replicas: replicas,
+                    ..kv::Config::default()
+                };
                 context.create_key_value(config).await?
             }
         };
-        let news = format!("onrush.{name}.news");
         let stream = context
             .get_or_create_stream(stream::Config {
                 name: format!("onrush_{name}_news"),
-                subjects: vec![format!("{news}.*")],
+                subjects: vec![format!("{}.*", news_of(name))],
                 discard: DiscardPolicy::New,
                 max_bytes: STREAM_BYTES_MAX,
                 max_age: KEPT_FOR,
                 storage: StorageType::File,
                 duplicate_window: NAMES_KNOWN_FOR,
+                num_replicas: replicas,
                 ..stream::Config::default()
             })
             .await?;
@@ -90,11 +99,32 @@ impl Room {
                     bucket,
                     max_age: KEPT_FOR,
                     storage: StorageType::File,
+                    num_replicas: replicas,
                     ..object_store::Config::default()
                 };
                 context.create_object_store(config).await?
             }
         };
+        Ok(Self { context, keys, stream, objects })
+    }
+}
+
+/// How the subjects of what workers tell begin.
+fn news_of(name: &str) -> String {
+    format!("onrush.{name}.news")
+}
+
+impl Room {
+    /// One with what the cluster keeps, that listens.
+    pub(super) async fn furnished(
+        client: Client,
+        name: &str,
+        stores: Stores,
+        subjects: Vec<String>,
+        inbox: Inbox,
+    ) -> Result<Self, Reason> {
+        let Stores { context, keys, stream, objects } = stores;
+        let news = news_of(name);
         let own = Rc::new(Own {
             client,
             context,
