@@ -141,7 +141,7 @@ impl Session {
             Ok(result) => result,
             Err(error) => {
                 output::complain(&report::run_error(&error, language));
-                return Exit::System;
+                return Exit::of(&error);
             }
         };
         let held = Held::of(HeldInput {

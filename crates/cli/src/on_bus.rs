@@ -1,7 +1,7 @@
 //! `--cluster BUS` and `worker --join nats://...`: one load from many machines, on a bus of NATS.
 
 use cluster::Setting;
-use cluster::nats::{NatsError, Site, join};
+use cluster::nats::{NatsError, Role, Site, join};
 use cluster::team::{Look, Workers};
 use pacing::Nanos;
 use report::Language;
@@ -18,7 +18,7 @@ pub(crate) fn lead(bus: &str, setting: Setting, look: Look, language: Language) 
     // Several servers need a while to agree on another one that writes, and nothing is renewed meanwhile.
     let ttl = if site.replicas() > 1 { TTL_OF_SEVERAL } else { setting.ttl };
     let setting = Setting { ttl, ..setting };
-    Workers::lead(setting, look, |subjects, inbox| join(&site, subjects, inbox)).map_err(say)
+    Workers::lead(setting, look, |subjects, inbox| join(&site, Role::Leads, subjects, inbox)).map_err(say)
 }
 
 pub(crate) fn exit_of(error: &NatsError) -> Exit {

@@ -132,9 +132,8 @@ impl Way {
                 )
             }),
             #[cfg(feature = "nats")]
-            Self::Nats(site) => {
-                cluster::nats::join(site, subjects, inbox).map_err(|error| crate::on_bus::said(&error, language))
-            }
+            Self::Nats(site) => cluster::nats::join(site, cluster::nats::Role::Works, subjects, inbox)
+                .map_err(|error| crate::on_bus::said(&error, language)),
         }
     }
 }

@@ -6,6 +6,7 @@ mod lease;
 mod members;
 mod moves;
 mod run;
+mod standby;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -13,7 +14,7 @@ use pacing::Nanos;
 use pacing::change::Change;
 
 use crate::bus::{Bytes, LEADER, Refused, STATE, Verb, asking, presence};
-use crate::words::{News, Phase, Refusal, State, Wish, WorkerId, written};
+use crate::words::{Member, News, Phase, Refusal, State, Wish, WorkerId, written};
 use lease::{LeaseKeeper, Turn};
 pub use members::Known;
 use members::Members;
@@ -205,6 +206,9 @@ pub struct Leader {
     read_upto: u64,
     read_at: Nanos,
     forgotten: u64,
+    looked_at: Nanos,
+    /// The numbers of members, for as many of them.
+    numbers: (usize, HashMap<Member, u16>),
 }
 
 impl Leader {
@@ -232,6 +236,8 @@ impl Leader {
             read_upto: 0,
             read_at: now,
             forgotten: 0,
+            looked_at: Nanos::ZERO,
+            numbers: (0, HashMap::new()),
             setting,
         }
     }
@@ -260,6 +266,21 @@ impl Leader {
     pub fn member(&self, number: u16) -> Option<Known> {
         let member = self.state.members.get(usize::from(number))?;
         Some(self.members.of(member.id, member.boot))
+    }
+
+    /// The number of a member. They only grow; a state that was read, or a run that begins, has others.
+    pub(crate) fn number_of(&mut self, id: WorkerId, boot: u32) -> Option<u16> {
+        let (known, numbers) = &mut self.numbers;
+        for (place, member) in self.state.members.iter().enumerate().skip(*known) {
+            numbers.insert(*member, place as u16);
+        }
+        *known = self.state.members.len();
+        numbers.get(&Member { id, boot }).copied()
+    }
+
+    /// Members are others.
+    pub(crate) fn forget_numbers(&mut self) {
+        self.numbers = (0, HashMap::new());
     }
 
     /// What is to be done, as it stands.
@@ -305,11 +326,6 @@ impl Leader {
                 run.wished_at.get_or_insert(now);
             }
         }
-    }
-
-    /// Somebody else goes on with what we led: it is none of ours any more.
-    pub fn withdraw(&mut self) {
-        (self.order, self.run, self.is_out) = (None, None, true);
     }
 
     /// What was to begin does not.
@@ -382,6 +398,7 @@ impl Leader {
         if self.is_out {
             return;
         }
+        self.looked_at = now;
         if self.setting.is_standby && !self.leads() {
             self.look_at_others(now);
             if !self.stands_by {
@@ -416,27 +433,8 @@ impl Leader {
         self.write_state(now);
     }
 
-    /// Whether there is a run that could be taken over.
-    fn look_at_others(&mut self, now: Nanos) {
-        let (Some(order), Some(run)) = (&self.order, &self.run) else { return };
-        let is_ours = order.plan == self.state.plan;
-        match self.state.phase {
-            Phase::Preparing | Phase::Running if is_ours => self.stands_by = true,
-            // What whoever led has ended nobody takes over.
-            Phase::Done | Phase::Closed if is_ours && std::mem::take(&mut self.stands_by) => {
-                self.run = None;
-                self.told.push_back(Told::Elsewhere);
-            }
-            _ if !self.stands_by && now.since(run.since) >= self.setting.patience => {
-                self.run = None;
-                self.told.push_back(Told::NoRun);
-            }
-            _ => {}
-        }
-    }
-
     fn look_who_is_there(&mut self, now: Nanos) {
-        let there = self.members.fit(now).len();
+        let there = self.members.fit_count(now);
         if std::mem::replace(&mut self.workers_told, there) != there {
             self.told.push_back(Told::Workers(there));
         }

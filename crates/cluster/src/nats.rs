@@ -28,6 +28,8 @@ const FINDS_WITHIN: Duration = Duration::from_secs(20);
 const FINDS_AGAIN: Duration = Duration::from_millis(500);
 /// A server that says nothing to so many of these is gone.
 const PING_EVERY: Duration = Duration::from_secs(2);
+/// Most messages are short, and what is longer is read in several turns.
+const READ_BYTES: u16 = 8 * 1_024;
 /// Older servers lack what is needed.
 const OLDEST: (i64, i64, i64) = (2, 11, 0);
 /// What was said is on its way within this time, when the bus is left.
@@ -154,6 +156,9 @@ enum Input {
     Leave,
 }
 
+/// What is asked of a client.
+struct Asked(UnboundedReceiver<Input>);
+
 /// A client of the bus.
 struct Away(UnboundedSender<Input>);
 
@@ -170,22 +175,31 @@ impl Drop for Away {
     }
 }
 
+/// Who joins a bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// One that leads, or would: it follows each key by a consumer of its own.
+    Leads,
+    /// A worker: there are many, so it hears what is written to keys as it goes by, and reads what was.
+    Works,
+}
+
 /// Joins a bus, and listens to these subjects. A server that goes away is waited for; both is heard.
 ///
 /// # Errors
 /// It cannot be reached now, or is not what is needed.
-pub fn join(site: &Site, subjects: Vec<String>, inbox: Inbox) -> Result<Box<dyn Bus>, NatsError> {
-    let (inputs, told) = unbounded_channel();
+pub fn join(site: &Site, role: Role, subjects: Vec<String>, inbox: Inbox) -> Result<Box<dyn Bus>, NatsError> {
+    let (bus, events, asked) = client();
     let (ready, joined) = std::sync::mpsc::sync_channel(1);
     let unreachable = |reason| NatsError::Unreachable { site: site.shown(), reason };
     let servers = site.addresses().map_err(|error| unreachable(error.to_string()))?;
-    let (site, events) = (site.clone(), inputs.clone());
+    let site = site.clone();
     std::thread::Builder::new().name("bus".to_owned()).spawn(move || {
         let work = async {
-            match enter(&site, servers, subjects, inbox, events).await {
+            match enter(&site, role, servers, subjects, inbox, events).await {
                 Ok(room) => {
                     let _ = ready.send(Ok(()));
-                    serve(&room, told).await;
+                    serve(&room, asked).await;
                 }
                 Err(error) => drop(ready.send(Err(error))),
             }
@@ -197,11 +211,34 @@ pub fn join(site: &Site, subjects: Vec<String>, inbox: Inbox) -> Result<Box<dyn 
     })?;
     // A thread that ends without a word is an error of ours; it is told as one of the system.
     joined.recv().unwrap_or_else(|_| Err(std::io::Error::other("the thread of the bus has ended").into()))?;
-    Ok(Box::new(Away(inputs)))
+    Ok(bus)
+}
+
+fn client() -> (Box<dyn Bus>, UnboundedSender<Input>, Asked) {
+    let (inputs, asked) = unbounded_channel();
+    (Box::new(Away(inputs.clone())), inputs, Asked(asked))
+}
+
+/// The same of a worker on a runtime of whoever asks, in a local set: many clients may share one. What is asked of the bus is done while the future
+/// that comes with it is polled.
+///
+/// # Errors
+/// As [`join`].
+pub async fn join_here(
+    site: &Site,
+    subjects: Vec<String>,
+    inbox: Inbox,
+) -> Result<(Box<dyn Bus>, impl Future<Output = ()> + use<>), NatsError> {
+    let (bus, events, asked) = client();
+    let unreachable = |reason| NatsError::Unreachable { site: site.shown(), reason };
+    let servers = site.addresses().map_err(|error| unreachable(error.to_string()))?;
+    let room = enter(site, Role::Works, servers, subjects, inbox, events).await?;
+    Ok((bus, async move { serve(&room, asked).await }))
 }
 
 async fn enter(
     site: &Site,
+    role: Role,
     servers: Vec<ServerAddr>,
     subjects: Vec<String>,
     inbox: Inbox,
@@ -219,6 +256,7 @@ async fn enter(
     let options = options
         .name("onrush")
         .ping_interval(PING_EVERY)
+        .read_buffer_capacity(READ_BYTES)
         .max_reconnects(None)
         .reconnect_delay_callback(|attempts| {
             let doubled = AGAIN_AFTER.saturating_mul(1 << attempts.min(10));
@@ -253,7 +291,7 @@ async fn enter(
     loop {
         match room::Stores::of(&client, &site.name, site.replicas()).await {
             Ok(stores) => {
-                let room = Room::furnished(client, &site.name, stores, subjects, inbox).await;
+                let room = Room::furnished((client, role), &site.name, stores, subjects, inbox).await;
                 return room.map_err(|error| NatsError::Forgetful { site: shown, reason: error.to_string() });
             }
             // Several servers need a while to agree on who keeps what.
@@ -270,7 +308,7 @@ fn jitter() -> f64 {
     pacing::Random::of_stream(seed, 0).unit()
 }
 
-async fn serve(room: &Room, mut told: UnboundedReceiver<Input>) {
+async fn serve(room: &Room, Asked(mut told): Asked) {
     let mut is_there = true;
     room.begin();
     while let Some(input) = told.recv().await {

@@ -3,6 +3,7 @@
 mod desk;
 mod held;
 mod order;
+mod results;
 
 use std::fmt;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};

@@ -82,6 +82,8 @@ pub struct Answer {
     pub epoch: u64,
     /// Its clock.
     pub now: Nanos,
+    /// The revision of what is to be done: whoever knows an older one reads it.
+    pub revision: u64,
     /// Whoever said hello may go on for the time of a lease, from when it said so; `None`: it asked for the time.
     pub goes_on: Option<bool>,
 }

@@ -26,7 +26,9 @@ const HELLO_EVERY: Nanos = Nanos::from_millis(1_000);
 /// One that was not answered is said again after this.
 const HELLO_AGAIN: Nanos = Nanos::from_millis(300);
 /// It looks so often at what is to be done, whether it was told of changes or not.
-const LOOK_EVERY: Nanos = Nanos::from_millis(2_000);
+const LOOK_EVERY: Nanos = Nanos::from_millis(10_000);
+/// The same when whoever leads knows more than it does: a moment later, since it may be on its way.
+const LOOK_BEHIND: Nanos = Nanos::from_millis(700);
 /// A packet that did not come is fetched again after this.
 const FETCH_AGAIN: Nanos = Nanos::from_millis(2_000);
 /// Questions about the time follow each other so fast, when none is answered.
@@ -169,7 +171,7 @@ struct OwnRun {
 #[derive(Debug)]
 pub struct Worker {
     hello: Hello,
-    leader: Option<(u64, Lease)>,
+    leader: Option<Lease>,
     state: State,
     /// The highest epoch that it heard of.
     epoch: u64,
@@ -178,6 +180,10 @@ pub struct Worker {
     answered_at: Nanos,
     said_at: Option<Nanos>,
     looked_at: Nanos,
+    /// Since when whoever leads knows more than it does.
+    behind_since: Option<Nanos>,
+    /// Its number in the run, in this of its lives.
+    number: Option<(u32, Option<u16>)>,
     run: Option<OwnRun>,
     /// What it has to tell, of all its lives.
     boxes: Vec<((u64, u32), Outbox)>,
@@ -206,6 +212,8 @@ impl Worker {
             answered_at: now,
             said_at: None,
             looked_at: now,
+            behind_since: None,
+            number: None,
             run: None,
             boxes: Vec::new(),
             pending: HashMap::new(),
@@ -280,12 +288,16 @@ impl Worker {
                     self.see_state(&value, now);
                 }
             }
-            Heard::Changed { key, revision, value } => match &*key {
+            Heard::Changed { key, value, .. } => match &*key {
                 LEADER => {
+                    // What comes late is past: each renewal has a higher beat, each who leads a higher epoch.
                     if let Some(lease) = read::<Lease>(&value)
-                        && self.leader.as_ref().is_none_or(|(known, _)| *known < revision)
+                        && self
+                            .leader
+                            .as_ref()
+                            .is_none_or(|known| (known.epoch, known.beat) < (lease.epoch, lease.beat))
                     {
-                        self.leader = Some((revision, lease));
+                        self.leader = Some(lease);
                     }
                 }
                 STATE => self.see_state(&value, now),
@@ -324,6 +336,8 @@ impl Worker {
             return;
         }
         self.epoch = answer.epoch;
+        let is_behind = (self.state.epoch, self.state.revision) < (answer.epoch, answer.revision);
+        self.behind_since = is_behind.then(|| self.behind_since.unwrap_or(now));
         match pending {
             Pending::Hello(sent) => {
                 self.answered_at = self.answered_at.max(now);
@@ -414,7 +428,8 @@ impl Worker {
 
     fn look(&mut self, now: Nanos) {
         self.look_at_lease(now);
-        if now.since(self.looked_at) >= LOOK_EVERY {
+        let is_behind = self.behind_since.is_some_and(|since| now.since(since.max(self.looked_at)) >= LOOK_BEHIND);
+        if is_behind || now.since(self.looked_at) >= LOOK_EVERY {
             self.looked_at = now;
             self.ask(Pending::Look, now, |token| Verb::Get { token, key: STATE.to_owned() });
         }
@@ -428,7 +443,7 @@ impl Worker {
     }
 
     fn say_hello(&mut self, now: Nanos) {
-        let Some((_, lease)) = self.leader.as_ref().filter(|_| !self.is_leaving) else { return };
+        let Some(lease) = self.leader.as_ref().filter(|_| !self.is_leaving) else { return };
         let is_waiting = self.pending.values().any(|(pending, _)| matches!(pending, Pending::Hello(_)));
         let every = if is_waiting { HELLO_AGAIN } else { HELLO_EVERY };
         if self.said_at.is_some_and(|said| now.since(said) < every) {

@@ -7,6 +7,7 @@ use driver::{Clock, Waker};
 use pacing::change::{Change, Course, Timeline, What};
 use pacing::{Lost, Nanos};
 
+pub use crate::lease::Lease;
 use crate::times::longest;
 
 /// From the instant of a change to the instant from which on it holds: time for all shards to hear of it. One that hears later
@@ -14,35 +15,6 @@ use crate::times::longest;
 const LEAD: Nanos = Nanos::from_millis(100);
 /// From the last arrival of users that wait for each other to the instant at which they start: time for all shards to wake up.
 const ROUND_LEAD: Nanos = Nanos::from_millis(2);
-
-/// Until when a part of a load may start something, on the clock of the run: whoever has it says so again and again, and who hears nothing
-/// more starts nothing more. All parts of a worker share one.
-#[derive(Clone, Debug)]
-pub struct Lease(Arc<AtomicU64>);
-
-impl Default for Lease {
-    /// One that never ends.
-    fn default() -> Self {
-        Self(Arc::new(AtomicU64::new(u64::MAX)))
-    }
-}
-
-impl Lease {
-    /// One that ends at this instant.
-    pub fn until(at: Nanos) -> Self {
-        Self(Arc::new(AtomicU64::new(at.0)))
-    }
-
-    /// It ends then, unless a later instant was named before.
-    pub fn extend(&self, until: Nanos) {
-        self.0.fetch_max(until.0, Ordering::Relaxed);
-    }
-
-    /// When it ends.
-    pub fn end(&self) -> Nanos {
-        Nanos(self.0.load(Ordering::Relaxed))
-    }
-}
 
 /// What the run wants of its shards. It only grows.
 #[derive(Debug, Default)]

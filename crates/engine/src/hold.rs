@@ -10,6 +10,7 @@ mod events;
 mod holding;
 mod job;
 mod opening;
+mod parts;
 mod shard;
 #[cfg(test)]
 mod tests;
@@ -29,8 +30,9 @@ use wire::tls::{ClientConfig, Refused};
 
 use crate::afar::Muster;
 use crate::subscribers::Join;
-pub use afar::{HoldBegun, HoldEnd, HoldEnding, HoldNews, HoldOrder, HoldPart, HoldTeam, HoldTeller, PartMemory};
+pub use afar::{HoldBegun, HoldEnding, HoldNews, HoldOrder, HoldPart, HoldTeam, HoldTeller};
 pub use holding::Holding;
+pub use parts::{HoldEnd, PartMemory};
 
 /// How a plan is carried out on this machine.
 #[derive(Clone, Debug)]

@@ -13,6 +13,7 @@ mod going;
 mod hold;
 #[cfg(test)]
 mod idle;
+mod lease;
 mod lookout;
 mod meetings;
 pub mod pages;

@@ -14,8 +14,8 @@ use crate::words::Refusal;
 
 /// What a run is, ready to be carried out here.
 pub(super) enum Prepared {
-    Load(Plan, RunOptions),
-    Hold(Hold, HoldOptions),
+    Load(Box<Plan>, Box<RunOptions>),
+    Hold(Box<Hold>, Box<HoldOptions>),
 }
 
 /// What is to be done.
@@ -32,10 +32,12 @@ pub(super) fn prepare(place: &dyn Workplace, name: &str, packet: &[u8], folder: 
     let damaged = |error: crate::carried::PacketError| Refusal::Plan { reason: error.to_string() };
     let (carried, feeds, slowest) = unpack(name, packet, folder).map_err(damaged)?;
     match carried {
-        Carried::Load(plan) => {
-            place.prepare(*plan, feeds, slowest).map(|(plan, options)| Prepared::Load(plan, options))
+        Carried::Load(plan) => place
+            .prepare(*plan, feeds, slowest)
+            .map(|(plan, options)| Prepared::Load(Box::new(plan), Box::new(options))),
+        Carried::Hold(hold) => {
+            place.prepare_to_hold(*hold).map(|(hold, options)| Prepared::Hold(Box::new(hold), Box::new(options)))
         }
-        Carried::Hold(hold) => place.prepare_to_hold(*hold).map(|(hold, options)| Prepared::Hold(hold, options)),
     }
 }
 
@@ -45,9 +47,9 @@ pub(super) fn work_of(prepared: Prepared) -> (Work, Nanos) {
         Prepared::Load(mut plan, options) => {
             let (warmup, pieces) = (plan.warmup.into(), pieces_of(plan.interval));
             plan.interval /= pieces as u32;
-            (Work::Load(Arc::new(plan), Box::new(options), pieces), warmup)
+            (Work::Load(Arc::new(*plan), options, pieces), warmup)
         }
-        Prepared::Hold(plan, options) => (Work::Hold(Arc::new(plan), Box::new(options)), Nanos::ZERO),
+        Prepared::Hold(plan, options) => (Work::Hold(Arc::new(*plan), options), Nanos::ZERO),
     }
 }
 

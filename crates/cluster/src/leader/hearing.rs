@@ -7,6 +7,11 @@ use super::{Leader, Pending, Told, Turn};
 use crate::bus::{Heard, LEADER, Refused, STATE, Verb};
 use crate::words::{Answer, Ask, Batch, Hello, Lease, PROTOCOL, Phase, State, Wish, read, written};
 
+/// More workers than this are many.
+const MANY: usize = 64;
+/// All of many are looked at so often.
+const LOOKS_AT_MANY: Nanos = Nanos::from_millis(20);
+
 impl Leader {
     /// An entry of the stream; one that is not the next shows that others were lost on their way.
     fn entry(&mut self, place: u64, payload: &[u8], now: Nanos) {
@@ -32,7 +37,13 @@ impl Leader {
         let turn = self.keeper.expire(now);
         self.turn(turn, now);
         match heard {
-            Heard::Message { payload, answer_to, .. } => self.hear_ask(&payload, answer_to, now),
+            Heard::Message { payload, answer_to, .. } => {
+                self.hear_ask(&payload, answer_to, now);
+                // Of many who say hello, each is no reason to look at all of them.
+                if self.members.len() > MANY && now.since(self.looked_at) < LOOKS_AT_MANY {
+                    return;
+                }
+            }
             Heard::Changed { key, revision, value } | Heard::Got { key, value: Some((revision, value)), .. } => {
                 self.hear_key(&key, revision, &value, now);
             }
@@ -53,7 +64,12 @@ impl Leader {
                 _ => {}
             },
             Heard::Follows { from } => self.read_upto = self.read_upto.max(from - 1),
-            Heard::Entry { place, payload } => self.entry(place, &payload, now),
+            Heard::Entry { place, payload } => {
+                self.entry(place, &payload, now);
+                if self.members.len() > MANY && now.since(self.looked_at) < LOOKS_AT_MANY {
+                    return;
+                }
+            }
             Heard::Stored { token, result } => {
                 self.pending.remove(&token);
                 if let Some(run) = &mut self.run {
@@ -77,11 +93,13 @@ impl Leader {
     fn hear_ask(&mut self, payload: &[u8], answer_to: Option<String>, now: Nanos) {
         let (Some(ask), Some(to)) = (read::<Ask>(payload), answer_to) else { return };
         let Some(epoch) = self.keeper.epoch().filter(|_| self.is_loaded) else { return };
+        // What was written is to be known: not what is yet to be.
+        let revision = if self.writing_since.is_some() || self.is_dirty { 0 } else { self.state.revision };
         let goes_on = match ask {
             Ask::Hello(hello) => Some(self.hello(hello, now)),
             Ask::Time => None,
         };
-        self.verbs.push_back(Verb::Answer { to, payload: written(&Answer { epoch, now, goes_on }) });
+        self.verbs.push_back(Verb::Answer { to, payload: written(&Answer { epoch, now, revision, goes_on }) });
     }
 
     /// A worker is there. Whether it may go on.
@@ -147,6 +165,7 @@ impl Leader {
         self.state_key = revision;
         let Some(epoch) = self.keeper.epoch() else {
             self.state = state;
+            self.forget_numbers();
             return;
         };
         if self.is_loaded {
@@ -155,6 +174,7 @@ impl Leader {
         self.is_loaded = true;
         let is_ours = self.order.as_ref().is_some_and(|order| order.plan == state.plan);
         self.state = State { epoch, ..state };
+        self.forget_numbers();
         self.is_dirty = true;
         self.members.take_over(now);
         let is_known = self.run.as_ref().is_some_and(|run| run.started.is_some() && run.number == self.state.run);

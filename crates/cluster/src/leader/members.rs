@@ -49,6 +49,14 @@ impl Known {
         }
     }
 
+    /// It could take part in a run.
+    fn is_there(&self, now: Nanos) -> bool {
+        self.is_fit
+            && self.gone_at.is_none()
+            && self.lives(self.hello.boot)
+            && now.since(self.heard_at) < DOUBTFUL_AFTER
+    }
+
     /// This life of it was not given up.
     pub fn lives(&self, boot: u32) -> bool {
         self.hello.boot == boot && self.lost_boot.is_none_or(|lost| lost < boot)
@@ -154,15 +162,24 @@ impl Members {
         }
     }
 
+    /// So many are known.
+    pub(super) fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// One as it is known.
+    pub(super) fn known(&self, id: WorkerId) -> Option<&Known> {
+        self.known.get(&id)
+    }
+
+    /// How many could take part in a run.
+    pub(super) fn fit_count(&self, now: Nanos) -> usize {
+        self.known.values().filter(|known| known.is_there(now)).count()
+    }
+
     /// Those who could take part in a run, by their names.
     pub(super) fn fit(&self, now: Nanos) -> Vec<&Known> {
-        let is_there = |known: &&Known| {
-            known.is_fit
-                && known.gone_at.is_none()
-                && known.lives(known.hello.boot)
-                && now.since(known.heard_at) < DOUBTFUL_AFTER
-        };
-        let mut fit: Vec<&Known> = self.known.values().filter(is_there).collect();
+        let mut fit: Vec<&Known> = self.known.values().filter(|known| known.is_there(now)).collect();
         fit.sort_by(|one, other| (&one.hello.name, one.hello.id).cmp(&(&other.hello.name, other.hello.id)));
         fit
     }

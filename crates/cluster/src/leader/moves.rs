@@ -37,9 +37,9 @@ impl Leader {
             .filter(|place| run.seats[*place].lost.is_none() && !run.seats[*place].has_left)
             .map(|place| {
                 let Member { id, boot } = self.state.members[place];
-                let known = self.members.of(id, boot);
                 // A new life has begun when the lease of the old one was over.
-                let is_sure = known.gone_at.is_some() || known.hello.boot > boot;
+                let is_sure =
+                    self.members.known(id).is_some_and(|known| known.gone_at.is_some() || known.hello.boot > boot);
                 (place, self.members.silent_for(id, boot, now), is_sure)
             })
             .collect();
@@ -97,17 +97,24 @@ impl Leader {
 
     /// The run ends when too few have been left for a while: those who come back have had their time.
     pub(super) fn look_who_is_left(&mut self, now: Nanos) {
-        let new = self.members.fit(now);
-        let new =
-            new.into_iter().filter(|known| self.state.number_of(known.hello.id, known.hello.boot).is_none()).count();
-        let Some(run) = &mut self.run else { return };
+        let Some(run) = &self.run else { return };
         let is_left = |seat: &&Seat| seat.lost.is_none() || seat.has_left;
-        let left = run.seats.iter().filter(is_left).count() + new;
-        if left >= self.setting.min_workers {
+        let left = run.seats.iter().filter(is_left).count();
+        let is_enough = left >= self.setting.min_workers || left + self.new_ones(now).len() >= self.setting.min_workers;
+        let Some(run) = &mut self.run else { return };
+        if is_enough {
             run.few_since = None;
         } else if now.since(*run.few_since.get_or_insert(now)) >= FAILS_AFTER {
             self.fail(now);
         }
+    }
+
+    /// Workers that are there and no members, by their names.
+    fn new_ones(&mut self, now: Nanos) -> Vec<Member> {
+        let all = self.members.fit(now);
+        let all: Vec<Member> =
+            all.into_iter().map(|known| Member { id: known.hello.id, boot: known.hello.boot }).collect();
+        all.into_iter().filter(|member| self.number_of(member.id, member.boot).is_none()).collect()
     }
 
     fn fail(&mut self, now: Nanos) {
@@ -175,7 +182,7 @@ impl Leader {
 
     /// Workers that are there and have no part get ready, and have one then.
     pub(super) fn look_who_joins(&mut self, now: Nanos) {
-        let (Some(order), Some(run)) = (&self.order, &mut self.run) else { return };
+        let (Some(order), Some(run)) = (&self.order, &self.run) else { return };
         let Some(started) = run.started.filter(|started| now >= *started) else { return };
         let run_now = now.since(started).since(order.warmup);
         let is_late = order.ends_at.is_some_and(|ends_at| run_now + JOINS_BEFORE >= ends_at);
@@ -184,15 +191,9 @@ impl Leader {
         }
         let going = run.seats.iter().filter(|seat| seat.lost.is_none() && !seat.has_left).count();
         let room = order.workers_max.saturating_sub(going).min(crate::words::MEMBERS_MAX - self.state.members.len());
-        let new: Vec<Member> = self
-            .members
-            .fit(now)
-            .into_iter()
-            .map(|known| Member { id: known.hello.id, boot: known.hello.boot })
-            .filter(|member| !self.state.members.contains(member))
-            .take(room)
-            .collect();
-        for member in new {
+        let new = if room > 0 { self.new_ones(now) } else { Vec::new() };
+        let Some(run) = &mut self.run else { return };
+        for member in new.into_iter().take(room) {
             self.state.members.push(member);
             run.seats.push(Seat { joins: true, ..Seat::default() });
             self.is_dirty = true;

@@ -155,7 +155,8 @@ impl Leader {
                     self.follow_again(now);
                 }
                 self.guess_start(now);
-                if self.run.as_ref().is_some_and(|run| run.wants_move && run.started.is_some()) {
+                let wants_move = self.run.as_ref().is_some_and(|run| run.wants_move && run.started.is_some());
+                if wants_move && self.are_heard() {
                     self.make_up_for_loss(now);
                 }
                 self.look_who_is_lost(now);
@@ -206,6 +207,7 @@ impl Leader {
         (self.state.t0, self.state.clock_of) = (Nanos::ZERO, self.setting.who);
         self.state.lease = self.setting.lease;
         self.state.members = members;
+        self.numbers = (0, HashMap::new());
         self.state.tenures = vec![Tenure { from: None, moves, is_granted: true }];
         self.state.changes.clear();
         self.state.rounds = vec![Nanos::ZERO; order.scenarios];
@@ -299,11 +301,11 @@ impl Leader {
         if self.setting.is_alone && self.read_upto >= self.forgotten + FORGET_EVERY {
             self.forget();
         }
-        let Some(run) = &mut self.run else { return };
         let member = Member { id: batch.id, boot: batch.boot };
-        let Some(number) = self.state.number_of(batch.id, batch.boot).filter(|_| batch.run == self.state.run) else {
+        let Some(number) = self.number_of(batch.id, batch.boot).filter(|_| batch.run == self.state.run) else {
             return;
         };
+        let Some(run) = &mut self.run else { return };
         let heard = run.heard.entry(member).or_insert(0);
         let is_known = batch.number <= *heard;
         #[cfg(test)]
@@ -338,6 +340,15 @@ impl Leader {
         }
     }
 
+    /// Of each member that is not lost it is known what it can do.
+    fn are_heard(&self) -> bool {
+        let Some(run) = &self.run else { return false };
+        run.seats.iter().zip(&self.state.members).all(|(seat, member)| {
+            let is_heard = || self.members.known(member.id).is_some_and(|known| known.hello.protocol != 0);
+            seat.lost.is_some() || seat.has_left || is_heard()
+        })
+    }
+
     /// What was read of the stream is needed no more.
     pub(super) fn forget(&mut self) {
         if self.read_upto > self.forgotten {
@@ -349,7 +360,7 @@ impl Leader {
     /// The bus does not take what somebody has to tell: what was read makes room. Nobody else can take this run over from then on.
     pub(super) fn make_room(&mut self, id: WorkerId, boot: u32) {
         self.forget();
-        if let Some(member) = self.state.number_of(id, boot) {
+        if let Some(member) = self.number_of(id, boot) {
             self.told.push_back(Told::NoRoom { member });
         }
     }

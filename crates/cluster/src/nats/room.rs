@@ -17,7 +17,8 @@ use futures_util::StreamExt;
 use tokio::io::AsyncReadExt;
 use tokio::task::{AbortHandle, spawn_local};
 
-use crate::bus::{Bytes, Heard, Inbox, Refused, Verb};
+use super::Role;
+use crate::bus::{Bytes, Heard, Inbox, LEADER, Refused, STATE, Verb};
 
 /// What workers tell is kept so long, and packets too: longer than a run is put together.
 const KEPT_FOR: Duration = Duration::from_hours(24);
@@ -27,6 +28,9 @@ const STREAM_BYTES_MAX: i64 = 1 << 30;
 const NAMES_KNOWN_FOR: Duration = Duration::from_mins(2);
 /// Something that was asked for is lost after this.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
+/// What goes by is looked for after each of these.
+const WRITTEN_WITHIN: [Duration; 4] =
+    [Duration::ZERO, Duration::from_millis(20), Duration::from_millis(100), Duration::from_millis(300)];
 /// What breaks off is begun again after this.
 const AGAIN_AFTER: Duration = Duration::from_millis(500);
 
@@ -36,6 +40,7 @@ type Reason = Box<dyn std::error::Error + Send + Sync>;
 pub(super) struct Room(Rc<Own>);
 
 struct Own {
+    role: Role,
     client: Client,
     context: Context,
     /// The subject of what workers tell begins so.
@@ -49,6 +54,8 @@ struct Own {
     /// Who reads the stream, and the next place that it reads.
     reader: RefCell<Option<AbortHandle>>,
     next: Cell<u64>,
+    /// The last revision of what is to be done that was read.
+    state: Cell<u64>,
 }
 
 /// What a cluster keeps.
@@ -117,7 +124,7 @@ fn news_of(name: &str) -> String {
 impl Room {
     /// One with what the cluster keeps, that listens.
     pub(super) async fn furnished(
-        client: Client,
+        (client, role): (Client, Role),
         name: &str,
         stores: Stores,
         subjects: Vec<String>,
@@ -126,6 +133,7 @@ impl Room {
         let Stores { context, keys, stream, objects } = stores;
         let news = news_of(name);
         let own = Rc::new(Own {
+            role,
             client,
             context,
             news,
@@ -137,7 +145,11 @@ impl Room {
             watcher: RefCell::new(None),
             reader: RefCell::new(None),
             next: Cell::new(0),
+            state: Cell::new(0),
         });
+        if role == Role::Works {
+            own.clone().overhear(name).await?;
+        }
         for subject in subjects {
             let mut messages = own.client.subscribe(subject).await?;
             let own = own.clone();
@@ -159,7 +171,14 @@ impl Room {
     pub(super) fn begin(&self) {
         self.0.hear(Heard::Connected);
         end(&self.0.reader);
-        let task = spawn_local(self.0.clone().watch());
+        let own = self.0.clone();
+        let task = match own.role {
+            Role::Leads => spawn_local(own.watch()),
+            Role::Works => spawn_local(async move {
+                own.look_at(LEADER).await;
+                own.look_at(STATE).await;
+            }),
+        };
         if let Some(earlier) = self.0.watcher.replace(Some(task.abort_handle())) {
             earlier.abort();
         }
@@ -215,6 +234,54 @@ impl Own {
     fn hear(&self, heard: Heard) {
         if !(self.inbox)(heard) {
             self.is_left.set(true);
+        }
+    }
+
+    /// Hears what is written to keys as it goes by: who leads is told so, since whoever leads no more writes what has an earlier epoch.
+    /// What is to be done is read, since not all that goes by was written.
+    async fn overhear(self: Rc<Self>, name: &str) -> Result<(), Reason> {
+        let before = format!("$KV.onrush_{name}.");
+        let mut messages = self.client.subscribe(format!("{before}>")).await?;
+        spawn_local(async move {
+            while let Some(message) = messages.next().await {
+                match message.subject.strip_prefix(before.as_str()) {
+                    Some(LEADER) => {
+                        let (key, value) = (LEADER.to_owned(), message.payload.as_ref().into());
+                        self.hear(Heard::Changed { key, revision: 0, value });
+                    }
+                    Some(STATE) => {
+                        let own = self.clone();
+                        spawn_local(async move { own.look_at_new_state().await });
+                    }
+                    _ => {}
+                }
+            }
+        });
+        Ok(())
+    }
+
+    /// What goes by may be written a moment later.
+    async fn look_at_new_state(&self) {
+        let known = self.state.get();
+        for wait in WRITTEN_WITHIN {
+            tokio::time::sleep(wait).await;
+            self.look_at(STATE).await;
+            if self.state.get() > known {
+                return;
+            }
+        }
+    }
+
+    /// Tells what stands under a key.
+    async fn look_at(&self, key: &str) {
+        if let Ok(Some(entry)) = self.keys.entry(key).await
+            && entry.operation == Operation::Put
+        {
+            let (key, revision) = (key.to_owned(), entry.revision);
+            if key == STATE {
+                self.state.set(self.state.get().max(revision));
+            }
+            self.hear(Heard::Changed { key, revision, value: entry.value.as_ref().into() });
         }
     }
 

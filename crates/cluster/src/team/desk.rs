@@ -12,11 +12,12 @@ use pacing::{Nanos, Segment};
 use plan::Plan;
 
 use super::held::OwnHold;
+use super::results::{in_order, introduce};
 use super::{Begin, Input, LOOKS_EVERY};
 use crate::books::{Due, Ledger};
 use crate::bus::{Bus, Heard};
 use crate::carried::{end_of_bytes, snapshots_of_bytes};
-use crate::leader::{Known, Leader, PartId, Setting, Told};
+use crate::leader::{Leader, PartId, Setting, Told};
 use crate::words::{News, Phase, Refusal, Wish};
 
 /// Workers hear within this time that they may go.
@@ -36,6 +37,8 @@ struct OwnRun {
     rounds: Vec<Nanos>,
     /// When the load was over, as far as it was ended.
     until: Option<Nanos>,
+    /// When a part ended before its time by itself: its rows or its budget were used up.
+    early: Option<Nanos>,
 }
 
 /// Whoever leads, and the run that it leads.
@@ -120,6 +123,7 @@ impl Desk {
             revision: 0,
             rounds,
             until: None,
+            early: None,
         });
     }
 
@@ -315,6 +319,11 @@ impl Desk {
                     seen.threads = seen.threads.max(end.shards.len());
                     seen.cpu = CpuTime::plus(seen.cpu, end.cpu);
                     run.until = Some(run.until.map_or(until, |known| known.max(until)));
+                    let is_early = end.scenarios.iter().any(|scene| scene.spent.is_some())
+                        || end.used_up.iter().any(|file| !file.is_again);
+                    if is_early {
+                        run.early = Some(run.early.map_or(until, |known| known.min(until)));
+                    }
                     run.ended.push(place);
                     run.teller.ended(place, end);
                 }
@@ -367,6 +376,8 @@ impl Desk {
             (Some(planned), _) => planned,
             (None, until) => until.unwrap_or_default(),
         };
+        // What is behind that was planned for nobody.
+        let end = run.early.map_or(end, |early| end.min(early));
         let due = PlanDue { plan: &run.plan, teller: &run.teller };
         let balance = run.ledger.balance(self.leader.state(), end, &due);
         let workers = in_order(std::mem::take(&mut run.seen));
@@ -377,25 +388,6 @@ impl Desk {
         };
         run.teller.over(Muster { workers, books });
     }
-}
-
-/// Results in the order of the members.
-pub(super) fn in_order(seen: HashMap<u16, WorkerResult>) -> Vec<WorkerResult> {
-    let mut workers: Vec<(u16, WorkerResult)> = seen.into_iter().collect();
-    workers.sort_by_key(|(member, _)| *member);
-    workers.into_iter().map(|(_, result)| result).collect()
-}
-
-/// A worker is as it says.
-pub(super) fn introduce(seen: &mut WorkerResult, known: &Known) {
-    seen.clock_error = seen.clock_error.or(clock_error_of(known));
-    seen.name.clone_from(&known.hello.name);
-}
-
-/// How wrong the clock of a worker may be, as it said when it got ready.
-fn clock_error_of(known: &Known) -> Option<Duration> {
-    let ready = known.hello.standing.as_ref()?.ready.as_ref().ok()?;
-    Some(Nanos(ready.round_trip.0 / 2).as_duration())
 }
 
 /// When the load is over as it was changed, counted from the beginning of the measured load; `None` when no time says so.

@@ -10,7 +10,7 @@ use metrics::Held;
 use pacing::Nanos;
 
 use super::BeginToHold;
-use super::desk::{in_order, introduce};
+use super::results::{in_order, introduce};
 use crate::carried::{held_now, hold_end_of_bytes, memory_of_bytes};
 use crate::leader::{Known, RunOrder};
 use crate::words::{News, Row, State};

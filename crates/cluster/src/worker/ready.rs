@@ -48,7 +48,7 @@ impl Worker {
                 self.ask(Pending::Fetch, now, |token| Verb::Fetch { token, name });
             }
             Stage::Asks(since) => {
-                let Some(who) = self.leader.as_ref().map(|(_, lease)| lease.who) else { return };
+                let Some(who) = self.leader.as_ref().map(|lease| lease.who) else { return };
                 if std::mem::replace(&mut run.clock_of, who) != who {
                     run.probes = Probes::default();
                 }

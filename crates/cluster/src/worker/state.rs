@@ -18,7 +18,7 @@ impl Worker {
         }
         self.epoch = state.epoch;
         self.hello.revision = state.revision;
-        self.state = state;
+        (self.state, self.number) = (state, None);
         self.follow_state(now);
     }
 
@@ -42,7 +42,13 @@ impl Worker {
             return;
         }
         let member = Member { id: self.hello.id, boot: self.hello.boot };
-        let Some(number) = self.state.number_of(member.id, member.boot) else { return };
+        // It is looked for once in each state.
+        let number = match self.number {
+            Some((boot, number)) if boot == member.boot => number,
+            _ => self.state.number_of(member.id, member.boot),
+        };
+        self.number = Some((member.boot, number));
+        let Some(number) = number else { return };
         if self.is_leaving {
             return;
         }
@@ -88,7 +94,7 @@ impl Worker {
         if run.started.is_none() {
             // Of a clock that it did not ask it knows nothing.
             if self.state.clock_of != run.clock_of {
-                let who = self.leader.as_ref().map(|(_, lease)| lease.who);
+                let who = self.leader.as_ref().map(|lease| lease.who);
                 if matches!(run.stage, Stage::Said) && who == Some(self.state.clock_of) {
                     (run.stage, run.probes) = (Stage::Asks(now), Probes::default());
                 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use driver::Clock;
-use host::CpuTime;
 use metrics::{Held, HeldNow};
 use pacing::{Nanos, Segment};
 use plan::Hold;
 
+use super::Orders;
+use super::parts::{HoldEnd, PartMemory};
 use super::shard::Report;
-use super::{MemoryUse, Orders, StoppedOpening};
 use crate::RunError;
 use crate::afar::Muster;
 use crate::control::{StopHandle, Wanted};
@@ -45,32 +45,6 @@ pub struct HoldBegun {
     pub started: Nanos,
     /// In so many parts, numbered from 0.
     pub parts: usize,
-}
-
-/// What a part takes of the memory of its machine.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PartMemory {
-    /// What it says.
-    pub memory: MemoryUse,
-    /// Which machine that is: what the kernel of one takes counts once.
-    pub machine: String,
-}
-
-/// How a part ended.
-#[derive(Clone, Debug)]
-pub struct HoldEnd {
-    /// What it saw and has not told.
-    pub seen: Held,
-    /// Threads that worked.
-    pub threads: usize,
-    /// CPU time of its process.
-    pub cpu: CpuTime,
-    /// Where its connections came from, and where they went: how many of each.
-    pub places: (usize, usize),
-    /// Opening ended early.
-    pub stopped_opening: Option<StoppedOpening>,
-    /// The target asked for a certificate of ours, and there was none.
-    pub lacked_certificate: bool,
 }
 
 /// Tells a hold what others see.

@@ -12,7 +12,8 @@ use metrics::{Distribution, Held, HeldNow};
 use pacing::Nanos;
 use plan::Hold;
 
-use super::afar::{HoldEnd, HoldNews, PartMemory};
+use super::afar::HoldNews;
+use super::parts::{HoldEnd, PartMemory};
 use super::shard::Report;
 use super::{HoldInterval, KeptHold, MemoryUse, Orders, StoppedOpening};
 use crate::afar::Muster;

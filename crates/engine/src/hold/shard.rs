@@ -8,7 +8,7 @@ use metrics::{Held, HeldCounter, HeldNow};
 use pacing::Nanos;
 
 use super::Orders;
-use super::afar::{HoldEnd, PartMemory};
+use super::parts::{HoldEnd, PartMemory};
 use super::world::World;
 use crate::RunError;
 use crate::afar::Muster;

@@ -1,0 +1,32 @@
+//! Leading what somebody else has led: a standby waits for a run with its plan, and whoever was replaced withdraws.
+
+use pacing::Nanos;
+
+use super::{Leader, Told};
+use crate::words::Phase;
+
+impl Leader {
+    /// Somebody else goes on with what we led: it is none of ours any more.
+    pub fn withdraw(&mut self) {
+        (self.order, self.run, self.is_out) = (None, None, true);
+    }
+
+    /// Whether there is a run that could be taken over.
+    pub(super) fn look_at_others(&mut self, now: Nanos) {
+        let (Some(order), Some(run)) = (&self.order, &self.run) else { return };
+        let is_ours = order.plan == self.state.plan;
+        match self.state.phase {
+            Phase::Preparing | Phase::Running if is_ours => self.stands_by = true,
+            // What whoever led has ended nobody takes over.
+            Phase::Done | Phase::Closed if is_ours && std::mem::take(&mut self.stands_by) => {
+                self.run = None;
+                self.told.push_back(Told::Elsewhere);
+            }
+            _ if !self.stands_by && now.since(run.since) >= self.setting.patience => {
+                self.run = None;
+                self.told.push_back(Told::NoRun);
+            }
+            _ => {}
+        }
+    }
+}
