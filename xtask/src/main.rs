@@ -156,6 +156,7 @@ fn test(is_long: bool) -> Result<(), Failure> {
         install::nats_server()?;
         install::sshd()?;
         run(&mut cargo(&["test", "--package", "onrush", "--features", "nats", "--test", "nats"]))?;
+        run(&mut cargo(&["test", "--package", "cluster", "--features", "nats", "--test", "crowd"]))?;
         dist::dist(dist::Extent::Checked)?;
         beside_busy_loops()?;
         for (package, test) in [("target", "sums"), ("target", "ruler"), ("onrush", "books")] {
