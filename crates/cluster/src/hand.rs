@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use driver::Clock;
-use engine::{Control, HoldEnding, HoldOptions, Lease, Part, RunOptions, StopHandle};
+use engine::{Control, HoldEnding, HoldOptions, Lease, Part, RunError, RunOptions, StopHandle};
 use feed::Feed;
 use pacing::change::Change;
 use pacing::{Lost, Nanos, Segment};
@@ -23,7 +23,7 @@ use crate::words::{Hello, News, Refusal};
 use crate::worker::{Act, PartOf, Worker};
 use held::HoldWorker;
 use part::PartWorker;
-use work::{Prepared, Work, prepare, share_of_budget, work_of};
+use work::{Work, prepare, share_of_budget};
 
 /// What a machine says of a plan before it carries out a part of it.
 pub trait Workplace: Send + Sync {
@@ -85,13 +85,35 @@ pub struct Setting {
 
 enum Input {
     Heard(Heard),
-    Prepared(u64, Box<Result<Prepared, Refusal>>),
+    Prepared(u64, Box<Result<(Work, Nanos), Refusal>>),
     /// A part is there to be steered.
     Control(PartOf, Control),
     /// The same of connections that are held.
     Ending(PartOf, HoldEnding),
     News(PartOf, News),
     Stop,
+}
+
+/// What whoever carries out a part tells the worker, which may be gone: then nobody wants to know.
+#[derive(Clone)]
+struct Post {
+    of: PartOf,
+    sender: Sender<Input>,
+}
+
+impl Post {
+    fn send(&self, input: Input) {
+        let _ = self.sender.send(input);
+    }
+
+    fn tell(&self, news: News) {
+        self.send(Input::News(self.of, news));
+    }
+
+    /// The part is over, or cannot go on.
+    fn end(&self, result: Result<News, RunError>) {
+        self.tell(result.unwrap_or_else(|error| News::Broken { reason: error.to_string() }));
+    }
 }
 
 /// Ends a worker from another thread.
@@ -257,10 +279,9 @@ impl<'a> Hand<'a> {
         self.was_full = is_full;
     }
 
-    fn prepared(&mut self, run: u64, result: Result<Prepared, Refusal>, now: Nanos) {
+    fn prepared(&mut self, run: u64, result: Result<(Work, Nanos), Refusal>, now: Nanos) {
         match result {
-            Ok(prepared) => {
-                let (work, warmup) = work_of(prepared);
+            Ok((work, warmup)) => {
                 let own = OwnRun { work, changes: Vec::new(), lost: Vec::new(), ends_at: None };
                 self.runs.insert(run, own);
                 self.place.tell(&Notice::Ready);
@@ -334,8 +355,8 @@ impl<'a> Hand<'a> {
             }
             Work::Hold(plan, options) => {
                 let (_, started, _) = times;
-                let (clock, sender, stop, options) = (self.clock, self.sender.clone(), stop.clone(), *options);
-                let worker = HoldWorker { of, tenure, plan, options, segment, stop, clock, started, sender };
+                let (clock, post, stop, options) = (self.clock, self.post(of), stop.clone(), *options);
+                let worker = HoldWorker { tenure, plan, options, segment, stop, clock, started, post };
                 thread.spawn(move || worker.work())
             }
         };
@@ -347,6 +368,10 @@ impl<'a> Hand<'a> {
             }
         };
         self.parts.push(Own { of, tenure, stop, control: None, ending: None, thread, is_over: false });
+    }
+
+    fn post(&self, of: PartOf) -> Post {
+        Post { of, sender: self.sender.clone() }
     }
 
     fn load_worker(
@@ -374,7 +399,6 @@ impl<'a> Hand<'a> {
             changes: run.map(|run| run.changes.clone()).unwrap_or_default(),
         };
         PartWorker {
-            of,
             tenure,
             plan: share_of_budget(&plan, &segment),
             options,
@@ -383,7 +407,7 @@ impl<'a> Hand<'a> {
             stop,
             clock: self.clock,
             started,
-            sender: self.sender.clone(),
+            post: self.post(of),
         }
     }
 

@@ -1,7 +1,7 @@
 //! A part of the connections that are held, by this process, on a thread of its own.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::channel;
 
 use driver::Clock;
 use engine::{HoldEnd, HoldNews, HoldOptions, HoldPart, Holding, RunError, StopHandle};
@@ -9,17 +9,15 @@ use metrics::Held;
 use pacing::{Nanos, Segment};
 use plan::Hold;
 
-use super::Input;
+use super::{Input, Post};
 use crate::carried::{hold_end_to_bytes, memory_to_bytes, numbers_of};
 use crate::words::{News, Row};
-use crate::worker::PartOf;
 
 /// Says which machine this is, for whoever adds up what the kernels of several take.
 const MACHINE: &str = "/proc/sys/kernel/random/boot_id";
 
 /// One part, on a thread of its own.
 pub(super) struct HoldWorker {
-    pub(super) of: PartOf,
     pub(super) tenure: u16,
     pub(super) plan: Arc<Hold>,
     pub(super) options: HoldOptions,
@@ -27,32 +25,29 @@ pub(super) struct HoldWorker {
     pub(super) stop: StopHandle,
     pub(super) clock: Clock,
     pub(super) started: Nanos,
-    pub(super) sender: Sender<Input>,
+    pub(super) post: Post,
 }
 
 impl HoldWorker {
-    fn tell(&self, news: News) {
-        // The worker may be gone: then nobody wants to know.
-        let _ = self.sender.send(Input::News(self.of, news));
-    }
-
     pub(super) fn work(self) {
-        let news = match self.carry_out() {
-            Ok(end) => end,
-            Err(error) => News::Broken { reason: error.to_string() },
-        };
-        self.tell(news);
+        self.post.end(self.carry_out());
     }
 
     fn carry_out(&self) -> Result<News, RunError> {
         let (news, told) = channel();
         let part = HoldPart { segment: self.segment.clone(), begins: (self.clock, self.started), news };
         let mut holding = Holding::start_part(self.plan.clone(), self.options.clone(), part, &self.stop)?;
-        let (of, part) = (self.of, self.of.part);
+        let (of, part) = (self.post.of, self.post.of.part);
         let late = self.clock.now().since(self.started);
-        self.tell(News::Began { part, tenure: self.tenure, slots: self.segment.slots().collect(), from: None, late });
-        let _ = self.sender.send(Input::Ending(of, holding.ending()));
-        let sender = self.sender.clone();
+        self.post.tell(News::Began {
+            part,
+            tenure: self.tenure,
+            slots: self.segment.slots().collect(),
+            from: None,
+            late,
+        });
+        self.post.send(Input::Ending(of, holding.ending()));
+        let post = self.post.clone();
         // What is told between two intervals does not wait for the next.
         let forwards = std::thread::Builder::new().name("hold-news".to_owned()).spawn(move || {
             for news in told {
@@ -60,7 +55,7 @@ impl HoldWorker {
                     HoldNews::Opened(now, since) => (false, now, since),
                     HoldNews::Closing(now, since) => (true, now, since),
                 };
-                let _ = sender.send(Input::News(of, News::Held { part, is_closing, now: numbers_of(now), since }));
+                post.tell(News::Held { part, is_closing, now: numbers_of(now), since });
             }
         })?;
         let machine = std::fs::read_to_string(MACHINE).unwrap_or_default();
@@ -77,7 +72,7 @@ impl HoldWorker {
             let mut bytes = Vec::new();
             seen.encode(&mut bytes);
             let seen = vec![bytes, memory_to_bytes(told.memory, machine.trim())];
-            self.tell(News::Row(Row { part, number: reached, upto: reached, covered: told.to, seen }));
+            self.post.tell(News::Row(Row { part, number: reached, upto: reached, covered: told.to, seen }));
         }
         let result = holding.finish()?;
         // It hears nothing more: the desk that told it is gone.

@@ -1,7 +1,6 @@
 //! A part of a load, carried out by a run of this process on a thread of its own.
 
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 
 use driver::Clock;
 use engine::{Part, PartEnd, PartNews, RunError, RunOptions, RunResult, Running, StopHandle, Told};
@@ -9,14 +8,12 @@ use host::CpuTime;
 use pacing::Nanos;
 use plan::Plan;
 
-use super::Input;
+use super::{Input, Post};
 use crate::carried::{end_to_bytes, snapshots_to_bytes};
 use crate::words::{News, Row};
-use crate::worker::PartOf;
 
 /// One part, on a thread of its own.
 pub(super) struct PartWorker {
-    pub(super) of: PartOf,
     pub(super) tenure: u16,
     pub(super) plan: Arc<Plan>,
     pub(super) options: RunOptions,
@@ -25,33 +22,24 @@ pub(super) struct PartWorker {
     pub(super) stop: StopHandle,
     pub(super) clock: Clock,
     pub(super) started: Nanos,
-    pub(super) sender: Sender<Input>,
+    pub(super) post: Post,
 }
 
 impl PartWorker {
-    fn tell(&self, news: News) {
-        // The worker may be gone: then nobody wants to know.
-        let _ = self.sender.send(Input::News(self.of, news));
-    }
-
     pub(super) fn work(self) {
-        let news = match self.carry_out() {
-            Ok(end) => end,
-            Err(error) => News::Broken { reason: error.to_string() },
-        };
-        self.tell(news);
+        self.post.end(self.carry_out());
     }
 
     fn carry_out(&self) -> Result<News, RunError> {
         let mut running = Running::start_part(self.plan.clone(), self.options.clone(), &self.part, &self.stop)?;
-        let part = self.of.part;
+        let part = self.post.of.part;
         let from = self.part.from;
         let measured = self.started + self.plan.warmup.into();
         let begins = from.map_or(self.started, |from| measured + from);
         let late = self.clock.now().since(begins);
         let slots = self.part.segment.slots().collect();
-        self.tell(News::Began { part, tenure: self.tenure, slots, from, late });
-        let _ = self.sender.send(Input::Control(self.of, running.control()));
+        self.post.tell(News::Began { part, tenure: self.tenure, slots, from, late });
+        self.post.send(Input::Control(self.post.of, running.control()));
         let scenarios = self.plan.scenarios.len();
         while let Some(told) = running.wait() {
             match told {
@@ -71,9 +59,9 @@ impl PartWorker {
                         let each = told.scenarios.iter().map(|one| gauged(one.added, one.seen)).collect::<Vec<_>>();
                         snapshots_to_bytes(&each)
                     };
-                    self.tell(News::Row(Row { part, number, upto, covered, seen }));
+                    self.post.tell(News::Row(Row { part, number, upto, covered, seen }));
                 }
-                Told::Part(news) => self.tell(match news {
+                Told::Part(news) => self.post.tell(match news {
                     PartNews::Gathered(scenario, at) => {
                         News::Gathered { part, scenario: scenario as u16, at: at.since(self.started) }
                     }

@@ -12,12 +12,6 @@ use super::Workplace;
 use crate::carried::unpack;
 use crate::words::Refusal;
 
-/// What a run is, ready to be carried out here.
-pub(super) enum Prepared {
-    Load(Box<Plan>, Box<RunOptions>),
-    Hold(Box<Hold>, Box<HoldOptions>),
-}
-
 /// What is to be done.
 #[derive(Clone)]
 pub(super) enum Work {
@@ -27,29 +21,26 @@ pub(super) enum Work {
     Hold(Arc<Hold>, Box<HoldOptions>),
 }
 
-/// What a packet wants, as this machine can carry it out.
-pub(super) fn prepare(place: &dyn Workplace, name: &str, packet: &[u8], folder: &Path) -> Result<Prepared, Refusal> {
+/// What a packet wants, as this machine can carry it out, and the warm-up of it.
+pub(super) fn prepare(
+    place: &dyn Workplace,
+    name: &str,
+    packet: &[u8],
+    folder: &Path,
+) -> Result<(Work, Nanos), Refusal> {
     let damaged = |error: crate::carried::PacketError| Refusal::Plan { reason: error.to_string() };
     let (carried, feeds, slowest) = unpack(name, packet, folder).map_err(damaged)?;
     match carried {
-        Carried::Load(plan) => place
-            .prepare(*plan, feeds, slowest)
-            .map(|(plan, options)| Prepared::Load(Box::new(plan), Box::new(options))),
-        Carried::Hold(hold) => {
-            place.prepare_to_hold(*hold).map(|(hold, options)| Prepared::Hold(Box::new(hold), Box::new(options)))
-        }
-    }
-}
-
-/// What is to be done, and the warm-up of it.
-pub(super) fn work_of(prepared: Prepared) -> (Work, Nanos) {
-    match prepared {
-        Prepared::Load(mut plan, options) => {
+        Carried::Load(plan) => {
+            let (mut plan, options) = place.prepare(*plan, feeds, slowest)?;
             let (warmup, pieces) = (plan.warmup.into(), pieces_of(plan.interval));
             plan.interval /= pieces as u32;
-            (Work::Load(Arc::new(*plan), options, pieces), warmup)
+            Ok((Work::Load(Arc::new(plan), Box::new(options), pieces), warmup))
         }
-        Prepared::Hold(plan, options) => (Work::Hold(Arc::new(*plan), options), Nanos::ZERO),
+        Carried::Hold(hold) => {
+            let (hold, options) = place.prepare_to_hold(*hold)?;
+            Ok((Work::Hold(Arc::new(hold), Box::new(options)), Nanos::ZERO))
+        }
     }
 }
 

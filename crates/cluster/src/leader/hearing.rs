@@ -31,6 +31,11 @@ impl Leader {
         }
     }
 
+    /// There are many, and all of them were looked at a moment ago.
+    fn looks_later(&self, now: Nanos) -> bool {
+        self.members.len() > MANY && now.since(self.looked_at) < LOOKS_AT_MANY
+    }
+
     /// Something came from the bus.
     pub fn hear(&mut self, heard: Heard, now: Nanos) {
         // Of one that stood still somebody else may have taken the lease.
@@ -40,7 +45,7 @@ impl Leader {
             Heard::Message { payload, answer_to, .. } => {
                 self.hear_ask(&payload, answer_to, now);
                 // Of many who say hello, each is no reason to look at all of them.
-                if self.members.len() > MANY && now.since(self.looked_at) < LOOKS_AT_MANY {
+                if self.looks_later(now) {
                     return;
                 }
             }
@@ -66,7 +71,7 @@ impl Leader {
             Heard::Follows { from } => self.read_upto = self.read_upto.max(from - 1),
             Heard::Entry { place, payload } => {
                 self.entry(place, &payload, now);
-                if self.members.len() > MANY && now.since(self.looked_at) < LOOKS_AT_MANY {
+                if self.looks_later(now) {
                     return;
                 }
             }
