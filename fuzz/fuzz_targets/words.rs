@@ -23,6 +23,7 @@ fn leader() -> Leader {
         closed_is_gone: false,
         start_lead: Nanos::ZERO,
         is_alone: false,
+        is_standby: false,
     };
     Leader::new(setting, Nanos::ZERO)
 }
