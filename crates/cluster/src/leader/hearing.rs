@@ -182,14 +182,16 @@ impl Leader {
         self.forget_numbers();
         self.is_dirty = true;
         self.members.take_over(now);
-        let is_known = self.run.as_ref().is_some_and(|run| run.started.is_some() && run.number == self.state.run);
+        // What was told of it to us is not asked for again, though nobody may have said yet when it started.
+        let is_known = self.run.as_ref().is_some_and(|run| run.is_going_on() && run.number == self.state.run);
         if self.state.phase == Phase::Running && is_known {
             // Nobody else, or somebody else for a while: it goes on where it was.
             let state = &self.state;
             self.run.iter_mut().for_each(|run| run.resume(now, state));
-            // It is told by our clock again.
-            self.state.t0 = self.run.as_ref().and_then(|run| run.started).unwrap_or_default();
-            self.state.clock_of = self.setting.who;
+            if let Some(started) = self.run.as_ref().and_then(|run| run.started) {
+                // It is told by our clock again.
+                (self.state.t0, self.state.clock_of) = (started, self.setting.who);
+            }
             self.hear_all_from(now);
             self.follow_again(now);
         } else if self.state.phase == Phase::Preparing

@@ -106,6 +106,11 @@ impl Run {
         run
     }
 
+    /// It has started, or somebody else has started it.
+    pub(super) fn is_going_on(&self) -> bool {
+        self.started.is_some() || self.is_taken_over
+    }
+
     /// We lead it again; somebody else may have called up more meanwhile.
     pub(super) fn resume(&mut self, now: Nanos, state: &State) {
         self.seats.resize(state.members.len(), Seat::default());
