@@ -369,7 +369,14 @@ impl Worker {
     /// What it had goes to others. It tells the rest of it, and may get something new.
     fn begin_a_new_life(&mut self) {
         if let Some(run) = self.run.take() {
-            self.acts.push_back(Act::Stop { life: (run.run, run.boot) });
+            let life = (run.run, run.boot);
+            self.acts.push_back(Act::Stop { life });
+            if run.parts == 0
+                && let Some((_, outbox)) = self.boxes.iter_mut().find(|(of, _)| *of == life)
+            {
+                // It has begun nothing, so that nobody says for it that all is over.
+                outbox.push(News::Gone { is_over: false });
+            }
         }
         self.hello.boot += 1;
         self.hello.standing = None;
