@@ -117,16 +117,24 @@ impl Ledger {
         let (mut nobody, mut unknown) = (Spans::new(), Spans::new());
         let moves = Moves::of(state);
         let parts = self.with_unheard(state);
-        // Slot by slot: who had it, in the order of time.
+        // Slot by slot: who had it, in the order of tenures.
         let mut spans: Vec<Vec<(Nanos, PartId)>> = vec![Vec::new(); SLOT_COUNT as usize];
         for (id, had) in &parts {
             had.slots.iter().for_each(|slot| spans[usize::from(*slot)].push((had.from, *id)));
         }
         for (slot, all) in spans.iter_mut().enumerate() {
             let gave = |id: &PartId| moves.given_up(slot as u16, id.member, parts[id].tenure, &self.gave);
-            // What was to be given before it could begin was never had.
-            all.retain(|(from, id)| gave(id) > *from);
-            all.sort_unstable();
+            all.sort_unstable_by_key(|(from, id)| (parts[id].tenure, *from, *id));
+            // What was to be given before it could begin was never had, nor what somebody else had by then.
+            let mut next = Nanos::NEVER;
+            for place in (0..all.len()).rev() {
+                let (from, id) = all[place];
+                if gave(&id) > from && from < next {
+                    next = from;
+                } else {
+                    all.remove(place);
+                }
+            }
             let put = |spans: &mut Spans, from: Nanos, to: Nanos| {
                 if from < to {
                     spans.entry((from, to)).or_default().push(slot as u16);

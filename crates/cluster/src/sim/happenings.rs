@@ -6,6 +6,9 @@ use pacing::change::{Change, What};
 use super::world::{Event, Happens, Node, Who, World};
 use crate::broker::Client;
 
+/// Whoever is cut off for longer may come too late with what it did.
+const LATE_MAX: Nanos = Nanos::from_millis(60_000);
+
 impl World {
     pub(super) fn happen(&mut self, happens: &Happens) {
         let now = self.now;
@@ -74,8 +77,14 @@ impl World {
     }
 
     fn cut(&mut self, node: usize, span: Nanos) {
-        let until = self.nodes[node].cut_until.max(self.now + span);
-        self.nodes[node].cut_until = until;
+        let (now, cut) = (self.now, &mut self.nodes[node]);
+        if now >= cut.cut_until {
+            cut.cut_since = now;
+        }
+        let until = cut.cut_until.max(now + span);
+        cut.cut_until = until;
+        // What it tells after that nobody may wait for any more.
+        self.was_killed |= until.since(cut.cut_since) > LATE_MAX;
         self.put(until + Nanos(1), Event::Heals(node as Client));
     }
 }

@@ -108,6 +108,7 @@ impl Tally {
 pub(super) struct Node {
     pub(super) who: Who,
     pub(super) is_dead: bool,
+    pub(super) cut_since: Nanos,
     pub(super) cut_until: Nanos,
     pub(super) stalled_until: Nanos,
     /// Stalls, as they were.
@@ -210,6 +211,7 @@ impl World {
         let node = Node {
             who,
             is_dead: false,
+            cut_since: zero,
             cut_until: zero,
             stalled_until: zero,
             stalls: Vec::new(),
