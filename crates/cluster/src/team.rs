@@ -53,6 +53,8 @@ struct BeginToHold {
     /// The clock of who watches.
     clock: Clock,
     teller: HoldTeller,
+    /// So many.
+    connections: u64,
     answer: SyncSender<Result<(Nanos, usize), TeamFault>>,
 }
 
@@ -165,9 +167,9 @@ impl HoldTeam for Workers {
         let HoldOrder { plan, clock, stop, teller } = order;
         let packet = pack(&Carried::Hold(Box::new(Hold::clone(&plan))), &Supplies::default(), 0)
             .map_err(|error| TeamFault::Bus { reason: error.to_string() })?;
-        let order = hold_order(&plan, packet);
+        let (order, connections) = (hold_order(&plan, packet), plan.connections);
         let (answer, answered) = sync_channel(1);
-        self.send(Input::BeginToHold(Box::new(BeginToHold { order, clock, teller, answer })));
+        self.send(Input::BeginToHold(Box::new(BeginToHold { order, clock, teller, connections, answer })));
         let (started, parts) = self.wait_for(&answered, &stop)?;
         Ok(HoldBegun { started: self.on(clock, started), parts })
     }

@@ -109,6 +109,8 @@ pub struct Books {
     pub undelivered: u64,
     /// Those that were due at somebody who has not told what became of them.
     pub unknown: u64,
+    /// Messages on connections that are held, of which nobody knows whether they were answered: whoever sent them has not told.
+    pub unknown_answers: u64,
     /// How long nobody had any part of the load.
     pub stood_still: Duration,
 }

@@ -129,6 +129,8 @@ pub enum OwedBy {
     Unsent,
     /// Not answered.
     Unanswered,
+    /// Sent by a worker that was lost before it told whether they were answered.
+    Unknown,
     /// Due on a connection that was lost.
     Missed,
     /// Refused by the check.
@@ -242,7 +244,8 @@ impl Held {
         let HeldInput { plan, address, lookup, result, host } = input;
         let (total, tally) = (&result.total, HeldTally::of(&result.total.counts));
         let has_answers = plan.step.talk.as_ref().is_none_or(|talk| talk.answer != plan::AnswerEnd::None);
-        let owed = owed(&tally, has_answers);
+        let unknown = result.muster.as_ref().map_or(0, |muster| muster.books.unknown_answers);
+        let owed = owed(&tally, has_answers, unknown);
         let has_all = result.most_open == plan.connections;
         let has_losses = result.muster.as_ref().is_some_and(Muster::has_losses);
         let (could, is_spoiled) = (result.wall.0 as f64 * result.threads as f64, result.is_spoiled());
@@ -320,10 +323,11 @@ fn target_limit(plan: &Hold, open: u64, tally: &HeldTally) -> Option<(u64, u64)>
     (refused > 0 && open > 0 && limit < plan.connections).then_some((open, limit))
 }
 
-fn owed(tally: &HeldTally, has_answers: bool) -> Vec<Owed> {
-    // What is not known to be answered is not answered.
+fn owed(tally: &HeldTally, has_answers: bool, unknown: u64) -> Vec<Owed> {
+    let unknown = if has_answers { unknown } else { 0 };
+    // What is not known to be answered is not answered, unless a worker has taken the knowledge with it.
     let unanswered = match has_answers {
-        true => tally.due().saturating_sub(tally.unsent() + tally.answered()).max(tally.unanswered()),
+        true => tally.due().saturating_sub(tally.unsent() + tally.answered() + unknown).max(tally.unanswered()),
         false => tally.unanswered(),
     };
     let unsent = match has_answers {
@@ -333,6 +337,7 @@ fn owed(tally: &HeldTally, has_answers: bool) -> Vec<Owed> {
     let all = [
         (OwedBy::Unsent, unsent),
         (OwedBy::Unanswered, unanswered),
+        (OwedBy::Unknown, unknown),
         (OwedBy::Missed, tally.missed()),
         (OwedBy::Refused, tally.refused()),
     ];

@@ -62,7 +62,7 @@ fn one(worker: &WorkerResult, language: Language) -> String {
 /// What nobody did, or nobody knows of; `None` when all is accounted for.
 pub(crate) fn missed(muster: Option<&Muster>, language: Language) -> Option<String> {
     let muster = muster?;
-    let Books { undelivered, unknown, stood_still } = muster.books;
+    let Books { undelivered, unknown, stood_still, .. } = muster.books;
     if !muster.has_losses() {
         return None;
     }
@@ -105,6 +105,21 @@ pub(crate) fn missed_held(muster: Option<&Muster>, language: Language) -> Option
 /// The same for programs; null where threads of one process carried it out.
 pub(crate) fn value(muster: Option<&Muster>) -> Value {
     let Some(Muster { workers, books }) = muster else { return Value::Null };
+    json!({
+        "undelivered": books.undelivered,
+        "unknown": books.unknown,
+        "stood_still_s": books.stood_still.as_secs_f64(),
+        "each": each(workers),
+    })
+}
+
+/// The same of connections that were held.
+pub(crate) fn held_value(muster: Option<&Muster>) -> Value {
+    let Some(Muster { workers, books }) = muster else { return Value::Null };
+    json!({ "unknown": books.unknown, "unknown_answers": books.unknown_answers, "each": each(workers) })
+}
+
+fn each(workers: &[WorkerResult]) -> Value {
     let worker = |worker: &WorkerResult| {
         json!({
             "name": worker.name,
@@ -119,10 +134,5 @@ pub(crate) fn value(muster: Option<&Muster>) -> Value {
             "had_no_room": worker.had_no_room,
         })
     };
-    json!({
-        "undelivered": books.undelivered,
-        "unknown": books.unknown,
-        "stood_still_s": books.stood_still.as_secs_f64(),
-        "each": workers.iter().map(worker).collect::<Vec<_>>(),
-    })
+    workers.iter().map(worker).collect()
 }

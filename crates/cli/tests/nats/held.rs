@@ -108,6 +108,36 @@ fn a_worker_that_is_killed_is_told() {
     assert!(report["verdicts"][0].as_str().is_some_and(|text| text.contains("1 of 4 workers were lost")));
 }
 
+/// One that leaves closes its own, and says so; the others hold theirs for as long as they were to.
+#[test]
+fn a_worker_that_leaves_closes_its_own() {
+    let scene = Scene::prepared();
+    let child = scene.holds(4_000, &["--hold", "10s"]);
+    until("all are open", || scene.open() == 4_000);
+    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    kill_process(Pid::from_child(&scene.workers[0].0), Signal::INT).expect("it is there");
+    let report = report(&child.wait_with_output().expect("it ends"));
+    assert_eq!((of_workers(&report, "unknown"), number(&report, "/connections/closed")), (0, 4_000), "{report:#}");
+    let [opened, closing] = ["opened_after_s", "closing_after_s"].map(|name| report[name].as_f64().expect("a number"));
+    assert!((9.9..=11.0).contains(&(closing - opened)), "{opened} to {closing}");
+}
+
+/// What was cut off closes its connections when nobody counts on it any more, and tells it as soon as it can.
+#[test]
+fn a_worker_that_was_cut_off_tells_later() {
+    let scene = Scene::prepared();
+    let child = scene.holds(4_000, &["--hold", "20s", "--every", "1s"]);
+    until("all are open", || scene.open() == 4_000);
+    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    scene.net.cut_from(FIRST, &scene.net.address(BUS));
+    std::thread::sleep(std::time::Duration::from_secs(9));
+    scene.net.mend_to(FIRST, &scene.net.address(BUS));
+    let report = report(&child.wait_with_output().expect("it ends"));
+    assert_eq!((of_workers(&report, "unknown"), of_workers(&report, "unknown_answers")), (0, 0), "{report:#}");
+    assert_eq!(number(&report, "/connections/closed"), 4_000, "{report:#}");
+    assert_eq!(number(&report, "/messages/answered"), number(&report, "/messages/sent"));
+}
+
 /// Ctrl-C closes all of them, everywhere.
 #[test]
 fn a_hold_that_is_stopped_closes_all() {

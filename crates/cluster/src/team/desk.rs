@@ -385,6 +385,7 @@ impl Desk {
             undelivered: if is_stopped { 0 } else { balance.undelivered },
             unknown: balance.unknown,
             stood_still: balance.stood_still.as_duration(),
+            unknown_answers: 0,
         };
         run.teller.over(Muster { workers, books });
     }

@@ -1,19 +1,54 @@
 //! Connections that workers hold, as whoever watches them sees it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::mpsc::SyncSender;
 
 use driver::Clock;
 use engine::{Books, HoldTeller, Muster, TeamFault, Wanted, WorkerResult};
 use host::CpuTime;
 use metrics::Held;
-use pacing::Nanos;
+use pacing::{Nanos, Segment};
 
 use super::BeginToHold;
 use super::results::{in_order, introduce};
 use crate::carried::{held_now, hold_end_of_bytes, memory_of_bytes};
 use crate::leader::{Known, RunOrder};
 use crate::words::{News, Row, State};
+
+/// What a member has told of its connections.
+#[derive(Clone, Copy, Debug, Default)]
+struct Standing {
+    /// It has so many.
+    share: u64,
+    /// All of them were tried, as it said.
+    has_opened: bool,
+    /// Those that were tried, for the first time.
+    tried: u64,
+    /// Those that were open when it told last.
+    open: u64,
+    /// Messages that had left and had no answer then.
+    unanswered: u64,
+    has_ended: bool,
+}
+
+impl Standing {
+    fn row(&mut self, held: &Held) {
+        let counts = &held.counts;
+        self.tried += counts.tried() - counts.retries();
+        self.unanswered = (self.unanswered + counts.sent()).saturating_sub(counts.answered() + counts.unanswered());
+        self.open = held.now.open;
+    }
+
+    /// Connections of which nobody knows what became of them, when nothing more is told. While they are opened those are too that it
+    /// may have tried since.
+    fn unknown(&self) -> u64 {
+        match (self.has_ended, self.has_opened) {
+            (true, _) => 0,
+            (false, true) => self.open,
+            (false, false) => self.open + self.share.saturating_sub(self.tried),
+        }
+    }
+}
 
 /// Connections that are held, or are to be.
 pub(super) struct OwnHold {
@@ -25,16 +60,15 @@ pub(super) struct OwnHold {
     /// Members that have a part, in the order of their parts.
     members: Vec<u16>,
     workers: HashMap<u16, WorkerResult>,
-    /// Connections that each had open when it told last.
-    open: HashMap<u16, u64>,
+    connections: u64,
+    standing: BTreeMap<u16, Standing>,
     lost: BTreeSet<u16>,
-    unknown: u64,
     has_said_end: bool,
 }
 
 impl OwnHold {
     pub(super) fn new(begin: BeginToHold) -> (Self, RunOrder) {
-        let BeginToHold { order, clock, teller, answer } = begin;
+        let BeginToHold { order, clock, teller, connections, answer } = begin;
         let own = Self {
             clock,
             teller,
@@ -42,9 +76,9 @@ impl OwnHold {
             started: Nanos::NEVER,
             members: Vec::new(),
             workers: HashMap::new(),
-            open: HashMap::new(),
+            connections,
+            standing: BTreeMap::new(),
             lost: BTreeSet::new(),
-            unknown: 0,
             has_said_end: false,
         };
         (own, order)
@@ -71,8 +105,15 @@ impl OwnHold {
 
     /// All begin at this instant.
     pub(super) fn begins(&mut self, at: Nanos, state: &State) {
-        let members: BTreeSet<u16> = state.tenures.iter().flat_map(|tenure| &tenure.moves).map(|(_, to)| *to).collect();
-        (self.started, self.members) = (at, members.into_iter().collect());
+        let mut slots: BTreeMap<u16, Vec<u16>> = BTreeMap::new();
+        for (slot, to) in state.tenures.iter().flat_map(|tenure| &tenure.moves) {
+            slots.entry(*to).or_default().push(*slot);
+        }
+        (self.started, self.members) = (at, slots.keys().copied().collect());
+        for (member, slots) in slots {
+            let share = Segment::of_slots(slots).map_or(0, |segment| segment.count_of_first(self.connections));
+            self.standing.insert(member, Standing { share, ..Standing::default() });
+        }
         if let Some(answer) = self.answer.take() {
             let _ = answer.send(Ok((at, self.members.len())));
         }
@@ -92,10 +133,7 @@ impl OwnHold {
 
     pub(super) fn news(&mut self, member: u16, known: Option<&Known>, news: News) {
         let Ok(part) = self.members.binary_search(&member) else { return };
-        // Whoever was given up is counted as it was then.
-        if self.lost.contains(&member) {
-            return;
-        }
+        let standing = self.standing.entry(member).or_default();
         let seen = self.workers.entry(member).or_default();
         if let Some(known) = known {
             introduce(seen, known);
@@ -108,24 +146,29 @@ impl OwnHold {
                 let [held, memory] = bytes.as_slice() else { return };
                 let (Ok(held), Some(memory)) = (Held::decode(held), memory_of_bytes(memory)) else { return };
                 count(seen, &held);
-                self.open.insert(member, held.now.open);
+                standing.row(&held);
                 self.teller.seen(part, upto, held, memory);
             }
             News::Held { is_closing, now, since, .. } => {
                 if is_closing {
                     self.teller.closing(held_now(now), since);
                 } else {
+                    (standing.has_opened, standing.open) = (true, held_now(now).open);
                     self.teller.opened(part, held_now(now), since);
                 }
             }
             News::Ended { end, .. } => {
                 if let Some(end) = hold_end_of_bytes(&end) {
                     count(seen, &end.seen);
+                    standing.row(&end.seen);
+                    (standing.has_ended, standing.open) = (true, 0);
                     seen.threads = end.threads;
                     seen.cpu = CpuTime::plus(seen.cpu, end.cpu);
                     self.teller.ended(part, end);
                 }
             }
+            // Nobody counts on it any more.
+            News::Broken { .. } if self.lost.contains(&member) => {}
             News::Broken { reason } => {
                 let worker = seen.name.clone();
                 self.teller.broken(TeamFault::System { worker, reason }.into());
@@ -138,7 +181,7 @@ impl OwnHold {
         }
     }
 
-    /// Nobody waits for what somebody tells: nobody knows what becomes of its connections.
+    /// Nobody knows what becomes of somebody's connections, until it tells.
     pub(super) fn lost(&mut self, member: u16, name: String, slots: u32) {
         if !self.lost.insert(member) {
             return;
@@ -148,7 +191,6 @@ impl OwnHold {
         if seen.name.is_empty() {
             seen.name = name;
         }
-        self.unknown += self.open.get(&member).copied().unwrap_or_default();
         if let Ok(part) = self.members.binary_search(&member) {
             self.teller.lost(part);
         }
@@ -159,7 +201,12 @@ impl OwnHold {
             let _ = answer.send(Err(TeamFault::Stopped));
             return;
         }
-        let books = Books { unknown: self.unknown, ..Books::default() };
+        let lost = self.lost.iter().filter_map(|member| self.standing.get(member));
+        let unheard = lost.filter(|standing| !standing.has_ended);
+        let (unknown, unknown_answers) = unheard.fold((0, 0), |(connections, answers), standing| {
+            (connections + standing.unknown(), answers + standing.unanswered)
+        });
+        let books = Books { unknown, unknown_answers, ..Books::default() };
         self.teller.over(Muster { workers: in_order(self.workers), books });
     }
 }

@@ -82,7 +82,7 @@ impl HoldTeller {
         self.tell(Report::Ended { shard: part, end: Box::new(end) });
     }
 
-    /// Nobody waits for what a part tells: its connections are gone, or nobody knows of them.
+    /// A part is silent: its connections are gone, or nobody knows of them. It may still tell what it saw.
     pub fn lost(&self, part: usize) {
         self.tell(Report::Lost { shard: part });
     }

@@ -1,8 +1,7 @@
 //! Where the reports of the shards come together: the rows, the totals, and what the shards are told.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
@@ -20,6 +19,7 @@ use crate::afar::Muster;
 use crate::going::Desk;
 use crate::{RunError, StopHandle};
 
+mod memory;
 #[cfg(test)]
 mod tests;
 
@@ -28,11 +28,12 @@ const OVER: u64 = u64::MAX;
 /// A shard that is further ahead than this many intervals waits for no other: what the others have not told would pile
 /// up.
 const AHEAD_MAX: u64 = 2;
+/// Rows of parts that others hold to which what is told late is still added, at most.
+const KEPT_MAX: usize = 64;
+/// Parts that close this much earlier than all of them close by themselves.
+const EARLY: Nanos = Nanos::from_millis(500);
 /// Memory is looked at so often while connections are opened.
 const MEMORY_EVERY: Duration = Duration::from_millis(100);
-/// So much of the memory is left to others: a twentieth, but no more than this.
-const RESERVE_SHARE: u64 = 20;
-const RESERVE_MAX: u64 = 512 * 1024 * 1024;
 
 /// What a desk knows from the start.
 pub(super) struct Setting {
@@ -154,7 +155,7 @@ impl HoldDesk {
             taken,
             setting,
             shards,
-            reserve: host::memory().map_or(0, |memory| (memory.total / RESERVE_SHARE).min(RESERVE_MAX)),
+            reserve: memory::reserve(),
             told: vec![Teller::default(); shards],
             reached: vec![0; shards],
             lags: vec![Distribution::default(); shards],
@@ -213,7 +214,9 @@ impl HoldDesk {
     /// The intervals that are over become a row: for all shards, or for one that is far ahead of those that hang. False when none
     /// are.
     fn close_row(&mut self) -> bool {
-        let least = self.reached.iter().copied().min().unwrap_or(0);
+        // Nobody waits for a part that is silent, though it may still tell.
+        let heard = self.reached.iter().zip(&self.lost).filter(|(_, is_lost)| !**is_lost);
+        let least = heard.map(|(reached, _)| *reached).min().unwrap_or(0);
         let furthest = self.reached.iter().copied().filter(|reached| *reached < OVER).max().unwrap_or(0);
         let upto = least.max(furthest.saturating_sub(AHEAD_MAX));
         let is_due = upto > self.shown && upto < OVER;
@@ -243,9 +246,11 @@ impl HoldDesk {
 
     /// A row to which somebody has added what was missing; and those of which nobody will tell any more are forgotten.
     fn show_again(&mut self) -> Option<Ready> {
-        let told = &self.told;
-        let is_missed = |kept: &Kept| told.iter().any(|teller| (kept.from..kept.upto).contains(&teller.added));
+        let (told, is_afar) = (&self.told, self.is_afar());
+        let is_missed = |kept: &Kept| told.iter().any(|teller| is_missing(is_afar, teller, kept.from, kept.upto));
         self.kept.retain(|kept| kept.is_changed || is_missed(kept));
+        let too_many = self.kept.len().saturating_sub(KEPT_MAX);
+        self.kept.drain(..too_many);
         let place = self.kept.iter().position(|kept| kept.is_changed)?;
         self.kept[place].is_changed = false;
         let kept = &self.kept[place];
@@ -257,7 +262,7 @@ impl HoldDesk {
     /// there, and to the total.
     fn told_up_to(&mut self, upto: u64) -> Held {
         let mut all = Held::default();
-        for teller in &mut self.told {
+        for (teller, is_lost) in self.told.iter_mut().zip(&self.lost) {
             while let Some((reached, seen)) = teller.told.pop_front_if(|(reached, _)| *reached <= upto) {
                 let row = self.kept.iter_mut().find(|kept| (kept.from..kept.upto).contains(&teller.added));
                 (teller.added, teller.standing) = (reached, seen.now);
@@ -275,7 +280,7 @@ impl HoldDesk {
                 }
             }
             // With nothing new, its connections stand as they stood, until it is over.
-            let is_over = teller.told.front().is_some_and(|(reached, _)| *reached == OVER);
+            let is_over = *is_lost || teller.told.front().is_some_and(|(reached, _)| *reached == OVER);
             all.now.add(if is_over { HeldNow::default() } else { teller.standing });
         }
         all
@@ -291,7 +296,7 @@ impl HoldDesk {
         self.rows += 1;
         let (number, from) = (self.rows, std::mem::replace(&mut self.shown_to, to));
         if let Some((first, upto)) = span
-            && self.told.iter().any(|teller| (first..upto).contains(&teller.added))
+            && self.told.iter().any(|teller| is_missing(self.is_afar(), teller, first, upto))
         {
             let seen = seen.clone();
             self.kept.push(Kept {
@@ -308,20 +313,14 @@ impl HoldDesk {
         Ready { number, again: None, from, to, memory }
     }
 
-    fn memory_now(&self) -> MemoryUse {
-        if let Where::Afar = self.setting.place {
-            return together(&self.parts);
-        }
-        let (resident_before, kernel_before) = self.setting.before;
-        let more = |now: KernelMemory, before: KernelMemory| {
-            (now.slab + now.tcp_buffers).saturating_sub(before.slab + before.tcp_buffers)
-        };
-        MemoryUse {
-            resident: host::resident_bytes().unwrap_or(0),
-            resident_before,
-            kernel: host::kernel_memory().zip(kernel_before).map(|(now, before)| more(now, before)),
-            available: host::memory().map(|memory| memory.available),
-        }
+    fn is_afar(&self) -> bool {
+        matches!(self.setting.place, Where::Afar)
+    }
+
+    /// All of them are to close at a later time, and nobody has stopped them: it is one part that leaves.
+    fn closes_early(&self, since: Nanos) -> bool {
+        let Setting { orders, started, stop, .. } = &self.setting;
+        self.is_afar() && !stop.is_stopped() && *started + since + EARLY < orders.end_at()
     }
 
     /// Whoever is there has tried all connections: of parts, the end of all is known then.
@@ -355,21 +354,12 @@ impl HoldDesk {
         self.reached[shard] = reached;
         self.told[shard].told.push_back((reached, seen));
     }
+}
 
-    /// Stops opening before the kernel would have to kill somebody.
-    fn watch_memory(&mut self) {
-        let is_elsewhere = matches!(self.setting.place, Where::Afar);
-        if is_elsewhere || self.opened_after.is_some() || self.stopped_opening.is_some() {
-            return;
-        }
-        let Some(memory) = host::memory() else { return };
-        if memory.available < self.reserve {
-            self.setting.orders.stops_opening.store(true, Ordering::Relaxed);
-            self.setting.stop.wake_all();
-            let tried = self.total.counts.tried();
-            self.stopped_opening = Some(StoppedOpening { available: memory.available, reserve: self.reserve, tried });
-        }
-    }
+/// Somebody may still tell of a row that ended at so many intervals: a shard tells all that it missed at once, a part that others hold
+/// interval by interval.
+fn is_missing(is_afar: bool, teller: &Teller, from: u64, upto: u64) -> bool {
+    if is_afar { teller.added < upto } else { (from..upto).contains(&teller.added) }
 }
 
 /// How things stand together.
@@ -377,21 +367,6 @@ pub(super) fn sum(all: &[HeldNow]) -> HeldNow {
     let mut sum = HeldNow::default();
     all.iter().for_each(|now| sum.add(*now));
     sum
-}
-
-/// What parts take together: processes each for itself, the kernel of a machine once.
-fn together(parts: &[PartMemory]) -> MemoryUse {
-    let mut all = MemoryUse::default();
-    let mut machines: BTreeMap<&str, MemoryUse> = BTreeMap::new();
-    for PartMemory { memory, machine } in parts {
-        all.resident += memory.resident;
-        all.resident_before += memory.resident_before;
-        let known = machines.entry(machine).or_insert(*memory);
-        known.kernel = known.kernel.max(memory.kernel);
-        known.available = known.available.min(memory.available);
-    }
-    let add = |of: fn(&MemoryUse) -> Option<u64>| machines.values().filter_map(of).reduce(|sum, more| sum + more);
-    MemoryUse { kernel: add(|memory| memory.kernel), available: add(|memory| memory.available), ..all }
 }
 
 impl Desk for HoldDesk {
@@ -416,6 +391,7 @@ impl Desk for HoldDesk {
                 self.has_opened[shard] = true;
                 self.look_whether_opened(since);
             }
+            Report::Closing { since, .. } if self.closes_early(since) => {}
             Report::Closing { now, since } => {
                 self.closing.push(now);
                 self.closing_after = Some(self.closing_after.map_or(since, |known| known.min(since)));
@@ -434,9 +410,8 @@ impl Desk for HoldDesk {
                 self.ends.push(*end);
             }
             Report::Lost { shard } => {
-                self.lost[shard] = true;
-                // What it had told by then stands; of its connections nobody knows any more.
-                self.hear(shard, OVER, Box::default());
+                // What it had told by then stands; of its connections, and of what they take, nobody knows any more.
+                (self.lost[shard], self.parts[shard]) = (true, PartMemory::default());
                 self.look_whether_opened(self.setting.clock.now().since(self.setting.started));
             }
             Report::Muster(muster) => self.muster = Some(*muster),

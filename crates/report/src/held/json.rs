@@ -133,7 +133,7 @@ impl HoldJson {
                 "loops": held.loops.iter().map(loop_of).collect::<Vec<_>>(),
                 "late_thread": held.late_thread.map(|late| late.thread),
             },
-            "workers": workers::value(held.muster.as_ref()),
+            "workers": workers::held_value(held.muster.as_ref()),
             "is_kept": held.is_kept,
             "is_spoiled": held.is_spoiled,
             "verdicts": verdicts(held, Language::En),

@@ -128,6 +128,9 @@ fn owed_by(by: OwedBy) -> (&'static str, &'static str) {
     match by {
         OwedBy::Unsent => ("never sent", "未能发出"),
         OwedBy::Unanswered => ("not answered", "未得到应答"),
+        OwedBy::Unknown => {
+            ("of lost workers: nobody knows whether they were answered", "属于失联的工作进程，是否应答未知")
+        }
         OwedBy::Missed => ("due on lost connections", "因连接断开未发"),
         OwedBy::Refused => ("refused by the check", "未通过检查"),
     }

@@ -13,9 +13,13 @@ fn plan() -> Hold {
 }
 
 fn with_desk(shards: usize, test: impl FnOnce(&mut HoldDesk)) {
+    with_desk_of(Where::Here, shards, test);
+}
+
+fn with_desk_of(place: Where, shards: usize, test: impl FnOnce(&mut HoldDesk)) {
     let (plan, stop, clock) = (Arc::new(plan()), StopHandle::default(), Clock::start());
     let (orders, started) = (Arc::new(Orders::new(&plan, shards as u64)), clock.now());
-    let setting = Setting { clock, started, plan, stop, orders, before: (0, None), place: Where::Here };
+    let setting = Setting { clock, started, plan, stop, orders, before: (0, None), place };
     let (taken, _shards): (Vec<_>, Vec<_>) = (0..shards).map(|_| std::sync::mpsc::channel()).unzip();
     test(&mut HoldDesk::new(setting, taken));
 }
@@ -116,5 +120,50 @@ fn a_row_is_told_again_when_its_last_shard_has_told() {
         );
         assert!(desk.kept.is_empty());
         assert_eq!(desk.total.counts.established(), 20 + 8 + 5);
+    });
+}
+
+/// What a part that was silent tells later is added to the rows in which it happened, and its connections are not there meanwhile.
+#[test]
+fn a_part_that_is_silent_tells_later() {
+    with_desk_of(Where::Afar, 2, |desk| {
+        tell(desk, 0, 1, 10, 10);
+        tell(desk, 1, 1, 10, 10);
+        (2..=5).for_each(|reached| drop(tell(desk, 0, reached, 1, 10)));
+        desk.take(Report::Lost { shard: 1 });
+        assert_eq!(tell(desk, 0, 6, 1, 10), [(seconds(6), 10, 3)], "nobody waits for it");
+        for reached in 2..=4 {
+            desk.take(Report::Interval { shard: 1, reached, seen: seen(100 + reached, 10) });
+        }
+        let end = HoldEnd {
+            seen: Held::default(),
+            threads: 1,
+            cpu: host::CpuTime::default(),
+            places: (1, 1),
+            stopped_opening: None,
+            lacked_certificate: false,
+        };
+        desk.take(Report::Ended { shard: 1, end: Box::new(end) });
+        assert_eq!(tell(desk, 0, 7, 1, 10), [(seconds(7), 10, 1)]);
+        let of = |to: u64| desk.kept.iter().find(|kept| kept.upto == to).map(|kept| kept.seen.counts.established());
+        assert_eq!(desk.total.counts.established(), 20 + 6 + 102 + 103 + 104);
+        assert_eq!([of(2), of(3), of(6)], [None, None, Some(3 + 104)], "told again, and needed no more");
+        assert_eq!(desk.lost, [false, true]);
+    });
+}
+
+/// One part that leaves says nothing of when all of them close.
+#[test]
+fn a_part_that_leaves_closes_nothing_of_the_others() {
+    with_desk_of(Where::Afar, 2, |desk| {
+        let opened =
+            |shard| Report::Opened { shard, now: HeldNow { open: 5, ..HeldNow::default() }, since: seconds(1) };
+        [0, 1].map(opened).into_iter().for_each(|report| desk.take(report));
+        let closing = |since| Report::Closing { now: HeldNow { open: 5, ..HeldNow::default() }, since };
+        desk.take(closing(seconds(2)));
+        assert_eq!((desk.closing_after, desk.closing.len()), (None, 0));
+        let end = desk.setting.orders.end_at().since(desk.setting.started);
+        desk.take(closing(end));
+        assert_eq!((desk.closing_after, desk.closing.len()), (Some(end), 1));
     });
 }
