@@ -36,6 +36,8 @@ pub struct Broker {
     pub entries_max: Option<usize>,
     /// Names that it knows again, when they are fewer than usual.
     pub names_max: Option<usize>,
+    /// Those who hear of keys as they are written, and not whether they were.
+    pub overhearing: HashSet<Client>,
     out: VecDeque<(Client, Heard)>,
 }
 
@@ -55,11 +57,18 @@ impl Broker {
     pub fn leave(&mut self, client: Client) {
         self.clients.remove(&client);
         self.followers.remove(&client);
+        self.overhearing.remove(&client);
         self.out.retain(|(to, _)| *to != client);
     }
 
     fn tell(&mut self, client: Client, heard: Heard) {
         self.out.push_back((client, heard));
+    }
+
+    /// What stands under a key.
+    #[cfg(test)]
+    pub(crate) fn value(&self, key: &str) -> Option<&Bytes> {
+        self.keys.get(key).map(|(_, value)| value)
     }
 
     /// What is to be carried to somebody next.
@@ -132,13 +141,16 @@ impl Broker {
 
     fn put(&mut self, key: String, wanted: Option<u64>, value: Bytes) -> Result<u64, Refused> {
         let known = self.keys.get(&key).map_or(0, |(revision, _)| *revision);
+        for one in self.overhearing.clone() {
+            self.tell(one, Heard::Overheard { key: key.clone(), value: value.clone() });
+        }
         if wanted.is_some_and(|wanted| wanted != known) {
             return Err(Refused::Conflict);
         }
         self.revision += 1;
         let revision = self.revision;
         self.keys.insert(key.clone(), (revision, value.clone()));
-        let all: Vec<Client> = self.clients.keys().copied().collect();
+        let all: Vec<Client> = self.clients.keys().filter(|one| !self.overhearing.contains(one)).copied().collect();
         for one in all {
             self.tell(one, Heard::Changed { key: key.clone(), revision, value: value.clone() });
         }

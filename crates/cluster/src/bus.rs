@@ -146,6 +146,13 @@ pub enum Heard {
         /// What it says.
         value: Bytes,
     },
+    /// Somebody writes a key; whether it is written is not known.
+    Overheard {
+        /// The key.
+        key: String,
+        /// What it would say.
+        value: Bytes,
+    },
     /// An entry is in the stream; one that had been there before too.
     Appended {
         /// Of the entry.

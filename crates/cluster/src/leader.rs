@@ -377,6 +377,7 @@ impl Leader {
         match result {
             Ok(revision) => {
                 self.state_key = self.state_key.max(revision);
+                self.keeper.has_written(written);
                 // Nobody else goes on with it from now on.
                 if written == self.state.revision && self.state.phase >= Phase::Done {
                     self.forget();

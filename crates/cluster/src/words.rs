@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::bus::Bytes;
 
 /// The version of all of this: leader and workers must have the same.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 /// The most members that a run may have had: each has at least one slot, and some come back.
 pub const MEMBERS_MAX: usize = 16_384;
 /// How often slots may change hands in one run.
@@ -97,6 +97,8 @@ pub struct Lease {
     pub who: u64,
     /// Grows with each renewal.
     pub beat: u64,
+    /// The last revision of what is to be done that is known to be written in this epoch; 0 for none.
+    pub written: u64,
 }
 
 /// How far a run is.

@@ -32,10 +32,6 @@ const LOOK_EVERY: Nanos = Nanos::from_millis(10_000);
 const LOOK_BEHIND: Nanos = Nanos::from_millis(700);
 /// A packet that did not come is fetched again after this.
 const FETCH_AGAIN: Nanos = Nanos::from_millis(2_000);
-/// Questions about the time follow each other so fast, when none is answered.
-const PROBE_AGAIN: Nanos = Nanos::from_millis(250);
-/// So many of them are under way at a time.
-const PROBES_AT_A_TIME: usize = 4;
 /// The time is not known after so long: it cannot take part.
 const PROBES_WITHIN: Nanos = Nanos::from_millis(20_000);
 /// A part that is learned of late begins so much later than now.
@@ -174,6 +170,8 @@ pub struct Worker {
     hello: Hello,
     leader: Option<Lease>,
     state: State,
+    /// What was overheard of what is to be done: it is, when whoever leads says that this was written.
+    overheard: Option<State>,
     /// The highest epoch that it heard of.
     epoch: u64,
     /// Whoever leads counts on it until then.
@@ -208,6 +206,7 @@ impl Worker {
             hello,
             leader: None,
             state: State::nothing(),
+            overheard: None,
             epoch: 0,
             lease_until: Nanos::ZERO,
             answered_at: now,
@@ -289,21 +288,12 @@ impl Worker {
                     self.see_state(&value, now);
                 }
             }
-            Heard::Changed { key, value, .. } => match &*key {
-                LEADER => {
-                    // What comes late is past: each renewal has a higher beat, each who leads a higher epoch.
-                    if let Some(lease) = read::<Lease>(&value)
-                        && self
-                            .leader
-                            .as_ref()
-                            .is_none_or(|known| (known.epoch, known.beat) < (lease.epoch, lease.beat))
-                    {
-                        self.leader = Some(lease);
-                    }
-                }
-                STATE => self.see_state(&value, now),
-                _ => {}
-            },
+            // Whoever leads no more is known by its epoch, whether it writes or not.
+            Heard::Changed { key, value, .. } | Heard::Overheard { key, value } if key == LEADER => {
+                self.see_leader(&value, now);
+            }
+            Heard::Changed { key, value, .. } if key == STATE => self.see_state(&value, now),
+            Heard::Overheard { key, value } if key == STATE => self.overhear(&value, now),
             Heard::Fetched { token, object } => {
                 self.pending.remove(&token);
                 self.fetched(object);
@@ -317,6 +307,8 @@ impl Worker {
             }
             Heard::Connected => (self.said_at, self.looked_at) = (None, Nanos::ZERO),
             Heard::Message { .. }
+            | Heard::Changed { .. }
+            | Heard::Overheard { .. }
             | Heard::Follows { .. }
             | Heard::Written { .. }
             | Heard::Entry { .. }
@@ -337,8 +329,7 @@ impl Worker {
             return;
         }
         self.epoch = answer.epoch;
-        let is_behind = (self.state.epoch, self.state.revision) < (answer.epoch, answer.revision);
-        self.behind_since = is_behind.then(|| self.behind_since.unwrap_or(now));
+        self.see_written(answer.epoch, answer.revision, now);
         match pending {
             Pending::Hello(sent) => {
                 self.answered_at = self.answered_at.max(now);

@@ -86,7 +86,7 @@ impl Leader {
                     self.members.answered(id, boot, answer != Err(Refused::Nobody), now);
                 }
             }
-            Heard::Appended { .. } | Heard::Fetched { .. } | Heard::Disconnected => {}
+            Heard::Appended { .. } | Heard::Fetched { .. } | Heard::Overheard { .. } | Heard::Disconnected => {}
             Heard::Connected => {
                 self.writing_since = None;
                 self.follow_again(now);
@@ -158,6 +158,7 @@ impl Leader {
             self.state_key = revision;
             if state.revision == self.state.revision {
                 self.writing_since = None;
+                self.keeper.has_written(state.revision);
             }
         } else if state.epoch > self.state.epoch {
             self.state_key = revision;

@@ -39,6 +39,8 @@ pub(super) struct LeaseKeeper {
     sent: Option<(Nanos, Lease)>,
     /// What stands there is not known.
     is_unsure: bool,
+    /// The last revision of what is to be done that we have written, as we lead now.
+    written: u64,
     looked_at: Nanos,
 }
 
@@ -54,6 +56,7 @@ impl LeaseKeeper {
             renewed_at: now,
             sent: None,
             is_unsure: false,
+            written: 0,
             looked_at: Nanos::ZERO,
         }
     }
@@ -103,7 +106,15 @@ impl LeaseKeeper {
             return None;
         }
         self.renewed_at = sent_at;
+        if self.epoch != Some(epoch) {
+            self.written = 0;
+        }
         (self.epoch.replace(epoch) != Some(epoch)).then_some(Turn::Leads(epoch))
+    }
+
+    /// What is to be done is written, up to this revision: all hear it with the next renewal, which comes at once.
+    pub(super) fn has_written(&mut self, revision: u64) {
+        self.written = self.written.max(revision);
     }
 
     /// It is renewed so often.
@@ -154,15 +165,17 @@ impl LeaseKeeper {
             None => (0, None),
         };
         let lease = match (self.epoch, last) {
-            (Some(epoch), Some(last)) if now.since(self.renewed_at) >= self.every() => {
-                Lease { epoch, who: self.who, beat: last.beat + 1 }
+            (Some(epoch), Some(last)) if now.since(self.renewed_at) >= self.every() || last.written != self.written => {
+                Lease { epoch, who: self.who, beat: last.beat + 1, written: self.written }
             }
             (Some(_), _) => return (turn, None),
             // Its own it may take again at once: nobody else leads by it.
             (None, Some(last)) if last.who == self.who || now.since(self.seen_at) >= self.ttl => {
-                Lease { epoch: last.epoch + 1, who: self.who, beat: 1 }
+                Lease { epoch: last.epoch + 1, who: self.who, beat: 1, written: 0 }
             }
-            (None, None) if now.since(self.seen_at) >= self.every() => Lease { epoch: 1, who: self.who, beat: 1 },
+            (None, None) if now.since(self.seen_at) >= self.every() => {
+                Lease { epoch: 1, who: self.who, beat: 1, written: 0 }
+            }
             _ => return (turn, None),
         };
         self.sent = Some((now, lease.clone()));

@@ -28,9 +28,6 @@ const STREAM_BYTES_MAX: i64 = 1 << 30;
 const NAMES_KNOWN_FOR: Duration = Duration::from_mins(2);
 /// Something that was asked for is lost after this.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
-/// What goes by is looked for after each of these.
-const WRITTEN_WITHIN: [Duration; 4] =
-    [Duration::ZERO, Duration::from_millis(20), Duration::from_millis(100), Duration::from_millis(300)];
 /// What breaks off is begun again after this.
 const AGAIN_AFTER: Duration = Duration::from_millis(500);
 
@@ -54,8 +51,6 @@ struct Own {
     /// Who reads the stream, and the next place that it reads.
     reader: RefCell<Option<AbortHandle>>,
     next: Cell<u64>,
-    /// The last revision of what is to be done that was read.
-    state: Cell<u64>,
 }
 
 /// What a cluster keeps.
@@ -145,7 +140,6 @@ impl Room {
             watcher: RefCell::new(None),
             reader: RefCell::new(None),
             next: Cell::new(0),
-            state: Cell::new(0),
         });
         if role == Role::Works {
             own.clone().overhear(name).await?;
@@ -237,39 +231,18 @@ impl Own {
         }
     }
 
-    /// Hears what is written to keys as it goes by: who leads is told so, since whoever leads no more writes what has an earlier epoch.
-    /// What is to be done is read, since not all that goes by was written.
+    /// Hears what is written to keys as it goes by. Not all of it comes to be written: whoever leads says what did.
     async fn overhear(self: Rc<Self>, name: &str) -> Result<(), Reason> {
         let before = format!("$KV.onrush_{name}.");
         let mut messages = self.client.subscribe(format!("{before}>")).await?;
         spawn_local(async move {
             while let Some(message) = messages.next().await {
-                match message.subject.strip_prefix(before.as_str()) {
-                    Some(LEADER) => {
-                        let (key, value) = (LEADER.to_owned(), message.payload.as_ref().into());
-                        self.hear(Heard::Changed { key, revision: 0, value });
-                    }
-                    Some(STATE) => {
-                        let own = self.clone();
-                        spawn_local(async move { own.look_at_new_state().await });
-                    }
-                    _ => {}
+                if let Some(key) = message.subject.strip_prefix(before.as_str()) {
+                    self.hear(Heard::Overheard { key: key.to_owned(), value: message.payload.as_ref().into() });
                 }
             }
         });
         Ok(())
-    }
-
-    /// What goes by may be written a moment later.
-    async fn look_at_new_state(&self) {
-        let known = self.state.get();
-        for wait in WRITTEN_WITHIN {
-            tokio::time::sleep(wait).await;
-            self.look_at(STATE).await;
-            if self.state.get() > known {
-                return;
-            }
-        }
     }
 
     /// Tells what stands under a key.
@@ -278,9 +251,6 @@ impl Own {
             && entry.operation == Operation::Put
         {
             let (key, revision) = (key.to_owned(), entry.revision);
-            if key == STATE {
-                self.state.set(self.state.get().max(revision));
-            }
             self.hear(Heard::Changed { key, revision, value: entry.value.as_ref().into() });
         }
     }

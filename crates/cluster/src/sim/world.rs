@@ -1,7 +1,7 @@
 //! A network of leaders, workers and a bus, in time that costs nothing.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, HashSet};
 use std::sync::Arc;
 
 use pacing::change::{Course, Timeline, What};
@@ -12,9 +12,9 @@ use super::judge::Seen;
 use super::model::{Made, Model};
 use crate::books::{Due, Ledger};
 use crate::broker::{Broker, Client};
-use crate::bus::{Heard, Verb};
+use crate::bus::{Heard, STATE, Verb};
 use crate::leader::{Leader, OnLoss, RunOrder, Setting as Leads, Told};
-use crate::words::{Hello, News};
+use crate::words::{Hello, News, State};
 use crate::worker::{Act, Worker};
 
 /// What goes wrong with messages.
@@ -52,6 +52,8 @@ pub(super) struct Setting {
     pub(super) fault: Fault,
     pub(super) happens: Vec<(Nanos, Happens)>,
     pub(super) on_loss: OnLoss,
+    /// Workers hear what is written to keys, and not whether it was: as on a bus of NATS.
+    pub(super) overhear: bool,
 }
 
 pub(super) enum Who {
@@ -134,6 +136,8 @@ pub(super) struct World {
     pub(super) slots: Vec<Option<Event>>,
     pub(super) nodes: Vec<Node>,
     pub(super) broker: Broker,
+    /// What was written of what is to be done: epochs and revisions.
+    pub(super) written: HashSet<(u64, u64)>,
     pub(super) bus_cut_until: Nanos,
     pub(super) schedule: Arc<Schedule>,
     /// The load as it was changed.
@@ -153,6 +157,10 @@ impl Due for ScheduleDue<'_> {
         let mut starts = Starts::from(self.0.clone(), self.1, slots.clone(), from);
         to.0.checked_sub(1).map_or(0, |last| starts.take_until(Nanos(last)))
     }
+}
+
+fn known(state: &[u8]) -> Option<(u64, u64)> {
+    State::read(state).map(|state| (state.epoch, state.revision))
 }
 
 /// A bus that does not know again for long what it was told.
@@ -175,6 +183,7 @@ impl World {
             slots: Vec::new(),
             nodes: Vec::new(),
             broker: forgetful(),
+            written: HashSet::from([(0, 0)]),
             bus_cut_until: Nanos::ZERO,
             timeline: Timeline::new(Course::Rate(schedule.clone()), Some(schedule.end())),
             schedule,
@@ -264,6 +273,9 @@ impl World {
         let model = Model::new(self.schedule.clone(), self.spacing);
         let subjects = worker.subjects();
         self.add(Who::Worker(Box::new(worker), Box::new(model)), offset, subjects);
+        if self.setting.overhear {
+            self.broker.overhearing.insert(self.nodes.len() as Client - 1);
+        }
     }
 
     /// Whether a message between a node and the bus gets through now.
@@ -374,6 +386,9 @@ impl World {
                     Some(heard) => worker.hear(heard, local),
                     None => worker.tick(local),
                 }
+                if !self.written.contains(&worker.knows()) {
+                    return Err(format!("what was not written was taken up: {:?}", worker.knows()));
+                }
                 if worker.epoch() < epoch {
                     return Err(format!("a command of epoch {} was obeyed after {epoch}", worker.epoch()));
                 }
@@ -400,7 +415,10 @@ impl World {
                     match self.slots[place].take().expect("it happens once") {
                         Event::Ask(client, verb) => {
                             if !self.is_cut(client) {
+                                let is_state = matches!(&verb, Verb::Put { key, .. } if key == STATE);
                                 self.broker.ask(client, verb);
+                                let state = Some(STATE).filter(|_| is_state);
+                                self.written.extend(state.and_then(|key| known(self.broker.value(key)?)));
                                 self.carry();
                             }
                         }

@@ -2,8 +2,8 @@
 
 use pacing::Nanos;
 
-use super::clock::{PROBES, PROBES_MIN};
-use super::{Act, FETCH_AGAIN, PROBE_AGAIN, PROBES_AT_A_TIME, PROBES_WITHIN, Pending, Probes, Stage, Worker};
+use super::clock::{AT_A_TIME, PROBES, PROBES_MIN};
+use super::{Act, FETCH_AGAIN, PROBES_WITHIN, Pending, Probes, Stage, Worker};
 use crate::bus::{Bytes, Verb, asking};
 use crate::words::{Ask, Ready, Refusal, Standing, written};
 
@@ -63,11 +63,12 @@ impl Worker {
                 if is_late {
                     return self.say_standing(Err(Refusal::Clock));
                 }
-                let recent =
-                    |(pending, since): &&(Pending, Nanos)| is_asking(pending) && now.since(*since) < PROBE_AGAIN;
-                if self.pending.values().filter(recent).count() >= PROBES_AT_A_TIME {
+                let patience = run.probes.patience();
+                let recent = |(pending, since): &&(Pending, Nanos)| is_asking(pending) && now.since(*since) < patience;
+                if self.pending.values().filter(recent).count() >= AT_A_TIME as usize {
                     return;
                 }
+                run.probes.ask();
                 let subject = asking(who);
                 self.ask(Pending::Time(now, who), now, |token| Verb::Request {
                     token,

@@ -3,11 +3,56 @@
 use pacing::{Nanos, Segment};
 
 use super::{Act, BEGINS_AFTER, Outbox, OwnRun, PartOf, Probes, Sender, Stage, Worker};
-use crate::words::{Member, News, Phase, State, Wish};
+use crate::words::{Lease, Member, News, Phase, State, Wish, read};
 
 impl Worker {
-    pub(super) fn see_state(&mut self, value: &[u8], now: Nanos) {
+    /// Who leads. What comes late is past: each renewal has a higher beat, each who leads a higher epoch.
+    pub(super) fn see_leader(&mut self, value: &[u8], now: Nanos) {
+        let Some(lease) = read::<Lease>(value) else { return };
+        if self.leader.as_ref().is_none_or(|known| (known.epoch, known.beat) < (lease.epoch, lease.beat)) {
+            let (epoch, written) = (lease.epoch, lease.written);
+            self.leader = Some(lease);
+            self.see_written(epoch, written, now);
+        }
+    }
+
+    /// Somebody writes what is to be done.
+    pub(super) fn overhear(&mut self, value: &[u8], now: Nanos) {
         let Some(state) = State::read(value) else { return };
+        #[cfg(test)]
+        if crate::sim::strikes(crate::sim::Bug::Unconfirmed) {
+            return self.take_up(state, now);
+        }
+        let order = |state: &State| (state.epoch, state.revision);
+        if self.overheard.as_ref().is_none_or(|known| order(known) < order(&state))
+            && order(&self.state) < order(&state)
+        {
+            self.overheard = Some(state);
+        }
+    }
+
+    /// Whoever leads says that this revision of what is to be done is written.
+    pub(super) fn see_written(&mut self, epoch: u64, revision: u64, now: Nanos) {
+        if let Some(state) = self.overheard.take_if(|state| (state.epoch, state.revision) == (epoch, revision)) {
+            self.take_up(state, now);
+        }
+        let is_behind = (self.state.epoch, self.state.revision) < (epoch, revision);
+        self.behind_since = is_behind.then(|| self.behind_since.unwrap_or(now));
+    }
+
+    pub(super) fn see_state(&mut self, value: &[u8], now: Nanos) {
+        if let Some(state) = State::read(value) {
+            self.take_up(state, now);
+        }
+    }
+
+    /// The epoch and the revision of what it takes for what is to be done.
+    #[cfg(test)]
+    pub(crate) fn knows(&self) -> (u64, u64) {
+        (self.state.epoch, self.state.revision)
+    }
+
+    fn take_up(&mut self, state: State, now: Nanos) {
         // Who led before has no say any more, and what was said before is past.
         let is_old =
             state.epoch < self.epoch || (state.epoch, state.revision) < (self.state.epoch, self.state.revision);

@@ -7,7 +7,7 @@ const ID: u64 = 7;
 fn alone(phase: Phase, goes_with_leader: bool) -> Worker {
     let hello = Hello::new(ID, "one".to_owned(), "1".to_owned(), 1);
     let mut worker = Worker::new(hello, goes_with_leader, Nanos::ZERO);
-    let lease = Lease { epoch: 1, who: 9, beat: 1 };
+    let lease = Lease { epoch: 1, who: 9, beat: 1, written: 0 };
     worker.hear(Heard::Changed { key: LEADER.to_owned(), revision: 1, value: written(&lease) }, Nanos(1));
     let state = State {
         epoch: 1,
