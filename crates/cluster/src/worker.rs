@@ -28,6 +28,9 @@ const HELLO_EVERY: Nanos = Nanos::from_millis(1_000);
 const HELLO_AGAIN: Nanos = Nanos::from_millis(300);
 /// It looks so often at what is to be done, whether it was told of changes or not.
 const LOOK_EVERY: Nanos = Nanos::from_millis(10_000);
+/// Whoever leads did not answer for so long: it looks so often whether somebody else does, and less often when nobody has led for long.
+const LOOK_WHO_LEADS: Nanos = Nanos::from_millis(1_600);
+const UNLED_FOR_LONG: Nanos = Nanos::from_millis(30_000);
 /// The same when whoever leads knows more than it does: a moment later, since it may be on its way.
 const LOOK_BEHIND: Nanos = Nanos::from_millis(700);
 /// A packet that did not come is fetched again after this.
@@ -179,6 +182,7 @@ pub struct Worker {
     answered_at: Nanos,
     said_at: Option<Nanos>,
     looked_at: Nanos,
+    asked_who_leads: Nanos,
     /// Since when whoever leads knows more than it does.
     behind_since: Option<Nanos>,
     /// Its number in the run, in this of its lives.
@@ -212,6 +216,7 @@ impl Worker {
             answered_at: now,
             said_at: None,
             looked_at: now,
+            asked_who_leads: now,
             behind_since: None,
             number: None,
             run: None,
@@ -282,18 +287,23 @@ impl Worker {
                 self.verbs.push_back(Verb::Answer { to, payload: Vec::new().into() });
             }
             Heard::Answered { token, answer } => self.answered(token, answer.ok(), now),
-            Heard::Got { token, value, .. } => {
+            Heard::Got { token, value: None, .. } => drop(self.pending.remove(&token)),
+            Heard::Got { token, key, value: Some((_, value)) } => {
                 self.pending.remove(&token);
-                if let Some((_, value)) = value {
-                    self.see_state(&value, now);
-                }
+                if key == LEADER { self.see_leader(&value, now) } else { self.see_state(&value, now) }
             }
             // Whoever leads no more is known by its epoch, whether it writes or not.
             Heard::Changed { key, value, .. } | Heard::Overheard { key, value } if key == LEADER => {
                 self.see_leader(&value, now);
             }
             Heard::Changed { key, value, .. } if key == STATE => self.see_state(&value, now),
-            Heard::Overheard { key, value } if key == STATE => self.overhear(&value, now),
+            Heard::Overheard { key, value } if key == STATE => {
+                self.overhear(&value);
+                #[cfg(test)]
+                if crate::sim::strikes(crate::sim::Bug::Unconfirmed) {
+                    self.see_state(&value, now);
+                }
+            }
             Heard::Fetched { token, object } => {
                 self.pending.remove(&token);
                 self.fetched(object);
@@ -387,6 +397,11 @@ impl Worker {
         if is_behind || now.since(self.looked_at) >= LOOK_EVERY {
             self.looked_at = now;
             self.ask(Pending::Look, now, |token| Verb::Get { token, key: STATE.to_owned() });
+        }
+        let often = if now.since(self.answered_at) < UNLED_FOR_LONG { LOOK_WHO_LEADS } else { LOOK_EVERY };
+        if now.since(self.answered_at.max(self.asked_who_leads)) >= often {
+            self.asked_who_leads = now;
+            self.ask(Pending::Look, now, |token| Verb::Get { token, key: LEADER.to_owned() });
         }
         self.get_ready(now);
         self.follow_state(now);

@@ -10,7 +10,7 @@ use crate::words::{Answer, Ask, Batch, Hello, Lease, PROTOCOL, Phase, State, Wis
 /// More workers than this are many.
 const MANY: usize = 64;
 /// All of many are looked at so often.
-const LOOKS_AT_MANY: Nanos = Nanos::from_millis(20);
+const LOOKS_AT_MANY: Nanos = Nanos::from_millis(50);
 
 impl Leader {
     /// An entry of the stream; one that is not the next shows that others were lost on their way.

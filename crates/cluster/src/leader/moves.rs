@@ -22,6 +22,8 @@ const FROZEN_SHARE: f64 = 0.3;
 const FROZEN_FOR: Nanos = Nanos::from_millis(15_000);
 /// Whoever joins must have so much of the load left.
 const JOINS_BEFORE: Nanos = Nanos::from_millis(8_000);
+/// It is looked for them so often.
+const JOINS_EVERY: Nanos = Nanos::from_millis(500);
 /// With too few workers a run goes on for so long: some may come back.
 const FAILS_AFTER: Nanos = Nanos::from_millis(15_000);
 
@@ -191,8 +193,12 @@ impl Leader {
         }
         let going = run.seats.iter().filter(|seat| seat.lost.is_none() && !seat.has_left).count();
         let room = order.workers_max.saturating_sub(going).min(crate::words::MEMBERS_MAX - self.state.members.len());
-        let new = if room > 0 { self.new_ones(now) } else { Vec::new() };
+        let looks = room > 0 && now.since(run.joins_looked_at) >= JOINS_EVERY;
+        let new = if looks { self.new_ones(now) } else { Vec::new() };
         let Some(run) = &mut self.run else { return };
+        if looks {
+            run.joins_looked_at = now;
+        }
         for member in new.into_iter().take(room) {
             self.state.members.push(member);
             run.seats.push(Seat { joins: true, ..Seat::default() });

@@ -43,6 +43,7 @@ pub(super) struct Run {
     /// Since when too few are left.
     pub(super) few_since: Option<Nanos>,
     pub(super) wished_at: Option<Nanos>,
+    pub(super) joins_looked_at: Nanos,
     is_over: bool,
     /// Somebody has come to the end of the load.
     has_ended: bool,
@@ -92,6 +93,7 @@ impl Run {
             wants_move: false,
             few_since: None,
             wished_at: None,
+            joins_looked_at: Nanos::ZERO,
             is_over: false,
             has_ended: false,
             is_taken_over: false,
@@ -225,13 +227,13 @@ impl Leader {
         let Some(run) = &mut self.run else { return };
         let (mut worst, mut unready) = (Nanos::ZERO, 0);
         for member in &self.state.members {
-            let known = self.members.of(member.id, member.boot);
             let is_said = |said: &&Standing| said.run == self.state.run && said.plan == self.state.plan;
-            let said = known.hello.standing.as_ref().filter(is_said).filter(|_| known.hello.boot == member.boot);
-            match said.map(|said| &said.ready) {
-                Some(Ok(ready)) if ready.clock_of == self.setting.who => worst = worst.max(ready.round_trip),
-                Some(Err(refusal)) => {
-                    let (worker, refusal) = (known.hello.name, refusal.clone());
+            let known = self.members.known(member.id).filter(|known| known.hello.boot == member.boot);
+            let said = known.and_then(|known| Some((known, known.hello.standing.as_ref().filter(is_said)?)));
+            match said.map(|(known, said)| (known, &said.ready)) {
+                Some((_, Ok(ready))) if ready.clock_of == self.setting.who => worst = worst.max(ready.round_trip),
+                Some((known, Err(refusal))) => {
+                    let (worker, refusal) = (known.hello.name.clone(), refusal.clone());
                     return self.call_off(Told::Refused { worker, refusal });
                 }
                 _ => unready += 1,

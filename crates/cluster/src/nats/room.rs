@@ -19,6 +19,7 @@ use tokio::task::{AbortHandle, spawn_local};
 
 use super::Role;
 use crate::bus::{Bytes, Heard, Inbox, LEADER, Refused, STATE, Verb};
+use crate::words::{Lease, read};
 
 /// What workers tell is kept so long, and packets too: longer than a run is put together.
 const KEPT_FOR: Duration = Duration::from_hours(24);
@@ -42,6 +43,10 @@ struct Own {
     context: Context,
     /// The subject of what workers tell begins so.
     news: String,
+    /// The subject on which workers hear who leads: of many, not each renewal.
+    leads: String,
+    /// What was said there last: the epoch, and what was written in it.
+    said: Cell<(u64, u64)>,
     keys: kv::Store,
     stream: Stream,
     objects: ObjectStore,
@@ -126,12 +131,14 @@ impl Room {
         inbox: Inbox,
     ) -> Result<Self, Reason> {
         let Stores { context, keys, stream, objects } = stores;
-        let news = news_of(name);
+        let (news, leads) = (news_of(name), format!("onrush.{name}.leads"));
         let own = Rc::new(Own {
             role,
             client,
             context,
             news,
+            leads,
+            said: Cell::new((0, 0)),
             keys,
             stream,
             objects,
@@ -142,7 +149,7 @@ impl Room {
             next: Cell::new(0),
         });
         if role == Role::Works {
-            own.clone().overhear(name).await?;
+            own.overhear(name).await?;
         }
         for subject in subjects {
             let mut messages = own.client.subscribe(subject).await?;
@@ -232,16 +239,15 @@ impl Own {
     }
 
     /// Hears what is written to keys as it goes by. Not all of it comes to be written: whoever leads says what did.
-    async fn overhear(self: Rc<Self>, name: &str) -> Result<(), Reason> {
-        let before = format!("$KV.onrush_{name}.");
-        let mut messages = self.client.subscribe(format!("{before}>")).await?;
-        spawn_local(async move {
-            while let Some(message) = messages.next().await {
-                if let Some(key) = message.subject.strip_prefix(before.as_str()) {
-                    self.hear(Heard::Overheard { key: key.to_owned(), value: message.payload.as_ref().into() });
+    async fn overhear(self: &Rc<Self>, name: &str) -> Result<(), Reason> {
+        for (subject, key) in [(format!("$KV.onrush_{name}.{STATE}"), STATE), (self.leads.clone(), LEADER)] {
+            let (own, mut messages) = (self.clone(), self.client.subscribe(subject).await?);
+            spawn_local(async move {
+                while let Some(message) = messages.next().await {
+                    own.hear(Heard::Overheard { key: key.to_owned(), value: message.payload.as_ref().into() });
                 }
-            }
-        });
+            });
+        }
         Ok(())
     }
 
@@ -329,6 +335,9 @@ impl Own {
             }
             Verb::Put { token, key, revision, value } => {
                 let result = self.put(&key, revision, owned(&value)).await?;
+                if key == LEADER && result.is_ok() {
+                    self.say_who_leads(&value).await;
+                }
                 Some(Heard::Written { token, result })
             }
             Verb::Append { token, name, payload } => {
@@ -381,6 +390,16 @@ impl Own {
                 },
             },
         })
+    }
+
+    /// Workers hear who leads when that is somebody else, or when more is written of what is to be done.
+    async fn say_who_leads(&self, value: &Bytes) {
+        let Some(lease) = read::<Lease>(value) else { return };
+        let says = (lease.epoch, lease.written);
+        if self.said.replace(says) != says {
+            // Whoever does not hear it asks.
+            let _ = self.client.publish(self.leads.clone(), owned(value)).await;
+        }
     }
 
     async fn append(&self, name: &str, payload: bytes::Bytes) -> Option<Result<u64, Refused>> {

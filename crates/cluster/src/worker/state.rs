@@ -17,12 +17,8 @@ impl Worker {
     }
 
     /// Somebody writes what is to be done.
-    pub(super) fn overhear(&mut self, value: &[u8], now: Nanos) {
+    pub(super) fn overhear(&mut self, value: &[u8]) {
         let Some(state) = State::read(value) else { return };
-        #[cfg(test)]
-        if crate::sim::strikes(crate::sim::Bug::Unconfirmed) {
-            return self.take_up(state, now);
-        }
         let order = |state: &State| (state.epoch, state.revision);
         if self.overheard.as_ref().is_none_or(|known| order(known) < order(&state))
             && order(&self.state) < order(&state)
