@@ -475,7 +475,8 @@ impl Leader {
 
     /// When there is something to do at the latest.
     pub fn wake_at(&self, now: Nanos) -> Nanos {
-        let soon = if self.leads() { now + Nanos::from_millis(100) } else { Nanos::NEVER };
+        let often = Nanos::from_millis(100).max(self.looks_every());
+        let soon = if self.leads() { now + often } else { Nanos::NEVER };
         self.keeper.wake_at().min(soon)
     }
 }

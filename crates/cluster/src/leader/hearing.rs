@@ -9,8 +9,9 @@ use crate::words::{Answer, Ask, Batch, Hello, Lease, PROTOCOL, Phase, State, Wis
 
 /// More workers than this are many.
 const MANY: usize = 64;
-/// All of many are looked at so often.
-const LOOKS_AT_MANY: Nanos = Nanos::from_millis(50);
+/// All of many are looked at so often, for each of them, and not less often than this: it costs no more than a small part of a core.
+const LOOKS_AT_EACH: Nanos = Nanos(25_000);
+const LOOKS_AT_MANY_MAX: Nanos = Nanos::from_millis(250);
 
 impl Leader {
     /// An entry of the stream; one that is not the next shows that others were lost on their way.
@@ -33,7 +34,12 @@ impl Leader {
 
     /// There are many, and all of them were looked at a moment ago.
     fn looks_later(&self, now: Nanos) -> bool {
-        self.members.len() > MANY && now.since(self.looked_at) < LOOKS_AT_MANY
+        self.members.len() > MANY && now.since(self.looked_at) < self.looks_every()
+    }
+
+    /// All are looked at so often, whatever is heard meanwhile.
+    pub(super) fn looks_every(&self) -> Nanos {
+        Nanos(LOOKS_AT_EACH.0 * self.members.len() as u64).min(LOOKS_AT_MANY_MAX)
     }
 
     /// Something came from the bus.

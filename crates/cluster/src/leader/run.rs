@@ -182,8 +182,8 @@ impl Leader {
         if self.state.wish == Wish::Abort && self.state.phase == Phase::Done && run.wished_at.is_some() {
             return;
         }
-        let fit = self.members.fit(now);
-        if fit.len() < self.setting.workers {
+        let there = self.members.fit_count(now);
+        if there < self.setting.workers {
             if now.since(run.since) >= self.setting.patience {
                 run.is_over = true;
                 let told = match self.members.unfit(now) {
@@ -194,13 +194,13 @@ impl Leader {
                             leader: self.setting.version.clone(),
                         },
                     },
-                    None => Told::TooFew { there: fit.len(), unready: 0 },
+                    None => Told::TooFew { there, unready: 0 },
                 };
                 self.told.push_back(told);
             }
             return;
         }
-        let chosen = fit.into_iter().take(order.workers_max.max(1));
+        let chosen = self.members.fit(now).into_iter().take(order.workers_max.max(1));
         let (members, weights): (Vec<Member>, Vec<u32>) = chosen
             .map(|known| (Member { id: known.hello.id, boot: known.hello.boot }, known.hello.weight.clamp(1, 4_096)))
             .unzip();
