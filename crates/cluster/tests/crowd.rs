@@ -21,7 +21,7 @@ use cluster::{Act, OnLoss, PartOf, Setting, Worker};
 use driver::{Choice, Clock};
 use engine::{Lookout, PartEnd, RunOptions, Running, SceneEnded, StopHandle, Supplies, Told};
 use metrics::{Counter, Distribution, Snapshot};
-use pacing::{Nanos, Random, Segment};
+use pacing::{Nanos, Segment};
 use plan::Flags;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::task::{LocalSet, spawn_local};
@@ -34,6 +34,10 @@ const SECONDS: u64 = 12;
 const SECOND: Nanos = Nanos::from_millis(1_000);
 /// So many of them come at a time.
 const COME_AT_A_TIME: usize = 64;
+/// The times that they see are between these, all alike often.
+const TIME_MIN: u64 = 200_000;
+const TIMES: u64 = 3_000_000;
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
 /// Of all batches, the 99th of a hundred is heard within this time.
 const LAG_P99_MAX: Duration = Duration::from_millis(500);
 /// The same of ten thousand workers.
@@ -101,8 +105,9 @@ struct Shared {
     /// Those that are there, and those that came to no end.
     there: Cell<usize>,
     faults: RefCell<Vec<String>>,
-    /// Starts that they would have made.
+    /// Starts that they would have made, and the times that they would have seen, all in one place.
     made: Cell<u64>,
+    seen: RefCell<Distribution>,
     is_over: Cell<bool>,
     coming: tokio::sync::Semaphore,
 }
@@ -122,11 +127,16 @@ impl Part {
         let own = |second: u64| self.segment.count_of_first(second * RATE);
         let count = own(self.told + 1) - own(self.told);
         self.told += 1;
-        shared.made.set(shared.made.get() + count);
+        let before = shared.made.replace(shared.made.get() + count);
         let mut seen = Snapshot::default();
         seen.counts[Counter::Started] = count;
-        let mut random = Random::of_stream(self.told, self.segment.nth(0));
-        (0..count).for_each(|_| seen.connect.record(200_000 + (random.unit() * 3_000_000.0) as u64));
+        let mut whole = shared.seen.borrow_mut();
+        for number in before..before + count {
+            // They fill their span evenly, in whatever order they come.
+            let time = TIME_MIN + ((number as f64 * GOLDEN).fract() * TIMES as f64) as u64;
+            seen.connect.record(time);
+            whole.record(time);
+        }
         let mut bytes = Vec::new();
         seen.encode(&mut bytes);
         let (number, covered) = (self.told, Nanos(self.told * SECOND.0));
@@ -206,8 +216,11 @@ async fn one(number: u64, shared: Rc<Shared>) {
     }
 }
 
-/// All of them on one thread, until it is over. What they would have made, and what went wrong.
-fn crowd(count: usize, site: Site, clock: Clock, started: Arc<AtomicU64>, over: Arc<AtomicU64>) -> (u64, Vec<String>) {
+/// What all of them would have made and seen, and what went wrong.
+type Made = (u64, Distribution, Vec<String>);
+
+/// All of them on one thread, until it is over.
+fn crowd(count: usize, site: Site, clock: Clock, started: Arc<AtomicU64>, over: Arc<AtomicU64>) -> Made {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let shared = Rc::new(Shared {
         site,
@@ -216,6 +229,7 @@ fn crowd(count: usize, site: Site, clock: Clock, started: Arc<AtomicU64>, over: 
         there: Cell::new(0),
         faults: RefCell::default(),
         made: Cell::new(0),
+        seen: RefCell::default(),
         is_over: Cell::new(false),
         coming: tokio::sync::Semaphore::new(COME_AT_A_TIME),
     });
@@ -226,7 +240,7 @@ fn crowd(count: usize, site: Site, clock: Clock, started: Arc<AtomicU64>, over: 
         }
         shared.is_over.set(true);
     });
-    (shared.made.get(), shared.faults.take())
+    (shared.made.get(), shared.seen.take(), shared.faults.take())
 }
 
 fn setting(count: usize) -> Setting {
@@ -311,7 +325,7 @@ fn very_many_workers_lose_nothing() {
         Ok(running) => running,
         Err(error) => {
             over.store(1, Ordering::Relaxed);
-            panic!("{error}; {:?}", all.join().expect("it ends").1);
+            panic!("{error}; {:?}", all.join().expect("it ends").2);
         }
     };
     println!("{count} workers are ready after {:.1?}", begun.elapsed());
@@ -326,7 +340,7 @@ fn very_many_workers_lose_nothing() {
     let (cpu, span) = (server.takes().0.saturating_sub(cpu_before), from.elapsed());
     let result = running.finish().expect("it comes to its end");
     over.store(1, Ordering::Relaxed);
-    let (made, faults) = all.join().expect("it ends");
+    let (made, seen, faults) = all.join().expect("it ends");
     let lags = lags.lock().expect("no holder panics");
     let lag = |share: f64| Duration::from_nanos(lags.0.quantile(share).unwrap_or_default());
     let cores = cpu.as_secs_f64() / span.as_secs_f64();
@@ -345,6 +359,15 @@ fn very_many_workers_lose_nothing() {
         (RATE * SECONDS, made, made),
         "{rows:?}"
     );
+    // What was merged of all their parts is, bucket for bucket, what one would have seen of all of it.
+    let merged = &result.total.connect;
+    assert!(*merged == seen, "merged: {merged:?}, seen: {seen:?}");
+    for share in [0.1, 0.5, 0.9, 0.99, 0.999] {
+        let known = TIME_MIN as f64 + share * TIMES as f64;
+        let found = merged.quantile(share).unwrap_or_default() as f64;
+        println!("p{}: {found} of {known}", share * 100.0);
+        assert!((found - known).abs() <= known / 1_000.0, "{share}: {found}, not {known}");
+    }
     let books = result.muster.as_ref().expect("workers").books;
     assert_eq!((books.undelivered, books.unknown), (0, 0));
     let (lag_max, bytes_max) =
