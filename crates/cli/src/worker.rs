@@ -290,6 +290,14 @@ fn refused(refusal: &Refusal, language: Language) -> String {
             format!("本机 onrush 版本是 {worker}，主导方是 {leader}；请使用同一版本"),
         ),
         Refusal::Plan { reason } => reason.clone(),
+        Refusal::Missing => language.pick(
+            "the plan is not on the bus, or cannot be read there".to_owned(),
+            "总线上没有压测计划，或无法读取".to_owned(),
+        ),
+        Refusal::Damaged => language.pick(
+            "what came is not the plan that was announced: its hash is another".to_owned(),
+            "取到的不是所公布的计划：哈希不符".to_owned(),
+        ),
         Refusal::Target { target, allowed } => language.pick(
             format!("it may not load {target}, only {allowed}; start it with --allow {target} if it should"),
             format!("不允许压测 {target}，只允许 {allowed}；如需允许，请加上 --allow {target}"),

@@ -325,17 +325,18 @@ impl<'a> Hand<'a> {
                     }
                 }
                 Act::Stop { life } => {
-                    if life.1 != self.worker.boot() {
+                    let own = self.parts.iter().filter(|part| (part.of.run, part.of.boot) == life);
+                    let had = own.map(|part| part.stop.stop()).count() > 0;
+                    if had && life.1 != self.worker.boot() && self.stopping_since.is_none() {
                         self.place.tell(&Notice::GivenUp);
                     }
-                    let own = self.parts.iter().filter(|part| (part.of.run, part.of.boot) == life);
-                    own.for_each(|part| part.stop.stop());
                     self.look_whether_over(life, now);
                 }
                 Act::Abort { run } => {
                     let own: Vec<&Own> = self.parts.iter().filter(|part| part.of.run == run).collect();
                     own.iter().for_each(|part| part.stop.abort());
                 }
+                Act::Refuse(refusal) => self.place.tell(&Notice::Refused(refusal)),
                 Act::Forget { run } => drop(self.runs.remove(&run)),
                 Act::Close => self.is_closed = true,
             }
@@ -478,8 +479,11 @@ impl<'a> Hand<'a> {
         for part in self.parts.iter_mut().filter(|part| is_of(part)) {
             part.thread.take().map(JoinHandle::join);
         }
+        let before = self.parts.len();
         self.parts.retain(|part| !is_of(part));
-        self.place.tell(&Notice::Ended);
+        if self.parts.len() < before {
+            self.place.tell(&Notice::Ended);
+        }
         self.worker.all_over(life.0, life.1, now);
     }
 }

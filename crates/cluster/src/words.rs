@@ -208,11 +208,15 @@ pub enum Refusal {
         /// That of who leads.
         leader: String,
     },
-    /// The plan is not what its name says.
+    /// The plan cannot be used.
     Plan {
         /// What was found.
         reason: String,
     },
+    /// The plan is not on the bus, or cannot be read there.
+    Missing,
+    /// What came is not what its name says: another plan, or none.
+    Damaged,
     /// It may not load this target.
     Target {
         /// The target.

@@ -18,7 +18,7 @@ use pacing::change::Change;
 use pacing::{Nanos, Segment};
 
 use crate::bus::{Bytes, Heard, LEADER, Refused, STATE, Verb, asking, presence};
-use crate::words::{Answer, Ask, Hello, Lease, News, State, Wish, read, written};
+use crate::words::{Answer, Ask, Hello, Lease, News, Refusal, State, Wish, read, written};
 use clock::{Offset, Probes};
 use outbox::{Outbox, Sender};
 
@@ -35,6 +35,8 @@ const UNLED_FOR_LONG: Nanos = Nanos::from_millis(30_000);
 const LOOK_BEHIND: Nanos = Nanos::from_millis(700);
 /// A packet that did not come is fetched again after this.
 const FETCH_AGAIN: Nanos = Nanos::from_millis(2_000);
+/// What is not there for so long does not come any more.
+const MISSING_MAX: Nanos = Nanos::from_millis(5_000);
 /// The time is not known after so long: it cannot take part.
 const PROBES_WITHIN: Nanos = Nanos::from_millis(20_000);
 /// A part that is learned of late begins so much later than now.
@@ -101,6 +103,8 @@ pub enum Act {
         /// The run.
         run: u64,
     },
+    /// It does not take part in the run that it got ready for, which is known nowhere else.
+    Refuse(Refusal),
     /// Nothing is needed of this run any more.
     Forget {
         /// The run.
@@ -133,8 +137,8 @@ enum Pending {
 /// How far it is with a run.
 #[derive(Clone, Debug)]
 enum Stage {
-    /// The packet is fetched, since then.
-    Fetches(Nanos),
+    /// The packet is fetched, since then; and since when it is known not to be there.
+    Fetches(Nanos, Option<Nanos>),
     /// It gets ready.
     Prepares,
     /// It asks for the time, since then.
@@ -306,7 +310,7 @@ impl Worker {
             }
             Heard::Fetched { token, object } => {
                 self.pending.remove(&token);
-                self.fetched(object);
+                self.fetched(object, now);
             }
             Heard::Appended { token, result } => {
                 if let Some((Pending::Batch(run, boot, name), _)) = self.pending.remove(&token)

@@ -5,8 +5,9 @@
 
 #![expect(clippy::print_stdout, reason = "figures are what it is for")]
 
+mod nats_server;
+
 use std::cell::{Cell, RefCell};
-use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -21,6 +22,7 @@ use cluster::{Act, OnLoss, PartOf, Setting, Worker};
 use driver::{Choice, Clock};
 use engine::{Lookout, PartEnd, RunOptions, Running, SceneEnded, StopHandle, Supplies, Told};
 use metrics::{Counter, Distribution, Snapshot};
+use nats_server::NatsServer;
 use pacing::{Nanos, Segment};
 use plan::Flags;
 use tokio::sync::mpsc::unbounded_channel;
@@ -47,53 +49,16 @@ const SERVER_BYTES_MAX: u64 = 400 << 20;
 const SERVER_BYTES_MAX_OF_MANY: u64 = 1_536 << 20;
 const MANY: usize = 1_000;
 
-/// A server with a folder of its own; both go with the value.
-struct NatsServer {
-    child: Child,
-    folder: std::path::PathBuf,
-    port: u16,
-}
-
-impl NatsServer {
-    fn start() -> Self {
-        let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
-        let folder = std::env::temp_dir().join(format!("onrush-crowd-{}", std::process::id()));
-        let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools/nats-server");
-        let child = Command::new(program)
-            .args(["--addr", "127.0.0.1", "--port", &port.to_string(), "--jetstream", "--store_dir"])
-            .arg(&folder)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap_or_else(|error| panic!("{program}: {error}; cargo xtask test --long installs it"));
-        let begun = Instant::now();
-        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(begun.elapsed() < Duration::from_secs(30), "nats-server does not listen");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        Self { child, folder, port }
-    }
-
-    /// CPU time since its start, and the memory that it has.
-    fn takes(&self) -> (Duration, u64) {
-        let of = |file: &str| std::fs::read_to_string(format!("/proc/{}/{file}", self.child.id())).unwrap_or_default();
-        let stat = of("stat");
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-        let ticks = |place: usize| fields.get(place).and_then(|text| text.parse::<u64>().ok()).unwrap_or_default();
-        let status = of("status");
-        let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kib = resident.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or_default();
-        (Duration::from_millis((ticks(11) + ticks(12)) * 10), kib << 10)
-    }
-}
-
-impl Drop for NatsServer {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
+/// CPU time of a server since its start, and the memory that it has.
+fn takes(server: &NatsServer) -> (Duration, u64) {
+    let of = |file: &str| std::fs::read_to_string(format!("/proc/{}/{file}", server.child.id())).unwrap_or_default();
+    let stat = of("stat");
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |place: usize| fields.get(place).and_then(|text| text.parse::<u64>().ok()).unwrap_or_default();
+    let status = of("status");
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = resident.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or_default();
+    (Duration::from_millis((ticks(11) + ticks(12)) * 10), kib << 10)
 }
 
 /// What all of them know.
@@ -329,15 +294,15 @@ fn very_many_workers_lose_nothing() {
         }
     };
     println!("{count} workers are ready after {:.1?}", begun.elapsed());
-    let (cpu_before, _) = server.takes();
+    let (cpu_before, _) = takes(&server);
     let (from, mut most, mut rows) = (Instant::now(), 0, Vec::new());
     while let Some(told) = running.wait() {
         if let Told::Interval(interval) = told {
             rows.push((interval.number, interval.seen.counts.started(), interval.is_again));
-            most = most.max(server.takes().1);
+            most = most.max(takes(&server).1);
         }
     }
-    let (cpu, span) = (server.takes().0.saturating_sub(cpu_before), from.elapsed());
+    let (cpu, span) = (takes(&server).0.saturating_sub(cpu_before), from.elapsed());
     let result = running.finish().expect("it comes to its end");
     over.store(1, Ordering::Relaxed);
     let (made, seen, faults) = all.join().expect("it ends");

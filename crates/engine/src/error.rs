@@ -82,6 +82,22 @@ pub enum TeamFault {
         /// What it found.
         reason: String,
     },
+    /// One cannot get the plan.
+    #[error(
+        "worker {worker} cannot get the plan: it is not on the bus, or cannot be read there; run it again, and leave what the cluster keeps there alone"
+    )]
+    Missing {
+        /// What it is called.
+        worker: String,
+    },
+    /// One got another plan.
+    #[error(
+        "worker {worker} got something else than this plan: its hash is another; run it again, and look who else writes to the bus"
+    )]
+    Damaged {
+        /// What it is called.
+        worker: String,
+    },
     /// One could not tell the time.
     #[error("worker {worker} got too few answers to tell the time; look at the network between it and the bus")]
     Clock {

@@ -9,7 +9,7 @@ use pacing::{Nanos, Segment};
 use plan::{Carried, Hold, Plan};
 
 use super::Workplace;
-use crate::carried::unpack;
+use crate::carried::{PacketError, unpack};
 use crate::words::Refusal;
 
 /// What is to be done.
@@ -28,8 +28,11 @@ pub(super) fn prepare(
     packet: &[u8],
     folder: &Path,
 ) -> Result<(Work, Nanos), Refusal> {
-    let damaged = |error: crate::carried::PacketError| Refusal::Plan { reason: error.to_string() };
-    let (carried, feeds, slowest) = unpack(name, packet, folder).map_err(damaged)?;
+    let unusable = |error: PacketError| match error {
+        PacketError::Damaged => Refusal::Damaged,
+        error => Refusal::Plan { reason: error.to_string() },
+    };
+    let (carried, feeds, slowest) = unpack(name, packet, folder).map_err(unusable)?;
     match carried {
         Carried::Load(plan) => {
             let (mut plan, options) = place.prepare(*plan, feeds, slowest)?;

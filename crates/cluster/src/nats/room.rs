@@ -360,8 +360,8 @@ impl Own {
                 let object = match self.objects.get(&name).await {
                     Ok(mut object) => {
                         let mut bytes = Vec::new();
-                        object.read_to_end(&mut bytes).await.ok()?;
-                        Some(bytes.into())
+                        // What cannot be read to its end, or is not what it was, is as good as not there.
+                        object.read_to_end(&mut bytes).await.ok().map(|_| bytes.into())
                     }
                     Err(error) if error.kind() == GetErrorKind::NotFound => None,
                     Err(_) => return None,

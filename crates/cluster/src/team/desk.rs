@@ -260,6 +260,8 @@ impl Desk {
         match refusal {
             Refusal::Version { worker: theirs, leader: ours } => TeamFault::Version { worker, theirs, ours },
             Refusal::Plan { reason } => TeamFault::Plan { worker, reason },
+            Refusal::Missing => TeamFault::Missing { worker },
+            Refusal::Damaged => TeamFault::Damaged { worker },
             Refusal::Target { target, allowed } => TeamFault::Target { worker, target, allowed },
             Refusal::Clock => TeamFault::Clock { worker },
             Refusal::System { reason } => TeamFault::System { worker, reason },

@@ -47,7 +47,10 @@ impl Outbox {
 
     /// One more to tell.
     pub(super) fn push(&mut self, news: News) {
-        self.is_last |= matches!(news, News::Gone { .. });
+        // It is said once.
+        if matches!(news, News::Gone { .. }) && std::mem::replace(&mut self.is_last, true) {
+            return;
+        }
         if self.waiting.len() >= WAITING_MAX
             && let News::Row(row) = &news
             && let Some(place) =

@@ -3,16 +3,21 @@
 use pacing::Nanos;
 
 use super::clock::{AT_A_TIME, PROBES, PROBES_MIN};
-use super::{Act, FETCH_AGAIN, PROBES_WITHIN, Pending, Probes, Stage, Worker};
+use super::{Act, FETCH_AGAIN, MISSING_MAX, PROBES_WITHIN, Pending, Probes, Stage, Worker};
 use crate::bus::{Bytes, Verb, asking};
 use crate::words::{Ask, Ready, Refusal, Standing, written};
 
 impl Worker {
-    pub(super) fn fetched(&mut self, object: Option<Bytes>) {
-        let Some(run) = self.run.as_mut().filter(|run| matches!(run.stage, Stage::Fetches(_))) else { return };
-        if let Some(packet) = object {
-            run.stage = Stage::Prepares;
-            self.acts.push_back(Act::Prepare { run: run.run, plan: run.plan.clone(), packet });
+    pub(super) fn fetched(&mut self, object: Option<Bytes>, now: Nanos) {
+        let Some(run) = &mut self.run else { return };
+        let Stage::Fetches(_, missing) = &mut run.stage else { return };
+        match object {
+            Some(packet) => {
+                run.stage = Stage::Prepares;
+                self.acts.push_back(Act::Prepare { run: run.run, plan: run.plan.clone(), packet });
+            }
+            None if now.since(*missing.get_or_insert(now)) >= MISSING_MAX => self.refuse(Refusal::Missing),
+            None => {}
         }
     }
 
@@ -29,6 +34,11 @@ impl Worker {
         self.look(now);
     }
 
+    fn refuse(&mut self, refusal: Refusal) {
+        self.acts.push_back(Act::Refuse(refusal.clone()));
+        self.say_standing(Err(refusal));
+    }
+
     fn say_standing(&mut self, ready: Result<Ready, Refusal>) {
         let Some(run) = &mut self.run else { return };
         run.stage = Stage::Said;
@@ -42,8 +52,8 @@ impl Worker {
         let Some(run) = &mut self.run else { return };
         let is_asking = |pending: &Pending| matches!(pending, Pending::Time(..));
         match run.stage {
-            Stage::Fetches(since) if now.since(since) >= FETCH_AGAIN || since == Nanos::ZERO => {
-                run.stage = Stage::Fetches(now.max(Nanos(1)));
+            Stage::Fetches(since, missing) if now.since(since) >= FETCH_AGAIN || since == Nanos::ZERO => {
+                run.stage = Stage::Fetches(now.max(Nanos(1)), missing);
                 let name = run.plan.clone();
                 self.ask(Pending::Fetch, now, |token| Verb::Fetch { token, name });
             }
@@ -61,7 +71,7 @@ impl Worker {
                     return self.say_standing(Ok(Ready { round_trip, clock_of }));
                 }
                 if is_late {
-                    return self.say_standing(Err(Refusal::Clock));
+                    return self.refuse(Refusal::Clock);
                 }
                 let patience = run.probes.patience();
                 let recent = |(pending, since): &&(Pending, Nanos)| is_asking(pending) && now.since(*since) < patience;

@@ -102,7 +102,7 @@ impl Worker {
                 run,
                 boot: member.boot,
                 plan: self.state.plan.clone(),
-                stage: Stage::Fetches(Nanos::ZERO),
+                stage: Stage::Fetches(Nanos::ZERO, None),
                 probes: Probes::default(),
                 clock_of: 0,
                 offset: None,

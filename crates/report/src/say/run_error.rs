@@ -47,12 +47,22 @@ fn team_fault(fault: &TeamFault) -> String {
             format!("工作进程 {worker} 不允许压测 {target}，只允许 {allowed}；如需允许，请用 --allow {target} 启动它")
         }
         TeamFault::Plan { worker, reason } => {
-            format!("工作进程 {worker} 无法使用该计划：{reason}；请在所有机器上使用同一版本，然后重试")
+            format!("工作进程 {worker} 无法使用该计划：{}；请在所有机器上使用同一版本，然后重试", in_chinese(reason))
+        }
+        TeamFault::Missing { worker } => {
+            format!(
+                "工作进程 {worker} 取不到压测计划：总线上没有，或无法读取；请重试，且不要改动该集群在总线上保存的内容"
+            )
+        }
+        TeamFault::Damaged { worker } => {
+            format!("工作进程 {worker} 取到的不是本次计划：哈希不符；请重试，并检查还有谁在写这条总线")
         }
         TeamFault::Clock { worker } => {
             format!("工作进程 {worker} 收到的应答太少，无法校准时间；请检查它与总线之间的网络")
         }
-        TeamFault::System { worker, reason } => format!("工作进程 {worker} 无法执行它的部分：{reason}"),
+        TeamFault::System { worker, reason } => {
+            format!("工作进程 {worker} 无法执行它的部分：{}", in_chinese(reason))
+        }
         TeamFault::Undivided { what } => format!("{what} 无法分配给多个工作进程；请不带 --workers 运行"),
         TeamFault::Bus { reason } => format!("无法使用工作进程的总线：{}", in_chinese(reason)),
         TeamFault::NoRun { waited_s } => {

@@ -1,0 +1,166 @@
+//! Workers that cannot take part: of another version, or with a plan that is not there or not the one that was announced. Whoever leads says
+//! so, and so do they, and nothing begins.
+
+mod nats_server;
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use async_nats::jetstream::object_store::ObjectStore;
+use cluster::hand::{Hand, Notice, Setting as Own, Workplace};
+use cluster::nats::{Role, Site, join};
+use cluster::team::Workers;
+use cluster::words::Refusal;
+use cluster::{OnLoss, Setting};
+use driver::Choice;
+use engine::{HoldOptions, Lookout, RunOptions, Running, StopHandle, Supplies};
+use feed::Feed;
+use futures_util::StreamExt;
+use nats_server::NatsServer;
+use pacing::Nanos;
+use plan::{Flags, Hold, Plan};
+
+const VERSION: &str = "strangers";
+const WAITS: Duration = Duration::from_secs(20);
+
+/// Takes any plan, and keeps what a person would read.
+#[derive(Default)]
+struct Desk(Mutex<Vec<Notice>>);
+
+impl Workplace for Desk {
+    fn prepare(&self, _: Plan, _: Vec<Feed>, _: usize) -> Result<(Plan, RunOptions), Refusal> {
+        Err(Refusal::System { reason: "it was asked to take part".to_owned() })
+    }
+
+    fn prepare_to_hold(&self, _: Hold) -> Result<(Hold, HoldOptions), Refusal> {
+        Err(Refusal::System { reason: "it was asked to take part".to_owned() })
+    }
+
+    fn tell(&self, notice: &Notice) {
+        self.0.lock().expect("no holder panics").push(notice.clone());
+    }
+}
+
+fn setting() -> Setting {
+    Setting {
+        who: 7,
+        version: VERSION.to_owned(),
+        workers: 1,
+        patience: Nanos::from(WAITS),
+        min_workers: 1,
+        on_loss: OnLoss::Rebalance,
+        ttl: Nanos::from_millis(3_000),
+        lease: Nanos::from_millis(5_000),
+        late_news: Nanos::from_millis(15_000),
+        closed_is_gone: false,
+        start_lead: Nanos::from_millis(2_000),
+        is_standby: false,
+        is_alone: false,
+    }
+}
+
+/// Leads a run until it fails, and says why.
+fn leads(site: Site) -> std::thread::JoinHandle<String> {
+    std::thread::spawn(move || {
+        let team =
+            Workers::lead(setting(), Box::new(|| None), |subjects, inbox| join(&site, Role::Leads, subjects, inbox));
+        let flags =
+            Flags { url: Some("http://127.0.0.1:9/".to_owned()), rate: Some("5".to_owned()), ..Flags::default() };
+        let options = RunOptions {
+            address: "127.0.0.1:9".parse().expect("an address"),
+            tls: None,
+            others: Vec::new(),
+            threads: 1,
+            pins_threads: false,
+            driver: driver::choose(Choice::Poll).expect("a driver"),
+            lookout: Lookout { slowest: 0, log: None },
+            supplies: Supplies::default(),
+            team: Some(Arc::new(team.expect("it leads"))),
+        };
+        let plan = Arc::new(flags.plan().expect("a good plan"));
+        Running::start(plan, options, &StopHandle::default()).err().expect("it does not begin").to_string()
+    })
+}
+
+/// A worker that takes part until the value goes; what it told.
+fn works(site: &Site, version: &str, does: impl FnOnce() -> String) -> (String, Vec<Notice>) {
+    let desk = Arc::new(Desk::default());
+    let place: Arc<dyn Workplace> = desk.clone();
+    let own = Own {
+        id: 1,
+        name: "stranger".to_owned(),
+        version: version.to_owned(),
+        weight: 1,
+        folder: std::env::temp_dir().join(format!("onrush-strangers-{}", std::process::id())),
+        goes_with_leader: false,
+    };
+    let hand = Hand::new(own, &place);
+    let bus = join(site, Role::Works, hand.subjects(), hand.inbox()).expect("it joins");
+    let stop = hand.stop_handle();
+    let said = std::thread::scope(|scope| {
+        scope.spawn(|| hand.work(bus));
+        let said = does();
+        stop.stop();
+        said
+    });
+    let told = desk.0.lock().expect("no holder panics").clone();
+    (said, told)
+}
+
+/// Changes what the cluster keeps of the plan, as soon as it is there.
+fn meddles<F: Future<Output = ()>>(port: u16, name: &str, does: impl FnOnce(ObjectStore, String) -> F) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let client = async_nats::connect(format!("nats://127.0.0.1:{port}")).await.expect("a connection");
+        let context = async_nats::jetstream::new(client);
+        let begun = Instant::now();
+        loop {
+            if let Ok(store) = context.get_object_store(format!("onrush_{name}_packets")).await
+                && let Ok(mut all) = store.list().await
+                && let Some(Ok(object)) = all.next().await
+            {
+                return does(store, object.name).await;
+            }
+            assert!(begun.elapsed() < WAITS, "no plan is there");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    });
+}
+
+fn site(server: &NatsServer, name: &str) -> Site {
+    format!("nats://127.0.0.1:{}/{name}", server.port).parse().expect("an address")
+}
+
+#[test]
+fn one_of_another_version() {
+    let server = NatsServer::start();
+    let site = site(&server, "version");
+    let leader = leads(site.clone());
+    let (said, told) = works(&site, "0.0.1", || leader.join().expect("it ends"));
+    assert!(said.contains("worker stranger is onrush 0.0.1 and this one is strangers"), "{said}");
+    assert_eq!(told, [Notice::Joined]);
+}
+
+#[test]
+fn a_plan_that_is_not_there() {
+    let server = NatsServer::start();
+    let site = site(&server, "missing");
+    let leader = leads(site.clone());
+    meddles(server.port, "missing", |store, name| async move { store.delete(name).await.expect("it goes") });
+    let (said, told) = works(&site, VERSION, || leader.join().expect("it ends"));
+    assert!(said.contains("worker stranger cannot get the plan"), "{said}");
+    assert_eq!(told, [Notice::Joined, Notice::Refused(Refusal::Missing)]);
+}
+
+#[test]
+fn a_plan_that_is_another() {
+    let server = NatsServer::start();
+    let site = site(&server, "another");
+    let leader = leads(site.clone());
+    meddles(server.port, "another", |store, name| async move {
+        store.put(name.as_str(), &mut &b"something else"[..]).await.expect("it is kept");
+    });
+    let (said, told) = works(&site, VERSION, || leader.join().expect("it ends"));
+    assert!(said.contains("worker stranger got something else than this plan"), "{said}");
+    assert_eq!(told, [Notice::Joined, Notice::Refused(Refusal::Damaged)]);
+}
