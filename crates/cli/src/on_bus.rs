@@ -31,7 +31,13 @@ pub(crate) fn said(error: &NatsError, language: Language) -> String {
     let chinese = match error {
         NatsError::Site { given } => {
             format!(
-                "'{given}' 不是总线地址；请写成 nats://主机:端口/名称（多个服务器用逗号分隔），名称只含字母、数字、- 和 _"
+                "'{given}' 不是总线地址；请写成 nats://主机:端口/名称（多个服务器用逗号分隔），名称只含字母、数字、- 和 _；或 tls://主机:端口/名称?ca=文件&cert=文件&key=文件"
+            )
+        }
+        NatsError::Tls { site, reason } => {
+            format!(
+                "无法与总线 {site} 建立 TLS：{}；请写成 tls://主机:端口/名称，主机须与其证书一致；系统不认识签发者时加 ?ca=文件，它要求客户端证书时加 &cert=文件&key=文件",
+                report::in_chinese(reason)
             )
         }
         NatsError::Unreachable { site, reason } => {

@@ -87,7 +87,7 @@ enum Way {
 
 impl Way {
     fn of(join: &str, language: Language) -> Result<Self, String> {
-        if join.starts_with("nats://") {
+        if join.starts_with("nats://") || join.starts_with("tls://") {
             #[cfg(feature = "nats")]
             return match join.parse() {
                 Ok(site) => Ok(Self::Nats(Box::new(site))),
@@ -99,8 +99,8 @@ impl Way {
         match join.strip_prefix("unix:").filter(|path| !path.is_empty()) {
             Some(path) => Ok(Self::Local(path.into())),
             None => Err(language.pick(
-                format!("--join wants the bus of a run, like nats://HOST:4222/NAME or unix:/tmp/run/bus, not '{join}'"),
-                format!("--join 需要压测所用的总线，如 nats://主机:4222/名称 或 unix:/tmp/run/bus，而不是 '{join}'"),
+                format!("--join wants the bus of a run, like nats://HOST:4222/NAME, tls://HOST:4222/NAME or unix:/tmp/run/bus, not '{join}'"),
+                format!("--join 需要压测所用的总线，如 nats://主机:4222/名称、tls://主机:4222/名称 或 unix:/tmp/run/bus，而不是 '{join}'"),
             )),
         }
     }

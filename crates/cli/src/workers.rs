@@ -85,11 +85,12 @@ pub(crate) fn hold_team(
 
 /// Nobody else does it; flags that need others are wrong then.
 fn is_alone(engine: &EngineArgs, language: Language) -> Result<bool, (String, Exit)> {
-    let given = [
-        ("--on-worker-loss", engine.on_worker_loss.is_some()),
-        ("--min-workers", engine.min_workers.is_some()),
-        ("--ssh", engine.ssh.is_some() && engine.hosts.is_none()),
-    ];
+    let given =
+        [("--on-worker-loss", engine.on_worker_loss.is_some()), ("--min-workers", engine.min_workers.is_some())];
+    if engine.ssh.is_some() && engine.hosts.is_none() {
+        let text = language.pick("--ssh needs --hosts", "--ssh 需要同时给出 --hosts");
+        return Err((text.to_owned(), Exit::Usage));
+    }
     let is_alone = engine.workers.is_none() && engine.cluster.is_none() && engine.hosts.is_none();
     if let Some((flag, _)) = given.iter().find(|(_, is_given)| *is_given && is_alone) {
         let text = language.pick(

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::{HoldEnd, MemoryUse, Met, PartEnd, PartMemory, SceneEnded, ShardUse, StoppedOpening, Supplies, UsedUp};
-use feed::{Feed, Spec};
+use feed::{Feed, FeedError, Spec};
 use host::CpuTime;
 use metrics::{Held, HeldNow, Snapshot};
 use pacing::Nanos;
@@ -81,7 +81,8 @@ pub fn unpack(name: &str, bytes: &[u8], folder: &Path) -> Result<(Carried, Vec<F
         let failed = |reason| PacketError::File { file: file.name.clone(), reason };
         std::fs::write(&path, &file.bytes).map_err(failed)?;
         let spec: Spec = read(&file.spec).ok_or(PacketError::Damaged)?;
-        feeds.push(Feed::open(Spec { file: path, ..spec })?);
+        let named = |error: FeedError| FeedError { file: file.name.clone().into(), ..error };
+        feeds.push(Feed::open(Spec { file: path, ..spec }).map_err(named)?.called(file.name.clone().into()));
     }
     Ok((plan, feeds, usize::try_from(packet.slowest).unwrap_or(usize::MAX)))
 }

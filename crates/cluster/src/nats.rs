@@ -2,27 +2,18 @@
 //! three have the name of the cluster, so that several share a server. What does not come of it in time counts as lost.
 
 mod room;
+mod site;
 
-use std::net::SocketAddr;
-use std::str::FromStr;
 use std::time::Duration;
 
 use async_nats::{ConnectErrorKind, Event, ServerAddr};
-use engine::ResolveError;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::LocalSet;
 
 use crate::bus::{Bus, Heard, Inbox, Verb};
 use room::Room;
+pub use site::{Site, USUAL_NAME};
 
-/// A cluster that nobody named.
-pub const USUAL_NAME: &str = "default";
-/// The longest name of one.
-const NAME_BYTES_MAX: usize = 64;
-/// A cluster of so many servers goes on when one of them is gone.
-const REPLICAS: usize = 3;
-/// More servers than anybody names.
-const SERVERS_MAX: usize = 16;
 /// Servers that have just begun to find each other are waited for.
 const FINDS_WITHIN: Duration = Duration::from_secs(20);
 const FINDS_AGAIN: Duration = Duration::from_millis(500);
@@ -32,80 +23,20 @@ const PING_EVERY: Duration = Duration::from_secs(2);
 const READ_BYTES: u16 = 8 * 1_024;
 /// Older servers lack what is needed.
 const OLDEST: (i64, i64, i64) = (2, 11, 0);
+/// Words of errors that are those of TLS.
+const OF_TLS: [&str; 3] = ["certificate", "fatal alert", "TLS"];
 /// What was said is on its way within this time, when the bus is left.
 const LEAVES_WITHIN: Duration = Duration::from_secs(2);
 /// A server is tried again after this, and later each time: soon enough for leases that go on meanwhile.
 const AGAIN_AFTER: Duration = Duration::from_millis(50);
 const AGAIN_AFTER_MAX: Duration = Duration::from_millis(500);
 
-/// Where a cluster is: `nats://[USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]...][/NAME]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Site {
-    /// The servers, as NATS has them: one, or those of a cluster of servers.
-    servers: Vec<ServerAddr>,
-    /// The name of the cluster.
-    name: String,
-}
-
-impl Site {
-    /// The server and the name, without a password.
-    pub fn shown(&self) -> String {
-        let each = |server: &ServerAddr| format!("{}:{}", server.host(), server.port());
-        format!("nats://{}/{}", self.servers.iter().map(each).collect::<Vec<_>>().join(","), self.name)
-    }
-
-    /// What is kept is kept by so many servers.
-    pub fn replicas(&self) -> usize {
-        if self.servers.len() >= REPLICAS { REPLICAS } else { 1 }
-    }
-
-    /// The addresses of their names: a static binary cannot ask glibc for them, as others would. One that cannot be found is left out
-    /// while there are others.
-    fn addresses(&self) -> Result<Vec<ServerAddr>, ResolveError> {
-        let (mut all, mut failed) = (Vec::new(), None);
-        for server in &self.servers {
-            match engine::addresses_of(server.host()) {
-                Ok(addresses) => all.extend(addresses.into_iter().filter_map(|address| {
-                    // What is an address is one of a server too.
-                    format!("nats://{}", SocketAddr::new(address, server.port())).parse::<ServerAddr>().ok()
-                })),
-                Err(error) => failed = Some(error),
-            }
-        }
-        failed.filter(|_| all.is_empty()).map_or(Ok(all), Err)
-    }
-}
-
-impl FromStr for Site {
-    type Err = NatsError;
-
-    fn from_str(text: &str) -> Result<Self, NatsError> {
-        let wrong = || NatsError::Site { given: text.to_owned() };
-        let rest = text.strip_prefix("nats://").ok_or_else(wrong)?;
-        let (server, name) = rest.split_once('/').unwrap_or((rest, ""));
-        let name = if name.is_empty() { USUAL_NAME } else { name };
-        let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-        if name.len() > NAME_BYTES_MAX || !name.bytes().all(is_fit) {
-            return Err(wrong());
-        }
-        let one = |server: &str| {
-            let server = Some(server).filter(|server| !server.is_empty()).ok_or_else(wrong)?;
-            format!("nats://{server}").parse::<ServerAddr>().map_err(|_| wrong())
-        };
-        let servers = server.split(',').map(one).collect::<Result<Vec<_>, _>>()?;
-        if servers.len() > SERVERS_MAX {
-            return Err(wrong());
-        }
-        Ok(Self { servers, name: name.to_owned() })
-    }
-}
-
 /// Why there is no bus.
 #[derive(Debug, thiserror::Error)]
 pub enum NatsError {
     /// It is no address of one.
     #[error(
-        "'{given}' is no address of a bus; write nats://HOST:PORT/NAME, or several as HOST:PORT,HOST:PORT, where NAME has letters, digits, - and _"
+        "'{given}' is no address of a bus; write nats://HOST:PORT/NAME, or several as HOST:PORT,HOST:PORT, where NAME has letters, digits, - and _, or tls://HOST:PORT/NAME?ca=FILE&cert=FILE&key=FILE"
     )]
     Site {
         /// As it was given.
@@ -114,6 +45,16 @@ pub enum NatsError {
     /// Nobody answers.
     #[error("the bus {site} cannot be reached: {reason}; is a nats-server running there?")]
     Unreachable {
+        /// Which.
+        site: String,
+        /// Why not.
+        reason: String,
+    },
+    /// It and we do not trust each other.
+    #[error(
+        "no TLS with the bus {site}: {reason}; write tls://HOST:PORT/NAME with the host of its certificate, ?ca=FILE if this system does not know who signed it, and &cert=FILE&key=FILE if it wants one of ours"
+    )]
+    Tls {
         /// Which.
         site: String,
         /// Why not.
@@ -245,14 +186,8 @@ async fn enter(
     events: UnboundedSender<Input>,
 ) -> Result<Room, NatsError> {
     let shown = site.shown();
-    let known =
-        site.servers.iter().find_map(|server| Some((server.username()?, server.password().unwrap_or_default())));
-    let options = match known {
-        Some((user, password)) => {
-            async_nats::ConnectOptions::with_user_and_password(user.to_owned(), password.to_owned())
-        }
-        None => async_nats::ConnectOptions::new(),
-    };
+    let untrusted = |reason| NatsError::Tls { site: shown.clone(), reason };
+    let options = site.options().map_err(untrusted)?;
     let options = options
         .name("onrush")
         .ping_interval(PING_EVERY)
@@ -280,6 +215,9 @@ async fn enter(
             ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
                 NatsError::Rejected { site, reason }
             }
+            // What goes wrong with certificates comes as an error of the connection.
+            ConnectErrorKind::Tls => NatsError::Tls { site, reason },
+            _ if OF_TLS.iter().any(|word| reason.contains(word)) => NatsError::Tls { site, reason },
             _ => NatsError::Unreachable { site, reason },
         }
     })?;
@@ -289,9 +227,9 @@ async fn enter(
     }
     let since = std::time::Instant::now();
     loop {
-        match room::Stores::of(&client, &site.name, site.replicas()).await {
+        match room::Stores::of(&client, site.name(), site.replicas()).await {
             Ok(stores) => {
-                let room = Room::furnished((client, role), &site.name, stores, subjects, inbox).await;
+                let room = Room::furnished((client, role), site.name(), stores, subjects, inbox).await;
                 return room.map_err(|error| NatsError::Forgetful { site: shown, reason: error.to_string() });
             }
             // Several servers need a while to agree on who keeps what.

@@ -1,6 +1,6 @@
 //! A file of rows that was read through, and is ready to give them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
@@ -36,6 +36,13 @@ impl Feed {
     /// Reads a file through. It fails with the first mistake of the file. Only regular files are read: they do not block.
     pub fn open(spec: Spec) -> Result<Self, FeedError> {
         Self::open_within(spec, HELD_BYTES_MAX, INDEX_OFFSETS_MAX)
+    }
+
+    /// A copy of another file, which is what messages name.
+    #[must_use]
+    pub fn called(mut self, file: PathBuf) -> Self {
+        self.spec.file = file;
+        self
     }
 
     /// The same, which holds rows of at most `held_bytes_max`, or keeps at most `offsets_max` offsets.

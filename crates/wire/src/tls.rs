@@ -16,7 +16,7 @@ use rustls::client::UnbufferedClientConnection;
 use rustls::server::UnbufferedServerConnection;
 use rustls::unbuffered::{ConnectionState, EncryptError, UnbufferedStatus};
 
-pub use client::{ClientConfig, ClientSettings, Trust};
+pub use client::{ClientConfig, ClientSettings, Trust, client_of_library};
 pub use crypto::{GROUPS, provider, runs_here};
 pub use fault::{Part, SetupError, TlsFault};
 pub use server::{ServerConfig, ServerSettings};

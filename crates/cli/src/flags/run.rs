@@ -14,8 +14,8 @@ pub(super) const ENGINE: &[Row] = &[
         "把负载分给本机的 N 个进程，各有自己的描述符和一份线程",
     ),
     flag("cluster", Kind::Text("BUS"), modes::LOADS).help(
-        "Divide the load over workers that joined this bus, nats://HOST:PORT/NAME; --workers N waits for N [default: 1]",
-        "把负载分给已加入此总线（nats://主机:端口/名称）的工作进程；--workers N 表示等到 N 个 [默认：1]",
+        "Divide the load over workers that joined this bus, nats:// or tls://HOST:PORT/NAME; --workers N waits for N [default: 1]",
+        "把负载分给已加入此总线（nats:// 或 tls://主机:端口/名称）的工作进程；--workers N 表示等到 N 个 [默认：1]",
     ),
     flag("hosts", Kind::Text("HOSTS"), modes::LOADS).help(
         "Divide the load over workers that are started over ssh: HOST,HOST or @FILE with one in each line; onrush is copied there",
@@ -37,7 +37,7 @@ pub(super) const ENGINE: &[Row] = &[
     ),
     flag("join", Kind::Text("BUS"), modes::WORKER)
         .common()
-        .help("The bus of the run: nats://HOST:PORT/NAME, or unix:PATH", "压测所用的总线：nats://主机:端口/名称，或 unix:路径"),
+        .help("The bus of the run: nats:// or tls://HOST:PORT/NAME, or unix:PATH", "压测所用的总线：nats:// 或 tls://主机:端口/名称，或 unix:路径"),
     flag("name", Kind::Text("NAME"), modes::WORKER)
         .common()
         .help("What it is called in reports [default: host and process]", "在报告中的名称 [默认：主机名和进程号]"),

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::authority::{Authority, GOOD};
 use crate::binary::{Served, onrush, output, report, text};
-use crate::secure::{Authority, GOOD};
 use crate::{closed_port, usage};
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);

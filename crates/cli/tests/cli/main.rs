@@ -1,5 +1,7 @@
 //! The binary as people use it: real servers, real pipes, real signals.
 
+#[path = "../authority/mod.rs"]
+mod authority;
 mod autobahn;
 #[path = "../binary/mod.rs"]
 mod binary;

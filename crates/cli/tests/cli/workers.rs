@@ -120,6 +120,9 @@ fn a_scenario_file_is_divided() {
     is_sound(&report, 3);
     assert_eq!(report["requests"]["succeeded"], 600, "{:#}", report["requests"]);
     assert_eq!(served(&server, "/delay"), 600);
+    // It is the file of the scenario that is named, once, and not the copy of each worker.
+    let used_up = report["rows"].as_array().expect("a list");
+    assert_eq!((used_up.len(), &used_up[0]["file"]), (1, &folder.path("rows.csv").into()), "{used_up:?}");
 }
 
 /// One of three workers is told or made to end in the middle of an open load. The report, and what the server had.
@@ -302,13 +305,14 @@ fn what_workers_cannot_do() {
     );
     std::fs::write(&file, text).expect("a file");
     let log = folder.path("log.csv");
-    let cases: [(&[&str], &str, &str); 8] = [
+    let cases: [(&[&str], &str, &str); 9] = [
         (&["--standby", "--workers", "2", &server.url], "--standby needs --cluster", "--standby 需要 --cluster"),
         (&["find-max", "--standby", &server.url], "for a single run", "仅用于单次运行"),
         (&["--workers", "2", "--no-save", &file], "cannot be divided over workers", "无法分配给多个工作进程"),
         (&["--workers", "2", "-n", "5", "--log", &log, &server.url], "--log cannot be divided", "--log 无法分配"),
         (&["--workers", "0", &server.url], "--workers", "--workers"),
         (&["--min-workers", "1", &server.url], "--min-workers needs --workers", "--min-workers 需要"),
+        (&["--ssh", "ssh -p 22", "--workers", "2", &server.url], "--ssh needs --hosts", "--ssh 需要"),
         (&["--workers", "2", "--min-workers", "3", &server.url], "--min-workers", "--min-workers"),
         (&["worker", "--join", "unix:/nowhere/bus"], "no bus at /nowhere/bus", "/nowhere/bus 处没有总线"),
     ];

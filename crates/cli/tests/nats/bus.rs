@@ -44,6 +44,10 @@ impl NatsServer {
         Self { child, address, port, folder, flags, place, others: Vec::new() }
     }
 
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Where a cluster of this name is.
     pub(crate) fn site(&self, name: &str) -> String {
         let all = std::iter::once(self).chain(&self.others);

@@ -1,5 +1,7 @@
 //! One load from workers of many machines: on a bus of NATS, with a real server and what goes wrong with it and with them, and over ssh.
 
+#[path = "../authority/mod.rs"]
+mod authority;
 #[path = "../binary/mod.rs"]
 mod binary;
 mod bus;
@@ -10,6 +12,7 @@ mod net;
 mod seen;
 mod ssh;
 mod target;
+mod tls;
 
 use std::process::{Child, Stdio};
 use std::time::Duration;

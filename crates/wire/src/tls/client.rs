@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rustls::client::danger::ServerCertVerifier;
 use rustls::client::{Resumption, UnbufferedClientConnection, WebPkiServerVerifier};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
@@ -9,7 +10,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{RootCertStore, SupportedProtocolVersion, version};
 
 use super::crypto;
-use super::verify::{Anybody, NoCertificate, Refused, Verifier, Witness};
+use super::verify::{Anybody, Named, NoCertificate, Refused, Verifier, Witness};
 use super::{Part, Session, SetupError, Side, TlsFault};
 
 /// Sessions of a thread that can be resumed. One target has few names; each keeps up to eight tickets.
@@ -78,36 +79,9 @@ impl ClientConfig {
     /// # Errors
     /// A text is no certificate or key, or the settings contradict each other.
     pub fn new(settings: &ClientSettings) -> Result<Self, SetupError> {
-        let provider = Arc::new(provider(&settings.groups)?);
-        let both: &[&SupportedProtocolVersion] = &[&version::TLS13, &version::TLS12];
-        let versions = if settings.only_tls13 { &both[..1] } else { both };
-        let builder = rustls::ClientConfig::builder_with_provider(provider.clone())
-            .with_protocol_versions(versions)
-            .map_err(|error| SetupError::Versions { reason: error.to_string() })?;
         let witness = Arc::new(Witness::default());
-        let builder = match &settings.trust {
-            Trust::Anybody => builder.dangerous().with_custom_certificate_verifier(Arc::new(Anybody(provider.clone()))),
-            Trust::Roots(roots) => {
-                let roots = roots.iter().map(|der| CertificateDer::from(der.clone())).collect();
-                let verifier = verifier(roots, false, &provider, &witness)?;
-                builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
-            }
-            Trust::Pem(text) => {
-                let verifier = verifier(certificates(text, Part::Authorities)?, true, &provider, &witness)?;
-                builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
-            }
-        };
-        let mut config = match &settings.certificate {
-            None => builder.with_client_cert_resolver(Arc::new(NoCertificate(witness.clone()))),
-            Some((chain, key)) => builder
-                .with_client_auth_cert(certificates(chain, Part::Own)?, private_key(key)?)
-                .map_err(|error| SetupError::BadPair { reason: error.to_string() })?,
-        };
-        config.alpn_protocols = settings.alpn.iter().map(|name| name.clone().into_bytes()).collect();
-        config.resumption = resumption(settings.resumes);
-        let name = ServerName::try_from(settings.name.clone())
-            .map_err(|_| SetupError::Name { name: settings.name.clone() })?;
-        Ok(Self { config: Arc::new(config), name, witness, resumes: settings.resumes })
+        let config = config_of(settings, &witness, &[])?;
+        Ok(Self { config: Arc::new(config), name: named(&settings.name)?, witness, resumes: settings.resumes })
     }
 
     /// A session on a new connection.
@@ -130,6 +104,56 @@ impl ClientConfig {
     pub fn refused(&self) -> Option<Refused> {
         self.witness.testimony()
     }
+}
+
+/// The same for a library that makes its sessions itself. Whatever it calls a server by, its certificate must be one of these names.
+///
+/// # Errors
+/// As [`ClientConfig::new`].
+pub fn client_of_library(settings: &ClientSettings, names: &[String]) -> Result<rustls::ClientConfig, SetupError> {
+    let names = names.iter().map(|name| named(name)).collect::<Result<Vec<_>, _>>()?;
+    config_of(settings, &Arc::default(), &names)
+}
+
+fn named(name: &str) -> Result<ServerName<'static>, SetupError> {
+    ServerName::try_from(name.to_owned()).map_err(|_| SetupError::Name { name: name.to_owned() })
+}
+
+/// `names`: those of the server, where it is not known by the one that it was reached by.
+fn config_of(
+    settings: &ClientSettings,
+    witness: &Arc<Witness>,
+    names: &[ServerName<'static>],
+) -> Result<rustls::ClientConfig, SetupError> {
+    let provider = Arc::new(provider(&settings.groups)?);
+    let both: &[&SupportedProtocolVersion] = &[&version::TLS13, &version::TLS12];
+    let versions = if settings.only_tls13 { &both[..1] } else { both };
+    let builder = rustls::ClientConfig::builder_with_provider(provider.clone())
+        .with_protocol_versions(versions)
+        .map_err(|error| SetupError::Versions { reason: error.to_string() })?;
+    let verified = |roots, is_strict| {
+        let verifier = verifier(roots, is_strict, &provider, witness)?;
+        let trust: Arc<dyn ServerCertVerifier> = match names {
+            [] => Arc::new(verifier),
+            names => Arc::new(Named { verifier, names: names.to_vec() }),
+        };
+        Ok(trust)
+    };
+    let trust = match &settings.trust {
+        Trust::Anybody => Arc::new(Anybody(provider.clone())),
+        Trust::Roots(roots) => verified(roots.iter().map(|der| CertificateDer::from(der.clone())).collect(), false)?,
+        Trust::Pem(text) => verified(certificates(text, Part::Authorities)?, true)?,
+    };
+    let builder = builder.dangerous().with_custom_certificate_verifier(trust);
+    let mut config = match &settings.certificate {
+        None => builder.with_client_cert_resolver(Arc::new(NoCertificate(witness.clone()))),
+        Some((chain, key)) => builder
+            .with_client_auth_cert(certificates(chain, Part::Own)?, private_key(key)?)
+            .map_err(|error| SetupError::BadPair { reason: error.to_string() })?,
+    };
+    config.alpn_protocols = settings.alpn.iter().map(|name| name.clone().into_bytes()).collect();
+    config.resumption = resumption(settings.resumes);
+    Ok(config)
 }
 
 /// Authorities of the system that cannot be read are left out, as other clients do; those of a file are not.

@@ -187,6 +187,56 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
+/// Verifies a server by names that it is known to have, whatever it was reached by: its certificate has one of them.
+#[derive(Debug)]
+pub(super) struct Named {
+    pub(super) verifier: Verifier,
+    /// At least one.
+    pub(super) names: Vec<ServerName<'static>>,
+}
+
+impl ServerCertVerifier for Named {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let mut refused = Error::General("no name is known".to_owned());
+        for name in &self.names {
+            match self.verifier.verify_server_cert(end_entity, intermediates, name, ocsp_response, now) {
+                Ok(verified) => return Ok(verified),
+                Err(error) => refused = error,
+            }
+        }
+        Err(refused)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.verifier.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.verifier.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.verifier.supported_verify_schemes()
+    }
+}
+
 /// Has no certificate to show, and remembers that one was asked for.
 #[derive(Debug)]
 pub(super) struct NoCertificate(pub(super) Arc<Witness>);
