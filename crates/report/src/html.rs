@@ -7,6 +7,7 @@ pub(crate) mod data;
 pub(crate) mod held;
 mod markup;
 mod sections;
+mod workers;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -37,6 +37,7 @@ pub(super) fn write(report: &Value, page: &mut Markup) {
         page,
     );
     failures(report, page);
+    super::workers::write(report, page);
     card(report, ("/url", "/address"), page);
     page.raw("</main>\n");
     page.raw(&format!("<footer><p>{}</p></footer>\n", escaped(&format!("onrush {}", text(report, "/about/version")))));
@@ -74,7 +75,10 @@ fn tiles(report: &Value, page: &mut Markup) {
         (
             page.pick("Memory each", "每连接内存"),
             each("/connections/most_open").unwrap_or_else(|| "–".to_owned()),
-            page.pick("of this process", "本进程").to_owned(),
+            match report["workers"].is_null() {
+                true => page.pick("of this process", "本进程").to_owned(),
+                false => page.pick("of all workers", "全部工作进程").to_owned(),
+            },
         ),
     ];
     page.tiles(&all);

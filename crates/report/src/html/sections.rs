@@ -31,6 +31,7 @@ pub(super) fn write(report: &Value, page: &mut Markup) {
     statuses(report, page);
     slowest(report, page);
     notes(report, page);
+    super::workers::write(report, page);
     card(report, ("/target/url", "/target/address"), page);
     page.raw("</main>\n");
     let made_by = format!("onrush {}", text(report, "/about/version"));

@@ -145,3 +145,39 @@ fn a_report_of_nothing_is_a_page_too() {
     let html = html_report(&json!({}), &json!({}), Language::En);
     assert!(html.contains("No verdict") && data_of(&html)["charts"] == json!([]));
 }
+
+/// Each worker is there with what it did, as is what nobody did; without workers nothing is said of them.
+#[test]
+fn workers_are_shown() {
+    let worker = |name: &str, losses: u32| {
+        json!({"name": name, "share": 0.25, "threads": 2, "started": 1_500, "failed": 3, "cpu_s": 0.5, "clock_error_s": 0.000_05,
+            "began_late_s": null, "losses": losses, "had_no_room": losses > 0})
+    };
+    let of = |workers: Value, language| {
+        let mut report = report(1);
+        report["workers"] = workers;
+        html_report(&report, &charts(2, 1), language)
+    };
+    let each = vec![worker("a <b>", 0), worker("b", 1)];
+    let loads = json!({"undelivered": 1_234, "unknown": 56, "stood_still_s": 7.5, "each": each});
+    let page = of(loads.clone(), Language::En);
+    for text in [
+        "<h2>Workers</h2>",
+        "a &lt;b&gt;",
+        "25.00%",
+        "was lost; the bus had no room",
+        "1,234",
+        "the load stood still for",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    let page = of(loads, Language::Zh);
+    for text in ["<h2>工作进程</h2>", "曾失联；总线空间不足", "到期时无人承担的启动"] {
+        assert!(page.contains(text), "{text}");
+    }
+    let many: Vec<Value> = (0..300).map(|number| worker(&format!("w{number}"), 0)).collect();
+    let page = of(json!({"unknown": 0, "unknown_answers": 7, "each": many}), Language::En);
+    assert!(page.contains("And 44 more") && page.contains("w255") && !page.contains("w256"));
+    assert!(page.contains("messages of which nobody knows") && !page.contains("connections of which nobody knows"));
+    assert!(!of(Value::Null, Language::En).contains("Workers"));
+}

@@ -1,0 +1,98 @@
+//! Who carried out a run, on the page: each of them, and what nobody did or knows of.
+
+use serde_json::Value;
+
+use super::markup::{Cell, Markup};
+use super::sections::list;
+use crate::format::{count, percent, time};
+
+/// Workers that are shown one by one; of more, the first of them.
+const SHOWN_MAX: usize = 256;
+/// Shares are told so exactly.
+const SHARE_UNITS: f64 = 1e6;
+
+/// Nothing where threads of one process did it.
+pub(super) fn write(report: &Value, page: &mut Markup) {
+    let all = list(report, "/workers/each");
+    if all.is_empty() {
+        return;
+    }
+    page.heading("Workers", "工作进程");
+    let rows: Vec<Vec<Cell>> = all.iter().take(SHOWN_MAX).map(|worker| row(worker, page)).collect();
+    let heads = [
+        page.pick("worker", "工作进程"),
+        page.pick("share of the load", "负载占比"),
+        page.pick("threads", "线程"),
+        page.pick("started", "发起"),
+        page.pick("failed", "失败"),
+        "CPU",
+        page.pick("began late by", "启动晚"),
+        page.pick("clock wrong by at most", "时钟误差最多"),
+        page.pick("remarks", "备注"),
+    ];
+    page.table(page.pick("Who carried it out", "由谁执行"), &heads, &rows);
+    let rest = all.len().saturating_sub(SHOWN_MAX);
+    if rest > 0 {
+        let text = match page.pick("en", "zh") {
+            "en" => format!("And {rest} more, which are in the JSON report."),
+            _ => format!("另有 {rest} 个，见 JSON 报告。"),
+        };
+        page.element("p", &text);
+    }
+    let rows: Vec<Vec<Cell>> = unaccounted(&report["workers"], page);
+    let heads = [page.pick("what", "项目"), page.pick("count", "数量")];
+    page.table(page.pick("What nobody did, or knows of", "无人执行或结果未知"), &heads, &rows);
+}
+
+fn row(worker: &Value, page: &Markup) -> Vec<Cell> {
+    let whole = |key: &str| count(worker[key].as_u64().unwrap_or(0));
+    let seconds = |key: &str| worker[key].as_f64().map_or("–".to_owned(), |seconds| time(seconds * 1e9));
+    let share = (worker["share"].as_f64().unwrap_or(0.0) * SHARE_UNITS).max(0.0) as u64;
+    let mut remarks = Vec::new();
+    if worker["losses"].as_u64() > Some(0) {
+        remarks.push(page.pick("was lost", "曾失联"));
+    }
+    if worker["had_no_room"] == true {
+        remarks.push(page.pick("the bus had no room for what it told", "总线空间不足，数据曾无法写入"));
+    }
+    vec![
+        Cell::Words(worker["name"].as_str().unwrap_or_default().to_owned()),
+        Cell::Figure(percent(share, SHARE_UNITS as u64)),
+        Cell::Figure(whole("threads")),
+        Cell::Figure(whole("started")),
+        Cell::Figure(whole("failed")),
+        Cell::Figure(seconds("cpu_s")),
+        Cell::Figure(seconds("began_late_s")),
+        Cell::Figure(seconds("clock_error_s")),
+        Cell::Words(remarks.join(page.pick("; ", "；"))),
+    ]
+}
+
+/// Those of which there are any. What was held has connections where a load has starts.
+fn unaccounted(workers: &Value, page: &Markup) -> Vec<Vec<Cell>> {
+    let is_held = workers.get("unknown_answers").is_some();
+    let unknown = match is_held {
+        true => page.pick("connections of which nobody knows what became", "结果未知的连接"),
+        false => page.pick("starts of which nobody knows whether they were made", "是否发出未知的启动"),
+    };
+    let mut rows = Vec::new();
+    let mut tell = |name: &str, figure: String| {
+        rows.push(vec![Cell::Words(name.to_owned()), Cell::Figure(figure)]);
+    };
+    for (key, name) in [
+        ("undelivered", page.pick("starts that were due while nobody had them", "到期时无人承担的启动")),
+        ("unknown", unknown),
+        (
+            "unknown_answers",
+            page.pick("messages of which nobody knows whether they were answered", "是否应答未知的消息"),
+        ),
+    ] {
+        if let Some(number) = workers[key].as_u64().filter(|number| *number > 0) {
+            tell(name, count(number));
+        }
+    }
+    if let Some(seconds) = workers["stood_still_s"].as_f64().filter(|seconds| *seconds > 0.0) {
+        tell(page.pick("the load stood still for", "负载停顿"), time(seconds * 1e9));
+    }
+    rows
+}
