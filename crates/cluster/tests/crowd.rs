@@ -18,11 +18,11 @@ use cluster::carried::end_to_bytes;
 use cluster::nats::{Role, Site, join, join_here};
 use cluster::team::Workers;
 use cluster::words::{Batch, Hello, News, Row, read};
-use cluster::{Act, OnLoss, PartOf, Setting, Worker};
+use cluster::{Act, PartOf, Worker};
 use driver::{Choice, Clock};
 use engine::{Lookout, PartEnd, RunOptions, Running, SceneEnded, StopHandle, Supplies, Told};
 use metrics::{Counter, Distribution, Snapshot};
-use nats_server::NatsServer;
+use nats_server::{NatsServer, setting};
 use pacing::{Nanos, Segment};
 use plan::Flags;
 use tokio::sync::mpsc::unbounded_channel;
@@ -34,6 +34,8 @@ const RATE: u64 = 400_000;
 /// So long they would make load.
 const SECONDS: u64 = 12;
 const SECOND: Nanos = Nanos::from_millis(1_000);
+/// All of them are there after so long.
+const PATIENCE: Duration = Duration::from_secs(120);
 /// So many of them come at a time.
 const COME_AT_A_TIME: usize = 64;
 /// The times that they see are between these, all alike often.
@@ -208,30 +210,12 @@ fn crowd(count: usize, site: Site, clock: Clock, started: Arc<AtomicU64>, over: 
     (shared.made.get(), shared.seen.take(), shared.faults.take())
 }
 
-fn setting(count: usize) -> Setting {
-    Setting {
-        who: 7,
-        version: VERSION.to_owned(),
-        workers: count,
-        patience: Nanos::from_millis(120_000),
-        min_workers: 1,
-        on_loss: OnLoss::Rebalance,
-        ttl: Nanos::from_millis(3_000),
-        lease: Nanos::from_millis(5_000),
-        late_news: Nanos::from_millis(15_000),
-        closed_is_gone: false,
-        start_lead: Nanos::from_millis(2_000),
-        is_standby: false,
-        is_alone: false,
-    }
-}
-
 /// How late each batch was heard, and the bytes of all of them.
 type Lags = Arc<Mutex<(Distribution, u64)>>;
 
 /// Whoever leads them; what it hears is looked at on its way.
 fn leads(count: usize, site: &Site, (clock, since): (Clock, Arc<AtomicU64>), lags: Lags) -> Workers {
-    let team = Workers::lead(setting(count), Box::new(|| None), |subjects, inbox| {
+    let team = Workers::lead(setting(VERSION, count, PATIENCE), Box::new(|| None), |subjects, inbox| {
         let inbox: Inbox = Box::new(move |what| {
             if let Heard::Entry { payload, .. } = &what
                 && let Some(batch) = read::<Batch>(payload)

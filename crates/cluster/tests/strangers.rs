@@ -11,13 +11,11 @@ use cluster::hand::{Hand, Notice, Setting as Own, Workplace};
 use cluster::nats::{Role, Site, join};
 use cluster::team::Workers;
 use cluster::words::Refusal;
-use cluster::{OnLoss, Setting};
 use driver::Choice;
 use engine::{HoldOptions, Lookout, RunOptions, Running, StopHandle, Supplies};
 use feed::Feed;
 use futures_util::StreamExt;
-use nats_server::NatsServer;
-use pacing::Nanos;
+use nats_server::{NatsServer, setting};
 use plan::{Flags, Hold, Plan};
 
 const VERSION: &str = "strangers";
@@ -41,29 +39,12 @@ impl Workplace for Desk {
     }
 }
 
-fn setting() -> Setting {
-    Setting {
-        who: 7,
-        version: VERSION.to_owned(),
-        workers: 1,
-        patience: Nanos::from(WAITS),
-        min_workers: 1,
-        on_loss: OnLoss::Rebalance,
-        ttl: Nanos::from_millis(3_000),
-        lease: Nanos::from_millis(5_000),
-        late_news: Nanos::from_millis(15_000),
-        closed_is_gone: false,
-        start_lead: Nanos::from_millis(2_000),
-        is_standby: false,
-        is_alone: false,
-    }
-}
-
 /// Leads a run until it fails, and says why.
 fn leads(site: Site) -> std::thread::JoinHandle<String> {
     std::thread::spawn(move || {
-        let team =
-            Workers::lead(setting(), Box::new(|| None), |subjects, inbox| join(&site, Role::Leads, subjects, inbox));
+        let team = Workers::lead(setting(VERSION, 1, WAITS), Box::new(|| None), |subjects, inbox| {
+            join(&site, Role::Leads, subjects, inbox)
+        });
         let flags =
             Flags { url: Some("http://127.0.0.1:9/".to_owned()), rate: Some("5".to_owned()), ..Flags::default() };
         let options = RunOptions {

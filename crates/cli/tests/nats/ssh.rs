@@ -6,6 +6,9 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::Worker;
 use super::binary::{onrush, report, text};
 use super::net::Net;
 use super::seen::until;
@@ -85,11 +88,16 @@ impl Site {
 
     /// A load on the target, led from its machine.
     fn load(&self, hosts: &str, words: &[&str]) -> Output {
+        self.leads(hosts, words).output().expect("it starts")
+    }
+
+    fn leads(&self, hosts: &str, words: &[&str]) -> Command {
         let ssh = format!("ssh -F {}", self.folder.join("config").display());
         let url = format!("http://{}/", self.net.address(TARGET));
         let all = [&["--output", "json", "--hosts", hosts, "--ssh", &ssh][..], words, &[&url]].concat();
         let mut done = self.net.on(TARGET, &onrush(&all));
-        done.stdin(Stdio::null()).output().expect("it starts")
+        done.stdin(Stdio::null());
+        done
     }
 
     /// Requests that the target had.
@@ -153,6 +161,25 @@ fn twenty_machines() {
             }
         }
     }
+}
+
+/// The cable of whoever leads is pulled: nobody tells the workers, and they start nothing after a while and end.
+#[test]
+fn workers_of_a_machine_that_is_gone_end() {
+    let site = Site::with(2);
+    let mut leads = site.leads(&site.all(), &["--rate", "50", "-z", "150s"]);
+    let leads = leads.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let mut leads = Worker(leads);
+    until("the load begins", || site.requests() > 50);
+    site.net.cut(TARGET);
+    let begun = Instant::now();
+    while !site.workers().is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(80), "{:?}", site.workers());
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    assert!(begun.elapsed() > Duration::from_secs(40), "they wait for a while: {:?}", begun.elapsed());
+    kill_process(Pid::from_child(&leads.0), Signal::INT).expect("it is there");
+    assert!(leads.0.wait().expect("it ends").code().is_some_and(|code| code != 0));
 }
 
 /// What cannot be done is said, and nothing is left half begun.

@@ -10,7 +10,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{RootCertStore, SupportedProtocolVersion, version};
 
 use super::crypto;
-use super::verify::{Anybody, Named, NoCertificate, Refused, Verifier, Witness};
+use super::verify::{Anybody, NoCertificate, Refused, Verifier, Witness};
 use super::{Part, Session, SetupError, Side, TlsFault};
 
 /// Sessions of a thread that can be resumed. One target has few names; each keeps up to eight tickets.
@@ -132,11 +132,7 @@ fn config_of(
         .with_protocol_versions(versions)
         .map_err(|error| SetupError::Versions { reason: error.to_string() })?;
     let verified = |roots, is_strict| {
-        let verifier = verifier(roots, is_strict, &provider, witness)?;
-        let trust: Arc<dyn ServerCertVerifier> = match names {
-            [] => Arc::new(verifier),
-            names => Arc::new(Named { verifier, names: names.to_vec() }),
-        };
+        let trust: Arc<dyn ServerCertVerifier> = Arc::new(verifier(roots, is_strict, &provider, (witness, names))?);
         Ok(trust)
     };
     let trust = match &settings.trust {
@@ -161,7 +157,7 @@ fn verifier(
     certificates: Vec<CertificateDer<'static>>,
     is_strict: bool,
     provider: &Arc<CryptoProvider>,
-    witness: &Arc<Witness>,
+    (witness, names): (&Arc<Witness>, &[ServerName<'static>]),
 ) -> Result<Verifier, SetupError> {
     let mut roots = RootCertStore::empty();
     for (index, certificate) in certificates.iter().enumerate() {
@@ -179,7 +175,7 @@ fn verifier(
         .build()
         .map_err(|_| SetupError::NoCertificate { of: Part::Authorities })?;
     let pinned = if is_strict { certificates } else { Vec::new() };
-    Ok(Verifier { inner, pinned, witness: witness.clone() })
+    Ok(Verifier { inner, pinned, names: names.to_vec(), witness: witness.clone() })
 }
 
 /// The provider with the groups that were asked for.

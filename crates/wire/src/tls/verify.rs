@@ -96,6 +96,8 @@ pub(super) struct Verifier {
     pub(super) inner: Arc<WebPkiServerVerifier>,
     /// Certificates that were named one by one: a server that shows just one of them is trusted, also if it signed itself.
     pub(super) pinned: Vec<CertificateDer<'static>>,
+    /// Names that the server is known to have, of which its certificate must have one; none where it has the one that it was reached by.
+    pub(super) names: Vec<ServerName<'static>>,
     pub(super) witness: Arc<Witness>,
 }
 
@@ -119,8 +121,8 @@ impl Verifier {
     }
 }
 
-impl ServerCertVerifier for Verifier {
-    fn verify_server_cert(
+impl Verifier {
+    fn verify_as(
         &self,
         end_entity: &CertificateDer<'_>,
         intermediates: &[CertificateDer<'_>],
@@ -163,6 +165,21 @@ impl ServerCertVerifier for Verifier {
         }
         verified
     }
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let by = |name: &ServerName<'_>| self.verify_as(end_entity, intermediates, name, ocsp_response, now);
+        let Some((first, others)) = self.names.split_first() else { return by(server_name) };
+        others.iter().fold(by(first), |verified, name| verified.or_else(|_| by(name)))
+    }
 
     fn verify_tls12_signature(
         &self,
@@ -184,56 +201,6 @@ impl ServerCertVerifier for Verifier {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.inner.supported_verify_schemes()
-    }
-}
-
-/// Verifies a server by names that it is known to have, whatever it was reached by: its certificate has one of them.
-#[derive(Debug)]
-pub(super) struct Named {
-    pub(super) verifier: Verifier,
-    /// At least one.
-    pub(super) names: Vec<ServerName<'static>>,
-}
-
-impl ServerCertVerifier for Named {
-    fn verify_server_cert(
-        &self,
-        end_entity: &CertificateDer<'_>,
-        intermediates: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        ocsp_response: &[u8],
-        now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        let mut refused = Error::General("no name is known".to_owned());
-        for name in &self.names {
-            match self.verifier.verify_server_cert(end_entity, intermediates, name, ocsp_response, now) {
-                Ok(verified) => return Ok(verified),
-                Err(error) => refused = error,
-            }
-        }
-        Err(refused)
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.verifier.verify_tls12_signature(message, cert, dss)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.verifier.verify_tls13_signature(message, cert, dss)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.verifier.supported_verify_schemes()
     }
 }
 
