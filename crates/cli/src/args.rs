@@ -13,7 +13,7 @@ use plan::{Flags, HoldFlags};
 pub(crate) use engine::EngineArgs;
 pub(crate) use search::{CapacityArgs, FindMaxArgs, FrontArgs, SweepArgs};
 pub(crate) use watch::{CtlArgs, WatchArgs};
-pub(crate) use worker::WorkerArgs;
+pub(crate) use worker::{BusArgs, WorkerArgs};
 
 /// What we say of ourselves.
 pub(crate) const USER_AGENT: &str = concat!("onrush/", env!("CARGO_PKG_VERSION"));
@@ -50,6 +50,7 @@ pub(crate) enum Command {
     Capacity(Box<CapacityArgs>),
     Selftest(DriverArgs),
     Worker(Box<WorkerArgs>),
+    Bus(Box<BusArgs>),
     List(Box<GrpcArgs>),
     Describe(Box<GrpcArgs>),
     Completions(clap_complete::Shell),
@@ -83,6 +84,7 @@ impl Command {
             "sweep" => Self::Sweep(Box::new(SweepArgs::of(&given))),
             "capacity" => Self::Capacity(Box::new(CapacityArgs::of(&given))),
             "worker" => Self::Worker(Box::new(WorkerArgs::of(&given))),
+            "bus" => Self::Bus(Box::new(BusArgs::of(&given))),
             "selftest" => Self::Selftest(DriverArgs::of(&given)),
             "grpc" => match inner.subcommand().expect("the parser asks for a question") {
                 ("list", asked) => Self::List(Box::new(GrpcArgs::of(&Given(asked)))),

@@ -39,6 +39,8 @@ pub(crate) enum Mode {
     Selftest,
     /// Carries out a part of a load.
     Worker,
+    /// Where workers meet.
+    Bus,
     /// `grpc` without a question.
     Grpc,
     /// `grpc list` and `grpc describe`.
@@ -56,8 +58,8 @@ pub(crate) enum Mode {
 /// The commands that flags are shared by.
 mod modes {
     use super::Mode::{
-        self, Ask, Capacity, Check, Compare, Completions, Ctl, Demo, Doctor, FindMax, Grpc, History, Hold, Init, Man,
-        Report, Run, Selftest, Serve, Sweep, Top, Web, Worker,
+        self, Ask, Bus, Capacity, Check, Compare, Completions, Ctl, Demo, Doctor, FindMax, Grpc, History, Hold, Init,
+        Man, Report, Run, Selftest, Serve, Sweep, Top, Web, Worker,
     };
 
     pub(super) const ALL: &[Mode] = &[
@@ -75,6 +77,7 @@ mod modes {
         Ctl,
         Selftest,
         Worker,
+        Bus,
         Grpc,
         Ask,
         FindMax,
@@ -84,6 +87,7 @@ mod modes {
         Man,
     ];
     pub(super) const ASK: &[Mode] = &[Ask];
+    pub(super) const BUS: &[Mode] = &[Bus];
     pub(super) const CHECK: &[Mode] = &[Check];
     pub(super) const ASKING: &[Mode] = &[Run, Hold, Ask];
     pub(super) const CALLS: &[Mode] = &[Run, Ask];

@@ -12,7 +12,7 @@ use crate::flags::{self, Mode};
 pub(crate) use texts::about;
 
 /// The commands, in the order of the help.
-pub(crate) const COMMANDS: [(&str, Mode); 20] = [
+pub(crate) const COMMANDS: [(&str, Mode); 21] = [
     ("run", Mode::Run),
     ("demo", Mode::Demo),
     ("serve", Mode::Serve),
@@ -29,6 +29,7 @@ pub(crate) const COMMANDS: [(&str, Mode); 20] = [
     ("ctl", Mode::Ctl),
     ("check", Mode::Check),
     ("worker", Mode::Worker),
+    ("bus", Mode::Bus),
     ("selftest", Mode::Selftest),
     ("grpc", Mode::Grpc),
     ("completions", Mode::Completions),

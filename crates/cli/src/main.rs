@@ -2,6 +2,7 @@
 
 mod args;
 mod borrowed;
+mod bus;
 mod capacity;
 mod check;
 mod come;
@@ -130,6 +131,7 @@ fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> E
         Command::Sweep(args) => sweep::sweep(&args),
         Command::Capacity(args) => capacity::capacity(&args),
         Command::Worker(args) => worker::worker(&args),
+        Command::Bus(args) => bus::bus(&args),
         Command::Selftest(driver) => selftest::selftest(&driver),
         Command::List(args) => grpc::list(&args),
         Command::Describe(args) => grpc::describe(&args),

@@ -4,7 +4,7 @@
 mod ssh;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -312,7 +312,7 @@ pub(crate) fn id() -> u64 {
 impl OwnTeam {
     /// A bus of this process, and where it is.
     fn around_a_bus(setting: Setting) -> Result<(Self, PathBuf), std::io::Error> {
-        let folder = OwnFolder(own_folder()?);
+        let folder = OwnFolder::new()?;
         let path = folder.0.join("bus");
         let bus = LocalBus::open(&path)?;
         let crew = Crew::default();
@@ -362,7 +362,17 @@ impl OwnTeam {
 
 /// A folder that nobody else may open; it goes with this.
 #[derive(Debug)]
-struct OwnFolder(PathBuf);
+pub(crate) struct OwnFolder(PathBuf);
+
+impl OwnFolder {
+    pub(crate) fn new() -> Result<Self, std::io::Error> {
+        own_folder().map(Self)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
 
 /// A new folder that nobody else may open.
 pub(crate) fn own_folder() -> Result<PathBuf, std::io::Error> {

@@ -23,3 +23,27 @@ impl WorkerArgs {
         }
     }
 }
+
+/// What `onrush bus` was given.
+#[derive(Debug)]
+pub(crate) struct BusArgs {
+    pub(crate) listen: Option<String>,
+    pub(crate) name: Option<String>,
+    pub(crate) dir: Option<String>,
+    pub(crate) cert: Option<String>,
+    pub(crate) key: Option<String>,
+    pub(crate) cacert: Option<String>,
+}
+
+impl BusArgs {
+    pub(super) fn of(given: &Given) -> Self {
+        Self {
+            listen: given.text("listen"),
+            name: given.text("name"),
+            dir: given.text("dir"),
+            cert: given.text("cert"),
+            key: given.text("key"),
+            cacert: given.text("cacert"),
+        }
+    }
+}

@@ -51,6 +51,9 @@ pub(crate) fn about(command: &str) -> Text {
             "检查场景文件：一次列出全部错误，附上所在行和改法；不发送任何请求",
         ),
         "worker" => ("Carry out a part of a load that another onrush leads", "承担由另一个 onrush 主导的压测的一部分"),
+        "bus" => {
+            ("Start a nats-server on which workers of many machines meet", "启动 nats-server，供多台机器的工作进程会合")
+        }
         "selftest" => (
             "Load a server of known behavior and compare every figure with theory; under a minute",
             "压测行为已知的服务，把每项数据与理论值对比；不到一分钟",
@@ -106,6 +109,7 @@ pub(crate) fn usage(command: &str) -> Text {
         "compare" => ("onrush compare [flags] A B", "onrush compare [参数] A B"),
         "check" => ("onrush check [flags] FILE...", "onrush check [参数] FILE..."),
         "worker" => ("onrush worker --join BUS [flags]", "onrush worker --join 总线 [参数]"),
+        "bus" => ("onrush bus [flags]", "onrush bus [参数]"),
         "selftest" => ("onrush selftest [flags]", "onrush selftest [参数]"),
         "grpc" => (
             "onrush grpc list [flags] [URL] [SYMBOL]\nonrush grpc describe [flags] [URL] [SYMBOL]",
@@ -193,6 +197,11 @@ pub(crate) fn examples(command: &str) -> &'static [Example] {
             ("onrush doctor", "what this machine allows", "查看本机的各项上限"),
             ("onrush doctor -c 50000", "what to change for 50,000 connections", "承载 5 万个连接需要怎样调整"),
         ],
+        "bus" => &[(
+            "onrush bus",
+            "a bus on port 4222, and what to write elsewhere",
+            "在 4222 端口启动总线，并打印其他机器要用的命令",
+        )],
         "report" => &[("onrush report last --html report.html", "the page of the last run", "最近一次运行的报告页面")],
         "history" => &[
             ("onrush history", "runs that were kept, the latest first", "已保存的运行，最近的在前"),

@@ -10,7 +10,7 @@ use crate::flags::{Mode, rows};
 use crate::help;
 
 /// Words that nobody means as a host.
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 25] = [
     "run",
     "demo",
     "serve",
@@ -27,6 +27,7 @@ const COMMANDS: [&str; 24] = [
     "ctl",
     "check",
     "worker",
+    "bus",
     "selftest",
     "grpc",
     "completions",

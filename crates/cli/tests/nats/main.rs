@@ -8,6 +8,7 @@ mod bus;
 mod faults;
 mod held;
 mod net;
+mod own_bus;
 #[path = "../seen/mod.rs"]
 mod seen;
 mod ssh;

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::markup::{Cell, Markup};
-use super::sections::list;
 use crate::format::{count, percent, time};
 
 /// Workers that are shown one by one; of more, the first of them.
@@ -13,10 +12,7 @@ const SHARE_UNITS: f64 = 1e6;
 
 /// Nothing where threads of one process did it.
 pub(super) fn write(report: &Value, page: &mut Markup) {
-    let all = list(report, "/workers/each");
-    if all.is_empty() {
-        return;
-    }
+    let Some(all) = report["workers"]["each"].as_array().filter(|all| !all.is_empty()) else { return };
     page.heading("Workers", "工作进程");
     let rows: Vec<Vec<Cell>> = all.iter().take(SHOWN_MAX).map(|worker| row(worker, page)).collect();
     let heads = [

@@ -1,0 +1,288 @@
+//! `onrush bus`: a nats-server for workers, with a password and a configuration of its own, until it is stopped.
+
+use std::fs::OpenOptions;
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use report::Language;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::args::BusArgs;
+use crate::exit::Exit;
+use crate::listen::read_address;
+use crate::signals::Asked;
+use crate::{output, signals, usage, workers};
+
+const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 4222);
+/// The program that is the bus.
+const SERVER: &str = "nats-server";
+/// Older ones lack what workers need.
+const OLDEST: (u64, u64) = (2, 11);
+/// It listens within this time.
+const LISTENS_WITHIN: Duration = Duration::from_secs(20);
+/// It ends within this time.
+const ENDS_WITHIN: Duration = Duration::from_secs(10);
+/// It is looked after so often.
+const LOOKS_EVERY: Duration = Duration::from_millis(50);
+/// Bytes of a password.
+const SECRET_BYTES: usize = 16;
+/// What a worker tells at once is smaller than this.
+const PAYLOAD_BYTES_MAX: usize = 8 << 20;
+const USER: &str = "onrush";
+
+pub(crate) fn bus(args: &BusArgs) -> Exit {
+    let language = usage::language();
+    match run(args, language) {
+        Ok(exit) => exit,
+        Err((text, exit)) => {
+            output::complain(&text);
+            exit
+        }
+    }
+}
+
+fn run(args: &BusArgs, language: Language) -> Result<Exit, (String, Exit)> {
+    let mut listen = args.listen.as_deref().map_or(Some(LISTEN_DEFAULT), read_address).ok_or_else(|| {
+        let value = args.listen.as_deref().unwrap_or_default();
+        let text = language.pick(
+            format!("--listen wants an address and a port like 0.0.0.0:4222 or :4222, not '{value}'"),
+            format!("--listen 需要 0.0.0.0:4222 或 :4222 这样的地址和端口，而不是 '{value}'"),
+        );
+        (text, Exit::Usage)
+    })?;
+    if args.cert.is_none() && (args.key.is_some() || args.cacert.is_some()) {
+        let text = language.pick("--key and --cacert need --cert", "--key 和 --cacert 需要同时给出 --cert");
+        return Err((text.to_owned(), Exit::Usage));
+    }
+    is_there(language)?;
+    let system = |error: std::io::Error| {
+        let text = language.pick(
+            format!("the bus cannot be set up: {error}"),
+            format!("无法准备总线：{}", report::in_chinese(&error.to_string())),
+        );
+        (text, Exit::System)
+    };
+    if listen.port() == 0 {
+        // Whoever takes it meanwhile is told by the server.
+        listen = TcpListener::bind(listen).and_then(|free| free.local_addr()).map_err(system)?;
+    }
+    let own = workers::OwnFolder::new().map_err(system)?;
+    let kept = args.dir.as_ref().map_or_else(|| own.path().to_owned(), PathBuf::from);
+    let password = password(&kept).map_err(system)?;
+    let config = own.path().join("nats.conf");
+    let text = config_of(args, listen, &kept, &password).map_err(system)?;
+    secret_file(&config).and_then(|mut file| file.write_all(text.as_bytes())).map_err(system)?;
+    let asked = signals::watch(|| {}, || std::process::exit(Exit::Stopped as i32)).map_err(system)?;
+    let mut server = Server::start(&config, &own.path().join("log")).map_err(system)?;
+    server.listens(listen, &asked, language)?;
+    if !asked.is_asked() {
+        say(args, listen, &password, language);
+    }
+    loop {
+        if asked.is_asked() {
+            server.end();
+            return Ok(Exit::Done);
+        }
+        if let Some(reason) = server.ended() {
+            // A terminal tells both of us.
+            std::thread::sleep(LOOKS_EVERY);
+            if asked.is_asked() {
+                return Ok(Exit::Done);
+            }
+            return Err((gone(&reason, language), Exit::System));
+        }
+        std::thread::sleep(LOOKS_EVERY);
+    }
+}
+
+/// The program is there, and new enough.
+fn is_there(language: Language) -> Result<(), (String, Exit)> {
+    let said = Command::new(SERVER).arg("--version").output().map_err(|error| {
+        let text = language.pick(
+            format!("no {SERVER} ({error}); install one of {}.{} or newer, from a package or github.com/nats-io/nats-server, where PATH finds it", OLDEST.0, OLDEST.1),
+            format!("找不到 {SERVER}（{}）；请安装 {}.{} 或更新版本（安装包，或 github.com/nats-io/nats-server），并放在 PATH 中", report::in_chinese(&error.to_string()), OLDEST.0, OLDEST.1),
+        );
+        (text, Exit::System)
+    })?;
+    let said = String::from_utf8_lossy(&said.stdout).trim().to_owned();
+    // nats-server: v2.11.4
+    let version = said.rsplit('v').next().unwrap_or_default();
+    let mut parts = version.split('.').map(|part| part.parse().ok());
+    match (parts.next().flatten(), parts.next().flatten()) {
+        (Some(major), Some(minor)) if (major, minor) < OLDEST => {
+            let text = language.pick(
+                format!("{SERVER} is {version}; {}.{} or newer is needed", OLDEST.0, OLDEST.1),
+                format!("{SERVER} 版本是 {version}；需要 {}.{} 或更新版本", OLDEST.0, OLDEST.1),
+            );
+            Err((text, Exit::System))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A file that nobody else may read.
+fn secret_file(path: &Path) -> Result<std::fs::File, std::io::Error> {
+    let named = |error: std::io::Error| std::io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path).map_err(named)
+}
+
+/// The password that a folder has, or a new one.
+fn password(folder: &Path) -> Result<String, std::io::Error> {
+    std::fs::create_dir_all(folder)?;
+    let file = folder.join("password");
+    let is_one = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if let Ok(text) = std::fs::read_to_string(&file)
+        && is_one(text.trim())
+    {
+        return Ok(text.trim().to_owned());
+    }
+    let mut bytes = [0; SECRET_BYTES];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    writeln!(secret_file(&file)?, "{text}")?;
+    Ok(text)
+}
+
+/// A text as the configuration has it.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+fn config_of(args: &BusArgs, listen: SocketAddr, kept: &Path, password: &str) -> Result<String, std::io::Error> {
+    let place = |path: &Path| Ok::<_, std::io::Error>(quoted(&std::path::absolute(path)?.display().to_string()));
+    let mut text = format!(
+        "listen: {}\nmax_payload: {PAYLOAD_BYTES_MAX}\njetstream {{\n  store_dir: {}\n  sync_interval: always\n}}\nauthorization {{\n  user: {USER}\n  password: {}\n}}\n",
+        quoted(&listen.to_string()),
+        place(kept)?,
+        quoted(password)
+    );
+    if let Some(cert) = &args.cert {
+        let cert = Path::new(cert);
+        let key = args.key.as_deref().map_or(cert, Path::new);
+        text.push_str(&format!("tls {{\n  cert_file: {}\n  key_file: {}\n", place(cert)?, place(key)?));
+        if let Some(cacert) = &args.cacert {
+            text.push_str(&format!("  ca_file: {}\n  verify: true\n", place(Path::new(cacert))?));
+        }
+        text.push_str("}\n");
+    }
+    Ok(text)
+}
+
+/// The server; it ends with the value.
+struct Server {
+    child: Child,
+    log: PathBuf,
+}
+
+impl Server {
+    fn start(config: &Path, log: &Path) -> Result<Self, std::io::Error> {
+        let output = secret_file(log)?;
+        let mut command = Command::new(SERVER);
+        command.arg("--config").arg(config).stdin(Stdio::null()).stdout(Stdio::null()).stderr(output);
+        Ok(Self { child: command.spawn()?, log: log.to_owned() })
+    }
+
+    /// Why it is no more, if it is not.
+    fn ended(&mut self) -> Option<String> {
+        let status = self.child.try_wait().ok().flatten()?;
+        let log = std::fs::read_to_string(&self.log).unwrap_or_default();
+        let last = log.lines().rev().find(|line| line.contains("[FTL]") || line.contains("[ERR]"));
+        // What stands before is the time, and who says it.
+        let last =
+            last.or_else(|| log.lines().next_back()).map(|line| line.rsplit_once("] ").map_or(line, |(_, text)| text));
+        Some(last.map_or_else(|| status.to_string(), |last| last.trim().to_owned()))
+    }
+
+    fn listens(&mut self, listen: SocketAddr, asked: &Asked, language: Language) -> Result<(), (String, Exit)> {
+        let since = Instant::now();
+        let mut to = listen;
+        if to.ip().is_unspecified() {
+            to.set_ip(if to.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { std::net::Ipv6Addr::LOCALHOST.into() });
+        }
+        while since.elapsed() < LISTENS_WITHIN {
+            if asked.is_asked() {
+                return Ok(());
+            }
+            if let Some(reason) = self.ended() {
+                return Err((gone(&reason, language), Exit::System));
+            }
+            if TcpStream::connect_timeout(&to, LOOKS_EVERY).is_ok() {
+                return Ok(());
+            }
+            std::thread::sleep(LOOKS_EVERY);
+        }
+        let within = LISTENS_WITHIN.as_secs();
+        let text = language.pick(
+            format!("{SERVER} does not listen on {listen} after {within} s"),
+            format!("{within} 秒后 {SERVER} 仍未监听 {listen}"),
+        );
+        Err((text, Exit::System))
+    }
+
+    /// What it keeps is written before it ends.
+    fn end(&mut self) {
+        let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
+        let since = Instant::now();
+        while since.elapsed() < ENDS_WITHIN && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(LOOKS_EVERY);
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn gone(reason: &str, language: Language) -> String {
+    language.pick(format!("{SERVER} has ended: {reason}"), format!("{SERVER} 已退出：{}", report::in_chinese(reason)))
+}
+
+/// What others are to write.
+fn say(args: &BusArgs, listen: SocketAddr, password: &str, language: Language) {
+    let host = if args.cert.is_some() { name_of_host() } else { address_of_host(listen) };
+    let (scheme, files) = match (&args.cert, &args.cacert) {
+        (None, _) => ("nats", ""),
+        (Some(_), None) => ("tls", ""),
+        (Some(_), Some(_)) => ("tls", "?cert=FILE&key=FILE"),
+    };
+    let name = args.name.as_deref().unwrap_or("default");
+    let bus = format!("'{scheme}://{USER}:{password}@{host}:{}/{name}{files}'", listen.port());
+    let text = language.pick(
+        format!(
+            "On each machine that makes load:  onrush worker --join {bus}\nWhere it is led:                  onrush --cluster {bus} --workers N URL\nCtrl-C ends the bus."
+        ),
+        format!(
+            "在每台压测机上：  onrush worker --join {bus}\n在主导的机器上：  onrush --cluster {bus} --workers N URL\n按 Ctrl-C 结束总线。"
+        ),
+    );
+    // A bus is of use without a reader of this.
+    output::write_stdout(&format!("{text}\n"), language);
+}
+
+/// What a certificate names.
+fn name_of_host() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .map_or_else(|_| "HOST".to_owned(), |name| name.trim().to_owned())
+}
+
+/// Where others reach it: an address of this machine, when it listens on all of them. Nothing is sent for that.
+fn address_of_host(listen: SocketAddr) -> String {
+    let own = || {
+        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+        socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
+        Some(socket.local_addr().ok()?.ip())
+    };
+    match listen.ip() {
+        ip if ip.is_unspecified() => own().unwrap_or(Ipv4Addr::LOCALHOST.into()).to_string(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+        ip => ip.to_string(),
+    }
+}
