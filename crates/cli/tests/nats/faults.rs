@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
@@ -28,6 +28,8 @@ const FIRST: usize = 5;
 const RATE: u64 = 300;
 /// A start that comes so much after its instant is one of a burst.
 const LATE: Duration = Duration::from_secs(3);
+/// The starts of workers come so closely together, on a network of this machine.
+const TOGETHER: Duration = Duration::from_millis(5);
 /// Rows that are told by several clocks may differ by the starts of this part of a second.
 const ROW_SLACK: u64 = RATE / 5;
 
@@ -77,10 +79,22 @@ impl Scene {
 
     /// One more worker.
     fn joins(&mut self) {
+        self.joins_with_clock(0);
+    }
+
+    /// One whose clock is so many seconds ahead of those of the others.
+    fn joins_with_clock(&mut self, ahead: u64) {
         let host = FIRST + self.workers.len();
         let (site, name) = (self.bus.site("faults"), self.net.address(host));
         let words = ["worker", "--join", &site, "--name", &name, "--threads", "1", "--quiet"];
-        let worker = self.net.on(host, &onrush(&words)).stdout(Stdio::null()).spawn();
+        let mut worker = onrush(&words);
+        if ahead > 0 {
+            let mut shifted = Command::new("unshare");
+            shifted.args(["--time", "--monotonic", &ahead.to_string(), "--boottime", &ahead.to_string()]);
+            shifted.arg(worker.get_program()).args(worker.get_args());
+            worker = shifted;
+        }
+        let worker = self.net.on(host, &worker).stdout(Stdio::null()).spawn();
         self.workers.push(Worker(worker.expect("it starts")));
     }
 
@@ -110,6 +124,11 @@ impl Scene {
 
     /// The end of it: what is planned, was started, or is told to be missing; and what came of each number.
     fn judged(mut self) -> (Judged, Value) {
+        self.judged_of()
+    }
+
+    /// The same, and the scene stays.
+    fn judged_of(&mut self) -> (Judged, Value) {
         let leader = self.leader.take().expect("it leads");
         self.judged_by(leader)
     }
@@ -382,6 +401,20 @@ fn a_run_that_a_threshold_ends() {
     let truth = Truth::of(&scene.target.came(), RATE);
     assert_eq!((started(&report), truth.twice.len()), (truth.numbers.len() as u64, 0), "{:#}", report["workers"]);
     assert!(started(&report) < 10 * RATE, "{}", started(&report));
+}
+
+/// Clocks that are wrong by minutes and by days change nothing: all begin at one instant, as the target sees it.
+#[test]
+fn clocks_that_are_wrong() {
+    let mut scene = Scene::prepared("clocks", 1, 12);
+    scene.joins_with_clock(120);
+    scene.joins_with_clock(1_000_000);
+    scene.leads(&[]);
+    let (judged, _) = scene.judged_of();
+    assert_eq!((judged.undelivered, judged.unknown, judged.missing.len()), (0, 0, 0), "{judged:?}");
+    let late = Truth::lateness(&scene.target.came(), RATE);
+    let (least, most) = (late.values().min().expect("three"), late.values().max().expect("three"));
+    assert!(late.len() == 3 && *most - *least <= TOGETHER, "{late:?}");
 }
 
 /// Ctrl-C ends one worker: it gives up its share and tells all that it did.

@@ -92,6 +92,19 @@ impl Truth {
         Self { numbers, twice, of, latest }
     }
 
+    /// How late the starts of each address came, at the median, seen from the start that came first after its own instant.
+    pub(crate) fn lateness(came: &[Came], per_second: u64) -> BTreeMap<String, Duration> {
+        let due = |one: &Came| Duration::from_secs_f64(one.number as f64 / per_second as f64);
+        let start = came.iter().filter_map(|one| one.at.checked_sub(due(one))).min().expect("somebody came");
+        let mut all: BTreeMap<String, Vec<Duration>> = BTreeMap::new();
+        for one in came {
+            let late = one.at.duration_since(start).saturating_sub(due(one));
+            all.entry(one.from.clone()).or_default().push(late);
+        }
+        all.values_mut().for_each(|late| late.sort_unstable());
+        all.into_iter().map(|(from, late)| (from, late[late.len() / 2])).collect()
+    }
+
     /// Starts that did not come, of so many that were planned, as spans from one to before another.
     pub(crate) fn missing(&self, planned: u64) -> Vec<u64> {
         (0..planned).filter(|number| !self.numbers.contains(number)).collect()
