@@ -44,7 +44,7 @@ pub(crate) fn said(error: &NatsError, language: Language) -> String {
             format!("无法连接总线 {site}：{}；那里有 nats-server 在运行吗？", report::in_chinese(reason))
         }
         NatsError::Rejected { site, reason } => {
-            format!("总线 {site} 拒绝连接：{reason}；请给出用户名和密码：nats://用户:密码@主机:端口")
+            format!("总线 {site} 拒绝连接：{reason}；请在主机前写上用户名和密码，如 用户:密码@主机（@ 写成 %40）")
         }
         NatsError::Old { site, version } => format!("总线 {site} 是 nats-server {version}；需要 2.11 或更新版本"),
         NatsError::Forgetful { site, reason } => {

@@ -98,10 +98,14 @@ impl Way {
         }
         match join.strip_prefix("unix:").filter(|path| !path.is_empty()) {
             Some(path) => Ok(Self::Local(path.into())),
-            None => Err(language.pick(
-                format!("--join wants the bus of a run, like nats://HOST:4222/NAME, tls://HOST:4222/NAME or unix:/tmp/run/bus, not '{join}'"),
-                format!("--join 需要压测所用的总线，如 nats://主机:4222/名称、tls://主机:4222/名称 或 unix:/tmp/run/bus，而不是 '{join}'"),
-            )),
+            None => {
+                // Who may use it is nobody's to read.
+                let join = join.rsplit_once('@').map_or(join.to_owned(), |(_, after)| format!("***@{after}"));
+                Err(language.pick(
+                    format!("--join wants the bus of a run, like nats://HOST:4222/NAME, tls://HOST:4222/NAME or unix:/tmp/run/bus, not '{join}'"),
+                    format!("--join 需要压测所用的总线，如 nats://主机:4222/名称、tls://主机:4222/名称 或 unix:/tmp/run/bus，而不是 '{join}'"),
+                ))
+            }
         }
     }
 
@@ -179,7 +183,8 @@ impl Place {
     /// Where a load may go from here, whoever leads.
     fn reach(&self) -> Option<Reach> {
         let is_any = self.allow.iter().any(|host| host == ANY);
-        (!is_any).then(|| Reach::Near(self.allow.clone().into()))
+        let named = self.allow.clone().into();
+        (!is_any).then(|| if self.allow.is_empty() { Reach::Near(named) } else { Reach::Only(named) })
     }
 
     /// Where a target is, seen from here.
@@ -270,8 +275,8 @@ fn said(notice: &Notice, language: Language) -> Option<String> {
         }
         Notice::Ended => language.pick("its part is over".to_owned(), "本部分已结束".to_owned()),
         Notice::GivenUp => language.pick(
-            "was out of reach for too long, so others have its part; it begins anew".to_owned(),
-            "失联过久，其部分已交给其他进程；现在重新开始".to_owned(),
+            "was out of reach for too long, so nobody counts on its part any more; it begins anew".to_owned(),
+            "失联过久，其部分已不再计入；现在重新开始".to_owned(),
         ),
         Notice::Broken(reason) => {
             language.pick(format!("cannot carry out its part: {reason}"), format!("无法执行其部分：{reason}"))

@@ -12,7 +12,7 @@ use tokio::task::LocalSet;
 
 use crate::bus::{Bus, Heard, Inbox, Verb};
 use room::Room;
-pub use site::{Site, USUAL_NAME};
+pub use site::{Site, USUAL_NAME, masked};
 
 /// Servers that have just begun to find each other are waited for.
 const FINDS_WITHIN: Duration = Duration::from_secs(20);
@@ -24,7 +24,7 @@ const READ_BYTES: u16 = 8 * 1_024;
 /// Older servers lack what is needed.
 const OLDEST: (i64, i64, i64) = (2, 11, 0);
 /// Words of errors that are those of TLS.
-const OF_TLS: [&str; 3] = ["certificate", "fatal alert", "TLS"];
+const OF_TLS: [&str; 4] = ["certificate", "fatal alert", "corrupt message", "TLS"];
 /// What was said is on its way within this time, when the bus is left.
 const LEAVES_WITHIN: Duration = Duration::from_secs(2);
 /// A server is tried again after this, and later each time: soon enough for leases that go on meanwhile.
@@ -61,7 +61,9 @@ pub enum NatsError {
         reason: String,
     },
     /// It does not let us in.
-    #[error("the bus {site} refuses us: {reason}; give user and password: nats://USER:PASSWORD@HOST:PORT")]
+    #[error(
+        "the bus {site} refuses us: {reason}; write user and password before the host, as USER:PASSWORD@HOST, with %40 for @"
+    )]
     Rejected {
         /// Which.
         site: String,

@@ -268,7 +268,7 @@ impl Held {
             lag: Times::known(&total.lag),
             asked_and_achieved: asked_and_achieved(&plan, &result, &tally, has_answers),
             has_answers,
-            is_rate_kept: is_rate_kept(&plan, &tally, has_answers),
+            is_rate_kept: is_rate_kept(&plan, &tally, has_answers, unknown),
             is_kept: !result.was_stopped && has_all && !has_losses && tally.lost == 0 && owed.is_empty(),
             owed,
             target_limit: target_limit(&plan, result.most_open, &tally),
@@ -301,9 +301,10 @@ fn asked_and_achieved(plan: &Hold, result: &HoldResult, tally: &HeldTally, has_a
     Some((per_second(tally.due() + tally.missed(), span), per_second(done(tally, has_answers), span)))
 }
 
-fn is_rate_kept(plan: &Hold, tally: &HeldTally, has_answers: bool) -> bool {
+fn is_rate_kept(plan: &Hold, tally: &HeldTally, has_answers: bool, unknown: u64) -> bool {
     let Work::Every(_) = plan.work else { return true };
-    done(tally, has_answers) as f64 >= RATE_SHARE_MIN * (tally.due() + tally.missed()) as f64
+    // What a lost worker has not told is no fault of the target.
+    (done(tally, has_answers) + unknown) as f64 >= RATE_SHARE_MIN * (tally.due() + tally.missed()) as f64
 }
 
 fn target_limit(plan: &Hold, open: u64, tally: &HeldTally) -> Option<(u64, u64)> {

@@ -19,21 +19,29 @@ pub enum Reach {
     Anywhere,
     /// To addresses that are near, and to these hosts and addresses, which the user named.
     Near(Arc<[String]>),
+    /// These hosts and addresses, and nothing else, near or not.
+    Only(Arc<[String]>),
 }
 
 impl Reach {
     /// Whether an address that these names led to may be loaded. An address speaks for itself alone, a name of this machine for no
     /// other.
     pub fn allows(&self, names: &[&str], address: IpAddr) -> bool {
-        let Self::Near(also) = self else { return true };
+        let (named, near) = match self {
+            Self::Anywhere => return true,
+            Self::Near(also) => (also, is_near(address)),
+            Self::Only(named) => (named, false),
+        };
+        // What only this machine is called names it, where it is named.
+        let is_own = |name: &str| matches!(self, Self::Only(_)) && !is_name_of_others(name) && is_near(address);
         let is_named = |named: &String| {
             let named = named.trim_start_matches('[').trim_end_matches([']', '.']);
             match named.parse::<IpAddr>() {
                 Ok(named) => named.to_canonical() == address.to_canonical(),
-                Err(_) => names.iter().any(|name| is_name_of_others(name) && is_same(name, named)),
+                Err(_) => names.iter().any(|name| (is_name_of_others(name) || is_own(name)) && is_same(name, named)),
             }
         };
-        is_near(address) || also.iter().any(is_named)
+        near || named.iter().any(is_named)
     }
 
     /// The same, and this host.
@@ -42,6 +50,7 @@ impl Reach {
         match self {
             Self::Anywhere => Self::Anywhere,
             Self::Near(also) => Self::Near(also.iter().cloned().chain([host.to_owned()]).collect()),
+            Self::Only(named) => Self::Only(named.iter().cloned().chain([host.to_owned()]).collect()),
         }
     }
 }
@@ -143,6 +152,16 @@ impl Hold {
 mod tests {
     use super::*;
     use crate::Flags;
+
+    #[test]
+    fn what_is_named_is_all_that_is_allowed() {
+        let only = Reach::Only(["10.1.2.3".to_owned(), "shop.example".to_owned(), "localhost".to_owned()].into());
+        let allows = |names: &[&str], address: &str| only.allows(names, address.parse().expect("an address"));
+        assert!(allows(&["10.1.2.3"], "10.1.2.3") && allows(&["shop.example"], "192.0.2.1"));
+        assert!(allows(&["localhost"], "127.0.0.1") && !allows(&["localhost"], "192.0.2.1"));
+        assert!(!allows(&["127.0.0.1"], "127.0.0.1") && !allows(&["10.1.2.4"], "10.1.2.4"));
+        assert!(!allows(&["other.example"], "192.0.2.1"));
+    }
 
     #[test]
     fn addresses_are_near_or_not() {

@@ -97,8 +97,11 @@ pub(crate) fn missed_held(muster: Option<&Muster>, language: Language) -> Option
     let lost = muster.workers.iter().filter(|worker| worker.losses > 0).count();
     let unknown = count(muster.books.unknown);
     Some(language.pick(
-        format!("{lost} of {} workers were lost, with {unknown} open connections", muster.workers.len()),
-        format!("{} 个工作进程中有 {lost} 个失联，它们当时保持着 {unknown} 个连接", muster.workers.len()),
+        format!(
+            "{lost} of {} workers were lost or left; of {unknown} connections nobody knows what became",
+            muster.workers.len()
+        ),
+        format!("{} 个工作进程中有 {lost} 个失联或退出；{unknown} 个连接的结果未知", muster.workers.len()),
     ))
 }
 

@@ -403,6 +403,24 @@ fn a_run_that_a_threshold_ends() {
     assert!(started(&report) < 10 * RATE, "{}", started(&report));
 }
 
+/// A bus that does not come back: Ctrl-C ends the run with what was heard, and all else is unknown or was done by nobody.
+#[test]
+fn a_bus_that_is_gone_for_good() {
+    let mut scene = Scene::begun("gone", 2, 60, &[]);
+    sleep(Duration::from_secs(2));
+    scene.bus.kill();
+    sleep(Duration::from_secs(8));
+    let leader = scene.leader.take().expect("it leads");
+    signal(&leader, Signal::INT);
+    let since = std::time::Instant::now();
+    let done = leader.wait_with_output().expect("it ends");
+    assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
+    assert_eq!(done.status.code(), Some(130), "{}", text(&done.stderr));
+    let (report, came) = (report(&done), scene.target.came());
+    let (started, unknown) = (started(&report), of_workers(&report, "unknown"));
+    assert!(started > RATE && (started..=started + unknown).contains(&(came.len() as u64)), "{started} + {unknown}");
+}
+
 /// Clocks that are wrong by minutes and by days change nothing: all begin at one instant, as the target sees it.
 #[test]
 fn clocks_that_are_wrong() {

@@ -108,6 +108,23 @@ fn a_worker_that_is_killed_is_told() {
     assert!(report["verdicts"][0].as_str().is_some_and(|text| text.contains("1 of 4 workers were lost")));
 }
 
+/// What was being opened when a machine is lost is unknown too: each connection is in the report once.
+#[test]
+fn a_worker_that_is_killed_while_it_opens_is_told() {
+    let mut scene = Scene::prepared();
+    let child = scene.holds(4_000, &["--ramp", "800/s", "--hold", "3s"]);
+    until("some are open", || scene.open() > 1_200);
+    drop(scene.workers.pop());
+    let report = report(&child.wait_with_output().expect("it ends"));
+    let all = ["failed", "lost", "closed", "closed_without_answer", "abandoned"];
+    let all: u64 = all.iter().map(|name| number(&report, &format!("/connections/{name}"))).sum();
+    assert_eq!(all + of_workers(&report, "unknown"), 4_000, "{report:#}");
+    let verdicts = report["verdicts"].as_array().expect("verdicts");
+    let is_said =
+        verdicts.iter().any(|text| text.as_str().is_some_and(|text| text.contains("nobody knows what became")));
+    assert!(is_said, "{verdicts:?}");
+}
+
 /// One that leaves closes its own, and says so; the others hold theirs for as long as they were to.
 #[test]
 fn a_worker_that_leaves_closes_its_own() {

@@ -6,7 +6,7 @@ use super::members::DOUBTFUL_AFTER;
 use super::run::Seat;
 use super::{Leader, OnLoss, Told};
 use crate::deal::{NOBODY, redeal};
-use crate::words::{Member, Standing, TENURES_MAX, Tenure, Wish};
+use crate::words::{Member, Phase, Standing, TENURES_MAX, Tenure, Wish};
 
 /// From the moment when somebody is given up to the instant from which others have its slots.
 const MOVES_AFTER: Nanos = Nanos::from_millis(2_000);
@@ -86,6 +86,19 @@ impl Leader {
         let until = gone_at.unwrap_or(lease_over).min(lease_over).since(measured);
         self.members.lose(id, boot);
         self.told.push_back(Told::Lost { member: place as u16, is_gone: gone_at.is_some(), until });
+    }
+
+    /// The bus is gone for good: nobody who has not told its end is waited for, and it is over.
+    pub fn abandon(&mut self, now: Nanos) {
+        let Some(run) = &self.run else { return };
+        let going = |place: &usize| run.seats[*place].lost.is_none() && !run.seats[*place].has_left;
+        let all: Vec<usize> = (0..run.seats.len()).filter(going).filter(|place| run.seats[*place].has_part).collect();
+        all.into_iter().for_each(|place| self.lose(place, now));
+        if let Some(run) = &mut self.run {
+            run.is_over = true;
+        }
+        self.state.phase = Phase::Done;
+        self.told.push_back(Told::Over);
     }
 
     pub(super) fn make_up_for_loss(&mut self, now: Nanos) {

@@ -44,7 +44,7 @@ pub(super) struct Run {
     pub(super) few_since: Option<Nanos>,
     pub(super) wished_at: Option<Nanos>,
     pub(super) joins_looked_at: Nanos,
-    is_over: bool,
+    pub(super) is_over: bool,
     /// Somebody has come to the end of the load.
     has_ended: bool,
     /// It was led by somebody else before.

@@ -29,6 +29,8 @@ const STREAM_BYTES_MAX: i64 = 1 << 30;
 const NAMES_KNOWN_FOR: Duration = Duration::from_mins(2);
 /// Something that was asked for is lost after this.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
+/// Large things are read in pieces.
+const PIECE_BYTES: usize = 64 << 10;
 /// What breaks off is begun again after this.
 const AGAIN_AFTER: Duration = Duration::from_millis(500);
 
@@ -359,9 +361,15 @@ impl Own {
             Verb::Fetch { token, name } => {
                 let object = match self.objects.get(&name).await {
                     Ok(mut object) => {
-                        let mut bytes = Vec::new();
-                        // What cannot be read to its end, or is not what it was, is as good as not there.
-                        object.read_to_end(&mut bytes).await.ok().map(|_| bytes.into())
+                        let (mut bytes, mut piece) = (Vec::new(), vec![0; PIECE_BYTES]);
+                        loop {
+                            match object.read(&mut piece).await {
+                                Ok(0) => break Some(bytes.into()),
+                                Ok(count) => bytes.extend_from_slice(&piece[..count]),
+                                // What is not what it was is as good as not there.
+                                Err(_) => break None,
+                            }
+                        }
                     }
                     Err(error) if error.kind() == GetErrorKind::NotFound => None,
                     Err(_) => return None,

@@ -84,7 +84,7 @@ impl Site {
         let known =
             self.servers.iter().find_map(|server| Some((server.username()?, server.password().unwrap_or_default())));
         let options = match known {
-            Some((user, password)) => ConnectOptions::with_user_and_password(user.to_owned(), password.to_owned()),
+            Some((user, password)) => ConnectOptions::with_user_and_password(decoded(user), decoded(password)),
             None => ConnectOptions::new(),
         };
         let Some(files) = &self.tls else { return Ok(options) };
@@ -123,6 +123,37 @@ impl Site {
     }
 }
 
+/// A part of an address as it was meant: what is special there is written as %40.
+fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
+    while at < bytes.len() {
+        let hex = text.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) => {
+                out.push(byte);
+                at += 3;
+            }
+            None => {
+                out.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
+}
+
+/// What was given for an address, without who may use it.
+pub fn masked(given: &str) -> String {
+    match given.rsplit_once('@') {
+        Some((before, after)) => {
+            let scheme = before.split_once("://").map_or(String::new(), |(scheme, _)| format!("{scheme}://"));
+            format!("{scheme}***@{after}")
+        }
+        None => given.to_owned(),
+    }
+}
+
 fn pem(file: &Path) -> Result<Vec<u8>, String> {
     let named = |reason: String| format!("{}: {reason}", file.display());
     match std::fs::metadata(file) {
@@ -158,7 +189,7 @@ impl FromStr for Site {
     type Err = NatsError;
 
     fn from_str(text: &str) -> Result<Self, NatsError> {
-        let wrong = || NatsError::Site { given: text.to_owned() };
+        let wrong = || NatsError::Site { given: masked(text) };
         let (scheme, rest) = text.split_once("://").ok_or_else(wrong)?;
         let (rest, tls) = match scheme {
             "nats" => (rest, None),
@@ -189,6 +220,19 @@ impl FromStr for Site {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn passwords_are_read_and_not_shown() {
+        for (text, meant) in
+            [("abc%3D%3d", "abc=="), ("p%40ss", "p@ss"), ("100%", "100%"), ("%zz%4", "%zz%4"), ("%E4%BD%A0", "你")]
+        {
+            assert_eq!(decoded(text), meant);
+        }
+        for text in ["nats://u:secret@x/y#z", "u:secret@x", "nats://u:secret@@x/a/b"] {
+            let error = text.parse::<Site>().expect_err("no address").to_string();
+            assert!(!error.contains("secret"), "{error}");
+        }
+    }
 
     #[test]
     fn addresses_are_read() {

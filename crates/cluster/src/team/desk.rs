@@ -22,6 +22,10 @@ use crate::words::{News, Phase, Refusal, Wish};
 
 /// Workers hear within this time that they may go.
 const CLOSES_WITHIN: Nanos = Nanos::from_millis(3_000);
+/// A bus that is gone for so long is given up: the run ends with what was heard.
+const GONE_MAX: Nanos = Nanos::from_millis(120_000);
+/// The same when somebody wants the end.
+const STOPS_ALONE: Nanos = Nanos::from_millis(5_000);
 
 /// A run that goes on.
 struct OwnRun {
@@ -51,7 +55,10 @@ pub(super) struct Desk {
     run: Option<OwnRun>,
     hold: Option<OwnHold>,
     pub(super) closing_since: Option<Nanos>,
-    pub(super) is_cut: bool,
+    /// Since when the bus cannot be reached.
+    cut_since: Option<Nanos>,
+    /// Since when somebody wants the end.
+    wished_since: Option<Nanos>,
 }
 
 impl Desk {
@@ -63,7 +70,8 @@ impl Desk {
         setting: Setting,
     ) -> Self {
         let (run, hold, closing_since) = (None, None, None);
-        Self { leader, bus, clock, inputs, setting, run, hold, closing_since, is_cut: false }
+        let (cut_since, wished_since) = (None, None);
+        Self { leader, bus, clock, inputs, setting, run, hold, closing_since, cut_since, wished_since }
     }
 
     /// Until all is closed.
@@ -73,17 +81,19 @@ impl Desk {
             self.hear();
             self.look_at_run(now);
             self.look_at_hold(now);
+            self.look_whether_gone(now);
             while let Some(verb) = self.leader.next_verb() {
                 self.bus.ask(verb);
             }
             let is_late = self.closing_since.is_some_and(|since| now.since(since) >= CLOSES_WITHIN);
-            if is_late || (self.closing_since.is_some() && (self.leader.is_closed() || self.is_cut)) {
+            if is_late || (self.closing_since.is_some() && (self.leader.is_closed() || self.cut_since.is_some())) {
                 return;
             }
             let left = self.leader.wake_at(now).since(now).as_duration().clamp(Duration::from_millis(1), LOOKS_EVERY);
             match self.inputs.recv_timeout(left) {
                 Ok(Input::Heard(heard)) => {
-                    self.is_cut = heard == Heard::Disconnected;
+                    let is_cut = heard == Heard::Disconnected;
+                    self.cut_since = is_cut.then(|| self.cut_since.unwrap_or(now));
                     self.leader.hear(heard, self.clock.now());
                 }
                 Ok(Input::Begin(begin)) => self.begin(*begin),
@@ -151,6 +161,28 @@ impl Desk {
             if std::mem::replace(known, at) != at {
                 self.leader.release(scenario, run.teller.since_start(at));
             }
+        }
+    }
+
+    /// A bus that is gone for long does not come back, and whoever wants the end does not wait for it.
+    fn look_whether_gone(&mut self, now: Nanos) {
+        let wanted = self.run.as_ref().map(|run| run.teller.wanted());
+        let wanted = wanted.or_else(|| self.hold.as_ref().map(OwnHold::wanted));
+        let is_wished = wanted.is_some_and(|wanted| wanted > Wanted::Run);
+        self.wished_since = is_wished.then(|| self.wished_since.unwrap_or(now));
+        let Some(since) = self.cut_since.filter(|_| wanted.is_some()) else { return };
+        let is_left = self.wished_since.is_some_and(|wished| now.since(wished.max(since)) >= STOPS_ALONE);
+        if !is_left && now.since(since) < GONE_MAX {
+            return;
+        }
+        let has_begun = self
+            .run
+            .as_ref()
+            .map_or_else(|| self.hold.as_ref().is_some_and(OwnHold::has_begun), |run| run.answer.is_none());
+        match (has_begun, is_left) {
+            (true, _) => self.leader.abandon(now),
+            (false, true) => self.fail(TeamFault::Stopped),
+            (false, false) => self.fail(TeamFault::Bus { reason: "it is gone, and did not come back".to_owned() }),
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::mpsc::SyncSender;
 use driver::Clock;
 use engine::{Books, HoldTeller, Muster, TeamFault, Wanted, WorkerResult};
 use host::CpuTime;
-use metrics::Held;
+use metrics::{Held, HeldNow};
 use pacing::{Nanos, Segment};
 
 use super::BeginToHold;
@@ -24,8 +24,8 @@ struct Standing {
     has_opened: bool,
     /// Those that were tried, for the first time.
     tried: u64,
-    /// Those that were open when it told last.
-    open: u64,
+    /// Those that were open, were being opened, or were to be opened again, when it told last.
+    held: u64,
     /// Messages that had left and had no answer then.
     unanswered: u64,
     has_ended: bool,
@@ -36,7 +36,7 @@ impl Standing {
         let counts = &held.counts;
         self.tried += counts.tried() - counts.retries();
         self.unanswered = (self.unanswered + counts.sent()).saturating_sub(counts.answered() + counts.unanswered());
-        self.open = held.now.open;
+        self.held = in_hand(held.now);
     }
 
     /// Connections of which nobody knows what became of them, when nothing more is told. While they are opened those are too that it
@@ -44,8 +44,8 @@ impl Standing {
     fn unknown(&self) -> u64 {
         match (self.has_ended, self.has_opened) {
             (true, _) => 0,
-            (false, true) => self.open,
-            (false, false) => self.open + self.share.saturating_sub(self.tried),
+            (false, true) => self.held,
+            (false, false) => self.held + self.share.saturating_sub(self.tried),
         }
     }
 }
@@ -153,7 +153,7 @@ impl OwnHold {
                 if is_closing {
                     self.teller.closing(held_now(now), since);
                 } else {
-                    (standing.has_opened, standing.open) = (true, held_now(now).open);
+                    (standing.has_opened, standing.held) = (true, in_hand(held_now(now)));
                     self.teller.opened(part, held_now(now), since);
                 }
             }
@@ -161,7 +161,7 @@ impl OwnHold {
                 if let Some(end) = hold_end_of_bytes(&end) {
                     count(seen, &end.seen);
                     standing.row(&end.seen);
-                    (standing.has_ended, standing.open) = (true, 0);
+                    (standing.has_ended, standing.held) = (true, 0);
                     seen.threads = end.threads;
                     seen.cpu = CpuTime::plus(seen.cpu, end.cpu);
                     self.teller.ended(part, end);
@@ -209,6 +209,11 @@ impl OwnHold {
         let books = Books { unknown, unknown_answers, ..Books::default() };
         self.teller.over(Muster { workers: in_order(self.workers), books });
     }
+}
+
+/// Connections that are there, or come.
+fn in_hand(now: HeldNow) -> u64 {
+    now.open + now.connecting + now.waiting
 }
 
 /// What one has established, and what it could not.

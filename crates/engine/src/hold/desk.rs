@@ -313,6 +313,11 @@ impl HoldDesk {
         Ready { number, again: None, from, to, memory }
     }
 
+    /// Parts of which nobody has told how they ended: each had a thread at least.
+    pub(super) fn untold(&self) -> usize {
+        if self.is_afar() { self.shards.saturating_sub(self.ends.len()) } else { 0 }
+    }
+
     fn is_afar(&self) -> bool {
         matches!(self.setting.place, Where::Afar)
     }

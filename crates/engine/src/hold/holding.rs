@@ -194,7 +194,7 @@ impl Holding {
             memory: desk.memory,
             stopped_opening: desk.stopped_opening,
             places: desk.ends.first().map_or(self.places, |end| end.places),
-            threads: threads + desk.ends.iter().map(|end| end.threads).sum::<usize>(),
+            threads: threads + desk.ends.iter().map(|end| end.threads).sum::<usize>() + desk.untold(),
             cpu: desk.ends.iter().map(|end| end.cpu).fold(own, CpuTime::plus),
             refused: tls.and_then(ClientConfig::refused),
             lacked_certificate: lacked_certificate || tls.is_some_and(ClientConfig::was_asked_in_vain),
