@@ -184,7 +184,8 @@ impl Place {
     fn reach(&self) -> Option<Reach> {
         let is_any = self.allow.iter().any(|host| host == ANY);
         let named = self.allow.clone().into();
-        (!is_any).then(|| if self.allow.is_empty() { Reach::Near(named) } else { Reach::Only(named) })
+        let reach = if self.allow.is_empty() { Reach::Near(named) } else { Reach::Only(named) };
+        (!is_any).then_some(reach)
     }
 
     /// Where a target is, seen from here.
