@@ -57,7 +57,8 @@ impl Page {
         let (counts, plan) = (&held.tally, &held.plan);
         let (from, to) = held.places;
         let spread = match (from, to) {
-            (1, 1) => String::new(),
+            // Of none nobody has told.
+            (1, 1) | (0, _) | (_, 0) => String::new(),
             _ => self
                 .language()
                 .pick(format!(", from {from} addresses to {to}"), format!("，{from} 个源地址，{to} 个目标")),

@@ -34,8 +34,10 @@ struct Standing {
 impl Standing {
     fn row(&mut self, held: &Held) {
         let counts = &held.counts;
-        self.tried += counts.tried() - counts.retries();
-        self.unanswered = (self.unanswered + counts.sent()).saturating_sub(counts.answered() + counts.unanswered());
+        // Whatever a worker tells, nothing overflows.
+        self.tried = self.tried.saturating_add(counts.tried().saturating_sub(counts.retries()));
+        let left = self.unanswered.saturating_add(counts.sent());
+        self.unanswered = left.saturating_sub(counts.answered().saturating_add(counts.unanswered()));
         self.held = in_hand(held.now);
     }
 
@@ -45,7 +47,7 @@ impl Standing {
         match (self.has_ended, self.has_opened) {
             (true, _) => 0,
             (false, true) => self.held,
-            (false, false) => self.held + self.share.saturating_sub(self.tried),
+            (false, false) => self.held.saturating_add(self.share.saturating_sub(self.tried)),
         }
     }
 }
@@ -204,7 +206,7 @@ impl OwnHold {
         let lost = self.lost.iter().filter_map(|member| self.standing.get(member));
         let unheard = lost.filter(|standing| !standing.has_ended);
         let (unknown, unknown_answers) = unheard.fold((0, 0), |(connections, answers), standing| {
-            (connections + standing.unknown(), answers + standing.unanswered)
+            (standing.unknown().saturating_add(connections), standing.unanswered.saturating_add(answers))
         });
         let books = Books { unknown, unknown_answers, ..Books::default() };
         self.teller.over(Muster { workers: in_order(self.workers), books });
@@ -213,7 +215,7 @@ impl OwnHold {
 
 /// Connections that are there, or come.
 fn in_hand(now: HeldNow) -> u64 {
-    now.open + now.connecting + now.waiting
+    now.open.saturating_add(now.connecting).saturating_add(now.waiting)
 }
 
 /// What one has established, and what it could not.

@@ -334,8 +334,11 @@ impl HoldDesk {
         if self.opened_after.is_some() || (0..self.shards).any(is_waited_for) {
             return;
         }
-        self.opened_after = Some(since);
-        self.memory = self.memory_now();
+        // Of those that were lost while they opened theirs nobody knows when they had.
+        if self.has_opened.contains(&true) {
+            self.opened_after = Some(since);
+            self.memory = self.memory_now();
+        }
         match &self.setting.place {
             Where::Here => {}
             Where::Part(_) => self.tell(HoldNews::Opened(sum(&self.opened), since)),
