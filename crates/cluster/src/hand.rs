@@ -326,8 +326,12 @@ impl<'a> Hand<'a> {
                 }
                 Act::Stop { life } => {
                     let own = self.parts.iter().filter(|part| (part.of.run, part.of.boot) == life);
-                    let had = own.map(|part| part.stop.stop()).count() > 0;
-                    if had && life.1 != self.worker.boot() && self.stopping_since.is_none() {
+                    let mut had_any = false;
+                    for part in own {
+                        part.stop.stop();
+                        had_any = true;
+                    }
+                    if had_any && life.1 != self.worker.boot() && self.stopping_since.is_none() {
                         self.place.tell(&Notice::GivenUp);
                     }
                     self.look_whether_over(life, now);

@@ -19,10 +19,10 @@ use cluster::nats::{Role, Site, join, join_here};
 use cluster::team::Workers;
 use cluster::words::{Batch, Hello, News, Row, read};
 use cluster::{Act, PartOf, Worker};
-use driver::{Choice, Clock};
-use engine::{Lookout, PartEnd, RunOptions, Running, SceneEnded, StopHandle, Supplies, Told};
+use driver::Clock;
+use engine::{PartEnd, Running, SceneEnded, StopHandle, Told};
 use metrics::{Counter, Distribution, Snapshot};
-use nats_server::{NatsServer, setting};
+use nats_server::{NatsServer, options, setting};
 use pacing::{Nanos, Segment};
 use plan::Flags;
 use tokio::sync::mpsc::unbounded_channel;
@@ -240,20 +240,6 @@ fn load() -> Flags {
         rate: text(&RATE.to_string()),
         duration: text(&format!("{SECONDS}s")),
         ..Flags::default()
-    }
-}
-
-fn options(team: Workers) -> RunOptions {
-    RunOptions {
-        address: "127.0.0.1:9".parse().expect("an address"),
-        tls: None,
-        others: Vec::new(),
-        threads: 1,
-        pins_threads: false,
-        driver: driver::choose(Choice::Poll).expect("a driver"),
-        lookout: Lookout { slowest: 0, log: None },
-        supplies: Supplies::default(),
-        team: Some(Arc::new(team)),
     }
 }
 

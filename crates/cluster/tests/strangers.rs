@@ -11,11 +11,10 @@ use cluster::hand::{Hand, Notice, Setting as Own, Workplace};
 use cluster::nats::{Role, Site, join};
 use cluster::team::Workers;
 use cluster::words::Refusal;
-use driver::Choice;
-use engine::{HoldOptions, Lookout, RunOptions, Running, StopHandle, Supplies};
+use engine::{HoldOptions, RunOptions, Running, StopHandle};
 use feed::Feed;
 use futures_util::StreamExt;
-use nats_server::{NatsServer, setting};
+use nats_server::{NatsServer, options, setting};
 use plan::{Flags, Hold, Plan};
 
 const VERSION: &str = "strangers";
@@ -47,19 +46,11 @@ fn leads(site: Site) -> std::thread::JoinHandle<String> {
         });
         let flags =
             Flags { url: Some("http://127.0.0.1:9/".to_owned()), rate: Some("5".to_owned()), ..Flags::default() };
-        let options = RunOptions {
-            address: "127.0.0.1:9".parse().expect("an address"),
-            tls: None,
-            others: Vec::new(),
-            threads: 1,
-            pins_threads: false,
-            driver: driver::choose(Choice::Poll).expect("a driver"),
-            lookout: Lookout { slowest: 0, log: None },
-            supplies: Supplies::default(),
-            team: Some(Arc::new(team.expect("it leads"))),
-        };
         let plan = Arc::new(flags.plan().expect("a good plan"));
-        Running::start(plan, options, &StopHandle::default()).err().expect("it does not begin").to_string()
+        Running::start(plan, options(team.expect("it leads")), &StopHandle::default())
+            .err()
+            .expect("it does not begin")
+            .to_string()
     })
 }
 

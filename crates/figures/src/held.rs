@@ -244,7 +244,9 @@ impl Held {
         let HeldInput { plan, address, lookup, result, host } = input;
         let (total, tally) = (&result.total, HeldTally::of(&result.total.counts));
         let has_answers = plan.step.talk.as_ref().is_none_or(|talk| talk.answer != plan::AnswerEnd::None);
-        let unknown = result.muster.as_ref().map_or(0, |muster| muster.books.unknown_answers);
+        // Of messages that want no answer nothing is unknown.
+        let muster = result.muster.as_ref().filter(|_| has_answers);
+        let unknown = muster.map_or(0, |muster| muster.books.unknown_answers);
         let owed = owed(&tally, has_answers, unknown);
         let has_all = result.most_open == plan.connections;
         let has_losses = result.muster.as_ref().is_some_and(Muster::has_losses);
@@ -325,7 +327,6 @@ fn target_limit(plan: &Hold, open: u64, tally: &HeldTally) -> Option<(u64, u64)>
 }
 
 fn owed(tally: &HeldTally, has_answers: bool, unknown: u64) -> Vec<Owed> {
-    let unknown = if has_answers { unknown } else { 0 };
     // What is not known to be answered is not answered, unless a worker has taken the knowledge with it.
     let unanswered = match has_answers {
         true => tally.due().saturating_sub(tally.unsent() + tally.answered() + unknown).max(tally.unanswered()),

@@ -6,6 +6,7 @@ mod authority;
 mod binary;
 mod bus;
 mod faults;
+mod folder;
 mod held;
 mod net;
 mod own_bus;

@@ -5,32 +5,12 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::authority::{Authority, GOOD};
 use super::binary::{Served, onrush, text};
+use super::folder::Folder;
+use super::tls::certificates;
 use super::{Worker, run, server_count, started};
 
 const TOOLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools");
-
-/// A folder that goes with the value.
-struct Folder(std::path::PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("onrush-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a folder");
-        Self(folder)
-    }
-
-    fn of(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 fn bus(words: &[&str]) -> Command {
     let listen: &[&str] = if words.contains(&"--listen") { &[] } else { &["--listen", "127.0.0.1:0"] };
@@ -86,10 +66,7 @@ fn a_bus_of_its_own() {
 
 #[test]
 fn a_bus_of_its_own_with_tls() {
-    let files = Folder::new("own-bus-tls");
-    let authority = Authority::new();
-    authority.sign(&files.0, "server", "localhost", GOOD);
-    authority.sign(&files.0, "client", "client", GOOD);
+    let files = certificates("own-bus-tls");
     let [ca, cert, key] = ["ca.pem", "server.pem", "server.key"].map(|name| files.of(name));
     let (child, site) = begun(&["--cert", &cert, "--key", &key, "--cacert", &ca], &files);
     let (before, after) = site.split_once('@').expect("a host");

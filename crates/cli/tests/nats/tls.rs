@@ -3,35 +3,21 @@
 use super::authority::{Authority, GOOD};
 use super::binary::{Served, onrush, text};
 use super::bus::NatsServer;
+use super::folder::Folder;
 use super::{Worker, of_workers, run, server_count, started};
 
-/// Certificates in a folder that goes with the value.
-struct Files(std::path::PathBuf);
-
-impl Files {
-    fn new() -> Self {
-        let folder = std::env::temp_dir().join(format!("onrush-bus-tls-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a folder");
-        let authority = Authority::new();
-        authority.sign(&folder, "server", "localhost", GOOD);
-        authority.sign(&folder, "client", "client", GOOD);
-        Self(folder)
-    }
-
-    fn of(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-}
-
-impl Drop for Files {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+/// Certificates of a server and of a client.
+pub(crate) fn certificates(test: &str) -> Folder {
+    let folder = Folder::new(test);
+    let authority = Authority::new();
+    authority.sign(&folder.0, "server", "localhost", GOOD);
+    authority.sign(&folder.0, "client", "client", GOOD);
+    folder
 }
 
 #[test]
 fn a_bus_with_tls_on_both_sides() {
-    let files = Files::new();
+    let files = certificates("bus-tls");
     let [ca, cert, key] = ["ca.pem", "server.pem", "server.key"].map(|name| files.of(name));
     let bus = NatsServer::start(&["--tls", "--tlsverify", "--tlscacert", &ca, "--tlscert", &cert, "--tlskey", &key]);
     let (cert, key, server) = (files.of("client.pem"), files.of("client.key"), Served::start());

@@ -91,8 +91,8 @@ impl Leader {
     /// The bus is gone for good: nobody who has not told its end is waited for, and it is over.
     pub fn abandon(&mut self, now: Nanos) {
         let Some(run) = &self.run else { return };
-        let going = |place: &usize| run.seats[*place].lost.is_none() && !run.seats[*place].has_left;
-        let all: Vec<usize> = (0..run.seats.len()).filter(going).filter(|place| run.seats[*place].has_part).collect();
+        let is_awaited = |seat: &Seat| seat.lost.is_none() && !seat.has_left && seat.has_part;
+        let all: Vec<usize> = (0..run.seats.len()).filter(|place| is_awaited(&run.seats[*place])).collect();
         all.into_iter().for_each(|place| self.lose(place, now));
         if let Some(run) = &mut self.run {
             run.is_over = true;

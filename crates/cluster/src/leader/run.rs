@@ -214,12 +214,12 @@ impl Leader {
         (self.state.t0, self.state.clock_of) = (Nanos::ZERO, self.setting.who);
         self.state.lease = self.setting.lease;
         self.state.members = members;
-        self.numbers = (0, HashMap::new());
         self.state.tenures = vec![Tenure { from: None, moves, is_granted: true }];
         self.state.changes.clear();
         self.state.rounds = vec![Nanos::ZERO; order.scenarios];
         self.state.wish = Wish::Run;
         self.is_dirty = true;
+        self.forget_numbers();
         self.follow_again(now);
     }
 

@@ -1,9 +1,13 @@
 //! A NATS server of the tests' own, and who leads on it.
 
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cluster::team::Workers;
 use cluster::{OnLoss, Setting};
+use driver::Choice;
+use engine::{Lookout, RunOptions, Supplies};
 use pacing::Nanos;
 
 /// A server with a folder of its own; both go with the value.
@@ -59,5 +63,20 @@ pub(crate) fn setting(version: &str, workers: usize, patience: Duration) -> Sett
         start_lead: Nanos::from_millis(2_000),
         is_standby: false,
         is_alone: false,
+    }
+}
+
+/// How a load is carried out by workers that are led so.
+pub(crate) fn options(team: Workers) -> RunOptions {
+    RunOptions {
+        address: "127.0.0.1:9".parse().expect("an address"),
+        tls: None,
+        others: Vec::new(),
+        threads: 1,
+        pins_threads: false,
+        driver: driver::choose(Choice::Poll).expect("a driver"),
+        lookout: Lookout { slowest: 0, log: None },
+        supplies: Supplies::default(),
+        team: Some(Arc::new(team)),
     }
 }
