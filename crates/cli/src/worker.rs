@@ -286,6 +286,11 @@ fn said(notice: &Notice, language: Language) -> Option<String> {
             "the bus has no room for what it has to tell; it keeps it, and tries again".to_owned(),
             "总线已满，暂存待发数据并重试".to_owned(),
         ),
+        Notice::Unanswered => language.pick(
+            "whoever leads does not answer: it is gone, out of reach, or has too much to do; nothing is started until it does"
+                .to_owned(),
+            "主导进程没有应答：可能已退出、失联或负担过重；恢复应答之前不发起负载".to_owned(),
+        ),
     })
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use crate::bus::{Bytes, Heard, Refused, Verb};
+use crate::bus::{Bytes, Heard, LEADER, Refused, Verb};
 
 /// Entries that a stream keeps: with a thousand workers, more than ten minutes.
 const ENTRIES_MAX: usize = 1 << 20;
@@ -36,8 +36,8 @@ pub struct Broker {
     pub entries_max: Option<usize>,
     /// Names that it knows again, when they are fewer than usual.
     pub names_max: Option<usize>,
-    /// Those who hear of keys as they are written, and not whether they were.
-    pub overhearing: HashSet<Client>,
+    /// Those who hear only who leads, and are told nothing of other keys.
+    pub distant: HashSet<Client>,
     out: VecDeque<(Client, Heard)>,
 }
 
@@ -57,7 +57,7 @@ impl Broker {
     pub fn leave(&mut self, client: Client) {
         self.clients.remove(&client);
         self.followers.remove(&client);
-        self.overhearing.remove(&client);
+        self.distant.remove(&client);
         self.out.retain(|(to, _)| *to != client);
     }
 
@@ -141,16 +141,14 @@ impl Broker {
 
     fn put(&mut self, key: String, wanted: Option<u64>, value: Bytes) -> Result<u64, Refused> {
         let known = self.keys.get(&key).map_or(0, |(revision, _)| *revision);
-        for one in self.overhearing.clone() {
-            self.tell(one, Heard::Overheard { key: key.clone(), value: value.clone() });
-        }
         if wanted.is_some_and(|wanted| wanted != known) {
             return Err(Refused::Conflict);
         }
         self.revision += 1;
         let revision = self.revision;
         self.keys.insert(key.clone(), (revision, value.clone()));
-        let all: Vec<Client> = self.clients.keys().filter(|one| !self.overhearing.contains(one)).copied().collect();
+        let hears = |one: &&Client| key == LEADER || !self.distant.contains(one);
+        let all: Vec<Client> = self.clients.keys().filter(hears).copied().collect();
         for one in all {
             self.tell(one, Heard::Changed { key: key.clone(), revision, value: value.clone() });
         }

@@ -141,16 +141,9 @@ pub enum Heard {
     Changed {
         /// The key.
         key: String,
-        /// Its revision.
+        /// Its revision; 0 when it is not said.
         revision: u64,
         /// What it says.
-        value: Bytes,
-    },
-    /// Somebody writes a key; whether it is written is not known.
-    Overheard {
-        /// The key.
-        key: String,
-        /// What it would say.
         value: Bytes,
     },
     /// An entry is in the stream; one that had been there before too.

@@ -1,6 +1,9 @@
 //! Who has which slots. They are dealt in turn, so that few users or connections are divided as evenly as many; whoever joins takes some of
 //! each, and what somebody leaves is dealt to all.
 
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
 use pacing::SLOT_COUNT;
 
 /// What nobody has.
@@ -36,47 +39,48 @@ pub fn redeal(owners: &[u16], weights: &[u32]) -> Vec<(u16, u16)> {
         })
         .collect();
     let wanting: Vec<u32> = missing.iter().map(|missing| (*missing).max(0) as u32).collect();
-    let (mut turns, mut left) = (Turns::new(&wanting), wanting.clone());
-    let mut moves = Vec::new();
-    for slot in free {
-        let next =
-            std::iter::from_fn(|| turns.next()).take(4 * wanting.len() + 4).find(|to| left[usize::from(*to)] > 0);
-        let to = next.or_else(|| left.iter().position(|left| *left > 0).map(|place| place as u16));
-        let Some(to) = to else { break };
-        left[usize::from(to)] -= 1;
-        moves.push((slot, to));
-    }
-    moves
+    // As many are free as are missing: by the end of them each has had as many turns as it misses.
+    let mut turns = Turns::new(&wanting);
+    free.into_iter().filter_map(|slot| Some((slot, turns.next()?))).collect()
 }
 
-/// Each in its turn, as often as its weight says, as evenly spaced as can be.
-struct Turns {
-    weights: Vec<i64>,
-    credit: Vec<i64>,
-    total: i64,
+/// Each in its turn, as often as its weight says, as evenly spaced as can be: turn `k` of one of weight `w` is due at `(k + 1/2) / w`.
+struct Turns(BinaryHeap<Reverse<Turn>>);
+
+/// When somebody is due next.
+#[derive(PartialEq, Eq)]
+struct Turn {
+    /// Twice the turns that it has had, and one.
+    halves: u64,
+    weight: u64,
+    place: u16,
+}
+
+impl Ord for Turn {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let due = (self.halves * other.weight).cmp(&(other.halves * self.weight));
+        due.then(self.place.cmp(&other.place))
+    }
+}
+
+impl PartialOrd for Turn {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 impl Turns {
     fn new(weights: &[u32]) -> Self {
-        let weights: Vec<i64> = weights.iter().map(|weight| i64::from(*weight)).collect();
-        let total = weights.iter().sum();
-        Self { credit: vec![0; weights.len()], weights, total }
+        let first =
+            |(place, weight): (usize, &u32)| Turn { halves: 1, weight: u64::from(*weight), place: place as u16 };
+        let wanting = weights.iter().enumerate().filter(|(_, weight)| **weight > 0);
+        Self(wanting.map(|one| Reverse(first(one))).collect())
     }
 
     fn next(&mut self) -> Option<u16> {
-        if self.total == 0 {
-            return None;
-        }
-        let mut best: Option<usize> = None;
-        for place in 0..self.weights.len() {
-            self.credit[place] += self.weights[place];
-            if self.weights[place] > 0 && best.is_none_or(|best| self.credit[place] > self.credit[best]) {
-                best = Some(place);
-            }
-        }
-        let best = best?;
-        self.credit[best] -= self.total;
-        Some(best as u16)
+        let mut first = self.0.peek_mut()?;
+        first.0.halves += 2;
+        Some(first.0.place)
     }
 }
 

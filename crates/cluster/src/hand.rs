@@ -2,6 +2,7 @@
 
 mod held;
 mod part;
+mod trouble;
 mod work;
 
 use std::collections::HashMap;
@@ -23,6 +24,7 @@ use crate::words::{Hello, News, Refusal};
 use crate::worker::{Act, PartOf, Worker};
 use held::HoldWorker;
 use part::PartWorker;
+use trouble::Trouble;
 use work::{Work, prepare, share_of_budget};
 
 /// What a machine says of a plan before it carries out a part of it.
@@ -64,6 +66,8 @@ pub enum Notice {
     Broken(String),
     /// The bus does not take what it has to tell.
     Full,
+    /// Whoever leads has not answered for so long that nothing more is started.
+    Unanswered,
 }
 
 /// Who a worker is.
@@ -163,7 +167,7 @@ pub struct Hand<'a> {
     parts: Vec<Own>,
     is_closed: bool,
     is_alone: bool,
-    was_full: bool,
+    trouble: Trouble,
     stopping_since: Option<Nanos>,
 }
 
@@ -188,7 +192,7 @@ impl<'a> Hand<'a> {
             parts: Vec::new(),
             is_closed: false,
             is_alone: false,
-            was_full: false,
+            trouble: Trouble::default(),
             stopping_since: None,
         }
     }
@@ -214,6 +218,7 @@ impl<'a> Hand<'a> {
         loop {
             let now = self.clock.now();
             self.act(now);
+            self.tell_trouble(now);
             while let Some(verb) = self.worker.next_verb() {
                 bus.ask(verb);
             }
@@ -272,11 +277,6 @@ impl<'a> Hand<'a> {
                 self.worker.leave(now);
             }
         }
-        let is_full = self.worker.refused().is_some();
-        if is_full && !std::mem::replace(&mut self.was_full, is_full) {
-            self.place.tell(&Notice::Full);
-        }
-        self.was_full = is_full;
     }
 
     fn prepared(&mut self, run: u64, result: Result<(Work, Nanos), Refusal>, now: Nanos) {

@@ -2,6 +2,7 @@
 //! heard and the time go in, what is to be asked of the bus and what is to be told come out.
 
 mod hearing;
+mod late;
 mod lease;
 mod members;
 mod moves;
@@ -147,6 +148,8 @@ pub enum Told {
         /// The number of the member.
         member: u16,
     },
+    /// All that was heard of workers for a while was so old.
+    Behind(Nanos),
     /// What somebody told is gone from the bus, and nobody has read it.
     Gap,
     /// Too few are left, or one was lost that must not be: the run ends.
@@ -463,7 +466,9 @@ impl Leader {
         self.writing_since = Some(now);
         self.state.revision += 1;
         self.state.epoch = self.keeper.epoch().unwrap_or(self.state.epoch);
-        let (revision, value) = (self.state_key, written(&self.state));
+        // Whoever goes needs no more of it, and reads it at the same time as all others.
+        let value = if self.state.phase == Phase::Closed { written(&self.state.bare()) } else { written(&self.state) };
+        let revision = self.state_key;
         let written = self.state.revision;
         self.ask(Pending::State(written), now, |token| Verb::Put {
             token,

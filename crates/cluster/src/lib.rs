@@ -8,12 +8,15 @@ pub mod books;
 pub mod broker;
 pub mod bus;
 pub mod carried;
+#[cfg(feature = "nats")]
+pub mod crowd;
 pub mod deal;
 pub mod hand;
 pub mod leader;
 pub mod local;
 #[cfg(feature = "nats")]
 pub mod nats;
+mod pace;
 #[cfg(test)]
 mod sim;
 pub mod team;

@@ -26,7 +26,7 @@ pub(crate) enum Bug {
     LateBurst,
     /// Whoever is cut off goes on.
     GoesOn,
-    /// What was overheard is done, whether it was written or not.
+    /// Workers are told what is to be done before it is written.
     Unconfirmed,
 }
 
@@ -34,10 +34,22 @@ thread_local! {
     static PLANTED: Cell<Option<Bug>> = const { Cell::new(None) };
 }
 
+thread_local! {
+    static CROWD: Cell<usize> = const { Cell::new(0) };
+}
+
+/// So many more workers are there, for how often each speaks.
+pub(crate) fn crowd() -> usize {
+    CROWD.get()
+}
+
 /// The mistake is made here.
 pub(crate) fn strikes(bug: Bug) -> bool {
     PLANTED.get() == Some(bug)
 }
+
+/// Worlds in which each speaks as one of so many.
+const CROWD_OF_MANY: usize = 10_000;
 
 /// The seeds that are played; with `ONRUSH_LONG` all of them, and `ONRUSH_SEEDS` asks for another number.
 const SEEDS: u64 = 150;
@@ -89,13 +101,15 @@ fn setting_of(seed: u64) -> Setting {
         fault,
         happens,
         on_loss: OnLoss::Rebalance,
-        overhear: seed % 2 == 1,
+        is_distant: seed % 2 == 1,
+        crowd: if seed % 4 < 2 { 0 } else { CROWD_OF_MANY },
     }
 }
 
 fn checked(setting: Setting) -> Result<judge::Seen, String> {
     let seed = setting.seed;
     let text = format!("{setting:?}");
+    CROWD.set(setting.crowd);
     World::new(setting).run().map_err(|found| format!("seed {seed}: {found}\n{text}"))
 }
 
@@ -140,7 +154,8 @@ fn calm(workers: usize, happens: Vec<(Nanos, Happens)>) -> Setting {
         fault: Fault { delay: millis(2), drop: 0.0, double: 0.0 },
         happens,
         on_loss: OnLoss::Rebalance,
-        overhear: true,
+        is_distant: true,
+        crowd: 0,
     }
 }
 

@@ -1,15 +1,17 @@
 //! What leader and workers say to each other, as bytes that both read back. What comes may be from anybody who got at the bus: nothing is
 //! believed that cannot be.
 
+mod state;
+
+use pacing::Nanos;
 use pacing::change::Change;
-use pacing::{Nanos, SLOT_COUNT};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::bus::Bytes;
 
 /// The version of all of this: leader and workers must have the same.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 /// The most members that a run may have had: each has at least one slot, and some come back.
 pub const MEMBERS_MAX: usize = 16_384;
 /// How often slots may change hands in one run.
@@ -76,7 +78,7 @@ pub enum Ask {
 }
 
 /// What who leads answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// Of who answers.
     pub epoch: u64,
@@ -86,6 +88,10 @@ pub struct Answer {
     pub revision: u64,
     /// Whoever said hello may go on for the time of a lease, from when it said so; `None`: it asked for the time.
     pub goes_on: Option<bool>,
+    /// So many workers are there: with very many, each speaks less often.
+    pub workers: u32,
+    /// What is to be done, when whoever said hello knew of less: as much of it as it needs.
+    pub state: Option<State>,
 }
 
 /// Who leads, as it stands under its key. Whoever has not seen it change for a while may take it over.
@@ -401,48 +407,4 @@ pub fn written<T: Serialize>(value: &T) -> Bytes {
 pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     let (value, left) = postcard::take_from_bytes(bytes).ok()?;
     left.is_empty().then_some(value)
-}
-
-impl State {
-    /// What is to be done before there is anything.
-    pub fn nothing() -> Self {
-        Self {
-            epoch: 0,
-            revision: 0,
-            run: 0,
-            phase: Phase::Idle,
-            plan: String::new(),
-            t0: Nanos::ZERO,
-            clock_of: 0,
-            lease: Nanos::ZERO,
-            members: Vec::new(),
-            tenures: Vec::new(),
-            changes: Vec::new(),
-            rounds: Vec::new(),
-            wish: Wish::Run,
-        }
-    }
-
-    /// Reads it; `None` when it is none, or names what is not there.
-    pub fn read(bytes: &[u8]) -> Option<Self> {
-        let state: Self = read(bytes)?;
-        let is_member = |member: u16| usize::from(member) < state.members.len();
-        let mut moves = state.tenures.iter().flat_map(|tenure| &tenure.moves);
-        let are_few = state.members.len() <= MEMBERS_MAX && state.tenures.len() <= TENURES_MAX;
-        (are_few && moves.all(|(slot, to)| u32::from(*slot) < SLOT_COUNT && is_member(*to))).then_some(state)
-    }
-
-    /// The number of a worker in one of its lives.
-    pub fn number_of(&self, id: WorkerId, boot: u32) -> Option<u16> {
-        self.members.iter().position(|member| *member == Member { id, boot }).map(|place| place as u16)
-    }
-
-    /// Who has each slot by a number of tenures.
-    pub fn owners(&self, tenures: usize) -> Vec<u16> {
-        let mut owners = vec![crate::deal::NOBODY; SLOT_COUNT as usize];
-        for (slot, to) in self.tenures.iter().take(tenures).flat_map(|tenure| &tenure.moves) {
-            owners[usize::from(*slot)] = *to;
-        }
-        owners
-    }
 }

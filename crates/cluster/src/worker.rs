@@ -18,15 +18,16 @@ use pacing::change::Change;
 use pacing::{Nanos, Segment};
 
 use crate::bus::{Bytes, Heard, LEADER, Refused, STATE, Verb, asking, presence};
+use crate::pace::Pace;
 use crate::words::{Answer, Ask, Hello, Lease, News, Refusal, State, Wish, read, written};
 use clock::{Offset, Probes};
 use outbox::{Outbox, Sender};
 
-/// It says hello so often.
-const HELLO_EVERY: Nanos = Nanos::from_millis(1_000);
 /// One that was not answered is said again after this.
 const HELLO_AGAIN: Nanos = Nanos::from_millis(300);
-/// It looks so often at what is to be done, whether it was told of changes or not.
+/// What was not answered for so long is lost.
+const LOST_AFTER: Nanos = Nanos::from_millis(10_000);
+/// It looks so often at what is to be done, when whoever leads does not say that it knows it.
 const LOOK_EVERY: Nanos = Nanos::from_millis(10_000);
 /// Whoever leads did not answer for so long: it looks so often whether somebody else does, and less often when nobody has led for long.
 const LOOK_WHO_LEADS: Nanos = Nanos::from_millis(1_600);
@@ -176,18 +177,23 @@ struct OwnRun {
 pub struct Worker {
     hello: Hello,
     leader: Option<Lease>,
+    /// How often it speaks, as one of so many.
+    pace: Pace,
     state: State,
-    /// What was overheard of what is to be done: it is, when whoever leads says that this was written.
-    overheard: Option<State>,
     /// The highest epoch that it heard of.
     epoch: u64,
     /// Whoever leads counts on it until then.
     lease_until: Nanos,
     answered_at: Nanos,
     said_at: Option<Nanos>,
+    /// It says hello then, whether it is its time or not.
+    called_at: Option<Nanos>,
     looked_at: Nanos,
+    /// Whoever leads said that it knows what is to be done.
+    confirmed_at: Nanos,
     asked_who_leads: Nanos,
-    /// Since when whoever leads knows more than it does.
+    /// The last epoch and revision of what is to be done that are known to be written; and since when it knows less.
+    written: (u64, u64),
     behind_since: Option<Nanos>,
     /// Its number in the run, in this of its lives.
     number: Option<(u32, Option<u16>)>,
@@ -213,14 +219,17 @@ impl Worker {
         Self {
             hello,
             leader: None,
+            pace: Pace::of(1),
             state: State::nothing(),
-            overheard: None,
             epoch: 0,
             lease_until: Nanos::ZERO,
             answered_at: now,
             said_at: None,
+            called_at: None,
             looked_at: now,
+            confirmed_at: now,
             asked_who_leads: now,
+            written: (0, 0),
             behind_since: None,
             number: None,
             run: None,
@@ -296,18 +305,8 @@ impl Worker {
                 self.pending.remove(&token);
                 if key == LEADER { self.see_leader(&value, now) } else { self.see_state(&value, now) }
             }
-            // Whoever leads no more is known by its epoch, whether it writes or not.
-            Heard::Changed { key, value, .. } | Heard::Overheard { key, value } if key == LEADER => {
-                self.see_leader(&value, now);
-            }
+            Heard::Changed { key, value, .. } if key == LEADER => self.see_leader(&value, now),
             Heard::Changed { key, value, .. } if key == STATE => self.see_state(&value, now),
-            Heard::Overheard { key, value } if key == STATE => {
-                self.overhear(&value);
-                #[cfg(test)]
-                if crate::sim::strikes(crate::sim::Bug::Unconfirmed) {
-                    self.see_state(&value, now);
-                }
-            }
             Heard::Fetched { token, object } => {
                 self.pending.remove(&token);
                 self.fetched(object, now);
@@ -319,10 +318,9 @@ impl Worker {
                     outbox.answered(&name, result);
                 }
             }
-            Heard::Connected => (self.said_at, self.looked_at) = (None, Nanos::ZERO),
+            Heard::Connected => self.said_at = None,
             Heard::Message { .. }
             | Heard::Changed { .. }
-            | Heard::Overheard { .. }
             | Heard::Follows { .. }
             | Heard::Written { .. }
             | Heard::Entry { .. }
@@ -343,13 +341,20 @@ impl Worker {
             return;
         }
         self.epoch = answer.epoch;
+        self.pace = Pace::of(answer.workers as usize);
+        if let Some(state) = answer.state.filter(State::is_sound) {
+            self.take_up(state, now);
+        }
         self.see_written(answer.epoch, answer.revision, now);
+        if (answer.epoch, answer.revision) == (self.state.epoch, self.state.revision) {
+            self.confirmed_at = now;
+        }
         match pending {
             Pending::Hello(sent) => {
                 self.answered_at = self.answered_at.max(now);
                 if answer.goes_on == Some(true) {
                     // Before its first run no lease is named: there is nothing to end.
-                    let lease = if self.state.lease > Nanos::ZERO { self.state.lease } else { HELLO_EVERY };
+                    let lease = if self.state.lease > Nanos::ZERO { self.state.lease } else { self.pace.hello_every() };
                     self.lease_until = self.lease_until.max(sent + lease);
                     self.acts.push_back(Act::Lease(self.lease_until));
                 } else {
@@ -391,18 +396,22 @@ impl Worker {
 
     /// Time has passed.
     pub fn tick(&mut self, now: Nanos) {
-        self.pending.retain(|_, (_, since)| now.since(*since).0 < 10 * HELLO_EVERY.0);
+        self.pending.retain(|_, (_, since)| now.since(*since) < LOST_AFTER);
         self.look(now);
     }
 
     fn look(&mut self, now: Nanos) {
         self.look_at_lease(now);
-        let is_behind = self.behind_since.is_some_and(|since| now.since(since.max(self.looked_at)) >= LOOK_BEHIND);
-        if is_behind || now.since(self.looked_at) >= LOOK_EVERY {
+        // Whoever leads tells what it is, if it answers: to very many one after the other.
+        let soon = LOOK_BEHIND + self.pace.spread();
+        let known_at = self.looked_at.max(self.answered_at);
+        let is_behind = self.behind_since.is_some_and(|since| now.since(since.max(known_at)) >= soon);
+        if is_behind || now.since(self.looked_at.max(self.confirmed_at)) >= LOOK_EVERY {
             self.looked_at = now;
             self.ask(Pending::Look, now, |token| Verb::Get { token, key: STATE.to_owned() });
         }
-        let often = if now.since(self.answered_at) < UNLED_FOR_LONG { LOOK_WHO_LEADS } else { LOOK_EVERY };
+        let usual = LOOK_WHO_LEADS + self.pace.slack();
+        let often = if now.since(self.answered_at) < UNLED_FOR_LONG { usual } else { LOOK_EVERY };
         if now.since(self.answered_at.max(self.asked_who_leads)) >= often {
             self.asked_who_leads = now;
             self.ask(Pending::Look, now, |token| Verb::Get { token, key: LEADER.to_owned() });
@@ -419,11 +428,12 @@ impl Worker {
     fn say_hello(&mut self, now: Nanos) {
         let Some(lease) = self.leader.as_ref().filter(|_| !self.is_leaving) else { return };
         let is_waiting = self.pending.values().any(|(pending, _)| matches!(pending, Pending::Hello(_)));
-        let every = if is_waiting { HELLO_AGAIN } else { HELLO_EVERY };
-        if self.said_at.is_some_and(|said| now.since(said) < every) {
+        let every = if is_waiting { HELLO_AGAIN + self.pace.slack() } else { self.pace.hello_every() };
+        let is_called = self.called_at.is_some_and(|at| now >= at);
+        if !is_called && self.said_at.is_some_and(|said| now.since(said) < every) {
             return;
         }
-        self.said_at = Some(now);
+        (self.said_at, self.called_at) = (Some(now), None);
         let (run, started) = self.known_start.unwrap_or((0, Nanos::NEVER));
         let run_now = (now >= started).then(|| now.since(started));
         let has_no_room = self.refused().is_some();
@@ -446,7 +456,7 @@ impl Worker {
                 sent.push((*run, *boot, name, payload));
             }
         }
-        if !sent.is_empty() {
+        if !sent.is_empty() && !self.pace.is_slow() {
             // Whoever leads hears of it as often as it tells: so it knows within a moment when it should have told more.
             self.said_at = None;
             self.say_hello(now);
@@ -462,6 +472,7 @@ impl Worker {
         let boxes = self.boxes.iter().map(|(_, outbox)| outbox.wake_at()).min().unwrap_or(Nanos::NEVER);
         let is_asking = self.run.as_ref().is_some_and(|run| matches!(run.stage, Stage::Asks(..)));
         let soon = now + if is_asking { Nanos::from_millis(50) } else { HELLO_AGAIN };
+        let soon = soon.min(self.called_at.unwrap_or(Nanos::NEVER));
         let lease = if self.run.is_some() && self.lease_until > now { self.lease_until } else { Nanos::NEVER };
         boxes.min(soon).min(lease)
     }

@@ -67,6 +67,8 @@ pub struct Muster {
     pub workers: Vec<WorkerResult>,
     /// Starts by the books.
     pub books: Books,
+    /// What workers told was heard so late, for a while at least; zero when it was heard in time.
+    pub heard_late: Duration,
 }
 
 impl Muster {

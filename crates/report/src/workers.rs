@@ -15,6 +15,7 @@ const TOLD_MAX: usize = 8;
 pub(crate) fn told(muster: Option<&Muster>, language: Language) -> Vec<String> {
     let Some(muster) = muster else { return Vec::new() };
     let mut lines = vec![all(muster, language)];
+    lines.extend(late(muster, language));
     lines.extend(muster.workers.iter().take(TOLD_MAX).map(|worker| one(worker, language)));
     let rest = muster.workers.len().saturating_sub(TOLD_MAX);
     if rest > 0 {
@@ -40,6 +41,19 @@ fn all(muster: &Muster, language: Language) -> String {
             time(error.as_nanos() as f64)
         ),
     )
+}
+
+/// Whoever leads did not keep up.
+fn late(muster: &Muster, language: Language) -> Option<String> {
+    let late = muster.heard_late;
+    let span = (!late.is_zero()).then(|| time(late.as_nanos() as f64))?;
+    Some(language.pick(
+        format!(
+            "what they told was read up to {span} late: this machine, or its way to the bus, is too slow for so many; \
+             nothing is missing of it"
+        ),
+        format!("它们的数据最多迟 {span} 才被读取：这台机器或它到总线的网络跟不上这么多工作进程；数据没有缺失"),
+    ))
 }
 
 fn one(worker: &WorkerResult, language: Language) -> String {
@@ -107,19 +121,26 @@ pub(crate) fn missed_held(muster: Option<&Muster>, language: Language) -> Option
 
 /// The same for programs; null where threads of one process carried it out.
 pub(crate) fn value(muster: Option<&Muster>) -> Value {
-    let Some(Muster { workers, books }) = muster else { return Value::Null };
+    let Some(Muster { workers, books, heard_late }) = muster else { return Value::Null };
     json!({
         "undelivered": books.undelivered,
         "unknown": books.unknown,
         "stood_still_s": books.stood_still.as_secs_f64(),
+        "heard_late_s": heard_late.as_secs_f64(),
         "each": each(workers),
     })
 }
 
 /// The same of connections that were held.
 pub(crate) fn held_value(muster: Option<&Muster>) -> Value {
-    let Some(Muster { workers, books }) = muster else { return Value::Null };
-    json!({ "unknown": books.unknown, "unknown_answers": books.unknown_answers, "each": each(workers) })
+    let Some(Muster { workers, books, heard_late }) = muster else { return Value::Null };
+    let late = heard_late.as_secs_f64();
+    json!({
+        "unknown": books.unknown,
+        "unknown_answers": books.unknown_answers,
+        "heard_late_s": late,
+        "each": each(workers),
+    })
 }
 
 fn each(workers: &[WorkerResult]) -> Value {

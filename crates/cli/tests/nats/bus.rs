@@ -48,10 +48,15 @@ impl NatsServer {
         self.port
     }
 
+    /// Where it is.
+    pub(crate) fn address(&self) -> String {
+        format!("{}:{}", self.address, self.port)
+    }
+
     /// Where a cluster of this name is.
     pub(crate) fn site(&self, name: &str) -> String {
         let all = std::iter::once(self).chain(&self.others);
-        let all: Vec<String> = all.map(|server| format!("{}:{}", server.address, server.port)).collect();
+        let all: Vec<String> = all.map(Self::address).collect();
         format!("nats://{}/{name}", all.join(","))
     }
 

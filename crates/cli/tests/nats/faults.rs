@@ -1,214 +1,18 @@
 //! What may happen to workers, to whoever leads them and to their bus, on machines of a network: whatever it is, nothing is started twice or
 //! late, and what the target saw is what the report says, by worker and by second.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
+use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
+use rustix::process::Signal;
 
-use super::binary::{onrush, report, text};
+use super::binary::text;
 use super::bus::NatsServer;
-use super::net::Net;
+use super::scene::{FIRST, LEADER, RATE, STANDBY, Scene, TOGETHER, signal};
 use super::seen::until;
-use super::target::{Target, Truth};
-use super::{Worker, of_workers, started};
-
-const BUS: usize = 1;
-const TARGET: usize = 2;
-const LEADER: usize = 3;
-const STANDBY: usize = 4;
-const FIRST: usize = 5;
-
-const RATE: u64 = 300;
-/// A start that comes so much after its instant is one of a burst.
-const LATE: Duration = Duration::from_secs(3);
-/// The starts of workers come so closely together, on a network of this machine.
-const TOGETHER: Duration = Duration::from_millis(5);
-/// Rows that are told by several clocks may differ by the starts of this part of a second.
-const ROW_SLACK: u64 = RATE / 5;
-
-/// A cluster at work.
-struct Scene {
-    net: Arc<Net>,
-    bus: NatsServer,
-    target: Target,
-    folder: PathBuf,
-    seconds: u64,
-    workers: Vec<Worker>,
-    leader: Option<Child>,
-}
-
-impl Scene {
-    /// Workers, and a load on all of them that has begun.
-    fn begun(name: &str, workers: usize, seconds: u64, words: &[&str]) -> Self {
-        let mut scene = Self::prepared(name, workers, seconds);
-        scene.leads(words);
-        scene.has_begun();
-        scene
-    }
-
-    fn prepared(name: &str, workers: usize, seconds: u64) -> Self {
-        Self::with(name, workers, seconds, |net, host| NatsServer::on(net, host, &[]))
-    }
-
-    /// The same on a bus of its own kind, which begins at a machine.
-    fn with(name: &str, workers: usize, seconds: u64, bus: impl Fn(&Arc<Net>, usize) -> NatsServer) -> Self {
-        let net = Arc::new(Net::of(FIRST + 6));
-        let folder = std::env::temp_dir().join(format!("onrush-{name}-{}", std::process::id()));
-        fs::create_dir_all(&folder).expect("a folder");
-        let rows: String = (0..seconds * RATE).map(|number| format!("{number}\n")).collect();
-        fs::write(folder.join("rows.csv"), format!("n\n{rows}")).expect("a file");
-        let bus = bus(&net, BUS);
-        let target = Target::on(&net, TARGET);
-        let load = format!(
-            "target: {}\ndata:\n  rows: {{file: rows.csv, pick: next, share: split, at_end: stop}}\n\
-             scenarios:\n  all:\n    load: {{rate: {RATE}/s, for: {seconds}s}}\n    steps:\n      - get: /${{rows.n}}\n",
-            target.url
-        );
-        fs::write(folder.join("load.yaml"), load).expect("a file");
-        let mut scene = Self { net, bus, target, folder, seconds, workers: Vec::new(), leader: None };
-        (0..workers).for_each(|_| scene.joins());
-        scene
-    }
-
-    /// One more worker.
-    fn joins(&mut self) {
-        self.joins_with_clock(0);
-    }
-
-    /// One whose clock is so many seconds ahead of those of the others.
-    fn joins_with_clock(&mut self, ahead: u64) {
-        let host = FIRST + self.workers.len();
-        let (site, name) = (self.bus.site("faults"), self.net.address(host));
-        let words = ["worker", "--join", &site, "--name", &name, "--threads", "1", "--quiet"];
-        let mut worker = onrush(&words);
-        if ahead > 0 {
-            let mut shifted = Command::new("unshare");
-            shifted.args(["--time", "--monotonic", &ahead.to_string(), "--boottime", &ahead.to_string()]);
-            shifted.arg(worker.get_program()).args(worker.get_args());
-            worker = shifted;
-        }
-        let worker = self.net.on(host, &worker).stdout(Stdio::null()).spawn();
-        self.workers.push(Worker(worker.expect("it starts")));
-    }
-
-    fn leads(&mut self, words: &[&str]) {
-        self.leader = Some(self.leads_on(LEADER, words));
-    }
-
-    fn leads_on(&self, host: usize, words: &[&str]) -> Child {
-        let load = self.folder.join("load.yaml").display().to_string();
-        let (site, count) = (self.bus.site("faults"), self.workers.len().to_string());
-        let own = ["run", &load, "--output", "json", "--cluster", &site, "--workers", &count];
-        let mut leads = self.net.on(host, &onrush(&[&own[..], words].concat()));
-        leads.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
-    }
-
-    fn has_begun(&self) {
-        until("the load begins", || self.target.count() as u64 > RATE);
-    }
-
-    fn address(&self, worker: usize) -> String {
-        self.net.address(FIRST + worker)
-    }
-
-    fn bus_address(&self) -> String {
-        self.net.address(BUS)
-    }
-
-    /// The end of it: what is planned, was started, or is told to be missing; and what came of each number.
-    fn judged(mut self) -> (Judged, Value) {
-        self.judged_of()
-    }
-
-    /// The same, and the scene stays.
-    fn judged_of(&mut self) -> (Judged, Value) {
-        let leader = self.leader.take().expect("it leads");
-        self.judged_by(leader)
-    }
-
-    /// The same, by whoever leads it to its end.
-    fn judged_by(&self, leader: Child) -> (Judged, Value) {
-        let done = leader.wait_with_output().expect("it ends");
-        assert!(matches!(done.status.code(), Some(0 | 1)), "{}", text(&done.stderr));
-        let report = report(&done);
-        let judged = Judged::of(&report, &self.target, self.seconds * RATE);
-        (judged, report)
-    }
-}
-
-impl Drop for Scene {
-    fn drop(&mut self) {
-        if let Some(leader) = &mut self.leader {
-            // It may have ended by itself.
-            let _ = leader.kill();
-            let _ = leader.wait();
-        }
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-fn signal(child: &Child, signal: Signal) {
-    kill_process(Pid::from_child(child), signal).expect("it is there");
-}
-
-/// The books, held against what the target saw.
-#[derive(Debug)]
-struct Judged {
-    started: u64,
-    undelivered: u64,
-    unknown: u64,
-    /// Planned starts that the target did not see.
-    missing: Vec<u64>,
-}
-
-impl Judged {
-    /// What holds whatever happened: nothing came twice or late, and each start is in the books once.
-    fn of(report: &Value, target: &Target, planned: u64) -> Self {
-        let truth = Truth::of(&target.came(), RATE);
-        let (started, workers) = (started(report), &report["workers"]);
-        let (undelivered, unknown) = (of_workers(report, "undelivered"), of_workers(report, "unknown"));
-        let judged = Self { started, undelivered, unknown, missing: truth.missing(planned) };
-        let came = truth.numbers.len() as u64;
-        let shown = format!("{started} + {undelivered} + {unknown} of {planned}, {came} came: {workers:#}");
-        assert_eq!(truth.twice, Vec::<u64>::new(), "{shown}");
-        assert!(truth.latest < LATE, "{:?} late: {shown}", truth.latest);
-        // What a killed one had started and not told may lie between two rows.
-        let slack = if unknown > 0 { 2 } else { 0 };
-        assert!(planned.abs_diff(started + undelivered + unknown) <= slack, "{shown}");
-        assert!((started..=started + unknown + slack).contains(&came), "{shown}");
-        if unknown == 0 {
-            // One that came back is there once for each of its lives.
-            let mut of: BTreeMap<String, u64> = BTreeMap::new();
-            for each in workers["each"].as_array().expect("workers") {
-                let name = each["name"].as_str().expect("a name").to_owned();
-                *of.entry(name).or_default() += each["started"].as_u64().expect("a number");
-            }
-            of.retain(|_, started| *started > 0);
-            assert_eq!(truth.of, of, "{shown}");
-            judged.rows_agree(report);
-        }
-        judged
-    }
-
-    /// Second by second: what the rows say to have been started by then is what came.
-    fn rows_agree(&self, report: &Value) {
-        let mut told = 0;
-        for row in report["intervals"].as_array().expect("rows") {
-            told += row["started"].as_u64().expect("a number");
-            let due = (row["to_s"].as_f64().expect("a time") * RATE as f64).round() as u64;
-            let came = due - self.missing.iter().filter(|number| **number < due).count() as u64;
-            assert!(came.abs_diff(told) <= ROW_SLACK, "{told} and {came} by {}: {row}", row["to_s"]);
-        }
-        assert_eq!(told, self.started);
-    }
-}
+use super::way::Way;
+use super::{of_workers, started};
 
 /// Out of reach for longer than its lease, and back: others had its share, and it takes part again.
 #[test]
@@ -274,13 +78,32 @@ fn a_machine_whose_cable_is_pulled() {
 /// Whoever leads stands still: nobody goes on without it, and it goes on with all of them.
 #[test]
 fn a_leader_that_stands_still_for_eight_seconds() {
-    let scene = Scene::begun("leader-still", 3, 28, &[]);
+    let mut scene = Scene::begun("leader-still", 3, 28, &[]);
     signal(scene.leader.as_ref().expect("it leads"), Signal::STOP);
     sleep(Duration::from_secs(8));
     signal(scene.leader.as_ref().expect("it leads"), Signal::CONT);
-    let (judged, _) = scene.judged();
+    let (judged, _) = scene.judged_of();
     assert_eq!((judged.unknown, judged.missing.len() as u64), (0, judged.undelivered), "{judged:?}");
     assert!(judged.undelivered <= 8 * RATE, "{judged:?}");
+    // Each worker says why it starts nothing, once.
+    for worker in 0..3 {
+        let told = scene.told(worker);
+        assert_eq!(told.matches("whoever leads does not answer").count(), 1, "{told}");
+    }
+}
+
+/// All that whoever leads hears is a second and a half old: it leads all the same, nothing is missing, and it says that it is slow.
+#[test]
+fn a_leader_that_is_slow() {
+    let mut scene = Scene::prepared("leader-slow", 3, 20);
+    let way = Way::on(&scene.net, LEADER, scene.bus.address());
+    scene.leader = Some(scene.leads_by(&format!("nats://{}/faults", way.address), LEADER, &[]));
+    scene.has_begun();
+    way.takes(Duration::from_millis(1_500));
+    let (judged, report) = scene.judged_of();
+    assert_eq!((judged.undelivered, judged.unknown, judged.missing.len()), (0, 0, 0), "{judged:?}");
+    let late = report["workers"]["heard_late_s"].as_f64().expect("a time");
+    assert!((1.4..4.0).contains(&late), "{late} s late");
 }
 
 #[test]

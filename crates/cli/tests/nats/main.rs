@@ -10,11 +10,13 @@ mod folder;
 mod held;
 mod net;
 mod own_bus;
+mod scene;
 #[path = "../seen/mod.rs"]
 mod seen;
 mod ssh;
 mod target;
 mod tls;
+mod way;
 
 use std::process::{Child, Stdio};
 use std::time::Duration;

@@ -3,13 +3,16 @@
 use pacing::Nanos;
 
 use super::ByWorker;
+use crate::pace::Pace;
 use crate::words::{Hello, NAME_CHARS_MAX, WorkerId};
 
 /// One that said nothing for so long is doubtful.
-pub(super) const DOUBTFUL_AFTER: Nanos = Nanos::from_millis(3_000);
+const DOUBTFUL_AFTER: Nanos = Nanos::from_millis(3_000);
 /// One that should have said something is asked whether it is there, so often.
 const ASKED_AFTER: Nanos = Nanos::from_millis(1_200);
 const ASKED_EVERY: Nanos = Nanos::from_millis(300);
+/// So many of them at a time: when very many are silent it is rather the bus, or who leads.
+const ASKED_AT_ONCE: usize = 64;
 /// One that takes part in nothing, and said nothing for so long, is forgotten.
 const FORGOTTEN_AFTER: Nanos = Nanos::from_millis(120_000);
 /// Workers that are known at a time.
@@ -50,11 +53,11 @@ impl Known {
     }
 
     /// It could take part in a run.
-    fn is_there(&self, now: Nanos) -> bool {
+    fn is_there(&self, doubtful_after: Nanos, now: Nanos) -> bool {
         self.is_fit
             && self.gone_at.is_none()
             && self.lives(self.hello.boot)
-            && now.since(self.heard_at) < DOUBTFUL_AFTER
+            && now.since(self.heard_at) < doubtful_after
     }
 
     /// This life of it was not given up.
@@ -162,6 +165,11 @@ impl Members {
         }
     }
 
+    /// One that said nothing for so long is doubtful: of very many, each says less.
+    pub(super) fn doubtful_after(&self) -> Nanos {
+        DOUBTFUL_AFTER + Pace::of(self.known.len()).slack()
+    }
+
     /// So many are known.
     pub(super) fn len(&self) -> usize {
         self.known.len()
@@ -174,33 +182,44 @@ impl Members {
 
     /// How many could take part in a run.
     pub(super) fn fit_count(&self, now: Nanos) -> usize {
-        self.known.values().filter(|known| known.is_there(now)).count()
+        let doubtful_after = self.doubtful_after();
+        self.known.values().filter(|known| known.is_there(doubtful_after, now)).count()
     }
 
     /// Those who could take part in a run, by their names.
     pub(super) fn fit(&self, now: Nanos) -> Vec<&Known> {
-        let mut fit: Vec<&Known> = self.known.values().filter(|known| known.is_there(now)).collect();
+        let doubtful_after = self.doubtful_after();
+        let mut fit: Vec<&Known> = self.known.values().filter(|known| known.is_there(doubtful_after, now)).collect();
         fit.sort_by(|one, other| (&one.hello.name, one.hello.id).cmp(&(&other.hello.name, other.hello.id)));
         fit
     }
 
     /// Those of another version.
     pub(super) fn unfit(&self, now: Nanos) -> Option<&Known> {
-        self.known.values().find(|known| !known.is_fit && now.since(known.heard_at) < DOUBTFUL_AFTER)
+        let doubtful_after = self.doubtful_after();
+        self.known.values().find(|known| !known.is_fit && now.since(known.heard_at) < doubtful_after)
     }
 
     /// Those who are to be asked now whether they are there.
     pub(super) fn doubtful(&mut self, now: Nanos) -> Vec<(WorkerId, u32)> {
         self.known.retain(|_, known| now.since(known.heard_at) < FORGOTTEN_AFTER || known.lost_boot.is_some());
+        let asked_after = ASKED_AFTER + Pace::of(self.known.len()).slack();
         let mut all = Vec::new();
-        for (id, known) in &mut self.known {
+        for (id, known) in &self.known {
             let silent = now.since(known.heard_at);
-            let is_doubtful = silent >= ASKED_AFTER && silent < FORGOTTEN_AFTER && known.gone_at.is_none();
+            let is_doubtful = silent >= asked_after && silent < FORGOTTEN_AFTER && known.gone_at.is_none();
             if is_doubtful && now.since(known.asked_at) >= ASKED_EVERY {
-                known.asked_at = now;
-                all.push((*id, known.hello.boot));
+                all.push((known.asked_at, *id, known.hello.boot));
             }
         }
-        all
+        // Those who were not asked for longest come first.
+        all.sort_unstable();
+        all.truncate(ASKED_AT_ONCE);
+        for (_, id, _) in &all {
+            if let Some(known) = self.known.get_mut(id) {
+                known.asked_at = now;
+            }
+        }
+        all.into_iter().map(|(_, id, boot)| (id, boot)).collect()
     }
 }

@@ -2,7 +2,6 @@
 
 use pacing::Nanos;
 
-use super::members::DOUBTFUL_AFTER;
 use super::run::Seat;
 use super::{Leader, OnLoss, Told};
 use crate::deal::{NOBODY, redeal};
@@ -45,7 +44,8 @@ impl Leader {
                 (place, self.members.silent_for(id, boot, now), is_sure)
             })
             .collect();
-        let doubtful = silent.iter().filter(|(_, silent, is_sure)| *silent >= DOUBTFUL_AFTER && !is_sure).count();
+        let doubtful_after = self.members.doubtful_after();
+        let doubtful = silent.iter().filter(|(_, silent, is_sure)| *silent >= doubtful_after && !is_sure).count();
         let is_many = doubtful >= 2 && doubtful as f64 > FROZEN_SHARE * silent.len() as f64;
         if is_many && run.frozen_until == Nanos::ZERO {
             run.frozen_until = now + FROZEN_FOR;
@@ -157,7 +157,9 @@ impl Leader {
         let weights: Vec<u32> =
             at.zip(&run.seats).map(|(weight, seat)| if seat.goes_on() { weight } else { 0 }).collect();
         let run_now = now.since(started).since(order.warmup);
-        let from = run_now + lead;
+        // Not before an earlier one: whoever has slots until then has them until then.
+        let last = self.state.tenures.iter().filter_map(|tenure| tenure.from).max().unwrap_or_default();
+        let from = (run_now + lead).max(last);
         let is_late = order.ends_at.is_some_and(|ends_at| from >= ends_at);
         if !order.can_move || is_late || self.state.tenures.len() >= TENURES_MAX || self.state.wish > Wish::Run {
             return;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use pacing::Nanos;
 
+use super::late::Lateness;
 use super::{Leader, Pending, Told};
 use crate::bus::Verb;
 use crate::deal::deal;
@@ -45,6 +46,7 @@ pub(super) struct Run {
     pub(super) wished_at: Option<Nanos>,
     pub(super) joins_looked_at: Nanos,
     pub(super) is_over: bool,
+    pub(super) lateness: Lateness,
     /// Somebody has come to the end of the load.
     has_ended: bool,
     /// It was led by somebody else before.
@@ -95,6 +97,7 @@ impl Run {
             wished_at: None,
             joins_looked_at: Nanos::ZERO,
             is_over: false,
+            lateness: Lateness::default(),
             has_ended: false,
             is_taken_over: false,
         }
@@ -224,6 +227,7 @@ impl Leader {
     }
 
     fn look_who_is_ready(&mut self, now: Nanos) {
+        let called_within = 2 * self.pace().spread().0;
         let Some(run) = &mut self.run else { return };
         let (mut worst, mut unready) = (Nanos::ZERO, 0);
         for member in &self.state.members {
@@ -249,7 +253,7 @@ impl Leader {
             }
             return;
         }
-        let started = now + self.setting.start_lead + Nanos(4 * worst.0);
+        let started = now + self.setting.start_lead + Nanos(4 * worst.0 + called_within);
         run.started = Some(started);
         for member in &self.state.members {
             self.members.begin_hearing(member.id, member.boot, started);
@@ -330,6 +334,8 @@ impl Leader {
             run.guess = Some(run.guess.map_or(guess, |known| known.min(guess)));
         }
         self.members.knows(batch.id, batch.boot, batch.revision);
+        self.hear_age(batch.sent_at, now);
+        let Some(run) = &mut self.run else { return };
         let mut is_fenced = false;
         for news in batch.news {
             if let News::Gone { is_over } = news

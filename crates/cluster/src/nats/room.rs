@@ -9,8 +9,8 @@ use async_nats::jetstream::consumer::{DeliverPolicy, pull};
 use async_nats::jetstream::context::{PublishError, PublishErrorKind};
 use async_nats::jetstream::kv::{self, CreateErrorKind, Operation, UpdateErrorKind};
 use async_nats::jetstream::message::PublishMessage;
-use async_nats::jetstream::object_store::{self, GetErrorKind, ObjectStore};
-use async_nats::jetstream::stream::{self, DiscardPolicy, StorageType, Stream};
+use async_nats::jetstream::object_store::{self, GetErrorKind, InfoErrorKind, ObjectStore};
+use async_nats::jetstream::stream::{self, DirectGetErrorKind, DiscardPolicy, StorageType, Stream};
 use async_nats::jetstream::{self, Context, ErrorCode};
 use async_nats::{Client, Request, RequestErrorKind};
 use futures_util::StreamExt;
@@ -18,7 +18,7 @@ use tokio::io::AsyncReadExt;
 use tokio::task::{AbortHandle, spawn_local};
 
 use super::Role;
-use crate::bus::{Bytes, Heard, Inbox, LEADER, Refused, STATE, Verb};
+use crate::bus::{Bytes, Heard, Inbox, LEADER, Refused, Verb};
 use crate::words::{Lease, read};
 
 /// What workers tell is kept so long, and packets too: longer than a run is put together.
@@ -151,7 +151,7 @@ impl Room {
             next: Cell::new(0),
         });
         if role == Role::Works {
-            own.overhear(name).await?;
+            own.listen_who_leads().await?;
         }
         for subject in subjects {
             let mut messages = own.client.subscribe(subject).await?;
@@ -179,7 +179,6 @@ impl Room {
             Role::Leads => spawn_local(own.watch()),
             Role::Works => spawn_local(async move {
                 own.look_at(LEADER).await;
-                own.look_at(STATE).await;
             }),
         };
         if let Some(earlier) = self.0.watcher.replace(Some(task.abort_handle())) {
@@ -240,16 +239,15 @@ impl Own {
         }
     }
 
-    /// Hears what is written to keys as it goes by. Not all of it comes to be written: whoever leads says what did.
-    async fn overhear(self: &Rc<Self>, name: &str) -> Result<(), Reason> {
-        for (subject, key) in [(format!("$KV.onrush_{name}.{STATE}"), STATE), (self.leads.clone(), LEADER)] {
-            let (own, mut messages) = (self.clone(), self.client.subscribe(subject).await?);
-            spawn_local(async move {
-                while let Some(message) = messages.next().await {
-                    own.hear(Heard::Overheard { key: key.to_owned(), value: message.payload.as_ref().into() });
-                }
-            });
-        }
+    /// Hears who leads, and what that wrote last: it is asked what that says.
+    async fn listen_who_leads(self: &Rc<Self>) -> Result<(), Reason> {
+        let (own, mut messages) = (self.clone(), self.client.subscribe(self.leads.clone()).await?);
+        spawn_local(async move {
+            while let Some(message) = messages.next().await {
+                let (key, value) = (LEADER.to_owned(), message.payload.as_ref().into());
+                own.hear(Heard::Changed { key, revision: 0, value });
+            }
+        });
         Ok(())
     }
 
@@ -358,23 +356,40 @@ impl Own {
                 let result = stored.map(drop).map_err(|error| Refused::Other(error.to_string()));
                 Some(Heard::Stored { token, result })
             }
-            Verb::Fetch { token, name } => {
-                let object = match self.objects.get(&name).await {
-                    Ok(mut object) => {
-                        let (mut bytes, mut piece) = (Vec::new(), vec![0; PIECE_BYTES]);
-                        loop {
-                            match object.read(&mut piece).await {
-                                Ok(0) => break Some(bytes.into()),
-                                Ok(count) => bytes.extend_from_slice(&piece[..count]),
-                                // What is not what it was is as good as not there.
-                                Err(_) => break None,
-                            }
-                        }
-                    }
-                    Err(error) if error.kind() == GetErrorKind::NotFound => None,
+            Verb::Fetch { token, name } => Some(Heard::Fetched { token, object: self.fetched(&name).await? }),
+        }
+    }
+
+    /// Something large; `Some(None)`: it is not there. What is not too large is one message, which needs no reader of its own on the
+    /// server: many ask for it at the same time.
+    async fn fetched(&self, name: &str) -> Option<Option<Bytes>> {
+        match self.objects.info(name).await {
+            Ok(info) if info.chunks == 1 && !info.deleted => {
+                let stream = self.context.get_stream_no_info(format!("OBJ_{}", info.bucket)).await.ok()?;
+                let chunk = format!("$O.{}.C.{}", info.bucket, info.nuid);
+                match stream.direct_get_last_for_subject(chunk).await {
+                    Ok(message) => return Some(Some(message.payload.as_ref().into())),
+                    // It was put there anew meanwhile.
+                    Err(error) if error.kind() == DirectGetErrorKind::NotFound => {}
                     Err(_) => return None,
-                };
-                Some(Heard::Fetched { token, object })
+                }
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == InfoErrorKind::NotFound => return Some(None),
+            Err(_) => return None,
+        }
+        let mut object = match self.objects.get(name).await {
+            Ok(object) => object,
+            Err(error) if error.kind() == GetErrorKind::NotFound => return Some(None),
+            Err(_) => return None,
+        };
+        let (mut bytes, mut piece) = (Vec::new(), vec![0; PIECE_BYTES]);
+        loop {
+            match object.read(&mut piece).await {
+                Ok(0) => break Some(Some(bytes.into())),
+                Ok(count) => bytes.extend_from_slice(&piece[..count]),
+                // What is not what it was is as good as not there.
+                Err(_) => break Some(None),
             }
         }
     }

@@ -52,8 +52,10 @@ pub(super) struct Setting {
     pub(super) fault: Fault,
     pub(super) happens: Vec<(Nanos, Happens)>,
     pub(super) on_loss: OnLoss,
-    /// Workers hear what is written to keys, and not whether it was: as on a bus of NATS.
-    pub(super) overhear: bool,
+    /// Workers hear who leads, and nothing of other keys: as on a bus of NATS.
+    pub(super) is_distant: bool,
+    /// Each speaks as one of so many more.
+    pub(super) crowd: usize,
 }
 
 pub(super) enum Who {
@@ -100,6 +102,7 @@ impl Tally {
             | Told::Resumes(_)
             | Told::Frozen
             | Told::NoRoom { .. }
+            | Told::Behind(_)
             | Told::Elsewhere
             | Told::Replaced
             | Told::NoRun => {}
@@ -273,8 +276,8 @@ impl World {
         let model = Model::new(self.schedule.clone(), self.spacing);
         let subjects = worker.subjects();
         self.add(Who::Worker(Box::new(worker), Box::new(model)), offset, subjects);
-        if self.setting.overhear {
-            self.broker.overhearing.insert(self.nodes.len() as Client - 1);
+        if self.setting.is_distant {
+            self.broker.distant.insert(self.nodes.len() as Client - 1);
         }
     }
 

@@ -1,8 +1,8 @@
 //! Whoever leads, between the bus and the run: on a thread of its own.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::time::Duration;
 
 use driver::Clock;
@@ -39,6 +39,7 @@ struct OwnRun {
     seen: HashMap<u16, WorkerResult>,
     revision: u32,
     rounds: Vec<Nanos>,
+    heard_late: Nanos,
     /// When the load was over, as far as it was ended.
     until: Option<Nanos>,
     /// When a part ended before its time by itself: its rows or its budget were used up.
@@ -52,6 +53,8 @@ pub(super) struct Desk {
     pub(super) clock: Clock,
     pub(super) inputs: Receiver<Input>,
     pub(super) setting: Setting,
+    /// What workers told, and is yet to be read.
+    unread: VecDeque<Heard>,
     run: Option<OwnRun>,
     hold: Option<OwnHold>,
     pub(super) closing_since: Option<Nanos>,
@@ -69,9 +72,9 @@ impl Desk {
         inputs: Receiver<Input>,
         setting: Setting,
     ) -> Self {
-        let (run, hold, closing_since) = (None, None, None);
+        let (unread, run, hold, closing_since) = (VecDeque::new(), None, None, None);
         let (cut_since, wished_since) = (None, None);
-        Self { leader, bus, clock, inputs, setting, run, hold, closing_since, cut_since, wished_since }
+        Self { leader, bus, clock, inputs, setting, unread, run, hold, closing_since, cut_since, wished_since }
     }
 
     /// Until all is closed.
@@ -90,7 +93,20 @@ impl Desk {
                 return;
             }
             let left = self.leader.wake_at(now).since(now).as_duration().clamp(Duration::from_millis(1), LOOKS_EVERY);
-            match self.inputs.recv_timeout(left) {
+            // Whoever asks is answered first: who reads slowly leads all the same.
+            let next = match self.inputs.try_recv() {
+                Ok(Input::Heard(told @ (Heard::Entry { .. } | Heard::Follows { .. }))) => {
+                    self.unread.push_back(told);
+                    continue;
+                }
+                Ok(input) => Ok(input),
+                Err(TryRecvError::Empty) => match self.unread.pop_front() {
+                    Some(told) => Ok(Input::Heard(told)),
+                    None => self.inputs.recv_timeout(left),
+                },
+                Err(TryRecvError::Disconnected) => return,
+            };
+            match next {
                 Ok(Input::Heard(heard)) => {
                     let is_cut = heard == Heard::Disconnected;
                     self.cut_since = is_cut.then(|| self.cut_since.unwrap_or(now));
@@ -132,6 +148,7 @@ impl Desk {
             seen: HashMap::new(),
             revision: 0,
             rounds,
+            heard_late: Nanos::ZERO,
             until: None,
             early: None,
         });
@@ -254,6 +271,14 @@ impl Desk {
                     }
                     if let Some(run) = &mut self.run {
                         run.seen.entry(member).or_default().had_no_room = true;
+                    }
+                }
+                Told::Behind(behind) => {
+                    if let Some(hold) = &mut self.hold {
+                        hold.heard_late = hold.heard_late.max(behind);
+                    }
+                    if let Some(run) = &mut self.run {
+                        run.heard_late = run.heard_late.max(behind);
                     }
                 }
                 Told::Gap => self.breaks(|| TeamFault::Bus {
@@ -421,7 +446,8 @@ impl Desk {
             stood_still: balance.stood_still.as_duration(),
             unknown_answers: 0,
         };
-        run.teller.over(Muster { workers, books });
+        let heard_late = run.heard_late.as_duration();
+        run.teller.over(Muster { workers, books, heard_late });
     }
 }
 

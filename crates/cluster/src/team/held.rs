@@ -65,6 +65,7 @@ pub(super) struct OwnHold {
     connections: u64,
     standing: BTreeMap<u16, Standing>,
     lost: BTreeSet<u16>,
+    pub(super) heard_late: Nanos,
     has_said_end: bool,
 }
 
@@ -81,6 +82,7 @@ impl OwnHold {
             connections,
             standing: BTreeMap::new(),
             lost: BTreeSet::new(),
+            heard_late: Nanos::ZERO,
             has_said_end: false,
         };
         (own, order)
@@ -209,7 +211,8 @@ impl OwnHold {
             (standing.unknown().saturating_add(connections), standing.unanswered.saturating_add(answers))
         });
         let books = Books { unknown, unknown_answers, ..Books::default() };
-        self.teller.over(Muster { workers: in_order(self.workers), books });
+        let (workers, heard_late) = (in_order(self.workers), self.heard_late.as_duration());
+        self.teller.over(Muster { workers, books, heard_late });
     }
 }
 

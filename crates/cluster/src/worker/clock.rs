@@ -3,11 +3,6 @@
 
 use pacing::Nanos;
 
-/// So many questions are asked.
-pub(super) const PROBES: u32 = 32;
-/// So many answers are enough when others were lost.
-pub(super) const PROBES_MIN: u32 = 8;
-
 /// So many of them are under way at a time.
 pub(super) const AT_A_TIME: u32 = 4;
 /// They follow each other so fast, when none is answered; twice as long each time, but not more often than this.

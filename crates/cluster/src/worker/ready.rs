@@ -2,7 +2,7 @@
 
 use pacing::Nanos;
 
-use super::clock::{AT_A_TIME, PROBES, PROBES_MIN};
+use super::clock::AT_A_TIME;
 use super::{Act, FETCH_AGAIN, MISSING_MAX, PROBES_WITHIN, Pending, Probes, Stage, Worker};
 use crate::bus::{Bytes, Verb, asking};
 use crate::words::{Ask, Ready, Refusal, Standing, written};
@@ -60,11 +60,12 @@ impl Worker {
             Stage::Asks(since) => {
                 let Some(who) = self.leader.as_ref().map(|lease| lease.who) else { return };
                 if std::mem::replace(&mut run.clock_of, who) != who {
-                    run.probes = Probes::default();
+                    // What is known of another clock says nothing of this one.
+                    (run.probes, run.offset) = (Probes::default(), None);
                 }
                 let is_late = now.since(since) >= PROBES_WITHIN;
                 let answered = run.probes.answered();
-                if answered >= PROBES || (is_late && answered >= PROBES_MIN) {
+                if answered >= self.pace.probes() || (is_late && answered >= self.pace.probes_min()) {
                     let (best, clock_of) = (run.probes.best(), who);
                     run.offset = best;
                     let round_trip = best.map_or(Nanos::ZERO, |best| best.round_trip);

@@ -16,23 +16,18 @@ impl Worker {
         }
     }
 
-    /// Somebody writes what is to be done.
-    pub(super) fn overhear(&mut self, value: &[u8]) {
-        let Some(state) = State::read(value) else { return };
-        let order = |state: &State| (state.epoch, state.revision);
-        if self.overheard.as_ref().is_none_or(|known| order(known) < order(&state))
-            && order(&self.state) < order(&state)
-        {
-            self.overheard = Some(state);
-        }
-    }
-
-    /// Whoever leads says that this revision of what is to be done is written.
+    /// Whoever leads says that this revision of what is to be done is written: it is asked what that says, in its turn.
     pub(super) fn see_written(&mut self, epoch: u64, revision: u64, now: Nanos) {
-        if let Some(state) = self.overheard.take_if(|state| (state.epoch, state.revision) == (epoch, revision)) {
-            self.take_up(state, now);
+        let is_new = self.written < (epoch, revision);
+        if is_new {
+            self.written = (epoch, revision);
         }
-        let is_behind = (self.state.epoch, self.state.revision) < (epoch, revision);
+        let is_behind = (self.state.epoch, self.state.revision) < self.written;
+        if is_behind && is_new {
+            let spread = self.pace.spread().0;
+            let turn = if spread > 0 { self.hello.id % spread } else { 0 };
+            self.called_at = Some(now + Nanos(turn));
+        }
         self.behind_since = is_behind.then(|| self.behind_since.unwrap_or(now));
     }
 
@@ -48,7 +43,7 @@ impl Worker {
         (self.state.epoch, self.state.revision)
     }
 
-    fn take_up(&mut self, state: State, now: Nanos) {
+    pub(super) fn take_up(&mut self, state: State, now: Nanos) {
         // Who led before has no say any more, and what was said before is past.
         let is_old =
             state.epoch < self.epoch || (state.epoch, state.revision) < (self.state.epoch, self.state.revision);
@@ -67,7 +62,7 @@ impl Worker {
     pub(super) fn follow_state(&mut self, now: Nanos) {
         let (run, phase) = (self.state.run, self.state.phase);
         if let Some(own) = &self.run
-            && (own.run != run || phase == Phase::Done)
+            && (own.run != run || phase >= Phase::Done)
         {
             let own = own.run;
             self.run = None;
@@ -132,6 +127,8 @@ impl Worker {
         let Some(run) = &mut self.run else { return };
         let Some(offset) = run.offset else { return };
         let life = (run.run, run.boot);
+        // In another life it was told when this run started, by who led it then: nobody who leads now knows better.
+        run.started = run.started.or(self.known_start.filter(|(of, _)| *of == run.run).map(|(_, started)| started));
         if run.started.is_none() {
             // Of a clock that it did not ask it knows nothing.
             if self.state.clock_of != run.clock_of {

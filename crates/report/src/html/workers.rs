@@ -90,5 +90,11 @@ fn unaccounted(workers: &Value, page: &Markup) -> Vec<Vec<Cell>> {
     if let Some(seconds) = workers["stood_still_s"].as_f64().filter(|seconds| *seconds > 0.0) {
         tell(page.pick("the load stood still for", "负载停顿"), time(seconds * 1e9));
     }
+    if let Some(seconds) = workers["heard_late_s"].as_f64().filter(|seconds| *seconds > 0.0) {
+        tell(
+            page.pick("what workers told was read late by up to", "工作进程的数据被读取时最多迟"),
+            time(seconds * 1e9),
+        );
+    }
     rows
 }

@@ -1,0 +1,222 @@
+//! A cluster on machines of a network, a load on it, and what came of it, held against what the target saw.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use super::binary::{onrush, report, text};
+use super::bus::NatsServer;
+use super::net::Net;
+use super::seen::until;
+use super::target::{Target, Truth};
+use super::{Worker, of_workers, started};
+
+pub(crate) const BUS: usize = 1;
+pub(crate) const TARGET: usize = 2;
+pub(crate) const LEADER: usize = 3;
+pub(crate) const STANDBY: usize = 4;
+pub(crate) const FIRST: usize = 5;
+
+pub(crate) const RATE: u64 = 300;
+/// A start that comes so much after its instant is one of a burst.
+pub(crate) const LATE: Duration = Duration::from_secs(3);
+/// The starts of workers come so closely together, on a network of this machine.
+pub(crate) const TOGETHER: Duration = Duration::from_millis(5);
+/// Rows that are told by several clocks may differ by the starts of this part of a second.
+pub(crate) const ROW_SLACK: u64 = RATE / 5;
+
+/// A cluster at work.
+pub(crate) struct Scene {
+    pub(crate) net: Arc<Net>,
+    pub(crate) bus: NatsServer,
+    pub(crate) target: Target,
+    pub(crate) folder: PathBuf,
+    pub(crate) seconds: u64,
+    pub(crate) workers: Vec<Worker>,
+    pub(crate) leader: Option<Child>,
+}
+
+impl Scene {
+    /// Workers, and a load on all of them that has begun.
+    pub(crate) fn begun(name: &str, workers: usize, seconds: u64, words: &[&str]) -> Self {
+        let mut scene = Self::prepared(name, workers, seconds);
+        scene.leads(words);
+        scene.has_begun();
+        scene
+    }
+
+    pub(crate) fn prepared(name: &str, workers: usize, seconds: u64) -> Self {
+        Self::with(name, workers, seconds, |net, host| NatsServer::on(net, host, &[]))
+    }
+
+    /// The same on a bus of its own kind, which begins at a machine.
+    pub(crate) fn with(name: &str, workers: usize, seconds: u64, bus: impl Fn(&Arc<Net>, usize) -> NatsServer) -> Self {
+        let net = Arc::new(Net::of(FIRST + 6));
+        let folder = std::env::temp_dir().join(format!("onrush-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let rows: String = (0..seconds * RATE).map(|number| format!("{number}\n")).collect();
+        fs::write(folder.join("rows.csv"), format!("n\n{rows}")).expect("a file");
+        let bus = bus(&net, BUS);
+        let target = Target::on(&net, TARGET);
+        let load = format!(
+            "target: {}\ndata:\n  rows: {{file: rows.csv, pick: next, share: split, at_end: stop}}\n\
+             scenarios:\n  all:\n    load: {{rate: {RATE}/s, for: {seconds}s}}\n    steps:\n      - get: /${{rows.n}}\n",
+            target.url
+        );
+        fs::write(folder.join("load.yaml"), load).expect("a file");
+        let mut scene = Self { net, bus, target, folder, seconds, workers: Vec::new(), leader: None };
+        (0..workers).for_each(|_| scene.joins());
+        scene
+    }
+
+    /// One more worker.
+    pub(crate) fn joins(&mut self) {
+        self.joins_with_clock(0);
+    }
+
+    /// One whose clock is so many seconds ahead of those of the others.
+    pub(crate) fn joins_with_clock(&mut self, ahead: u64) {
+        let host = FIRST + self.workers.len();
+        let (site, name) = (self.bus.site("faults"), self.net.address(host));
+        let mut worker = onrush(&["worker", "--join", &site, "--name", &name, "--threads", "1"]);
+        if ahead > 0 {
+            let mut shifted = Command::new("unshare");
+            shifted.args(["--time", "--monotonic", &ahead.to_string(), "--boottime", &ahead.to_string()]);
+            shifted.arg(worker.get_program()).args(worker.get_args());
+            worker = shifted;
+        }
+        let told = fs::File::create(self.told_file(self.workers.len())).expect("a file");
+        let worker = self.net.on(host, &worker).stdout(Stdio::null()).stderr(told).spawn();
+        self.workers.push(Worker(worker.expect("it starts")));
+    }
+
+    fn told_file(&self, worker: usize) -> PathBuf {
+        self.folder.join(format!("told-{worker}"))
+    }
+
+    /// What a worker has told whoever sits before it.
+    pub(crate) fn told(&self, worker: usize) -> String {
+        fs::read_to_string(self.told_file(worker)).expect("a file")
+    }
+
+    pub(crate) fn leads(&mut self, words: &[&str]) {
+        self.leader = Some(self.leads_on(LEADER, words));
+    }
+
+    pub(crate) fn leads_on(&self, host: usize, words: &[&str]) -> Child {
+        self.leads_by(&self.bus.site("faults"), host, words)
+    }
+
+    pub(crate) fn leads_by(&self, site: &str, host: usize, words: &[&str]) -> Child {
+        let load = self.folder.join("load.yaml").display().to_string();
+        let count = self.workers.len().to_string();
+        let own = ["run", &load, "--output", "json", "--cluster", site, "--workers", &count];
+        let mut leads = self.net.on(host, &onrush(&[&own[..], words].concat()));
+        leads.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+    }
+
+    pub(crate) fn has_begun(&self) {
+        until("the load begins", || self.target.count() as u64 > RATE);
+    }
+
+    pub(crate) fn address(&self, worker: usize) -> String {
+        self.net.address(FIRST + worker)
+    }
+
+    pub(crate) fn bus_address(&self) -> String {
+        self.net.address(BUS)
+    }
+
+    /// The end of it: what is planned, was started, or is told to be missing; and what came of each number.
+    pub(crate) fn judged(mut self) -> (Judged, Value) {
+        self.judged_of()
+    }
+
+    /// The same, and the scene stays.
+    pub(crate) fn judged_of(&mut self) -> (Judged, Value) {
+        let leader = self.leader.take().expect("it leads");
+        self.judged_by(leader)
+    }
+
+    /// The same, by whoever leads it to its end.
+    pub(crate) fn judged_by(&self, leader: Child) -> (Judged, Value) {
+        let done = leader.wait_with_output().expect("it ends");
+        assert!(matches!(done.status.code(), Some(0 | 1)), "{}", text(&done.stderr));
+        let report = report(&done);
+        let judged = Judged::of(&report, &self.target, self.seconds * RATE);
+        (judged, report)
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        if let Some(leader) = &mut self.leader {
+            // It may have ended by itself.
+            let _ = leader.kill();
+            let _ = leader.wait();
+        }
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+pub(crate) fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).expect("it is there");
+}
+
+/// The books, held against what the target saw.
+#[derive(Debug)]
+pub(crate) struct Judged {
+    pub(crate) started: u64,
+    pub(crate) undelivered: u64,
+    pub(crate) unknown: u64,
+    /// Planned starts that the target did not see.
+    pub(crate) missing: Vec<u64>,
+}
+
+impl Judged {
+    /// What holds whatever happened: nothing came twice or late, and each start is in the books once.
+    fn of(report: &Value, target: &Target, planned: u64) -> Self {
+        let truth = Truth::of(&target.came(), RATE);
+        let (started, workers) = (started(report), &report["workers"]);
+        let (undelivered, unknown) = (of_workers(report, "undelivered"), of_workers(report, "unknown"));
+        let judged = Self { started, undelivered, unknown, missing: truth.missing(planned) };
+        let came = truth.numbers.len() as u64;
+        let shown = format!("{started} + {undelivered} + {unknown} of {planned}, {came} came: {workers:#}");
+        assert_eq!(truth.twice, Vec::<u64>::new(), "{shown}");
+        assert!(truth.latest < LATE, "{:?} late: {shown}", truth.latest);
+        // What a killed one had started and not told may lie between two rows.
+        let slack = if unknown > 0 { 2 } else { 0 };
+        assert!(planned.abs_diff(started + undelivered + unknown) <= slack, "{shown}");
+        assert!((started..=started + unknown + slack).contains(&came), "{shown}");
+        if unknown == 0 {
+            // One that came back is there once for each of its lives.
+            let mut of: BTreeMap<String, u64> = BTreeMap::new();
+            for each in workers["each"].as_array().expect("workers") {
+                let name = each["name"].as_str().expect("a name").to_owned();
+                *of.entry(name).or_default() += each["started"].as_u64().expect("a number");
+            }
+            of.retain(|_, started| *started > 0);
+            assert_eq!(truth.of, of, "{shown}");
+            judged.rows_agree(report);
+        }
+        judged
+    }
+
+    /// Second by second: what the rows say to have been started by then is what came.
+    fn rows_agree(&self, report: &Value) {
+        let mut told = 0;
+        for row in report["intervals"].as_array().expect("rows") {
+            told += row["started"].as_u64().expect("a number");
+            let due = (row["to_s"].as_f64().expect("a time") * RATE as f64).round() as u64;
+            let came = due - self.missing.iter().filter(|number| **number < due).count() as u64;
+            assert!(came.abs_diff(told) <= ROW_SLACK, "{told} and {came} by {}: {row}", row["to_s"]);
+        }
+        assert_eq!(told, self.started);
+    }
+}

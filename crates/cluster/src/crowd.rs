@@ -1,0 +1,270 @@
+//! Very many workers on a real bus, each with a connection of its own, that make no load: what they would have seen is made up. So it is
+//! known to the last start what has to come out, and it shows what a bus and whoever leads can take.
+
+mod made;
+mod virtual_worker;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use driver::{Choice, Clock};
+use engine::{Lookout, RunError, RunOptions, Running, StopHandle, Supplies, Told};
+use metrics::Distribution;
+use pacing::Nanos;
+use plan::Flags;
+
+use crate::bus::{Heard, Inbox};
+use crate::nats::{NatsError, Role, Site, join};
+use crate::team::Workers;
+use crate::words::{Batch, read};
+use crate::{OnLoss, Setting};
+pub use made::{TIME_MIN, TIMES};
+use virtual_worker::Shared;
+
+/// Starts a second, of all of them.
+pub const RATE: u64 = 400_000;
+/// Those of which each says something.
+const FAULTS_MAX: usize = 16;
+
+/// What is to be tried.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// The bus.
+    pub site: Site,
+    /// So many workers.
+    pub workers: usize,
+    /// So long they would make load.
+    pub seconds: u64,
+    /// All of them are there after so long.
+    pub patience: Duration,
+    /// The version that all of them have.
+    pub version: String,
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// So many are there.
+    There(usize),
+    /// All are ready, after so long.
+    Ready(Duration),
+    /// Another second of it was put together.
+    Second(u64),
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// From the first to the moment when all were ready.
+    pub ready_after: Duration,
+    /// Workers that had a part.
+    pub with_part: usize,
+    /// From the start to the last that was told.
+    pub span: Duration,
+    /// How long after it was sent each batch was heard, in nanoseconds.
+    pub lags: Distribution,
+    /// Bytes of all batches.
+    pub bytes: u64,
+    /// Starts that were made up, and those that whoever leads has put together.
+    pub made: u64,
+    pub counted: u64,
+    /// By the books of whoever leads.
+    pub undelivered: u64,
+    pub unknown: u64,
+    /// Workers that were given up.
+    pub lost: usize,
+    /// The times that whoever leads has put together, and whether they are, bucket for bucket, those that were made up.
+    pub times: Distribution,
+    pub is_same: bool,
+    /// What went wrong with workers: how often, and of some what.
+    pub fault_count: usize,
+    pub faults: Vec<String>,
+}
+
+/// Why there is no outcome.
+#[derive(Debug, thiserror::Error)]
+pub enum CrowdError {
+    /// The bus.
+    #[error(transparent)]
+    Bus(#[from] NatsError),
+    /// The run, and what the first worker said for which something went wrong.
+    #[error("{error}{}", .first.as_ref().map(|first| format!("; {first}")).unwrap_or_default())]
+    Run {
+        /// What the engine says.
+        error: RunError,
+        /// What went wrong with a worker.
+        first: Option<String>,
+    },
+    /// The plan, or the system.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// What all threads know.
+#[derive(Clone, Debug)]
+struct Known {
+    clock: Clock,
+    /// When the run started, by that clock; 0 before.
+    started: Arc<AtomicU64>,
+    there: Arc<AtomicUsize>,
+    is_over: Arc<AtomicBool>,
+}
+
+/// How late each batch was heard, and the bytes of all of them.
+type Lags = Arc<Mutex<(Distribution, u64)>>;
+
+/// Tries it. What happens is told as it does.
+///
+/// # Errors
+/// There is no bus, or workers do not get ready.
+pub fn try_out(order: &Order, stop: &StopHandle, mut tell: impl FnMut(Moment)) -> Result<Outcome, CrowdError> {
+    let begun = Instant::now();
+    let known =
+        Known { clock: Clock::start(), started: Arc::default(), there: Arc::default(), is_over: Arc::default() };
+    let lags: Lags = Arc::default();
+    let team = leads(order, &known, lags.clone())?;
+    let plan = load(order.seconds).map_err(CrowdError::Other)?;
+    let crowd = Crowd::comes(order, &known).map_err(|error| CrowdError::Other(error.to_string()))?;
+    let options = options(team).map_err(|error| CrowdError::Other(error.to_string()))?;
+    let starting = {
+        let (stop, plan) = (stop.clone(), Arc::new(plan));
+        std::thread::spawn(move || Running::start(plan, options, &stop))
+    };
+    while !starting.is_finished() {
+        tell(Moment::There(known.there.load(Ordering::Relaxed)));
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let started = starting.join().map_err(|_| CrowdError::Other("the run has panicked".to_owned()))?;
+    let of_run = |error, crowd: Crowd| CrowdError::Run { error, first: crowd.ends().faults.into_iter().next() };
+    let mut running = match started {
+        Ok(running) => running,
+        Err(error) => return Err(of_run(error, crowd)),
+    };
+    let ready_after = begun.elapsed();
+    tell(Moment::Ready(ready_after));
+    let from = Instant::now();
+    while let Some(told) = running.wait() {
+        if let Told::Interval(interval) = told {
+            tell(Moment::Second(interval.number));
+        }
+    }
+    let span = from.elapsed();
+    let result = match running.finish() {
+        Ok(result) => result,
+        Err(error) => return Err(of_run(error, crowd)),
+    };
+    let made = crowd.ends();
+    let (lags, bytes) = lags.lock().map(|lags| lags.clone()).unwrap_or_default();
+    let muster = result.muster.unwrap_or_default();
+    Ok(Outcome {
+        ready_after,
+        with_part: muster.workers.len(),
+        span,
+        lags,
+        bytes,
+        made: made.starts,
+        counted: result.total.counts.started(),
+        undelivered: muster.books.undelivered,
+        unknown: muster.books.unknown,
+        lost: muster.workers.iter().filter(|worker| worker.losses > 0).count(),
+        is_same: result.total.connect == made.times,
+        times: result.total.connect.clone(),
+        fault_count: made.fault_count,
+        faults: made.faults,
+    })
+}
+
+/// All of them, on one thread.
+struct Crowd {
+    is_over: Arc<AtomicBool>,
+    thread: JoinHandle<Made>,
+}
+
+/// What all of them would have made and seen, and what went wrong.
+#[derive(Default)]
+struct Made {
+    starts: u64,
+    times: Distribution,
+    fault_count: usize,
+    faults: Vec<String>,
+}
+
+impl Crowd {
+    fn comes(order: &Order, known: &Known) -> Result<Self, std::io::Error> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let shared = Shared::new(order, known.clone());
+        let count = order.workers as u64;
+        let thread = std::thread::Builder::new().name("crowd".to_owned());
+        let thread = thread.spawn(move || virtual_worker::all(count, shared, &runtime))?;
+        Ok(Self { is_over: known.is_over.clone(), thread })
+    }
+
+    fn ends(self) -> Made {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap_or_default()
+    }
+}
+
+/// Whoever leads them; what it hears is looked at on its way.
+fn leads(order: &Order, known: &Known, lags: Lags) -> Result<Workers, NatsError> {
+    let known = known.clone();
+    let setting = Setting {
+        who: u64::from(std::process::id()),
+        version: order.version.clone(),
+        workers: order.workers,
+        patience: Nanos::from(order.patience),
+        min_workers: 1,
+        on_loss: OnLoss::Rebalance,
+        ttl: Nanos::from_millis(3_000),
+        lease: Nanos::from_millis(5_000),
+        late_news: Nanos::from_millis(15_000),
+        closed_is_gone: false,
+        start_lead: Nanos::from_millis(2_000),
+        is_standby: false,
+        is_alone: false,
+    };
+    Workers::lead(setting, Box::new(|| None), |subjects, inbox| {
+        let inbox: Inbox = Box::new(move |what| {
+            let started = Nanos(known.started.load(Ordering::Relaxed));
+            if let Heard::Entry { payload, .. } = &what
+                && let Some(batch) = read::<Batch>(payload)
+                && started > Nanos::ZERO
+                && let Ok(mut lags) = lags.lock()
+            {
+                let at = known.clock.now().since(started);
+                lags.0.record(at.since(batch.sent_at).0);
+                lags.1 += payload.len() as u64;
+            }
+            inbox(what)
+        });
+        join(&order.site, Role::Leads, subjects, inbox)
+    })
+}
+
+/// What they would do; nobody is there, and nobody is asked.
+fn load(seconds: u64) -> Result<plan::Plan, String> {
+    let text = |text: String| Some(text);
+    let flags = Flags {
+        url: text("http://127.0.0.1:9/".to_owned()),
+        rate: text(RATE.to_string()),
+        duration: text(format!("{seconds}s")),
+        ..Flags::default()
+    };
+    flags.plan().map_err(|error| error.to_string())
+}
+
+fn options(team: Workers) -> Result<RunOptions, std::io::Error> {
+    Ok(RunOptions {
+        address: std::net::SocketAddr::from(([127, 0, 0, 1], 9)),
+        tls: None,
+        others: Vec::new(),
+        threads: 1,
+        pins_threads: false,
+        driver: driver::choose(Choice::Poll)?,
+        lookout: Lookout { slowest: 0, log: None },
+        supplies: Supplies::default(),
+        team: Some(Arc::new(team)),
+    })
+}

@@ -1,0 +1,71 @@
+//! Whether what workers tell is heard in time. One of them that was cut off tells late what it had; when all that is heard for a while is old,
+//! it is whoever leads that is slow, or its way to the bus.
+
+use pacing::Nanos;
+
+use super::{Leader, Told};
+
+/// The youngest of what is heard in so long says how far behind we are.
+const LOOKS_AT: Nanos = Nanos::from_millis(1_000);
+/// What is younger than this is heard in time.
+const IN_TIME: Nanos = Nanos::from_millis(1_000);
+
+/// How old what was heard is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Lateness {
+    /// The youngest since then.
+    youngest: Option<(Nanos, Nanos)>,
+}
+
+impl Lateness {
+    /// Something of this age is heard. How far we are behind, when a while is over.
+    fn hear(&mut self, age: Nanos, now: Nanos) -> Option<Nanos> {
+        let (since, youngest) = self.youngest.get_or_insert((now, age));
+        *youngest = age.min(*youngest);
+        let youngest = *youngest;
+        if now.since(*since) < LOOKS_AT {
+            return None;
+        }
+        self.youngest = None;
+        Some(youngest).filter(|youngest| *youngest >= IN_TIME)
+    }
+}
+
+impl Leader {
+    /// A batch was sent so long after the start.
+    pub(super) fn hear_age(&mut self, sent_at: Nanos, now: Nanos) {
+        let Some(run) = &mut self.run else { return };
+        let Some(started) = run.started else { return };
+        // What was sent before we led is read as it lies there.
+        if started + sent_at < run.since {
+            return;
+        }
+        if let Some(behind) = run.lateness.hear(now.since(started + sent_at), now) {
+            self.told.push_back(Told::Behind(behind));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONE: [u64; 0] = [];
+
+    fn behind(ages: impl IntoIterator<Item = (u64, u64)>) -> Vec<u64> {
+        let mut lateness = Lateness::default();
+        let millis = Nanos::from_millis;
+        let heard = |(at, age)| lateness.hear(millis(age), millis(at)).map(|behind| behind.0 / 1_000_000);
+        ages.into_iter().filter_map(heard).collect()
+    }
+
+    #[test]
+    fn who_is_behind_hears_nothing_young() {
+        assert_eq!(behind((0..5_000).step_by(100).map(|at| (at, 20))), NONE);
+        // One was cut off, the others were not.
+        assert_eq!(behind((0..5_000).step_by(100).map(|at| (at, if at % 200 == 0 { 9_000 } else { 20 }))), NONE);
+        // All were, and have told it within a moment.
+        assert_eq!(behind((0..500).step_by(10).map(|at| (at, 9_000)).chain([(600, 10), (1_700, 10)])), NONE);
+        assert_eq!(behind((0..2_300).step_by(100).map(|at| (at, 1_500 + at))), [1_500, 2_600]);
+    }
+}
