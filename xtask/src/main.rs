@@ -157,7 +157,7 @@ fn test(is_long: bool) -> Result<(), Failure> {
         install::sshd()?;
         run(&mut cargo(&["test", "--package", "onrush", "--features", "nats", "--test", "nats"]))?;
         run(&mut cargo(&["test", "--package", "cluster", "--features", "nats", "--test", "strangers"]))?;
-        for workers in ["1000", "4000"] {
+        for workers in ["1000", "10000"] {
             let words = ["test", "--release", "--package", "cluster", "--features", "nats", "--test", "crowd"];
             run(cargo(&words).env("ONRUSH_WORKERS", workers))?;
         }

@@ -13,7 +13,7 @@ use plan::{Flags, HoldFlags};
 pub(crate) use engine::EngineArgs;
 pub(crate) use search::{CapacityArgs, FindMaxArgs, FrontArgs, SweepArgs};
 pub(crate) use watch::{CtlArgs, WatchArgs};
-pub(crate) use worker::{BusArgs, WorkerArgs};
+pub(crate) use worker::{BusArgs, SimArgs, WorkerArgs};
 
 /// What we say of ourselves.
 pub(crate) const USER_AGENT: &str = concat!("onrush/", env!("CARGO_PKG_VERSION"));
@@ -51,6 +51,7 @@ pub(crate) enum Command {
     Selftest(DriverArgs),
     Worker(Box<WorkerArgs>),
     Bus(Box<BusArgs>),
+    Sim(Box<SimArgs>),
     List(Box<GrpcArgs>),
     Describe(Box<GrpcArgs>),
     Completions(clap_complete::Shell),
@@ -85,6 +86,7 @@ impl Command {
             "capacity" => Self::Capacity(Box::new(CapacityArgs::of(&given))),
             "worker" => Self::Worker(Box::new(WorkerArgs::of(&given))),
             "bus" => Self::Bus(Box::new(BusArgs::of(&given))),
+            "sim" => Self::Sim(Box::new(SimArgs::of(&given))),
             "selftest" => Self::Selftest(DriverArgs::of(&given)),
             "grpc" => match inner.subcommand().expect("the parser asks for a question") {
                 ("list", asked) => Self::List(Box::new(GrpcArgs::of(&Given(asked)))),

@@ -59,13 +59,7 @@ fn run(args: &BusArgs, language: Language) -> Result<Exit, (String, Exit)> {
         return Err((text.to_owned(), Exit::Usage));
     }
     is_there(language)?;
-    let system = |error: std::io::Error| {
-        let text = language.pick(
-            format!("the bus cannot be set up: {error}"),
-            format!("无法准备总线：{}", report::in_chinese(&error.to_string())),
-        );
-        (text, Exit::System)
-    };
+    let system = |error: std::io::Error| not_set_up(&error, language);
     if listen.port() == 0 {
         // Whoever takes it meanwhile is told by the server.
         listen = TcpListener::bind(listen).and_then(|free| free.local_addr()).map_err(system)?;
@@ -170,6 +164,47 @@ fn config_of(args: &BusArgs, listen: SocketAddr, kept: &Path, password: &str) ->
         text.push_str("}\n");
     }
     Ok(text)
+}
+
+/// A bus of this machine for a while, for what is tried on it.
+#[cfg(feature = "nats")]
+pub(crate) struct OwnBus {
+    server: Server,
+    /// Where it is.
+    pub(crate) site: String,
+    _folder: workers::OwnFolder,
+}
+
+#[cfg(feature = "nats")]
+impl OwnBus {
+    /// Starts it, as `onrush bus` does.
+    pub(crate) fn start(asked: &Asked, language: Language) -> Result<Self, (String, Exit)> {
+        is_there(language)?;
+        let system = |error| not_set_up(&error, language);
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr());
+        let listen = free.map_err(system)?;
+        let folder = workers::OwnFolder::new().map_err(system)?;
+        let password = password(folder.path()).map_err(system)?;
+        let config = folder.path().join("nats.conf");
+        let text = config_of(&BusArgs::default(), listen, folder.path(), &password).map_err(system)?;
+        secret_file(&config).and_then(|mut file| file.write_all(text.as_bytes())).map_err(system)?;
+        let mut server = Server::start(&config, &folder.path().join("log")).map_err(system)?;
+        server.listens(listen, asked, language)?;
+        Ok(Self { server, site: format!("nats://{USER}:{password}@{listen}/sim"), _folder: folder })
+    }
+
+    /// What it has spent, while it runs.
+    pub(crate) fn spent(&self) -> Option<host::Spent> {
+        host::spent_of(self.server.child.id())
+    }
+}
+
+fn not_set_up(error: &std::io::Error, language: Language) -> (String, Exit) {
+    let text = language.pick(
+        format!("the bus cannot be set up: {error}"),
+        format!("无法准备总线：{}", report::in_chinese(&error.to_string())),
+    );
+    (text, Exit::System)
 }
 
 /// The server; it ends with the value.

@@ -3,6 +3,7 @@
 //! A flag is a row in one of the files below; its position there is its position in the help.
 
 mod answers;
+mod bus;
 mod connections;
 mod load;
 mod request;
@@ -41,6 +42,8 @@ pub(crate) enum Mode {
     Worker,
     /// Where workers meet.
     Bus,
+    /// `sim WHAT`.
+    Sim,
     /// `grpc` without a question.
     Grpc,
     /// `grpc list` and `grpc describe`.
@@ -59,7 +62,7 @@ pub(crate) enum Mode {
 mod modes {
     use super::Mode::{
         self, Ask, Bus, Capacity, Check, Compare, Completions, Ctl, Demo, Doctor, FindMax, Grpc, History, Hold, Init,
-        Man, Report, Run, Selftest, Serve, Sweep, Top, Web, Worker,
+        Man, Report, Run, Selftest, Serve, Sim, Sweep, Top, Web, Worker,
     };
 
     pub(super) const ALL: &[Mode] = &[
@@ -78,6 +81,7 @@ mod modes {
         Selftest,
         Worker,
         Bus,
+        Sim,
         Grpc,
         Ask,
         FindMax,
@@ -112,6 +116,7 @@ mod modes {
     pub(super) const PLACED: &[Mode] = &[Run, Hold, Doctor];
     pub(super) const RUN: &[Mode] = &[Run];
     pub(super) const SERVE: &[Mode] = &[Serve];
+    pub(super) const SIM: &[Mode] = &[Sim];
     pub(super) const SHOWN: &[Mode] = &[Run, Demo, Hold];
     pub(super) const CAPACITY: &[Mode] = &[Capacity];
     pub(super) const FIND_MAX: &[Mode] = &[FindMax];
@@ -219,6 +224,8 @@ const TABLE: &[(Group, &[Row])] = &[
     (Group::Load, search::ROWS),
     (Group::Load, search::CAPACITY),
     (Group::Server, serve::ROWS),
+    (Group::Server, bus::ROWS),
+    (Group::Load, bus::SIM),
     (Group::Request, request::ROWS),
     (Group::Answers, answers::ROWS),
     (Group::Connections, connections::ROWS),

@@ -12,7 +12,7 @@ use crate::flags::{self, Mode};
 pub(crate) use texts::about;
 
 /// The commands, in the order of the help.
-pub(crate) const COMMANDS: [(&str, Mode); 21] = [
+pub(crate) const COMMANDS: [(&str, Mode); 22] = [
     ("run", Mode::Run),
     ("demo", Mode::Demo),
     ("serve", Mode::Serve),
@@ -30,6 +30,7 @@ pub(crate) const COMMANDS: [(&str, Mode); 21] = [
     ("check", Mode::Check),
     ("worker", Mode::Worker),
     ("bus", Mode::Bus),
+    ("sim", Mode::Sim),
     ("selftest", Mode::Selftest),
     ("grpc", Mode::Grpc),
     ("completions", Mode::Completions),

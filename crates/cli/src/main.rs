@@ -44,6 +44,7 @@ mod request_log;
 mod selftest;
 mod serve;
 mod signals;
+mod sim;
 mod stop_file;
 mod stopping;
 mod supplies;
@@ -132,6 +133,7 @@ fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> E
         Command::Capacity(args) => capacity::capacity(&args),
         Command::Worker(args) => worker::worker(&args),
         Command::Bus(args) => bus::bus(&args),
+        Command::Sim(args) => sim::sim(&args),
         Command::Selftest(driver) => selftest::selftest(&driver),
         Command::List(args) => grpc::list(&args),
         Command::Describe(args) => grpc::describe(&args),

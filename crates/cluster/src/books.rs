@@ -17,6 +17,8 @@ struct Had {
     covered: Nanos,
     /// It ended then, by itself: what is later it did not have.
     until: Option<Nanos>,
+    /// Nobody has told that it began.
+    is_unheard: bool,
 }
 
 /// What is due in a time, slot by slot: how many starts there are of these slots from one instant to before another one.
@@ -57,7 +59,8 @@ impl Ledger {
         match news {
             News::Began { part, tenure, slots, from, .. } => {
                 let from = from.unwrap_or_default();
-                let had = Had { tenure: *tenure, slots: slots.clone(), from, covered: from, until: None };
+                let (tenure, slots) = (*tenure, slots.clone());
+                let had = Had { tenure, slots, from, covered: from, until: None, is_unheard: false };
                 self.parts.insert(PartId { member, part: *part }, had);
             }
             News::Row(row) => {
@@ -92,7 +95,8 @@ impl Ledger {
                     self.parts.iter().any(|(id, had)| id.member == member && usize::from(had.tenure) == place);
                 if !has_told && self.lost.contains_key(&member) && !self.told_all.contains(&member) {
                     let (from, part) = (tenure.from.unwrap_or_default(), u16::MAX - place as u16);
-                    let had = Had { tenure: place as u16, slots, from, covered: from, until: None };
+                    let tenure = place as u16;
+                    let had = Had { tenure, slots, from, covered: from, until: None, is_unheard: true };
                     parts.insert(PartId { member, part }, had);
                 }
             }
@@ -125,6 +129,15 @@ impl Ledger {
         for (slot, all) in spans.iter_mut().enumerate() {
             let gave = |id: &PartId| moves.given_up(slot as u16, id.member, parts[id].tenure, &self.gave);
             all.sort_unstable_by_key(|(from, id)| (parts[id].tenure, *from, *id));
+            // Who may have begun did not before it was sure that whoever had it before was at its end: what that has told it did.
+            let mut told_before = Nanos::ZERO;
+            for (from, id) in all.iter_mut() {
+                let had = &parts[id];
+                if had.is_unheard {
+                    *from = told_before.max(*from);
+                }
+                told_before = told_before.max(had.until.unwrap_or(had.covered).min(gave(id)));
+            }
             // What was to be given before it could begin was never had, nor what somebody else had by then.
             let mut next = Nanos::NEVER;
             for place in (0..all.len()).rev() {

@@ -67,20 +67,33 @@ pub struct Outcome {
     pub lags: Distribution,
     /// Bytes of all batches.
     pub bytes: u64,
-    /// Starts that were made up, and those that whoever leads has put together.
+    /// Starts that were made up.
     pub made: u64,
+    /// Those that whoever leads has put together.
     pub counted: u64,
-    /// By the books of whoever leads.
+    /// By the books of whoever leads: those that nobody had,
     pub undelivered: u64,
+    /// and those of which nobody knows.
     pub unknown: u64,
     /// Workers that were given up.
     pub lost: usize,
-    /// The times that whoever leads has put together, and whether they are, bucket for bucket, those that were made up.
+    /// The times that whoever leads has put together.
     pub times: Distribution,
+    /// They are, bucket for bucket, those that were made up.
     pub is_same: bool,
-    /// What went wrong with workers: how often, and of some what.
+    /// How often something went wrong with a worker.
     pub fault_count: usize,
-    pub faults: Vec<String>,
+    /// What, of the first of them.
+    pub faults: Vec<Fault>,
+}
+
+/// What may go wrong with a worker.
+#[derive(Clone, Debug)]
+pub enum Fault {
+    /// It does not come on the bus.
+    Bus(Arc<NatsError>),
+    /// It did not reach whoever leads in time.
+    GivenUp,
 }
 
 /// Why there is no outcome.
@@ -90,16 +103,19 @@ pub enum CrowdError {
     #[error(transparent)]
     Bus(#[from] NatsError),
     /// The run, and what the first worker said for which something went wrong.
-    #[error("{error}{}", .first.as_ref().map(|first| format!("; {first}")).unwrap_or_default())]
+    #[error("{error}")]
     Run {
         /// What the engine says.
         error: RunError,
         /// What went wrong with a worker.
-        first: Option<String>,
+        first: Option<Fault>,
     },
-    /// The plan, or the system.
-    #[error("{0}")]
-    Other(String),
+    /// The system.
+    #[error(transparent)]
+    System(#[from] std::io::Error),
+    /// The plan.
+    #[error(transparent)]
+    Plan(#[from] plan::PlanError),
 }
 
 /// What all threads know.
@@ -125,9 +141,9 @@ pub fn try_out(order: &Order, stop: &StopHandle, mut tell: impl FnMut(Moment)) -
         Known { clock: Clock::start(), started: Arc::default(), there: Arc::default(), is_over: Arc::default() };
     let lags: Lags = Arc::default();
     let team = leads(order, &known, lags.clone())?;
-    let plan = load(order.seconds).map_err(CrowdError::Other)?;
-    let crowd = Crowd::comes(order, &known).map_err(|error| CrowdError::Other(error.to_string()))?;
-    let options = options(team).map_err(|error| CrowdError::Other(error.to_string()))?;
+    let plan = load(order.seconds)?;
+    let options = options(team)?;
+    let crowd = Crowd::comes(order, &known)?;
     let starting = {
         let (stop, plan) = (stop.clone(), Arc::new(plan));
         std::thread::spawn(move || Running::start(plan, options, &stop))
@@ -136,7 +152,7 @@ pub fn try_out(order: &Order, stop: &StopHandle, mut tell: impl FnMut(Moment)) -
         tell(Moment::There(known.there.load(Ordering::Relaxed)));
         std::thread::sleep(Duration::from_millis(100));
     }
-    let started = starting.join().map_err(|_| CrowdError::Other("the run has panicked".to_owned()))?;
+    let started = starting.join().map_err(|_| std::io::Error::other("the run has panicked"))?;
     let of_run = |error, crowd: Crowd| CrowdError::Run { error, first: crowd.ends().faults.into_iter().next() };
     let mut running = match started {
         Ok(running) => running,
@@ -188,7 +204,7 @@ struct Made {
     starts: u64,
     times: Distribution,
     fault_count: usize,
-    faults: Vec<String>,
+    faults: Vec<Fault>,
 }
 
 impl Crowd {
@@ -244,7 +260,7 @@ fn leads(order: &Order, known: &Known, lags: Lags) -> Result<Workers, NatsError>
 }
 
 /// What they would do; nobody is there, and nobody is asked.
-fn load(seconds: u64) -> Result<plan::Plan, String> {
+fn load(seconds: u64) -> Result<plan::Plan, plan::PlanError> {
     let text = |text: String| Some(text);
     let flags = Flags {
         url: text("http://127.0.0.1:9/".to_owned()),
@@ -252,7 +268,7 @@ fn load(seconds: u64) -> Result<plan::Plan, String> {
         duration: text(format!("{seconds}s")),
         ..Flags::default()
     };
-    flags.plan().map_err(|error| error.to_string())
+    flags.plan()
 }
 
 fn options(team: Workers) -> Result<RunOptions, std::io::Error> {

@@ -134,6 +134,17 @@ fn many_seeds() {
     assert!(all.lost > 0 && all.moved > 0 && all.takeovers > 0 && all.undelivered > 0 && all.joined > 0, "{all:?}");
 }
 
+/// What somebody does or tells, when one seed is played again. Lists of slots are left out.
+fn trace(at: Nanos, who: u64, what: &impl std::fmt::Debug) {
+    if std::env::var_os("ONRUSH_SEED").is_some() {
+        let text = format!("{what:?}");
+        let mut parts = text.split('[');
+        let mut shown = parts.next().unwrap_or_default().to_owned();
+        parts.for_each(|part| shown.push_str(part.split_once(']').map_or(part, |(_, rest)| rest)));
+        println!("{:>6} ms, node {who}: {shown}", at.0 / 1_000_000);
+    }
+}
+
 /// `ONRUSH_SEED=N`: one of them.
 #[test]
 fn replay() {

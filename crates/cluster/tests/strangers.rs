@@ -11,10 +11,13 @@ use cluster::hand::{Hand, Notice, Setting as Own, Workplace};
 use cluster::nats::{Role, Site, join};
 use cluster::team::Workers;
 use cluster::words::Refusal;
-use engine::{HoldOptions, RunOptions, Running, StopHandle};
+use cluster::{OnLoss, Setting as Leading};
+use driver::Choice;
+use engine::{HoldOptions, Lookout, RunOptions, Running, StopHandle, Supplies};
 use feed::Feed;
 use futures_util::StreamExt;
-use nats_server::{NatsServer, options, setting};
+use nats_server::NatsServer;
+use pacing::Nanos;
 use plan::{Flags, Hold, Plan};
 
 const VERSION: &str = "strangers";
@@ -135,4 +138,38 @@ fn a_plan_that_is_another() {
     let (said, told) = works(&site, VERSION, || leader.join().expect("it ends"));
     assert!(said.contains("worker stranger got something else than this plan"), "{said}");
     assert_eq!(told, [Notice::Joined, Notice::Refused(Refusal::Damaged)]);
+}
+
+/// Who leads so many workers, which have so long to come.
+fn setting(version: &str, workers: usize, patience: Duration) -> Leading {
+    Leading {
+        who: 7,
+        version: version.to_owned(),
+        workers,
+        patience: Nanos::from(patience),
+        min_workers: 1,
+        on_loss: OnLoss::Rebalance,
+        ttl: Nanos::from_millis(3_000),
+        lease: Nanos::from_millis(5_000),
+        late_news: Nanos::from_millis(15_000),
+        closed_is_gone: false,
+        start_lead: Nanos::from_millis(2_000),
+        is_standby: false,
+        is_alone: false,
+    }
+}
+
+/// How a load is carried out by workers that are led so.
+fn options(team: Workers) -> RunOptions {
+    RunOptions {
+        address: "127.0.0.1:9".parse().expect("an address"),
+        tls: None,
+        others: Vec::new(),
+        threads: 1,
+        pins_threads: false,
+        driver: driver::choose(Choice::Poll).expect("a driver"),
+        lookout: Lookout { slowest: 0, log: None },
+        supplies: Supplies::default(),
+        team: Some(Arc::new(team)),
+    }
 }

@@ -24,8 +24,30 @@ impl WorkerArgs {
     }
 }
 
-/// What `onrush bus` was given.
+/// What `onrush sim` was given.
 #[derive(Debug)]
+pub(crate) struct SimArgs {
+    pub(crate) what: Option<String>,
+    pub(crate) workers: Option<String>,
+    pub(crate) duration: Option<String>,
+    pub(crate) cluster: Option<String>,
+    pub(crate) is_json: bool,
+}
+
+impl SimArgs {
+    pub(super) fn of(given: &Given) -> Self {
+        Self {
+            what: given.text("what"),
+            workers: given.text("workers"),
+            duration: given.text("duration"),
+            cluster: given.text("cluster"),
+            is_json: given.has("json"),
+        }
+    }
+}
+
+/// What `onrush bus` was given.
+#[derive(Debug, Default)]
 pub(crate) struct BusArgs {
     pub(crate) listen: Option<String>,
     pub(crate) name: Option<String>,

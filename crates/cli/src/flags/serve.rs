@@ -31,26 +31,4 @@ pub(super) const ROWS: &[Row] = &[
         "使用 TLS；没有用 --cert 指定证书时临时生成一个",
     ),
     flag("cert", Kind::Text("FILE"), modes::SERVE).help("Certificate chain, a PEM file", "服务端证书链（PEM 文件）"),
-    flag("listen", Kind::Text("ADDRESS"), modes::BUS).common().help(
-        "Address to listen on; port 0 for any free one [default: 0.0.0.0:4222]",
-        "监听地址，端口 0 表示任选空闲端口 [默认：0.0.0.0:4222]",
-    ),
-    flag("name", Kind::Text("NAME"), modes::BUS)
-        .common()
-        .help("The name of the cluster that is shown [default: default]", "提示中显示的集群名称 [默认：default]"),
-    flag("dir", Kind::Text("DIR"), modes::BUS).common().help(
-        "Where it keeps what it has, and its password [default: a folder that goes with it]",
-        "保存数据和密码的目录 [默认：随总线一起删除的目录]",
-    ),
-    flag("cert", Kind::Text("FILE"), modes::BUS)
-        .common()
-        .help("Use TLS with this certificate chain, a PEM file", "使用 TLS 和该证书链（PEM 文件）"),
-    flag("key", Kind::Text("FILE"), modes::BUS).common().help(
-        "Its private key, a PEM file [default: in the file of --cert]",
-        "私钥（PEM 文件）[默认：与 --cert 同一文件]",
-    ),
-    flag("cacert", Kind::Text("FILE"), modes::BUS).common().help(
-        "Let in only who has a certificate that one of these has signed, a PEM file (mTLS)",
-        "只接受由该 PEM 文件中的证书签发的客户端证书（双向认证）",
-    ),
 ];

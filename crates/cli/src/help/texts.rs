@@ -54,6 +54,7 @@ pub(crate) fn about(command: &str) -> Text {
         "bus" => {
             ("Start a nats-server on which workers of many machines meet", "启动 nats-server，供多台机器的工作进程会合")
         }
+        "sim" => ("Try how many workers a bus carries, without any load", "试验总线能承载多少工作进程，不产生负载"),
         "selftest" => (
             "Load a server of known behavior and compare every figure with theory; under a minute",
             "压测行为已知的服务，把每项数据与理论值对比；不到一分钟",
@@ -110,6 +111,7 @@ pub(crate) fn usage(command: &str) -> Text {
         "check" => ("onrush check [flags] FILE...", "onrush check [参数] FILE..."),
         "worker" => ("onrush worker --join BUS [flags]", "onrush worker --join 总线 [参数]"),
         "bus" => ("onrush bus [flags]", "onrush bus [参数]"),
+        "sim" => ("onrush sim cluster [flags]", "onrush sim cluster [参数]"),
         "selftest" => ("onrush selftest [flags]", "onrush selftest [参数]"),
         "grpc" => (
             "onrush grpc list [flags] [URL] [SYMBOL]\nonrush grpc describe [flags] [URL] [SYMBOL]",
@@ -130,6 +132,17 @@ pub(crate) fn usage(command: &str) -> Text {
 
 /// A command line, and what it does in English and in Chinese.
 pub(crate) type Example = (&'static str, &'static str, &'static str);
+
+const BUS: &[Example] = &[(
+    "onrush bus",
+    "a bus on port 4222, and what to write elsewhere",
+    "在 4222 端口启动总线，并打印其他机器要用的命令",
+)];
+const SIM: &[Example] = &[(
+    "onrush sim cluster --workers 10000",
+    "10,000 workers on a nats-server that is started here",
+    "在临时启动的 nats-server 上试验 1 万个工作进程",
+)];
 
 /// Examples of a command, the simplest first.
 pub(crate) fn examples(command: &str) -> &'static [Example] {
@@ -197,11 +210,8 @@ pub(crate) fn examples(command: &str) -> &'static [Example] {
             ("onrush doctor", "what this machine allows", "查看本机的各项上限"),
             ("onrush doctor -c 50000", "what to change for 50,000 connections", "承载 5 万个连接需要怎样调整"),
         ],
-        "bus" => &[(
-            "onrush bus",
-            "a bus on port 4222, and what to write elsewhere",
-            "在 4222 端口启动总线，并打印其他机器要用的命令",
-        )],
+        "bus" => BUS,
+        "sim" => SIM,
         "report" => &[("onrush report last --html report.html", "the page of the last run", "最近一次运行的报告页面")],
         "history" => &[
             ("onrush history", "runs that were kept, the latest first", "已保存的运行，最近的在前"),

@@ -305,7 +305,7 @@ fn what_workers_cannot_do() {
     );
     std::fs::write(&file, text).expect("a file");
     let log = folder.path("log.csv");
-    let cases: [(&[&str], &str, &str); 9] = [
+    let cases: [(&[&str], &str, &str); 10] = [
         (&["--standby", "--workers", "2", &server.url], "--standby needs --cluster", "--standby 需要 --cluster"),
         (&["find-max", "--standby", &server.url], "for a single run", "仅用于单次运行"),
         (&["--workers", "2", "--no-save", &file], "cannot be divided over workers", "无法分配给多个工作进程"),
@@ -314,6 +314,7 @@ fn what_workers_cannot_do() {
         (&["--min-workers", "1", &server.url], "--min-workers needs --workers", "--min-workers 需要"),
         (&["--ssh", "ssh -p 22", "--workers", "2", &server.url], "--ssh needs --hosts", "--ssh 需要"),
         (&["--workers", "2", "--min-workers", "3", &server.url], "--min-workers", "--min-workers"),
+        (&["sim"], "write onrush sim cluster", "请写 onrush sim cluster"),
         (&["worker", "--join", "unix:/nowhere/bus"], "no bus at /nowhere/bus", "/nowhere/bus 处没有总线"),
     ];
     std::fs::write(&log, "what was there").expect("a file");

@@ -10,7 +10,15 @@ use std::time::{Duration, Instant};
 
 use super::net::Net;
 
+/// Where the programs are that tests install.
+const TOOLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools");
+
 static FOLDERS: AtomicU32 = AtomicU32::new(0);
+
+/// A PATH that finds a nats-server.
+pub(crate) fn path_with_server() -> String {
+    format!("{TOOLS}:/usr/bin:/bin")
+}
 
 /// It ends with the value, and its folder goes.
 pub(crate) struct NatsServer {
@@ -139,8 +147,8 @@ impl Drop for NatsServer {
 }
 
 fn spawn(address: &str, port: u16, folder: &Path, flags: &[String], place: Option<&(Arc<Net>, usize)>) -> Child {
-    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools/nats-server");
-    let mut command = Command::new(program);
+    let program = format!("{TOOLS}/nats-server");
+    let mut command = Command::new(&program);
     command
         .args(["--addr", address, "--port", &port.to_string(), "--jetstream", "--store_dir"])
         .arg(folder)

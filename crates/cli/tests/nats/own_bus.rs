@@ -6,16 +6,15 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::binary::{Served, onrush, text};
+use super::bus::path_with_server;
 use super::folder::Folder;
 use super::tls::certificates;
 use super::{Worker, run, server_count, started};
 
-const TOOLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools");
-
 fn bus(words: &[&str]) -> Command {
     let listen: &[&str] = if words.contains(&"--listen") { &[] } else { &["--listen", "127.0.0.1:0"] };
     let mut bus = onrush(&[&["bus", "--name", "shop"], listen, words].concat());
-    bus.env("PATH", format!("{TOOLS}:/usr/bin:/bin")).stderr(Stdio::piped());
+    bus.env("PATH", path_with_server()).stderr(Stdio::piped());
     bus
 }
 

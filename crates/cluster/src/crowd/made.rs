@@ -9,8 +9,9 @@ use crate::PartOf;
 use crate::carried::end_to_bytes;
 use crate::words::{News, Row};
 
-/// The times are from this one on, in nanoseconds, and so many, all alike often.
+/// The times are from this one on, in nanoseconds.
 pub const TIME_MIN: u64 = 200_000;
+/// So many, all alike often.
 pub const TIMES: u64 = 3_000_000;
 /// Its multiples fill what is between two whole numbers evenly.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
@@ -23,12 +24,13 @@ pub(super) struct Part {
     started: Nanos,
     /// Seconds that were told.
     told: u64,
+    is_stopped: bool,
     pub(super) is_over: bool,
 }
 
 impl Part {
     pub(super) fn new(of: PartOf, segment: Segment, started: Nanos) -> Self {
-        Self { of, segment, started, told: 0, is_over: false }
+        Self { of, segment, started, told: 0, is_stopped: false, is_over: false }
     }
 
     /// When there is something to tell next; never, when it is over.
@@ -37,8 +39,13 @@ impl Part {
     }
 
     /// All of it was told.
-    pub(super) fn has_told(&self, seconds: u64) -> bool {
-        self.told >= seconds
+    pub(super) fn is_told(&self, seconds: u64) -> bool {
+        self.is_stopped || self.told >= seconds
+    }
+
+    /// It is told no further.
+    pub(super) fn stop(&mut self) {
+        self.is_stopped = true;
     }
 
     /// What it would have seen in the next second. `made` and `times` are those of all.

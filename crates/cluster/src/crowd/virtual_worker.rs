@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio::task::{LocalSet, spawn_local};
 
 use super::made::Part;
-use super::{FAULTS_MAX, Known, Made, Order};
+use super::{FAULTS_MAX, Fault, Known, Made, Order};
 use crate::bus::{Bus, Inbox};
 use crate::nats::join_here;
 use crate::words::{Hello, News};
@@ -36,7 +37,7 @@ pub(super) struct Shared {
     made: Cell<u64>,
     times: RefCell<Distribution>,
     fault_count: Cell<usize>,
-    faults: RefCell<Vec<String>>,
+    faults: RefCell<Vec<Fault>>,
     coming: Semaphore,
 }
 
@@ -53,11 +54,11 @@ impl Shared {
         }
     }
 
-    fn fault(&self, text: String) {
+    fn fault(&self, fault: Fault) {
         self.fault_count.set(self.fault_count.get() + 1);
         let mut faults = self.faults.borrow_mut();
         if faults.len() < FAULTS_MAX {
-            faults.push(text);
+            faults.push(fault);
         }
     }
 
@@ -97,15 +98,18 @@ async fn one(number: u64, shared: Rc<Shared>) {
     };
     let (mut bus, served) = match joined {
         Ok(joined) => joined,
-        Err(error) => return shared.fault(error.to_string()),
+        Err(error) => return shared.fault(Fault::Bus(Arc::new(error))),
     };
     spawn_local(served);
     shared.known.there.fetch_add(1, Ordering::Relaxed);
-    let mut parts: Vec<Part> = Vec::new();
+    let (mut parts, mut boot) = (Vec::<Part>::new(), worker.boot());
     while !shared.is_over() {
         let now = clock.now();
         acts(&mut worker, &mut parts, &shared, now);
         tells(&mut worker, &mut parts, &shared, now);
+        if std::mem::replace(&mut boot, worker.boot()) != worker.boot() && !parts.is_empty() {
+            shared.fault(Fault::GivenUp);
+        }
         asks(&mut worker, &mut *bus);
         let next = parts.iter().map(Part::next_at).min().unwrap_or(Nanos::NEVER);
         let wake = worker.wake_at(now).min(next);
@@ -128,9 +132,10 @@ fn acts(worker: &mut Worker, parts: &mut Vec<Part>, shared: &Shared, now: Nanos)
                 worker.tell(part, News::Began { part: part.part, tenure, slots, from, late }, now);
                 parts.push(Part::new(part, segment, started));
             }
-            Act::Stop { .. } if !parts.is_empty() => {
-                shared.fault("a worker was given up: it did not reach whoever leads in time".to_owned());
+            Act::Stop { life } => {
+                parts.iter_mut().filter(|part| (part.of.run, part.of.boot) == life).for_each(Part::stop);
             }
+            Act::Abort { run } => parts.iter_mut().filter(|part| part.of.run == run).for_each(Part::stop),
             _ => {}
         }
     }
@@ -139,13 +144,13 @@ fn acts(worker: &mut Worker, parts: &mut Vec<Part>, shared: &Shared, now: Nanos)
 fn tells(worker: &mut Worker, parts: &mut [Part], shared: &Shared, now: Nanos) {
     let seconds = shared.order.seconds;
     for part in parts.iter_mut().filter(|part| !part.is_over) {
-        while !part.has_told(seconds) && now >= part.next_at() {
+        while !part.is_told(seconds) && now >= part.next_at() {
             let mut made = shared.made.get();
             let row = part.row(&mut made, &mut shared.times.borrow_mut());
             shared.made.set(made);
             worker.tell(part.of, row, now);
         }
-        if part.has_told(seconds) {
+        if part.is_told(seconds) {
             part.is_over = true;
             worker.tell(part.of, part.end(), now);
             worker.all_over(part.of.run, part.of.boot, now);

@@ -8,7 +8,7 @@ use super::{Leader, Told};
 /// The youngest of what is heard in so long says how far behind we are.
 const LOOKS_AT: Nanos = Nanos::from_millis(1_000);
 /// What is younger than this is heard in time.
-const IN_TIME: Nanos = Nanos::from_millis(1_000);
+const IN_TIME: Nanos = Nanos::from_millis(750);
 
 /// How old what was heard is.
 #[derive(Clone, Copy, Debug, Default)]

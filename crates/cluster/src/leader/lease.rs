@@ -69,7 +69,10 @@ impl LeaseKeeper {
     /// Somebody has written the key.
     pub(super) fn seen(&mut self, revision: u64, lease: Lease, now: Nanos) -> Option<Turn> {
         if self.known.as_ref().is_some_and(|(known, _)| *known >= revision) {
-            self.is_unsure = false;
+            if std::mem::take(&mut self.is_unsure) {
+                // What was sent is not there.
+                self.sent = None;
+            }
             return None;
         }
         let is_other = lease.who != self.who;
@@ -77,7 +80,8 @@ impl LeaseKeeper {
         if let Some((sent_at, _)) = self.sent.take_if(|(_, sent)| *sent == lease) {
             return self.renewed(revision, lease, sent_at, now);
         }
-        self.known = Some((revision, lease));
+        // What we sent was for what stood there before.
+        (self.known, self.sent) = (Some((revision, lease)), None);
         (self.seen_at, self.is_unsure) = (now, false);
         (is_other && self.epoch.take().is_some()).then_some(Turn::Deposed)
     }
@@ -97,6 +101,7 @@ impl LeaseKeeper {
 
     fn renewed(&mut self, revision: u64, lease: Lease, sent_at: Nanos, now: Nanos) -> Option<Turn> {
         let epoch = lease.epoch;
+        self.is_unsure = false;
         if self.known.as_ref().is_none_or(|(known, _)| *known < revision) {
             self.known = Some((revision, lease));
             self.seen_at = now;
@@ -124,7 +129,9 @@ impl LeaseKeeper {
 
     /// The key was read, and nothing stands there.
     pub(super) fn is_free(&mut self) {
-        self.is_unsure = false;
+        if std::mem::take(&mut self.is_unsure) {
+            self.sent = None;
+        }
     }
 
     /// How long a renewal holds, by the clock of who made it.
@@ -143,12 +150,12 @@ impl LeaseKeeper {
     /// What is due.
     pub(super) fn tick(&mut self, now: Nanos) -> (Option<Turn>, Option<Do>) {
         let turn = self.expire(now);
-        if let Some((sent_at, _)) = &self.sent {
+        if let Some((sent_at, _)) = self.sent.as_ref().filter(|_| !self.is_unsure) {
             if now.since(*sent_at) < self.every() {
                 return (turn, None);
             }
-            // Nothing came of it: whether it was written is seen there.
-            (self.sent, self.is_unsure) = (None, true);
+            // Nothing came of it yet: whether it was written is seen there, or its answer comes late.
+            self.is_unsure = true;
         }
         if self.is_unsure {
             let is_due = now.since(self.looked_at).0 >= self.every().0 / 2;

@@ -10,6 +10,7 @@ use pacing::{Nanos, Random, Segment};
 
 use super::judge::Seen;
 use super::model::{Made, Model};
+use super::trace;
 use crate::books::{Due, Ledger};
 use crate::broker::{Broker, Client};
 use crate::bus::{Heard, STATE, Verb};
@@ -324,6 +325,7 @@ impl World {
                             self.seen.takeovers += 1;
                             self.seen.without_leader = self.seen.without_leader.max(self.now.since(until));
                         }
+                        trace(self.now, client, &told);
                         tally.hear(told);
                     }
                     if leader.leads() {
@@ -335,6 +337,7 @@ impl World {
                 Who::Worker(worker, model) => {
                     while let Some(act) = worker.next_act() {
                         turned = true;
+                        trace(self.now, client, &act);
                         if let Act::Prepare { run, .. } = act {
                             worker.prepared(run, Ok(Nanos::ZERO), local);
                         }

@@ -1,14 +1,7 @@
-//! A NATS server of the tests' own, and who leads on it.
+//! A NATS server of the tests' own.
 
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-use cluster::team::Workers;
-use cluster::{OnLoss, Setting};
-use driver::Choice;
-use engine::{Lookout, RunOptions, Supplies};
-use pacing::Nanos;
 
 /// A server with a folder of its own; both go with the value.
 pub(crate) struct NatsServer {
@@ -44,39 +37,5 @@ impl Drop for NatsServer {
         let _ = self.child.kill();
         let _ = self.child.wait();
         let _ = std::fs::remove_dir_all(&self.folder);
-    }
-}
-
-/// Who leads so many workers, which have so long to come.
-pub(crate) fn setting(version: &str, workers: usize, patience: Duration) -> Setting {
-    Setting {
-        who: 7,
-        version: version.to_owned(),
-        workers,
-        patience: Nanos::from(patience),
-        min_workers: 1,
-        on_loss: OnLoss::Rebalance,
-        ttl: Nanos::from_millis(3_000),
-        lease: Nanos::from_millis(5_000),
-        late_news: Nanos::from_millis(15_000),
-        closed_is_gone: false,
-        start_lead: Nanos::from_millis(2_000),
-        is_standby: false,
-        is_alone: false,
-    }
-}
-
-/// How a load is carried out by workers that are led so.
-pub(crate) fn options(team: Workers) -> RunOptions {
-    RunOptions {
-        address: "127.0.0.1:9".parse().expect("an address"),
-        tls: None,
-        others: Vec::new(),
-        threads: 1,
-        pins_threads: false,
-        driver: driver::choose(Choice::Poll).expect("a driver"),
-        lookout: Lookout { slowest: 0, log: None },
-        supplies: Supplies::default(),
-        team: Some(Arc::new(team)),
     }
 }

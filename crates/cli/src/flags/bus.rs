@@ -1,0 +1,49 @@
+//! The flags of a bus, and of what is tried on it.
+
+use super::{Kind, Row, flag, modes};
+
+/// How a bus behaves.
+pub(super) const ROWS: &[Row] = &[
+    flag("listen", Kind::Text("ADDRESS"), modes::BUS).common().help(
+        "Address to listen on; port 0 for any free one [default: 0.0.0.0:4222]",
+        "监听地址，端口 0 表示任选空闲端口 [默认：0.0.0.0:4222]",
+    ),
+    flag("name", Kind::Text("NAME"), modes::BUS)
+        .common()
+        .help("The name of the cluster that is shown [default: default]", "提示中显示的集群名称 [默认：default]"),
+    flag("dir", Kind::Text("DIR"), modes::BUS).common().help(
+        "Where it keeps what it has, and its password [default: a folder that goes with it]",
+        "保存数据和密码的目录 [默认：随总线一起删除的目录]",
+    ),
+    flag("cert", Kind::Text("FILE"), modes::BUS)
+        .common()
+        .help("Use TLS with this certificate chain, a PEM file", "使用 TLS 和该证书链（PEM 文件）"),
+    flag("key", Kind::Text("FILE"), modes::BUS).common().help(
+        "Its private key, a PEM file [default: in the file of --cert]",
+        "私钥（PEM 文件）[默认：与 --cert 同一文件]",
+    ),
+    flag("cacert", Kind::Text("FILE"), modes::BUS).common().help(
+        "Let in only who has a certificate that one of these has signed, a PEM file (mTLS)",
+        "只接受由该 PEM 文件中的证书签发的客户端证书（双向认证）",
+    ),
+];
+
+/// What is tried on a bus.
+pub(super) const SIM: &[Row] = &[
+    flag("what", Kind::Word("WHAT"), modes::SIM).common().help(
+        "What is tried: cluster, workers on a bus of NATS, each with a connection of its own, that make no load",
+        "要试验的对象：cluster，即 NATS 总线上的工作进程；每个有自己的连接，但不产生负载",
+    ),
+    flag("workers", Kind::Number("N"), modes::SIM)
+        .common()
+        .help("How many, up to 18000 [default: 1000]", "数量，最多 18000 [默认：1000]"),
+    flag("duration", Kind::Number("TIME"), modes::SIM).short('z').common().help(
+        "How long they tell what they would have seen, in whole seconds [default: 12s]",
+        "它们上报虚拟数据的时长，整秒 [默认：12s]",
+    ),
+    flag("cluster", Kind::Text("BUS"), modes::SIM).common().help(
+        "A bus that is there, nats:// or tls://HOST:PORT/NAME [default: a nats-server that is started for it]",
+        "已有的总线，nats:// 或 tls://主机:端口/名称 [默认：为此临时启动一个 nats-server]",
+    ),
+    flag("json", Kind::Switch, modes::SIM).common().help("Print what came of it as JSON", "以 JSON 输出结果"),
+];

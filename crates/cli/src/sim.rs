@@ -1,0 +1,273 @@
+//! `onrush sim cluster`: very many workers on a bus, that make no load: what a bus and whoever leads can take.
+
+use report::Language;
+
+use crate::args::SimArgs;
+use crate::exit::Exit;
+use crate::{output, usage};
+
+pub(crate) fn sim(args: &SimArgs) -> Exit {
+    let language = usage::language();
+    match run(args, language) {
+        Ok(exit) => exit,
+        Err((text, exit)) => {
+            output::complain(&text);
+            exit
+        }
+    }
+}
+
+fn run(args: &SimArgs, language: Language) -> Result<Exit, (String, Exit)> {
+    let what = args.what.as_deref().unwrap_or_default();
+    if what != "cluster" {
+        let text = language.pick(
+            format!("onrush sim tries out: cluster. Not '{what}'; write onrush sim cluster"),
+            format!("onrush sim 可试验的只有 cluster，而不是 '{what}'；请写 onrush sim cluster"),
+        );
+        return Err((text, Exit::Usage));
+    }
+    crowd::run(args, language)
+}
+
+#[cfg(not(feature = "nats"))]
+mod crowd {
+    use super::{Exit, Language, SimArgs};
+
+    pub(super) fn run(_: &SimArgs, language: Language) -> Result<Exit, (String, Exit)> {
+        Err((crate::workers::without_nats("sim cluster", language), Exit::Usage))
+    }
+}
+
+#[cfg(feature = "nats")]
+mod crowd {
+    use std::time::Duration;
+
+    use cluster::crowd::{CrowdError, Fault, Moment, Order, Outcome, try_out};
+    use engine::{RunError, StopHandle, TeamFault};
+    use host::Spent;
+    use metrics::Distribution;
+    use serde_json::{Value, json};
+
+    use super::{Exit, Language, SimArgs, output};
+    use crate::bus::OwnBus;
+    use crate::{on_bus, signals};
+
+    const WORKERS_USUAL: u64 = 1_000;
+    /// Each has a descriptor here, and one at the server.
+    const WORKERS_MAX: u64 = 18_000;
+    const DURATION_USUAL: Duration = Duration::from_secs(12);
+    const SECONDS_MAX: u64 = 3_600;
+    /// Descriptors of a process beside those of workers.
+    const OTHERS_OPEN: u64 = 200;
+    /// All of them are there after so long.
+    const PATIENCE: Duration = Duration::from_secs(120);
+
+    /// What a server took, if it is one that was started here.
+    #[derive(Clone, Copy, Default)]
+    struct Took {
+        before: Duration,
+        after: Duration,
+        most_bytes: u64,
+    }
+
+    impl Took {
+        fn look(&mut self, spent: Option<Spent>, is_first: bool) {
+            let Some(Spent { cpu, resident_bytes }) = spent else { return };
+            if is_first {
+                self.before = cpu;
+            }
+            self.after = cpu;
+            self.most_bytes = self.most_bytes.max(resident_bytes);
+        }
+    }
+
+    pub(super) fn run(args: &SimArgs, language: Language) -> Result<Exit, (String, Exit)> {
+        let usage = |error: &plan::PlanError| (report::plan_error(error, language), Exit::Usage);
+        let workers = args.workers.as_deref();
+        let workers = workers.map_or(Ok(WORKERS_USUAL), |text| plan::parse_count("--workers", text, 1, WORKERS_MAX));
+        let workers = workers.map_err(|error| usage(&error))?;
+        let duration = args.duration.as_deref();
+        let duration = duration.map_or(Ok(DURATION_USUAL), |text| plan::parse_duration("-z", text));
+        let seconds = duration.map_err(|error| usage(&error))?.as_secs();
+        if !(1..=SECONDS_MAX).contains(&seconds) {
+            let text = language.pick("-z wants a time from 1s to 1h", "-z 需要 1s 到 1h 的时长");
+            return Err((text.to_owned(), Exit::Usage));
+        }
+        let open = host::raise_descriptor_limit();
+        if open < workers + OTHERS_OPEN {
+            let text = language.pick(
+                format!("{workers} workers need {} open files, and this process may have {open}; raise it with ulimit -n, or try fewer", workers + OTHERS_OPEN),
+                format!("{workers} 个工作进程需要打开 {} 个文件，本进程最多 {open} 个；请用 ulimit -n 提高上限，或减少数量", workers + OTHERS_OPEN),
+            );
+            return Err((text, Exit::System));
+        }
+        let stop = StopHandle::default();
+        let (first, again) = (stop.clone(), stop.clone());
+        let asked = signals::watch(move || first.stop(), move || again.abort());
+        let asked = asked.map_err(|error| of_system(&error, language))?;
+        let own = match &args.cluster {
+            Some(_) => None,
+            None => Some(OwnBus::start(&asked, language)?),
+        };
+        let site = args.cluster.as_deref().or(own.as_ref().map(|own| own.site.as_str())).unwrap_or_default();
+        let site = site.parse().map_err(|error| (on_bus::said(&error, language), Exit::Usage))?;
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let order = Order { site, workers: workers as usize, seconds, patience: PATIENCE, version };
+        let mut took = Took::default();
+        let mut told = 0;
+        let outcome = try_out(&order, &stop, |moment| {
+            took.look(own.as_ref().and_then(OwnBus::spent), matches!(moment, Moment::Ready(_)));
+            tell(moment, workers, &mut told, language);
+        });
+        let outcome = outcome.map_err(|error| said(&error, language))?;
+        let took = own.is_some().then_some(took);
+        let text = if args.is_json {
+            format!("{:#}\n", value(&outcome, workers, took))
+        } else {
+            text(&outcome, workers, took, language)
+        };
+        let wrote = output::to_stdout(&text, language);
+        if wrote != Exit::Done {
+            return Ok(wrote);
+        }
+        Ok(match is_whole(&outcome) {
+            _ if asked.is_asked() => Exit::Stopped,
+            true => Exit::Done,
+            false => Exit::Unmet,
+        })
+    }
+
+    /// Nothing was lost or doubled, and nobody was given up.
+    fn is_whole(outcome: &Outcome) -> bool {
+        outcome.made == outcome.counted && outcome.is_same && outcome.lost == 0 && outcome.fault_count == 0
+    }
+
+    /// A line now and then, for who waits.
+    fn tell(moment: Moment, workers: u64, told: &mut usize, language: Language) {
+        match moment {
+            Moment::There(there) => {
+                // In steps of a quarter.
+                let quarter = there * 4 / (workers as usize).max(1);
+                if quarter > *told {
+                    *told = quarter;
+                    output::note(&language.pick(
+                        format!("{there} of {workers} workers are there"),
+                        format!("{workers} 个工作进程中已到 {there} 个"),
+                    ));
+                }
+            }
+            Moment::Ready(after) => {
+                let after = after.as_secs_f64();
+                output::note(&language.pick(format!("ready after {after:.1} s"), format!("{after:.1} 秒后就绪")));
+            }
+            Moment::Second(_) => {}
+        }
+    }
+
+    fn said(error: &CrowdError, language: Language) -> (String, Exit) {
+        match error {
+            CrowdError::Bus(error) => (on_bus::said(error, language), on_bus::exit_of(error)),
+            CrowdError::Run { error: error @ RunError::Team(TeamFault::Stopped), .. } => {
+                (report::run_error(error, language), Exit::Stopped)
+            }
+            CrowdError::Run { error, first } => {
+                let mut text = report::run_error(error, language);
+                if let Some(first) = first {
+                    text.push_str(language.pick("; ", "；"));
+                    text.push_str(&wrong(first, language));
+                }
+                (text, Exit::System)
+            }
+            CrowdError::System(error) => of_system(error, language),
+            CrowdError::Plan(error) => (report::plan_error(error, language), Exit::Usage),
+        }
+    }
+
+    fn of_system(error: &std::io::Error, language: Language) -> (String, Exit) {
+        let text = error.to_string();
+        (language.pick(text.clone(), report::in_chinese(&text)), Exit::System)
+    }
+
+    /// What went wrong with a worker.
+    fn wrong(fault: &Fault, language: Language) -> String {
+        match fault {
+            Fault::Bus(error) => on_bus::said(error, language),
+            Fault::GivenUp => language.pick(
+                "a worker did not reach whoever leads in time: the bus, this machine or both have too much to do"
+                    .to_owned(),
+                "有工作进程未能及时联系到主导进程：总线或本机（或两者）负担过重".to_owned(),
+            ),
+        }
+    }
+
+    fn lag(lags: &Distribution, share: f64) -> Duration {
+        Duration::from_nanos(lags.quantile(share).unwrap_or_default())
+    }
+
+    fn text(outcome: &Outcome, workers: u64, took: Option<Took>, language: Language) -> String {
+        let Outcome { with_part, lags, made, counted, undelivered, unknown, lost, .. } = outcome;
+        let (ready, batches) = (outcome.ready_after.as_secs_f64(), lags.count());
+        let size = outcome.bytes / batches.max(1);
+        let millis = |share| lag(lags, share).as_secs_f64() * 1e3;
+        let (half, most_of, all) = (millis(0.5), millis(0.99), millis(1.0));
+        let buckets = match (outcome.is_same, language.pick(true, false)) {
+            (true, true) => "the same, bucket for bucket",
+            (true, false) => "逐桶一致",
+            (false, true) => "NOT the same",
+            (false, false) => "不一致",
+        };
+        let rest =
+            if (*with_part as u64) < workers { language.pick(", the others stand by", "，其余待命") } else { "" };
+        let mut text = language.pick(
+            format!(
+                "Workers       {workers}, ready after {ready:.1} s; {with_part} had a part{rest}\n\
+                 What they told {batches} batches of {size} bytes; heard after p50 {half:.0} ms, p99 {most_of:.0} ms, at most {all:.0} ms\n\
+                 Starts        {made} made up, {counted} counted; undelivered {undelivered}, unknown {unknown}; {lost} workers were lost\n\
+                 Times         merged and made up: {buckets}\n"
+            ),
+            format!(
+                "工作进程    {workers} 个，{ready:.1} 秒后就绪；{with_part} 个承担负载{rest}\n\
+                 上报数据    {batches} 批，每批 {size} 字节；读取延迟 p50 {half:.0} ms，p99 {most_of:.0} ms，最大 {all:.0} ms\n\
+                 启动次数    虚拟 {made}，统计到 {counted}；无人承担 {undelivered}，未知 {unknown}；{lost} 个工作进程失联\n\
+                 时间分布    合并结果与虚拟数据：{buckets}\n"
+            ),
+        );
+        if let Some(took) = took {
+            let (cores, mib) = (cores(outcome, took), took.most_bytes >> 20);
+            text.push_str(&language.pick(
+                format!("nats-server   {cores:.2} cores, {mib} MiB at most\n"),
+                format!("nats-server 占用 {cores:.2} 核，内存最多 {mib} MiB\n"),
+            ));
+        }
+        for fault in &outcome.faults {
+            text.push_str(&format!("{}\n", wrong(fault, language)));
+        }
+        text
+    }
+
+    fn cores(outcome: &Outcome, took: Took) -> f64 {
+        took.after.saturating_sub(took.before).as_secs_f64() / outcome.span.as_secs_f64().max(1e-3)
+    }
+
+    fn value(outcome: &Outcome, workers: u64, took: Option<Took>) -> Value {
+        let lag = |share| lag(&outcome.lags, share).as_secs_f64();
+        json!({
+            "schema": "onrush-sim-cluster-1",
+            "workers": workers,
+            "with_part": outcome.with_part,
+            "ready_after_s": outcome.ready_after.as_secs_f64(),
+            "span_s": outcome.span.as_secs_f64(),
+            "batches": outcome.lags.count(),
+            "bytes": outcome.bytes,
+            "heard_after_s": { "p50": lag(0.5), "p99": lag(0.99), "max": lag(1.0) },
+            "made": outcome.made,
+            "counted": outcome.counted,
+            "undelivered": outcome.undelivered,
+            "unknown": outcome.unknown,
+            "lost": outcome.lost,
+            "same_buckets": outcome.is_same,
+            "faults": outcome.fault_count,
+            "server": took.map(|took| json!({ "cores": cores(outcome, took), "most_bytes": took.most_bytes })),
+        })
+    }
+}
