@@ -1,6 +1,7 @@
 //! What leader and workers say to each other, as bytes that both read back. What comes may be from anybody who got at the bus: nothing is
 //! believed that cannot be.
 
+mod stamp;
 mod state;
 
 use pacing::Nanos;
@@ -9,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::bus::Bytes;
+pub(crate) use stamp::{Said, Stamp};
 
 /// The version of all of this: leader and workers must have the same.
 pub const PROTOCOL: u32 = 4;
@@ -25,15 +27,19 @@ pub type WorkerId = u64;
 /// A worker says that it is there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
-    /// Who it is.
+    /// Who it is. This, its name and its versions stand before what it says.
+    #[serde(skip)]
     pub id: WorkerId,
     /// Which of its lives this is: one that was given up begins another.
     pub boot: u32,
     /// What it is called.
+    #[serde(skip)]
     pub name: String,
     /// Of what it says.
+    #[serde(skip)]
     pub protocol: u32,
     /// Its version of onrush.
+    #[serde(skip)]
     pub version: String,
     /// What it can do beside others; as many as it has threads.
     pub weight: u32,

@@ -19,7 +19,7 @@ use pacing::{Nanos, Segment};
 
 use crate::bus::{Bytes, Heard, LEADER, Refused, STATE, Verb, asking, presence};
 use crate::pace::Pace;
-use crate::words::{Answer, Ask, Hello, Lease, News, Refusal, State, Wish, read, written};
+use crate::words::{Answer, Ask, Hello, Lease, News, Refusal, Said, Stamp, State, Wish};
 use clock::{Offset, Probes};
 use outbox::{Outbox, Sender};
 
@@ -205,6 +205,8 @@ pub struct Worker {
     verbs: VecDeque<Verb>,
     acts: VecDeque<Act>,
     is_closed: bool,
+    /// Who leads, and is of another version.
+    foreign: Option<u64>,
     /// It takes part in nothing any more.
     is_leaving: bool,
     /// When a run started, by our clock, that it took part in: who leads from now on may ask.
@@ -239,6 +241,7 @@ impl Worker {
             verbs: VecDeque::new(),
             acts: VecDeque::new(),
             is_closed: false,
+            foreign: None,
             is_leaving: false,
             known_start: None,
             goes_with_leader,
@@ -332,7 +335,11 @@ impl Worker {
 
     fn answered(&mut self, token: u64, answer: Option<Bytes>, now: Nanos) {
         let Some((pending, _)) = self.pending.remove(&token) else { return };
-        let Some(answer) = answer.and_then(|answer| read::<Answer>(&answer)) else { return };
+        let answer = match answer.and_then(|answer| Answer::read(&answer)) {
+            Some(Said::Ours(stamp, answer)) if stamp.version == self.hello.version => answer,
+            Some(Said::Ours(stamp, _) | Said::Foreign(stamp)) => return self.refuse_foreign(stamp),
+            None => return,
+        };
         // Who led before has no say any more.
         let is_old = answer.epoch < self.epoch;
         #[cfg(test)]
@@ -367,6 +374,13 @@ impl Worker {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Whoever leads is of another version: it is said once of each.
+    fn refuse_foreign(&mut self, Stamp { version: leader, id, .. }: Stamp) {
+        if self.foreign.replace(id) != Some(id) {
+            self.acts.push_back(Act::Refuse(Refusal::Version { worker: self.hello.version.clone(), leader }));
         }
     }
 
@@ -438,7 +452,7 @@ impl Worker {
         let run_now = (now >= started).then(|| now.since(started));
         let has_no_room = self.refused().is_some();
         let hello = Hello { run, run_now, has_no_room, ..self.hello.clone() };
-        let (subject, payload) = (asking(lease.who), written(&Ask::Hello(hello)));
+        let (subject, payload) = (asking(lease.who), Ask::Hello(hello.clone()).written(&hello));
         // An older one that is answered late says less.
         self.pending.retain(|_, (pending, since)| {
             !matches!(pending, Pending::Hello(_)) || now.since(*since).0 < 4 * HELLO_AGAIN.0

@@ -113,7 +113,8 @@ fn one_of_another_version() {
     let leader = leads(site.clone());
     let (said, told) = works(&site, "0.0.1", || leader.join().expect("it ends"));
     assert!(said.contains("worker stranger is onrush 0.0.1 and this one is strangers"), "{said}");
-    assert_eq!(told, [Notice::Joined]);
+    let refusal = Refusal::Version { worker: "0.0.1".to_owned(), leader: VERSION.to_owned() };
+    assert_eq!(told, [Notice::Joined, Notice::Refused(refusal)]);
 }
 
 #[test]

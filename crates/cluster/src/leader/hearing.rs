@@ -6,7 +6,7 @@ use super::run::Run;
 use super::{Leader, Pending, Told, Turn};
 use crate::bus::{Heard, LEADER, Refused, STATE, Verb};
 use crate::pace::Pace;
-use crate::words::{Answer, Ask, Batch, Hello, Lease, PROTOCOL, Phase, State, Wish, read, written};
+use crate::words::{Answer, Ask, Batch, Hello, Lease, PROTOCOL, Phase, Said, Stamp, State, Wish, read};
 
 /// More workers than this are many.
 const MANY: usize = 64;
@@ -112,7 +112,7 @@ impl Leader {
     }
 
     fn hear_ask(&mut self, payload: &[u8], answer_to: Option<String>, now: Nanos) {
-        let (Some(ask), Some(to)) = (read::<Ask>(payload), answer_to) else { return };
+        let (Some(said), Some(to)) = (Ask::read(payload), answer_to) else { return };
         let Some(epoch) = self.keeper.epoch().filter(|_| self.is_loaded) else { return };
         // What was written is to be known: not what is yet to be.
         let is_written = self.writing_since.is_none() && !self.is_dirty;
@@ -120,18 +120,27 @@ impl Leader {
         let is_written = is_written || crate::sim::strikes(crate::sim::Bug::Unconfirmed);
         let revision = if is_written { self.state.revision } else { 0 };
         let (mut goes_on, mut state) = (None, None);
-        if let Ask::Hello(hello) = ask {
-            let (id, boot, known) = (hello.id, hello.boot, hello.revision);
-            let may_go_on = self.hello(hello, now);
-            goes_on = Some(may_go_on);
-            if may_go_on && known < revision {
-                let number = self.number_of(id, boot);
-                state = Some(self.state.seen_by(number));
+        match said {
+            Said::Ours(_, Ask::Time) => {}
+            // Whoever has other words takes no part; it is known who it is.
+            Said::Foreign(Stamp { protocol, version, id, name }) => {
+                let hello = Hello { protocol, ..Hello::new(id, name, version, 0) };
+                self.members.hello(hello, false, now);
+            }
+            Said::Ours(_, Ask::Hello(hello)) => {
+                let (id, boot, known) = (hello.id, hello.boot, hello.revision);
+                let may_go_on = self.hello(hello, now);
+                goes_on = Some(may_go_on);
+                if may_go_on && known < revision {
+                    let number = self.number_of(id, boot);
+                    state = Some(self.state.seen_by(number));
+                }
             }
         }
         let workers = self.members.len() as u32;
         let answer = Answer { epoch, now, revision, goes_on, workers, state };
-        self.verbs.push_back(Verb::Answer { to, payload: written(&answer) });
+        let payload = answer.written(self.setting.who, &self.setting.version);
+        self.verbs.push_back(Verb::Answer { to, payload });
     }
 
     /// A worker is there. Whether it may go on.
@@ -156,18 +165,19 @@ impl Leader {
     fn hear_key(&mut self, key: &str, revision: u64, value: &[u8], now: Nanos) {
         match key {
             LEADER => {
-                if let Some(lease) = read::<Lease>(value) {
-                    if lease.who != self.setting.who && self.run.as_ref().is_some_and(|run| run.started.is_some()) {
-                        self.told.push_back(Told::Replaced);
-                    }
-                    let turn = self.keeper.seen(revision, lease, now);
-                    self.turn(turn, now);
+                // One of another build is somebody else, until it changes no more.
+                let foreign = || Lease { epoch: 0, who: 0, beat: revision, written: 0 };
+                let lease = read::<Lease>(value).unwrap_or_else(foreign);
+                if lease.who != self.setting.who && self.run.as_ref().is_some_and(|run| run.started.is_some()) {
+                    self.told.push_back(Told::Replaced);
                 }
+                let turn = self.keeper.seen(revision, lease, now);
+                self.turn(turn, now);
             }
             STATE => {
-                if let Some(state) = State::read(value) {
-                    self.see_state(revision, state, now);
-                }
+                // With what another build left there nobody goes on.
+                let state = State::read(value).unwrap_or_else(State::nothing);
+                self.see_state(revision, state, now);
             }
             _ => {}
         }
@@ -245,5 +255,85 @@ impl Leader {
         for member in &self.state.members {
             self.members.begin_hearing(member.id, member.boot, now);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{OnLoss, RunOrder, Setting};
+    use super::*;
+    use crate::words::Refusal;
+
+    const MINUTE: Nanos = Nanos::from_millis(60_000);
+
+    /// Leads on a bus on which another build has left its words.
+    fn leader() -> Leader {
+        let setting = Setting {
+            who: 1,
+            version: "1".to_owned(),
+            workers: 1,
+            patience: MINUTE,
+            min_workers: 1,
+            on_loss: OnLoss::Rebalance,
+            ttl: Nanos::from_millis(3_000),
+            lease: Nanos::from_millis(5_000),
+            late_news: MINUTE,
+            closed_is_gone: false,
+            start_lead: Nanos::ZERO,
+            is_standby: false,
+            is_alone: false,
+        };
+        let mut leader = Leader::new(setting, Nanos::ZERO);
+        leader.begin(
+            RunOrder {
+                plan: "plan".to_owned(),
+                packet: vec![1].into(),
+                scenarios: 1,
+                warmup: Nanos::ZERO,
+                ends_at: None,
+                can_move: true,
+                workers_max: 9,
+            },
+            Nanos::ZERO,
+        );
+        leader
+    }
+
+    /// What it tells, when its bus does all that it asks for and `says` comes every second.
+    fn told_in(seconds: u64, says: &Heard) -> Vec<Told> {
+        let mut leader = leader();
+        let strange = || Some((4, [255; 9].as_slice().into()));
+        let mut all = Vec::new();
+        for tenth in 0..seconds * 10 {
+            let now = Nanos::from_millis(tenth * 100);
+            leader.tick(now);
+            while let Some(verb) = leader.next_verb() {
+                match verb {
+                    Verb::Put { token, revision: Some(revision), .. } => {
+                        let result = if revision < 4 { Err(Refused::Conflict) } else { Ok(revision + 1) };
+                        leader.hear(Heard::Written { token, result }, now);
+                    }
+                    Verb::Get { token, key } => leader.hear(Heard::Got { token, key, value: strange() }, now),
+                    Verb::Store { token, .. } => leader.hear(Heard::Stored { token, result: Ok(()) }, now),
+                    _ => {}
+                }
+            }
+            if tenth % 10 == 0 {
+                leader.hear(says.clone(), now);
+            }
+            all.extend(std::iter::from_fn(|| leader.next_told()));
+        }
+        all
+    }
+
+    #[test]
+    fn one_of_another_build_is_named() {
+        let hello = Hello { protocol: PROTOCOL + 1, ..Hello::new(7, "one".to_owned(), "2".to_owned(), 1) };
+        let payload = Ask::Hello(hello.clone()).written(&hello);
+        let says = Heard::Message { subject: String::new(), payload, answer_to: Some("2/1".to_owned()) };
+        let told = told_in(70, &says);
+        let refusal = Refusal::Version { worker: "2".to_owned(), leader: "1".to_owned() };
+        let refused = Told::Refused { worker: "one".to_owned(), refusal };
+        assert!(told.contains(&Told::Leads) && told.contains(&refused), "{told:?}");
     }
 }

@@ -5,7 +5,7 @@ use pacing::Nanos;
 use super::clock::AT_A_TIME;
 use super::{Act, FETCH_AGAIN, MISSING_MAX, PROBES_WITHIN, Pending, Probes, Stage, Worker};
 use crate::bus::{Bytes, Verb, asking};
-use crate::words::{Ask, Ready, Refusal, Standing, written};
+use crate::words::{Ask, Ready, Refusal, Standing};
 
 impl Worker {
     pub(super) fn fetched(&mut self, object: Option<Bytes>, now: Nanos) {
@@ -80,12 +80,8 @@ impl Worker {
                     return;
                 }
                 run.probes.ask();
-                let subject = asking(who);
-                self.ask(Pending::Time(now, who), now, |token| Verb::Request {
-                    token,
-                    subject,
-                    payload: written(&Ask::Time),
-                });
+                let (subject, payload) = (asking(who), Ask::Time.written(&self.hello));
+                self.ask(Pending::Time(now, who), now, |token| Verb::Request { token, subject, payload });
             }
             _ => {}
         }

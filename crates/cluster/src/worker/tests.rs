@@ -1,5 +1,5 @@
 use super::*;
-use crate::words::{Member, Phase, Tenure};
+use crate::words::{Member, Phase, Tenure, written};
 
 const ID: u64 = 7;
 
@@ -40,4 +40,18 @@ fn a_worker_of_a_leader_that_is_gone_for_good_goes() {
         assert!(goes_within(&mut alone(phase, true), 61), "{phase:?}");
         assert!(!goes_within(&mut alone(phase, false), 600), "{phase:?}: it waits for the next");
     }
+}
+
+#[test]
+fn whoever_leads_with_another_version_is_named_once() {
+    let mut worker = alone(Phase::Preparing, false);
+    let answer =
+        crate::words::Answer { epoch: 1, now: Nanos::ZERO, revision: 1, goes_on: Some(true), workers: 1, state: None };
+    for token in 1..9 {
+        let answer = Ok(answer.written(9, "2"));
+        worker.hear(Heard::Answered { token, answer }, Nanos::from_millis(10));
+    }
+    let acts: Vec<Act> = std::iter::from_fn(|| worker.next_act()).collect();
+    let refusal = Refusal::Version { worker: "1".to_owned(), leader: "2".to_owned() };
+    assert_eq!(acts, [Act::Refuse(refusal)]);
 }
