@@ -8,6 +8,7 @@ use engine::{Control, StopHandle};
 use export::{Export, ExportError};
 use figures::{Changed, Interval, Note, Run, Watch};
 use metrics::{Snapshot, Threshold};
+use pacing::Nanos;
 use pacing::change::Change;
 use plan::Plan;
 use report::{About, HdrLog, Json, Language, Screen, Showing, Table};
@@ -56,6 +57,10 @@ pub(crate) struct Live<'a> {
     shown_to: Duration,
     was_aborted: bool,
     hopeless: Hopeless,
+    /// What changes the run, once it runs.
+    control: Option<Control>,
+    /// So many workers were told to be lost.
+    lost_told: usize,
     exports: Exporting,
     keeping: Keeping,
     watching: Watching,
@@ -90,6 +95,8 @@ impl<'a> Live<'a> {
             shown_to: Duration::ZERO,
             was_aborted: false,
             hopeless: Hopeless::default(),
+            control: None,
+            lost_told: 0,
             exports: Exporting::default(),
             keeping: Keeping::default(),
             watching: Watching::default(),
@@ -105,6 +112,7 @@ impl<'a> Live<'a> {
     /// It runs.
     pub(crate) fn started(&mut self, control: &Control) {
         self.watching.load_started(self.plan, self.address, control);
+        self.control = Some(control.clone());
     }
 
     /// The load was changed.
@@ -165,6 +173,7 @@ impl<'a> Live<'a> {
         }
         self.show(interval);
         self.watching.interval(told, interval, self.plan, self.thresholds);
+        self.look_at_workers(interval.to);
         let kernel = machine::kernel(self.watch.wants(interval), self.address);
         for note in self.watch.interval(interval, &kernel) {
             output::note(&format!("onrush: {}", report::note_so_far(&note, self.view.language)));
@@ -206,6 +215,20 @@ impl<'a> Live<'a> {
         if is_shown && self.wrote == Wrote::All {
             self.wrote = output::write_stdout(&self.table.next(interval), self.view.language);
         }
+    }
+
+    /// A person hears at once of workers that are lost.
+    fn look_at_workers(&mut self, at: Nanos) {
+        let Some(control) = &self.control else { return };
+        let workers = control.workers();
+        let lost: Vec<&str> =
+            workers.iter().filter(|worker| worker.losses > 0).map(|worker| worker.name.as_str()).collect();
+        for name in lost.iter().skip(self.lost_told) {
+            output::note(&format!("onrush: {}", report::lost_worker(name, self.view.language)));
+            let texts = [Language::En, Language::Zh].map(|language| report::lost_worker(name, language));
+            self.watching.mark(at, "worker", texts.into());
+        }
+        self.lost_told = self.lost_told.max(lost.len());
     }
 
     /// Stops the run, gently, when a threshold says so.

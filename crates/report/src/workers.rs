@@ -59,11 +59,16 @@ fn late(muster: &Muster, language: Language) -> Option<String> {
 fn one(worker: &WorkerResult, language: Language) -> String {
     let WorkerResult { name, slots, started, failed, cpu, losses, had_no_room, .. } = worker;
     let part = percent(u64::from(*slots), SLOTS as u64);
-    let (started, cpu) = (count(*started), time(cpu.total_ns() as f64));
+    let started = count(*started);
     let mut text = language.pick(
-        format!("{name}: {part} of the load, {started} started, {} failed, CPU {cpu}", count(*failed)),
-        format!("{name}：负载的 {part}，发起 {started}，失败 {}，CPU {cpu}", count(*failed)),
+        format!("{name}: {part} of the load, {started} started, {} failed", count(*failed)),
+        format!("{name}：负载的 {part}，发起 {started}，失败 {}", count(*failed)),
     );
+    // One that was lost has told nothing of it.
+    if cpu.total_ns() > 0 {
+        let cpu = time(cpu.total_ns() as f64);
+        text.push_str(&language.pick(format!(", CPU {cpu}"), format!("，CPU {cpu}")));
+    }
     if *losses > 0 {
         text.push_str(language.pick("; was lost", "；曾失联"));
     }
@@ -143,6 +148,38 @@ pub(crate) fn held_value(muster: Option<&Muster>) -> Value {
     })
 }
 
+/// Workers that are shown one by one while a load goes on; of more, the first of them.
+const LIVE_MAX: usize = 64;
+
+/// Those who carry out a load, as far as is known by now; null where threads of one process do.
+pub fn live_workers(workers: &[WorkerResult]) -> Value {
+    if workers.is_empty() {
+        return Value::Null;
+    }
+    let worker = |worker: &WorkerResult| {
+        json!({
+            "name": worker.name,
+            "share": f64::from(worker.slots) / SLOTS,
+            "started": worker.started,
+            "failed": worker.failed,
+            "losses": worker.losses,
+        })
+    };
+    json!({
+        "count": workers.len(),
+        "lost": workers.iter().filter(|worker| worker.losses > 0).count(),
+        "each": workers.iter().take(LIVE_MAX).map(worker).collect::<Value>(),
+    })
+}
+
+/// A worker was lost, while the load goes on.
+pub fn lost_worker(name: &str, language: Language) -> String {
+    language.pick(
+        format!("worker {name} was lost: what is due at it until others have it counts as undelivered"),
+        format!("工作进程 {name} 失联：在其他进程接手之前，它的部分计为无人承担"),
+    )
+}
+
 fn each(workers: &[WorkerResult]) -> Value {
     let worker = |worker: &WorkerResult| {
         json!({
@@ -151,7 +188,7 @@ fn each(workers: &[WorkerResult]) -> Value {
             "threads": worker.threads,
             "started": worker.started,
             "failed": worker.failed,
-            "cpu_s": worker.cpu.total_ns() as f64 / 1e9,
+            "cpu_s": Some(worker.cpu.total_ns()).filter(|spent| *spent > 0).map(|spent| spent as f64 / 1e9),
             "clock_error_s": worker.clock_error.map(|error| error.as_secs_f64()),
             "began_late_s": worker.began_late.map(|late| late.as_secs_f64()),
             "losses": worker.losses,

@@ -50,6 +50,7 @@ fn load(scenarios: &[Value]) -> Made {
             "total": {"finished": 1_234, "failed": 5, "bytes_received": 2_048},
             "statuses": {"200": 1_229}, "failures": [{"reason": "status-500", "count": 5}],
             "thresholds": [{"threshold": "p99(response_time) < 100ms", "holds": false}],
+            "workers": {"count": 3, "lost": 1, "each": []},
             "scenarios": [{"steps": [step], "transactions": []}]},
         "events": [{"at_s": 4.0, "text": "rate 500/s", "text_zh": "速率 500/s"}],
     });
@@ -88,11 +89,19 @@ fn all_of_a_load_is_there_at_any_size() {
     }
     let text = drawn(&known(&source, Language::En), (80, 24));
     // 700 ms are at least that.
-    for part in [">=700.0ms", "1.58ms 87.50%", "1,229  HTTP 200", "5  status-500", "crossed", "0:04 rate 500/s"] {
+    for part in [
+        ">=700.0ms",
+        "1.58ms 87.50%",
+        "1,229  HTTP 200",
+        "5  status-500",
+        "3  workers, 1 of them lost",
+        "crossed",
+        "0:04 rate 500/s",
+    ] {
         assert!(text.contains(part), "{part}:\n{text}");
     }
     let text = drawn(&known(&source, Language::Zh), (80, 24)).replace(' ', "");
-    for part in ["已暂停", "请求/秒", "已越界", "速率500/s", "q停止"] {
+    for part in ["已暂停", "请求/秒", "3个工作进程，1个失联", "已越界", "速率500/s", "q停止"] {
         assert!(text.contains(part), "{part}:\n{text}");
     }
     // Nothing fits, and nothing breaks.

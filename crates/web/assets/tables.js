@@ -100,6 +100,14 @@ export function tables(run, words, language) {
       clock(one.at_s), time(one.response_ns)]);
     made.push(table(words.slowest, [words.step, words.trace, words.status, words.at, words.p99.replace("p99 ", "")], rows, 2));
   }
+  if (source.workers?.each?.length) {
+    const each = source.workers.each;
+    const rows = each.map((one) => [one.name, `${(one.share * 100).toFixed(1)} %`, count(one.started), count(one.failed),
+      one.losses ? words.was_lost : ""]);
+    const rest = (source.workers.count || each.length) - each.length;
+    if (rest > 0) rows.push([`+ ${count(rest)}`, "", "", "", ""]);
+    made.push(table(words.workers, [words.worker, words.share, words.started, words.failed, ""], rows));
+  }
   if (run.events?.length) {
     const rows = run.events.slice(-100).reverse().map((one) => [zh ? one.text_zh : one.text, clock(one.at_s)]);
     made.push(table(words.events, [words.what, words.at], rows));

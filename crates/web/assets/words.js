@@ -23,7 +23,8 @@ const EN = {
   good: "Plan kept", target: "The target was the limit", users_limit: "The users were the limit", bad: "Spoiled: this machine was the limit",
   unsure: "No verdict", link: "The network was the limit", not_met: "Thresholds not met", nothing: "Nothing succeeded",
   lateness: "lateness p99", in_flight: "in flight",
-  at_least: "≥ ", so_far: "so far",
+  at_least: "≥ ", so_far: "so far", workers: "Workers", worker: "worker", share: "share of the load", started: "started",
+  was_lost: "was lost",
 };
 
 const ZH = {
@@ -49,7 +50,7 @@ const ZH = {
   good: "计划已达成", target: "瓶颈在被测服务", users_limit: "瓶颈在用户数", bad: "结果不可信：瓶颈在压测机",
   unsure: "无法判断", link: "瓶颈在网络", not_met: "未达到阈值", nothing: "没有一个请求成功",
   lateness: "调度延迟 p99", in_flight: "在途",
-  at_least: "≥ ", so_far: "截至目前",
+  at_least: "≥ ", so_far: "截至目前", workers: "工作进程", worker: "工作进程", share: "负载占比", started: "发起", was_lost: "曾失联",
 };
 
 export const WORDS = { en: EN, zh: ZH };

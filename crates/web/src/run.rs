@@ -95,6 +95,7 @@ impl Run {
         for failure in live["failures"].as_array_mut().into_iter().flatten() {
             self.meet(failure);
         }
+        live["workers"] = report::live_workers(&self.control.workers());
         self.live = live;
         self.standing = Some(standing);
     }

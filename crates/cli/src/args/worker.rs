@@ -25,6 +25,7 @@ impl WorkerArgs {
 }
 
 /// What `onrush sim` was given.
+#[cfg_attr(not(feature = "nats"), expect(dead_code, reason = "this build has no bus to try it on"))]
 #[derive(Debug)]
 pub(crate) struct SimArgs {
     pub(crate) what: Option<String>,

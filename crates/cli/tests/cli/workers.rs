@@ -143,6 +143,11 @@ fn without_one(signal: &str, words: &[&str]) -> (Value, u64) {
     let each = report["workers"]["each"].as_array().expect("a list");
     assert_eq!(each.iter().filter_map(|one| one["losses"].as_u64()).sum::<u64>(), 1, "{each:#?}");
     assert!(workers.iter().all(|pid| !is_there(*pid)), "nobody is left");
+    // A person hears of it at once.
+    let told = text(&done.stderr);
+    let is_over = words.contains(&"fail");
+    let count = told.matches("onrush: worker worker-2 was lost").count();
+    assert!(count == 1 || is_over && count == 0, "{told}");
     (report, served(&server, "/delay"))
 }
 

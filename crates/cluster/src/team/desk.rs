@@ -20,6 +20,8 @@ use crate::carried::{end_of_bytes, snapshots_of_bytes};
 use crate::leader::{Leader, PartId, Setting, Told};
 use crate::words::{News, Phase, Refusal, Wish};
 
+/// What is known of workers is told so often, when there is more.
+const TELLS_OF_WORKERS: Nanos = Nanos::from_millis(500);
 /// Workers hear within this time that they may go.
 const CLOSES_WITHIN: Nanos = Nanos::from_millis(3_000);
 /// A bus that is gone for so long is given up: the run ends with what was heard.
@@ -40,6 +42,8 @@ struct OwnRun {
     revision: u32,
     rounds: Vec<Nanos>,
     heard_late: Nanos,
+    /// When it was told last what is known of workers, and whether there is more.
+    introduced: (Nanos, bool),
     /// When the load was over, as far as it was ended.
     until: Option<Nanos>,
     /// When a part ended before its time by itself: its rows or its budget were used up.
@@ -149,6 +153,7 @@ impl Desk {
             revision: 0,
             rounds,
             heard_late: Nanos::ZERO,
+            introduced: (Nanos::ZERO, false),
             until: None,
             early: None,
         });
@@ -167,6 +172,10 @@ impl Desk {
                 self.fail(TeamFault::Stopped);
             }
             return;
+        }
+        if run.introduced.1 && now.since(run.introduced.0) >= TELLS_OF_WORKERS {
+            run.introduced = (now, false);
+            run.teller.workers(in_order(run.seen.clone()));
         }
         while let Some(change) = run.teller.change_after(run.revision) {
             run.revision = change.revision;
@@ -332,6 +341,7 @@ impl Desk {
         }
         let Some(run) = &mut self.run else { return };
         run.ledger.news(member, &news);
+        run.introduced.1 = true;
         let seen = run.seen.entry(member).or_default();
         if let Some(known) = known {
             introduce(seen, &known);
@@ -341,7 +351,9 @@ impl Desk {
             News::Began { part, slots, late, from, .. } => {
                 let place = run.parts.len();
                 run.parts.insert(PartId { member, part }, place);
-                seen.slots = seen.slots.max(slots.len() as u32);
+                // With what it has already.
+                let has = self.leader.state().owners(usize::MAX).into_iter().filter(|owner| *owner == member).count();
+                seen.slots = seen.slots.max(has.max(slots.len()) as u32);
                 if from.is_none() {
                     seen.began_late = Some(late.as_duration());
                 }
@@ -405,6 +417,7 @@ impl Desk {
         }
         let Some(run) = &mut self.run else { return };
         run.ledger.lost(member, until);
+        run.introduced.1 = true;
         let seen = run.seen.entry(member).or_default();
         seen.losses += 1;
         if seen.name.is_empty() {

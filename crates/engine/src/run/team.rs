@@ -12,7 +12,7 @@ use pacing::change::{Change, Timeline};
 use plan::Plan;
 
 use super::RunError;
-use crate::afar::{Afar, Muster, PartEnd};
+use crate::afar::{Afar, Muster, PartEnd, WorkerResult};
 use crate::control::{Changes, StopHandle, Wanted};
 use crate::shard::Report;
 use crate::supplies::Supplies;
@@ -113,6 +113,11 @@ impl Teller {
     /// A part is over.
     pub fn ended(&self, part: usize, end: PartEnd) {
         self.tell(part, Afar::Ended(Box::new(end)));
+    }
+
+    /// What is known by now of those who have the parts.
+    pub fn workers(&self, workers: Vec<WorkerResult>) {
+        self.changes.tell_of_workers(workers);
     }
 
     /// All is over; nothing more is told.

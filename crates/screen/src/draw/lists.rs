@@ -2,7 +2,7 @@
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
-use ratatui::style::Color;
+use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Paragraph, Row, Table};
 use report::format;
@@ -67,6 +67,17 @@ pub(super) fn counts(frame: &mut Frame<'_>, area: Rect, known: &Known) {
     for failure in live["failures"].as_array().into_iter().flatten() {
         let (count, reason) = (number(&failure["count"]), failure["reason"].as_str().unwrap_or_default());
         lines.push(Line::styled(format!("{:>12}  {reason}", format::count(count as u64)), red));
+    }
+    if let Some(count) = live["workers"]["count"].as_u64() {
+        let lost = number(&live["workers"]["lost"]) as u64;
+        let text = match lost {
+            0 => known.look.language.pick(format!("{count:>12}  workers"), format!("{count:>12}  个工作进程")),
+            _ => known.look.language.pick(
+                format!("{count:>12}  workers, {lost} of them lost"),
+                format!("{count:>12}  个工作进程，{lost} 个失联"),
+            ),
+        };
+        lines.push(Line::styled(text, if lost > 0 { red } else { Style::new() }));
     }
     for one in live["thresholds"].as_array().into_iter().flatten() {
         let holds = one["holds"] == true;
