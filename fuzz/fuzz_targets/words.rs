@@ -4,7 +4,7 @@
 use cluster::broker::Broker;
 use cluster::bus::{Heard, LEADER, STATE, Verb};
 use cluster::carried::{end_of_bytes, snapshots_of_bytes};
-use cluster::words::{Batch, Hello, State, read};
+use cluster::words::{Batch, Hello, State, read, written};
 use cluster::{Leader, OnLoss, Setting, Worker};
 use libfuzzer_sys::fuzz_target;
 use pacing::Nanos;
@@ -38,6 +38,11 @@ fuzz_target!(|input: &[u8]| {
     if let Some(state) = State::read(input) {
         let owners = state.owners(state.tenures.len());
         assert_eq!(owners.len(), 4_096);
+        // What a member sees of it is as good.
+        for number in [None, Some(0), Some(1)] {
+            let seen = written(&state.seen_by(number));
+            assert!(State::read(&seen).is_some());
+        }
     }
     if let Some(verb) = read::<Verb>(input) {
         let mut broker = Broker::default();

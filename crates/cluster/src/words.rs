@@ -404,6 +404,21 @@ pub struct Row {
     pub seen: Vec<Vec<u8>>,
 }
 
+/// No number and no instant is higher: with less than that nothing that is reckoned goes over.
+const HIGHEST: u64 = 1 << 60;
+
+/// Whatever says a higher number is not one of us.
+pub(crate) fn can_be(number: u64) -> bool {
+    number < HIGHEST
+}
+
+impl Lease {
+    /// Reads it; `None` when it is none.
+    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
+        read(bytes).filter(|lease: &Self| [lease.epoch, lease.beat, lease.written].into_iter().all(can_be))
+    }
+}
+
 /// As bytes.
 pub fn written<T: Serialize>(value: &T) -> Bytes {
     postcard::to_stdvec(value).expect("it has nothing that cannot be written").into()

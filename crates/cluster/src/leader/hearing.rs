@@ -80,7 +80,7 @@ impl Leader {
                 Some((Pending::State(revision), _)) => self.state_written(revision, result),
                 _ => {}
             },
-            Heard::Follows { from } => self.read_upto = self.read_upto.max(from - 1),
+            Heard::Follows { from } => self.read_upto = self.read_upto.max(from.saturating_sub(1)),
             Heard::Entry { place, payload } => {
                 self.entry(place, &payload, now);
                 if self.looks_later(now) {
@@ -167,7 +167,7 @@ impl Leader {
             LEADER => {
                 // One of another build is somebody else, until it changes no more.
                 let foreign = || Lease { epoch: 0, who: 0, beat: revision, written: 0 };
-                let lease = read::<Lease>(value).unwrap_or_else(foreign);
+                let lease = Lease::read(value).unwrap_or_else(foreign);
                 if lease.who != self.setting.who && self.run.as_ref().is_some_and(|run| run.started.is_some()) {
                     self.told.push_back(Told::Replaced);
                 }

@@ -37,10 +37,11 @@ impl Leader {
         let Some(run) = &mut self.run else { return };
         let Some(started) = run.started else { return };
         // What was sent before we led is read as it lies there.
-        if started + sent_at < run.since {
+        let sent_at = Nanos(started.0.saturating_add(sent_at.0));
+        if sent_at < run.since {
             return;
         }
-        if let Some(behind) = run.lateness.hear(now.since(started + sent_at), now) {
+        if let Some(behind) = run.lateness.hear(now.since(sent_at), now) {
             self.told.push_back(Told::Behind(behind));
         }
     }

@@ -19,7 +19,7 @@ use tokio::task::{AbortHandle, spawn_local};
 
 use super::Role;
 use crate::bus::{Bytes, Heard, Inbox, LEADER, Refused, Verb};
-use crate::words::{Lease, read};
+use crate::words::Lease;
 
 /// What workers tell is kept so long, and packets too: longer than a run is put together.
 const KEPT_FOR: Duration = Duration::from_hours(24);
@@ -417,7 +417,7 @@ impl Own {
 
     /// Workers hear who leads when that is somebody else, or when more is written of what is to be done.
     async fn say_who_leads(&self, value: &Bytes) {
-        let Some(lease) = read::<Lease>(value) else { return };
+        let Some(lease) = Lease::read(value) else { return };
         let says = (lease.epoch, lease.written);
         if self.said.replace(says) != says {
             // Whoever does not hear it asks.

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Ask, Hello, PROTOCOL, read};
+use super::{Answer, Ask, Hello, PROTOCOL, can_be, read};
 use crate::bus::Bytes;
 
 /// Who says something. Its shape stays as it is, whatever else changes.
@@ -68,7 +68,10 @@ impl Answer {
 
     /// Read back.
     pub(crate) fn read(bytes: &[u8]) -> Option<Said<Self>> {
-        said(bytes)
+        said(bytes).filter(|said: &Said<Self>| match said {
+            Said::Ours(_, answer) => [answer.epoch, answer.revision, answer.now.0].into_iter().all(can_be),
+            Said::Foreign(_) => true,
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use pacing::{Nanos, SLOT_COUNT};
 
-use super::{MEMBERS_MAX, Member, Phase, State, TENURES_MAX, Tenure, Wish, WorkerId, read};
+use super::{MEMBERS_MAX, Member, Phase, State, TENURES_MAX, Tenure, Wish, WorkerId, can_be, read};
 
 /// The numbers of a member, and of all others, in what it sees.
 const OWN: u16 = 0;
@@ -40,11 +40,18 @@ impl State {
         let is_member = |member: u16| usize::from(member) < self.members.len();
         let mut moves = self.tenures.iter().flat_map(|tenure| &tenure.moves);
         let are_few = self.members.len() <= MEMBERS_MAX && self.tenures.len() <= TENURES_MAX;
-        are_few && moves.all(|(slot, to)| u32::from(*slot) < SLOT_COUNT && is_member(*to))
+        let froms = self.tenures.iter().filter_map(|tenure| tenure.from);
+        let changes = self.changes.iter().map(|change| change.effective_at);
+        let mut instants = froms.chain(changes).chain(self.rounds.iter().copied()).chain([self.t0, self.lease]);
+        let numbers = [self.epoch, self.revision, self.run];
+        numbers.into_iter().all(can_be)
+            && instants.all(|at| can_be(at.0))
+            && are_few
+            && moves.all(|(slot, to)| u32::from(*slot) < SLOT_COUNT && is_member(*to))
     }
 
     /// As much of it as one of its members needs: what it gets, and what others get of it. Without a number it is of no member.
-    pub(crate) fn seen_by(&self, number: Option<u16>) -> Self {
+    pub fn seen_by(&self, number: Option<u16>) -> Self {
         let own = number.and_then(|number| Some((number, self.members.get(usize::from(number))?)));
         let Some((number, member)) = own else {
             let bare = |tenure: &Tenure| Tenure { moves: Vec::new(), ..*tenure };

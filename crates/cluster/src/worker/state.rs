@@ -3,12 +3,12 @@
 use pacing::{Nanos, Segment};
 
 use super::{Act, BEGINS_AFTER, Outbox, OwnRun, PartOf, Probes, Sender, Stage, Worker};
-use crate::words::{Lease, Member, News, Phase, State, Wish, read};
+use crate::words::{Lease, Member, News, Phase, State, Wish};
 
 impl Worker {
     /// Who leads. What comes late is past: each renewal has a higher beat, each who leads a higher epoch.
     pub(super) fn see_leader(&mut self, value: &[u8], now: Nanos) {
-        let Some(lease) = read::<Lease>(value) else { return };
+        let Some(lease) = Lease::read(value) else { return };
         if self.leader.as_ref().is_none_or(|known| (known.epoch, known.beat) < (lease.epoch, lease.beat)) {
             let (epoch, written) = (lease.epoch, lease.written);
             self.leader = Some(lease);
