@@ -4,8 +4,11 @@ use std::fs::OpenOptions;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+#[cfg(feature = "nats")]
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use report::Language;
@@ -169,7 +172,7 @@ fn config_of(args: &BusArgs, listen: SocketAddr, kept: &Path, password: &str) ->
 /// A bus of this machine for a while, for what is tried on it.
 #[cfg(feature = "nats")]
 pub(crate) struct OwnBus {
-    server: Server,
+    server: Mutex<Server>,
     /// Where it is.
     pub(crate) site: String,
     _folder: workers::OwnFolder,
@@ -190,12 +193,22 @@ impl OwnBus {
         secret_file(&config).and_then(|mut file| file.write_all(text.as_bytes())).map_err(system)?;
         let mut server = Server::start(&config, &folder.path().join("log")).map_err(system)?;
         server.listens(listen, asked, language)?;
+        let server = Mutex::new(server);
         Ok(Self { server, site: format!("nats://{USER}:{password}@{listen}/sim"), _folder: folder })
     }
 
     /// What it has spent, while it runs.
     pub(crate) fn spent(&self) -> Option<host::Spent> {
-        host::spent_of(self.server.child.id())
+        host::spent_of(self.server().child.id())
+    }
+
+    /// Why it is no more, if it is not.
+    pub(crate) fn ended(&self, language: Language) -> Option<String> {
+        self.server().ended().map(|reason| gone(&reason, language))
+    }
+
+    fn server(&self) -> MutexGuard<'_, Server> {
+        self.server.lock().expect("no holder of the lock panics")
     }
 }
 
@@ -218,12 +231,18 @@ impl Server {
         let output = secret_file(log)?;
         let mut command = Command::new(SERVER);
         command.arg("--config").arg(config).stdin(Stdio::null()).stdout(Stdio::null()).stderr(output);
+        // It is ended by us, when nobody needs it any more: a Ctrl-C of the terminal is not for it.
+        command.process_group(0);
         Ok(Self { child: command.spawn()?, log: log.to_owned() })
     }
 
     /// Why it is no more, if it is not.
     fn ended(&mut self) -> Option<String> {
         let status = self.child.try_wait().ok().flatten()?;
+        if status.signal().is_some() {
+            // Its log says nothing of that.
+            return Some(status.to_string());
+        }
         let log = std::fs::read_to_string(&self.log).unwrap_or_default();
         let last = log.lines().rev().find(|line| line.contains("[FTL]") || line.contains("[ERR]"));
         // What stands before is the time, and who says it.

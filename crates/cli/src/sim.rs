@@ -40,6 +40,8 @@ mod crowd {
 
 #[cfg(feature = "nats")]
 mod crowd {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
     use cluster::crowd::{CrowdError, Fault, Moment, Order, Outcome, try_out};
@@ -61,6 +63,9 @@ mod crowd {
     const OTHERS_OPEN: u64 = 200;
     /// All of them are there after so long.
     const PATIENCE: Duration = Duration::from_secs(120);
+
+    /// A server of our own is looked after so often.
+    const LOOKS_EVERY: Duration = Duration::from_millis(200);
 
     /// What a server took, if it is one that was started here.
     #[derive(Clone, Copy, Default)]
@@ -88,9 +93,10 @@ mod crowd {
         let workers = workers.map_err(|error| usage(&error))?;
         let duration = args.duration.as_deref();
         let duration = duration.map_or(Ok(DURATION_USUAL), |text| plan::parse_duration("-z", text));
-        let seconds = duration.map_err(|error| usage(&error))?.as_secs();
-        if !(1..=SECONDS_MAX).contains(&seconds) {
-            let text = language.pick("-z wants a time from 1s to 1h", "-z 需要 1s 到 1h 的时长");
+        let duration = duration.map_err(|error| usage(&error))?;
+        let seconds = duration.as_secs();
+        if duration.subsec_nanos() > 0 || !(1..=SECONDS_MAX).contains(&seconds) {
+            let text = language.pick("-z wants whole seconds from 1s to 1h", "-z 需要 1s 到 1h 的整秒时长");
             return Err((text.to_owned(), Exit::Usage));
         }
         let open = host::raise_descriptor_limit();
@@ -109,17 +115,34 @@ mod crowd {
             Some(_) => None,
             None => Some(OwnBus::start(&asked, language)?),
         };
+        if asked.is_asked() {
+            return Ok(Exit::Stopped);
+        }
         let site = args.cluster.as_deref().or(own.as_ref().map(|own| own.site.as_str())).unwrap_or_default();
         let site = site.parse().map_err(|error| (on_bus::said(&error, language), Exit::Usage))?;
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        let order = Order { site, workers: workers as usize, seconds, patience: PATIENCE, version };
+        let who = crate::workers::id();
+        let order = Order { site, who, workers: workers as usize, seconds, patience: PATIENCE, version };
         let mut took = Took::default();
         let mut told = 0;
-        let outcome = try_out(&order, &stop, |moment| {
-            took.look(own.as_ref().and_then(OwnBus::spent), matches!(moment, Moment::Ready(_)));
-            tell(moment, workers, &mut told, language);
+        let watched = Watched::default();
+        let outcome = std::thread::scope(|scope| {
+            scope.spawn(|| watched.watch(own.as_ref(), &stop, language));
+            let outcome = try_out(&order, &stop, |moment| {
+                took.look(own.as_ref().and_then(OwnBus::spent), matches!(moment, Moment::Ready(_)));
+                tell(moment, workers, &mut told, language);
+            });
+            watched.is_over.store(true, Ordering::Relaxed);
+            outcome
         });
-        let outcome = outcome.map_err(|error| said(&error, language))?;
+        if let Some(reason) = watched.ended.into_inner().ok().flatten() {
+            return Err((reason, Exit::System));
+        }
+        let outcome = outcome.map_err(|error| match error {
+            CrowdError::Run { .. } if asked.is_asked() => said(&error, None, language),
+            CrowdError::Run { first: Some(ref fault), .. } => said(&error, Some(fault), language),
+            _ => said(&error, None, language),
+        })?;
         let took = own.is_some().then_some(took);
         let text = if args.is_json {
             format!("{:#}\n", value(&outcome, workers, took))
@@ -164,20 +187,37 @@ mod crowd {
         }
     }
 
-    fn said(error: &CrowdError, language: Language) -> (String, Exit) {
+    /// A server of our own is looked after: without it nothing comes any more.
+    #[derive(Default)]
+    struct Watched {
+        is_over: AtomicBool,
+        ended: Mutex<Option<String>>,
+    }
+
+    impl Watched {
+        fn watch(&self, own: Option<&OwnBus>, stop: &StopHandle, language: Language) {
+            let Some(own) = own else { return };
+            while !self.is_over.load(Ordering::Relaxed) {
+                if let Some(reason) = own.ended(language) {
+                    *self.ended.lock().expect("no holder of the lock panics") = Some(reason);
+                    return stop.abort();
+                }
+                std::thread::sleep(LOOKS_EVERY);
+            }
+        }
+    }
+
+    /// Why nothing came of it. `first`: what went wrong with a worker first.
+    fn said(error: &CrowdError, first: Option<&Fault>, language: Language) -> (String, Exit) {
         match error {
+            CrowdError::Run { .. } if first.is_some() => {
+                (first.map(|fault| wrong(fault, language)).unwrap_or_default(), Exit::System)
+            }
             CrowdError::Bus(error) => (on_bus::said(error, language), on_bus::exit_of(error)),
             CrowdError::Run { error: error @ RunError::Team(TeamFault::Stopped), .. } => {
                 (report::run_error(error, language), Exit::Stopped)
             }
-            CrowdError::Run { error, first } => {
-                let mut text = report::run_error(error, language);
-                if let Some(first) = first {
-                    text.push_str(language.pick("; ", "；"));
-                    text.push_str(&wrong(first, language));
-                }
-                (text, Exit::System)
-            }
+            CrowdError::Run { error, .. } => (report::run_error(error, language), Exit::System),
             CrowdError::System(error) => of_system(error, language),
             CrowdError::Plan(error) => (report::plan_error(error, language), Exit::Usage),
         }

@@ -16,7 +16,7 @@ use pacing::Nanos;
 use plan::Flags;
 
 use crate::bus::{Heard, Inbox};
-use crate::nats::{NatsError, Role, Site, join};
+use crate::nats::{NatsError, Role, Site, forget, join};
 use crate::team::Workers;
 use crate::words::{Batch, read};
 use crate::{OnLoss, Setting};
@@ -31,8 +31,10 @@ const FAULTS_MAX: usize = 16;
 /// What is to be tried.
 #[derive(Clone, Debug)]
 pub struct Order {
-    /// The bus.
+    /// The bus. They meet in a cluster of their own there, which goes with them.
     pub site: Site,
+    /// Drawn: no other crowd has the same.
+    pub who: u64,
     /// So many workers.
     pub workers: usize,
     /// So long they would make load.
@@ -125,6 +127,8 @@ struct Known {
     /// When the run started, by that clock; 0 before.
     started: Arc<AtomicU64>,
     there: Arc<AtomicUsize>,
+    /// Something went wrong with a worker.
+    has_fault: Arc<AtomicBool>,
     is_over: Arc<AtomicBool>,
 }
 
@@ -135,10 +139,23 @@ type Lags = Arc<Mutex<(Distribution, u64)>>;
 ///
 /// # Errors
 /// There is no bus, or workers do not get ready.
-pub fn try_out(order: &Order, stop: &StopHandle, mut tell: impl FnMut(Moment)) -> Result<Outcome, CrowdError> {
+pub fn try_out(order: &Order, stop: &StopHandle, tell: impl FnMut(Moment)) -> Result<Outcome, CrowdError> {
+    // Nobody else is there: neither workers that make load, nor another crowd.
+    let site = order.site.named(format!("sim-{:016x}", order.who));
+    let outcome = tried(&Order { site: site.clone(), ..order.clone() }, stop, tell);
+    forget(&site);
+    outcome
+}
+
+fn tried(order: &Order, stop: &StopHandle, mut tell: impl FnMut(Moment)) -> Result<Outcome, CrowdError> {
     let begun = Instant::now();
-    let known =
-        Known { clock: Clock::start(), started: Arc::default(), there: Arc::default(), is_over: Arc::default() };
+    let known = Known {
+        clock: Clock::start(),
+        started: Arc::default(),
+        there: Arc::default(),
+        has_fault: Arc::default(),
+        is_over: Arc::default(),
+    };
     let lags: Lags = Arc::default();
     let team = leads(order, &known, lags.clone())?;
     let plan = load(order.seconds)?;
@@ -150,6 +167,10 @@ pub fn try_out(order: &Order, stop: &StopHandle, mut tell: impl FnMut(Moment)) -
     };
     while !starting.is_finished() {
         tell(Moment::There(known.there.load(Ordering::Relaxed)));
+        if known.has_fault.load(Ordering::Relaxed) {
+            // One that is not there will not come.
+            stop.abort();
+        }
         std::thread::sleep(Duration::from_millis(100));
     }
     let started = starting.join().map_err(|_| std::io::Error::other("the run has panicked"))?;
@@ -227,7 +248,7 @@ impl Crowd {
 fn leads(order: &Order, known: &Known, lags: Lags) -> Result<Workers, NatsError> {
     let known = known.clone();
     let setting = Setting {
-        who: u64::from(std::process::id()),
+        who: order.who,
         version: order.version.clone(),
         workers: order.workers,
         patience: Nanos::from(order.patience),
@@ -247,6 +268,7 @@ fn leads(order: &Order, known: &Known, lags: Lags) -> Result<Workers, NatsError>
             if let Heard::Entry { payload, .. } = &what
                 && let Some(batch) = read::<Batch>(payload)
                 && started > Nanos::ZERO
+                && batch.sent_at > Nanos::ZERO
                 && let Ok(mut lags) = lags.lock()
             {
                 let at = known.clock.now().since(started);

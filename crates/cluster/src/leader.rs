@@ -164,7 +164,7 @@ pub enum Told {
 /// What an answer will be to.
 #[derive(Clone, Debug)]
 enum Pending {
-    Lease,
+    Lease(u64),
     Look,
     State(u64),
     Load,
@@ -174,8 +174,10 @@ enum Pending {
 
 /// A token whose answer never comes is forgotten after this.
 const ANSWER_MAX: Nanos = Nanos::from_millis(10_000);
-/// A state that was not written is written again after this.
-const WRITE_AGAIN: Nanos = Nanos::from_millis(500);
+/// A state that was not written is written again after this: also a bus that is far away has answered by then.
+const WRITE_AGAIN: Nanos = Nanos::from_millis(1_500);
+/// What is not answered is asked again after this.
+const LOAD_AGAIN: Nanos = Nanos::from_millis(500);
 
 /// Who leads, or would.
 #[derive(Debug)]
@@ -415,14 +417,19 @@ impl Leader {
         match write {
             Some(lease::Do::Write(revision, lease)) => {
                 let value = written(&lease);
-                self.ask(Pending::Lease, now, |token| Verb::Put { token, key, revision: Some(revision), value });
+                self.ask(Pending::Lease(lease.beat), now, |token| Verb::Put {
+                    token,
+                    key,
+                    revision: Some(revision),
+                    value,
+                });
             }
             Some(lease::Do::Look) => self.ask(Pending::Look, now, |token| Verb::Get { token, key }),
             None => {}
         }
         if self.keeper.epoch().is_some() && !self.is_loaded {
             let is_asked = |(pending, since): &(Pending, Nanos)| {
-                matches!(pending, Pending::Load) && now.since(*since) < WRITE_AGAIN
+                matches!(pending, Pending::Load) && now.since(*since) < LOAD_AGAIN
             };
             let is_asked = self.pending.values().any(is_asked);
             if !is_asked {

@@ -27,6 +27,8 @@ const OLDEST: (i64, i64, i64) = (2, 11, 0);
 const OF_TLS: [&str; 4] = ["certificate", "fatal alert", "corrupt message", "TLS"];
 /// What was said is on its way within this time, when the bus is left.
 const LEAVES_WITHIN: Duration = Duration::from_secs(2);
+/// What was there for a moment is removed within this time.
+const FORGETS_WITHIN: Duration = Duration::from_secs(5);
 /// A server is tried again after this, and later each time: soon enough for leases that go on meanwhile.
 const AGAIN_AFTER: Duration = Duration::from_millis(50);
 const AGAIN_AFTER_MAX: Duration = Duration::from_millis(500);
@@ -123,7 +125,7 @@ impl Drop for Away {
 pub enum Role {
     /// One that leads, or would: it follows each key by a consumer of its own.
     Leads,
-    /// A worker: there are many, so it hears what is written to keys as it goes by, and reads what was.
+    /// A worker: there are many, so it hears who leads, and is told by that what is to be done.
     Works,
 }
 
@@ -155,6 +157,20 @@ pub fn join(site: &Site, role: Role, subjects: Vec<String>, inbox: Inbox) -> Res
     // A thread that ends without a word is an error of ours; it is told as one of the system.
     joined.recv().unwrap_or_else(|_| Err(std::io::Error::other("the thread of the bus has ended").into()))?;
     Ok(bus)
+}
+
+/// What a cluster has on its bus goes, as far as the bus can be reached: it was there for a moment only.
+pub fn forget(site: &Site) {
+    let away = async {
+        let servers = site.addresses().ok()?;
+        let client = site.options().ok()?.name("onrush").connect(servers).await.ok()?;
+        room::forget(&client, site.name()).await;
+        Some(())
+    };
+    if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        // What is left goes by its age.
+        let _ = runtime.block_on(async { tokio::time::timeout(FORGETS_WITHIN, away).await });
+    }
 }
 
 fn client() -> (Box<dyn Bus>, UnboundedSender<Input>, Asked) {

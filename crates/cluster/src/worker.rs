@@ -454,9 +454,9 @@ impl Worker {
         let hello = Hello { run, run_now, has_no_room, ..self.hello.clone() };
         let (subject, payload) = (asking(lease.who), Ask::Hello(hello.clone()).written(&hello));
         // An older one that is answered late says less.
-        self.pending.retain(|_, (pending, since)| {
-            !matches!(pending, Pending::Hello(_)) || now.since(*since).0 < 4 * HELLO_AGAIN.0
-        });
+        let forgotten_after = Nanos(4 * (HELLO_AGAIN + self.pace.slack()).0);
+        self.pending
+            .retain(|_, (pending, since)| !matches!(pending, Pending::Hello(_)) || now.since(*since) < forgotten_after);
         self.ask(Pending::Hello(now), now, |token| Verb::Request { token, subject, payload });
     }
 

@@ -38,7 +38,8 @@ fn very_many_workers_lose_nothing() {
     let count = std::env::var("ONRUSH_WORKERS").ok().and_then(|text| text.parse().ok()).unwrap_or(MANY);
     let server = NatsServer::start();
     let site = format!("nats://127.0.0.1:{}/crowd", server.port).parse().expect("an address");
-    let order = Order { site, workers: count, seconds: SECONDS, patience: PATIENCE, version: "crowd".to_owned() };
+    let order =
+        Order { site, who: 7, workers: count, seconds: SECONDS, patience: PATIENCE, version: "crowd".to_owned() };
     let (mut before, mut most) = (Duration::ZERO, 0);
     let outcome = try_out(&order, &StopHandle::default(), |moment| {
         let (cpu, bytes) = takes(&server);

@@ -49,10 +49,10 @@ fn late(muster: &Muster, language: Language) -> Option<String> {
     let span = (!late.is_zero()).then(|| time(late.as_nanos() as f64))?;
     Some(language.pick(
         format!(
-            "what they told was read up to {span} late: this machine, or its way to the bus, is too slow for so many; \
+            "what they told was read up to {span} late: this machine, the bus or the way to it is too slow for so many; \
              nothing is missing of it"
         ),
-        format!("它们的数据最多迟 {span} 才被读取：这台机器或它到总线的网络跟不上这么多工作进程；数据没有缺失"),
+        format!("它们的数据最多迟 {span} 才被读取：这台机器、总线或其间的网络跟不上这么多工作进程；数据没有缺失"),
     ))
 }
 

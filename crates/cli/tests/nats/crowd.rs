@@ -62,7 +62,7 @@ fn a_crowd_that_is_stopped_ends() {
 fn what_does_not_fit_is_said() {
     let cases: [(&[&str], &str, &str); 3] = [
         (&["--workers", "0"], "--workers wants", "--workers 需要"),
-        (&["-z", "0.5s"], "from 1s to 1h", "1s 到 1h"),
+        (&["-z", "1500ms"], "whole seconds", "整秒"),
         (&["--cluster", "nats://127.0.0.1:1/sim"], "cannot be reached", "无法连接总线"),
     ];
     for (words, english, chinese) in cases {

@@ -55,6 +55,7 @@ impl Shared {
     }
 
     fn fault(&self, fault: Fault) {
+        self.known.has_fault.store(true, Ordering::Relaxed);
         self.fault_count.set(self.fault_count.get() + 1);
         let mut faults = self.faults.borrow_mut();
         if faults.len() < FAULTS_MAX {
@@ -85,7 +86,7 @@ pub(super) fn all(count: u64, shared: Shared, runtime: &Runtime) -> Made {
 }
 
 async fn one(number: u64, shared: Rc<Shared>) {
-    let id = (number + 1).wrapping_mul(IDS_APART);
+    let id = (number + 1).wrapping_mul(IDS_APART) ^ shared.order.who;
     let clock = shared.known.clock;
     let hello = Hello::new(id, format!("virtual-{number:05}"), shared.order.version.clone(), 1);
     let mut worker = Worker::new(hello, false, clock.now());

@@ -19,7 +19,8 @@ impl Hand<'_> {
             self.place.tell(&Notice::Full);
         }
         // Nothing is started without whoever leads.
-        let is_unled = !self.parts.is_empty() && now >= self.lease.end();
+        let is_leaving = self.stopping_since.is_some();
+        let is_unled = !is_leaving && !self.parts.is_empty() && now >= self.lease.end();
         if is_unled && !self.trouble.is_unled {
             self.place.tell(&Notice::Unanswered);
         }

@@ -61,20 +61,22 @@ impl Leader {
                     return;
                 }
             }
-            Heard::Changed { key, revision, value } | Heard::Got { key, value: Some((revision, value)), .. } => {
-                self.hear_key(&key, revision, &value, now);
+            Heard::Changed { key, revision, value } => self.hear_key(&key, (revision, &value), None, now),
+            Heard::Got { token, key, value: Some((revision, value)) } => {
+                let asked = self.pending.remove(&token).map(|(_, since)| since);
+                self.hear_key(&key, (revision, &value), asked, now);
             }
             Heard::Got { token, key, value: None } => {
-                self.pending.remove(&token);
+                let asked = self.pending.remove(&token).map(|(_, since)| since);
                 if key == LEADER {
-                    self.keeper.is_free();
+                    self.keeper.is_free(asked);
                 } else if key == STATE && self.keeper.epoch().is_some() {
                     self.loaded(0, State::nothing(), now);
                 }
             }
             Heard::Written { token, result } => match self.pending.remove(&token) {
-                Some((Pending::Lease, _)) => {
-                    let turn = self.keeper.written(result.ok(), now);
+                Some((Pending::Lease(beat), _)) => {
+                    let turn = self.keeper.written(beat, result.ok(), now);
                     self.turn(turn, now);
                 }
                 Some((Pending::State(revision), _)) => self.state_written(revision, result),
@@ -114,12 +116,7 @@ impl Leader {
     fn hear_ask(&mut self, payload: &[u8], answer_to: Option<String>, now: Nanos) {
         let (Some(said), Some(to)) = (Ask::read(payload), answer_to) else { return };
         let Some(epoch) = self.keeper.epoch().filter(|_| self.is_loaded) else { return };
-        // What was written is to be known: not what is yet to be.
-        let is_written = self.writing_since.is_none() && !self.is_dirty;
-        #[cfg(test)]
-        let is_written = is_written || crate::sim::strikes(crate::sim::Bug::Unconfirmed);
-        let revision = if is_written { self.state.revision } else { 0 };
-        let (mut goes_on, mut state) = (None, None);
+        let (mut goes_on, mut who) = (None, None);
         match said {
             Said::Ours(_, Ask::Time) => {}
             // Whoever has other words takes no part; it is known who it is.
@@ -131,12 +128,18 @@ impl Leader {
                 let (id, boot, known) = (hello.id, hello.boot, hello.revision);
                 let may_go_on = self.hello(hello, now);
                 goes_on = Some(may_go_on);
-                if may_go_on && known < revision {
-                    let number = self.number_of(id, boot);
-                    state = Some(self.state.seen_by(number));
-                }
+                who = may_go_on.then_some((id, boot, known));
             }
         }
+        // What was written is to be known: not what is yet to be, also not what came with this hello.
+        let is_written = self.writing_since.is_none() && !self.is_dirty;
+        #[cfg(test)]
+        let is_written = is_written || crate::sim::strikes(crate::sim::Bug::Unconfirmed);
+        let revision = if is_written { self.state.revision } else { 0 };
+        let state = who.filter(|(.., known)| *known < revision).map(|(id, boot, _)| {
+            let number = self.number_of(id, boot);
+            self.state.seen_by(number)
+        });
         let workers = self.members.len() as u32;
         let answer = Answer { epoch, now, revision, goes_on, workers, state };
         let payload = answer.written(self.setting.who, &self.setting.version);
@@ -162,7 +165,7 @@ impl Leader {
         may_go_on
     }
 
-    fn hear_key(&mut self, key: &str, revision: u64, value: &[u8], now: Nanos) {
+    fn hear_key(&mut self, key: &str, (revision, value): (u64, &[u8]), asked: Option<Nanos>, now: Nanos) {
         match key {
             LEADER => {
                 // One of another build is somebody else, until it changes no more.
@@ -171,7 +174,7 @@ impl Leader {
                 if lease.who != self.setting.who && self.run.as_ref().is_some_and(|run| run.started.is_some()) {
                     self.told.push_back(Told::Replaced);
                 }
-                let turn = self.keeper.seen(revision, lease, now);
+                let turn = self.keeper.seen(revision, lease, asked, now);
                 self.turn(turn, now);
             }
             STATE => {

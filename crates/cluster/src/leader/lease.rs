@@ -37,6 +37,8 @@ pub(super) struct LeaseKeeper {
     renewed_at: Nanos,
     /// What was sent and not answered.
     sent: Option<(Nanos, Lease)>,
+    /// The beat of what was sent last: no two have the same.
+    beat: u64,
     /// What stands there is not known.
     is_unsure: bool,
     /// The last revision of what is to be done that we have written, as we lead now.
@@ -55,6 +57,7 @@ impl LeaseKeeper {
             epoch: None,
             renewed_at: now,
             sent: None,
+            beat: 0,
             is_unsure: false,
             written: 0,
             looked_at: Nanos::ZERO,
@@ -66,13 +69,10 @@ impl LeaseKeeper {
         self.epoch
     }
 
-    /// Somebody has written the key.
-    pub(super) fn seen(&mut self, revision: u64, lease: Lease, now: Nanos) -> Option<Turn> {
+    /// Somebody has written the key. `asked`: when what stands there was asked for, if it was.
+    pub(super) fn seen(&mut self, revision: u64, lease: Lease, asked: Option<Nanos>, now: Nanos) -> Option<Turn> {
         if self.known.as_ref().is_some_and(|(known, _)| *known >= revision) {
-            if std::mem::take(&mut self.is_unsure) {
-                // What was sent is not there.
-                self.sent = None;
-            }
+            self.is_there_still(asked);
             return None;
         }
         let is_other = lease.who != self.who;
@@ -86,9 +86,18 @@ impl LeaseKeeper {
         (is_other && self.epoch.take().is_some()).then_some(Turn::Deposed)
     }
 
-    /// What we wrote is written, or is not.
-    pub(super) fn written(&mut self, revision: Option<u64>, now: Nanos) -> Option<Turn> {
-        let (sent_at, lease) = self.sent.take()?;
+    /// Nothing new stands there: what was sent before it was asked for has not come, and will be sent anew.
+    fn is_there_still(&mut self, asked: Option<Nanos>) {
+        let Some(asked) = asked.filter(|_| self.is_unsure) else { return };
+        if self.sent.as_ref().is_none_or(|(sent_at, _)| *sent_at < asked) {
+            (self.sent, self.is_unsure) = (None, false);
+        }
+    }
+
+    /// What we wrote with this beat is written, or is not.
+    pub(super) fn written(&mut self, beat: u64, revision: Option<u64>, now: Nanos) -> Option<Turn> {
+        // Of an earlier one it is known by now what became of it.
+        let (sent_at, lease) = self.sent.take_if(|(_, sent)| sent.beat == beat)?;
         match revision {
             Some(revision) => self.renewed(revision, lease, sent_at, now),
             // Somebody else has written it, or we have and did not hear of it.
@@ -128,10 +137,8 @@ impl LeaseKeeper {
     }
 
     /// The key was read, and nothing stands there.
-    pub(super) fn is_free(&mut self) {
-        if std::mem::take(&mut self.is_unsure) {
-            self.sent = None;
-        }
+    pub(super) fn is_free(&mut self, asked: Option<Nanos>) {
+        self.is_there_still(asked);
     }
 
     /// How long a renewal holds, by the clock of who made it.
@@ -173,19 +180,19 @@ impl LeaseKeeper {
         };
         let lease = match (self.epoch, last) {
             (Some(epoch), Some(last)) if now.since(self.renewed_at) >= self.every() || last.written != self.written => {
-                Lease { epoch, who: self.who, beat: last.beat + 1, written: self.written }
+                Lease { epoch, who: self.who, beat: last.beat.max(self.beat) + 1, written: self.written }
             }
             (Some(_), _) => return (turn, None),
             // Its own it may take again at once: nobody else leads by it.
             (None, Some(last)) if last.who == self.who || now.since(self.seen_at) >= self.ttl => {
-                Lease { epoch: last.epoch + 1, who: self.who, beat: 1, written: 0 }
+                Lease { epoch: last.epoch + 1, who: self.who, beat: self.beat + 1, written: 0 }
             }
             (None, None) if now.since(self.seen_at) >= self.every() => {
-                Lease { epoch: 1, who: self.who, beat: 1, written: 0 }
+                Lease { epoch: 1, who: self.who, beat: self.beat + 1, written: 0 }
             }
             _ => return (turn, None),
         };
-        self.sent = Some((now, lease.clone()));
+        (self.sent, self.beat) = (Some((now, lease.clone())), lease.beat);
         (turn, Some(Do::Write(revision, lease)))
     }
 

@@ -10,6 +10,8 @@ use crate::bus::Verb;
 use crate::deal::deal;
 use crate::words::{Batch, Member, News, Phase, Refusal, Standing, State, Tenure, Wish, WorkerId};
 
+/// A packet whose storing is not answered is stored again after this.
+const STORE_AGAIN: Nanos = Nanos::from_millis(2_000);
 /// All must be ready after so long.
 const READY_WITHIN: Nanos = Nanos::from_millis(60_000);
 /// Whoever leads from now on waits so long for somebody who says when the run started.
@@ -155,7 +157,7 @@ impl Leader {
             }
             (Packet::Sent, _) => {
                 // Its answer may be lost.
-                if now.since(run.since).0 > 4 * super::WRITE_AGAIN.0 {
+                if now.since(run.since) > STORE_AGAIN {
                     (run.packet, run.since) = (Packet::Here, now);
                 }
             }

@@ -118,6 +118,14 @@ impl Stores {
     }
 }
 
+/// What a cluster keeps is removed.
+pub(super) async fn forget(client: &Client, name: &str) {
+    let context = jetstream::new(client.clone());
+    for stream in [format!("KV_onrush_{name}"), format!("onrush_{name}_news"), format!("OBJ_onrush_{name}_packets")] {
+        let _ = context.delete_stream(stream).await;
+    }
+}
+
 /// How the subjects of what workers tell begin.
 fn news_of(name: &str) -> String {
     format!("onrush.{name}.news")

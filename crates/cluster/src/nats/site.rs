@@ -42,6 +42,12 @@ struct Files {
 }
 
 impl Site {
+    /// Another cluster of the same servers.
+    #[must_use]
+    pub fn named(&self, name: String) -> Self {
+        Self { name, ..self.clone() }
+    }
+
     /// The server and the name, without a password.
     pub fn shown(&self) -> String {
         let each = |server: &ServerAddr| format!("{}:{}", server.host(), server.port());

@@ -93,6 +93,10 @@ impl Worker {
             if self.boxes.iter().any(|(life, _)| *life == (run, member.boot)) {
                 return;
             }
+            if phase == Phase::Preparing {
+                // It has not started: what is known of a start is of another run.
+                self.known_start = None;
+            }
             self.run = Some(OwnRun {
                 run,
                 boot: member.boot,
