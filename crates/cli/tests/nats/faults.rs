@@ -5,6 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use rustix::process::Signal;
+use serde_json::Value;
 
 use super::binary::{report, text};
 use super::bus::NatsServer;
@@ -91,18 +92,31 @@ fn a_leader_that_stands_still_for_eight_seconds() {
     }
 }
 
-/// All that whoever leads hears is nearly a second old: it leads all the same, nothing is missing, and it says that it is slow.
-#[test]
-fn a_leader_that_is_slow() {
-    let mut scene = Scene::prepared("leader-slow", 3, 20);
+/// Who leads hears late from the bus, from the beginning and then: nothing is missing of what three workers did.
+fn led_from_afar(name: &str, before: u64, then: u64) -> Value {
+    let mut scene = Scene::prepared(name, 3, 15);
     let way = Way::on(&scene.net, LEADER, scene.bus.address());
+    way.takes(Duration::from_millis(before));
     scene.leader = Some(scene.leads_by(&format!("nats://{}/faults", way.address), LEADER, &[]));
     scene.has_begun();
-    way.takes(Duration::from_millis(850));
+    way.takes(Duration::from_millis(then));
     let (judged, report) = scene.judged_of();
     assert_eq!((judged.undelivered, judged.unknown, judged.missing.len()), (0, 0, 0), "{judged:?}");
+    report
+}
+
+/// All that it hears becomes nearly a second old: it leads all the same, and says that it is slow.
+#[test]
+fn a_leader_that_is_slow() {
+    let report = led_from_afar("leader-slow", 0, 850);
     let late = report["workers"]["heard_late_s"].as_f64().expect("a time");
     assert!((0.8..3.0).contains(&late), "{late} s late");
+}
+
+/// All of it is far away from the beginning: it gets workers ready, and leads.
+#[test]
+fn a_leader_that_is_far_away() {
+    led_from_afar("leader-far", 600, 600);
 }
 
 #[test]

@@ -99,7 +99,8 @@ impl Desk {
             let left = self.leader.wake_at(now).since(now).as_duration().clamp(Duration::from_millis(1), LOOKS_EVERY);
             // Whoever asks is answered first: who reads slowly leads all the same.
             let next = match self.inputs.try_recv() {
-                Ok(Input::Heard(told @ (Heard::Entry { .. } | Heard::Follows { .. }))) => {
+                // That somebody is gone comes behind the last that it told.
+                Ok(Input::Heard(told @ (Heard::Entry { .. } | Heard::Follows { .. } | Heard::Answered { .. }))) => {
                     self.unread.push_back(told);
                     continue;
                 }
