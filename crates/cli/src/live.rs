@@ -18,6 +18,7 @@ use crate::exporting::Exporting;
 use crate::files::{Files, NotWritten};
 use crate::hopeless::Hopeless;
 use crate::keeping::Keeping;
+use crate::losses::Losses;
 use crate::machine;
 use crate::output::{self, Wrote};
 use crate::progress::Progress;
@@ -59,8 +60,7 @@ pub(crate) struct Live<'a> {
     hopeless: Hopeless,
     /// What changes the run, once it runs.
     control: Option<Control>,
-    /// So many workers were told to be lost.
-    lost_told: usize,
+    losses: Losses,
     exports: Exporting,
     keeping: Keeping,
     watching: Watching,
@@ -96,7 +96,7 @@ impl<'a> Live<'a> {
             was_aborted: false,
             hopeless: Hopeless::default(),
             control: None,
-            lost_told: 0,
+            losses: Losses::default(),
             exports: Exporting::default(),
             keeping: Keeping::default(),
             watching: Watching::default(),
@@ -220,15 +220,11 @@ impl<'a> Live<'a> {
     /// A person hears at once of workers that are lost.
     fn look_at_workers(&mut self, at: Nanos) {
         let Some(control) = &self.control else { return };
-        let workers = control.workers();
-        let lost: Vec<&str> =
-            workers.iter().filter(|worker| worker.losses > 0).map(|worker| worker.name.as_str()).collect();
-        for name in lost.iter().skip(self.lost_told) {
-            output::note(&format!("onrush: {}", report::lost_worker(name, self.view.language)));
-            let texts = [Language::En, Language::Zh].map(|language| report::lost_worker(name, language));
+        for name in self.losses.new_ones(&control.workers()) {
+            output::note(&format!("onrush: {}", report::lost_worker(&name, self.view.language)));
+            let texts = [Language::En, Language::Zh].map(|language| report::lost_worker(&name, language));
             self.watching.mark(at, "worker", texts.into());
         }
-        self.lost_told = self.lost_told.max(lost.len());
     }
 
     /// Stops the run, gently, when a threshold says so.

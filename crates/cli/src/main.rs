@@ -27,6 +27,7 @@ mod keeping;
 mod listen;
 mod live;
 mod load;
+mod losses;
 mod machine;
 mod masking;
 #[cfg(feature = "nats")]
