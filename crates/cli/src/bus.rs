@@ -39,13 +39,7 @@ const USER: &str = "onrush";
 
 pub(crate) fn bus(args: &BusArgs) -> Exit {
     let language = usage::language();
-    match run(args, language) {
-        Ok(exit) => exit,
-        Err((text, exit)) => {
-            output::complain(&text);
-            exit
-        }
-    }
+    output::complained(run(args, language))
 }
 
 fn run(args: &BusArgs, language: Language) -> Result<Exit, (String, Exit)> {
@@ -69,12 +63,8 @@ fn run(args: &BusArgs, language: Language) -> Result<Exit, (String, Exit)> {
     }
     let own = workers::OwnFolder::new().map_err(system)?;
     let kept = args.dir.as_ref().map_or_else(|| own.path().to_owned(), PathBuf::from);
-    let password = password(&kept).map_err(system)?;
-    let config = own.path().join("nats.conf");
-    let text = config_of(args, listen, &kept, &password).map_err(system)?;
-    secret_file(&config).and_then(|mut file| file.write_all(text.as_bytes())).map_err(system)?;
     let asked = signals::watch(|| {}, || std::process::exit(Exit::Stopped as i32)).map_err(system)?;
-    let mut server = Server::start(&config, &own.path().join("log")).map_err(system)?;
+    let (mut server, password) = Server::with_password(args, listen, (own.path(), &kept)).map_err(system)?;
     server.listens(listen, &asked, language)?;
     if !asked.is_asked() {
         say(args, listen, &password, language);
@@ -85,7 +75,7 @@ fn run(args: &BusArgs, language: Language) -> Result<Exit, (String, Exit)> {
             return Ok(Exit::Done);
         }
         if let Some(reason) = server.ended() {
-            // A terminal tells both of us.
+            // Whoever ends us may have ended it too.
             std::thread::sleep(LOOKS_EVERY);
             if asked.is_asked() {
                 return Ok(Exit::Done);
@@ -187,11 +177,8 @@ impl OwnBus {
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr());
         let listen = free.map_err(system)?;
         let folder = workers::OwnFolder::new().map_err(system)?;
-        let password = password(folder.path()).map_err(system)?;
-        let config = folder.path().join("nats.conf");
-        let text = config_of(&BusArgs::default(), listen, folder.path(), &password).map_err(system)?;
-        secret_file(&config).and_then(|mut file| file.write_all(text.as_bytes())).map_err(system)?;
-        let mut server = Server::start(&config, &folder.path().join("log")).map_err(system)?;
+        let folders = (folder.path(), folder.path());
+        let (mut server, password) = Server::with_password(&BusArgs::default(), listen, folders).map_err(system)?;
         server.listens(listen, asked, language)?;
         let server = Mutex::new(server);
         Ok(Self { server, site: format!("nats://{USER}:{password}@{listen}/sim"), _folder: folder })
@@ -227,6 +214,19 @@ struct Server {
 }
 
 impl Server {
+    /// One with the password of what it keeps, or a new one; its configuration and its log are in a folder of its own.
+    fn with_password(
+        args: &BusArgs,
+        listen: SocketAddr,
+        (own, kept): (&Path, &Path),
+    ) -> Result<(Self, String), std::io::Error> {
+        let password = password(kept)?;
+        let config = own.join("nats.conf");
+        let text = config_of(args, listen, kept, &password)?;
+        secret_file(&config)?.write_all(text.as_bytes())?;
+        Ok((Self::start(&config, &own.join("log"))?, password))
+    }
+
     fn start(config: &Path, log: &Path) -> Result<Self, std::io::Error> {
         let output = secret_file(log)?;
         let mut command = Command::new(SERVER);

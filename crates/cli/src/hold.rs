@@ -29,13 +29,7 @@ use crate::{machine, masking, workers};
 /// `onrush hold URL`.
 pub(crate) fn hold(args: &HoldArgs) -> Exit {
     let language = usage::language();
-    match Session::new(args, language) {
-        Ok(session) => session.carry_out(args),
-        Err((text, exit)) => {
-            output::complain(&text);
-            exit
-        }
-    }
+    output::complained(Session::new(args, language).map(|session| session.carry_out(args)))
 }
 
 /// Connections that can be held.

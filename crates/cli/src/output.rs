@@ -112,6 +112,14 @@ pub(crate) fn complain(text: &str) {
     }
 }
 
+/// What was done; or why not, which is said.
+pub(crate) fn complained(done: Result<Exit, (String, Exit)>) -> Exit {
+    done.unwrap_or_else(|(text, exit)| {
+        complain(&text);
+        exit
+    })
+}
+
 /// The same of a text that has lines of its own, like those of a file with a mark below; an editor finds its places there.
 pub(crate) fn complain_in_lines(text: &str) {
     if !text.contains('\n') {

@@ -32,13 +32,7 @@ pub(crate) fn report(run: &str, file: Option<&str>, language: Language) -> Exit 
             }
         }
     };
-    match made() {
-        Ok(path) => output::to_stdout(&format!("{path}\n"), language),
-        Err((text, exit)) => {
-            output::complain(&text);
-            exit
-        }
-    }
+    output::complained(made().map(|path| output::to_stdout(&format!("{path}\n"), language)))
 }
 
 /// `onrush history`.

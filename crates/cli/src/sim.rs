@@ -8,13 +8,7 @@ use crate::{output, usage};
 
 pub(crate) fn sim(args: &SimArgs) -> Exit {
     let language = usage::language();
-    match run(args, language) {
-        Ok(exit) => exit,
-        Err((text, exit)) => {
-            output::complain(&text);
-            exit
-        }
-    }
+    output::complained(run(args, language))
 }
 
 fn run(args: &SimArgs, language: Language) -> Result<Exit, (String, Exit)> {
@@ -138,11 +132,7 @@ mod crowd {
         if let Some(reason) = watched.ended.into_inner().ok().flatten() {
             return Err((reason, Exit::System));
         }
-        let outcome = outcome.map_err(|error| match error {
-            CrowdError::Run { .. } if asked.is_asked() => said(&error, None, language),
-            CrowdError::Run { first: Some(ref fault), .. } => said(&error, Some(fault), language),
-            _ => said(&error, None, language),
-        })?;
+        let outcome = outcome.map_err(|error| said(&error, asked.is_asked(), language))?;
         let took = own.is_some().then_some(took);
         let text = if args.is_json {
             format!("{:#}\n", value(&outcome, workers, took))
@@ -207,12 +197,11 @@ mod crowd {
         }
     }
 
-    /// Why nothing came of it. `first`: what went wrong with a worker first.
-    fn said(error: &CrowdError, first: Option<&Fault>, language: Language) -> (String, Exit) {
+    /// Why nothing came of it.
+    fn said(error: &CrowdError, was_asked: bool, language: Language) -> (String, Exit) {
         match error {
-            CrowdError::Run { .. } if first.is_some() => {
-                (first.map(|fault| wrong(fault, language)).unwrap_or_default(), Exit::System)
-            }
+            // What a worker met says more than that the run did not begin.
+            CrowdError::Run { first: Some(fault), .. } if !was_asked => (wrong(fault, language), Exit::System),
             CrowdError::Bus(error) => (on_bus::said(error, language), on_bus::exit_of(error)),
             CrowdError::Run { error: error @ RunError::Team(TeamFault::Stopped), .. } => {
                 (report::run_error(error, language), Exit::Stopped)

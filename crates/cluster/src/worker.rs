@@ -452,7 +452,7 @@ impl Worker {
         let run_now = (now >= started).then(|| now.since(started));
         let has_no_room = self.refused().is_some();
         let hello = Hello { run, run_now, has_no_room, ..self.hello.clone() };
-        let (subject, payload) = (asking(lease.who), Ask::Hello(hello.clone()).written(&hello));
+        let (subject, payload) = (asking(lease.who), Ask::Hello(hello).written(&self.hello));
         // An older one that is answered late says less.
         let forgotten_after = Nanos(4 * (HELLO_AGAIN + self.pace.slack()).0);
         self.pending

@@ -5,7 +5,6 @@ use pacing::Nanos;
 use super::run::Run;
 use super::{Leader, Pending, Told, Turn};
 use crate::bus::{Heard, LEADER, Refused, STATE, Verb};
-use crate::pace::Pace;
 use crate::words::{Answer, Ask, Batch, Hello, Lease, PROTOCOL, Phase, Said, Stamp, State, Wish, read};
 
 /// More workers than this are many.
@@ -33,11 +32,6 @@ impl Leader {
         }
     }
 
-    /// How often so many speak to us.
-    pub(super) fn pace(&self) -> Pace {
-        Pace::of(self.members.len())
-    }
-
     /// There are many, and all of them were looked at a moment ago.
     fn looks_later(&self, now: Nanos) -> bool {
         self.members.len() > MANY && now.since(self.looked_at) < self.looks_every()
@@ -62,16 +56,13 @@ impl Leader {
                 }
             }
             Heard::Changed { key, revision, value } => self.hear_key(&key, (revision, &value), None, now),
-            Heard::Got { token, key, value: Some((revision, value)) } => {
+            Heard::Got { token, key, value } => {
                 let asked = self.pending.remove(&token).map(|(_, since)| since);
-                self.hear_key(&key, (revision, &value), asked, now);
-            }
-            Heard::Got { token, key, value: None } => {
-                let asked = self.pending.remove(&token).map(|(_, since)| since);
-                if key == LEADER {
-                    self.keeper.is_free(asked);
-                } else if key == STATE && self.keeper.epoch().is_some() {
-                    self.loaded(0, State::nothing(), now);
+                match value {
+                    Some((revision, value)) => self.hear_key(&key, (revision, &value), asked, now),
+                    None if key == LEADER => self.keeper.is_free(asked),
+                    None if key == STATE && self.keeper.epoch().is_some() => self.loaded(0, State::nothing(), now),
+                    None => {}
                 }
             }
             Heard::Written { token, result } => match self.pending.remove(&token) {

@@ -167,7 +167,12 @@ impl Members {
 
     /// One that said nothing for so long is doubtful: of very many, each says less.
     pub(super) fn doubtful_after(&self) -> Nanos {
-        DOUBTFUL_AFTER + Pace::of(self.known.len()).slack()
+        DOUBTFUL_AFTER + self.pace().slack()
+    }
+
+    /// How often so many speak to us.
+    pub(super) fn pace(&self) -> Pace {
+        Pace::of(self.known.len())
     }
 
     /// So many are known.
@@ -203,7 +208,7 @@ impl Members {
     /// Those who are to be asked now whether they are there.
     pub(super) fn doubtful(&mut self, now: Nanos) -> Vec<(WorkerId, u32)> {
         self.known.retain(|_, known| now.since(known.heard_at) < FORGOTTEN_AFTER || known.lost_boot.is_some());
-        let asked_after = ASKED_AFTER + Pace::of(self.known.len()).slack();
+        let asked_after = ASKED_AFTER + self.pace().slack();
         let mut all = Vec::new();
         for (id, known) in &self.known {
             let silent = now.since(known.heard_at);

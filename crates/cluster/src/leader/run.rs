@@ -229,7 +229,7 @@ impl Leader {
     }
 
     fn look_who_is_ready(&mut self, now: Nanos) {
-        let called_within = 2 * self.pace().spread().0;
+        let called_within = 2 * self.members.pace().spread().0;
         let Some(run) = &mut self.run else { return };
         let (mut worst, mut unready) = (Nanos::ZERO, 0);
         for member in &self.state.members {
