@@ -37,6 +37,8 @@ pub(crate) enum Command {
         is_json: bool,
         is_trend: bool,
     },
+    /// Rings, and what is to be made of them.
+    Import(Vec<String>, Box<RunArgs>),
     Compare {
         runs: Vec<String>,
         fail_if: Vec<String>,
@@ -79,6 +81,7 @@ impl Command {
             "compare" => {
                 Self::Compare { runs: given.list("runs"), fail_if: given.list("fail-if"), is_json: given.has("json") }
             }
+            "import" => Self::Import(given.list("rings"), Box::new(RunArgs::of(&given))),
             "web" => Self::Web(WatchArgs::of(&given)),
             "ctl" => Self::Ctl(CtlArgs::of(&given)),
             "find-max" => Self::FindMax(Box::new(FindMaxArgs::of(&given))),

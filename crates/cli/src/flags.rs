@@ -24,6 +24,8 @@ pub(crate) enum Mode {
     Demo,
     Serve,
     Hold,
+    /// `import RING`.
+    Import,
     Doctor,
     /// `check FILE`.
     Check,
@@ -61,8 +63,8 @@ pub(crate) enum Mode {
 /// The commands that flags are shared by.
 mod modes {
     use super::Mode::{
-        self, Ask, Bus, Capacity, Check, Compare, Completions, Ctl, Demo, Doctor, FindMax, Grpc, History, Hold, Init,
-        Man, Report, Run, Selftest, Serve, Sim, Sweep, Top, Web, Worker,
+        self, Ask, Bus, Capacity, Check, Compare, Completions, Ctl, Demo, Doctor, FindMax, Grpc, History, Hold, Import,
+        Init, Man, Report, Run, Selftest, Serve, Sim, Sweep, Top, Web, Worker,
     };
 
     pub(super) const ALL: &[Mode] = &[
@@ -70,6 +72,7 @@ mod modes {
         Demo,
         Serve,
         Hold,
+        Import,
         Doctor,
         Check,
         Init,
@@ -101,10 +104,10 @@ mod modes {
     pub(super) const DRIVING: &[Mode] = &[Run, Demo, Serve, Hold, Doctor, Selftest, Worker];
     pub(super) const HOLD: &[Mode] = &[Hold];
     pub(super) const COMPARE: &[Mode] = &[Compare];
-    pub(super) const COMPARING: &[Mode] = &[Run, Hold, Compare];
+    pub(super) const COMPARING: &[Mode] = &[Run, Hold, Import, Compare];
     pub(super) const HISTORY: &[Mode] = &[History];
     pub(super) const INIT: &[Mode] = &[Init];
-    pub(super) const PAGED: &[Mode] = &[Run, Hold, Report, FindMax, Sweep];
+    pub(super) const PAGED: &[Mode] = &[Run, Hold, Import, Report, FindMax, Sweep];
     pub(super) const PAST: &[Mode] = &[History, Compare, Capacity];
     pub(super) const REPORT: &[Mode] = &[Report];
     pub(super) const KEYED: &[Mode] = &[Run, Serve, Hold, Ask];
@@ -117,13 +120,16 @@ mod modes {
     pub(super) const RUN: &[Mode] = &[Run];
     pub(super) const SERVE: &[Mode] = &[Serve];
     pub(super) const SIM: &[Mode] = &[Sim];
-    pub(super) const SHOWN: &[Mode] = &[Run, Demo, Hold];
+    pub(super) const SHOWN: &[Mode] = &[Run, Demo, Hold, Import];
     pub(super) const CAPACITY: &[Mode] = &[Capacity];
     pub(super) const FIND_MAX: &[Mode] = &[FindMax];
     pub(super) const FRONTS: &[Mode] = &[FindMax, Sweep];
+    pub(super) const IMPORT: &[Mode] = &[Import];
+    pub(super) const JUDGED: &[Mode] = &[Run, Import];
+    pub(super) const KEPT: &[Mode] = &[Run, Hold, Import];
     pub(super) const SAVED: &[Mode] = &[Run, Hold, FindMax, Sweep];
     pub(super) const SWEEP: &[Mode] = &[Sweep];
-    pub(super) const PRINTED: &[Mode] = &[Run, Demo, Hold, FindMax, Sweep];
+    pub(super) const PRINTED: &[Mode] = &[Run, Demo, Hold, Import, FindMax, Sweep];
     pub(super) const WATCHED: &[Mode] = &[Run, Hold, Web, FindMax, Sweep];
     pub(super) const TOP: &[Mode] = &[Top];
 }

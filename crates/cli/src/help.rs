@@ -12,7 +12,7 @@ use crate::flags::{self, Mode};
 pub(crate) use texts::about;
 
 /// The commands, in the order of the help.
-pub(crate) const COMMANDS: [(&str, Mode); 22] = [
+pub(crate) const COMMANDS: [(&str, Mode); 23] = [
     ("run", Mode::Run),
     ("demo", Mode::Demo),
     ("serve", Mode::Serve),
@@ -28,6 +28,7 @@ pub(crate) const COMMANDS: [(&str, Mode); 22] = [
     ("web", Mode::Web),
     ("ctl", Mode::Ctl),
     ("check", Mode::Check),
+    ("import", Mode::Import),
     ("worker", Mode::Worker),
     ("bus", Mode::Bus),
     ("sim", Mode::Sim),

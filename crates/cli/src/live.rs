@@ -17,6 +17,7 @@ use serde_json::Value;
 use crate::exporting::Exporting;
 use crate::files::{Files, NotWritten};
 use crate::hopeless::Hopeless;
+use crate::import::Past;
 use crate::keeping::Keeping;
 use crate::losses::Losses;
 use crate::machine;
@@ -50,6 +51,8 @@ pub(crate) struct Live<'a> {
     failures: Option<Showing>,
     /// Exchanges are logged, whether the table is read or not.
     is_logged: bool,
+    /// It was long ago: nothing ends it.
+    past: Option<Past>,
     /// A file could not be written.
     has_lost: bool,
     table: Table,
@@ -89,6 +92,7 @@ impl<'a> Live<'a> {
             wrote: Wrote::All,
             failures: None,
             is_logged: false,
+            past: None,
             has_lost: false,
             table: Table::new(view.screen),
             progress: Progress::of_load(&view.screen, !view.is_json && !view.is_quiet, plan, address),
@@ -146,6 +150,11 @@ impl<'a> Live<'a> {
         self.is_logged = is_logged;
     }
 
+    /// The run is over, and is put together again.
+    pub(crate) fn looks_back(&mut self, past: Option<Past>) {
+        self.past = past;
+    }
+
     /// Figures go to other programs too.
     pub(crate) fn export(&mut self, kinds: &[Export]) -> Result<(), ExportError> {
         self.exports = Exporting::begin(kinds, self.plan, (self.view.language, self.view.is_json))?;
@@ -165,7 +174,8 @@ impl<'a> Live<'a> {
         self.progress.interval(interval.total.planned_finished());
         self.json.interval(interval);
         if self.files.wants_hdr() || self.keeping.wants_times() {
-            let lines = self.hdr.interval(interval, machine::now_unix());
+            let now = self.past.and_then(|past| past.at(self.plan, interval.to)).unwrap_or_else(machine::now_unix);
+            let lines = self.hdr.interval(interval, now);
             let written = self.files.hdr_lines(&lines);
             self.tell(written);
             let written = self.keeping.times(&lines);
@@ -181,7 +191,7 @@ impl<'a> Live<'a> {
             self.watching.mark(interval.to, "note", texts.into());
         }
         // What came late of an earlier interval is looked at with the next one, whose time it has.
-        if !interval.is_again {
+        if !interval.is_again && self.past.is_none() {
             self.look_at_thresholds(told.total, interval.to.as_duration());
             self.look_at_failures(told.total, interval.to.as_duration());
         }

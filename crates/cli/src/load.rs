@@ -5,9 +5,9 @@ use std::sync::Arc;
 use engine::{Lookout, Resolved, RunError, RunOptions, RunResult, Running, StopHandle, Supplies, Told};
 use export::Export;
 use figures::{Note, Run, RunInput};
-use metrics::{Counts, Threshold};
+use metrics::Threshold;
 use plan::draft::Connection;
-use plan::{Draft, Plan, PlanError, Protocol, Reach, Remedy, Schema, parse_count};
+use plan::{Draft, Plan, PlanError, Reach, Remedy, Schema, parse_count};
 use report::{Language, Showing};
 
 use crate::args::{EngineArgs, RunArgs, ViewArgs};
@@ -152,6 +152,7 @@ impl Load {
             shows_failures: args.show_failures,
             with_secrets: args.show_secrets,
             stop_file: args.stop_file.clone(),
+            past: None,
         })
     }
 
@@ -236,7 +237,7 @@ impl Load {
             Ok(asked) => asked,
             Err(exit) => return exit,
         };
-        if !plan.warmup.is_zero() && !self.view.is_quiet {
+        if !plan.warmup.is_zero() && !self.view.is_quiet && wishes.past.is_none() {
             let span = plan.warmup.as_secs_f64();
             output::note(
                 &self.view.language.pick(format!("onrush: warming up for {span}s"), format!("onrush: 预热 {span}s")),
@@ -266,6 +267,7 @@ impl Load {
         // The whole terminal shows all of it but the summary.
         let view = View { is_quiet: self.view.is_quiet || wishes.watch.screen, ..self.view };
         let mut live = Live::new(view, (&shown, resolved.address), &wishes.thresholds, files, stop.clone());
+        live.looks_back(wishes.past);
         live.goes_on_for_log(writing.is_some() || wishes.keep.wants_any());
         let keeping = match Keeping::begin(&wishes.keep, false, machine::now_unix(), self.view.language) {
             Ok(mut keeping) => {
@@ -292,11 +294,16 @@ impl Load {
         };
         let (was_aborted, mut notes) = (live.was_aborted(), live.take_notes());
         let counts = &result.total.counts;
-        if !asked.is_asked() && may_need_tls(&plan, counts) && probe::speaks_tls(resolved.address) {
+        if !asked.is_asked()
+            && wishes.past.is_none()
+            && probe::may_need_tls(&plan, counts)
+            && probe::speaks_tls(resolved.address)
+        {
             notes.push(Note::SpeaksTls);
         }
         let result = masking::heard(&plan, result, wishes.with_secrets);
         let input = run_input(shown.clone(), &resolved, result);
+        let input = if let Some(past) = &wishes.past { past.correct(input) } else { input };
         let changes = live.take_changes();
         let run = Run::of(RunInput { thresholds: &wishes.thresholds, notes, changes, ..input });
         // A Ctrl-C that comes later ends the wait for exports, and not the run.
@@ -454,17 +461,6 @@ fn observed(
         }
     }
     running.finish()
-}
-
-/// Requests went out plain, by a protocol that TLS is spoken for, and nobody understood them: there was no answer, or 400 at best.
-/// Whoever answers otherwise is not asked, and counts no connection but those of the load; nor is who was said to speak HTTP/2.
-fn may_need_tls(plan: &Plan, counts: &Counts) -> bool {
-    let target = plan.scenarios.first().expect("a plan has a scenario").target();
-    let is_plain = target.tls.is_none()
-        && target.unix.is_none()
-        && matches!(target.protocol, Protocol::Http1 | Protocol::WebSocket);
-    let is_misunderstood = counts.statuses().all(|(status, _)| status == 400);
-    is_plain && is_misunderstood && counts.succeeded() == 0 && counts.failed() > 0
 }
 
 /// What a plan stands on beside itself.

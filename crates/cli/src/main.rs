@@ -21,6 +21,7 @@ mod grpc;
 mod help;
 mod hold;
 mod hopeless;
+mod import;
 mod init;
 mod judging;
 mod keeping;
@@ -42,6 +43,7 @@ mod quiet;
 #[cfg(test)]
 mod reference;
 mod request_log;
+mod rings;
 mod selftest;
 mod serve;
 mod signals;
@@ -127,6 +129,7 @@ fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> E
         Command::Report { run, file } => past::report(&run, file.as_deref(), usage::language()),
         Command::History { is_json, is_trend } => past::history(is_json, is_trend, usage::language()),
         Command::Compare { runs, fail_if, is_json } => past::compare(&runs, &fail_if, is_json, usage::language()),
+        Command::Import(rings, args) => import::import(&rings, &args),
         Command::Web(args) => page::page(&args),
         Command::Ctl(args) => ctl::ctl(&args),
         Command::FindMax(args) => find_max::find_max(&args),

@@ -1,24 +1,39 @@
 //! `--cluster BUS` and `worker --join nats://...`: one load from many machines, on a bus of NATS.
 
+use std::sync::Arc;
+
 use cluster::Setting;
 use cluster::nats::{NatsError, Role, Site, join};
-use cluster::team::{Look, Workers};
+use cluster::ring::Rings;
+use cluster::team::{Complain, Keeping, Look, Workers};
 use pacing::Nanos;
 use report::Language;
 
 use crate::exit::Exit;
+use crate::{output, rings};
 
 /// Who leads on a bus of several servers is known to be gone after this.
 const TTL_OF_SEVERAL: Nanos = Nanos::from_millis(15_000);
 
 /// The workers on a bus, led from here.
-pub(crate) fn lead(bus: &str, setting: Setting, look: Look, language: Language) -> Result<Workers, (String, Exit)> {
+pub(crate) fn lead(
+    bus: &str,
+    setting: Setting,
+    look: Look,
+    rings: Option<Rings>,
+    language: Language,
+) -> Result<Workers, (String, Exit)> {
     let say = |error: NatsError| (said(&error, language), exit_of(&error));
     let site: Site = bus.parse().map_err(say)?;
     // Several servers need a while to agree on another one that writes, and nothing is renewed meanwhile.
     let ttl = if site.replicas() > 1 { TTL_OF_SEVERAL } else { setting.ttl };
     let setting = Setting { ttl, ..setting };
-    Workers::lead(setting, look, |subjects, inbox| join(&site, Role::Leads, subjects, inbox)).map_err(say)
+    let complain: Complain = Arc::new(move |stopped| {
+        let (path, reason) = stopped.told();
+        output::note(&format!("onrush: {}", rings::not_kept(&path, reason.as_deref(), language)));
+    });
+    let keeping = rings.map(|rings| Keeping { rings, complain });
+    Workers::lead(setting, look, keeping, |subjects, inbox| join(&site, Role::Leads, subjects, inbox)).map_err(say)
 }
 
 pub(crate) fn exit_of(error: &NatsError) -> Exit {

@@ -5,6 +5,7 @@ use metrics::Threshold;
 use plan::{Plan, Reach};
 
 use crate::args::WatchArgs;
+use crate::import::Past;
 use crate::keeping::KeepWish;
 use crate::request_log::Tracing;
 use crate::watching;
@@ -34,6 +35,8 @@ pub(crate) struct Wishes {
     pub(crate) grows: bool,
     /// Whom somebody has consented to load.
     pub(crate) consents: Vec<String>,
+    /// The run is over, and is put together again.
+    pub(crate) past: Option<Past>,
 }
 
 impl Wishes {

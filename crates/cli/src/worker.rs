@@ -20,7 +20,7 @@ use crate::args::WorkerArgs;
 use crate::exit::Exit;
 use crate::supplies::supplies;
 use crate::workers::ANY;
-use crate::{load, output, signals, usage, workers};
+use crate::{load, output, rings, signals, usage, workers};
 
 pub(crate) fn worker(args: &WorkerArgs) -> Exit {
     let language = usage::language();
@@ -36,6 +36,13 @@ pub(crate) fn worker(args: &WorkerArgs) -> Exit {
         Err(error) => {
             output::complain(&report::plan_error(&error, language));
             return Exit::Usage;
+        }
+    };
+    let rings = match rings::rings(args.engine.ring.as_deref(), !way.is_local(), "--join nats://", language) {
+        Ok(rings) => rings,
+        Err((text, exit)) => {
+            output::complain(&text);
+            return exit;
         }
     };
     host::raise_descriptor_limit();
@@ -64,6 +71,7 @@ pub(crate) fn worker(args: &WorkerArgs) -> Exit {
         weight: u32::try_from(threads).unwrap_or(u32::MAX),
         goes_with_leader: way.is_local(),
         folder: folder.clone(),
+        rings,
     };
     let exit = work(&way, setting, &place, language);
     // What was written for one run is of no further use.
@@ -286,6 +294,7 @@ fn said(notice: &Notice, language: Language) -> Option<String> {
             "the bus has no room for what it has to tell; it keeps it, and tries again".to_owned(),
             "总线已满，暂存待发数据并重试".to_owned(),
         ),
+        Notice::NotKept { path, reason } => rings::not_kept(path, reason.as_deref(), language),
         Notice::Unanswered => language.pick(
             "whoever leads does not answer: it is gone, out of reach, or has too much to do; nothing is started until it does"
                 .to_owned(),

@@ -19,6 +19,7 @@ use report::Language;
 
 use crate::args::EngineArgs;
 use crate::exit::Exit;
+use crate::rings;
 use crate::wishes::Wishes;
 use ssh::{HOSTS_MAX, Journey, Remote, Way};
 
@@ -130,13 +131,14 @@ fn own_team(
         Some("fail") => OnLoss::Fail,
         _ => OnLoss::Rebalance,
     };
+    let rings = rings::rings(engine.ring.as_deref(), engine.cluster.is_some(), "--cluster", language)?;
     let wanted = Wanted { count, least, on_loss, is_standby: engine.standby };
     let team: Result<OwnTeam, std::io::Error> = match (&engine.cluster, &hosts) {
         (Some(bus), _) => {
             let crew = Crew::default();
             // Whoever takes it over reads all that was told.
             let setting = Setting { is_alone: false, ..wanted.afar() };
-            let workers = on_bus(bus, setting, crew.look(), language)?;
+            let workers = on_bus(bus, setting, crew.look(), rings, language)?;
             let team = OwnTeam { workers, crew, _bus: None, _folder: None };
             if let Some(hosts) = &hosts {
                 team.sends_for(hosts, (Way::Away(bus), allowed), engine, language)?;
@@ -237,7 +239,13 @@ use crate::on_bus::lead as on_bus;
 
 /// What a build without NATS says.
 #[cfg(not(feature = "nats"))]
-fn on_bus(_bus: &str, _setting: Setting, _look: Look, language: Language) -> Result<Workers, (String, Exit)> {
+fn on_bus(
+    _bus: &str,
+    _setting: Setting,
+    _look: Look,
+    _rings: Option<cluster::ring::Rings>,
+    language: Language,
+) -> Result<Workers, (String, Exit)> {
     Err((without_nats("--cluster", language), Exit::Usage))
 }
 
@@ -316,7 +324,7 @@ impl OwnTeam {
         let path = folder.0.join("bus");
         let bus = LocalBus::open(&path)?;
         let crew = Crew::default();
-        let workers = Workers::lead(setting, crew.look(), |subjects, inbox| {
+        let workers = Workers::lead(setting, crew.look(), None, |subjects, inbox| {
             Ok::<_, std::io::Error>(bus.client(subjects, inbox))
         })?;
         Ok((Self { workers, crew, _bus: Some(Kept(bus)), _folder: Some(folder) }, path))

@@ -262,7 +262,7 @@ fn leads(order: &Order, known: &Known, lags: Lags) -> Result<Workers, NatsError>
         is_standby: false,
         is_alone: false,
     };
-    Workers::lead(setting, Box::new(|| None), |subjects, inbox| {
+    Workers::lead(setting, Box::new(|| None), None, |subjects, inbox| {
         let inbox: Inbox = Box::new(move |what| {
             let started = Nanos(known.started.load(Ordering::Relaxed));
             if let Heard::Entry { payload, .. } = &what

@@ -2,6 +2,8 @@
 
 mod held;
 mod part;
+mod ring;
+mod steer;
 mod trouble;
 mod work;
 
@@ -20,10 +22,12 @@ use pacing::{Lost, Nanos, Segment};
 use plan::{Hold, Plan};
 
 use crate::bus::{Bus, Heard, Inbox};
+use crate::ring::Rings;
 use crate::words::{Hello, News, Refusal};
 use crate::worker::{Act, PartOf, Worker};
 use held::HoldWorker;
 use part::PartWorker;
+use ring::{Keeper, Plot};
 use trouble::Trouble;
 use work::{Work, prepare, share_of_budget};
 
@@ -68,6 +72,13 @@ pub enum Notice {
     Full,
     /// Whoever leads has not answered for so long that nothing more is started.
     Unanswered,
+    /// What it has to tell is not kept on its disk any more.
+    NotKept {
+        /// Where it would be.
+        path: String,
+        /// What the system says; `None`: the disk does not keep up.
+        reason: Option<String>,
+    },
 }
 
 /// Who a worker is.
@@ -85,11 +96,13 @@ pub struct Setting {
     pub goes_with_leader: bool,
     /// Where files of rows are written.
     pub folder: PathBuf,
+    /// Where what it has to tell is kept too, if anywhere.
+    pub rings: Option<Rings>,
 }
 
 enum Input {
     Heard(Heard),
-    Prepared(u64, Box<Result<(Work, Nanos), Refusal>>),
+    Prepared(u64, Box<Result<(Work, Nanos), Refusal>>, Option<Plot>),
     /// A part is there to be steered.
     Control(PartOf, Control),
     /// The same of connections that are held.
@@ -148,6 +161,8 @@ type Loss = ((u64, u32), u16, Vec<u16>, Nanos);
 /// What is known of a run.
 struct OwnRun {
     work: Work,
+    /// What stands in the head of its ring.
+    plot: Option<Plot>,
     changes: Vec<Change>,
     lost: Vec<Loss>,
     /// When connections that are held end, counted from the start.
@@ -168,6 +183,7 @@ pub struct Hand<'a> {
     is_closed: bool,
     is_alone: bool,
     trouble: Trouble,
+    keeper: Keeper,
     stopping_since: Option<Nanos>,
 }
 
@@ -180,8 +196,12 @@ impl<'a> Hand<'a> {
         let clock = Clock::start();
         let hello = Hello::new(setting.id, setting.name.clone(), setting.version.clone(), setting.weight);
         let (sender, inputs) = channel();
+        let mut worker = Worker::new(hello, setting.goes_with_leader, clock.now());
+        if setting.rings.is_some() {
+            worker.keep_all();
+        }
         Self {
-            worker: Worker::new(hello, setting.goes_with_leader, clock.now()),
+            worker,
             place,
             setting,
             clock,
@@ -193,6 +213,7 @@ impl<'a> Hand<'a> {
             is_closed: false,
             is_alone: false,
             trouble: Trouble::default(),
+            keeper: Keeper::default(),
             stopping_since: None,
         }
     }
@@ -219,6 +240,7 @@ impl<'a> Hand<'a> {
             let now = self.clock.now();
             self.act(now);
             self.tell_trouble(now);
+            self.keep(now);
             while let Some(verb) = self.worker.next_verb() {
                 bus.ask(verb);
             }
@@ -259,7 +281,7 @@ impl<'a> Hand<'a> {
                 }
                 self.worker.hear(heard, now);
             }
-            Input::Prepared(run, result) => self.prepared(run, *result, now),
+            Input::Prepared(run, result, plot) => self.prepared(run, *result, plot, now),
             Input::Control(of, control) => self.steer(of, control),
             Input::Ending(of, ending) => self.end_later(of, ending),
             Input::News(of, news) => {
@@ -279,10 +301,10 @@ impl<'a> Hand<'a> {
         }
     }
 
-    fn prepared(&mut self, run: u64, result: Result<(Work, Nanos), Refusal>, now: Nanos) {
+    fn prepared(&mut self, run: u64, result: Result<(Work, Nanos), Refusal>, plot: Option<Plot>, now: Nanos) {
         match result {
             Ok((work, warmup)) => {
-                let own = OwnRun { work, changes: Vec::new(), lost: Vec::new(), ends_at: None };
+                let own = OwnRun { work, plot, changes: Vec::new(), lost: Vec::new(), ends_at: None };
                 self.runs.insert(run, own);
                 self.place.tell(&Notice::Ready);
                 self.worker.prepared(run, Ok(warmup), now);
@@ -301,9 +323,11 @@ impl<'a> Hand<'a> {
                 Act::Prepare { run, plan, packet } => {
                     let (place, sender, folder) =
                         (self.place.clone(), self.sender.clone(), self.setting.folder.clone());
+                    let is_kept = self.setting.rings.is_some();
                     let get_ready = move || {
                         let result = prepare(&*place, &plan, &packet, &folder);
-                        let _ = sender.send(Input::Prepared(run, Box::new(result)));
+                        let plot = is_kept.then(|| Plot::of(plan, &packet)).flatten();
+                        let _ = sender.send(Input::Prepared(run, Box::new(result), plot));
                     };
                     if std::thread::Builder::new().name("prepare".to_owned()).spawn(get_ready).is_err() {
                         let reason = "the system gives no thread; raise its limits (ulimit -u)".to_owned();
@@ -349,6 +373,7 @@ impl<'a> Hand<'a> {
 
     fn begin(&mut self, of: PartOf, tenure: u16, segment: Segment, times: (Option<Nanos>, Nanos, Nanos)) {
         let Some(work) = self.runs.get(&of.run).map(|run| run.work.clone()) else { return };
+        self.begin_ring(of.run);
         self.place.tell(&Notice::Began(segment.slot_count()));
         let stop = StopHandle::default();
         let name = format!("part-{}", of.part);
@@ -414,57 +439,6 @@ impl<'a> Hand<'a> {
             started,
             post: self.post(of),
         }
-    }
-
-    /// Connections that are held end at this instant, counted from the start: this is what releases their only round.
-    fn release_held(&mut self, at: Nanos) {
-        let Some(started) = self.worker.started() else { return };
-        self.runs.values_mut().for_each(|run| run.ends_at = Some(at));
-        self.parts.iter().filter_map(|part| part.ending.as_ref()).for_each(|ending| ending.close_at(started + at));
-    }
-
-    /// A part of them can be told when it ends; it may have been said already.
-    fn end_later(&mut self, of: PartOf, ending: HoldEnding) {
-        let ends_at = self.runs.get(&of.run).and_then(|run| run.ends_at);
-        if let (Some(at), Some(started)) = (ends_at, self.worker.started()) {
-            ending.close_at(started + at);
-        }
-        if let Some(part) = self.parts.iter_mut().find(|part| part.of == of) {
-            part.ending = Some(ending);
-        }
-    }
-
-    fn lose(&mut self, life: (u64, u32), tenure: u16, slots: Vec<u16>, at: Nanos) {
-        let own = self.parts.iter().filter(|part| (part.of.run, part.of.boot) == life && part.tenure < tenure);
-        for control in own.filter_map(|part| part.control.as_ref()) {
-            control.lose(slots.iter().copied(), at);
-        }
-        if let Some(run) = self.runs.get_mut(&life.0) {
-            run.lost.push((life, tenure, slots, at));
-        }
-    }
-
-    fn change(&mut self, change: &Change) {
-        for run in self.runs.values_mut() {
-            run.changes.push(change.clone());
-        }
-        for control in self.parts.iter().filter_map(|part| part.control.as_ref()) {
-            control.follow(change.clone());
-        }
-    }
-
-    /// A part can be steered: what was wanted of it while it began is told to it.
-    fn steer(&mut self, of: PartOf, control: Control) {
-        let Some(run) = self.runs.get(&of.run) else { return };
-        let Some(part) = self.parts.iter_mut().find(|part| part.of == of) else { return };
-        // It takes each change once, in its order.
-        run.changes.iter().for_each(|change| control.follow(change.clone()));
-        for (life, later, slots, at) in &run.lost {
-            if *life == (of.run, of.boot) && *later > part.tenure {
-                control.lose(slots.iter().copied(), *at);
-            }
-        }
-        part.control = Some(control);
     }
 
     fn end(&mut self, of: PartOf, now: Nanos) {

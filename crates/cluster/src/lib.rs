@@ -17,6 +17,7 @@ pub mod local;
 #[cfg(feature = "nats")]
 pub mod nats;
 mod pace;
+pub mod ring;
 #[cfg(test)]
 mod sim;
 pub mod team;

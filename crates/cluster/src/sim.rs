@@ -5,6 +5,7 @@
 mod happenings;
 mod judge;
 mod model;
+mod rings;
 mod world;
 
 use std::cell::Cell;

@@ -1,11 +1,15 @@
 //! The workers of a run as its engine sees them: whoever leads, on a thread of its own, between the bus and the run.
 
+mod account;
 mod desk;
 mod held;
+mod keeper;
 mod order;
+pub mod past;
 mod results;
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -22,6 +26,7 @@ use crate::bus::{Bus, Heard, Inbox};
 use crate::carried::pack;
 use crate::leader::{Leader, RunOrder, Setting};
 use desk::Desk;
+pub use keeper::{Complain, Keeping};
 pub use order::undivided;
 use order::{hold_order, run_order};
 
@@ -43,6 +48,7 @@ enum Input {
 struct Begin {
     order: RunOrder,
     plan: Arc<Plan>,
+    address: SocketAddr,
     teller: Teller,
     answer: SyncSender<Result<Nanos, TeamFault>>,
 }
@@ -77,13 +83,15 @@ impl fmt::Debug for Workers {
 }
 
 impl Workers {
-    /// Leads workers on a bus, which `join` joins: it listens to these subjects, and what comes goes into the inbox.
+    /// Leads workers on a bus, which `join` joins: it listens to these subjects, and what comes goes into the inbox. What is heard of
+    /// loads is kept too where `keeping` says so.
     ///
     /// # Errors
     /// There is no bus, or no thread.
     pub fn lead<E: From<std::io::Error>>(
         setting: Setting,
         look: Look,
+        keeping: Option<Keeping>,
         join: impl FnOnce(Vec<String>, Inbox) -> Result<Box<dyn Bus>, E>,
     ) -> Result<Self, E> {
         let clock = Clock::at(AGO_MAX);
@@ -92,7 +100,7 @@ impl Workers {
         let leader = Leader::new(setting.clone(), clock.now());
         let heard = sender.clone();
         let bus = join(leader.subjects(), Box::new(move |what| heard.send(Input::Heard(what)).is_ok()))?;
-        let desk = Desk::new(leader, bus, clock, inputs, setting);
+        let desk = Desk::new(leader, bus, clock, inputs, setting, keeping);
         let thread = std::thread::Builder::new().name("workers".to_owned()).spawn(move || desk.work())?;
         Ok(Self { inputs: Mutex::new(sender), clock, thread: Mutex::new(Some(thread)), heard_within, look })
     }
@@ -144,7 +152,7 @@ impl Drop for Workers {
 
 impl Team for Workers {
     fn begin(&self, order: Order) -> Result<Nanos, RunError> {
-        let Order { plan, supplies, slowest, clock, stop, teller } = order;
+        let Order { plan, supplies, address, slowest, clock, stop, teller } = order;
         if let Some(fault) = undivided(&plan, false) {
             return Err(fault.into());
         }
@@ -152,7 +160,7 @@ impl Team for Workers {
             .map_err(|error| TeamFault::Bus { reason: error.to_string() })?;
         let order = run_order(&plan, &supplies, packet);
         let (answer, answered) = sync_channel(1);
-        self.send(Input::Begin(Box::new(Begin { order, plan, teller, answer })));
+        self.send(Input::Begin(Box::new(Begin { order, plan, address, teller, answer })));
         let started = self.wait_for(&answered, &stop)?;
         Ok(self.on(clock, started))
     }

@@ -13,7 +13,7 @@ use crate::bus::Bytes;
 pub(crate) use stamp::{Said, Stamp};
 
 /// The version of all of this: leader and workers must have the same.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 /// The most members that a run may have had: each has at least one slot, and some come back.
 pub const MEMBERS_MAX: usize = 16_384;
 /// How often slots may change hands in one run.
@@ -140,7 +140,7 @@ pub enum Wish {
 }
 
 /// Who takes part. Its place in the list is its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Member {
     /// Which worker.
     pub id: WorkerId,
@@ -168,6 +168,8 @@ pub struct State {
     pub revision: u64,
     /// The number of the run.
     pub run: u64,
+    /// Who began it: with its number it says which run it is, also on a bus that has lost what it kept.
+    pub begun_by: u64,
     /// How far it is.
     pub phase: Phase,
     /// The name of the plan, which says its hash; what is kept under it is a [`Packet`].

@@ -5,6 +5,7 @@
 //! lease from when it was *sent*. So it stops before anybody else may have its part, whatever it hears or does not hear.
 
 mod clock;
+mod kept;
 mod lives;
 mod outbox;
 mod ready;
@@ -213,6 +214,8 @@ pub struct Worker {
     known_start: Option<(u64, Nanos)>,
     /// It goes when whoever leads is gone for long.
     goes_with_leader: bool,
+    /// Somebody keeps what it has to tell.
+    keeps: bool,
 }
 
 impl Worker {
@@ -245,6 +248,7 @@ impl Worker {
             is_leaving: false,
             known_start: None,
             goes_with_leader,
+            keeps: false,
         }
     }
 

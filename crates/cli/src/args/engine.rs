@@ -19,6 +19,8 @@ pub(crate) struct EngineArgs {
     pub(crate) min_workers: Option<String>,
     /// It takes over what somebody else leads.
     pub(crate) standby: bool,
+    /// Where what is told on a bus is kept.
+    pub(crate) ring: Option<String>,
 }
 
 impl EngineArgs {
@@ -34,6 +36,7 @@ impl EngineArgs {
             on_worker_loss: given.text("on-worker-loss"),
             min_workers: given.text("min-workers"),
             standby: given.has("standby"),
+            ring: given.text("ring"),
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) const ROWS: &[Row] = &[
         "Condition on the body as JSON, like '$.code == 200' (a path of RFC 9535; == != < <= > >=); gRPC: on the message, of a stream on the list of its messages; repeatable",
         "响应体作为 JSON 必须满足的条件，如 '$.code == 200'（RFC 9535 路径；支持 == != < <= > >=）；gRPC 校验消息，流式应答校验全部消息组成的数组；可重复",
     ),
-    flag("threshold", Kind::FreeList("THRESHOLD"), modes::RUN).common().help(
+    flag("threshold", Kind::FreeList("THRESHOLD"), modes::JUDGED).common().help(
         "Condition on the result, repeatable: 'p99(response_time) < 200ms', 'failed / done < 0.1%', 'rate > 4900/s'; with ', abort 10s' at its end the run stops when it fails after 10s. An unmet threshold sets exit code 1",
         "对结果的要求（阈值），可重复：'p99(response_time) < 200ms'、'failed / done < 0.1%'、'rate > 4900/s'；末尾加 ', abort 10s' 表示 10s 后不满足即停止。未达到则退出码为 1",
     ),

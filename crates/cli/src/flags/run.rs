@@ -35,6 +35,10 @@ pub(super) const ENGINE: &[Row] = &[
         "With --cluster: lead nothing, and take this load over when whoever leads it on the bus is gone",
         "与 --cluster 一起使用：不主导压测，仅当总线上主导此负载的进程消失时接管",
     ),
+    flag("ring", Kind::Text("DIR"), modes::THREADED).help(
+        "Where what is told on a bus is kept on this machine too, for onrush import: up to 64 MiB for each of the last 8 runs; none for nowhere [default: ~/.local/share/onrush/rings]",
+        "在本机另存总线上传送的数据的目录，供 onrush import 使用：保留最近 8 次运行，每次最多 64 MiB；none 表示不保存 [默认：~/.local/share/onrush/rings]",
+    ),
     flag("join", Kind::Text("BUS"), modes::WORKER)
         .common()
         .help("The bus of the run: nats:// or tls://HOST:PORT/NAME, or unix:PATH", "压测所用的总线：nats:// 或 tls://主机:端口/名称，或 unix:路径"),
@@ -70,6 +74,10 @@ pub(super) const VIEW: &[Row] = &[
     flag("force", Kind::Switch, modes::INIT).common().help("Replace FILE if it is there", "FILE 已存在时覆盖"),
     flag("json", Kind::Text("FILE"), modes::PRINTED)
         .help("Also write the JSON report to a file", "同时把 JSON 报告写入文件"),
+    flag("rings", Kind::Words("RING"), modes::IMPORT).common().help(
+        "Folders in which workers, and whoever led, kept what they told of one run",
+        "各工作进程和主导方为同一次运行保存数据的目录",
+    ),
     flag("run", Kind::Word("RUN"), modes::REPORT).common().help(
         "A run that was kept: its name, the beginning of it, last, last~1, or its folder",
         "已保存的运行：名称、名称开头、last、last~1，或其目录",
@@ -91,12 +99,12 @@ pub(super) const VIEW: &[Row] = &[
         "Do not begin unless all runs can be kept [default: they are kept where that is possible]",
         "无法保存各次运行时不开始 [默认：能保存时保存]",
     ),
-    flag("save", Kind::Switch, modes::LOADS).help(
+    flag("save", Kind::Switch, modes::KEPT).help(
         "Keep the run as a folder, for history and compare; scenario files do so by themselves",
         "把本次运行保存为目录，供 history 和 compare 使用；场景文件默认保存",
     ),
     flag("no-save", Kind::Switch, modes::SAVED).help("Do not keep the run", "不保存本次运行"),
-    flag("baseline", Kind::Text("RUN"), modes::LOADS).help(
+    flag("baseline", Kind::Text("RUN"), modes::KEPT).help(
         "Compare with an earlier run: its name, last, or its folder",
         "与之前的一次运行比较：名称、last，或目录",
     ),
@@ -128,7 +136,7 @@ pub(super) const VIEW: &[Row] = &[
         .help("Stop without waiting for what is in flight", "立即停止，不等待在途请求"),
     flag("web-listen", Kind::Text("ADDRESS:PORT"), modes::WATCHED)
         .help("Where the page is [default: 127.0.0.1:8089]", "页面的监听地址 [默认：127.0.0.1:8089]"),
-    flag("hdr", Kind::Text("FILE"), modes::RUN).help(
+    flag("hdr", Kind::Text("FILE"), modes::JUDGED).help(
         "Write the percentiles to FILE, and the intervals to FILE with the extension .hlog, for HdrHistogram tools",
         "把百分位写入 FILE，把各周期写入扩展名为 .hlog 的同名文件，供 HdrHistogram 工具使用",
     ),
@@ -168,7 +176,7 @@ pub(super) const VIEW: &[Row] = &[
         "Show up to 10 failures: the redirects on the way, and what was received (the first 1 KB of a body)",
         "显示最多 10 个失败：经过的重定向，以及收到的内容（响应体前 1 KB）",
     ),
-    flag("show-secrets", Kind::Switch, modes::RUN).help(
+    flag("show-secrets", Kind::Switch, modes::JUDGED).help(
         "Show secrets (Authorization, cookies, tokens, passwords), which are masked by default",
         "显示密钥类内容（Authorization、Cookie、令牌、密码），默认一律隐藏",
     ),

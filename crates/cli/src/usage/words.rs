@@ -10,7 +10,7 @@ use crate::flags::{Mode, rows};
 use crate::help;
 
 /// Words that nobody means as a host.
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 26] = [
     "run",
     "demo",
     "serve",
@@ -21,6 +21,7 @@ const COMMANDS: [&str; 25] = [
     "doctor",
     "init",
     "report",
+    "import",
     "history",
     "compare",
     "web",

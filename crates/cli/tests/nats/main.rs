@@ -11,6 +11,7 @@ mod folder;
 mod held;
 mod net;
 mod own_bus;
+mod rings;
 mod scene;
 #[path = "../seen/mod.rs"]
 mod seen;

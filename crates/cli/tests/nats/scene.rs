@@ -84,7 +84,8 @@ impl Scene {
     pub(crate) fn joins_with_clock(&mut self, ahead: u64) {
         let host = FIRST + self.workers.len();
         let (site, name) = (self.bus.site("faults"), self.net.address(host));
-        let mut worker = onrush(&["worker", "--join", &site, "--name", &name, "--threads", "1"]);
+        let ring = self.ring_of(host).display().to_string();
+        let mut worker = onrush(&["worker", "--join", &site, "--name", &name, "--threads", "1", "--ring", &ring]);
         if ahead > 0 {
             let mut shifted = Command::new("unshare");
             shifted.args(["--time", "--monotonic", &ahead.to_string(), "--boottime", &ahead.to_string()]);
@@ -94,6 +95,11 @@ impl Scene {
         let told = fs::File::create(self.told_file(self.workers.len())).expect("a file");
         let worker = self.net.on(host, &worker).stdout(Stdio::null()).stderr(told).spawn();
         self.workers.push(Worker(worker.expect("it starts")));
+    }
+
+    /// Where a machine keeps its rings.
+    pub(crate) fn ring_of(&self, host: usize) -> PathBuf {
+        self.folder.join(format!("rings-{host}"))
     }
 
     fn told_file(&self, worker: usize) -> PathBuf {
@@ -116,7 +122,8 @@ impl Scene {
     pub(crate) fn leads_by(&self, site: &str, host: usize, words: &[&str]) -> Child {
         let load = self.folder.join("load.yaml").display().to_string();
         let count = self.workers.len().to_string();
-        let own = ["run", &load, "--output", "json", "--cluster", site, "--workers", &count];
+        let ring = self.ring_of(host).display().to_string();
+        let own = ["run", &load, "--output", "json", "--cluster", site, "--workers", &count, "--ring", &ring];
         let mut leads = self.net.on(host, &onrush(&[&own[..], words].concat()));
         leads.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
     }
@@ -150,6 +157,7 @@ impl Scene {
         assert!(matches!(done.status.code(), Some(0 | 1)), "{}", text(&done.stderr));
         let report = report(&done);
         let judged = Judged::of(&report, &self.target, self.seconds * RATE);
+        self.rings_agree(&report, &judged);
         (judged, report)
     }
 }
@@ -181,7 +189,7 @@ pub(crate) struct Judged {
 
 impl Judged {
     /// What holds whatever happened: nothing came twice or late, and each start is in the books once.
-    fn of(report: &Value, target: &Target, planned: u64) -> Self {
+    pub(crate) fn of(report: &Value, target: &Target, planned: u64) -> Self {
         let truth = Truth::of(&target.came(), RATE);
         let (started, workers) = (started(report), &report["workers"]);
         let (undelivered, unknown) = (of_workers(report, "undelivered"), of_workers(report, "unknown"));

@@ -213,6 +213,7 @@ impl Leader {
         run.seats = vec![Seat { has_part: true, ..Seat::default() }; members.len()];
         run.since = now;
         self.state.run += 1;
+        self.state.begun_by = self.setting.who;
         run.number = self.state.run;
         self.state.phase = Phase::Preparing;
         self.state.plan.clone_from(&order.plan);
@@ -353,6 +354,16 @@ impl Leader {
             self.lose(usize::from(number), now);
             self.make_up_for_loss(now);
         }
+    }
+
+    /// The stream was read up to a place, or further.
+    pub fn has_read(&self, place: u64) -> bool {
+        self.read_upto >= place
+    }
+
+    /// What is to be done, when it is known to be written.
+    pub fn written(&self) -> Option<&State> {
+        (self.leads() && !self.is_dirty && self.writing_since.is_none()).then_some(&self.state)
     }
 
     /// Of each member that is not lost it is known what it can do.

@@ -15,7 +15,7 @@ impl World {
         let leads = self
             .nodes
             .iter()
-            .position(|node| matches!(&node.who, Who::Leader(leader, _) if leader.leads() && !node.is_dead));
+            .position(|node| matches!(&node.who, Who::Leader(leader, ..) if leader.leads() && !node.is_dead));
         let worker = |place: usize| self.setting.leaders + place;
         match happens {
             Happens::KillWorker(place) => {
@@ -61,7 +61,7 @@ impl World {
     /// Whoever leads changes the load, two seconds from now.
     fn change(&mut self, leads: Option<usize>, what: What) {
         let now = self.now;
-        let Some(Node { who: Who::Leader(leader, _), offset, .. }) = leads.map(|node| &mut self.nodes[node]) else {
+        let Some(Node { who: Who::Leader(leader, ..), offset, .. }) = leads.map(|node| &mut self.nodes[node]) else {
             return;
         };
         let effective_at = (now + *offset).since(leader.state().t0) + Nanos::from_millis(2_000);

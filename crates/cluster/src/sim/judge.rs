@@ -63,7 +63,7 @@ impl World {
                 ));
             }
         }
-        let has_given_up = |node: &Node| matches!(&node.who, Who::Leader(_, tally) if tally.never_began);
+        let has_given_up = |node: &Node| matches!(&node.who, Who::Leader(_, tally, _) if tally.never_began);
         if self.nodes.iter().any(has_given_up) {
             let is_calm = self.setting.happens.is_empty() && self.setting.fault.drop == 0.0;
             if is_calm || !self.made.is_empty() {
@@ -73,11 +73,12 @@ impl World {
             return Ok(self.seen);
         }
         if self.is_unled() {
+            self.judge_rings(whole.len() as u64, None)?;
             self.seen.unled += 1;
             return Ok(self.seen);
         }
         let found = self.nodes.iter().find_map(|node| match &node.who {
-            Who::Leader(leader, tally) if tally.is_over && !node.is_dead => Some((leader, tally)),
+            Who::Leader(leader, tally, _) if tally.is_over && !node.is_dead => Some((leader, tally)),
             _ => None,
         });
         let Some((leader, tally)) = found else {
@@ -103,6 +104,7 @@ impl World {
         if !self.was_killed && balance.unknown > 0 {
             return Err(format!("nobody was killed, and {} are unknown", balance.unknown));
         }
+        self.judge_rings(planned, Some((started, balance)))?;
         let seen = &mut self.seen;
         (seen.planned, seen.started) = (planned, started);
         (seen.undelivered, seen.unknown) = (balance.undelivered, balance.unknown);
@@ -115,11 +117,11 @@ impl World {
     /// Who leads has heard all; or nobody is left who could.
     pub(super) fn is_over(&self) -> bool {
         let mut leaders = self.nodes.iter().filter_map(|node| match &node.who {
-            Who::Leader(leader, tally) if !node.is_dead => Some((leader, tally)),
+            Who::Leader(leader, tally, _) if !node.is_dead => Some((leader, tally)),
             _ => None,
         });
         let is_done = leaders.any(|(leader, tally)| tally.is_over && leader.state().phase == Phase::Done);
-        let has_given_up = |node: &Node| matches!(&node.who, Who::Leader(_, tally) if tally.never_began);
+        let has_given_up = |node: &Node| matches!(&node.who, Who::Leader(_, tally, _) if tally.never_began);
         if self.nodes.iter().any(has_given_up) {
             return self.now > Nanos::from_millis(150_000);
         }

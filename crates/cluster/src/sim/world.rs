@@ -10,12 +10,13 @@ use pacing::{Nanos, Random, Segment};
 
 use super::judge::Seen;
 use super::model::{Made, Model};
+use super::rings::Shelf;
 use super::trace;
 use crate::books::{Due, Ledger};
 use crate::broker::{Broker, Client};
 use crate::bus::{Heard, STATE, Verb};
 use crate::leader::{Leader, OnLoss, RunOrder, Setting as Leads, Told};
-use crate::words::{Hello, News, State};
+use crate::words::{Hello, News, Row, State};
 use crate::worker::{Act, Worker};
 
 /// What goes wrong with messages.
@@ -60,8 +61,8 @@ pub(super) struct Setting {
 }
 
 pub(super) enum Who {
-    Leader(Box<Leader>, Tally),
-    Worker(Box<Worker>, Box<Model>),
+    Leader(Box<Leader>, Tally, Box<Shelf>),
+    Worker(Box<Worker>, Box<Model>, Box<Shelf>),
 }
 
 /// What a leader has put together.
@@ -84,8 +85,7 @@ impl Tally {
             Told::News { member, news } => {
                 self.ledger.news(member, &news);
                 if let News::Row(row) = &*news {
-                    let count = row.seen.iter().map(|seen| u64::from_le_bytes(seen[..].try_into().expect("a count")));
-                    *self.counts.entry((member, row.part)).or_default() += count.sum::<u64>();
+                    *self.counts.entry((member, row.part)).or_default() += count_of(row);
                 }
             }
             Told::Lost { member, until, .. } => {
@@ -161,6 +161,11 @@ impl Due for ScheduleDue<'_> {
         let mut starts = Starts::from(self.0.clone(), self.1, slots.clone(), from);
         to.0.checked_sub(1).map_or(0, |last| starts.take_until(Nanos(last)))
     }
+}
+
+/// So many starts a row tells.
+pub(super) fn count_of(row: &Row) -> u64 {
+    row.seen.iter().map(|seen| u64::from_le_bytes(seen[..].try_into().expect("a count"))).sum()
 }
 
 fn known(state: &[u8]) -> Option<(u64, u64)> {
@@ -266,17 +271,18 @@ impl World {
         };
         leader.begin(order, now);
         let subjects = leader.subjects();
-        self.add(Who::Leader(Box::new(leader), Tally::default()), offset, subjects);
+        self.add(Who::Leader(Box::new(leader), Tally::default(), Box::default()), offset, subjects);
     }
 
     pub(super) fn add_worker(&mut self) {
         let offset = self.offset();
         let id = 1_000 + self.nodes.len() as u64;
         let hello = Hello::new(id, format!("worker-{id}"), "1".to_owned(), 1);
-        let worker = Worker::new(hello, false, self.now + offset);
+        let mut worker = Worker::new(hello, false, self.now + offset);
+        worker.keep_all();
         let model = Model::new(self.schedule.clone(), self.spacing);
         let subjects = worker.subjects();
-        self.add(Who::Worker(Box::new(worker), Box::new(model)), offset, subjects);
+        self.add(Who::Worker(Box::new(worker), Box::new(model), Box::default()), offset, subjects);
         if self.setting.is_distant {
             self.broker.distant.insert(self.nodes.len() as Client - 1);
         }
@@ -314,7 +320,8 @@ impl World {
             turned = false;
             let node = &mut self.nodes[client as usize];
             match &mut node.who {
-                Who::Leader(leader, tally) => {
+                Who::Leader(leader, tally, shelf) => {
+                    shelf.lead(leader, client);
                     while let Some(verb) = leader.next_verb() {
                         verbs.push(verb);
                     }
@@ -326,6 +333,7 @@ impl World {
                             self.seen.without_leader = self.seen.without_leader.max(self.now.since(until));
                         }
                         trace(self.now, client, &told);
+                        shelf.told(&told, leader);
                         tally.hear(told);
                     }
                     if leader.leads() {
@@ -334,13 +342,14 @@ impl World {
                     node.wakes_at =
                         Nanos(leader.wake_at(local).0.saturating_sub(node.offset.0)).max(self.now + Nanos(1_000_000));
                 }
-                Who::Worker(worker, model) => {
+                Who::Worker(worker, model, shelf) => {
                     while let Some(act) = worker.next_act() {
                         turned = true;
                         trace(self.now, client, &act);
                         if let Act::Prepare { run, .. } = act {
                             worker.prepared(run, Ok(Nanos::ZERO), local);
                         }
+                        shelf.act(&act, worker);
                         model.act(&act, local);
                     }
                     let (news, done) = model.turn(client as usize, local, &mut self.made);
@@ -352,6 +361,7 @@ impl World {
                         turned = true;
                         worker.all_over(run, boot, local);
                     }
+                    shelf.keep(worker, local);
                     while let Some(verb) = worker.next_verb() {
                         verbs.push(verb);
                     }
@@ -382,11 +392,14 @@ impl World {
         }
         let local = self.now + node.offset;
         match &mut node.who {
-            Who::Leader(leader, _) => match heard {
-                Some(heard) => leader.hear(heard, local),
+            Who::Leader(leader, _, shelf) => match heard {
+                Some(heard) => {
+                    leader.hear(heard.clone(), local);
+                    shelf.heard(&heard, leader);
+                }
                 None => leader.tick(local),
             },
-            Who::Worker(worker, _) => {
+            Who::Worker(worker, ..) => {
                 let epoch = worker.epoch();
                 match heard {
                     Some(heard) => worker.hear(heard, local),

@@ -1,23 +1,20 @@
 //! Whoever leads, between the bus and the run: on a thread of its own.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::Arc;
+use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::time::Duration;
 
 use driver::Clock;
-use engine::{Books, Muster, TeamFault, Teller, Wanted, WorkerResult, starts_between};
-use host::CpuTime;
-use pacing::{Nanos, Segment};
-use plan::Plan;
+use engine::{TeamFault, Wanted};
+use pacing::Nanos;
 
+use super::account::{Account, end_of, slots_of};
 use super::held::OwnHold;
-use super::results::{in_order, introduce};
+use super::keeper::{Keeper, Keeping};
+use super::results::Introduction;
 use super::{Begin, Input, LOOKS_EVERY};
-use crate::books::{Due, Ledger};
 use crate::bus::{Bus, Heard};
-use crate::carried::{end_of_bytes, snapshots_of_bytes};
-use crate::leader::{Leader, PartId, Setting, Told};
+use crate::leader::{Leader, Setting, Told};
 use crate::words::{News, Phase, Refusal, Wish};
 
 /// What is known of workers is told so often, when there is more.
@@ -31,23 +28,13 @@ const STOPS_ALONE: Nanos = Nanos::from_millis(5_000);
 
 /// A run that goes on.
 struct OwnRun {
-    plan: Arc<Plan>,
-    teller: Teller,
+    account: Account,
     answer: Option<SyncSender<Result<Nanos, TeamFault>>>,
     started: Nanos,
-    ledger: Ledger,
-    parts: BTreeMap<PartId, usize>,
-    ended: Vec<usize>,
-    seen: HashMap<u16, WorkerResult>,
     revision: u32,
     rounds: Vec<Nanos>,
-    heard_late: Nanos,
-    /// When it was told last what is known of workers, and whether there is more.
-    introduced: (Nanos, bool),
-    /// When the load was over, as far as it was ended.
-    until: Option<Nanos>,
-    /// When a part ended before its time by itself: its rows or its budget were used up.
-    early: Option<Nanos>,
+    /// When it was told last what is known of workers.
+    introduced_at: Nanos,
 }
 
 /// Whoever leads, and the run that it leads.
@@ -62,6 +49,7 @@ pub(super) struct Desk {
     run: Option<OwnRun>,
     hold: Option<OwnHold>,
     pub(super) closing_since: Option<Nanos>,
+    keeper: Keeper,
     /// Since when the bus cannot be reached.
     cut_since: Option<Nanos>,
     /// Since when somebody wants the end.
@@ -75,17 +63,20 @@ impl Desk {
         clock: Clock,
         inputs: Receiver<Input>,
         setting: Setting,
+        keeping: Option<Keeping>,
     ) -> Self {
+        let keeper = Keeper::new(keeping);
         let (unread, run, hold, closing_since) = (VecDeque::new(), None, None, None);
         let (cut_since, wished_since) = (None, None);
-        Self { leader, bus, clock, inputs, setting, unread, run, hold, closing_since, cut_since, wished_since }
+        Self { leader, bus, clock, inputs, setting, unread, run, hold, closing_since, keeper, cut_since, wished_since }
     }
 
     /// Until all is closed.
     pub(super) fn work(mut self) {
         loop {
             let now = self.clock.now();
-            self.hear();
+            self.keeper.look(&self.leader, self.setting.who);
+            self.hear(now);
             self.look_at_run(now);
             self.look_at_hold(now);
             self.look_whether_gone(now);
@@ -115,7 +106,14 @@ impl Desk {
                 Ok(Input::Heard(heard)) => {
                     let is_cut = heard == Heard::Disconnected;
                     self.cut_since = is_cut.then(|| self.cut_since.unwrap_or(now));
+                    let entry = match &heard {
+                        Heard::Entry { place, payload } => Some((*place, payload.clone())),
+                        _ => None,
+                    };
                     self.leader.hear(heard, self.clock.now());
+                    if let Some((place, payload)) = entry {
+                        self.keeper.heard(&self.leader, place, &payload);
+                    }
                 }
                 Ok(Input::Begin(begin)) => self.begin(*begin),
                 Ok(Input::BeginToHold(begin)) => {
@@ -139,61 +137,53 @@ impl Desk {
     }
 
     fn begin(&mut self, begin: Begin) {
-        let Begin { order, plan, teller, answer } = begin;
+        let Begin { order, plan, address, teller, answer } = begin;
+        self.keeper.expect(&order, address);
         let rounds = vec![Nanos::ZERO; plan.scenarios.len()];
         self.leader.begin(order, self.clock.now());
         self.run = Some(OwnRun {
-            plan,
-            teller,
+            account: Account::new(plan, teller),
             answer: Some(answer),
             started: Nanos::NEVER,
-            ledger: Ledger::default(),
-            parts: BTreeMap::new(),
-            ended: Vec::new(),
-            seen: HashMap::new(),
             revision: 0,
             rounds,
-            heard_late: Nanos::ZERO,
-            introduced: (Nanos::ZERO, false),
-            until: None,
-            early: None,
+            introduced_at: Nanos::ZERO,
         });
     }
 
     /// What is wanted of the run goes to all.
     fn look_at_run(&mut self, now: Nanos) {
         let Some(run) = &mut self.run else { return };
-        match run.teller.wanted() {
+        match run.account.teller.wanted() {
             Wanted::Run => {}
             Wanted::Stop => self.leader.wish(Wish::Stop, now),
             Wanted::Abort => self.leader.wish(Wish::Abort, now),
         }
         if run.answer.is_some() {
-            if run.teller.wanted() > Wanted::Run && self.leader.state().phase != Phase::Preparing {
+            if run.account.teller.wanted() > Wanted::Run && self.leader.state().phase != Phase::Preparing {
                 self.fail(TeamFault::Stopped);
             }
             return;
         }
-        if run.introduced.1 && now.since(run.introduced.0) >= TELLS_OF_WORKERS {
-            run.introduced = (now, false);
-            run.teller.workers(in_order(run.seen.clone()));
+        if now.since(run.introduced_at) >= TELLS_OF_WORKERS && run.account.tell_of_workers() {
+            run.introduced_at = now;
         }
-        while let Some(change) = run.teller.change_after(run.revision) {
+        while let Some(change) = run.account.teller.change_after(run.revision) {
             run.revision = change.revision;
-            let ends_at = end_of(&run.teller);
+            let ends_at = end_of(&run.account.teller);
             self.leader.change(change, ends_at);
         }
         for (scenario, known) in run.rounds.iter_mut().enumerate() {
-            let at = run.teller.round_at(scenario);
+            let at = run.account.teller.round_at(scenario);
             if std::mem::replace(known, at) != at {
-                self.leader.release(scenario, run.teller.since_start(at));
+                self.leader.release(scenario, run.account.teller.since_start(at));
             }
         }
     }
 
     /// A bus that is gone for long does not come back, and whoever wants the end does not wait for it.
     fn look_whether_gone(&mut self, now: Nanos) {
-        let wanted = self.run.as_ref().map(|run| run.teller.wanted());
+        let wanted = self.run.as_ref().map(|run| run.account.teller.wanted());
         let wanted = wanted.or_else(|| self.hold.as_ref().map(OwnHold::wanted));
         let is_wished = wanted.is_some_and(|wanted| wanted > Wanted::Run);
         self.wished_since = is_wished.then(|| self.wished_since.unwrap_or(now));
@@ -241,10 +231,11 @@ impl Desk {
         }
     }
 
-    fn hear(&mut self) {
+    fn hear(&mut self, now: Nanos) {
         while let Some(told) = self.leader.next_told() {
             match told {
                 Told::Starts(at) => {
+                    self.keeper.started(at, now);
                     if let Some(hold) = &mut self.hold {
                         hold.begins(at, self.leader.state());
                     }
@@ -255,7 +246,10 @@ impl Desk {
                         }
                     }
                 }
-                Told::Resumes(at) => self.resumes(at),
+                Told::Resumes(at) => {
+                    self.keeper.started(at, now);
+                    self.resumes(at);
+                }
                 Told::Replaced => {
                     self.breaks(|| TeamFault::Replaced);
                     (self.run, self.hold) = (None, None);
@@ -280,7 +274,7 @@ impl Desk {
                         hold.seen(member).had_no_room = true;
                     }
                     if let Some(run) = &mut self.run {
-                        run.seen.entry(member).or_default().had_no_room = true;
+                        run.account.had_no_room(member);
                     }
                 }
                 Told::Behind(behind) => {
@@ -288,7 +282,7 @@ impl Desk {
                         hold.heard_late = hold.heard_late.max(behind);
                     }
                     if let Some(run) = &mut self.run {
-                        run.heard_late = run.heard_late.max(behind);
+                        run.account.heard_late = run.account.heard_late.max(behind);
                     }
                 }
                 Told::Gap => self.breaks(|| TeamFault::Bus {
@@ -304,10 +298,10 @@ impl Desk {
         let Some(run) = &mut self.run else { return };
         let Some(answer) = run.answer.take() else { return };
         for change in &self.leader.state().changes {
-            run.teller.learn(change.clone());
+            run.account.teller.learn(change.clone());
             run.revision = run.revision.max(change.revision);
         }
-        let ends_at = end_of(&run.teller);
+        let ends_at = end_of(&run.account.teller);
         run.started = at;
         let _ = answer.send(Ok(at));
         self.leader.ends(ends_at);
@@ -316,7 +310,7 @@ impl Desk {
     /// What goes on cannot go on.
     fn breaks(&self, fault: impl Fn() -> TeamFault) {
         if let Some(run) = &self.run {
-            run.teller.broken(fault().into());
+            run.account.teller.broken(fault().into());
         }
         if let Some(hold) = &self.hold {
             hold.breaks(fault());
@@ -337,102 +331,30 @@ impl Desk {
 
     fn news(&mut self, member: u16, news: News) {
         let known = self.leader.member(member);
+        self.keeper.who(&self.leader, member);
         if let Some(hold) = &mut self.hold {
             return hold.news(member, known.as_ref(), news);
         }
-        let Some(run) = &mut self.run else { return };
-        run.ledger.news(member, &news);
-        run.introduced.1 = true;
-        let seen = run.seen.entry(member).or_default();
-        if let Some(known) = known {
-            introduce(seen, &known);
-        }
-        let place_of = |part: u16| run.parts.get(&PartId { member, part }).copied();
-        match news {
-            News::Began { part, slots, late, from, .. } => {
-                let place = run.parts.len();
-                run.parts.insert(PartId { member, part }, place);
-                // With what it has already.
-                let has = self.leader.state().owners(usize::MAX).into_iter().filter(|owner| *owner == member).count();
-                seen.slots = seen.slots.max(has.max(slots.len()) as u32);
-                if from.is_none() {
-                    seen.began_late = Some(late.as_duration());
-                }
-                run.teller.joined(place);
-            }
-            News::Row(row) => {
-                if let (Some(place), Some(all)) =
-                    (place_of(row.part), snapshots_of_bytes(&row.seen, run.plan.scenarios.len()))
-                {
-                    for one in &all {
-                        seen.started += one.counts.started();
-                        seen.failed += one.counts.failed();
-                    }
-                    run.teller.seen(place, row.number, row.upto, all);
-                }
-            }
-            News::Gathered { part, scenario, at } => {
-                if let Some(place) = place_of(part) {
-                    run.teller.gathered(place, usize::from(scenario), run.teller.instant(at));
-                }
-            }
-            News::Left { part, scenario } => {
-                if let Some(place) = place_of(part) {
-                    run.teller.left(place, usize::from(scenario));
-                }
-            }
-            News::Hopeless { part, is_hopeless } => {
-                if let Some(place) = place_of(part) {
-                    run.teller.hopeless(place, is_hopeless);
-                }
-            }
-            News::Ended { part, until, end } => {
-                if let (Some(place), Some(end)) = (place_of(part), end_of_bytes(&end)) {
-                    seen.threads = seen.threads.max(end.shards.len());
-                    seen.cpu = CpuTime::plus(seen.cpu, end.cpu);
-                    run.until = Some(run.until.map_or(until, |known| known.max(until)));
-                    let is_early = end.scenarios.iter().any(|scene| scene.spent.is_some())
-                        || end.used_up.iter().any(|file| !file.is_again);
-                    if is_early {
-                        run.early = Some(run.early.map_or(until, |known| known.min(until)));
-                    }
-                    run.ended.push(place);
-                    run.teller.ended(place, end);
-                }
-            }
-            News::Broken { reason } => {
-                let worker = seen.name.clone();
-                run.teller.broken(TeamFault::System { worker, reason }.into());
-            }
-            News::Gave { .. } | News::Gone { .. } | News::Held { .. } => {}
+        if let Some(run) = &mut self.run {
+            run.account.news(self.leader.state(), member, known.map(|known| Introduction::of(&known)), news);
         }
     }
 
     /// Nobody waits for what somebody tells who was given up.
     fn lost(&mut self, member: u16, until: Nanos) {
+        self.keeper.lost(&self.leader, member, until);
         let name = self.leader.member(member).map(|known| known.hello.name).unwrap_or_default();
-        let all = self.leader.state().tenures.iter().flat_map(|tenure| &tenure.moves);
-        let slots = all.filter(|(_, to)| *to == member).count() as u32;
+        let slots = slots_of(self.leader.state(), member);
         if let Some(hold) = &mut self.hold {
             return hold.lost(member, name, slots);
         }
-        let Some(run) = &mut self.run else { return };
-        run.ledger.lost(member, until);
-        run.introduced.1 = true;
-        let seen = run.seen.entry(member).or_default();
-        seen.losses += 1;
-        if seen.name.is_empty() {
-            seen.name = name;
-        }
-        seen.slots = seen.slots.max(slots);
-        for (id, place) in &run.parts {
-            if id.member == member && !run.ended.contains(place) {
-                run.teller.silent(*place);
-            }
+        if let Some(run) = &mut self.run {
+            run.account.lost(self.leader.state(), member, name, until);
         }
     }
 
     fn over(&mut self) {
+        self.keeper.end();
         if let Some(hold) = self.hold.take() {
             return hold.over();
         }
@@ -441,44 +363,8 @@ impl Desk {
             let _ = answer.send(Err(TeamFault::Stopped));
             return;
         }
-        let planned = end_of(&run.teller);
         // One that was stopped was planned until then.
-        let is_stopped = run.teller.wanted() > Wanted::Run;
-        let end = match (planned, run.until) {
-            (Some(planned), Some(until)) if is_stopped => planned.min(until),
-            (Some(planned), _) => planned,
-            (None, until) => until.unwrap_or_default(),
-        };
-        // What is behind that was planned for nobody.
-        let end = run.early.map_or(end, |early| end.min(early));
-        let due = PlanDue { plan: &run.plan, teller: &run.teller };
-        let balance = run.ledger.balance(self.leader.state(), end, &due);
-        let workers = in_order(std::mem::take(&mut run.seen));
-        let books = Books {
-            undelivered: if is_stopped { 0 } else { balance.undelivered },
-            unknown: balance.unknown,
-            stood_still: balance.stood_still.as_duration(),
-            unknown_answers: 0,
-        };
-        let heard_late = run.heard_late.as_duration();
-        run.teller.over(Muster { workers, books, heard_late });
-    }
-}
-
-/// When the load is over as it was changed, counted from the beginning of the measured load; `None` when no time says so.
-fn end_of(teller: &Teller) -> Option<Nanos> {
-    let ends: Option<Vec<Nanos>> = teller.timelines().iter().map(|timeline| timeline.end()).collect();
-    ends.and_then(|ends| ends.into_iter().max())
-}
-
-/// What is due of the open loads of a plan, as they were changed.
-struct PlanDue<'a> {
-    plan: &'a Plan,
-    teller: &'a Teller,
-}
-
-impl Due for PlanDue<'_> {
-    fn count(&self, slots: &Segment, from: Nanos, to: Nanos) -> u64 {
-        starts_between(self.plan, &self.teller.timelines(), slots, (from, to))
+        let is_stopped = run.account.teller.wanted() > Wanted::Run;
+        run.account.over(self.leader.state(), is_stopped);
     }
 }

@@ -10,7 +10,7 @@ use metrics::{Held, HeldNow};
 use pacing::{Nanos, Segment};
 
 use super::BeginToHold;
-use super::results::{in_order, introduce};
+use super::results::{Introduction, in_order};
 use crate::carried::{held_now, hold_end_of_bytes, memory_of_bytes};
 use crate::leader::{Known, RunOrder};
 use crate::words::{News, Row, State};
@@ -140,7 +140,7 @@ impl OwnHold {
         let standing = self.standing.entry(member).or_default();
         let seen = self.workers.entry(member).or_default();
         if let Some(known) = known {
-            introduce(seen, known);
+            Introduction::of(known).introduce(seen);
         }
         match news {
             News::Began { slots, late, .. } => {

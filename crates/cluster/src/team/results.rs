@@ -15,14 +15,24 @@ pub(super) fn in_order(seen: HashMap<u16, WorkerResult>) -> Vec<WorkerResult> {
     workers.into_iter().map(|(_, result)| result).collect()
 }
 
-/// A worker is as it says.
-pub(super) fn introduce(seen: &mut WorkerResult, known: &Known) {
-    seen.clock_error = seen.clock_error.or(clock_error_of(known));
-    seen.name.clone_from(&known.hello.name);
+/// Who a worker is, as it says.
+pub(super) struct Introduction {
+    pub(super) name: String,
+    /// How wrong its clock may be, as it said when it got ready.
+    pub(super) clock_error: Option<Duration>,
 }
 
-/// How wrong the clock of a worker may be, as it said when it got ready.
-fn clock_error_of(known: &Known) -> Option<Duration> {
-    let ready = known.hello.standing.as_ref()?.ready.as_ref().ok()?;
-    Some(Nanos(ready.round_trip.0 / 2).as_duration())
+impl Introduction {
+    pub(super) fn of(known: &Known) -> Self {
+        let standing = known.hello.standing.as_ref();
+        let ready = standing.and_then(|standing| standing.ready.as_ref().ok());
+        let clock_error = ready.map(|ready| Nanos(ready.round_trip.0 / 2).as_duration());
+        Self { name: known.hello.name.clone(), clock_error }
+    }
+
+    /// What is told of it says who it is.
+    pub(super) fn introduce(&self, seen: &mut WorkerResult) {
+        seen.clock_error = seen.clock_error.or(self.clock_error);
+        seen.name.clone_from(&self.name);
+    }
 }

@@ -17,6 +17,7 @@ impl State {
             epoch: 0,
             revision: 0,
             run: 0,
+            begun_by: 0,
             phase: Phase::Idle,
             plan: String::new(),
             t0: Nanos::ZERO,
@@ -84,6 +85,14 @@ impl State {
             changes: self.changes.clone(),
             rounds: self.rounds.clone(),
             ..*self
+        }
+    }
+
+    /// Of whom it is what that one sees; `None`: it is all.
+    pub(crate) fn seen_of(&self) -> Option<Member> {
+        match self.members[..] {
+            [own, Member { id: 0, boot: 0 }] => Some(own),
+            _ => None,
         }
     }
 

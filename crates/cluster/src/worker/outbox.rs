@@ -1,6 +1,8 @@
 //! What a worker has to tell: one batch is on its way, and what comes meanwhile is gathered for the next. A batch is sent again until the
 //! bus has it; its name says which it is, so that it counts once.
 
+use std::collections::VecDeque;
+
 use pacing::Nanos;
 
 use crate::bus::Bytes;
@@ -33,6 +35,9 @@ pub(super) struct Outbox {
     /// What is on its way, and since when.
     sent: Option<(Bytes, Nanos)>,
     waiting: Vec<News>,
+    /// The same, for whoever keeps it; and how much was kept before.
+    unkept: Option<VecDeque<News>>,
+    kept: u64,
     /// The last news are there.
     is_last: bool,
     /// Why the bus did not take the last one.
@@ -40,9 +45,10 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    /// Nothing yet.
-    pub(super) fn new(sender: Sender) -> Self {
-        Self { sender, stored: 0, sent: None, waiting: Vec::new(), is_last: false, refused: None }
+    /// Nothing yet. `keeps`: somebody keeps all of it.
+    pub(super) fn new(sender: Sender, keeps: bool) -> Self {
+        let unkept = keeps.then(VecDeque::new);
+        Self { sender, stored: 0, sent: None, waiting: Vec::new(), unkept, kept: 0, is_last: false, refused: None }
     }
 
     /// One more to tell.
@@ -50,6 +56,9 @@ impl Outbox {
         // It is said once.
         if matches!(news, News::Gone { .. }) && std::mem::replace(&mut self.is_last, true) {
             return;
+        }
+        if let Some(unkept) = &mut self.unkept {
+            unkept.push_back(news.clone());
         }
         if self.waiting.len() >= WAITING_MAX
             && let News::Row(row) = &news
@@ -64,6 +73,13 @@ impl Outbox {
             return;
         }
         self.waiting.push(news);
+    }
+
+    /// What is to be kept next, with how much was before.
+    pub(super) fn next_kept(&mut self) -> Option<(u64, News)> {
+        let news = self.unkept.as_mut()?.pop_front()?;
+        self.kept += 1;
+        Some((self.kept - 1, news))
     }
 
     /// What is to be sent now, with its name: for the first time or again.

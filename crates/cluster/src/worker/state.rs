@@ -116,7 +116,7 @@ impl Worker {
                 ended: 0,
             });
             let sender = Sender { run, id: member.id, boot: member.boot };
-            self.boxes.push(((run, member.boot), Outbox::new(sender)));
+            self.boxes.push(((run, member.boot), Outbox::new(sender, self.keeps)));
             // How long a lease is, is known now.
             self.said_at = None;
             return self.get_ready(now);

@@ -1,6 +1,6 @@
 //! The loads of a run, and what becomes of them while it goes on: changes, slots that go elsewhere, who has the rest.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use driver::Clock;
@@ -29,6 +29,8 @@ pub(crate) struct Changes {
     lease: Lease,
     /// Those who have parts of it elsewhere, as far as is known.
     workers: Mutex<Arc<[WorkerResult]>>,
+    /// What they told, and was not taken yet.
+    unheard: AtomicUsize,
 }
 
 /// The load of a scenario, which may be changed.
@@ -65,7 +67,8 @@ impl Changes {
         let loads = fixed.into_iter().map(|fixed| Changing { fixed, round_at: AtomicU64::new(0) }).collect();
         let folded = Folded { measured_from: Nanos::NEVER, all: Vec::new(), timelines, lost: None };
         let (heard_within, lease, workers) = (None, Lease::default(), Mutex::default());
-        Self { clock, loads, folded: Mutex::new(folded), heard_within, lease, workers }
+        let unheard = AtomicUsize::new(0);
+        Self { clock, loads, folded: Mutex::new(folded), heard_within, lease, workers, unheard }
     }
 
     pub(super) fn folded(&self) -> MutexGuard<'_, Folded> {
@@ -74,6 +77,21 @@ impl Changes {
 
     pub(crate) fn clock(&self) -> Clock {
         self.clock
+    }
+
+    /// Something is told from elsewhere.
+    pub(crate) fn told_from_afar(&self) {
+        self.unheard.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// It was taken.
+    pub(crate) fn heard_from_afar(&self) {
+        self.unheard.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// So much of what was told elsewhere was not taken yet.
+    pub(crate) fn unheard(&self) -> usize {
+        self.unheard.load(Ordering::Relaxed)
     }
 
     /// What is known of those who have parts of it elsewhere.

@@ -114,6 +114,7 @@ impl LoadDesk {
     }
 
     fn hear_from_afar(&mut self, part: usize, afar: Afar) {
+        self.changes.heard_from_afar();
         match afar {
             Afar::Joined => {
                 self.merger.join();

@@ -108,6 +108,7 @@ impl Running {
         let order = Order {
             plan: plan.clone(),
             supplies: options.supplies.clone(),
+            address: options.address,
             slowest: options.lookout.slowest,
             clock,
             stop: stop.clone(),

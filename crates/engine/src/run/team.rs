@@ -2,6 +2,7 @@
 //! its own shards. So everything that makes a run, watches it or changes it has many machines for nothing.
 
 use std::fmt::Debug;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
@@ -40,6 +41,8 @@ pub struct Order {
     pub plan: Arc<Plan>,
     /// What users read and reckon with.
     pub supplies: Supplies,
+    /// Where the first target is, seen from here.
+    pub address: SocketAddr,
     /// How many of the slowest exchanges are kept.
     pub slowest: usize,
     /// The clock of the run.
@@ -76,8 +79,16 @@ impl Teller {
     }
 
     fn tell(&self, part: usize, afar: Afar) {
-        // The run may be gone: then nobody wants to know.
-        let _ = self.reports.send(Report::Afar { part, afar });
+        self.changes.told_from_afar();
+        if self.reports.send(Report::Afar { part, afar }).is_err() {
+            // The run is gone: nobody wants to know.
+            self.changes.heard_from_afar();
+        }
+    }
+
+    /// So much of what was told was not taken yet.
+    pub fn unheard(&self) -> usize {
+        self.changes.unheard()
     }
 
     /// A part begins to tell: of the first interval that was not shown, and those behind it.

@@ -1,0 +1,149 @@
+//! `onrush import`: a run that is over, put together from what its workers, and whoever led it, kept on their disks.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cluster::ring::{Cut, Kept, RingError, put_together};
+use cluster::team::past::Teller;
+use engine::{Lookout, Resolved, RunOptions};
+use figures::RunInput;
+use host::CpuTime;
+use pacing::Nanos;
+use plan::{Carried, Plan};
+use report::Language;
+
+use crate::args::RunArgs;
+use crate::exit::Exit;
+use crate::load::{Load, Prepared};
+use crate::supplies::supplies;
+use crate::wishes::Wishes;
+use crate::{machine, output};
+
+/// What is told of a run that is not of now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Past {
+    /// When it started, since the epoch of Unix.
+    started_unix: Option<Duration>,
+}
+
+impl Past {
+    /// An instant of it, counted from the beginning of the measured load, since the epoch of Unix.
+    pub(crate) fn at(&self, plan: &Plan, at: Nanos) -> Option<Duration> {
+        Some(self.started_unix? + plan.warmup + at.as_duration())
+    }
+
+    /// What is said of now, as it was then.
+    pub(crate) fn correct<'a>(&self, mut input: RunInput<'a>) -> RunInput<'a> {
+        let result = &mut input.result;
+        if let (Some(began), Some(ended)) = (self.at(&input.plan, Nanos::ZERO), self.at(&input.plan, result.wall)) {
+            result.began_unix = began;
+            input.host.now_unix_ns = Nanos::from(ended).0;
+        }
+        let workers = result.muster.iter().flat_map(|muster| &muster.workers);
+        result.cpu = workers.fold(CpuTime::default(), |sum, worker| sum.plus(worker.cpu));
+        input
+    }
+}
+
+/// `onrush import RING...`.
+pub(crate) fn import(rings: &[String], args: &RunArgs) -> Exit {
+    let load = Load::new(&args.view);
+    let made = load.wishes(args).and_then(|wishes| {
+        prepare(rings, load.view.language)
+            .map(|(prepared, past)| (prepared, Wishes { past: Some(past), ..wishes }))
+            .map_err(|(text, exit)| load.refuse(&text, exit))
+    });
+    match made {
+        Ok((prepared, wishes)) => load.carry_out_prepared(prepared, &wishes),
+        Err(exit) => exit,
+    }
+}
+
+fn prepare(rings: &[String], language: Language) -> Result<(Prepared, Past), (String, Exit)> {
+    let wrong = |error: RingError| (said(&error, language), Exit::Usage);
+    let all = rings.iter().map(|ring| Kept::read(Path::new(ring))).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
+    for kept in all.iter().filter(|kept| kept.is_going_on) {
+        let path = kept.path.display();
+        output::note(&language.pick(
+            format!("onrush: {path} is still being written: its worker waits for the run to go on, or the run does; what comes later is not there"),
+            format!("onrush: {path} 仍在写入：压测还在进行，或其工作进程在等待它继续；之后的数据不在其中"),
+        ));
+    }
+    let past = put_together(all).map_err(wrong)?;
+    let (carried, slowest) = past.plan().map_err(|error| (error.to_string(), Exit::Usage))?;
+    let Carried::Load(plan) = carried else {
+        let text = language.pick(
+            "these rings are of connections that were held; only loads can be put together",
+            "这些 ring 属于长连接保持；只能还原压测负载",
+        );
+        return Err((text.to_owned(), Exit::Usage));
+    };
+    for cut in &past.cuts {
+        output::note(&format!("onrush: {}", cut_in_words(cut, language)));
+    }
+    let started_unix = past.started_unix.map(Nanos::as_duration);
+    let ago = started_unix.map_or(Duration::ZERO, |started| machine::now_unix().saturating_sub(started));
+    // Whoever led may not have known it.
+    let here = SocketAddr::from(([127, 0, 0, 1], 0));
+    let address = past.head.address.parse().unwrap_or(here);
+    let driver =
+        driver::choose(driver::Choice::Auto).map_err(|error| (report::driver_error(&error, language), Exit::System))?;
+    let options = RunOptions {
+        // Nothing goes there, and the links of this machine are not those of the workers.
+        address: here,
+        tls: None,
+        others: Vec::new(),
+        threads: 1,
+        pins_threads: false,
+        driver,
+        lookout: Lookout { slowest, log: None },
+        supplies: supplies(),
+        team: Some(Arc::new(Teller::new(past, ago.into()))),
+    };
+    let prepared = Prepared { plan: *plan, resolved: Resolved { address, lookup: None }, options };
+    Ok((prepared, Past { started_unix }))
+}
+
+/// What is missing, in words.
+fn cut_in_words(cut: &Cut, language: Language) -> String {
+    match cut {
+        Cut::Missing { name } if name.is_empty() => language.pick(
+            "rings are missing: what their workers did counts as unknown".to_owned(),
+            "缺少部分 ring：这些工作进程所做的计为未知".to_owned(),
+        ),
+        Cut::Missing { name } => language.pick(
+            format!("{name}: nothing of it is there, so what it did counts as unknown"),
+            format!("{name}：没有它的数据，其所做的计为未知"),
+        ),
+        Cut::Short { name } => language.pick(
+            format!("{name}: its last word is missing, so what it did then counts as unknown"),
+            format!("{name}：缺少最后的数据，此后所做的计为未知"),
+        ),
+        Cut::Hole { name } => language.pick(
+            format!("{name}: some of it is missing, more than its ring holds (64 MiB) or damaged; what it did from there on counts as unknown"),
+            format!("{name}：部分数据缺失（超出 ring 的 64 MiB 或已损坏），此后所做的计为未知"),
+        ),
+    }
+}
+
+/// Why rings cannot be read, in words.
+fn said(error: &RingError, language: Language) -> String {
+    let english = error.to_string();
+    let chinese = match error {
+        RingError::Io { path, reason } => format!("{}：{}", path.display(), report::in_chinese(&reason.to_string())),
+        RingError::NotOne { path } => {
+            format!("{} 不是 ring：应是工作进程或主导方写下的目录，含 head、turn-1 和 turn-2", path.display())
+        }
+        RingError::Damaged { path } => format!("{} 已损坏：其中的 head 与写入时不符", path.display()),
+        RingError::Foreign { path, version } => {
+            format!("{} 由 onrush {version} 写入；请使用该版本", path.display())
+        }
+        RingError::OtherRun { one, other } => {
+            format!("{} 和 {} 属于不同的运行", one.display(), other.display())
+        }
+        RingError::Nothing => "这些 ring 没有说明要做什么：为空或已损坏".to_owned(),
+    };
+    language.pick(english, chinese)
+}

@@ -1,0 +1,213 @@
+//! What workers, and whoever led, kept on their disks: put together it is what the target saw, whoever is left to say so.
+
+use std::fs;
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use super::binary::{onrush, output, report, text};
+use super::scene::{FIRST, Judged, LEADER, RATE, Scene, signal};
+use super::seen::until;
+use super::target::Truth;
+use super::{of_workers, started};
+
+/// The rings of some machines of a scene.
+fn rings(scene: &Scene, hosts: impl Iterator<Item = usize>) -> Vec<String> {
+    let of = |host: usize| -> Vec<PathBuf> {
+        // One that never took part has none.
+        let entries = fs::read_dir(scene.ring_of(host)).into_iter().flatten();
+        entries.map(|entry| entry.expect("a folder").path()).collect()
+    };
+    hosts.flat_map(of).map(|path| path.display().to_string()).collect()
+}
+
+/// What comes of rings, with what is said beside it.
+fn imported(rings: &[String]) -> (Value, String) {
+    let words: Vec<&str> = rings.iter().map(String::as_str).collect();
+    let done = output(&[&["import", "--output", "json"], &words[..]].concat());
+    assert!(matches!(done.status.code(), Some(0 | 1)), "{words:?}: {done:?}");
+    (report(&done), text(&done.stderr))
+}
+
+/// The same, when nobody writes them any more.
+fn imported_at_end(rings: &[String]) -> Value {
+    let mut made = Value::Null;
+    until("the rings are whole", || {
+        let (report, said) = imported(rings);
+        made = report;
+        !said.contains("still being written")
+    });
+    made
+}
+
+/// A report without what is of the process that made it.
+fn bare(report: &Value) -> Value {
+    let mut report = report.clone();
+    report["about"] = Value::Null;
+    for of_process in ["resident_bytes", "process_cpu_user_s", "process_cpu_system_s"] {
+        report["generator"][of_process] = Value::Null;
+    }
+    report["workers"]["heard_late_s"] = Value::Null;
+    report
+}
+
+impl Scene {
+    fn workers_hosts(&self) -> impl Iterator<Item = usize> + use<> {
+        FIRST..FIRST + self.workers.len()
+    }
+
+    /// What was kept, held against what whoever led says, and what the target saw.
+    pub(crate) fn rings_agree(&self, told: &Value, judged: &Judged) {
+        let planned = self.seconds * RATE;
+        let of_workers_alone = rings(self, self.workers_hosts());
+        let all = imported_at_end(&of_workers_alone);
+        let own = Judged::of(&all, &self.target, planned);
+        if judged.unknown == 0 {
+            let same = |judged: &Judged| (judged.started, judged.undelivered, judged.unknown);
+            assert_eq!(same(&own), same(judged), "{:#} and {:#}", all["workers"], told["workers"]);
+            for figures in ["requests", "times", "statuses", "failures", "bytes"] {
+                assert_eq!(all[figures], told[figures], "{figures}");
+            }
+        }
+        // Whoever led knows who was given up, and when.
+        let led = rings(self, LEADER..FIRST);
+        if let [ring] = &led[..] {
+            let both = imported_at_end(&[&of_workers_alone[..], std::slice::from_ref(ring)].concat());
+            let both = Judged::of(&both, &self.target, planned);
+            assert!(both.unknown <= judged.unknown && both.started >= judged.started, "{both:?} and {judged:?}");
+        }
+    }
+}
+
+/// Where nothing goes wrong a report that is made of rings is that of whoever led, figure by figure and row by row, whichever rings they
+/// are; and so are its histograms, bucket by bucket.
+#[test]
+fn rings_make_the_same_report() {
+    let mut scene = Scene::prepared("rings", 3, 6);
+    let hdr = |name: &str| scene.folder.join(name).display().to_string();
+    let (told_by_leader, told_by_rings) = (hdr("leader.hgrm"), hdr("rings.hgrm"));
+    scene.leads(&["--hdr", &told_by_leader]);
+    let done = scene.leader.take().expect("it leads").wait_with_output().expect("it ends");
+    let led = report(&done);
+    assert_eq!(started(&led), 6 * RATE, "{:#}", led["workers"]);
+    let (of_workers, of_leader) = (rings(&scene, scene.workers_hosts()), rings(&scene, LEADER..FIRST));
+    assert_eq!((of_workers.len(), of_leader.len()), (3, 1));
+    for rings in [&of_workers[..], &of_leader[..], &[&of_workers[..2], &of_leader[..]].concat()] {
+        let made = imported_at_end(rings);
+        assert_eq!(bare(&made), bare(&led));
+    }
+    let words: Vec<&str> = of_workers.iter().map(String::as_str).collect();
+    let done = output(&[&["import", "--quiet", "--hdr", &told_by_rings], &words[..]].concat());
+    assert!(done.status.success(), "{done:?}");
+    let read = |path: &str| fs::read_to_string(path).expect("a file");
+    assert_eq!(read(&told_by_rings), read(&told_by_leader));
+    // A line of each interval with its histogram as it is, behind the times.
+    let buckets = |path: &str| -> Vec<String> {
+        let log = read(&path.replace(".hgrm", ".hlog"));
+        let lines = log.lines().filter(|line| line.contains("HIST"));
+        let all: Vec<String> = lines.map(|line| line.rsplit_once(',').expect("columns").1.to_owned()).collect();
+        assert!(all.len() >= 6, "{log}");
+        all
+    };
+    assert_eq!(buckets(&told_by_rings), buckets(&told_by_leader));
+    let began = |report: &Value| report["about"]["began"].as_str().expect("a time").to_owned();
+    let made = imported_at_end(&of_leader);
+    assert_eq!(began(&made)[..19], began(&led)[..19]);
+}
+
+/// Whoever led is killed, and nobody stood by: what was done until the workers stopped is there.
+#[test]
+fn nobody_is_left_who_leads() {
+    let mut scene = Scene::begun("unled", 3, 30, &[]);
+    let mut leader = scene.leader.take().expect("it leads");
+    leader.kill().expect("it is there");
+    leader.wait().expect("it ends");
+    let mut before = 0;
+    until("the workers stop", || {
+        sleep(Duration::from_secs(2));
+        std::mem::replace(&mut before, scene.target.count()) == scene.target.count()
+    });
+    let (made, said) = imported(&rings(&scene, scene.workers_hosts()));
+    let judged = Judged::of(&made, &scene.target, 30 * RATE);
+    assert_eq!((judged.unknown, judged.started), (0, scene.target.count() as u64), "{judged:?}: {said}");
+    assert!(judged.undelivered > 10 * RATE, "{judged:?}");
+}
+
+/// One is out of reach until all is over: the report counts what nobody knows of it, and its ring says what that was.
+#[test]
+fn a_worker_that_nobody_hears_of_again() {
+    let mut scene = Scene::begun("unheard", 3, 12, &[]);
+    scene.net.cut_from(FIRST + 1, &scene.bus_address());
+    let done = scene.leader.take().expect("it leads").wait_with_output().expect("it ends");
+    let told = report(&done);
+    assert!(of_workers(&told, "unknown") > 0, "{:#}", told["workers"]);
+    let (made, _) = imported(&rings(&scene, [LEADER, FIRST + 1].into_iter()));
+    let judged = Judged::of(&made, &scene.target, 12 * RATE);
+    assert_eq!((judged.unknown, judged.started), (0, scene.target.count() as u64), "{judged:?}");
+    assert!(judged.started > started(&told), "{judged:?}");
+    // What was told by those who were heard is as it was.
+    let each = |report: &Value, worker: usize| {
+        let all = report["workers"]["each"].as_array().expect("workers").clone();
+        let own = all.into_iter().filter(|each| each["name"] == scene.address(worker).as_str());
+        own.map(|each| each["started"].as_u64().expect("a number")).sum::<u64>()
+    };
+    assert_eq!([each(&made, 0), each(&made, 2)], [each(&told, 0), each(&told, 2)]);
+}
+
+/// The bus is gone for good, and whoever leads is told to end: all of it is on the disks of the workers.
+#[test]
+fn a_bus_that_never_comes_back() {
+    let mut scene = Scene::begun("bus-gone", 3, 25, &[]);
+    scene.bus.kill();
+    sleep(Duration::from_secs(8));
+    let leader = scene.leader.take().expect("it leads");
+    signal(&leader, Signal::INT);
+    let done = leader.wait_with_output().expect("it ends");
+    let told = report(&done);
+    assert!(started(&told) < scene.target.count() as u64, "{:#}", told["workers"]);
+    scene.workers.iter().for_each(|worker| signal(&worker.0, Signal::INT));
+    let made = imported_at_end(&rings(&scene, scene.workers_hosts()));
+    let truth = Truth::of(&scene.target.came(), RATE);
+    assert_eq!(
+        (of_workers(&made, "unknown"), started(&made)),
+        (0, truth.numbers.len() as u64),
+        "{:#}",
+        made["workers"]
+    );
+    assert_eq!(truth.twice, Vec::<u64>::new());
+}
+
+/// What cannot be put together is said, and what is missing counts as unknown.
+#[test]
+fn rings_that_do_not_fit_are_told() {
+    let mut scene = Scene::prepared("ring-faults", 2, 3);
+    let mut all = Vec::new();
+    for _ in 0..2 {
+        scene.leads(&[]);
+        let done = scene.leader.take().expect("it leads").wait_with_output().expect("it ends");
+        assert!(done.status.success(), "{done:?}");
+        let mut now = rings(&scene, scene.workers_hosts());
+        imported_at_end(&now[..1]);
+        now.retain(|ring| !all.contains(ring));
+        all.extend(now);
+    }
+    let refused = |rings: &[&str]| {
+        let done = onrush(&["import"]).args(rings).output().expect("it starts");
+        assert_eq!(done.status.code(), Some(2), "{done:?}");
+        text(&done.stderr)
+    };
+    let other = refused(&[&all[0], &all[2]]);
+    assert!(other.contains("are of different runs"), "{other}");
+    let (made, said) = imported(&all[..1]);
+    assert!(said.contains("rings are missing") && of_workers(&made, "unknown") == 3 * RATE / 2, "{said} {made:#}");
+    assert_eq!(started(&made), 3 * RATE / 2);
+    let head = PathBuf::from(&all[0]).join("head");
+    let mut bytes = fs::read(&head).expect("a head");
+    *bytes.last_mut().expect("a byte") ^= 1;
+    fs::write(&head, bytes).expect("it can be written");
+    let damaged = refused(&[&all[0]]);
+    assert!(damaged.contains("is damaged"), "{damaged}");
+}

@@ -1,0 +1,75 @@
+//! What this worker has to tell, kept on its disk as long as a run goes on.
+
+use pacing::Nanos;
+
+use super::work::Work;
+use super::{Hand, Notice};
+use crate::ring::{Head, Record, Ring, Stopped, WorkerScribe};
+
+/// What was to be done, as it stands in the head of a ring.
+pub(super) struct Plot {
+    plan: String,
+    packet: Vec<u8>,
+}
+
+impl Plot {
+    pub(super) fn of(plan: String, packet: &[u8]) -> Option<Self> {
+        Some(Self { plan, packet: Head::packet_of(packet)? })
+    }
+}
+
+/// The ring of the run that goes on.
+#[derive(Default)]
+pub(super) struct Keeper {
+    own: Option<(WorkerScribe, Ring)>,
+}
+
+impl Hand<'_> {
+    /// The first part of a run begins: what it tells from now on is kept.
+    pub(super) fn begin_ring(&mut self, run: u64) {
+        let (Some(rings), Some(own), Some(started)) =
+            (&self.setting.rings, self.runs.get_mut(&run), self.worker.started())
+        else {
+            return;
+        };
+        let Some(Plot { plan, packet }) = own.plot.take() else { return };
+        let address = match &own.work {
+            Work::Load(_, options, _) => options.address,
+            Work::Hold(_, options) => options.address,
+        };
+        let now = self.clock.now();
+        let head = Head {
+            is_of_leader: false,
+            id: self.setting.id,
+            name: self.setting.name.clone(),
+            run,
+            begun_by: self.worker.state().begun_by,
+            plan,
+            packet,
+            address: address.to_string(),
+        };
+        let place = self.place.clone();
+        let mut ring = Ring::begin(rings, head, move |stopped| place.tell(&said(&stopped)));
+        // The first that waits does so in vain at most.
+        let _ = ring.keep(Record::started(started, now));
+        self.keeper.own = Some((WorkerScribe::new(run), ring));
+    }
+
+    /// What is new is kept; of a run that is over nothing more comes.
+    pub(super) fn keep(&mut self, now: Nanos) {
+        let Some((scribe, ring)) = &mut self.keeper.own else { return };
+        let records = scribe.records(&mut self.worker, &self.setting.name, now);
+        if let Err(stopped) = records.into_iter().try_for_each(|record| ring.keep(record)) {
+            self.place.tell(&said(&stopped));
+        }
+        if !self.runs.contains_key(&scribe.run()) && self.parts.is_empty() && self.worker.has_told_all() {
+            self.keeper.own = None;
+        }
+    }
+}
+
+/// A ring is not written any further.
+fn said(stopped: &Stopped) -> Notice {
+    let (path, reason) = stopped.told();
+    Notice::NotKept { path, reason }
+}

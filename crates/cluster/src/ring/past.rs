@@ -1,0 +1,258 @@
+//! A run as the rings of those who took part say that it was.
+
+use std::collections::{BTreeMap, HashMap};
+
+use pacing::{Nanos, SLOT_COUNT};
+use plan::Carried;
+
+use super::{Head, Kept, Record, RingError};
+use crate::words::{Batch, Member, News, Packet, State, Tenure, read};
+
+/// Who has slots that nobody claims whose ring is there.
+const SOMEBODY: Member = Member { id: 0, boot: 0 };
+
+/// A run that is over, as it was told.
+#[derive(Debug)]
+pub struct Past {
+    /// Of what it is: as whoever led says, or one of the workers.
+    pub head: Head,
+    /// When it started, since the epoch of Unix.
+    pub started_unix: Option<Nanos>,
+    /// What was to be done, as it stood last.
+    pub state: State,
+    /// What each member is called, and the shortest round trip that it named.
+    pub names: Vec<(String, Option<Nanos>)>,
+    /// What members told, in the order of time.
+    pub news: Vec<(Nanos, u16, News)>,
+    /// Members that were given up, or of which not all is there: they may have gone on until then.
+    pub losses: Vec<(u16, Nanos)>,
+    /// Of whom something is missing.
+    pub cuts: Vec<Cut>,
+}
+
+/// Something of a member is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// There is nothing of it. Without a name nobody knows who had a part of the load.
+    Missing {
+        /// What it is called.
+        name: String,
+    },
+    /// It ends before its last word: it was killed, or its disk took no more.
+    Short {
+        /// What it is called.
+        name: String,
+    },
+    /// There is a hole in what it told: more than its ring holds, or it is damaged.
+    Hole {
+        /// What it is called.
+        name: String,
+    },
+}
+
+impl Past {
+    /// The plan, and how many of the slowest exchanges are kept.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn plan(&self) -> Result<(Carried, usize), plan::CarriedError> {
+        let none = Packet { plan: Vec::new(), feeds: Vec::new(), slowest: 0 };
+        let packet: Packet = read(&self.head.packet).unwrap_or(none);
+        Ok((Carried::from_bytes(&packet.plan)?, usize::try_from(packet.slowest).unwrap_or(usize::MAX)))
+    }
+}
+
+/// What one ring has of a life of a worker.
+#[derive(Default)]
+struct Life {
+    /// With their numbers.
+    news: BTreeMap<u64, (Nanos, Vec<News>)>,
+}
+
+/// The same without what is behind a hole.
+struct Whole {
+    news: Vec<(Nanos, News)>,
+    has_hole: bool,
+}
+
+impl Life {
+    fn put(&mut self, number: u64, at: Nanos, news: Vec<News>) {
+        self.news.entry(number).or_insert((at, news));
+    }
+
+    /// All up to the first that is missing; the first number is this.
+    fn until_hole(self, first: u64) -> Whole {
+        let (mut news, mut next, mut at) = (Vec::new(), first, Nanos::ZERO);
+        let count = self.news.len() as u64;
+        for (number, (since, own)) in self.news {
+            if number != next {
+                break;
+            }
+            next += 1;
+            // Each tells in its order, whatever its clock did.
+            at = at.max(since);
+            news.extend(own.into_iter().map(|one| (at, one)));
+        }
+        Whole { news, has_hole: next - first < count }
+    }
+}
+
+impl Whole {
+    fn has_gone(&self) -> bool {
+        matches!(self.news.last(), Some((_, News::Gone { .. })))
+    }
+
+    /// Of two the better one has more.
+    fn rank(&self) -> (bool, Nanos, usize) {
+        let covered = self.news.iter().map(|(_, news)| match news {
+            News::Row(row) => row.covered,
+            _ => Nanos::ZERO,
+        });
+        (self.has_gone(), covered.max().unwrap_or_default(), self.news.len())
+    }
+}
+
+/// What is known of all members.
+#[derive(Default)]
+struct Facts {
+    started: Option<Nanos>,
+    states: Vec<State>,
+    who: HashMap<Member, (String, Option<Nanos>)>,
+    lost: HashMap<Member, Nanos>,
+    lives: HashMap<Member, Whole>,
+}
+
+impl Facts {
+    /// What a ring says, its own news apart.
+    fn learn(&mut self, kept: Kept) {
+        let (head, mut own, mut heard) = (kept.head, HashMap::new(), HashMap::new());
+        for record in kept.records {
+            match record {
+                Record::Begins(_) => {}
+                // Whoever led knows best, and its ring comes first.
+                Record::Started(unix) => _ = self.started.get_or_insert(unix),
+                Record::News { boot, index, at, news } if !head.is_of_leader => {
+                    let life: &mut Life = own.entry(Member { id: head.id, boot }).or_default();
+                    life.put(index, at, vec![news]);
+                }
+                Record::News { .. } => {}
+                Record::Batch(bytes) => {
+                    let Some(batch) = read::<Batch>(&bytes).filter(|batch| batch.run == head.run) else { continue };
+                    let life: &mut Life = heard.entry(Member { id: batch.id, boot: batch.boot }).or_default();
+                    life.put(batch.number, batch.sent_at, batch.news);
+                }
+                Record::State(state) => {
+                    if state.is_sound() && (state.run, state.begun_by) == (head.run, head.begun_by) {
+                        self.states.push(state);
+                    }
+                }
+                Record::Who { member, name, round_trip } => {
+                    let known = self.who.entry(member).or_default();
+                    *known = (name, round_trip.or(known.1));
+                }
+                Record::Lost { member, until } => {
+                    let known = self.lost.entry(member).or_default();
+                    *known = until.max(*known);
+                }
+            }
+        }
+        let own = own.into_iter().map(|(member, life)| (member, life.until_hole(0)));
+        let heard = heard.into_iter().map(|(member, life)| (member, life.until_hole(1)));
+        for (member, whole) in own.chain(heard) {
+            let is_better = self.lives.get(&member).is_none_or(|known| known.rank() < whole.rank());
+            if is_better {
+                self.lives.insert(member, whole);
+            }
+        }
+    }
+
+    /// What a member is called, and the shortest round trip that it named; in another life it has the same name.
+    fn who_is(&self, member: Member) -> (String, Option<Nanos>) {
+        let other = || {
+            let same = self.who.iter().find(|(other, _)| other.id == member.id);
+            same.map(|(_, (name, _))| (name.clone(), None))
+        };
+        self.who.get(&member).cloned().or_else(other).unwrap_or_default()
+    }
+
+    /// What was to be done, put together of what each saw of it.
+    fn state(&mut self) -> Option<State> {
+        self.states.sort_by_key(|state| (state.epoch, state.revision));
+        let last = self.states.last()?;
+        let most = self.states.iter().map(|state| state.tenures.len()).max().unwrap_or_default();
+        let mut tenures = vec![Tenure { from: None, moves: Vec::new(), is_granted: false }; most];
+        let mut claims = vec![BTreeMap::new(); most];
+        let (mut members, mut numbers): (Vec<Member>, HashMap<Member, u16>) = (Vec::new(), HashMap::new());
+        for state in &self.states {
+            for member in state.members.iter().filter(|member| **member != SOMEBODY) {
+                numbers.entry(*member).or_insert_with(|| {
+                    members.push(*member);
+                    (members.len() - 1) as u16
+                });
+            }
+            for ((tenure, all), claims) in state.tenures.iter().zip(&mut tenures).zip(&mut claims) {
+                all.from = tenure.from;
+                all.is_granted |= tenure.is_granted;
+                for (slot, to) in &tenure.moves {
+                    let member = state.members[usize::from(*to)];
+                    let known = claims.entry(*slot).or_insert(member);
+                    // Whoever gets it knows better than those who only know that somebody does.
+                    if member != SOMEBODY {
+                        *known = member;
+                    }
+                }
+            }
+        }
+        if let Some(first) = claims.first_mut() {
+            (0..SLOT_COUNT as u16).for_each(|slot| _ = first.entry(slot).or_insert(SOMEBODY));
+        }
+        if claims.iter().any(|claims| claims.values().any(|member| *member == SOMEBODY)) {
+            numbers.insert(SOMEBODY, members.len() as u16);
+            members.push(SOMEBODY);
+        }
+        for (tenure, claims) in tenures.iter_mut().zip(claims) {
+            tenure.moves = claims.into_iter().map(|(slot, member)| (slot, numbers[&member])).collect();
+        }
+        Some(State { members, tenures, ..last.bare() })
+    }
+}
+
+/// Puts the rings of a run together.
+///
+/// # Errors
+/// They are of different runs, or say nothing.
+pub fn put_together(mut all: Vec<Kept>) -> Result<Past, RingError> {
+    let mut facts = Facts::default();
+    all.sort_by_key(|kept| !kept.head.is_of_leader);
+    let first = all.first().ok_or(RingError::Nothing)?;
+    let (head, path) = (first.head.clone(), first.path.clone());
+    for kept in all {
+        if kept.head.of_run() != head.of_run() {
+            return Err(RingError::OtherRun { one: path, other: kept.path });
+        }
+        facts.learn(kept);
+    }
+    let state = facts.state().ok_or(RingError::Nothing)?;
+    let started_unix = facts.started;
+    let mut past =
+        Past { head, started_unix, state, names: Vec::new(), news: Vec::new(), losses: Vec::new(), cuts: Vec::new() };
+    let mut has_part = vec![false; past.state.members.len()];
+    past.state.tenures.iter().flat_map(|tenure| &tenure.moves).for_each(|(_, to)| has_part[usize::from(*to)] = true);
+    for (number, member) in past.state.members.iter().enumerate() {
+        let (name, round_trip) = facts.who_is(*member);
+        let life = facts.lives.remove(member);
+        let cut = match &life {
+            Some(life) if life.has_gone() => None,
+            Some(life) if life.has_hole => Some(Cut::Hole { name: name.clone() }),
+            Some(life) if !life.news.is_empty() => Some(Cut::Short { name: name.clone() }),
+            _ => has_part[number].then(|| Cut::Missing { name: name.clone() }),
+        };
+        let lost = facts.lost.remove(member).or(cut.as_ref().map(|_| Nanos::NEVER));
+        past.losses.extend(lost.map(|until| (number as u16, until)));
+        past.cuts.extend(cut);
+        past.names.push((name, round_trip));
+        past.news.extend(life.into_iter().flat_map(|life| life.news).map(|(at, news)| (at, number as u16, news)));
+    }
+    past.news.sort_by_key(|(at, ..)| *at);
+    Ok(past)
+}

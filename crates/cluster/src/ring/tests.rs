@@ -1,0 +1,281 @@
+//! Rings on a disk: cut off anywhere, full, many of them, of several runs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::words::{Row, Tenure};
+
+const OF_TWO: [u64; 2] = [7, 8];
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("onrush-ring-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        Self(path)
+    }
+
+    fn rings(&self) -> Rings {
+        Rings { home: self.0.clone(), version: "1".to_owned(), stamp: |_| "20260101-000000".to_owned() }
+    }
+
+    fn all(&self) -> Vec<PathBuf> {
+        let mut all: Vec<_> = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().path()).collect();
+        all.sort();
+        all
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn head(id: u64, run: u64) -> Head {
+    Head {
+        is_of_leader: false,
+        id,
+        name: format!("worker {id}/../x"),
+        run,
+        begun_by: 5,
+        plan: "plan".to_owned(),
+        packet: vec![1; 100],
+        address: "127.0.0.1:80".to_owned(),
+    }
+}
+
+fn member(id: u64) -> Member {
+    Member { id, boot: 0 }
+}
+
+/// Both have half of it from the start.
+fn state() -> State {
+    let moves = (0..4_096).map(|slot| (slot, slot % 2)).collect();
+    let members = OF_TWO.map(member).to_vec();
+    let tenures = vec![Tenure { from: None, moves, is_granted: true }];
+    State { run: 3, begun_by: 5, epoch: 1, revision: 1, members, tenures, ..State::nothing() }
+}
+
+fn row(index: u64) -> Record {
+    let covered = Nanos::from_millis(1_000 * index);
+    let row = Row { part: 0, number: index, upto: index, covered, seen: vec![vec![index as u8; 300]] };
+    Record::News { boot: 0, index, at: covered, news: News::Row(row) }
+}
+
+fn gone(index: u64) -> Record {
+    Record::News { boot: 0, index, at: Nanos::from_millis(1_000 * index), news: News::Gone { is_over: true } }
+}
+
+/// Writes a ring of one of the two, and gives its folder.
+fn written_ring(folder: &Folder, id: u64, records: Vec<Record>) -> PathBuf {
+    let before = fs::read_dir(&folder.0).map_or(0, Iterator::count);
+    let mut ring = Ring::begin(&folder.rings(), head(id, 3), |stopped| panic!("{stopped:?}"));
+    for record in records {
+        ring.keep(record).expect("the disk keeps up");
+    }
+    drop(ring);
+    assert_eq!(folder.all().len(), before + 1);
+    folder.all().into_iter().find(|path| Kept::read(path).is_ok_and(|kept| kept.head.id == id)).expect("it is there")
+}
+
+fn of_worker(id: u64, news: impl Iterator<Item = Record>) -> Vec<Record> {
+    let number = OF_TWO.iter().position(|one| *one == id).map(|place| place as u16);
+    let who = Record::Who { member: member(id), name: format!("w{id}"), round_trip: Some(Nanos(2_000)) };
+    [who, Record::State(state().seen_by(number)), Record::Started(Nanos(77))].into_iter().chain(news).collect()
+}
+
+fn put(paths: &[PathBuf]) -> Result<Past, RingError> {
+    put_together(paths.iter().map(|path| Kept::read(path)).collect::<Result<_, _>>()?)
+}
+
+fn told_by(past: &Past, number: u16) -> usize {
+    past.news.iter().filter(|(_, of, _)| *of == number).count()
+}
+
+#[test]
+fn two_rings_are_a_run() {
+    let folder = Folder::new("two");
+    let all = OF_TWO.map(|id| written_ring(&folder, id, of_worker(id, (0..5).map(row).chain([gone(5)]))));
+    let past = put(&all).unwrap();
+    assert_eq!((past.cuts, past.losses, past.started_unix), (vec![], vec![], Some(Nanos(77))));
+    assert_eq!(past.state.owners(1), state().owners(1));
+    let names: Vec<_> = past.names.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!((names, past.news.len()), (vec!["w7", "w8"], 12));
+    // One of them alone: the other's half is somebody's.
+    let past = put(&all[..1]).unwrap();
+    assert_eq!(past.cuts, [Cut::Missing { name: String::new() }]);
+    assert_eq!(past.losses, [(1, Nanos::NEVER)]);
+    assert_eq!(past.state.owners(1), state().owners(1));
+    // The same twice is no more.
+    assert_eq!(put(&[all[0].clone(), all[0].clone(), all[1].clone()]).unwrap().news.len(), 12);
+    for path in all.iter().flat_map(|path| [path.clone(), path.join(HEAD), path.join(TURNS[0])]) {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o077;
+        assert_eq!(mode, 0, "{} is for nobody else", path.display());
+    }
+}
+
+/// Whatever is missing at its end, what stands before it counts.
+#[test]
+fn a_ring_may_be_cut_off_anywhere() {
+    let folder = Folder::new("cut");
+    let ring = written_ring(&folder, 7, of_worker(7, (0..4).map(row).chain([gone(4)])));
+    let whole = fs::read(ring.join(TURNS[0])).unwrap();
+    let mut last = 0;
+    for length in 0..whole.len() {
+        fs::write(ring.join(TURNS[0]), &whole[..length]).unwrap();
+        match put(&[ring.clone()]) {
+            Err(error) => assert!(matches!(error, RingError::Nothing) && last == 0, "{length}: {error}"),
+            Ok(past) => {
+                let told = told_by(&past, 0);
+                assert!(told == last || told == last + 1, "{length}: {told} after {last}");
+                assert!(past.cuts.len() == 2, "{length}: {:?}", past.cuts);
+                last = told;
+            }
+        }
+    }
+    assert_eq!(last, 4);
+    // A byte that is another: nothing behind it is believed, nor that byte.
+    for place in (0..whole.len()).step_by(7) {
+        let mut damaged = whole.clone();
+        damaged[place] ^= 1;
+        fs::write(ring.join(TURNS[0]), &damaged).unwrap();
+        let told = put(&[ring.clone()]).map_or(0, |past| told_by(&past, 0));
+        assert!(told < 5, "{place}");
+    }
+    let bytes = fs::read(ring.join(HEAD)).unwrap();
+    for length in 0..bytes.len() {
+        fs::write(ring.join(HEAD), &bytes[..length]).unwrap();
+        let error = Kept::read(&ring).unwrap_err();
+        assert!(matches!(error, RingError::NotOne { .. } | RingError::Damaged { .. }), "{length}: {error}");
+    }
+}
+
+/// It never grows beyond its bound; what was lost by that is known.
+#[test]
+fn a_full_ring_goes_on_and_says_what_is_missing() {
+    let folder = Folder::new("full");
+    let count = 5 * TURN_BYTES_MAX / 300;
+    let ring = written_ring(&folder, 7, of_worker(7, (0..count).map(row)));
+    let bytes: u64 = TURNS.iter().map(|name| fs::metadata(ring.join(name)).unwrap().len()).sum();
+    assert!(bytes <= 2 * TURN_BYTES_MAX + 4_096 && bytes > TURN_BYTES_MAX, "{bytes}");
+    let past = put(&[ring]).unwrap();
+    // Who it is and what was to be done is there all the same.
+    assert_eq!((past.names[0].0.as_str(), past.started_unix), ("w7", Some(Nanos(77))));
+    assert_eq!(past.cuts[0], Cut::Hole { name: "w7".to_owned() });
+    assert_eq!((past.news.len(), past.losses.len()), (0, 2));
+}
+
+/// Whoever led heard it from the start, and the worker's own ring has less of it.
+#[test]
+fn the_better_of_two_counts() {
+    let batch = |number: u64| {
+        let news = match row(number) {
+            Record::News { news, .. } => vec![news],
+            _ => Vec::new(),
+        };
+        let (run, id, boot, revision) = (3, 7, 0, 1);
+        let sent_at = Nanos::from_millis(1_000 * number);
+        Record::Batch(written(&crate::words::Batch { run, id, boot, number, revision, sent_at, news }))
+    };
+    let leader = |count: u64| {
+        let lost = Record::Lost { member: member(7), until: Nanos(9) };
+        let batches = (1..=count).map(batch);
+        let records = [Record::State(state()), Record::Started(Nanos(5))].into_iter().chain(batches).chain([lost]);
+        let head = Head { is_of_leader: true, ..head(1, 3) };
+        Kept::of("leader".into(), head, [records.collect(), Vec::new()])
+    };
+    let own = |news: Vec<Record>| Kept::of("w".into(), head(7, 3), [of_worker(7, news.into_iter()), Vec::new()]);
+    let told = |all: Vec<Kept>| {
+        let past = put_together(all).unwrap();
+        (told_by(&past, 0), past.losses[0], past.started_unix)
+    };
+    assert_eq!(told(vec![own((0..3).map(row).collect()), leader(9)]), (9, (0, Nanos(9)), Some(Nanos(5))));
+    assert_eq!(told(vec![own((0..30).map(row).collect()), leader(9)]).0, 30);
+    assert_eq!(told(vec![own((0..3).map(row).chain([gone(3)]).collect()), leader(9)]).0, 4);
+    // What is behind a hole does not count, and is more than nothing all the same.
+    assert_eq!(told(vec![own((5..30).map(row).collect()), leader(2)]).0, 2);
+}
+
+#[test]
+fn rings_of_other_runs_and_builds_are_refused() {
+    let folder = Folder::new("other");
+    let one = written_ring(&folder, 7, of_worker(7, [gone(0)].into_iter()));
+    let mut other = Kept::read(&one).unwrap();
+    other.head.run = 4;
+    let error = put_together(vec![Kept::read(&one).unwrap(), other]).unwrap_err();
+    assert!(matches!(error, RingError::OtherRun { .. }), "{error}");
+    let build = Build { protocol: PROTOCOL + 1, version: "2".to_owned() };
+    fs::write(one.join(HEAD), [MAGIC, &framed(&build), b"whatever"].concat()).unwrap();
+    assert!(matches!(Kept::read(&one), Err(RingError::Foreign { version, .. }) if version == "2"));
+    assert!(matches!(Kept::read(&folder.0), Err(RingError::NotOne { .. })));
+    assert!(matches!(Kept::read(&one.join(HEAD)), Err(RingError::NotOne { .. })));
+    assert!(matches!(Kept::read(Path::new("/nowhere/at/all")), Err(RingError::Io { .. })));
+}
+
+/// The oldest go, but none that is being written, and nothing else that lies there.
+#[test]
+fn old_rings_make_room() {
+    let folder = Folder::new("room");
+    fs::create_dir_all(folder.0.join("0-photos")).unwrap();
+    let going = Ring::begin(&folder.rings(), head(1, 1), |stopped| panic!("{stopped:?}"));
+    while folder.all().iter().filter(|path| path.join(HEAD).exists()).count() < 1 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let first = folder.all().into_iter().find(|path| path.join(HEAD).exists()).unwrap();
+    for run in 0..20 {
+        drop(Ring::begin(&folder.rings(), head(2, run), |stopped| panic!("{stopped:?}")));
+    }
+    assert_eq!(folder.all().len(), RINGS_KEPT + 2);
+    assert!(Kept::read(&first).unwrap().is_going_on);
+    drop(going);
+    assert!(!Kept::read(&first).unwrap().is_going_on);
+}
+
+/// A place that cannot be written is said once, and stops nobody.
+#[test]
+fn a_disk_that_refuses_is_told() {
+    let (said, heard) = channel();
+    let rings = Rings { home: "/proc/nowhere".into(), ..Folder::new("refused").rings() };
+    let mut ring = Ring::begin(&rings, head(7, 3), move |stopped| said.send(stopped.told()).unwrap());
+    (0..20).for_each(|index| ring.keep(row(index)).unwrap());
+    drop(ring);
+    let told: Vec<_> = heard.iter().collect();
+    assert!(told.len() == 1 && told[0].0.contains("/proc/nowhere") && told[0].1.is_some(), "{told:?}");
+}
+
+proptest! {
+    /// What each sees of what is to be done is, put together, all of it.
+    #[test]
+    fn what_is_to_be_done_is_put_together(
+        first in prop::collection::vec(0u16..4, 4_096),
+        later in prop::collection::vec(prop::collection::vec((0u16..4_096, 0u16..4), 0..200), 0..4),
+    ) {
+        let members: Vec<Member> = (0..4).map(|id| Member { id: 100 + id, boot: 1 }).collect();
+        let first = first.into_iter().enumerate().map(|(slot, to)| (slot as u16, to)).collect();
+        let tenures = std::iter::once(first).chain(later);
+        let tenures = tenures.map(|moves: Vec<(u16, u16)>| {
+            let moves = moves.into_iter().collect::<std::collections::BTreeMap<_, _>>().into_iter().collect();
+            Tenure { from: None, moves, is_granted: true }
+        });
+        let full = State { run: 3, begun_by: 5, members, tenures: tenures.collect(), ..State::nothing() };
+        let rings = (0..4).map(|number| {
+            let records = vec![Record::State(full.seen_by(Some(number)))];
+            Kept::of(PathBuf::new(), head(100 + u64::from(number), 3), [records, Vec::new()])
+        });
+        let past = put_together(rings.collect()).unwrap();
+        let identity = |state: &State, tenures: usize| -> Vec<u64> {
+            state.owners(tenures).into_iter().map(|to| state.members[usize::from(to)].id).collect()
+        };
+        for tenures in 1..=full.tenures.len() {
+            prop_assert_eq!(identity(&past.state, tenures), identity(&full, tenures));
+        }
+    }
+}

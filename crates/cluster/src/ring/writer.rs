@@ -1,0 +1,224 @@
+//! Writing a ring, on a thread of its own: nobody waits for a disk.
+
+use std::collections::HashMap;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::time::{Duration, SystemTime};
+
+use super::{HEAD, Head, MAGIC, RINGS_KEPT, Record, RingError, TURN_BYTES_MAX, TURNS, framed, head_bytes};
+use crate::words::Member;
+
+/// Records that wait for the disk. With more of them it is too slow, and the ring is given up.
+const WAITING_MAX: usize = 8_192;
+/// Whoever ends waits so long for the disk.
+const ENDS_WITHIN: Duration = Duration::from_secs(1);
+/// Rings of one name and second have numbers up to this.
+const SAME_NAME_MAX: u32 = 10_000;
+/// The most of a name that stands in that of a folder.
+const NAME_CHARS_MAX: usize = 40;
+
+/// A ring is not written any further.
+#[derive(Debug)]
+pub enum Stopped {
+    /// For this reason.
+    Failed(RingError),
+    /// The disk does not keep up.
+    TooSlow(PathBuf),
+}
+
+impl Stopped {
+    /// Where it would be, and what the system says; `None`: the disk does not keep up.
+    pub fn told(&self) -> (String, Option<String>) {
+        match self {
+            Self::Failed(RingError::Io { path, reason }) => (path.display().to_string(), Some(reason.to_string())),
+            Self::Failed(error) => (String::new(), Some(error.to_string())),
+            Self::TooSlow(path) => (path.display().to_string(), None),
+        }
+    }
+}
+
+/// Where rings are kept, and what they are called.
+#[derive(Clone)]
+pub struct Rings {
+    /// The folder of all.
+    pub home: PathBuf,
+    /// The version of onrush.
+    pub version: String,
+    /// What stands before the name of a ring, by its time since the epoch of Unix.
+    pub stamp: fn(Duration) -> String,
+}
+
+impl std::fmt::Debug for Rings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Rings").field(&self.home).finish()
+    }
+}
+
+/// A ring that is written. It ends when it is dropped.
+#[derive(Debug)]
+pub struct Ring {
+    records: Option<SyncSender<Record>>,
+    ended: Receiver<()>,
+    is_late: bool,
+    home: PathBuf,
+}
+
+impl Ring {
+    /// Begins one. `complain` hears once, on some thread, when it is given up.
+    pub fn begin(rings: &Rings, head: Head, complain: impl Fn(Stopped) + Send + 'static) -> Self {
+        let (records, taken) = sync_channel(WAITING_MAX);
+        let (done, ended) = sync_channel(1);
+        let own = rings.clone();
+        let write = move || {
+            if let Err(error) = write(&own, &head, &taken) {
+                complain(Stopped::Failed(error));
+            }
+            let _ = done.send(());
+        };
+        // Without a thread nothing takes what is to be kept, and nobody waits for it.
+        let _ = std::thread::Builder::new().name("ring".to_owned()).spawn(write);
+        Self { records: Some(records), ended, is_late: false, home: rings.home.clone() }
+    }
+
+    /// One more is kept. Says so once when the disk is too slow; nothing more is kept then.
+    pub fn keep(&mut self, record: Record) -> Result<(), Stopped> {
+        match self.records.as_ref().map(|records| records.try_send(record)) {
+            Some(Err(TrySendError::Full(_))) => {
+                self.records = None;
+                self.is_late = true;
+                Err(Stopped::TooSlow(self.home.clone()))
+            }
+            // One that was given up has said so.
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        self.records = None;
+        if !self.is_late {
+            let _ = self.ended.recv_timeout(ENDS_WITHIN);
+        }
+    }
+}
+
+/// What a file that is begun anew has to say first, as it is known last.
+#[derive(Default)]
+struct Facts {
+    /// All of it, and what each life of a worker saw.
+    states: HashMap<Option<Member>, Record>,
+    who: HashMap<Member, Record>,
+    lost: HashMap<Member, Record>,
+    started: Option<Record>,
+}
+
+impl Facts {
+    fn learn(&mut self, record: &Record) {
+        match record {
+            Record::Started(_) => self.started = Some(record.clone()),
+            Record::State(state) => drop(self.states.insert(state.seen_of(), record.clone())),
+            Record::Who { member, .. } => drop(self.who.insert(*member, record.clone())),
+            Record::Lost { member, .. } => drop(self.lost.insert(*member, record.clone())),
+            Record::Begins(_) | Record::Batch(_) | Record::News { .. } => {}
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Record> {
+        self.started.iter().chain(self.states.values()).chain(self.who.values()).chain(self.lost.values())
+    }
+}
+
+/// A file of a ring that is being written.
+struct Turn {
+    file: File,
+    path: PathBuf,
+    bytes: u64,
+}
+
+impl Turn {
+    fn begin(folder: &Path, count: u64, facts: &Facts) -> Result<Self, RingError> {
+        let path = folder.join(TURNS[(count % 2) as usize]);
+        let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path);
+        let file = opened.map_err(|reason| RingError::Io { path: path.clone(), reason })?;
+        let mut turn = Self { file, path, bytes: 0 };
+        turn.write(&Record::Begins(count))?;
+        facts.all().try_for_each(|record| turn.write(record))?;
+        Ok(turn)
+    }
+
+    fn write(&mut self, record: &Record) -> Result<(), RingError> {
+        let bytes = framed(record);
+        self.bytes += bytes.len() as u64;
+        self.file.write_all(&bytes).map_err(|reason| RingError::Io { path: self.path.clone(), reason })
+    }
+}
+
+fn write(rings: &Rings, head: &Head, taken: &Receiver<Record>) -> Result<(), RingError> {
+    let (folder, _lock) = folder_for(rings, head)?;
+    let (mut facts, mut count) = (Facts::default(), 0);
+    let mut turn = Turn::begin(&folder, count, &facts)?;
+    for record in taken {
+        facts.learn(&record);
+        if turn.bytes >= TURN_BYTES_MAX {
+            count += 1;
+            turn = Turn::begin(&folder, count, &facts)?;
+        }
+        turn.write(&record)?;
+    }
+    Ok(())
+}
+
+/// A new folder with its head, which nobody else may open. It is locked while it is written.
+fn folder_for(rings: &Rings, head: &Head) -> Result<(PathBuf, File), RingError> {
+    let home = &rings.home;
+    let wrong = |path: &Path| {
+        let path = path.to_owned();
+        move |reason| RingError::Io { path, reason }
+    };
+    DirBuilder::new().recursive(true).mode(0o700).create(home).map_err(wrong(home))?;
+    make_room(home);
+    let is_plain = |sign: &char| sign.is_ascii_alphanumeric() || "-_.".contains(*sign);
+    let name: String = head.name.chars().filter(is_plain).take(NAME_CHARS_MAX).collect();
+    let whose = if head.is_of_leader { "leader".to_owned() } else { name };
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let stamp = (rings.stamp)(now);
+    for number in 1..SAME_NAME_MAX {
+        let end = if number == 1 { String::new() } else { format!("-{number}") };
+        let folder = home.join(format!("{stamp}-{whose}{end}"));
+        match DirBuilder::new().mode(0o700).create(&folder) {
+            Ok(()) => {
+                let path = folder.join(HEAD);
+                let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+                let mut file = opened.map_err(wrong(&path))?;
+                // Some filesystems know no locks: then nobody sees that it is being written.
+                let _ = file.try_lock();
+                file.write_all(&head_bytes(head, &rings.version)).map_err(wrong(&path))?;
+                return Ok((folder, file));
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(wrong(&folder)(error)),
+        }
+    }
+    Err(wrong(home)(ErrorKind::AlreadyExists.into()))
+}
+
+/// The oldest rings go that nobody writes any more.
+fn make_room(home: &Path) {
+    let is_ring = |path: &PathBuf| {
+        let mut first = [0; MAGIC.len()];
+        File::open(path.join(HEAD)).and_then(|mut head| head.read_exact(&mut first)).is_ok_and(|()| first == *MAGIC)
+    };
+    let entries = fs::read_dir(home).into_iter().flatten().filter_map(Result::ok);
+    let mut all: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_ring).collect();
+    // Their names stand in the order of time.
+    all.sort();
+    let is_free = |path: &&PathBuf| File::open(path.join(HEAD)).is_ok_and(|head| head.try_lock().is_ok());
+    let free: Vec<&PathBuf> = all.iter().filter(is_free).collect();
+    for path in free.iter().take(free.len().saturating_sub(RINGS_KEPT - 1)) {
+        let _ = fs::remove_dir_all(path);
+    }
+}

@@ -1,0 +1,148 @@
+//! Rings of a world: what they say must be what was done, whoever is left to say so.
+
+use std::collections::BTreeMap;
+
+use pacing::Nanos;
+
+use super::world::{Node, ScheduleDue, Who, World, count_of};
+use crate::books::{Balance, Ledger};
+use crate::bus::Heard;
+use crate::leader::{Leader, Told};
+use crate::ring::{Cut, Head, Kept, LeaderScribe, Record, WorkerScribe, put_together};
+use crate::words::{News, Phase, State};
+use crate::worker::{Act, Worker};
+
+/// The ring of one who takes part.
+#[derive(Default)]
+pub(super) struct Shelf {
+    head: Option<Head>,
+    of_worker: Option<WorkerScribe>,
+    of_leader: LeaderScribe,
+    records: Vec<Record>,
+}
+
+fn head_of(state: &State, is_of_leader: bool, id: u64) -> Head {
+    let (name, plan, address) = (String::new(), state.plan.clone(), String::new());
+    Head { is_of_leader, id, name, run: state.run, begun_by: state.begun_by, plan, packet: Vec::new(), address }
+}
+
+impl Shelf {
+    pub(super) fn act(&mut self, act: &Act, worker: &Worker) {
+        if let Act::Begin { part, .. } = act
+            && self.of_worker.as_ref().is_none_or(|scribe| scribe.run() != part.run)
+        {
+            let head = head_of(worker.state(), false, worker.member().0.id);
+            (self.head, self.of_worker, self.records) = (Some(head), Some(WorkerScribe::new(part.run)), Vec::new());
+        }
+    }
+
+    pub(super) fn keep(&mut self, worker: &mut Worker, now: Nanos) {
+        if let Some(scribe) = &mut self.of_worker {
+            self.records.extend(scribe.records(worker, "worker", now));
+        }
+    }
+
+    pub(super) fn lead(&mut self, leader: &Leader, id: u64) {
+        let state = leader.state();
+        if leader.leads() && state.phase == Phase::Running && self.head.is_none() {
+            self.head = Some(head_of(state, true, id));
+        }
+        if self.head.is_some() {
+            self.records.extend(self.of_leader.state(leader));
+        }
+    }
+
+    pub(super) fn heard(&mut self, heard: &Heard, leader: &Leader) {
+        if let (Heard::Entry { place, payload }, Some(_)) = (heard, &self.head) {
+            self.records.extend(self.of_leader.heard(leader, *place, payload));
+        }
+    }
+
+    pub(super) fn told(&mut self, told: &Told, leader: &Leader) {
+        if let Told::Lost { member, until, .. } = told
+            && self.head.is_some()
+        {
+            let member = leader.state().members[usize::from(*member)];
+            self.records.push(Record::Lost { member, until: *until });
+        }
+    }
+
+    fn kept(&self) -> Option<Kept> {
+        let head = self.head.clone()?;
+        Some(Kept::of(head.id.to_string().into(), head, [self.records.clone(), Vec::new()]))
+    }
+}
+
+fn shelf_of(node: &Node) -> &Shelf {
+    match &node.who {
+        Who::Leader(_, _, shelf) | Who::Worker(_, _, shelf) => shelf,
+    }
+}
+
+/// What rings say.
+#[derive(Debug)]
+struct ByRings {
+    started: u64,
+    balance: Balance,
+    /// Slots were given to somebody of whom no ring knows, for that one never heard of it.
+    has_strangers: bool,
+}
+
+impl World {
+    /// What rings say.
+    fn by_rings<'a>(&self, nodes: impl Iterator<Item = &'a Node>) -> Result<Option<ByRings>, String> {
+        let all: Vec<Kept> = nodes.filter_map(|node| shelf_of(node).kept()).collect();
+        // Whoever led may have called off one run, and begun another.
+        let Some(run) = all.iter().map(|kept| kept.head.run).max() else { return Ok(None) };
+        let all = all.into_iter().filter(|kept| kept.head.run == run).collect();
+        let past = put_together(all).map_err(|error| error.to_string())?;
+        let by_name = |cut: &Cut| matches!(cut, Cut::Missing { name } if name.is_empty());
+        let has_strangers = past.cuts.iter().any(by_name);
+        let mut ledger = Ledger::default();
+        let mut counts: BTreeMap<(u16, u16), u64> = BTreeMap::new();
+        for (_, member, news) in past.news {
+            ledger.news(member, &news);
+            if let News::Row(row) = &news {
+                *counts.entry((member, row.part)).or_default() += count_of(row);
+            }
+        }
+        past.losses.iter().for_each(|(member, until)| ledger.lost(*member, *until));
+        let schedule = super::model::schedule_of(&self.timeline);
+        let end = self.timeline.end().unwrap_or(Nanos::NEVER);
+        let balance = ledger.balance(&past.state, end, &ScheduleDue(&schedule, self.spacing));
+        Ok(Some(ByRings { started: counts.values().sum(), balance, has_strangers }))
+    }
+
+    /// All rings, and those of whoever led with some of the others. `told`: what whoever led knows, when it came to an end.
+    pub(super) fn judge_rings(&self, planned: u64, told: Option<(u64, Balance)>) -> Result<(), String> {
+        let really = self.made.len() as u64;
+        let sound = |what: &str, ByRings { started, balance, .. }: &ByRings| {
+            if started + balance.undelivered + balance.unknown != planned {
+                return Err(format!("by {what}: {planned} planned, and {started} started, {balance:?}"));
+            }
+            if !(*started..=started + balance.unknown).contains(&really) {
+                return Err(format!("by {what}: {really} were made; {started} are there, {balance:?}"));
+            }
+            Ok(())
+        };
+        let is_worker = |node: &&Node| matches!(node.who, Who::Worker(..));
+        if let Some(all) = self.by_rings(self.nodes.iter().filter(is_worker))? {
+            sound("the rings of workers", &all)?;
+            if !self.was_killed && !all.has_strangers && all.balance.unknown > 0 {
+                return Err(format!("nobody was killed, and by their rings {} are unknown", all.balance.unknown));
+            }
+        }
+        let Some((started, balance)) = told else { return Ok(()) };
+        let has_told = |node: &&Node| matches!(&node.who, Who::Leader(_, tally, _) if tally.is_over && !node.is_dead);
+        for every in 1..4 {
+            let some = self.nodes.iter().filter(is_worker).skip(every).step_by(every);
+            let leader = self.nodes.iter().filter(has_told).take(1);
+            let Some(all) = self.by_rings(leader.chain(some))? else { continue };
+            sound("the ring of whoever led and some of workers", &all)?;
+            if all.started < started || all.balance.unknown > balance.unknown {
+                return Err(format!("rings say less than whoever led: {started}, {balance:?}, {all:?}"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,196 @@
+//! What was told of a run, put together: for the run as its engine sees it, and for the books.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use engine::{Books, Muster, TeamFault, Teller, WorkerResult, starts_between};
+use host::CpuTime;
+use pacing::{Nanos, Segment};
+use plan::Plan;
+
+use super::results::{Introduction, in_order};
+use crate::books::{Due, Ledger};
+use crate::carried::{end_of_bytes, snapshots_of_bytes};
+use crate::leader::PartId;
+use crate::words::{News, State};
+
+/// What was told of a run.
+pub(super) struct Account {
+    plan: Arc<Plan>,
+    pub(super) teller: Teller,
+    ledger: Ledger,
+    parts: BTreeMap<PartId, usize>,
+    ended: Vec<usize>,
+    seen: HashMap<u16, WorkerResult>,
+    pub(super) heard_late: Nanos,
+    /// There is more to say of workers than was said.
+    has_more: bool,
+    /// When the load was over, as far as it was ended.
+    until: Option<Nanos>,
+    /// When a part ended before its time by itself: its rows or its budget were used up.
+    early: Option<Nanos>,
+}
+
+impl Account {
+    pub(super) fn new(plan: Arc<Plan>, teller: Teller) -> Self {
+        Self {
+            plan,
+            teller,
+            ledger: Ledger::default(),
+            parts: BTreeMap::new(),
+            ended: Vec::new(),
+            seen: HashMap::new(),
+            heard_late: Nanos::ZERO,
+            has_more: false,
+            until: None,
+            early: None,
+        }
+    }
+
+    /// Says what is known of workers by now, if there is more than was said.
+    pub(super) fn tell_of_workers(&mut self) -> bool {
+        let has_more = std::mem::take(&mut self.has_more);
+        if has_more {
+            self.teller.workers(in_order(self.seen.clone()));
+        }
+        has_more
+    }
+
+    /// The bus did not take what a member has to tell.
+    pub(super) fn had_no_room(&mut self, member: u16) {
+        self.seen.entry(member).or_default().had_no_room = true;
+    }
+
+    /// A member has told something, with what is to be done as it stands.
+    pub(super) fn news(&mut self, state: &State, member: u16, known: Option<Introduction>, news: News) {
+        self.ledger.news(member, &news);
+        self.has_more = true;
+        let seen = self.seen.entry(member).or_default();
+        if let Some(known) = known {
+            known.introduce(seen);
+        }
+        let place_of = |part: u16| self.parts.get(&PartId { member, part }).copied();
+        match news {
+            News::Began { part, slots, late, from, .. } => {
+                let place = self.parts.len();
+                self.parts.insert(PartId { member, part }, place);
+                // With what it has already.
+                let has = state.owners(usize::MAX).into_iter().filter(|owner| *owner == member).count();
+                seen.slots = seen.slots.max(has.max(slots.len()) as u32);
+                if from.is_none() {
+                    seen.began_late = Some(late.as_duration());
+                }
+                self.teller.joined(place);
+            }
+            News::Row(row) => {
+                if let (Some(place), Some(all)) =
+                    (place_of(row.part), snapshots_of_bytes(&row.seen, self.plan.scenarios.len()))
+                {
+                    for one in &all {
+                        seen.started += one.counts.started();
+                        seen.failed += one.counts.failed();
+                    }
+                    self.teller.seen(place, row.number, row.upto, all);
+                }
+            }
+            News::Gathered { part, scenario, at } => {
+                if let Some(place) = place_of(part) {
+                    self.teller.gathered(place, usize::from(scenario), self.teller.instant(at));
+                }
+            }
+            News::Left { part, scenario } => {
+                if let Some(place) = place_of(part) {
+                    self.teller.left(place, usize::from(scenario));
+                }
+            }
+            News::Hopeless { part, is_hopeless } => {
+                if let Some(place) = place_of(part) {
+                    self.teller.hopeless(place, is_hopeless);
+                }
+            }
+            News::Ended { part, until, end } => {
+                if let (Some(place), Some(end)) = (place_of(part), end_of_bytes(&end)) {
+                    seen.threads = seen.threads.max(end.shards.len());
+                    seen.cpu = CpuTime::plus(seen.cpu, end.cpu);
+                    self.until = Some(self.until.map_or(until, |known| known.max(until)));
+                    let is_early = end.scenarios.iter().any(|scene| scene.spent.is_some())
+                        || end.used_up.iter().any(|file| !file.is_again);
+                    if is_early {
+                        self.early = Some(self.early.map_or(until, |known| known.min(until)));
+                    }
+                    self.ended.push(place);
+                    self.teller.ended(place, end);
+                }
+            }
+            News::Broken { reason } => {
+                let worker = seen.name.clone();
+                self.teller.broken(TeamFault::System { worker, reason }.into());
+            }
+            News::Gave { .. } | News::Gone { .. } | News::Held { .. } => {}
+        }
+    }
+
+    /// Nobody waits for what a member tells; it may have gone on until then.
+    pub(super) fn lost(&mut self, state: &State, member: u16, name: String, until: Nanos) {
+        let slots = slots_of(state, member);
+        self.ledger.lost(member, until);
+        self.has_more = true;
+        let seen = self.seen.entry(member).or_default();
+        seen.losses += 1;
+        if seen.name.is_empty() {
+            seen.name = name;
+        }
+        seen.slots = seen.slots.max(slots);
+        for (id, place) in &self.parts {
+            if id.member == member && !self.ended.contains(place) {
+                self.teller.silent(*place);
+            }
+        }
+    }
+
+    /// All of it is over. `is_stopped`: before its time, since somebody wanted it.
+    pub(super) fn over(mut self, state: &State, is_stopped: bool) {
+        let planned = end_of(&self.teller);
+        let end = match (planned, self.until) {
+            (Some(planned), Some(until)) if is_stopped => planned.min(until),
+            (Some(planned), _) => planned,
+            (None, until) => until.unwrap_or_default(),
+        };
+        // What is behind that was planned for nobody.
+        let end = self.early.map_or(end, |early| end.min(early));
+        let due = PlanDue { plan: &self.plan, teller: &self.teller };
+        let balance = self.ledger.balance(state, end, &due);
+        let workers = in_order(std::mem::take(&mut self.seen));
+        let books = Books {
+            undelivered: if is_stopped { 0 } else { balance.undelivered },
+            unknown: balance.unknown,
+            stood_still: balance.stood_still.as_duration(),
+            unknown_answers: 0,
+        };
+        let heard_late = self.heard_late.as_duration();
+        self.teller.over(Muster { workers, books, heard_late });
+    }
+}
+
+/// Slots that a member has, or had.
+pub(super) fn slots_of(state: &State, member: u16) -> u32 {
+    state.tenures.iter().flat_map(|tenure| &tenure.moves).filter(|(_, to)| *to == member).count() as u32
+}
+
+/// When the load is over as it was changed, counted from the beginning of the measured load; `None` when no time says so.
+pub(super) fn end_of(teller: &Teller) -> Option<Nanos> {
+    let ends: Option<Vec<Nanos>> = teller.timelines().iter().map(|timeline| timeline.end()).collect();
+    ends.and_then(|ends| ends.into_iter().max())
+}
+
+/// What is due of the open loads of a plan, as they were changed.
+struct PlanDue<'a> {
+    plan: &'a Plan,
+    teller: &'a Teller,
+}
+
+impl Due for PlanDue<'_> {
+    fn count(&self, slots: &Segment, from: Nanos, to: Nanos) -> u64 {
+        starts_between(self.plan, &self.teller.timelines(), slots, (from, to))
+    }
+}

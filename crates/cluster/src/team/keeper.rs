@@ -1,0 +1,107 @@
+//! What whoever leads hears of a run, kept on its disk as long as that goes on.
+
+use std::net::SocketAddr;
+
+use pacing::Nanos;
+
+use crate::bus::Bytes;
+use crate::leader::{Leader, RunOrder};
+use crate::ring::{Head, LeaderScribe, Record, Ring, Rings, Stopped};
+use crate::words::Phase;
+
+/// What is called so that says that a ring is not written any further.
+pub type Complain = std::sync::Arc<dyn Fn(&Stopped) + Send + Sync>;
+
+/// Where rings are kept, and who hears when that fails.
+pub struct Keeping {
+    /// Where.
+    pub rings: Rings,
+    /// Who hears.
+    pub complain: Complain,
+}
+
+/// The ring of the run that is led.
+#[derive(Default)]
+pub(super) struct Keeper {
+    keeping: Option<Keeping>,
+    /// What stands in the head of the next ring.
+    plot: Option<(String, Vec<u8>, String)>,
+    ring: Option<Ring>,
+    scribe: LeaderScribe,
+}
+
+impl Keeper {
+    pub(super) fn new(keeping: Option<Keeping>) -> Self {
+        Self { keeping, ..Self::default() }
+    }
+
+    /// A run is to begin.
+    pub(super) fn expect(&mut self, order: &RunOrder, address: SocketAddr) {
+        self.end();
+        let packet = self.keeping.is_some().then(|| Head::packet_of(&order.packet)).flatten();
+        self.plot = packet.map(|packet| (order.plan.clone(), packet, address.to_string()));
+    }
+
+    /// What is to be done is kept, as soon as it is written.
+    pub(super) fn look(&mut self, leader: &Leader, who: u64) {
+        let state = leader.state();
+        if let Some(keeping) = &self.keeping
+            && leader.leads()
+            && state.phase == Phase::Running
+            && let Some((plan, packet, address)) = self.plot.take_if(|(plan, ..)| *plan == state.plan)
+        {
+            let (id, name) = (who, "leader".to_owned());
+            let (run, begun_by) = (state.run, state.begun_by);
+            let head = Head { is_of_leader: true, id, name, run, begun_by, plan, packet, address };
+            let complain = keeping.complain.clone();
+            self.ring = Some(Ring::begin(&keeping.rings, head, move |stopped| complain(&stopped)));
+            self.scribe = LeaderScribe::default();
+        }
+        if self.ring.is_some() {
+            let record = self.scribe.state(leader);
+            self.keep(record);
+        }
+    }
+
+    /// When the run started, by our clock.
+    pub(super) fn started(&mut self, at: Nanos, now: Nanos) {
+        self.keep(Some(Record::started(at, now)));
+    }
+
+    /// Whoever leads has heard what stands there in the stream.
+    pub(super) fn heard(&mut self, leader: &Leader, place: u64, payload: &Bytes) {
+        if self.ring.is_some() {
+            let record = self.scribe.heard(leader, place, payload);
+            self.keep(record);
+        }
+    }
+
+    /// Who has told something, or was given up.
+    pub(super) fn who(&mut self, leader: &Leader, number: u16) {
+        if self.ring.is_some()
+            && let Some(member) = leader.state().members.get(usize::from(number)).copied()
+        {
+            let record = leader.member(number).and_then(|known| self.scribe.who(member, &known));
+            self.keep(record);
+        }
+    }
+
+    /// Somebody was given up.
+    pub(super) fn lost(&mut self, leader: &Leader, number: u16, until: Nanos) {
+        self.who(leader, number);
+        let member = leader.state().members.get(usize::from(number)).copied();
+        self.keep(member.map(|member| Record::Lost { member, until }));
+    }
+
+    /// The run is over.
+    pub(super) fn end(&mut self) {
+        (self.ring, self.plot) = (None, None);
+    }
+
+    fn keep(&mut self, record: Option<Record>) {
+        let kept = self.ring.as_mut().zip(record).map_or(Ok(()), |(ring, record)| ring.keep(record));
+        if let (Err(stopped), Some(keeping)) = (kept, &self.keeping) {
+            (keeping.complain)(&stopped);
+        }
+    }
+}
