@@ -50,6 +50,7 @@ fuzz_target!(|input: &[u8]| {
         broker.ask(1, verb);
         while broker.next_heard().is_some() {}
     }
+    cluster::ring::look_at(input);
     let (mut leader, mut worker) = (leader(), worker());
     for (number, key) in [LEADER, STATE].into_iter().enumerate() {
         let heard = || Heard::Changed { key: key.to_owned(), revision: 1, value: input.into() };

@@ -8,44 +8,17 @@ use std::time::Duration;
 use cluster::ring::{Cut, Kept, RingError, put_together};
 use cluster::team::past::Teller;
 use engine::{Lookout, Resolved, RunOptions};
-use figures::RunInput;
-use host::CpuTime;
 use pacing::Nanos;
-use plan::{Carried, Plan};
+use plan::Carried;
 use report::Language;
 
 use crate::args::RunArgs;
+use crate::bygone::Bygone;
 use crate::exit::Exit;
 use crate::load::{Load, Prepared};
 use crate::supplies::supplies;
 use crate::wishes::Wishes;
 use crate::{machine, output};
-
-/// What is told of a run that is not of now.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Past {
-    /// When it started, since the epoch of Unix.
-    started_unix: Option<Duration>,
-}
-
-impl Past {
-    /// An instant of it, counted from the beginning of the measured load, since the epoch of Unix.
-    pub(crate) fn at(&self, plan: &Plan, at: Nanos) -> Option<Duration> {
-        Some(self.started_unix? + plan.warmup + at.as_duration())
-    }
-
-    /// What is said of now, as it was then.
-    pub(crate) fn correct<'a>(&self, mut input: RunInput<'a>) -> RunInput<'a> {
-        let result = &mut input.result;
-        if let (Some(began), Some(ended)) = (self.at(&input.plan, Nanos::ZERO), self.at(&input.plan, result.wall)) {
-            result.began_unix = began;
-            input.host.now_unix_ns = Nanos::from(ended).0;
-        }
-        let workers = result.muster.iter().flat_map(|muster| &muster.workers);
-        result.cpu = workers.fold(CpuTime::default(), |sum, worker| sum.plus(worker.cpu));
-        input
-    }
-}
 
 /// `onrush import RING...`.
 pub(crate) fn import(rings: &[String], args: &RunArgs) -> Exit {
@@ -61,7 +34,7 @@ pub(crate) fn import(rings: &[String], args: &RunArgs) -> Exit {
     }
 }
 
-fn prepare(rings: &[String], language: Language) -> Result<(Prepared, Past), (String, Exit)> {
+fn prepare(rings: &[String], language: Language) -> Result<(Prepared, Bygone), (String, Exit)> {
     let wrong = |error: RingError| (said(&error, language), Exit::Usage);
     let all = rings.iter().map(|ring| Kept::read(Path::new(ring))).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
     for kept in all.iter().filter(|kept| kept.is_going_on) {
@@ -103,7 +76,7 @@ fn prepare(rings: &[String], language: Language) -> Result<(Prepared, Past), (St
         team: Some(Arc::new(Teller::new(past, ago.into()))),
     };
     let prepared = Prepared { plan: *plan, resolved: Resolved { address, lookup: None }, options };
-    Ok((prepared, Past { started_unix }))
+    Ok((prepared, Bygone::new(started_unix)))
 }
 
 /// What is missing, in words.

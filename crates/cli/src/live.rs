@@ -14,10 +14,10 @@ use plan::Plan;
 use report::{About, HdrLog, Json, Language, Screen, Showing, Table};
 use serde_json::Value;
 
+use crate::bygone::Bygone;
 use crate::exporting::Exporting;
 use crate::files::{Files, NotWritten};
 use crate::hopeless::Hopeless;
-use crate::import::Past;
 use crate::keeping::Keeping;
 use crate::losses::Losses;
 use crate::machine;
@@ -52,7 +52,7 @@ pub(crate) struct Live<'a> {
     /// Exchanges are logged, whether the table is read or not.
     is_logged: bool,
     /// It was long ago: nothing ends it.
-    past: Option<Past>,
+    past: Option<Bygone>,
     /// A file could not be written.
     has_lost: bool,
     table: Table,
@@ -151,7 +151,7 @@ impl<'a> Live<'a> {
     }
 
     /// The run is over, and is put together again.
-    pub(crate) fn looks_back(&mut self, past: Option<Past>) {
+    pub(crate) fn looks_back(&mut self, past: Option<Bygone>) {
         self.past = past;
     }
 

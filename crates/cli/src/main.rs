@@ -3,6 +3,7 @@
 mod args;
 mod borrowed;
 mod bus;
+mod bygone;
 mod capacity;
 mod check;
 mod come;

@@ -12,16 +12,14 @@ use crate::keeping;
 const NOWHERE: &str = "none";
 
 /// Where they are kept: as it was said, or in the usual place. `is_on_bus`: anything is told on a bus of many machines.
-pub(crate) fn rings(
-    given: Option<&str>,
-    is_on_bus: bool,
-    needed: &str,
-    language: Language,
-) -> Result<Option<Rings>, (String, Exit)> {
+pub(crate) fn rings(given: Option<&str>, is_on_bus: bool, language: Language) -> Result<Option<Rings>, (String, Exit)> {
     let home = match given {
         Some(_) if !is_on_bus => {
-            let text = language.pick(format!("--ring needs {needed}"), format!("--ring 需要同时给出 {needed}"));
-            return Err((text, Exit::Usage));
+            let text = language.pick(
+                "--ring needs a bus of many machines, like --join nats://HOST:4222/NAME",
+                "--ring 需要多台机器共用的总线，如 --join nats://主机:4222/名称",
+            );
+            return Err((text.to_owned(), Exit::Usage));
         }
         Some("") => {
             let text = language.pick("--ring wants a folder, or none", "--ring 需要一个目录，或 none");

@@ -5,7 +5,7 @@ use metrics::Threshold;
 use plan::{Plan, Reach};
 
 use crate::args::WatchArgs;
-use crate::import::Past;
+use crate::bygone::Bygone;
 use crate::keeping::KeepWish;
 use crate::request_log::Tracing;
 use crate::watching;
@@ -36,7 +36,7 @@ pub(crate) struct Wishes {
     /// Whom somebody has consented to load.
     pub(crate) consents: Vec<String>,
     /// The run is over, and is put together again.
-    pub(crate) past: Option<Past>,
+    pub(crate) past: Option<Bygone>,
 }
 
 impl Wishes {

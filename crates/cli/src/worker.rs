@@ -38,7 +38,7 @@ pub(crate) fn worker(args: &WorkerArgs) -> Exit {
             return Exit::Usage;
         }
     };
-    let rings = match rings::rings(args.engine.ring.as_deref(), !way.is_local(), "--join nats://", language) {
+    let rings = match rings::rings(args.engine.ring.as_deref(), !way.is_local(), language) {
         Ok(rings) => rings,
         Err((text, exit)) => {
             output::complain(&text);

@@ -88,6 +88,10 @@ pub(crate) fn hold_team(
 fn is_alone(engine: &EngineArgs, language: Language) -> Result<bool, (String, Exit)> {
     let given =
         [("--on-worker-loss", engine.on_worker_loss.is_some()), ("--min-workers", engine.min_workers.is_some())];
+    if engine.ring.is_some() && engine.cluster.is_none() {
+        let text = language.pick("--ring needs --cluster", "--ring 需要同时给出 --cluster");
+        return Err((text.to_owned(), Exit::Usage));
+    }
     if engine.ssh.is_some() && engine.hosts.is_none() {
         let text = language.pick("--ssh needs --hosts", "--ssh 需要同时给出 --hosts");
         return Err((text.to_owned(), Exit::Usage));
@@ -131,7 +135,7 @@ fn own_team(
         Some("fail") => OnLoss::Fail,
         _ => OnLoss::Rebalance,
     };
-    let rings = rings::rings(engine.ring.as_deref(), engine.cluster.is_some(), "--cluster", language)?;
+    let rings = rings::rings(engine.ring.as_deref(), engine.cluster.is_some(), language)?;
     let wanted = Wanted { count, least, on_loss, is_standby: engine.standby };
     let team: Result<OwnTeam, std::io::Error> = match (&engine.cluster, &hosts) {
         (Some(bus), _) => {

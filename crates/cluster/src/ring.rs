@@ -11,10 +11,11 @@ mod writer;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use pacing::Nanos;
+use pacing::{Nanos, Segment};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::books::{Due, Ledger};
 use crate::bus::Bytes;
 use crate::carried::hash_of;
 use crate::words::{Member, News, PROTOCOL, Packet, State, WorkerId, read, written};
@@ -226,16 +227,29 @@ fn records_of(mut bytes: &[u8]) -> Vec<Record> {
     all
 }
 
-/// Any bytes as the files of a ring, for fuzzers.
+/// Any bytes as what stands in a ring, for fuzzers: rings of a worker and of whoever led.
 pub fn look_at(bytes: &[u8]) {
-    if let Said::Ours(head) = head_of(bytes) {
-        let records = records_of(bytes);
-        let kept = Kept::of(PathBuf::new(), *head, [records, Vec::new()]);
-        let _ = put_together(vec![kept]).map(|past| past.news.len());
+    let _ = (matches!(head_of(bytes), Said::Ours(_)), records_of(bytes).len());
+    let Some(records) = read::<Vec<Record>>(bytes) else { return };
+    let ring = |is_of_leader: bool| {
+        let (id, name, plan, address) = (1, String::new(), String::new(), String::new());
+        let head = Head { is_of_leader, id, name, run: 0, begun_by: 0, plan, packet: Vec::new(), address };
+        Kept::of(PathBuf::new(), head, [records.clone(), Vec::new()])
+    };
+    for rings in [vec![ring(true)], vec![ring(false)], vec![ring(true), ring(false)]] {
+        let Ok(past) = put_together(rings) else { continue };
+        let mut ledger = Ledger::default();
+        past.news.iter().for_each(|(_, member, news)| ledger.news(*member, news));
+        past.losses.iter().for_each(|(member, until)| ledger.lost(*member, *until));
+        let _ = ledger.balance(&past.state, Nanos::from_millis(60_000), &Nothing);
     }
-    for record in records_of(bytes) {
-        if let Record::Batch(batch) = record {
-            let _ = read::<crate::words::Batch>(&batch);
-        }
+}
+
+/// Nothing is due.
+struct Nothing;
+
+impl Due for Nothing {
+    fn count(&self, _: &Segment, _: Nanos, _: Nanos) -> u64 {
+        0
     }
 }

@@ -4,8 +4,8 @@
 mod stamp;
 mod state;
 
-use pacing::Nanos;
 use pacing::change::Change;
+use pacing::{Nanos, SLOT_COUNT};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,8 @@ pub const PROTOCOL: u32 = 5;
 pub const MEMBERS_MAX: usize = 16_384;
 /// How often slots may change hands in one run.
 pub const TENURES_MAX: usize = 256;
+/// No run has more rows: some days of a hundred each second.
+const ROWS_MAX: u64 = 1 << 26;
 /// The longest name of a worker.
 pub const NAME_CHARS_MAX: usize = 100;
 
@@ -372,7 +374,36 @@ pub enum News {
     },
 }
 
+impl Batch {
+    /// Reads it; `None` when it is none, or says what cannot be.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        read(bytes).filter(|batch: &Self| {
+            [batch.number, batch.sent_at.0].into_iter().all(can_be) && batch.news.iter().all(News::is_sound)
+        })
+    }
+}
+
 impl News {
+    /// It names nothing that is not there.
+    pub(crate) fn is_sound(&self) -> bool {
+        let instants = match self {
+            Self::Began { slots, from, late, .. } => {
+                if slots.iter().any(|slot| u32::from(*slot) >= SLOT_COUNT) {
+                    return false;
+                }
+                [from.unwrap_or_default(), *late]
+            }
+            Self::Row(Row { number, upto, .. }) if *number.max(upto) > ROWS_MAX => return false,
+            Self::Row(Row { covered: at, .. })
+            | Self::Gathered { at, .. }
+            | Self::Held { since: at, .. }
+            | Self::Ended { until: at, .. }
+            | Self::Gave { at, .. } => [*at, Nanos::ZERO],
+            Self::Left { .. } | Self::Hopeless { .. } | Self::Broken { .. } | Self::Gone { .. } => return true,
+        };
+        instants.into_iter().all(|at| can_be(at.0))
+    }
+
     /// Its bytes, about.
     pub(crate) fn bytes(&self) -> usize {
         let own = match self {

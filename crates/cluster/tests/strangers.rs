@@ -44,7 +44,7 @@ impl Workplace for Desk {
 /// Leads a run until it fails, and says why.
 fn leads(site: Site) -> std::thread::JoinHandle<String> {
     std::thread::spawn(move || {
-        let team = Workers::lead(setting(VERSION, 1, WAITS), Box::new(|| None), |subjects, inbox| {
+        let team = Workers::lead(setting(VERSION, 1, WAITS), Box::new(|| None), None, |subjects, inbox| {
             join(&site, Role::Leads, subjects, inbox)
         });
         let flags =
@@ -68,6 +68,7 @@ fn works(site: &Site, version: &str, does: impl FnOnce() -> String) -> (String, 
         weight: 1,
         folder: std::env::temp_dir().join(format!("onrush-strangers-{}", std::process::id())),
         goes_with_leader: false,
+        rings: None,
     };
     let hand = Hand::new(own, &place);
     let bus = join(site, Role::Works, hand.subjects(), hand.inbox()).expect("it joins");

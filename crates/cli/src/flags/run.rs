@@ -35,7 +35,7 @@ pub(super) const ENGINE: &[Row] = &[
         "With --cluster: lead nothing, and take this load over when whoever leads it on the bus is gone",
         "与 --cluster 一起使用：不主导压测，仅当总线上主导此负载的进程消失时接管",
     ),
-    flag("ring", Kind::Text("DIR"), modes::THREADED).help(
+    flag("ring", Kind::Text("DIR"), modes::PINNED).help(
         "Where what is told on a bus is kept on this machine too, for onrush import: up to 64 MiB for each of the last 8 runs; none for nowhere [default: ~/.local/share/onrush/rings]",
         "在本机另存总线上传送的数据的目录，供 onrush import 使用：保留最近 8 次运行，每次最多 64 MiB；none 表示不保存 [默认：~/.local/share/onrush/rings]",
     ),

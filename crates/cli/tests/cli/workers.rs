@@ -336,6 +336,29 @@ fn what_workers_cannot_do() {
     assert_eq!(by_path(&stats(&server)).keys().collect::<BTreeSet<_>>().len(), 0, "nothing was sent");
 }
 
+/// What is no ring is said with what a ring is; a place for rings needs something to be kept.
+#[test]
+fn rings_that_are_none() {
+    let folder = std::env::temp_dir().join(format!("onrush-no-ring-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("head"), b"something else").expect("a file");
+    let path = folder.display().to_string();
+    let cases: [(&[&str], &str, &str); 5] = [
+        (&["import", &path], "is not a ring: a folder with the files head", "不是 ring"),
+        (&["import", "/nowhere/at/all"], "No such file or directory", "没有该文件或目录"),
+        (&["import"], "RING", "RING"),
+        (&["--ring", "x", "-n", "1", "http://127.0.0.1:9/"], "--ring needs --cluster", "--ring 需要同时给出"),
+        (&["worker", "--join", "unix:/nowhere/bus", "--ring", "x"], "--ring needs a bus", "--ring 需要多台机器"),
+    ];
+    for (words, english, chinese) in cases {
+        for (language, said) in [("en", english), ("zh", chinese)] {
+            let done = onrush(words).args(["--lang", language]).output().expect("it starts");
+            assert!(done.status.code() == Some(2) && text_of(&done.stderr).contains(said), "{words:?}: {done:?}");
+        }
+    }
+    std::fs::remove_dir_all(&folder).expect("it was there");
+}
+
 fn text_of(bytes: &[u8]) -> String {
     text(bytes)
 }

@@ -5,7 +5,7 @@ use pacing::Nanos;
 use super::run::Run;
 use super::{Leader, Pending, Told, Turn};
 use crate::bus::{Heard, LEADER, Refused, STATE, Verb};
-use crate::words::{Answer, Ask, Batch, Hello, Lease, PROTOCOL, Phase, Said, Stamp, State, Wish, read};
+use crate::words::{Answer, Ask, Batch, Hello, Lease, PROTOCOL, Phase, Said, Stamp, State, Wish};
 
 /// More workers than this are many.
 const MANY: usize = 64;
@@ -27,7 +27,7 @@ impl Leader {
             return;
         }
         (self.read_upto, self.read_at) = (place, now);
-        if let Some(batch) = read::<Batch>(payload) {
+        if let Some(batch) = Batch::read(payload) {
             self.hear_batch(batch, now);
         }
     }

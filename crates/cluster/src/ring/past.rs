@@ -119,26 +119,28 @@ struct Facts {
     states: Vec<State>,
     who: HashMap<Member, (String, Option<Nanos>)>,
     lost: HashMap<Member, Nanos>,
-    lives: HashMap<Member, Whole>,
+    /// What lives of workers have kept, and what was heard of them.
+    own: HashMap<Member, Life>,
+    heard: HashMap<Member, Life>,
 }
 
 impl Facts {
-    /// What a ring says, its own news apart.
+    /// What a ring says. One life may stand in several, when its worker wrote several or several have led.
     fn learn(&mut self, kept: Kept) {
-        let (head, mut own, mut heard) = (kept.head, HashMap::new(), HashMap::new());
+        let head = kept.head;
         for record in kept.records {
             match record {
                 Record::Begins(_) => {}
                 // Whoever led knows best, and its ring comes first.
                 Record::Started(unix) => _ = self.started.get_or_insert(unix),
-                Record::News { boot, index, at, news } if !head.is_of_leader => {
-                    let life: &mut Life = own.entry(Member { id: head.id, boot }).or_default();
+                Record::News { boot, index, at, news } if !head.is_of_leader && news.is_sound() => {
+                    let life = self.own.entry(Member { id: head.id, boot }).or_default();
                     life.put(index, at, vec![news]);
                 }
                 Record::News { .. } => {}
                 Record::Batch(bytes) => {
-                    let Some(batch) = read::<Batch>(&bytes).filter(|batch| batch.run == head.run) else { continue };
-                    let life: &mut Life = heard.entry(Member { id: batch.id, boot: batch.boot }).or_default();
+                    let Some(batch) = Batch::read(&bytes).filter(|batch| batch.run == head.run) else { continue };
+                    let life = self.heard.entry(Member { id: batch.id, boot: batch.boot }).or_default();
                     life.put(batch.number, batch.sent_at, batch.news);
                 }
                 Record::State(state) => {
@@ -156,14 +158,13 @@ impl Facts {
                 }
             }
         }
-        let own = own.into_iter().map(|(member, life)| (member, life.until_hole(0)));
-        let heard = heard.into_iter().map(|(member, life)| (member, life.until_hole(1)));
-        for (member, whole) in own.chain(heard) {
-            let is_better = self.lives.get(&member).is_none_or(|known| known.rank() < whole.rank());
-            if is_better {
-                self.lives.insert(member, whole);
-            }
-        }
+    }
+
+    /// What there is of a life: of what it kept, and what was heard of it, what has more.
+    fn life_of(&mut self, member: Member) -> Option<Whole> {
+        let own = self.own.remove(&member).map(|life| life.until_hole(0));
+        let heard = self.heard.remove(&member).map(|life| life.until_hole(1));
+        own.into_iter().chain(heard).max_by_key(Whole::rank)
     }
 
     /// What a member is called, and the shortest round trip that it named; in another life it has the same name.
@@ -240,7 +241,7 @@ pub fn put_together(mut all: Vec<Kept>) -> Result<Past, RingError> {
     past.state.tenures.iter().flat_map(|tenure| &tenure.moves).for_each(|(_, to)| has_part[usize::from(*to)] = true);
     for (number, member) in past.state.members.iter().enumerate() {
         let (name, round_trip) = facts.who_is(*member);
-        let life = facts.lives.remove(member);
+        let life = facts.life_of(*member);
         let cut = match &life {
             Some(life) if life.has_gone() => None,
             Some(life) if life.has_hole => Some(Cut::Hole { name: name.clone() }),

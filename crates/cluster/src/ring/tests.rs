@@ -26,7 +26,8 @@ impl Folder {
     }
 
     fn all(&self) -> Vec<PathBuf> {
-        let mut all: Vec<_> = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut all: Vec<_> =
+            fs::read_dir(&self.0).expect("it works").map(|entry| entry.expect("it works").path()).collect();
         all.sort();
         all
     }
@@ -103,21 +104,21 @@ fn told_by(past: &Past, number: u16) -> usize {
 fn two_rings_are_a_run() {
     let folder = Folder::new("two");
     let all = OF_TWO.map(|id| written_ring(&folder, id, of_worker(id, (0..5).map(row).chain([gone(5)]))));
-    let past = put(&all).unwrap();
+    let past = put(&all).expect("it works");
     assert_eq!((past.cuts, past.losses, past.started_unix), (vec![], vec![], Some(Nanos(77))));
     assert_eq!(past.state.owners(1), state().owners(1));
     let names: Vec<_> = past.names.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!((names, past.news.len()), (vec!["w7", "w8"], 12));
     // One of them alone: the other's half is somebody's.
-    let past = put(&all[..1]).unwrap();
+    let past = put(&all[..1]).expect("it works");
     assert_eq!(past.cuts, [Cut::Missing { name: String::new() }]);
     assert_eq!(past.losses, [(1, Nanos::NEVER)]);
     assert_eq!(past.state.owners(1), state().owners(1));
     // The same twice is no more.
-    assert_eq!(put(&[all[0].clone(), all[0].clone(), all[1].clone()]).unwrap().news.len(), 12);
+    assert_eq!(put(&[all[0].clone(), all[0].clone(), all[1].clone()]).expect("it works").news.len(), 12);
     for path in all.iter().flat_map(|path| [path.clone(), path.join(HEAD), path.join(TURNS[0])]) {
         use std::os::unix::fs::PermissionsExt;
-        let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o077;
+        let mode = fs::metadata(&path).expect("it works").permissions().mode() & 0o077;
         assert_eq!(mode, 0, "{} is for nobody else", path.display());
     }
 }
@@ -127,11 +128,11 @@ fn two_rings_are_a_run() {
 fn a_ring_may_be_cut_off_anywhere() {
     let folder = Folder::new("cut");
     let ring = written_ring(&folder, 7, of_worker(7, (0..4).map(row).chain([gone(4)])));
-    let whole = fs::read(ring.join(TURNS[0])).unwrap();
+    let whole = fs::read(ring.join(TURNS[0])).expect("it works");
     let mut last = 0;
     for length in 0..whole.len() {
-        fs::write(ring.join(TURNS[0]), &whole[..length]).unwrap();
-        match put(&[ring.clone()]) {
+        fs::write(ring.join(TURNS[0]), &whole[..length]).expect("it works");
+        match put(std::slice::from_ref(&ring)) {
             Err(error) => assert!(matches!(error, RingError::Nothing) && last == 0, "{length}: {error}"),
             Ok(past) => {
                 let told = told_by(&past, 0);
@@ -146,14 +147,14 @@ fn a_ring_may_be_cut_off_anywhere() {
     for place in (0..whole.len()).step_by(7) {
         let mut damaged = whole.clone();
         damaged[place] ^= 1;
-        fs::write(ring.join(TURNS[0]), &damaged).unwrap();
-        let told = put(&[ring.clone()]).map_or(0, |past| told_by(&past, 0));
+        fs::write(ring.join(TURNS[0]), &damaged).expect("it works");
+        let told = put(std::slice::from_ref(&ring)).map_or(0, |past| told_by(&past, 0));
         assert!(told < 5, "{place}");
     }
-    let bytes = fs::read(ring.join(HEAD)).unwrap();
+    let bytes = fs::read(ring.join(HEAD)).expect("it works");
     for length in 0..bytes.len() {
-        fs::write(ring.join(HEAD), &bytes[..length]).unwrap();
-        let error = Kept::read(&ring).unwrap_err();
+        fs::write(ring.join(HEAD), &bytes[..length]).expect("it works");
+        let error = Kept::read(&ring).expect_err("it is refused");
         assert!(matches!(error, RingError::NotOne { .. } | RingError::Damaged { .. }), "{length}: {error}");
     }
 }
@@ -164,9 +165,9 @@ fn a_full_ring_goes_on_and_says_what_is_missing() {
     let folder = Folder::new("full");
     let count = 5 * TURN_BYTES_MAX / 300;
     let ring = written_ring(&folder, 7, of_worker(7, (0..count).map(row)));
-    let bytes: u64 = TURNS.iter().map(|name| fs::metadata(ring.join(name)).unwrap().len()).sum();
+    let bytes: u64 = TURNS.iter().map(|name| fs::metadata(ring.join(name)).expect("it works").len()).sum();
     assert!(bytes <= 2 * TURN_BYTES_MAX + 4_096 && bytes > TURN_BYTES_MAX, "{bytes}");
-    let past = put(&[ring]).unwrap();
+    let past = put(&[ring]).expect("it works");
     // Who it is and what was to be done is there all the same.
     assert_eq!((past.names[0].0.as_str(), past.started_unix), ("w7", Some(Nanos(77))));
     assert_eq!(past.cuts[0], Cut::Hole { name: "w7".to_owned() });
@@ -194,7 +195,7 @@ fn the_better_of_two_counts() {
     };
     let own = |news: Vec<Record>| Kept::of("w".into(), head(7, 3), [of_worker(7, news.into_iter()), Vec::new()]);
     let told = |all: Vec<Kept>| {
-        let past = put_together(all).unwrap();
+        let past = put_together(all).expect("it works");
         (told_by(&past, 0), past.losses[0], past.started_unix)
     };
     assert_eq!(told(vec![own((0..3).map(row).collect()), leader(9)]), (9, (0, Nanos(9)), Some(Nanos(5))));
@@ -208,12 +209,12 @@ fn the_better_of_two_counts() {
 fn rings_of_other_runs_and_builds_are_refused() {
     let folder = Folder::new("other");
     let one = written_ring(&folder, 7, of_worker(7, [gone(0)].into_iter()));
-    let mut other = Kept::read(&one).unwrap();
+    let mut other = Kept::read(&one).expect("it works");
     other.head.run = 4;
-    let error = put_together(vec![Kept::read(&one).unwrap(), other]).unwrap_err();
+    let error = put_together(vec![Kept::read(&one).expect("it works"), other]).expect_err("it is refused");
     assert!(matches!(error, RingError::OtherRun { .. }), "{error}");
     let build = Build { protocol: PROTOCOL + 1, version: "2".to_owned() };
-    fs::write(one.join(HEAD), [MAGIC, &framed(&build), b"whatever"].concat()).unwrap();
+    fs::write(one.join(HEAD), [MAGIC, &framed(&build), b"whatever"].concat()).expect("it works");
     assert!(matches!(Kept::read(&one), Err(RingError::Foreign { version, .. }) if version == "2"));
     assert!(matches!(Kept::read(&folder.0), Err(RingError::NotOne { .. })));
     assert!(matches!(Kept::read(&one.join(HEAD)), Err(RingError::NotOne { .. })));
@@ -224,19 +225,19 @@ fn rings_of_other_runs_and_builds_are_refused() {
 #[test]
 fn old_rings_make_room() {
     let folder = Folder::new("room");
-    fs::create_dir_all(folder.0.join("0-photos")).unwrap();
+    fs::create_dir_all(folder.0.join("0-photos")).expect("it works");
     let going = Ring::begin(&folder.rings(), head(1, 1), |stopped| panic!("{stopped:?}"));
     while folder.all().iter().filter(|path| path.join(HEAD).exists()).count() < 1 {
         std::thread::sleep(Duration::from_millis(1));
     }
-    let first = folder.all().into_iter().find(|path| path.join(HEAD).exists()).unwrap();
+    let first = folder.all().into_iter().find(|path| path.join(HEAD).exists()).expect("it works");
     for run in 0..20 {
         drop(Ring::begin(&folder.rings(), head(2, run), |stopped| panic!("{stopped:?}")));
     }
     assert_eq!(folder.all().len(), RINGS_KEPT + 2);
-    assert!(Kept::read(&first).unwrap().is_going_on);
+    assert!(Kept::read(&first).expect("it works").is_going_on);
     drop(going);
-    assert!(!Kept::read(&first).unwrap().is_going_on);
+    assert!(!Kept::read(&first).expect("it works").is_going_on);
 }
 
 /// A place that cannot be written is said once, and stops nobody.
@@ -244,8 +245,8 @@ fn old_rings_make_room() {
 fn a_disk_that_refuses_is_told() {
     let (said, heard) = channel();
     let rings = Rings { home: "/proc/nowhere".into(), ..Folder::new("refused").rings() };
-    let mut ring = Ring::begin(&rings, head(7, 3), move |stopped| said.send(stopped.told()).unwrap());
-    (0..20).for_each(|index| ring.keep(row(index)).unwrap());
+    let mut ring = Ring::begin(&rings, head(7, 3), move |stopped| said.send(stopped.told()).expect("it works"));
+    (0..20).for_each(|index| ring.keep(row(index)).expect("it works"));
     drop(ring);
     let told: Vec<_> = heard.iter().collect();
     assert!(told.len() == 1 && told[0].0.contains("/proc/nowhere") && told[0].1.is_some(), "{told:?}");
@@ -270,7 +271,7 @@ proptest! {
             let records = vec![Record::State(full.seen_by(Some(number)))];
             Kept::of(PathBuf::new(), head(100 + u64::from(number), 3), [records, Vec::new()])
         });
-        let past = put_together(rings.collect()).unwrap();
+        let past = put_together(rings.collect()).expect("it works");
         let identity = |state: &State, tenures: usize| -> Vec<u64> {
             state.owners(tenures).into_iter().map(|to| state.members[usize::from(to)].id).collect()
         };

@@ -60,7 +60,7 @@ impl std::fmt::Debug for Rings {
 /// A ring that is written. It ends when it is dropped.
 #[derive(Debug)]
 pub struct Ring {
-    records: Option<SyncSender<Record>>,
+    records: Option<SyncSender<Box<Record>>>,
     ended: Receiver<()>,
     is_late: bool,
     home: PathBuf,
@@ -85,7 +85,7 @@ impl Ring {
 
     /// One more is kept. Says so once when the disk is too slow; nothing more is kept then.
     pub fn keep(&mut self, record: Record) -> Result<(), Stopped> {
-        match self.records.as_ref().map(|records| records.try_send(record)) {
+        match self.records.as_ref().map(|records| records.try_send(Box::new(record))) {
             Some(Err(TrySendError::Full(_))) => {
                 self.records = None;
                 self.is_late = true;
@@ -157,7 +157,7 @@ impl Turn {
     }
 }
 
-fn write(rings: &Rings, head: &Head, taken: &Receiver<Record>) -> Result<(), RingError> {
+fn write(rings: &Rings, head: &Head, taken: &Receiver<Box<Record>>) -> Result<(), RingError> {
     let (folder, _lock) = folder_for(rings, head)?;
     let (mut facts, mut count) = (Facts::default(), 0);
     let mut turn = Turn::begin(&folder, count, &facts)?;

@@ -52,17 +52,7 @@ impl World {
                 return Err(format!("the start at {} ms was made twice", at.0 / 1_000_000));
             }
         }
-        for made in &self.made {
-            let stalls = &self.nodes[made.worker].stalls;
-            let stalled: u64 = stalls.iter().map(|(from, to)| to.since(*from).0).sum();
-            if made.late.0 > stalled + 300_000_000 {
-                return Err(format!(
-                    "the start at {} ms was made {} ms late",
-                    made.intended.0 / 1_000_000,
-                    made.late.0 / 1_000_000
-                ));
-            }
-        }
+        self.judge_lateness()?;
         let has_given_up = |node: &Node| matches!(&node.who, Who::Leader(_, tally, _) if tally.never_began);
         if self.nodes.iter().any(has_given_up) {
             let is_calm = self.setting.happens.is_empty() && self.setting.fault.drop == 0.0;
@@ -112,6 +102,22 @@ impl World {
         seen.joined = (leader.state().members.len() - self.setting.workers) as u64;
         seen.moved = leader.state().tenures.len() as u64 - 1;
         Ok(self.seen)
+    }
+
+    /// None is made late, unless whoever made it stood still.
+    fn judge_lateness(&self) -> Result<(), String> {
+        for made in &self.made {
+            let stalls = &self.nodes[made.worker].stalls;
+            let stalled: u64 = stalls.iter().map(|(from, to)| to.since(*from).0).sum();
+            if made.late.0 > stalled + 300_000_000 {
+                return Err(format!(
+                    "the start at {} ms was made {} ms late",
+                    made.intended.0 / 1_000_000,
+                    made.late.0 / 1_000_000
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Who leads has heard all; or nobody is left who could.

@@ -1,0 +1,39 @@
+//! A run that is over, and is put together again.
+
+use std::time::Duration;
+
+use figures::RunInput;
+use host::CpuTime;
+use pacing::Nanos;
+use plan::Plan;
+
+/// What is told of a run that is not of now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bygone {
+    /// When it started, since the epoch of Unix.
+    started_unix: Option<Duration>,
+}
+
+impl Bygone {
+    /// `started_unix`: when it started, since the epoch of Unix, if that is known.
+    pub(crate) fn new(started_unix: Option<Duration>) -> Self {
+        Self { started_unix }
+    }
+
+    /// An instant of it, counted from the beginning of the measured load, since the epoch of Unix.
+    pub(crate) fn at(&self, plan: &Plan, at: Nanos) -> Option<Duration> {
+        Some(self.started_unix? + plan.warmup + at.as_duration())
+    }
+
+    /// What is said of now, as it was then.
+    pub(crate) fn correct<'a>(&self, mut input: RunInput<'a>) -> RunInput<'a> {
+        let result = &mut input.result;
+        if let (Some(began), Some(ended)) = (self.at(&input.plan, Nanos::ZERO), self.at(&input.plan, result.wall)) {
+            result.began_unix = began;
+            input.host.now_unix_ns = Nanos::from(ended).0;
+        }
+        let workers = result.muster.iter().flat_map(|muster| &muster.workers);
+        result.cpu = workers.fold(CpuTime::default(), |sum, worker| sum.plus(worker.cpu));
+        input
+    }
+}
