@@ -35,7 +35,11 @@ const LOOKS_EVERY: Duration = Duration::from_millis(50);
 const SECRET_BYTES: usize = 16;
 /// What a worker tells at once is smaller than this.
 const PAYLOAD_BYTES_MAX: usize = 8 << 20;
+/// Whoever leads, and workers.
 const USER: &str = "onrush";
+const WORKER: &str = "worker";
+/// The cluster that is meant when none is named.
+const NAME_DEFAULT: &str = "default";
 
 pub(crate) fn bus(args: &BusArgs) -> Exit {
     let language = usage::language();
@@ -64,10 +68,10 @@ fn run(args: &BusArgs, language: Language) -> Result<Exit, (String, Exit)> {
     let own = workers::OwnFolder::new().map_err(system)?;
     let kept = args.dir.as_ref().map_or_else(|| own.path().to_owned(), PathBuf::from);
     let asked = signals::watch(|| {}, || std::process::exit(Exit::Stopped as i32)).map_err(system)?;
-    let (mut server, password) = Server::with_password(args, listen, (own.path(), &kept)).map_err(system)?;
+    let (mut server, passwords) = Server::with_passwords(args, listen, (own.path(), &kept)).map_err(system)?;
     server.listens(listen, &asked, language)?;
     if !asked.is_asked() {
-        say(args, listen, &password, language);
+        say(args, listen, &passwords, language);
     }
     loop {
         if asked.is_asked() {
@@ -117,12 +121,27 @@ fn secret_file(path: &Path) -> Result<std::fs::File, std::io::Error> {
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path).map_err(named)
 }
 
-/// The password that a folder has, or a new one.
-fn password(folder: &Path) -> Result<String, std::io::Error> {
-    std::fs::create_dir_all(folder)?;
-    let file = folder.join("password");
+/// Who may use a bus, each with a password.
+struct Passwords {
+    /// Whoever leads: it may do all.
+    leader: String,
+    /// Workers: they may tell, and read what is to be done.
+    worker: String,
+}
+
+impl Passwords {
+    /// Those that a folder has, or new ones.
+    fn of(folder: &Path) -> Result<Self, std::io::Error> {
+        std::fs::create_dir_all(folder)?;
+        let (leader, worker) = (folder.join("password"), folder.join("password-of-workers"));
+        Ok(Self { leader: password(&leader)?, worker: password(&worker)? })
+    }
+}
+
+/// The password in a file, or a new one.
+fn password(file: &Path) -> Result<String, std::io::Error> {
     let is_one = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    if let Ok(text) = std::fs::read_to_string(&file)
+    if let Ok(text) = std::fs::read_to_string(file)
         && is_one(text.trim())
     {
         return Ok(text.trim().to_owned());
@@ -130,7 +149,7 @@ fn password(folder: &Path) -> Result<String, std::io::Error> {
     let mut bytes = [0; SECRET_BYTES];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    writeln!(secret_file(&file)?, "{text}")?;
+    writeln!(secret_file(file)?, "{text}")?;
     Ok(text)
 }
 
@@ -139,13 +158,45 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-fn config_of(args: &BusArgs, listen: SocketAddr, kept: &Path, password: &str) -> Result<String, std::io::Error> {
+/// What a worker of a cluster may do: tell, ask who leads, answer, and read what is to be done. It writes nothing that others obey, and
+/// reads nothing that others tell.
+fn permissions_of_workers(name: &str) -> String {
+    let (keys, news, objects) =
+        (format!("KV_onrush_{name}"), format!("onrush_{name}_news"), format!("OBJ_onrush_{name}_packets"));
+    let mut publish = vec![
+        "onrush.lead.*".to_owned(),
+        format!("onrush.{name}.news.*"),
+        "$JS.API.INFO".to_owned(),
+        "$JS.FC.>".to_owned(),
+    ];
+    for stream in [&keys, &news, &objects] {
+        publish.push(format!("$JS.API.STREAM.INFO.{stream}"));
+        // Whoever comes first makes it; nobody but whoever leads changes or removes it.
+        publish.push(format!("$JS.API.STREAM.CREATE.{stream}"));
+    }
+    for stream in [&keys, &objects] {
+        publish.extend(["STREAM.MSG.GET", "DIRECT.GET"].map(|what| format!("$JS.API.{what}.{stream}")));
+        publish.push(format!("$JS.API.DIRECT.GET.{stream}.>"));
+    }
+    publish.extend(["", ".>"].map(|end| format!("$JS.API.CONSUMER.CREATE.{objects}{end}")));
+    let subscribe = ["_INBOX.>".to_owned(), format!("onrush.{name}.leads"), "onrush.there.*".to_owned()];
+    let list = |subjects: &[String]| subjects.iter().map(|subject| quoted(subject)).collect::<Vec<_>>().join(", ");
+    format!(
+        "{{publish: {{allow: [{}]}}, subscribe: {{allow: [{}]}}, allow_responses: true}}",
+        list(&publish),
+        list(&subscribe)
+    )
+}
+
+fn config_of(args: &BusArgs, listen: SocketAddr, kept: &Path, passwords: &Passwords) -> Result<String, std::io::Error> {
     let place = |path: &Path| Ok::<_, std::io::Error>(quoted(&std::path::absolute(path)?.display().to_string()));
     let mut text = format!(
-        "listen: {}\nmax_payload: {PAYLOAD_BYTES_MAX}\njetstream {{\n  store_dir: {}\n  sync_interval: always\n}}\nauthorization {{\n  user: {USER}\n  password: {}\n}}\n",
+        "listen: {}\nmax_payload: {PAYLOAD_BYTES_MAX}\njetstream {{\n  store_dir: {}\n  sync_interval: always\n}}\nauthorization {{\n  users: [\n    {{user: {USER}, password: {}}}\n    {{user: {WORKER}, password: {}, permissions: {}}}\n  ]\n}}\n",
         quoted(&listen.to_string()),
         place(kept)?,
-        quoted(password)
+        quoted(&passwords.leader),
+        quoted(&passwords.worker),
+        permissions_of_workers(name_of(args)),
     );
     if let Some(cert) = &args.cert {
         let cert = Path::new(cert);
@@ -178,10 +229,10 @@ impl OwnBus {
         let listen = free.map_err(system)?;
         let folder = workers::OwnFolder::new().map_err(system)?;
         let folders = (folder.path(), folder.path());
-        let (mut server, password) = Server::with_password(&BusArgs::default(), listen, folders).map_err(system)?;
+        let (mut server, passwords) = Server::with_passwords(&BusArgs::default(), listen, folders).map_err(system)?;
         server.listens(listen, asked, language)?;
         let server = Mutex::new(server);
-        Ok(Self { server, site: format!("nats://{USER}:{password}@{listen}/sim"), _folder: folder })
+        Ok(Self { server, site: format!("nats://{USER}:{}@{listen}/sim", passwords.leader), _folder: folder })
     }
 
     /// What it has spent, while it runs.
@@ -214,17 +265,17 @@ struct Server {
 }
 
 impl Server {
-    /// One with the password of what it keeps, or a new one; its configuration and its log are in a folder of its own.
-    fn with_password(
+    /// One with the passwords of what it keeps, or new ones; its configuration and its log are in a folder of its own.
+    fn with_passwords(
         args: &BusArgs,
         listen: SocketAddr,
         (own, kept): (&Path, &Path),
-    ) -> Result<(Self, String), std::io::Error> {
-        let password = password(kept)?;
+    ) -> Result<(Self, Passwords), std::io::Error> {
+        let passwords = Passwords::of(kept)?;
         let config = own.join("nats.conf");
-        let text = config_of(args, listen, kept, &password)?;
+        let text = config_of(args, listen, kept, &passwords)?;
         secret_file(&config)?.write_all(text.as_bytes())?;
-        Ok((Self::start(&config, &own.join("log"))?, password))
+        Ok((Self::start(&config, &own.join("log"))?, passwords))
     }
 
     fn start(config: &Path, log: &Path) -> Result<Self, std::io::Error> {
@@ -299,22 +350,28 @@ fn gone(reason: &str, language: Language) -> String {
     language.pick(format!("{SERVER} has ended: {reason}"), format!("{SERVER} 已退出：{}", report::in_chinese(reason)))
 }
 
+/// The cluster that workers of this bus are of.
+fn name_of(args: &BusArgs) -> &str {
+    args.name.as_deref().unwrap_or(NAME_DEFAULT)
+}
+
 /// What others are to write.
-fn say(args: &BusArgs, listen: SocketAddr, password: &str, language: Language) {
+fn say(args: &BusArgs, listen: SocketAddr, passwords: &Passwords, language: Language) {
     let host = if args.cert.is_some() { name_of_host() } else { address_of_host(listen) };
     let (scheme, files) = match (&args.cert, &args.cacert) {
         (None, _) => ("nats", ""),
         (Some(_), None) => ("tls", ""),
         (Some(_), Some(_)) => ("tls", "?cert=FILE&key=FILE"),
     };
-    let name = args.name.as_deref().unwrap_or("default");
-    let bus = format!("'{scheme}://{USER}:{password}@{host}:{}/{name}{files}'", listen.port());
+    let (name, port) = (name_of(args), listen.port());
+    let bus = |user: &str, password: &str| format!("'{scheme}://{user}:{password}@{host}:{port}/{name}{files}'");
+    let (join, lead) = (bus(WORKER, &passwords.worker), bus(USER, &passwords.leader));
     let text = language.pick(
         format!(
-            "On each machine that makes load:  onrush worker --join {bus}\nWhere it is led:                  onrush --cluster {bus} --workers N URL\nCtrl-C ends the bus."
+            "On each machine that makes load:  onrush worker --join {join}\nWhere it is led:                  onrush --cluster {lead} --workers N URL\nCtrl-C ends the bus."
         ),
         format!(
-            "在每台压测机上：  onrush worker --join {bus}\n在主导的机器上：  onrush --cluster {bus} --workers N URL\n按 Ctrl-C 结束总线。"
+            "在每台压测机上：  onrush worker --join {join}\n在主导的机器上：  onrush --cluster {lead} --workers N URL\n按 Ctrl-C 结束总线。"
         ),
     );
     // A bus is of use without a reader of this.

@@ -61,6 +61,11 @@ pub(crate) fn said(error: &NatsError, language: Language) -> String {
         NatsError::Rejected { site, reason } => {
             format!("总线 {site} 拒绝连接：{reason}；请在主机前写上用户名和密码，如 用户:密码@主机（@ 写成 %40）")
         }
+        NatsError::Forbidden { site, reason } => {
+            format!(
+                "总线 {site} 不允许此操作：{reason}；工作进程的地址只供 onrush worker 加入一个集群，主导方请使用主导方的地址"
+            )
+        }
         NatsError::Old { site, version } => format!("总线 {site} 是 nats-server {version}；需要 2.11 或更新版本"),
         NatsError::Forgetful { site, reason } => {
             format!("总线 {site} 无法保存数据：{reason}；请为 nats-server 启用 JetStream（-js）并留出空间")

@@ -4,6 +4,7 @@
 mod room;
 mod site;
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_nats::{ConnectErrorKind, Event, ServerAddr};
@@ -27,6 +28,8 @@ const OLDEST: (i64, i64, i64) = (2, 11, 0);
 const OF_TLS: [&str; 4] = ["certificate", "fatal alert", "corrupt message", "TLS"];
 /// What was said is on its way within this time, when the bus is left.
 const LEAVES_WITHIN: Duration = Duration::from_secs(2);
+/// What it does not allow a server has said within this time.
+const SAYS_WITHIN: Duration = Duration::from_millis(50);
 /// What was there for a moment is removed within this time.
 const FORGETS_WITHIN: Duration = Duration::from_secs(5);
 /// A server is tried again after this, and later each time: soon enough for leases that go on meanwhile.
@@ -70,6 +73,16 @@ pub enum NatsError {
         /// Which.
         site: String,
         /// Why.
+        reason: String,
+    },
+    /// It lets us in, but not do what is needed.
+    #[error(
+        "the bus {site} does not allow this: {reason}; an address of workers is for onrush worker and for one cluster, whoever leads needs that of who leads"
+    )]
+    Forbidden {
+        /// Which.
+        site: String,
+        /// What it says.
         reason: String,
     },
     /// It is older than what is needed.
@@ -206,6 +219,9 @@ async fn enter(
     let shown = site.shown();
     let untrusted = |reason| NatsError::Tls { site: shown.clone(), reason };
     let options = site.options().map_err(untrusted)?;
+    // What the server does not allow it says by the way: no answer comes then.
+    let refused = Arc::new(Mutex::new(None));
+    let said = refused.clone();
     let options = options
         .name("onrush")
         .ping_interval(PING_EVERY)
@@ -217,6 +233,11 @@ async fn enter(
             doubled.min(AGAIN_AFTER_MAX).mul_f64(0.5 + 0.5 * jitter())
         })
         .event_callback(move |event| {
+            if let Event::ServerError(error) = &event
+                && let Ok(mut said) = said.lock()
+            {
+                said.get_or_insert(error.to_string());
+            }
             let is_there = match event {
                 Event::Connected => Some(true),
                 Event::Disconnected | Event::Closed => Some(false),
@@ -248,13 +269,33 @@ async fn enter(
         match room::Stores::of(&client, site.name(), site.replicas()).await {
             Ok(stores) => {
                 let room = Room::furnished((client, role), site.name(), stores, subjects, inbox).await;
-                return room.map_err(|error| NatsError::Forgetful { site: shown, reason: error.to_string() });
+                let room =
+                    room.map_err(|error| NatsError::Forgetful { site: shown.clone(), reason: error.to_string() })?;
+                if role == Role::Leads {
+                    room.say_nothing().await;
+                    tokio::time::sleep(SAYS_WITHIN).await;
+                }
+                return match forbidden(&refused) {
+                    Some(reason) => Err(NatsError::Forbidden { site: shown, reason }),
+                    None => Ok(room),
+                };
             }
             // Several servers need a while to agree on who keeps what.
             Err(_) if site.replicas() > 1 && since.elapsed() < FINDS_WITHIN => tokio::time::sleep(FINDS_AGAIN).await,
-            Err(error) => return Err(NatsError::Forgetful { site: shown, reason: error.to_string() }),
+            Err(error) => {
+                return Err(match forbidden(&refused) {
+                    Some(reason) => NatsError::Forbidden { site: shown, reason },
+                    None => NatsError::Forgetful { site: shown, reason: error.to_string() },
+                });
+            }
         }
     }
+}
+
+/// What the server said that it does not allow.
+fn forbidden(said: &Mutex<Option<String>>) -> Option<String> {
+    let said = said.lock().expect("no holder of the lock panics").clone()?;
+    said.to_ascii_lowercase().contains("permissions violation").then_some(said)
 }
 
 /// Not drawn from a seed: clients differ by when they ask.

@@ -1,7 +1,9 @@
 //! `onrush bus`: what it prints is enough for workers and for who leads.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -18,21 +20,54 @@ fn bus(words: &[&str]) -> Command {
     bus
 }
 
-/// A bus, and the address that it printed.
-fn begun(words: &[&str], files: &Folder) -> (Child, String) {
-    let mut child = bus(words).env("TMPDIR", &files.0).stdout(Stdio::piped()).spawn().expect("it starts");
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
-    let site = line.split('\'').nth(1).unwrap_or_else(|| panic!("{line}")).to_owned();
-    assert!(line.contains("onrush worker --join"), "{line}");
-    (child, site)
+/// The addresses that a bus prints: for workers, and for who leads.
+struct Sites {
+    join: String,
+    lead: String,
 }
 
-fn is_used(site: &str) {
+/// A bus, and the addresses that it printed.
+fn begun(words: &[&str], files: &Folder) -> (Child, Sites) {
+    let mut child = bus(words).env("TMPDIR", &files.0).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let mut site = |command: &str| {
+        let line = lines.next().expect("a line").expect("a line");
+        assert!(line.contains(command), "{line}");
+        line.split('\'').nth(1).unwrap_or_else(|| panic!("{line}")).to_owned()
+    };
+    let sites = Sites { join: site("onrush worker --join"), lead: site("onrush --cluster") };
+    (child, sites)
+}
+
+fn is_used(sites: &Sites) {
+    is_used_with(sites, &[]);
+}
+
+fn is_used_with(sites: &Sites, more: &[&str]) {
     let server = Served::start();
-    let _workers = [Worker::joins(site, "one"), Worker::joins(site, "two")];
-    let words = ["-n", "100", "-c", "4", "--cluster", site, "--workers", "2", &server.url("/delay/1")];
-    assert_eq!((started(&run(&words)), server_count(&server)), (100, 100));
+    let _workers = [Worker::joins(&sites.join, "one"), Worker::joins(&sites.join, "two")];
+    let words = ["-n", "100", "-c", "4", "--cluster", &sites.lead, "--workers", "2", &server.url("/delay/1")];
+    assert_eq!((started(&run(&[&words[..], more].concat())), server_count(&server)), (100, 100));
+}
+
+/// User, password and address of a site.
+fn parts(site: &str) -> [&str; 3] {
+    let (_, rest) = site.split_once("://").expect("a scheme");
+    let (user, rest) = rest.split_once(':').expect("a user");
+    let (password, rest) = rest.split_once('@').expect("a password");
+    [user, password, rest.split('/').next().expect("an address")]
+}
+
+/// What a server says to somebody who says this, in the words of NATS.
+fn says(site: &str, said: &str) -> String {
+    let [user, password, address] = parts(site);
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a time");
+    let hello = format!("CONNECT {{\"verbose\":false,\"user\":\"{user}\",\"pass\":\"{password}\"}}\r\n");
+    write!(stream, "{hello}{said}\r\nPING\r\n").expect("it takes it");
+    let mut lines = BufReader::new(stream).lines().map(|line| line.expect("a line"));
+    let all: Vec<String> = lines.by_ref().take_while(|line| line != "PONG").collect();
+    all[1..].join("\n")
 }
 
 fn ends(mut child: Child) {
@@ -43,9 +78,9 @@ fn ends(mut child: Child) {
 #[test]
 fn a_bus_of_its_own() {
     let files = Folder::new("own-bus");
-    let (child, site) = begun(&[], &files);
-    is_used(&site);
-    let stranger = site.replace("onrush:", "onrush:x");
+    let (child, sites) = begun(&[], &files);
+    is_used(&sites);
+    let stranger = sites.join.replace("worker:", "worker:x");
     let done = onrush(&["worker", "--join", &stranger]).output().expect("it starts");
     assert!(text(&done.stderr).contains("refuses us"), "{done:?}");
     ends(child);
@@ -54,25 +89,74 @@ fn a_bus_of_its_own() {
 
     // In a folder that stays, the password does too.
     let kept = files.of("kept");
-    let password = |site: &str| site.split(['/', ':', '@']).nth(4).map(str::to_owned);
-    let sites = [(), ()].map(|()| {
-        let (child, site) = begun(&["--dir", &kept], &files);
+    let passwords = [(), ()].map(|()| {
+        let (child, sites) = begun(&["--dir", &kept], &files);
         ends(child);
-        site
+        [&sites.join, &sites.lead].map(|site| parts(site)[..2].join(":"))
     });
-    assert_eq!(password(&sites[0]), password(&sites[1]), "{sites:?}");
+    assert_eq!(passwords[0], passwords[1]);
+    assert_ne!(passwords[0][0], passwords[0][1]);
+}
+
+/// Who has the address of a worker tells, and nothing else: it leads nothing, gives nobody work, and reads nothing of what others tell.
+#[test]
+fn a_worker_commands_nobody() {
+    let files = Folder::new("own-bus-worker");
+    let (child, sites) = begun(&[], &files);
+    is_used(&sites);
+    let server = Served::start();
+    for (language, said) in [("en", "does not allow this"), ("zh", "不允许此操作")] {
+        let words = ["--lang", language, "-n", "9", "--cluster", &sites.join, &server.url("/delay/1")];
+        let done = onrush(&words).output().expect("it starts");
+        assert!(done.status.code() == Some(4) && text(&done.stderr).contains(said), "{done:?}");
+        // It is a worker of one cluster.
+        let other = sites.join.replace("/shop", "/bank");
+        let done = onrush(&["worker", "--lang", language, "--join", &other]).output().expect("it starts");
+        assert!(!done.status.success() && text(&done.stderr).contains(said), "{done:?}");
+    }
+    assert_eq!(server_count(&server), 0);
+    let denied = [
+        "PUB $KV.onrush_shop.state 1\r\nx",
+        "PUB $KV.onrush_shop.leader 1\r\nx",
+        "PUB onrush.shop.leads 1\r\nx",
+        "PUB onrush.there.0000000000000001 1\r\nx",
+        "PUB $O.onrush_shop_packets.C.x 1\r\nx",
+        "PUB $JS.API.STREAM.PURGE.onrush_shop_news 0\r\n",
+        "PUB $JS.API.STREAM.DELETE.KV_onrush_shop 0\r\n",
+        "PUB $JS.API.STREAM.UPDATE.onrush_shop_news 0\r\n",
+        "PUB $JS.API.DIRECT.GET.onrush_shop_news 0\r\n",
+        "PUB $JS.API.CONSUMER.CREATE.onrush_shop_news.x 0\r\n",
+        "SUB onrush.shop.news.* 1",
+        "SUB onrush.lead.* 1",
+        "SUB > 1",
+    ];
+    for said in denied {
+        assert!(says(&sites.join, said).contains("Permissions Violation"), "{said}");
+        assert_eq!(says(&sites.lead, said), "", "{said}: whoever leads may");
+    }
+    for said in ["PUB onrush.shop.news.0000000000000001 1\r\nx", "SUB onrush.shop.leads 1"] {
+        assert_eq!(says(&sites.join, said), "", "{said}");
+    }
+    // Nothing of that did any harm. A plan that is too large for one message comes in pieces.
+    let body = files.of("body");
+    std::fs::write(&body, vec![b'x'; 1 << 20]).expect("a file");
+    is_used_with(&sites, &["-d", &format!("@{body}")]);
+    ends(child);
 }
 
 #[test]
 fn a_bus_of_its_own_with_tls() {
     let files = certificates("own-bus-tls");
     let [ca, cert, key] = ["ca.pem", "server.pem", "server.key"].map(|name| files.of(name));
-    let (child, site) = begun(&["--cert", &cert, "--key", &key, "--cacert", &ca], &files);
-    let (before, after) = site.split_once('@').expect("a host");
-    let port = after.split([':', '/']).nth(1).expect("a port");
-    assert!(before.starts_with("tls://") && after.ends_with("/shop?cert=FILE&key=FILE"), "{site}");
+    let (child, sites) = begun(&["--cert", &cert, "--key", &key, "--cacert", &ca], &files);
     let own = format!("ca={ca}&cert={}&key={}", files.of("client.pem"), files.of("client.key"));
-    is_used(&format!("{before}@localhost:{port}/shop?{own}"));
+    let here = |site: &str| {
+        let (before, after) = site.split_once('@').expect("a host");
+        let port = after.split([':', '/']).nth(1).expect("a port");
+        assert!(before.starts_with("tls://") && after.ends_with("/shop?cert=FILE&key=FILE"), "{site}");
+        format!("{before}@localhost:{port}/shop?{own}")
+    };
+    is_used(&Sites { join: here(&sites.join), lead: here(&sites.lead) });
     ends(child);
 }
 

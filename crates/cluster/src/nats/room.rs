@@ -203,6 +203,12 @@ impl Room {
         self.0.is_left.get()
     }
 
+    /// Says what only whoever leads may say; those who hear it take it for nothing.
+    pub(super) async fn say_nothing(&self) {
+        let _ = self.0.client.publish(self.0.leads.clone(), bytes::Bytes::new()).await;
+        self.flush().await;
+    }
+
     pub(super) async fn flush(&self) {
         // One that cannot be reached takes nothing.
         let _ = self.0.client.flush().await;
