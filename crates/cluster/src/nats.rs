@@ -208,19 +208,16 @@ pub async fn join_here(
     Ok((bus, async move { serve(&room, asked).await }))
 }
 
-async fn enter(
+/// A client of a server that is what is needed. What that refuses later it says to `refused`.
+async fn connected(
     site: &Site,
-    role: Role,
     servers: Vec<ServerAddr>,
-    subjects: Vec<String>,
-    inbox: Inbox,
     events: UnboundedSender<Input>,
-) -> Result<Room, NatsError> {
+    refused: &Arc<Mutex<Option<String>>>,
+) -> Result<async_nats::Client, NatsError> {
     let shown = site.shown();
     let untrusted = |reason| NatsError::Tls { site: shown.clone(), reason };
     let options = site.options().map_err(untrusted)?;
-    // What the server does not allow it says by the way: no answer comes then.
-    let refused = Arc::new(Mutex::new(None));
     let said = refused.clone();
     let options = options
         .name("onrush")
@@ -264,6 +261,21 @@ async fn enter(
     if !client.is_server_compatible(major, minor, patch) {
         return Err(NatsError::Old { site: shown, version: client.server_info().version });
     }
+    Ok(client)
+}
+
+async fn enter(
+    site: &Site,
+    role: Role,
+    servers: Vec<ServerAddr>,
+    subjects: Vec<String>,
+    inbox: Inbox,
+    events: UnboundedSender<Input>,
+) -> Result<Room, NatsError> {
+    let shown = site.shown();
+    // What the server does not allow it says by the way: no answer comes then.
+    let refused = Arc::new(Mutex::new(None));
+    let client = connected(site, servers, events, &refused).await?;
     let since = std::time::Instant::now();
     loop {
         match room::Stores::of(&client, site.name(), site.replicas()).await {
