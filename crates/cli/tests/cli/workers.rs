@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::examples::by_path;
+use super::recorder::Recorder;
 use super::seen::{stats, until};
 use super::{Folder, Served, onrush, output, report, signal, text};
 
@@ -123,6 +124,26 @@ fn a_scenario_file_is_divided() {
     // It is the file of the scenario that is named, once, and not the copy of each worker.
     let used_up = report["rows"].as_array().expect("a list");
     assert_eq!((used_up.len(), &used_up[0]["file"]), (1, &folder.path("rows.csv").into()), "{used_up:?}");
+}
+
+/// A number is given once, whichever worker gives it; and none is far from where it would be.
+#[test]
+fn counters_give_each_number_once() {
+    let (target, folder) = (Recorder::start("workers-counter"), Folder::new("workers-counter-file"));
+    let file = folder.path("counter.yaml");
+    let text = format!(
+        "target: http://127.0.0.1:{}\nscenarios:\n  all:\n    load: {{rate: 300/s, for: 4s}}\n    steps:\n      - get: /u${{counter()}}\n",
+        target.port
+    );
+    std::fs::write(&file, text).expect("a file");
+    let report = run(&["--workers", "3", "--no-save", &file]);
+    is_sound(&report, 3);
+    let came = target.take();
+    let number = |start: &str| start.split("/u").nth(1)?.split(' ').next()?.parse::<u64>().ok();
+    let numbers: BTreeSet<u64> = came.iter().filter_map(|came| number(&came.start)).collect();
+    assert_eq!((came.len(), numbers.len()), (1_200, 1_200));
+    // Starts are dealt out as numbers are, so that each worker needs a third of them.
+    assert!(numbers.first() == Some(&1) && numbers.last() < Some(&1_300), "{:?}", numbers.last());
 }
 
 /// One of three workers is told or made to end in the middle of an open load. The report, and what the server had.

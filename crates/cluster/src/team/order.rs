@@ -17,10 +17,6 @@ pub fn undivided(plan: &Plan, is_logged: bool) -> Option<TeamFault> {
     if !plan.meetings.is_empty() {
         return Some(TeamFault::Undivided { what: "a scenario whose users meet" });
     }
-    let counts = plan.scenarios.iter().any(|scenario| scenario.memory.counters > 0);
-    if counts {
-        return Some(TeamFault::Undivided { what: "a counter of the whole run" });
-    }
     if plan.keeps.values {
         return Some(TeamFault::Undivided { what: "a load whose values are wanted at its end" });
     }
@@ -42,6 +38,8 @@ pub(super) fn run_order(plan: &Plan, supplies: &Supplies, packet: Bytes) -> RunO
     };
     let ends = |feed: &Feed| feed.spec().at_end == AtEnd::Stop && feed.spec().has_end();
     let is_unique = is_unique || supplies.feeds.iter().any(ends) && plan.scenarios.iter().any(jumps);
+    // Numbers that are given once stay with who has them.
+    let counters = plan.scenarios.iter().any(|scenario| scenario.memory.counters > 0);
     let spends = plan.budget.requests.is_some() || plan.budget.bytes.is_some();
     // Whoever has a part needs a connection for it.
     let connections =
@@ -55,7 +53,7 @@ pub(super) fn run_order(plan: &Plan, supplies: &Supplies, packet: Bytes) -> RunO
         scenarios: plan.scenarios.len(),
         warmup: plan.warmup.into(),
         ends_at: engine::end_of_plan(plan),
-        can_move: !counts && !is_unique && !spends,
+        can_move: !counts && !is_unique && !spends && !counters,
         workers_max: usize::try_from(least.min(most.max(1)).min(4_096)).unwrap_or(4_096),
     }
 }

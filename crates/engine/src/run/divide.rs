@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use driver::Clock;
@@ -41,7 +40,7 @@ pub(super) fn casts(
     for (number, scenario) in plan.scenarios.iter().enumerate() {
         let (own, rest) = ways.split_at(scenario.targets.len());
         let mut works = works(plan, number, &catalog, own, (threads, part))?;
-        let counters: Counters = (0..scenario.memory.counters).map(|_| AtomicU64::new(0)).collect();
+        let counters = Counters::new(scenario.memory.counters, part.segment.clone());
         works.iter_mut().for_each(|work| work.counters = counters.clone());
         works.iter_mut().for_each(|work| work.budget = pool.clone());
         shares.push(works);
@@ -175,7 +174,7 @@ fn works(
             budget: None,
             meetings: None,
             memory: memory.clone(),
-            counters: Counters::default(),
+            counters: Counters::new(0, Segment::WHOLE),
             depot: Depot::default(),
             lookout: Lookout::default(),
             shard: 0,

@@ -1,7 +1,7 @@
 //! What a shard has to do of a scenario.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use metrics::SeriesId;
 use pacing::open::Starts;
@@ -96,8 +96,24 @@ pub(crate) struct OpenWork {
     pub(crate) ends_by_count: bool,
 }
 
-/// Counters that all shards of a run count on.
-pub(crate) type Counters = Arc<[AtomicU64]>;
+/// Counters that all shards of a run count on. Those of a part of a load have the numbers of its slots: no other part has them.
+#[derive(Clone, Debug)]
+pub(crate) struct Counters {
+    all: Arc<[AtomicU64]>,
+    segment: Segment,
+}
+
+impl Counters {
+    /// So many, of a part of the load.
+    pub(crate) fn new(count: u32, segment: Segment) -> Self {
+        Self { all: (0..count).map(|_| AtomicU64::new(0)).collect(), segment }
+    }
+
+    /// The next number of one of them; the first of a whole load is 1.
+    pub(crate) fn next(&self, counter: u32) -> u64 {
+        self.segment.nth(self.all[counter as usize].fetch_add(1, Ordering::Relaxed)) + 1
+    }
+}
 
 impl Work {
     /// Users count their iterations, or keep a pace.

@@ -1,6 +1,5 @@
 //! What slots and expressions of a user are filled from.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use pacing::{Nanos, Random};
@@ -53,7 +52,7 @@ impl Scope for Values<'_> {
     }
 
     fn count(&mut self, counter: u32) -> u64 {
-        self.counters[counter as usize].fetch_add(1, Ordering::Relaxed) + 1
+        self.counters.next(counter)
     }
 
     fn evaluate(&mut self, expression: u32) -> Result<Value, String> {
