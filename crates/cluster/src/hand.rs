@@ -23,7 +23,7 @@ use plan::{Hold, Plan};
 
 use crate::bus::{Bus, Heard, Inbox};
 use crate::ring::Rings;
-use crate::words::{Hello, News, Refusal};
+use crate::words::{Hello, Met, News, Refusal};
 use crate::worker::{Act, PartOf, Worker};
 use held::HoldWorker;
 use part::PartWorker;
@@ -165,6 +165,8 @@ struct OwnRun {
     plot: Option<Plot>,
     changes: Vec<Change>,
     lost: Vec<Loss>,
+    /// Users of meetings that went on.
+    met: Vec<Met>,
     /// When connections that are held end, counted from the start.
     ends_at: Option<Nanos>,
 }
@@ -304,7 +306,7 @@ impl<'a> Hand<'a> {
     fn prepared(&mut self, run: u64, result: Result<(Work, Nanos), Refusal>, plot: Option<Plot>, now: Nanos) {
         match result {
             Ok((work, warmup)) => {
-                let own = OwnRun { work, plot, changes: Vec::new(), lost: Vec::new(), ends_at: None };
+                let own = OwnRun { work, plot, changes: Vec::new(), lost: Vec::new(), met: Vec::new(), ends_at: None };
                 self.runs.insert(run, own);
                 self.place.tell(&Notice::Ready);
                 self.worker.prepared(run, Ok(warmup), now);
@@ -348,6 +350,7 @@ impl<'a> Hand<'a> {
                         }
                     }
                 }
+                Act::LetGo { run, met } => self.let_go(run, met),
                 Act::Stop { life } => {
                     let own = self.parts.iter().filter(|part| (part.of.run, part.of.boot) == life);
                     let mut had_any = false;

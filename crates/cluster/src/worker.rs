@@ -4,6 +4,7 @@
 //! It starts something only while it knows that whoever leads counts on it: each hello that was answered lets it go on for the time of a
 //! lease from when it was *sent*. So it stops before anybody else may have its part, whatever it hears or does not hear.
 
+mod act;
 mod clock;
 mod kept;
 mod lives;
@@ -15,12 +16,12 @@ mod tests;
 
 use std::collections::{HashMap, VecDeque};
 
-use pacing::change::Change;
-use pacing::{Nanos, Segment};
+use pacing::Nanos;
 
 use crate::bus::{Bytes, Heard, LEADER, Refused, STATE, Verb, asking, presence};
 use crate::pace::Pace;
 use crate::words::{Answer, Ask, Hello, Lease, News, Refusal, Said, Stamp, State, Wish};
+pub use act::{Act, PartOf};
 use clock::{Offset, Probes};
 use outbox::{Outbox, Sender};
 
@@ -45,87 +46,6 @@ const PROBES_WITHIN: Nanos = Nanos::from_millis(20_000);
 const BEGINS_AFTER: Nanos = Nanos::from_millis(100);
 /// Without any answer for so long, a worker that is to go with its leader goes.
 const ALONE_MAX: Nanos = Nanos::from_millis(60_000);
-
-/// What is to be done with the load.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Act {
-    /// The packet of a run has come. What came of getting ready is told with [`Worker::prepared`].
-    Prepare {
-        /// The run.
-        run: u64,
-        /// Its name, which says its hash.
-        plan: String,
-        /// What is in it.
-        packet: Bytes,
-    },
-    /// A part begins.
-    Begin {
-        /// Which.
-        part: PartOf,
-        /// The number of the tenure that gives it.
-        tenure: u16,
-        /// Its slots.
-        segment: Segment,
-        /// It has what is intended from then on, counted from the beginning of the measured load.
-        from: Option<Nanos>,
-        /// When the run started, by our clock.
-        started: Nanos,
-        /// How wrong that may be.
-        error: Nanos,
-    },
-    /// Slots go to others at an instant.
-    Lose {
-        /// Of this run, in this life.
-        life: (u64, u32),
-        /// The number of the tenure that takes them: from parts of earlier ones, begun or not.
-        tenure: u16,
-        /// Which.
-        slots: Vec<u16>,
-        /// From then on, counted from the beginning of the measured load.
-        at: Nanos,
-    },
-    /// Nothing is started from this instant of our clock on, unless another one is named before.
-    Lease(Nanos),
-    /// The load is changed.
-    Change(Change),
-    /// Users of a scenario that wait for each other start, at this instant counted from the start of the run.
-    Release {
-        /// Which scenario.
-        scenario: usize,
-        /// When.
-        at: Nanos,
-    },
-    /// Nothing more starts in this run, in this life; what is in flight has its time.
-    Stop {
-        /// Of this run, in this life.
-        life: (u64, u32),
-    },
-    /// All of this run ends at once.
-    Abort {
-        /// The run.
-        run: u64,
-    },
-    /// It does not take part in the run that it got ready for, which is known nowhere else.
-    Refuse(Refusal),
-    /// Nothing is needed of this run any more.
-    Forget {
-        /// The run.
-        run: u64,
-    },
-    /// There is nothing more to do: whoever led has closed, or is gone for good.
-    Close,
-}
-
-/// A part that a worker has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct PartOf {
-    /// Of this run.
-    pub run: u64,
-    /// In this life of the worker.
-    pub boot: u32,
-    /// Which of its parts.
-    pub part: u16,
-}
 
 #[derive(Clone, Debug)]
 enum Pending {
@@ -168,6 +88,8 @@ struct OwnRun {
     begun: usize,
     changes: usize,
     rounds: Vec<Nanos>,
+    /// How often users of meetings went on, as far as it was told.
+    met: u64,
     wish: Wish,
     parts: u16,
     ended: u16,

@@ -18,6 +18,14 @@ pub(crate) enum Afar {
     Joined,
     /// What a part saw in an interval; it has told all up to the end of interval `upto`.
     Seen { number: u64, upto: u64, seen: Vec<Snapshot> },
+    /// So many parts there are, or will be.
+    Expects(usize),
+    /// Users of a part have arrived at a meeting, the first of them at that instant.
+    Arrived { meeting: usize, count: u64, at: Nanos },
+    /// So many wait there no longer.
+    Withdrawn { meeting: usize, count: u64 },
+    /// All users of a part wait, and no more of them will come.
+    Stuck { heard: u64 },
     /// A part is over.
     Ended(Box<PartEnd>),
     /// Nobody knows what has become of a part. It may still tell.

@@ -11,6 +11,7 @@ use pacing::change::{Change, Timeline, What};
 
 use crate::afar::WorkerResult;
 pub use crate::lease::Lease;
+use crate::meetings::Meetings;
 pub(crate) use changes::Changes;
 
 /// What the run wants of its shards. It only grows.
@@ -175,16 +176,31 @@ pub struct Control {
     stop: StopHandle,
     /// None of connections that are held.
     changes: Option<Arc<Changes>>,
+    /// Where its users wait for each other, if they do.
+    meetings: Option<Arc<Meetings>>,
 }
 
 impl Control {
     pub(crate) fn new(stop: StopHandle, changes: Arc<Changes>) -> Self {
-        Self { stop, changes: Some(changes) }
+        Self { stop, changes: Some(changes), meetings: None }
+    }
+
+    /// The same of a run whose users wait for each other.
+    pub(crate) fn with_meetings(self, meetings: Option<Arc<Meetings>>) -> Self {
+        Self { meetings, ..self }
+    }
+
+    /// Of a part of a load: users that wait at a meeting go on, up to those of a ticket, at an instant of its clock; or none of this part.
+    /// So many releases there were by then.
+    pub fn let_go(&self, meeting: usize, upto: Option<u64>, at: Nanos, total: u64) {
+        if let Some(meetings) = &self.meetings {
+            meetings.hear(meeting, upto, at, total);
+        }
     }
 
     /// Of connections that are held: they can be ended.
     pub(crate) fn of_held(stop: StopHandle) -> Self {
-        Self { stop, changes: None }
+        Self { stop, changes: None, meetings: None }
     }
 
     /// Changes the load of a scenario from a named instant on, a little later than now: all threads start exactly what the changed

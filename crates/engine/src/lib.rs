@@ -49,7 +49,7 @@ pub use hold::{
     HoldTeller, Holding, KeptHold, LateThread, MemoryUse, PartMemory, StoppedOpening,
 };
 pub use lookout::{LogBatch, LogPipe, LogReader, LogWish, Lookout};
-pub use meetings::Met;
+pub use meetings::{Met, Release};
 pub use places::{Places, PlacesError};
 pub use reflect::{ReflectError, describe, describe_all, list_services};
 pub use resolve::{ResolveError, Resolved, STRANGERS_SHOWN_MAX, Stranger, addresses_of, resolve};

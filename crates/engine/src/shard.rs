@@ -12,6 +12,7 @@ use pacing::Nanos;
 use crate::RunError;
 use crate::afar::Afar;
 use crate::control::{Changes, Wish};
+use crate::meetings::Attended;
 use crate::scene::{Scene, SceneEnd};
 #[cfg(test)]
 use crate::swarm::plant::{Bug, strikes};
@@ -44,6 +45,8 @@ pub(crate) enum Report {
     Hopeless { shard: usize, is_hopeless: bool },
     /// All its users of a scenario wait for those of the others.
     Gathered { shard: usize, scenario: usize, at: Nanos },
+    /// What is told of users that wait for those of other parts.
+    Attended(Attended),
     /// A scenario whose users wait for each other is over here.
     Left { shard: usize, scenario: usize },
     /// It is over; the last that it saw.

@@ -20,6 +20,7 @@ mod docs;
 mod ended;
 mod examples;
 mod export;
+mod far_meetings;
 mod files;
 mod folder;
 mod given;

@@ -33,7 +33,7 @@ fn run(words: &[&str]) -> Value {
 }
 
 /// The children of a process.
-fn children(of: &Child) -> Vec<u32> {
+pub(crate) fn children(of: &Child) -> Vec<u32> {
     let path = format!("/proc/{0}/task/{0}/children", of.id());
     let text = std::fs::read_to_string(path).unwrap_or_default();
     text.split_whitespace().map(|pid| pid.parse().expect("a number")).collect()
@@ -45,7 +45,7 @@ fn is_there(pid: u32) -> bool {
     !state.is_empty() && !state.contains(") Z ")
 }
 
-fn kill(pid: u32, name: &str) {
+pub(crate) fn kill(pid: u32, name: &str) {
     assert!(Command::new("kill").args([name, &pid.to_string()]).status().expect("kill starts").success());
 }
 
@@ -324,17 +324,10 @@ fn searches_and_changes_need_nothing_more() {
 #[test]
 fn what_workers_cannot_do() {
     let (server, folder) = (Served::start(), Folder::new("workers-refused"));
-    let file = folder.path("meet.yaml");
-    let text = format!(
-        "target: {}\nscenarios:\n  all:\n    load: {{users: 4, for: 1s}}\n    steps:\n      - get: /\n      - meet: {{name: door, users: 4, within: 1s}}\n",
-        server.url
-    );
-    std::fs::write(&file, text).expect("a file");
     let log = folder.path("log.csv");
-    let cases: [(&[&str], &str, &str); 10] = [
+    let cases: [(&[&str], &str, &str); 9] = [
         (&["--standby", "--workers", "2", &server.url], "--standby needs --cluster", "--standby 需要 --cluster"),
         (&["find-max", "--standby", &server.url], "for a single run", "仅用于单次运行"),
-        (&["--workers", "2", "--no-save", &file], "cannot be divided over workers", "无法分配给多个工作进程"),
         (&["--workers", "2", "-n", "5", "--log", &log, &server.url], "--log cannot be divided", "--log 无法分配"),
         (&["--workers", "0", &server.url], "--workers", "--workers"),
         (&["--min-workers", "1", &server.url], "--min-workers needs --workers", "--min-workers 需要"),

@@ -237,3 +237,36 @@ fn rings_that_do_not_fit_are_told() {
     let damaged = refused(&[&all[0]]);
     assert!(damaged.contains("is damaged"), "{damaged}");
 }
+
+/// Users of all workers wait for each other, and go on in one instant; what is kept says so too.
+#[test]
+fn users_of_all_machines_go_on_together() {
+    let mut scene = Scene::prepared("meet", 3, 1);
+    let (users, rounds) = (9, 5);
+    let load = format!(
+        "target: {}\nscenarios:\n  all:\n    load: {{users: {users}, iterations: {}}}\n    steps:\n      - think: 1ms-60ms\n      - meet: {{name: door, users: {users}}}\n      - get: /${{counter()}}\n",
+        scene.target.url,
+        users * rounds
+    );
+    fs::write(scene.folder.join("load.yaml"), load).expect("a file");
+    scene.leads(&[]);
+    let done = scene.leader.take().expect("it leads").wait_with_output().expect("it ends");
+    let led = report(&done);
+    let expect = serde_json::json!([{"name": "door", "users": users, "full": rounds, "by_time": 0, "short": 0}]);
+    assert_eq!((&led["meetings"], started(&led)), (&expect, (users * rounds) as u64), "{:#}", led["workers"]);
+    let mut came = scene.target.came();
+    came.sort_by_key(|came| came.at);
+    let numbers: std::collections::BTreeSet<u64> = came.iter().map(|came| came.number).collect();
+    assert_eq!(numbers.len(), users * rounds, "each has a number of its own");
+    let spreads: Vec<Duration> = came.chunks(users).map(|round| round[users - 1].at - round[0].at).collect();
+    let between: Vec<Duration> =
+        came.chunks(users).zip(came[users..].chunks(users)).map(|(one, next)| next[0].at - one[0].at).collect();
+    // By their clocks they start within a few milliseconds; a round takes half a second until all have heard of it.
+    let mut sorted = spreads.clone();
+    sorted.sort_unstable();
+    assert!(sorted[rounds / 2] < *between.iter().min().expect("rounds") / 5, "{spreads:?} and {between:?}");
+    let of_workers = rings(&scene, scene.workers_hosts());
+    for rings in [&of_workers, &rings(&scene, LEADER..FIRST)] {
+        assert_eq!(differences(&bare(&imported_at_end(rings)), &bare(&led)), Vec::<String>::new());
+    }
+}

@@ -65,6 +65,12 @@ impl PartWorker {
                     PartNews::Gathered(scenario, at) => {
                         News::Gathered { part, scenario: scenario as u16, at: at.since(self.started) }
                     }
+                    PartNews::Arrived(meeting, count, at) => {
+                        let at = at.since(self.started);
+                        News::Arrived { part, meeting: meeting as u16, count, at }
+                    }
+                    PartNews::Withdrawn(meeting, count) => News::Withdrawn { part, meeting: meeting as u16, count },
+                    PartNews::Stuck(heard) => News::Stuck { part, heard },
                     PartNews::Left(scenario) => News::Left { part, scenario: scenario as u16 },
                     PartNews::Hopeless(is_hopeless) => News::Hopeless { part, is_hopeless },
                 }),

@@ -4,8 +4,20 @@ use engine::{Control, HoldEnding};
 use pacing::Nanos;
 use pacing::change::Change;
 
-use super::Hand;
+use super::{Hand, Own};
+use crate::words::Met;
 use crate::worker::PartOf;
+
+/// What parts are told of meetings that begin to be steered later: more than what is done meanwhile.
+const MET_MAX: usize = 64;
+
+/// A part hears who goes on.
+fn tell_of_met(part: &Own, met: &Met, started: Nanos) {
+    let upto = met.upto.iter().find(|(_, number, _)| *number == part.of.part).map(|(.., ticket)| *ticket);
+    if let Some(control) = &part.control {
+        control.let_go(usize::from(met.meeting), upto, started + met.at, met.total);
+    }
+}
 
 impl Hand<'_> {
     /// Connections that are held end at this instant, counted from the start: this is what releases their only round.
@@ -45,6 +57,17 @@ impl Hand<'_> {
         }
     }
 
+    /// Users that wait at a meeting go on.
+    pub(super) fn let_go(&mut self, run: u64, met: Met) {
+        let (Some(own), Some(started)) = (self.runs.get_mut(&run), self.worker.started()) else { return };
+        let parts = self.parts.iter().filter(|part| part.of.run == run);
+        parts.for_each(|part| tell_of_met(part, &met, started));
+        own.met.push(met);
+        if own.met.len() > MET_MAX {
+            own.met.remove(0);
+        }
+    }
+
     /// A part can be steered: what was wanted of it while it began is told to it.
     pub(super) fn steer(&mut self, of: PartOf, control: Control) {
         let Some(run) = self.runs.get(&of.run) else { return };
@@ -57,5 +80,8 @@ impl Hand<'_> {
             }
         }
         part.control = Some(control);
+        if let Some(started) = self.worker.started() {
+            run.met.iter().for_each(|met| tell_of_met(part, met, started));
+        }
     }
 }

@@ -223,6 +223,7 @@ impl Leader {
         self.state.tenures = vec![Tenure { from: None, moves, is_granted: true }];
         self.state.changes.clear();
         self.state.rounds = vec![Nanos::ZERO; order.scenarios];
+        self.state.met.clear();
         self.state.wish = Wish::Run;
         self.is_dirty = true;
         self.forget_numbers();

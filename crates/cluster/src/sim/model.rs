@@ -126,7 +126,7 @@ impl Model {
             }
             Act::Forget { run } => self.parts.retain(|part| part.of.run != *run || !part.is_over),
             Act::Change(change) => self.change(change),
-            Act::Prepare { .. } | Act::Release { .. } | Act::Refuse(_) | Act::Close => {}
+            Act::Prepare { .. } | Act::Release { .. } | Act::LetGo { .. } | Act::Refuse(_) | Act::Close => {}
         }
     }
 

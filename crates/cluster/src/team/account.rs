@@ -1,9 +1,9 @@
 //! What was told of a run, put together: for the run as its engine sees it, and for the books.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use engine::{Books, Muster, TeamFault, Teller, WorkerResult, starts_between};
+use engine::{Books, Muster, Release, TeamFault, Teller, WorkerResult, starts_between};
 use host::CpuTime;
 use pacing::{Nanos, Segment};
 use plan::Plan;
@@ -12,7 +12,7 @@ use super::results::{Introduction, in_order};
 use crate::books::{Due, Ledger};
 use crate::carried::{end_of_bytes, snapshots_of_bytes};
 use crate::leader::PartId;
-use crate::words::{News, State};
+use crate::words::{Met, News, State};
 
 /// What was told of a run.
 pub(super) struct Account {
@@ -93,21 +93,6 @@ impl Account {
                     self.teller.seen(place, row.number, row.upto, all);
                 }
             }
-            News::Gathered { part, scenario, at } => {
-                if let Some(place) = place_of(part) {
-                    self.teller.gathered(place, usize::from(scenario), self.teller.instant(at));
-                }
-            }
-            News::Left { part, scenario } => {
-                if let Some(place) = place_of(part) {
-                    self.teller.left(place, usize::from(scenario));
-                }
-            }
-            News::Hopeless { part, is_hopeless } => {
-                if let Some(place) = place_of(part) {
-                    self.teller.hopeless(place, is_hopeless);
-                }
-            }
             News::Ended { part, until, end } => {
                 if let (Some(place), Some(end)) = (place_of(part), end_of_bytes(&end)) {
                     seen.threads = seen.threads.max(end.shards.len());
@@ -126,7 +111,45 @@ impl Account {
                 let worker = seen.name.clone();
                 self.teller.broken(TeamFault::System { worker, reason }.into());
             }
-            News::Gave { .. } | News::Gone { .. } | News::Held { .. } => {}
+            other => self.news_of_users(member, &other),
+        }
+    }
+
+    /// What the run has to know of users of a member that wait for others, or cannot connect.
+    fn news_of_users(&self, member: u16, news: &News) {
+        let place_of = |part: u16| self.parts.get(&PartId { member, part }).copied();
+        match news {
+            News::Gathered { part, scenario, at } => {
+                if let Some(place) = place_of(*part) {
+                    self.teller.gathered(place, usize::from(*scenario), self.teller.instant(*at));
+                }
+            }
+            News::Arrived { part, meeting, count, at } => {
+                if let Some(place) = place_of(*part) {
+                    self.teller.arrived(place, usize::from(*meeting), *count, self.teller.instant(*at));
+                }
+            }
+            News::Withdrawn { part, meeting, count } => {
+                if let Some(place) = place_of(*part) {
+                    self.teller.withdrawn(place, usize::from(*meeting), *count);
+                }
+            }
+            News::Stuck { part, heard } => {
+                if let Some(place) = place_of(*part) {
+                    self.teller.stuck(place, *heard);
+                }
+            }
+            News::Left { part, scenario } => {
+                if let Some(place) = place_of(*part) {
+                    self.teller.left(place, usize::from(*scenario));
+                }
+            }
+            News::Hopeless { part, is_hopeless } => {
+                if let Some(place) = place_of(*part) {
+                    self.teller.hopeless(place, *is_hopeless);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -146,6 +169,31 @@ impl Account {
                 self.teller.silent(*place);
             }
         }
+    }
+
+    /// So many parts there are from the start, or will be; of those who were lost before they began none.
+    pub(super) fn expect(&self, state: &State) {
+        let first = state.tenures.first().into_iter().flat_map(|tenure| &tenure.moves);
+        let members: BTreeSet<u16> = first.map(|(_, to)| *to).collect();
+        let has_begun = |member: &u16| self.parts.keys().any(|id| id.member == *member);
+        let is_lost = |member: &u16| self.seen.get(member).is_some_and(|seen| seen.losses > 0);
+        self.teller.expects(members.iter().filter(|member| has_begun(member) || !is_lost(member)).count());
+    }
+
+    /// Users of meetings that go on, behind so many times.
+    pub(super) fn met_after(&self, total: u64) -> Vec<Met> {
+        let id_of = |place: usize| self.parts.iter().find(|(_, other)| **other == place).map(|(id, _)| *id);
+        let met = |release: Release| Met {
+            meeting: release.meeting as u16,
+            total: release.total,
+            at: self.teller.since_start(release.at),
+            upto: release
+                .upto
+                .into_iter()
+                .filter_map(|(place, ticket)| id_of(place).map(|id| (id.member, id.part, ticket)))
+                .collect(),
+        };
+        self.teller.released_after(total).into_iter().map(met).collect()
     }
 
     /// All of it is over. `is_stopped`: before its time, since somebody wanted it.

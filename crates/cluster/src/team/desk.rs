@@ -33,6 +33,8 @@ struct OwnRun {
     started: Nanos,
     revision: u32,
     rounds: Vec<Nanos>,
+    /// How often users of meetings went on, as far as all were told.
+    met: u64,
     /// When it was told last what is known of workers.
     introduced_at: Nanos,
 }
@@ -147,6 +149,7 @@ impl Desk {
             started: Nanos::NEVER,
             revision: 0,
             rounds,
+            met: 0,
             introduced_at: Nanos::ZERO,
         });
     }
@@ -172,6 +175,10 @@ impl Desk {
             run.revision = change.revision;
             let ends_at = end_of(&run.account.teller);
             self.leader.change(change, ends_at);
+        }
+        for met in run.account.met_after(run.met) {
+            run.met = met.total;
+            self.leader.let_go(met);
         }
         for (scenario, known) in run.rounds.iter_mut().enumerate() {
             let at = run.account.teller.round_at(scenario);
@@ -241,6 +248,7 @@ impl Desk {
                     }
                     if let Some(run) = &mut self.run {
                         run.started = at;
+                        run.account.expect(self.leader.state());
                         if let Some(answer) = run.answer.take() {
                             let _ = answer.send(Ok(at));
                         }
@@ -350,6 +358,7 @@ impl Desk {
         }
         if let Some(run) = &mut self.run {
             run.account.lost(self.leader.state(), member, name, until);
+            run.account.expect(self.leader.state());
         }
     }
 

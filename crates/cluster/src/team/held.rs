@@ -180,6 +180,9 @@ impl OwnHold {
             News::Gave { .. }
             | News::Gone { .. }
             | News::Gathered { .. }
+            | News::Arrived { .. }
+            | News::Withdrawn { .. }
+            | News::Stuck { .. }
             | News::Left { .. }
             | News::Hopeless { .. } => {}
         }

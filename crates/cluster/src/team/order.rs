@@ -14,9 +14,6 @@ pub fn undivided(plan: &Plan, is_logged: bool) -> Option<TeamFault> {
     if is_logged {
         return Some(TeamFault::Undivided { what: "--log" });
     }
-    if !plan.meetings.is_empty() {
-        return Some(TeamFault::Undivided { what: "a scenario whose users meet" });
-    }
     if plan.keeps.values {
         return Some(TeamFault::Undivided { what: "a load whose values are wanted at its end" });
     }
@@ -53,7 +50,7 @@ pub(super) fn run_order(plan: &Plan, supplies: &Supplies, packet: Bytes) -> RunO
         scenarios: plan.scenarios.len(),
         warmup: plan.warmup.into(),
         ends_at: engine::end_of_plan(plan),
-        can_move: !counts && !is_unique && !spends && !counters,
+        can_move: !counts && !is_unique && !spends && !counters && plan.meetings.is_empty(),
         workers_max: usize::try_from(least.min(most.max(1)).min(4_096)).unwrap_or(4_096),
     }
 }

@@ -59,6 +59,7 @@ fn tell(past: Past, order: Order) {
         teller.learn(change.clone());
     }
     let mut account = Account::new(plan, teller);
+    account.expect(&state);
     let who = |member: u16| {
         let (name, round_trip) = &names[usize::from(member)];
         let clock_error = round_trip.map(|trip| Nanos(trip.0 / 2).as_duration());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use pacing::{Nanos, SLOT_COUNT};
 
-use super::{MEMBERS_MAX, Member, Phase, State, TENURES_MAX, Tenure, Wish, WorkerId, can_be, read};
+use super::{MEMBERS_MAX, Member, Met, Phase, State, TENURES_MAX, Tenure, Wish, WorkerId, can_be, read};
 
 /// The numbers of a member, and of all others, in what it sees.
 const OWN: u16 = 0;
@@ -27,6 +27,7 @@ impl State {
             tenures: Vec::new(),
             changes: Vec::new(),
             rounds: Vec::new(),
+            met: Vec::new(),
             wish: Wish::Run,
         }
     }
@@ -44,10 +45,15 @@ impl State {
         let froms = self.tenures.iter().filter_map(|tenure| tenure.from);
         let changes = self.changes.iter().map(|change| change.effective_at);
         let mut instants = froms.chain(changes).chain(self.rounds.iter().copied()).chain([self.t0, self.lease]);
+        let mut met = self
+            .met
+            .iter()
+            .map(|met| can_be(met.at.0) && can_be(met.total) && met.upto.iter().all(|(member, ..)| is_member(*member)));
         let numbers = [self.epoch, self.revision, self.run];
         numbers.into_iter().all(can_be)
             && instants.all(|at| can_be(at.0))
             && are_few
+            && met.all(|is_sound| is_sound)
             && moves.all(|(slot, to)| u32::from(*slot) < SLOT_COUNT && is_member(*to))
     }
 
@@ -73,7 +79,13 @@ impl State {
             }
             tenures.push(Tenure { moves, ..*tenure });
         }
-        Self { members: vec![*member, Member { id: 0, boot: 0 }], tenures, ..self.bare() }
+        let mut seen = Self { members: vec![*member, Member { id: 0, boot: 0 }], tenures, ..self.bare() };
+        // Of what others wait for it hears that it was.
+        for (seen, met) in seen.met.iter_mut().zip(&self.met) {
+            let own = met.upto.iter().filter(|(member, ..)| *member == number);
+            seen.upto = own.map(|(_, part, ticket)| (OWN, *part, *ticket)).collect();
+        }
+        seen
     }
 
     /// It without those who take part, and what they have.
@@ -84,6 +96,7 @@ impl State {
             tenures: Vec::new(),
             changes: self.changes.clone(),
             rounds: self.rounds.clone(),
+            met: self.met.iter().map(|met| Met { upto: Vec::new(), ..*met }).collect(),
             ..*self
         }
     }
@@ -131,7 +144,9 @@ mod tests {
         ) {
             let members: Vec<Member> = (0..5).map(|id| Member { id: 100 + id, boot: 2 }).collect();
             let tenures = moves.into_iter().map(|moves| Tenure { from: Some(Nanos(7)), moves, is_granted: true }).collect();
-            let state = State { revision: 3, members, tenures, ..State::nothing() };
+            let upto = vec![(3, 1, 30), (3, 2, 40)];
+            let met = vec![Met { meeting: 0, total: 9, at: Nanos(7), upto }];
+            let state = State { revision: 3, members, tenures, met, ..State::nothing() };
             for (number, member) in state.members.iter().enumerate() {
                 let seen = state.seen_by(Some(number as u16));
                 prop_assert!(State::read(&written(&seen)).is_some());
@@ -140,6 +155,13 @@ mod tests {
                     prop_assert_eq!(own(&seen, OWN, tenures), own(&state, number as u16, tenures));
                 }
             }
+            let met = |seen: &State| seen.met.iter().map(|met| (met.total, met.upto.clone())).collect::<Vec<_>>();
+            for (number, _) in state.members.iter().enumerate() {
+                let seen = state.seen_by(Some(number as u16));
+                let tickets = if number == 3 { vec![(OWN, 1, 30), (OWN, 2, 40)] } else { Vec::new() };
+                prop_assert_eq!(met(&seen), vec![(9, tickets)]);
+            }
+            prop_assert_eq!(met(&state.seen_by(None)), vec![(9, Vec::new())]);
             let seen = state.seen_by(None);
             prop_assert_eq!((seen.revision, seen.members.len(), seen.tenures.len()), (3, 0, state.tenures.len()));
             prop_assert!(seen.tenures.iter().all(|tenure| tenure.moves.is_empty()));

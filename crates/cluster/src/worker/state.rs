@@ -3,7 +3,7 @@
 use pacing::{Nanos, Segment};
 
 use super::{Act, BEGINS_AFTER, Outbox, OwnRun, PartOf, Probes, Sender, Stage, Worker};
-use crate::words::{Lease, Member, News, Phase, State, Wish};
+use crate::words::{Lease, Member, Met, News, Phase, State, Wish};
 
 impl Worker {
     /// Who leads. What comes late is past: each renewal has a higher beat, each who leads a higher epoch.
@@ -111,6 +111,7 @@ impl Worker {
                 begun: 0,
                 changes: 0,
                 rounds: Vec::new(),
+                met: 0,
                 wish: Wish::Run,
                 parts: 0,
                 ended: 0,
@@ -190,6 +191,12 @@ impl Worker {
                 self.acts.push_back(Act::Release { scenario, at: *at });
             }
         }
+        for met in self.state.met.iter().filter(|met| met.total > run.met) {
+            // Its own parts alone.
+            let own = met.upto.iter().filter(|(member, ..)| *member == number).copied().collect();
+            self.acts.push_back(Act::LetGo { run: run.run, met: Met { upto: own, ..*met } });
+        }
+        run.met = self.state.met.iter().map(|met| met.total).max().unwrap_or_default().max(run.met);
         if self.state.wish > run.wish {
             run.wish = self.state.wish;
             self.acts.push_back(match run.wish {

@@ -10,6 +10,7 @@ use pacing::{Lost, Nanos};
 use super::Refused;
 use crate::afar::WorkerResult;
 use crate::lease::Lease;
+use crate::meetings::Release;
 use crate::times::longest;
 
 /// From the instant of a change to the instant from which on it holds: time for all shards to hear of it. One that hears later
@@ -31,6 +32,8 @@ pub(crate) struct Changes {
     workers: Mutex<Arc<[WorkerResult]>>,
     /// What they told, and was not taken yet.
     unheard: AtomicUsize,
+    /// Users of meetings that go on.
+    released: Mutex<Vec<Release>>,
 }
 
 /// The load of a scenario, which may be changed.
@@ -68,7 +71,16 @@ impl Changes {
         let folded = Folded { measured_from: Nanos::NEVER, all: Vec::new(), timelines, lost: None };
         let (heard_within, lease, workers) = (None, Lease::default(), Mutex::default());
         let unheard = AtomicUsize::new(0);
-        Self { clock, loads, folded: Mutex::new(folded), heard_within, lease, workers, unheard }
+        Self {
+            clock,
+            loads,
+            folded: Mutex::new(folded),
+            heard_within,
+            lease,
+            workers,
+            unheard,
+            released: Mutex::default(),
+        }
     }
 
     pub(super) fn folded(&self) -> MutexGuard<'_, Folded> {
@@ -77,6 +89,25 @@ impl Changes {
 
     pub(crate) fn clock(&self) -> Clock {
         self.clock
+    }
+
+    /// Users of meetings go on who are elsewhere.
+    pub(crate) fn let_go(&self, released: impl IntoIterator<Item = Release>) {
+        self.released.lock().expect("no holder of the lock panics").extend(released);
+    }
+
+    /// Those behind so many releases.
+    pub(crate) fn released_after(&self, total: u64) -> Vec<Release> {
+        let released = self.released.lock().expect("no holder of the lock panics");
+        let new = released.iter().rev().take_while(|release| release.total > total);
+        let mut new: Vec<Release> = new.cloned().collect();
+        new.reverse();
+        new
+    }
+
+    /// All of those who are elsewhere hear within this time; nothing, of a run that is over.
+    pub(crate) fn heard_within(&self) -> Nanos {
+        self.heard_within.unwrap_or_default()
     }
 
     /// Something is told from elsewhere.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use pacing::Nanos;
 use pacing::change::Change;
+use plan::Meeting;
 
 use super::merge::{Finished, Merger, Ready};
 use super::rows::KeptInterval;
@@ -15,6 +16,7 @@ use super::{Interval, RunError};
 use crate::afar::{Afar, Muster};
 use crate::control::{Changes, StopHandle};
 use crate::going::Desk;
+use crate::meetings::{Attended, Hall};
 use crate::shard::{Report, Seen};
 use crate::times::Times;
 
@@ -59,6 +61,10 @@ pub(super) struct LoadDesk {
     place: Where,
     /// What those have to hear who have the other parts.
     told_up: VecDeque<PartNews>,
+    /// Where users wait for each other that are elsewhere.
+    pub(super) hall: Option<Hall>,
+    /// So many parts there are elsewhere, or will be.
+    expected: usize,
     /// Who carried it out, once all is over elsewhere.
     pub(super) muster: Option<Muster>,
 }
@@ -88,6 +94,8 @@ impl LoadDesk {
             waiting_since: None,
             place,
             told_up: VecDeque::new(),
+            hall: None,
+            expected: 0,
             muster: None,
         }
     }
@@ -103,7 +111,8 @@ impl LoadDesk {
         let Some(last) = gathered.iter().flatten().max().copied() else { return };
         let is_awaited =
             |(shard, since): (usize, &Option<Nanos>)| since.is_none() && self.merger.is_playing(shard, scenario);
-        if !gathered.iter().enumerate().any(is_awaited) {
+        // Those who have not begun to tell are awaited too.
+        if gathered.len() >= self.expected && !gathered.iter().enumerate().any(is_awaited) {
             gathered.fill(None);
             if self.place == Where::Part {
                 return self.told_up.push_back(PartNews::Gathered(scenario, last));
@@ -113,9 +122,69 @@ impl LoadDesk {
         }
     }
 
+    /// Whoever puts all parts together hears of users that wait for each other.
+    fn tell_up(&mut self, attended: Attended) {
+        let news = match (attended, self.told_up.back_mut()) {
+            (Attended::Arrived { meeting, .. }, Some(PartNews::Arrived(last, count, _)))
+                if *last == meeting as usize =>
+            {
+                *count += 1;
+                return;
+            }
+            (Attended::Arrived { meeting, at }, _) => PartNews::Arrived(meeting as usize, 1, at),
+            (Attended::Withdrawn { meeting, users }, _) => PartNews::Withdrawn(meeting as usize, users),
+            (Attended::Stuck { heard }, _) => PartNews::Stuck(heard),
+        };
+        self.told_up.push_back(news);
+    }
+
+    /// Users that wait for each other are elsewhere.
+    pub(super) fn with_meetings(mut self, meetings: &[Meeting]) -> Self {
+        if !meetings.is_empty() {
+            self.hall = Some(Hall::new(meetings, self.changes.heard_within()));
+        }
+        self
+    }
+
+    /// Of a run that is over nobody waits for its time: it is as late as the last that is told.
+    fn is_past(&self) -> bool {
+        self.changes.heard_within() == Nanos::ZERO
+    }
+
+    /// What is heard of users that wait for each other, who are elsewhere.
+    fn hear_of_meetings(&mut self, part: usize, afar: &Afar) {
+        let (is_past, clock) = (self.is_past(), self.changes.clock());
+        let Some(hall) = &mut self.hall else { return };
+        let now = clock.now();
+        match afar {
+            Afar::Joined => hall.join(),
+            Afar::Expects(parts) => hall.expect(*parts, now),
+            Afar::Arrived { meeting, count, at } => {
+                hall.arrive(part, *meeting, *count, *at, if is_past { *at } else { now });
+            }
+            Afar::Withdrawn { meeting, count } => hall.withdraw(part, *meeting, *count),
+            Afar::Stuck { heard } => hall.stuck(part, *heard, now),
+            Afar::Ended(_) | Afar::Silent => hall.over(part, now),
+            Afar::Seen { .. } | Afar::Over(_) => {}
+        }
+        self.changes.let_go(hall.take_released());
+    }
+
+    /// The time of a meeting may be over.
+    fn look_at_meetings(&mut self) {
+        let is_past = self.is_past();
+        if let Some(hall) = self.hall.as_mut().filter(|_| !is_past) {
+            hall.look(self.changes.clock().now());
+            self.changes.let_go(hall.take_released());
+        }
+    }
+
     fn hear_from_afar(&mut self, part: usize, afar: Afar) {
         self.changes.heard_from_afar();
+        self.hear_of_meetings(part, &afar);
         match afar {
+            Afar::Expects(parts) => self.expected = parts,
+            Afar::Arrived { .. } | Afar::Withdrawn { .. } | Afar::Stuck { .. } => {}
             Afar::Joined => {
                 self.merger.join();
                 self.hopeless.push(false);
@@ -179,6 +248,7 @@ impl Desk for LoadDesk {
                 }
             }
             Report::Afar { part, afar } => self.hear_from_afar(part, afar),
+            Report::Attended(attended) => self.tell_up(attended),
             Report::Gathered { shard, scenario, at } => self.gathered[scenario][shard] = Some(at),
             Report::Ready { .. } => {}
         }
@@ -199,19 +269,26 @@ impl Desk for LoadDesk {
         ready.map(News::Interval)
     }
 
-    /// A row that misses a late shard waits a moment more: after a stall of all, each tells by itself.
+    /// A row that misses a late shard waits a moment more: after a stall of all, each tells by itself. And meetings have their time.
     fn patience(&mut self) -> Option<Duration> {
+        let now = self.changes.clock().now();
+        let due = self.hall.as_ref().filter(|_| !self.is_past()).map_or(Nanos::NEVER, Hall::due);
+        let left = (due < Nanos::NEVER).then(|| due.since(now).as_duration());
         if !self.merger.awaits_late() {
             self.waiting_since = None;
-            return None;
+            return left;
         }
-        let now = self.changes.clock().now();
         let since = *self.waiting_since.get_or_insert(now);
-        Some(LATE_WAIT.saturating_sub(now.since(since).as_duration()))
+        let late = LATE_WAIT.saturating_sub(now.since(since).as_duration());
+        Some(left.map_or(late, |left| left.min(late)))
     }
 
     fn waited_in_vain(&mut self) {
-        self.merger.gives_up_waiting();
+        self.look_at_meetings();
+        let now = self.changes.clock().now();
+        if self.waiting_since.is_some_and(|since| now.since(since).as_duration() >= LATE_WAIT) {
+            self.merger.gives_up_waiting();
+        }
     }
 
     fn lose_all(&mut self) {

@@ -119,6 +119,7 @@ impl Running {
         let began_unix = unix_of(times.measured_from(), clock);
         changes.begin(times.measured_from());
         let desk = LoadDesk::new(times, Vec::new(), Vec::new(), stop.clone(), changes.clone(), Where::Afar);
+        let desk = desk.with_meetings(&plan.meetings);
         let going = Going::begin(crew, times, desk, stop.clone());
         Ok(Self { plan, options, going, stop: stop.clone(), changes, depot, meetings: None, cpu_before, began_unix })
     }
@@ -141,6 +142,7 @@ impl Running {
         let meetings = divide::meetings_of(&casts);
         let scenarios = casts.iter().map(divide::scenarios_of).collect();
         let cores = host::allowed_cores();
+        let is_part = part.begins.is_some();
         let mut returns = Vec::new();
         let mut rest = casts.into_iter();
         // One thread for each share that has users.
@@ -149,6 +151,11 @@ impl Running {
             let (back, returned) = channel();
             returns.push(back);
             let shard = place.shard;
+            if let Some(meetings) = meetings.as_ref().filter(|_| is_part) {
+                let reports = place.reports.clone();
+                // The run may be gone; then nobody goes on.
+                meetings.are_of_part(Box::new(move |attended| _ = reports.send(Report::Attended(attended))));
+            }
             cast.iter_mut().for_each(|(work, _)| {
                 (work.lookout, work.shard, work.depot) = (options.lookout.clone(), shard as u32, depot.clone());
             });
@@ -184,7 +191,7 @@ impl Running {
 
     /// Changes and stops it, from any thread.
     pub fn control(&self) -> Control {
-        Control::new(self.stop.clone(), self.changes.clone())
+        Control::new(self.stop.clone(), self.changes.clone()).with_meetings(self.meetings.clone())
     }
 
     /// One more who hears intervals, on a thread of its own: those that are told from now on, while somebody waits for them here or
@@ -209,7 +216,7 @@ impl Running {
     /// As [`Running::start`].
     pub fn finish(self) -> Result<RunResult, RunError> {
         let (mut desk, mut threads) = self.going.finish();
-        let muster = desk.muster.take();
+        let (muster, hall) = (desk.muster.take(), desk.hall.take());
         let mut finished = desk.finish()?;
         let mut parts = std::mem::take(&mut finished.parts);
         let mut cpu = host::process_cpu_time().since(self.cpu_before);
@@ -219,7 +226,10 @@ impl Running {
         }
         let used_up = parts.iter_mut().flat_map(|part| std::mem::take(&mut part.used_up));
         let used_up = each_once(self.depot.used_up().into_iter().chain(used_up));
-        let met = parts.iter().map(|part| part.met.clone()).fold(Vec::new(), added_up);
+        let mut met = parts.iter().map(|part| part.met.clone()).fold(Vec::new(), added_up);
+        if let Some(hall) = hall {
+            hall.add_to(&mut met);
+        }
         let (options, timelines) = (&self.options, self.changes.timelines());
         let link = link_use(options.address, &finished.total, finished.wall);
         let scenarios: Vec<_> = self

@@ -15,6 +15,7 @@ use plan::Plan;
 use super::RunError;
 use crate::afar::{Afar, Muster, PartEnd, WorkerResult};
 use crate::control::{Changes, StopHandle, Wanted};
+use crate::meetings::Release;
 use crate::shard::Report;
 use crate::supplies::Supplies;
 
@@ -69,6 +70,12 @@ pub enum PartNews {
     Gathered(usize, Nanos),
     /// This scenario, whose users wait for each other, is over.
     Left(usize),
+    /// So many users have arrived at a meeting, the first of them at that instant.
+    Arrived(usize, u64, Nanos),
+    /// So many wait there no longer.
+    Withdrawn(usize, u64),
+    /// All users wait, and no more of them will come: so it was after so many releases.
+    Stuck(u64),
     /// Whether every user has failed to connect, and none ever did.
     Hopeless(bool),
 }
@@ -114,6 +121,31 @@ impl Teller {
     /// A scenario whose users wait for each other is over in this part.
     pub fn left(&self, part: usize, scenario: usize) {
         let _ = self.reports.send(Report::Left { shard: part, scenario });
+    }
+
+    /// So many parts there are, or will be.
+    pub fn expects(&self, parts: usize) {
+        self.tell(0, Afar::Expects(parts));
+    }
+
+    /// Users of a part have arrived at a meeting, the first of them at that instant on the clock of the run.
+    pub fn arrived(&self, part: usize, meeting: usize, count: u64, at: Nanos) {
+        self.tell(part, Afar::Arrived { meeting, count, at });
+    }
+
+    /// Users of a part wait at a meeting no longer.
+    pub fn withdrawn(&self, part: usize, meeting: usize, count: u64) {
+        self.tell(part, Afar::Withdrawn { meeting, count });
+    }
+
+    /// All users of a part wait, and no more of them will come: so it was after so many releases.
+    pub fn stuck(&self, part: usize, heard: u64) {
+        self.tell(part, Afar::Stuck { heard });
+    }
+
+    /// Users of meetings that go on, behind so many releases.
+    pub fn released_after(&self, total: u64) -> Vec<Release> {
+        self.changes.released_after(total)
     }
 
     /// Nobody knows what has become of a part. It may still tell.
