@@ -27,11 +27,9 @@ impl Bygone {
 
     /// What is said of now, as it was then.
     pub(crate) fn correct<'a>(&self, mut input: RunInput<'a>) -> RunInput<'a> {
+        let began = self.at(&input.plan, Nanos::ZERO);
         let result = &mut input.result;
-        if let (Some(began), Some(ended)) = (self.at(&input.plan, Nanos::ZERO), self.at(&input.plan, result.wall)) {
-            result.began_unix = began;
-            input.host.now_unix_ns = Nanos::from(ended).0;
-        }
+        result.began_unix = began.unwrap_or(result.began_unix);
         let workers = result.muster.iter().flat_map(|muster| &muster.workers);
         result.cpu = workers.fold(CpuTime::default(), |sum, worker| sum.plus(worker.cpu));
         input

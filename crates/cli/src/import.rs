@@ -8,6 +8,7 @@ use std::time::Duration;
 use cluster::ring::{Cut, Kept, RingError, put_together};
 use cluster::team::past::Teller;
 use engine::{Lookout, Resolved, RunOptions};
+use metrics::Threshold;
 use pacing::Nanos;
 use plan::Carried;
 use report::Language;
@@ -25,7 +26,11 @@ pub(crate) fn import(rings: &[String], args: &RunArgs) -> Exit {
     let load = Load::new(&args.view);
     let made = load.wishes(args).and_then(|wishes| {
         prepare(rings, load.view.language)
-            .map(|(prepared, past)| (prepared, Wishes { past: Some(past), ..wishes }))
+            .map(|(prepared, past, thresholds)| {
+                let mut wishes = Wishes { past: Some(past), ..wishes };
+                wishes.add_thresholds(thresholds);
+                (prepared, wishes)
+            })
             .map_err(|(text, exit)| load.refuse(&text, exit))
     });
     match made {
@@ -34,18 +39,25 @@ pub(crate) fn import(rings: &[String], args: &RunArgs) -> Exit {
     }
 }
 
-fn prepare(rings: &[String], language: Language) -> Result<(Prepared, Bygone), (String, Exit)> {
-    let wrong = |error: RingError| (said(&error, language), Exit::Usage);
-    let all = rings.iter().map(|ring| Kept::read(Path::new(ring))).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
-    for kept in all.iter().filter(|kept| kept.is_going_on) {
-        let path = kept.path.display();
-        output::note(&language.pick(
-            format!("onrush: {path} is still being written: its worker waits for the run to go on, or the run does; what comes later is not there"),
-            format!("onrush: {path} 仍在写入：压测还在进行，或其工作进程在等待它继续；之后的数据不在其中"),
+fn prepare(rings: &[String], language: Language) -> Result<(Prepared, Bygone, Vec<Threshold>), (String, Exit)> {
+    let (all, wrong) = read(rings, language)?;
+    let going_on: Vec<String> =
+        all.iter().filter(|kept| kept.is_going_on).map(|kept| kept.path.display().to_string()).collect();
+    let past = put_together(all).map_err(|error| (said(&error, language), Exit::Usage))?;
+    for text in wrong {
+        output::note(&format!(
+            "onrush: {}",
+            language.pick(format!("{text}; it is left out"), format!("{text}；已略去"))
         ));
     }
-    let past = put_together(all).map_err(wrong)?;
-    let (carried, slowest) = past.plan().map_err(|error| (error.to_string(), Exit::Usage))?;
+    // What is whole is whole, though its worker waits for the run to go on.
+    for path in going_on.iter().filter(|_| !past.cuts.is_empty()) {
+        output::note(&language.pick(
+            format!("onrush: {path} is still being written, so what comes later is not there"),
+            format!("onrush: {path} 仍在写入，之后的数据不在其中"),
+        ));
+    }
+    let (carried, slowest, thresholds) = past.plan().map_err(|error| (error.to_string(), Exit::Usage))?;
     let Carried::Load(plan) = carried else {
         let text = language.pick(
             "these rings are of connections that were held; only loads can be put together",
@@ -76,7 +88,24 @@ fn prepare(rings: &[String], language: Language) -> Result<(Prepared, Bygone), (
         team: Some(Arc::new(Teller::new(past, ago.into()))),
     };
     let prepared = Prepared { plan: *plan, resolved: Resolved { address, lookup: None }, options };
-    Ok((prepared, Bygone::new(started_unix)))
+    // What was judged then is judged so again.
+    let thresholds = thresholds.iter().filter_map(|text| Threshold::parse_of_part(text).ok()).collect();
+    Ok((prepared, Bygone::new(started_unix), thresholds))
+}
+
+/// The rings that can be read, and what is wrong with others; one at least is good.
+fn read(rings: &[String], language: Language) -> Result<(Vec<Kept>, Vec<String>), (String, Exit)> {
+    let (mut all, mut wrong) = (Vec::new(), Vec::new());
+    for ring in rings {
+        match Kept::read(Path::new(ring)) {
+            Ok(kept) => all.push(kept),
+            Err(error) => wrong.push(said(&error, language)),
+        }
+    }
+    match (all.is_empty(), wrong.first()) {
+        (true, Some(first)) => Err((first.clone(), Exit::Usage)),
+        _ => Ok((all, wrong)),
+    }
 }
 
 /// What is missing, in words.
@@ -107,7 +136,7 @@ fn said(error: &RingError, language: Language) -> String {
     let chinese = match error {
         RingError::Io { path, reason } => format!("{}：{}", path.display(), report::in_chinese(&reason.to_string())),
         RingError::NotOne { path } => {
-            format!("{} 不是 ring：应是工作进程或主导方写下的目录，含 head、turn-1 和 turn-2", path.display())
+            format!("{} 不是 ring：应是工作进程或主导进程写下的目录，含 head、turn-1 和 turn-2", path.display())
         }
         RingError::Damaged { path } => format!("{} 已损坏：其中的 head 与写入时不符", path.display()),
         RingError::Foreign { path, version } => {

@@ -37,15 +37,15 @@ pub(crate) fn rings(given: Option<&str>, is_on_bus: bool, language: Language) ->
 
 /// That something is not kept, in words.
 pub(crate) fn not_kept(path: &str, reason: Option<&str>, language: Language) -> String {
-    let place = if path.is_empty() { String::new() } else { format!("{path}: ") };
+    let place = if path.is_empty() { String::new() } else { format!("{path}{}", language.pick(": ", "：")) };
     match reason {
         Some(reason) => language.pick(
-            format!("what is told is not kept on this disk any more: {place}{reason}; the run goes on"),
-            format!("数据不再另存到本机磁盘：{place}{}；压测继续", report::in_chinese(reason)),
+            format!("what is told is not kept on this disk any more: {place}{reason}; the run goes on; make room there, or say another place with --ring DIR"),
+            format!("数据不再另存到本机磁盘：{place}{}；压测继续；请腾出空间，或用 --ring DIR 指定其他目录", report::in_chinese(reason)),
         ),
         None => language.pick(
-            format!("what is told is not kept on this disk any more: {place}it does not keep up; the run goes on"),
-            format!("数据不再另存到本机磁盘：{place}磁盘写入跟不上；压测继续"),
+            format!("what is told is not kept on this disk any more: {place}it does not keep up; the run goes on; --ring DIR says another place"),
+            format!("数据不再另存到本机磁盘：{place}磁盘写入跟不上；压测继续；可用 --ring DIR 指定其他目录"),
         ),
     }
 }

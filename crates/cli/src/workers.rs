@@ -66,7 +66,8 @@ pub(crate) fn team(
         return Err((report::run_error(&fault.into(), language), Exit::Usage));
     }
     let targets = plan.scenarios.iter().flat_map(|scenario| &scenario.targets);
-    let team = own_team(&allowed_by(targets), engine, threads, language)?;
+    let mut team = own_team(&allowed_by(targets), engine, threads, language)?;
+    team.workers.judge_by(wishes.thresholds.iter().map(|threshold| threshold.text.clone()).collect());
     Ok(Some(Arc::new(team)))
 }
 

@@ -50,7 +50,7 @@ pub fn hash_of(bytes: &[u8]) -> String {
 ///
 /// # Errors
 /// A file is gone, or a path cannot be written.
-pub fn pack(plan: &Carried, supplies: &Supplies, slowest: usize) -> Result<Bytes, PacketError> {
+pub fn pack(plan: &Carried, supplies: &Supplies, slowest: usize, thresholds: &[String]) -> Result<Bytes, PacketError> {
     let mut feeds = Vec::new();
     for feed in supplies.feeds.iter() {
         let file = feed.file().display().to_string();
@@ -58,7 +58,8 @@ pub fn pack(plan: &Carried, supplies: &Supplies, slowest: usize) -> Result<Bytes
         let spec = Spec { file: file.clone().into(), ..feed.spec().clone() };
         feeds.push(FeedFile { name: file, spec: written(&spec).to_vec(), bytes });
     }
-    Ok(written(&Packet { plan: plan.to_bytes()?, feeds, slowest: slowest as u64 }))
+    let (slowest, thresholds) = (slowest as u64, thresholds.to_vec());
+    Ok(written(&Packet { plan: plan.to_bytes()?, feeds, slowest, thresholds }))
 }
 
 /// A packet as it was before. Files of rows are written into `folder`.

@@ -306,6 +306,8 @@ impl<'a> Hand<'a> {
     fn prepared(&mut self, run: u64, result: Result<(Work, Nanos), Refusal>, plot: Option<Plot>, now: Nanos) {
         match result {
             Ok((work, warmup)) => {
+                // Connections that are held have no ring.
+                let plot = plot.filter(|_| matches!(work, Work::Load(..)));
                 let own = OwnRun { work, plot, changes: Vec::new(), lost: Vec::new(), met: Vec::new(), ends_at: None };
                 self.runs.insert(run, own);
                 self.place.tell(&Notice::Ready);

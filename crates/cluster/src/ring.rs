@@ -4,6 +4,7 @@
 mod past;
 mod reader;
 mod scribe;
+mod sums;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -30,14 +31,15 @@ const HEAD: &str = "head";
 const TURNS: [&str; 2] = ["turn-1", "turn-2"];
 /// What a head begins with.
 const MAGIC: &[u8] = b"onrush ring 1\n";
-/// A file that has so many bytes is full: the other one is begun anew.
+/// A file that has so many bytes is full: the other one is begun anew, with the sums of what it said.
 const TURN_BYTES_MAX: u64 = if cfg!(test) { 64 << 10 } else { 32 << 20 };
 /// The most bytes of one record: a batch of news, and more than any state has.
 const RECORD_BYTES_MAX: usize = 16 << 20;
 /// The same of a head, which has the plan.
 const HEAD_BYTES_MAX: usize = plan::CARRIED_BYTES_MAX;
-/// Rings that are kept in one folder; the oldest go.
+/// Rings of one name that are kept in a folder, and all of them; the oldest go.
 const RINGS_KEPT: usize = 8;
+const RINGS_MAX: usize = 64;
 /// As many bytes of a hash say whether a record is what was written.
 const CHECK_BYTES: usize = 16;
 
@@ -87,6 +89,19 @@ impl Head {
 pub enum Record {
     /// The first of a file: how many files were begun before.
     Begins(u64),
+    /// What a life of a worker has told before, put together: as it kept it, or as it was heard.
+    Before {
+        /// The member.
+        member: Member,
+        /// It was heard, in batches; else it is what the worker kept.
+        is_heard: bool,
+        /// The number of the next that is not in it.
+        upto: u64,
+        /// When the last of it was told.
+        at: Nanos,
+        /// What it is.
+        news: Vec<News>,
+    },
     /// What a worker has to tell.
     News {
         /// In which of its lives.
@@ -218,13 +233,21 @@ fn head_of(bytes: &[u8]) -> Said {
 }
 
 /// The records of a file, up to the first one that is not whole.
-fn records_of(mut bytes: &[u8]) -> Vec<Record> {
-    let mut all = Vec::new();
-    while let Some((record, rest)) = unframed(bytes, RECORD_BYTES_MAX) {
-        all.push(record);
+fn records_of(bytes: &[u8]) -> Vec<Record> {
+    each_of(bytes).collect()
+}
+
+/// Those that stand before its news.
+fn head_records_of(bytes: &[u8]) -> Vec<Record> {
+    each_of(bytes).take_while(|record| !matches!(record, Record::News { .. } | Record::Batch(_))).collect()
+}
+
+fn each_of(mut bytes: &[u8]) -> impl Iterator<Item = Record> {
+    std::iter::from_fn(move || {
+        let (record, rest) = unframed(bytes, RECORD_BYTES_MAX)?;
         bytes = rest;
-    }
-    all
+        Some(record)
+    })
 }
 
 /// Any bytes as what stands in a ring, for fuzzers: rings of a worker and of whoever led.

@@ -74,6 +74,8 @@ pub struct Workers {
     thread: Mutex<Option<JoinHandle<()>>>,
     heard_within: Nanos,
     look: Look,
+    /// By what runs are judged.
+    thresholds: Vec<String>,
 }
 
 impl fmt::Debug for Workers {
@@ -102,7 +104,19 @@ impl Workers {
         let bus = join(leader.subjects(), Box::new(move |what| heard.send(Input::Heard(what)).is_ok()))?;
         let desk = Desk::new(leader, bus, clock, inputs, setting, keeping);
         let thread = std::thread::Builder::new().name("workers".to_owned()).spawn(move || desk.work())?;
-        Ok(Self { inputs: Mutex::new(sender), clock, thread: Mutex::new(Some(thread)), heard_within, look })
+        Ok(Self {
+            inputs: Mutex::new(sender),
+            clock,
+            thread: Mutex::new(Some(thread)),
+            heard_within,
+            look,
+            thresholds: Vec::new(),
+        })
+    }
+
+    /// Runs are judged by this, as it was typed; whoever keeps them keeps it too.
+    pub fn judge_by(&mut self, thresholds: Vec<String>) {
+        self.thresholds = thresholds;
     }
 
     fn send(&self, input: Input) {
@@ -156,7 +170,7 @@ impl Team for Workers {
         if let Some(fault) = undivided(&plan, false) {
             return Err(fault.into());
         }
-        let packet = pack(&Carried::Load(Box::new(Plan::clone(&plan))), &supplies, slowest)
+        let packet = pack(&Carried::Load(Box::new(Plan::clone(&plan))), &supplies, slowest, &self.thresholds)
             .map_err(|error| TeamFault::Bus { reason: error.to_string() })?;
         let order = run_order(&plan, &supplies, packet);
         let (answer, answered) = sync_channel(1);
@@ -173,7 +187,7 @@ impl Team for Workers {
 impl HoldTeam for Workers {
     fn begin_to_hold(&self, order: HoldOrder) -> Result<HoldBegun, RunError> {
         let HoldOrder { plan, clock, stop, teller } = order;
-        let packet = pack(&Carried::Hold(Box::new(Hold::clone(&plan))), &Supplies::default(), 0)
+        let packet = pack(&Carried::Hold(Box::new(Hold::clone(&plan))), &Supplies::default(), 0, &self.thresholds)
             .map_err(|error| TeamFault::Bus { reason: error.to_string() })?;
         let (order, connections) = (hold_order(&plan, packet), plan.connections);
         let (answer, answered) = sync_channel(1);

@@ -273,6 +273,8 @@ pub struct Packet {
     pub feeds: Vec<FeedFile>,
     /// How many of the slowest exchanges are kept.
     pub slowest: u64,
+    /// By what the run is judged, as it was typed: for whoever puts it together again.
+    pub thresholds: Vec<String>,
 }
 
 /// A file of rows.

@@ -329,7 +329,7 @@ impl Run {
 
     /// When it began, in the nanoseconds of Unix.
     pub fn began_unix_ns(&self) -> u64 {
-        self.host.now_unix_ns.saturating_sub(self.wall.0)
+        u64::try_from(self.began_unix.as_nanos()).unwrap_or(u64::MAX)
     }
 
     /// All connections go to one address.

@@ -36,8 +36,8 @@ pub(super) const ENGINE: &[Row] = &[
         "与 --cluster 一起使用：不主导压测，仅当总线上主导此负载的进程消失时接管",
     ),
     flag("ring", Kind::Text("DIR"), modes::PINNED).help(
-        "Where what is told on a bus is kept on this machine too, for onrush import: up to 64 MiB for each of the last 8 runs; none for nowhere [default: ~/.local/share/onrush/rings]",
-        "在本机另存总线上传送的数据的目录，供 onrush import 使用：保留最近 8 次运行，每次最多 64 MiB；none 表示不保存 [默认：~/.local/share/onrush/rings]",
+        "Where what is told on a bus is kept on this machine too, for onrush import: up to 64 MiB for each run, the last 8 of a name; none for nowhere [default: ~/.local/share/onrush/rings]",
+        "在本机另存总线上传送的数据的目录，供 onrush import 使用：每次运行最多 64 MiB，同名保留最近 8 个；none 表示不保存 [默认：~/.local/share/onrush/rings]",
     ),
     flag("join", Kind::Text("BUS"), modes::WORKER)
         .common()
@@ -76,7 +76,7 @@ pub(super) const VIEW: &[Row] = &[
         .help("Also write the JSON report to a file", "同时把 JSON 报告写入文件"),
     flag("rings", Kind::Words("RING"), modes::IMPORT).common().help(
         "Folders in which workers, and whoever led, kept what they told of one run",
-        "各工作进程和主导方为同一次运行保存数据的目录",
+        "各工作进程和主导进程为同一次运行保存数据的目录",
     ),
     flag("run", Kind::Word("RUN"), modes::REPORT).common().help(
         "A run that was kept: its name, the beginning of it, last, last~1, or its folder",

@@ -115,7 +115,8 @@ fn rings_make_the_same_report() {
     let mut scene = Scene::prepared("rings", 3, 6);
     let hdr = |name: &str| scene.folder.join(name).display().to_string();
     let (told_by_leader, told_by_rings) = (hdr("leader.hgrm"), hdr("rings.hgrm"));
-    scene.leads(&["--hdr", &told_by_leader]);
+    let judged = ["--threshold", "p99(response_time) < 1us", "--threshold", "failed / done < 1%"];
+    scene.leads(&[&["--hdr", &told_by_leader][..], &judged].concat());
     let done = scene.leader.take().expect("it leads").wait_with_output().expect("it ends");
     let led = report(&done);
     assert_eq!(started(&led), 6 * RATE, "{:#}", led["workers"]);
@@ -127,7 +128,9 @@ fn rings_make_the_same_report() {
     }
     let words: Vec<&str> = of_workers.iter().map(String::as_str).collect();
     let done = output(&[&["import", "--quiet", "--hdr", &told_by_rings], &words[..]].concat());
-    assert!(done.status.success(), "{done:?}");
+    // It is judged as it was.
+    assert_eq!(done.status.code(), Some(1), "{done:?}");
+    assert_eq!(led["thresholds"].as_array().map(Vec::len), Some(2));
     let read = |path: &str| fs::read_to_string(path).expect("a file");
     assert_eq!(read(&told_by_rings), read(&told_by_leader));
     // A line of each interval with its histogram as it is, behind the times.

@@ -60,7 +60,14 @@ impl Hand<'_> {
 
     /// What is new is kept; of a run that is over nothing more comes.
     pub(super) fn keep(&mut self, now: Nanos) {
-        let Some((scribe, ring)) = &mut self.keeper.own else { return };
+        let Some((scribe, ring)) = &mut self.keeper.own else {
+            // Of a run that will have no ring nothing is kept.
+            let run = self.worker.state().run;
+            if self.runs.get(&run).is_some_and(|own| own.plot.is_none()) {
+                while self.worker.next_kept(run).is_some() {}
+            }
+            return;
+        };
         let records = scribe.records(&mut self.worker, &self.setting.name, now);
         if let Err(stopped) = records.into_iter().try_for_each(|record| ring.keep(record)) {
             self.place.tell(&said(&stopped));

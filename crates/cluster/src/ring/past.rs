@@ -51,14 +51,15 @@ pub enum Cut {
 }
 
 impl Past {
-    /// The plan, and how many of the slowest exchanges are kept.
+    /// The plan, how many of the slowest exchanges are kept, and by what it was judged.
     ///
     /// # Errors
     /// It is none.
-    pub fn plan(&self) -> Result<(Carried, usize), plan::CarriedError> {
-        let none = Packet { plan: Vec::new(), feeds: Vec::new(), slowest: 0 };
+    pub fn plan(&self) -> Result<(Carried, usize, Vec<String>), plan::CarriedError> {
+        let none = Packet { plan: Vec::new(), feeds: Vec::new(), slowest: 0, thresholds: Vec::new() };
         let packet: Packet = read(&self.head.packet).unwrap_or(none);
-        Ok((Carried::from_bytes(&packet.plan)?, usize::try_from(packet.slowest).unwrap_or(usize::MAX)))
+        let slowest = usize::try_from(packet.slowest).unwrap_or(usize::MAX);
+        Ok((Carried::from_bytes(&packet.plan)?, slowest, packet.thresholds))
     }
 }
 
@@ -67,12 +68,8 @@ impl Past {
 struct Life {
     /// With their numbers.
     news: BTreeMap<u64, (Nanos, Vec<News>)>,
-}
-
-/// The same without what is behind a hole.
-struct Whole {
-    news: Vec<(Nanos, News)>,
-    has_hole: bool,
+    /// Up to a number, put together.
+    before: Option<(u64, Nanos, Vec<News>)>,
 }
 
 impl Life {
@@ -80,21 +77,35 @@ impl Life {
         self.news.entry(number).or_insert((at, news));
     }
 
-    /// All up to the first that is missing; the first number is this.
-    fn until_hole(self, first: u64) -> Whole {
-        let (mut news, mut next, mut at) = (Vec::new(), first, Nanos::ZERO);
-        let count = self.news.len() as u64;
-        for (number, (since, own)) in self.news {
-            if number != next {
-                break;
-            }
+    /// What was told up to a number, put together: of several the longest.
+    fn put_before(&mut self, upto: u64, at: Nanos, news: Vec<News>) {
+        if self.before.as_ref().is_none_or(|(known, ..)| *known < upto) {
+            self.before = Some((upto, at, news));
+        }
+    }
+
+    /// All up to the first that is missing; the first number is this. Where the first are missing, their sums stand for them.
+    fn until_hole(mut self, first: u64) -> Whole {
+        let before = self.before.take().filter(|_| !self.news.contains_key(&first));
+        let (mut next, mut at, sums) = before.unwrap_or((first, Nanos::ZERO, Vec::new()));
+        let mut news: Vec<(Nanos, News)> = sums.into_iter().map(|one| (at, one)).collect();
+        let mut rest = self.news.split_off(&next);
+        let count = rest.len() as u64;
+        let begun = next;
+        while let Some((since, own)) = rest.remove(&next) {
             next += 1;
             // Each tells in its order, whatever its clock did.
             at = at.max(since);
             news.extend(own.into_iter().map(|one| (at, one)));
         }
-        Whole { news, has_hole: next - first < count }
+        Whole { news, has_hole: next - begun < count }
     }
+}
+
+/// The same without what is behind a hole.
+struct Whole {
+    news: Vec<(Nanos, News)>,
+    has_hole: bool,
 }
 
 impl Whole {
@@ -131,6 +142,11 @@ impl Facts {
         for record in kept.records {
             match record {
                 Record::Begins(_) => {}
+                Record::Before { member, is_heard, upto, at, news } if news.iter().all(News::is_sound) => {
+                    let lives = if is_heard { &mut self.heard } else { &mut self.own };
+                    lives.entry(member).or_default().put_before(upto, at, news);
+                }
+                Record::Before { .. } => {}
                 // Whoever led knows best, and its ring comes first.
                 Record::Started(unix) => _ = self.started.get_or_insert(unix),
                 Record::News { boot, index, at, news } if !head.is_of_leader && news.is_sound() => {

@@ -33,7 +33,9 @@ impl Kept {
             return Err(RingError::NotOne { path });
         }
         let file = path.join(HEAD);
-        let Ok(head) = File::open(&file) else { return Err(RingError::NotOne { path }) };
+        let is_file = fs::metadata(&file).is_ok_and(|known| known.is_file());
+        let opened = File::open(&file).ok().filter(|_| is_file);
+        let Some(head) = opened else { return Err(RingError::NotOne { path }) };
         let is_going_on = matches!(head.try_lock_shared(), Err(TryLockError::WouldBlock));
         let bytes = read_at_most(&head, HEAD_BYTES_MAX + RECORD_BYTES_MAX).map_err(wrong(file))?;
         let head = match head_of(&bytes) {
@@ -46,7 +48,8 @@ impl Kept {
         for (name, records) in TURNS.iter().zip([&mut first, &mut second]) {
             let file = path.join(name);
             // The second is there only once the first was full.
-            let Ok(opened) = File::open(&file) else { continue };
+            let is_file = fs::metadata(&file).is_ok_and(|known| known.is_file());
+            let Some(opened) = File::open(&file).ok().filter(|_| is_file) else { continue };
             let bytes = read_at_most(&opened, TURN_BYTES_MAX as usize + 2 * RECORD_BYTES_MAX).map_err(wrong(file))?;
             *records = records_of(&bytes);
         }
@@ -60,7 +63,9 @@ impl Kept {
             _ => None,
         };
         turns.sort_by_key(since);
-        Self { path, head, is_going_on: false, records: turns.concat() }
+        let [mut records, later] = turns;
+        records.extend(later);
+        Self { path, head, is_going_on: false, records }
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
+use crate::carried::{snapshots_of_bytes, snapshots_to_bytes};
 use crate::words::{Row, Tenure};
 
 const OF_TWO: [u64; 2] = [7, 8];
@@ -82,8 +83,16 @@ fn written_ring(folder: &Folder, id: u64, records: Vec<Record>) -> PathBuf {
         ring.keep(record).expect("the disk keeps up");
     }
     drop(ring);
+    at_end(folder);
     assert_eq!(folder.all().len(), before + 1);
     folder.all().into_iter().find(|path| Kept::read(path).is_ok_and(|kept| kept.head.id == id)).expect("it is there")
+}
+
+/// Nobody writes any more: a slow disk is not waited for by whoever ends a ring.
+fn at_end(folder: &Folder) {
+    while folder.all().iter().any(|path| Kept::read(path).is_ok_and(|kept| kept.is_going_on)) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 fn of_worker(id: u64, news: impl Iterator<Item = Record>) -> Vec<Record> {
@@ -159,19 +168,77 @@ fn a_ring_may_be_cut_off_anywhere() {
     }
 }
 
-/// It never grows beyond its bound; what was lost by that is known.
+/// A row of one request, whose time is this; its number says which it is.
+fn real_row(index: u64) -> News {
+    let mut seen = metrics::Snapshot::default();
+    seen.lag.record(index);
+    let covered = Nanos::from_millis(1_000 * index);
+    News::Row(Row { part: 0, number: index, upto: index, covered, seen: snapshots_to_bytes([&seen]) })
+}
+
+/// How many rows there are, and what they say together.
+fn rows_of(past: &Past) -> (usize, metrics::Distribution, Nanos) {
+    let (mut count, mut lag, mut covered) = (0, metrics::Distribution::default(), Nanos::ZERO);
+    for (_, _, news) in &past.news {
+        if let News::Row(row) = news {
+            let seen = snapshots_of_bytes(&row.seen, 1).expect("it is one");
+            lag.merge(&seen[0].lag);
+            (count, covered) = (count + 1, covered.max(row.covered));
+        }
+    }
+    (count, lag, covered)
+}
+
+/// It never grows beyond its bound: of what is old the sums stay, to the last bucket.
 #[test]
-fn a_full_ring_goes_on_and_says_what_is_missing() {
+fn a_full_ring_keeps_the_sums() {
     let folder = Folder::new("full");
-    let count = 5 * TURN_BYTES_MAX / 300;
-    let ring = written_ring(&folder, 7, of_worker(7, (0..count).map(row)));
-    let bytes: u64 = TURNS.iter().map(|name| fs::metadata(ring.join(name)).expect("it works").len()).sum();
-    assert!(bytes <= 2 * TURN_BYTES_MAX + 4_096 && bytes > TURN_BYTES_MAX, "{bytes}");
+    let count = 20_000;
+    let began = News::Began { part: 0, tenure: 0, slots: (0..9).collect(), from: None, late: Nanos::ZERO };
+    let own = |index, news| Record::News { boot: 0, index, at: Nanos::from_millis(1_000 * index), news };
+    let all = std::iter::once(own(0, began.clone()));
+    let all = all.chain((1..count).map(|index| own(index, real_row(index)))).chain([gone(count)]);
+    let mut meant = metrics::Distribution::default();
+    (1..count).for_each(|index| meant.record(index));
+    let ring = written_ring(&folder, 7, of_worker(7, all));
+    let bytes: u64 = TURNS.iter().map(|name| fs::metadata(ring.join(name)).expect("it is there").len()).sum();
+    assert!(bytes <= 2 * TURN_BYTES_MAX + 8_192 && bytes > TURN_BYTES_MAX, "{bytes}");
     let past = put(&[ring]).expect("it works");
+    assert_eq!(past.cuts, [Cut::Missing { name: String::new() }], "nothing of it is missing");
+    let (rows, lag, covered) = rows_of(&past);
+    assert!(rows < 3_000, "{rows} of {count}");
+    assert_eq!((lag, covered), (meant.clone(), Nanos::from_millis(1_000 * (count - 1))));
+    assert_eq!(past.news.iter().filter(|(.., news)| *news == began).count(), 1);
     // Who it is and what was to be done is there all the same.
     assert_eq!((past.names[0].0.as_str(), past.started_unix), ("w7", Some(Nanos(77))));
+    // Of what was heard it is the same.
+    let batch = |number: u64| {
+        let (run, id, boot, revision, sent_at) = (3, 7, 0, 1, Nanos::from_millis(1_000 * number));
+        let news = vec![if number == 1 { began.clone() } else { real_row(number - 1) }];
+        Record::Batch(written(&crate::words::Batch { run, id, boot, number, revision, sent_at, news }))
+    };
+    let mut leads =
+        Ring::begin(&folder.rings(), Head { is_of_leader: true, ..head(1, 3) }, |stopped| panic!("{stopped:?}"));
+    leads.keep(Record::State(state())).expect("the disk keeps up");
+    for number in 1..=count {
+        leads.keep(batch(number)).expect("the disk keeps up");
+    }
+    drop(leads);
+    at_end(&folder);
+    let ring = folder.all().into_iter().find(|path| Kept::read(path).is_ok_and(|kept| kept.head.is_of_leader));
+    let past = put(&[ring.expect("it is there")]).expect("it works");
+    let (rows, lag, _) = rows_of(&past);
+    assert!(rows < 3_000 && lag == meant, "{rows} of {count}");
+}
+
+/// A hole is known, and nothing behind it counts.
+#[test]
+fn a_hole_is_known() {
+    let folder = Folder::new("hole");
+    let ring = written_ring(&folder, 7, of_worker(7, (0..5).chain(6..9).map(row)));
+    let past = put(&[ring]).expect("it works");
     assert_eq!(past.cuts[0], Cut::Hole { name: "w7".to_owned() });
-    assert_eq!((past.news.len(), past.losses.len()), (0, 2));
+    assert_eq!((past.news.len(), past.losses.len()), (5, 2));
 }
 
 /// Whoever led heard it from the start, and the worker's own ring has less of it.

@@ -8,11 +8,17 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, SystemTime};
 
-use super::{HEAD, Head, MAGIC, RINGS_KEPT, Record, RingError, TURN_BYTES_MAX, TURNS, framed, head_bytes};
-use crate::words::Member;
+use super::sums::sums;
+use super::{
+    HEAD, Head, MAGIC, RINGS_KEPT, RINGS_MAX, Record, RingError, TURN_BYTES_MAX, TURNS, framed, head_bytes,
+    head_records_of, records_of,
+};
+use crate::words::{Member, WorkerId};
 
 /// Records that wait for the disk. With more of them it is too slow, and the ring is given up.
-const WAITING_MAX: usize = 8_192;
+const WAITING_MAX: usize = if cfg!(test) { 65_536 } else { 8_192 };
+/// The file that will be the next of those that take turns.
+const NEXT: &str = "next";
 /// Whoever ends waits so long for the disk.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
 /// Rings of one name and second have numbers up to this.
@@ -123,7 +129,7 @@ impl Facts {
             Record::State(state) => drop(self.states.insert(state.seen_of(), record.clone())),
             Record::Who { member, .. } => drop(self.who.insert(*member, record.clone())),
             Record::Lost { member, .. } => drop(self.lost.insert(*member, record.clone())),
-            Record::Begins(_) | Record::Batch(_) | Record::News { .. } => {}
+            Record::Begins(_) | Record::Before { .. } | Record::Batch(_) | Record::News { .. } => {}
         }
     }
 
@@ -137,16 +143,28 @@ struct Turn {
     file: File,
     path: PathBuf,
     bytes: u64,
+    /// With so many it is full.
+    most: u64,
 }
 
 impl Turn {
-    fn begin(folder: &Path, count: u64, facts: &Facts) -> Result<Self, RingError> {
+    /// Begins one of the two anew: what it said stands in it as sums.
+    fn begin(folder: &Path, count: u64, (facts, id): (&Facts, WorkerId)) -> Result<Self, RingError> {
         let path = folder.join(TURNS[(count % 2) as usize]);
-        let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path);
-        let file = opened.map_err(|reason| RingError::Io { path: path.clone(), reason })?;
-        let mut turn = Self { file, path, bytes: 0 };
+        // The first two are not there yet.
+        let old = fs::read(&path).unwrap_or_default();
+        let other = fs::read(folder.join(TURNS[((count + 1) % 2) as usize])).unwrap_or_default();
+        let before = if old.is_empty() { Vec::new() } else { sums(id, head_records_of(&other), records_of(&old)) };
+        // It takes its place once the sums stand in it: whoever is killed meanwhile has lost nothing.
+        let next = folder.join(NEXT);
+        let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&next);
+        let file = opened.map_err(|reason| RingError::Io { path: next.clone(), reason })?;
+        let mut turn = Self { file, path, bytes: 0, most: TURN_BYTES_MAX };
         turn.write(&Record::Begins(count))?;
-        facts.all().try_for_each(|record| turn.write(record))?;
+        facts.all().chain(&before).try_for_each(|record| turn.write(record))?;
+        fs::rename(&next, &turn.path).map_err(|reason| RingError::Io { path: next, reason })?;
+        // Whatever stands there already, it has room for more.
+        turn.most = TURN_BYTES_MAX.max(turn.bytes + TURN_BYTES_MAX / 2);
         Ok(turn)
     }
 
@@ -160,12 +178,12 @@ impl Turn {
 fn write(rings: &Rings, head: &Head, taken: &Receiver<Box<Record>>) -> Result<(), RingError> {
     let (folder, _lock) = folder_for(rings, head)?;
     let (mut facts, mut count) = (Facts::default(), 0);
-    let mut turn = Turn::begin(&folder, count, &facts)?;
+    let mut turn = Turn::begin(&folder, count, (&facts, head.id))?;
     for record in taken {
         facts.learn(&record);
-        if turn.bytes >= TURN_BYTES_MAX {
+        if turn.bytes >= turn.most {
             count += 1;
-            turn = Turn::begin(&folder, count, &facts)?;
+            turn = Turn::begin(&folder, count, (&facts, head.id))?;
         }
         turn.write(&record)?;
     }
@@ -181,13 +199,14 @@ fn folder_for(rings: &Rings, head: &Head) -> Result<(PathBuf, File), RingError> 
     };
     DirBuilder::new().recursive(true).mode(0o700).create(home).map_err(wrong(home))?;
     make_room(home);
-    let is_plain = |sign: &char| sign.is_ascii_alphanumeric() || "-_.".contains(*sign);
+    let is_plain = |sign: &char| sign.is_alphanumeric() || "-_.".contains(*sign);
     let name: String = head.name.chars().filter(is_plain).take(NAME_CHARS_MAX).collect();
-    let whose = if head.is_of_leader { "leader".to_owned() } else { name };
+    // Those of one name on several machines are told apart, also where they are put together.
+    let whose = format!("{}-{:08x}", if head.is_of_leader { "leader" } else { &name }, head.id as u32);
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let stamp = (rings.stamp)(now);
     for number in 1..SAME_NAME_MAX {
-        let end = if number == 1 { String::new() } else { format!("-{number}") };
+        let end = if number == 1 { String::new() } else { format!(".{number}") };
         let folder = home.join(format!("{stamp}-{whose}{end}"));
         match DirBuilder::new().mode(0o700).create(&folder) {
             Ok(()) => {
@@ -196,7 +215,11 @@ fn folder_for(rings: &Rings, head: &Head) -> Result<(PathBuf, File), RingError> 
                 let mut file = opened.map_err(wrong(&path))?;
                 // Some filesystems know no locks: then nobody sees that it is being written.
                 let _ = file.try_lock();
-                file.write_all(&head_bytes(head, &rings.version)).map_err(wrong(&path))?;
+                if let Err(reason) = file.write_all(&head_bytes(head, &rings.version)) {
+                    // What says nothing of a run is of no use.
+                    let _ = fs::remove_dir_all(&folder);
+                    return Err(wrong(&path)(reason));
+                }
                 return Ok((folder, file));
             }
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -206,19 +229,35 @@ fn folder_for(rings: &Rings, head: &Head) -> Result<(PathBuf, File), RingError> 
     Err(wrong(home)(ErrorKind::AlreadyExists.into()))
 }
 
-/// The oldest rings go that nobody writes any more.
+/// The oldest rings go that nobody writes any more: of those of one name, and of all.
 fn make_room(home: &Path) {
-    let is_ring = |path: &PathBuf| {
-        let mut first = [0; MAGIC.len()];
-        File::open(path.join(HEAD)).and_then(|mut head| head.read_exact(&mut first)).is_ok_and(|()| first == *MAGIC)
-    };
     let entries = fs::read_dir(home).into_iter().flatten().filter_map(Result::ok);
-    let mut all: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_ring).collect();
+    let mut all: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_ring(path)).collect();
     // Their names stand in the order of time.
     all.sort();
-    let is_free = |path: &&PathBuf| File::open(path.join(HEAD)).is_ok_and(|head| head.try_lock().is_ok());
-    let free: Vec<&PathBuf> = all.iter().filter(is_free).collect();
-    for path in free.iter().take(free.len().saturating_sub(RINGS_KEPT - 1)) {
-        let _ = fs::remove_dir_all(path);
+    let is_free = |path: &PathBuf| File::open(path.join(HEAD)).is_ok_and(|head| head.try_lock().is_ok());
+    let mut free: Vec<PathBuf> = all.into_iter().filter(is_free).collect();
+    let mut of_names: HashMap<String, usize> = HashMap::new();
+    for path in std::mem::take(&mut free).into_iter().rev() {
+        let count = of_names.entry(name_of(&path)).or_default();
+        *count += 1;
+        if *count >= RINGS_KEPT || free.len() + 1 >= RINGS_MAX {
+            let _ = fs::remove_dir_all(path);
+        } else {
+            free.push(path);
+        }
     }
+}
+
+fn is_ring(path: &Path) -> bool {
+    let (head, mut first) = (path.join(HEAD), [0; MAGIC.len()]);
+    let is_file = fs::metadata(&head).is_ok_and(|known| known.is_file());
+    is_file && File::open(head).and_then(|mut head| head.read_exact(&mut first)).is_ok_and(|()| first == *MAGIC)
+}
+
+/// Whose ring it is, by its name: what stands between its time and the number of who wrote it.
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name: Vec<&str> = name.split('-').collect();
+    name[2.min(name.len())..name.len().saturating_sub(1).max(2.min(name.len()))].join("-")
 }

@@ -357,6 +357,8 @@ impl Merger {
     }
 
     pub(super) fn finish(mut self) -> Finished {
+        let wall = self.ended_at.max(self.from);
+        self.end_untold(wall);
         // Whatever was in flight has ended, or was given up.
         self.total.clear_in_flight();
         let own = self.sources.into_iter().map(|source| source.spent).filter(|_| !self.is_afar);
@@ -365,7 +367,7 @@ impl Merger {
         Finished {
             total,
             apart,
-            wall: self.ended_at.max(self.from),
+            wall,
             stopped_at: self.ends.iter().map(|end| end.stopped_at).max().unwrap_or(Nanos::ZERO),
             shards,
             ends: self.ends,

@@ -1,6 +1,7 @@
 //! What those tell who carry out parts of a run elsewhere.
 
 use metrics::Snapshot;
+use pacing::Nanos;
 
 use super::{Merger, Source};
 use crate::afar::PartEnd;
@@ -47,5 +48,11 @@ impl Merger {
         self.ended_at = self.ended_at.max(end.wall);
         (self.sources[part].told, self.sources[part].is_silent) = (None, false);
         self.parts.push(end);
+    }
+
+    /// Nobody elsewhere has said when it was over: as far as anybody has told.
+    pub(super) fn end_untold(&mut self, wall: Nanos) {
+        let untold = self.ends.iter_mut().filter(|end| self.is_afar && end.stopped_at == Nanos::ZERO);
+        untold.for_each(|end| end.stopped_at = wall);
     }
 }
