@@ -174,6 +174,27 @@ pub struct Met {
     pub upto: Vec<(u16, u16, u64)>,
 }
 
+impl Met {
+    /// One more time that users of a meeting go on, behind others. Of one meeting so many are kept, and what the first of them say goes into the
+    /// next: whoever has not gone on with them goes on with that.
+    pub(crate) fn push(all: &mut Vec<Self>, met: Self, most: usize) {
+        let meeting = met.meeting;
+        all.push(met);
+        let is_same = |other: &Self| other.meeting == meeting;
+        while all.iter().filter(|other| is_same(other)).count() > most {
+            let Some(first) = all.iter().position(is_same) else { return };
+            let first = all.remove(first);
+            let Some(next) = all.iter_mut().find(|other| is_same(other)) else { return };
+            for (member, part, ticket) in first.upto {
+                match next.upto.iter_mut().find(|(of, number, _)| (*of, *number) == (member, part)) {
+                    Some((.., known)) => *known = ticket.max(*known),
+                    None => next.upto.push((member, part, ticket)),
+                }
+            }
+        }
+    }
+}
+
 /// What is to be done by all, as it stands under its key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {

@@ -22,8 +22,8 @@ pub(crate) enum Afar {
     Expects(usize),
     /// Users of a part have arrived at a meeting, the first of them at that instant.
     Arrived { meeting: usize, count: u64, at: Nanos },
-    /// So many wait there no longer.
-    Withdrawn { meeting: usize, count: u64 },
+    /// Who has this ticket waits there no longer.
+    Withdrawn { meeting: usize, ticket: u64 },
     /// All users of a part wait, and no more of them will come.
     Stuck { heard: u64 },
     /// A part is over.

@@ -25,8 +25,8 @@ pub use hall::Release;
 pub(crate) enum Attended {
     /// One more waits at a meeting.
     Arrived { meeting: u32, at: Nanos },
-    /// So many wait there no longer.
-    Withdrawn { meeting: u32, users: u64 },
+    /// Who has this ticket waits there no longer.
+    Withdrawn { meeting: u32, ticket: u64 },
     /// All users that are here wait, and no more will come: so it was after so many releases.
     Stuck { heard: u64 },
 }
@@ -182,7 +182,7 @@ impl Meetings {
     /// They wait no longer: their load is over.
     pub(crate) fn withdraw(&self, meeting: u32, party: usize, round: u64, users: u64) {
         match self.afar(meeting) {
-            Some(tell) => tell(Attended::Withdrawn { meeting, users }),
+            Some(tell) => tell(Attended::Withdrawn { meeting, ticket: round }),
             None => self.at_gate(meeting, |gate, _| gate.withdraw(party, round, users)),
         }
     }
@@ -260,6 +260,6 @@ mod tests {
         meetings.look(1, true, meetings.news(1), at(7));
         assert_eq!(told.try_iter().next(), Some(Attended::Stuck { heard: 5 }));
         meetings.withdraw(1, 0, 3, 1);
-        assert_eq!(told.try_iter().next(), Some(Attended::Withdrawn { meeting: 1, users: 1 }));
+        assert_eq!(told.try_iter().next(), Some(Attended::Withdrawn { meeting: 1, ticket: 3 }));
     }
 }

@@ -13,7 +13,7 @@ use crate::{Folder, onrush, output, report};
 fn scenario(folder: &Folder, target: &Recorder, load: &str, meet: &str) -> String {
     let file = folder.path("meet.yaml");
     let text = format!(
-        "target: http://127.0.0.1:{}\nscenarios:\n  one:\n    load: {load}\n    steps:\n      - get: /before\n      - think: 1ms-50ms\n      - meet: {meet}\n      - get: /behind\n",
+        "target: http://127.0.0.1:{}\nscenarios:\n  one:\n    load: {load}\n    steps:\n      - get: /before\n      - think: 0ms-20ms\n      - meet: {meet}\n      - get: /behind\n",
         target.port
     );
     std::fs::write(&file, text).expect("a file");
@@ -62,6 +62,19 @@ fn a_round_is_of_all_workers() {
     let seen = run(&file, &[]);
     let expect = json!([{"name": "peak", "users": 30, "full": 1, "by_time": 0, "short": 1}]);
     assert_eq!((&seen["meetings"], &seen["requests"]["succeeded"]), (&expect, &80.into()), "{:#}", seen["workers"]);
+}
+
+/// Many rounds at once: all of them go on, though each worker is told of them together.
+#[test]
+fn many_rounds_at_once_leave_nobody_behind() {
+    let (target, folder) = (Recorder::start("far-meetings-many"), Folder::new("far-meetings-many-file"));
+    for (users, of) in [(31, 2), (301, 3), (100, 7)] {
+        let load = format!("{{users: {users}, iterations: {users}}}");
+        let file = scenario(&folder, &target, &load, &format!("{{name: peak, users: {of}}}"));
+        let seen = run(&file, &[]);
+        let expect = json!([{"name": "peak", "users": of, "full": users / of, "by_time": 0, "short": 1}]);
+        assert_eq!((&seen["meetings"], &seen["requests"]["succeeded"]), (&expect, &(2 * users).into()), "{users} {of}");
+    }
 }
 
 /// Of a round of thirty there are never more than fifteen, for two seconds.

@@ -69,7 +69,7 @@ impl PartWorker {
                         let at = at.since(self.started);
                         News::Arrived { part, meeting: meeting as u16, count, at }
                     }
-                    PartNews::Withdrawn(meeting, count) => News::Withdrawn { part, meeting: meeting as u16, count },
+                    PartNews::Withdrawn(meeting, ticket) => News::Withdrawn { part, meeting: meeting as u16, ticket },
                     PartNews::Stuck(heard) => News::Stuck { part, heard },
                     PartNews::Left(scenario) => News::Left { part, scenario: scenario as u16 },
                     PartNews::Hopeless(is_hopeless) => News::Hopeless { part, is_hopeless },

@@ -8,8 +8,8 @@ use super::{Hand, Own};
 use crate::words::Met;
 use crate::worker::PartOf;
 
-/// What parts are told of meetings that begin to be steered later: more than what is done meanwhile.
-const MET_MAX: usize = 64;
+/// Times of one meeting that parts are told one by one that begin to be steered later.
+const MET_MAX: usize = 4;
 
 /// A part hears who goes on.
 fn tell_of_met(part: &Own, met: &Met, started: Nanos) {
@@ -62,10 +62,7 @@ impl Hand<'_> {
         let (Some(own), Some(started)) = (self.runs.get_mut(&run), self.worker.started()) else { return };
         let parts = self.parts.iter().filter(|part| part.of.run == run);
         parts.for_each(|part| tell_of_met(part, &met, started));
-        own.met.push(met);
-        if own.met.len() > MET_MAX {
-            own.met.remove(0);
-        }
+        Met::push(&mut own.met, met, MET_MAX);
     }
 
     /// A part can be steered: what was wanted of it while it began is told to it.

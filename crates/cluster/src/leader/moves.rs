@@ -26,19 +26,13 @@ const JOINS_EVERY: Nanos = Nanos::from_millis(500);
 /// With too few workers a run goes on for so long: some may come back.
 const FAILS_AFTER: Nanos = Nanos::from_millis(15_000);
 
-/// Times of one meeting that are told: whoever missed some goes on with a later one.
+/// Times of one meeting that are told one by one.
 const MET_MAX: usize = 4;
 
 impl Leader {
     /// Users that wait at a meeting go on.
     pub fn let_go(&mut self, met: Met) {
-        let is_same = |other: &Met| other.meeting == met.meeting;
-        if self.state.met.iter().filter(|other| is_same(other)).count() >= MET_MAX
-            && let Some(first) = self.state.met.iter().position(is_same)
-        {
-            self.state.met.remove(first);
-        }
-        self.state.met.push(met);
+        Met::push(&mut self.state.met, met, MET_MAX);
         self.is_dirty = true;
     }
 

@@ -129,9 +129,9 @@ impl Account {
                     self.teller.arrived(place, usize::from(*meeting), *count, self.teller.instant(*at));
                 }
             }
-            News::Withdrawn { part, meeting, count } => {
+            News::Withdrawn { part, meeting, ticket } => {
                 if let Some(place) = place_of(*part) {
-                    self.teller.withdrawn(place, usize::from(*meeting), *count);
+                    self.teller.withdrawn(place, usize::from(*meeting), *ticket);
                 }
             }
             News::Stuck { part, heard } => {

@@ -8,7 +8,7 @@ use super::{WorkerId, can_be, read};
 /// No run has more rows: some days of a hundred each second.
 const ROWS_MAX: u64 = 1 << 26;
 /// Users that arrive between two tellings.
-const ARRIVED_MAX: u64 = 1 << 24;
+const ARRIVED_MAX: u64 = 1 << 20;
 
 /// What a worker saw, as it stands in the stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,14 +81,14 @@ pub enum News {
         /// The first of them at this instant, counted from the start of the run.
         at: Nanos,
     },
-    /// Users wait at a meeting no longer.
+    /// A user waits at a meeting no longer.
     Withdrawn {
         /// Of which part.
         part: u16,
         /// Which meeting.
         meeting: u16,
-        /// So many.
-        count: u64,
+        /// Which of those that arrived.
+        ticket: u64,
     },
     /// All users of a part wait, and no more of them will come.
     Stuck {

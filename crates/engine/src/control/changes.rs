@@ -96,13 +96,11 @@ impl Changes {
         self.released.lock().expect("no holder of the lock panics").extend(released);
     }
 
-    /// Those behind so many releases.
+    /// Those behind so many releases; those before are needed no more.
     pub(crate) fn released_after(&self, total: u64) -> Vec<Release> {
-        let released = self.released.lock().expect("no holder of the lock panics");
-        let new = released.iter().rev().take_while(|release| release.total > total);
-        let mut new: Vec<Release> = new.cloned().collect();
-        new.reverse();
-        new
+        let mut released = self.released.lock().expect("no holder of the lock panics");
+        released.retain(|release| release.total > total);
+        released.clone()
     }
 
     /// All of those who are elsewhere hear within this time; nothing, of a run that is over.

@@ -38,6 +38,8 @@ struct Door {
     /// Tickets that each part has given, and those of them whose users wait.
     tickets: BTreeMap<usize, u64>,
     waiting: BTreeMap<usize, u64>,
+    /// The last tickets of each that went on.
+    gone: BTreeMap<usize, u64>,
     first_at: Nanos,
     rounds: Rounds,
 }
@@ -104,10 +106,12 @@ impl Hall {
         }
     }
 
-    /// Users of a part wait no longer: their load is over.
-    pub(crate) fn withdraw(&mut self, part: usize, meeting: usize, count: u64) {
-        if let Some(waiting) = self.doors.get_mut(meeting).and_then(|door| door.waiting.get_mut(&part)) {
-            *waiting = waiting.saturating_sub(count);
+    /// Who has this ticket of a part waits no longer: its load is over. It may have been released before that was heard.
+    pub(crate) fn withdraw(&mut self, part: usize, meeting: usize, ticket: u64) {
+        let Some(door) = self.doors.get_mut(meeting) else { return };
+        let is_gone = door.gone.get(&part).is_some_and(|gone| ticket <= *gone);
+        if let Some(waiting) = door.waiting.get_mut(&part).filter(|_| !is_gone) {
+            *waiting = waiting.saturating_sub(1);
         }
     }
 
@@ -164,9 +168,23 @@ impl Hall {
     fn release(&mut self, meeting: usize, now: Nanos) {
         let door = &mut self.doors[meeting];
         let waiting = std::mem::take(&mut door.waiting).into_iter().filter(|(_, count)| *count > 0);
-        let upto = waiting.map(|(part, _)| (part, door.tickets[&part])).collect();
+        let upto: Vec<(usize, u64)> = waiting.map(|(part, _)| (part, door.tickets[&part])).collect();
+        door.gone.extend(upto.iter().copied());
         self.total += 1;
-        self.released.push(Release { meeting, total: self.total, at: now + self.lead, upto });
+        let (total, at) = (self.total, now + self.lead);
+        // Rounds that are released at once are told at once.
+        match self.released.last_mut().filter(|last| (last.meeting, last.at) == (meeting, at)) {
+            Some(last) => {
+                let more = upto.iter().filter(|(part, _)| last.upto.iter().all(|(other, _)| other != part));
+                let more: Vec<_> = more.copied().collect();
+                for (part, ticket) in &mut last.upto {
+                    *ticket = door.gone[part].max(*ticket);
+                }
+                last.upto.extend(more);
+                last.total = total;
+            }
+            None => self.released.push(Release { meeting, total, at, upto }),
+        }
     }
 
     /// What was released since it was asked for.
@@ -229,7 +247,7 @@ mod tests {
         assert_eq!(hall.take_released(), [first]);
         hall.arrive(0, 0, 13, at(50), at(60));
         let upto: Vec<_> = hall.take_released().into_iter().map(|release| (release.total, release.upto)).collect();
-        assert_eq!(upto, [(2, vec![(0, 5), (1, 5)]), (3, vec![(0, 10)]), (4, vec![(0, 15)])]);
+        assert_eq!(upto, [(4, vec![(0, 15), (1, 5)])], "three rounds at once");
         assert_eq!((rounds(&hall), hall.due()), ((4, 0, 0), Nanos::NEVER));
     }
 
@@ -267,11 +285,16 @@ mod tests {
         hall.stuck(1, 1, at(601));
         hall.stuck(0, 0, at(602));
         assert_eq!(hall.take_released(), []);
-        hall.withdraw(1, 0, 1);
+        hall.withdraw(1, 0, 4);
         hall.over(0, at(700));
         let release = Release { meeting: 0, total: 2, at: at(1_200), upto: vec![(1, 4)] };
         assert_eq!(hall.take_released(), [release]);
         assert_eq!(rounds(&hall), (0, 0, 2));
+        // Who had gone on before it was withdrawn is none of those that wait.
+        hall.arrive(1, 0, 1, at(1_250), at(1_250));
+        hall.withdraw(1, 0, 2);
+        hall.withdraw(1, 0, 4);
+        assert_eq!(hall.doors[0].count(), 1);
         // What was lost with its part is not waited for.
         hall.arrive(1, 0, 3, at(1_300), at(1_300));
         hall.over(1, at(1_400));

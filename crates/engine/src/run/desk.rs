@@ -132,7 +132,7 @@ impl LoadDesk {
                 return;
             }
             (Attended::Arrived { meeting, at }, _) => PartNews::Arrived(meeting as usize, 1, at),
-            (Attended::Withdrawn { meeting, users }, _) => PartNews::Withdrawn(meeting as usize, users),
+            (Attended::Withdrawn { meeting, ticket }, _) => PartNews::Withdrawn(meeting as usize, ticket),
             (Attended::Stuck { heard }, _) => PartNews::Stuck(heard),
         };
         self.told_up.push_back(news);
@@ -162,7 +162,7 @@ impl LoadDesk {
             Afar::Arrived { meeting, count, at } => {
                 hall.arrive(part, *meeting, *count, *at, if is_past { *at } else { now });
             }
-            Afar::Withdrawn { meeting, count } => hall.withdraw(part, *meeting, *count),
+            Afar::Withdrawn { meeting, ticket } => hall.withdraw(part, *meeting, *ticket),
             Afar::Stuck { heard } => hall.stuck(part, *heard, now),
             Afar::Ended(_) | Afar::Silent => hall.over(part, now),
             Afar::Seen { .. } | Afar::Over(_) => {}

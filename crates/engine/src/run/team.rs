@@ -72,7 +72,7 @@ pub enum PartNews {
     Left(usize),
     /// So many users have arrived at a meeting, the first of them at that instant.
     Arrived(usize, u64, Nanos),
-    /// So many wait there no longer.
+    /// Who has this ticket waits there no longer.
     Withdrawn(usize, u64),
     /// All users wait, and no more of them will come: so it was after so many releases.
     Stuck(u64),
@@ -133,9 +133,9 @@ impl Teller {
         self.tell(part, Afar::Arrived { meeting, count, at });
     }
 
-    /// Users of a part wait at a meeting no longer.
-    pub fn withdrawn(&self, part: usize, meeting: usize, count: u64) {
-        self.tell(part, Afar::Withdrawn { meeting, count });
+    /// Who has this ticket of a part waits at a meeting no longer.
+    pub fn withdrawn(&self, part: usize, meeting: usize, ticket: u64) {
+        self.tell(part, Afar::Withdrawn { meeting, ticket });
     }
 
     /// All users of a part wait, and no more of them will come: so it was after so many releases.
