@@ -158,45 +158,47 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// What a worker of a cluster may do: tell, ask who leads, answer, and read what is to be done. It writes nothing that others obey, and
-/// reads nothing that others tell.
-fn permissions_of_workers(name: &str) -> String {
+/// Subjects with which workers of a cluster ask: who leads, what is kept there to be read, and where they tell.
+fn asked_by_workers(name: &str) -> Vec<String> {
     let (keys, news, objects) =
         (format!("KV_onrush_{name}"), format!("onrush_{name}_news"), format!("OBJ_onrush_{name}_packets"));
-    let mut publish = vec![
-        "onrush.lead.*".to_owned(),
-        format!("onrush.{name}.news.*"),
-        "$JS.API.INFO".to_owned(),
-        "$JS.FC.>".to_owned(),
-    ];
-    for stream in [&keys, &news, &objects] {
-        publish.push(format!("$JS.API.STREAM.INFO.{stream}"));
-        // Whoever comes first makes it; nobody but whoever leads changes or removes it.
-        publish.push(format!("$JS.API.STREAM.CREATE.{stream}"));
-    }
+    let mut all = vec!["onrush.lead.*".to_owned(), format!("onrush.{name}.news.*"), "$JS.API.INFO".to_owned()];
+    all.extend([&keys, &news, &objects].map(|stream| format!("$JS.API.STREAM.INFO.{stream}")));
     for stream in [&keys, &objects] {
-        publish.extend(["STREAM.MSG.GET", "DIRECT.GET"].map(|what| format!("$JS.API.{what}.{stream}")));
-        publish.push(format!("$JS.API.DIRECT.GET.{stream}.>"));
+        all.extend(["STREAM.MSG.GET", "DIRECT.GET"].map(|what| format!("$JS.API.{what}.{stream}")));
+        all.push(format!("$JS.API.DIRECT.GET.{stream}.>"));
     }
-    publish.extend(["", ".>"].map(|end| format!("$JS.API.CONSUMER.CREATE.{objects}{end}")));
-    let subscribe = ["_INBOX.>".to_owned(), format!("onrush.{name}.leads"), "onrush.there.*".to_owned()];
-    let list = |subjects: &[String]| subjects.iter().map(|subject| quoted(subject)).collect::<Vec<_>>().join(", ");
+    all
+}
+
+/// Workers have an account of their own, in which there is nothing: what they ask goes to that of whoever leads, and answers come back. So
+/// they write nothing that others obey, whatever they name as the place for an answer, and hear nothing that others tell.
+fn accounts(name: &str, passwords: &Passwords) -> String {
+    let (asked, leads, there) = (asked_by_workers(name), format!("onrush.{name}.leads"), "onrush.there.*");
+    let each = |one: &dyn Fn(&str) -> String| asked.iter().map(|subject| one(subject)).collect::<Vec<_>>().join(", ");
+    let exports = each(&|subject| format!("{{service: {}}}", quoted(subject)));
+    let imports = each(&|subject| format!("{{service: {{account: leaders, subject: {}}}}}", quoted(subject)));
+    let publish = each(&|subject| quoted(subject));
+    let (leads, there) = (quoted(&leads), quoted(there));
+    let (leader, worker) = (quoted(&passwords.leader), quoted(&passwords.worker));
     format!(
-        "{{publish: {{allow: [{}]}}, subscribe: {{allow: [{}]}}, allow_responses: true}}",
-        list(&publish),
-        list(&subscribe)
+        "accounts {{\n  leaders {{\n    jetstream: enabled\n    users: [{{user: {USER}, password: {leader}}}]\n    \
+         exports: [{exports}, {{stream: {leads}}}]\n    \
+         imports: [{{service: {{account: workers, subject: {there}}}}}]\n  }}\n  \
+         workers {{\n    users: [{{user: {WORKER}, password: {worker}, permissions: {{\n      \
+         publish: {{allow: [{publish}]}}, subscribe: {{allow: [\"_INBOX.>\", {leads}, {there}]}}, allow_responses: true}}}}]\n    \
+         exports: [{{service: {there}}}]\n    \
+         imports: [{imports}, {{stream: {{account: leaders, subject: {leads}}}}}]\n  }}\n}}\n"
     )
 }
 
 fn config_of(args: &BusArgs, listen: SocketAddr, kept: &Path, passwords: &Passwords) -> Result<String, std::io::Error> {
     let place = |path: &Path| Ok::<_, std::io::Error>(quoted(&std::path::absolute(path)?.display().to_string()));
     let mut text = format!(
-        "listen: {}\nmax_payload: {PAYLOAD_BYTES_MAX}\njetstream {{\n  store_dir: {}\n  sync_interval: always\n}}\nauthorization {{\n  users: [\n    {{user: {USER}, password: {}}}\n    {{user: {WORKER}, password: {}, permissions: {}}}\n  ]\n}}\n",
+        "listen: {}\nmax_payload: {PAYLOAD_BYTES_MAX}\njetstream {{\n  store_dir: {}\n  sync_interval: always\n}}\n{}",
         quoted(&listen.to_string()),
         place(kept)?,
-        quoted(&passwords.leader),
-        quoted(&passwords.worker),
-        permissions_of_workers(name_of(args)),
+        accounts(name_of(args), passwords),
     );
     if let Some(cert) = &args.cert {
         let cert = Path::new(cert);

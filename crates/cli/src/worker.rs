@@ -161,6 +161,9 @@ fn work(way: &Way, setting: Setting, place: &Arc<dyn Workplace>, language: Langu
         ));
         return Exit::System;
     }
+    if !way.is_local() {
+        place.tell(&Notice::Joins);
+    }
     match way.join(hand.subjects(), hand.inbox(), language) {
         Ok(bus) => hand.work(bus),
         Err(text) => {
@@ -271,6 +274,10 @@ fn usual() -> Supplies {
 /// What a person may want to know, in words.
 fn said(notice: &Notice, language: Language) -> Option<String> {
     Some(match notice {
+        Notice::Joins => language.pick(
+            "goes to the bus; whoever leads makes the cluster there, and is waited for".to_owned(),
+            "正在连接总线；集群由主导进程建立，等待中".to_owned(),
+        ),
         Notice::Joined => language.pick("on the bus, waiting for a run".to_owned(), "已连上总线，等待压测".to_owned()),
         Notice::Cut => language.pick("the bus is gone".to_owned(), "总线已断开".to_owned()),
         Notice::Ready => language.pick("ready for a run".to_owned(), "已就绪".to_owned()),

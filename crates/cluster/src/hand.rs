@@ -52,6 +52,8 @@ pub trait Workplace: Send + Sync {
 /// Something that a person may want to know.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Notice {
+    /// It goes to the bus, and waits there until somebody leads.
+    Joins,
     /// It is on the bus.
     Joined,
     /// The bus is gone.

@@ -3,6 +3,7 @@
 
 mod room;
 mod site;
+mod stores;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -177,7 +178,7 @@ pub fn forget(site: &Site) {
     let away = async {
         let servers = site.addresses().ok()?;
         let client = site.options().ok()?.name("onrush").connect(servers).await.ok()?;
-        room::forget(&client, site.name()).await;
+        stores::forget(&client, site.name()).await;
         Some(())
     };
     if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() {
@@ -276,9 +277,17 @@ async fn enter(
     // What the server does not allow it says by the way: no answer comes then.
     let refused = Arc::new(Mutex::new(None));
     let client = connected(site, servers, events, &refused).await?;
+    if role == Role::Works {
+        // Whoever leads makes what is kept there; workers need not be allowed to.
+        stores::wait_for(&client, site.name(), FINDS_AGAIN).await;
+    }
     let since = std::time::Instant::now();
     loop {
-        match room::Stores::of(&client, site.name(), site.replicas()).await {
+        let stores = match role {
+            Role::Leads => stores::Stores::of(&client, site.name(), site.replicas()).await,
+            Role::Works => stores::Stores::found(&client, site.name()).await,
+        };
+        match stores {
             Ok(stores) => {
                 let room = Room::furnished((client, role), site.name(), stores, subjects, inbox).await;
                 let room =
@@ -292,8 +301,14 @@ async fn enter(
                     None => Ok(room),
                 };
             }
-            // Several servers need a while to agree on who keeps what.
-            Err(_) if site.replicas() > 1 && since.elapsed() < FINDS_WITHIN => tokio::time::sleep(FINDS_AGAIN).await,
+            // Several servers need a while to agree on who keeps what; and who has just come may be told too early.
+            Err(_)
+                if (site.replicas() > 1 || role == Role::Works)
+                    && since.elapsed() < FINDS_WITHIN
+                    && forbidden(&refused).is_none() =>
+            {
+                tokio::time::sleep(FINDS_AGAIN).await;
+            }
             Err(error) => {
                 return Err(match forbidden(&refused) {
                     Some(reason) => NatsError::Forbidden { site: shown, reason },

@@ -58,16 +58,29 @@ fn parts(site: &str) -> [&str; 3] {
     [user, password, rest.split('/').next().expect("an address")]
 }
 
+/// What is answered to a request.
+fn answer(site: &str, subject: &str, payload: &str) -> String {
+    let length = payload.len();
+    let said = format!("SUB _INBOX.own 1\r\nPUB {subject} _INBOX.own {length}\r\n{payload}");
+    let mut lines = told(site, &said);
+    lines.find(|line| line.starts_with("MSG")).expect("an answer");
+    lines.next().expect("an answer")
+}
+
 /// What a server says to somebody who says this, in the words of NATS.
 fn says(site: &str, said: &str) -> String {
+    let all: Vec<String> = told(site, said).take_while(|line| line != "PONG").collect();
+    all[1..].join("\n")
+}
+
+/// The lines that come.
+fn told(site: &str, said: &str) -> impl Iterator<Item = String> {
     let [user, password, address] = parts(site);
     let mut stream = TcpStream::connect(address).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a time");
     let hello = format!("CONNECT {{\"verbose\":false,\"user\":\"{user}\",\"pass\":\"{password}\"}}\r\n");
     write!(stream, "{hello}{said}\r\nPING\r\n").expect("it takes it");
-    let mut lines = BufReader::new(stream).lines().map(|line| line.expect("a line"));
-    let all: Vec<String> = lines.by_ref().take_while(|line| line != "PONG").collect();
-    all[1..].join("\n")
+    BufReader::new(stream).lines().map(|line| line.expect("a line"))
 }
 
 fn ends(mut child: Child) {
@@ -124,6 +137,7 @@ fn a_worker_commands_nobody() {
         "PUB $JS.API.STREAM.PURGE.onrush_shop_news 0\r\n",
         "PUB $JS.API.STREAM.DELETE.KV_onrush_shop 0\r\n",
         "PUB $JS.API.STREAM.UPDATE.onrush_shop_news 0\r\n",
+        "PUB $JS.API.STREAM.CREATE.onrush_shop_news 0\r\n",
         "PUB $JS.API.DIRECT.GET.onrush_shop_news 0\r\n",
         "PUB $JS.API.CONSUMER.CREATE.onrush_shop_news.x 0\r\n",
         "SUB onrush.shop.news.* 1",
@@ -132,11 +146,23 @@ fn a_worker_commands_nobody() {
     ];
     for said in denied {
         assert!(says(&sites.join, said).contains("Permissions Violation"), "{said}");
-        assert_eq!(says(&sites.lead, said), "", "{said}: whoever leads may");
+        // Whoever leads may; what would do harm is left alone.
+        if said.starts_with("SUB") || said.starts_with("PUB onrush") {
+            assert_eq!(says(&sites.lead, said), "", "{said}");
+        }
     }
     for said in ["PUB onrush.shop.news.0000000000000001 1\r\nx", "SUB onrush.shop.leads 1"] {
         assert_eq!(says(&sites.join, said), "", "{said}");
     }
+    // Nor by what it names as the place for an answer.
+    for api in ["$JS.API.INFO", "$JS.API.STREAM.INFO.KV_onrush_shop"] {
+        for place in ["$KV.onrush_shop.state", "$KV.onrush_shop.leader", "$KV.onrush_shop.new", "onrush.shop.leads"] {
+            says(&sites.join, &format!("PUB {api} {place} 0\r\n"));
+        }
+    }
+    let seen = answer(&sites.lead, "$JS.API.STREAM.INFO.KV_onrush_shop", "{\"subjects_filter\":\">\"}");
+    assert!(seen.contains("$KV.onrush_shop.state"), "{seen}");
+    assert!(!seen.contains("$KV.onrush_shop.new"), "{seen}");
     // Nothing of that did any harm. A plan that is too large for one message comes in pieces.
     let body = files.of("body");
     std::fs::write(&body, vec![b'x'; 1 << 20]).expect("a file");

@@ -9,8 +9,8 @@ use async_nats::jetstream::consumer::{DeliverPolicy, pull};
 use async_nats::jetstream::context::{PublishError, PublishErrorKind};
 use async_nats::jetstream::kv::{self, CreateErrorKind, Operation, UpdateErrorKind};
 use async_nats::jetstream::message::PublishMessage;
-use async_nats::jetstream::object_store::{self, GetErrorKind, InfoErrorKind, ObjectStore};
-use async_nats::jetstream::stream::{self, DirectGetErrorKind, DiscardPolicy, StorageType, Stream};
+use async_nats::jetstream::object_store::{GetErrorKind, InfoErrorKind, ObjectStore};
+use async_nats::jetstream::stream::{DirectGetErrorKind, Stream};
 use async_nats::jetstream::{self, Context, ErrorCode};
 use async_nats::{Client, Request, RequestErrorKind};
 use futures_util::StreamExt;
@@ -18,23 +18,18 @@ use tokio::io::AsyncReadExt;
 use tokio::task::{AbortHandle, spawn_local};
 
 use super::Role;
+use super::stores::Stores;
 use crate::bus::{Bytes, Heard, Inbox, LEADER, Refused, Verb};
 use crate::words::Lease;
 
-/// What workers tell is kept so long, and packets too: longer than a run is put together.
-const KEPT_FOR: Duration = Duration::from_hours(24);
-/// Bytes of what they tell that are kept at most: with a thousand workers, more than ten minutes.
-const STREAM_BYTES_MAX: i64 = 1 << 30;
-/// An entry with a name that was there before counts once within this time; whoever reads counts each once in any case.
-const NAMES_KNOWN_FOR: Duration = Duration::from_mins(2);
 /// Something that was asked for is lost after this.
-const ANSWER_MAX: Duration = Duration::from_secs(5);
+pub(super) const ANSWER_MAX: Duration = Duration::from_secs(5);
 /// Large things are read in pieces.
 const PIECE_BYTES: usize = 64 << 10;
 /// What breaks off is begun again after this.
 const AGAIN_AFTER: Duration = Duration::from_millis(500);
 
-type Reason = Box<dyn std::error::Error + Send + Sync>;
+pub(super) type Reason = Box<dyn std::error::Error + Send + Sync>;
 
 /// What a cluster has, as one client sees it.
 pub(super) struct Room(Rc<Own>);
@@ -60,74 +55,8 @@ struct Own {
     next: Cell<u64>,
 }
 
-/// What a cluster keeps.
-pub(super) struct Stores {
-    context: Context,
-    keys: kv::Store,
-    stream: Stream,
-    objects: ObjectStore,
-}
-
-impl Stores {
-    /// What is missing is made: whoever comes first does. Each is kept by so many servers.
-    pub(super) async fn of(client: &Client, name: &str, replicas: usize) -> Result<Self, Reason> {
-        let mut context = jetstream::new(client.clone());
-        context.set_timeout(ANSWER_MAX);
-        let bucket = format!("onrush_{name}");
-        let keys = match context.get_key_value(&bucket).await {
-            Ok(keys) => keys,
-            Err(_) => {
-                let config = kv::Config {
-                    bucket,
-                    history: 1,
-                    storage: StorageType::File,
-                    num_replicas: replicas,
-                    ..kv::Config::default()
-                };
-                context.create_key_value(config).await?
-            }
-        };
-        let stream = context
-            .get_or_create_stream(stream::Config {
-                name: format!("onrush_{name}_news"),
-                subjects: vec![format!("{}.*", news_of(name))],
-                discard: DiscardPolicy::New,
-                max_bytes: STREAM_BYTES_MAX,
-                max_age: KEPT_FOR,
-                storage: StorageType::File,
-                duplicate_window: NAMES_KNOWN_FOR,
-                num_replicas: replicas,
-                ..stream::Config::default()
-            })
-            .await?;
-        let bucket = format!("onrush_{name}_packets");
-        let objects = match context.get_object_store(&bucket).await {
-            Ok(objects) => objects,
-            Err(_) => {
-                let config = object_store::Config {
-                    bucket,
-                    max_age: KEPT_FOR,
-                    storage: StorageType::File,
-                    num_replicas: replicas,
-                    ..object_store::Config::default()
-                };
-                context.create_object_store(config).await?
-            }
-        };
-        Ok(Self { context, keys, stream, objects })
-    }
-}
-
-/// What a cluster keeps is removed.
-pub(super) async fn forget(client: &Client, name: &str) {
-    let context = jetstream::new(client.clone());
-    for stream in [format!("KV_onrush_{name}"), format!("onrush_{name}_news"), format!("OBJ_onrush_{name}_packets")] {
-        let _ = context.delete_stream(stream).await;
-    }
-}
-
 /// How the subjects of what workers tell begin.
-fn news_of(name: &str) -> String {
+pub(super) fn news_of(name: &str) -> String {
     format!("onrush.{name}.news")
 }
 
@@ -374,18 +303,27 @@ impl Own {
         }
     }
 
-    /// Something large; `Some(None)`: it is not there. What is not too large is one message, which needs no reader of its own on the
-    /// server: many ask for it at the same time.
+    /// Something large; `Some(None)`: it is not there. It is asked for piece by piece, which needs no reader of its own on the server: many
+    /// ask for it at the same time.
     async fn fetched(&self, name: &str) -> Option<Option<Bytes>> {
         match self.objects.info(name).await {
-            Ok(info) if info.chunks == 1 && !info.deleted => {
+            Ok(info) if info.chunks > 0 && !info.deleted => {
                 let stream = self.context.get_stream_no_info(format!("OBJ_{}", info.bucket)).await.ok()?;
                 let chunk = format!("$O.{}.C.{}", info.bucket, info.nuid);
-                match stream.direct_get_last_for_subject(chunk).await {
-                    Ok(message) => return Some(Some(message.payload.as_ref().into())),
-                    // It was put there anew meanwhile.
-                    Err(error) if error.kind() == DirectGetErrorKind::NotFound => {}
-                    Err(_) => return None,
+                let (mut bytes, mut after) = (Vec::with_capacity(info.size), 0);
+                for number in 1..=info.chunks {
+                    match stream.direct_get_next_for_subject(chunk.as_str(), Some(after + 1)).await {
+                        Ok(message) => {
+                            after = message.sequence;
+                            bytes.extend_from_slice(&message.payload);
+                        }
+                        // It was put there anew meanwhile.
+                        Err(error) if error.kind() == DirectGetErrorKind::NotFound => break,
+                        Err(_) => return None,
+                    }
+                    if number == info.chunks {
+                        return Some(Some(bytes.into()));
+                    }
                 }
             }
             Ok(_) => {}

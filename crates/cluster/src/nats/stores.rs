@@ -1,0 +1,110 @@
+//! What a cluster keeps on a NATS server: keys, a stream of what workers tell, and large things.
+
+use std::time::Duration;
+
+use async_nats::Client;
+use async_nats::jetstream::context::GetStreamErrorKind;
+use async_nats::jetstream::kv;
+use async_nats::jetstream::object_store::{self, ObjectStore};
+use async_nats::jetstream::stream::{self, DiscardPolicy, StorageType, Stream};
+use async_nats::jetstream::{self, Context, ErrorCode};
+
+use super::room::{ANSWER_MAX, Reason, news_of};
+
+/// What workers tell is kept so long, and packets too: longer than a run is put together.
+const KEPT_FOR: Duration = Duration::from_hours(24);
+/// Bytes of what they tell that are kept at most: with a thousand workers, more than ten minutes.
+const STREAM_BYTES_MAX: i64 = 1 << 30;
+/// An entry with a name that was there before counts once within this time; whoever reads counts each once in any case.
+const NAMES_KNOWN_FOR: Duration = Duration::from_mins(2);
+
+/// What a cluster keeps.
+pub(super) struct Stores {
+    pub(super) context: Context,
+    pub(super) keys: kv::Store,
+    pub(super) stream: Stream,
+    pub(super) objects: ObjectStore,
+}
+
+impl Stores {
+    /// As somebody has made it.
+    pub(super) async fn found(client: &Client, name: &str) -> Result<Self, Reason> {
+        let mut context = jetstream::new(client.clone());
+        context.set_timeout(ANSWER_MAX);
+        let keys = context.get_key_value(format!("onrush_{name}")).await?;
+        let stream = context.get_stream(format!("onrush_{name}_news")).await?;
+        let objects = context.get_object_store(format!("onrush_{name}_packets")).await?;
+        Ok(Self { context, keys, stream, objects })
+    }
+
+    /// What is missing is made: whoever comes first does. Each is kept by so many servers.
+    pub(super) async fn of(client: &Client, name: &str, replicas: usize) -> Result<Self, Reason> {
+        let mut context = jetstream::new(client.clone());
+        context.set_timeout(ANSWER_MAX);
+        let bucket = format!("onrush_{name}");
+        let keys = match context.get_key_value(&bucket).await {
+            Ok(keys) => keys,
+            Err(_) => {
+                let config = kv::Config {
+                    bucket,
+                    history: 1,
+                    storage: StorageType::File,
+                    num_replicas: replicas,
+                    ..kv::Config::default()
+                };
+                context.create_key_value(config).await?
+            }
+        };
+        let stream = context
+            .get_or_create_stream(stream::Config {
+                name: format!("onrush_{name}_news"),
+                subjects: vec![format!("{}.*", news_of(name))],
+                discard: DiscardPolicy::New,
+                max_bytes: STREAM_BYTES_MAX,
+                max_age: KEPT_FOR,
+                storage: StorageType::File,
+                duplicate_window: NAMES_KNOWN_FOR,
+                num_replicas: replicas,
+                ..stream::Config::default()
+            })
+            .await?;
+        let bucket = format!("onrush_{name}_packets");
+        let objects = match context.get_object_store(&bucket).await {
+            Ok(objects) => objects,
+            Err(_) => {
+                let config = object_store::Config {
+                    bucket,
+                    max_age: KEPT_FOR,
+                    storage: StorageType::File,
+                    num_replicas: replicas,
+                    ..object_store::Config::default()
+                };
+                context.create_object_store(config).await?
+            }
+        };
+        Ok(Self { context, keys, stream, objects })
+    }
+}
+
+/// The last of what a cluster keeps is not there yet, as far as can be seen.
+async fn is_missing(client: &Client, name: &str) -> bool {
+    let context = jetstream::new(client.clone());
+    let packets = context.get_stream(format!("OBJ_onrush_{name}_packets")).await;
+    let is_unknown = |error: &jetstream::Error| error.error_code() == ErrorCode::STREAM_NOT_FOUND;
+    packets.is_err_and(|error| matches!(error.kind(), GetStreamErrorKind::JetStream(reason) if is_unknown(&reason)))
+}
+
+/// Waits until somebody has made it.
+pub(super) async fn wait_for(client: &Client, name: &str, often: Duration) {
+    while is_missing(client, name).await {
+        tokio::time::sleep(often).await;
+    }
+}
+
+/// What a cluster keeps is removed.
+pub(super) async fn forget(client: &Client, name: &str) {
+    let context = jetstream::new(client.clone());
+    for stream in [format!("KV_onrush_{name}"), format!("onrush_{name}_news"), format!("OBJ_onrush_{name}_packets")] {
+        let _ = context.delete_stream(stream).await;
+    }
+}
