@@ -18,18 +18,14 @@ use tokio::io::AsyncReadExt;
 use tokio::task::{AbortHandle, spawn_local};
 
 use super::Role;
-use super::stores::Stores;
+use super::stores::{ANSWER_MAX, Reason, Stores, news_of};
 use crate::bus::{Bytes, Heard, Inbox, LEADER, Refused, Verb};
 use crate::words::Lease;
 
-/// Something that was asked for is lost after this.
-pub(super) const ANSWER_MAX: Duration = Duration::from_secs(5);
 /// Large things are read in pieces.
 const PIECE_BYTES: usize = 64 << 10;
 /// What breaks off is begun again after this.
 const AGAIN_AFTER: Duration = Duration::from_millis(500);
-
-pub(super) type Reason = Box<dyn std::error::Error + Send + Sync>;
 
 /// What a cluster has, as one client sees it.
 pub(super) struct Room(Rc<Own>);
@@ -53,11 +49,6 @@ struct Own {
     /// Who reads the stream, and the next place that it reads.
     reader: RefCell<Option<AbortHandle>>,
     next: Cell<u64>,
-}
-
-/// How the subjects of what workers tell begin.
-pub(super) fn news_of(name: &str) -> String {
-    format!("onrush.{name}.news")
 }
 
 impl Room {

@@ -9,14 +9,16 @@ use async_nats::jetstream::object_store::{self, ObjectStore};
 use async_nats::jetstream::stream::{self, DiscardPolicy, StorageType, Stream};
 use async_nats::jetstream::{self, Context, ErrorCode};
 
-use super::room::{ANSWER_MAX, Reason, news_of};
-
+/// Something that was asked for is lost after this.
+pub(super) const ANSWER_MAX: Duration = Duration::from_secs(5);
 /// What workers tell is kept so long, and packets too: longer than a run is put together.
 const KEPT_FOR: Duration = Duration::from_hours(24);
 /// Bytes of what they tell that are kept at most: with a thousand workers, more than ten minutes.
 const STREAM_BYTES_MAX: i64 = 1 << 30;
 /// An entry with a name that was there before counts once within this time; whoever reads counts each once in any case.
 const NAMES_KNOWN_FOR: Duration = Duration::from_mins(2);
+
+pub(super) type Reason = Box<dyn std::error::Error + Send + Sync>;
 
 /// What a cluster keeps.
 pub(super) struct Stores {
@@ -107,4 +109,9 @@ pub(super) async fn forget(client: &Client, name: &str) {
     for stream in [format!("KV_onrush_{name}"), format!("onrush_{name}_news"), format!("OBJ_onrush_{name}_packets")] {
         let _ = context.delete_stream(stream).await;
     }
+}
+
+/// How the subjects of what workers tell begin.
+pub(super) fn news_of(name: &str) -> String {
+    format!("onrush.{name}.news")
 }
