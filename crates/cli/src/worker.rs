@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cluster::bus::{Bus, Inbox};
@@ -151,9 +152,20 @@ impl Way {
 }
 
 fn work(way: &Way, setting: Setting, place: &Arc<dyn Workplace>, language: Language) -> Exit {
+    let folder = setting.folder.clone();
     let hand = Hand::new(setting, place);
     let stop = hand.stop_handle();
-    let watched = signals::watch(move || stop.stop(), || std::process::exit(Exit::Stopped as i32));
+    let has_joined = Arc::new(AtomicBool::new(false));
+    let is_there = has_joined.clone();
+    let first = move || {
+        if is_there.load(Ordering::Relaxed) {
+            return stop.stop();
+        }
+        // It only waits for a bus: there is nothing to give up.
+        let _ = std::fs::remove_dir_all(folder);
+        std::process::exit(Exit::Stopped as i32);
+    };
+    let watched = signals::watch(first, || std::process::exit(Exit::Stopped as i32));
     if let Err(error) = watched {
         output::complain(&language.pick(
             format!("signals cannot be watched: {error}"),
@@ -165,7 +177,10 @@ fn work(way: &Way, setting: Setting, place: &Arc<dyn Workplace>, language: Langu
         place.tell(&Notice::Joins);
     }
     match way.join(hand.subjects(), hand.inbox(), language) {
-        Ok(bus) => hand.work(bus),
+        Ok(bus) => {
+            has_joined.store(true, Ordering::Relaxed);
+            hand.work(bus);
+        }
         Err(text) => {
             output::complain(&text);
             return Exit::System;

@@ -116,6 +116,13 @@ fn a_bus_of_its_own() {
 fn a_worker_commands_nobody() {
     let files = Folder::new("own-bus-worker");
     let (child, sites) = begun(&[], &files);
+    // One that waits for somebody who leads ends when it is told to.
+    let mut waits = onrush(&["worker", "--join", &sites.join]).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut said = String::new();
+    BufReader::new(waits.stderr.take().expect("a pipe")).read_line(&mut said).expect("a line");
+    assert!(said.contains("is waited for"), "{said}");
+    kill_process(Pid::from_child(&waits), Signal::TERM).expect("it is there");
+    assert_eq!(waits.wait().expect("it ends").code(), Some(130));
     is_used(&sites);
     let server = Served::start();
     for (language, said) in [("en", "does not allow this"), ("zh", "不允许此操作")] {
