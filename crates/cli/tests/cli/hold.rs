@@ -202,7 +202,8 @@ fn a_server_that_dies_is_seen_at_once_and_its_connections_come_back() {
     assert_eq!((&connections["lost"], &connections["most_open"]), (&10_000.into(), &10_000.into()), "{held:#}");
     let intervals = held["intervals"].as_array().expect("intervals");
     let losing = intervals.iter().filter(|interval| interval["lost"].as_u64() > Some(0)).count();
-    assert!(losing <= 2, "they were lost in {losing} half seconds");
+    // Long before a message that is not answered could have told it, also where a machine that stood still is late to see it.
+    assert!(losing <= 6, "they were lost in {losing} half seconds");
     let names: Vec<&str> =
         connections["lost_by"].as_array().expect("reasons").iter().filter_map(|by| by["name"].as_str()).collect();
     assert!(names.iter().all(|name| ["reset", "closed-early"].contains(name)), "{names:?}");
