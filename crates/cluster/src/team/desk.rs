@@ -106,8 +106,12 @@ impl Desk {
             };
             match next {
                 Ok(Input::Heard(heard)) => {
-                    let is_cut = heard == Heard::Disconnected;
-                    self.cut_since = is_cut.then(|| self.cut_since.unwrap_or(now));
+                    // What was told before, and is read now, says nothing of whether the bus is there.
+                    match heard {
+                        Heard::Disconnected => self.cut_since = Some(self.cut_since.unwrap_or(now)),
+                        Heard::Connected => self.cut_since = None,
+                        _ => {}
+                    }
                     let entry = match &heard {
                         Heard::Entry { place, payload } => Some((*place, payload.clone())),
                         _ => None,
