@@ -9,8 +9,9 @@ mod sums;
 mod tests;
 mod writer;
 
-use std::path::PathBuf;
-use std::time::SystemTime;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use pacing::{Nanos, Segment};
 use serde::de::DeserializeOwned;
@@ -184,9 +185,19 @@ pub enum RingError {
 impl Record {
     /// The run has started, or will, at this instant of a clock.
     pub fn started(at: Nanos, now: Nanos) -> Self {
-        let unix = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        Self::Started((Nanos::from(unix) + at.since(now)).since(now.since(at)))
+        Self::Started((Nanos::from(now_unix()) + at.since(now)).since(now.since(at)))
     }
+}
+
+/// The time of day, since the epoch of Unix.
+fn now_unix() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+}
+
+/// A file that is one: whoever opens what is none may wait for ever.
+fn opened(path: &Path) -> Option<File> {
+    fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    File::open(path).ok()
 }
 
 /// A value as it stands in a file: its length, a check, and itself.

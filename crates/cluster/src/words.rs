@@ -174,14 +174,17 @@ pub struct Met {
     pub upto: Vec<(u16, u16, u64)>,
 }
 
+/// Times of one meeting that are told one by one.
+const MET_MAX: usize = 4;
+
 impl Met {
     /// One more time that users of a meeting go on, behind others. Of one meeting so many are kept, and what the first of them say goes into the
     /// next: whoever has not gone on with them goes on with that.
-    pub(crate) fn push(all: &mut Vec<Self>, met: Self, most: usize) {
+    pub(crate) fn push(all: &mut Vec<Self>, met: Self) {
         let meeting = met.meeting;
         all.push(met);
         let is_same = |other: &Self| other.meeting == meeting;
-        while all.iter().filter(|other| is_same(other)).count() > most {
+        while all.iter().filter(|other| is_same(other)).count() > MET_MAX {
             let Some(first) = all.iter().position(is_same) else { return };
             let first = all.remove(first);
             let Some(next) = all.iter_mut().find(|other| is_same(other)) else { return };

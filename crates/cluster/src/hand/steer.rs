@@ -8,9 +8,6 @@ use super::{Hand, Own};
 use crate::words::Met;
 use crate::worker::PartOf;
 
-/// Times of one meeting that parts are told one by one that begin to be steered later.
-const MET_MAX: usize = 4;
-
 /// A part hears who goes on.
 fn tell_of_met(part: &Own, met: &Met, started: Nanos) {
     let upto = met.upto.iter().find(|(_, number, _)| *number == part.of.part).map(|(.., ticket)| *ticket);
@@ -62,7 +59,7 @@ impl Hand<'_> {
         let (Some(own), Some(started)) = (self.runs.get_mut(&run), self.worker.started()) else { return };
         let parts = self.parts.iter().filter(|part| part.of.run == run);
         parts.for_each(|part| tell_of_met(part, &met, started));
-        Met::push(&mut own.met, met, MET_MAX);
+        Met::push(&mut own.met, met);
     }
 
     /// A part can be steered: what was wanted of it while it began is told to it.

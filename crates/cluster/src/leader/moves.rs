@@ -26,13 +26,10 @@ const JOINS_EVERY: Nanos = Nanos::from_millis(500);
 /// With too few workers a run goes on for so long: some may come back.
 const FAILS_AFTER: Nanos = Nanos::from_millis(15_000);
 
-/// Times of one meeting that are told one by one.
-const MET_MAX: usize = 4;
-
 impl Leader {
     /// Users that wait at a meeting go on.
     pub fn let_go(&mut self, met: Met) {
-        Met::push(&mut self.state.met, met, MET_MAX);
+        Met::push(&mut self.state.met, met);
         self.is_dirty = true;
     }
 

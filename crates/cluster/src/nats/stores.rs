@@ -33,9 +33,9 @@ impl Stores {
     pub(super) async fn found(client: &Client, name: &str) -> Result<Self, Reason> {
         let mut context = jetstream::new(client.clone());
         context.set_timeout(ANSWER_MAX);
-        let keys = context.get_key_value(format!("onrush_{name}")).await?;
-        let stream = context.get_stream(format!("onrush_{name}_news")).await?;
-        let objects = context.get_object_store(format!("onrush_{name}_packets")).await?;
+        let keys = context.get_key_value(keys_of(name)).await?;
+        let stream = context.get_stream(stream_of(name)).await?;
+        let objects = context.get_object_store(packets_of(name)).await?;
         Ok(Self { context, keys, stream, objects })
     }
 
@@ -43,7 +43,7 @@ impl Stores {
     pub(super) async fn of(client: &Client, name: &str, replicas: usize) -> Result<Self, Reason> {
         let mut context = jetstream::new(client.clone());
         context.set_timeout(ANSWER_MAX);
-        let bucket = format!("onrush_{name}");
+        let bucket = keys_of(name);
         let keys = match context.get_key_value(&bucket).await {
             Ok(keys) => keys,
             Err(_) => {
@@ -59,7 +59,7 @@ impl Stores {
         };
         let stream = context
             .get_or_create_stream(stream::Config {
-                name: format!("onrush_{name}_news"),
+                name: stream_of(name),
                 subjects: vec![format!("{}.*", news_of(name))],
                 discard: DiscardPolicy::New,
                 max_bytes: STREAM_BYTES_MAX,
@@ -70,7 +70,7 @@ impl Stores {
                 ..stream::Config::default()
             })
             .await?;
-        let bucket = format!("onrush_{name}_packets");
+        let bucket = packets_of(name);
         let objects = match context.get_object_store(&bucket).await {
             Ok(objects) => objects,
             Err(_) => {
@@ -91,7 +91,7 @@ impl Stores {
 /// The last of what a cluster keeps is not there yet, as far as can be seen.
 async fn is_missing(client: &Client, name: &str) -> bool {
     let context = jetstream::new(client.clone());
-    let packets = context.get_stream(format!("OBJ_onrush_{name}_packets")).await;
+    let packets = context.get_stream(format!("OBJ_{}", packets_of(name))).await;
     let is_unknown = |error: &jetstream::Error| error.error_code() == ErrorCode::STREAM_NOT_FOUND;
     packets.is_err_and(|error| matches!(error.kind(), GetStreamErrorKind::JetStream(reason) if is_unknown(&reason)))
 }
@@ -106,9 +106,22 @@ pub(super) async fn wait_for(client: &Client, name: &str, often: Duration) {
 /// What a cluster keeps is removed.
 pub(super) async fn forget(client: &Client, name: &str) {
     let context = jetstream::new(client.clone());
-    for stream in [format!("KV_onrush_{name}"), format!("onrush_{name}_news"), format!("OBJ_onrush_{name}_packets")] {
+    for stream in [format!("KV_{}", keys_of(name)), stream_of(name), format!("OBJ_{}", packets_of(name))] {
         let _ = context.delete_stream(stream).await;
     }
+}
+
+/// The bucket of its keys, the stream of what workers tell, and the bucket of its packets.
+fn keys_of(name: &str) -> String {
+    format!("onrush_{name}")
+}
+
+fn stream_of(name: &str) -> String {
+    format!("onrush_{name}_news")
+}
+
+fn packets_of(name: &str) -> String {
+    format!("onrush_{name}_packets")
 }
 
 /// How the subjects of what workers tell begin.

@@ -5,7 +5,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::{
-    HEAD, HEAD_BYTES_MAX, Head, RECORD_BYTES_MAX, Record, RingError, Said, TURN_BYTES_MAX, TURNS, head_of, records_of,
+    HEAD, HEAD_BYTES_MAX, Head, RECORD_BYTES_MAX, Record, RingError, Said, TURN_BYTES_MAX, TURNS, head_of, opened,
+    records_of,
 };
 
 /// What a ring has.
@@ -33,9 +34,7 @@ impl Kept {
             return Err(RingError::NotOne { path });
         }
         let file = path.join(HEAD);
-        let is_file = fs::metadata(&file).is_ok_and(|known| known.is_file());
-        let opened = File::open(&file).ok().filter(|_| is_file);
-        let Some(head) = opened else { return Err(RingError::NotOne { path }) };
+        let Some(head) = opened(&file) else { return Err(RingError::NotOne { path }) };
         let is_going_on = matches!(head.try_lock_shared(), Err(TryLockError::WouldBlock));
         let bytes = read_at_most(&head, HEAD_BYTES_MAX + RECORD_BYTES_MAX).map_err(wrong(file))?;
         let head = match head_of(&bytes) {
@@ -48,9 +47,8 @@ impl Kept {
         for (name, records) in TURNS.iter().zip([&mut first, &mut second]) {
             let file = path.join(name);
             // The second is there only once the first was full.
-            let is_file = fs::metadata(&file).is_ok_and(|known| known.is_file());
-            let Some(opened) = File::open(&file).ok().filter(|_| is_file) else { continue };
-            let bytes = read_at_most(&opened, TURN_BYTES_MAX as usize + 2 * RECORD_BYTES_MAX).map_err(wrong(file))?;
+            let Some(turn) = opened(&file) else { continue };
+            let bytes = read_at_most(&turn, TURN_BYTES_MAX as usize + 2 * RECORD_BYTES_MAX).map_err(wrong(file))?;
             *records = records_of(&bytes);
         }
         Ok(Self { is_going_on, ..Self::of(path, head, [first, second]) })

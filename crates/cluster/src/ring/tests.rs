@@ -284,6 +284,11 @@ fn rings_of_other_runs_and_builds_are_refused() {
     fs::write(one.join(HEAD), [MAGIC, &framed(&build), b"whatever"].concat()).expect("it works");
     assert!(matches!(Kept::read(&one), Err(RingError::Foreign { version, .. }) if version == "2"));
     assert!(matches!(Kept::read(&folder.0), Err(RingError::NotOne { .. })));
+    // Nobody writes into this: whoever opened it would wait.
+    let pipe = folder.0.join("pipe");
+    fs::create_dir(&pipe).expect("it works");
+    let made = std::process::Command::new("mkfifo").arg(pipe.join(HEAD)).status().expect("mkfifo starts");
+    assert!(made.success() && matches!(Kept::read(&pipe), Err(RingError::NotOne { .. })));
     assert!(matches!(Kept::read(&one.join(HEAD)), Err(RingError::NotOne { .. })));
     assert!(matches!(Kept::read(Path::new("/nowhere/at/all")), Err(RingError::Io { .. })));
 }

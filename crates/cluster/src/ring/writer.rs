@@ -6,12 +6,12 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use super::sums::sums;
 use super::{
     HEAD, Head, MAGIC, RINGS_KEPT, RINGS_MAX, Record, RingError, TURN_BYTES_MAX, TURNS, framed, head_bytes,
-    head_records_of, records_of,
+    head_records_of, now_unix, opened, records_of,
 };
 use crate::words::{Member, WorkerId};
 
@@ -203,8 +203,7 @@ fn folder_for(rings: &Rings, head: &Head) -> Result<(PathBuf, File), RingError> 
     let name: String = head.name.chars().filter(is_plain).take(NAME_CHARS_MAX).collect();
     // Those of one name on several machines are told apart, also where they are put together.
     let whose = format!("{}-{:08x}", if head.is_of_leader { "leader" } else { &name }, head.id as u32);
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let stamp = (rings.stamp)(now);
+    let stamp = (rings.stamp)(now_unix());
     for number in 1..SAME_NAME_MAX {
         let end = if number == 1 { String::new() } else { format!(".{number}") };
         let folder = home.join(format!("{stamp}-{whose}{end}"));
@@ -250,9 +249,8 @@ fn make_room(home: &Path) {
 }
 
 fn is_ring(path: &Path) -> bool {
-    let (head, mut first) = (path.join(HEAD), [0; MAGIC.len()]);
-    let is_file = fs::metadata(&head).is_ok_and(|known| known.is_file());
-    is_file && File::open(head).and_then(|mut head| head.read_exact(&mut first)).is_ok_and(|()| first == *MAGIC)
+    let mut first = [0; MAGIC.len()];
+    opened(&path.join(HEAD)).is_some_and(|mut head| head.read_exact(&mut first).is_ok() && first == *MAGIC)
 }
 
 /// Whose ring it is, by its name: what stands between its time and the number of who wrote it.

@@ -356,9 +356,8 @@ impl Desk {
     fn lost(&mut self, member: u16, until: Nanos) {
         self.keeper.lost(&self.leader, member, until);
         let name = self.leader.member(member).map(|known| known.hello.name).unwrap_or_default();
-        let slots = slots_of(self.leader.state(), member);
         if let Some(hold) = &mut self.hold {
-            return hold.lost(member, name, slots);
+            return hold.lost(member, name, slots_of(self.leader.state(), member));
         }
         if let Some(run) = &mut self.run {
             run.account.lost(self.leader.state(), member, name, until);
