@@ -20,6 +20,11 @@ impl Bygone {
         Self { started_unix }
     }
 
+    /// When its measured load began, since the epoch of Unix.
+    pub(crate) fn began(&self, plan: &Plan) -> Option<Duration> {
+        self.at(plan, Nanos::ZERO)
+    }
+
     /// An instant of it, counted from the beginning of the measured load, since the epoch of Unix.
     pub(crate) fn at(&self, plan: &Plan, at: Nanos) -> Option<Duration> {
         Some(self.started_unix? + plan.warmup + at.as_duration())
@@ -27,11 +32,13 @@ impl Bygone {
 
     /// What is said of now, as it was then.
     pub(crate) fn correct<'a>(&self, mut input: RunInput<'a>) -> RunInput<'a> {
-        let began = self.at(&input.plan, Nanos::ZERO);
+        let began = self.began(&input.plan);
         let result = &mut input.result;
         result.began_unix = began.unwrap_or(result.began_unix);
         let workers = result.muster.iter().flat_map(|muster| &muster.workers);
         result.cpu = workers.fold(CpuTime::default(), |sum, worker| sum.plus(worker.cpu));
+        // What this process takes says nothing of those.
+        input.host.resident_bytes = None;
         input
     }
 }

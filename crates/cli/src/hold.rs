@@ -18,6 +18,7 @@ use crate::exit::Exit;
 use crate::exporting::Exporting;
 use crate::keeping::{self, KeepWish, Keeping};
 use crate::load::threads;
+use crate::losses::Losses;
 use crate::output::{self, Wrote};
 use crate::progress::Progress;
 use crate::stop_file::StopFile;
@@ -115,10 +116,12 @@ impl Session {
         let is_shown = !is_json && !args.view.quiet && !args.watch.screen;
         let mut progress = Progress::of_hold(&screen, is_shown, &self.plan, self.options.address);
         let result = Holding::start(self.plan.clone(), self.options.clone(), &stop).and_then(|mut holding| {
-            self.watching.hold_started(&self.plan, self.options.address, &holding.control());
+            let (control, mut losses) = (holding.control(), Losses::default());
+            self.watching.hold_started(&self.plan, self.options.address, &control);
             while let Some(interval) = holding.wait() {
                 let interval = &*self.exporting.held(HeldInterval::of(&interval));
                 json.interval(interval);
+                losses.tell(&control, (&self.watching, interval.to), report::lost_holder, language);
                 self.watching.held(interval);
                 if is_shown && !interval.is_again && !is_closing_moment(interval, &self.plan) && wrote == Wrote::All {
                     wrote = output::write_stdout(&table.next(interval), language);

@@ -124,8 +124,8 @@ fn cut_in_words(cut: &Cut, language: Language) -> String {
             format!("{name}：缺少最后的数据，此后所做的计为未知"),
         ),
         Cut::Hole { name } => language.pick(
-            format!("{name}: some of it is missing, more than its ring holds (64 MiB) or damaged; what it did from there on counts as unknown"),
-            format!("{name}：部分数据缺失（超出 ring 的 64 MiB 或已损坏），此后所做的计为未知"),
+            format!("{name}: some of it is missing or damaged; what it did from there on counts as unknown"),
+            format!("{name}：部分数据缺失或已损坏，此后所做的计为未知"),
         ),
     }
 }

@@ -8,7 +8,6 @@ use engine::{Control, StopHandle};
 use export::{Export, ExportError};
 use figures::{Changed, Interval, Note, Run, Watch};
 use metrics::{Snapshot, Threshold};
-use pacing::Nanos;
 use pacing::change::Change;
 use plan::Plan;
 use report::{About, HdrLog, Json, Language, Screen, Showing, Table};
@@ -183,7 +182,10 @@ impl<'a> Live<'a> {
         }
         self.show(interval);
         self.watching.interval(told, interval, self.plan, self.thresholds);
-        self.look_at_workers(interval.to);
+        if let Some(control) = &self.control {
+            let shown = (&self.watching, interval.to);
+            self.losses.tell(control, shown, report::lost_worker, self.view.language);
+        }
         let kernel = machine::kernel(self.watch.wants(interval), self.address);
         for note in self.watch.interval(interval, &kernel) {
             output::note(&format!("onrush: {}", report::note_so_far(&note, self.view.language)));
@@ -224,16 +226,6 @@ impl<'a> Live<'a> {
             && interval.total.connections_established() > 0;
         if is_shown && self.wrote == Wrote::All {
             self.wrote = output::write_stdout(&self.table.next(interval), self.view.language);
-        }
-    }
-
-    /// A person hears at once of workers that are lost.
-    fn look_at_workers(&mut self, at: Nanos) {
-        let Some(control) = &self.control else { return };
-        for name in self.losses.new_ones(&control.workers()) {
-            output::note(&format!("onrush: {}", report::lost_worker(&name, self.view.language)));
-            let texts = [Language::En, Language::Zh].map(|language| report::lost_worker(&name, language));
-            self.watching.mark(at, "worker", texts.into());
         }
     }
 

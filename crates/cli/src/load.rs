@@ -269,7 +269,9 @@ impl Load {
         let mut live = Live::new(view, (&shown, resolved.address), &wishes.thresholds, files, stop.clone());
         live.looks_back(wishes.past);
         live.goes_on_for_log(writing.is_some() || wishes.keep.wants_any());
-        let keeping = match Keeping::begin(&wishes.keep, false, machine::now_unix(), self.view.language) {
+        // A run that is over is kept under the time when it began.
+        let began = wishes.past.and_then(|past| past.began(&plan)).unwrap_or_else(machine::now_unix);
+        let keeping = match Keeping::begin(&wishes.keep, false, began, self.view.language) {
             Ok(mut keeping) => {
                 if let Some(text) = &wishes.file {
                     keeping.keep_plan(masking::file(&plan, text, wishes.with_secrets));

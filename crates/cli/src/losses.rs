@@ -2,15 +2,32 @@
 
 use std::collections::BTreeMap;
 
-use engine::WorkerResult;
+use engine::{Control, WorkerResult};
+use pacing::Nanos;
+use report::Language;
+
+use crate::output;
+use crate::watching::Watching;
 
 /// What was told of losses: how often each worker was lost, whichever of its lives it was.
 #[derive(Debug, Default)]
 pub(crate) struct Losses(BTreeMap<String, u32>);
 
+/// What is said of one.
+pub(crate) type Say = fn(&str, Language) -> String;
+
 impl Losses {
+    /// A person hears at once of workers that were lost since this was asked last, where `watching` shows the run too.
+    pub(crate) fn tell(&mut self, control: &Control, (watching, at): (&Watching, Nanos), say: Say, language: Language) {
+        for name in self.new_ones(&control.workers()) {
+            output::note(&format!("onrush: {}", say(&name, language)));
+            let texts = [Language::En, Language::Zh].map(|language| say(&name, language));
+            watching.mark(at, "worker", texts.into());
+        }
+    }
+
     /// Those that were lost since this was asked last.
-    pub(crate) fn new_ones(&mut self, workers: &[WorkerResult]) -> Vec<String> {
+    fn new_ones(&mut self, workers: &[WorkerResult]) -> Vec<String> {
         let mut all: BTreeMap<&str, u32> = BTreeMap::new();
         for worker in workers.iter().filter(|worker| worker.losses > 0) {
             *all.entry(worker.name.as_str()).or_default() += worker.losses;

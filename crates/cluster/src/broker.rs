@@ -123,6 +123,7 @@ impl Broker {
                 self.objects.insert(name, object);
                 self.tell(client, Heard::Stored { token, result: Ok(()) });
             }
+            Verb::Drop { name } => drop(self.objects.remove(&name)),
             Verb::Fetch { token, name } => {
                 let object = self.objects.get(&name).cloned();
                 self.tell(client, Heard::Fetched { token, object });

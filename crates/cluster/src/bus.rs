@@ -80,6 +80,11 @@ pub enum Verb {
         /// The bytes.
         object: Bytes,
     },
+    /// What is kept under a name is needed no more.
+    Drop {
+        /// The name.
+        name: String,
+    },
     /// Gets it.
     Fetch {
         /// Its token.

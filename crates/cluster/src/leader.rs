@@ -1,6 +1,7 @@
 //! Who leads: finds workers, gets a run ready on all of them, says who has which part from when on, and hears what they saw. A machine: what is
 //! heard and the time go in, what is to be asked of the bus and what is to be told come out.
 
+mod checkpoints;
 mod hearing;
 mod late;
 mod lease;
@@ -8,6 +9,7 @@ mod members;
 mod moves;
 mod run;
 mod standby;
+mod told;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -15,11 +17,13 @@ use pacing::Nanos;
 use pacing::change::Change;
 
 use crate::bus::{Bytes, LEADER, Refused, STATE, Verb, asking, presence};
-use crate::words::{Member, News, Phase, Refusal, State, Wish, WorkerId, written};
+use crate::words::{Mark, Member, Phase, State, Wish, WorkerId, written};
+use checkpoints::Checkpoints;
 use lease::{LeaseKeeper, Turn};
 pub use members::Known;
 use members::Members;
 use run::Run;
+pub use told::Told;
 
 /// What is to be done when a worker is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,75 +96,6 @@ pub struct PartId {
     pub part: u16,
 }
 
-/// What is told.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Told {
-    /// We lead from now on.
-    Leads,
-    /// Somebody else does.
-    Deposed,
-    /// Somebody else has taken over what we led.
-    Replaced,
-    /// The run that was to be taken over is over.
-    Elsewhere,
-    /// Nobody leads a run that could be taken over.
-    NoRun,
-    /// So many workers are there that could take part.
-    Workers(usize),
-    /// The run starts at this instant of our clock.
-    Starts(Nanos),
-    /// A run that goes on was taken over: it started at this instant of our clock, or a little earlier.
-    Resumes(Nanos),
-    /// It does not begin: somebody does not take part.
-    Refused {
-        /// What it is called.
-        worker: String,
-        /// Why.
-        refusal: Refusal,
-    },
-    /// It does not begin: too few are there.
-    TooFew {
-        /// So many.
-        there: usize,
-        /// So many did not say in time that they are ready.
-        unready: usize,
-    },
-    /// Somebody has told this.
-    News {
-        /// The number of the member.
-        member: u16,
-        /// What it told.
-        news: Box<News>,
-    },
-    /// Somebody is silent, and was given up.
-    Lost {
-        /// The number of the member.
-        member: u16,
-        /// Its connection is closed, so it is gone.
-        is_gone: bool,
-        /// It has started nothing since, whatever it did: counted from the beginning of the measured load.
-        until: Nanos,
-    },
-    /// So many of them fell silent at the same time that it may be the bus: nobody is given up for a while.
-    Frozen,
-    /// The bus does not take what somebody has to tell.
-    NoRoom {
-        /// The number of the member.
-        member: u16,
-    },
-    /// All that was heard of workers for a while was so old.
-    Behind(Nanos),
-    /// What somebody told is gone from the bus, and nobody has read it.
-    Gap,
-    /// Too few are left, or one was lost that must not be: the run ends.
-    Fails {
-        /// So many are left.
-        left: usize,
-    },
-    /// All of it is over, and everything was told.
-    Over,
-}
-
 /// What an answer will be to.
 #[derive(Clone, Debug)]
 enum Pending {
@@ -169,6 +104,8 @@ enum Pending {
     State(u64),
     Load,
     Store,
+    Checkpoint(Mark),
+    Recall,
     Presence(WorkerId, u32),
 }
 
@@ -211,6 +148,7 @@ pub struct Leader {
     read_upto: u64,
     read_at: Nanos,
     forgotten: u64,
+    checkpoints: Checkpoints,
     looked_at: Nanos,
     /// The numbers of members, for as many of them.
     numbers: (usize, HashMap<Member, u16>),
@@ -241,6 +179,7 @@ impl Leader {
             read_upto: 0,
             read_at: now,
             forgotten: 0,
+            checkpoints: Checkpoints::default(),
             looked_at: Nanos::ZERO,
             numbers: (0, HashMap::new()),
             setting,
@@ -383,6 +322,7 @@ impl Leader {
             Ok(revision) => {
                 self.state_key = self.state_key.max(revision);
                 self.keeper.has_written(written);
+                self.checkpoint_named(written);
                 // Nobody else goes on with it from now on.
                 if written == self.state.revision && self.state.phase >= Phase::Done {
                     self.forget();
@@ -396,6 +336,7 @@ impl Leader {
     /// Time has passed.
     pub fn tick(&mut self, now: Nanos) {
         self.pending.retain(|_, (_, since)| now.since(*since) < ANSWER_MAX);
+        self.look_at_checkpoints();
         self.look(now);
     }
 
@@ -473,6 +414,7 @@ impl Leader {
         self.writing_since = Some(now);
         self.state.revision += 1;
         self.state.epoch = self.keeper.epoch().unwrap_or(self.state.epoch);
+        self.names_checkpoint();
         // Whoever goes needs no more of it, and reads it at the same time as all others.
         let value = if self.state.phase == Phase::Closed { written(&self.state.bare()) } else { written(&self.state) };
         let revision = self.state_key;

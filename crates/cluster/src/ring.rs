@@ -20,10 +20,12 @@ use serde::{Deserialize, Serialize};
 use crate::books::{Due, Ledger};
 use crate::bus::Bytes;
 use crate::carried::hash_of;
-use crate::words::{Member, News, PROTOCOL, Packet, State, WorkerId, read, written};
+use crate::words::{Member, News, PROTOCOL, Packet, State, Sum, WorkerId, read, written};
 pub use past::{Cut, Past, put_together};
 pub use reader::Kept;
 pub use scribe::{LeaderScribe, WorkerScribe};
+#[cfg(test)]
+pub(crate) use sums::Sums;
 pub use writer::{Ring, Rings, Stopped};
 
 /// The file that says what a ring is of.
@@ -92,16 +94,10 @@ pub enum Record {
     Begins(u64),
     /// What a life of a worker has told before, put together: as it kept it, or as it was heard.
     Before {
-        /// The member.
-        member: Member,
         /// It was heard, in batches; else it is what the worker kept.
         is_heard: bool,
-        /// The number of the next that is not in it.
-        upto: u64,
-        /// When the last of it was told.
-        at: Nanos,
         /// What it is.
-        news: Vec<News>,
+        sum: Sum,
     },
     /// What a worker has to tell.
     News {
@@ -114,8 +110,13 @@ pub enum Record {
         /// What it is.
         news: News,
     },
-    /// What whoever leads read: a [`crate::words::Batch`].
-    Batch(Bytes),
+    /// What whoever leads read.
+    Batch {
+        /// Where it stands in the stream.
+        place: u64,
+        /// A [`crate::words::Batch`].
+        bytes: Bytes,
+    },
     /// When the run started by the clock of the wall there, since the epoch of Unix.
     Started(Nanos),
     /// What is to be done, as it was known.
@@ -250,7 +251,7 @@ fn records_of(bytes: &[u8]) -> Vec<Record> {
 
 /// Those that stand before its news.
 fn head_records_of(bytes: &[u8]) -> Vec<Record> {
-    each_of(bytes).take_while(|record| !matches!(record, Record::News { .. } | Record::Batch(_))).collect()
+    each_of(bytes).take_while(|record| !matches!(record, Record::News { .. } | Record::Batch { .. })).collect()
 }
 
 fn each_of(mut bytes: &[u8]) -> impl Iterator<Item = Record> {

@@ -29,6 +29,8 @@ pub(crate) enum Bug {
     GoesOn,
     /// Workers are told what is to be done before it is written.
     Unconfirmed,
+    /// What was heard is forgotten before anybody else could know of it.
+    ForgetsEarly,
 }
 
 thread_local! {
@@ -104,6 +106,7 @@ fn setting_of(seed: u64) -> Setting {
         on_loss: OnLoss::Rebalance,
         is_distant: seed % 2 == 1,
         crowd: if seed % 4 < 2 { 0 } else { CROWD_OF_MANY },
+        keeps_every: if seed.is_multiple_of(3) { Nanos::ZERO } else { millis(500 + 700 * (seed % 11)) },
     }
 }
 
@@ -132,7 +135,10 @@ fn many_seeds() {
         all
     });
     println!("{all:?}");
-    assert!(all.lost > 0 && all.moved > 0 && all.takeovers > 0 && all.undelivered > 0 && all.joined > 0, "{all:?}");
+    assert!(
+        all.lost > 0 && all.moved > 0 && all.takeovers > 0 && all.undelivered > 0 && all.joined > 0 && all.recalled > 0,
+        "{all:?}"
+    );
 }
 
 /// What somebody does or tells, when one seed is played again. Lists of slots are left out.
@@ -168,6 +174,7 @@ fn calm(workers: usize, happens: Vec<(Nanos, Happens)>) -> Setting {
         on_loss: OnLoss::Rebalance,
         is_distant: true,
         crowd: 0,
+        keeps_every: millis(2_000),
     }
 }
 
@@ -189,6 +196,7 @@ fn a_leader_that_is_killed_costs_nothing() {
         let seen = checked(calm(3, vec![(millis(8_000), happens.clone())])).unwrap_or_else(|found| panic!("{found}"));
         assert_eq!((seen.undelivered, seen.unknown, seen.lost), (0, 0, 0), "{happens:?}: {seen:?}");
         assert!(seen.takeovers == 1 && seen.without_leader <= millis(4_000), "{happens:?}: {seen:?}");
+        assert_eq!(seen.recalled, 1, "the stream has forgotten how it began");
     }
 }
 
@@ -290,6 +298,11 @@ fn what_was_not_written_is_caught() {
         checked(setting).unwrap_or_else(|found| panic!("{found}"));
     }
     is_caught_in(Bug::Unconfirmed, settings());
+}
+
+#[test]
+fn what_is_forgotten_too_early_is_caught() {
+    is_caught(Bug::ForgetsEarly);
 }
 
 #[test]

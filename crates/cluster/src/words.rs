@@ -1,6 +1,7 @@
 //! What leader and workers say to each other, as bytes that both read back. What comes may be from anybody who got at the bus: nothing is
 //! believed that cannot be.
 
+mod checkpoint;
 mod news;
 mod stamp;
 mod state;
@@ -11,11 +12,13 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::bus::Bytes;
+pub(crate) use checkpoint::Mark;
+pub use checkpoint::{Checkpoint, Draft, Sum};
 pub use news::{Batch, News, Row};
 pub(crate) use stamp::{Said, Stamp};
 
 /// The version of all of this: leader and workers must have the same.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 /// The most members that a run may have had: each has at least one slot, and some come back.
 pub const MEMBERS_MAX: usize = 16_384;
 /// How often slots may change hands in one run.
@@ -229,6 +232,8 @@ pub struct State {
     pub rounds: Vec<Nanos>,
     /// Users that wait for each other in the middle of what they do, and go on: the last few times of each meeting.
     pub met: Vec<Met>,
+    /// What was heard up to a place of the stream, for whoever takes the run over.
+    pub checkpoint: Option<Mark>,
     /// What is wanted of all.
     pub wish: Wish,
 }

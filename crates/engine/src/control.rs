@@ -1,6 +1,7 @@
 //! A run is stopped and changed from outside, by any thread.
 
 mod changes;
+mod workers;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,6 +14,7 @@ use crate::afar::WorkerResult;
 pub use crate::lease::Lease;
 use crate::meetings::Meetings;
 pub(crate) use changes::Changes;
+pub(crate) use workers::Workers;
 
 /// What the run wants of its shards. It only grows.
 #[derive(Debug, Default)]
@@ -178,11 +180,14 @@ pub struct Control {
     changes: Option<Arc<Changes>>,
     /// Where its users wait for each other, if they do.
     meetings: Option<Arc<Meetings>>,
+    /// Those who have parts of it elsewhere.
+    workers: Workers,
 }
 
 impl Control {
     pub(crate) fn new(stop: StopHandle, changes: Arc<Changes>) -> Self {
-        Self { stop, changes: Some(changes), meetings: None }
+        let workers = changes.workers().clone();
+        Self { stop, changes: Some(changes), meetings: None, workers }
     }
 
     /// The same of a run whose users wait for each other.
@@ -199,8 +204,8 @@ impl Control {
     }
 
     /// Of connections that are held: they can be ended.
-    pub(crate) fn of_held(stop: StopHandle) -> Self {
-        Self { stop, changes: None, meetings: None }
+    pub(crate) fn of_held(stop: StopHandle, workers: Workers) -> Self {
+        Self { stop, changes: None, meetings: None, workers }
     }
 
     /// Changes the load of a scenario from a named instant on, a little later than now: all threads start exactly what the changed
@@ -265,7 +270,7 @@ impl Control {
 
     /// Those who have parts of it elsewhere, as far as is known by now; nobody, where threads of this process have all of it.
     pub fn workers(&self) -> Arc<[WorkerResult]> {
-        self.changes.as_ref().map(|changes| changes.workers()).unwrap_or_default()
+        self.workers.all()
     }
 
     /// A load, and no connections that are held.

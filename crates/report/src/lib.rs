@@ -78,7 +78,7 @@ pub use table::Table;
 pub use tools::{Pages, ToolView, tool_fault, tool_note};
 pub use traced::{LOG_COLUMNS, LogStyle, StepName, step_names, utc_stamp};
 pub use verdict::threshold_line;
-pub use workers::{live_workers, lost_worker};
+pub use workers::{live_workers, lost_holder, lost_worker};
 pub use wrap::wrap;
 
 #[cfg(test)]

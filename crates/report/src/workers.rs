@@ -180,6 +180,14 @@ pub fn lost_worker(name: &str, language: Language) -> String {
     )
 }
 
+/// A worker was lost, while connections are held.
+pub fn lost_holder(name: &str, language: Language) -> String {
+    language.pick(
+        format!("worker {name} was lost: until it tells more, nobody knows what became of its connections"),
+        format!("工作进程 {name} 失联：在收到它的数据之前，它的连接状况未知"),
+    )
+}
+
 fn each(workers: &[WorkerResult]) -> Value {
     let worker = |worker: &WorkerResult| {
         json!({

@@ -130,7 +130,8 @@ impl Run {
     pub(crate) fn held(&mut self, interval: &HeldInterval) {
         self.now = self.now.max(interval.to);
         let row = report::live_hold_row(interval);
-        self.live = json!({"number": interval.number, "hold": row.clone()});
+        let workers = report::live_workers(&self.control.workers());
+        self.live = json!({"number": interval.number, "hold": row.clone(), "workers": workers});
         if (interval.number - 1).is_multiple_of(self.held_stride) && !interval.is_again {
             self.held.push(row);
         }

@@ -255,20 +255,25 @@ fn programs_are_told_what_is_described_and_ctl_steers() {
 #[test]
 fn workers_are_shown_while_they_work() {
     let served = Served::start();
-    let words = ["--workers", "2", "-q", "200", "-z", "60s", "--interval", "200ms", "--web"];
-    let paged = Paged::start(&[&words[..], &[&served.url("/")]].concat());
-    let begun = Instant::now();
-    let run = loop {
-        let run = paged.get("/api/run");
-        let each = run["live"]["workers"]["each"].as_array().map_or(&[][..], Vec::as_slice);
-        if each.len() == 2 && each.iter().all(|one| one["started"].as_u64() > Some(0)) {
-            break run;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(30), "{run:#}");
-        std::thread::sleep(Duration::from_millis(50));
-    };
-    is_described("run", &run);
-    let workers = &run["live"]["workers"];
-    assert_eq!((&workers["count"], &workers["lost"]), (&json!(2), &json!(0)));
-    assert_eq!(paged.post("/api/run/stop", &json!({})).0, 200);
+    let (url, ws) = (served.url("/"), served.url("/ws").replace("http://", "ws://"));
+    let load = ["-q", "200", "-z", "60s", &url];
+    let hold = ["hold", "-c", "50", "--hold", "60s", &ws];
+    for words in [&load[..], &hold] {
+        let paged = Paged::start(&[words, &["--workers", "2", "--interval", "200ms", "--web"]].concat());
+        let begun = Instant::now();
+        let run = loop {
+            let run = paged.get("/api/run");
+            let each = run["live"]["workers"]["each"].as_array().map_or(&[][..], Vec::as_slice);
+            if each.len() == 2 && each.iter().all(|one| one["started"].as_u64() > Some(0)) {
+                break run;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(30), "{run:#}");
+            std::thread::sleep(Duration::from_millis(50));
+        };
+        is_described("run", &run);
+        let workers = &run["live"]["workers"];
+        assert_eq!((&workers["count"], &workers["lost"]), (&json!(2), &json!(0)));
+        assert!(workers["each"].as_array().expect("a list").iter().all(|one| one["share"] == 0.5), "{workers:#}");
+        assert_eq!(paged.post("/api/run/stop", &json!({})).0, 200);
+    }
 }

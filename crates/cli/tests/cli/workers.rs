@@ -249,6 +249,8 @@ fn connections_are_held_by_workers() {
     let unknown = held["workers"]["unknown"].as_u64().expect("a number");
     assert!((333..=334).contains(&unknown), "{:#}", held["workers"]);
     assert_eq!(held["connections"]["closed"].as_u64(), Some(1_000 - unknown), "{:#}", held["connections"]);
+    // A person hears of it at once.
+    assert_eq!(text(&done.stderr).matches("onrush: worker worker-3 was lost").count(), 1, "{}", text(&done.stderr));
     assert!(held["verdicts"][0].as_str().is_some_and(|text| text.contains("1 of 3 workers were lost")));
     until("none is left", || open() == 0 && workers.iter().all(|pid| !is_there(*pid)));
 }

@@ -17,7 +17,7 @@ impl Leader {
     /// An entry of the stream; one that is not the next shows that others were lost on their way.
     fn entry(&mut self, place: u64, payload: &[u8], now: Nanos) {
         // Who takes part is known to who leads alone; what comes meanwhile is read when we lead again.
-        if !self.leads() {
+        if !self.leads() || self.awaits_checkpoint(now) {
             return;
         }
         if place > self.read_upto + 1 {
@@ -81,8 +81,10 @@ impl Leader {
                 }
             }
             Heard::Stored { token, result } => {
-                self.pending.remove(&token);
-                if let Some(run) = &mut self.run {
+                let pending = self.pending.remove(&token).map(|(pending, _)| pending);
+                if let Some(Pending::Checkpoint(mark)) = pending {
+                    self.checkpoint_stored(mark, result.is_ok());
+                } else if let Some(run) = &mut self.run {
                     run.stored(result.is_ok(), now);
                 }
             }
@@ -94,7 +96,12 @@ impl Leader {
                     return;
                 }
             }
-            Heard::Appended { .. } | Heard::Fetched { .. } | Heard::Disconnected => {}
+            Heard::Fetched { token, object } => {
+                if let Some((Pending::Recall, _)) = self.pending.remove(&token) {
+                    self.recall(object.as_ref(), now);
+                }
+            }
+            Heard::Appended { .. } | Heard::Disconnected => {}
             Heard::Connected => {
                 // Whether what was on its way came to be written is not known: it is looked at, and written again.
                 self.writing_since = self.writing_since.map(|_| Nanos::ZERO);
@@ -190,6 +197,7 @@ impl Leader {
             if state.revision == self.state.revision {
                 self.writing_since = None;
                 self.keeper.has_written(state.revision);
+                self.checkpoint_named(state.revision);
             }
         } else if state.epoch > self.state.epoch {
             self.state_key = revision;
@@ -212,6 +220,7 @@ impl Leader {
         let is_ours = self.order.as_ref().is_some_and(|order| order.plan == state.plan);
         self.state = State { epoch, ..state };
         self.forget_numbers();
+        self.checkpoint_read();
         self.is_dirty = true;
         self.members.take_over(now);
         // What was told of it to us is not asked for again, though nobody may have said yet when it started.
@@ -236,6 +245,7 @@ impl Leader {
             self.hear_all_from(now);
             // What was told of it before is told to us too.
             self.read_upto = 0;
+            self.begin_with_checkpoint(now);
             self.follow_again(now);
         } else if self.state.phase == Phase::Running || self.state.phase == Phase::Preparing {
             // A run of somebody who is gone, and that nobody else leads: it ends.

@@ -175,7 +175,9 @@ impl Leader {
                 self.look_who_joins(now);
                 self.look_who_is_left(now);
                 self.grant();
-                self.look_whether_over(now);
+                if !self.awaits_checkpoint(now) {
+                    self.look_whether_over(now);
+                }
             }
             (Packet::Stored, _) => self.call_up(now),
         }
@@ -224,6 +226,7 @@ impl Leader {
         self.state.changes.clear();
         self.state.rounds = vec![Nanos::ZERO; order.scenarios];
         self.state.met.clear();
+        self.state.checkpoint = None;
         self.state.wish = Wish::Run;
         self.is_dirty = true;
         self.forget_numbers();
@@ -305,7 +308,7 @@ impl Leader {
     /// What follows in the stream is asked for again.
     pub(super) fn follow_again(&mut self, now: Nanos) {
         let has_run = self.run.as_ref().is_some_and(|run| !run.is_over && run.number > 0);
-        if has_run && self.leads() {
+        if has_run && self.leads() && !self.awaits_checkpoint(now) {
             self.read_at = now;
             self.verbs.push_back(Verb::Follow { from: self.read_upto + 1 });
         }
@@ -328,20 +331,40 @@ impl Leader {
         if is_known {
             return;
         }
-        if batch.number > *heard + 1 && !std::mem::replace(&mut self.has_gap, true) {
-            self.told.push_back(Told::Gap);
-        }
+        let has_gap = batch.number > *heard + 1;
         *heard = batch.number;
-        if run.is_taken_over && run.started.is_none() {
-            // It has gone on for at least so long; what is read again was sent some time ago.
-            let guess = now.since(batch.sent_at);
-            run.guess = Some(run.guess.map_or(guess, |known| known.min(guess)));
+        if has_gap {
+            self.tell_of_gap();
         }
         self.members.knows(batch.id, batch.boot, batch.revision);
         self.hear_age(batch.sent_at, now);
+        self.hear_news(number, batch.news, batch.sent_at, now);
+    }
+
+    /// What a member told up to a batch is known.
+    pub(super) fn hear_upto(&mut self, member: Member, batch: u64) {
+        if let Some(run) = &mut self.run {
+            run.heard.insert(member, batch);
+        }
+    }
+
+    /// What somebody told is gone.
+    pub(super) fn tell_of_gap(&mut self) {
+        if !std::mem::replace(&mut self.has_gap, true) {
+            self.told.push_back(Told::Gap);
+        }
+    }
+
+    /// A member has told this, so long after the start.
+    pub(super) fn hear_news(&mut self, number: u16, news: Vec<News>, sent_at: Nanos, now: Nanos) {
         let Some(run) = &mut self.run else { return };
+        if run.is_taken_over && run.started.is_none() {
+            // It has gone on for at least so long; what is read again was sent some time ago.
+            let guess = now.since(sent_at);
+            run.guess = Some(run.guess.map_or(guess, |known| known.min(guess)));
+        }
         let mut is_fenced = false;
-        for news in batch.news {
+        for news in news {
             if let News::Gone { is_over } = news
                 && let Some(seat) = run.seats.get_mut(usize::from(number))
             {
@@ -378,9 +401,14 @@ impl Leader {
 
     /// What was read of the stream is needed no more.
     pub(super) fn forget(&mut self) {
-        if self.read_upto > self.forgotten {
-            self.forgotten = self.read_upto;
-            self.verbs.push_back(Verb::Forget { upto: self.read_upto });
+        self.forget_upto(self.read_upto);
+    }
+
+    /// The same up to a place.
+    pub(super) fn forget_upto(&mut self, upto: u64) {
+        if upto > self.forgotten {
+            self.forgotten = upto;
+            self.verbs.push_back(Verb::Forget { upto });
         }
     }
 

@@ -290,6 +290,11 @@ impl Own {
                 let result = stored.map(drop).map_err(|error| Refused::Other(error.to_string()));
                 Some(Heard::Stored { token, result })
             }
+            Verb::Drop { name } => {
+                // What is not dropped now goes with all the rest.
+                let _ = self.objects.delete(&name).await;
+                None
+            }
             Verb::Fetch { token, name } => Some(Heard::Fetched { token, object: self.fetched(&name).await? }),
         }
     }

@@ -11,8 +11,8 @@ use async_nats::jetstream::{self, Context, ErrorCode};
 
 /// Something that was asked for is lost after this.
 pub(super) const ANSWER_MAX: Duration = Duration::from_secs(5);
-/// What workers tell is kept so long, and packets too: longer than a run is put together.
-const KEPT_FOR: Duration = Duration::from_hours(24);
+/// What workers tell is kept so long, and packets too: longer than a run takes.
+const KEPT_FOR: Duration = Duration::from_hours(7 * 24);
 /// Bytes of what they tell that are kept at most: with a thousand workers, more than ten minutes.
 const STREAM_BYTES_MAX: i64 = 1 << 30;
 /// An entry with a name that was there before counts once within this time; whoever reads counts each once in any case.

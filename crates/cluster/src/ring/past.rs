@@ -6,7 +6,7 @@ use pacing::{Nanos, SLOT_COUNT};
 use plan::Carried;
 
 use super::{Head, Kept, Record, RingError};
-use crate::words::{Batch, Member, News, Packet, State, Tenure, read};
+use crate::words::{Batch, Member, News, Packet, State, Sum, Tenure, read};
 
 /// Who has slots that nobody claims whose ring is there.
 const SOMEBODY: Member = Member { id: 0, boot: 0 };
@@ -43,7 +43,7 @@ pub enum Cut {
         /// What it is called.
         name: String,
     },
-    /// There is a hole in what it told: more than its ring holds, or it is damaged.
+    /// There is a hole in what it told: it is damaged, or one that led had lost it.
     Hole {
         /// What it is called.
         name: String,
@@ -69,7 +69,7 @@ struct Life {
     /// With their numbers.
     news: BTreeMap<u64, (Nanos, Vec<News>)>,
     /// Up to a number, put together.
-    before: Option<(u64, Nanos, Vec<News>)>,
+    before: Option<Sum>,
 }
 
 impl Life {
@@ -78,16 +78,17 @@ impl Life {
     }
 
     /// What was told up to a number, put together: of several the longest.
-    fn put_before(&mut self, upto: u64, at: Nanos, news: Vec<News>) {
-        if self.before.as_ref().is_none_or(|(known, ..)| *known < upto) {
-            self.before = Some((upto, at, news));
+    fn put_before(&mut self, sum: Sum) {
+        if self.before.as_ref().is_none_or(|known| known.upto < sum.upto) {
+            self.before = Some(sum);
         }
     }
 
     /// All up to the first that is missing; the first number is this. Where the first are missing, their sums stand for them.
     fn until_hole(mut self, first: u64) -> Whole {
         let before = self.before.take().filter(|_| !self.news.contains_key(&first));
-        let (mut next, mut at, sums) = before.unwrap_or((first, Nanos::ZERO, Vec::new()));
+        let known = before.map(|Sum { upto, at, news, .. }| (upto, at, news));
+        let (mut next, mut at, sums) = known.unwrap_or((first, Nanos::ZERO, Vec::new()));
         let mut news: Vec<(Nanos, News)> = sums.into_iter().map(|one| (at, one)).collect();
         let mut rest = self.news.split_off(&next);
         let count = rest.len() as u64;
@@ -142,9 +143,9 @@ impl Facts {
         for record in kept.records {
             match record {
                 Record::Begins(_) => {}
-                Record::Before { member, is_heard, upto, at, news } if news.iter().all(News::is_sound) => {
+                Record::Before { is_heard, sum } if sum.is_sound() => {
                     let lives = if is_heard { &mut self.heard } else { &mut self.own };
-                    lives.entry(member).or_default().put_before(upto, at, news);
+                    lives.entry(sum.member).or_default().put_before(sum);
                 }
                 Record::Before { .. } => {}
                 // Whoever led knows best, and its ring comes first.
@@ -154,7 +155,7 @@ impl Facts {
                     life.put(index, at, vec![news]);
                 }
                 Record::News { .. } => {}
-                Record::Batch(bytes) => {
+                Record::Batch { bytes, .. } => {
                     let Some(batch) = Batch::read(&bytes).filter(|batch| batch.run == head.run) else { continue };
                     let life = self.heard.entry(Member { id: batch.id, boot: batch.boot }).or_default();
                     life.put(batch.number, batch.sent_at, batch.news);

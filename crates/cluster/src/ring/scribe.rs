@@ -7,7 +7,7 @@ use pacing::Nanos;
 use super::Record;
 use crate::bus::Bytes;
 use crate::leader::{Known, Leader};
-use crate::words::{Member, Phase};
+use crate::words::{Checkpoint, Member, Phase};
 use crate::worker::Worker;
 
 /// What a worker keeps of one run.
@@ -72,8 +72,13 @@ impl LeaderScribe {
     pub fn heard(&mut self, leader: &Leader, place: u64, payload: &Bytes) -> Option<Record> {
         (place > self.upto && leader.has_read(place)).then(|| {
             self.upto = place;
-            Record::Batch(payload.clone())
+            Record::Batch { place, bytes: payload.clone() }
         })
+    }
+
+    /// What a run that was taken over begins with.
+    pub fn recalled(checkpoint: &Checkpoint) -> impl Iterator<Item = Record> {
+        checkpoint.sums.iter().map(|sum| Record::Before { is_heard: true, sum: sum.clone() })
     }
 
     /// Who somebody is, as far as it is known; once.

@@ -4,32 +4,97 @@ use std::collections::HashMap;
 
 use pacing::Nanos;
 
-use super::Record;
+use super::{Head, Record};
 use crate::carried::{snapshots_of_bytes, snapshots_to_bytes};
-use crate::words::{Batch, Member, News, Row, WorkerId};
+use crate::words::{Batch, Checkpoint, Member, News, Row, Sum};
 
 /// Whose news they are: of a life of a worker, as it kept them or as they were heard.
 type Whose = (Member, bool);
 
-/// All that was told up to a number, put together.
+/// What a ring had before what stands in it.
 #[derive(Debug, Default)]
-struct Sum {
-    upto: u64,
-    at: Nanos,
-    news: Vec<News>,
+pub(crate) struct Sums {
+    all: HashMap<Whose, Sum>,
+    /// The last place of the stream that is in it.
+    place: u64,
+    /// Something is not in it that comes before what is.
+    has_hole: bool,
 }
 
-impl Sum {
-    fn add(&mut self, news: News) {
-        let News::Row(row) = news else { return self.news.push(news) };
-        let same = self.news.iter_mut().rev().find_map(|known| match known {
-            News::Row(known) if known.part == row.part => Some(known),
-            _ => None,
-        });
-        match same.and_then(|known| Some((put_together(known, &row)?, known))) {
-            Some((sum, known)) => *known = sum,
-            None => self.news.push(News::Row(row)),
+impl Sums {
+    /// Those that a ring begins with.
+    pub(super) fn begin(&mut self, records: Vec<Record>) {
+        for record in records {
+            if let Record::Before { is_heard, sum } = record {
+                self.put(is_heard, sum);
+            }
         }
+    }
+
+    fn put(&mut self, is_heard: bool, sum: Sum) {
+        let known = self.all.get(&(sum.member, is_heard)).is_some_and(|known| known.upto >= sum.upto);
+        if !known {
+            self.all.insert((sum.member, is_heard), sum);
+        }
+    }
+
+    /// What the records of a file say behind that. What is behind a hole is left out.
+    pub(crate) fn add(&mut self, head: &Head, records: Vec<Record>) {
+        for record in records {
+            let (whose, number, at, news) = match record {
+                Record::Before { is_heard, sum } => {
+                    self.put(is_heard, sum);
+                    continue;
+                }
+                Record::News { boot, index, at, news } => {
+                    ((Member { id: head.id, boot }, false), index, at, vec![news])
+                }
+                Record::Batch { place, bytes } => {
+                    self.place = self.place.max(place);
+                    let Some(batch) = Batch::read(&bytes).filter(|batch| batch.run == head.run) else { continue };
+                    ((Member { id: batch.id, boot: batch.boot }, true), batch.number, batch.sent_at, batch.news)
+                }
+                _ => continue,
+            };
+            // What is kept counts from 0, what is heard from 1.
+            let first = || Sum { member: whose.0, upto: u64::from(whose.1), at: Nanos::ZERO, news: Vec::new() };
+            let sum = self.all.entry(whose).or_insert_with(first);
+            if number == sum.upto {
+                (sum.upto, sum.at) = (number + 1, sum.at.max(at));
+                news.into_iter().for_each(|one| add(&mut sum.news, one));
+            }
+            self.has_hole |= number >= sum.upto;
+        }
+    }
+
+    /// What was before them had a hole, too.
+    pub(super) fn is_behind(&mut self, had_hole: bool) -> bool {
+        self.has_hole |= had_hole;
+        self.has_hole
+    }
+
+    /// As they stand in a ring.
+    pub(super) fn records(&self) -> impl Iterator<Item = Record> {
+        self.all.iter().map(|((_, is_heard), sum)| Record::Before { is_heard: *is_heard, sum: sum.clone() })
+    }
+
+    /// What was heard, for whoever takes the run over; `None` when it is nothing, or not all.
+    pub(crate) fn checkpoint(&self, run: u64) -> Option<Checkpoint> {
+        let heard = self.all.iter().filter(|((_, is_heard), _)| *is_heard);
+        let sums: Vec<Sum> = heard.map(|(_, sum)| sum.clone()).collect();
+        (!sums.is_empty() && !self.has_hole).then_some(Checkpoint { run, upto: self.place, sums })
+    }
+}
+
+fn add(all: &mut Vec<News>, news: News) {
+    let News::Row(row) = news else { return all.push(news) };
+    let same = all.iter_mut().rev().find_map(|known| match known {
+        News::Row(known) if known.part == row.part => Some(known),
+        _ => None,
+    });
+    match same.and_then(|known| Some((put_together(known, &row)?, known))) {
+        Some((sum, known)) => *known = sum,
+        None => all.push(News::Row(row)),
     }
 }
 
@@ -44,39 +109,4 @@ fn put_together(one: &Row, other: &Row) -> Option<Row> {
         covered: one.covered.max(other.covered),
         seen: snapshots_to_bytes(&sum),
     })
-}
-
-/// What the records of a file of a ring of `id` say of news, behind all that the other one says to have been before it. What is behind a
-/// hole is left out.
-pub(super) fn sums(id: WorkerId, before: Vec<Record>, records: Vec<Record>) -> Vec<Record> {
-    let mut all: HashMap<Whose, Sum> = HashMap::new();
-    for record in before {
-        if let Record::Before { member, is_heard, upto, at, news } = record {
-            all.insert((member, is_heard), Sum { upto, at, news });
-        }
-    }
-    for record in records {
-        let (whose, number, at, news) = match record {
-            Record::News { boot, index, at, news } => ((Member { id, boot }, false), index, at, vec![news]),
-            Record::Batch(bytes) => {
-                let Some(batch) = Batch::read(&bytes) else { continue };
-                ((Member { id: batch.id, boot: batch.boot }, true), batch.number, batch.sent_at, batch.news)
-            }
-            _ => continue,
-        };
-        // What is kept counts from 0, what is heard from 1.
-        let sum = all.entry(whose).or_insert_with(|| Sum { upto: u64::from(whose.1), ..Sum::default() });
-        if number == sum.upto {
-            (sum.upto, sum.at) = (number + 1, sum.at.max(at));
-            news.into_iter().for_each(|one| sum.add(one));
-        }
-    }
-    let of = |((member, is_heard), Sum { upto, at, news }): (Whose, Sum)| Record::Before {
-        member,
-        is_heard,
-        upto,
-        at,
-        news,
-    };
-    all.into_iter().map(of).collect()
 }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::carried::{snapshots_of_bytes, snapshots_to_bytes};
-use crate::words::{Row, Tenure};
+use crate::words::{Checkpoint, Draft, Mark, Row, Tenure};
 
 const OF_TWO: [u64; 2] = [7, 8];
 
@@ -215,20 +215,61 @@ fn a_full_ring_keeps_the_sums() {
     let batch = |number: u64| {
         let (run, id, boot, revision, sent_at) = (3, 7, 0, 1, Nanos::from_millis(1_000 * number));
         let news = vec![if number == 1 { began.clone() } else { real_row(number - 1) }];
-        Record::Batch(written(&crate::words::Batch { run, id, boot, number, revision, sent_at, news }))
+        let bytes = written(&crate::words::Batch { run, id, boot, number, revision, sent_at, news });
+        Record::Batch { place: number, bytes }
     };
-    let mut leads =
-        Ring::begin(&folder.rings(), Head { is_of_leader: true, ..head(1, 3) }, |stopped| panic!("{stopped:?}"));
-    leads.keep(Record::State(state())).expect("the disk keeps up");
-    for number in 1..=count {
-        leads.keep(batch(number)).expect("the disk keeps up");
+    // Whoever takes the run over begins with a checkpoint, and has the same.
+    let mut before: Option<Checkpoint> = None;
+    for who in 1..3 {
+        let head = Head { is_of_leader: true, ..head(who, 3) };
+        let (put_draft, drafts) = channel();
+        let put_draft = move |draft| put_draft.send(draft).expect("somebody waits");
+        let mut leads = Ring::begin_with_drafts(&folder.rings(), head, |stopped| panic!("{stopped:?}"), put_draft);
+        leads.keep(Record::State(state())).expect("the disk keeps up");
+        let from = before.as_ref().map_or(1, |before| before.upto + 1);
+        for record in before.iter().flat_map(LeaderScribe::recalled) {
+            leads.keep(record).expect("the disk keeps up");
+        }
+        for number in from..=count {
+            leads.keep(batch(number)).expect("the disk keeps up");
+        }
+        drop(leads);
+        at_end(&folder);
+        let is_its_own =
+            |path: &PathBuf| Kept::read(path).is_ok_and(|kept| (kept.head.is_of_leader, kept.head.id) == (true, who));
+        let past = put(&[folder.all().into_iter().find(is_its_own).expect("it is there")]).expect("it works");
+        let (rows, lag, _) = rows_of(&past);
+        assert!(rows < 3_000 && lag == meant, "{rows} of {count}");
+        let drafts: Vec<Draft> = drafts.try_iter().collect();
+        if who == 1 {
+            assert!(drafts.len() > 3 && drafts.is_sorted_by_key(|draft| draft.upto), "{}", drafts.len());
+            let early = &drafts[drafts.len() / 2];
+            let mark = Mark::of(early, 1, 1);
+            assert!(mark.read(&early.object[1..]).is_none() && mark.read(&drafts[0].object).is_none());
+            before = mark.read(&early.object);
+            let sums = &before.as_ref().expect("it is one").sums;
+            assert_eq!((sums.len(), sums[0].upto), (1, early.upto + 1));
+        }
     }
-    drop(leads);
-    at_end(&folder);
-    let ring = folder.all().into_iter().find(|path| Kept::read(path).is_ok_and(|kept| kept.head.is_of_leader));
-    let past = put(&[ring.expect("it is there")]).expect("it works");
-    let (rows, lag, _) = rows_of(&past);
-    assert!(rows < 3_000 && lag == meant, "{rows} of {count}");
+}
+
+/// What is not whole nobody begins with.
+#[test]
+fn a_hole_is_in_no_checkpoint() {
+    let batch = |number: u64, run: u64| {
+        let (id, boot, revision, sent_at) = (7, 0, 1, Nanos::ZERO);
+        let news = vec![News::Gone { is_over: true }];
+        let bytes = written(&crate::words::Batch { run, id, boot, number, revision, sent_at, news });
+        Record::Batch { place: 10 * number, bytes }
+    };
+    let of = |numbers: &[u64]| {
+        let mut sums = Sums::default();
+        // What is left of another run is none of it.
+        let other = batch(9, 2);
+        sums.add(&head(1, 3), numbers.iter().map(|number| batch(*number, 3)).chain([other]).collect());
+        sums.checkpoint(3).map(|checkpoint| (checkpoint.upto, checkpoint.sums[0].upto))
+    };
+    assert_eq!([of(&[1, 2, 2, 3]), of(&[1, 3]), of(&[2]), of(&[])], [Some((90, 4)), None, None, None]);
 }
 
 /// A hole is known, and nothing behind it counts.
@@ -251,7 +292,8 @@ fn the_better_of_two_counts() {
         };
         let (run, id, boot, revision) = (3, 7, 0, 1);
         let sent_at = Nanos::from_millis(1_000 * number);
-        Record::Batch(written(&crate::words::Batch { run, id, boot, number, revision, sent_at, news }))
+        let bytes = written(&crate::words::Batch { run, id, boot, number, revision, sent_at, news });
+        Record::Batch { place: number, bytes }
     };
     let leader = |count: u64| {
         let lost = Record::Lost { member: member(7), until: Nanos(9) };

@@ -8,15 +8,17 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
 
-use super::sums::sums;
+use super::sums::Sums;
 use super::{
     HEAD, Head, MAGIC, RINGS_KEPT, RINGS_MAX, Record, RingError, TURN_BYTES_MAX, TURNS, framed, head_bytes,
     head_records_of, now_unix, opened, records_of,
 };
-use crate::words::{Member, WorkerId};
+use crate::words::{Draft, Member};
 
 /// Records that wait for the disk. With more of them it is too slow, and the ring is given up.
 const WAITING_MAX: usize = if cfg!(test) { 65_536 } else { 8_192 };
+/// So many files are begun from one checkpoint to the next: a part of what a stream keeps.
+const CHECKPOINT_TURNS: u64 = 4;
 /// The file that will be the next of those that take turns.
 const NEXT: &str = "next";
 /// Whoever ends waits so long for the disk.
@@ -75,11 +77,21 @@ pub struct Ring {
 impl Ring {
     /// Begins one. `complain` hears once, on some thread, when it is given up.
     pub fn begin(rings: &Rings, head: Head, complain: impl Fn(Stopped) + Send + 'static) -> Self {
+        Self::begin_with_drafts(rings, head, complain, drop)
+    }
+
+    /// The same of whoever leads. `put` hears now and then what was heard by then, put together.
+    pub fn begin_with_drafts(
+        rings: &Rings,
+        head: Head,
+        complain: impl Fn(Stopped) + Send + 'static,
+        put: impl Fn(Draft) + Send + 'static,
+    ) -> Self {
         let (records, taken) = sync_channel(WAITING_MAX);
         let (done, ended) = sync_channel(1);
         let own = rings.clone();
         let write = move || {
-            if let Err(error) = write(&own, &head, &taken) {
+            if let Err(error) = write(&own, &head, &taken, put) {
                 complain(Stopped::Failed(error));
             }
             let _ = done.send(());
@@ -129,7 +141,7 @@ impl Facts {
             Record::State(state) => drop(self.states.insert(state.seen_of(), record.clone())),
             Record::Who { member, .. } => drop(self.who.insert(*member, record.clone())),
             Record::Lost { member, .. } => drop(self.lost.insert(*member, record.clone())),
-            Record::Begins(_) | Record::Before { .. } | Record::Batch(_) | Record::News { .. } => {}
+            Record::Begins(_) | Record::Before { .. } | Record::Batch { .. } | Record::News { .. } => {}
         }
     }
 
@@ -149,23 +161,28 @@ struct Turn {
 
 impl Turn {
     /// Begins one of the two anew: what it said stands in it as sums.
-    fn begin(folder: &Path, count: u64, (facts, id): (&Facts, WorkerId)) -> Result<Self, RingError> {
+    fn begin(folder: &Path, count: u64, (facts, head): (&Facts, &Head)) -> Result<(Self, Sums), RingError> {
         let path = folder.join(TURNS[(count % 2) as usize]);
         // The first two are not there yet.
         let old = fs::read(&path).unwrap_or_default();
         let other = fs::read(folder.join(TURNS[((count + 1) % 2) as usize])).unwrap_or_default();
-        let before = if old.is_empty() { Vec::new() } else { sums(id, head_records_of(&other), records_of(&old)) };
+        let mut sums = Sums::default();
+        if !old.is_empty() {
+            sums.begin(head_records_of(&other));
+            sums.add(head, records_of(&old));
+        }
         // It takes its place once the sums stand in it: whoever is killed meanwhile has lost nothing.
         let next = folder.join(NEXT);
         let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&next);
         let file = opened.map_err(|reason| RingError::Io { path: next.clone(), reason })?;
         let mut turn = Self { file, path, bytes: 0, most: TURN_BYTES_MAX };
         turn.write(&Record::Begins(count))?;
-        facts.all().chain(&before).try_for_each(|record| turn.write(record))?;
+        facts.all().try_for_each(|record| turn.write(record))?;
+        sums.records().try_for_each(|record| turn.write(&record))?;
         fs::rename(&next, &turn.path).map_err(|reason| RingError::Io { path: next, reason })?;
         // Whatever stands there already, it has room for more.
         turn.most = TURN_BYTES_MAX.max(turn.bytes + TURN_BYTES_MAX / 2);
-        Ok(turn)
+        Ok((turn, sums))
     }
 
     fn write(&mut self, record: &Record) -> Result<(), RingError> {
@@ -175,15 +192,23 @@ impl Turn {
     }
 }
 
-fn write(rings: &Rings, head: &Head, taken: &Receiver<Box<Record>>) -> Result<(), RingError> {
+fn write(rings: &Rings, head: &Head, taken: &Receiver<Box<Record>>, put: impl Fn(Draft)) -> Result<(), RingError> {
     let (folder, _lock) = folder_for(rings, head)?;
-    let (mut facts, mut count) = (Facts::default(), 0);
-    let mut turn = Turn::begin(&folder, count, (&facts, head.id))?;
+    let (mut facts, mut count, mut has_hole) = (Facts::default(), 0, false);
+    let (mut turn, _) = Turn::begin(&folder, count, (&facts, head))?;
     for record in taken {
         facts.learn(&record);
         if turn.bytes >= turn.most {
             count += 1;
-            turn = Turn::begin(&folder, count, (&facts, head.id))?;
+            let (next, mut sums) = Turn::begin(&folder, count, (&facts, head))?;
+            turn = next;
+            has_hole = sums.is_behind(has_hole);
+            if head.is_of_leader
+                && count % CHECKPOINT_TURNS == 0
+                && let Some(checkpoint) = sums.checkpoint(head.run)
+            {
+                put(Draft::of(&checkpoint));
+            }
         }
         turn.write(&record)?;
     }

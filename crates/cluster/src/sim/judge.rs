@@ -21,6 +21,8 @@ pub(super) struct Seen {
     pub(super) without_leader: Nanos,
     pub(super) unled: u64,
     pub(super) never_began: u64,
+    /// Runs that were taken over with a checkpoint.
+    pub(super) recalled: u64,
 }
 
 impl Seen {
@@ -36,6 +38,15 @@ impl Seen {
         self.without_leader = self.without_leader.max(other.without_leader);
         self.unled += other.unled;
         self.never_began += other.never_began;
+        self.recalled += other.recalled;
+    }
+
+    /// Somebody leads who did not; somebody did until then.
+    pub(super) fn leads_again(&mut self, led_until: Option<Nanos>, now: Nanos) {
+        if let Some(until) = led_until {
+            self.takeovers += 1;
+            self.without_leader = self.without_leader.max(now.since(until));
+        }
     }
 }
 
@@ -98,7 +109,7 @@ impl World {
         let seen = &mut self.seen;
         (seen.planned, seen.started) = (planned, started);
         (seen.undelivered, seen.unknown) = (balance.undelivered, balance.unknown);
-        seen.lost = tally.lost;
+        (seen.lost, seen.recalled) = (tally.lost, tally.recalled);
         seen.joined = (leader.state().members.len() - self.setting.workers) as u64;
         seen.moved = leader.state().tenures.len() as u64 - 1;
         Ok(self.seen)

@@ -8,8 +8,8 @@ use super::world::{Node, ScheduleDue, Who, World, count_of};
 use crate::books::{Balance, Ledger};
 use crate::bus::Heard;
 use crate::leader::{Leader, Told};
-use crate::ring::{Cut, Head, Kept, LeaderScribe, Record, WorkerScribe, put_together};
-use crate::words::{News, Phase, State};
+use crate::ring::{Cut, Head, Kept, LeaderScribe, Record, Sums, WorkerScribe, put_together};
+use crate::words::{Draft, News, Phase, State};
 use crate::worker::{Act, Worker};
 
 /// The ring of one who takes part.
@@ -19,6 +19,7 @@ pub(super) struct Shelf {
     of_worker: Option<WorkerScribe>,
     of_leader: LeaderScribe,
     records: Vec<Record>,
+    drafted_at: Nanos,
 }
 
 fn head_of(state: &State, is_of_leader: bool, id: u64) -> Head {
@@ -59,12 +60,26 @@ impl Shelf {
     }
 
     pub(super) fn told(&mut self, told: &Told, leader: &Leader) {
+        if let Told::Recalled(checkpoint) = told
+            && self.head.is_some()
+        {
+            self.records.extend(LeaderScribe::recalled(checkpoint));
+        }
         if let Told::Lost { member, until, .. } = told
             && self.head.is_some()
         {
             let member = leader.state().members[usize::from(*member)];
             self.records.push(Record::Lost { member, until: *until });
         }
+    }
+
+    /// What was heard by now, put together; so often, if at all.
+    pub(super) fn draft(&mut self, every: Nanos, now: Nanos) -> Option<Draft> {
+        let head = self.head.as_ref().filter(|_| every > Nanos::ZERO && now.since(self.drafted_at) >= every)?;
+        self.drafted_at = now;
+        let mut sums = Sums::default();
+        sums.add(head, self.records.clone());
+        sums.checkpoint(head.run).map(|checkpoint| Draft::of(&checkpoint))
     }
 
     fn kept(&self) -> Option<Kept> {

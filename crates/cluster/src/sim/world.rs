@@ -58,6 +58,8 @@ pub(super) struct Setting {
     pub(super) is_distant: bool,
     /// Each speaks as one of so many more.
     pub(super) crowd: usize,
+    /// What was heard is put together so often; nothing: never.
+    pub(super) keeps_every: Nanos,
 }
 
 pub(super) enum Who {
@@ -71,6 +73,8 @@ pub(super) struct Tally {
     pub(super) ledger: Ledger,
     pub(super) counts: BTreeMap<(u16, u16), u64>,
     pub(super) lost: u64,
+    /// It began with a checkpoint.
+    pub(super) recalled: u64,
     pub(super) is_over: bool,
     pub(super) fails: bool,
     /// What somebody told is gone.
@@ -92,6 +96,7 @@ impl Tally {
                 self.ledger.lost(member, until);
                 self.lost += 1;
             }
+            Told::Recalled(_) => self.recalled += 1,
             Told::Over => self.is_over = true,
             Told::Fails { .. } => self.fails = true,
             Told::Gap => self.has_gap = true,
@@ -315,7 +320,7 @@ impl World {
     /// What a node wants goes out; what it does is done.
     fn after(&mut self, client: Client) -> Result<(), String> {
         let local = self.now + self.nodes[client as usize].offset;
-        let (mut verbs, mut turned) = (Vec::new(), true);
+        let (mut verbs, mut turned, mut leaves) = (Vec::new(), true, false);
         while turned {
             turned = false;
             let node = &mut self.nodes[client as usize];
@@ -326,18 +331,23 @@ impl World {
                         verbs.push(verb);
                     }
                     while let Some(told) = leader.next_told() {
-                        if told == Told::Leads
-                            && let Some(until) = self.led_until
-                        {
-                            self.seen.takeovers += 1;
-                            self.seen.without_leader = self.seen.without_leader.max(self.now.since(until));
+                        if told == Told::Leads {
+                            self.seen.leads_again(self.led_until, self.now);
                         }
                         trace(self.now, client, &told);
+                        // What was forgotten meanwhile it could not read: it ends.
+                        if told == Told::Replaced && self.setting.keeps_every > Nanos::ZERO {
+                            leader.withdraw();
+                            leaves = true;
+                        }
                         shelf.told(&told, leader);
                         tally.hear(told);
                     }
                     if leader.leads() {
                         self.led_until = Some(self.now);
+                        if let Some(draft) = shelf.draft(self.setting.keeps_every, local) {
+                            leader.keep(draft, local);
+                        }
                     }
                     node.wakes_at =
                         Nanos(leader.wake_at(local).0.saturating_sub(node.offset.0)).max(self.now + Nanos(1_000_000));
@@ -369,6 +379,10 @@ impl World {
                     node.wakes_at = Nanos(wakes.0.saturating_sub(node.offset.0)).max(self.now + Nanos(1_000_000));
                 }
             }
+        }
+        if leaves {
+            self.nodes[client as usize].is_dead = true;
+            self.put(self.now + Nanos::from_millis(10), Event::Leaves(client));
         }
         for verb in verbs {
             self.send(client, || Event::Ask(client, verb.clone()));

@@ -11,14 +11,12 @@ use pacing::Nanos;
 use super::account::{Account, end_of, slots_of};
 use super::held::OwnHold;
 use super::keeper::{Keeper, Keeping};
-use super::results::Introduction;
+use super::results::{Introduction, TELLS_OF_WORKERS};
 use super::{Begin, Input, LOOKS_EVERY};
 use crate::bus::{Bus, Heard};
 use crate::leader::{Leader, Setting, Told};
 use crate::words::{News, Phase, Refusal, Wish};
 
-/// What is known of workers is told so often, when there is more.
-const TELLS_OF_WORKERS: Nanos = Nanos::from_millis(500);
 /// Workers hear within this time that they may go.
 const CLOSES_WITHIN: Nanos = Nanos::from_millis(3_000);
 /// A bus that is gone for so long is given up: the run ends with what was heard.
@@ -77,7 +75,7 @@ impl Desk {
     pub(super) fn work(mut self) {
         loop {
             let now = self.clock.now();
-            self.keeper.look(&self.leader, self.setting.who);
+            self.keeper.look(&mut self.leader, self.setting.who, now);
             self.hear(now);
             self.look_at_run(now);
             self.look_at_hold(now);
@@ -228,6 +226,7 @@ impl Desk {
     /// What is wanted of connections that are held goes to all.
     fn look_at_hold(&mut self, now: Nanos) {
         let Some(hold) = &mut self.hold else { return };
+        hold.tell_of_workers(now);
         match hold.wanted() {
             Wanted::Run => {}
             Wanted::Stop => self.leader.wish(Wish::Stop, now),
@@ -262,6 +261,7 @@ impl Desk {
                     self.keeper.started(at, now);
                     self.resumes(at);
                 }
+                Told::Recalled(checkpoint) => self.keeper.recalled(&checkpoint),
                 Told::Replaced => {
                     self.breaks(|| TeamFault::Replaced);
                     (self.run, self.hold) = (None, None);

@@ -10,7 +10,7 @@ use metrics::{Held, HeldNow};
 use pacing::{Nanos, Segment};
 
 use super::BeginToHold;
-use super::results::{Introduction, in_order};
+use super::results::{Introduction, TELLS_OF_WORKERS, in_order};
 use crate::carried::{held_now, hold_end_of_bytes, memory_of_bytes};
 use crate::leader::{Known, RunOrder};
 use crate::words::{News, Row, State};
@@ -67,6 +67,9 @@ pub(super) struct OwnHold {
     lost: BTreeSet<u16>,
     pub(super) heard_late: Nanos,
     has_said_end: bool,
+    /// When it was told last what is known of workers, and there is more by now.
+    introduced_at: Nanos,
+    has_more: bool,
 }
 
 impl OwnHold {
@@ -84,6 +87,8 @@ impl OwnHold {
             lost: BTreeSet::new(),
             heard_late: Nanos::ZERO,
             has_said_end: false,
+            introduced_at: Nanos::ZERO,
+            has_more: false,
         };
         (own, order)
     }
@@ -131,12 +136,22 @@ impl OwnHold {
         Some((now + at.since(theirs)).since(self.started).since(late).max(Nanos(1)))
     }
 
+    /// Says what is known of workers by now, if there is more than was said.
+    pub(super) fn tell_of_workers(&mut self, now: Nanos) {
+        if self.has_more && now.since(self.introduced_at) >= TELLS_OF_WORKERS {
+            (self.introduced_at, self.has_more) = (now, false);
+            self.teller.workers(in_order(self.workers.clone()));
+        }
+    }
+
     pub(super) fn seen(&mut self, member: u16) -> &mut WorkerResult {
+        self.has_more = true;
         self.workers.entry(member).or_default()
     }
 
     pub(super) fn news(&mut self, member: u16, known: Option<&Known>, news: News) {
         let Ok(part) = self.members.binary_search(&member) else { return };
+        self.has_more = true;
         let standing = self.standing.entry(member).or_default();
         let seen = self.workers.entry(member).or_default();
         if let Some(known) = known {

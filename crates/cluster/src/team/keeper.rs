@@ -1,13 +1,14 @@
 //! What whoever leads hears of a run, kept on its disk as long as that goes on.
 
 use std::net::SocketAddr;
+use std::sync::mpsc::{Receiver, channel};
 
 use pacing::Nanos;
 
 use crate::bus::Bytes;
 use crate::leader::{Leader, RunOrder};
 use crate::ring::{Head, LeaderScribe, Record, Ring, Rings, Stopped};
-use crate::words::Phase;
+use crate::words::{Checkpoint, Draft, Phase};
 
 /// What is called so that says that a ring is not written any further.
 pub type Complain = std::sync::Arc<dyn Fn(&Stopped) + Send + Sync>;
@@ -28,6 +29,8 @@ pub(super) struct Keeper {
     plot: Option<(String, Vec<u8>, String)>,
     ring: Option<Ring>,
     scribe: LeaderScribe,
+    /// What was heard by some time, put together.
+    drafts: Option<Receiver<Draft>>,
 }
 
 impl Keeper {
@@ -42,8 +45,8 @@ impl Keeper {
         self.plot = packet.map(|packet| (order.plan.clone(), packet, address.to_string()));
     }
 
-    /// What is to be done is kept, as soon as it is written.
-    pub(super) fn look(&mut self, leader: &Leader, who: u64) {
+    /// What is to be done is kept, as soon as it is written; what was put together goes to the bus.
+    pub(super) fn look(&mut self, leader: &mut Leader, who: u64, now: Nanos) {
         let state = leader.state();
         if let Some(keeping) = &self.keeping
             && leader.leads()
@@ -54,12 +57,27 @@ impl Keeper {
             let (run, begun_by) = (state.run, state.begun_by);
             let head = Head { is_of_leader: true, id, name, run, begun_by, plan, packet, address };
             let complain = keeping.complain.clone();
-            self.ring = Some(Ring::begin(&keeping.rings, head, move |stopped| complain(&stopped)));
+            let (put, drafts) = channel();
+            // Nobody wants one of a run that is over.
+            let put = move |draft| drop(put.send(draft));
+            let complain = move |stopped| complain(&stopped);
+            self.ring = Some(Ring::begin_with_drafts(&keeping.rings, head, complain, put));
+            self.drafts = Some(drafts);
             self.scribe = LeaderScribe::default();
         }
         if self.ring.is_some() {
             let record = self.scribe.state(leader);
             self.keep(record);
+        }
+        for draft in self.drafts.iter().flat_map(Receiver::try_iter) {
+            leader.keep(draft, now);
+        }
+    }
+
+    /// A run that was taken over begins with this.
+    pub(super) fn recalled(&mut self, checkpoint: &Checkpoint) {
+        if self.ring.is_some() {
+            LeaderScribe::recalled(checkpoint).for_each(|record| self.keep(Some(record)));
         }
     }
 
@@ -95,7 +113,7 @@ impl Keeper {
 
     /// The run is over.
     pub(super) fn end(&mut self) {
-        (self.ring, self.plot) = (None, None);
+        (self.ring, self.plot, self.drafts) = (None, None, None);
     }
 
     fn keep(&mut self, record: Option<Record>) {

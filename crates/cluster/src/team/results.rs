@@ -8,6 +8,9 @@ use pacing::Nanos;
 
 use crate::leader::Known;
 
+/// What is known of workers is told so often, when there is more.
+pub(super) const TELLS_OF_WORKERS: Nanos = Nanos::from_millis(500);
+
 /// Results in the order of the members.
 pub(super) fn in_order(seen: HashMap<u16, WorkerResult>) -> Vec<WorkerResult> {
     let mut workers: Vec<(u16, WorkerResult)> = seen.into_iter().collect();

@@ -28,6 +28,7 @@ impl State {
             changes: Vec::new(),
             rounds: Vec::new(),
             met: Vec::new(),
+            checkpoint: None,
             wish: Wish::Run,
         }
     }
@@ -54,6 +55,7 @@ impl State {
             && instants.all(|at| can_be(at.0))
             && are_few
             && met.all(|is_sound| is_sound)
+            && self.checkpoint.is_none_or(|mark| mark.is_sound())
             && moves.all(|(slot, to)| u32::from(*slot) < SLOT_COUNT && is_member(*to))
     }
 
@@ -97,6 +99,7 @@ impl State {
             changes: self.changes.clone(),
             rounds: self.rounds.clone(),
             met: self.met.iter().map(|met| Met { upto: Vec::new(), ..*met }).collect(),
+            checkpoint: None,
             ..*self
         }
     }

@@ -8,7 +8,7 @@ use pacing::change::{Change, Course, Timeline, What};
 use pacing::{Lost, Nanos};
 
 use super::Refused;
-use crate::afar::WorkerResult;
+use super::workers::Workers;
 use crate::lease::Lease;
 use crate::meetings::Release;
 use crate::times::longest;
@@ -29,7 +29,7 @@ pub(crate) struct Changes {
     /// Until when something may be started.
     lease: Lease,
     /// Those who have parts of it elsewhere, as far as is known.
-    workers: Mutex<Arc<[WorkerResult]>>,
+    workers: Workers,
     /// What they told, and was not taken yet.
     unheard: AtomicUsize,
     /// Users of meetings that go on.
@@ -69,7 +69,7 @@ impl Changes {
         let timelines = timelines.into_iter().map(Arc::new).collect();
         let loads = fixed.into_iter().map(|fixed| Changing { fixed, round_at: AtomicU64::new(0) }).collect();
         let folded = Folded { measured_from: Nanos::NEVER, all: Vec::new(), timelines, lost: None };
-        let (heard_within, lease, workers) = (None, Lease::default(), Mutex::default());
+        let (heard_within, lease, workers) = (None, Lease::default(), Workers::default());
         let unheard = AtomicUsize::new(0);
         Self {
             clock,
@@ -123,14 +123,9 @@ impl Changes {
         self.unheard.load(Ordering::Relaxed)
     }
 
-    /// What is known of those who have parts of it elsewhere.
-    pub(crate) fn tell_of_workers(&self, workers: Vec<WorkerResult>) {
-        *self.workers.lock().expect("no holder of the lock panics") = workers.into();
-    }
-
-    /// The same, for whoever wants to know.
-    pub(super) fn workers(&self) -> Arc<[WorkerResult]> {
-        self.workers.lock().expect("no holder of the lock panics").clone()
+    /// Those who have parts of it elsewhere.
+    pub(crate) fn workers(&self) -> &Workers {
+        &self.workers
     }
 
     /// Of a run that others carry out, on other machines.

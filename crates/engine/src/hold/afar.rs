@@ -13,8 +13,8 @@ use super::Orders;
 use super::parts::{HoldEnd, PartMemory};
 use super::shard::Report;
 use crate::RunError;
-use crate::afar::Muster;
-use crate::control::{StopHandle, Wanted};
+use crate::afar::{Muster, WorkerResult};
+use crate::control::{StopHandle, Wanted, Workers};
 
 /// Those who hold the parts.
 pub trait HoldTeam: Send + Sync + Debug {
@@ -53,6 +53,7 @@ pub struct HoldTeller {
     pub(super) reports: Sender<Report>,
     pub(super) orders: Arc<Orders>,
     pub(super) stop: StopHandle,
+    pub(super) workers: Workers,
 }
 
 impl HoldTeller {
@@ -85,6 +86,11 @@ impl HoldTeller {
     /// A part is silent: its connections are gone, or nobody knows of them. It may still tell what it saw.
     pub fn lost(&self, part: usize) {
         self.tell(Report::Lost { shard: part });
+    }
+
+    /// What is known by now of those who have the parts.
+    pub fn workers(&self, workers: Vec<WorkerResult>) {
+        self.workers.tell(workers);
     }
 
     /// All is over; nothing more is told.

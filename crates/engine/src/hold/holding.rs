@@ -16,7 +16,7 @@ use super::job::Job;
 use super::shard::{self, Ends, Report};
 use super::world::World;
 use super::{HoldInterval, HoldOptions, HoldResult, KeptHold, Orders};
-use crate::control::Control;
+use crate::control::{Control, Workers};
 use crate::crew::{Crew, wait_until};
 use crate::going::Going;
 use crate::subscribers::{Delivery, Subscription};
@@ -30,6 +30,8 @@ pub struct Holding {
     going: Going<HoldDesk, Nanos>,
     orders: Arc<Orders>,
     stop: StopHandle,
+    /// Those who hold them elsewhere.
+    workers: Workers,
     /// Where connections come from, and where they go: how many of each.
     places: (usize, usize),
     cpu_before: CpuTime,
@@ -86,7 +88,8 @@ impl Holding {
         let clock = Clock::start();
         let orders = Arc::new(Orders::new(&plan, 0));
         let (reports, crew) = Crew::afar();
-        let teller = HoldTeller { reports, orders: orders.clone(), stop: stop.clone() };
+        let (orders_too, workers) = (orders.clone(), Workers::default());
+        let teller = HoldTeller { reports, orders: orders_too, stop: stop.clone(), workers: workers.clone() };
         let order = HoldOrder { plan: plan.clone(), clock, stop: stop.clone(), teller };
         let HoldBegun { started, parts } = team.begin_to_hold(order)?;
         let cpu_before = host::process_cpu_time();
@@ -100,7 +103,7 @@ impl Holding {
             place: Where::Afar,
         };
         let going = Going::begin(crew, started, HoldDesk::of(setting, parts, Vec::new()), stop.clone());
-        Ok(Self { options, going, orders, stop: stop.clone(), places: (0, 0), cpu_before })
+        Ok(Self { options, going, orders, stop: stop.clone(), workers, places: (0, 0), cpu_before })
     }
 
     fn start_on<D: Driver>(
@@ -146,7 +149,8 @@ impl Holding {
         let desk =
             HoldDesk::new(Setting { clock, started, plan, stop: stop_too, orders: orders_too, before, place }, takes);
         let going = Going::begin(crew, started, desk, stop.clone());
-        Ok(Self { options, going, orders, stop: stop.clone(), places: to.counts(), cpu_before })
+        let (workers, places) = (Workers::default(), to.counts());
+        Ok(Self { options, going, orders, stop: stop.clone(), workers, places, cpu_before })
     }
 
     /// Says when a part of them ends.
@@ -156,7 +160,7 @@ impl Holding {
 
     /// Ends it, from any thread. It cannot be changed or paused.
     pub fn control(&self) -> Control {
-        Control::of_held(self.stop.clone())
+        Control::of_held(self.stop.clone(), self.workers.clone())
     }
 
     /// One more who hears intervals, on a thread of its own: those that are told from now on, while somebody waits for them here or

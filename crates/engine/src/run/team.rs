@@ -160,7 +160,7 @@ impl Teller {
 
     /// What is known by now of those who have the parts.
     pub fn workers(&self, workers: Vec<WorkerResult>) {
-        self.changes.tell_of_workers(workers);
+        self.changes.workers().tell(workers);
     }
 
     /// All is over; nothing more is told.

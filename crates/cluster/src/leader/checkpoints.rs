@@ -1,0 +1,136 @@
+//! What was heard is put together from time to time, and kept on the bus: then the stream forgets it, and whoever takes the run over begins
+//! with that. A checkpoint counts once the state that names it is written; before that nothing is forgotten.
+
+use std::sync::Arc;
+
+use pacing::Nanos;
+
+use super::{Leader, Pending, Told};
+use crate::bus::{Bytes, Verb};
+use crate::words::{Draft, Mark, Member, Phase};
+
+/// A checkpoint that did not come is asked for again after this.
+const FETCH_AGAIN: Nanos = Nanos::from_millis(10_000);
+
+/// How checkpoints stand.
+#[derive(Debug, Default)]
+pub(super) struct Checkpoints {
+    /// So many were made here.
+    made: u64,
+    /// One is on its way.
+    is_storing: bool,
+    /// What the state names that is being written, by its revision.
+    writing: Option<(u64, Option<Mark>)>,
+    /// What the state names that is written.
+    written: Option<Mark>,
+    /// One that a run is begun with, and when it was asked for last.
+    awaited: Option<(Mark, Nanos)>,
+}
+
+impl Leader {
+    /// What was heard up to a place of the stream is kept on the bus, unless the last one is still on its way there.
+    pub fn keep(&mut self, draft: Draft, now: Nanos) {
+        let is_of_run = self.run.as_ref().is_some_and(|run| !run.is_over && run.number == draft.run);
+        let last = self.state.checkpoint;
+        let is_new = last.is_none_or(|last| last.upto < draft.upto) && draft.upto <= self.read_upto;
+        // What somebody told is gone: then it has a hole, too.
+        let goes_on = self.leads() && self.state.phase == Phase::Running && !self.has_gap;
+        if !goes_on || !is_of_run || !is_new || self.checkpoints.is_storing || self.checkpoints.written != last {
+            return;
+        }
+        self.checkpoints.made += 1;
+        self.checkpoints.is_storing = true;
+        let mark = Mark::of(&draft, self.setting.who, self.checkpoints.made);
+        let (name, object) = (mark.name(), draft.object);
+        self.ask(Pending::Checkpoint(mark), now, |token| Verb::Store { token, name, object });
+    }
+
+    /// Time has passed: what was not answered is lost.
+    pub(super) fn look_at_checkpoints(&mut self) {
+        let is_asked = |(pending, _): &(Pending, Nanos)| matches!(pending, Pending::Checkpoint(_));
+        self.checkpoints.is_storing = self.checkpoints.is_storing && self.pending.values().any(is_asked);
+    }
+
+    /// One is there, or is not.
+    pub(super) fn checkpoint_stored(&mut self, mark: Mark, is_stored: bool) {
+        self.checkpoints.is_storing = false;
+        let goes_on = self.leads() && self.state.phase == Phase::Running;
+        // Somebody else may have led meanwhile.
+        let is_new = self.state.checkpoint.is_none_or(|last| last.upto < mark.upto);
+        if is_stored && goes_on && is_new && self.state.checkpoint == self.checkpoints.written {
+            self.state.checkpoint = Some(mark);
+            self.is_dirty = true;
+        }
+    }
+
+    /// The state is being written.
+    pub(super) fn names_checkpoint(&mut self) {
+        self.checkpoints.writing = Some((self.state.revision, self.state.checkpoint));
+    }
+
+    /// It is written, in this revision: nobody begins with an older one any more.
+    pub(super) fn checkpoint_named(&mut self, revision: u64) {
+        let Some((_, named)) = self.checkpoints.writing.filter(|(writing, _)| *writing == revision) else { return };
+        let last = std::mem::replace(&mut self.checkpoints.written, named);
+        if last == named {
+            return;
+        }
+        if let Some(last) = last {
+            self.verbs.push_back(Verb::Drop { name: last.name() });
+        }
+        if let Some(named) = named {
+            let upto = named.upto;
+            #[cfg(test)]
+            let upto = if crate::sim::strikes(crate::sim::Bug::ForgetsEarly) { self.read_upto } else { upto };
+            self.forget_upto(upto);
+        }
+    }
+
+    /// The state was read.
+    pub(super) fn checkpoint_read(&mut self) {
+        let named = self.state.checkpoint;
+        self.checkpoints = Checkpoints { written: named, made: self.checkpoints.made, ..Checkpoints::default() };
+    }
+
+    /// A run that was taken over is begun with its checkpoint, if it has one.
+    pub(super) fn begin_with_checkpoint(&mut self, now: Nanos) {
+        self.checkpoints.awaited = self.state.checkpoint.map(|mark| (mark, now));
+        self.ask_for_checkpoint(now);
+    }
+
+    /// What is behind it is not read before it.
+    pub(super) fn awaits_checkpoint(&mut self, now: Nanos) -> bool {
+        if self.checkpoints.awaited.is_some_and(|(_, asked)| now.since(asked) >= FETCH_AGAIN) {
+            self.ask_for_checkpoint(now);
+        }
+        self.checkpoints.awaited.is_some()
+    }
+
+    fn ask_for_checkpoint(&mut self, now: Nanos) {
+        if let Some((mark, asked)) = &mut self.checkpoints.awaited {
+            (*asked, self.read_at) = (now, now);
+            let name = mark.name();
+            self.ask(Pending::Recall, now, |token| Verb::Fetch { token, name });
+        }
+    }
+
+    /// It came, or is not there.
+    pub(super) fn recall(&mut self, object: Option<&Bytes>, now: Nanos) {
+        let Some((mark, _)) = self.checkpoints.awaited.take() else { return };
+        match object.and_then(|object| mark.read(object)).filter(|checkpoint| checkpoint.run == self.state.run) {
+            Some(checkpoint) => {
+                let checkpoint = Arc::new(checkpoint);
+                self.told.push_back(Told::Recalled(checkpoint.clone()));
+                for sum in &checkpoint.sums {
+                    let Member { id, boot } = sum.member;
+                    if let Some(number) = self.number_of(id, boot) {
+                        self.hear_upto(sum.member, sum.upto.saturating_sub(1));
+                        self.hear_news(number, sum.news.clone(), sum.at, now);
+                    }
+                }
+            }
+            None => self.tell_of_gap(),
+        }
+        self.follow_again(now);
+    }
+}
