@@ -336,7 +336,7 @@ impl Leader {
     /// Time has passed.
     pub fn tick(&mut self, now: Nanos) {
         self.pending.retain(|_, (_, since)| now.since(*since) < ANSWER_MAX);
-        self.look_at_checkpoints();
+        self.look_at_checkpoints(now);
         self.look(now);
     }
 

@@ -107,6 +107,7 @@ fn setting_of(seed: u64) -> Setting {
         is_distant: seed % 2 == 1,
         crowd: if seed % 4 < 2 { 0 } else { CROWD_OF_MANY },
         keeps_every: if seed.is_multiple_of(3) { Nanos::ZERO } else { millis(500 + 700 * (seed % 11)) },
+        entries_max: None,
     }
 }
 
@@ -175,6 +176,7 @@ fn calm(workers: usize, happens: Vec<(Nanos, Happens)>) -> Setting {
         is_distant: true,
         crowd: 0,
         keeps_every: millis(2_000),
+        entries_max: None,
     }
 }
 
@@ -197,6 +199,17 @@ fn a_leader_that_is_killed_costs_nothing() {
         assert_eq!((seen.undelivered, seen.unknown, seen.lost), (0, 0, 0), "{happens:?}: {seen:?}");
         assert!(seen.takeovers == 1 && seen.without_leader <= millis(4_000), "{happens:?}: {seen:?}");
         assert_eq!(seen.recalled, 1, "the stream has forgotten how it began");
+    }
+}
+
+/// On a bus that is full what was read makes room, and somebody else leads all the same.
+#[test]
+fn a_full_bus_loses_nothing() {
+    for seed in 0..40 {
+        let happens = vec![(millis(14_000 + 300 * seed), Happens::KillLeader)];
+        let setting = Setting { seed, keeps_every: millis(60_000), entries_max: Some(12), ..calm(3, happens) };
+        let seen = checked(setting).unwrap_or_else(|found| panic!("{found}"));
+        assert_eq!((seen.undelivered, seen.unknown, seen.lost, seen.recalled), (0, 0, 0, 1), "{seen:?}");
     }
 }
 

@@ -111,6 +111,16 @@ impl NatsServer {
         assert!(!answer.contains("\"error\""), "{answer}");
     }
 
+    /// The place of the first that a cluster has of what workers told.
+    pub(crate) fn first_kept(&self, name: &str) -> u64 {
+        let answer = self.ask(&format!("$JS.API.STREAM.INFO.onrush_{name}_news"), "", "stream_info_response");
+        let rest = answer.split("\"first_seq\":").nth(1).unwrap_or_default();
+        rest.split(|sign: char| !sign.is_ascii_digit())
+            .next()
+            .and_then(|digits| digits.parse().ok())
+            .unwrap_or_default()
+    }
+
     /// What the server answers to a question.
     fn ask(&self, subject: &str, payload: &str, kind: &str) -> String {
         let ask = || {

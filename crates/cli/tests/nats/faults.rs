@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::binary::{report, text};
 use super::bus::NatsServer;
 use super::scene::{FIRST, LEADER, RATE, STANDBY, Scene, TOGETHER, signal};
+use super::seen::until;
 use super::target::Truth;
 use super::way::Way;
 use super::{of_workers, started};
@@ -211,6 +212,22 @@ fn a_stream_that_is_full() {
     assert_eq!((judged.started, judged.undelivered, judged.unknown), (16 * RATE, 0, 0), "{judged:?}");
     let each = report["workers"]["each"].as_array().expect("workers");
     assert!(each.iter().any(|each| each["had_no_room"] == true), "{:#}", report["workers"]);
+}
+
+/// A bus that keeps only what was told last: whoever takes the run over begins with what was put together before.
+#[test]
+fn a_leader_that_is_killed_on_a_full_bus() {
+    let mut scene = Scene::prepared("full-led", 3, 26);
+    scene.bus.makes_stream("faults", 24_000);
+    scene.leads(&[]);
+    scene.has_begun();
+    let standby = scene.leads_on(STANDBY, &["--standby"]);
+    until("what was told first is gone", || scene.bus.first_kept("faults") > 10);
+    let mut leader = scene.leader.take().expect("it leads");
+    leader.kill().expect("it is there");
+    leader.wait().expect("it ends");
+    let (judged, _) = scene.judged_by(standby);
+    assert_eq!((judged.started, judged.undelivered, judged.unknown), (26 * RATE, 0, 0), "{judged:?}");
 }
 
 /// Ctrl-C ends a run on all workers, with a report of what was done until then.

@@ -7,8 +7,10 @@ use pacing::Nanos;
 
 use super::{Leader, Pending, Told};
 use crate::bus::{Bytes, Verb};
-use crate::words::{Draft, Mark, Member, Phase};
+use crate::words::{Draft, Mark, Member, Phase, WorkerId};
 
+/// Who has no room for what it tells waits so long for a checkpoint, at most.
+const ROOM_WITHIN: Nanos = Nanos::from_millis(3_000);
 /// A checkpoint that did not come is asked for again after this.
 const FETCH_AGAIN: Nanos = Nanos::from_millis(10_000);
 
@@ -23,6 +25,8 @@ pub(super) struct Checkpoints {
     writing: Option<(u64, Option<Mark>)>,
     /// What the state names that is written.
     written: Option<Mark>,
+    /// One was asked for, since somebody waits for room on the bus.
+    wanted_since: Option<Nanos>,
     /// One that a run is begun with, and when it was asked for last.
     awaited: Option<(Mark, Nanos)>,
 }
@@ -45,10 +49,36 @@ impl Leader {
         self.ask(Pending::Checkpoint(mark), now, |token| Verb::Store { token, name, object });
     }
 
+    /// The bus does not take what somebody has to tell: what was read makes room, once it stands in a checkpoint.
+    pub(super) fn make_room(&mut self, id: WorkerId, boot: u32, now: Nanos) {
+        if let Some(member) = self.number_of(id, boot) {
+            self.told.push_back(Told::NoRoom { member });
+        }
+        if self.setting.is_alone {
+            self.forget();
+        } else if self.checkpoints.wanted_since.is_none() {
+            self.checkpoints.wanted_since = Some(now);
+            self.told.push_back(Told::WantsCheckpoint);
+        }
+    }
+
+    /// There is no checkpoint, and somebody waits for room: nobody else can take this run over from then on.
+    pub fn lacks_checkpoint(&mut self) {
+        if self.checkpoints.wanted_since.take().is_some() {
+            self.forget();
+        }
+    }
+
     /// Time has passed: what was not answered is lost.
-    pub(super) fn look_at_checkpoints(&mut self) {
+    pub(super) fn look_at_checkpoints(&mut self, now: Nanos) {
         let is_asked = |(pending, _): &(Pending, Nanos)| matches!(pending, Pending::Checkpoint(_));
         self.checkpoints.is_storing = self.checkpoints.is_storing && self.pending.values().any(is_asked);
+        let Some(since) = self.checkpoints.wanted_since else { return };
+        if !self.members.lack_room(now.since(ROOM_WITHIN)) {
+            self.checkpoints.wanted_since = None;
+        } else if now.since(since) >= ROOM_WITHIN {
+            self.lacks_checkpoint();
+        }
     }
 
     /// One is there, or is not.
@@ -60,6 +90,9 @@ impl Leader {
         if is_stored && goes_on && is_new && self.state.checkpoint == self.checkpoints.written {
             self.state.checkpoint = Some(mark);
             self.is_dirty = true;
+        }
+        if !is_stored {
+            self.lacks_checkpoint();
         }
     }
 
@@ -83,6 +116,7 @@ impl Leader {
             #[cfg(test)]
             let upto = if crate::sim::strikes(crate::sim::Bug::ForgetsEarly) { self.read_upto } else { upto };
             self.forget_upto(upto);
+            self.checkpoints.wanted_since = None;
         }
     }
 

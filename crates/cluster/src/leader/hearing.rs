@@ -154,7 +154,7 @@ impl Leader {
         if may_go_on {
             self.members.knows(id, boot, revision);
             if has_no_room {
-                self.make_room(id, boot);
+                self.make_room(id, boot, now);
             }
             if let Some(run_now) = run_now {
                 self.hear_how_long(now.since(run_now), true);

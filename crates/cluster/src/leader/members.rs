@@ -92,6 +92,11 @@ impl Members {
         true
     }
 
+    /// Somebody has said since then that it has no room for what it has to tell.
+    pub(super) fn lack_room(&self, since: Nanos) -> bool {
+        self.known.values().any(|known| known.no_room_since.is_some() && known.heard_at >= since)
+    }
+
     /// It knows this revision of what is to be done.
     pub(super) fn knows(&mut self, id: WorkerId, boot: u32, revision: u64) {
         if let Some(known) = self.known.get_mut(&id).filter(|known| known.hello.boot == boot) {

@@ -8,7 +8,7 @@ use super::late::Lateness;
 use super::{Leader, Pending, Told};
 use crate::bus::Verb;
 use crate::deal::deal;
-use crate::words::{Batch, Member, News, Phase, Refusal, Standing, State, Tenure, Wish, WorkerId};
+use crate::words::{Batch, Member, News, Phase, Refusal, Standing, State, Tenure, Wish};
 
 /// A packet whose storing is not answered is stored again after this.
 const STORE_AGAIN: Nanos = Nanos::from_millis(2_000);
@@ -409,14 +409,6 @@ impl Leader {
         if upto > self.forgotten {
             self.forgotten = upto;
             self.verbs.push_back(Verb::Forget { upto });
-        }
-    }
-
-    /// The bus does not take what somebody has to tell: what was read makes room. Nobody else can take this run over from then on.
-    pub(super) fn make_room(&mut self, id: WorkerId, boot: u32) {
-        self.forget();
-        if let Some(member) = self.number_of(id, boot) {
-            self.told.push_back(Told::NoRoom { member });
         }
     }
 

@@ -64,6 +64,8 @@ pub enum Told {
     },
     /// All that was heard of workers for a while was so old.
     Behind(Nanos),
+    /// What was heard by now is to be put together: see [`Leader::keep`](super::Leader::keep).
+    WantsCheckpoint,
     /// A run that was taken over begins with what was heard before.
     Recalled(Arc<Checkpoint>),
     /// What somebody told is gone from the bus, and nobody has read it.

@@ -233,6 +233,7 @@ fn a_full_ring_keeps_the_sums() {
         for number in from..=count {
             leads.keep(batch(number)).expect("the disk keeps up");
         }
+        assert!(leads.draft());
         drop(leads);
         at_end(&folder);
         let is_its_own =
@@ -243,6 +244,7 @@ fn a_full_ring_keeps_the_sums() {
         let drafts: Vec<Draft> = drafts.try_iter().collect();
         if who == 1 {
             assert!(drafts.len() > 3 && drafts.is_sorted_by_key(|draft| draft.upto), "{}", drafts.len());
+            assert_eq!(drafts.last().map(|draft| draft.upto), Some(count), "what was asked for has all");
             let early = &drafts[drafts.len() / 2];
             let mark = Mark::of(early, 1, 1);
             assert!(mark.read(&early.object[1..]).is_none() && mark.read(&drafts[0].object).is_none());

@@ -65,10 +65,17 @@ impl std::fmt::Debug for Rings {
     }
 }
 
+/// What is to be done for a ring.
+enum Work {
+    Keep(Box<Record>),
+    /// What was heard by now is put together.
+    Draft,
+}
+
 /// A ring that is written. It ends when it is dropped.
 #[derive(Debug)]
 pub struct Ring {
-    records: Option<SyncSender<Box<Record>>>,
+    works: Option<SyncSender<Work>>,
     ended: Receiver<()>,
     is_late: bool,
     home: PathBuf,
@@ -87,7 +94,7 @@ impl Ring {
         complain: impl Fn(Stopped) + Send + 'static,
         put: impl Fn(Draft) + Send + 'static,
     ) -> Self {
-        let (records, taken) = sync_channel(WAITING_MAX);
+        let (works, taken) = sync_channel(WAITING_MAX);
         let (done, ended) = sync_channel(1);
         let own = rings.clone();
         let write = move || {
@@ -98,14 +105,14 @@ impl Ring {
         };
         // Without a thread nothing takes what is to be kept, and nobody waits for it.
         let _ = std::thread::Builder::new().name("ring".to_owned()).spawn(write);
-        Self { records: Some(records), ended, is_late: false, home: rings.home.clone() }
+        Self { works: Some(works), ended, is_late: false, home: rings.home.clone() }
     }
 
     /// One more is kept. Says so once when the disk is too slow; nothing more is kept then.
     pub fn keep(&mut self, record: Record) -> Result<(), Stopped> {
-        match self.records.as_ref().map(|records| records.try_send(Box::new(record))) {
+        match self.works.as_ref().map(|works| works.try_send(Work::Keep(Box::new(record)))) {
             Some(Err(TrySendError::Full(_))) => {
-                self.records = None;
+                self.works = None;
                 self.is_late = true;
                 Err(Stopped::TooSlow(self.home.clone()))
             }
@@ -113,11 +120,16 @@ impl Ring {
             _ => Ok(()),
         }
     }
+
+    /// What was heard by now is to be put together. Whether somebody does.
+    pub fn draft(&self) -> bool {
+        self.works.as_ref().is_some_and(|works| works.try_send(Work::Draft).is_ok())
+    }
 }
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        self.records = None;
+        self.works = None;
         if !self.is_late {
             let _ = self.ended.recv_timeout(ENDS_WITHIN);
         }
@@ -192,27 +204,43 @@ impl Turn {
     }
 }
 
-fn write(rings: &Rings, head: &Head, taken: &Receiver<Box<Record>>, put: impl Fn(Draft)) -> Result<(), RingError> {
+fn write(rings: &Rings, head: &Head, taken: &Receiver<Work>, put: impl Fn(Draft)) -> Result<(), RingError> {
     let (folder, _lock) = folder_for(rings, head)?;
     let (mut facts, mut count, mut has_hole) = (Facts::default(), 0, false);
     let (mut turn, _) = Turn::begin(&folder, count, (&facts, head))?;
-    for record in taken {
+    let put = |sums: &Sums| sums.checkpoint(head.run).iter().for_each(|checkpoint| put(Draft::of(checkpoint)));
+    for work in taken {
+        let Work::Keep(record) = work else {
+            let mut sums = sums_of(&folder, count, head);
+            sums.is_behind(has_hole);
+            put(&sums);
+            continue;
+        };
         facts.learn(&record);
         if turn.bytes >= turn.most {
             count += 1;
             let (next, mut sums) = Turn::begin(&folder, count, (&facts, head))?;
             turn = next;
             has_hole = sums.is_behind(has_hole);
-            if head.is_of_leader
-                && count % CHECKPOINT_TURNS == 0
-                && let Some(checkpoint) = sums.checkpoint(head.run)
-            {
-                put(Draft::of(&checkpoint));
+            if head.is_of_leader && count.is_multiple_of(CHECKPOINT_TURNS) {
+                put(&sums);
             }
         }
         turn.write(&record)?;
     }
     Ok(())
+}
+
+/// All that a ring says, put together; so many files were begun before the last one.
+fn sums_of(folder: &Path, count: u64, head: &Head) -> Sums {
+    let read = |number: u64| fs::read(folder.join(TURNS[(number % 2) as usize])).unwrap_or_default();
+    let (last, other) = (read(count), read(count + 1));
+    let mut sums = Sums::default();
+    // The last one says what was before the other one.
+    sums.begin(head_records_of(&last));
+    sums.add(head, records_of(&other));
+    sums.add(head, records_of(&last));
+    sums
 }
 
 /// A new folder with its head, which nobody else may open. It is locked while it is written.

@@ -19,7 +19,8 @@ pub(super) struct Shelf {
     of_worker: Option<WorkerScribe>,
     of_leader: LeaderScribe,
     records: Vec<Record>,
-    drafted_at: Nanos,
+    /// When it was put together last.
+    drafted_at: Option<Nanos>,
 }
 
 fn head_of(state: &State, is_of_leader: bool, id: u64) -> Head {
@@ -60,6 +61,9 @@ impl Shelf {
     }
 
     pub(super) fn told(&mut self, told: &Told, leader: &Leader) {
+        if *told == Told::WantsCheckpoint {
+            self.drafted_at = None;
+        }
         if let Told::Recalled(checkpoint) = told
             && self.head.is_some()
         {
@@ -75,8 +79,9 @@ impl Shelf {
 
     /// What was heard by now, put together; so often, if at all.
     pub(super) fn draft(&mut self, every: Nanos, now: Nanos) -> Option<Draft> {
-        let head = self.head.as_ref().filter(|_| every > Nanos::ZERO && now.since(self.drafted_at) >= every)?;
-        self.drafted_at = now;
+        let is_due = every > Nanos::ZERO && self.drafted_at.is_none_or(|last| now.since(last) >= every);
+        let head = self.head.as_ref().filter(|_| is_due)?;
+        self.drafted_at = Some(now);
         let mut sums = Sums::default();
         sums.add(head, self.records.clone());
         sums.checkpoint(head.run).map(|checkpoint| Draft::of(&checkpoint))

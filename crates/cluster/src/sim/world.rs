@@ -60,6 +60,8 @@ pub(super) struct Setting {
     pub(super) crowd: usize,
     /// What was heard is put together so often; nothing: never.
     pub(super) keeps_every: Nanos,
+    /// The bus keeps so much of what workers tell, at most.
+    pub(super) entries_max: Option<usize>,
 }
 
 pub(super) enum Who {
@@ -108,6 +110,7 @@ impl Tally {
             | Told::Resumes(_)
             | Told::Frozen
             | Told::NoRoom { .. }
+            | Told::WantsCheckpoint
             | Told::Behind(_)
             | Told::Elsewhere
             | Told::Replaced
@@ -178,9 +181,9 @@ fn known(state: &[u8]) -> Option<(u64, u64)> {
 }
 
 /// A bus that does not know again for long what it was told.
-fn forgetful() -> Broker {
+fn forgetful(entries_max: Option<usize>) -> Broker {
     let mut broker = Broker::default();
-    broker.names_max = Some(1);
+    (broker.names_max, broker.entries_max) = (Some(1), entries_max);
     broker
 }
 
@@ -196,7 +199,7 @@ impl World {
             events: BinaryHeap::new(),
             slots: Vec::new(),
             nodes: Vec::new(),
-            broker: forgetful(),
+            broker: forgetful(setting.entries_max),
             written: HashSet::from([(0, 0)]),
             bus_cut_until: Nanos::ZERO,
             timeline: Timeline::new(Course::Rate(schedule.clone()), Some(schedule.end())),

@@ -261,6 +261,11 @@ impl Desk {
                     self.keeper.started(at, now);
                     self.resumes(at);
                 }
+                Told::WantsCheckpoint => {
+                    if !self.keeper.draft() {
+                        self.leader.lacks_checkpoint();
+                    }
+                }
                 Told::Recalled(checkpoint) => self.keeper.recalled(&checkpoint),
                 Told::Replaced => {
                     self.breaks(|| TeamFault::Replaced);

@@ -74,6 +74,11 @@ impl Keeper {
         }
     }
 
+    /// What was heard by now is to be put together. Whether somebody does.
+    pub(super) fn draft(&self) -> bool {
+        self.ring.as_ref().is_some_and(Ring::draft)
+    }
+
     /// A run that was taken over begins with this.
     pub(super) fn recalled(&mut self, checkpoint: &Checkpoint) {
         if self.ring.is_some() {
