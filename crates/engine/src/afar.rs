@@ -16,8 +16,8 @@ use crate::times::Backlog;
 pub(crate) enum Afar {
     /// A part begins to tell.
     Joined,
-    /// What a part saw in an interval; it has told all up to the end of interval `upto`.
-    Seen { number: u64, upto: u64, seen: Vec<Snapshot> },
+    /// What a part saw in an interval, or in several; it has told all up to the end of interval `upto`.
+    Seen { numbers: (u64, u64), upto: u64, seen: Vec<Snapshot> },
     /// So many parts there are, or will be.
     Expects(usize),
     /// Users of a part have arrived at a meeting, the first of them at that instant.

@@ -65,7 +65,7 @@ impl Part {
         let mut bytes = Vec::new();
         seen.encode(&mut bytes);
         let (number, covered) = (self.told, Nanos(self.told * SECOND.0));
-        News::Row(Row { part: self.of.part, number, upto: number, covered, seen: vec![bytes] })
+        News::Row(Row { part: self.of.part, number, first: number, upto: number, covered, seen: vec![bytes] })
     }
 
     pub(super) fn end(&self) -> News {

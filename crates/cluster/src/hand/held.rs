@@ -72,7 +72,14 @@ impl HoldWorker {
             let mut bytes = Vec::new();
             seen.encode(&mut bytes);
             let seen = vec![bytes, memory_to_bytes(told.memory, machine.trim())];
-            self.post.tell(News::Row(Row { part, number: reached, upto: reached, covered: told.to, seen }));
+            self.post.tell(News::Row(Row {
+                part,
+                number: reached,
+                first: reached,
+                upto: reached,
+                covered: told.to,
+                seen,
+            }));
         }
         let result = holding.finish()?;
         // It hears nothing more: the desk that told it is gone.

@@ -59,7 +59,7 @@ impl PartWorker {
                         let each = told.scenarios.iter().map(|one| gauged(one.added, one.seen)).collect::<Vec<_>>();
                         snapshots_to_bytes(&each)
                     };
-                    self.post.tell(News::Row(Row { part, number, upto, covered, seen }));
+                    self.post.tell(News::Row(Row { part, number, first: number, upto, covered, seen }));
                 }
                 Told::Part(news) => self.post.tell(match news {
                     PartNews::Gathered(scenario, at) => {

@@ -105,6 +105,7 @@ fn put_together(one: &Row, other: &Row) -> Option<Row> {
     Some(Row {
         part: one.part,
         number: one.number.max(other.number),
+        first: one.first.min(other.first),
         upto: one.upto.max(other.upto),
         covered: one.covered.max(other.covered),
         seen: snapshots_to_bytes(&sum),

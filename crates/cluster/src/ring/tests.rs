@@ -67,7 +67,7 @@ fn state() -> State {
 
 fn row(index: u64) -> Record {
     let covered = Nanos::from_millis(1_000 * index);
-    let row = Row { part: 0, number: index, upto: index, covered, seen: vec![vec![index as u8; 300]] };
+    let row = Row { part: 0, number: index, first: index, upto: index, covered, seen: vec![vec![index as u8; 300]] };
     Record::News { boot: 0, index, at: covered, news: News::Row(row) }
 }
 
@@ -173,7 +173,7 @@ fn real_row(index: u64) -> News {
     let mut seen = metrics::Snapshot::default();
     seen.lag.record(index);
     let covered = Nanos::from_millis(1_000 * index);
-    News::Row(Row { part: 0, number: index, upto: index, covered, seen: snapshots_to_bytes([&seen]) })
+    News::Row(Row { part: 0, number: index, first: index, upto: index, covered, seen: snapshots_to_bytes([&seen]) })
 }
 
 /// How many rows there are, and what they say together.

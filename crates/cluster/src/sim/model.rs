@@ -178,7 +178,7 @@ impl Model {
                 let count = part.counts.remove(&number).unwrap_or(0);
                 let covered = Nanos(number * SECOND).min(if is_over { part.stops_at } else { Nanos::NEVER });
                 let seen = vec![count.to_le_bytes().to_vec()];
-                news.push((part.of, News::Row(Row { part: of, number, upto: number, covered, seen })));
+                news.push((part.of, News::Row(Row { part: of, number, first: number, upto: number, covered, seen })));
             }
             part.told_upto = part.told_upto.max(upto);
             if is_over {

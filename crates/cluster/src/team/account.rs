@@ -90,7 +90,7 @@ impl Account {
                         seen.started += one.counts.started();
                         seen.failed += one.counts.failed();
                     }
-                    self.teller.seen(place, row.number, row.upto, all);
+                    self.teller.seen(place, (row.first, row.number), row.upto, all);
                 }
             }
             News::Ended { part, until, end } => {

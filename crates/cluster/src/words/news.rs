@@ -161,7 +161,9 @@ impl News {
             }
             // Each of them is looked at.
             Self::Arrived { count, .. } if *count > ARRIVED_MAX => return false,
-            Self::Row(Row { number, upto, .. }) if *number.max(upto) > ROWS_MAX => return false,
+            Self::Row(Row { number, first, upto, .. }) if *number.max(upto) > ROWS_MAX || first > number => {
+                return false;
+            }
             Self::Row(Row { covered: at, .. })
             | Self::Gathered { at, .. }
             | Self::Arrived { at, .. }
@@ -204,8 +206,10 @@ impl News {
 pub struct Row {
     /// Which part.
     pub part: u16,
-    /// The interval of the plan; the first is 1.
+    /// The interval of the plan; the first is 1. Where several were put together, the last of them.
     pub number: u64,
+    /// The first of those.
+    pub first: u64,
     /// It has told all up to the end of this interval.
     pub upto: u64,
     /// It has told all that was intended before, counted from the beginning of the measured load.

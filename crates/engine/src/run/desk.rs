@@ -190,7 +190,7 @@ impl LoadDesk {
                 self.hopeless.push(false);
                 self.gathered.iter_mut().for_each(|gathered| gathered.push(None));
             }
-            Afar::Seen { number, upto, seen } => self.merger.seen_afar(part, number, upto, seen),
+            Afar::Seen { numbers, upto, seen } => self.merger.seen_afar(part, numbers, upto, seen),
             Afar::Ended(end) => self.merger.part_over(part, *end),
             Afar::Silent => self.merger.go_silent(part),
             Afar::Over(muster) => self.muster = Some(*muster),

@@ -5,6 +5,7 @@
 //! others are [`LATE_MAX`] further; what a late one has seen is added then, and the interval told again.
 
 mod parts;
+mod told;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -17,9 +18,7 @@ use plan::BudgetPart;
 
 use parts::{KEPT_MAX, KEPT_RECENT};
 
-use super::Interval;
-use super::rows::{KeptInterval, Span};
-use super::whole::{Gauges, Whole, paused_of_all};
+use super::whole::{Gauges, Whole};
 use crate::afar::PartEnd;
 use crate::scene::SceneEnd;
 use crate::shard::Seen;
@@ -70,6 +69,8 @@ impl Row {
 
 /// An interval that was told without a shard.
 struct Kept {
+    /// So many were told by then, this one included.
+    count: u64,
     seen: Whole,
     from: Nanos,
     to: Nanos,
@@ -162,6 +163,9 @@ pub(super) struct Merger {
     /// Where the interval that was shown last begins.
     current_from: Nanos,
     shown: u64,
+    /// Intervals that are told as one with others, those that were: the intervals of a run are counted without them.
+    joined: Vec<(u64, u64)>,
+    left_out: u64,
     /// When the last shard was over, since the start.
     ended_at: Nanos,
     /// See [`Merger::awaits_late`].
@@ -212,6 +216,8 @@ impl Merger {
             from: Nanos(times.interval.0 * before),
             current_from: Nanos(times.interval.0 * before),
             shown: before,
+            joined: Vec::new(),
+            left_out: 0,
             ended_at: Nanos::ZERO,
             awaits_late: false,
             has_waited: false,
@@ -313,7 +319,7 @@ impl Merger {
         if let Some((number, row)) = self.late.pop_front() {
             return self.show_again(number, &row);
         }
-        let number = self.shown + 1;
+        let number = self.last_of_next();
         let told = || self.sources.iter().filter_map(|source| source.told);
         // When all are over, what is left belongs to the last intervals.
         let (least, most) = (told().min()?, told().max()?);
@@ -333,7 +339,7 @@ impl Merger {
             return self.show_again(number, &row);
         }
         let (&last, _) = self.open.last_key_value()?;
-        let number = self.shown + 1;
+        let number = self.last_of_next();
         let end = self.times.end_of(number).since(self.times.measured_from());
         if number < last {
             return self.show(number, end);
@@ -352,7 +358,7 @@ impl Merger {
         self.from = to;
         self.add_to_total();
         let ready =
-            Ready { number: self.shown, from: self.current_from, to, late: 0, is_again: true, is_current: true };
+            Ready { number: self.count(), from: self.current_from, to, late: 0, is_again: true, is_current: true };
         Some(ready)
     }
 
@@ -373,10 +379,6 @@ impl Merger {
             ends: self.ends,
             parts: self.parts,
         }
-    }
-
-    fn take_row(&mut self, number: u64) -> Row {
-        self.open.remove(&number).unwrap_or_else(|| Row::of(self.timelines.len()))
     }
 
     fn set_added(&mut self, row: &Row) {
@@ -424,15 +426,17 @@ impl Merger {
         }
         if self.is_afar || !first_missed.is_empty() {
             let seen = self.current.clone();
-            self.kept.insert(number, Kept { seen, from, to, missing: first_missed, late: missing.len() });
+            let count = self.count() + 1;
+            self.kept.insert(number, Kept { count, seen, from, to, missing: first_missed, late: missing.len() });
             if self.kept.len() > KEPT_MAX.max(self.sources.len()) {
                 self.kept.pop_first();
             }
         }
+        self.left_out += number - self.shown - 1;
         (self.current_from, self.shown) = (from, number);
         self.total.merge(&self.current);
         self.total.take_gauges(&self.current);
-        let ready = Ready { number, from, to, late: missing.len(), is_again: false, is_current: true };
+        let ready = Ready { number: self.count(), from, to, late: missing.len(), is_again: false, is_current: true };
         Some(ready)
     }
 
@@ -449,7 +453,7 @@ impl Merger {
         kept.seen.merge(&row.seen);
         // Those who were late were counted with what they had before.
         kept.seen.set_gauges(&gauges);
-        let (from, to) = (kept.from, kept.to);
+        let (count, from, to) = (kept.count, kept.from, kept.to);
         self.again.clone_from(&kept.seen);
         if kept.missing.is_empty() && !self.is_afar {
             self.kept.remove(&number);
@@ -462,38 +466,12 @@ impl Merger {
             self.current.set_gauges(&gauges);
         }
         self.add_to_total();
-        let ready = Ready { number, from, to, late, is_again: true, is_current: false };
+        let ready = Ready { number: count, from, to, late, is_again: true, is_current: false };
         Some(ready)
     }
 
-    /// An interval that is ready, with what is known of it.
-    pub(super) fn told_as(&self, ready: &Ready) -> Interval<'_> {
-        let (seen, added) = self.parts(ready);
-        self.span(ready).interval(seen, added, &self.total)
-    }
-
-    /// The same, for those who take it later.
-    pub(super) fn keep(&self, ready: &Ready) -> KeptInterval {
-        let (seen, added) = self.parts(ready);
-        KeptInterval::new(self.span(ready), seen.clone(), added.clone(), self.total.clone())
-    }
-
-    /// What happened in an interval, and what of it is new.
-    fn parts(&self, ready: &Ready) -> (&Whole, &Whole) {
-        let seen = if ready.is_current { &self.current } else { &self.again };
-        (seen, if ready.is_again { &self.added } else { &self.current })
-    }
-
-    fn span(&self, ready: &Ready) -> Span {
-        let (from, to) = (ready.from, ready.to);
-        Span {
-            number: ready.number,
-            from,
-            to,
-            paused: paused_of_all(&self.timelines, from, to),
-            paused_of: self.timelines.iter().map(|timeline| timeline.paused_between(from, to)).collect(),
-            late_shards: ready.late,
-            is_again: ready.is_again,
-        }
+    /// So many intervals were shown.
+    fn count(&self) -> u64 {
+        self.shown - self.left_out
     }
 }

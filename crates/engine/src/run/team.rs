@@ -103,9 +103,10 @@ impl Teller {
         self.tell(part, Afar::Joined);
     }
 
-    /// What a part saw of each scenario in an interval; it has told all up to the end of interval `upto`. The first is 1.
-    pub fn seen(&self, part: usize, number: u64, upto: u64, seen: Vec<Snapshot>) {
-        self.tell(part, Afar::Seen { number, upto, seen });
+    /// What a part saw of each scenario in an interval; or from the one to the other, of which nobody knows which it was of. It has told all
+    /// up to the end of interval `upto`. The first is 1.
+    pub fn seen(&self, part: usize, numbers: (u64, u64), upto: u64, seen: Vec<Snapshot>) {
+        self.tell(part, Afar::Seen { numbers, upto, seen });
     }
 
     /// Whether every user of a part has failed to connect, and none ever did.

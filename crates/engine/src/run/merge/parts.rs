@@ -3,7 +3,7 @@
 use metrics::Snapshot;
 use pacing::Nanos;
 
-use super::{Merger, Source};
+use super::{Merger, Row, Source};
 use crate::afar::PartEnd;
 use crate::spent::ShardUse;
 
@@ -28,11 +28,42 @@ impl Merger {
         });
     }
 
-    /// Somebody elsewhere has seen this in an interval, and told all up to the end of `upto`.
-    pub(in crate::run) fn seen_afar(&mut self, part: usize, number: u64, upto: u64, seen: Vec<Snapshot>) {
+    /// Somebody elsewhere has seen this in an interval, or from one to another, and told all up to the end of `upto`.
+    pub(in crate::run) fn seen_afar(
+        &mut self,
+        part: usize,
+        (first, number): (u64, u64),
+        upto: u64,
+        seen: Vec<Snapshot>,
+    ) {
         let source = &mut self.sources[part];
         source.told = source.told.map(|told| told.max(upto));
+        if first < number && number > self.shown {
+            self.joined.push((first.max(self.shown + 1), number));
+        }
         self.place(part, number, &seen.into_iter().map(Box::new).collect());
+    }
+
+    /// The last of the intervals that are told as one, from the next on; that one itself, when there are no others.
+    pub(super) fn last_of_next(&mut self) -> u64 {
+        let mut last = self.shown + 1;
+        while let Some((_, end)) = self.joined.iter().find(|(first, end)| *first <= last && *end > last) {
+            last = *end;
+        }
+        last
+    }
+
+    /// What was told of the intervals up to this one, and not shown.
+    pub(super) fn take_row(&mut self, number: u64) -> Row {
+        let later = self.open.split_off(&(number + 1));
+        let mut rows = std::mem::replace(&mut self.open, later).into_values();
+        let mut row = rows.next().unwrap_or_else(|| Row::of(self.timelines.len()));
+        for other in rows {
+            row.seen.merge(&other.seen);
+            row.gauges.extend(other.gauges);
+        }
+        self.joined.retain(|(_, end)| *end > number);
+        row
     }
 
     /// Nobody waits for what somebody elsewhere tells.
@@ -54,5 +85,64 @@ impl Merger {
     pub(super) fn end_untold(&mut self, wall: Nanos) {
         let untold = self.ends.iter_mut().filter(|end| self.is_afar && end.stopped_at == Nanos::ZERO);
         untold.for_each(|end| end.stopped_at = wall);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use metrics::Counter;
+    use pacing::change::{Course, Timeline};
+    use pacing::open::{Rate, Schedule, Stage};
+
+    use super::*;
+    use crate::times::Times;
+
+    fn started(count: u64) -> Vec<Snapshot> {
+        let mut seen = Snapshot::default();
+        seen.counts[Counter::Started] = count;
+        vec![seen]
+    }
+
+    /// Two parts, of which nobody knows what they saw in which of the first seconds.
+    #[test]
+    fn intervals_of_which_nobody_knows_are_one() {
+        let second = Nanos::from_millis(1_000);
+        let rate = Rate::per_hour_thousandths(3_600_000);
+        let schedule = Arc::new(Schedule::new(&[Stage { from: rate, to: rate, span: Nanos(60 * second.0) }]));
+        let timeline = Timeline::new(Course::Rate(schedule.clone()), Some(schedule.end()));
+        let zero = Nanos::ZERO;
+        let times = Times {
+            started: zero,
+            warmup: zero,
+            duration: Some(schedule.end()),
+            grace: zero,
+            interval: second,
+            joins: None,
+        };
+        let mut merger = Merger::new(times, vec![Arc::new(timeline)], Vec::new(), Vec::new(), true);
+        let mut told = Vec::new();
+        let show = |merger: &mut Merger, told: &mut Vec<_>| {
+            while let Some(ready) = merger.next_interval() {
+                let told_now = merger.told_as(&ready);
+                let span = [told_now.from, told_now.to].map(|at| at.0 / second.0);
+                told.push((told_now.number, told_now.is_again, span, told_now.seen.counts.started()));
+            }
+        };
+        (0..2).for_each(|_| merger.join());
+        merger.seen_afar(0, (1, 5), 5, started(50));
+        show(&mut merger, &mut told);
+        merger.seen_afar(1, (1, 4), 4, started(40));
+        (5..7).for_each(|number| merger.seen_afar(1, (number, number), number, started(10)));
+        merger.seen_afar(0, (6, 6), 6, started(11));
+        show(&mut merger, &mut told);
+        assert_eq!(told, [(1, false, [0, 5], 100), (2, false, [5, 6], 21)]);
+        // What comes late is of the one that has its time.
+        told.clear();
+        merger.seen_afar(0, (3, 3), 0, started(1));
+        merger.seen_afar(1, (6, 6), 0, started(2));
+        show(&mut merger, &mut told);
+        assert_eq!(told, [(1, true, [0, 5], 101), (2, true, [5, 6], 23)]);
     }
 }
