@@ -104,13 +104,25 @@ enum Pending {
     State(u64),
     Load,
     Store,
-    Checkpoint(Mark),
+    Checkpoint(Mark, u64),
     Recall,
     Presence(WorkerId, u32),
 }
 
+impl Pending {
+    /// It is forgotten after this.
+    fn lives(&self) -> Nanos {
+        match self {
+            Self::Checkpoint(..) | Self::Recall => LARGE_ANSWER_MAX,
+            _ => ANSWER_MAX,
+        }
+    }
+}
+
 /// A token whose answer never comes is forgotten after this.
 const ANSWER_MAX: Nanos = Nanos::from_millis(10_000);
+/// The same of something large.
+const LARGE_ANSWER_MAX: Nanos = Nanos::from_millis(120_000);
 /// A state that was not written is written again after this: also a bus that is far away has answered by then.
 const WRITE_AGAIN: Nanos = Nanos::from_millis(1_500);
 /// What is not answered is asked again after this.
@@ -307,13 +319,14 @@ impl Leader {
             }
             Some(Turn::Deposed) => {
                 (self.is_loaded, self.is_dirty, self.writing_since) = (false, false, None);
+                self.want_no_checkpoint();
                 self.told.push_back(Told::Deposed);
             }
             None => {}
         }
     }
 
-    fn state_written(&mut self, written: u64, result: Result<u64, Refused>) {
+    fn state_written(&mut self, written: u64, result: Result<u64, Refused>, now: Nanos) {
         // An earlier writing says nothing of a later one.
         if written == self.state.revision {
             self.writing_since = None;
@@ -325,18 +338,21 @@ impl Leader {
                 self.checkpoint_named(written);
                 // Nobody else goes on with it from now on.
                 if written == self.state.revision && self.state.phase >= Phase::Done {
+                    self.drop_checkpoint();
                     self.forget();
                 }
             }
             // What stands there is read before anything else is written.
-            Err(_) => self.is_dirty = true,
+            Err(_) => {
+                self.is_dirty = true;
+                self.ask(Pending::Load, now, |token| Verb::Get { token, key: STATE.to_owned() });
+            }
         }
     }
 
     /// Time has passed.
     pub fn tick(&mut self, now: Nanos) {
-        self.pending.retain(|_, (_, since)| now.since(*since) < ANSWER_MAX);
-        self.look_at_checkpoints(now);
+        self.pending.retain(|_, (pending, since)| now.since(*since) < pending.lives());
         self.look(now);
     }
 
@@ -368,18 +384,13 @@ impl Leader {
             Some(lease::Do::Look) => self.ask(Pending::Look, now, |token| Verb::Get { token, key }),
             None => {}
         }
-        if self.keeper.epoch().is_some() && !self.is_loaded {
-            let is_asked = |(pending, since): &(Pending, Nanos)| {
-                matches!(pending, Pending::Load) && now.since(*since) < LOAD_AGAIN
-            };
-            let is_asked = self.pending.values().any(is_asked);
-            if !is_asked {
-                self.ask(Pending::Load, now, |token| Verb::Get { token, key: STATE.to_owned() });
-            }
+        if self.keeper.epoch().is_some() && !self.is_loaded && !self.is_loading(now) {
+            self.ask(Pending::Load, now, |token| Verb::Get { token, key: STATE.to_owned() });
         }
         if !self.leads() {
             return;
         }
+        self.look_at_checkpoints(now);
         self.look_at_run(now);
         self.look_who_is_there(now);
         self.write_state(now);
@@ -398,8 +409,15 @@ impl Leader {
         }
     }
 
+    /// What stands there was asked for a moment ago.
+    fn is_loading(&self, now: Nanos) -> bool {
+        let is_asked =
+            |(pending, since): &(Pending, Nanos)| matches!(pending, Pending::Load) && now.since(*since) < LOAD_AGAIN;
+        self.pending.values().any(is_asked)
+    }
+
     fn write_state(&mut self, now: Nanos) {
-        if self.writing_since.is_some_and(|since| now.since(since) < WRITE_AGAIN) {
+        if self.writing_since.is_some_and(|since| now.since(since) < WRITE_AGAIN) || self.is_loading(now) {
             return;
         }
         if self.writing_since.take().is_some() {

@@ -26,6 +26,8 @@ pub use reader::Kept;
 pub use scribe::{LeaderScribe, WorkerScribe};
 #[cfg(test)]
 pub(crate) use sums::Sums;
+#[cfg(test)]
+pub(crate) use writer::recalled;
 pub use writer::{Ring, Rings, Stopped};
 
 /// The file that says what a ring is of.

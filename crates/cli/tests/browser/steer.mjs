@@ -28,7 +28,8 @@ async function open() {
 }
 
 // Frames of a page behind another one are not drawn, so nothing waits for frames.
-const sees = (page, look, ...values) => page.waitForFunction(look, { polling: 100 }, ...values);
+// A machine that is busy elsewhere takes its time.
+const sees = (page, look, ...values) => page.waitForFunction(look, { polling: 100, timeout: 120_000 }, ...values);
 const until = (page, wanted) => sees(page, (wanted) => document.querySelector("#state")?.textContent.startsWith(wanted), wanted);
 const fill = (page, selector, text) => page.$eval(selector, (input, text) => { input.value = text; }, text);
 const send = (page, selector) => page.$eval(selector, (form) => form.requestSubmit());
@@ -64,7 +65,7 @@ try {
 
   await fill(page, "#url-form [name=url]", target);
   await fill(page, "#url-form [name=rate]", "500/s");
-  await fill(page, "#url-form [name=duration]", "1m");
+  await fill(page, "#url-form [name=duration]", "5m");
   await send(page, "#url-form");
   for (const one of [page, second]) {
     await until(one, "running");

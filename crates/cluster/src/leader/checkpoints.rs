@@ -5,17 +5,20 @@ use std::sync::Arc;
 
 use pacing::Nanos;
 
+use super::run::Run;
 use super::{Leader, Pending, Told};
 use crate::bus::{Bytes, Verb};
-use crate::words::{Draft, Mark, Member, Phase, WorkerId};
+use crate::words::{Draft, Mark, Member, News, Phase, Sum, WorkerId};
 
 /// Who has no room for what it tells waits so long for a checkpoint, at most.
 const ROOM_WITHIN: Nanos = Nanos::from_millis(3_000);
-/// A checkpoint that did not come is asked for again after this.
-const FETCH_AGAIN: Nanos = Nanos::from_millis(10_000);
+/// A checkpoint that did not come is asked for again after this: it may be large, and its way long.
+const FETCH_AGAIN: Nanos = Nanos::from_millis(30_000);
+/// Whoever wants the end of a run waits so long for its checkpoint.
+const ENDS_WITHIN: Nanos = Nanos::from_millis(10_000);
 
 /// How checkpoints stand.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Checkpoints {
     /// So many were made here.
     made: u64,
@@ -39,14 +42,15 @@ impl Leader {
         let is_new = last.is_none_or(|last| last.upto < draft.upto) && draft.upto <= self.read_upto;
         // What somebody told is gone: then it has a hole, too.
         let goes_on = self.leads() && self.state.phase == Phase::Running && !self.has_gap;
-        if !goes_on || !is_of_run || !is_new || self.checkpoints.is_storing || self.checkpoints.written != last {
+        let is_wanted = goes_on && is_of_run && is_new && !self.setting.is_alone;
+        if !is_wanted || self.checkpoints.is_storing || self.checkpoints.written != last {
             return;
         }
         self.checkpoints.made += 1;
         self.checkpoints.is_storing = true;
         let mark = Mark::of(&draft, self.setting.who, self.checkpoints.made);
         let (name, object) = (mark.name(), draft.object);
-        self.ask(Pending::Checkpoint(mark), now, |token| Verb::Store { token, name, object });
+        self.ask(Pending::Checkpoint(mark, draft.run), now, |token| Verb::Store { token, name, object });
     }
 
     /// The bus does not take what somebody has to tell: what was read makes room, once it stands in a checkpoint.
@@ -64,14 +68,16 @@ impl Leader {
 
     /// There is no checkpoint, and somebody waits for room: nobody else can take this run over from then on.
     pub fn lacks_checkpoint(&mut self) {
-        if self.checkpoints.wanted_since.take().is_some() {
+        if self.checkpoints.wanted_since.take().is_some() && self.leads() {
+            // What was forgotten before may still be there.
+            self.forgotten = 0;
             self.forget();
         }
     }
 
     /// Time has passed: what was not answered is lost.
     pub(super) fn look_at_checkpoints(&mut self, now: Nanos) {
-        let is_asked = |(pending, _): &(Pending, Nanos)| matches!(pending, Pending::Checkpoint(_));
+        let is_asked = |(pending, _): &(Pending, Nanos)| matches!(pending, Pending::Checkpoint(..));
         self.checkpoints.is_storing = self.checkpoints.is_storing && self.pending.values().any(is_asked);
         let Some(since) = self.checkpoints.wanted_since else { return };
         if !self.members.lack_room(now.since(ROOM_WITHIN)) {
@@ -82,14 +88,16 @@ impl Leader {
     }
 
     /// One is there, or is not.
-    pub(super) fn checkpoint_stored(&mut self, mark: Mark, is_stored: bool) {
+    pub(super) fn checkpoint_stored(&mut self, (mark, run): (Mark, u64), is_stored: bool) {
         self.checkpoints.is_storing = false;
-        let goes_on = self.leads() && self.state.phase == Phase::Running;
+        let goes_on = self.leads() && self.state.phase == Phase::Running && self.state.run == run;
         // Somebody else may have led meanwhile.
         let is_new = self.state.checkpoint.is_none_or(|last| last.upto < mark.upto);
         if is_stored && goes_on && is_new && self.state.checkpoint == self.checkpoints.written {
             self.state.checkpoint = Some(mark);
             self.is_dirty = true;
+        } else {
+            self.verbs.push_back(Verb::Drop { name: mark.name() });
         }
         if !is_stored {
             self.lacks_checkpoint();
@@ -115,9 +123,32 @@ impl Leader {
             let upto = named.upto;
             #[cfg(test)]
             let upto = if crate::sim::strikes(crate::sim::Bug::ForgetsEarly) { self.read_upto } else { upto };
+            // What was forgotten without it is in no checkpoint yet.
+            if self.forgotten > upto {
+                self.told.push_back(Told::WantsCheckpoint);
+            }
             self.forget_upto(upto);
             self.checkpoints.wanted_since = None;
         }
+    }
+
+    /// Nobody begins with one of a run that is over.
+    pub(super) fn drop_checkpoint(&mut self) {
+        if let Some(last) = self.checkpoints.written.take() {
+            self.verbs.push_back(Verb::Drop { name: last.name() });
+        }
+    }
+
+    /// A run begins: it has none.
+    pub(super) fn begin_without_checkpoint(&mut self) {
+        self.state.checkpoint = None;
+        let Checkpoints { made, writing, written, .. } = self.checkpoints;
+        self.checkpoints = Checkpoints { made, writing, written, ..Checkpoints::default() };
+    }
+
+    /// We do not lead any more.
+    pub(super) fn want_no_checkpoint(&mut self) {
+        self.checkpoints.wanted_since = None;
     }
 
     /// The state was read.
@@ -132,9 +163,21 @@ impl Leader {
         self.ask_for_checkpoint(now);
     }
 
+    /// A run of which nothing was read before somebody else led it, or before its checkpoint came, is begun with that.
+    pub(super) fn begin_anew_with_checkpoint(&mut self, now: Nanos) {
+        if self.state.checkpoint.is_some() && self.run.as_ref().is_some_and(Run::is_unheard) {
+            self.read_upto = 0;
+            self.begin_with_checkpoint(now);
+        }
+    }
+
     /// What is behind it is not read before it.
     pub(super) fn awaits_checkpoint(&mut self, now: Nanos) -> bool {
-        if self.checkpoints.awaited.is_some_and(|(_, asked)| now.since(asked) >= FETCH_AGAIN) {
+        let Some((_, asked)) = self.checkpoints.awaited else { return false };
+        let wished_at = self.run.as_ref().and_then(|run| run.wished_at);
+        if wished_at.is_some_and(|at| now.since(at) >= ENDS_WITHIN) {
+            self.recall(None, now);
+        } else if now.since(asked) >= FETCH_AGAIN {
             self.ask_for_checkpoint(now);
         }
         self.checkpoints.awaited.is_some()
@@ -155,16 +198,30 @@ impl Leader {
             Some(checkpoint) => {
                 let checkpoint = Arc::new(checkpoint);
                 self.told.push_back(Told::Recalled(checkpoint.clone()));
+                // Who takes part is known before what any of them saw: else that would be taken for all.
+                let begins = |news: &&News| matches!(news, News::Began { .. });
                 for sum in &checkpoint.sums {
-                    let Member { id, boot } = sum.member;
-                    if let Some(number) = self.number_of(id, boot) {
-                        self.hear_upto(sum.member, sum.upto.saturating_sub(1));
-                        self.hear_news(number, sum.news.clone(), sum.at, now);
-                    }
+                    let news = sum.news.iter().filter(begins).cloned().collect();
+                    self.hear_sum(sum, news, now);
                 }
+                for sum in &checkpoint.sums {
+                    let news = sum.news.iter().filter(|news| !begins(news)).cloned().collect();
+                    self.hear_sum(sum, news, now);
+                }
+                // Whoever named it may have come to nothing more.
+                self.forget_upto(mark.upto);
             }
             None => self.tell_of_gap(),
         }
+        self.hear_all_from(now);
         self.follow_again(now);
+    }
+
+    fn hear_sum(&mut self, sum: &Sum, news: Vec<News>, now: Nanos) {
+        let Member { id, boot } = sum.member;
+        if let Some(number) = self.number_of(id, boot) {
+            self.hear_upto(sum.member, sum.upto.saturating_sub(1));
+            self.hear_news(number, news, sum.at, now);
+        }
     }
 }

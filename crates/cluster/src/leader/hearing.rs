@@ -70,10 +70,14 @@ impl Leader {
                     let turn = self.keeper.written(beat, result.ok(), now);
                     self.turn(turn, now);
                 }
-                Some((Pending::State(revision), _)) => self.state_written(revision, result),
+                Some((Pending::State(revision), _)) => self.state_written(revision, result, now),
                 _ => {}
             },
-            Heard::Follows { from } => self.read_upto = self.read_upto.max(from.saturating_sub(1)),
+            Heard::Follows { from } => {
+                if self.leads() && !self.awaits_checkpoint(now) {
+                    self.read_upto = self.read_upto.max(from.saturating_sub(1));
+                }
+            }
             Heard::Entry { place, payload } => {
                 self.entry(place, &payload, now);
                 if self.looks_later(now) {
@@ -82,10 +86,10 @@ impl Leader {
             }
             Heard::Stored { token, result } => {
                 let pending = self.pending.remove(&token).map(|(pending, _)| pending);
-                if let Some(Pending::Checkpoint(mark)) = pending {
-                    self.checkpoint_stored(mark, result.is_ok());
-                } else if let Some(run) = &mut self.run {
-                    run.stored(result.is_ok(), now);
+                match (pending, &mut self.run) {
+                    (Some(Pending::Checkpoint(mark, run)), _) => self.checkpoint_stored((mark, run), result.is_ok()),
+                    (Some(Pending::Store), Some(run)) => run.stored(result.is_ok(), now),
+                    _ => {}
                 }
             }
             Heard::Answered { token, answer } => {
@@ -202,6 +206,10 @@ impl Leader {
         } else if state.epoch > self.state.epoch {
             self.state_key = revision;
             self.turn(Some(Turn::Deposed), now);
+        } else if state.epoch < self.state.epoch && revision > self.state_key {
+            // Whoever led before has written once more, behind what we read: that is gone on with.
+            self.is_loaded = false;
+            self.loaded(revision, state, now);
         }
     }
 
@@ -234,6 +242,7 @@ impl Leader {
                 (self.state.t0, self.state.clock_of) = (started, self.setting.who);
             }
             self.hear_all_from(now);
+            self.begin_anew_with_checkpoint(now);
             self.follow_again(now);
         } else if self.state.phase == Phase::Preparing
             && self.run.as_ref().is_some_and(|run| run.number == self.state.run)
@@ -255,7 +264,7 @@ impl Leader {
     }
 
     /// Nobody who takes part could have been heard before.
-    fn hear_all_from(&mut self, now: Nanos) {
+    pub(super) fn hear_all_from(&mut self, now: Nanos) {
         for member in &self.state.members {
             self.members.begin_hearing(member.id, member.boot, now);
         }
@@ -328,6 +337,39 @@ mod tests {
             all.extend(std::iter::from_fn(|| leader.next_told()));
         }
         all
+    }
+
+    /// What whoever led before writes behind what was read is gone on with: else nothing could be written any more.
+    #[test]
+    fn a_late_word_of_whoever_led_before_is_known() {
+        let mut leader = leader();
+        let state = |run| crate::words::written(&State { run, ..State::nothing() });
+        let (mut asked, mut wanted) = (false, None);
+        for tenth in 0..60 {
+            let now = Nanos::from_millis(tenth * 100);
+            leader.tick(now);
+            // What is asked for meanwhile is answered with the next tick.
+            let verbs: Vec<Verb> = std::iter::from_fn(|| leader.next_verb()).collect();
+            for verb in verbs {
+                let heard = match verb {
+                    Verb::Put { token, key, .. } if key == LEADER => Heard::Written { token, result: Ok(10 + tenth) },
+                    Verb::Get { key, .. } if key == LEADER => continue,
+                    Verb::Get { token, key } => {
+                        let (place, run) = if asked { (6, 8) } else { (5, 7) };
+                        asked = true;
+                        Heard::Got { token, key, value: Some((place, state(run))) }
+                    }
+                    Verb::Put { token, revision, .. } => {
+                        wanted = revision;
+                        let result = if revision == Some(6) { Ok(7) } else { Err(Refused::Conflict) };
+                        Heard::Written { token, result }
+                    }
+                    _ => continue,
+                };
+                leader.hear(heard, now);
+            }
+        }
+        assert_eq!((wanted, leader.state().run, leader.leads()), (Some(6), 8, true));
     }
 
     #[test]

@@ -118,6 +118,11 @@ impl Run {
         self.started.is_some() || self.is_taken_over
     }
 
+    /// Nobody was heard who takes part.
+    pub(super) fn is_unheard(&self) -> bool {
+        self.heard.is_empty()
+    }
+
     /// We lead it again; somebody else may have called up more meanwhile.
     pub(super) fn resume(&mut self, now: Nanos, state: &State) {
         self.seats.resize(state.members.len(), Seat::default());
@@ -166,6 +171,10 @@ impl Leader {
                 if now.since(self.read_at) >= FOLLOWS_AGAIN {
                     self.follow_again(now);
                 }
+                // What those did who ended meanwhile is not known yet.
+                if self.awaits_checkpoint(now) {
+                    return;
+                }
                 self.guess_start(now);
                 let wants_move = self.run.as_ref().is_some_and(|run| run.wants_move && run.started.is_some());
                 if wants_move && self.are_heard() {
@@ -175,9 +184,7 @@ impl Leader {
                 self.look_who_joins(now);
                 self.look_who_is_left(now);
                 self.grant();
-                if !self.awaits_checkpoint(now) {
-                    self.look_whether_over(now);
-                }
+                self.look_whether_over(now);
             }
             (Packet::Stored, _) => self.call_up(now),
         }
@@ -226,7 +233,7 @@ impl Leader {
         self.state.changes.clear();
         self.state.rounds = vec![Nanos::ZERO; order.scenarios];
         self.state.met.clear();
-        self.state.checkpoint = None;
+        self.begin_without_checkpoint();
         self.state.wish = Wish::Run;
         self.is_dirty = true;
         self.forget_numbers();

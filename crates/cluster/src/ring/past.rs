@@ -86,7 +86,8 @@ impl Life {
 
     /// All up to the first that is missing; the first number is this. Where the first are missing, their sums stand for them.
     fn until_hole(mut self, first: u64) -> Whole {
-        let before = self.before.take().filter(|_| !self.news.contains_key(&first));
+        let is_there = |before: &Sum| (first..before.upto).all(|number| self.news.contains_key(&number));
+        let before = self.before.take().filter(|before| !is_there(before));
         let known = before.map(|Sum { upto, at, news, .. }| (upto, at, news));
         let (mut next, mut at, sums) = known.unwrap_or((first, Nanos::ZERO, Vec::new()));
         let mut news: Vec<(Nanos, News)> = sums.into_iter().map(|one| (at, one)).collect();

@@ -7,7 +7,7 @@ use pacing::Nanos;
 use super::Record;
 use crate::bus::Bytes;
 use crate::leader::{Known, Leader};
-use crate::words::{Checkpoint, Member, Phase};
+use crate::words::{Member, Phase};
 use crate::worker::Worker;
 
 /// What a worker keeps of one run.
@@ -74,11 +74,6 @@ impl LeaderScribe {
             self.upto = place;
             Record::Batch { place, bytes: payload.clone() }
         })
-    }
-
-    /// What a run that was taken over begins with.
-    pub fn recalled(checkpoint: &Checkpoint) -> impl Iterator<Item = Record> {
-        checkpoint.sums.iter().map(|sum| Record::Before { is_heard: true, sum: sum.clone() })
     }
 
     /// Who somebody is, as far as it is known; once.

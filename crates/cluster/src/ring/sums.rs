@@ -56,8 +56,12 @@ impl Sums {
                 }
                 _ => continue,
             };
-            // What is kept counts from 0, what is heard from 1.
-            let first = || Sum { member: whose.0, upto: u64::from(whose.1), at: Nanos::ZERO, news: Vec::new() };
+            // What is kept counts from 0, what is heard from 1. Of whom nothing came before that, nobody knows whether it takes part.
+            let first = u64::from(whose.1);
+            if number > first && !self.all.contains_key(&whose) {
+                continue;
+            }
+            let first = || Sum { member: whose.0, upto: first, at: Nanos::ZERO, news: Vec::new() };
             let sum = self.all.entry(whose).or_insert_with(first);
             if number == sum.upto {
                 (sum.upto, sum.at) = (number + 1, sum.at.max(at));

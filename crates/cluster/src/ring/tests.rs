@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::carried::{snapshots_of_bytes, snapshots_to_bytes};
-use crate::words::{Checkpoint, Draft, Mark, Row, Tenure};
+use crate::words::{Checkpoint, Draft, Mark, Row, Sum, Tenure};
 
 const OF_TWO: [u64; 2] = [7, 8];
 
@@ -227,9 +228,7 @@ fn a_full_ring_keeps_the_sums() {
         let mut leads = Ring::begin_with_drafts(&folder.rings(), head, |stopped| panic!("{stopped:?}"), put_draft);
         leads.keep(Record::State(state())).expect("the disk keeps up");
         let from = before.as_ref().map_or(1, |before| before.upto + 1);
-        for record in before.iter().flat_map(LeaderScribe::recalled) {
-            leads.keep(record).expect("the disk keeps up");
-        }
+        before.iter().for_each(|before| leads.recall(Arc::new(before.clone())));
         for number in from..=count {
             leads.keep(batch(number)).expect("the disk keeps up");
         }
@@ -272,6 +271,16 @@ fn a_hole_is_in_no_checkpoint() {
         sums.checkpoint(3).map(|checkpoint| (checkpoint.upto, checkpoint.sums[0].upto))
     };
     assert_eq!([of(&[1, 2, 2, 3]), of(&[1, 3]), of(&[2]), of(&[])], [Some((90, 4)), None, None, None]);
+    // Rings of two who led: what the first one has ends in the middle of what the other one had before.
+    let kept = |who: u64, records: Vec<Record>| {
+        let head = Head { is_of_leader: true, ..head(who, 3) };
+        let records = [Record::State(state())].into_iter().chain(records).collect();
+        Kept::of(who.to_string().into(), head, [records, Vec::new()])
+    };
+    let sum = Sum { member: member(7), upto: 6, at: Nanos::ZERO, news: vec![News::Gone { is_over: true }; 5] };
+    let other = [Record::Before { is_heard: true, sum }].into_iter().chain((6..9).map(|number| batch(number, 3)));
+    let all = vec![kept(1, (1..4).map(|number| batch(number, 3)).collect()), kept(2, other.collect())];
+    assert_eq!(told_by(&put_together(all).expect("it works"), 0), 8);
 }
 
 /// A hole is known, and nothing behind it counts.

@@ -5,6 +5,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use super::{
     HEAD, Head, MAGIC, RINGS_KEPT, RINGS_MAX, Record, RingError, TURN_BYTES_MAX, TURNS, framed, head_bytes,
     head_records_of, now_unix, opened, records_of,
 };
-use crate::words::{Draft, Member};
+use crate::words::{Checkpoint, Draft, Member};
 
 /// Records that wait for the disk. With more of them it is too slow, and the ring is given up.
 const WAITING_MAX: usize = if cfg!(test) { 65_536 } else { 8_192 };
@@ -68,6 +69,8 @@ impl std::fmt::Debug for Rings {
 /// What is to be done for a ring.
 enum Work {
     Keep(Box<Record>),
+    /// What a run that was taken over begins with.
+    Recall(Arc<Checkpoint>),
     /// What was heard by now is put together.
     Draft,
 }
@@ -118,6 +121,14 @@ impl Ring {
             }
             // One that was given up has said so.
             _ => Ok(()),
+        }
+    }
+
+    /// What a run that was taken over begins with is kept, too.
+    pub fn recall(&self, checkpoint: Arc<Checkpoint>) {
+        if let Some(works) = &self.works {
+            // One that takes no more says so with the next record.
+            let _ = works.try_send(Work::Recall(checkpoint));
         }
     }
 
@@ -210,11 +221,18 @@ fn write(rings: &Rings, head: &Head, taken: &Receiver<Work>, put: impl Fn(Draft)
     let (mut turn, _) = Turn::begin(&folder, count, (&facts, head))?;
     let put = |sums: &Sums| sums.checkpoint(head.run).iter().for_each(|checkpoint| put(Draft::of(checkpoint)));
     for work in taken {
-        let Work::Keep(record) = work else {
-            let mut sums = sums_of(&folder, count, head);
-            sums.is_behind(has_hole);
-            put(&sums);
-            continue;
+        let record = match work {
+            Work::Keep(record) => record,
+            Work::Recall(checkpoint) => {
+                recalled(&checkpoint).try_for_each(|record| turn.write(&record))?;
+                continue;
+            }
+            Work::Draft => {
+                let mut sums = sums_of(&folder, count, head);
+                sums.is_behind(has_hole);
+                put(&sums);
+                continue;
+            }
         };
         facts.learn(&record);
         if turn.bytes >= turn.most {
@@ -229,6 +247,11 @@ fn write(rings: &Rings, head: &Head, taken: &Receiver<Work>, put: impl Fn(Draft)
         turn.write(&record)?;
     }
     Ok(())
+}
+
+/// What a run that was taken over begins with.
+pub(crate) fn recalled(checkpoint: &Checkpoint) -> impl Iterator<Item = Record> {
+    checkpoint.sums.iter().map(|sum| Record::Before { is_heard: true, sum: sum.clone() })
 }
 
 /// All that a ring says, put together; so many files were begun before the last one.

@@ -8,7 +8,7 @@ use super::world::{Node, ScheduleDue, Who, World, count_of};
 use crate::books::{Balance, Ledger};
 use crate::bus::Heard;
 use crate::leader::{Leader, Told};
-use crate::ring::{Cut, Head, Kept, LeaderScribe, Record, Sums, WorkerScribe, put_together};
+use crate::ring::{Cut, Head, Kept, LeaderScribe, Record, Sums, WorkerScribe, put_together, recalled};
 use crate::words::{Draft, News, Phase, State};
 use crate::worker::{Act, Worker};
 
@@ -67,7 +67,7 @@ impl Shelf {
         if let Told::Recalled(checkpoint) = told
             && self.head.is_some()
         {
-            self.records.extend(LeaderScribe::recalled(checkpoint));
+            self.records.extend(recalled(checkpoint));
         }
         if let Told::Lost { member, until, .. } = told
             && self.head.is_some()

@@ -266,7 +266,7 @@ impl Desk {
                         self.leader.lacks_checkpoint();
                     }
                 }
-                Told::Recalled(checkpoint) => self.keeper.recalled(&checkpoint),
+                Told::Recalled(checkpoint) => self.keeper.recalled(checkpoint),
                 Told::Replaced => {
                     self.breaks(|| TeamFault::Replaced);
                     (self.run, self.hold) = (None, None);

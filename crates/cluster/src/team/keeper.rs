@@ -1,6 +1,7 @@
 //! What whoever leads hears of a run, kept on its disk as long as that goes on.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
 use pacing::Nanos;
@@ -11,7 +12,7 @@ use crate::ring::{Head, LeaderScribe, Record, Ring, Rings, Stopped};
 use crate::words::{Checkpoint, Draft, Phase};
 
 /// What is called so that says that a ring is not written any further.
-pub type Complain = std::sync::Arc<dyn Fn(&Stopped) + Send + Sync>;
+pub type Complain = Arc<dyn Fn(&Stopped) + Send + Sync>;
 
 /// Where rings are kept, and who hears when that fails.
 pub struct Keeping {
@@ -80,9 +81,9 @@ impl Keeper {
     }
 
     /// A run that was taken over begins with this.
-    pub(super) fn recalled(&mut self, checkpoint: &Checkpoint) {
-        if self.ring.is_some() {
-            LeaderScribe::recalled(checkpoint).for_each(|record| self.keep(Some(record)));
+    pub(super) fn recalled(&self, checkpoint: Arc<Checkpoint>) {
+        if let Some(ring) = &self.ring {
+            ring.recall(checkpoint);
         }
     }
 
