@@ -105,7 +105,7 @@ enum Pending {
     Load,
     Store,
     Checkpoint(Mark, u64),
-    Recall,
+    Recall(Mark),
     Presence(WorkerId, u32),
 }
 
@@ -113,7 +113,7 @@ impl Pending {
     /// It is forgotten after this.
     fn lives(&self) -> Nanos {
         match self {
-            Self::Checkpoint(..) | Self::Recall => LARGE_ANSWER_MAX,
+            Self::Store | Self::Checkpoint(..) | Self::Recall(_) => LARGE_ANSWER_MAX,
             _ => ANSWER_MAX,
         }
     }
@@ -248,6 +248,8 @@ impl Leader {
     pub fn begin(&mut self, order: RunOrder, now: Nanos) {
         self.order = Some(order);
         self.run = Some(Run::new(now));
+        // What becomes of an earlier packet says nothing of this one.
+        self.pending.retain(|_, (pending, _)| !matches!(pending, Pending::Store));
         self.look(now);
     }
 
@@ -335,18 +337,24 @@ impl Leader {
             Ok(revision) => {
                 self.state_key = self.state_key.max(revision);
                 self.keeper.has_written(written);
+                // Whoever leads meanwhile may still need what was there.
+                if !self.leads() {
+                    return;
+                }
                 self.checkpoint_named(written);
                 // Nobody else goes on with it from now on.
-                if written == self.state.revision && self.state.phase >= Phase::Done {
+                if written == self.state.revision && !self.is_dirty && self.state.phase >= Phase::Done {
                     self.drop_checkpoint();
                     self.forget();
                 }
             }
             // What stands there is read before anything else is written.
-            Err(_) => {
+            Err(Refused::Conflict) => {
                 self.is_dirty = true;
                 self.ask(Pending::Load, now, |token| Verb::Get { token, key: STATE.to_owned() });
             }
+            // A bus that takes nothing is asked again after a while.
+            Err(_) => self.writing_since = Some(now),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::words::{Draft, Mark, Member, News, Phase, Sum, WorkerId};
 /// Who has no room for what it tells waits so long for a checkpoint, at most.
 const ROOM_WITHIN: Nanos = Nanos::from_millis(3_000);
 /// A checkpoint that did not come is asked for again after this: it may be large, and its way long.
-const FETCH_AGAIN: Nanos = Nanos::from_millis(30_000);
+const FETCH_AGAIN: Nanos = Nanos::from_millis(60_000);
 /// Whoever wants the end of a run waits so long for its checkpoint.
 const ENDS_WITHIN: Nanos = Nanos::from_millis(10_000);
 
@@ -187,12 +187,19 @@ impl Leader {
         if let Some((mark, asked)) = &mut self.checkpoints.awaited {
             (*asked, self.read_at) = (now, now);
             let name = mark.name();
-            self.ask(Pending::Recall, now, |token| Verb::Fetch { token, name });
+            let mark = *mark;
+            self.ask(Pending::Recall(mark), now, |token| Verb::Fetch { token, name });
         }
     }
 
-    /// It came, or is not there.
-    pub(super) fn recall(&mut self, object: Option<&Bytes>, now: Nanos) {
+    /// It came, or is not there; another one, or for somebody who leads no more, says nothing.
+    pub(super) fn checkpoint_came(&mut self, mark: Mark, object: Option<&Bytes>, now: Nanos) {
+        if self.leads() && self.checkpoints.awaited.is_some_and(|(awaited, _)| awaited == mark) {
+            self.recall(object, now);
+        }
+    }
+
+    fn recall(&mut self, object: Option<&Bytes>, now: Nanos) {
         let Some((mark, _)) = self.checkpoints.awaited.take() else { return };
         match object.and_then(|object| mark.read(object)).filter(|checkpoint| checkpoint.run == self.state.run) {
             Some(checkpoint) => {
@@ -213,6 +220,10 @@ impl Leader {
             }
             None => self.tell_of_gap(),
         }
+        if let Some(run) = &mut self.run {
+            // What was heard by now was told before.
+            run.since = now;
+        }
         self.hear_all_from(now);
         self.follow_again(now);
     }
@@ -221,7 +232,11 @@ impl Leader {
         let Member { id, boot } = sum.member;
         if let Some(number) = self.number_of(id, boot) {
             self.hear_upto(sum.member, sum.upto.saturating_sub(1));
-            self.hear_news(number, news, sum.at, now);
+            let is_fenced = self.hear_news(number, news, sum.at, now);
+            if let Some(run) = &mut self.run {
+                // When all is known of all.
+                run.wants_move |= is_fenced;
+            }
         }
     }
 }

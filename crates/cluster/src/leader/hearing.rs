@@ -101,8 +101,8 @@ impl Leader {
                 }
             }
             Heard::Fetched { token, object } => {
-                if let Some((Pending::Recall, _)) = self.pending.remove(&token) {
-                    self.recall(object.as_ref(), now);
+                if let Some((Pending::Recall(mark), _)) = self.pending.remove(&token) {
+                    self.checkpoint_came(mark, object.as_ref(), now);
                 }
             }
             Heard::Appended { .. } | Heard::Disconnected => {}
@@ -245,6 +245,7 @@ impl Leader {
             self.begin_anew_with_checkpoint(now);
             self.follow_again(now);
         } else if self.state.phase == Phase::Preparing
+            && self.state.begun_by == self.setting.who
             && self.run.as_ref().is_some_and(|run| run.number == self.state.run)
         {
             // Nobody else has led meanwhile: those who get ready go on with it.
@@ -259,6 +260,13 @@ impl Leader {
         } else if self.state.phase == Phase::Running || self.state.phase == Phase::Preparing {
             // A run of somebody who is gone, and that nobody else leads: it ends.
             (self.state.wish, self.state.phase) = (Wish::Abort, Phase::Done);
+        } else if self.state.phase >= Phase::Done && is_ours && self.setting.is_standby {
+            // Whoever led it came to its end meanwhile.
+            self.run = None;
+            self.told.push_back(Told::Elsewhere);
+        }
+        if self.is_closing {
+            self.state.phase = Phase::Closed;
         }
         self.told.push_back(Told::Leads);
     }

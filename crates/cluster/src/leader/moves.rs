@@ -108,11 +108,20 @@ impl Leader {
     }
 
     pub(super) fn make_up_for_loss(&mut self, now: Nanos) {
-        match self.setting.on_loss {
-            OnLoss::Rebalance if self.setting.closed_is_gone => self.move_slots(MOVES_SOON_AFTER, now),
-            OnLoss::Rebalance => self.move_slots(MOVES_AFTER, now),
-            OnLoss::Continue => {}
-            OnLoss::Fail => self.fail(now),
+        if self.setting.on_loss == OnLoss::Fail {
+            self.fail(now);
+        } else {
+            self.share_anew(now);
+        }
+    }
+
+    /// All who are there get their share, if it may be that of somebody who was lost.
+    pub(super) fn share_anew(&mut self, now: Nanos) {
+        match (self.setting.on_loss, &mut self.run) {
+            (OnLoss::Rebalance, _) if self.setting.closed_is_gone => self.move_slots(MOVES_SOON_AFTER, now),
+            (OnLoss::Rebalance, _) => self.move_slots(MOVES_AFTER, now),
+            (OnLoss::Continue | OnLoss::Fail, Some(run)) => run.wants_move = false,
+            (OnLoss::Continue | OnLoss::Fail, None) => {}
         }
     }
 

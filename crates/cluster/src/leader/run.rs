@@ -108,7 +108,9 @@ impl Run {
     /// One that somebody else led before.
     pub(super) fn taken_over(now: Nanos, state: &State) -> Self {
         let number = state.run;
-        let mut run = Self { packet: Packet::Stored, is_taken_over: true, number, ..Self::new(now) };
+        // Its end may have been wanted before.
+        let wished_at = (state.wish > Wish::Run).then_some(now);
+        let mut run = Self { packet: Packet::Stored, is_taken_over: true, number, wished_at, ..Self::new(now) };
         run.resume(now, state);
         run
     }
@@ -178,7 +180,7 @@ impl Leader {
                 self.guess_start(now);
                 let wants_move = self.run.as_ref().is_some_and(|run| run.wants_move && run.started.is_some());
                 if wants_move && self.are_heard() {
-                    self.make_up_for_loss(now);
+                    self.share_anew(now);
                 }
                 self.look_who_is_lost(now);
                 self.look_who_joins(now);
@@ -234,6 +236,7 @@ impl Leader {
         self.state.rounds = vec![Nanos::ZERO; order.scenarios];
         self.state.met.clear();
         self.begin_without_checkpoint();
+        self.has_gap = false;
         self.state.wish = Wish::Run;
         self.is_dirty = true;
         self.forget_numbers();
@@ -345,7 +348,9 @@ impl Leader {
         }
         self.members.knows(batch.id, batch.boot, batch.revision);
         self.hear_age(batch.sent_at, now);
-        self.hear_news(number, batch.news, batch.sent_at, now);
+        if self.hear_news(number, batch.news, batch.sent_at, now) {
+            self.make_up_for_loss(now);
+        }
     }
 
     /// What a member told up to a batch is known.
@@ -363,8 +368,9 @@ impl Leader {
     }
 
     /// A member has told this, so long after the start.
-    pub(super) fn hear_news(&mut self, number: u16, news: Vec<News>, sent_at: Nanos, now: Nanos) {
-        let Some(run) = &mut self.run else { return };
+    /// Whether it says that nobody counts on it any more, who was not given up.
+    pub(super) fn hear_news(&mut self, number: u16, news: Vec<News>, sent_at: Nanos, now: Nanos) -> bool {
+        let Some(run) = &mut self.run else { return false };
         if run.is_taken_over && run.started.is_none() {
             // It has gone on for at least so long; what is read again was sent some time ago.
             let guess = now.since(sent_at);
@@ -383,8 +389,8 @@ impl Leader {
         }
         if is_fenced {
             self.lose(usize::from(number), now);
-            self.make_up_for_loss(now);
         }
+        is_fenced
     }
 
     /// The stream was read up to a place, or further.

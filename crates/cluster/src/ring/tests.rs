@@ -228,7 +228,9 @@ fn a_full_ring_keeps_the_sums() {
         let mut leads = Ring::begin_with_drafts(&folder.rings(), head, |stopped| panic!("{stopped:?}"), put_draft);
         leads.keep(Record::State(state())).expect("the disk keeps up");
         let from = before.as_ref().map_or(1, |before| before.upto + 1);
-        before.iter().for_each(|before| leads.recall(Arc::new(before.clone())));
+        if let Some(before) = &before {
+            leads.recall(Arc::new(before.clone())).expect("the disk keeps up");
+        }
         for number in from..=count {
             leads.keep(batch(number)).expect("the disk keeps up");
         }

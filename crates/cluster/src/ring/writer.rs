@@ -113,7 +113,11 @@ impl Ring {
 
     /// One more is kept. Says so once when the disk is too slow; nothing more is kept then.
     pub fn keep(&mut self, record: Record) -> Result<(), Stopped> {
-        match self.works.as_ref().map(|works| works.try_send(Work::Keep(Box::new(record)))) {
+        self.put(Work::Keep(Box::new(record)))
+    }
+
+    fn put(&mut self, work: Work) -> Result<(), Stopped> {
+        match self.works.as_ref().map(|works| works.try_send(work)) {
             Some(Err(TrySendError::Full(_))) => {
                 self.works = None;
                 self.is_late = true;
@@ -125,11 +129,8 @@ impl Ring {
     }
 
     /// What a run that was taken over begins with is kept, too.
-    pub fn recall(&self, checkpoint: Arc<Checkpoint>) {
-        if let Some(works) = &self.works {
-            // One that takes no more says so with the next record.
-            let _ = works.try_send(Work::Recall(checkpoint));
-        }
+    pub fn recall(&mut self, checkpoint: Arc<Checkpoint>) -> Result<(), Stopped> {
+        self.put(Work::Recall(checkpoint))
     }
 
     /// What was heard by now is to be put together. Whether somebody does.

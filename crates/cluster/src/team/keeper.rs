@@ -81,10 +81,9 @@ impl Keeper {
     }
 
     /// A run that was taken over begins with this.
-    pub(super) fn recalled(&self, checkpoint: Arc<Checkpoint>) {
-        if let Some(ring) = &self.ring {
-            ring.recall(checkpoint);
-        }
+    pub(super) fn recalled(&mut self, checkpoint: Arc<Checkpoint>) {
+        let kept = self.ring.as_mut().map_or(Ok(()), |ring| ring.recall(checkpoint));
+        self.complain(kept);
     }
 
     /// When the run started, by our clock.
@@ -124,6 +123,10 @@ impl Keeper {
 
     fn keep(&mut self, record: Option<Record>) {
         let kept = self.ring.as_mut().zip(record).map_or(Ok(()), |(ring, record)| ring.keep(record));
+        self.complain(kept);
+    }
+
+    fn complain(&self, kept: Result<(), Stopped>) {
         if let (Err(stopped), Some(keeping)) = (kept, &self.keeping) {
             (keeping.complain)(&stopped);
         }
