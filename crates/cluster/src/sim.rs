@@ -195,10 +195,13 @@ fn planned_changes_lose_nothing() {
 #[test]
 fn a_leader_that_is_killed_costs_nothing() {
     for happens in [Happens::KillLeader, Happens::CutLeader(millis(20_000)), Happens::StallLeader(millis(8_000))] {
-        let seen = checked(calm(3, vec![(millis(8_000), happens.clone())])).unwrap_or_else(|found| panic!("{found}"));
-        assert_eq!((seen.undelivered, seen.unknown, seen.lost), (0, 0, 0), "{happens:?}: {seen:?}");
-        assert!(seen.takeovers == 1 && seen.without_leader <= millis(4_000), "{happens:?}: {seen:?}");
-        assert_eq!(seen.recalled, 1, "the stream has forgotten how it began");
+        for on_loss in [OnLoss::Rebalance, OnLoss::Continue, OnLoss::Fail] {
+            let setting = Setting { on_loss, ..calm(3, vec![(millis(8_000), happens.clone())]) };
+            let seen = checked(setting).unwrap_or_else(|found| panic!("{found}"));
+            assert_eq!((seen.undelivered, seen.unknown, seen.lost), (0, 0, 0), "{happens:?}: {seen:?}");
+            assert!(seen.takeovers == 1 && seen.without_leader <= millis(4_000), "{happens:?}: {seen:?}");
+            assert_eq!(seen.recalled, 1, "the stream has forgotten how it began");
+        }
     }
 }
 
