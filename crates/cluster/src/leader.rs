@@ -317,7 +317,7 @@ impl Leader {
         match turn {
             Some(Turn::Leads(_)) => {
                 self.is_loaded = false;
-                self.ask(Pending::Load, now, |token| Verb::Get { token, key: STATE.to_owned() });
+                self.load(now);
             }
             Some(Turn::Deposed) => {
                 (self.is_loaded, self.is_dirty, self.writing_since) = (false, false, None);
@@ -351,7 +351,7 @@ impl Leader {
             // What stands there is read before anything else is written.
             Err(Refused::Conflict) => {
                 self.is_dirty = true;
-                self.ask(Pending::Load, now, |token| Verb::Get { token, key: STATE.to_owned() });
+                self.load(now);
             }
             // A bus that takes nothing is asked again after a while.
             Err(_) => self.writing_since = Some(now),
@@ -393,7 +393,7 @@ impl Leader {
             None => {}
         }
         if self.keeper.epoch().is_some() && !self.is_loaded && !self.is_loading(now) {
-            self.ask(Pending::Load, now, |token| Verb::Get { token, key: STATE.to_owned() });
+            self.load(now);
         }
         if !self.leads() {
             return;
@@ -417,6 +417,11 @@ impl Leader {
         }
     }
 
+    /// What is to be done is read, as it stands there.
+    fn load(&mut self, now: Nanos) {
+        self.ask(Pending::Load, now, |token| Verb::Get { token, key: STATE.to_owned() });
+    }
+
     /// What stands there was asked for a moment ago.
     fn is_loading(&self, now: Nanos) -> bool {
         let is_asked =
@@ -430,7 +435,7 @@ impl Leader {
         }
         if self.writing_since.take().is_some() {
             // Whether it was written is not known: what stands there says so.
-            self.ask(Pending::Load, now, |token| Verb::Get { token, key: STATE.to_owned() });
+            self.load(now);
             self.is_dirty = true;
         }
         if !self.is_dirty {

@@ -88,8 +88,8 @@ impl Life {
     fn until_hole(mut self, first: u64) -> Whole {
         let is_there = |before: &Sum| (first..before.upto).all(|number| self.news.contains_key(&number));
         let before = self.before.take().filter(|before| !is_there(before));
-        let known = before.map(|Sum { upto, at, news, .. }| (upto, at, news));
-        let (mut next, mut at, sums) = known.unwrap_or((first, Nanos::ZERO, Vec::new()));
+        let (mut next, mut at, sums) =
+            before.map_or((first, Nanos::ZERO, Vec::new()), |Sum { upto, at, news, .. }| (upto, at, news));
         let mut news: Vec<(Nanos, News)> = sums.into_iter().map(|one| (at, one)).collect();
         let mut rest = self.news.split_off(&next);
         let count = rest.len() as u64;

@@ -18,19 +18,10 @@ pub(crate) struct Sums {
     /// The last place of the stream that is in it.
     place: u64,
     /// Something is not in it that comes before what is.
-    has_hole: bool,
+    pub(super) has_hole: bool,
 }
 
 impl Sums {
-    /// Those that a ring begins with.
-    pub(super) fn begin(&mut self, records: Vec<Record>) {
-        for record in records {
-            if let Record::Before { is_heard, sum } = record {
-                self.put(is_heard, sum);
-            }
-        }
-    }
-
     fn put(&mut self, is_heard: bool, sum: Sum) {
         let known = self.all.get(&(sum.member, is_heard)).is_some_and(|known| known.upto >= sum.upto);
         if !known {
@@ -38,7 +29,7 @@ impl Sums {
         }
     }
 
-    /// What the records of a file say behind that. What is behind a hole is left out.
+    /// What the records of a file say, behind what was before. What is behind a hole is left out.
     pub(crate) fn add(&mut self, head: &Head, records: Vec<Record>) {
         for record in records {
             let (whose, number, at, news) = match record {
@@ -69,12 +60,6 @@ impl Sums {
             }
             self.has_hole |= number >= sum.upto;
         }
-    }
-
-    /// What was before them had a hole, too.
-    pub(super) fn is_behind(&mut self, had_hole: bool) -> bool {
-        self.has_hole |= had_hole;
-        self.has_hole
     }
 
     /// As they stand in a ring.

@@ -192,7 +192,7 @@ impl Turn {
         let other = fs::read(folder.join(TURNS[((count + 1) % 2) as usize])).unwrap_or_default();
         let mut sums = Sums::default();
         if !old.is_empty() {
-            sums.begin(head_records_of(&other));
+            sums.add(head, head_records_of(&other));
             sums.add(head, records_of(&old));
         }
         // It takes its place once the sums stand in it: whoever is killed meanwhile has lost nothing.
@@ -230,7 +230,7 @@ fn write(rings: &Rings, head: &Head, taken: &Receiver<Work>, put: impl Fn(Draft)
             }
             Work::Draft => {
                 let mut sums = sums_of(&folder, count, head);
-                sums.is_behind(has_hole);
+                sums.has_hole |= has_hole;
                 put(&sums);
                 continue;
             }
@@ -240,7 +240,8 @@ fn write(rings: &Rings, head: &Head, taken: &Receiver<Work>, put: impl Fn(Draft)
             count += 1;
             let (next, mut sums) = Turn::begin(&folder, count, (&facts, head))?;
             turn = next;
-            has_hole = sums.is_behind(has_hole);
+            sums.has_hole |= has_hole;
+            has_hole = sums.has_hole;
             if head.is_of_leader && count.is_multiple_of(CHECKPOINT_TURNS) {
                 put(&sums);
             }
@@ -261,7 +262,7 @@ fn sums_of(folder: &Path, count: u64, head: &Head) -> Sums {
     let (last, other) = (read(count), read(count + 1));
     let mut sums = Sums::default();
     // The last one says what was before the other one.
-    sums.begin(head_records_of(&last));
+    sums.add(head, head_records_of(&last));
     sums.add(head, records_of(&other));
     sums.add(head, records_of(&last));
     sums

@@ -8,7 +8,7 @@ use host::CpuTime;
 use pacing::{Nanos, Segment};
 use plan::Plan;
 
-use super::results::{Introduction, in_order};
+use super::results::{Introduction, Telling, in_order};
 use crate::books::{Due, Ledger};
 use crate::carried::{end_of_bytes, snapshots_of_bytes};
 use crate::leader::PartId;
@@ -23,8 +23,7 @@ pub(super) struct Account {
     ended: Vec<usize>,
     seen: HashMap<u16, WorkerResult>,
     pub(super) heard_late: Nanos,
-    /// There is more to say of workers than was said.
-    has_more: bool,
+    telling: Telling,
     /// When the load was over, as far as it was ended.
     until: Option<Nanos>,
     /// When a part ended before its time by itself: its rows or its budget were used up.
@@ -41,19 +40,17 @@ impl Account {
             ended: Vec::new(),
             seen: HashMap::new(),
             heard_late: Nanos::ZERO,
-            has_more: false,
+            telling: Telling::default(),
             until: None,
             early: None,
         }
     }
 
     /// Says what is known of workers by now, if there is more than was said.
-    pub(super) fn tell_of_workers(&mut self) -> bool {
-        let has_more = std::mem::take(&mut self.has_more);
-        if has_more {
+    pub(super) fn tell_of_workers(&mut self, now: Nanos) {
+        if self.telling.is_due(now) {
             self.teller.workers(in_order(self.seen.clone()));
         }
-        has_more
     }
 
     /// The bus did not take what a member has to tell.
@@ -64,7 +61,7 @@ impl Account {
     /// A member has told something, with what is to be done as it stands.
     pub(super) fn news(&mut self, state: &State, member: u16, known: Option<Introduction>, news: News) {
         self.ledger.news(member, &news);
-        self.has_more = true;
+        self.telling.knows_more();
         let seen = self.seen.entry(member).or_default();
         if let Some(known) = known {
             known.introduce(seen);
@@ -157,7 +154,7 @@ impl Account {
     pub(super) fn lost(&mut self, state: &State, member: u16, name: String, until: Nanos) {
         let slots = slots_of(state, member);
         self.ledger.lost(member, until);
-        self.has_more = true;
+        self.telling.knows_more();
         let seen = self.seen.entry(member).or_default();
         seen.losses += 1;
         if seen.name.is_empty() {

@@ -11,7 +11,7 @@ use pacing::Nanos;
 use super::account::{Account, end_of, slots_of};
 use super::held::OwnHold;
 use super::keeper::{Keeper, Keeping};
-use super::results::{Introduction, TELLS_OF_WORKERS};
+use super::results::Introduction;
 use super::{Begin, Input, LOOKS_EVERY};
 use crate::bus::{Bus, Heard};
 use crate::leader::{Leader, Setting, Told};
@@ -33,8 +33,6 @@ struct OwnRun {
     rounds: Vec<Nanos>,
     /// How often users of meetings went on, as far as all were told.
     met: u64,
-    /// When it was told last what is known of workers.
-    introduced_at: Nanos,
 }
 
 /// Whoever leads, and the run that it leads.
@@ -152,7 +150,6 @@ impl Desk {
             revision: 0,
             rounds,
             met: 0,
-            introduced_at: Nanos::ZERO,
         });
     }
 
@@ -170,9 +167,7 @@ impl Desk {
             }
             return;
         }
-        if now.since(run.introduced_at) >= TELLS_OF_WORKERS && run.account.tell_of_workers() {
-            run.introduced_at = now;
-        }
+        run.account.tell_of_workers(now);
         while let Some(change) = run.account.teller.change_after(run.revision) {
             run.revision = change.revision;
             let ends_at = end_of(&run.account.teller);

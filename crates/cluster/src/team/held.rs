@@ -10,7 +10,7 @@ use metrics::{Held, HeldNow};
 use pacing::{Nanos, Segment};
 
 use super::BeginToHold;
-use super::results::{Introduction, TELLS_OF_WORKERS, in_order};
+use super::results::{Introduction, Telling, in_order};
 use crate::carried::{held_now, hold_end_of_bytes, memory_of_bytes};
 use crate::leader::{Known, RunOrder};
 use crate::words::{News, Row, State};
@@ -67,9 +67,7 @@ pub(super) struct OwnHold {
     lost: BTreeSet<u16>,
     pub(super) heard_late: Nanos,
     has_said_end: bool,
-    /// When it was told last what is known of workers, and there is more by now.
-    introduced_at: Nanos,
-    has_more: bool,
+    telling: Telling,
 }
 
 impl OwnHold {
@@ -87,8 +85,7 @@ impl OwnHold {
             lost: BTreeSet::new(),
             heard_late: Nanos::ZERO,
             has_said_end: false,
-            introduced_at: Nanos::ZERO,
-            has_more: false,
+            telling: Telling::default(),
         };
         (own, order)
     }
@@ -138,20 +135,19 @@ impl OwnHold {
 
     /// Says what is known of workers by now, if there is more than was said.
     pub(super) fn tell_of_workers(&mut self, now: Nanos) {
-        if self.has_more && now.since(self.introduced_at) >= TELLS_OF_WORKERS {
-            (self.introduced_at, self.has_more) = (now, false);
+        if self.telling.is_due(now) {
             self.teller.workers(in_order(self.workers.clone()));
         }
     }
 
     pub(super) fn seen(&mut self, member: u16) -> &mut WorkerResult {
-        self.has_more = true;
+        self.telling.knows_more();
         self.workers.entry(member).or_default()
     }
 
     pub(super) fn news(&mut self, member: u16, known: Option<&Known>, news: News) {
         let Ok(part) = self.members.binary_search(&member) else { return };
-        self.has_more = true;
+        self.telling.knows_more();
         let standing = self.standing.entry(member).or_default();
         let seen = self.workers.entry(member).or_default();
         if let Some(known) = known {

@@ -9,7 +9,32 @@ use pacing::Nanos;
 use crate::leader::Known;
 
 /// What is known of workers is told so often, when there is more.
-pub(super) const TELLS_OF_WORKERS: Nanos = Nanos::from_millis(500);
+const TELLS_OF_WORKERS: Nanos = Nanos::from_millis(500);
+
+/// When what is known of workers is told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Telling {
+    /// There is more to say than was said.
+    has_more: bool,
+    /// When it was told last.
+    told_at: Nanos,
+}
+
+impl Telling {
+    /// More is known by now.
+    pub(super) fn knows_more(&mut self) {
+        self.has_more = true;
+    }
+
+    /// It is to be told now, which says that it is.
+    pub(super) fn is_due(&mut self, now: Nanos) -> bool {
+        let is_due = self.has_more && now.since(self.told_at) >= TELLS_OF_WORKERS;
+        if is_due {
+            *self = Self { has_more: false, told_at: now };
+        }
+        is_due
+    }
+}
 
 /// Results in the order of the members.
 pub(super) fn in_order(seen: HashMap<u16, WorkerResult>) -> Vec<WorkerResult> {
