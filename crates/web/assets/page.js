@@ -77,6 +77,8 @@ function hear(kind, data) {
     return;
   }
   const { point, event, ...news } = data;
+  // What is being read may be older than this.
+  if (loading && (event || news.state !== run.state)) loading.again = true;
   Object.assign(run, news);
   if (event) run.events = [...run.events.slice(-499), event];
   if (run.plan?.kind === "hold") reloadSlowly();
@@ -309,6 +311,14 @@ function field(name, attributes = {}) {
   return element("input", { name, autocomplete: "off", spellcheck: "false", ...attributes });
 }
 
+// Empties what was sent; what somebody has typed in since then stays.
+function emptied(...inputs) {
+  const sent = inputs.map((input) => input.value);
+  return () => inputs.forEach((input, place) => {
+    if (input.value === sent[place]) input.value = "";
+  });
+}
+
 function showControl() {
   const box = $("control");
   const goesOn = ["running", "paused", "warming_up", "stopping"].includes(run.state) && !run.isGone;
@@ -350,7 +360,7 @@ function changeRow(one) {
     event.preventDefault();
     const what = { change: one.kind, to: to.value.trim(), scenario: one.name };
     if (over.value.trim()) what.over = over.value.trim();
-    change(what).then(() => form.reset(), failed);
+    change(what).then(emptied(to, over), failed);
   });
   return form;
 }
@@ -360,7 +370,7 @@ function markForm() {
   const form = element("form", { class: "row" }, text, element("button", { type: "submit" }, words.mark));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    api.post("/api/run/marks", { text: text.value.trim() }).then(() => form.reset(), failed);
+    api.post("/api/run/marks", { text: text.value.trim() }).then(emptied(text), failed);
   });
   return form;
 }

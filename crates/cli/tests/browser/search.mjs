@@ -10,7 +10,9 @@ const [link, out, ...files] = process.argv.slice(2);
 mkdirSync(out, { recursive: true });
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const executablePath = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/google-chrome"].find((path) => path && existsSync(path));
-const browser = await puppeteer.launch({ executablePath, args: ["--no-sandbox", "--lang=en"], protocolTimeout: 60000 });
+// A machine that is busy elsewhere takes its time.
+const PATIENCE = 200_000;
+const browser = await puppeteer.launch({ executablePath, args: ["--no-sandbox", "--lang=en"], timeout: PATIENCE, protocolTimeout: PATIENCE });
 const complaints = [];
 
 async function open(address, origin) {
@@ -20,6 +22,7 @@ async function open(address, origin) {
   page.on("request", (request) => {
     if (!request.url().startsWith(origin) && !/^(data|blob|about):/.test(request.url())) complaints.push(`request: ${request.url()}`);
   });
+  page.setDefaultTimeout(PATIENCE);
   await page.setViewport({ width: 1280, height: 900 });
   await page.goto(address);
   return page;
