@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use pacing::change::Change;
 use pacing::{Nanos, SLOT_COUNT, Segment};
 
 use crate::leader::PartId;
@@ -25,10 +26,13 @@ struct Had {
 pub trait Due {
     /// So many.
     fn count(&self, slots: &Segment, from: Nanos, to: Nanos) -> u64;
+
+    /// The same at somebody whom some changes of the load reached later, or never: by their revisions, from which instant on.
+    fn of_late(&self, late: &[(u32, Nanos)]) -> Box<dyn Due + '_>;
 }
 
 /// Spans of time, with the slots that have them.
-pub(crate) type Spans = BTreeMap<(Nanos, Nanos), Vec<u16>>;
+type Spans = BTreeMap<(Nanos, Nanos), Vec<u16>>;
 
 /// The books of a run.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +44,19 @@ pub struct Ledger {
     gave: BTreeMap<(u16, u16), Nanos>,
     /// Members that have told all.
     told_all: BTreeSet<u16>,
+    /// From when on members follow a change, by its revision.
+    follows: BTreeMap<(u16, u32), Nanos>,
+}
+
+/// What became of slots over time.
+#[derive(Debug, Default)]
+struct Spent {
+    /// Nobody had them.
+    nobody: Spans,
+    /// Nobody knows.
+    unknown: Spans,
+    /// Those of members whom a change reached late: what they told, what nobody knows, and both as far as the load was planned.
+    late: BTreeMap<u16, [Spans; 3]>,
 }
 
 /// What came of all that was due.
@@ -49,6 +66,10 @@ pub struct Balance {
     pub undelivered: u64,
     /// Whoever had it has not told what came of it.
     pub unknown: u64,
+    /// So many more were due than planned, since a change reached some late; fewer, below zero.
+    pub otherwise: i64,
+    /// A change reached somebody so long after its instant.
+    pub changed_late: Nanos,
     /// How long nobody had anything.
     pub stood_still: Nanos,
 }
@@ -75,6 +96,7 @@ impl Ledger {
             }
             News::Gave { tenure, at } => drop(self.gave.insert((member, *tenure), *at)),
             News::Gone { .. } => drop(self.told_all.insert(member)),
+            News::Follows { revision, at } => drop(self.follows.insert((member, *revision), *at)),
             _ => {}
         }
     }
@@ -106,19 +128,41 @@ impl Ledger {
 
     /// What came of what was due until `end`, counted from the beginning of the measured load.
     pub fn balance(&self, state: &State, end: Nanos, due: &dyn Due) -> Balance {
-        let (nobody, unknown) = self.spans(state, end);
-        let count = |spans: &Spans| {
-            let of = |(span, slots): (&(Nanos, Nanos), &Vec<u16>)| {
-                Segment::of_slots(slots.iter().copied()).map_or(0, |segment| due.count(&segment, span.0, span.1))
-            };
-            spans.iter().map(of).sum()
+        let Spent { nobody, unknown, late } = self.spent(state, end);
+        let (mut unknown, mut otherwise, mut changed_late) = (count(&unknown, due), 0, Nanos::ZERO);
+        for (member, [told, untold, planned]) in &late {
+            let late = self.late(state, *member);
+            let told_until = told.keys().map(|(_, to)| *to).max().unwrap_or_default();
+            for (revision, at) in &late {
+                let change = state.changes.iter().find(|change| change.revision == *revision);
+                let by = change.map_or(Nanos::ZERO, |change| told_until.min(*at).since(change.effective_at));
+                changed_late = changed_late.max(by);
+            }
+            let told = count(told, &*due.of_late(&late));
+            // What was not told, it may have done as it was to be done.
+            let known: Vec<_> = late.into_iter().filter(|(_, at)| *at != Nanos::NEVER).collect();
+            let untold = count(untold, &*due.of_late(&known));
+            unknown += untold;
+            otherwise += (told + untold) as i64 - count(planned, due) as i64;
+        }
+        let (undelivered, stood_still) = (count(&nobody, due), common(&nobody));
+        Balance { undelivered, unknown, otherwise, changed_late, stood_still }
+    }
+
+    /// Changes that a member follows from a later instant on, or of which it has told nothing: never.
+    fn late(&self, state: &State, member: u16) -> Vec<(u32, Nanos)> {
+        let follows = |change: &Change| {
+            let at = self.follows.get(&(member, change.revision)).copied().unwrap_or(Nanos::NEVER);
+            (at > change.effective_at).then_some((change.revision, at))
         };
-        Balance { undelivered: count(&nobody), unknown: count(&unknown), stood_still: common(&nobody) }
+        state.changes.iter().filter_map(follows).collect()
     }
 
     /// When nobody had slots, and when nobody knows what became of them.
-    pub(crate) fn spans(&self, state: &State, end: Nanos) -> (Spans, Spans) {
-        let (mut nobody, mut unknown) = (Spans::new(), Spans::new());
+    fn spent(&self, state: &State, planned_end: Nanos) -> Spent {
+        let mut spent = Spent::default();
+        let members: BTreeSet<u16> = self.parts.keys().map(|id| id.member).collect();
+        let late: BTreeSet<u16> = members.into_iter().filter(|member| !self.late(state, *member).is_empty()).collect();
         let moves = Moves::of(state);
         let parts = self.with_unheard(state);
         // Slot by slot: who had it, in the order of tenures.
@@ -154,11 +198,15 @@ impl Ledger {
                 }
             };
             let mut at = Nanos::ZERO;
+            let Spent { nobody, unknown, late: of_late } = &mut spent;
             for (place, (from, id)) in all.iter().enumerate() {
                 let (from, had) = (*from, &parts[id]);
-                put(&mut nobody, at, from.min(end));
+                put(nobody, at, from.min(planned_end));
                 // Whoever comes next began when it was sure that nobody else had it.
-                let next = all.get(place + 1).map_or(end, |(next, _)| *next);
+                let next = all.get(place + 1).map_or(Nanos::NEVER, |(next, _)| *next);
+                // A load that somebody else knows of another way may be over later there.
+                let is_late = late.contains(&id.member);
+                let end = if is_late { Nanos::NEVER } else { planned_end };
                 let to = gave(id).min(next).min(end).max(from);
                 let told = had.until.unwrap_or(had.covered).clamp(from, to);
                 let may_have = match (had.until, self.lost.get(&id.member)) {
@@ -167,14 +215,29 @@ impl Ledger {
                     (None, None) => to,
                 };
                 let may_have = may_have.clamp(told, to);
-                put(&mut unknown, told, may_have);
-                put(&mut nobody, may_have, to);
-                at = at.max(to);
+                if is_late {
+                    let [own, untold, planned] = of_late.entry(id.member).or_default();
+                    put(own, from, told);
+                    put(untold, told, may_have);
+                    put(planned, from, may_have.min(planned_end));
+                } else {
+                    put(unknown, told, may_have);
+                }
+                put(nobody, may_have.min(planned_end), to.min(planned_end));
+                at = at.max(to.min(planned_end));
             }
-            put(&mut nobody, at, end);
+            put(nobody, at, planned_end);
         }
-        (nobody, unknown)
+        spent
     }
+}
+
+/// What is due in spans.
+fn count(spans: &Spans, due: &dyn Due) -> u64 {
+    let of = |(span, slots): (&(Nanos, Nanos), &Vec<u16>)| {
+        Segment::of_slots(slots.iter().copied()).map_or(0, |segment| due.count(&segment, span.0, span.1))
+    };
+    spans.iter().map(of).sum()
 }
 
 /// How long all slots are in some span at the same time.

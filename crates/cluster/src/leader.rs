@@ -7,6 +7,7 @@ mod late;
 mod lease;
 mod members;
 mod moves;
+mod orders;
 mod run;
 mod standby;
 mod told;
@@ -14,14 +15,14 @@ mod told;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use pacing::Nanos;
-use pacing::change::Change;
 
 use crate::bus::{Bytes, LEADER, Refused, STATE, Verb, asking, presence};
-use crate::words::{Mark, Member, Phase, State, Wish, WorkerId, written};
+use crate::words::{Mark, Member, Phase, State, WorkerId, written};
 use checkpoints::Checkpoints;
 use lease::{LeaseKeeper, Turn};
 pub use members::Known;
 use members::Members;
+use orders::Orders;
 use run::Run;
 pub use told::Told;
 
@@ -144,6 +145,7 @@ pub struct Leader {
     writing_since: Option<Nanos>,
     order: Option<RunOrder>,
     run: Option<Run>,
+    orders: Orders,
     pending: HashMap<u64, (Pending, Nanos)>,
     token: u64,
     verbs: VecDeque<Verb>,
@@ -179,6 +181,7 @@ impl Leader {
             writing_since: None,
             order: None,
             run: None,
+            orders: Orders::default(),
             pending: HashMap::new(),
             token: 0,
             verbs: VecDeque::new(),
@@ -251,48 +254,6 @@ impl Leader {
         // What becomes of an earlier packet says nothing of this one.
         self.pending.retain(|_, (pending, _)| !matches!(pending, Pending::Store));
         self.look(now);
-    }
-
-    /// The load is changed: for all, from its instant on. It is over at `ends_at` then, counted from the beginning of the measured load.
-    pub fn change(&mut self, change: Change, ends_at: Option<Nanos>) {
-        self.ends(ends_at);
-        self.state.changes.push(change);
-        self.is_dirty = true;
-    }
-
-    /// The load is over then, as it was changed.
-    pub fn ends(&mut self, ends_at: Option<Nanos>) {
-        if let Some(order) = &mut self.order {
-            order.ends_at = ends_at;
-        }
-    }
-
-    /// Users of a scenario that wait for each other start at this instant, counted from the start of the run.
-    pub fn release(&mut self, scenario: usize, at: Nanos) {
-        if let Some(round) = self.state.rounds.get_mut(scenario) {
-            *round = at;
-            self.is_dirty = true;
-        }
-    }
-
-    /// What is wanted of all.
-    pub fn wish(&mut self, wish: Wish, now: Nanos) {
-        if wish > self.state.wish {
-            self.state.wish = wish;
-            self.is_dirty = true;
-            if let Some(run) = &mut self.run {
-                run.wished_at.get_or_insert(now);
-            }
-        }
-    }
-
-    /// What was to begin does not.
-    pub fn cancel(&mut self) {
-        (self.order, self.run) = (None, None);
-        if self.state.phase == Phase::Preparing || self.state.phase == Phase::Running {
-            (self.state.phase, self.state.wish) = (Phase::Done, Wish::Abort);
-            self.is_dirty = true;
-        }
     }
 
     /// There will be no further run: workers may go.

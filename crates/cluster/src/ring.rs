@@ -289,4 +289,8 @@ impl Due for Nothing {
     fn count(&self, _: &Segment, _: Nanos, _: Nanos) -> u64 {
         0
     }
+
+    fn of_late(&self, _: &[(u32, Nanos)]) -> Box<dyn Due + '_> {
+        Box::new(Self)
+    }
 }

@@ -2,6 +2,7 @@
 //! Workers start what the schedule says at its instants, and tell; books are kept of what they really did.
 #![expect(clippy::print_stdout, reason = "what a replay shows is there to be read")]
 
+mod due;
 mod happenings;
 mod judge;
 mod model;
@@ -62,6 +63,12 @@ fn millis(millis: u64) -> Nanos {
     Nanos::from_millis(millis)
 }
 
+/// A rate from then on.
+fn to_rate(per_second: u64) -> What {
+    let rate = Rate::per_hour_thousandths(per_second * 3_600_000);
+    What::Rate(vec![Stage { from: rate, to: rate, span: Nanos::ZERO }])
+}
+
 /// A world as its seed makes it up.
 fn setting_of(seed: u64) -> Setting {
     let mut random = Random::of_stream(seed, 77);
@@ -71,32 +78,39 @@ fn setting_of(seed: u64) -> Setting {
     for _ in 0..below(5) {
         let at = millis(5_000 + below(25_000));
         let worker = below(workers as u64) as usize;
-        happens.push((
-            at,
-            match below(10) {
-                0 => Happens::KillWorker(worker),
-                1 => Happens::StallWorker(worker, millis(500 + below(9_000))),
-                2 => Happens::CutWorker(worker, millis(500 + below(9_000))),
-                3 => Happens::CutWorker(worker, millis(30_000 + below(30_000))),
-                4 => Happens::KillLeader,
-                5 => Happens::CutLeader(millis(1_000 + below(9_000))),
-                6 => Happens::StallLeader(millis(1_000 + below(9_000))),
-                7 => Happens::CutBus(millis(500 + below(3_000))),
-                8 => Happens::CutBus(millis(10_000 + below(30_000))),
-                _ => Happens::Join,
-            },
-        ));
+        let what = match below(13) {
+            0 => Happens::KillWorker(worker),
+            1 => Happens::StallWorker(worker, millis(500 + below(9_000))),
+            2 => Happens::CutWorker(worker, millis(500 + below(9_000))),
+            3 => Happens::CutWorker(worker, millis(30_000 + below(30_000))),
+            4 => Happens::KillLeader,
+            5 => Happens::CutLeader(millis(1_000 + below(9_000))),
+            6 => Happens::StallLeader(millis(1_000 + below(9_000))),
+            7 => Happens::CutBus(millis(500 + below(3_000))),
+            8 => Happens::CutBus(millis(10_000 + below(30_000))),
+            9 | 10 => Happens::Change(to_rate(10 + below(600))),
+            11 => {
+                // Whoever leads by then may know nothing of it.
+                let resumes = [at + millis(500 + below(9_000)), millis(60_000), millis(90_000), millis(120_000)];
+                happens.extend(resumes.map(|at| (at, Happens::Change(What::Resume))));
+                Happens::Change(What::Pause)
+            }
+            _ => Happens::Join,
+        };
+        happens.push((at, what));
     }
     let is_bad = below(2) == 0;
     let fault = Fault {
         delay: millis(below(3) * below(40)),
         drop: if is_bad { below(80) as f64 / 1_000.0 } else { 0.0 },
         double: if is_bad { below(80) as f64 / 1_000.0 } else { 0.0 },
+        late: if seed.is_multiple_of(5) { 0.03 } else { 0.0 },
     };
     Setting {
         seed,
         workers,
         leaders: 1 + below(3) as usize,
+        stands_by: seed % 7 == 3,
         rate: 20 + below(300),
         is_random: below(2) == 0,
         span: millis(40_000),
@@ -166,11 +180,12 @@ fn calm(workers: usize, happens: Vec<(Nanos, Happens)>) -> Setting {
         seed: 3,
         workers,
         leaders: 2,
+        stands_by: false,
         rate: 100,
         is_random: false,
         span: millis(30_000),
         clocks_off: millis(60_000),
-        fault: Fault { delay: millis(2), drop: 0.0, double: 0.0 },
+        fault: Fault { delay: millis(2), drop: 0.0, double: 0.0, late: 0.0 },
         happens,
         on_loss: OnLoss::Rebalance,
         is_distant: true,
@@ -255,8 +270,7 @@ fn a_bus_that_is_gone_pauses_the_load() {
 /// A load that is changed is another for all from one instant on, for those who join later too.
 #[test]
 fn changes_hold_for_all() {
-    let rate = Rate::per_hour_thousandths(400 * 3_600_000);
-    let faster = What::Rate(vec![Stage { from: rate, to: rate, span: Nanos::ZERO }]);
+    let faster = to_rate(400);
     for is_random in [false, true] {
         let happens = vec![
             (millis(6_000), Happens::Change(faster.clone())),
@@ -272,6 +286,41 @@ fn changes_hold_for_all() {
         assert_eq!(seen.started, seen.planned);
         // 100/s for about 6 s and 400/s for about 12.
         assert!((4_000..7_000).contains(&seen.planned), "{seen:?}");
+    }
+}
+
+/// A load that stands still is not over when nobody is left who counts on anything: they come back.
+#[test]
+fn a_pause_outlives_its_workers() {
+    let at = |second: u64| millis(second * 1_000);
+    let cut = Happens::CutBus(at(8));
+    let happens = vec![(at(8), Happens::Change(What::Pause)), (at(12), cut), (at(40), Happens::Change(What::Resume))];
+    let seen = checked(calm(3, happens)).unwrap_or_else(|found| panic!("{found}"));
+    assert_eq!((seen.planned, seen.started + seen.undelivered, seen.unknown), (3_000, 3_000, 0), "{seen:?}");
+}
+
+/// A change that comes late holds for each from when it came, and the books say what that makes; one that was lost with whoever led is none.
+#[test]
+fn changes_that_come_late_are_known() {
+    for (what, makes_more) in [(to_rate(400), false), (to_rate(40), true)] {
+        for happens in [Happens::CutBus, Happens::CutLeader, Happens::StallLeader] {
+            for (cut, leaders) in [(500, 2), (1_500, 2), (3_000, 1), (4_500, 1), (4_500, 2)] {
+                let at = millis(8_000);
+                let happens = vec![(at, Happens::Change(what.clone())), (at, happens(millis(cut)))];
+                let setting = Setting { leaders, ..calm(3, happens) };
+                let text = format!("{setting:?}");
+                let seen = checked(setting).unwrap_or_else(|found| panic!("{found}"));
+                assert_eq!(seen.unknown, 0, "{text}: {seen:?}");
+                let is_lost = seen.planned == 3_000;
+                assert!(!is_lost || leaders == 2, "{text}: {seen:?}");
+                let is_late = cut > 2_000 && !is_lost;
+                assert_eq!(
+                    seen.otherwise.signum(),
+                    [0, [-1, 1][usize::from(makes_more)]][usize::from(is_late)],
+                    "{seen:?}"
+                );
+            }
+        }
     }
 }
 
@@ -306,7 +355,7 @@ fn what_was_not_written_is_caught() {
     // Much is to be written, and whoever writes does not hear of it: then it writes again, and is refused.
     let busy = |seed| {
         let joins = (5..20).map(|second| (millis(second * 1_000), Happens::Join)).collect();
-        let fault = Fault { delay: millis(60), drop: 0.08, double: 0.0 };
+        let fault = Fault { delay: millis(60), drop: 0.08, double: 0.0, late: 0.0 };
         Setting { seed, fault, ..calm(3, joins) }
     };
     let settings = || (0..60).map(busy);

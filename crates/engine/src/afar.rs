@@ -77,6 +77,8 @@ pub struct Muster {
     pub books: Books,
     /// What workers told was heard so late, for a while at least; zero when it was heard in time.
     pub heard_late: Duration,
+    /// A change reached workers up to so long after its instant: until then they went on as before.
+    pub changed_late: Duration,
 }
 
 impl Muster {
@@ -112,13 +114,15 @@ pub struct WorkerResult {
     pub had_no_room: bool,
 }
 
-/// Starts of open loads by the books: planned = started + undelivered + unknown.
+/// Starts of open loads by the books: planned + otherwise = started + undelivered + unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Books {
     /// Those that were due when nobody had their part.
     pub undelivered: u64,
     /// Those that were due at somebody who has not told what became of them.
     pub unknown: u64,
+    /// So many more than planned were due at workers whom a change reached late; fewer, below zero.
+    pub otherwise: i64,
     /// Messages on connections that are held, of which nobody knows whether they were answered: whoever sent them has not told.
     pub unknown_answers: u64,
     /// How long nobody had any part of the load.

@@ -56,6 +56,27 @@ fn late(muster: &Muster, language: Language) -> Option<String> {
     ))
 }
 
+/// A change of the load reached some of them late; `None` when all followed in time.
+pub(crate) fn changed_late(muster: Option<&Muster>, language: Language) -> Option<String> {
+    let muster = muster?;
+    let late = muster.changed_late;
+    let span = (!late.is_zero()).then(|| time(late.as_nanos() as f64))?;
+    let otherwise = muster.books.otherwise;
+    let starts = count(otherwise.unsigned_abs());
+    let (more, more_zh) = match otherwise {
+        0 => (String::new(), String::new()),
+        1.. => (format!(", {starts} starts more than planned"), format!("，比计划多启动 {starts} 次")),
+        _ => (format!(", {starts} starts fewer than planned"), format!("，比计划少启动 {starts} 次")),
+    };
+    Some(language.pick(
+        format!(
+            "a change of the load reached some of them up to {span} late, since whoever leads, or the bus, was out of \
+             reach: until then they went on as before{more}"
+        ),
+        format!("由于主导进程或总线失联，负载变更最多迟 {span} 才到达部分工作进程：在此之前它们按原负载执行{more_zh}"),
+    ))
+}
+
 fn one(worker: &WorkerResult, language: Language) -> String {
     let WorkerResult { name, slots, started, failed, cpu, losses, had_no_room, .. } = worker;
     let part = percent(u64::from(*slots), SLOTS as u64);
@@ -126,19 +147,21 @@ pub(crate) fn missed_held(muster: Option<&Muster>, language: Language) -> Option
 
 /// The same for programs; null where threads of one process carried it out.
 pub(crate) fn value(muster: Option<&Muster>) -> Value {
-    let Some(Muster { workers, books, heard_late }) = muster else { return Value::Null };
+    let Some(Muster { workers, books, heard_late, changed_late }) = muster else { return Value::Null };
     json!({
         "undelivered": books.undelivered,
         "unknown": books.unknown,
+        "otherwise": books.otherwise,
         "stood_still_s": books.stood_still.as_secs_f64(),
         "heard_late_s": heard_late.as_secs_f64(),
+        "changed_late_s": changed_late.as_secs_f64(),
         "each": each(workers),
     })
 }
 
 /// The same of connections that were held.
 pub(crate) fn held_value(muster: Option<&Muster>) -> Value {
-    let Some(Muster { workers, books, heard_late }) = muster else { return Value::Null };
+    let Some(Muster { workers, books, heard_late, .. }) = muster else { return Value::Null };
     let late = heard_late.as_secs_f64();
     json!({
         "unknown": books.unknown,
@@ -204,4 +227,31 @@ fn each(workers: &[WorkerResult]) -> Value {
         })
     };
     workers.iter().map(worker).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use pacing::Nanos;
+
+    use super::*;
+
+    #[test]
+    fn a_change_that_came_late_is_told() {
+        let of = |otherwise, late| {
+            let books = Books { otherwise, ..Books::default() };
+            Muster { books, changed_late: Nanos::from_millis(late).as_duration(), ..Muster::default() }
+        };
+        let told = |otherwise, late, language| changed_late(Some(&of(otherwise, late)), language).unwrap_or_default();
+        assert!(told(1_234, 2_500, Language::En).ends_with(
+            "2.50s late, since whoever leads, or the bus, was out of \
+             reach: until then they went on as before, 1,234 starts more than planned"
+        ));
+        assert!(told(-7, 2_500, Language::En).ends_with("as before, 7 starts fewer than planned"));
+        // Users have no planned starts.
+        assert!(told(0, 2_500, Language::En).ends_with("went on as before"));
+        assert_eq!(told(0, 0, Language::En), "");
+        assert!(told(-7, 2_500, Language::Zh).ends_with("按原负载执行，比计划少启动 7 次"));
+        let value = value(Some(&of(-7, 2_500)));
+        assert_eq!((&value["otherwise"], &value["changed_late_s"]), (&json!(-7), &json!(2.5)));
+    }
 }

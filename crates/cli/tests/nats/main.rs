@@ -5,6 +5,7 @@ mod authority;
 #[path = "../binary/mod.rs"]
 mod binary;
 mod bus;
+mod changes;
 mod crowd;
 mod faults;
 mod folder;

@@ -33,7 +33,7 @@ fn imported(rings: &[String]) -> (Value, String) {
 }
 
 /// The same, when nobody writes them any more.
-fn imported_at_end(rings: &[String]) -> Value {
+pub(crate) fn imported_at_end(rings: &[String]) -> Value {
     let mut made = Value::Null;
     until("the rings are whole", || {
         let (report, said) = imported(rings);
@@ -80,6 +80,11 @@ fn differences(one: &Value, other: &Value) -> Vec<String> {
     }
 }
 
+/// What all workers of a scene have kept.
+pub(crate) fn rings_of_workers(scene: &Scene) -> Vec<String> {
+    rings(scene, scene.workers_hosts())
+}
+
 impl Scene {
     fn workers_hosts(&self) -> impl Iterator<Item = usize> + use<> {
         FIRST..FIRST + self.workers.len()
@@ -88,7 +93,7 @@ impl Scene {
     /// What was kept, held against what whoever led says, and what the target saw.
     pub(crate) fn rings_agree(&self, told: &Value, judged: &Judged) {
         let planned = self.seconds * RATE;
-        let of_workers_alone = rings(self, self.workers_hosts());
+        let of_workers_alone = rings_of_workers(self);
         let all = imported_at_end(&of_workers_alone);
         let own = Judged::of(&all, &self.target, planned);
         if judged.unknown == 0 {

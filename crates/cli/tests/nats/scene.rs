@@ -31,6 +31,9 @@ pub(crate) const TOGETHER: Duration = Duration::from_millis(5);
 /// Rows that are told by several clocks may differ by the starts of this part of a second.
 pub(crate) const ROW_SLACK: u64 = RATE / 5;
 
+/// What the page of whoever leads asks for.
+pub(crate) const TOKEN: &str = "a-token-of-the-tests";
+
 /// A cluster at work.
 pub(crate) struct Scene {
     pub(crate) net: Arc<Net>,
@@ -125,7 +128,7 @@ impl Scene {
         let ring = self.ring_of(host).display().to_string();
         let own = ["run", &load, "--output", "json", "--cluster", site, "--workers", &count, "--ring", &ring];
         let mut leads = self.net.on(host, &onrush(&[&own[..], words].concat()));
-        leads.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+        leads.env("ONRUSH_WEB_TOKEN", TOKEN).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
     }
 
     pub(crate) fn has_begun(&self) {

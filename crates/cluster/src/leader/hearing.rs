@@ -174,6 +174,7 @@ impl Leader {
                 let foreign = || Lease { epoch: 0, who: 0, beat: revision, written: 0 };
                 let lease = Lease::read(value).unwrap_or_else(foreign);
                 if lease.who != self.setting.who && self.run.as_ref().is_some_and(|run| run.started.is_some()) {
+                    self.orders.are_old = true;
                     self.told.push_back(Told::Replaced);
                 }
                 let turn = self.keeper.seen(revision, lease, asked, now);
@@ -238,7 +239,8 @@ impl Leader {
             let state = &self.state;
             self.run.iter_mut().for_each(|run| run.resume(now, state));
             if let Some(started) = self.run.as_ref().and_then(|run| run.started) {
-                // It is told by our clock again.
+                // What was wanted of it may not be written yet, and it is told by our clock again.
+                self.orders.resume(&mut self.state);
                 (self.state.t0, self.state.clock_of) = (started, self.setting.who);
             }
             self.hear_all_from(now);

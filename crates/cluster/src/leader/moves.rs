@@ -5,7 +5,7 @@ use pacing::Nanos;
 use super::run::Seat;
 use super::{Leader, OnLoss, Told};
 use crate::deal::{NOBODY, redeal};
-use crate::words::{Member, Met, Phase, Standing, TENURES_MAX, Tenure, Wish};
+use crate::words::{Member, Phase, Standing, TENURES_MAX, Tenure, Wish};
 
 /// From the moment when somebody is given up to the instant from which others have its slots.
 const MOVES_AFTER: Nanos = Nanos::from_millis(2_000);
@@ -27,12 +27,6 @@ const JOINS_EVERY: Nanos = Nanos::from_millis(500);
 const FAILS_AFTER: Nanos = Nanos::from_millis(15_000);
 
 impl Leader {
-    /// Users that wait at a meeting go on.
-    pub fn let_go(&mut self, met: Met) {
-        Met::push(&mut self.state.met, met);
-        self.is_dirty = true;
-    }
-
     /// Whoever is silent for longer than its lease starts nothing more, and is given up.
     pub(super) fn look_who_is_lost(&mut self, now: Nanos) {
         let Some(run) = &mut self.run else { return };

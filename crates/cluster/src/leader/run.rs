@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use pacing::Nanos;
 
 use super::late::Lateness;
+use super::orders::Orders;
 use super::{Leader, Pending, Told};
 use crate::bus::Verb;
 use crate::deal::deal;
@@ -235,6 +236,7 @@ impl Leader {
         self.state.changes.clear();
         self.state.rounds = vec![Nanos::ZERO; order.scenarios];
         self.state.met.clear();
+        self.orders = Orders::of(&self.state);
         self.begin_without_checkpoint();
         self.has_gap = false;
         self.state.wish = Wish::Run;
@@ -301,6 +303,10 @@ impl Leader {
         run.started = Some(started);
         (self.state.t0, self.state.clock_of) = (started, self.setting.who);
         self.is_dirty = true;
+        if is_first {
+            // The report learns what was wanted before.
+            self.orders = Orders::of(&self.state);
+        }
         if is_first || !is_sure {
             self.told.push_back(Told::Resumes(started));
         }

@@ -3,6 +3,7 @@
 use pacing::Nanos;
 use pacing::change::{Change, What};
 
+use super::due::ScheduleDue;
 use super::world::{Event, Happens, Node, Who, World};
 use crate::broker::Client;
 
@@ -65,9 +66,11 @@ impl World {
             return;
         };
         let effective_at = (now + *offset).since(leader.state().t0) + Nanos::from_millis(2_000);
-        let change = Change { revision: self.timeline.revision() + 1, scenario: 0, effective_at, what };
-        self.timeline.change(&change);
-        leader.change(change, self.timeline.end());
+        let mut changes = leader.state().changes.clone();
+        let change = Change { revision: changes.len() as u32 + 1, scenario: 0, effective_at, what };
+        changes.push(change.clone());
+        let timeline = ScheduleDue::new(&self.schedule, self.spacing, &changes).timeline();
+        leader.change(change, timeline.end().or(Some(Nanos::NEVER)));
     }
 
     fn stall(&mut self, node: usize, span: Nanos) {

@@ -3,8 +3,9 @@
 use pacing::open::Starts;
 use pacing::{Nanos, Segment};
 
+use super::due::ScheduleDue;
 use super::model::schedule_of;
-use super::world::{Node, ScheduleDue, Who, World};
+use super::world::{Node, Who, World};
 use crate::words::Phase;
 
 /// What was seen in a world, or in several.
@@ -14,6 +15,7 @@ pub(super) struct Seen {
     pub(super) started: u64,
     pub(super) undelivered: u64,
     pub(super) unknown: u64,
+    pub(super) otherwise: i64,
     pub(super) lost: u64,
     pub(super) joined: u64,
     pub(super) moved: u64,
@@ -31,6 +33,7 @@ impl Seen {
         self.started += other.started;
         self.undelivered += other.undelivered;
         self.unknown += other.unknown;
+        self.otherwise += other.otherwise;
         self.lost += other.lost;
         self.joined += other.joined;
         self.moved += other.moved;
@@ -52,17 +55,6 @@ impl Seen {
 
 impl World {
     pub(super) fn judge(mut self) -> Result<Seen, String> {
-        let schedule = schedule_of(&self.timeline);
-        let mut whole: Vec<Nanos> = Starts::new(schedule.clone(), self.spacing, Segment::WHOLE).collect();
-        let mut made: Vec<Nanos> = self.made.iter().map(|made| made.intended).collect();
-        made.sort_unstable();
-        whole.sort_unstable();
-        let mut rest = whole.iter();
-        for at in &made {
-            if !rest.by_ref().any(|planned| planned == at) {
-                return Err(format!("the start at {} ms was made twice", at.0 / 1_000_000));
-            }
-        }
         self.judge_lateness()?;
         let has_given_up = |node: &Node| matches!(&node.who, Who::Leader(_, tally, _) if tally.never_began);
         if self.nodes.iter().any(has_given_up) {
@@ -74,7 +66,7 @@ impl World {
             return Ok(self.seen);
         }
         if self.is_unled() {
-            self.judge_rings(whole.len() as u64, None)?;
+            self.judge_rings(None)?;
             self.seen.unled += 1;
             return Ok(self.seen);
         }
@@ -91,12 +83,17 @@ impl World {
         if tally.has_gap {
             return Err("what somebody told is gone".to_owned());
         }
-        let due = ScheduleDue(&schedule, self.spacing);
-        let end = self.timeline.end().unwrap_or(Nanos::NEVER);
+        let due = self.due(&leader.state().changes);
+        let end = due.timeline().end().unwrap_or(Nanos::NEVER);
         let balance = tally.ledger.balance(leader.state(), end, &due);
         let started: u64 = tally.counts.values().sum();
+        let whole = self.starts(&due);
         let (planned, really) = (whole.len() as u64, self.made.len() as u64);
-        if started + balance.undelivered + balance.unknown != planned {
+        // Whom a change reached late makes what the books say, and not what was planned.
+        if balance.changed_late == Nanos::ZERO {
+            self.judge_starts(&whole)?;
+        }
+        if started + balance.undelivered + balance.unknown != planned.wrapping_add_signed(balance.otherwise) {
             return Err(format!("{planned} planned, and {started} started, {balance:?}"));
         }
         if !(started..=started + balance.unknown).contains(&really) {
@@ -105,14 +102,36 @@ impl World {
         if !self.was_killed && balance.unknown > 0 {
             return Err(format!("nobody was killed, and {} are unknown", balance.unknown));
         }
-        self.judge_rings(planned, Some((started, balance)))?;
+        self.judge_rings(Some((started, balance)))?;
         let seen = &mut self.seen;
         (seen.planned, seen.started) = (planned, started);
         (seen.undelivered, seen.unknown) = (balance.undelivered, balance.unknown);
+        seen.otherwise = balance.otherwise;
         (seen.lost, seen.recalled) = (tally.lost, tally.recalled);
         seen.joined = (leader.state().members.len() - self.setting.workers) as u64;
         seen.moved = leader.state().tenures.len() as u64 - 1;
         Ok(self.seen)
+    }
+
+    /// All starts of the load.
+    pub(super) fn starts(&self, due: &ScheduleDue<'_>) -> Vec<Nanos> {
+        let schedule = schedule_of(&due.timeline());
+        let mut whole: Vec<Nanos> = Starts::new(schedule, self.spacing, Segment::WHOLE).collect();
+        whole.sort_unstable();
+        whole
+    }
+
+    /// Nothing is made that is not one of them, or twice.
+    fn judge_starts(&self, whole: &[Nanos]) -> Result<(), String> {
+        let mut made: Vec<Nanos> = self.made.iter().map(|made| made.intended).collect();
+        made.sort_unstable();
+        let mut rest = whole.iter();
+        for at in &made {
+            if !rest.by_ref().any(|planned| planned == at) {
+                return Err(format!("the start at {} ms was made twice", at.0 / 1_000_000));
+            }
+        }
+        Ok(())
     }
 
     /// None is made late, unless whoever made it stood still.

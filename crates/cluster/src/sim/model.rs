@@ -41,6 +41,7 @@ struct Part {
     started: Nanos,
     from: Option<Nanos>,
     lost: Lost,
+    timeline: Timeline,
     has_begun: bool,
     /// Those of the rows that were not told.
     counts: BTreeMap<u64, u64>,
@@ -57,6 +58,7 @@ pub(super) type Turned = (Vec<(PartOf, News)>, Vec<(u64, u32)>);
 
 /// What one worker does.
 pub(super) struct Model {
+    planned: Timeline,
     timeline: Timeline,
     spacing: Spacing,
     parts: Vec<Part>,
@@ -68,7 +70,7 @@ impl Model {
     pub(super) fn new(schedule: Arc<Schedule>, spacing: Spacing) -> Self {
         let end = schedule.end();
         let timeline = Timeline::new(Course::Rate(schedule), Some(end));
-        Self { timeline, spacing, parts: Vec::new(), losses: Vec::new(), lease: Nanos::ZERO }
+        Self { planned: timeline.clone(), timeline, spacing, parts: Vec::new(), losses: Vec::new(), lease: Nanos::ZERO }
     }
 
     fn schedule(&self) -> Arc<Schedule> {
@@ -95,6 +97,7 @@ impl Model {
                     started: *started,
                     from: *from,
                     lost,
+                    timeline: self.timeline.clone(),
                     has_begun: false,
                     counts: BTreeMap::new(),
                     told_upto: begins.0 / SECOND,
@@ -126,23 +129,25 @@ impl Model {
             }
             Act::Forget { run } => self.parts.retain(|part| part.of.run != *run || !part.is_over),
             Act::Change(change) => self.change(change),
-            Act::Prepare { .. } | Act::Release { .. } | Act::LetGo { .. } | Act::Refuse(_) | Act::Close => {}
+            // In another life it hears of all changes again.
+            Act::Prepare { .. } => self.timeline = self.planned.clone(),
+            Act::Release { .. } | Act::LetGo { .. } | Act::Refuse(_) | Act::Close => {}
         }
     }
 
     /// The load is another from some instant on. A change that is known is not taken again.
     fn change(&mut self, change: &Change) {
-        if change.revision != self.timeline.revision() + 1 {
-            return;
+        if change.revision == self.timeline.revision() + 1 {
+            self.timeline.change(change);
         }
-        let before = self.timeline.end().unwrap_or(Nanos::NEVER);
-        self.timeline.change(change);
-        let (schedule, end) = (self.schedule(), self.timeline.end().unwrap_or(Nanos::NEVER));
-        for part in self.parts.iter_mut().filter(|part| !part.is_over) {
-            part.starts.change(schedule.clone());
+        let is_next = |part: &&mut Part| !part.is_over && change.revision == part.timeline.revision() + 1;
+        for part in self.parts.iter_mut().filter(is_next) {
+            let before = part.timeline.end().unwrap_or(Nanos::NEVER);
+            part.timeline.change(change);
+            part.starts.change(schedule_of(&part.timeline));
             // One that ends earlier was given up or stopped.
             if part.stops_at == before {
-                part.stops_at = end;
+                part.stops_at = part.timeline.end().unwrap_or(Nanos::NEVER);
             }
         }
     }

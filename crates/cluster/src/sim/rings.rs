@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pacing::Nanos;
 
-use super::world::{Node, ScheduleDue, Who, World, count_of};
+use super::world::{Node, Who, World, count_of};
 use crate::books::{Balance, Ledger};
 use crate::bus::Heard;
 use crate::leader::{Leader, Told};
@@ -102,6 +102,7 @@ fn shelf_of(node: &Node) -> &Shelf {
 /// What rings say.
 #[derive(Debug)]
 struct ByRings {
+    planned: u64,
     started: u64,
     balance: Balance,
     /// Slots were given to somebody of whom no ring knows, for that one never heard of it.
@@ -127,17 +128,17 @@ impl World {
             }
         }
         past.losses.iter().for_each(|(member, until)| ledger.lost(*member, *until));
-        let schedule = super::model::schedule_of(&self.timeline);
-        let end = self.timeline.end().unwrap_or(Nanos::NEVER);
-        let balance = ledger.balance(&past.state, end, &ScheduleDue(&schedule, self.spacing));
-        Ok(Some(ByRings { started: counts.values().sum(), balance, has_strangers }))
+        let due = self.due(&past.state.changes);
+        let (planned, end) = (self.starts(&due).len() as u64, due.timeline().end().unwrap_or(Nanos::NEVER));
+        let balance = ledger.balance(&past.state, end, &due);
+        Ok(Some(ByRings { planned, started: counts.values().sum(), balance, has_strangers }))
     }
 
     /// All rings, and those of whoever led with some of the others. `told`: what whoever led knows, when it came to an end.
-    pub(super) fn judge_rings(&self, planned: u64, told: Option<(u64, Balance)>) -> Result<(), String> {
+    pub(super) fn judge_rings(&self, told: Option<(u64, Balance)>) -> Result<(), String> {
         let really = self.made.len() as u64;
-        let sound = |what: &str, ByRings { started, balance, .. }: &ByRings| {
-            if started + balance.undelivered + balance.unknown != planned {
+        let sound = |what: &str, ByRings { planned, started, balance, .. }: &ByRings| {
+            if started + balance.undelivered + balance.unknown != planned.wrapping_add_signed(balance.otherwise) {
                 return Err(format!("by {what}: {planned} planned, and {started} started, {balance:?}"));
             }
             if !(*started..=started + balance.unknown).contains(&really) {

@@ -4,20 +4,24 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
 use std::sync::Arc;
 
-use pacing::change::{Course, Timeline, What};
-use pacing::open::{Rate, Schedule, Spacing, Stage, Starts};
-use pacing::{Nanos, Random, Segment};
+use pacing::change::{Change, What};
+use pacing::open::{Rate, Schedule, Spacing, Stage};
+use pacing::{Nanos, Random};
 
+use super::due::ScheduleDue;
 use super::judge::Seen;
 use super::model::{Made, Model};
 use super::rings::Shelf;
 use super::trace;
-use crate::books::{Due, Ledger};
+use crate::books::Ledger;
 use crate::broker::{Broker, Client};
 use crate::bus::{Heard, STATE, Verb};
 use crate::leader::{Leader, OnLoss, RunOrder, Setting as Leads, Told};
 use crate::words::{Hello, News, Row, State};
 use crate::worker::{Act, Worker};
+
+/// A message that comes very late comes so late at most.
+const LATE_MAX: Nanos = Nanos::from_millis(6_000);
 
 /// What goes wrong with messages.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +29,8 @@ pub(super) struct Fault {
     pub(super) delay: Nanos,
     pub(super) drop: f64,
     pub(super) double: f64,
+    /// So many messages come late by seconds, behind others that were sent later.
+    pub(super) late: f64,
 }
 
 /// What happens to somebody.
@@ -46,6 +52,8 @@ pub(super) struct Setting {
     pub(super) seed: u64,
     pub(super) workers: usize,
     pub(super) leaders: usize,
+    /// All but the first of them stand by.
+    pub(super) stands_by: bool,
     pub(super) rate: u64,
     pub(super) is_random: bool,
     pub(super) span: Nanos,
@@ -152,23 +160,11 @@ pub(super) struct World {
     pub(super) written: HashSet<(u64, u64)>,
     pub(super) bus_cut_until: Nanos,
     pub(super) schedule: Arc<Schedule>,
-    /// The load as it was changed.
-    pub(super) timeline: Timeline,
     pub(super) spacing: Spacing,
     pub(super) made: Vec<Made>,
     pub(super) was_killed: bool,
     pub(super) led_until: Option<Nanos>,
     pub(super) seen: Seen,
-}
-
-/// The starts of a schedule.
-pub(super) struct ScheduleDue<'a>(pub(super) &'a Arc<Schedule>, pub(super) Spacing);
-
-impl Due for ScheduleDue<'_> {
-    fn count(&self, slots: &Segment, from: Nanos, to: Nanos) -> u64 {
-        let mut starts = Starts::from(self.0.clone(), self.1, slots.clone(), from);
-        to.0.checked_sub(1).map_or(0, |last| starts.take_until(Nanos(last)))
-    }
 }
 
 /// So many starts a row tells.
@@ -202,7 +198,6 @@ impl World {
             broker: forgetful(setting.entries_max),
             written: HashSet::from([(0, 0)]),
             bus_cut_until: Nanos::ZERO,
-            timeline: Timeline::new(Course::Rate(schedule.clone()), Some(schedule.end())),
             schedule,
             spacing,
             made: Vec::new(),
@@ -264,7 +259,7 @@ impl World {
             late_news: Nanos::from_millis(60_000),
             closed_is_gone: false,
             start_lead: Nanos::from_millis(2_000),
-            is_standby: false,
+            is_standby: self.setting.stands_by && who > 1,
             is_alone: false,
         };
         let mut leader = Leader::new(setting, now);
@@ -302,13 +297,15 @@ impl World {
     }
 
     fn send(&mut self, client: Client, make: impl Fn() -> Event) {
-        let Fault { delay, drop, double } = self.setting.fault;
+        let Fault { delay, drop, double, late: is_late } = self.setting.fault;
         let copies = if self.random.unit() < double { 2 } else { 1 };
         for _ in 0..copies {
             if self.is_cut(client) || self.random.unit() < drop {
                 continue;
             }
             let late = Nanos(100_000 + (self.random.unit() * delay.0 as f64) as u64);
+            let very_late = if is_late > 0.0 && self.random.unit() < is_late { self.random.unit() } else { 0.0 };
+            let late = late + Nanos((very_late * LATE_MAX.0 as f64) as u64);
             self.put(self.now + late, make());
         }
     }
@@ -431,6 +428,11 @@ impl World {
             }
         }
         self.after(client)
+    }
+
+    /// What is due of the load with these changes.
+    pub(super) fn due<'a>(&self, changes: &'a [Change]) -> ScheduleDue<'a> {
+        ScheduleDue::new(&self.schedule, self.spacing, changes)
     }
 
     /// Goes on to the end, and looks at the books.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use engine::{Books, Muster, Release, TeamFault, Teller, WorkerResult, starts_between};
 use host::CpuTime;
+use pacing::change::Timeline;
 use pacing::{Nanos, Segment};
 use plan::Plan;
 
@@ -203,17 +204,18 @@ impl Account {
         };
         // What is behind that was planned for nobody.
         let end = self.early.map_or(end, |early| end.min(early));
-        let due = PlanDue { plan: &self.plan, teller: &self.teller };
+        let due = PlanDue { plan: &self.plan, teller: &self.teller, timelines: self.teller.timelines() };
         let balance = self.ledger.balance(state, end, &due);
         let workers = in_order(std::mem::take(&mut self.seen));
         let books = Books {
             undelivered: if is_stopped { 0 } else { balance.undelivered },
             unknown: balance.unknown,
+            otherwise: balance.otherwise,
             stood_still: balance.stood_still.as_duration(),
             unknown_answers: 0,
         };
-        let heard_late = self.heard_late.as_duration();
-        self.teller.over(Muster { workers, books, heard_late });
+        let (heard_late, changed_late) = (self.heard_late.as_duration(), balance.changed_late.as_duration());
+        self.teller.over(Muster { workers, books, heard_late, changed_late });
     }
 }
 
@@ -222,8 +224,14 @@ pub(super) fn slots_of(state: &State, member: u16) -> u32 {
     state.tenures.iter().flat_map(|tenure| &tenure.moves).filter(|(_, to)| *to == member).count() as u32
 }
 
+/// The load is not over before then, as it was changed: never, while its clock stands still; `None` when no time says so.
+pub(super) fn goes_on_until(teller: &Teller) -> Option<Nanos> {
+    let is_paused = teller.timelines().iter().any(|timeline| timeline.is_paused());
+    if is_paused { Some(Nanos::NEVER) } else { end_of(teller) }
+}
+
 /// When the load is over as it was changed, counted from the beginning of the measured load; `None` when no time says so.
-pub(super) fn end_of(teller: &Teller) -> Option<Nanos> {
+fn end_of(teller: &Teller) -> Option<Nanos> {
     let ends: Option<Vec<Nanos>> = teller.timelines().iter().map(|timeline| timeline.end()).collect();
     ends.and_then(|ends| ends.into_iter().max())
 }
@@ -232,10 +240,15 @@ pub(super) fn end_of(teller: &Teller) -> Option<Nanos> {
 struct PlanDue<'a> {
     plan: &'a Plan,
     teller: &'a Teller,
+    timelines: Vec<Arc<Timeline>>,
 }
 
 impl Due for PlanDue<'_> {
     fn count(&self, slots: &Segment, from: Nanos, to: Nanos) -> u64 {
-        starts_between(self.plan, &self.teller.timelines(), slots, (from, to))
+        starts_between(self.plan, &self.timelines, slots, (from, to))
+    }
+
+    fn of_late(&self, late: &[(u32, Nanos)]) -> Box<dyn Due + '_> {
+        Box::new(PlanDue { timelines: self.teller.timelines_of_late(late), ..*self })
     }
 }

@@ -8,7 +8,7 @@ use driver::Clock;
 use engine::{TeamFault, Wanted};
 use pacing::Nanos;
 
-use super::account::{Account, end_of, slots_of};
+use super::account::{Account, goes_on_until, slots_of};
 use super::held::OwnHold;
 use super::keeper::{Keeper, Keeping};
 use super::results::Introduction;
@@ -170,7 +170,7 @@ impl Desk {
         run.account.tell_of_workers(now);
         while let Some(change) = run.account.teller.change_after(run.revision) {
             run.revision = change.revision;
-            let ends_at = end_of(&run.account.teller);
+            let ends_at = goes_on_until(&run.account.teller);
             self.leader.change(change, ends_at);
         }
         for met in run.account.met_after(run.met) {
@@ -313,7 +313,7 @@ impl Desk {
             run.account.teller.learn(change.clone());
             run.revision = run.revision.max(change.revision);
         }
-        let ends_at = end_of(&run.account.teller);
+        let ends_at = goes_on_until(&run.account.teller);
         run.started = at;
         let _ = answer.send(Ok(at));
         self.leader.ends(ends_at);

@@ -189,6 +189,7 @@ impl OwnHold {
                 self.teller.broken(TeamFault::System { worker, reason }.into());
             }
             News::Gave { .. }
+            | News::Follows { .. }
             | News::Gone { .. }
             | News::Gathered { .. }
             | News::Arrived { .. }
@@ -226,7 +227,7 @@ impl OwnHold {
         });
         let books = Books { unknown, unknown_answers, ..Books::default() };
         let (workers, heard_late) = (in_order(self.workers), self.heard_late.as_duration());
-        self.teller.over(Muster { workers, books, heard_late });
+        self.teller.over(Muster { workers, books, heard_late, ..Muster::default() });
     }
 }
 

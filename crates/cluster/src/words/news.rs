@@ -138,6 +138,13 @@ pub enum News {
         /// The load is over, as far as it is its own; else nobody counted on it any more.
         is_over: bool,
     },
+    /// A change of the load has reached it.
+    Follows {
+        /// Which change.
+        revision: u32,
+        /// Its parts follow it from then on, counted from the beginning of the measured load: from its instant, or later where that is past.
+        at: Nanos,
+    },
 }
 
 impl Batch {
@@ -169,7 +176,8 @@ impl News {
             | Self::Arrived { at, .. }
             | Self::Held { since: at, .. }
             | Self::Ended { until: at, .. }
-            | Self::Gave { at, .. } => [*at, Nanos::ZERO],
+            | Self::Gave { at, .. }
+            | Self::Follows { at, .. } => [*at, Nanos::ZERO],
             Self::Withdrawn { .. }
             | Self::Stuck { .. }
             | Self::Left { .. }
@@ -195,6 +203,7 @@ impl News {
             | Self::Left { .. }
             | Self::Hopeless { .. }
             | Self::Gave { .. }
+            | Self::Follows { .. }
             | Self::Gone { .. } => 0,
         };
         own + NEWS_BYTES

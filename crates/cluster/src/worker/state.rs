@@ -1,5 +1,6 @@
 //! What is to be done, as it stands: what a worker makes of it.
 
+use pacing::change::Change;
 use pacing::{Nanos, Segment};
 
 use super::{Act, BEGINS_AFTER, Outbox, OwnRun, PartOf, Probes, Sender, Stage, Worker};
@@ -147,10 +148,8 @@ impl Worker {
             self.known_start = run.started.map(|started| (run.run, started));
         }
         let Some(started) = run.started else { return };
-        for change in self.state.changes.iter().skip(run.changes) {
-            self.acts.push_back(Act::Change(change.clone()));
-        }
-        run.changes = run.changes.max(self.state.changes.len());
+        self.hear_of_changes(life, started, now);
+        let Some(run) = &mut self.run else { return };
         for (place, tenure) in self.state.tenures.iter().enumerate().skip(run.lost) {
             let Some(from) = tenure.from else { continue };
             // What is past has been started.
@@ -204,5 +203,20 @@ impl Worker {
                 _ => Act::Stop { life },
             });
         }
+    }
+
+    /// The load was changed: it follows, and says from when on.
+    fn hear_of_changes(&mut self, life: (u64, u32), started: Nanos, now: Nanos) {
+        let Some(run) = &mut self.run else { return };
+        for change in self.state.changes.iter().skip(run.changes) {
+            // What is past was started as it was before. Of one that has begun nothing, all of it is yet to come.
+            let soon = (now + BEGINS_AFTER).since(started + run.warmup);
+            let at = if run.parts > 0 { soon.max(change.effective_at) } else { change.effective_at };
+            if let Some((_, outbox)) = self.boxes.iter_mut().find(|(of, _)| *of == life) {
+                outbox.push(News::Follows { revision: change.revision, at });
+            }
+            self.acts.push_back(Act::Change(Change { effective_at: at, ..change.clone() }));
+        }
+        run.changes = run.changes.max(self.state.changes.len());
     }
 }

@@ -45,6 +45,8 @@ struct Changing {
 }
 
 pub(super) struct Folded {
+    /// As they were planned.
+    planned: Vec<Arc<Timeline>>,
     /// When the measured load begins; never, before the run has started.
     pub(super) measured_from: Nanos,
     pub(super) all: Vec<Change>,
@@ -66,9 +68,10 @@ impl Changes {
     /// Of loads that nobody has changed, each with the reason why its number of users stays as it is, if it does.
     pub(crate) fn new(loads: Vec<(Timeline, Option<Refused>)>, clock: Clock) -> Self {
         let (timelines, fixed): (Vec<_>, Vec<_>) = loads.into_iter().unzip();
-        let timelines = timelines.into_iter().map(Arc::new).collect();
+        let timelines: Vec<_> = timelines.into_iter().map(Arc::new).collect();
+        let planned = timelines.clone();
         let loads = fixed.into_iter().map(|fixed| Changing { fixed, round_at: AtomicU64::new(0) }).collect();
-        let folded = Folded { measured_from: Nanos::NEVER, all: Vec::new(), timelines, lost: None };
+        let folded = Folded { planned, measured_from: Nanos::NEVER, all: Vec::new(), timelines, lost: None };
         let (heard_within, lease, workers) = (None, Lease::default(), Workers::default());
         let unheard = AtomicUsize::new(0);
         Self {
@@ -194,6 +197,22 @@ impl Changes {
     /// The same of all scenarios.
     pub(crate) fn timelines(&self) -> Vec<Arc<Timeline>> {
         self.folded().timelines.clone()
+    }
+
+    /// The same as somebody has them whom some changes reached later, or never: by their revisions, from which instant on.
+    pub(crate) fn timelines_of_late(&self, late: &[(u32, Nanos)]) -> Vec<Arc<Timeline>> {
+        let folded = self.folded();
+        let mut timelines = folded.planned.clone();
+        for change in &folded.all {
+            let at = late.iter().find(|(revision, _)| *revision == change.revision);
+            let effective_at = at.map_or(change.effective_at, |(_, at)| *at);
+            if effective_at == Nanos::NEVER {
+                break;
+            }
+            let change = Change { effective_at, ..change.clone() };
+            Arc::make_mut(&mut timelines[change.scenario]).change(&change);
+        }
+        timelines
     }
 
     /// When all of them are over; `None` when no time ends one.

@@ -194,6 +194,11 @@ impl Teller {
         self.changes.timelines()
     }
 
+    /// The same as a worker has them whom some changes reached later, or never: by their revisions, from which instant on.
+    pub fn timelines_of_late(&self, late: &[(u32, Nanos)]) -> Vec<Arc<Timeline>> {
+        self.changes.timelines_of_late(late)
+    }
+
     /// An instant on the clock of the run, counted from its start.
     pub fn since_start(&self, at: Nanos) -> Nanos {
         at.since(self.changes.measured_from().since(self.warmup))

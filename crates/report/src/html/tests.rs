@@ -159,7 +159,8 @@ fn workers_are_shown() {
         html_report(&report, &charts(2, 1), language)
     };
     let each = vec![worker("a <b>", 0), worker("b", 1)];
-    let loads = json!({"undelivered": 1_234, "unknown": 56, "stood_still_s": 7.5, "each": each});
+    let loads = json!({"undelivered": 1_234, "unknown": 56, "otherwise": -987, "stood_still_s": 7.5,
+        "changed_late_s": 2.5, "each": each});
     let page = of(loads.clone(), Language::En);
     for text in [
         "<h2>Workers</h2>",
@@ -168,11 +169,15 @@ fn workers_are_shown() {
         "was lost; the bus had no room",
         "1,234",
         "the load stood still for",
+        "a change of the load reached workers late by up to",
+        "starts fewer than planned, before the change came",
+        "987",
     ] {
         assert!(page.contains(text), "{text}");
     }
     let page = of(loads, Language::Zh);
-    for text in ["<h2>工作进程</h2>", "曾失联；总线空间不足", "到期时无人承担的启动"] {
+    for text in ["<h2>工作进程</h2>", "曾失联；总线空间不足", "到期时无人承担的启动", "变更到达前比计划少的启动"]
+    {
         assert!(page.contains(text), "{text}");
     }
     let many: Vec<Value> = (0..300).map(|number| worker(&format!("w{number}"), 0)).collect();

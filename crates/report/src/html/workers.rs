@@ -90,6 +90,20 @@ fn unaccounted(workers: &Value, page: &Markup) -> Vec<Vec<Cell>> {
     if let Some(seconds) = workers["stood_still_s"].as_f64().filter(|seconds| *seconds > 0.0) {
         tell(page.pick("the load stood still for", "负载停顿"), time(seconds * 1e9));
     }
+    if let Some(seconds) = workers["changed_late_s"].as_f64().filter(|seconds| *seconds > 0.0) {
+        tell(
+            page.pick("a change of the load reached workers late by up to", "负载变更到达工作进程最多迟"),
+            time(seconds * 1e9),
+        );
+    }
+    if let Some(otherwise) = workers["otherwise"].as_i64().filter(|otherwise| *otherwise != 0) {
+        let figure = count(otherwise.unsigned_abs());
+        let name = match otherwise {
+            1.. => page.pick("starts more than planned, before the change came", "变更到达前比计划多的启动"),
+            _ => page.pick("starts fewer than planned, before the change came", "变更到达前比计划少的启动"),
+        };
+        tell(name, figure);
+    }
     if let Some(seconds) = workers["heard_late_s"].as_f64().filter(|seconds| *seconds > 0.0) {
         tell(
             page.pick("what workers told was read late by up to", "工作进程的数据被读取时最多迟"),

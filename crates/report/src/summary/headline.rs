@@ -42,6 +42,9 @@ impl Page {
         if let Some(text) = workers::missed(run.muster.as_ref(), self.language()) {
             self.warn(self.language().pick("Workers", "工作进程"), &text);
         }
+        if let Some(text) = workers::changed_late(run.muster.as_ref(), self.language()) {
+            self.warn(self.language().pick("Workers", "工作进程"), &text);
+        }
         for text in meetings::missed(run, self.language()) {
             self.line(self.language().pick("Meetings", "集合点"), &text);
         }

@@ -1,0 +1,63 @@
+//! A load that is changed while whoever leads is out of reach: each worker goes on as before until it hears of it, and the books say so.
+
+use std::collections::BTreeMap;
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::binary::{onrush, report, text};
+use super::rings::{imported_at_end, rings_of_workers};
+use super::scene::{LEADER, RATE, Scene, TOKEN};
+use super::target::Truth;
+use super::{of_workers, started};
+
+const SECONDS: u64 = 24;
+const CHANGED: u64 = 100;
+
+/// What is planned, and what came of it: all of it is accounted for, also by rings alone.
+fn is_accounted_for(report: &Value, came: u64) -> i64 {
+    let changed = &report["changes"][0];
+    let at_s = changed["at_s"].as_f64().unwrap_or_else(|| panic!("a change: {report:#}"));
+    let planned = at_s * RATE as f64 + (SECONDS as f64 - at_s) * CHANGED as f64;
+    let otherwise = report["workers"]["otherwise"].as_i64().expect("a number");
+    let (undelivered, unknown) = (of_workers(report, "undelivered"), of_workers(report, "unknown"));
+    let all = (started(report) + undelivered + unknown) as f64;
+    // The fraction of a start where the rate changes.
+    assert!((planned + otherwise as f64 - all).abs() <= 2.0, "{planned} planned, {all} known: {:#}", report["workers"]);
+    assert_eq!((started(report), unknown), (came, 0), "{:#}", report["workers"]);
+    otherwise
+}
+
+#[test]
+fn a_change_that_comes_late() {
+    let mut scene = Scene::begun("changed-late", 3, SECONDS, &["--web"]);
+    scene.net.cut_from(LEADER, &scene.bus_address());
+    let mut asked = onrush(&["ctl", "rate", &format!("{CHANGED}/s")]);
+    asked.env("ONRUSH_WEB_TOKEN", TOKEN);
+    let asked = scene.net.on(LEADER, &asked).output().expect("it starts");
+    assert!(asked.status.success(), "{asked:?}");
+    // From the change on that holds in about two seconds, and while workers still have their leases.
+    sleep(Duration::from_millis(3_800));
+    scene.net.mend_to(LEADER, &scene.bus_address());
+    let done = scene.leader.take().expect("it leads").wait_with_output().expect("it ends");
+    assert!(matches!(done.status.code(), Some(0 | 1)), "{}", text(&done.stderr));
+    let (report, truth) = (report(&done), Truth::of(&scene.target.came(), RATE));
+    assert_eq!(truth.twice, Vec::<u64>::new());
+    let came = truth.numbers.len() as u64;
+    let otherwise = is_accounted_for(&report, came);
+    let late = report["workers"]["changed_late_s"].as_f64().expect("a time");
+    // What was slowed down late has started more.
+    assert!(otherwise > 0 && (0.2..10.0).contains(&late), "{otherwise} after {late} s: {:#}", report["workers"]);
+    let mut each: BTreeMap<String, u64> = BTreeMap::new();
+    for one in report["workers"]["each"].as_array().expect("workers") {
+        let name = one["name"].as_str().expect("a name").to_owned();
+        *each.entry(name).or_default() += one["started"].as_u64().expect("a number");
+    }
+    assert_eq!(truth.of, each);
+    let imported = imported_at_end(&rings_of_workers(&scene));
+    assert_eq!(is_accounted_for(&imported, came), otherwise);
+    for name in ["undelivered", "otherwise", "changed_late_s"] {
+        assert_eq!(imported["workers"][name], report["workers"][name], "{name}");
+    }
+}

@@ -1,0 +1,50 @@
+//! What is due of the load of a world, as it was changed, and as somebody knows it whom changes reached late.
+
+use std::sync::Arc;
+
+use pacing::change::{Change, Course, Timeline};
+use pacing::open::{Schedule, Spacing, Starts};
+use pacing::{Nanos, Segment};
+
+use super::model::schedule_of;
+use crate::books::Due;
+
+/// The starts of a load with these changes.
+pub(super) struct ScheduleDue<'a> {
+    planned: Arc<Schedule>,
+    changes: &'a [Change],
+    late: Vec<(u32, Nanos)>,
+    spacing: Spacing,
+}
+
+impl<'a> ScheduleDue<'a> {
+    pub(super) fn new(planned: &Arc<Schedule>, spacing: Spacing, changes: &'a [Change]) -> Self {
+        Self { planned: planned.clone(), changes, late: Vec::new(), spacing }
+    }
+
+    /// The load, as whoever has these changes then knows it.
+    pub(super) fn timeline(&self) -> Timeline {
+        let mut timeline = Timeline::new(Course::Rate(self.planned.clone()), Some(self.planned.end()));
+        for change in self.changes {
+            let at = self.late.iter().find(|(revision, _)| *revision == change.revision);
+            let effective_at = at.map_or(change.effective_at, |(_, at)| *at);
+            if effective_at == Nanos::NEVER {
+                break;
+            }
+            timeline.change(&Change { effective_at, ..change.clone() });
+        }
+        timeline
+    }
+}
+
+impl Due for ScheduleDue<'_> {
+    fn count(&self, slots: &Segment, from: Nanos, to: Nanos) -> u64 {
+        let schedule = schedule_of(&self.timeline());
+        let mut starts = Starts::from(schedule, self.spacing, slots.clone(), from);
+        to.0.checked_sub(1).map_or(0, |last| starts.take_until(Nanos(last)))
+    }
+
+    fn of_late(&self, late: &[(u32, Nanos)]) -> Box<dyn Due + '_> {
+        Box::new(ScheduleDue { planned: self.planned.clone(), late: late.to_vec(), ..*self })
+    }
+}
